@@ -1,0 +1,176 @@
+import { mkdirSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { currentSnapshot } from '../src/lake/layout.js';
+import { type Manifest, readManifest } from '../src/lake/manifest.js';
+import { assertTests, runDataTests, type TestResult } from '../src/model/data-tests.js';
+import { type ModelResult, runModels } from '../src/model/run-models.js';
+import { sealSnapshot, switchCurrent } from '../src/publish/publish.js';
+import { inWarehouse } from '../src/publish/warehouse.js';
+import type { BaseState, Evidence, MergeContext, TableCounts } from '../src/reconcile/context.js';
+import { PARQUET } from '../src/reconcile/merge.js';
+import { writePasses, writeRejects, writeRun } from '../src/reconcile/own-rows.js';
+import { reconcile } from '../src/reconcile/reconcile.js';
+import type { LoadedPass } from './extract-stream.js';
+import type { Job } from './job.js';
+
+/** What a run leaves behind, for the summary. */
+export interface RunResult {
+  readonly runId: string;
+  readonly snapshotId: string;
+  readonly snapshot: string;
+  readonly manifest: Manifest;
+  readonly passes: readonly LoadedPass[];
+  readonly counts: Readonly<Record<string, TableCounts>>;
+  readonly lotChanges: number;
+  readonly models: readonly ModelResult[];
+  readonly tests: readonly TestResult[];
+  readonly drift: Job['drift'];
+  readonly warnings: readonly string[];
+  readonly seconds: number;
+}
+
+/** The state that a snapshot folder holds, or undefined where nothing was published yet. */
+export function stateOf(folder: string | undefined): BaseState | undefined {
+  return folder === undefined ? undefined : { folder, manifest: readManifest(folder) };
+}
+
+/** What the passes of one night prove. */
+export function evidenceOf(runId: string, startedAt: string, passes: readonly LoadedPass[]): Evidence {
+  const cars = passes.find((pass) => pass.manifest.stream === 'cars')?.manifest;
+  const statistics = passes.find((pass) => pass.manifest.stream === 'statistics')?.manifest;
+  const domain = cars?.request.domain_id;
+  return {
+    seenAt: cars?.started_at ?? startedAt,
+    runId,
+    carsComplete: cars !== undefined && cars.kind === 'full' && cars.complete,
+    domainId: domain === undefined ? undefined : Number(domain),
+    statisticsComplete: statistics?.complete ?? false,
+  };
+}
+
+/** Merges staged rows into a new state folder and writes lotlake's own tables beside them. */
+export async function reconcileInto(
+  job: Job,
+  options: {
+    readonly target: string;
+    readonly stage: string;
+    readonly base: BaseState | undefined;
+    readonly passes: readonly LoadedPass[];
+    readonly evidence: Evidence;
+  },
+): Promise<{ context: MergeContext; counts: Record<string, TableCounts>; lotChanges: number }> {
+  mkdirSync(options.target, { recursive: true });
+  const context: MergeContext = {
+    connection: job.session.connection,
+    schemas: job.schemas,
+    stage: options.stage,
+    target: options.target,
+    base: options.base,
+    evidence: options.evidence,
+    shrinkGuard: job.config.shrinkGuard,
+    allowShrink: job.config.allowShrink,
+  };
+  const result = await reconcile(context);
+  for (const warning of result.warnings) job.reporter.warn(warning);
+  await writePasses(
+    context,
+    options.passes.map((pass) => pass.manifest),
+  );
+  await writeRejects(
+    context,
+    options.passes.map((pass) => pass.manifest.pass_id),
+  );
+  return { context, counts: { ...result.counts }, lotChanges: result.lotChanges };
+}
+
+/** The end of every pipeline: reconcile with the last snapshot, model, test, publish. */
+export async function reconcileModelPublish(
+  job: Job,
+  stage: string,
+  passes: readonly LoadedPass[],
+): Promise<RunResult> {
+  const target = join(job.layout.snapshots, job.runId);
+  try {
+    job.reporter.step('reconcile', 'merge with the last snapshot');
+    const base = stateOf(currentSnapshot(job.layout));
+    const evidence = evidenceOf(job.runId, job.startedAt.toISOString(), passes);
+    const merged = await reconcileInto(job, { target, stage, base, passes, evidence });
+    await recordRun(job, passes, merged);
+    return await modelAndPublish(job, target, passes, merged);
+  } catch (error) {
+    rmSync(target, { recursive: true, force: true });
+    throw error;
+  }
+}
+
+/** What reconcile gave to the steps after it. */
+export type Merged = Awaited<ReturnType<typeof reconcileInto>>;
+
+/** Writes the row of this run. */
+export function recordRun(job: Job, passes: readonly LoadedPass[], merged: Merged): Promise<void> {
+  return writeRun(merged.context, {
+    run_id: job.runId,
+    pipeline: job.pipeline,
+    snapshot_id: job.runId,
+    started_at: job.startedAt.toISOString(),
+    ended_at: job.now().toISOString(),
+    ...sumOf(passes),
+    drifted: job.drift.length,
+    counts: JSON.stringify(merged.counts),
+    warnings: job.warnings,
+  });
+}
+
+/** Models, tests and publishes a state that is complete but for its marts. */
+export async function modelAndPublish(
+  job: Job,
+  target: string,
+  passes: readonly LoadedPass[],
+  merged: Merged,
+): Promise<RunResult> {
+  const { connection } = job.session;
+  const { base, evidence } = merged.context;
+  job.reporter.step('model', 'marts and data tests');
+  const { models, tests } = await inWarehouse(connection, target, async () => {
+    const models = await runModels(connection, { target, parquet: PARQUET });
+    return { models, tests: await runDataTests(connection) };
+  });
+  assertTests(tests);
+  job.reporter.step('publish', job.runId);
+  const manifest = await sealSnapshot(
+    connection,
+    target,
+    {
+      snapshot_id: job.runId,
+      run_id: job.runId,
+      pipeline: job.pipeline,
+      created_at: job.now().toISOString(),
+      last_full_pass_at: evidence.carsComplete ? evidence.seenAt : (base?.manifest.last_full_pass_at ?? null),
+    },
+    job.schemas,
+    models.map((model) => ({ name: model.name, key: model.key })),
+  );
+  switchCurrent(job.layout, target);
+  return {
+    runId: job.runId,
+    snapshotId: job.runId,
+    snapshot: target,
+    manifest,
+    passes,
+    counts: merged.counts,
+    lotChanges: merged.lotChanges,
+    models,
+    tests,
+    drift: job.drift,
+    warnings: job.warnings,
+    seconds: (job.now().getTime() - job.startedAt.getTime()) / 1000,
+  };
+}
+
+function sumOf(passes: readonly LoadedPass[]): { records: number; loaded: number; rejected: number } {
+  return {
+    records: passes.reduce((sum, pass) => sum + pass.records, 0),
+    loaded: passes.reduce((sum, pass) => sum + pass.loaded, 0),
+    rejected: passes.reduce((sum, pass) => sum + pass.rejected, 0),
+  };
+}

@@ -1,0 +1,157 @@
+import { randomBytes } from 'node:crypto';
+import { mkdirSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Config } from '../src/config/config.js';
+import { ConfigError } from '../src/config/config-error.js';
+import type { LotlakeError } from '../src/config/lotlake-error.js';
+import { type Client, createClient } from '../src/extract/client.js';
+import { type Layout, layoutOf } from '../src/lake/layout.js';
+import { takeLock } from '../src/lake/lock.js';
+import { describeTable, type TableSchema } from '../src/lake/schema.js';
+import { openSession, type Session } from '../src/lake/session.js';
+import { lakeTables } from '../src/lake/tables.js';
+import { createEmptyBatch } from '../src/load/batch.js';
+import type { DriftReport } from '../src/load/loader.js';
+import { type ContractNode, contractOf } from '../src/service/contract/node.js';
+import { type StreamName, streams } from '../src/service/streams.js';
+
+/** What a job tells while it works; the CLI shows it. */
+export interface Reporter {
+  /** A step of the pipeline begins. */
+  step(name: string, detail?: string): void;
+  /** Pages landed so far, and how many are expected where that is known. */
+  progress(stream: string, pages: number, expected: number | null, records: number, bytes: number): void;
+  /** Something the reader should know; the run goes on. */
+  warn(message: string): void;
+}
+
+/** What a pipeline needs from outside; tests replace it. */
+export interface JobOptions {
+  readonly config: Config;
+  readonly reporter: Reporter;
+  readonly now?: () => Date;
+  readonly signal?: AbortSignal;
+}
+
+/** A pipeline at work: its place on disk, its database, and what it gathers for the summary. */
+export interface Job extends JobOptions {
+  readonly pipeline: string;
+  readonly runId: string;
+  readonly startedAt: Date;
+  readonly layout: Layout;
+  readonly session: Session;
+  readonly schemas: ReadonlyMap<string, TableSchema>;
+  readonly contracts: Readonly<Record<StreamName, ContractNode>>;
+  /** Scratch folder of this run, removed at its end. */
+  readonly work: string;
+  readonly drift: DriftReport[];
+  readonly warnings: string[];
+  now(): Date;
+  /** The client of the service, opened when it is first needed. */
+  client(): Client;
+}
+
+/** Runs a pipeline under the lock of its output folder and cleans up after it, whatever happens. */
+export async function runJob<T>(
+  pipeline: string,
+  options: JobOptions,
+  work: (job: Job) => Promise<T>,
+): Promise<T> {
+  const now = options.now ?? (() => new Date());
+  const startedAt = now();
+  const layout = layoutOf(options.config.output);
+  const release = takeLock(layout.lock, pipeline, new Date());
+  const runId = `${startedAt.toISOString().replaceAll(/[-:]|\.\d+/g, '')}-${randomBytes(3).toString('hex')}`;
+  const folder = join(layout.work, runId);
+  let session: Session | undefined;
+  let client: Client | undefined;
+  try {
+    rmSync(layout.work, { recursive: true, force: true });
+    mkdirSync(folder, { recursive: true });
+    const { memory, threads } = options.config;
+    session = await openSession({ memory, threads, temp: join(folder, 'spill') });
+    const contracts = {
+      cars: contractOf(streams.cars.schema),
+      archived_lots: contractOf(streams.archived_lots.schema),
+      statistics: contractOf(streams.statistics.schema),
+    };
+    const warnings: string[] = [];
+    const reporter = {
+      ...bound(options.reporter),
+      warn: (message: string) => {
+        warnings.push(message);
+        options.reporter.warn(message);
+      },
+    };
+    return await work({
+      ...options,
+      reporter,
+      pipeline,
+      runId,
+      startedAt,
+      layout,
+      session,
+      contracts,
+      schemas: await describeTables(session, contracts),
+      work: folder,
+      drift: [],
+      warnings,
+      now,
+      client: () => {
+        client ??= openClient(options.config, reporter);
+        return client;
+      },
+    });
+  } finally {
+    await client?.close();
+    session?.close();
+    removeWork(layout.work);
+    release();
+  }
+}
+
+function bound(reporter: Reporter): Reporter {
+  return {
+    step: (...given) => reporter.step(...given),
+    progress: (...given) => reporter.progress(...given),
+    warn: (message) => reporter.warn(message),
+  };
+}
+
+function openClient(config: Config, reporter: Reporter): Client {
+  if (config.baseUrl === undefined)
+    throw new ConfigError(
+      'there is no base URL',
+      'set LOTLAKE_BASE_URL, or try lotlake run nightly --sandbox',
+    );
+  if (config.apiKey === undefined)
+    throw new ConfigError('there is no key', 'set LOTLAKE_API_KEY or LOTLAKE_API_KEY_FILE');
+  return createClient({
+    baseUrl: config.baseUrl,
+    apiKey: config.apiKey,
+    rate: config.rate ?? 1,
+    timeout: config.timeout,
+    retryBudget: config.retryBudget,
+    onRetry: (error: LotlakeError, attempt, wait) =>
+      reporter.warn(`attempt ${attempt} failed, next in ${(wait / 1000).toFixed(1)} s: ${error.message}`),
+  });
+}
+
+async function describeTables(
+  session: Session,
+  contracts: Readonly<Record<StreamName, ContractNode>>,
+): Promise<Map<string, TableSchema>> {
+  const schemas = new Map<string, TableSchema>();
+  const connection = await session.connect();
+  for (const stream of Object.values(streams)) {
+    await createEmptyBatch(connection, stream.name, contracts[stream.name]);
+    for (const table of lakeTables().filter((table) => table.stream === stream.name))
+      schemas.set(table.name, await describeTable(connection, table));
+  }
+  connection.closeSync();
+  return schemas;
+}
+
+function removeWork(work: string): void {
+  rmSync(work, { recursive: true, force: true });
+}

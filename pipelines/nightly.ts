@@ -1,0 +1,46 @@
+import { join } from 'node:path';
+import { listPasses } from '../src/land/pass.js';
+import { extractStream, type LoadedPass } from './extract-stream.js';
+import { type RunResult, reconcileModelPublish } from './finish.js';
+import { type Job, type JobOptions, runJob } from './job.js';
+
+/** The nightly job: a full pass over the feed, what was archived since the last one, the statistics; then publish. */
+export function nightly(options: JobOptions): Promise<RunResult> {
+  return runJob('nightly', options, async (job) => {
+    const stage = join(job.work, 'stage');
+    const passes: LoadedPass[] = [];
+    const keep = (pass: LoadedPass | undefined): void => {
+      if (pass !== undefined) passes.push(pass);
+    };
+
+    job.reporter.step('extract', 'cars');
+    keep(await extractStream(job, 'cars', stage, { kind: 'full', query: { ...PAGED, prices_history: 1 } }));
+
+    job.reporter.step('extract', 'archived_lots');
+    keep(await extractStream(job, 'archived_lots', stage, archiveRequest(job)));
+
+    job.reporter.step('extract', 'statistics');
+    keep(await extractStream(job, 'statistics', stage, { kind: 'full', query: {} }));
+
+    return reconcileModelPublish(job, stage, passes);
+  });
+}
+
+/** Totals are asked for, because account defaults differ (service.md). */
+const PAGED = { simple_paginate: 0 };
+
+/** Longest window that the service takes, in minutes (service.md, limits). */
+const LONGEST_WINDOW = 4320;
+const OVERLAP_MINUTES = 60;
+
+/** The archive since the last pass over it, with an overlap; all of it where that is too long ago. */
+function archiveRequest(job: Job): Parameters<typeof extractStream>[3] {
+  const last = listPasses(job.layout.landing, 'archived_lots').findLast(
+    (pass) => pass.manifest.state === 'sealed',
+  );
+  if (last === undefined) return { kind: 'full', query: PAGED };
+  const elapsed = (job.now().getTime() - Date.parse(last.manifest.started_at)) / 60_000;
+  const minutes = Math.ceil(elapsed) + OVERLAP_MINUTES;
+  if (minutes > LONGEST_WINDOW) return { kind: 'full', query: PAGED };
+  return { kind: 'window', query: { ...PAGED, minutes } };
+}

@@ -1,0 +1,136 @@
+import { mkdirSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { currentSnapshot } from '../src/lake/layout.js';
+import { LandError } from '../src/land/land-error.js';
+import { listPasses, type Pass } from '../src/land/pass.js';
+import { rescanPage } from '../src/land/rescan.js';
+import { createLoader } from '../src/load/loader.js';
+import { sealState } from '../src/publish/publish.js';
+import { carryOver } from '../src/reconcile/carry-over.js';
+import type { BaseState, MergeContext } from '../src/reconcile/context.js';
+import { streams } from '../src/service/streams.js';
+import { contractFingerprint, type LoadedPass } from './extract-stream.js';
+import {
+  evidenceOf,
+  type Merged,
+  modelAndPublish,
+  type RunResult,
+  reconcileInto,
+  recordRun,
+} from './finish.js';
+import { type Job, type JobOptions, runJob } from './job.js';
+
+/**
+ * Makes the lake again from landing: replays the sealed passes night by night, oldest first, onto an empty lake, and
+ * carries over what the published snapshot knows and landing no longer holds.
+ */
+export function rebuild(options: JobOptions): Promise<RunResult> {
+  return runJob('rebuild', options, async (job) => {
+    const nights = groupByRun(job);
+    if (nights.length === 0) {
+      throw new LandError(`there is no sealed pass in ${job.layout.landing}`, {
+        hint: 'run lotlake run nightly first',
+      });
+    }
+    const target = join(job.layout.snapshots, job.runId);
+    try {
+      let state: BaseState | undefined;
+      let last: { passes: LoadedPass[]; merged: Merged } | undefined;
+      const all: LoadedPass[] = [];
+      for (const [i, night] of nights.entries()) {
+        const isLast = i === nights.length - 1;
+        const folder = isLast ? target : join(job.work, `state-${i}`);
+        job.reporter.step('replay', `${night.runId} (${i + 1} of ${nights.length})`);
+        last = await replay(job, night, folder, state);
+        all.push(...last.passes);
+        if (!isLast) state = await sealed(job, folder, last.merged.context);
+      }
+      if (last === undefined) throw new LandError('no night was replayed');
+      await recordRun(job, all, last.merged);
+      const published = currentSnapshot(job.layout);
+      if (published !== undefined) {
+        job.reporter.step('carry over', 'what only the published snapshot knows');
+        await carryOver(last.merged.context, published);
+      }
+      return await modelAndPublish(job, target, all, last.merged);
+    } catch (error) {
+      rmSync(target, { recursive: true, force: true });
+      throw error;
+    }
+  });
+}
+
+/** The state of a replayed night, as the base of the next. */
+async function sealed(job: Job, folder: string, context: MergeContext): Promise<BaseState> {
+  const { evidence, base } = context;
+  const lastFull = evidence.carsComplete ? evidence.seenAt : (base?.manifest.last_full_pass_at ?? null);
+  const facts = { run_id: evidence.runId, last_full_pass_at: lastFull };
+  return { folder, manifest: await sealState(job.session.connection, folder, facts, job.schemas) };
+}
+
+interface Night {
+  readonly runId: string;
+  readonly passes: readonly Pass[];
+}
+
+/** Sealed passes by the run that used them, oldest first. */
+function groupByRun(job: Job): Night[] {
+  const byRun = new Map<string, Pass[]>();
+  for (const name of Object.values(streams).map((stream) => stream.name)) {
+    for (const pass of listPasses(job.layout.landing, name)) {
+      if (pass.manifest.state !== 'sealed') continue;
+      byRun.set(pass.manifest.run_id, [...(byRun.get(pass.manifest.run_id) ?? []), pass]);
+    }
+  }
+  const started = (passes: readonly Pass[]): string =>
+    passes.map((pass) => pass.manifest.started_at).reduce((a, b) => (a < b ? a : b));
+  return [...byRun]
+    .map(([runId, passes]) => ({ runId, passes }))
+    .sort((a, b) => (started(a.passes) < started(b.passes) ? -1 : 1));
+}
+
+async function replay(
+  job: Job,
+  night: Night,
+  target: string,
+  base: BaseState | undefined,
+): Promise<{ passes: LoadedPass[]; merged: Merged }> {
+  const stage = join(job.work, `stage-${night.runId}`);
+  mkdirSync(stage, { recursive: true });
+  const passes: LoadedPass[] = [];
+  for (const pass of night.passes) passes.push(await loadPass(job, pass, stage));
+  const started = passes[0]?.manifest.started_at ?? job.startedAt.toISOString();
+  const evidence = evidenceOf(night.runId, started, passes);
+  // What a night was allowed to archive was decided in that night.
+  const merged = await reconcileInto(
+    { ...job, config: { ...job.config, allowShrink: true } },
+    { target, stage, base, passes, evidence },
+  );
+  rmSync(stage, { recursive: true, force: true });
+  return { passes, merged };
+}
+
+async function loadPass(job: Job, pass: Pass, stage: string): Promise<LoadedPass> {
+  const name = pass.manifest.stream;
+  const contract = job.contracts[name];
+  const loader = createLoader({
+    session: job.session,
+    stream: streams[name],
+    contract,
+    passId: pass.manifest.pass_id,
+    passFolder: pass.folder,
+    stage,
+  });
+  const isSameContract = pass.manifest.contract === contractFingerprint(job, name);
+  let records = 0;
+  let bytes = 0;
+  for (const [i, page] of pass.pages.entries()) {
+    loader.add(isSameContract ? page : await rescanPage(page, pass.folder, contract, streams[name].idField));
+    records += page.records;
+    bytes += page.bytes;
+    job.reporter.progress(name, i + 1, pass.pages.length, records, bytes);
+  }
+  const loaded = await loader.finish();
+  job.drift.push(...loaded.drift);
+  return { manifest: pass.manifest, ...loaded };
+}

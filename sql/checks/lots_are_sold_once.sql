@@ -1,0 +1,9 @@
+-- description: A lot has one sale at most, and no attempt after it.
+-- severity: error
+select
+    sold.lot_id,
+    sold.attempt,
+    other.attempt as later_attempt
+from trusted_prices as sold
+inner join trusted_prices as other on other.lot_id = sold.lot_id and other.attempt > sold.attempt
+where sold.outcome = 'sold'

@@ -1,0 +1,5 @@
+-- description: A run is recorded, whose start stands for now in the marts.
+-- severity: error
+select count(*) as runs
+from runs
+having max(started_at) is null

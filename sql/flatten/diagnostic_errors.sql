@@ -1,0 +1,17 @@
+select
+    _domain_id as domain_id,
+    _listing_id as listing_id,
+    _report_id as report_id,
+    _position as position,
+    _vehicle_id as vehicle_id,
+    id as diagnostic_error_id,
+    system_key,
+    system_label,
+    code,
+    status_key,
+    severity_key,
+    source_label,
+    description,
+    _month as _month_at,
+    _extra as extra
+from "inspections[].diagnostic_errors[]"

@@ -1,0 +1,15 @@
+select
+    _domain_id as domain_id,
+    _listing_id as listing_id,
+    _report_id as report_id,
+    _position as position,
+    _vehicle_id as vehicle_id,
+    id as claim_id,
+    type_key,
+    result_key,
+    source_code,
+    source_label,
+    description,
+    _month as _month_at,
+    _extra as extra
+from "inspections[].source_claims[]"

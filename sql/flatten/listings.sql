@@ -1,0 +1,7 @@
+select
+    _vehicle_id as vehicle_id,
+    _position as position,
+    has_history_reports,
+    is_manufacturer_certified,
+    _extra as extra
+from "listings[]"

@@ -1,0 +1,25 @@
+select
+    _lot_id as lot_id,
+    _vehicle_id as vehicle_id,
+    _domain_id as domain_id,
+    id as images_id,
+    video,
+    video_youtube_id,
+    external_panorama_url,
+    small,
+    normal,
+    big,
+    downloaded,
+    case json_type(exterior)
+        when 'ARRAY' then cast(exterior as varchar[])
+        when 'VARCHAR' then [exterior ->> '$']
+        when 'OBJECT' then [cast(exterior as varchar)]
+    end as exterior,
+    case json_type(interior)
+        when 'ARRAY' then cast(interior as varchar[])
+        when 'VARCHAR' then [interior ->> '$']
+        when 'OBJECT' then [cast(interior as varchar)]
+    end as interior,
+    _month as _month_at,
+    _extra as extra
+from "lots[].images"

@@ -1,0 +1,160 @@
+with settings as (
+    select 5 as minimum_group
+),
+sales as (
+    -- a lot is sold once: an attempt that was followed by another one was no sale
+    select lot_id, price
+    from trusted_prices
+    where outcome = 'sold'
+),
+source_vehicles as (
+    select
+        vehicle_id,
+        manufacturer_id,
+        trim(manufacturer_name) as manufacturer_name,
+        model_id,
+        trim(model_name) as model_name
+    from vehicles
+),
+source_lots as (
+    select
+        lot_id,
+        vehicle_id,
+        domain_id,
+        trim(domain_name) as domain_name,
+        coalesce(nullif(trim(damage_main_name), ''), 'none') as damage_main,
+        coalesce(nullif(trim(damage_second_name), ''), 'none') as damage_second,
+        -- hours, readings known to be wrong and kilometres that may be miles are no distances
+        case
+            when odometer_km > 0
+                and coalesce(odometer_status_id, 1) in (1, 3)
+                and not coalesce(odometer_out_of_range, false)
+                and not coalesce(odometer_unit_uncertain, false)
+            then cast(odometer_km as double)
+        end as odometer_km,
+        -- the bounds of a price hold for estimates as well
+        case
+            when estimate_repair_price between 0 and 5000000 and pre_accident_price between 1 and 5000000
+            then estimate_repair_price / pre_accident_price
+        end as repair_share
+    from lots
+),
+classified as (
+    select
+        *,
+        case
+            when (
+                lower(damage_main) in ('none', 'normal wear')
+                or lower(damage_main) like 'minor dent%'
+            ) and (
+                lower(damage_second) in ('none', 'normal wear')
+                or lower(damage_second) like 'minor dent%'
+            ) then 1
+            else 0
+        end as is_sound
+    from source_lots
+),
+lot_facts as (
+    select
+        classified.damage_main,
+        classified.damage_second,
+        classified.domain_id,
+        classified.domain_name,
+        source_vehicles.manufacturer_id,
+        source_vehicles.manufacturer_name,
+        source_vehicles.model_id,
+        source_vehicles.model_name,
+        classified.is_sound,
+        classified.odometer_km,
+        classified.repair_share,
+        case when sales.lot_id is null then 0 else 1 end as is_sold,
+        sales.price
+    from classified
+    left join source_vehicles on source_vehicles.vehicle_id = classified.vehicle_id
+    left join sales on sales.lot_id = classified.lot_id
+),
+damages as (
+    select
+        damage_main,
+        damage_second,
+        domain_id,
+        max(domain_name) as domain_name,
+        manufacturer_id,
+        max(manufacturer_name) as manufacturer_name,
+        model_id,
+        max(model_name) as model_name,
+        count(*) as lots,
+        cast(sum(is_sold) as bigint) as sold,
+        count(price) as priced_lots,
+        count(odometer_km) as odometer_lots,
+        count(repair_share) as repair_lots,
+        percentile_cont(0.5) within group (order by price) as price_median,
+        percentile_cont(0.5) within group (order by odometer_km) as odometer_km_median,
+        percentile_cont(0.5) within group (order by repair_share) as repair_share
+    from lot_facts
+    group by damage_main, damage_second, domain_id, manufacturer_id, model_id
+),
+sound as (
+    select
+        domain_id,
+        manufacturer_id,
+        model_id,
+        count(price) as priced_lots,
+        percentile_cont(0.5) within group (order by price) as price_median
+    from lot_facts
+    where is_sound = 1 and price is not null
+    group by domain_id, manufacturer_id, model_id
+),
+large_enough as (
+    select
+        damages.damage_main,
+        damages.damage_second,
+        damages.domain_id,
+        damages.domain_name,
+        damages.manufacturer_id,
+        damages.manufacturer_name,
+        damages.model_id,
+        damages.model_name,
+        damages.lots,
+        cast(damages.lots as double) / sum(damages.lots) over (
+            partition by damages.domain_id, damages.manufacturer_id, damages.model_id
+        ) as share,
+        damages.sold,
+        damages.priced_lots,
+        damages.odometer_lots,
+        damages.repair_lots,
+        case when damages.priced_lots >= settings.minimum_group then damages.price_median end as price_median,
+        case when damages.odometer_lots >= settings.minimum_group then damages.odometer_km_median end as odometer_km_median,
+        case when damages.repair_lots >= settings.minimum_group then damages.repair_share end as repair_share,
+        case when sound.priced_lots >= settings.minimum_group then sound.price_median end as sound_price_median
+    from damages
+    cross join settings
+    left join sound
+        on sound.domain_id is not distinct from damages.domain_id
+        and sound.manufacturer_id is not distinct from damages.manufacturer_id
+        and sound.model_id is not distinct from damages.model_id
+),
+final as (
+    select
+        damage_main,
+        damage_second,
+        domain_id,
+        domain_name,
+        manufacturer_id,
+        manufacturer_name,
+        model_id,
+        model_name,
+        lots,
+        share,
+        sold,
+        priced_lots,
+        'USD' as currency,
+        round(price_median, 2) as price_median,
+        price_median / sound_price_median as price_ratio_to_sound,
+        odometer_lots,
+        odometer_km_median,
+        repair_lots,
+        repair_share
+    from large_enough
+)
+select * from final

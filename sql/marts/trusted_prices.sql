@@ -1,0 +1,210 @@
+with clock as (
+    -- the start of the last run stands for now, so that a snapshot gives the same rows whenever it is read
+    select max(started_at) as as_of from runs
+),
+last_pass as (
+    select max(started_at) as started_at from passes where stream = 'cars' and state = 'sealed'
+),
+source_lots as (
+    -- source 12 lists cars at asking prices: nothing of it is an auction
+    select
+        lots.lot_id,
+        lots.vehicle_id,
+        lots.domain_id,
+        trim(lots.domain_name) as domain_name,
+        lots.status_id,
+        lots.status_name,
+        lots.sale_date,
+        lots.final_bid,
+        lots.final_bid_updated_at,
+        clock.as_of,
+        case when lots.archived then lots.last_seen_at else least(clock.as_of, last_pass.started_at) end as observed_at
+    from lots
+    cross join clock
+    cross join last_pass
+    where lots.domain_id <> 12
+),
+source_prices as (
+    -- an entry that left the history before its date was an announcement, not an auction
+    select price_id, lot_id, status_id, status_name, sale_date, bid, final_bid_updated_at, gone_at
+    from prices
+    where sale_date is not null and (gone_at is null or gone_at > sale_date)
+),
+source_archivings as (
+    select
+        lot_id,
+        archived_at,
+        status_id,
+        status_name,
+        sale_date,
+        final_bid,
+        final_bid_updated_at,
+        row_number() over (partition by lot_id order by archived_at desc nulls last) as recency
+    from archived_lots
+),
+source_vehicles as (
+    select
+        vehicle_id,
+        manufacturer_id,
+        trim(manufacturer_name) as manufacturer_name,
+        model_id,
+        trim(model_name) as model_name,
+        generation_id,
+        trim(generation_name) as generation_name
+    from vehicles
+),
+last_words as (
+    -- the archive feed knows how a lot ended when the lot itself was last seen before that
+    select
+        source_lots.lot_id,
+        source_lots.as_of,
+        'archive' as evidence,
+        source_archivings.status_id,
+        source_archivings.status_name,
+        source_archivings.sale_date,
+        source_archivings.final_bid,
+        source_archivings.final_bid_updated_at,
+        source_archivings.archived_at as observed_at
+    from source_lots
+    inner join source_archivings on source_archivings.lot_id = source_lots.lot_id and source_archivings.recency = 1
+    where source_lots.observed_at is null or source_archivings.archived_at > source_lots.observed_at
+),
+own_words as (
+    select
+        source_lots.lot_id,
+        source_lots.as_of,
+        'lot' as evidence,
+        source_lots.status_id,
+        source_lots.status_name,
+        source_lots.sale_date,
+        source_lots.final_bid,
+        source_lots.final_bid_updated_at,
+        source_lots.observed_at
+    from source_lots
+    left join last_words on last_words.lot_id = source_lots.lot_id
+    where last_words.lot_id is null
+),
+entries as (
+    select
+        source_prices.lot_id,
+        source_lots.as_of,
+        'history' as evidence,
+        source_prices.price_id,
+        source_prices.status_id,
+        source_prices.status_name,
+        source_prices.sale_date,
+        source_prices.bid as amount,
+        source_prices.final_bid_updated_at as result_updated_at,
+        case when source_prices.gone_at is null then source_lots.observed_at end as observed_at
+    from source_prices
+    inner join source_lots on source_lots.lot_id = source_prices.lot_id
+    union all
+    select
+        lot_id, as_of, evidence, cast(null as bigint), status_id, status_name, sale_date, final_bid,
+        final_bid_updated_at, observed_at
+    from last_words
+    where sale_date is not null
+    union all
+    select
+        lot_id, as_of, evidence, cast(null as bigint), status_id, status_name, sale_date, final_bid,
+        final_bid_updated_at, observed_at
+    from own_words
+    where sale_date is not null
+),
+dated as (
+    -- a result is settled 12 hours after the auction, when it was seen then or was recorded after the auction began
+    select
+        lot_id,
+        as_of,
+        evidence,
+        price_id,
+        status_id,
+        status_name,
+        sale_date,
+        cast(sale_date as date) as sale_day,
+        nullif(amount, 0) as amount,
+        case when evidence = 'history' then 1 else 2 end as precedence,
+        case when as_of >= sale_date + interval '12' hour then 1 else 0 end as is_due,
+        case
+            when as_of < sale_date + interval '12' hour then 0
+            when observed_at >= sale_date + interval '12' hour or result_updated_at >= sale_date then 1
+            else 0
+        end as is_settled
+    from entries
+),
+in_order as (
+    -- the entries of a lot by day; on one day the settled one comes last, and the price history after the lot
+    select
+        *,
+        lag(sale_day) over lot_entries as day_before,
+        lead(sale_day) over lot_entries as day_after,
+        lag(case when status_id = 6 and is_settled = 1 then amount end) over lot_entries as amount_before
+    from dated
+    window lot_entries as (
+        partition by lot_id
+        order by sale_day, is_settled, precedence desc, sale_date, price_id nulls first
+    )
+),
+attempts as (
+    -- dates at most 3 days apart (a weekend between) are one auction that was moved; its last entry speaks for it
+    select
+        *,
+        row_number() over (partition by lot_id order by sale_day) as attempt,
+        case when day_after is null then 0 else 1 end as is_relisted,
+        case when status_id = 6 and day_before = sale_day then coalesce(amount, amount_before) else amount end
+            as best_amount
+    from in_order
+    where day_after is null or day_after > sale_day + interval '3' day
+),
+judged as (
+    -- amounts below 1 and above 5,000,000 USD are no prices
+    select
+        *,
+        case
+            when sale_date > as_of then 'upcoming'
+            when is_due = 0 then 'too_recent'
+            when is_settled = 0 then 'not_seen_after_sale'
+            when status_id in (4, 6) and is_relisted = 1 then 'relisted'
+            when status_id in (7, 8) then 'not_sold'
+            when status_id = 4 then 'on_approval'
+            when status_id is null or status_id <> 6 then 'no_result'
+            when best_amount is null then 'no_price'
+            when best_amount < 1 or best_amount > 5000000 then 'out_of_bounds'
+            else 'trusted'
+        end as trust_reason
+    from attempts
+),
+final as (
+    select
+        judged.lot_id,
+        judged.attempt,
+        source_lots.vehicle_id,
+        source_lots.domain_id,
+        source_lots.domain_name,
+        source_vehicles.manufacturer_id,
+        source_vehicles.manufacturer_name,
+        source_vehicles.model_id,
+        source_vehicles.model_name,
+        source_vehicles.generation_id,
+        source_vehicles.generation_name,
+        judged.price_id,
+        judged.evidence,
+        judged.status_id,
+        judged.status_name,
+        judged.sale_date,
+        cast(date_trunc('month', judged.sale_day) as date) as sale_month,
+        case
+            when judged.trust_reason in ('trusted', 'no_price', 'out_of_bounds') then 'sold'
+            when judged.trust_reason in ('not_sold', 'relisted') then 'not_sold'
+            when judged.trust_reason in ('on_approval', 'upcoming') then judged.trust_reason
+            else 'unresolved'
+        end as outcome,
+        judged.best_amount as amount,
+        case when judged.trust_reason = 'trusted' then judged.best_amount end as price,
+        judged.trust_reason = 'trusted' as is_trusted,
+        judged.trust_reason
+    from judged
+    inner join source_lots on source_lots.lot_id = judged.lot_id
+    left join source_vehicles on source_vehicles.vehicle_id = source_lots.vehicle_id
+)
+select * from final

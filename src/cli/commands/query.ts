@@ -1,0 +1,18 @@
+import { type ConfigInput, readConfig } from '../../config/config.js';
+import type { Format } from '../../share/formats.js';
+import { openLake } from '../../share/open-lake.js';
+import { render } from '../../share/query.js';
+import type { Effects } from '../effects.js';
+
+/** Answers a query over the published lake on stdout. */
+export async function query(
+  options: { readonly sql: string; readonly format: Format; readonly config: ConfigInput },
+  effects: Effects,
+): Promise<void> {
+  const lake = await openLake(readConfig(options.config, effects), options.sql);
+  try {
+    effects.out(await render(lake.session.connection, options.sql, options.format, lake.temp));
+  } finally {
+    lake.close();
+  }
+}

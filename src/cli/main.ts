@@ -1,0 +1,159 @@
+#!/usr/bin/env node
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import yargs, { type Argv } from 'yargs';
+import { hideBin } from 'yargs/helpers';
+import type { ConfigInput } from '../config/config.js';
+import { LotlakeError } from '../config/lotlake-error.js';
+import { packageRoot } from '../config/package-root.js';
+import { formats } from '../share/formats.js';
+import type { Effects } from './effects.js';
+import { exitCodes } from './exit-code.js';
+
+const stop = new AbortController();
+const effects: Effects = {
+  out: (text) => process.stdout.write(text),
+  err: (text) => process.stderr.write(text),
+  now: () => new Date(),
+  env: process.env,
+  cwd: process.cwd(),
+  isTerminal: process.stderr.isTTY,
+  signal: stop.signal,
+};
+
+interface Shared {
+  readonly output: string | undefined;
+  readonly json: boolean;
+}
+
+function shared<T>(args: Argv<T>): Argv<T & Shared> {
+  return args
+    .option('output', { type: 'string', describe: 'folder of the lake (LOTLAKE_OUTPUT, default output)' })
+    .option('json', { type: 'boolean', default: false, describe: 'machine-readable results and log' });
+}
+
+const worldOptions = {
+  vehicles: { type: 'number', default: 6000, describe: 'vehicles in the sandbox' },
+  seed: { type: 'number', default: 1, describe: 'seed of the sandbox' },
+  clock: { type: 'string', describe: 'time in the sandbox, ISO 8601 (default now)' },
+} as const;
+
+const configOf = (args: { output: string | undefined }): ConfigInput =>
+  args.output === undefined ? {} : { output: args.output };
+
+const cli = yargs(hideBin(process.argv))
+  .scriptName('lotlake')
+  .usage('$0 <command>\n\nVehicle-auction data feed to a columnar analytics lake.')
+  .command(
+    'run <pipeline>',
+    'run a pipeline: nightly, or rebuild from landing',
+    (args) =>
+      shared(args)
+        .positional('pipeline', { choices: ['nightly', 'rebuild'] as const, demandOption: true })
+        .option('sandbox', { type: 'boolean', default: false, describe: 'run against the embedded service' })
+        .options(worldOptions)
+        .option('allow-shrink', { type: 'boolean', describe: 'archive for absence past the shrink guard' }),
+    async (args) => {
+      const { run } = await import('./commands/run.js');
+      const config = {
+        ...configOf(args),
+        ...(args.allowShrink === undefined ? {} : { allowShrink: args.allowShrink }),
+      };
+      await run({ ...args, config }, effects);
+    },
+  )
+  .command(
+    'sandbox',
+    'serve the embedded service on 127.0.0.1',
+    (args) =>
+      args.options(worldOptions).options({
+        port: { type: 'number', default: 8787, describe: 'port on 127.0.0.1' },
+        plan: {
+          choices: ['demo', 'small', 'unlimited'] as const,
+          default: 'unlimited' as const,
+          describe: 'plan of the key',
+        },
+        rate: { type: 'number', describe: 'requests a second before it answers 429' },
+      }),
+    async (args) => {
+      const { sandbox } = await import('./commands/sandbox.js');
+      await sandbox(args, effects);
+    },
+  )
+  .command(
+    'query <sql>',
+    'answer a query over the published lake',
+    (args) =>
+      shared(args)
+        .positional('sql', {
+          type: 'string',
+          demandOption: true,
+          describe: 'one SELECT; tables and marts by name',
+        })
+        .option('format', { choices: formats, default: 'table' as const, describe: 'form of the result' }),
+    async (args) => {
+      const { query } = await import('./commands/query.js');
+      const format = args.json ? 'json' : args.format;
+      await query({ sql: args.sql, format, config: configOf(args) }, effects);
+    },
+  )
+  .command('tables', 'list the tables and marts', shared, async (args) => {
+    const { tables } = await import('./commands/tables.js');
+    tables({ json: args.json, config: configOf(args) }, effects);
+  })
+  .command(
+    'describe <table>',
+    'describe a table or mart and its columns',
+    (args) => shared(args).positional('table', { type: 'string', demandOption: true }),
+    async (args) => {
+      const { describe } = await import('./commands/tables.js');
+      describe({ table: args.table, json: args.json, config: configOf(args) }, effects);
+    },
+  )
+  .command('status', 'say what is published, landed and running', shared, async (args) => {
+    const { status } = await import('./commands/status.js');
+    status({ json: args.json, config: configOf(args) }, effects);
+  })
+  .demandCommand(1, 'name a command')
+  .strict()
+  .version(String(JSON.parse(readFileSync(join(packageRoot, 'package.json'), 'utf8')).version))
+  .wrap(Math.min(110, process.stdout.columns ?? 110))
+  .fail((message, error, args) => {
+    if (error !== undefined && error !== null) throw error;
+    process.stderr.write(`${message}\n\n`);
+    args.showHelp('error');
+    process.exitCode = exitCodes.usage;
+    throw new UsageShown();
+  });
+
+class UsageShown extends Error {}
+
+function fail(error: unknown): void {
+  if (error instanceof UsageShown) return;
+  if (stop.signal.aborted) {
+    process.stderr.write('interrupted: what has landed is kept; run the same command again to go on\n');
+    process.exitCode = exitCodes.interrupted;
+    return;
+  }
+  if (error instanceof LotlakeError) {
+    process.stderr.write(`${error.stage}: ${error.message} [${error.code}]\n`);
+    if (error.hint !== undefined) process.stderr.write(`  ${error.hint}\n`);
+    if (process.env.LOTLAKE_LOG === 'debug') process.stderr.write(`${error.stack}\n`);
+    process.exitCode = exitCodes[error.outcome];
+    return;
+  }
+  process.stderr.write(`unexpected: ${error instanceof Error ? error.stack : String(error)}\n`);
+  process.exitCode = exitCodes.failed;
+}
+
+for (const name of ['SIGINT', 'SIGTERM'] as const) process.on(name, () => stop.abort());
+process.stdout.on('error', (error) => {
+  // A reader such as head may close the pipe early; that is no failure.
+  if (Reflect.get(error, 'code') === 'EPIPE') process.exit(0);
+});
+
+try {
+  await cli.parseAsync();
+} catch (error) {
+  fail(error);
+}

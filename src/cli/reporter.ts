@@ -1,0 +1,64 @@
+import { Presets, SingleBar } from 'cli-progress';
+import { pino } from 'pino';
+import type { Reporter } from '../../pipelines/job.js';
+import type { Effects } from './effects.js';
+
+/** Plain lines are at least this far apart, in milliseconds. */
+const LINE_INTERVAL = 5000;
+
+/** Shows a run on stderr: a bar on a terminal, a line now and then elsewhere, JSON lines with `--json`. */
+export function createReporter(effects: Effects, json: boolean): Reporter & { stop(): void } {
+  if (json) return jsonReporter(effects);
+  let bar: SingleBar | undefined;
+  let lastLine = 0;
+  const say = (text: string): void => {
+    bar?.stop();
+    bar = undefined;
+    effects.err(`${text}\n`);
+  };
+  return {
+    step: (name, detail) => say(`${name.padEnd(10)} ${detail ?? ''}`.trimEnd()),
+    warn: (message) => say(`warning    ${message}`),
+    progress(stream, pages, expected, records, bytes) {
+      const sizes = `${records.toLocaleString('en')} records, ${(bytes / 1e6).toFixed(0)} MB`;
+      if (effects.isTerminal && expected !== null) {
+        bar ??= startBar(stream, expected);
+        bar.setTotal(Math.max(expected, pages));
+        bar.update(pages, { sizes });
+        return;
+      }
+      const now = effects.now().getTime();
+      const isLast = expected !== null && pages >= expected;
+      if (now - lastLine < LINE_INTERVAL && !isLast) return;
+      lastLine = now;
+      effects.err(
+        `           ${stream}: page ${pages}${expected === null ? '' : ` of ${expected}`}, ${sizes}\n`,
+      );
+    },
+    stop: () => bar?.stop(),
+  };
+}
+
+function startBar(stream: string, total: number): SingleBar {
+  const bar = new SingleBar(
+    {
+      format: `           ${stream} {bar} {value}/{total} pages, {sizes}, {eta_formatted}`,
+      hideCursor: true,
+      stream: process.stderr,
+    },
+    Presets.shades_classic,
+  );
+  bar.start(total, 0, { sizes: '' });
+  return bar;
+}
+
+function jsonReporter(effects: Effects): Reporter & { stop(): void } {
+  const log = pino({ name: 'lotlake' }, { write: (line: string) => effects.err(line) });
+  return {
+    step: (stage, detail) => log.info({ stage, detail }, stage),
+    warn: (message) => log.warn(message),
+    progress: (stream, pages, expected, records, bytes) =>
+      log.info({ stream, pages, expected, records, bytes }, 'progress'),
+    stop: () => undefined,
+  };
+}

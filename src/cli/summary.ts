@@ -1,0 +1,87 @@
+import { relative } from 'node:path';
+import Table from 'cli-table3';
+import type { RunResult } from '../../pipelines/finish.js';
+
+const number = (value: number): string => value.toLocaleString('en');
+const megabytes = (bytes: number): string => `${(bytes / 1e6).toFixed(1)} MB`;
+
+/** The summary that a run ends with, for a person. */
+export function summarize(result: RunResult, cwd: string): string {
+  const lines = [
+    '',
+    `Snapshot ${result.snapshotId} is published (${result.seconds.toFixed(1)} s).`,
+    `  ${relative(cwd, result.snapshot) || '.'}`,
+    '',
+    tables(result),
+    '',
+    ...passes(result),
+    ...rejectsAndDrift(result),
+    ...tests(result),
+    ...result.warnings.map((warning) => `warning: ${warning}`),
+    '',
+    'Try next:',
+    ...suggestions(),
+    '',
+  ];
+  return lines.join('\n');
+}
+
+/** The three commands that the summary names. */
+export function suggestions(): string[] {
+  return [
+    '  npx lotlake tables',
+    '  npx lotlake query "select manufacturer_name, model_name, month, lots_sold, price_median from price_trends order by lots_sold desc limit 10"',
+    '  npx lotlake describe lots',
+  ];
+}
+
+function tables(result: RunResult): string {
+  const grid = new Table({
+    head: ['table', 'rows', 'new', 'changed', 'gone', 'size'],
+    colAligns: ['left', 'right', 'right', 'right', 'right', 'right'],
+    style: { head: [], border: [], compact: true },
+  });
+  const all = Object.entries({ ...result.manifest.tables, ...result.manifest.marts });
+  for (const [name, table] of all) {
+    const counts = result.counts[name];
+    const change =
+      counts === undefined ? ['', '', ''] : [counts.inserted, counts.updated, counts.gone].map(number);
+    grid.push([name, number(table.rows), ...change, megabytes(table.bytes)]);
+  }
+  return grid.toString();
+}
+
+function passes(result: RunResult): string[] {
+  return result.passes.map((pass) => {
+    const { manifest } = pass;
+    const proof = manifest.complete ? '' : ' (proves no absence)';
+    return `${manifest.stream}: ${number(manifest.records)} records on ${number(manifest.pages)} pages, ${megabytes(manifest.bytes)}; ${number(pass.loaded)} loaded, ${number(pass.rejected)} rejected${proof}`;
+  });
+}
+
+function rejectsAndDrift(result: RunResult): string[] {
+  const rejected = result.passes.reduce((sum, pass) => sum + pass.rejected, 0);
+  const { writtenFiles, writtenBytes, linkedFiles, linkedBytes } = Object.values(result.counts).reduce(
+    (a, b) => ({
+      ...a,
+      writtenFiles: a.writtenFiles + b.writtenFiles,
+      writtenBytes: a.writtenBytes + b.writtenBytes,
+      linkedFiles: a.linkedFiles + b.linkedFiles,
+      linkedBytes: a.linkedBytes + b.linkedBytes,
+    }),
+  );
+  return [
+    `rejects: ${rejected === 0 ? 'none' : `${number(rejected)} (lotlake query "select path, expected, found, count(*) as n from rejects group by all")`}`,
+    `drift: ${result.drift.length === 0 ? 'none' : result.drift.map((d) => `${d.path} (${d.kinds.join('/')}, first in record ${d.position} of page ${d.page} of ${d.pass_id}${d.kept ? '' : ', kept in landing only'})`).join('; ')}`,
+    `changes of lots: ${number(result.lotChanges)}`,
+    `files: ${number(writtenFiles)} written (${megabytes(writtenBytes)}), ${number(linkedFiles)} linked (${megabytes(linkedBytes)})`,
+  ];
+}
+
+function tests(result: RunResult): string[] {
+  const failed = result.tests.filter((test) => test.failures > 0);
+  return [
+    `data tests: ${result.tests.length - failed.length} of ${result.tests.length} passed`,
+    ...failed.map((test) => `  ${test.severity}: ${test.model} ${test.test}: ${number(test.failures)} rows`),
+  ];
+}

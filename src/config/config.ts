@@ -1,0 +1,114 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { isAbsolute, resolve } from 'node:path';
+import { z } from 'zod';
+import { ConfigError } from './config-error.js';
+
+const positive = z.coerce.number().positive();
+const count = z.coerce.number().int().positive();
+
+/** Every setting with its sentence and its default. Sources: flags over environment over file over defaults. */
+const settings = z.object({
+  baseUrl: z
+    .url({ protocol: /^https?$/ })
+    .optional()
+    .describe('Base URL of the service with its path prefix.'),
+  apiKey: z.string().min(1).optional().describe('Key sent as x-api-key; environment or key file only.'),
+  output: z.string().min(1).default('output').describe('Folder that holds landing, lake and reports.'),
+  rate: positive.optional().describe('Requests a second for the whole process; 1 against a real service.'),
+  concurrency: count.max(64).default(4).describe('Requests in flight at once.'),
+  perPage: count.max(5000).default(1000).describe('Records asked for a page; each endpoint caps it.'),
+  memory: z
+    .string()
+    .regex(/^\d+(\.\d+)?\s*(KB|MB|GB|KiB|MiB|GiB)$/i, 'an amount such as 800MB')
+    .default('700MB')
+    .describe('Memory limit of DuckDB; the process needs about 400 MB more.'),
+  threads: count.max(256).optional().describe('Threads of DuckDB; all cores by default.'),
+  log: z
+    .enum(['silent', 'error', 'warn', 'info', 'debug'])
+    .default('warn')
+    .describe('Level of the log on stderr.'),
+  timeout: positive.default(120).describe('Seconds without a byte after which a request is given up.'),
+  retryBudget: positive
+    .default(900)
+    .describe('Seconds for which one request is tried again before the run ends.'),
+  shrinkGuard: z.coerce
+    .number()
+    .gt(0)
+    .max(1)
+    .default(0.2)
+    .describe("Share of a source's active vehicles that one run may archive for absence."),
+  allowShrink: z.coerce.boolean().default(false).describe('Archive for absence past the shrink guard.'),
+  keepPasses: count.default(3).describe('Sealed passes a stream that landing keeps.'),
+  keepSnapshots: count.default(7).describe('Snapshots that the lake keeps.'),
+  minimumGroup: count.default(5).describe('Lots below which a mart shows no price statistic.'),
+});
+
+/** Settings after validation: complete, typed and read-only; `output` is absolute. */
+export type Config = Readonly<z.output<typeof settings>>;
+
+/** Settings as flags or a file give them. */
+export type ConfigInput = Partial<z.input<typeof settings>>;
+
+const ENVIRONMENT: Readonly<Record<string, keyof ConfigInput>> = {
+  LOTLAKE_BASE_URL: 'baseUrl',
+  LOTLAKE_API_KEY: 'apiKey',
+  LOTLAKE_OUTPUT: 'output',
+  LOTLAKE_RATE: 'rate',
+  LOTLAKE_CONCURRENCY: 'concurrency',
+  LOTLAKE_PER_PAGE: 'perPage',
+  LOTLAKE_MEMORY: 'memory',
+  LOTLAKE_THREADS: 'threads',
+  LOTLAKE_LOG: 'log',
+};
+
+/**
+ * Reads the configuration. Throws ConfigError that names the setting and where it came from.
+ * @param flags what the command line gave
+ * @param effects environment and working folder, replaceable in tests
+ */
+export function readConfig(
+  flags: ConfigInput = {},
+  effects: { env?: NodeJS.ProcessEnv; cwd?: string } = {},
+): Config {
+  const env = effects.env ?? process.env;
+  const cwd = effects.cwd ?? process.cwd();
+  const merged: Record<string, unknown> = { ...readFile(resolve(cwd, 'lotlake.config.json')) };
+  for (const [name, key] of Object.entries(ENVIRONMENT)) {
+    const value = env[name];
+    if (value !== undefined && value !== '') merged[key] = value;
+  }
+  if (env.LOTLAKE_API_KEY_FILE) merged.apiKey = readKeyFile(resolve(cwd, env.LOTLAKE_API_KEY_FILE));
+  for (const [key, value] of Object.entries(flags)) if (value !== undefined) merged[key] = value;
+  const parsed = z.strictObject(settings.shape).safeParse(merged);
+  if (!parsed.success) {
+    const issues = parsed.error.issues.map((issue) => `${issue.path.join('.') || 'file'}: ${issue.message}`);
+    throw new ConfigError(`the configuration is not valid: ${issues.join('; ')}`, settingsHint());
+  }
+  const output = parsed.data.output;
+  return { ...parsed.data, output: isAbsolute(output) ? output : resolve(cwd, output) };
+}
+
+function readFile(path: string): Record<string, unknown> {
+  if (!existsSync(path)) return {};
+  let parsed: unknown;
+  try {
+    parsed = JSON.parse(readFileSync(path, 'utf8'));
+  } catch (error) {
+    throw new ConfigError(`${path} is no JSON: ${String(error)}`);
+  }
+  const object = z.record(z.string(), z.unknown()).safeParse(parsed);
+  if (!object.success) throw new ConfigError(`${path} holds no object`);
+  return object.data;
+}
+
+function readKeyFile(path: string): string {
+  try {
+    return readFileSync(path, 'utf8').trim();
+  } catch (error) {
+    throw new ConfigError(`the key file ${path} cannot be read`, String(error));
+  }
+}
+
+function settingsHint(): string {
+  return `settings: ${Object.keys(settings.shape).join(', ')}`;
+}

@@ -1,0 +1,53 @@
+/** Stages of the straight line, as they appear in folders, logs and errors. */
+export type Stage =
+  | 'config'
+  | 'service'
+  | 'extract'
+  | 'land'
+  | 'load'
+  | 'lake'
+  | 'reconcile'
+  | 'model'
+  | 'publish'
+  | 'share'
+  | 'sandbox';
+
+/** How a run ends because of an error; the CLI turns it into an exit code. */
+export type Outcome = 'failed' | 'usage' | 'refused' | 'unavailable' | 'held' | 'interrupted';
+
+/** What every error of lotlake carries. */
+export interface ErrorFacts {
+  /** Stable name, listed in docs/errors.md. */
+  readonly code: string;
+  readonly stage: Stage;
+  readonly outcome?: Outcome;
+  /** Whether the same call may succeed later. */
+  readonly retryable?: boolean;
+  /** What the reader can do next. */
+  readonly hint?: string;
+  readonly cause?: unknown;
+}
+
+/** Base of every error that lotlake raises on purpose. */
+export class LotlakeError extends Error {
+  override readonly name: string = 'LotlakeError';
+  readonly code: string;
+  readonly stage: Stage;
+  readonly outcome: Outcome;
+  readonly retryable: boolean;
+  readonly hint: string | undefined;
+
+  constructor(message: string, facts: ErrorFacts) {
+    super(message, facts.cause === undefined ? {} : { cause: facts.cause });
+    this.code = facts.code;
+    this.stage = facts.stage;
+    this.outcome = facts.outcome ?? 'failed';
+    this.retryable = facts.retryable ?? false;
+    this.hint = facts.hint;
+  }
+}
+
+/** The message of anything that was thrown. */
+export function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}

@@ -1,0 +1,155 @@
+import type { Readable } from 'node:stream';
+import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib';
+import { Agent, request } from 'undici';
+import { ConfigError } from '../config/config-error.js';
+import { LotlakeError, messageOf } from '../config/lotlake-error.js';
+import { ConnectionError } from '../service/errors/connection-error.js';
+import { errorFromAnswer, messageOfBody } from '../service/errors/from-answer.js';
+import type { RequestFacts } from '../service/errors/service-error.js';
+import { createRateLimit } from './rate-limit.js';
+import { parseRetryAfter, withRetry } from './retry.js';
+
+/** What a client needs to know. */
+export interface ClientOptions {
+  /** Base URL with the path prefix, such as `https://host/api`. */
+  readonly baseUrl: string;
+  readonly apiKey: string;
+  /** Requests a second; undefined sets no limit. */
+  readonly rate?: number | undefined;
+  /** Seconds without a byte after which a request is given up. */
+  readonly timeout: number;
+  /** Seconds for which one request is tried again. */
+  readonly retryBudget: number;
+  readonly onRetry?: (error: LotlakeError, attempt: number, wait: number) => void;
+  /** First wait between attempts in milliseconds. */
+  readonly firstWait?: number;
+}
+
+/** Parameters of a request; undefined ones are left out. */
+export type Query = Readonly<Record<string, string | number | undefined>>;
+
+/** A successful answer whose body is still coming. */
+export interface Answer {
+  readonly request: RequestFacts;
+  /** Body, decompressed. */
+  readonly body: AsyncIterable<Uint8Array>;
+}
+
+/** Asks the service, within one rate budget, and tries again what may succeed later. */
+export interface Client {
+  /**
+   * Sends one GET. `consume` reads the whole body; where it fails on the body the request is sent again.
+   * Throws one of the classes in `service/errors`.
+   */
+  get<T>(
+    path: string,
+    query: Query,
+    consume: (answer: Answer) => Promise<T>,
+    signal?: AbortSignal,
+  ): Promise<T>;
+  /** Requests sent so far, attempts included. */
+  readonly sent: () => number;
+  close(): Promise<void>;
+}
+
+/** Creates a client. Throws ConfigError for a base URL that would send the key in the clear. */
+export function createClient(options: ClientOptions): Client {
+  const base = checkBase(options.baseUrl);
+  const limit = createRateLimit(options.rate);
+  const agent = new Agent({
+    connect: { timeout: 30_000 },
+    headersTimeout: options.timeout * 1000,
+    bodyTimeout: options.timeout * 1000,
+    pipelining: 1,
+  });
+  let sent = 0;
+
+  const attempt = async <T>(
+    url: URL,
+    consume: (answer: Answer) => Promise<T>,
+    signal: AbortSignal | undefined,
+  ): Promise<T> => {
+    const facts = { method: 'GET', url: url.href };
+    await limit.take(signal);
+    sent++;
+    let response: Awaited<ReturnType<typeof request>>;
+    try {
+      response = await request(url, {
+        dispatcher: agent,
+        headers: { 'x-api-key': options.apiKey, accept: 'application/json', 'accept-encoding': 'gzip' },
+        ...(signal === undefined ? {} : { signal }),
+      });
+    } catch (error) {
+      throw signal?.aborted ? error : new ConnectionError(facts, messageOf(error), error);
+    }
+    if (response.statusCode !== 200) {
+      const retryAfter = parseRetryAfter(header(response.headers['retry-after']), Date.now());
+      if (response.statusCode === 429 && retryAfter !== undefined) limit.pause(Date.now() + retryAfter);
+      const detail = messageOfBody(await response.body.text().catch(() => ''));
+      throw errorFromAnswer({ ...facts, status: response.statusCode, detail, retryAfter });
+    }
+    try {
+      return await consume({
+        request: facts,
+        body: decoded(response.body, header(response.headers['content-encoding'])),
+      });
+    } catch (error) {
+      response.body.destroy();
+      if (signal?.aborted || error instanceof LotlakeError) throw error;
+      throw new ConnectionError(facts, messageOf(error), error);
+    }
+  };
+
+  return {
+    get: (path, query, consume, signal) =>
+      withRetry(() => attempt(urlOf(base, path, query), consume, signal), {
+        budget: options.retryBudget,
+        ...(signal === undefined ? {} : { signal }),
+        ...(options.onRetry === undefined ? {} : { onRetry: options.onRetry }),
+        ...(options.firstWait === undefined ? {} : { firstWait: options.firstWait }),
+      }),
+    sent: () => sent,
+    close: () => agent.close(),
+  };
+}
+
+function header(value: string | string[] | undefined): string | undefined {
+  return Array.isArray(value) ? value[0] : value;
+}
+
+function checkBase(baseUrl: string): URL {
+  const base = new URL(baseUrl.endsWith('/') ? baseUrl : `${baseUrl}/`);
+  const local = ['127.0.0.1', 'localhost', '[::1]'].includes(base.hostname);
+  if (base.protocol !== 'https:' && !local) {
+    throw new ConfigError(
+      `the base URL ${base.origin} is not https`,
+      'the key would travel in the clear; use https, or a service on this machine',
+    );
+  }
+  if (base.username !== '' || base.password !== '')
+    throw new ConfigError('the base URL holds credentials', 'the key belongs in LOTLAKE_API_KEY');
+  return base;
+}
+
+/** URL of a path below the base with its parameters; always on the configured origin. */
+export function urlOf(base: URL, path: string, query: Query): URL {
+  const url = new URL(path.replace(/^\/+/, ''), base);
+  for (const [name, value] of Object.entries(query)) {
+    if (value !== undefined) url.searchParams.append(name, String(value));
+  }
+  return url;
+}
+
+function decoded(body: Readable, encoding: string | undefined): AsyncIterable<Uint8Array> {
+  const decoder =
+    encoding === 'gzip' || encoding === 'x-gzip'
+      ? createGunzip({ chunkSize: 1 << 18 })
+      : encoding === 'br'
+        ? createBrotliDecompress({ chunkSize: 1 << 18 })
+        : encoding === 'deflate'
+          ? createInflate({ chunkSize: 1 << 18 })
+          : undefined;
+  if (decoder === undefined) return body;
+  body.on('error', (error) => decoder.destroy(error));
+  return body.pipe(decoder);
+}

@@ -1,0 +1,78 @@
+/** What paging needs to know of a page that was received. */
+export interface PageFacts {
+  readonly page: number;
+  readonly records: number;
+  readonly total: number | null;
+  readonly lastPage: number | null;
+  readonly next: string | null;
+  readonly digest: string;
+  readonly firstId: number | null;
+  readonly lastId: number | null;
+  readonly requestedAt: string;
+  readonly receivedAt: string;
+}
+
+/** How the rest of a list is walked once its first page is there. */
+export type PagePlan =
+  | { readonly mode: 'done' }
+  /** Page numbers in the order in which they are asked for. */
+  | { readonly mode: 'numbers'; readonly pages: readonly number[] }
+  /** Follow `links.next` from this page on. */
+  | { readonly mode: 'links'; readonly from: number };
+
+/**
+ * Plans the rest of a list. With totals the pages are asked for from the last to the first, because a record that
+ * leaves the list moves the later ones up: read backwards, it is met twice instead of never.
+ * @param first the first page
+ * @param landed numbers of pages that an earlier start of the same pass has
+ */
+export function planPages(first: PageFacts, landed: ReadonlySet<number>): PagePlan {
+  if (first.lastPage !== null) {
+    const pages: number[] = [];
+    for (let page = first.lastPage; page > 1; page--) if (!landed.has(page)) pages.push(page);
+    return pages.length === 0 ? { mode: 'done' } : { mode: 'numbers', pages };
+  }
+  return first.next === null || first.records === 0 ? { mode: 'done' } : { mode: 'links', from: first.page };
+}
+
+/**
+ * The page that `links.next` names. Only its paging parameter is taken; a link that lost it means the next number.
+ * The link's host and scheme are never used (field-notes.md).
+ */
+export function nextPage(page: PageFacts): number | undefined {
+  if (page.next === null || page.records === 0) return undefined;
+  const following = page.page + 1;
+  if (!URL.canParse(page.next, 'http://localhost')) return following;
+  const named = Number(new URL(page.next, 'http://localhost').searchParams.get('page'));
+  return Number.isInteger(named) && named > page.page ? named : following;
+}
+
+/**
+ * Pages that have to be read again because the list moved while they were read: a page is safe when it was asked for
+ * after the page behind it had arrived, or when both saw the same total.
+ */
+export function unsafePages(pages: readonly PageFacts[]): number[] {
+  const byNumber = new Map(pages.map((page) => [page.page, page]));
+  return [...byNumber.values()]
+    .filter((page) => {
+      const behind = byNumber.get(page.page + 1);
+      return behind !== undefined && page.requestedAt < behind.receivedAt && page.total !== behind.total;
+    })
+    .map((page) => page.page)
+    .sort((a, b) => b - a);
+}
+
+/** Whether pages that follow each other share records, which only a list that moved explains. */
+export function overlaps(pages: readonly PageFacts[]): boolean {
+  const sorted = [...pages].sort((a, b) => a.page - b.page);
+  return sorted.some((page, i) => {
+    const before = sorted[i - 1];
+    if (before === undefined || before.page === page.page) return false;
+    return before.lastId !== null && page.firstId !== null && page.firstId <= before.lastId;
+  });
+}
+
+/** Whether a count is close enough to the service's total for the pass to be trusted: 0.5 %, at least 2 records. */
+export function countAgrees(records: number, total: number | null): boolean {
+  return total === null || Math.abs(records - total) <= Math.max(2, total * 0.005);
+}

@@ -1,0 +1,146 @@
+import pLimit from 'p-limit';
+import type { Answer, Client, Query } from './client.js';
+import { countAgrees, nextPage, overlaps, type PageFacts, planPages, unsafePages } from './plan.js';
+
+/** Where pages go; landing implements it. */
+export interface PageSink<P extends PageFacts> {
+  /** Pages that an earlier start of the same pass has landed. */
+  readonly landed: readonly P[];
+  /** Reads the whole answer and keeps it as the page of this number. */
+  land(page: number, answer: Answer, requestedAt: Date): Promise<P>;
+}
+
+/** One walk through a paged list. */
+export interface Walk<P extends PageFacts> {
+  readonly client: Client;
+  readonly path: string;
+  /** Parameters of every request, without the page. */
+  readonly query: Query;
+  readonly concurrency: number;
+  readonly sink: PageSink<P>;
+  readonly signal?: AbortSignal;
+  /** Called for each page as it is landed. */
+  readonly onPage?: (page: P, expected: number | null) => void;
+}
+
+/** How a walk ended. */
+export interface WalkResult {
+  /** Whether what the list lacks is proven absent: the last page is reached and the count agrees with the total. */
+  readonly complete: boolean;
+  readonly reason: string | null;
+  readonly total: number | null;
+}
+
+/**
+ * Walks a list to its end: by page number from the last page to the first where the service gives totals, else along
+ * `links.next`. Pages that the sink already has are not asked for again.
+ */
+export async function walk<P extends PageFacts>(options: Walk<P>): Promise<WalkResult> {
+  const pages = new Map<number, P>(options.sink.landed.map((page) => [page.page, page]));
+  const fetchPage = async (number: number, signal = options.signal): Promise<P> => {
+    const requestedAt = new Date();
+    const page = await options.client.get(
+      options.path,
+      { ...options.query, page: number },
+      (answer) => options.sink.land(number, answer, requestedAt),
+      signal,
+    );
+    pages.set(number, page);
+    options.onPage?.(page, expectedPages(pages));
+    return page;
+  };
+
+  const first = pages.get(1) ?? (await fetchPage(1));
+  const plan = planPages(first, new Set(pages.keys()));
+  if (plan.mode === 'links') return followLinks(first, pages, fetchPage);
+  if (plan.mode === 'numbers') await inParallel(plan.pages, options.concurrency, fetchPage, options.signal);
+  if (first.lastPage === null) return finished(pages, null);
+  await followGrowth(first.lastPage, pages, fetchPage);
+  await mend(pages, fetchPage);
+  return finished(pages, lastTotal(pages));
+}
+
+async function inParallel(
+  numbers: readonly number[],
+  concurrency: number,
+  fetchPage: (page: number, signal?: AbortSignal) => Promise<unknown>,
+  outer: AbortSignal | undefined,
+): Promise<void> {
+  const stop = new AbortController();
+  const signal = outer === undefined ? stop.signal : AbortSignal.any([outer, stop.signal]);
+  const limit = pLimit(concurrency);
+  let failure: unknown;
+  await Promise.all(
+    numbers.map((number) =>
+      limit(async () => {
+        if (signal.aborted) return;
+        try {
+          await fetchPage(number, signal);
+        } catch (error) {
+          failure ??= error;
+          stop.abort();
+        }
+      }),
+    ),
+  );
+  if (failure !== undefined) throw failure;
+  outer?.throwIfAborted();
+}
+
+/** Reads what was appended while the walk went backwards: records join at the end, with higher ids. */
+async function followGrowth<P extends PageFacts>(
+  last: number,
+  pages: ReadonlyMap<number, P>,
+  fetchPage: (page: number) => Promise<P>,
+): Promise<void> {
+  const seen = Math.max(...[...pages.values()].map((page) => page.lastPage ?? 0));
+  for (let number = last + 1; number <= seen; number++) {
+    if (!pages.has(number)) await fetchPage(number);
+  }
+}
+
+/** Reads pages again whose border moved while they were read. */
+async function mend<P extends PageFacts>(
+  pages: ReadonlyMap<number, P>,
+  fetchPage: (page: number) => Promise<P>,
+): Promise<void> {
+  const received = [...pages.values()];
+  const again = unsafePages(received);
+  const first = received.find((page) => page.page === 1);
+  const moved = overlaps(received) || received.some((page) => page.total !== first?.total);
+  if (moved && pages.size > 1 && !again.includes(1)) again.push(1);
+  for (const number of again) await fetchPage(number);
+}
+
+async function followLinks<P extends PageFacts>(
+  first: P,
+  pages: Map<number, P>,
+  fetchPage: (page: number) => Promise<P>,
+): Promise<WalkResult> {
+  const digests = new Set<string>();
+  let page = first;
+  for (;;) {
+    if (page.records > 0 && digests.has(page.digest)) {
+      return { complete: false, reason: `page ${page.page} repeats an earlier page`, total: null };
+    }
+    digests.add(page.digest);
+    const number = nextPage(page);
+    if (number === undefined) return finished(pages, null);
+    page = pages.get(number) ?? (await fetchPage(number));
+  }
+}
+
+function finished(pages: ReadonlyMap<number, PageFacts>, total: number | null): WalkResult {
+  const records = [...pages.values()].reduce((sum, page) => sum + page.records, 0);
+  if (countAgrees(records, total)) return { complete: true, reason: null, total };
+  return { complete: false, reason: `${records} records came where the service counts ${total}`, total };
+}
+
+function lastTotal(pages: ReadonlyMap<number, PageFacts>): number | null {
+  const latest = [...pages.values()].reduce((a, b) => (b.receivedAt > a.receivedAt ? b : a));
+  return latest.total;
+}
+
+function expectedPages(pages: ReadonlyMap<number, PageFacts>): number | null {
+  return pages.get(1)?.lastPage ?? null;
+}

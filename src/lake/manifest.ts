@@ -1,0 +1,72 @@
+import { readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { z } from 'zod';
+import { LakeError } from './lake-error.js';
+
+const fileSchema = z.object({
+  /** Path below the snapshot folder. */
+  path: z.string(),
+  bytes: z.int(),
+  rows: z.int(),
+});
+
+const tableSchema = z.object({
+  columns: z.array(z.object({ name: z.string(), type: z.string() })),
+  key: z.array(z.string()),
+  partitioned: z.boolean(),
+  rows: z.int(),
+  bytes: z.int(),
+  files: z.array(fileSchema),
+});
+
+const manifestSchema = z.object({
+  snapshot_id: z.string(),
+  /** Version of the layout of tables and manifest. */
+  schema_version: z.int(),
+  run_id: z.string(),
+  pipeline: z.string(),
+  created_at: z.string(),
+  /** Start of the last full pass that proves absence. */
+  last_full_pass_at: z.string().nullable(),
+  tables: z.record(z.string(), tableSchema),
+  marts: z.record(z.string(), tableSchema),
+});
+
+/** A Parquet file of a snapshot. */
+export type LakeFile = Readonly<z.output<typeof fileSchema>>;
+
+/** A table or mart of a snapshot. */
+export type ManifestTable = Readonly<z.output<typeof tableSchema>>;
+
+/** `manifest.json` of a snapshot: what it holds and which run made it. */
+export type Manifest = Readonly<z.output<typeof manifestSchema>>;
+
+/** Version that this code writes. */
+export const SCHEMA_VERSION = 1;
+
+/** Reads the manifest of a snapshot. Throws LakeError where there is none or it is not valid. */
+export function readManifest(snapshot: string): Manifest {
+  const path = join(snapshot, 'manifest.json');
+  let content: unknown;
+  try {
+    content = JSON.parse(readFileSync(path, 'utf8'));
+  } catch (error) {
+    throw new LakeError('LAKE_MANIFEST', `${path} cannot be read`, { cause: error, hint: REBUILD });
+  }
+  const parsed = manifestSchema.safeParse(content);
+  if (!parsed.success) {
+    throw new LakeError('LAKE_MANIFEST', `${path} is not valid: ${z.prettifyError(parsed.error)}`, {
+      hint: REBUILD,
+    });
+  }
+  return parsed.data;
+}
+
+const REBUILD = 'run lotlake run rebuild to make the lake again from landing';
+
+/** Writes the manifest of a snapshot, whole or not at all. */
+export function writeManifest(snapshot: string, manifest: Manifest): void {
+  const path = join(snapshot, 'manifest.json');
+  writeFileSync(`${path}.tmp`, `${JSON.stringify(manifest, null, 1)}\n`);
+  renameSync(`${path}.tmp`, path);
+}

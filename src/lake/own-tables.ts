@@ -1,0 +1,103 @@
+import type { Column } from './schema.js';
+
+const TIME = 'TIMESTAMP WITH TIME ZONE';
+
+/** A table that lotlake writes about its own work. */
+export interface OwnTable {
+  readonly name: string;
+  readonly description: string;
+  readonly grain: string;
+  readonly key: readonly string[];
+  readonly partitioned: boolean;
+  readonly columns: readonly (Column & { readonly description: string })[];
+}
+
+/** Tables of lotlake's own, in the order in which they are listed. */
+export const ownTables: readonly OwnTable[] = [
+  {
+    name: 'lot_changes',
+    description: 'Every change of a tracked field of a lot, with when it was seen.',
+    grain: 'one row a changed field of a lot and run',
+    key: ['lot_id', 'field', 'seen_at'],
+    partitioned: true,
+    columns: [
+      { name: 'lot_id', type: 'BIGINT', description: 'Id of the lot.' },
+      { name: 'vehicle_id', type: 'BIGINT', description: 'Vehicle of the lot after the change.' },
+      { name: 'domain_id', type: 'BIGINT', description: 'Source platform of the lot.' },
+      { name: 'field', type: 'VARCHAR', description: 'Column of lots that changed.' },
+      { name: 'old_value', type: 'VARCHAR', description: 'Value before, as text.' },
+      { name: 'new_value', type: 'VARCHAR', description: 'Value after, as text.' },
+      { name: 'seen_at', type: TIME, description: 'Start of the pass that brought the new value.' },
+      { name: 'run_id', type: 'VARCHAR', description: 'Run that recorded the change.' },
+    ],
+  },
+  {
+    name: 'rejects',
+    description: 'Records that break the contract, with their place and raw text.',
+    grain: 'one row a rejected record',
+    key: ['stream', 'pass_id', 'page', 'position'],
+    partitioned: false,
+    columns: [
+      { name: 'stream', type: 'VARCHAR', description: 'Stream the record came in.' },
+      { name: 'pass_id', type: 'VARCHAR', description: 'Pass that landed the record.' },
+      { name: 'page', type: 'BIGINT', description: 'Page of the pass.' },
+      { name: 'position', type: 'BIGINT', description: 'Position of the record in the page, from 0.' },
+      { name: 'record_id', type: 'VARCHAR', description: 'Id of the record, where it has one.' },
+      { name: 'path', type: 'VARCHAR', description: 'First place of the record that breaks the contract.' },
+      { name: 'expected', type: 'VARCHAR', description: 'What the contract expects there.' },
+      { name: 'found', type: 'VARCHAR', description: 'What was found there.' },
+      { name: 'raw', type: 'VARCHAR', description: 'The record as it came.' },
+      { name: 'run_id', type: 'VARCHAR', description: 'Run that rejected the record.' },
+    ],
+  },
+  {
+    name: 'passes',
+    description: 'Walks through the lists of the service that the lake was made from.',
+    grain: 'one row a pass',
+    key: ['pass_id'],
+    partitioned: false,
+    columns: [
+      { name: 'pass_id', type: 'VARCHAR', description: 'Id of the pass; its folder in landing.' },
+      { name: 'stream', type: 'VARCHAR', description: 'Stream of the pass.' },
+      { name: 'kind', type: 'VARCHAR', description: 'full, or window for the changes of some minutes.' },
+      { name: 'request', type: 'VARCHAR', description: 'Parameters of the requests, as JSON.' },
+      { name: 'state', type: 'VARCHAR', description: 'sealed or abandoned.' },
+      { name: 'complete', type: 'BOOLEAN', description: 'Whether what the pass lacks is proven absent.' },
+      { name: 'reason', type: 'VARCHAR', description: 'Why the pass proves no absence.' },
+      { name: 'started_at', type: TIME, description: 'Start of the pass.' },
+      { name: 'ended_at', type: TIME, description: 'End of the pass.' },
+      { name: 'pages', type: 'BIGINT', description: 'Pages landed.' },
+      { name: 'records', type: 'BIGINT', description: 'Records landed.' },
+      { name: 'bytes', type: 'BIGINT', description: 'Bytes of the records, uncompressed.' },
+      { name: 'first_id', type: 'BIGINT', description: 'Least id of a page border.' },
+      { name: 'last_id', type: 'BIGINT', description: 'Greatest id of a page border.' },
+      { name: 'total', type: 'BIGINT', description: 'Records that the service counted, where it said.' },
+      { name: 'drift', type: 'VARCHAR', description: 'Members that the contract does not know, as JSON.' },
+      { name: 'run_id', type: 'VARCHAR', description: 'Run that made the pass.' },
+    ],
+  },
+  {
+    name: 'runs',
+    description: 'Runs that published a snapshot.',
+    grain: 'one row a run',
+    key: ['run_id'],
+    partitioned: false,
+    columns: [
+      { name: 'run_id', type: 'VARCHAR', description: 'Id of the run.' },
+      { name: 'pipeline', type: 'VARCHAR', description: 'Pipeline that ran.' },
+      { name: 'snapshot_id', type: 'VARCHAR', description: 'Snapshot that the run published.' },
+      { name: 'started_at', type: TIME, description: 'Start of the run.' },
+      { name: 'ended_at', type: TIME, description: 'When the snapshot was ready to be published.' },
+      { name: 'records', type: 'BIGINT', description: 'Records landed by the run.' },
+      { name: 'loaded', type: 'BIGINT', description: 'Records loaded.' },
+      { name: 'rejected', type: 'BIGINT', description: 'Records rejected.' },
+      { name: 'drifted', type: 'BIGINT', description: 'Members met that the contract does not know.' },
+      {
+        name: 'counts',
+        type: 'VARCHAR',
+        description: 'Rows inserted, updated, unchanged and gone by table, as JSON.',
+      },
+      { name: 'warnings', type: 'VARCHAR[]', description: 'What the run warned of.' },
+    ],
+  },
+];

@@ -1,0 +1,50 @@
+import type { DuckDBConnection } from '@duckdb/node-api';
+import { rows } from './session.js';
+import type { LakeTable } from './tables.js';
+
+/** A column of a table: DuckDB type as `DESCRIBE` prints it. */
+export interface Column {
+  readonly name: string;
+  readonly type: string;
+}
+
+/** Columns that say whether a row is still there, by what becomes of gone rows. */
+const STATE: Readonly<Record<LakeTable['gone'], readonly Column[]>> = {
+  archive: [
+    { name: 'archived', type: 'BOOLEAN' },
+    { name: 'archived_at', type: 'TIMESTAMP WITH TIME ZONE' },
+    { name: 'archived_by', type: 'VARCHAR' },
+    { name: 'last_seen_at', type: 'TIMESTAMP WITH TIME ZONE' },
+  ],
+  mark: [{ name: 'gone_at', type: 'TIMESTAMP WITH TIME ZONE' }],
+  remove: [],
+  keep: [],
+};
+
+/** Columns that every row has. */
+export const HISTORY: readonly Column[] = [
+  { name: 'first_seen_at', type: 'TIMESTAMP WITH TIME ZONE' },
+  { name: 'changed_at', type: 'TIMESTAMP WITH TIME ZONE' },
+  { name: 'run_id', type: 'VARCHAR' },
+];
+
+/** Columns of a lake table. */
+export interface TableSchema {
+  readonly table: LakeTable;
+  /** Columns that the feed fills, in the order of the SELECT. */
+  readonly content: readonly Column[];
+  /** Columns that reconcile fills: state, then history. */
+  readonly own: readonly Column[];
+  /** All columns as published; `month` is the partition alone and not among them. */
+  readonly columns: readonly Column[];
+}
+
+/** Describes a table's SELECT on a connection that has the views of its stream (see load/batch). */
+export async function describeTable(connection: DuckDBConnection, table: LakeTable): Promise<TableSchema> {
+  const described = await rows(connection, `describe ${table.sql}`);
+  const content = described
+    .map((row) => ({ name: String(row.column_name), type: String(row.column_type) }))
+    .filter((column) => !column.name.startsWith('_'));
+  const own = [...STATE[table.gone], ...HISTORY];
+  return { table, content, own, columns: [...content, ...own] };
+}

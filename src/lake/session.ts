@@ -1,0 +1,93 @@
+import { mkdirSync } from 'node:fs';
+import { type DuckDBConnection, DuckDBInstance } from '@duckdb/node-api';
+
+/** Limits of one DuckDB database. */
+export interface SessionOptions {
+  readonly memory: string;
+  readonly threads?: number | undefined;
+  /** Folder for what does not fit in memory. */
+  readonly temp: string;
+  /** Database file; in memory by default. */
+  readonly path?: string;
+}
+
+/** A row of a query result: BIGINT as number (lotlake's keys and counts are below 2^53), the rest as JSON has it. */
+export type Row = Readonly<Record<string, unknown>>;
+
+/** A DuckDB database with lotlake's settings, and short ways to run SQL on it. */
+export interface Session {
+  readonly instance: DuckDBInstance;
+  readonly connection: DuckDBConnection;
+  /** Another connection with the same settings; temporary tables are its own. */
+  connect(): Promise<DuckDBConnection>;
+  close(): void;
+}
+
+/** Opens a DuckDB database that fetches nothing, spills below the output folder and works in UTC. */
+export async function openSession(options: SessionOptions): Promise<Session> {
+  mkdirSync(options.temp, { recursive: true });
+  const instance = await DuckDBInstance.create(options.path ?? ':memory:', {
+    autoinstall_known_extensions: 'false',
+    autoload_known_extensions: 'false',
+    memory_limit: options.memory,
+    temp_directory: options.temp,
+    preserve_insertion_order: 'false',
+    partitioned_write_max_open_files: '4096',
+    ...(options.threads === undefined ? {} : { threads: String(options.threads) }),
+  });
+  const connect = async (): Promise<DuckDBConnection> => {
+    const connection = await instance.connect();
+    await connection.run("set TimeZone = 'UTC'");
+    return connection;
+  };
+  const connection = await connect();
+  return {
+    instance,
+    connection,
+    connect,
+    close: () => {
+      connection.closeSync();
+      instance.closeSync();
+    },
+  };
+}
+
+/** All rows of a query. */
+export async function rows(connection: DuckDBConnection, sql: string): Promise<Row[]> {
+  const reader = await connection.runAndReadAll(sql);
+  return reader.getRowObjectsJS().map(plain);
+}
+
+/** The first row of a query that must have one. */
+export async function row(connection: DuckDBConnection, sql: string): Promise<Row> {
+  const [first] = await rows(connection, sql);
+  if (first === undefined) throw new TypeError(`no row from: ${sql}`);
+  return first;
+}
+
+/** The first value of the first row, as a number. */
+export async function scalar(connection: DuckDBConnection, sql: string): Promise<number> {
+  return Number(Object.values(await row(connection, sql))[0]);
+}
+
+function plain(row: Record<string, unknown>): Row {
+  const out: Record<string, unknown> = {};
+  for (const [name, value] of Object.entries(row))
+    out[name] = typeof value === 'bigint' ? Number(value) : value;
+  return out;
+}
+
+/** A text as an SQL literal. */
+export function literal(value: string): string {
+  return `'${value.replaceAll("'", "''")}'`;
+}
+
+/** A name as an SQL identifier. */
+export function identifier(name: string): string {
+  return `"${name.replaceAll('"', '""')}"`;
+}
+
+/** Texts as an SQL list. */
+export function literals(values: readonly string[]): string {
+  return `[${values.map(literal).join(', ')}]`;
+}

@@ -1,0 +1,71 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { parse } from 'yaml';
+import { z } from 'zod';
+import { packageRoot } from '../config/package-root.js';
+import { LakeError } from './lake-error.js';
+
+/** What `sql/flatten/<table>.yml` says of a lake table. */
+const definition = z.strictObject({
+  description: z.string(),
+  grain: z.string(),
+  stream: z.enum(['cars', 'archived_lots', 'statistics']),
+  /** Path of the contract that one row comes from; empty for the record itself. */
+  from: z.string(),
+  key: z.array(z.string()).nonempty(),
+  /** Whose delivery says that a row which did not come is gone. */
+  owner: z.enum([
+    'none',
+    'feed',
+    'stream',
+    'vehicle.lots',
+    'vehicle.listings',
+    'vehicle.inspections',
+    'vehicle.vehicle_history_reports',
+    'vehicle.reports',
+    'lot.prices',
+    'lot.images',
+  ]),
+  /** What becomes of a row that its owner no longer delivers. */
+  gone: z.enum(['archive', 'mark', 'remove', 'keep']).default('mark'),
+  partition: z.strictObject({ domain_id: z.literal(true), month: z.string() }).optional(),
+  sort: z.array(z.string()).nonempty(),
+  /** Descriptions of columns that the contract does not describe. */
+  columns: z.record(z.string(), z.string()).default({}),
+});
+
+/** A table of the lake that is cut from the records of a stream. */
+export type LakeTable = Readonly<z.output<typeof definition>> & {
+  readonly name: string;
+  /** One SELECT over the views that load makes for each place of the contract. */
+  readonly sql: string;
+};
+
+let cached: readonly LakeTable[] | undefined;
+
+/** Every table that is cut from records, read from `sql/flatten`. */
+export function lakeTables(): readonly LakeTable[] {
+  cached ??= readTables(join(packageRoot, 'sql', 'flatten'));
+  return cached;
+}
+
+function readTables(folder: string): LakeTable[] {
+  return readdirSync(folder)
+    .filter((file) => file.endsWith('.sql'))
+    .sort()
+    .map((file) => {
+      const name = file.slice(0, -4);
+      const parsed = definition.safeParse(parse(readFileSync(join(folder, `${name}.yml`), 'utf8')));
+      if (!parsed.success) {
+        throw new LakeError('LAKE_DEFINITION', `sql/flatten/${name}.yml: ${z.prettifyError(parsed.error)}`);
+      }
+      return { name, sql: readFileSync(join(folder, file), 'utf8'), ...parsed.data };
+    });
+}
+
+/** The table of a name that is known to exist. */
+export function lakeTable(name: string): LakeTable {
+  const found = lakeTables().find((table) => table.name === name);
+  if (found === undefined) throw new LakeError('LAKE_DEFINITION', `there is no lake table ${name}`);
+  return found;
+}

@@ -1,0 +1,118 @@
+import { createHash } from 'node:crypto';
+import { once } from 'node:events';
+import { createWriteStream } from 'node:fs';
+import { mkdir, rename, rm, stat } from 'node:fs/promises';
+import { dirname } from 'node:path';
+import { finished } from 'node:stream/promises';
+import { createGzip } from 'node:zlib';
+import { z } from 'zod';
+import { envelopeSchema } from '../service/contract/envelope.js';
+import type { ContractNode } from '../service/contract/node.js';
+import { PageError } from './page-error.js';
+import { type PageScan, PageScanner, ScanError } from './scan-page.js';
+import type { Drift, Misfit } from './shape.js';
+
+/** What the ledger keeps of a landed page. */
+export interface LandedPage {
+  /** Number of the page in its list, from 1. */
+  readonly page: number;
+  /** File name below the pass folder. */
+  readonly file: string;
+  /** Order of receipt in the pass, from 0. */
+  readonly seq: number;
+  readonly records: number;
+  /** Bytes of the records, uncompressed. */
+  readonly bytes: number;
+  readonly fileBytes: number;
+  readonly largestRecord: number;
+  readonly firstId: number | null;
+  readonly lastId: number | null;
+  /** Fingerprint of the ids, to know a page that is repeated. */
+  readonly digest: string;
+  /** Whether every record fits the contract without a closer look. */
+  readonly fits: boolean;
+  readonly drift: readonly Drift[];
+  readonly misfits: readonly Misfit[];
+  readonly requestedAt: string;
+  readonly receivedAt: string;
+  /** Paging members of the envelope, null where the service left them out. */
+  readonly total: number | null;
+  readonly lastPage: number | null;
+  readonly perPage: number | null;
+  readonly next: string | null;
+}
+
+/** What one landing needs besides the body. */
+export interface PageTarget {
+  readonly path: string;
+  readonly url: string;
+  readonly contract: ContractNode;
+  readonly idField: string;
+}
+
+/**
+ * Streams a body through the scanner into `<path>` (gzipped, one record a line), written beside its name and renamed
+ * when the page is whole. Throws PageError where the body is no page; nothing is left on disk then.
+ */
+export async function landPage(
+  body: AsyncIterable<Uint8Array>,
+  target: PageTarget,
+): Promise<{ scan: PageScan; fileBytes: number }> {
+  await mkdir(dirname(target.path), { recursive: true });
+  const temporary = `${target.path}.${process.pid}.${Math.random().toString(36).slice(2, 8)}.tmp`;
+  const gzip = createGzip({ level: 1, chunkSize: 1 << 16 });
+  const file = createWriteStream(temporary);
+  gzip.pipe(file);
+  const written = finished(file);
+  written.catch(() => undefined);
+  gzip.on('error', (error) => file.destroy(error));
+  file.on('error', (error) => gzip.destroy(error));
+  const scanner = new PageScanner(target.contract, target.idField);
+  const write = async (lines: Buffer): Promise<void> => {
+    if (lines.length > 0 && !gzip.write(lines)) await Promise.race([once(gzip, 'drain'), written]);
+  };
+  try {
+    for await (const chunk of body) await write(scanner.push(chunk));
+    await write(scanner.flush());
+    const scan = scanner.finish();
+    checkEnvelope(scan, target.url);
+    gzip.end();
+    await written;
+    await rename(temporary, target.path);
+    return { scan, fileBytes: (await stat(target.path)).size };
+  } catch (error) {
+    gzip.destroy();
+    file.destroy();
+    await rm(temporary, { force: true });
+    throw error instanceof ScanError ? new PageError(target.url, error.message, error) : error;
+  }
+}
+
+/** Paging members of a scanned page. */
+export function pagingOf(scan: PageScan): Pick<LandedPage, 'total' | 'lastPage' | 'perPage' | 'next'> {
+  const envelope = envelopeSchema.parse(scan.envelope);
+  return {
+    total: envelope.meta?.total ?? null,
+    lastPage: envelope.meta?.last_page ?? null,
+    perPage: envelope.meta?.per_page ?? null,
+    next: envelope.links?.next ?? null,
+  };
+}
+
+/** Fingerprint of the ids of a page. */
+export function digestOf(ids: readonly number[]): string {
+  return createHash('sha1').update(Float64Array.from(ids)).digest('base64url').slice(0, 16);
+}
+
+function checkEnvelope(scan: PageScan, url: string): void {
+  if (!scan.hasData) {
+    const said = scan.envelope.error ?? scan.envelope.message;
+    throw new PageError(
+      url,
+      said === undefined ? 'no list of records' : `the service says ${JSON.stringify(said)}`,
+    );
+  }
+  const parsed = envelopeSchema.safeParse(scan.envelope);
+  if (!parsed.success)
+    throw new PageError(url, `the envelope is not valid: ${z.prettifyError(parsed.error)}`);
+}

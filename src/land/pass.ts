@@ -1,0 +1,174 @@
+import { randomBytes } from 'node:crypto';
+import {
+  appendFileSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
+import { join } from 'node:path';
+import { z } from 'zod';
+import type { StreamName } from '../service/streams.js';
+import { LandError } from './land-error.js';
+import type { LandedPage } from './page.js';
+
+const passSchema = z.object({
+  pass_id: z.string(),
+  stream: z.enum(['cars', 'archived_lots', 'statistics']),
+  run_id: z.string(),
+  /** `full` asks for everything; `window` for what changed in the last minutes. */
+  kind: z.enum(['full', 'window']),
+  /** Parameters of every request of the pass, without the page. */
+  request: z.record(z.string(), z.union([z.string(), z.number()])),
+  /** Fingerprint of the contract that the pages were compared with. */
+  contract: z.string(),
+  state: z.enum(['open', 'sealed', 'abandoned']),
+  /** Why the pass is abandoned, or why its count is not trusted for absence. */
+  reason: z.string().nullable(),
+  /** Whether the pass proves that what it lacks is absent. */
+  complete: z.boolean(),
+  started_at: z.string(),
+  ended_at: z.string().nullable(),
+  pages: z.int(),
+  records: z.int(),
+  bytes: z.int(),
+  first_id: z.number().nullable(),
+  last_id: z.number().nullable(),
+  total: z.int().nullable(),
+  per_page: z.int().nullable(),
+  drift: z.array(z.object({ path: z.string(), kinds: z.int() })),
+});
+
+/** `pass.json`: one walk through a list of the service. */
+export type PassManifest = Readonly<z.output<typeof passSchema>>;
+
+/** A pass on disk, being filled or read. */
+export interface Pass {
+  readonly folder: string;
+  readonly manifest: PassManifest;
+  /** Pages that are landed and whole, in the order of receipt. */
+  readonly pages: readonly LandedPage[];
+}
+
+/** What a new pass asks for. */
+export type PassRequest = Pick<PassManifest, 'stream' | 'run_id' | 'kind' | 'request' | 'contract'>;
+
+const LEDGER = 'pages.ndjson';
+
+/** Starts a pass: its folder and its `pass.json`. */
+export function openPass(landing: string, request: PassRequest, now: Date): Pass {
+  const stamp = now.toISOString().replaceAll(/[-:]|\.\d+/g, '');
+  const passId = `${stamp}-${randomBytes(3).toString('hex')}`;
+  const folder = join(landing, request.stream, passId);
+  mkdirSync(folder, { recursive: true });
+  const manifest: PassManifest = {
+    pass_id: passId,
+    ...request,
+    state: 'open',
+    reason: null,
+    complete: false,
+    started_at: now.toISOString(),
+    ended_at: null,
+    pages: 0,
+    records: 0,
+    bytes: 0,
+    first_id: null,
+    last_id: null,
+    total: null,
+    per_page: null,
+    drift: [],
+  };
+  writeManifest(folder, manifest);
+  return { folder, manifest, pages: [] };
+}
+
+/** Passes of a stream, oldest first. A folder without a `pass.json` is no pass. */
+export function listPasses(landing: string, stream: StreamName): Pass[] {
+  const folder = join(landing, stream);
+  if (!existsSync(folder)) return [];
+  return readdirSync(folder)
+    .sort()
+    .filter((name) => existsSync(join(folder, name, 'pass.json')))
+    .map((name) => readPass(join(folder, name)));
+}
+
+/** Reads one pass. Throws LandError where its `pass.json` is not valid. */
+export function readPass(folder: string): Pass {
+  const path = join(folder, 'pass.json');
+  const parsed = passSchema.safeParse(parseJson(path));
+  if (!parsed.success)
+    throw new LandError(`${path} is not valid: ${z.prettifyError(parsed.error)}`, {
+      hint: 'move the folder of this pass away and run again',
+    });
+  return { folder, manifest: parsed.data, pages: readLedger(folder) };
+}
+
+/** Adds a landed page to the ledger of its pass. */
+export function recordPage(folder: string, page: LandedPage): void {
+  appendFileSync(join(folder, LEDGER), `${JSON.stringify(page)}\n`);
+}
+
+/** Ends a pass as sealed or abandoned, with the sums of its pages. */
+export function endPass(
+  pass: Pass,
+  end: Pick<PassManifest, 'state' | 'reason' | 'complete' | 'total' | 'run_id'>,
+  now: Date,
+): PassManifest {
+  const pages = readLedger(pass.folder);
+  const ids = pages.flatMap((page) => [page.firstId, page.lastId]).filter((id) => id !== null);
+  const drift = new Map<string, number>();
+  for (const { path, kinds } of pages.flatMap((page) => page.drift))
+    drift.set(path, (drift.get(path) ?? 0) | kinds);
+  const manifest: PassManifest = {
+    ...pass.manifest,
+    ...end,
+    ended_at: now.toISOString(),
+    pages: pages.length,
+    records: sum(pages.map((page) => page.records)),
+    bytes: sum(pages.map((page) => page.bytes)),
+    first_id: ids.length === 0 ? null : ids.reduce((least, id) => Math.min(least, id)),
+    last_id: ids.length === 0 ? null : ids.reduce((most, id) => Math.max(most, id)),
+    per_page: pages[0]?.perPage ?? null,
+    drift: [...drift].map(([path, kinds]) => ({ path, kinds })),
+  };
+  writeManifest(pass.folder, manifest);
+  return manifest;
+}
+
+/** Pages of a ledger whose files are there and whole; a torn last line is what a crash leaves. */
+function readLedger(folder: string): LandedPage[] {
+  const path = join(folder, LEDGER);
+  if (!existsSync(path)) return [];
+  return readFileSync(path, 'utf8')
+    .split('\n')
+    .flatMap((line): LandedPage[] => {
+      try {
+        return line === '' ? [] : [JSON.parse(line)];
+      } catch {
+        return [];
+      }
+    })
+    .filter((page) => {
+      const file = statSync(join(folder, page.file), { throwIfNoEntry: false });
+      return file !== undefined && file.size === page.fileBytes;
+    });
+}
+
+function writeManifest(folder: string, manifest: PassManifest): void {
+  const path = join(folder, 'pass.json');
+  writeFileSync(`${path}.tmp`, `${JSON.stringify(manifest, null, 2)}\n`);
+  renameSync(`${path}.tmp`, path);
+}
+
+function parseJson(path: string): unknown {
+  try {
+    return JSON.parse(readFileSync(path, 'utf8'));
+  } catch (error) {
+    throw new LandError(`${path} cannot be read`, { cause: error });
+  }
+}
+
+const sum = (values: readonly number[]): number => values.reduce((total, value) => total + value, 0);

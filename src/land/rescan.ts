@@ -1,0 +1,52 @@
+import { createReadStream } from 'node:fs';
+import { join } from 'node:path';
+import { createGunzip } from 'node:zlib';
+import { messageOf } from '../config/lotlake-error.js';
+import type { ContractNode } from '../service/contract/node.js';
+import { LandError } from './land-error.js';
+import type { LandedPage } from './page.js';
+import { PageScanner } from './scan-page.js';
+
+const OPEN = Buffer.from('[');
+const CLOSE = Buffer.from(']');
+const NEWLINE = 0x0a;
+const COMMA = 0x2c;
+
+/** Compares a landed page with a contract that has changed since it was landed. Throws LandError for a broken file. */
+export async function rescanPage(
+  page: LandedPage,
+  folder: string,
+  contract: ContractNode,
+  idField: string,
+): Promise<LandedPage> {
+  if (page.records === 0) return page;
+  const path = join(folder, page.file);
+  const scanner = new PageScanner(contract, idField);
+  try {
+    scanner.push(OPEN);
+    // A record holds no raw line end, so that the lines of a page are the elements of an array.
+    let isPending = false;
+    for await (const chunk of createReadStream(path).pipe(createGunzip({ chunkSize: 1 << 18 }))) {
+      const bytes: Buffer = chunk;
+      if (isPending) scanner.push(Buffer.from([COMMA]));
+      isPending = bytes.at(-1) === NEWLINE;
+      const body = Buffer.from(isPending ? bytes.subarray(0, -1) : bytes);
+      for (let i = body.indexOf(NEWLINE); i >= 0; i = body.indexOf(NEWLINE, i + 1)) body[i] = COMMA;
+      scanner.push(body);
+    }
+    scanner.push(CLOSE);
+    scanner.flush();
+    const scan = scanner.finish();
+    return {
+      ...page,
+      fits: scan.misfits.length === 0 && scan.utf8,
+      drift: scan.drift,
+      misfits: scan.misfits,
+    };
+  } catch (error) {
+    throw new LandError(`${path} cannot be read: ${messageOf(error)}`, {
+      cause: error,
+      hint: 'move its pass folder away and run rebuild again; the lake keeps what it knows',
+    });
+  }
+}

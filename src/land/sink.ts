@@ -1,0 +1,55 @@
+import { join } from 'node:path';
+import type { Answer } from '../extract/client.js';
+import type { PageSink } from '../extract/walk.js';
+import type { ContractNode } from '../service/contract/node.js';
+import type { Stream } from '../service/streams.js';
+import { digestOf, type LandedPage, landPage, pagingOf } from './page.js';
+import { type Pass, recordPage } from './pass.js';
+
+/**
+ * Lands the pages of one pass: each answer becomes a file and a line of the ledger. A page that is read again becomes
+ * another file; the one that was received last counts.
+ */
+export function createSink(pass: Pass, stream: Stream, contract: ContractNode): PageSink<LandedPage> {
+  const versions = new Map<number, number>();
+  for (const page of pass.pages) versions.set(page.page, (versions.get(page.page) ?? 0) + 1);
+  let seq = pass.pages.reduce((most, page) => Math.max(most, page.seq + 1), 0);
+  return {
+    landed: pass.pages,
+    async land(number: number, answer: Answer, requestedAt: Date): Promise<LandedPage> {
+      const version = versions.get(number) ?? 0;
+      const file = `page-${String(number).padStart(6, '0')}${version === 0 ? '' : `.${version + 1}`}.ndjson.gz`;
+      const { scan, fileBytes } = await landPage(answer.body, {
+        path: join(pass.folder, file),
+        url: answer.request.url,
+        contract,
+        idField: stream.idField,
+      });
+      versions.set(number, version + 1);
+      const page: LandedPage = {
+        page: number,
+        file,
+        seq: seq++,
+        records: scan.records,
+        bytes: scan.bytes,
+        fileBytes,
+        largestRecord: scan.largestRecord,
+        firstId: finite(scan.ids[0]),
+        lastId: finite(scan.ids.at(-1)),
+        digest: digestOf(scan.ids),
+        fits: scan.misfits.length === 0 && scan.utf8,
+        drift: scan.drift,
+        misfits: scan.misfits,
+        requestedAt: requestedAt.toISOString(),
+        receivedAt: new Date().toISOString(),
+        ...pagingOf(scan),
+      };
+      recordPage(pass.folder, page);
+      return page;
+    },
+  };
+}
+
+function finite(value: number | undefined): number | null {
+  return value === undefined || Number.isNaN(value) ? null : value;
+}

@@ -1,0 +1,122 @@
+import { mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import type { DuckDBConnection } from '@duckdb/node-api';
+import { identifier, literal, literals } from '../lake/session.js';
+import { type LakeTable, lakeTables } from '../lake/tables.js';
+import type { ContractNode } from '../service/contract/node.js';
+import type { StreamName } from '../service/streams.js';
+import { columnTypes, type LearnedPaths } from './types.js';
+import { planViews } from './views.js';
+
+/** A file of newline-delimited records, and its place in the order in which pages were received. */
+export interface BatchFile {
+  readonly path: string;
+  readonly seq: number;
+}
+
+const BATCH = '_batch';
+
+/** Tables that tell reconcile whose children were delivered; staged beside the lake tables of `cars`. */
+export const DELIVERED: Readonly<Record<string, string>> = {
+  _delivered_vehicles: `
+    select _vehicle_id as vehicle_id, lots is not null as lots, listings is not null as listings,
+      inspections is not null as inspections, vehicle_history_reports is not null as vehicle_history_reports,
+      inspections is not null and vehicle_history_reports is not null as reports, _seq
+    from records`,
+  _delivered_lots: `
+    select _lot_id as lot_id, prices is not null as prices, images is not null as images, _seq from "lots[]"`,
+};
+
+/**
+ * Types one batch of records and stages each lake table of its stream as one Parquet file,
+ * `<stage>/<table>/<batch>.parquet`, with `_seq` beside the table's columns.
+ * @returns number of records in the batch
+ */
+export async function loadBatch(
+  connection: DuckDBConnection,
+  options: {
+    readonly stream: StreamName;
+    readonly contract: ContractNode;
+    readonly learned: LearnedPaths;
+    readonly files: readonly BatchFile[];
+    /** Bytes of the largest record, which sets the size of the reader's buffers. */
+    readonly largestRecord: number;
+    readonly stage: string;
+    readonly name: string;
+  },
+): Promise<number> {
+  await createBatch(connection, options);
+  try {
+    await createViews(connection, options.stream, options.contract, options.learned);
+    for (const table of lakeTables().filter((table) => table.stream === options.stream))
+      await stage(connection, stagedSql(table), join(options.stage, table.name), options.name);
+    if (options.stream === 'cars') {
+      for (const [name, sql] of Object.entries(DELIVERED))
+        await stage(connection, sql, join(options.stage, name), options.name);
+    }
+    const counted = await connection.runAndReadAll(`select count(*) from ${BATCH}`);
+    return Number(counted.getRows()[0]?.[0]);
+  } finally {
+    await connection.run(`drop table if exists ${BATCH} cascade`);
+  }
+}
+
+/** The SELECT of a table with the order of receipt beside its columns. */
+export function stagedSql(table: LakeTable): string {
+  return table.sql.replaceAll(/\b_extra as extra\b/g, '_extra as extra, _seq');
+}
+
+async function createBatch(
+  connection: DuckDBConnection,
+  options: {
+    readonly contract: ContractNode;
+    readonly learned: LearnedPaths;
+    readonly files: readonly BatchFile[];
+    readonly largestRecord: number;
+  },
+): Promise<void> {
+  const { files } = options;
+  const columns = Object.entries(columnTypes(options.contract, options.learned))
+    .map(([name, type]) => `${identifier(name)}: ${literal(type)}`)
+    .join(', ');
+  const paths = literals(files.map((file) => file.path));
+  const order = `map(${paths}, [${files.map((file) => file.seq).join(', ')}])`;
+  await connection.run(`
+    create or replace temp table ${BATCH} as
+    select * exclude (filename), ${order}[filename] as _seq
+    from read_json(${paths}, format = 'newline_delimited', filename = true,
+      maximum_object_size = ${Math.max(4 << 20, options.largestRecord * 2)}, columns = {${columns}})`);
+}
+
+/** An empty batch, so that the columns of every table can be described without a record. */
+export async function createEmptyBatch(
+  connection: DuckDBConnection,
+  stream: StreamName,
+  contract: ContractNode,
+): Promise<void> {
+  const columns = Object.entries(columnTypes(contract, []))
+    .map(([name, type]) => `${identifier(name)} ${type}`)
+    .join(', ');
+  await connection.run(`create or replace temp table ${BATCH} (${columns}, _seq integer)`);
+  await createViews(connection, stream, contract, []);
+}
+
+async function createViews(
+  connection: DuckDBConnection,
+  stream: StreamName,
+  contract: ContractNode,
+  learned: LearnedPaths,
+): Promise<void> {
+  for (const view of planViews(stream, contract, learned, BATCH)) {
+    const kind = view.materialized ? 'table' : 'view';
+    await connection.run(`drop ${kind} if exists temp.${identifier(view.name)}`);
+    await connection.run(`create temp ${kind} ${identifier(view.name)} as ${view.sql}`);
+  }
+}
+
+async function stage(connection: DuckDBConnection, sql: string, folder: string, name: string): Promise<void> {
+  mkdirSync(folder, { recursive: true });
+  await connection.run(
+    `copy (${sql}) to ${literal(join(folder, `${name}.parquet`))} (format parquet, compression snappy)`,
+  );
+}

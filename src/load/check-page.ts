@@ -1,0 +1,148 @@
+import { createReadStream } from 'node:fs';
+import { open } from 'node:fs/promises';
+import { createGunzip } from 'node:zlib';
+import { z } from 'zod';
+import { kindNames } from '../land/kinds.js';
+import type { ContractNode } from '../service/contract/node.js';
+import type { Stream } from '../service/streams.js';
+import { nodeAt } from './types.js';
+
+/** A record that breaks the contract, with its place and its raw text. */
+export interface Reject {
+  readonly stream: string;
+  readonly pass_id: string;
+  /** Number of the page in its pass. */
+  readonly page: number;
+  /** Position of the record in its page, from 0. */
+  readonly position: number;
+  readonly record_id: string | null;
+  readonly path: string;
+  readonly expected: string;
+  readonly found: string;
+  readonly raw: string;
+}
+
+/** Where a page is and what it belongs to. */
+export interface PagePlace {
+  readonly file: string;
+  readonly passId: string;
+  readonly page: number;
+}
+
+/**
+ * Looks at each record of a page that does not fit the contract as a whole. Writes the records that do to `target`
+ * (newline-delimited JSON) and returns the others.
+ */
+export async function checkPage(
+  place: PagePlace,
+  stream: Stream,
+  contract: ContractNode,
+  target: string,
+): Promise<{ readonly kept: number; readonly rejects: readonly Reject[] }> {
+  const rejects: Reject[] = [];
+  let position = 0;
+  let kept = 0;
+  const out = await open(target, 'w');
+  try {
+    for await (const line of linesOf(place.file)) {
+      const fault = examine(line, stream, contract);
+      if (fault === undefined) {
+        await out.write(Buffer.concat([line, NEWLINE]));
+        kept++;
+      } else {
+        rejects.push({
+          stream: stream.name,
+          pass_id: place.passId,
+          page: place.page,
+          position,
+          raw: line.toString('utf8'),
+          ...fault,
+        });
+      }
+      position++;
+    }
+  } finally {
+    await out.close();
+  }
+  return { kept, rejects };
+}
+
+const NEWLINE = Buffer.from('\n');
+
+async function* linesOf(file: string): AsyncGenerator<Buffer> {
+  let rest: Buffer = Buffer.alloc(0);
+  for await (const chunk of createReadStream(file).pipe(createGunzip())) {
+    let buffer = rest.length === 0 ? (chunk as Buffer) : Buffer.concat([rest, chunk as Buffer]);
+    for (let cut = buffer.indexOf(0x0a); cut >= 0; cut = buffer.indexOf(0x0a)) {
+      yield buffer.subarray(0, cut);
+      buffer = buffer.subarray(cut + 1);
+    }
+    rest = buffer;
+  }
+  if (rest.length > 0) yield rest;
+}
+
+type Fault = Pick<Reject, 'record_id' | 'path' | 'expected' | 'found'>;
+
+function examine(line: Buffer, stream: Stream, contract: ContractNode): Fault | undefined {
+  let record: unknown;
+  try {
+    record = JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(line));
+  } catch (error) {
+    return { record_id: null, path: '', expected: 'JSON in UTF-8', found: String(error) };
+  }
+  const parsed = z.safeParse(stream.schema, record);
+  if (parsed.success) return undefined;
+  const [issue] = parsed.error.issues;
+  const path = issue === undefined ? [] : deepest(issue);
+  const value = valueAt(record, path);
+  const node = nodeAt(contract, pathText(path, false));
+  return {
+    record_id: idOf(record, stream.idField),
+    path: pathText(path, true),
+    expected: node === undefined ? (issue?.message ?? '') : expectation(node),
+    found: describe(value),
+  };
+}
+
+/** The path of an issue; inside a union the path of the alternative that came furthest. */
+function deepest(issue: z.core.$ZodIssue): PropertyKey[] {
+  if (issue.code !== 'invalid_union') return issue.path;
+  const inner = issue.errors.flatMap((issues) => issues.map(deepest));
+  const longest = inner.reduce<PropertyKey[]>((most, path) => (path.length > most.length ? path : most), []);
+  return [...issue.path, ...longest];
+}
+
+function valueAt(record: unknown, path: readonly PropertyKey[]): unknown {
+  let value: unknown = record;
+  for (const step of path) {
+    if (typeof value !== 'object' || value === null) return undefined;
+    value = Reflect.get(value, step);
+  }
+  return value;
+}
+
+function pathText(path: readonly PropertyKey[], positions: boolean): string {
+  return path.reduce<string>((text, step) => {
+    if (typeof step === 'number') return `${text}[${positions ? step : ''}]`;
+    return text === '' ? String(step) : `${text}.${String(step)}`;
+  }, '');
+}
+
+function expectation(node: ContractNode): string {
+  const kinds = kindNames(node.accepts).join(', ');
+  return node.required ? `${kinds} (required)` : kinds;
+}
+
+function describe(value: unknown): string {
+  if (value === undefined) return 'nothing';
+  if (value === null) return 'null';
+  const text = JSON.stringify(value);
+  const kind = Array.isArray(value) ? 'array' : typeof value === 'string' ? 'text' : typeof value;
+  return `${kind} ${text.length > 200 ? `${text.slice(0, 200)}…` : text}`;
+}
+
+function idOf(record: unknown, field: string): string | null {
+  const value = valueAt(record, [field]);
+  return typeof value === 'number' || typeof value === 'string' ? String(value) : null;
+}

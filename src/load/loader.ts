@@ -1,0 +1,172 @@
+import { appendFileSync, existsSync, mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { DuckDBConnection } from '@duckdb/node-api';
+import pLimit from 'p-limit';
+import { messageOf } from '../config/lotlake-error.js';
+import { literal, type Session } from '../lake/session.js';
+import { kindNames } from '../land/kinds.js';
+import type { LandedPage } from '../land/page.js';
+import type { ContractNode } from '../service/contract/node.js';
+import type { Stream } from '../service/streams.js';
+import { type BatchFile, loadBatch } from './batch.js';
+import { checkPage } from './check-page.js';
+import { LoadError } from './load-error.js';
+import { isLoadable } from './types.js';
+
+/** A member that the contract does not know, as a run reports it. */
+export interface DriftReport {
+  readonly stream: string;
+  readonly path: string;
+  readonly kinds: readonly string[];
+  /** Where it was first seen. */
+  readonly pass_id: string;
+  readonly page: number;
+  readonly position: number;
+  /** Whether it is kept in `extra`; a member that differs from another only by case is kept in landing alone. */
+  readonly kept: boolean;
+}
+
+/** What loading one pass gave. */
+export interface LoadResult {
+  readonly records: number;
+  readonly loaded: number;
+  readonly rejected: number;
+  readonly drift: readonly DriftReport[];
+}
+
+/** Loads the pages of one pass while they come. */
+export interface Loader {
+  add(page: LandedPage): void;
+  /** Loads what is left and waits for every batch. Throws LoadError. */
+  finish(): Promise<LoadResult>;
+}
+
+/** Bytes of JSON a batch; two batches are in work at once. */
+const BATCH_BYTES = 48 << 20;
+const PARALLEL_BATCHES = 2;
+
+/** File of the stage that gathers the rejects of a run, newline-delimited. */
+export const REJECTS_FILE = 'rejects.ndjson';
+
+/** Starts loading the pages of a pass into `stage`. */
+export function createLoader(options: {
+  readonly session: Session;
+  readonly stream: Stream;
+  readonly contract: ContractNode;
+  readonly passId: string;
+  readonly passFolder: string;
+  readonly stage: string;
+}): Loader {
+  const { stream, contract } = options;
+  const limit = pLimit(PARALLEL_BATCHES);
+  const idle: DuckDBConnection[] = [];
+  const drift = new Map<string, DriftReport>();
+  const tasks: Promise<void>[] = [];
+  let pending: LandedPage[] = [];
+  let pendingBytes = 0;
+  let batches = 0;
+  let records = 0;
+  let loaded = 0;
+  let rejected = 0;
+  let failure: unknown;
+  mkdirSync(options.stage, { recursive: true });
+
+  const learn = (page: LandedPage): void => {
+    for (const { path, kinds, firstRecord } of page.drift) {
+      const known = drift.get(path);
+      const learned = [...drift.values()].filter((entry) => entry.kept).map((entry) => entry.path);
+      drift.set(path, {
+        stream: stream.name,
+        path,
+        kinds: [...new Set([...(known?.kinds ?? []), ...kindNames(kinds)])],
+        pass_id: options.passId,
+        page: known?.page ?? page.page,
+        position: known?.position ?? firstRecord,
+        kept: known?.kept ?? isLoadable(path, contract, learned),
+      });
+    }
+  };
+
+  const toFile = async (page: LandedPage): Promise<BatchFile & { readonly kept: number }> => {
+    const path = join(options.passFolder, page.file);
+    if (page.fits) return { path, seq: page.seq, kept: page.records };
+    const clean = join(options.stage, `clean-${stream.name}-${options.passId}-${page.seq}.ndjson`);
+    const place = { file: path, passId: options.passId, page: page.page };
+    const checked = await checkPage(place, stream, contract, clean);
+    rejected += checked.rejects.length;
+    const lines = checked.rejects.map((reject) => `${JSON.stringify(reject)}\n`).join('');
+    appendFileSync(join(options.stage, REJECTS_FILE), lines);
+    return { path: clean, seq: page.seq, kept: checked.kept };
+  };
+
+  const run = async (pages: readonly LandedPage[], name: string): Promise<void> => {
+    if (failure !== undefined) return;
+    const learned = [...drift.values()].filter((entry) => entry.kept).map((entry) => entry.path);
+    const connection = idle.pop() ?? (await options.session.connect());
+    try {
+      const files = (await Promise.all(pages.map(toFile))).filter((file) => file.kept > 0);
+      if (files.length === 0) return;
+      loaded += await loadBatch(connection, {
+        stream: stream.name,
+        contract,
+        learned,
+        files,
+        largestRecord: Math.max(...pages.map((page) => page.largestRecord)),
+        stage: options.stage,
+        name,
+      });
+    } catch (error) {
+      const places = `pages ${pages.map((page) => page.page).join(', ')} of pass ${options.passId}`;
+      failure ??= new LoadError(`${places} cannot be loaded: ${messageOf(error)}`, {
+        cause: error,
+        hint: `the pages stay in ${options.passFolder}; run lotlake run rebuild after the cause is mended`,
+      });
+    } finally {
+      idle.push(connection);
+    }
+  };
+
+  const flush = (): void => {
+    if (pending.length === 0) return;
+    const pages = pending;
+    const name = `${options.passId}-${String(batches++).padStart(5, '0')}`;
+    pending = [];
+    pendingBytes = 0;
+    tasks.push(limit(() => run(pages, name)));
+  };
+
+  return {
+    add(page) {
+      learn(page);
+      records += page.records;
+      if (page.records === 0) return;
+      pending.push(page);
+      pendingBytes += page.bytes;
+      if (pendingBytes >= BATCH_BYTES) flush();
+    },
+    async finish() {
+      flush();
+      await Promise.all(tasks);
+      for (const connection of idle) connection.closeSync();
+      if (failure !== undefined) throw failure;
+      if (records !== loaded + rejected)
+        throw new LoadError(
+          `of ${records} landed records of pass ${options.passId}, ${loaded} were loaded and ${rejected} rejected`,
+          { hint: 'the last snapshot stays current; the pages stay in landing' },
+        );
+      return { records, loaded, rejected, drift: [...drift.values()] };
+    },
+  };
+}
+
+/** Columns of a reject as it is written to {@link REJECTS_FILE}. */
+export const REJECT_COLUMNS =
+  "{stream: 'VARCHAR', pass_id: 'VARCHAR', page: 'BIGINT', position: 'BIGINT', record_id: 'VARCHAR', " +
+  "path: 'VARCHAR', expected: 'VARCHAR', found: 'VARCHAR', raw: 'VARCHAR'}";
+
+/** A relation with the rejects that loading left in a stage; empty where there are none. */
+export function rejectsRelation(stage: string): string {
+  const file = join(stage, REJECTS_FILE);
+  if (!existsSync(file)) writeFileSync(file, '');
+  return `read_json(${literal(file)}, format = 'newline_delimited', maximum_object_size = 134217728, columns = ${REJECT_COLUMNS})`;
+}

@@ -1,0 +1,125 @@
+import { identifier, literal } from '../lake/session.js';
+import type { ContractNode } from '../service/contract/node.js';
+import { type LearnedPaths, nodeAt } from './types.js';
+
+/** A relation over a typed batch: one for each place of the contract that `sql/flatten` reads from. */
+export interface BatchView {
+  readonly name: string;
+  readonly sql: string;
+  /** Kept as a temporary table, because several tables are cut from it. */
+  readonly materialized: boolean;
+}
+
+/** Columns that an entity hands down to everything below it, by the path of the entity. */
+const HANDED_DOWN: Readonly<Record<string, readonly string[]>> = {
+  'cars:': ['id as _vehicle_id'],
+  'cars:lots[]': ['id as _lot_id', 'domain.id as _domain_id', 'created_at as _month'],
+  'cars:inspections[]': [
+    'report_id as _report_id',
+    'vehicle_ref.domain_id as _domain_id',
+    'vehicle_ref.listing_id as _listing_id',
+    'created_at as _month',
+  ],
+  'cars:vehicle_history_reports[]': [
+    'report_id as _report_id',
+    'vehicle_ref.domain_id as _domain_id',
+    'vehicle_ref.listing_id as _listing_id',
+    'created_at as _month',
+  ],
+  'cars:inspections[].checked_items[]': ['_position as _checked_item_position'],
+  'cars:vehicle_history_reports[].events[]': ['_position as _event_position'],
+};
+
+/** Name of the relation that holds the records themselves. */
+export const RECORDS = 'records';
+
+/**
+ * Plans the relations of a stream: `records`, and one for each list of objects (and the image set of a lot) with the
+ * keys of its parents, `_position` (from 1), the members of the entity as columns, and `_extra` (JSON of the members
+ * the contract does not know, or null).
+ * @param batch name of the typed batch, which has `_seq` beside the members of a record
+ */
+export function planViews(
+  stream: string,
+  contract: ContractNode,
+  learned: LearnedPaths,
+  batch: string,
+): BatchView[] {
+  const views: BatchView[] = [];
+  const down = (path: string): readonly string[] => HANDED_DOWN[`${stream}:${path}`] ?? [];
+  const add = (node: ContractNode, from: string, inherited: readonly string[]): void => {
+    const own = down(node.path);
+    const carried = [...new Set([...inherited, ...own.map(alias)])];
+    for (const child of children(node)) {
+      const { member, entity } = child;
+      const list = identifier(member);
+      const columns = ['_seq', ...carried];
+      if (child.list) columns.push(`generate_subscripts(${list}, 1) as _position`);
+      columns.push(child.list ? `unnest(${list}, max_depth := 2)` : `unnest(${list})`);
+      const inner = `select ${columns.join(', ')} from ${from}${child.list ? '' : ` where ${list} is not null`}`;
+      const handed = down(entity.path);
+      const extra = child.list ? extraOf(entity, contract, learned) : 'cast(null as varchar)';
+      views.push({
+        name: entity.path,
+        sql: `select *, ${[...handed, `${extra} as _extra`].join(', ')} from (${inner})`,
+        materialized: children(entity).length > 0,
+      });
+      if (child.list) add(entity, identifier(entity.path), carried);
+    }
+  };
+  const root = [...down(''), `${extraOf(contract, contract, learned)} as _extra`];
+  views.push({
+    name: RECORDS,
+    sql: `select *, ${root.join(', ')} from ${identifier(batch)}`,
+    materialized: false,
+  });
+  add(contract, RECORDS, []);
+  return views;
+}
+
+interface Child {
+  readonly member: string;
+  readonly entity: ContractNode;
+  readonly list: boolean;
+}
+
+/** Members of a node that are tables of their own: lists of objects, and the image set. */
+function children(node: ContractNode): Child[] {
+  return [...node.members.values()].flatMap((member): Child[] => {
+    if (member.element?.duckdb === 'STRUCT')
+      return [{ member: member.name, entity: member.element, list: true }];
+    if (member.path === 'lots[].images') return [{ member: member.name, entity: member, list: false }];
+    return [];
+  });
+}
+
+const alias = (column: string): string => column.slice(column.lastIndexOf(' ') + 1);
+
+/** SQL that gathers the learned members below an entity (but not below a list in it) into one JSON object. */
+function extraOf(entity: ContractNode, contract: ContractNode, learned: LearnedPaths): string {
+  const prefix = entity.path === '' ? '' : `${entity.path}.`;
+  const own = learned
+    .filter((path) => path.startsWith(prefix))
+    .map((path) => path.slice(prefix.length))
+    .filter((path) => !path.includes('[]'));
+  if (own.length === 0) return 'cast(null as varchar)';
+  const entries = own.map((path) => `{key: ${literal(path)}, value: ${access(path, entity, contract)}}`);
+  const present = `list_filter([${entries.join(', ')}], lambda entry : entry.value is not null)`;
+  return `case when len(${present}) > 0 then cast(to_json(map_from_entries(${present})) as varchar) end`;
+}
+
+/** SQL that reads a path below an entity; inside a field kept as JSON it goes on as a JSON path. */
+function access(path: string, entity: ContractNode, contract: ContractNode): string {
+  const steps = path.split('.');
+  let sql = identifier(steps[0] ?? '');
+  let at = entity.path === '' ? (steps[0] ?? '') : `${entity.path}.${steps[0]}`;
+  for (const step of steps.slice(1)) {
+    const node = nodeAt(contract, at);
+    sql =
+      node?.duckdb === 'JSON'
+        ? `json_extract(${sql}, ${literal(`$."${step.replaceAll('"', '\\"')}"`)})`
+        : `struct_extract(${sql}, ${literal(step)})`;
+    at = `${at}.${step}`;
+  }
+  return sql;
+}

@@ -1,0 +1,39 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { basename, join } from 'node:path';
+import { z } from 'zod';
+import { packageRoot } from '../config/package-root.js';
+import { ModelError } from './model-error.js';
+import type { PlannedTest } from './test-sql.js';
+
+const header = z.object({ description: z.string().min(1), severity: z.enum(['error', 'warn']) });
+
+/** A data test across tables: a SELECT of failing rows with a header of comments. */
+export interface Check extends PlannedTest {
+  readonly model: 'checks';
+  /** What must hold. */
+  readonly description: string;
+}
+
+/** Folder of the checks that come with lotlake. */
+export const checksFolder: string = join(packageRoot, 'sql', 'checks');
+
+/**
+ * Reads the checks of a folder, by name. Each begins with `-- description: …` and `-- severity: error` or `warn`.
+ * Throws ModelError (MODEL_DEFINITION), naming the file, where one of them is missing or not valid.
+ */
+export function readChecks(folder: string = checksFolder): readonly Check[] {
+  return readdirSync(folder)
+    .filter((file) => file.endsWith('.sql'))
+    .sort()
+    .map((file) => readCheck(join(folder, file)));
+}
+
+function readCheck(path: string): Check {
+  const sql = readFileSync(path, 'utf8').trim();
+  const comments = sql.matchAll(/^-- (\w+): (.+)$/gm);
+  const parsed = header.safeParse(Object.fromEntries([...comments].map(([, name, text]) => [name, text])));
+  if (!parsed.success) {
+    throw new ModelError('MODEL_DEFINITION', `${path}, header: ${z.prettifyError(parsed.error)}`);
+  }
+  return { model: 'checks', test: basename(path, '.sql'), sql, ...parsed.data };
+}

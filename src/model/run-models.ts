@@ -1,0 +1,97 @@
+import { mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import type { DuckDBConnection } from '@duckdb/node-api';
+import { messageOf } from '../config/lotlake-error.js';
+import { identifier, literal, rows, scalar } from '../lake/session.js';
+import { planModels } from './graph.js';
+import { ModelError } from './model-error.js';
+import { type Model, readModels } from './model-files.js';
+import { referencesOf } from './references.js';
+
+/** Where models are written, and how. */
+export interface RunModelsOptions {
+  /** Snapshot folder; each mart becomes `<target>/<mart>/data_0.parquet`. */
+  readonly target: string;
+  /** Options of COPY for the Parquet files. */
+  readonly parquet: string;
+  /** Models to run; those of `sql/marts` by default. */
+  readonly models?: readonly Model[];
+}
+
+/** A model that was computed and written. */
+export interface ModelResult {
+  readonly name: string;
+  readonly key: readonly string[];
+  readonly rows: number;
+  /** Time to compute and write it, milliseconds. */
+  readonly ms: number;
+}
+
+/**
+ * Computes the models in the order in which they read each other: each as a table of the connection's current
+ * database and as a Parquet file, sorted by its key. The connection has the lake tables and its TimeZone is UTC.
+ * Throws ModelError that names the model: MODEL_GRAPH before anything runs, MODEL_FAILED for its SQL.
+ */
+export async function runModels(
+  connection: DuckDBConnection,
+  options: RunModelsOptions,
+): Promise<ModelResult[]> {
+  const results: ModelResult[] = [];
+  for (const model of await orderedModels(connection, options.models ?? readModels())) {
+    const started = performance.now();
+    const count = await naming(model, () => runModel(connection, model, options));
+    results.push({
+      name: model.name,
+      key: model.key,
+      rows: count,
+      ms: Math.round(performance.now() - started),
+    });
+  }
+  return results;
+}
+
+async function orderedModels(
+  connection: DuckDBConnection,
+  models: readonly Model[],
+): Promise<readonly Model[]> {
+  const nodes = [];
+  for (const model of models) {
+    nodes.push({ name: model.name, references: await referencesOf(connection, model) });
+  }
+  const found = await rows(
+    connection,
+    `select lower(table_name) as name from information_schema.tables
+     where table_catalog in (current_database(), 'temp')`,
+  );
+  const order = planModels(nodes, new Set(found.map((table) => String(table.name))));
+  return order.flatMap((name) => models.filter((model) => model.name === name));
+}
+
+async function runModel(
+  connection: DuckDBConnection,
+  model: Model,
+  { target, parquet }: RunModelsOptions,
+): Promise<number> {
+  const name = identifier(model.name);
+  const order = model.key.map((column) => `${identifier(column)} nulls last`).join(', ');
+  const folder = join(target, model.name);
+  mkdirSync(folder, { recursive: true });
+  await connection.run(
+    `create or replace table ${name} as select * from (\n${model.sql}\n) order by ${order}`,
+  );
+  await connection.run(
+    `copy (select * from ${name} order by ${order}) to ${literal(join(folder, 'data_0.parquet'))} (${parquet})`,
+  );
+  return scalar(connection, `select count(*) from ${name}`);
+}
+
+async function naming<T>(model: Model, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    throw new ModelError('MODEL_FAILED', `model ${model.name} failed: ${messageOf(error)}`, {
+      cause: error,
+      hint: 'the last snapshot stays current',
+    });
+  }
+}

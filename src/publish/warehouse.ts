@@ -1,0 +1,42 @@
+import { join } from 'node:path';
+import type { DuckDBConnection } from '@duckdb/node-api';
+import { globRelation } from '../lake/files.js';
+import { ownTables } from '../lake/own-tables.js';
+import { identifier, literal } from '../lake/session.js';
+import { lakeTables } from '../lake/tables.js';
+
+/** File name of the DuckDB database of a snapshot. */
+export const WAREHOUSE = 'warehouse.duckdb';
+
+/** Names of all lake tables and whether each is partitioned, in the order in which they are listed. */
+export function lakeTableNames(): readonly { readonly name: string; readonly partitioned: boolean }[] {
+  return [
+    ...lakeTables().map((table) => ({ name: table.name, partitioned: table.partition !== undefined })),
+    ...ownTables.map((table) => ({ name: table.name, partitioned: table.partitioned })),
+  ];
+}
+
+/** SQL of the view on a lake table of a snapshot. */
+export function tableView(snapshot: string, table: { name: string; partitioned: boolean }): string {
+  return `create or replace view ${identifier(table.name)} as select * from ${globRelation(snapshot, table.name, table.partitioned)}`;
+}
+
+/**
+ * Runs `work` in the snapshot's own database, with a view for each lake table; what `work` creates stays in it. The
+ * database is written out and closed when `work` ends.
+ */
+export async function inWarehouse<T>(
+  connection: DuckDBConnection,
+  snapshot: string,
+  work: () => Promise<T>,
+): Promise<T> {
+  await connection.run(`attach ${literal(join(snapshot, WAREHOUSE))} as warehouse`);
+  await connection.run('use warehouse');
+  try {
+    for (const table of lakeTableNames()) await connection.run(tableView(snapshot, table));
+    return await work();
+  } finally {
+    await connection.run('use memory');
+    await connection.run('detach warehouse');
+  }
+}

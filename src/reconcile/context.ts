@@ -1,0 +1,48 @@
+import type { DuckDBConnection } from '@duckdb/node-api';
+import type { Manifest } from '../lake/manifest.js';
+import type { TableSchema } from '../lake/schema.js';
+
+/** The last state that new rows are merged with. */
+export interface BaseState {
+  readonly folder: string;
+  readonly manifest: Manifest;
+}
+
+/** What the passes of this run prove. */
+export interface Evidence {
+  /** When the run's pass over `/cars` began: the time at which its rows were seen. */
+  readonly seenAt: string;
+  readonly runId: string;
+  /** Whether a full pass over `/cars` is complete, so that what it lacks is absent. */
+  readonly carsComplete: boolean;
+  /** The one source the pass asked for; undefined means all. */
+  readonly domainId: number | undefined;
+  /** Whether the pass over `/statistics` is complete. */
+  readonly statisticsComplete: boolean;
+}
+
+/** Everything that merging needs. */
+export interface MergeContext {
+  readonly connection: DuckDBConnection;
+  readonly schemas: ReadonlyMap<string, TableSchema>;
+  /** Folder with the staged rows, one folder a table. */
+  readonly stage: string;
+  /** Folder of the snapshot that is being written. */
+  readonly target: string;
+  readonly base: BaseState | undefined;
+  readonly evidence: Evidence;
+  readonly shrinkGuard: number;
+  readonly allowShrink: boolean;
+}
+
+/** What became of the rows of a table. */
+export interface TableCounts {
+  readonly inserted: number;
+  readonly updated: number;
+  readonly unchanged: number;
+  readonly gone: number;
+  readonly writtenFiles: number;
+  readonly writtenBytes: number;
+  readonly linkedFiles: number;
+  readonly linkedBytes: number;
+}

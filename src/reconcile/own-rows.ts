@@ -1,0 +1,87 @@
+import { mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { filesRelation } from '../lake/files.js';
+import { ownTables } from '../lake/own-tables.js';
+import { identifier, literal } from '../lake/session.js';
+import type { PassManifest } from '../land/pass.js';
+import { rejectsRelation } from '../load/loader.js';
+import type { MergeContext } from './context.js';
+import { PARQUET } from './merge.js';
+import { ReconcileError } from './reconcile-error.js';
+
+/** One row of `runs`. */
+export interface RunRow {
+  readonly run_id: string;
+  readonly pipeline: string;
+  readonly snapshot_id: string;
+  readonly started_at: string;
+  readonly ended_at: string;
+  readonly records: number;
+  readonly loaded: number;
+  readonly rejected: number;
+  readonly drifted: number;
+  /** JSON. */
+  readonly counts: string;
+  readonly warnings: readonly string[];
+}
+
+/** Writes the passes of a run; a pass that the last state has is replaced. */
+export async function writePasses(context: MergeContext, passes: readonly PassManifest[]): Promise<void> {
+  const rows = passes.map((pass) => ({
+    ...pass,
+    request: JSON.stringify(pass.request),
+    drift: JSON.stringify(pass.drift),
+  }));
+  await writeOwn(context, 'passes', jsonRelation('passes', rows));
+}
+
+/** Writes the rejects of a run; rejects of a pass that is loaded again are replaced. */
+export async function writeRejects(context: MergeContext, passIds: readonly string[]): Promise<void> {
+  const fresh = `(select *, ${literal(context.evidence.runId)} as run_id from ${rejectsRelation(context.stage)})`;
+  const again = passIds.map(literal).join(', ') || 'null';
+  await writeOwn(context, 'rejects', fresh, `pass_id in (${again})`);
+}
+
+/** Writes the row of a run. */
+export async function writeRun(context: MergeContext, run: RunRow): Promise<void> {
+  await writeOwn(context, 'runs', jsonRelation('runs', [run]));
+}
+
+/** Writes a small table of lotlake's own as one file: what the last state has, replaced by key, and the new rows. */
+async function writeOwn(
+  context: MergeContext,
+  name: string,
+  fresh: string,
+  replaced?: string,
+): Promise<void> {
+  const table = ownTables.find((own) => own.name === name);
+  if (table === undefined) throw new ReconcileError('RECONCILE_FAILED', `there is no own table ${name}`);
+  const key = table.key.map(identifier).join(', ');
+  const columns = table.columns
+    .map((c) => `cast(${identifier(c.name)} as ${c.type}) as ${identifier(c.name)}`)
+    .join(', ');
+  const stored = context.base?.manifest.tables[name];
+  const old =
+    context.base === undefined || stored === undefined
+      ? ''
+      : `union all select ${columns} from ${filesRelation(context.base.folder, stored.files, false)}
+         where not coalesce(${replaced ?? 'false'}, false) and (${key}) not in (select (${key}) from fresh)`;
+  const folder = join(context.target, name);
+  mkdirSync(folder, { recursive: true });
+  await context.connection.run(`
+    copy (with fresh as (select ${columns} from ${fresh}) select * from fresh ${old} order by ${key})
+    to ${literal(join(folder, 'data_0.parquet'))} (${PARQUET})`);
+}
+
+function jsonRelation(name: string, rows: readonly object[]): string {
+  const table = ownTables.find((own) => own.name === name);
+  const struct = (table?.columns ?? []).map((c) => `${identifier(c.name)} ${c.type}`).join(', ');
+  return `(select unnest(cast(from_json(${literal(JSON.stringify(rows))}, ${literal(structure(name))}) as struct(${struct})[]), max_depth := 2))`;
+}
+
+/** Structure of a row for `from_json`, in JSON types that it reads without loss. */
+function structure(name: string): string {
+  const table = ownTables.find((own) => own.name === name);
+  const members = (table?.columns ?? []).map((c) => [c.name, c.type.endsWith('[]') ? ['VARCHAR'] : c.type]);
+  return JSON.stringify([Object.fromEntries(members)]);
+}

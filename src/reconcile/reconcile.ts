@@ -1,0 +1,80 @@
+import { join } from 'node:path';
+import { literal } from '../lake/session.js';
+import { lakeTables } from '../lake/tables.js';
+import type { MergeContext, TableCounts } from './context.js';
+import { appendLotChanges } from './lot-changes.js';
+import { mergeTable, type NewRows, PARQUET } from './merge.js';
+import { ReconcileError } from './reconcile-error.js';
+import { findRepeatedVehicles, isStaged, stagedRelation } from './staged.js';
+import { effectiveLots, effectiveVehicles, measureShrink, prepareState } from './state-tables.js';
+
+/** What reconcile did. */
+export interface ReconcileResult {
+  readonly counts: Readonly<Record<string, TableCounts>>;
+  readonly lotChanges: number;
+  readonly repeatedVehicles: number;
+  /** What the run should warn of, such as an override of the guard. */
+  readonly warnings: readonly string[];
+}
+
+/**
+ * Merges the staged rows of a run with the last state into the new snapshot folder. Throws ReconcileError, with
+ * nothing published, where too much would be archived for absence.
+ */
+export async function reconcile(context: MergeContext): Promise<ReconcileResult> {
+  const repeatedVehicles = await findRepeatedVehicles(context);
+  await prepareState(context);
+  const warnings = await guardShrink(context);
+  const counts: Record<string, TableCounts> = {};
+  let lotChanges = 0;
+  // Vehicles come last: whether one is archived is read from the lots of the new snapshot.
+  const tables = [...lakeTables()].sort((a, b) => rank(a.name) - rank(b.name));
+  for (const table of tables) {
+    const schema = context.schemas.get(table.name);
+    if (schema === undefined) throw new ReconcileError('RECONCILE_FAILED', `no schema of ${table.name}`);
+    const fresh = await freshRows(context, table.name);
+    counts[table.name] = await mergeTable(context, schema, fresh);
+    if (table.name === 'lots') {
+      lotChanges = await appendLotChanges(context, schema, fresh?.relation);
+    }
+  }
+  return { counts, lotChanges, repeatedVehicles, warnings };
+}
+
+const rank = (table: string): number => (table === 'lots' ? 0 : table === 'vehicles' ? 2 : 1);
+
+async function freshRows(context: MergeContext, name: string): Promise<NewRows | undefined> {
+  if (name !== 'lots' && name !== 'vehicles') {
+    const table = context.schemas.get(name)?.table;
+    if (table === undefined || !isStaged(context, name)) return undefined;
+    return { relation: await stagedRelation(context, table), withState: false };
+  }
+  if (context.base === undefined && !isStaged(context, name)) return undefined;
+  const sql = name === 'lots' ? await effectiveLots(context) : await effectiveVehicles(context);
+  if (context.base === undefined) return { relation: sql, withState: true };
+  // Read several times below, so it is computed once.
+  const path = literal(join(context.stage, `_effective_${name}.parquet`));
+  await context.connection.run(`copy (from ${sql}) to ${path} (${PARQUET.replace('zstd', 'snappy')})`);
+  return { relation: `read_parquet(${path}, hive_partitioning = false)`, withState: true };
+}
+
+/** Holds the run where a source would lose more of its active lots at once than a feed plausibly does. */
+async function guardShrink(context: MergeContext): Promise<string[]> {
+  if (!context.evidence.carsComplete || context.base === undefined) return [];
+  const over = (await measureShrink(context)).filter(
+    (source) => source.active > 0 && source.absent / source.active > context.shrinkGuard,
+  );
+  if (over.length === 0) return [];
+  const told = over
+    .map(
+      (s) => `source ${s.domainId}: ${s.absent} of ${s.active} active lots (${percent(s.absent / s.active)})`,
+    )
+    .join('; ');
+  if (context.allowShrink) return [`archived past the shrink guard: ${told}`];
+  throw new ReconcileError('RECONCILE_SHRINK', `the feed lacks too much to be believed: ${told}`, {
+    outcome: 'held',
+    hint: `nothing was archived and the last snapshot stays current; if the feed is right, run again with --allow-shrink (guard: ${percent(context.shrinkGuard)})`,
+  });
+}
+
+const percent = (share: number): string => `${(share * 100).toFixed(1)} %`;

@@ -1,0 +1,94 @@
+import { existsSync, readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { filesRelation } from '../lake/files.js';
+import type { ManifestTable } from '../lake/manifest.js';
+import type { Column, TableSchema } from '../lake/schema.js';
+import { identifier, literal, scalar } from '../lake/session.js';
+import type { LakeTable } from '../lake/tables.js';
+import type { MergeContext } from './context.js';
+
+/** Vehicles that came more than once in this run, with the order of their last receipt. */
+const REPEATED = '_repeated_vehicles';
+
+/** Whether this run staged rows for a table. */
+export function isStaged(context: MergeContext, table: string): boolean {
+  const folder = join(context.stage, table);
+  return existsSync(folder) && readdirSync(folder).some((file) => file.endsWith('.parquet'));
+}
+
+/** The staged rows of a table as they were received. */
+export function stagedFiles(context: MergeContext, table: string): string {
+  return `read_parquet(${literal(join(context.stage, table, '*.parquet'))}, hive_partitioning = false)`;
+}
+
+/** Notes which vehicles came more than once, so that only what came last counts, children included. */
+export async function findRepeatedVehicles(context: MergeContext): Promise<number> {
+  const source = isStaged(context, 'vehicles')
+    ? stagedFiles(context, 'vehicles')
+    : '(select cast(null as bigint) as vehicle_id, 0 as _seq where false)';
+  await context.connection.run(`
+    create or replace temp table ${REPEATED} as
+    select vehicle_id, max(_seq) as _seq from ${source} group by vehicle_id having count(*) > 1`);
+  return scalar(context.connection, `select count(*) from ${REPEATED}`);
+}
+
+/**
+ * A relation with the staged rows of a table, one a key: the row received last wins, and rows that came with an
+ * earlier version of their vehicle are left out.
+ */
+export async function stagedRelation(context: MergeContext, table: LakeTable): Promise<string> {
+  const source = stagedFiles(context, table.name);
+  const key = table.key.map(identifier).join(', ');
+  const columns = await context.connection.runAndReadAll(`describe select * from ${source}`);
+  const hasVehicle = columns.getRows().some((row) => row[0] === 'vehicle_id');
+  const current =
+    hasVehicle && table.stream === 'cars'
+      ? `(select s.* from ${source} as s left join ${REPEATED} as r on r.vehicle_id = s.vehicle_id
+          where r._seq is null or s._seq = r._seq)`
+      : source;
+  const repeated = await scalar(
+    context.connection,
+    `select count(*) from (select ${key} from ${current} group by all having count(*) > 1)`,
+  );
+  if (repeated === 0) return current;
+  const order = [
+    '_seq desc',
+    ...(columns.getRows().some((row) => row[0] === 'position') ? ['position desc'] : []),
+  ];
+  return `(select * exclude (_rank) from (
+    select *, row_number() over (partition by ${key} order by ${order.join(', ')}) as _rank from ${current}
+  ) where _rank = 1)`;
+}
+
+/** The rows of a table in the last state, with its own columns; columns that it did not have yet are null. */
+export function baseRelation(
+  context: MergeContext,
+  schema: TableSchema,
+  files?: ManifestTable['files'],
+): string {
+  const stored = context.base?.manifest.tables[schema.table.name];
+  const used = files ?? stored?.files ?? [];
+  if (context.base === undefined || stored === undefined || used.length === 0) {
+    return `(select ${schema.columns.map(nullColumn).join(', ')} where false)`;
+  }
+  const known = new Map(stored.columns.map((column) => [column.name, column.type]));
+  const columns = schema.columns.map((column) =>
+    known.has(column.name)
+      ? `cast(${identifier(column.name)} as ${column.type}) as ${identifier(column.name)}`
+      : nullColumn(column),
+  );
+  return `(select ${columns.join(', ')} from ${filesRelation(context.base.folder, used, stored.partitioned)})`;
+}
+
+const nullColumn = (column: Column): string => `cast(null as ${column.type}) as ${identifier(column.name)}`;
+
+/** SQL of a row's partition: `domain_id`, then the month of the column that never changes; empty when there is none. */
+export function partitionColumns(table: LakeTable): string[] {
+  if (table.partition === undefined) return [];
+  return ['domain_id', monthOf(table.partition.month)];
+}
+
+/** SQL of the month of an instant, as partitions are named. */
+export function monthOf(column: string): string {
+  return `coalesce(strftime(${identifier(column)} at time zone 'UTC', '%Y-%m'), 'unknown')`;
+}

@@ -1,0 +1,190 @@
+import { globRelation } from '../lake/files.js';
+import type { TableSchema } from '../lake/schema.js';
+import { identifier, literal } from '../lake/session.js';
+import { rejectsRelation } from '../load/loader.js';
+import type { MergeContext } from './context.js';
+import { baseRelation, isStaged, stagedFiles, stagedRelation } from './staged.js';
+
+/** Lots that the archive feed of this run names, with the last time each was archived. */
+const FEED = '_archive_feed';
+
+/** Lots of the last state that this run shows to be gone. */
+export const ABSENT_LOTS = '_absent_lots';
+
+/**
+ * Prepares what lots and vehicles are compared with: lots named by the archive feed, and lots that are absent.
+ * A lot is absent when its vehicle came without it, or when a complete full pass over its source came without its
+ * vehicle; a vehicle whose record was rejected counts as present.
+ */
+export async function prepareState(context: MergeContext): Promise<void> {
+  const { connection, evidence } = context;
+  const feed = isStaged(context, 'archived_lots')
+    ? `select lot_id, max(archived_at) as archived_at from ${stagedFiles(context, 'archived_lots')} group by lot_id`
+    : 'select cast(null as bigint) as lot_id, cast(null as timestamptz) as archived_at where false';
+  await connection.run(`create or replace temp table ${FEED} as ${feed}`);
+
+  const lots = schemaOf(context, 'lots');
+  const active = `select lot_id, vehicle_id, domain_id, changed_at from ${baseRelation(context, lots)} where not coalesce(archived, false)`;
+  if (!isStaged(context, 'vehicles')) {
+    await connection.run(`create or replace temp table ${ABSENT_LOTS} as
+      select lot_id, domain_id, cast(null as varchar) as reason from (${active}) where false`);
+    return;
+  }
+  const delivered = stagedFiles(context, '_delivered_vehicles');
+  const asked = evidence.domainId === undefined ? 'true' : `o.domain_id = ${evidence.domainId}`;
+  await connection.run(`
+    create or replace temp table ${ABSENT_LOTS} as
+    with active as (${active}),
+    delivered as (select vehicle_id, bool_or(lots) as lots from ${delivered} group by vehicle_id),
+    staged as (select distinct lot_id from ${stagedFiles(context, 'lots')}),
+    sources as (select distinct domain_id from ${stagedFiles(context, 'lots')}),
+    rejected as (${rejectedVehicles(context)})
+    select o.lot_id, o.domain_id,
+      case when d.vehicle_id is not null then 'vehicle' else 'feed' end as reason
+    from active as o
+    left join delivered as d on d.vehicle_id = o.vehicle_id
+    where o.lot_id not in (select lot_id from staged)
+      and (
+        coalesce(d.lots, false)
+        or (
+          ${evidence.carsComplete}
+          and d.vehicle_id is null
+          and ${asked}
+          and o.domain_id in (select domain_id from sources where domain_id is not null)
+          and o.vehicle_id not in (select vehicle_id from rejected)
+        )
+      )`);
+}
+
+/** How many active lots' vehicles of each source a run would archive for absence. */
+export interface Shrink {
+  readonly domainId: number | null;
+  readonly absent: number;
+  readonly active: number;
+}
+
+/** The share of each source's active lots that would be archived because their vehicle left the feed. */
+export async function measureShrink(context: MergeContext): Promise<Shrink[]> {
+  const lots = schemaOf(context, 'lots');
+  const result = await context.connection.runAndReadAll(`
+    select domain_id, count(*) filter (where lot_id in (select lot_id from ${ABSENT_LOTS} where reason = 'feed')), count(*)
+    from ${baseRelation(context, lots)} where not coalesce(archived, false) group by domain_id order by domain_id`);
+  return result.getRows().map((row) => ({
+    domainId: row[0] === null ? null : Number(row[0]),
+    absent: Number(row[1]),
+    active: Number(row[2]),
+  }));
+}
+
+/**
+ * The lots as they are after this run, where this run says anything about them: delivered lots, absent lots and lots
+ * that the archive feed names. An explicit `archived` of the feed stands until the feed says otherwise; a lot that was
+ * archived for another reason is active again when a pass lists it.
+ */
+export async function effectiveLots(context: MergeContext): Promise<string> {
+  const { evidence } = context;
+  const schema = schemaOf(context, 'lots');
+  const content = schema.content.map((column) => identifier(column.name));
+  const seen = timestamp(evidence.seenAt);
+  const lastFull = context.base?.manifest.last_full_pass_at ?? null;
+  const lastSeen = lastFull === null ? 'o.changed_at' : `greatest(o.changed_at, ${timestamp(lastFull)})`;
+  const old = baseRelation(context, schema);
+  const parts: string[] = [];
+  if (isStaged(context, 'lots')) {
+    const staged = await stagedRelation(context, schema.table);
+    parts.push(`
+      select ${content.map((name) => `n.${name}`).join(', ')},
+        by_feed or by_archive as archived,
+        case when by_feed then coalesce(n._archived_at, o_archived_at, ${seen}) when by_archive then f_archived_at end as archived_at,
+        case when by_feed then 'feed' when by_archive then 'archive-feed' end as archived_by,
+        case when by_feed or by_archive then coalesce(o_last_seen_at, ${seen}) end as last_seen_at
+      from (
+        select n.*,
+          coalesce(n._archived, o.archived and o.archived_by = 'feed', false) as by_feed,
+          coalesce(f.archived_at > ${seen}, false) as by_archive,
+          case when o.archived and o.archived_by = 'feed' then o.archived_at end as o_archived_at,
+          case when o.archived then o.last_seen_at end as o_last_seen_at,
+          f.archived_at as f_archived_at
+        from ${staged} as n
+        left join (select lot_id, archived, archived_by, archived_at, last_seen_at from ${old}) as o on o.lot_id = n.lot_id
+        left join ${FEED} as f on f.lot_id = n.lot_id
+      ) as n`);
+  }
+  if (context.base !== undefined) {
+    const notStaged = isStaged(context, 'lots')
+      ? `o.lot_id not in (select lot_id from ${stagedFiles(context, 'lots')})`
+      : 'true';
+    parts.push(`
+      select ${content.map((name) => `o.${name}`).join(', ')},
+        true as archived,
+        case when f.archived_at > ${lastSeen} then f.archived_at else ${seen} end as archived_at,
+        case when f.archived_at > ${lastSeen} then 'archive-feed' else 'absence' end as archived_by,
+        ${lastSeen} as last_seen_at
+      from ${old} as o
+      left join ${FEED} as f on f.lot_id = o.lot_id
+      left join ${ABSENT_LOTS} as a on a.lot_id = o.lot_id
+      where not coalesce(o.archived, false) and ${notStaged}
+        and (a.lot_id is not null or f.archived_at > ${lastSeen})`);
+  }
+  return `(${parts.join('\nunion all\n')})`;
+}
+
+/**
+ * The vehicles as they are after this run, where this run says anything about them. A vehicle that did not come is
+ * archived when none of its lots is active any more; one without lots only by a complete full pass over all sources.
+ * Needs the lots of the new snapshot.
+ */
+export async function effectiveVehicles(context: MergeContext): Promise<string> {
+  const { evidence } = context;
+  const schema = schemaOf(context, 'vehicles');
+  const content = schema.content.map((column) => identifier(column.name));
+  const seen = timestamp(evidence.seenAt);
+  const lastFull = context.base?.manifest.last_full_pass_at ?? null;
+  const lastSeen = lastFull === null ? 'o.changed_at' : `greatest(o.changed_at, ${timestamp(lastFull)})`;
+  const parts: string[] = [];
+  const isDelivered = isStaged(context, 'vehicles');
+  if (isDelivered) {
+    parts.push(`
+      select ${content.map((name) => `n.${name}`).join(', ')}, false as archived,
+        cast(null as timestamptz) as archived_at, cast(null as varchar) as archived_by,
+        cast(null as timestamptz) as last_seen_at
+      from ${await stagedRelation(context, schema.table)} as n`);
+  }
+  if (context.base !== undefined) {
+    const notDelivered = isDelivered
+      ? `o.vehicle_id not in (select vehicle_id from ${stagedFiles(context, 'vehicles')})`
+      : 'true';
+    const lots = globRelation(context.target, 'lots', true);
+    parts.push(`
+      select ${content.map((name) => `o.${name}`).join(', ')}, true as archived,
+        coalesce(l.archived_at, ${seen}) as archived_at, coalesce(l.archived_by, 'absence') as archived_by,
+        coalesce(l.last_seen_at, ${lastSeen}) as last_seen_at
+      from ${baseRelation(context, schema)} as o
+      left join (
+        select vehicle_id, bool_and(coalesce(archived, false)) as all_archived, max(archived_at) as archived_at,
+          max_by(archived_by, archived_at) as archived_by, max(last_seen_at) as last_seen_at
+        from ${lots} group by vehicle_id
+      ) as l on l.vehicle_id = o.vehicle_id
+      where not coalesce(o.archived, false) and ${notDelivered}
+        and o.vehicle_id not in (${rejectedVehicles(context)})
+        and (l.all_archived or (l.vehicle_id is null and ${evidence.carsComplete && evidence.domainId === undefined}))`);
+  }
+  return `(${parts.join('\nunion all\n')})`;
+}
+
+/** Vehicles whose records were rejected in this run: they count as present. */
+function rejectedVehicles(context: MergeContext): string {
+  return `select try_cast(record_id as bigint) as vehicle_id from ${rejectsRelation(context.stage)}
+    where stream = 'cars' and try_cast(record_id as bigint) is not null`;
+}
+
+function schemaOf(context: MergeContext, table: string): TableSchema {
+  const schema = context.schemas.get(table);
+  if (schema === undefined) throw new TypeError(`no schema of ${table}`);
+  return schema;
+}
+
+/** An instant as an SQL literal. */
+export function timestamp(iso: string): string {
+  return `cast(${literal(iso)} as timestamptz)`;
+}

@@ -1,0 +1,87 @@
+import { DAY, type Instant } from '../world/instants.js';
+import { damageFactors } from './damages.js';
+import { titleFactors } from './titles.js';
+
+/**
+ * The planted market: the only place where prices come from. A sold attempt's price is
+ *
+ *     new price × age × mileage × damage × title × accidents × level × trend × season × noise
+ *
+ * with the factors below; everything but the noise is `expectedPrice`.
+ */
+export const market = {
+  /** Continuous loss a year of age: value × exp(-loss × age). */
+  lossPerYear: 0.12,
+  /** Kilometres a year that the loss by age already holds. */
+  kmPerYear: 19_000,
+  /** Loss for each 10,000 km above that (gain below). */
+  lossPer10000Km: 0.03,
+  /** The mileage factor stays within these bounds. */
+  mileageBounds: [0.55, 1.35],
+  /** Share left by each insurance claim of a source 12 vehicle. */
+  claimFactor: 0.96,
+  /** Share left when a source 12 vehicle counts as an accident car. */
+  accidentFactor: 0.88,
+  /** Level of each source against a retail price. */
+  levels: new Map([
+    [1, 0.8],
+    [3, 0.84],
+    [12, 1],
+  ]) as ReadonlyMap<number, number>,
+  /** Change of all prices a month, compounded. */
+  trendPerMonth: -0.008,
+  /** Where the trend is 1. */
+  trendOrigin: Date.UTC(2026, 0, 1),
+  /** Factor of the calendar month, January first; spring is high, late autumn low. */
+  season: [0.97, 1.01, 1.05, 1.06, 1.04, 1.02, 1.0, 0.99, 0.98, 0.97, 0.95, 0.96],
+  /** Standard deviation of the logarithm of the noise; its median is 1. */
+  noise: 0.14,
+  /** Asking prices of source 12 stand this much above the expected price before any cut. */
+  askingMarkup: 1.06,
+  /** Each cut of an asking price leaves this share. */
+  askingCut: 0.96,
+} as const;
+
+/** What the planted price of a lot depends on. */
+export interface PriceFacts {
+  /** Price of the model when new, USD. */
+  readonly newPrice: number;
+  readonly year: number;
+  readonly km: number;
+  readonly domain: number;
+  readonly damage: number | null;
+  readonly title: number | null;
+  readonly claims: number;
+  readonly accident: boolean;
+}
+
+/** Loss by age and mileage, 0 to about 1.3; `at` gives the age. */
+export function wearFactor(year: number, km: number, at: Instant): number {
+  const age = Math.max(0, (at - Date.UTC(year, 0, 1)) / (365.25 * DAY));
+  const mileage = Math.exp((-market.lossPer10000Km * (km - age * market.kmPerYear)) / 10_000);
+  const [low, high] = market.mileageBounds;
+  return Math.exp(-market.lossPerYear * age) * Math.min(high, Math.max(low, mileage));
+}
+
+/** Trend and season of the market at an instant. */
+export function marketFactor(at: Instant): number {
+  const months = (at - market.trendOrigin) / (30.4375 * DAY);
+  const month = new Date(at).getUTCMonth();
+  return (1 + market.trendPerMonth) ** months * (market.season[month] ?? 1);
+}
+
+/** Discount of a lot by damage, title, claims and accident, 0 to 1. */
+export function discountFactor(facts: PriceFacts): number {
+  const damage = facts.damage === null ? 1 : (damageFactors.get(facts.damage) ?? 1);
+  const title = facts.title === null ? 1 : (titleFactors.get(facts.title) ?? 1);
+  const accident = facts.accident ? market.accidentFactor : 1;
+  return damage * title * market.claimFactor ** facts.claims * accident;
+}
+
+/** The median price of a lot that is sold at an instant, USD. */
+export const expectedPrice = (facts: PriceFacts, at: Instant): number =>
+  facts.newPrice *
+  wearFactor(facts.year, facts.km, at) *
+  discountFactor(facts) *
+  (market.levels.get(facts.domain) ?? 1) *
+  marketFactor(at);

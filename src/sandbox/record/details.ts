@@ -1,0 +1,149 @@
+import { optionCodes, remarks } from '../data/korean.js';
+import type { Car } from '../world/car.js';
+import { dateOf, HOUR, type Instant, timeOf } from '../world/instants.js';
+import { type ListingFacts, WON_A_DOLLAR } from '../world/listing-facts.js';
+import { chance, hash, pick, type Rng } from '../world/random.js';
+import { pastEntries } from './details-history.js';
+
+const inspected = [
+  'brake_master_cylinder_oil_leakage',
+  'brake_oil_leakage',
+  'brake_system_status',
+  'electric_generator_output',
+  'electric_indoor_blower_motor',
+  'electric_radiator_fan_motor',
+  'electric_starter_motor',
+  'electric_window_motor',
+  'motor_oil_flow_rate',
+  'motor_oil_leak_cylinder_header_gasket',
+  'motor_operation_status',
+  'motor_water_leak_pump',
+  'motor_water_leak_radiator',
+  'power_constant_velocity_joint',
+  'self_check_motor',
+  'self_check_transmission',
+  'steering_gear',
+  'steering_tie_rod_end_and_ball_joint',
+  'trans_auto_oil_leakage',
+  'trans_auto_status',
+] as const;
+
+const panels = [
+  ['P031', 'Front door (left)', 'front_door_left'],
+  ['P034', 'Rear door (right)', 'rear_door_right'],
+  ['P011', 'Hood', 'hood'],
+  ['P021', 'Front fender (left)', 'front_fender_left'],
+  ['P041', 'Trunk lid', 'trunk_lid'],
+] as const;
+
+/** What source 12 says of a car beyond the common members (field-notes.md); its keys are free text in places. */
+export function listingDetails(rng: Rng, car: Car, facts: ListingFacts, listedAt: Instant): object {
+  const { past } = facts;
+  const [korean, english] = describe(rng);
+  const registered = new Date(past.registeredAt);
+  return {
+    inspect_outer: past.accident
+      ? panels.filter(() => chance(rng, 0.5)).map(([code, title]) => panel(code, title))
+      : [],
+    seats_count: car.seats,
+    history: pastEntries(rng, car, facts),
+    sell_type: 'common',
+    engine_volume: car.engine.cylinders === null ? 1998 : car.engine.cylinders * 500,
+    original_price: facts.asked * WON_A_DOLLAR,
+    is_leasing: chance(rng, 0.03),
+    year: car.year,
+    month: registered.getUTCMonth() + 1,
+    first_registration: {
+      year: registered.getUTCFullYear(),
+      month: registered.getUTCMonth() + 1,
+      day: registered.getUTCDate(),
+    },
+    inspect: {
+      accident_summary: {
+        accident: past.accident ? 'yes' : "doesn't exist",
+        exterior1rank: past.claims.length > 1 ? 'yes' : "doesn't exist",
+        exterior2rank: "doesn't exist",
+        main_framework: past.accident ? 'yes' : "doesn't exist",
+        simple_repair: past.claims.length > 0 ? 'yes' : "doesn't exist",
+      },
+      outer: Object.fromEntries(panels.filter(() => chance(rng, 0.3)).map((row) => [row[2], ['change']])),
+      inner: Object.fromEntries(inspected.map((key) => [key, answer(rng, key)])),
+    },
+    badge: facts.badge,
+    comment: chance(rng, 0.5) ? 'Partial sheet painting' : null,
+    description_ko: korean,
+    insurance_v2: insurance(car, facts, listedAt),
+    options: {
+      choice: chance(rng, 0.2) ? [{ 'option name': 'Sunroof "Panorama"', price: 1_100_000 }] : [],
+      etc: [],
+      standard: optionCodes.filter(() => chance(rng, 0.6)),
+      tuning: [],
+      type: 'CAR',
+    },
+    equipment: null,
+    description_en: english,
+  };
+}
+
+const panel = (code: string, title: string) => ({
+  attributes: ['RANK_ONE'],
+  statusTypes: [{ code: 'X', title: 'Exchange (replacement)' }],
+  type: { code, title },
+});
+
+function answer(rng: Rng, key: string): string {
+  const bad = chance(rng, 0.06);
+  if (key.includes('leak')) return bad ? 'minor oil leak' : "doesn't exist";
+  return bad ? 'poor' : 'good';
+}
+
+function describe(rng: Rng): readonly [string, string] {
+  const chosen = remarks.filter(() => chance(rng, 0.62));
+  const greeting = pick(rng, remarks);
+  const all = [greeting, ...chosen];
+  return [all.map((pair) => pair[0]).join('\n'), all.map((pair) => pair[1]).join('\n')];
+}
+
+/** The insurance record in the words of the source: counts, costs in KRW and single claims. */
+function insurance(car: Car, { past }: ListingFacts, listedAt: Instant): object {
+  const own = past.claims.filter((claim) => claim.own);
+  const other = past.claims.filter((claim) => !claim.own);
+  const cost = (list: typeof own): number => list.reduce((sum, claim) => sum + claim.benefit, 0);
+  const fraction = String(hash(car.index, car.year, 0) % 1_000_000).padStart(6, '0');
+  return {
+    accidentCnt: past.claims.length,
+    accidents: past.claims.map((claim) => ({
+      date: dateOf(claim.at),
+      insuranceBenefit: claim.benefit,
+      laborCost: claim.labor,
+      paintingCost: claim.painting,
+      partCost: claim.parts,
+      type: claim.own ? '2' : '3',
+    })),
+    business: 0,
+    carInfoChanges: [past.registeredAt, ...past.plates].map((at, place) => ({
+      carNo: `${20 + place * 7}가XXXX`,
+      date: dateOf(at),
+    })),
+    carNoChangeCnt: past.plates.length,
+    displacement: 1998,
+    firstDate: dateOf(past.registeredAt),
+    floodTotalLossCnt: past.flooded ? 1 : 0,
+    fuel: car.engine.fuel === 1 ? 'Diesel' : 'Gasoline',
+    government: 0,
+    loan: past.rental ? 1 : 0,
+    maker: car.model.manufacturer.name.toLowerCase(),
+    model: car.model.name,
+    myAccidentCnt: own.length,
+    myAccidentCost: cost(own),
+    notJoinDate1: past.uninsured?.map((at) => dateOf(at).slice(0, 7).replace('-', '')).join('~') ?? null,
+    otherAccidentCnt: other.length,
+    otherAccidentCost: cost(other),
+    ownerChangeCnt: past.owners.length,
+    ownerChanges: past.owners.map(dateOf).reverse(),
+    regDate: `${dateOf(listedAt + 2 * HOUR)}T${timeOf(listedAt + 2 * HOUR)}.${fraction}`,
+    robberCnt: past.stolen ? 1 : 0,
+    totalLossCnt: 0,
+    year: car.year,
+  };
+}

@@ -1,0 +1,97 @@
+import type { Car } from '../world/car.js';
+import { dateOf, type Instant } from '../world/instants.js';
+import { below, between, chance, hex, type Rng } from '../world/random.js';
+
+/** Photographs and films of a lot as the service lists them. */
+export interface Images {
+  readonly id: number;
+  readonly small: readonly string[] | null;
+  readonly normal: readonly string[];
+  readonly big: readonly string[];
+  readonly exterior: readonly string[] | null;
+  readonly interior: string | null;
+  readonly video: string | null;
+  readonly video_youtube_id: string | null;
+  readonly external_panorama_url: string | null;
+  readonly downloaded: readonly string[];
+}
+
+interface Shot {
+  readonly id: number;
+  readonly lot: string;
+  readonly car: Car;
+  readonly at: Instant;
+}
+
+const STORE = 'https://photos.auction.example/v1/AUTH_svc.pdoc00001/ids-c-prod-lpp';
+const COPIES = 'https://i.service.example';
+const LISTINGS = 'https://photos.listing.example/carpicture/carpicture';
+const MARK = 'wtmk=http://photos.listing.example/wt_mark/w_mark_04.png&wtmkg=SouthEast&wtmkw=1&wtmkh=1';
+
+const copies = (count: number, source: string, { car, lot }: Shot): string[] => {
+  const path = `${COPIES}/${source}/${slug(car.model.manufacturer.name)}/${slug(car.model.name)}/${car.year}/${lot}`;
+  return Array.from({ length: count }, (_, place) => `${path}/${car.vin ?? 'novin'}-${place + 1}.webp`);
+};
+
+const slugs = new Map<string, string>();
+
+function slug(name: string): string {
+  let text = slugs.get(name);
+  if (text === undefined) {
+    text = name
+      .trim()
+      .toLowerCase()
+      .replaceAll(/[^a-z0-9-]+/g, '-');
+    slugs.set(name, text);
+  }
+  return text;
+}
+
+/** Images of sources 1 and 3: three sizes of each photograph, for some lots frames of an outside and inside view. */
+export function auctionImages(rng: Rng, source: string, shot: Shot): Images {
+  const folder = `${STORE}/${dateOf(shot.at).slice(5, 7)}${dateOf(shot.at).slice(2, 4)}/`;
+  const photos = Array.from({ length: between(rng, 5, 12) }, () => folder + hex(rng, 4));
+  const large = photos.map((photo) => `${photo}_hrs.jpg`);
+  const frames = chance(rng, 0.08) ? folder + hex(rng, 4) : null;
+  const inside = chance(rng, 0.1) ? `${folder}${hex(rng, 4)}_O.jpeg` : null;
+  const video = chance(rng, 0.3) ? `${folder}${hex(rng, 4)}_O.mp4` : null;
+  const youtube = chance(rng, 0.02) ? hex(rng, 2).slice(0, 11) : null;
+  return {
+    id: shot.id,
+    small: chance(rng, 0.05) ? null : photos.map((photo) => `${photo}_thb.jpg`),
+    normal: large,
+    big: large,
+    exterior: frames === null ? null : Array.from({ length: 48 }, (_, n) => `${frames}_frames_${n}.jpg`),
+    interior: inside,
+    video,
+    video_youtube_id: youtube,
+    external_panorama_url: chance(rng, 0.02) ? `https://pano.auction.example/${shot.lot}` : null,
+    downloaded: copies(chance(rng, 0.1) ? 0 : photos.length, source, shot),
+  };
+}
+
+/** Images of source 12: two sizes with long addresses, no small ones. */
+export function listingImages(rng: Rng, shot: Shot): Images {
+  const path = `${LISTINGS}${below(rng, 10)}/pic${shot.lot.slice(0, 4)}/${shot.lot}_`;
+  const stamp = dateOf(shot.at).replaceAll('-', '');
+  const photos = Array.from(
+    { length: between(rng, 15, 21) },
+    (_, place) => path + String(place + 1).padStart(3, '0'),
+  );
+  const size = (rh: number, cw: number) =>
+    photos.map(
+      (photo) => `${photo}.jpg?impolicy=heightRate&rh=${rh}&cw=${cw}&ch=${rh}&cg=Center&${MARK}&t=${stamp}`,
+    );
+  return {
+    id: shot.id,
+    small: null,
+    normal: size(600, 800),
+    big: size(1200, 2000),
+    exterior: null,
+    interior: null,
+    video: null,
+    video_youtube_id: null,
+    external_panorama_url: null,
+    downloaded: copies(between(rng, 0, 4), 'encar', shot),
+  };
+}

@@ -1,0 +1,121 @@
+import { troubleCodes } from '../data/inspection-items.js';
+import { DAY, zoned } from '../world/instants.js';
+import type { Past } from '../world/past.js';
+import { between, chance, hex, pick, type Rng } from '../world/random.js';
+import { blocksOf, type Item, itemsOf } from './inspection-items.js';
+import { type ReportPlace, reportHead, snapshot } from './report-head.js';
+
+/** A technical inspection report of a listing (reports.md); every child array is filled for some reports. */
+export function inspectionReport(rng: Rng, report: ReportPlace, past: Past): object {
+  const blocks = blocksOf(rng);
+  const items = itemsOf(rng, blocks, past);
+  const inspectedAt = report.at - between(rng, 1, 20) * DAY;
+  const { updated, uuid } = { updated: chance(rng, 0.4), uuid: chance(rng, 0.7) };
+  return {
+    ...reportHead(report, 'inspection'),
+    uuid: uuid ? dashed(hex(rng, 4)) : null,
+    inspected_at: zoned(inspectedAt),
+    valid_until: zoned(inspectedAt + 120 * DAY),
+    updated_at: updated ? zoned(report.at + DAY) : null,
+    vehicle_snapshot: {
+      ...snapshot(report),
+      transmission: report.car.automatic ? 'automatic' : 'manual',
+      engine_type: report.car.engine.name,
+    },
+    participants: participants(rng),
+    conclusions: conclusions(past, items),
+    source_claims: sourceClaims(rng, past),
+    inspection_blocks: blocks.map((block) => block.record),
+    checked_items: items.map((item) => item.record),
+    diagnostic_errors: chance(rng, 0.3) ? errors(rng) : [],
+    media: items.flatMap((item) => item.media),
+    files: chance(rng, 0.5) ? [sheet(report)] : [],
+    limitations: chance(rng, 0.35) ? [limitation] : [],
+  };
+}
+
+const dashed = (text: string): string =>
+  [text.slice(0, 8), text.slice(8, 12), text.slice(12, 16), text.slice(16, 20), text.slice(20)].join('-');
+
+const limitation = {
+  id: 'limit-1',
+  type_key: 'not_dismantled',
+  description: '분해하지 않고 점검함',
+  source_label: '점검 방법',
+};
+
+function participants(rng: Rng): object[] {
+  const inspector = {
+    role_key: 'inspector',
+    name: pick(rng, ['김OO', '이OO', '박OO']),
+    company_id: between(rng, 100, 180),
+    user_id: between(rng, 1_000, 1_900),
+    source_label: '점검자',
+  };
+  const seller = {
+    role_key: 'notifier',
+    name: 'Hanil Auto',
+    company_id: 77,
+    user_id: null,
+    source_label: '고지자',
+  };
+  return chance(rng, 0.5) ? [inspector, seller] : [inspector];
+}
+
+const conclusions = (past: Past, items: readonly Item[]) => ({
+  overall_result_key: past.accident || items.some((item) => item.issue) ? 'issue' : 'ok',
+  accident_status_key: past.accident ? 'issue' : 'ok',
+  water_damage_status_key: past.flooded ? 'issue' : 'ok',
+  fire_damage_status_key: 'ok',
+  chemical_damage_status_key: 'not_checked',
+  biohazard_status_key: 'unknown',
+  notes: past.accident ? '단순 교환 및 판금 있음\n"무사고" 아님' : null,
+});
+
+function sourceClaims(rng: Rng, past: Past): object[] {
+  const claim = (id: number, type: string, found: boolean, label: string) => ({
+    id: `claim-${id}`,
+    type_key: type,
+    result_key: found ? 'issue' : 'ok',
+    source_code: found ? 'Y' : '-',
+    source_label: label,
+    description: found ? '있음' : '없음',
+  });
+  const all = [
+    claim(1, 'accident', past.accident, '사고이력'),
+    claim(2, 'simple_repair', past.claims.length > 0, '단순수리'),
+    claim(3, 'flood', past.flooded, '침수'),
+    claim(4, 'tuning', false, '튜닝'),
+  ];
+  return all.filter(() => chance(rng, 0.8));
+}
+
+function errors(rng: Rng): object[] {
+  return Array.from({ length: between(rng, 1, 3) }, (_, place) => {
+    const [code, system, text] = pick(rng, troubleCodes);
+    return {
+      id: `dtc-${place + 1}`,
+      system_key: system,
+      system_label: system.toUpperCase(),
+      code,
+      description: text,
+      status_key: chance(rng, 0.5) ? 'stored' : 'active',
+      severity_key: pick(rng, ['low', 'medium', 'high']),
+      source_label: '자기진단',
+    };
+  });
+}
+
+const sheet = (report: ReportPlace) => ({
+  id: 'file-1',
+  type_key: 'report_document',
+  external_url: `https://files.listing.example/sheets/${report.vehicleId}.pdf`,
+  local_path: report.place === 0 ? null : `/sheets/${report.vehicleId}.pdf`,
+  server_id: '2',
+  description: report.place === 0 ? null : '2차 점검',
+  block_id: report.place === 0 ? null : 'block-1',
+  checked_item_id: report.place === 0 ? null : 'item-1',
+  sort_order: 1,
+  original_name: `성능점검 ${report.place + 1}.pdf`,
+  extension: 'pdf',
+});

@@ -1,0 +1,68 @@
+import { domainNames } from '../data/wording.js';
+import type { Car } from '../world/car.js';
+import { HOUR, type Instant, micros, zoned } from '../world/instants.js';
+import { lotNumber } from '../world/keys.js';
+import type { LotLife } from '../world/lot-life.js';
+
+/** A report and the listing it belongs to. */
+export interface ReportPlace {
+  readonly car: Car;
+  readonly vehicleId: number;
+  readonly life: LotLife;
+  /** Place among the reports of its kind, from 0. */
+  readonly place: number;
+  /** When the source made the report. */
+  readonly at: Instant;
+  /** When the service stored it. */
+  readonly storedAt: Instant;
+}
+
+const fuels = ['', 'diesel', 'electric', 'hybrid', 'gasoline', 'lpg'];
+
+/** Members that both kinds of report begin with (reports.md). */
+export function reportHead(report: ReportPlace, kind: 'inspection' | 'history') {
+  const { car, life, at, storedAt, place } = report;
+  const listing = lotNumber(life);
+  return {
+    schema_version: 1,
+    mapper_contract_version: 3,
+    report_id: `${kind}-${listing}-${place + 1}`,
+    status: 'published',
+    visibility: 'public',
+    language: 'ko',
+    created_at: zoned(at),
+    system_updated_at: micros(storedAt),
+    vehicle_ref: {
+      domain_id: life.domain,
+      listing_id: listing,
+      site_car_id: place === 0 ? String(report.vehicleId) : null,
+      vin: car.vin ?? '',
+    },
+    source: {
+      source_key: place === 0 ? 'encar' : 'dealer_network',
+      source_type: kind === 'inspection' ? 'inspection_sheet' : 'insurance_record',
+      source_report_id: `${listing}/${place + 1}`,
+      source_language: 'ko',
+      mapper_version: '3.2.1',
+      imported_at: zoned(storedAt - HOUR, false),
+    },
+    access: { attach_to_listing: true },
+  };
+}
+
+/** Vehicle data that both kinds of report keep; it may differ from the vehicle record, which takes precedence. */
+export const snapshot = ({ car, place }: ReportPlace) => ({
+  title: `${car.model.manufacturer.name} ${car.model.name}`,
+  brand: car.model.manufacturer.name.toUpperCase(),
+  model: car.model.name,
+  year: car.year,
+  vin: car.vin ?? '',
+  mileage_km: Math.max(0, car.km - 40 * (place + 1)),
+  fuel_type: fuels[car.engine.fuel] ?? null,
+});
+
+/** Members that describe the listing in a history report's snapshot. */
+export const listingSnapshot = ({ life }: ReportPlace) => ({
+  listing_id: lotNumber(life),
+  source_domain: domainNames.get(life.domain) ?? '',
+});

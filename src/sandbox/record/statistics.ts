@@ -1,0 +1,69 @@
+import { domainNames } from '../data/wording.js';
+import { auctionFacts } from '../world/auction-facts.js';
+import { type Car, carOf } from '../world/car.js';
+import { DAY, type Instant, micros } from '../world/instants.js';
+import { allLots, carLife, type Life } from '../world/life.js';
+import { stateOf } from '../world/lot-life.js';
+import type { Population } from '../world/population.js';
+
+interface Group {
+  readonly car: Car;
+  readonly domain: number;
+  readonly bids: number[];
+}
+
+/** First Monday 1970 fell on the fifth of January. */
+const MONDAY = 4 * DAY;
+
+/** When the service last calculated its statistics: at the start of the week. */
+export const calculatedAt = (clock: Instant): Instant =>
+  Math.floor((clock - MONDAY) / (7 * DAY)) * 7 * DAY + MONDAY;
+
+/** Average prices by generation, model year and source over the sold lots of the given vehicles (field-notes.md). */
+export function statisticRecords(world: Population, lives: Iterable<Life>, at: Instant): object[] {
+  const groups = new Map<number, Group>();
+  for (const life of lives) {
+    for (const [car, domain, bid] of salesOf(world, life, at)) {
+      const id = car.generation.id * 1000 + (car.year - 1990) * 10 + domain;
+      const group = groups.get(id) ?? { car, domain, bids: [] };
+      group.bids.push(bid);
+      groups.set(id, group);
+    }
+  }
+  return [...groups].sort(([a], [b]) => a - b).map(([id, group]) => row(id, group, at));
+}
+
+function salesOf(world: Population, life: Life, at: Instant): [Car, number, number][] {
+  const lots = allLots(world, life, at).filter((lot) => lot.domain !== 12 && lot.start <= at);
+  return lots.flatMap((lot): [Car, number, number][] => {
+    const { done, next } = stateOf(lot, at);
+    if (done.at(-1)?.sold !== true || next !== null) return [];
+    const car = carOf(world, carLife(world, life));
+    const facts = auctionFacts(world, car, lot);
+    const bid = facts.attempts[done.length - 1]?.bid;
+    return facts.unpriced || bid === undefined ? [] : [[car, lot.domain, bid]];
+  });
+}
+
+function row(id: number, { car, domain, bids }: Group, at: Instant): object {
+  const { model, generation, engine } = car;
+  const date = new Date(at);
+  return {
+    id,
+    year: car.year,
+    vehicle_type: model.vehicleType === 2 ? { id: 2, name: 'motorcycle' } : { id: 1, name: 'automobile' },
+    avg_final_bid: Math.round((bids.reduce((sum, bid) => sum + bid, 0) / bids.length) * 100) / 100,
+    min_final_bid: Math.min(...bids),
+    max_final_bid: Math.max(...bids),
+    lot_count: bids.length,
+    calculated_at: micros(at),
+    year_calc_at: date.getUTCFullYear(),
+    month_calc_at: date.getUTCMonth() + 1,
+    day_calc_at: date.getUTCDate(),
+    manufacturer: model.manufacturer,
+    car_model: { id: model.id, name: model.name },
+    generation: { id: generation.id, name: generation.name },
+    engine: id % 4 === 0 ? null : { id: engine.id, name: engine.name },
+    domain: { id: domain, name: domainNames.get(domain) ?? '' },
+  };
+}

@@ -1,0 +1,30 @@
+/** An answer other than 200 that the service gives on purpose (service.md, errors). */
+export class Refusal extends Error {
+  override readonly name = 'Refusal';
+
+  constructor(
+    readonly status: number,
+    readonly body: object,
+    readonly headers: Readonly<Record<string, string>> = {},
+  ) {
+    super(`refused with ${status}`);
+  }
+}
+
+/** 400: a parameter is wrong. */
+export const badRequest = (parameter: string, message: string): Refusal =>
+  new Refusal(400, { message, errors: { [parameter]: [message] } });
+
+/** 401: the key is not enabled for the source. */
+export const noAccess = (domain: number): Refusal =>
+  new Refusal(401, { error: `source ${domain} is not enabled for this key` });
+
+/** 403: no key, or not this one. */
+export const badKey = (): Refusal => new Refusal(403, { message: 'invalid or inactive api key' });
+
+/** 404: nothing there. */
+export const notFound = (what: string): Refusal => new Refusal(404, { message: `${what} not found` });
+
+/** 429 with `Retry-After` in seconds. */
+export const tooMany = (seconds: number): Refusal =>
+  new Refusal(429, { message: 'Too Many Attempts.' }, { 'retry-after': String(seconds) });

@@ -1,0 +1,105 @@
+import { once } from 'node:events';
+import { Server } from 'node:http';
+import { createAdaptorServer } from '@hono/node-server';
+import { SandboxError } from '../error.js';
+import { createWorld, type World, type WorldOptions } from '../world.js';
+import { BASE_PATH, createApp } from './app.js';
+import { type Faults, faultSource } from './fault.js';
+import type { Plan } from './plan.js';
+import { rateBudget } from './rate.js';
+import type { LoggedRequest } from './request-log.js';
+import { allDomains } from './routes.js';
+
+/** How a sandbox is set up; every member has a default. */
+export interface SandboxOptions extends WorldOptions {
+  /** Default 0: a free one. */
+  readonly port?: number;
+  /** The only key that is accepted. Default `sandbox-key`. */
+  readonly apiKey?: string;
+  /** Default `unlimited`. */
+  readonly plan?: Plan;
+  /** Sources that the key is enabled for. Default all. */
+  readonly domains?: readonly number[];
+  /** What `simple_paginate` is when a request leaves it out. Default 1. */
+  readonly simplePaginateDefault?: 0 | 1;
+  /** Requests a second before 429; null for no limit. Default null. */
+  readonly rate?: number | null;
+  /** Keeps encoded answers in memory, for benchmarks. Default false. */
+  readonly cache?: boolean;
+  readonly faults?: Faults;
+}
+
+/** A running sandbox. */
+export interface Sandbox {
+  /** Base URL with the path prefix, such as `http://127.0.0.1:4000/api`. */
+  readonly url: string;
+  readonly apiKey: string;
+  /** The world at the present clock. */
+  readonly world: World;
+  readonly clock: Date;
+  /** Moves the world to another time, from the next request on. */
+  setClock(clock: Date): void;
+  /** Replaces the faults; rules count anew. */
+  setFaults(faults: Faults): void;
+  /** Every request so far, oldest first. */
+  readonly requests: readonly LoggedRequest[];
+  /** Stops listening and tears down open connections. */
+  close(): Promise<void>;
+}
+
+/** Starts the service on 127.0.0.1. */
+export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbox> {
+  const { apiKey = 'sandbox-key', plan = 'unlimited', simplePaginateDefault = 1, rate = null } = options;
+  let world = createWorld(options);
+  let faultsFor = faultSource(options.faults ?? []);
+  const log: LoggedRequest[] = [];
+  const app = createApp({
+    apiKey,
+    access: { plan, simplePaginateDefault, domains: options.domains ?? allDomains },
+    world: () => world,
+    moveClock: (hours) => {
+      world = world.at(new Date(world.clock.getTime() + hours * 3_600_000));
+    },
+    faultsFor: (request) => faultsFor(request),
+    admits: rateBudget(rate),
+    cache: options.cache === true ? new Map() : null,
+    log,
+  });
+  const server = createAdaptorServer({ fetch: app.fetch, hostname: '127.0.0.1' });
+  if (!(server instanceof Server)) throw new SandboxError('the sandbox needs an HTTP/1 server');
+  const port = await listen(server, options.port ?? 0);
+  return {
+    url: `http://127.0.0.1:${port}${BASE_PATH}`,
+    apiKey,
+    get world() {
+      return world;
+    },
+    get clock() {
+      return world.clock;
+    },
+    setClock: (clock) => {
+      world = world.at(clock);
+    },
+    setFaults: (faults) => {
+      faultsFor = faultSource(faults);
+    },
+    requests: log,
+    close: () => close(server),
+  };
+}
+
+async function listen(server: Server, port: number): Promise<number> {
+  server.listen(port, '127.0.0.1');
+  await once(server, 'listening');
+  const address = server.address();
+  if (address === null || typeof address === 'string') throw new SandboxError('the sandbox got no port');
+  return address.port;
+}
+
+async function close(server: Server): Promise<void> {
+  if (!server.listening) return;
+  const closed = once(server, 'close');
+  server.close();
+  server.closeAllConnections();
+  await closed;
+}

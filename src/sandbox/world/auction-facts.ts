@@ -1,0 +1,180 @@
+import { type DamageRow, damageDraw } from '../data/damages.js';
+import { expectedPrice, market, type PriceFacts } from '../data/market.js';
+import { americanPlaces, canadianPlaces, type Place } from '../data/places.js';
+import { type TitleRow, titleDraw } from '../data/titles.js';
+import {
+  conditions,
+  formulaNames,
+  notes,
+  type SellerRow,
+  scriptNote,
+  sellers,
+  tags,
+} from '../data/wording.js';
+import type { Car } from './car.js';
+import type { LotLife } from './lot-life.js';
+import type { Population } from './population.js';
+import { below, between, chance, normal, pick, type Rng, Salt, stream, unit } from './random.js';
+
+/** What happened in one auction, in USD. */
+export interface AttemptFacts {
+  /** The hammer price of a sold attempt; for the others the highest bid, below the value. */
+  readonly bid: number;
+  readonly prebid: number;
+}
+
+/** What is true of a lot of source 1 or 3 all its life. */
+export interface AuctionFacts {
+  readonly price: PriceFacts;
+  readonly attempts: readonly AttemptFacts[];
+  readonly odometer: { readonly km: number; readonly mi: number; readonly status: number };
+  readonly damage: DamageRow | null;
+  readonly secondDamage: DamageRow | null;
+  readonly title: TitleRow | null;
+  readonly place: Place;
+  readonly condition: readonly [id: number, name: string, weight: number];
+  readonly seller: SellerRow | string | null;
+  readonly sellerType: 1 | 2;
+  /** Which of its forms each many-formed member takes, 0 to 1. */
+  readonly form: {
+    readonly type: number;
+    readonly tags: number;
+    readonly archived: number;
+    readonly stamp: number;
+  };
+  readonly airbags: number | null;
+  readonly grade: number | string | null;
+  readonly note: string | null;
+  readonly tags: readonly string[];
+  readonly buyNow: number | null;
+  /** Whether the lot was sold without the service learning the price. */
+  readonly unpriced: boolean;
+  readonly timed: boolean;
+  readonly reserve: number | null;
+  readonly auctionType: number | null;
+  readonly estimates: readonly [
+    repair: number | null,
+    before: number | null,
+    clean: number | null,
+    cash: number | null,
+  ];
+  readonly lane: string | null;
+  readonly branchNumber: number | null;
+  readonly keys: boolean;
+  /** Members that this lot leaves null. */
+  readonly unknown: {
+    readonly state: boolean;
+    readonly yard: boolean;
+    readonly branch: boolean;
+    readonly detailed: boolean;
+  };
+}
+
+const KM_A_MILE = 1.609344;
+const CANADIAN = 0.06;
+const step = (amount: number): number => Math.max(25, Math.round(amount / 25) * 25);
+
+/** Draws the facts of a lot; the order of the draws is part of the world. */
+export function auctionFacts(world: Population, car: Car, lot: LotLife): AuctionFacts {
+  const rng = stream(world.seed, lot.index, Salt.lot + lot.place);
+  const canadian = chance(rng, CANADIAN) || car.quirk === 'kilometres as miles';
+  const odometer = odometerOf(rng, car);
+  const damage = chance(rng, 0.02) ? null : pick(rng, damageDraw);
+  const title = chance(rng, 0.04) ? null : pick(rng, titleDraw);
+  const price: PriceFacts = {
+    newPrice: car.model.newPrice,
+    year: car.year,
+    km: car.km,
+    domain: lot.domain,
+    damage: damage?.id ?? null,
+    title: title?.id ?? null,
+    claims: 0,
+    accident: false,
+  };
+  const value = expectedPrice(price, lot.start);
+  const attempts = lot.attempts.map((attempt): AttemptFacts => {
+    const hammer = expectedPrice(price, attempt.saleAt) * Math.exp(market.noise * normal(rng));
+    const offered = 0.4 + 0.5 * unit(rng);
+    return { bid: step(attempt.sold ? hammer : hammer * offered), prebid: step(hammer * offered * 0.3) };
+  });
+  return {
+    price,
+    attempts,
+    odometer,
+    damage,
+    title,
+    secondDamage: chance(rng, 0.45) ? pick(rng, damageDraw) : null,
+    place: pick(rng, canadian ? canadianPlaces : americanPlaces),
+    condition: pick(rng, conditions),
+    seller: sellerOf(rng, car),
+    sellerType: chance(rng, 0.75) ? 1 : 2,
+    form: { type: unit(rng), tags: unit(rng), archived: unit(rng), stamp: unit(rng) },
+    airbags: chance(rng, 0.5) ? null : between(rng, 1, 4),
+    grade: gradeOf(rng, car, lot),
+    note: noteOf(rng, car),
+    tags: Array.from({ length: below(rng, 4) }, () => pick(rng, tags)),
+    buyNow: chance(rng, 0.1) ? null : chance(rng, 0.75) ? 0 : step(value * 1.15),
+    unpriced: chance(rng, 0.16),
+    timed: chance(rng, 0.03),
+    reserve: chance(rng, 0.08) ? step(value * 0.95) : null,
+    auctionType: chance(rng, 0.08) ? null : lot.domain === 1 ? pick(rng, [4, 4, 1]) : pick(rng, [2, 2, 1]),
+    estimates: estimatesOf(rng, car, value),
+    lane: chance(rng, 0.3)
+      ? null
+      : chance(rng, 0.4)
+        ? '- / -'
+        : `${between(rng, 1, 90)}${pick(rng, ['A', 'B'])}`,
+    branchNumber: lot.domain === 1 ? between(rng, 100, 900) : null,
+    keys: chance(rng, 0.85),
+    unknown: {
+      state: chance(rng, 0.03),
+      yard: chance(rng, 0.08),
+      branch: chance(rng, 0.06),
+      detailed: chance(rng, 0.1),
+    },
+  };
+}
+
+function odometerOf(rng: Rng, car: Car): AuctionFacts['odometer'] {
+  const status = chance(rng, 0.85) ? 1 : between(rng, 2, 5);
+  if (car.quirk === 'huge odometer') return { km: 4_109_575_321, mi: 2_553_571_660, status: 4 };
+  const mi = Math.round(car.km / KM_A_MILE);
+  // Kilometres that were taken for miles and converted once more.
+  if (car.quirk === 'kilometres as miles') return { km: Math.round(car.km * KM_A_MILE), mi: car.km, status };
+  return { km: Math.round(mi * KM_A_MILE), mi, status };
+}
+
+function sellerOf(rng: Rng, car: Car): AuctionFacts['seller'] {
+  const draw = unit(rng);
+  const row = pick(rng, sellers);
+  const formula = pick(rng, formulaNames);
+  if (car.quirk === 'formula seller') return formula;
+  return draw < 0.45 ? null : draw < 0.6 ? row.name : row;
+}
+
+function gradeOf(rng: Rng, car: Car, lot: LotLife): AuctionFacts['grade'] {
+  const score = between(rng, 1, 50);
+  const draw = unit(rng);
+  if (car.quirk === 'zero grade') return 0;
+  if (lot.domain !== 1 || draw < 0.55) return null;
+  if (draw < 0.58) return 0;
+  return draw < 0.65 ? `${(score / 10).toFixed(1)}` : score;
+}
+
+function noteOf(rng: Rng, car: Car): string | null {
+  const note = pick(rng, notes);
+  const has = chance(rng, 0.06);
+  if (car.quirk === 'script note') return scriptNote;
+  return has ? note : null;
+}
+
+function estimatesOf(rng: Rng, car: Car, value: number): AuctionFacts['estimates'] {
+  const repair = chance(rng, 0.5) ? Math.round(value * (0.3 + unit(rng))) : null;
+  const before = chance(rng, 0.4) ? Math.round(value * (1.4 + unit(rng))) : null;
+  const clean = chance(rng, 0.3) ? Math.round(value * (1.2 + unit(rng)) * 2) / 2 : null;
+  const cash = chance(rng, 0.5) ? Math.round(value * (1.3 + unit(rng))) : null;
+  if (car.quirk === 'negative money') return [-1, before, clean, -250];
+  if (car.quirk === 'absurd money') return [repair, 99_999_999_999, clean, cash];
+  if (car.quirk === 'fractional money') return [repair, 51_928.1213, clean, 15_530.14];
+  return [repair, before, clean, cash];
+}

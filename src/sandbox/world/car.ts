@@ -1,0 +1,107 @@
+import {
+  americanModels,
+  type EngineRow,
+  type GenerationRow,
+  koreanModels,
+  type ModelRow,
+} from '../data/models.js';
+import { colors } from '../data/wording.js';
+import { DAY } from './instants.js';
+import type { Life } from './life.js';
+import type { Population } from './population.js';
+import { type Quirk, quirkOf } from './quirk.js';
+import { between, byWeight, chance, hash, normal, pick, type Rng, Salt, stream, unit } from './random.js';
+
+/** How complete the record of a vehicle is. */
+export type RecordShape = 'described' | 'observed' | 'abridged';
+
+/** The car itself, whichever lots sell it. */
+export interface Car {
+  readonly index: number;
+  readonly quirk: Quirk | undefined;
+  readonly shape: RecordShape;
+  readonly model: ModelRow;
+  readonly generation: GenerationRow;
+  readonly year: number;
+  readonly engine: EngineRow;
+  readonly vin: string | null;
+  readonly color: readonly [id: number, name: string, weight: number];
+  readonly automatic: boolean;
+  readonly wheels: 1 | 2 | 3;
+  readonly doors: number;
+  readonly seats: number;
+  /** Kilometres when the vehicle appears. */
+  readonly km: number;
+  readonly trim: string;
+  /** Members that this record leaves null. */
+  readonly unknown: { readonly generation: boolean; readonly engine: boolean; readonly wheels: boolean };
+}
+
+const american = byWeight(americanModels, (model) => model.weight);
+const korean = byWeight(koreanModels, (model) => model.weight);
+const trims = ['SE', 'Limited', 'Sport', 'Premium', 'LX ', 'xDrive', 'S', 'Base'] as const;
+const VIN_LETTERS = 'ABCDEFGHJKLMNPRSTUVWXYZ0123456789';
+const fakeVins = ['00000000000000000', 'NOVIN', '11111111111111111', 'HLL0000000000'] as const;
+const MEAN_KM_A_YEAR = 19_000;
+
+/** The car of a life, computed from the seed and its index alone. */
+export function carOf(world: Population, life: Pick<Life, 'index' | 'domain' | 'birth'>): Car {
+  const rng = stream(world.seed, life.index, Salt.car);
+  const model = pick(rng, life.domain === 12 ? korean : american);
+  const born = new Date(life.birth).getUTCFullYear();
+  const age = Math.min(17, Math.floor(-Math.log(1 - unit(rng)) * 5.5));
+  const generation = generationOf(model, born - age);
+  const year = Math.min(generation.to ?? born, Math.max(generation.from, born - age));
+  const years = Math.max(0.3, (life.birth - Date.UTC(year, 0, 1)) / (365.25 * DAY));
+  const quirk = quirkOf(world, life.index);
+  return {
+    index: life.index,
+    quirk,
+    shape: shapeOf(rng, life.domain),
+    model,
+    generation,
+    year,
+    engine: pick(rng, model.engines),
+    vin: seenVin(world, life.index, quirk),
+    color: pick(rng, colors),
+    automatic: chance(rng, 0.94),
+    wheels: chance(rng, 0.5) ? 2 : chance(rng, 0.6) ? 3 : 1,
+    doors: model.body === 3 ? 2 : model.body === 8 ? 0 : 4,
+    seats: model.body === 7 ? between(rng, 7, 11) : 5,
+    km: Math.round(years * MEAN_KM_A_YEAR * Math.exp(0.38 * normal(rng) - 0.07)),
+    trim: pick(rng, trims),
+    unknown: { generation: chance(rng, 0.05), engine: chance(rng, 0.04), wheels: chance(rng, 0.12) },
+  };
+}
+
+function shapeOf(rng: Rng, domain: number): RecordShape {
+  const draw = unit(rng);
+  if (domain === 12) return draw < 0.85 ? 'described' : 'observed';
+  if (draw < 0.04) return 'abridged';
+  return draw < 0.5 ? 'described' : 'observed';
+}
+
+function generationOf(model: ModelRow, year: number): GenerationRow {
+  const fitting = model.generations.find((row) => row.from <= year && year <= (row.to ?? year));
+  const [first] = model.generations;
+  return fitting ?? (year < first.from ? first : (model.generations.at(-1) ?? first));
+}
+
+function seenVin(world: Population, index: number, quirk: Quirk | undefined): string | null {
+  if (quirk === 'missing vin') return null;
+  if (quirk === 'empty vin') return '';
+  if (quirk === 'fake vin') return pick(stream(world.seed, index, Salt.vin), fakeVins);
+  return vinOf(world, quirk === 'shared vin' ? index - 1 : index);
+}
+
+function vinOf(world: Population, index: number): string {
+  let vin = '';
+  for (let word = 0; word < 3; word += 1) {
+    let bits = hash(world.seed, index, Salt.vin + 10 + word);
+    for (let place = 0; place < 6; place += 1) {
+      vin += VIN_LETTERS[bits % 33];
+      bits = Math.floor(bits / 33);
+    }
+  }
+  return vin.slice(0, 17);
+}

@@ -1,0 +1,123 @@
+import { DAY, type Instant, wholeSecond } from './instants.js';
+import { type LotLife, lotLife } from './lot-life.js';
+import { ARCHIVE_DAYS, birthOf, lifeDays, MAX_LIFE_DAYS, type Population } from './population.js';
+import { below, between, byWeight, chance, hash, pick, type Rng, Salt, stream, unit } from './random.js';
+
+/** The whole life of a vehicle: nothing in it depends on the clock. */
+export interface Life {
+  readonly index: number;
+  readonly birth: Instant;
+  /** When the vehicle leaves the feed. */
+  readonly end: Instant;
+  /** Source of the first lot. */
+  readonly domain: number;
+  /** Lots that the vehicle is born with or gets, but for those of a merged vehicle. */
+  readonly lots: readonly LotLife[];
+  /** The vehicle that this one turned out to be, and when the service merged them. */
+  readonly mergedInto: Merge | null;
+  /** The vehicle whose lots this one took over, and when. */
+  readonly absorbs: Merge | null;
+}
+
+/** A merge as one of its two vehicles sees it: `index` is the other one. */
+export interface Merge {
+  readonly index: number;
+  readonly at: Instant;
+}
+
+/** One pair of vehicles is merged in each block of this many. */
+const MERGE_BLOCK = 60;
+const SHARE_OF_SEVERAL_LOTS = 0.062;
+
+const domains = byWeight([1, 3, 12], (domain) => (domain === 12 ? 10 : 45));
+const lotCounts = byWeight([2, 3, 4, 5, 6, 8, 11, 14], (count) => (count === 2 ? 60 : 40 / count));
+
+/** The life of one vehicle, computed from the seed and its index alone. */
+export function lifeOf(world: Population, index: number): Life {
+  const own = ownLife(world, index);
+  const pair = pairOf(world, index);
+  if (pair === null) return own;
+  return pair.kept === index
+    ? { ...own, end: Math.max(own.end, pair.end), absorbs: { index: pair.gone, at: pair.at } }
+    : { ...own, end: Math.min(own.end, pair.at), mergedInto: { index: pair.kept, at: pair.at } };
+}
+
+/** The life that a vehicle's car comes from: its own, or that of the vehicle it is merged into. */
+export const carLife = (world: Population, life: Life): Life =>
+  life.mergedInto === null ? life : ownLife(world, life.mergedInto.index);
+
+function ownLife(world: Population, index: number): Life {
+  const birth = birthOf(world, index);
+  const end = wholeSecond(birth + lifeDays(world, index) * DAY);
+  const rng = stream(world.seed, index, Salt.life);
+  const domain = pick(rng, domains);
+  const first = lotLife(rng, { index, place: 0, domain, start: birth, end });
+  const lots = chance(rng, SHARE_OF_SEVERAL_LOTS) ? [first, ...laterLots(rng, first)] : [first];
+  return { index, birth, end, domain, lots, mergedInto: null, absorbs: null };
+}
+
+/** Further lots of a vehicle: some there from the start, some archived while the vehicle goes on. */
+function laterLots(rng: Rng, first: LotLife): LotLife[] {
+  const span = first.end - first.start;
+  return Array.from({ length: pick(rng, lotCounts) - 1 }, (_, place) => {
+    const start = first.start + (chance(rng, 0.6) ? 0 : Math.floor(unit(rng) * span * 0.7));
+    const end = chance(rng, 0.5)
+      ? first.end
+      : start + Math.floor((0.25 + 0.7 * unit(rng)) * (first.end - start));
+    const moved = first.domain === 12 ? first.domain : 4 - first.domain;
+    const domain = chance(rng, 0.4) ? moved : first.domain;
+    return lotLife(rng, {
+      index: first.index,
+      place: place + 1,
+      domain,
+      start: wholeSecond(start),
+      end: wholeSecond(end),
+    });
+  });
+}
+
+interface Pair {
+  readonly kept: number;
+  readonly gone: number;
+  readonly at: Instant;
+  readonly end: Instant;
+}
+
+/** The merge of the block that an index lies in, when it is one of the two and both are fit for it. */
+function pairOf(world: Population, index: number): Pair | null {
+  const block = Math.floor(index / MERGE_BLOCK);
+  const kept = block * MERGE_BLOCK + (hash(world.seed, block, Salt.pair) % (MERGE_BLOCK - 20));
+  const gone = kept + 1 + (hash(world.seed, block, Salt.pair + 100) % 12);
+  if (index !== kept && index !== gone) return null;
+  const rng = stream(world.seed, block, Salt.pair);
+  const birth = birthOf(world, gone);
+  const at = birth + between(rng, 2, 25) * DAY + below(rng, 86_400) * 1000;
+  const [one, other] = [ownLife(world, kept), ownLife(world, gone)];
+  const simple = one.lots.length === 1 && other.lots.length === 1 && one.domain !== 12 && other.domain !== 12;
+  const latest = one.birth + MAX_LIFE_DAYS * DAY;
+  if (!simple || at >= one.end || at >= other.end || other.end > latest) return null;
+  return { kept, gone, at, end: other.end };
+}
+
+/** A lot as its vehicle lists it at a clock. */
+export interface SeenLot {
+  readonly life: LotLife;
+  readonly archived: boolean;
+}
+
+/** Lots that a vehicle lists at a clock: those that appeared and are not archived for more than a month. */
+export function seenLots(world: Population, life: Life, clock: Instant): SeenLot[] {
+  const lots = allLots(world, life, clock);
+  return lots
+    .filter((lot) => lot.start <= clock && clock < lot.end + ARCHIVE_DAYS * DAY)
+    .map((lot) => ({ life: lot, archived: lot.end <= clock }));
+}
+
+/** Lots of a vehicle at a clock, with those of a vehicle that was merged into it by then. */
+export function allLots(world: Population, life: Life, clock: Instant): readonly LotLife[] {
+  if (life.absorbs === null || clock < life.absorbs.at) return life.lots;
+  return [...life.lots, ...ownLife(world, life.absorbs.index).lots];
+}
+
+/** Whether a vehicle is in the feed at a clock. */
+export const isActive = (life: Life, clock: Instant): boolean => life.birth <= clock && clock < life.end;

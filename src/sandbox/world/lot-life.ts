@@ -1,0 +1,145 @@
+import { DAY, HOUR, type Instant, MINUTE, wholeSecond } from './instants.js';
+import { between, chance, type Rng, unit } from './random.js';
+
+/** One auction of a lot. */
+export interface Attempt {
+  /** When the service learned the date. */
+  readonly knownAt: Instant;
+  readonly saleAt: Instant;
+  /** When the service learned the result: hours after the auction. */
+  readonly resultAt: Instant;
+  /** When a bid before the auction was seen, if one was. */
+  readonly prebidAt: Instant | null;
+  readonly sold: boolean;
+}
+
+/** Everything that happens to a lot and when; what it costs is no part of it. */
+export interface LotLife {
+  readonly index: number;
+  /** Place among the lots of its vehicle, 0 to 13. */
+  readonly place: number;
+  readonly domain: number;
+  readonly start: Instant;
+  /** When the lot is archived. */
+  readonly end: Instant;
+  readonly attempts: readonly Attempt[];
+  /** Small changes: a new Buy Now price (sources 1 and 3), a lower asking price (source 12). */
+  readonly touches: readonly Instant[];
+  /** When a second inspection report arrives (source 12). */
+  readonly secondReportAt: Instant | null;
+}
+
+type Frame = Pick<LotLife, 'index' | 'place' | 'domain' | 'start' | 'end'>;
+
+const AUCTIONED = 0.58;
+const SOLD = 0.62;
+
+/** Draws the life of a lot inside its frame. */
+export function lotLife(rng: Rng, frame: Frame): LotLife {
+  return frame.domain === 12 ? listingLife(rng, frame) : auctionLife(rng, frame);
+}
+
+function listingLife(rng: Rng, frame: Frame): LotLife {
+  const span = frame.end - frame.start;
+  const touches = chance(rng, 0.4) ? [moment(rng, frame.start, span)] : [];
+  const secondReportAt = chance(rng, 0.15) ? moment(rng, frame.start, span / 2) : null;
+  return { ...frame, attempts: [], touches, secondReportAt };
+}
+
+function auctionLife(rng: Rng, frame: Frame): LotLife {
+  const span = frame.end - frame.start;
+  const touches = chance(rng, 0.15) ? [moment(rng, frame.start, span)] : [];
+  const attempts = chance(rng, AUCTIONED) ? auctions(rng, frame) : [];
+  return { ...frame, attempts, touches, secondReportAt: null };
+}
+
+const moment = (rng: Rng, start: Instant, span: number): Instant =>
+  wholeSecond(start + (0.1 + 0.8 * unit(rng)) * span);
+
+/** How many auctions a lot is meant to have; the end of its life may cut them short. */
+function planned(rng: Rng): number {
+  const draw = unit(rng);
+  if (draw < 0.72) return 1;
+  if (draw < 0.95) return between(rng, 2, 4);
+  return draw < 0.992 ? between(rng, 5, 9) : between(rng, 10, 26);
+}
+
+/** Days to the next auction: a week or more, or a reschedule to one of the next days. */
+function gapDays(rng: Rng, count: number): number {
+  const draw = unit(rng);
+  if (count >= 10) return draw < 0.6 ? between(rng, 1, 2) : 7;
+  if (draw < 0.12) return between(rng, 1, 2);
+  return draw < 0.7 ? 7 : between(rng, 2, 3) * 7;
+}
+
+function auctions(rng: Rng, frame: Frame): Attempt[] {
+  const span = frame.end - frame.start;
+  const count = planned(rng);
+  const share = count >= 10 ? 0.9 : 0.45 + 0.47 * unit(rng);
+  let saleAt = auctionHour(rng, frame.end - share * span);
+  let knownAt = Math.max(
+    frame.start,
+    wholeSecond(saleAt - between(rng, 6, 46) * DAY + between(rng, 0, 720) * MINUTE),
+  );
+  const attempts: Attempt[] = [];
+  for (let place = 0; place < count; place += 1) {
+    const resultAt = wholeSecond(saleAt + (0.3 + 9 * unit(rng)) * HOUR);
+    const prebid = saleAt - between(rng, 3, 40) * HOUR;
+    const wantsPrebid = chance(rng, 0.3);
+    const sold = chance(rng, place === count - 1 ? SOLD : 0.12);
+    const gap = gapDays(rng, count);
+    const pause = chance(rng, 0.8) ? 0 : between(rng, 1, 20) * HOUR;
+    if (saleAt < frame.start + HOUR || resultAt >= frame.end) break;
+    attempts.push({
+      knownAt,
+      saleAt,
+      resultAt,
+      sold,
+      prebidAt: wantsPrebid && prebid > knownAt ? prebid : null,
+    });
+    knownAt = resultAt + pause;
+    saleAt = auctionHour(rng, saleAt + gap * DAY);
+  }
+  return attempts;
+}
+
+/** The half hour of the working day (13:00 to 20:00 UTC) of the day of an instant. */
+const auctionHour = (rng: Rng, at: number): Instant =>
+  Math.floor(at / DAY) * DAY + 13 * HOUR + between(rng, 0, 14) * 30 * MINUTE;
+
+/** What a lot has been through at a clock. */
+export interface LotState {
+  /** Auctions whose result is known, in order. */
+  readonly done: readonly Attempt[];
+  /** The auction that is announced, if one is. */
+  readonly next: Attempt | null;
+  readonly prebidAt: Instant | null;
+  /** How many touches have happened, and the last one. */
+  readonly touches: number;
+  readonly touchedAt: Instant | null;
+  readonly archived: boolean;
+  readonly updatedAt: Instant;
+}
+
+/** The state of a lot at a clock; equal states give equal bytes. */
+export function stateOf(lot: LotLife, clock: Instant): LotState {
+  const done = lot.attempts.filter((attempt) => attempt.resultAt <= clock);
+  const coming = lot.attempts[done.length];
+  const next = coming !== undefined && coming.knownAt <= clock ? coming : null;
+  const prebidAt = next?.prebidAt != null && next.prebidAt <= clock ? next.prebidAt : null;
+  const touched = lot.touches.filter((at) => at <= clock);
+  const touchedAt = touched.at(-1) ?? null;
+  const archived = lot.end <= clock;
+  const times = [lot.start, done.at(-1)?.resultAt, next?.knownAt, prebidAt, touchedAt].map((at) => at ?? 0);
+  if (lot.secondReportAt !== null && lot.secondReportAt <= clock) times.push(lot.secondReportAt);
+  if (archived) times.push(lot.end);
+  return {
+    done,
+    next,
+    prebidAt,
+    touches: touched.length,
+    touchedAt,
+    archived,
+    updatedAt: Math.max(...times),
+  };
+}

@@ -1,0 +1,92 @@
+import type { Car } from './car.js';
+import { DAY, type Instant, wholeSecond } from './instants.js';
+import type { Population } from './population.js';
+import { between, chance, pick, type Rng, Salt, stream, unit } from './random.js';
+
+/** An insurance claim; amounts in KRW. */
+export interface Claim {
+  readonly at: Instant;
+  /** Whether this vehicle was damaged (else it damaged another). */
+  readonly own: boolean;
+  readonly benefit: number;
+  readonly parts: number;
+  readonly labor: number;
+  readonly painting: number;
+}
+
+/** A visit to a workshop or to the statutory inspection. */
+export interface Visit {
+  readonly at: Instant;
+  readonly km: number;
+  readonly place: string;
+  readonly statutory: boolean;
+}
+
+/** What happened to a source 12 vehicle before it was listed. */
+export interface Past {
+  readonly registeredAt: Instant;
+  readonly claims: readonly Claim[];
+  readonly owners: readonly Instant[];
+  readonly plates: readonly Instant[];
+  readonly visits: readonly Visit[];
+  /** Whether the frame was repaired: such a vehicle counts as an accident car. */
+  readonly accident: boolean;
+  readonly flooded: boolean;
+  readonly stolen: boolean;
+  readonly rental: boolean;
+  readonly uninsured: readonly [Instant, Instant] | null;
+}
+
+const workshops = [
+  'Hanbit Motors',
+  'Dongil Car Service (Suwon)',
+  'Class 1 Saerom Workshop',
+  'Namsan Auto ',
+] as const;
+
+/** The past of a car, oldest first, all before `listedAt`. */
+export function pastOf(world: Population, car: Car, listedAt: Instant): Past {
+  const rng = stream(world.seed, car.index, Salt.past);
+  const first = Math.min(Date.UTC(car.year, between(rng, 0, 11), between(rng, 1, 28)), listedAt - 40 * DAY);
+  const span = listedAt - 10 * DAY - first;
+  const years = span / (365.25 * DAY);
+  const dates = (count: number): Instant[] =>
+    Array.from({ length: count }, () => wholeSecond(first + unit(rng) * span)).sort((a, b) => a - b);
+  const owners = dates(Math.floor(unit(rng) * (1 + years / 2.5)));
+  const claims = dates(claimCount(rng, years)).map((at) => claim(rng, at));
+  const uninsured = chance(rng, 0.15) ? first + 0.5 * span : null;
+  return {
+    registeredAt: wholeSecond(first),
+    claims,
+    owners,
+    plates: owners.filter(() => chance(rng, 0.4)),
+    visits: dates(between(rng, 1, Math.min(7, 1 + Math.ceil(years)))).map((at) => ({
+      at,
+      km: Math.round((car.km * (at - first)) / (span + 10 * DAY)),
+      place: pick(rng, workshops),
+      statutory: chance(rng, 0.4),
+    })),
+    accident: claims.some((entry) => entry.own) && chance(rng, 0.3),
+    flooded: chance(rng, 0.03),
+    stolen: chance(rng, 0.02),
+    rental: chance(rng, 0.12),
+    uninsured: uninsured === null ? null : [wholeSecond(uninsured), wholeSecond(uninsured + 90 * DAY)],
+  };
+}
+
+const claimCount = (rng: Rng, years: number): number =>
+  chance(rng, 0.4) ? 0 : Math.min(7, Math.floor(-Math.log(1 - unit(rng)) * (0.6 + years / 4)));
+
+function claim(rng: Rng, at: Instant): Claim {
+  const parts = between(rng, 0, 40) * 55_500;
+  const labor = between(rng, 5, 60) * 14_850;
+  const painting = between(rng, 5, 80) * 8_640;
+  return {
+    at,
+    own: chance(rng, 0.65),
+    parts,
+    labor,
+    painting,
+    benefit: Math.round((parts + labor + painting) * 0.95),
+  };
+}

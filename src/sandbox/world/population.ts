@@ -1,0 +1,67 @@
+import { DAY, type Instant, wholeSecond } from './instants.js';
+import { hash, Salt } from './random.js';
+
+/** What fixes a world but its clock. */
+export interface Population {
+  readonly seed: number;
+  /** Vehicles that are active at any one time, within about 2 %. */
+  readonly vehicles: number;
+  /** Time between two births. */
+  readonly interval: number;
+}
+
+/** When the first vehicle appears. */
+export const EPOCH: Instant = Date.UTC(2024, 0, 1);
+/** Longest time from appearing to being archived. */
+export const MAX_LIFE_DAYS = 245;
+/** Archived lots stay readable for this long (service.md, lifecycle). */
+export const ARCHIVE_DAYS = 30;
+/** Earliest clock: before it the world would still be filling up. */
+export const FIRST_CLOCK: Instant = EPOCH + (MAX_LIFE_DAYS + ARCHIVE_DAYS) * DAY;
+
+const MIN_LIFE_DAYS = 6;
+const LIFE_POWER = 1.7;
+/** Mean time from appearing to being archived: the mean of `lifeDays`; merges take a little away. */
+const MEAN_LIFE_DAYS = MIN_LIFE_DAYS + (MAX_LIFE_DAYS - MIN_LIFE_DAYS) / (LIFE_POWER + 1);
+const LEFT_BY_MERGES = 0.995;
+const GOLDEN = 0.618_033_988_749_894_9;
+const FIRST_ID = 100_000;
+const ID_STEP = 3;
+
+export const population = (seed: number, vehicles: number): Population => ({
+  seed,
+  vehicles,
+  interval: (MEAN_LIFE_DAYS * LEFT_BY_MERGES * DAY) / vehicles,
+});
+
+/** When the vehicle of an index appears; ascending with the index. */
+export function birthOf(world: Population, index: number): Instant {
+  const jitter = hash(world.seed, index, Salt.birth) / 0x1_0000_0000;
+  return wholeSecond(EPOCH + (index + jitter) * world.interval);
+}
+
+/**
+ * How long the vehicle of an index lives, in days. The quantiles of neighbours are spread evenly (golden ratio), so
+ * that the number of active vehicles hardly varies.
+ */
+export function lifeDays(world: Population, index: number): number {
+  const offset = hash(world.seed, 0, Salt.life) / 0x1_0000_0000;
+  const quantile = (index * GOLDEN + offset) % 1;
+  return MIN_LIFE_DAYS + (MAX_LIFE_DAYS - MIN_LIFE_DAYS) * quantile ** LIFE_POWER;
+}
+
+/** First and last index of vehicles that can be seen, as active or as archived, at a clock. */
+export function indexRange(world: Population, clock: Instant): readonly [number, number] {
+  const first = Math.floor((clock - (MAX_LIFE_DAYS + ARCHIVE_DAYS) * DAY - EPOCH) / world.interval) - 1;
+  return [Math.max(0, first), Math.floor((clock - EPOCH) / world.interval)];
+}
+
+/** Id of the vehicle of an index; ids ascend with gaps. */
+export const idOf = (world: Population, index: number): number =>
+  FIRST_ID + index * ID_STEP + (hash(world.seed, index, Salt.birth) % ID_STEP);
+
+/** Index of a vehicle id, or undefined where no vehicle has it. */
+export function indexOf(world: Population, id: number): number | undefined {
+  const index = Math.floor((id - FIRST_ID) / ID_STEP);
+  return index >= 0 && idOf(world, index) === id ? index : undefined;
+}

@@ -1,0 +1,181 @@
+import { z } from 'zod';
+import type { EnumerationName } from './enumerations.js';
+
+/** JSON forms that one value can take on the wire, as bits. Texts are told apart only where the contract asks. */
+export const Kind = {
+  null: 1,
+  boolean: 2,
+  /** An integer token of at most 15 digits: exact in a double and in BIGINT. */
+  integer: 4,
+  /** An integer token of more than 15 digits: exact only within the safe range, so it is looked at one by one. */
+  longInteger: 8,
+  /** A number with a fraction or an exponent. */
+  real: 16,
+  text: 32,
+  /** A text of at most 15 digits with an optional sign. */
+  integerText: 64,
+  /** A text that is a plain decimal number with a fraction. */
+  realText: 128,
+  /** A text that is a timestamp in one of the service's forms. */
+  timestampText: 256,
+  object: 512,
+  array: 1024,
+} as const;
+
+/** What the scanner has to tell apart inside a text. */
+export type Lexical = 'none' | 'number' | 'timestamp';
+
+/** How a field travels: which kinds are welcome, and the DuckDB type that receives it. */
+export interface Wire {
+  readonly accepts: number;
+  readonly duckdb: string;
+  readonly lexical: Lexical;
+  readonly required: boolean;
+  /** The value is kept whole as JSON and its inside is not compared with the contract. */
+  readonly opaque?: boolean;
+  /** Members of the object form of a field that also has other forms. */
+  readonly object?: z.core.$ZodType;
+}
+
+/** Optional facts about a field. */
+export interface FieldFacts {
+  readonly unit?: string;
+  /** Name of the enumeration in `enumerations.ts` that lists the known ids. */
+  readonly values?: EnumerationName;
+}
+
+/** What the contract says of a field beyond its zod type. */
+export interface FieldMeta extends FieldFacts {
+  readonly description: string;
+  readonly wire?: Wire;
+}
+
+const metaOf = new WeakMap<z.core.$ZodType, FieldMeta>();
+
+/** Attaches facts to a schema and returns the schema. */
+export function described<T extends z.core.$ZodType>(schema: T, meta: FieldMeta): T {
+  metaOf.set(schema, meta);
+  return schema;
+}
+
+/** The facts attached to a schema, if any. */
+export const factsOf = (schema: z.core.$ZodType): FieldMeta | undefined => metaOf.get(schema);
+
+const integerText = z.string().regex(/^-?\d{1,15}$/, 'a text that is no integer');
+const numberText = z.string().regex(/^-?\d{1,15}(\.\d+)?$/, 'a text that is no number');
+
+const wire = (
+  accepts: number,
+  duckdb: string,
+  lexical: Lexical = 'none',
+  rest: Partial<Wire> = {},
+): Wire => ({ accepts, duckdb, lexical, required: false, ...rest });
+
+/** A key: an integer (or its digits as text) that must be there. BIGINT. */
+export const id = (description: string, facts: FieldFacts = {}) =>
+  described(z.union([z.int(), integerText]), {
+    description,
+    ...facts,
+    wire: wire(Kind.integer | Kind.integerText, 'BIGINT', 'number', { required: true }),
+  });
+
+/** A key that is text and must be there. VARCHAR. */
+export const textId = (description: string) =>
+  described(z.union([z.string(), z.int()]), {
+    description,
+    wire: wire(Kind.text | Kind.integer, 'VARCHAR', 'none', { required: true }),
+  });
+
+/** A whole number, or its digits as text; null or missing is null. BIGINT. */
+export const integer = (description: string, facts: FieldFacts = {}) =>
+  described(z.union([z.int(), integerText]).nullish(), {
+    description,
+    ...facts,
+    wire: wire(Kind.null | Kind.integer | Kind.integerText, 'BIGINT', 'number'),
+  });
+
+/** Every kind that `number` takes but null. */
+export const NUMBER_KINDS = Kind.integer | Kind.longInteger | Kind.real | Kind.integerText | Kind.realText;
+
+/** A number, or its digits as text; null or missing is null. DOUBLE. */
+export const number = (description: string, facts: FieldFacts = {}) =>
+  described(z.union([z.number(), numberText]).nullish(), {
+    description,
+    ...facts,
+    wire: wire(Kind.null | NUMBER_KINDS, 'DOUBLE', 'number'),
+  });
+
+/** A text; an integer token is taken as its digits; null or missing is null. VARCHAR. */
+export const text = (description: string, facts: FieldFacts = {}) =>
+  described(z.union([z.string(), z.int()]).nullish(), {
+    description,
+    ...facts,
+    wire: wire(Kind.null | Kind.text | Kind.integer, 'VARCHAR'),
+  });
+
+/** True or false (or 1 and 0); null or missing is null. BOOLEAN. */
+export const flag = (description: string) =>
+  described(z.union([z.boolean(), z.literal(0), z.literal(1)]).nullish(), {
+    description,
+    wire: wire(Kind.null | Kind.boolean, 'BOOLEAN'),
+  });
+
+/** A text that `isTimestamp` accepts; no zone means UTC; null or missing is null. TIMESTAMPTZ. */
+export const timestamp = (description: string) =>
+  described(z.string().refine(isTimestamp, 'a text that is no timestamp').nullish(), {
+    description,
+    wire: wire(Kind.null | Kind.timestampText, 'TIMESTAMPTZ', 'timestamp'),
+  });
+
+/** Any JSON value, kept whole. JSON. */
+export const json = (description: string) =>
+  described(z.unknown().optional(), { description, wire: wire(-1, 'JSON', 'none', { opaque: true }) });
+
+/** A list of objects or texts; null or missing is null. */
+export const list = <T extends z.ZodType>(schema: T, description: string, facts: FieldFacts = {}) =>
+  described(z.array(schema).nullish(), { description, ...facts });
+
+/** A list of texts. VARCHAR[]. */
+export const texts = (description: string, facts: FieldFacts = {}) =>
+  list(text(description), description, facts);
+
+/** An object whose unknown members are kept; null or missing is null. */
+export const group = <T extends z.ZodRawShape>(description: string, shape: T) =>
+  described(z.looseObject(shape).nullish(), { description });
+
+/** An object with `id` and `name`, as the service writes enumerations and references. */
+export const named = (what: string, facts: FieldFacts = {}) =>
+  group(`The ${what}.`, { id: integer(`Id of the ${what}.`, facts), name: text(`Name of the ${what}.`) });
+
+/** A field that comes in several forms: plain values and, where given, an object. JSON, normalised by sql/flatten. */
+export const forms = <T extends z.ZodType>(
+  description: string,
+  schema: T,
+  accepts: number,
+  options: { readonly lexical?: Lexical; readonly object?: z.core.$ZodType } = {},
+) =>
+  described(schema.nullish(), {
+    description,
+    wire: wire(accepts | Kind.null, 'JSON', options.lexical ?? 'none', {
+      ...(options.object ? { object: options.object } : {}),
+    }),
+  });
+
+const TIMESTAMP =
+  /^(\d{4})-(\d{2})-(\d{2})(?:[T ](\d{2}):(\d{2})(?::(\d{2})(?:\.\d{1,9})?)?(?:Z|[+-]\d{2}(?::?\d{2})?)?)?$/;
+const MONTH_DAYS = [31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31];
+
+/**
+ * Whether a text is a timestamp that the service is known to write: a date, or date and time joined by `T` or a
+ * space, with up to nine decimals and an optional zone (service.md, reports.md, field-notes.md).
+ */
+export function isTimestamp(value: string): boolean {
+  const match = TIMESTAMP.exec(value);
+  if (match === null) return false;
+  const [year, month, day, hour, minute, second] = match.slice(1, 7).map((part) => Number(part ?? 0));
+  if (year === undefined || month === undefined || day === undefined) return false;
+  if (year < 1 || (hour ?? 0) > 23 || (minute ?? 0) > 59 || (second ?? 0) > 59) return false;
+  const leap = (year % 4 === 0 && year % 100 !== 0) || year % 400 === 0;
+  const days = month === 2 && leap ? 29 : (MONTH_DAYS[month - 1] ?? 0);
+  return day >= 1 && day <= days;
+}

@@ -1,0 +1,151 @@
+import type { Manifest } from '../lake/manifest.js';
+import { ownTables } from '../lake/own-tables.js';
+import { HISTORY } from '../lake/schema.js';
+import { type LakeTable, lakeTables } from '../lake/tables.js';
+import { nodeAt } from '../load/types.js';
+import { readModels } from '../model/model-files.js';
+import { enumerations } from '../service/contract/enumerations.js';
+import { type ContractNode, contractOf } from '../service/contract/node.js';
+import { streams } from '../service/streams.js';
+
+/** A column as people read about it. */
+export interface ColumnEntry {
+  readonly name: string;
+  readonly type: string;
+  readonly description: string;
+  readonly unit: string | undefined;
+  /** Path in the feed, where the column comes from there. */
+  readonly source: string | undefined;
+}
+
+/** A table or mart as people read about it. */
+export interface TableEntry {
+  readonly name: string;
+  readonly kind: 'table' | 'mart';
+  readonly description: string;
+  readonly grain: string;
+  readonly key: readonly string[];
+  readonly rows: number;
+  readonly columns: readonly ColumnEntry[];
+}
+
+const OWN_COLUMNS: Readonly<Record<string, string>> = {
+  first_seen_at: 'Start of the pass that first brought the row.',
+  changed_at: 'Start of the pass that last changed the row.',
+  run_id: 'Run that last changed the row.',
+  gone_at: 'Start of the pass that no longer brought the row; null while it is there.',
+  archived: 'Whether the row left the feed; its values are the last known ones.',
+  archived_at: 'When the row was archived, as exactly as it is known.',
+  archived_by: 'How that is known: feed, archive-feed or absence.',
+  last_seen_at: 'Last time the row was known to be in the feed; set when it is archived.',
+  month: 'Partition: month of the instant that never changes, or unknown.',
+  extra: 'Members that the contract does not know, as a JSON object by path; null where there are none.',
+};
+
+/** Columns whose value is handed down from a parent: where it stands in the feed. */
+const HANDED: Readonly<Record<string, string>> = {
+  vehicle_id: 'id',
+  lot_id: 'lots[].id',
+};
+
+/** Describes every table and mart of a snapshot from the contract and the `.yml` files. */
+export function dictionary(manifest: Manifest): TableEntry[] {
+  const tables = lakeTables().map((table) => describeLakeTable(table, manifest));
+  const own = ownTables.map(
+    (table): TableEntry => ({
+      ...table,
+      kind: 'table',
+      rows: manifest.tables[table.name]?.rows ?? 0,
+      columns: table.columns.map((column) => ({ ...column, unit: undefined, source: undefined })),
+    }),
+  );
+  const marts = readModels().map(
+    (model): TableEntry => ({
+      name: model.name,
+      kind: 'mart',
+      description: model.description,
+      grain: model.grain,
+      key: model.key,
+      rows: manifest.marts[model.name]?.rows ?? 0,
+      columns: (manifest.marts[model.name]?.columns ?? []).map((column) => ({
+        ...column,
+        description: model.columns[column.name]?.description ?? '',
+        unit: model.columns[column.name]?.unit,
+        source: undefined,
+      })),
+    }),
+  );
+  return [...tables, ...own, ...marts];
+}
+
+function describeLakeTable(table: LakeTable, manifest: Manifest): TableEntry {
+  const contract = contractOf(streams[table.stream].schema);
+  const stored = manifest.tables[table.name];
+  return {
+    name: table.name,
+    kind: 'table',
+    description: table.description,
+    grain: table.grain,
+    key: table.key,
+    rows: stored?.rows ?? 0,
+    columns: (stored?.columns ?? []).map((column) => ({
+      ...column,
+      ...describeColumn(table, column.name, contract),
+    })),
+  };
+}
+
+/** Finds a column's place in the contract: its name is the path below the table's entity with `_` for `.`. */
+export function describeColumn(
+  table: LakeTable,
+  column: string,
+  contract: ContractNode,
+): Pick<ColumnEntry, 'description' | 'unit' | 'source'> {
+  const given = table.columns[column];
+  const node = findNode(table, column, contract);
+  const isHistory = HISTORY.some((own) => own.name === column);
+  const own = node === undefined || isHistory ? OWN_COLUMNS[column] : undefined;
+  const values = node?.values === undefined ? '' : ` Known: ${known(enumerations[node.values])}.`;
+  const position = column.endsWith('position') ? 'Position in the list of the feed, from 1.' : undefined;
+  return {
+    description: given ?? own ?? position ?? `${node?.description ?? ''}${values}`,
+    unit: node?.unit ?? (node?.duckdb === 'TIMESTAMPTZ' ? 'UTC' : undefined),
+    source: node?.path,
+  };
+}
+
+const known = (values: Readonly<Record<number, string>>): string =>
+  Object.entries(values)
+    .map(([id, name]) => `${id} ${name}`)
+    .join(', ');
+
+function findNode(table: LakeTable, column: string, contract: ContractNode): ContractNode | undefined {
+  const entity = nodeAt(contract, table.from);
+  if (entity === undefined) return undefined;
+  const direct = below(entity, column);
+  if (direct !== undefined) return direct;
+  if (column.endsWith('_id')) {
+    const handed = HANDED[column];
+    if (handed !== undefined && table.stream === 'cars') return nodeAt(contract, handed);
+    const report = nodeAt(contract, table.from.split('[]')[0]?.concat('[]') ?? '');
+    const inherited =
+      report === undefined
+        ? undefined
+        : (below(report, column) ??
+          below(report, `vehicle_ref_${column}`) ??
+          below(report, column.replace(/_id$/, '.id')));
+    return inherited ?? entity.members.get('id');
+  }
+  return undefined;
+}
+
+function below(node: ContractNode, column: string): ContractNode | undefined {
+  const exact = node.members.get(column);
+  if (exact !== undefined) return exact;
+  for (const member of node.members.values()) {
+    if (!column.startsWith(`${member.name}_`)) continue;
+    const found = below(member, column.slice(member.name.length + 1));
+    if (found !== undefined) return found;
+  }
+  return undefined;
+}

@@ -1,0 +1,148 @@
+import { readFile, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { type DuckDBConnection, StatementType } from '@duckdb/node-api';
+import Table from 'cli-table3';
+import { messageOf } from '../config/lotlake-error.js';
+import { literal } from '../lake/session.js';
+import { arrowStream } from './arrow.js';
+import type { Format } from './formats.js';
+import { ShareError } from './share-error.js';
+
+/** Columns and rows of a result; values as DuckDB's JSON converter gives them, integers as numbers. */
+export interface Result {
+  readonly columns: readonly { readonly name: string; readonly type: string }[];
+  readonly rows: readonly Readonly<Record<string, unknown>>[];
+}
+
+const READING: ReadonlySet<StatementType> = new Set([
+  StatementType.SELECT,
+  StatementType.EXPLAIN,
+  StatementType.RELATION,
+]);
+
+/** Checks that a text is one statement that only reads. Throws ShareError. */
+export async function checkReadOnly(connection: DuckDBConnection, sql: string): Promise<void> {
+  try {
+    const statements = await connection.extractStatements(sql);
+    if (statements.count !== 1)
+      throw new ShareError('SHARE_QUERY', `expected one statement and found ${statements.count}`, {
+        outcome: 'usage',
+      });
+    const prepared = await statements.prepare(0);
+    if (!READING.has(prepared.statementType)) {
+      throw new ShareError(
+        'SHARE_QUERY',
+        `only queries are allowed, not ${StatementType[prepared.statementType]}`,
+        {
+          outcome: 'usage',
+          hint: 'to write a result, use --format and redirect the output, or lotlake export',
+        },
+      );
+    }
+  } catch (error) {
+    throw error instanceof ShareError ? error : queryError(error);
+  }
+}
+
+/** Runs a query that only reads. Throws ShareError with DuckDB's message. */
+export async function runQuery(connection: DuckDBConnection, sql: string): Promise<Result> {
+  await checkReadOnly(connection, sql);
+  try {
+    const reader = await connection.runAndReadAll(sql);
+    const names = reader.deduplicatedColumnNames();
+    const columns = names.map((name, i) => ({ name, type: String(reader.columnType(i)) }));
+    const rows = reader
+      .getRowsJson()
+      .map((row) =>
+        Object.fromEntries(row.map((value, i) => [names[i] ?? '', numeric(value, columns[i]?.type ?? '')])),
+      );
+    return { columns, rows };
+  } catch (error) {
+    throw queryError(error);
+  }
+}
+
+function queryError(error: unknown): ShareError {
+  return new ShareError('SHARE_QUERY', messageOf(error), {
+    cause: error,
+    hint: 'lotlake tables lists what there is; lotlake describe <table> lists its columns',
+  });
+}
+
+/** The JSON converter gives 64-bit integers as text; the ones that are exact as numbers are given as numbers. */
+function numeric(value: unknown, type: string): unknown {
+  if (typeof value !== 'string' || !/^(U?BIGINT|HUGEINT)$/.test(type)) return value;
+  const number = Number(value);
+  return Number.isSafeInteger(number) ? number : value;
+}
+
+/**
+ * Runs a query and writes its result. `arrow` and `parquet` are bytes, the others text.
+ * @param temp folder in which the connection may write
+ */
+export async function render(
+  connection: DuckDBConnection,
+  sql: string,
+  format: Format,
+  temp: string,
+): Promise<string | Uint8Array> {
+  if (format === 'parquet') return parquet(connection, sql, temp);
+  const result = await runQuery(connection, sql);
+  if (format === 'json') return `${JSON.stringify(result.rows)}\n`;
+  if (format === 'csv') return csv(result);
+  return format === 'arrow' ? arrowStream(result) : table(result);
+}
+
+async function parquet(connection: DuckDBConnection, sql: string, temp: string): Promise<Uint8Array> {
+  await checkReadOnly(connection, sql);
+  const path = join(temp, 'result.parquet');
+  try {
+    await connection.run(
+      `copy (${sql.replace(/;\s*$/, '')}) to ${literal(path)} (format parquet, compression zstd)`,
+    );
+    return await readFile(path);
+  } catch (error) {
+    throw queryError(error);
+  } finally {
+    await rm(path, { force: true });
+  }
+}
+
+/** Control characters would act on a terminal instead of being read. */
+const shown = (value: unknown): string => {
+  const text =
+    value === null || value === undefined
+      ? ''
+      : typeof value === 'object'
+        ? JSON.stringify(value)
+        : String(value);
+  return text.replaceAll(/[\u0000-\u001f\u007f-\u009f]/g, ' ');
+};
+
+function table(result: Result): string {
+  const grid = new Table({
+    head: result.columns.map((column) => column.name),
+    style: { head: [], border: [], compact: true },
+    colAligns: result.columns.map((column) =>
+      /INT|DOUBLE|DECIMAL|FLOAT/.test(column.type) ? 'right' : 'left',
+    ),
+  });
+  for (const row of result.rows) grid.push(result.columns.map((column) => clip(shown(row[column.name]))));
+  return `${grid.toString()}\n(${result.rows.length} row${result.rows.length === 1 ? '' : 's'})\n`;
+}
+
+const clip = (text: string): string => (text.length > 60 ? `${text.slice(0, 59)}…` : text);
+
+/** RFC 4180; a text that a spreadsheet would take for a formula is disarmed with an apostrophe. */
+function csv(result: Result): string {
+  const cell = (value: unknown): string => {
+    if (value === null || value === undefined) return '';
+    if (typeof value === 'number' || typeof value === 'boolean') return String(value);
+    const text = typeof value === 'object' ? JSON.stringify(value) : String(value);
+    const safe = /^[=+\-@\t\r]/.test(text) && !/^-?\d+(\.\d+)?$/.test(text) ? `'${text}` : text;
+    return /[",\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
+  };
+  const lines = [result.columns.map((column) => cell(column.name)).join(',')];
+  for (const row of result.rows) lines.push(result.columns.map((column) => cell(row[column.name])).join(','));
+  return `${lines.join('\r\n')}\r\n`;
+}

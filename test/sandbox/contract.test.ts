@@ -1,0 +1,65 @@
+import { describe, expect, it } from 'vitest';
+import type { z } from 'zod';
+import { createWorld } from '../../src/sandbox/index.js';
+import { archivedLotSchema } from '../../src/service/contract/archived-lot.js';
+import { contractOf } from '../../src/service/contract/node.js';
+import { statisticSchema } from '../../src/service/contract/statistic.js';
+import { vehicleSchema } from '../../src/service/contract/vehicle.js';
+import { walk } from './support.js';
+
+const world = createWorld({ vehicles: 1500 });
+const vehicles = world
+  .activeIds()
+  .map((id) => JSON.parse(world.vehicleJson(id, { pricesHistory: true }) ?? ''));
+const archived = world.archivedLotIds().map((id) => world.archivedLot(id));
+const statistics = world.statistics();
+
+/** Paths that a contract describes, with list places as `[]`. */
+function pathsOf(schema: z.core.$ZodType): { known: Set<string>; opaque: Set<string> } {
+  const [known, opaque] = [new Set<string>(), new Set<string>()];
+  const visit = (node: ReturnType<typeof contractOf>): void => {
+    known.add(node.path);
+    if (node.opaque) opaque.add(node.path);
+    for (const member of node.members.values()) visit(member);
+    if (node.element !== undefined) visit(node.element);
+  };
+  visit(contractOf(schema));
+  return { known, opaque };
+}
+
+function unknownPaths(schema: z.core.$ZodType, records: readonly unknown[]): string[] {
+  const { known, opaque } = pathsOf(schema);
+  const found = new Set(records.flatMap((record) => [...walk(record)].map(([path]) => path)));
+  const inside = (path: string): boolean =>
+    [...opaque].some((head) => path.startsWith(`${head}.`) || path.startsWith(`${head}[]`));
+  return [...found].filter((path) => !known.has(path) && !path.endsWith('[]') && !inside(path));
+}
+
+describe.each([
+  ['vehicles', vehicleSchema, vehicles],
+  ['archived lots', archivedLotSchema, archived],
+  ['statistics', statisticSchema, statistics],
+] as const)('records of %s', (_, schema, records) => {
+  it('satisfy the contract', () => {
+    expect(records.length).toBeGreaterThan(100);
+    const misfits = records.flatMap((record) => schema.safeParse(record).error?.issues ?? []);
+    expect(misfits).toEqual([]);
+  });
+
+  it('have no member that the contract does not know', () => {
+    expect(unknownPaths(schema, records)).toEqual([]);
+  });
+});
+
+describe('records of vehicles', () => {
+  it('fill every member that the contract knows', () => {
+    const found = new Set<string>();
+    for (const [path, value] of vehicles.flatMap((record) => [...walk(record)])) {
+      if (value !== null) found.add(path);
+    }
+    // No document says what these hold.
+    const empty = ['lots[].location.is_offsite', 'lots[].location.offsite', 'lots[].selling_branch.link'];
+    const wanted = [...pathsOf(vehicleSchema).known].filter((path) => path !== '' && !path.endsWith('[]'));
+    expect(wanted.filter((path) => !found.has(path)).sort()).toEqual(empty);
+  });
+});

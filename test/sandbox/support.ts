@@ -1,0 +1,52 @@
+import type { Sandbox } from '../../src/sandbox/index.js';
+
+/** An answer with its body as text and, where it is JSON, parsed. */
+export interface Got {
+  readonly status: number;
+  readonly headers: Headers;
+  readonly text: string;
+  readonly body: Page;
+}
+
+/** The paged envelope, as far as tests look at it. */
+export interface Page {
+  readonly data?: readonly Json[];
+  readonly links?: { readonly [name: string]: string | null };
+  readonly meta?: Json;
+  readonly [name: string]: unknown;
+}
+
+export type Json = { readonly [name: string]: unknown };
+
+/** Asks a sandbox with its own key. */
+export async function get(
+  sandbox: Sandbox,
+  path: string,
+  headers: Record<string, string> = {},
+): Promise<Got> {
+  const response = await fetch(sandbox.url + path, { headers: { 'x-api-key': sandbox.apiKey, ...headers } });
+  const text = await response.text();
+  return { status: response.status, headers: response.headers, text, body: parsed(text) };
+}
+
+function parsed(text: string): Page {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return {};
+  }
+}
+
+/** Ids of the records of a page. */
+export const idsOf = (got: Got, name = 'id'): number[] =>
+  (got.body.data ?? []).map((record) => Number(record[name]));
+
+/** Every object and value in a JSON value, with its path; list places are written `[]`. */
+export function* walk(value: unknown, path = ''): Generator<readonly [path: string, value: unknown]> {
+  yield [path, value];
+  if (Array.isArray(value)) for (const entry of value) yield* walk(entry, `${path}[]`);
+  else if (typeof value === 'object' && value !== null) {
+    for (const [name, member] of Object.entries(value))
+      yield* walk(member, path === '' ? name : `${path}.${name}`);
+  }
+}
