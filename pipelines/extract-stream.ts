@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { Query } from '../src/extract/client.js';
 import { walk } from '../src/extract/walk.js';
+import { currentSnapshot } from '../src/lake/layout.js';
 import {
   endPass,
   listPasses,
@@ -10,10 +11,11 @@ import {
   type PassRequest,
 } from '../src/land/pass.js';
 import { createSink } from '../src/land/sink.js';
-import { createLoader, type LoadResult } from '../src/load/loader.js';
+import { createLoader, type Loader, type LoadResult } from '../src/load/loader.js';
 import { walkContract } from '../src/service/contract/node.js';
 import { NotFoundError } from '../src/service/errors/not-found-error.js';
-import { type StreamName, streams } from '../src/service/streams.js';
+import { type Stream, type StreamName, streams } from '../src/service/streams.js';
+import { stateOf } from './finish.js';
 import type { Job } from './job.js';
 
 /** A pass whose records are staged. */
@@ -47,42 +49,56 @@ export async function extractStream(
     stage,
   });
   for (const page of pass.pages) loader.add(page);
-  let pages = pass.pages.length;
-  let records = pass.pages.reduce((sum, page) => sum + page.records, 0);
-  let bytes = pass.pages.reduce((sum, page) => sum + page.bytes, 0);
   try {
-    const result = await walk({
-      client: job.client(),
-      path: stream.path,
-      query: query satisfies Query,
-      concurrency: job.config.concurrency,
-      sink: createSink(pass, stream, contract),
-      ...(job.signal === undefined ? {} : { signal: job.signal }),
-      onPage: (page, expected) => {
-        loader.add(page);
-        pages++;
-        records += page.records;
-        bytes += page.bytes;
-        job.reporter.progress(name, pages, expected, records, bytes);
-      },
-    });
-    const manifest = endPass(pass, { ...result, state: 'sealed', run_id: job.runId }, job.now());
-    if (!result.complete)
-      job.reporter.warn(`the pass over ${stream.path} proves no absence: ${result.reason}`);
+    const manifest =
+      pass.manifest.state === 'sealed' ? reseal(job, pass) : await walkPass(job, stream, pass, query, loader);
+    if (!manifest.complete)
+      job.reporter.warn(`the pass over ${stream.path} proves no absence: ${manifest.reason}`);
     const loaded = await loader.finish();
     job.drift.push(...loaded.drift);
     return { manifest, ...loaded };
   } catch (error) {
     await loader.finish().catch(() => undefined);
     if (!stream.optional || !(error instanceof NotFoundError)) throw error;
-    endPass(
-      pass,
-      { state: 'abandoned', reason: error.message, complete: false, total: null, run_id: job.runId },
-      job.now(),
-    );
+    abandon(job, pass, error.message);
     job.reporter.warn(`${stream.path} is skipped: ${error.message}`);
     return undefined;
   }
+}
+
+async function walkPass(
+  job: Job,
+  stream: Stream,
+  pass: Pass,
+  query: Query,
+  loader: Loader,
+): Promise<PassManifest> {
+  let pages = pass.pages.length;
+  let records = pass.pages.reduce((sum, page) => sum + page.records, 0);
+  let bytes = pass.pages.reduce((sum, page) => sum + page.bytes, 0);
+  const result = await walk({
+    client: job.client(),
+    path: stream.path,
+    query,
+    concurrency: job.config.concurrency,
+    sink: createSink(pass, stream, job.contracts[stream.name]),
+    ...(job.signal === undefined ? {} : { signal: job.signal }),
+    onPage: (page, expected) => {
+      loader.add(page);
+      pages++;
+      records += page.records;
+      bytes += page.bytes;
+      job.reporter.progress(stream.name, pages, expected, records, bytes);
+    },
+  });
+  return endPass(pass, { ...result, state: 'sealed', run_id: job.runId }, job.now());
+}
+
+/** A pass that was sealed by a run which never published is used by this one. */
+function reseal(job: Job, pass: Pass): PassManifest {
+  const { reason, complete, total, ended_at } = pass.manifest;
+  const ended = ended_at === null ? job.now() : new Date(ended_at);
+  return endPass(pass, { state: 'sealed', reason, complete, total, run_id: job.runId }, ended);
 }
 
 /** Fingerprint of a contract: pages that were checked against another are checked again. */
@@ -93,6 +109,10 @@ export function contractFingerprint(job: Job, stream: StreamName): string {
   return createHash('sha256').update(nodes.join('\n')).digest('hex').slice(0, 16);
 }
 
+/**
+ * Goes on with the pass that an earlier run left: open, or sealed but in no published snapshot. Others that were left
+ * are abandoned, so that every sealed pass in landing is one that the lake was made from.
+ */
 function findOrOpen(
   job: Job,
   stream: StreamName,
@@ -100,8 +120,11 @@ function findOrOpen(
   query: PassRequest['request'],
 ): Pass {
   const contract = contractFingerprint(job, stream);
+  const merged = stateOf(currentSnapshot(job.layout))?.manifest.last_pass_at[stream] ?? '';
+  const isLeft = ({ manifest }: Pass): boolean =>
+    manifest.state === 'open' || (manifest.state === 'sealed' && manifest.started_at > merged);
   let found: Pass | undefined;
-  for (const pass of listPasses(job.layout.landing, stream).filter((p) => p.manifest.state === 'open')) {
+  for (const pass of listPasses(job.layout.landing, stream).filter(isLeft).reverse()) {
     const age = job.now().getTime() - Date.parse(pass.manifest.started_at);
     const isSame =
       pass.manifest.kind === kind &&
@@ -109,15 +132,11 @@ function findOrOpen(
       sameRequest(pass.manifest.request, query);
     if (isSame && age < RESUME_HOURS * 3_600_000 && found === undefined) found = pass;
     else {
-      const reason = isSame ? 'too old to go on with' : 'another request or contract';
-      endPass(
-        pass,
-        { state: 'abandoned', reason, complete: false, total: null, run_id: job.runId },
-        job.now(),
-      );
-      job.reporter.warn(
-        `pass ${pass.manifest.pass_id} of ${stream} was left open and is abandoned: ${reason}`,
-      );
+      const reason = isSame
+        ? 'left behind, and older than a later one or than 12 hours'
+        : 'left behind by another request or contract';
+      abandon(job, pass, reason);
+      job.reporter.warn(`pass ${pass.manifest.pass_id} of ${stream} is abandoned: ${reason}`);
     }
   }
   if (found === undefined)
@@ -128,6 +147,10 @@ function findOrOpen(
     );
   job.reporter.step('resume', `pass ${found.manifest.pass_id} of ${stream} with ${found.pages.length} pages`);
   return found;
+}
+
+function abandon(job: Job, pass: Pass, reason: string): void {
+  endPass(pass, { state: 'abandoned', reason, complete: false, total: null, run_id: job.runId }, job.now());
 }
 
 /** A window that was left open reaches further back than one asked for now, so that its length does not matter. */

@@ -145,7 +145,7 @@ export async function modelAndPublish(
       run_id: job.runId,
       pipeline: job.pipeline,
       created_at: job.now().toISOString(),
-      last_full_pass_at: evidence.carsComplete ? evidence.seenAt : (base?.manifest.last_full_pass_at ?? null),
+      ...passTimes(base, evidence, passes),
     },
     job.schemas,
     models.map((model) => ({ name: model.name, key: model.key })),
@@ -164,6 +164,19 @@ export async function modelAndPublish(
     drift: job.drift,
     warnings: job.warnings,
     seconds: (job.now().getTime() - job.startedAt.getTime()) / 1000,
+  };
+}
+
+/** Starts of the passes that a state holds, after the passes of one night. */
+export function passTimes(
+  base: BaseState | undefined,
+  evidence: Evidence,
+  passes: readonly LoadedPass[],
+): Pick<Manifest, 'last_full_pass_at' | 'last_pass_at'> {
+  const merged = passes.map(({ manifest }) => [manifest.stream, manifest.started_at]);
+  return {
+    last_full_pass_at: evidence.carsComplete ? evidence.seenAt : (base?.manifest.last_full_pass_at ?? null),
+    last_pass_at: { ...base?.manifest.last_pass_at, ...Object.fromEntries(merged) },
   };
 }
 

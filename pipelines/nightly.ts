@@ -1,7 +1,7 @@
 import { join } from 'node:path';
-import { listPasses } from '../src/land/pass.js';
+import { currentSnapshot } from '../src/lake/layout.js';
 import { extractStream, type LoadedPass } from './extract-stream.js';
-import { type RunResult, reconcileModelPublish } from './finish.js';
+import { type RunResult, reconcileModelPublish, stateOf } from './finish.js';
 import { type Job, type JobOptions, runJob } from './job.js';
 
 /** The nightly job: a full pass over the feed, what was archived since the last one, the statistics; then publish. */
@@ -33,13 +33,11 @@ const PAGED = { simple_paginate: 0 };
 const LONGEST_WINDOW = 4320;
 const OVERLAP_MINUTES = 60;
 
-/** The archive since the last pass over it, with an overlap; all of it where that is too long ago. */
+/** The archive since the last pass over it that the lake holds, with an overlap; all of it where that is too long ago. */
 function archiveRequest(job: Job): Parameters<typeof extractStream>[3] {
-  const last = listPasses(job.layout.landing, 'archived_lots').findLast(
-    (pass) => pass.manifest.state === 'sealed',
-  );
+  const last = stateOf(currentSnapshot(job.layout))?.manifest.last_pass_at.archived_lots;
   if (last === undefined) return { kind: 'full', query: PAGED };
-  const elapsed = (job.now().getTime() - Date.parse(last.manifest.started_at)) / 60_000;
+  const elapsed = (job.now().getTime() - Date.parse(last)) / 60_000;
   const minutes = Math.ceil(elapsed) + OVERLAP_MINUTES;
   if (minutes > LONGEST_WINDOW) return { kind: 'full', query: PAGED };
   return { kind: 'window', query: { ...PAGED, minutes } };

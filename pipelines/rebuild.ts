@@ -7,13 +7,14 @@ import { rescanPage } from '../src/land/rescan.js';
 import { createLoader } from '../src/load/loader.js';
 import { sealState } from '../src/publish/publish.js';
 import { carryOver } from '../src/reconcile/carry-over.js';
-import type { BaseState, MergeContext } from '../src/reconcile/context.js';
+import type { BaseState } from '../src/reconcile/context.js';
 import { streams } from '../src/service/streams.js';
 import { contractFingerprint, type LoadedPass } from './extract-stream.js';
 import {
   evidenceOf,
   type Merged,
   modelAndPublish,
+  passTimes,
   type RunResult,
   reconcileInto,
   recordRun,
@@ -35,7 +36,7 @@ export function rebuild(options: JobOptions): Promise<RunResult> {
     const target = join(job.layout.snapshots, job.runId);
     try {
       let state: BaseState | undefined;
-      let last: { passes: LoadedPass[]; merged: Merged } | undefined;
+      let last: Replayed | undefined;
       const all: LoadedPass[] = [];
       for (const [i, night] of nights.entries()) {
         const isLast = i === nights.length - 1;
@@ -43,7 +44,7 @@ export function rebuild(options: JobOptions): Promise<RunResult> {
         job.reporter.step('replay', `${night.runId} (${i + 1} of ${nights.length})`);
         last = await replay(job, night, folder, state);
         all.push(...last.passes);
-        if (!isLast) state = await sealed(job, folder, last.merged.context);
+        if (!isLast) state = await sealed(job, folder, last);
       }
       if (last === undefined) throw new LandError('no night was replayed');
       await recordRun(job, all, last.merged);
@@ -61,11 +62,15 @@ export function rebuild(options: JobOptions): Promise<RunResult> {
 }
 
 /** The state of a replayed night, as the base of the next. */
-async function sealed(job: Job, folder: string, context: MergeContext): Promise<BaseState> {
-  const { evidence, base } = context;
-  const lastFull = evidence.carsComplete ? evidence.seenAt : (base?.manifest.last_full_pass_at ?? null);
-  const facts = { run_id: evidence.runId, last_full_pass_at: lastFull };
+async function sealed(job: Job, folder: string, night: Replayed): Promise<BaseState> {
+  const { evidence, base } = night.merged.context;
+  const facts = { run_id: evidence.runId, ...passTimes(base, evidence, night.passes) };
   return { folder, manifest: await sealState(job.session.connection, folder, facts, job.schemas) };
+}
+
+interface Replayed {
+  readonly passes: LoadedPass[];
+  readonly merged: Merged;
 }
 
 interface Night {
@@ -83,7 +88,7 @@ function groupByRun(job: Job): Night[] {
     }
   }
   const started = (passes: readonly Pass[]): string =>
-    passes.map((pass) => pass.manifest.started_at).reduce((a, b) => (a < b ? a : b));
+    passes.map((pass) => pass.manifest.started_at).sort()[0] ?? '';
   return [...byRun]
     .map(([runId, passes]) => ({ runId, passes }))
     .sort((a, b) => (started(a.passes) < started(b.passes) ? -1 : 1));
@@ -94,7 +99,7 @@ async function replay(
   night: Night,
   target: string,
   base: BaseState | undefined,
-): Promise<{ passes: LoadedPass[]; merged: Merged }> {
+): Promise<Replayed> {
   const stage = join(job.work, `stage-${night.runId}`);
   mkdirSync(stage, { recursive: true });
   const passes: LoadedPass[] = [];

@@ -61,20 +61,13 @@ function passes(result: RunResult): string[] {
 
 function rejectsAndDrift(result: RunResult): string[] {
   const rejected = result.passes.reduce((sum, pass) => sum + pass.rejected, 0);
-  const { writtenFiles, writtenBytes, linkedFiles, linkedBytes } = Object.values(result.counts).reduce(
-    (a, b) => ({
-      ...a,
-      writtenFiles: a.writtenFiles + b.writtenFiles,
-      writtenBytes: a.writtenBytes + b.writtenBytes,
-      linkedFiles: a.linkedFiles + b.linkedFiles,
-      linkedBytes: a.linkedBytes + b.linkedBytes,
-    }),
-  );
+  const sum = (member: 'writtenFiles' | 'writtenBytes' | 'linkedFiles' | 'linkedBytes'): number =>
+    Object.values(result.counts).reduce((total, counts) => total + counts[member], 0);
   return [
     `rejects: ${rejected === 0 ? 'none' : `${number(rejected)} (lotlake query "select path, expected, found, count(*) as n from rejects group by all")`}`,
     `drift: ${result.drift.length === 0 ? 'none' : result.drift.map((d) => `${d.path} (${d.kinds.join('/')}, first in record ${d.position} of page ${d.page} of ${d.pass_id}${d.kept ? '' : ', kept in landing only'})`).join('; ')}`,
     `changes of lots: ${number(result.lotChanges)}`,
-    `files: ${number(writtenFiles)} written (${megabytes(writtenBytes)}), ${number(linkedFiles)} linked (${megabytes(linkedBytes)})`,
+    `files: ${number(sum('writtenFiles'))} written (${megabytes(sum('writtenBytes'))}), ${number(sum('linkedFiles'))} linked (${megabytes(sum('linkedBytes'))})`,
   ];
 }
 

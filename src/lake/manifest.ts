@@ -28,6 +28,8 @@ const manifestSchema = z.object({
   created_at: z.string(),
   /** Start of the last full pass that proves absence. */
   last_full_pass_at: z.string().nullable(),
+  /** Start of the last pass over each stream that the lake holds. */
+  last_pass_at: z.record(z.string(), z.string()),
   tables: z.record(z.string(), tableSchema),
   marts: z.record(z.string(), tableSchema),
 });

@@ -50,7 +50,7 @@ export async function sealSnapshot(
 export async function sealState(
   connection: DuckDBConnection,
   folder: string,
-  facts: Pick<SnapshotFacts, 'run_id' | 'last_full_pass_at'>,
+  facts: Pick<SnapshotFacts, 'run_id' | 'last_full_pass_at' | 'last_pass_at'>,
   schemas: ReadonlyMap<string, TableSchema>,
 ): Promise<Manifest> {
   const rest = { snapshot_id: facts.run_id, pipeline: 'rebuild', created_at: new Date().toISOString() };

@@ -85,7 +85,7 @@ async function createDiff(
         ${isMarked ? 'gone_at is not null' : 'false'} as _was_gone, ${gone} as _owner_came
       from ${basePartitioned(context, schema)} as o
     ),
-    both as (
+    matched as (
       select ${key},
         max(_new_hash) as _new_hash, max(_new_domain) as _new_domain, max(_new_month) as _new_month,
         max(_old_hash) as _old_hash, max(_old_domain) as _old_domain, max(_old_month) as _old_month,
@@ -98,7 +98,7 @@ async function createDiff(
         when _new_hash is not null and (_new_hash <> _old_hash or _was_gone) then 'updated'
         when _new_hash is null and _owner_came and not _was_gone then 'gone'
       end as _action
-    from both
+    from matched
     where _old_hash is null
       or (_new_hash is not null and (_new_hash <> _old_hash or _was_gone))
       or (_new_hash is null and _owner_came and not _was_gone)`);
@@ -152,19 +152,17 @@ async function changedPartitions(
 ): Promise<ReadonlySet<string>> {
   const found = await rows(
     context.connection,
-    `select distinct unnest([
-        {at: _new_hash is not null, domain: cast(_new_domain as varchar), month: cast(_new_month as varchar)},
-        {at: _old_hash is not null, domain: cast(_old_domain as varchar), month: cast(_old_month as varchar)}
-      ], recursive := true) from ${diff}`,
+    `select cast(_new_domain as varchar) as domain, cast(_new_month as varchar) as month
+     from ${diff} where _new_hash is not null
+     union
+     select cast(_old_domain as varchar), cast(_old_month as varchar) from ${diff} where _old_hash is not null`,
   );
   return new Set(
-    found
-      .filter((r) => r.at === true)
-      .map((r) =>
-        table.partition === undefined
-          ? ''
-          : `domain_id=${r.domain ?? '__HIVE_DEFAULT_PARTITION__'}/month=${String(r.month)}`,
-      ),
+    found.map((r) =>
+      table.partition === undefined
+        ? ''
+        : `domain_id=${r.domain ?? '__HIVE_DEFAULT_PARTITION__'}/month=${String(r.month)}`,
+    ),
   );
 }
 
