@@ -81,6 +81,8 @@ export function compareShape(root: ShapeNode): { drift: Drift[]; misfits: Misfit
       return;
     }
     if ((node.kinds & ~node.contract.accepts) !== 0) misfits.push({ path: node.path, kinds: node.kinds });
+    // Where no object belongs, its members are part of the misfit and not of the record's shape.
+    if (node.contract.members.size === 0 && node.element === undefined) return;
     for (const member of node.members.values()) visit(member);
     if (node.element !== undefined) visit(node.element);
   };

@@ -1,4 +1,4 @@
-import { appendFileSync, existsSync, mkdirSync, writeFileSync } from 'node:fs';
+import { appendFileSync, existsSync, mkdirSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { DuckDBConnection } from '@duckdb/node-api';
 import pLimit from 'p-limit';
@@ -106,7 +106,7 @@ export function createLoader(options: {
     try {
       const files = (await Promise.all(pages.map(toFile))).filter((file) => file.kept > 0);
       if (files.length === 0) return;
-      loaded += await loadBatch(connection, {
+      const count = await loadBatch(connection, {
         stream: stream.name,
         contract,
         learned,
@@ -115,6 +115,7 @@ export function createLoader(options: {
         stage: options.stage,
         name,
       });
+      loaded += count;
     } catch (error) {
       const places = `pages ${pages.map((page) => page.page).join(', ')} of pass ${options.passId}`;
       failure ??= new LoadError(`${places} cannot be loaded: ${messageOf(error)}`, {
@@ -168,5 +169,10 @@ export const REJECT_COLUMNS =
 export function rejectsRelation(stage: string): string {
   const file = join(stage, REJECTS_FILE);
   if (!existsSync(file)) writeFileSync(file, '');
-  return `read_json(${literal(file)}, format = 'newline_delimited', maximum_object_size = 134217728, columns = ${REJECT_COLUMNS})`;
+  return `read_json(${literal(file)}, format = 'newline_delimited', maximum_object_size = ${largestLine(file)}, columns = ${REJECT_COLUMNS})`;
+}
+
+/** A bound on the longest line of a file, for the reader's buffers. */
+function largestLine(file: string): number {
+  return Math.min(Math.max(statSync(file).size, 1 << 20), 1 << 27);
 }

@@ -1,0 +1,114 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { openSession, type Session } from '../../src/lake/session.js';
+import { planModels } from '../../src/model/graph.js';
+import { readModels } from '../../src/model/model-files.js';
+import { referencesOf } from '../../src/model/references.js';
+
+let session: Session;
+let folder: string;
+beforeAll(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'lotlake-graph-'));
+  session = await openSession({ memory: '256MB', temp: join(folder, 'spill') });
+});
+afterAll(() => {
+  session.close();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+const refs = (sql: string) => referencesOf(session.connection, { name: 'm', sql });
+const node = (name: string, ...references: string[]) => ({ name, references });
+const none: ReadonlySet<string> = new Set();
+
+describe('referencesOf', () => {
+  it('finds tables of joins with USING, of unions and of nested queries', async () => {
+    expect(
+      await refs(`
+        select a.x, (select max(y) from runs) as y from Lots as a
+        join main.prices using (lot_id) left join vehicles as v on v.vehicle_id = a.vehicle_id
+        where exists (select 1 from states) and a.x in (select x from cities)
+        union all select x, y from (select * from titles)`),
+    ).toEqual(['cities', 'lots', 'prices', 'runs', 'states', 'titles', 'vehicles']);
+  });
+
+  it('does not take CTE names for tables', async () => {
+    expect(await refs('with a as (select * from lots), b as (select * from A) select * from b')).toEqual([
+      'lots',
+    ]);
+  });
+
+  it('knows where a CTE name holds and where it is a table again', async () => {
+    const inner = '(with prices as (select * from lots) select * from prices) as x';
+    expect(await refs(`select * from ${inner} cross join prices`)).toEqual(['lots', 'prices']);
+    expect(await refs('with prices as (select 1 as x) select * from prices, main.prices as p')).toEqual([
+      'prices',
+    ]);
+    expect(await refs('with a as (select * from b), b as (select 1) select * from a, b')).toEqual(['b']);
+  });
+
+  it('lets a recursive CTE read itself', async () => {
+    const sql =
+      'with recursive t as (select 1 as n from runs union all select n + 1 from t where n < 3) select * from t';
+    expect(await refs(sql)).toEqual(['runs']);
+  });
+
+  it('names the model whose SQL is not one SELECT', async () => {
+    const failed = { code: 'MODEL_FAILED', stage: 'model' };
+    for (const sql of ['select from where', 'create table x as select 1', 'select 1; select 2']) {
+      await expect(referencesOf(session.connection, { name: 'odd', sql })).rejects.toMatchObject(failed);
+      await expect(referencesOf(session.connection, { name: 'odd', sql })).rejects.toThrow(/model odd/);
+    }
+  });
+});
+
+describe('planModels', () => {
+  it('puts a model after those that it reads, by name where it is free', () => {
+    const models = [node('a', 'c', 'lots'), node('b'), node('c', 'd'), node('d', 'lots')];
+    expect(planModels(models, new Set(['lots']))).toEqual(['d', 'c', 'a', 'b']);
+    expect(planModels([...models].reverse(), new Set(['lots']))).toEqual(['d', 'c', 'a', 'b']);
+  });
+
+  it('names the models of a circle', () => {
+    const models = [node('a', 'b'), node('b', 'c'), node('c', 'b')];
+    expect(() => planModels(models, none)).toThrow(/b → c → b/);
+    expect(() => planModels([node('a', 'a')], none)).toThrow(/a → a/);
+  });
+
+  it('names the model and the reference that nothing provides', () => {
+    expect(() => planModels([node('a', 'lots')], none)).toThrow('model a reads lots');
+  });
+});
+
+describe('readModels', () => {
+  const write = (yml: string) => {
+    writeFileSync(join(folder, 'odd.sql'), 'select 1 as x');
+    writeFileSync(join(folder, 'odd.yml'), yml);
+  };
+  const columns = 'columns: { x: { description: a number } }';
+
+  it('fills in what is left out', () => {
+    write(`description: d\ngrain: g\nkey: [x]\n${columns}`);
+    expect(readModels(folder)).toMatchObject([{ name: 'odd', tests: [], columns: { x: { tests: [] } } }]);
+  });
+
+  it.each([
+    ['a missing member', `grain: g\nkey: [x]\n${columns}`, /odd\.yml: [\s\S]*description/],
+    [
+      'a test of an unknown kind',
+      'description: d\ngrain: g\nkey: [x]\ncolumns: { x: { description: n, tests: [nonsense] } }',
+      /odd\.yml: [\s\S]*columns\.x\.tests/,
+    ],
+    [
+      'a member that nothing reads',
+      `descriptio: d\ndescription: d\ngrain: g\nkey: [x]\n${columns}`,
+      /descriptio/,
+    ],
+    ['a key that is no column', `description: d\ngrain: g\nkey: [y]\n${columns}`, /odd\.yml: y/],
+    ['text that is no YAML', 'description: [', /odd\.yml/],
+  ])('says where %s is', (_what, yml, message) => {
+    write(yml);
+    expect(() => readModels(folder)).toThrow(message);
+  });
+});

@@ -1,0 +1,230 @@
+import fc from 'fast-check';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { runDataTests } from '../../src/model/data-tests.js';
+import { attemptsOf, type OracleLot, type OraclePrice, type OracleWorld } from './oracle-attempts.js';
+import { damagesOf, trendsOf } from './oracle-marts.js';
+import { computeMarts, type Given, openLake, type TestLake, texts } from './support.js';
+
+let lake: TestLake;
+beforeAll(async () => {
+  lake = await openLake();
+});
+afterAll(() => lake.close());
+
+const HOUR = 3_600_000;
+const NOW = Date.UTC(2026, 8, 10, 2);
+const instant = fc.oneof(
+  fc.integer({ min: -72, max: 40 }).map((hours) => NOW + hours * HOUR),
+  fc.integer({ min: -100 * 24, max: 0 }).map((hours) => NOW + hours * HOUR),
+);
+const maybe = <T>(arbitrary: fc.Arbitrary<T>) => fc.option(arbitrary, { nil: null, freq: 3 });
+const status = maybe(fc.constantFrom(6, 6, 6, 6, 3, 4, 7, 8));
+const amount = maybe(
+  fc.oneof(
+    { weight: 6, arbitrary: fc.integer({ min: 100, max: 999_999 }).map((cents) => cents / 100) },
+    { weight: 1, arbitrary: fc.constantFrom(0, -5, 0.99, 1, 5_000_000, 5_000_000.01, 99_999_999_999) },
+  ),
+);
+const damage = maybe(
+  fc.constantFrom('Rear', ' Rear ', 'Rear End', 'Normal Wear', 'Minor Dent/Scratches', ''),
+);
+const lotFacts = fc.record({
+  vehicle: fc.integer({ min: 1, max: 5 }),
+  domain: fc.constantFrom(1, 3, 3, 3, 12),
+  status,
+  saleDate: maybe(instant),
+  finalBid: amount,
+  finalBidAt: maybe(instant),
+  archived: fc.boolean(),
+  lastSeen: maybe(instant),
+  main: damage,
+  second: damage,
+  km: maybe(fc.integer({ min: 0, max: 300_000 })),
+  repair: amount,
+  before: amount,
+});
+/** A lot of a few models that was sold some months ago: enough of them for statistics. */
+const plainSale: typeof lotFacts = fc
+  .record({
+    rough: lotFacts,
+    vehicle: fc.integer({ min: 1, max: 3 }),
+    saleDate: fc.integer({ min: -110 * 24, max: -13 }).map((hours) => NOW + hours * HOUR),
+    finalBid: fc.integer({ min: 100, max: 999_999 }).map((cents) => cents / 100),
+    main: fc.constantFrom('Rear', 'Normal Wear', null),
+  })
+  .map(({ rough, ...sale }) => ({
+    ...rough,
+    ...sale,
+    domain: 3,
+    status: 6,
+    archived: false,
+    second: null,
+  }));
+const priceFacts = fc.record({
+  lot: fc.integer({ min: 0, max: 39 }),
+  status,
+  saleDate: maybe(instant),
+  bid: amount,
+  bidAt: maybe(instant),
+  gone: fc.option(instant, { nil: null, freq: 1 }),
+});
+const archiving = fc.record({
+  lot: fc.integer({ min: 0, max: 39 }),
+  at: instant,
+  status,
+  saleDate: maybe(instant),
+  finalBid: amount,
+  finalBidAt: maybe(instant),
+});
+const world: fc.Arbitrary<OracleWorld> = fc
+  .record({
+    pass: fc.constantFrom(NOW + HOUR, NOW, NOW - 20 * HOUR),
+    lots: fc.oneof(
+      fc.array(lotFacts, { minLength: 20, maxLength: 40 }),
+      fc.array(fc.oneof({ weight: 9, arbitrary: plainSale }, { weight: 1, arbitrary: lotFacts }), {
+        minLength: 30,
+        maxLength: 60,
+      }),
+    ),
+    prices: fc.array(priceFacts, { maxLength: 80 }),
+    archivings: fc.uniqueArray(archiving, { maxLength: 20, selector: ({ lot, at }) => `${lot} ${at}` }),
+  })
+  .map(({ pass, lots, prices, archivings }) => ({
+    now: NOW,
+    pass,
+    lots: lots.map((lot, id): OracleLot => ({ id, ...lot })),
+    prices: prices.flatMap((price, id): OraclePrice[] => (price.lot < lots.length ? [{ id, ...price }] : [])),
+    archivings,
+    vehicles: [
+      { id: 1, manufacturer: 1, model: 11, generation: null },
+      { id: 2, manufacturer: 1, model: 11, generation: null },
+      { id: 3, manufacturer: 1, model: 12, generation: 121 },
+      { id: 4, manufacturer: null, model: null, generation: null },
+    ],
+  }));
+
+const at = (instant: number | null): string | null =>
+  instant === null ? null : new Date(instant).toISOString();
+
+/** The rows of a world as the lake holds them. */
+function tablesOf(given: OracleWorld): Record<string, Given[]> {
+  return {
+    runs: [{ run_id: 'r', started_at: at(given.now) }],
+    passes: [
+      { pass_id: 'p', stream: 'cars', state: 'sealed', started_at: at(given.pass) },
+      { pass_id: 'a', stream: 'archived_lots', state: 'sealed', started_at: at(given.now + 9 * HOUR) },
+    ],
+    vehicles: given.vehicles.map((vehicle) => ({
+      vehicle_id: vehicle.id,
+      manufacturer_id: vehicle.manufacturer,
+      model_id: vehicle.model,
+      generation_id: vehicle.generation,
+    })),
+    lots: given.lots.map((lot) => ({
+      lot_id: lot.id,
+      vehicle_id: lot.vehicle,
+      domain_id: lot.domain,
+      status_id: lot.status,
+      sale_date: at(lot.saleDate),
+      final_bid: lot.finalBid,
+      final_bid_updated_at: at(lot.finalBidAt),
+      archived: lot.archived,
+      last_seen_at: at(lot.lastSeen),
+      damage_main_name: lot.main,
+      damage_second_name: lot.second,
+      odometer_km: lot.km,
+      estimate_repair_price: lot.repair,
+      pre_accident_price: lot.before,
+    })),
+    prices: given.prices.map((price) => ({
+      price_id: price.id,
+      lot_id: price.lot,
+      status_id: price.status,
+      sale_date: at(price.saleDate),
+      bid: price.bid,
+      final_bid_updated_at: at(price.bidAt),
+      gone_at: at(price.gone),
+    })),
+    archived_lots: given.archivings.map((record) => ({
+      lot_id: record.lot,
+      archived_at: at(record.at),
+      status_id: record.status,
+      sale_date: at(record.saleDate),
+      final_bid: record.finalBid,
+      final_bid_updated_at: at(record.finalBidAt),
+    })),
+  };
+}
+
+/** Numbers as they are compared: amounts are rounded to the cent in the marts. */
+function compared(row: Readonly<Record<string, unknown>>, key: RegExp): Record<string, unknown> {
+  const numbers = Object.entries(row).filter(([name]) => !key.test(name));
+  return Object.fromEntries(
+    numbers.map(([name, value]) => {
+      if (typeof value !== 'number') return [name, value];
+      return [name, expect.closeTo(value, /^price_(m.*n|p\d+|median_3m)$/.test(name) ? 1 : 4)];
+    }),
+  );
+}
+
+const KEY = /_id$|_name$|^month$|^damage_|^currency$/;
+
+async function byKey(mart: string, key: string): Promise<Record<string, unknown>> {
+  const found = await texts(lake, `select *, cast(${key} as varchar) as key_text from ${mart}`);
+  return Object.fromEntries(found.map(({ key_text, ...row }) => [String(key_text), compared(row, KEY)]));
+}
+
+const plain = (rows: Map<string, Record<string, unknown>>) => Object.fromEntries(rows);
+const GROUP = `'[' || domain_id || ',' || coalesce(cast(manufacturer_id as varchar), 'null') || ',' || coalesce(cast(model_id as varchar), 'null')`;
+
+describe('the marts and their rules in JavaScript', () => {
+  it('agree on random lots', { timeout: 60_000 }, async () => {
+    let prices = 0;
+    let medians = 0;
+    let ratios = 0;
+    await fc.assert(
+      fc.asyncProperty(world, async (given) => {
+        await computeMarts(lake, tablesOf(given));
+        const expected = attemptsOf(given).map((a) => [
+          ...[a.lot.id, a.attempt, a.saleDate, a.outcome, a.reason, a.price],
+        ]);
+        const actual = await texts(
+          lake,
+          `select lot_id, attempt, epoch_ms(sale_date) as sale_date, outcome, trust_reason, price
+           from trusted_prices order by lot_id, attempt`,
+        );
+        expect(actual.map((row) => Object.values(row))).toEqual(expected);
+        const trends = await byKey(
+          'price_trends',
+          `month || ' ' || ${GROUP} || ',' || coalesce(cast(generation_id as varchar), 'null') || ']'`,
+        );
+        expect(plain(trendsOf(given))).toEqual(trends);
+        const damages = await byKey(
+          'damage_breakdown',
+          `damage_main || ' + ' || damage_second || ' ' || ${GROUP} || ']'`,
+        );
+        expect(plain(damagesOf(given))).toEqual(damages);
+        prices += expected.filter(([, , , , , price]) => price !== null).length;
+        ratios += [...damagesOf(given).values()].filter((row) => row.price_ratio_to_sound !== null).length;
+        medians += [...trendsOf(given).values()].filter((row) => row.price_median !== null).length;
+      }),
+      { numRuns: 40 },
+    );
+    expect(prices).toBeGreaterThan(200);
+    expect(medians).toBeGreaterThan(10);
+    expect(ratios).toBeGreaterThan(3);
+  });
+
+  it('pass the data tests that hold for any input', { timeout: 60_000 }, async () => {
+    await fc.assert(
+      fc.asyncProperty(world, async (given) => {
+        await computeMarts(lake, tablesOf(given));
+        const failed = (await runDataTests(lake.connection)).filter(
+          ({ severity, failures }) => severity === 'error' && failures > 0,
+        );
+        expect(failed).toEqual([]);
+      }),
+      { numRuns: 8 },
+    );
+  });
+});

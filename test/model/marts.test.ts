@@ -1,0 +1,180 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { compareColumns } from '../../src/model/columns.js';
+import { runDataTests } from '../../src/model/data-tests.js';
+import { martsFolder, readModels } from '../../src/model/model-files.js';
+import { base, lot, SOLD } from './cases.js';
+import { computeMarts, type Given, openLake, type TestLake, texts } from './support.js';
+
+let lake: TestLake;
+beforeAll(async () => {
+  lake = await openLake();
+});
+afterAll(() => lake.close());
+
+describe('price_trends and damage_breakdown', () => {
+  const sales = (count: number, month: string, from: number, rest: Given = {}) =>
+    Array.from({ length: count }, (_, place) =>
+      lot({
+        lot_id: from + place,
+        sale_date: `${month}-1${place % 10}T15:00:00Z`,
+        status_id: SOLD,
+        final_bid: from + place * 100,
+        ...rest,
+      }),
+    );
+
+  it('show the count and no statistics below five prices', async () => {
+    await computeMarts(lake, { ...base, lots: [...sales(5, '2026-07', 1000), ...sales(4, '2026-08', 2000)] });
+    const trends = await texts(
+      lake,
+      `select cast(month as varchar) as month, lots_offered, sell_through, priced_lots, price_median, price_p90,
+        price_median_change, priced_lots_3m, price_median_3m, manufacturer_name, model_name, currency
+       from price_trends order by month`,
+    );
+    const names = { manufacturer_name: 'Ford', model_name: 'F-150', currency: 'USD' };
+    expect(trends).toEqual([
+      {
+        ...{ month: '2026-07-01', lots_offered: 5, sell_through: 1, priced_lots: 5, price_median: 1200 },
+        ...{ price_p90: 1360, price_median_change: null, priced_lots_3m: 5, price_median_3m: 1200, ...names },
+      },
+      {
+        ...{ month: '2026-08-01', lots_offered: 4, sell_through: 1, priced_lots: 4, price_median: null },
+        ...{ price_p90: null, price_median_change: null, priced_lots_3m: 9, price_median_3m: 1400, ...names },
+      },
+    ]);
+  });
+
+  it('compare a month with the calendar month before, not with the last one that has sales', async () => {
+    const lots = [...sales(5, '2026-05', 1000), ...sales(5, '2026-06', 1100), ...sales(5, '2026-08', 2000)];
+    await computeMarts(lake, { ...base, lots });
+    const found = await texts(
+      lake,
+      'select round(price_median_change, 4) as c from price_trends order by month',
+    );
+    expect(found.map((row) => row.c)).toEqual([null, 0.0833, null]);
+  });
+
+  it('keep damage names as they came, and compare them with the sound lots of the model', async () => {
+    const damaged = (name: string | null, second: string | null = null) => ({
+      damage_main_name: name,
+      damage_second_name: second,
+    });
+    const lots = [
+      ...sales(3, '2026-08', 4000, damaged('Normal Wear ', '')),
+      ...sales(3, '2026-08', 4300, damaged(null, 'MINOR DENT/SCRATCHES')),
+      ...sales(6, '2026-08', 2000, damaged('Rear')),
+      ...sales(4, '2026-08', 1000, damaged('Rear End')),
+    ];
+    await computeMarts(lake, { ...base, lots });
+    const found = await texts(
+      lake,
+      `select damage_main, damage_second, lots, share, priced_lots, price_median,
+        round(price_ratio_to_sound, 6) as ratio from damage_breakdown order by damage_main`,
+    );
+    expect(found).toEqual([
+      {
+        damage_main: 'Normal Wear',
+        damage_second: 'none',
+        lots: 3,
+        share: 3 / 16,
+        priced_lots: 3,
+        price_median: null,
+        ratio: null,
+      },
+      {
+        damage_main: 'Rear',
+        damage_second: 'none',
+        lots: 6,
+        share: 6 / 16,
+        priced_lots: 6,
+        price_median: 2250,
+        ratio: 0.529412,
+      },
+      {
+        damage_main: 'Rear End',
+        damage_second: 'none',
+        lots: 4,
+        share: 4 / 16,
+        priced_lots: 4,
+        price_median: null,
+        ratio: null,
+      },
+      {
+        damage_main: 'none',
+        damage_second: 'MINOR DENT/SCRATCHES',
+        lots: 3,
+        share: 3 / 16,
+        priced_lots: 3,
+        price_median: null,
+        ratio: null,
+      },
+    ]);
+  });
+
+  it('leave readings out that are no kilometres, and estimates that are no money', async () => {
+    const odd: readonly Given[] = [
+      {
+        odometer_km: 2_553_571_660,
+        odometer_out_of_range: true,
+        estimate_repair_price: -1,
+        pre_accident_price: 100,
+      },
+      { odometer_km: 300, odometer_unit_uncertain: true, estimate_repair_price: 5, pre_accident_price: 0 },
+      {
+        odometer_km: 300,
+        odometer_status_id: 5,
+        estimate_repair_price: 5,
+        pre_accident_price: 99_999_999_999,
+      },
+      { odometer_km: 300, odometer_status_id: 2 },
+      { odometer_km: 0 },
+    ];
+    const fine = [1, 2, 3, 4, 5].map((n) => ({
+      odometer_km: n * 1000,
+      odometer_status_id: 1,
+      estimate_repair_price: n,
+      pre_accident_price: 10,
+    }));
+    const lots = [...odd, ...fine].map((given, place) => lot({ lot_id: place, ...given }));
+    await computeMarts(lake, { ...base, lots });
+    expect(
+      await texts(
+        lake,
+        'select odometer_lots, odometer_km_median, repair_lots, repair_share from damage_breakdown',
+      ),
+    ).toEqual([{ odometer_lots: 5, odometer_km_median: 3000, repair_lots: 5, repair_share: 0.3 }]);
+  });
+});
+
+describe('the models', () => {
+  it.each(readModels().map((model) => [model.name, model] as const))(
+    '%s has the columns that its .yml describes',
+    async (_name, model) => {
+      await computeMarts(lake, base);
+      expect(await compareColumns(lake.connection, model)).toEqual({ undescribed: [], missing: [] });
+    },
+  );
+
+  it('pass their tests and checks on an empty lake with a run', async () => {
+    await computeMarts(lake, base);
+    const failed = (await runDataTests(lake.connection)).filter(({ failures }) => failures > 0);
+    expect(failed).toEqual([]);
+  });
+
+  it('have one minimum for small groups', () => {
+    for (const mart of ['price_trends', 'damage_breakdown']) {
+      const sql = readFileSync(join(martsFolder, `${mart}.sql`), 'utf8');
+      expect(sql).toContain('select 5 as minimum_group');
+    }
+  });
+
+  it('keep to the SQL that DuckDB and Spark share', () => {
+    for (const { name, sql } of readModels()) {
+      const code = sql.replaceAll(/--.*|'[^']*'/g, '');
+      expect(code, name).not.toMatch(/\bqualify\b|filter \(|\/\/|::|\[|\bepoch|\bstrftime|current_|\bnow\(/);
+      expect(code, name).toBe(code.toLowerCase());
+    }
+  });
+});

@@ -1,0 +1,189 @@
+// The rules of docs/marts.md once more, in plain JavaScript and lot by lot, to compare the SQL with.
+
+/** A lot as the lake has it; times are milliseconds, amounts USD. */
+export interface OracleLot {
+  readonly id: number;
+  readonly vehicle: number;
+  readonly domain: number;
+  readonly status: number | null;
+  readonly saleDate: number | null;
+  readonly finalBid: number | null;
+  readonly finalBidAt: number | null;
+  readonly archived: boolean;
+  readonly lastSeen: number | null;
+  readonly main: string | null;
+  readonly second: string | null;
+  readonly km: number | null;
+  readonly repair: number | null;
+  readonly before: number | null;
+}
+
+export interface OraclePrice {
+  readonly id: number;
+  readonly lot: number;
+  readonly status: number | null;
+  readonly saleDate: number | null;
+  readonly bid: number | null;
+  readonly bidAt: number | null;
+  readonly gone: number | null;
+}
+
+export interface OracleArchiving {
+  readonly lot: number;
+  readonly at: number;
+  readonly status: number | null;
+  readonly saleDate: number | null;
+  readonly finalBid: number | null;
+  readonly finalBidAt: number | null;
+}
+
+export interface OracleVehicle {
+  readonly id: number;
+  readonly manufacturer: number | null;
+  readonly model: number | null;
+  readonly generation: number | null;
+}
+
+export interface OracleWorld {
+  /** Start of the last run. */
+  readonly now: number;
+  /** Start of the last pass over the feed. */
+  readonly pass: number;
+  readonly lots: readonly OracleLot[];
+  readonly prices: readonly OraclePrice[];
+  readonly archivings: readonly OracleArchiving[];
+  readonly vehicles: readonly OracleVehicle[];
+}
+
+export interface OracleAttempt {
+  readonly lot: OracleLot;
+  readonly attempt: number;
+  readonly saleDate: number;
+  readonly outcome: string;
+  readonly reason: string;
+  readonly price: number | null;
+}
+
+interface Entry {
+  readonly isHistory: boolean;
+  readonly priceId: number;
+  readonly status: number | null;
+  readonly saleDate: number;
+  readonly amount: number | null;
+  readonly isSettled: boolean;
+}
+
+const HOUR = 3_600_000;
+const DAY = 24 * HOUR;
+const dayOf = (at: number): number => Math.floor(at / DAY);
+
+/** Every attempt of every auction lot. */
+export function attemptsOf(world: OracleWorld): OracleAttempt[] {
+  return world.lots.filter((lot) => lot.domain !== 12).flatMap((lot) => attemptsOfLot(world, lot));
+}
+
+function attemptsOfLot(world: OracleWorld, lot: OracleLot): OracleAttempt[] {
+  const auctions: Entry[][] = [];
+  for (const day of daysOf(entriesOf(world, lot))) {
+    const [speaker] = day;
+    const before = auctions.at(-1)?.[0];
+    if (speaker === undefined) continue;
+    if (before !== undefined && dayOf(speaker.saleDate) - dayOf(before.saleDate) <= 3)
+      auctions[auctions.length - 1] = day;
+    else auctions.push(day);
+  }
+  return auctions.flatMap((day, place): OracleAttempt[] => {
+    const [speaker, second] = day;
+    if (speaker === undefined) return [];
+    const isLast = place === auctions.length - 1;
+    const borrowed = speaker.status === 6 && second?.status === 6 && second.isSettled ? second.amount : null;
+    const amount = speaker.amount ?? borrowed;
+    const { outcome, reason } = judge(world.now, speaker, amount, isLast);
+    const price = reason === 'trusted' ? amount : null;
+    return [{ lot, attempt: place + 1, saleDate: speaker.saleDate, outcome, reason, price }];
+  });
+}
+
+function entriesOf(world: OracleWorld, lot: OracleLot): Entry[] {
+  const seen = lot.archived ? lot.lastSeen : Math.min(world.now, world.pass);
+  const settled = (saleDate: number, seenAt: number | null, recordedAt: number | null): boolean =>
+    world.now - saleDate >= 12 * HOUR &&
+    ((seenAt !== null && seenAt - saleDate >= 12 * HOUR) || (recordedAt !== null && recordedAt >= saleDate));
+  const entry = (
+    isHistory: boolean,
+    priceId: number,
+    from: {
+      status: number | null;
+      saleDate: number | null;
+      amount: number | null;
+      recordedAt: number | null;
+    },
+    seenAt: number | null,
+  ): Entry[] =>
+    from.saleDate === null
+      ? []
+      : [
+          {
+            isHistory,
+            priceId,
+            status: from.status,
+            saleDate: from.saleDate,
+            amount: from.amount === 0 ? null : from.amount,
+            isSettled: settled(from.saleDate, seenAt, from.recordedAt),
+          },
+        ];
+  const history = world.prices
+    .filter((price) => price.lot === lot.id)
+    .filter(({ gone, saleDate }) => gone === null || (saleDate !== null && gone > saleDate))
+    .flatMap((price) =>
+      entry(
+        true,
+        price.id,
+        { status: price.status, saleDate: price.saleDate, amount: price.bid, recordedAt: price.bidAt },
+        price.gone === null ? seen : null,
+      ),
+    );
+  const archiving = world.archivings.filter((a) => a.lot === lot.id).sort((a, b) => b.at - a.at)[0];
+  const isArchiveNewer = archiving !== undefined && (seen === null || archiving.at > seen);
+  const word = isArchiveNewer ? archiving : lot;
+  const last = {
+    status: word.status,
+    saleDate: word.saleDate,
+    amount: word.finalBid,
+    recordedAt: word.finalBidAt,
+  };
+  return [...history, ...entry(false, 0, last, isArchiveNewer ? archiving.at : seen)];
+}
+
+/** Entries day by day, each day with the one that speaks for it first. */
+function daysOf(entries: readonly Entry[]): Entry[][] {
+  const days = new Map<number, Entry[]>();
+  for (const entry of entries) {
+    const day = dayOf(entry.saleDate);
+    days.set(day, [...(days.get(day) ?? []), entry]);
+  }
+  return [...days.keys()]
+    .sort((a, b) => a - b)
+    .map((day) =>
+      (days.get(day) ?? []).sort(
+        (a, b) =>
+          Number(b.isSettled) - Number(a.isSettled) ||
+          Number(b.isHistory) - Number(a.isHistory) ||
+          b.saleDate - a.saleDate ||
+          b.priceId - a.priceId,
+      ),
+    );
+}
+
+function judge(now: number, entry: Entry, amount: number | null, isLast: boolean) {
+  const as = (outcome: string, reason: string) => ({ outcome, reason });
+  if (entry.saleDate > now) return as('upcoming', 'upcoming');
+  if (now - entry.saleDate < 12 * HOUR) return as('unresolved', 'too_recent');
+  if (!entry.isSettled) return as('unresolved', 'not_seen_after_sale');
+  if (!isLast && (entry.status === 6 || entry.status === 4)) return as('not_sold', 'relisted');
+  if (entry.status === 7 || entry.status === 8) return as('not_sold', 'not_sold');
+  if (entry.status === 4) return as('on_approval', 'on_approval');
+  if (entry.status !== 6) return as('unresolved', 'no_result');
+  if (amount === null) return as('sold', 'no_price');
+  return amount < 1 || amount > 5_000_000 ? as('sold', 'out_of_bounds') : as('sold', 'trusted');
+}

@@ -1,0 +1,127 @@
+import { attemptsOf, type OracleAttempt, type OracleLot, type OracleWorld } from './oracle-attempts.js';
+
+/** Rows of price_trends, without names, by key. */
+export function trendsOf(world: OracleWorld): Map<string, Record<string, number | string | null>> {
+  const vehicles = new Map(world.vehicles.map((vehicle) => [vehicle.id, vehicle]));
+  const groups = new Map<string, Map<number, OracleAttempt[]>>();
+  for (const attempt of attemptsOf(world)) {
+    if (attempt.outcome === 'upcoming') continue;
+    const vehicle = vehicles.get(attempt.lot.vehicle);
+    const group = JSON.stringify([
+      attempt.lot.domain,
+      vehicle?.manufacturer ?? null,
+      vehicle?.model ?? null,
+      vehicle?.generation ?? null,
+    ]);
+    const at = new Date(attempt.saleDate);
+    const month = at.getUTCFullYear() * 12 + at.getUTCMonth();
+    const months = groups.get(group) ?? new Map<number, OracleAttempt[]>();
+    months.set(month, [...(months.get(month) ?? []), attempt]);
+    groups.set(group, months);
+  }
+  const result = new Map<string, Record<string, number | string | null>>();
+  for (const [group, months] of groups) {
+    for (const [month, attempts] of months) {
+      result.set(`${monthName(month)} ${group}`, trendRow(months, month, attempts));
+    }
+  }
+  return result;
+}
+
+function trendRow(months: Map<number, OracleAttempt[]>, month: number, attempts: readonly OracleAttempt[]) {
+  const pricesOf = (m: number): number[] =>
+    (months.get(m) ?? []).flatMap(({ price }) => (price === null ? [] : [price]));
+  const count = (...outcomes: string[]): number =>
+    attempts.filter(({ outcome }) => outcomes.includes(outcome)).length;
+  const prices = pricesOf(month);
+  const pooled = [0, 1, 2].flatMap((back) => pricesOf(month - back));
+  const offered = count('sold', 'not_sold', 'on_approval');
+  const median = enough(prices, 0.5);
+  const before = enough(pricesOf(month - 1), 0.5);
+  return {
+    lots_offered: offered,
+    lots_unresolved: count('unresolved'),
+    lots_sold: count('sold'),
+    sell_through: offered === 0 ? null : count('sold') / offered,
+    priced_lots: prices.length,
+    price_mean: prices.length < 5 ? null : prices.reduce((sum, price) => sum + price, 0) / prices.length,
+    price_median: median,
+    price_p10: enough(prices, 0.1),
+    price_p25: enough(prices, 0.25),
+    price_p75: enough(prices, 0.75),
+    price_p90: enough(prices, 0.9),
+    price_median_change: median === null || before === null ? null : median / before - 1,
+    priced_lots_3m: pooled.length,
+    price_median_3m: enough(pooled, 0.5),
+  };
+}
+
+const monthName = (month: number): string =>
+  `${Math.floor(month / 12)}-${String((month % 12) + 1).padStart(2, '0')}-01`;
+
+/** A percentile by linear interpolation; null for fewer than 5 values. */
+function enough(values: readonly number[], share: number): number | null {
+  if (values.length < 5) return null;
+  const sorted = [...values].sort((a, b) => a - b);
+  const place = share * (sorted.length - 1);
+  const low = sorted[Math.floor(place)] ?? 0;
+  const high = sorted[Math.ceil(place)] ?? 0;
+  return low + (high - low) * (place - Math.floor(place));
+}
+
+function groupBy<T>(items: readonly T[], keyOf: (item: T) => string): Map<string, T[]> {
+  const groups = new Map<string, T[]>();
+  for (const item of items) groups.set(keyOf(item), [...(groups.get(keyOf(item)) ?? []), item]);
+  return groups;
+}
+
+const damageName = (name: string | null): string => name?.trim() || 'none';
+const isSoundName = (name: string): boolean => /^(none|normal wear|minor dent.*)$/i.test(name);
+
+/** Rows of damage_breakdown, without names, by key. */
+export function damagesOf(world: OracleWorld): Map<string, Record<string, number | string | null>> {
+  const vehicles = new Map(world.vehicles.map((vehicle) => [vehicle.id, vehicle]));
+  const sold = attemptsOf(world).filter(({ outcome }) => outcome === 'sold');
+  const sales = new Map(sold.map((attempt) => [attempt.lot.id, attempt]));
+  const models = groupBy(world.lots, (lot) => {
+    const vehicle = vehicles.get(lot.vehicle);
+    return JSON.stringify([lot.domain, vehicle?.manufacturer ?? null, vehicle?.model ?? null]);
+  });
+  const pricesOf = (lots: readonly OracleLot[]): number[] =>
+    lots.flatMap((lot) => sales.get(lot.id)?.price ?? []);
+  const result = new Map<string, Record<string, number | string | null>>();
+  for (const [model, all] of models) {
+    const sound = all.filter(
+      (lot) => isSoundName(damageName(lot.main)) && isSoundName(damageName(lot.second)),
+    );
+    const soundMedian = enough(pricesOf(sound), 0.5);
+    const kinds = groupBy(all, (lot) => `${damageName(lot.main)} + ${damageName(lot.second)}`);
+    for (const [kind, lots] of kinds) {
+      const median = enough(pricesOf(lots), 0.5);
+      const odometers = lots.flatMap(({ km }) => (km !== null && km > 0 ? [km] : []));
+      const repairs = lots.flatMap(({ repair, before }) =>
+        repair === null ||
+        before === null ||
+        repair < 0 ||
+        repair > 5_000_000 ||
+        before < 1 ||
+        before > 5_000_000
+          ? []
+          : [repair / before],
+      );
+      result.set(`${kind} ${model}`, {
+        lots: lots.length,
+        share: lots.length / all.length,
+        sold: lots.filter((lot) => sales.has(lot.id)).length,
+        priced_lots: pricesOf(lots).length,
+        price_median: median,
+        price_ratio_to_sound: median === null || soundMedian === null ? null : median / soundMedian,
+        odometer_lots: odometers.length,
+        odometer_km_median: enough(odometers, 0.5),
+        repair_lots: repairs.length,
+        repair_share: enough(repairs, 0.5),
+      });
+    }
+  }
+  return result;
+}

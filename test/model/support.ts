@@ -1,0 +1,92 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { DuckDBConnection } from '@duckdb/node-api';
+import { ownTables } from '../../src/lake/own-tables.js';
+import { type Column, describeTable } from '../../src/lake/schema.js';
+import { identifier, literal, openSession, type Row, rows, type Session } from '../../src/lake/session.js';
+import { lakeTables } from '../../src/lake/tables.js';
+import { createEmptyBatch } from '../../src/load/batch.js';
+import { readModels } from '../../src/model/model-files.js';
+import { runModels } from '../../src/model/run-models.js';
+import { contractOf } from '../../src/service/contract/node.js';
+import { streams } from '../../src/service/streams.js';
+
+/** Parquet settings of the tests. */
+export const PARQUET = 'format parquet, compression zstd';
+
+/** A database with every lake table, empty, in its real columns, and a folder for files. */
+export interface TestLake {
+  readonly connection: DuckDBConnection;
+  readonly folder: string;
+  close(): void;
+}
+
+/** Opens an empty lake in memory. */
+export async function openLake(): Promise<TestLake> {
+  const folder = mkdtempSync(join(tmpdir(), 'lotlake-model-'));
+  const session = await openSession({ memory: '512MB', threads: 2, temp: join(folder, 'spill') });
+  await createTables(session);
+  return {
+    connection: session.connection,
+    folder,
+    close: () => {
+      session.close();
+      rmSync(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+async function createTables(session: Session): Promise<void> {
+  const describing = await session.connect();
+  const create = (name: string, columns: readonly Column[]) =>
+    session.connection.run(
+      `create table ${identifier(name)} (${columns.map((c) => `${identifier(c.name)} ${c.type}`).join(', ')})`,
+    );
+  for (const stream of Object.values(streams)) {
+    await createEmptyBatch(describing, stream.name, contractOf(stream.schema));
+    for (const table of lakeTables().filter((t) => t.stream === stream.name)) {
+      await create(table.name, (await describeTable(describing, table)).columns);
+    }
+  }
+  for (const table of ownTables) await create(table.name, table.columns);
+  describing.closeSync();
+}
+
+type Value = string | number | boolean | null;
+
+/** Rows to insert: column → value; a column that is missing is null. */
+export type Given = Readonly<Record<string, Value>>;
+
+/** Replaces the rows of a table. */
+export async function fill(
+  connection: DuckDBConnection,
+  table: string,
+  given: readonly Given[],
+): Promise<void> {
+  await connection.run(`delete from ${identifier(table)}`);
+  if (given.length === 0) return;
+  const columns = [...new Set(given.flatMap((row) => Object.keys(row)))];
+  const tuples = given.map((row) => `(${columns.map((name) => sqlOf(row[name] ?? null)).join(', ')})`);
+  await connection.run(
+    `insert into ${identifier(table)} (${columns.map(identifier).join(', ')}) values ${tuples.join(', ')}`,
+  );
+}
+
+const sqlOf = (value: Value): string => (typeof value === 'string' ? literal(value) : String(value));
+
+/** Replaces the named tables, empties the other inputs of the marts, and computes all marts. */
+export async function computeMarts(
+  lake: TestLake,
+  given: Readonly<Record<string, readonly Given[]>>,
+): Promise<void> {
+  for (const table of ['runs', 'passes', 'vehicles', 'lots', 'prices', 'archived_lots']) {
+    await fill(lake.connection, table, given[table] ?? []);
+  }
+  await runModels(lake.connection, { target: lake.folder, parquet: PARQUET, models: readModels() });
+}
+
+/** Rows of a query, with instants and dates as text. */
+export function texts(lake: TestLake, sql: string): Promise<Row[]> {
+  return rows(lake.connection, sql);
+}

@@ -1,0 +1,193 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { base, entry, lot, SOLD } from './cases.js';
+import { computeMarts, type Given, openLake, type TestLake, texts } from './support.js';
+
+let lake: TestLake;
+beforeAll(async () => {
+  lake = await openLake();
+});
+afterAll(() => lake.close());
+
+/** The attempts of what is given, as `day outcome reason price`. */
+async function attempts(given: Readonly<Record<string, readonly Given[]>>): Promise<string[]> {
+  await computeMarts(lake, { ...base, lots: [lot()], ...given });
+  const found = await texts(
+    lake,
+    `select attempt, cast(cast(sale_date as date) as varchar) as day, outcome, trust_reason, price
+     from trusted_prices order by lot_id, attempt`,
+  );
+  return found.map((row) => `${row.day} ${row.outcome} ${row.trust_reason} ${row.price}`);
+}
+
+describe('trusted_prices', () => {
+  it('takes the price of a sale from the history', async () => {
+    expect(await attempts({ prices: [entry('2026-08-01T15:00:00Z', SOLD, 5000.5)] })).toEqual([
+      '2026-08-01 sold trusted 5000.5',
+    ]);
+  });
+
+  it('takes the lot itself where the history does not hold the attempt, and counts none twice', async () => {
+    const own = lot({ sale_date: '2026-08-20T15:00:00Z', status_id: SOLD, final_bid: 4000 });
+    const first = entry('2026-08-01T15:00:00Z', 8, 3000);
+    expect(await attempts({ lots: [own], prices: [first] })).toEqual([
+      '2026-08-01 not_sold not_sold null',
+      '2026-08-20 sold trusted 4000',
+    ]);
+    const same = entry('2026-08-20T15:00:00Z', SOLD, 4000);
+    expect(await attempts({ lots: [own], prices: [same, first] })).toEqual([
+      '2026-08-01 not_sold not_sold null',
+      '2026-08-20 sold trusted 4000',
+    ]);
+  });
+
+  it('takes the amount of the lot where the history calls the same day sold without one', async () => {
+    const own = lot({ sale_date: '2026-08-20T14:00:00Z', status_id: SOLD, final_bid: 4000 });
+    expect(await attempts({ lots: [own], prices: [entry('2026-08-20T15:00:00Z', SOLD, null)] })).toEqual([
+      '2026-08-20 sold trusted 4000',
+    ]);
+  });
+
+  it('does not believe sold before the auction was held', async () => {
+    const own = lot({ sale_date: '2026-09-14T14:00:00Z', status_id: SOLD, final_bid: 1800 });
+    expect(await attempts({ lots: [own] })).toEqual(['2026-09-14 upcoming upcoming null']);
+  });
+
+  it('trusts a price from 12 hours after the auction, to the second', async () => {
+    const sold = (sale_date: string) => [lot({ sale_date, status_id: SOLD, final_bid: 1800 })];
+    expect(await attempts({ lots: sold('2026-09-09T14:00:00Z') })).toEqual(['2026-09-09 sold trusted 1800']);
+    expect(await attempts({ lots: sold('2026-09-09T14:00:01Z') })).toEqual([
+      '2026-09-09 unresolved too_recent null',
+    ]);
+    const unsold = [lot({ sale_date: '2026-09-09T14:00:01Z', status_id: 8 })];
+    expect(await attempts({ lots: unsold })).toEqual(['2026-09-09 unresolved too_recent null']);
+  });
+
+  it('does not take the last pre-bid of a lot that left before its auction for a price', async () => {
+    const left = lot({
+      sale_date: '2026-08-20T15:00:00Z',
+      status_id: SOLD,
+      final_bid: 300,
+      final_bid_updated_at: '2026-08-18T15:00:00Z',
+      archived: true,
+      last_seen_at: '2026-08-20T02:00:00Z',
+    });
+    expect(await attempts({ lots: [left] })).toEqual(['2026-08-20 unresolved not_seen_after_sale null']);
+    const recorded = {
+      ...left,
+      last_seen_at: '2026-08-20T18:00:00Z',
+      final_bid_updated_at: '2026-08-20T15:44:00Z',
+    };
+    expect(await attempts({ lots: [recorded] })).toEqual(['2026-08-20 sold trusted 300']);
+  });
+
+  it('believes the archive feed about a lot that was last seen before its auction', async () => {
+    const left = lot({
+      sale_date: '2026-08-20T15:00:00Z',
+      status_id: 3,
+      archived: true,
+      last_seen_at: '2026-08-20T02:00:00Z',
+    });
+    const ended = {
+      lot_id: 1,
+      archived_at: '2026-08-21T20:00:00Z',
+      status_id: SOLD,
+      sale_date: '2026-08-20T15:00:00Z',
+      final_bid: 7000,
+    };
+    expect(await attempts({ lots: [left], archived_lots: [ended] })).toEqual([
+      '2026-08-20 sold trusted 7000',
+    ]);
+    const earlier = {
+      ...ended,
+      archived_at: '2026-07-01T00:00:00Z',
+      final_bid: 1,
+      sale_date: '2026-06-30T15:00:00Z',
+    };
+    expect(await attempts({ lots: [left], archived_lots: [ended, earlier] })).toHaveLength(1);
+    expect(await attempts({ lots: [lot()], archived_lots: [ended] })).toEqual([]);
+  });
+
+  it('invents no price', async () => {
+    const sale = { sale_date: '2026-08-20T15:00:00Z', status_id: SOLD, buy_now: 9000, bid: 800 };
+    expect(await attempts({ lots: [lot(sale)] })).toEqual(['2026-08-20 sold no_price null']);
+    expect(await attempts({ lots: [lot({ ...sale, final_bid: 0 })] })).toEqual([
+      '2026-08-20 sold no_price null',
+    ]);
+  });
+
+  it.each([
+    [-250, 'out_of_bounds null'],
+    [0.5, 'out_of_bounds null'],
+    [1, 'trusted 1'],
+    [5_000_000, 'trusted 5000000'],
+    [99_999_999_999, 'out_of_bounds null'],
+  ])('judges an amount of %s', async (bid, expected) => {
+    expect(await attempts({ prices: [entry('2026-08-01T15:00:00Z', SOLD, bid)] })).toEqual([
+      `2026-08-01 sold ${expected}`,
+    ]);
+  });
+
+  it('undoes a sale that a later attempt follows, even one to come', async () => {
+    const first = entry('2026-08-01T15:00:00Z', SOLD, 5000);
+    const again = lot({ sale_date: '2026-09-14T15:00:00Z', status_id: 3 });
+    expect(await attempts({ lots: [again], prices: [first] })).toEqual([
+      '2026-08-01 not_sold relisted null',
+      '2026-09-14 upcoming upcoming null',
+    ]);
+  });
+
+  it('counts neighbouring days as one auction, which its last day decides', async () => {
+    const prices = [
+      entry('2026-08-06T15:00:00Z', 8, 300),
+      entry('2026-08-03T15:00:00Z', SOLD, 200),
+      entry('2026-08-10T00:00:00Z', SOLD, 400),
+      entry('2026-08-07T23:00:00Z', 8, 350),
+      entry('2026-08-14T15:00:00Z', 8, 350),
+    ];
+    expect(await attempts({ prices: prices.slice(0, 4) })).toEqual(['2026-08-10 sold trusted 400']);
+    expect(await attempts({ prices })).toEqual([
+      '2026-08-10 not_sold relisted null',
+      '2026-08-14 not_sold not_sold null',
+    ]);
+  });
+
+  it('leaves out announcements that went away before their date', async () => {
+    const gone = (gone_at: string) => [
+      entry('2026-08-20T15:00:00Z', 8, null, { gone_at, final_bid_updated_at: '2026-08-20T18:00:00Z' }),
+    ];
+    expect(await attempts({ prices: gone('2026-08-19T02:00:00Z') })).toEqual([]);
+    expect(await attempts({ prices: gone('2026-08-25T02:00:00Z') })).toEqual([
+      '2026-08-20 not_sold not_sold null',
+    ]);
+  });
+
+  it('tells what is no result from what is no sale', async () => {
+    const status = (status_id: number | null) => [lot({ sale_date: '2026-08-20T15:00:00Z', status_id })];
+    expect(await attempts({ lots: status(3) })).toEqual(['2026-08-20 unresolved no_result null']);
+    expect(await attempts({ lots: status(null) })).toEqual(['2026-08-20 unresolved no_result null']);
+    expect(await attempts({ lots: status(4) })).toEqual(['2026-08-20 on_approval on_approval null']);
+    expect(await attempts({ lots: status(7) })).toEqual(['2026-08-20 not_sold not_sold null']);
+  });
+
+  it('takes nothing from the asking prices of source 12', async () => {
+    const asked = lot({
+      domain_id: 12,
+      buy_now: 20_000,
+      status_id: SOLD,
+      final_bid: 20_000,
+      sale_date: '2026-08-01T00:00:00Z',
+    });
+    expect(await attempts({ lots: [asked] })).toEqual([]);
+    expect(await texts(lake, 'select lots, sold, priced_lots from damage_breakdown')).toEqual([
+      { lots: 1, sold: 0, priced_lots: 0 },
+    ]);
+  });
+
+  it('does not take the time of a run for the time of a pass', async () => {
+    const passes = [{ pass_id: 'p', stream: 'cars', state: 'sealed', started_at: '2026-09-01T02:00:00Z' }];
+    const early = lot({ sale_date: '2026-09-01T15:00:00Z', status_id: SOLD, final_bid: 500 });
+    expect(await attempts({ passes, lots: [early] })).toEqual([
+      '2026-09-01 unresolved not_seen_after_sale null',
+    ]);
+  });
+});

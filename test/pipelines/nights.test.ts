@@ -1,0 +1,198 @@
+import { mkdirSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { join, relative } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { RunResult } from '../../pipelines/finish.js';
+import { nightly } from '../../pipelines/nightly.js';
+import { rebuild } from '../../pipelines/rebuild.js';
+import { type Sandbox, startSandbox, type World } from '../../src/sandbox/index.js';
+import { expectArchivedLot, expectVehicle, unmet } from './record-oracle.js';
+import { bareDuckDb, configFor, type PlainRow, silentReporter, temporaryFolder } from './support.js';
+
+const FIRST = new Date('2026-11-18T02:00:00Z');
+const SECOND = new Date('2026-11-20T02:00:00Z');
+
+/** Every table and mart of a published lake, read by plain glob. */
+async function readLake(lake: string): Promise<Map<string, PlainRow[]>> {
+  const duck = await bareDuckDb();
+  const tables = new Map<string, PlainRow[]>();
+  for (const entry of readdirSync(lake, { withFileTypes: true }).filter((e) => e.isDirectory()))
+    tables.set(entry.name, await duck.query(`select * from '${join(lake, entry.name, '**', '*.parquet')}'`));
+  duck.close();
+  return tables;
+}
+
+/** Records of the world at its clock, as its pages give them. */
+function recordsOf(world: World) {
+  const json = (text: string | undefined) => JSON.parse(text ?? 'null');
+  const vehicles = world.activeIds().map((id) => json(world.vehicleJson(id, { pricesHistory: true })));
+  return { vehicles, lots: vehicles.flatMap((vehicle) => vehicle.lots) };
+}
+
+function filesOf(lake: string): Map<string, { inode: number; bytes: Buffer }> {
+  const files = readdirSync(lake, { recursive: true, withFileTypes: true }).filter(
+    (entry) => entry.isFile() && entry.name.endsWith('.parquet'),
+  );
+  return new Map(
+    files.map((entry) => {
+      const path = join(entry.parentPath, entry.name);
+      return [relative(lake, path), { inode: statSync(path).ino, bytes: readFileSync(path) }];
+    }),
+  );
+}
+
+describe('two nights over a world that moves on', () => {
+  const folder = temporaryFolder();
+  let sandbox: Sandbox;
+  let first: RunResult;
+  let second: RunResult;
+  let firstLake: Map<string, PlainRow[]>;
+  let secondLake: Map<string, PlainRow[]>;
+  let before: ReturnType<typeof recordsOf>;
+  let after: ReturnType<typeof recordsOf>;
+  let firstFiles: ReturnType<typeof filesOf>;
+  const current = join(folder.path, 'lake', 'current');
+  const night = (now: Date) => {
+    sandbox.setClock(now);
+    const config = configFor(sandbox.url, folder.path, { perPage: 150 });
+    return nightly({ config, reporter: silentReporter(), now: () => now });
+  };
+
+  beforeAll(async () => {
+    sandbox = await startSandbox({ vehicles: 900, seed: 11, clock: FIRST });
+    first = await night(FIRST);
+    before = recordsOf(sandbox.world);
+    firstLake = await readLake(current);
+    firstFiles = filesOf(current);
+    second = await night(SECOND);
+    after = recordsOf(sandbox.world);
+    secondLake = await readLake(current);
+  }, 90_000);
+
+  afterAll(async () => {
+    await sandbox.close();
+    folder.remove();
+  });
+
+  it('give every value of the world, in every table', () => {
+    for (const [records, lake] of [
+      [before, firstLake],
+      [after, secondLake],
+    ] as const) {
+      const expectations = records.vehicles.flatMap(expectVehicle);
+      const tables = new Set(expectations.map((e) => e.table));
+      expect(tables.size).toBe(18);
+      expect(unmet(expectations, lake).slice(0, 5)).toEqual([]);
+    }
+  });
+
+  it('give what the archive feed told', () => {
+    const world = sandbox.world;
+    const archived = world
+      .at(FIRST)
+      .archivedLotIds()
+      .map((id) => world.at(FIRST).archivedLot(id));
+    const expectations = archived.flatMap((record) => expectArchivedLot(JSON.parse(JSON.stringify(record))));
+    expect(expectations.length).toBeGreaterThan(500);
+    expect(unmet(expectations, firstLake).slice(0, 5)).toEqual([]);
+  });
+
+  it('have no row too many', () => {
+    const ids = (records: typeof before) =>
+      records.vehicles.map((vehicle) => vehicle.id).sort((a, b) => a - b);
+    const stored = (lake: typeof firstLake, where: (row: PlainRow) => boolean) =>
+      (lake.get('vehicles') ?? [])
+        .filter(where)
+        .map((row) => Number(row.vehicle_id))
+        .sort((a, b) => a - b);
+    expect(stored(firstLake, () => true)).toEqual(ids(before));
+    expect(stored(secondLake, (row) => row.archived === false)).toEqual(ids(after));
+    expect(stored(secondLake, () => true)).toEqual(
+      [...new Set([...ids(before), ...ids(after)])].sort((a, b) => a - b),
+    );
+  });
+
+  it('archive what left the feed, with its last values kept', () => {
+    const there = new Set(after.vehicles.map((vehicle) => vehicle.id));
+    const left = before.vehicles.filter((vehicle) => !there.has(vehicle.id));
+    expect(left.length).toBeGreaterThan(5);
+    const rows = new Map((secondLake.get('vehicles') ?? []).map((row) => [row.vehicle_id, row]));
+    for (const vehicle of left) {
+      const row = rows.get(vehicle.id);
+      expect(row).toMatchObject({ archived: true, title: vehicle.title ?? null });
+      expect(['absence', 'archive-feed', 'feed']).toContain(row?.archived_by);
+    }
+    const expectations = left
+      .flatMap(expectVehicle)
+      .filter(
+        (e) => !['vehicles', 'lots', 'listings'].includes(e.table) || !/archived|position/.test(e.column),
+      );
+    expect(unmet(expectations, secondLake).filter((e) => e.found === 'no row')).toEqual([]);
+  });
+
+  it('record each change of a tracked field', () => {
+    const amounts = ['bid', 'final_bid', 'buy_now'];
+    const old = new Map(before.lots.map((lot) => [lot.id, lot]));
+    const expected = after.lots.flatMap((lot) => {
+      const was = old.get(lot.id);
+      if (was === undefined) return [];
+      return amounts
+        .filter((field) => (was[field] ?? null) !== (lot[field] ?? null))
+        .map((field) => `${lot.id} ${field} ${was[field] ?? null} ${lot[field] ?? null}`);
+    });
+    const number = (value: unknown): number | null => (value === null ? null : Number(value));
+    const recorded = (secondLake.get('lot_changes') ?? [])
+      .filter((row) => amounts.includes(String(row.field)))
+      .map((row) => `${row.lot_id} ${row.field} ${number(row.old_value)} ${number(row.new_value)}`);
+    expect(expected.length).toBeGreaterThan(5);
+    expect(recorded.sort()).toEqual(expected.sort());
+  });
+
+  it('leave a row as it was where its record did not change', () => {
+    const changed = new Set(sandbox.world.changedIds(FIRST));
+    const same = (secondLake.get('vehicles') ?? []).filter(
+      (row) => !changed.has(Number(row.vehicle_id)) && row.archived === false,
+    );
+    const was = new Map((firstLake.get('vehicles') ?? []).map((row) => [row.vehicle_id, row]));
+    expect(same.length).toBeGreaterThan(500);
+    for (const row of same) expect(row).toEqual(was.get(row.vehicle_id));
+  });
+
+  it('link the files of partitions without a change and write only the others', () => {
+    const files = filesOf(current);
+    const linked = [...files].filter(([path, file]) => firstFiles.get(path)?.inode === file.inode);
+    expect(linked.length).toBeGreaterThan(20);
+    const sum = (member: 'linkedFiles' | 'writtenFiles') =>
+      Object.values(second.counts).reduce((total, counts) => total + counts[member], 0);
+    expect(sum('writtenFiles')).toBeLessThan(sum('linkedFiles'));
+    for (const [path, file] of linked) expect(firstFiles.get(path)?.bytes.equals(file.bytes)).toBe(true);
+  });
+
+  it('keep the snapshot of the first night whole', async () => {
+    const lake = await readLake(first.snapshot);
+    for (const [name, rows] of firstLake) expect(lake.get(name)?.length, name).toBe(rows.length);
+  });
+
+  it('change nothing when the same night is run again', async () => {
+    const again = await night(new Date(SECOND.getTime() + 60_000));
+    const changes = Object.entries(again.counts).filter(([, c]) => c.inserted + c.updated + c.gone > 0);
+    expect(changes).toEqual([]);
+    expect(again.lotChanges).toBe(0);
+  });
+
+  it('can be made again from landing', async () => {
+    const lake = await readLake(current);
+    rmSync(join(folder.path, 'lake'), { recursive: true });
+    mkdirSync(join(folder.path, 'lake'));
+    await rebuild({
+      config: configFor(sandbox.url, folder.path),
+      reporter: silentReporter(),
+      now: () => SECOND,
+    });
+    const rebuilt = await readLake(current);
+    const order = (rows: PlainRow[] | undefined) => (rows ?? []).map((row) => JSON.stringify(row)).sort();
+    for (const [name, rows] of lake) {
+      if (name === 'runs') continue;
+      expect(order(rebuilt.get(name)), name).toEqual(order(rows));
+    }
+  }, 60_000);
+});

@@ -1,0 +1,126 @@
+import { join } from 'node:path';
+import { afterEach, describe, expect, it } from 'vitest';
+import { nightly } from '../../pipelines/nightly.js';
+import { createWorld } from '../../src/sandbox/index.js';
+import { bareDuckDb, configFor, lastPage, serve, silentReporter, temporaryFolder } from './support.js';
+
+const folders: ReturnType<typeof temporaryFolder>[] = [];
+const output = (): string => {
+  const folder = temporaryFolder();
+  folders.push(folder);
+  return folder.path;
+};
+afterEach(() => {
+  for (const folder of folders.splice(0)) folder.remove();
+});
+
+/** Vehicles of the sandbox's world as they are served, free to be damaged. */
+// biome-ignore lint/suspicious/noExplicitAny: records are damaged on purpose
+function vehicles(count: number): any[] {
+  const world = createWorld({ vehicles: count, seed: 5 });
+  return world.activeIds().map((id) => JSON.parse(world.vehicleJson(id, { pricesHistory: true }) ?? ''));
+}
+
+async function runOver(cars: readonly unknown[]) {
+  const path = output();
+  const service = await serve((url) =>
+    url.pathname === '/api/cars'
+      ? { body: Number(url.searchParams.get('page')) === 1 ? lastPage(cars) : lastPage([]) }
+      : { status: 404, body: { error: 'unknown' } },
+  );
+  const reporter = silentReporter();
+  const result = await nightly({ config: configFor(service.url, path), reporter });
+  await service.close();
+  const duck = await bareDuckDb();
+  const query = (table: string, rest = '') =>
+    duck.query(`select * from '${join(path, 'lake', 'current', table, '**', '*.parquet')}' ${rest}`);
+  return { result, query, reporter, close: () => duck.close() };
+}
+
+describe('a record that breaks the contract', () => {
+  it('is set aside with its place and raw text, and the rest of its page arrives', async () => {
+    const cars = vehicles(300);
+    const [bid, id, time] = [17, 120, 256];
+    cars[bid].lots[0].bid = { value: 5 };
+    cars[id].id = 'no number';
+    cars[time].lots[0].created_at = '2026-02-30T10:00:00.000000Z';
+    const { result, query, close } = await runOver(cars);
+    const rejects = await query('rejects', 'order by position');
+    expect(rejects.map((r) => [r.stream, r.page, r.position, r.record_id, r.path])).toEqual([
+      ['cars', 1, bid, String(cars[bid].id), 'lots[0].bid'],
+      ['cars', 1, id, 'no number', 'id'],
+      ['cars', 1, time, String(cars[time].id), 'lots[0].created_at'],
+    ]);
+    expect(rejects[0]).toMatchObject({ found: 'object {"value":5}', raw: JSON.stringify(cars[bid]) });
+    expect(rejects[0]?.expected).toContain('number');
+    expect(rejects[2]?.expected).toContain('timestamp');
+    expect(result.passes[0]).toMatchObject({ records: cars.length, loaded: cars.length - 3, rejected: 3 });
+    const stored = await query('vehicles', 'order by vehicle_id');
+    const rest = cars.filter((_, i) => ![bid, id, time].includes(i)).map((car) => car.id);
+    expect(stored.map((row) => row.vehicle_id)).toEqual(rest);
+    close();
+  });
+
+  it('takes digits written as text for numbers', async () => {
+    const cars = vehicles(20);
+    const expected = cars[3].id;
+    cars[3].id = String(expected);
+    cars[4].lots[0].bid = '1500.25';
+    const { result, query, close } = await runOver(cars);
+    expect(result.passes[0]?.rejected).toBe(0);
+    expect((await query('vehicles', `where vehicle_id = ${expected}`)).length).toBe(1);
+    expect(await query('lots', `where lot_id = ${cars[4].lots[0].id}`)).toMatchObject([{ bid: 1500.25 }]);
+    close();
+  });
+});
+
+describe('a member that the contract does not know', () => {
+  it('arrives in extra of its row and in the drift report', async () => {
+    const cars = vehicles(60);
+    cars[0].battery = { kwh: 77 };
+    cars[7].lots[0].location.region = 'west';
+    cars[9].lots[0].seller = { id: 1, name: 'A', rating: 5 };
+    const price = cars.flatMap((car) => car.lots).find((lot) => (lot.prices ?? []).length > 0)?.prices[0];
+    price.currency = 'usd';
+    const { result, query, close } = await runOver(cars);
+    expect(result.drift.map((entry) => [entry.path, entry.kept]).sort()).toEqual([
+      ['battery', true],
+      ['lots[].location.region', true],
+      ['lots[].prices[].currency', true],
+      ['lots[].seller.rating', true],
+    ]);
+    expect(result.drift.find((entry) => entry.path === 'lots[].location.region')).toMatchObject({
+      page: 1,
+      position: 7,
+    });
+    const extra = async (table: string, where: string) =>
+      JSON.parse(String((await query(table, where))[0]?.extra));
+    expect(await extra('vehicles', `where vehicle_id = ${cars[0].id}`)).toEqual({ battery: { kwh: 77 } });
+    expect(await extra('lots', `where lot_id = ${cars[7].lots[0].id}`)).toEqual({
+      'location.region': 'west',
+    });
+    expect(await extra('lots', `where lot_id = ${cars[9].lots[0].id}`)).toEqual({ 'seller.rating': 5 });
+    expect(await extra('prices', `where price_id = ${price.id}`)).toEqual({ currency: 'usd' });
+    const others = await query('vehicles', `where extra is not null and vehicle_id <> ${cars[0].id}`);
+    expect(others).toEqual([]);
+    close();
+  });
+});
+
+describe('the service', () => {
+  it('may lack /statistics and /archived-lots, which is reported', async () => {
+    const { result, reporter, close } = await runOver(vehicles(10));
+    expect(result.passes.map((pass) => pass.manifest.stream)).toEqual(['cars']);
+    expect(reporter.warnings.filter((w) => w.includes('is skipped')).length).toBe(2);
+    close();
+  });
+
+  it('fails the run where it lacks /cars, and nothing is published', async () => {
+    const service = await serve(() => ({ status: 404, body: { message: 'nothing here' } }));
+    const path = output();
+    const run = nightly({ config: configFor(service.url, path), reporter: silentReporter() });
+    await expect(run).rejects.toMatchObject({ name: 'NotFoundError', outcome: 'failed' });
+    await expect(run).rejects.toThrow(/nothing here/);
+    await service.close();
+  });
+});

@@ -1,0 +1,96 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { RunResult } from '../../pipelines/finish.js';
+import { nightly } from '../../pipelines/nightly.js';
+import { packageRoot } from '../../src/config/package-root.js';
+import { type Expectation, expectArchivedLot, expectVehicle, unmet } from './record-oracle.js';
+import {
+  bareDuckDb,
+  configFor,
+  lastPage,
+  type PlainRow,
+  serve,
+  silentReporter,
+  temporaryFolder,
+} from './support.js';
+
+const samples = join(packageRoot, '..', 'shared', 'samples');
+const isPresent = existsSync(samples);
+if (!isPresent) console.log(`skipped: no real records in ${samples}`);
+
+const read = (name: string) => JSON.parse(readFileSync(join(samples, name), 'utf8'));
+
+describe.skipIf(!isPresent)('real records of the service', () => {
+  const folder = temporaryFolder();
+  let expectations: Expectation[] = [];
+  let result: RunResult;
+  let rows: Map<string, PlainRow[]>;
+
+  beforeAll(async () => {
+    const cars = read('cars-page-domain3.json');
+    const vehicles = [
+      ...cars.data,
+      read('car-domain1-abridged.json'),
+      read('search-lot-domain12.json').data,
+      read('prices-history-domain1.json').data,
+    ];
+    const archived = read('archived-lots-page.json');
+    expectations = [...vehicles.flatMap(expectVehicle), ...archived.data.flatMap(expectArchivedLot)];
+    const service = await serve((url) => {
+      const page = Number(url.searchParams.get('page') ?? 1);
+      // Simple pagination: three records a page, `links.next` to another host, then an empty page.
+      if (url.pathname === '/api/cars') {
+        const data = vehicles.slice((page - 1) * 3, page * 3);
+        const next = `http://auctionsapi.com/api/cars?per_page=3&page=${page + 1}`;
+        return {
+          body: {
+            ...cars,
+            data,
+            links: { ...cars.links, next: data.length === 0 ? null : next },
+            meta: { ...cars.meta, current_page: page },
+          },
+        };
+      }
+      if (url.pathname === '/api/archived-lots') return { body: page === 1 ? archived : lastPage([]) };
+      return { status: 404, body: { message: 'no such endpoint' } };
+    });
+    const reporter = silentReporter();
+    result = await nightly({ config: configFor(service.url, folder.path), reporter });
+    await service.close();
+    expect(reporter.warnings.join('\n')).toContain('/statistics is skipped');
+    const duck = await bareDuckDb();
+    rows = new Map();
+    for (const table of new Set(expectations.map((e) => e.table))) {
+      const glob = join(folder.path, 'lake', 'current', table, '**', '*.parquet');
+      rows.set(table, await duck.query(`select * from '${glob}'`));
+    }
+    duck.close();
+  }, 60_000);
+
+  afterAll(() => folder.remove());
+
+  it('are all loaded, without a reject and without drift', () => {
+    expect(result.passes.map((pass) => [pass.manifest.stream, pass.loaded, pass.rejected])).toEqual([
+      ['cars', 6, 0],
+      ['archived_lots', 3, 0],
+    ]);
+    expect(result.drift).toEqual([]);
+  });
+
+  it('are found again in the lake, value by value', () => {
+    expect(expectations.length).toBeGreaterThan(500);
+    expect(unmet(expectations, rows)).toEqual([]);
+  });
+
+  it('add no row that no record has', () => {
+    const keys = (table: string, key: string): unknown[] =>
+      [...new Set(expectations.filter((e) => e.table === table).map((e) => e.key[key]))].sort();
+    for (const [table, key] of [
+      ['vehicles', 'vehicle_id'],
+      ['lots', 'lot_id'],
+      ['prices', 'price_id'],
+    ] as const)
+      expect((rows.get(table) ?? []).map((row) => row[key]).sort()).toEqual(keys(table, key));
+  });
+});

@@ -1,0 +1,105 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { createServer, type IncomingMessage, type Server } from 'node:http';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { DuckDBInstance } from '@duckdb/node-api';
+import type { Reporter } from '../../pipelines/job.js';
+import { type Config, type ConfigInput, readConfig } from '../../src/config/config.js';
+
+/** A reporter that keeps what it is told. */
+export function silentReporter(): Reporter & { readonly warnings: string[]; readonly steps: string[] } {
+  const warnings: string[] = [];
+  const steps: string[] = [];
+  return {
+    warnings,
+    steps,
+    step: (name, detail) => steps.push(`${name} ${detail ?? ''}`),
+    progress: () => undefined,
+    warn: (message) => warnings.push(message),
+  };
+}
+
+/** A temporary output folder and the function that removes it. */
+export function temporaryFolder(): { readonly path: string; remove(): void } {
+  const path = mkdtempSync(join(tmpdir(), 'lotlake-test-'));
+  return { path, remove: () => rmSync(path, { recursive: true, force: true }) };
+}
+
+/** A configuration that points at a server of the test. */
+export function configFor(url: string, output: string, more: ConfigInput = {}): Config {
+  return readConfig(
+    { baseUrl: url, output, rate: 10_000, retryBudget: 5, memory: '500MB', ...more },
+    { env: { LOTLAKE_API_KEY: 'sandbox-key' }, cwd: output },
+  );
+}
+
+/** What a hand-made server answers to one request. */
+export type Respond = (url: URL, request: IncomingMessage) => { status?: number; body: unknown };
+
+/** A server on 127.0.0.1 that answers JSON, and the requests that it got. */
+export async function serve(
+  respond: Respond,
+): Promise<{ readonly url: string; readonly requests: string[]; close(): Promise<void> }> {
+  const requests: string[] = [];
+  const server: Server = createServer((request, response) => {
+    const url = new URL(request.url ?? '/', 'http://127.0.0.1');
+    requests.push(`${url.pathname}${url.search}`);
+    const { status = 200, body } = respond(url, request);
+    response.writeHead(status, { 'content-type': 'application/json' });
+    response.end(typeof body === 'string' ? body : JSON.stringify(body));
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const address = server.address();
+  if (address === null || typeof address === 'string') throw new Error('the server has no port');
+  return {
+    url: `http://127.0.0.1:${address.port}/api`,
+    requests,
+    close: () =>
+      new Promise((resolve) => {
+        server.closeAllConnections();
+        server.close(() => resolve());
+      }),
+  };
+}
+
+/** An answer with a page that no other follows. */
+export function lastPage(data: readonly unknown[]): object {
+  return {
+    data,
+    links: { first: null, last: null, prev: null, next: null },
+    meta: { current_page: 1, from: 1, path: 'http://service.example/api', per_page: 1000, to: data.length },
+  };
+}
+
+/** A row of a query in a bare DuckDB, integers as numbers and the rest as JSON. */
+export type PlainRow = Readonly<Record<string, unknown>>;
+
+/** Answers queries in a DuckDB without any setting of lotlake's. */
+export async function bareDuckDb(): Promise<{
+  query(sql: string): Promise<PlainRow[]>;
+  close(): void;
+}> {
+  const instance = await DuckDBInstance.create(':memory:');
+  const connection = await instance.connect();
+  await connection.run("set TimeZone = 'UTC'");
+  return {
+    query: async (sql) => {
+      const reader = await connection.runAndReadAll(sql);
+      const types = reader.columnNames().map((_, i) => String(reader.columnType(i)));
+      return reader
+        .getRowObjectsJson()
+        .map((row) =>
+          Object.fromEntries(
+            Object.entries(row).map(([name, value], i) => [
+              name,
+              /^(U?BIGINT|HUGEINT)$/.test(types[i] ?? '') && value !== null ? Number(value) : value,
+            ]),
+          ),
+        );
+    },
+    close: () => {
+      connection.closeSync();
+      instance.closeSync();
+    },
+  };
+}
