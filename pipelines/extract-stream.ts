@@ -81,6 +81,7 @@ async function walkPass(
     path: stream.path,
     query,
     concurrency: job.config.concurrency,
+    ascending: stream.ascending,
     sink: createSink(pass, stream, job.contracts[stream.name]),
     ...(job.signal === undefined ? {} : { signal: job.signal }),
     onPage: (page, expected) => {

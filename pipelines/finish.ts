@@ -7,9 +7,9 @@ import { type ModelResult, runModels } from '../src/model/run-models.js';
 import { sealSnapshot, switchCurrent } from '../src/publish/publish.js';
 import { inWarehouse } from '../src/publish/warehouse.js';
 import type { BaseState, Evidence, MergeContext, TableCounts } from '../src/reconcile/context.js';
-import { PARQUET } from '../src/reconcile/merge.js';
 import { writePasses, writeRejects, writeRun } from '../src/reconcile/own-rows.js';
 import { reconcile } from '../src/reconcile/reconcile.js';
+import { PARQUET } from '../src/reconcile/write.js';
 import type { LoadedPass } from './extract-stream.js';
 import type { Job } from './job.js';
 
@@ -62,6 +62,7 @@ export async function reconcileInto(
   mkdirSync(options.target, { recursive: true });
   const context: MergeContext = {
     connection: job.session.connection,
+    connect: job.session.connect,
     schemas: job.schemas,
     stage: options.stage,
     target: options.target,

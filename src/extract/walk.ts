@@ -17,6 +17,8 @@ export interface Walk<P extends PageFacts> {
   /** Parameters of every request, without the page. */
   readonly query: Query;
   readonly concurrency: number;
+  /** Whether the list ascends by id, so that records shared by neighbouring pages show that it moved. */
+  readonly ascending: boolean;
   readonly sink: PageSink<P>;
   readonly signal?: AbortSignal;
   /** Called for each page as it is landed. */
@@ -56,7 +58,7 @@ export async function walk<P extends PageFacts>(options: Walk<P>): Promise<WalkR
   if (plan.mode === 'numbers') await inParallel(plan.pages, options.concurrency, fetchPage, options.signal);
   if (first.lastPage === null) return finished(pages, null);
   await followGrowth(first.lastPage, pages, fetchPage);
-  await mend(pages, fetchPage);
+  await mend(pages, fetchPage, options.ascending);
   return finished(pages, lastTotal(pages));
 }
 
@@ -103,11 +105,12 @@ async function followGrowth<P extends PageFacts>(
 async function mend<P extends PageFacts>(
   pages: ReadonlyMap<number, P>,
   fetchPage: (page: number) => Promise<P>,
+  ascending: boolean,
 ): Promise<void> {
   const received = [...pages.values()];
   const again = unsafePages(received);
   const first = received.find((page) => page.page === 1);
-  const moved = overlaps(received) || received.some((page) => page.total !== first?.total);
+  const moved = (ascending && overlaps(received)) || received.some((page) => page.total !== first?.total);
   if (moved && pages.size > 1 && !again.includes(1)) again.push(1);
   for (const number of again) await fetchPage(number);
 }

@@ -1,6 +1,7 @@
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import type { DuckDBConnection } from '@duckdb/node-api';
+import { partitionColumns } from '../lake/partition.js';
 import { identifier, literal, literals } from '../lake/session.js';
 import { type LakeTable, lakeTables } from '../lake/tables.js';
 import type { ContractNode } from '../service/contract/node.js';
@@ -49,7 +50,7 @@ export async function loadBatch(
   try {
     await createViews(connection, options.stream, options.contract, options.learned);
     for (const table of lakeTables().filter((table) => table.stream === options.stream))
-      await stage(connection, stagedSql(table), join(options.stage, table.name), options.name);
+      await stage(connection, stagedSql(table), join(options.stage, table.name), options.name, table.wide);
     if (options.stream === 'cars') {
       for (const [name, sql] of Object.entries(DELIVERED))
         await stage(connection, sql, join(options.stage, name), options.name);
@@ -61,9 +62,10 @@ export async function loadBatch(
   }
 }
 
-/** The SELECT of a table with the order of receipt beside its columns. */
+/** The SELECT of a table with the order of receipt beside its columns, and the partition of a wide one. */
 export function stagedSql(table: LakeTable): string {
-  return table.sql.replaceAll(/\b_extra as extra\b/g, '_extra as extra, _seq');
+  const sql = table.sql.replaceAll(/\b_extra as extra\b/g, '_extra as extra, _seq');
+  return table.wide ? `select t.*${partitionColumns(table, 't')} from (${sql}) as t` : sql;
 }
 
 async function createBatch(
@@ -114,9 +116,19 @@ async function createViews(
   }
 }
 
-async function stage(connection: DuckDBConnection, sql: string, folder: string, name: string): Promise<void> {
+async function stage(
+  connection: DuckDBConnection,
+  sql: string,
+  folder: string,
+  name: string,
+  isPartitioned = false,
+): Promise<void> {
   mkdirSync(folder, { recursive: true });
+  const target = isPartitioned ? folder : join(folder, `${name}.parquet`);
+  const partition = isPartitioned
+    ? `, partition_by (_domain, _month), overwrite_or_ignore true, filename_pattern ${literal(`${name}-{i}`)}`
+    : '';
   await connection.run(
-    `copy (${sql}) to ${literal(join(folder, `${name}.parquet`))} (format parquet, compression snappy)`,
+    `copy (${sql}) to ${literal(target)} (format parquet, compression snappy${partition})`,
   );
 }

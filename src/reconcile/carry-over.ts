@@ -3,11 +3,11 @@ import { join } from 'node:path';
 import { filesRelation, globRelation } from '../lake/files.js';
 import { type ManifestTable, readManifest } from '../lake/manifest.js';
 import { ownTables } from '../lake/own-tables.js';
+import { monthOf } from '../lake/partition.js';
 import type { Column } from '../lake/schema.js';
 import { identifier, literal, row } from '../lake/session.js';
 import type { MergeContext } from './context.js';
-import { PARQUET } from './merge.js';
-import { monthOf } from './staged.js';
+import { PARQUET } from './write.js';
 
 /** A table as carrying over sees it. */
 interface Carried {
@@ -89,7 +89,7 @@ async function rewrite(
   );
   const relation = '_carried';
   await context.connection.run(`
-    create or replace temp table ${relation} as
+    create or replace table ${relation} as
     select ${merged.join(', ')}${table.partitioned ? ', r.month' : ''}
     from ${rebuilt(context, table)} as r left join ${old(table, published, stored)} as p on ${match(table)}
     union all by name

@@ -24,6 +24,8 @@ export interface Evidence {
 /** Everything that merging needs. */
 export interface MergeContext {
   readonly connection: DuckDBConnection;
+  /** Another connection to the same database, for work side by side. */
+  connect(): Promise<DuckDBConnection>;
   readonly schemas: ReadonlyMap<string, TableSchema>;
   /** Folder with the staged rows, one folder a table. */
   readonly stage: string;

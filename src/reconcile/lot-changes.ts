@@ -4,9 +4,10 @@ import { linkFile } from '../lake/files.js';
 import type { TableSchema } from '../lake/schema.js';
 import { identifier, literal, scalar } from '../lake/session.js';
 import type { MergeContext } from './context.js';
-import { diffName, PARQUET } from './merge.js';
+import { diffName } from './diff.js';
 import { baseRelation } from './staged.js';
 import { timestamp } from './state-tables.js';
+import { PARQUET } from './write.js';
 
 /** Columns of lots whose every change is kept. */
 export const TRACKED_FIELDS: readonly string[] = [
@@ -55,7 +56,7 @@ async function write(context: MergeContext, lots: TableSchema, effective: string
   });
   const table = '_lot_changes';
   await context.connection.run(`
-    create or replace temp table ${table} as
+    create or replace table ${table} as
     select lot_id, vehicle_id, domain_id, change.field, change.old_value, change.new_value,
       ${timestamp(seenAt)} as seen_at, ${literal(runId)} as run_id,
       strftime(${timestamp(seenAt)} at time zone 'UTC', '%Y-%m') as month

@@ -6,8 +6,8 @@ import { identifier, literal } from '../lake/session.js';
 import type { PassManifest } from '../land/pass.js';
 import { rejectsRelation } from '../load/loader.js';
 import type { MergeContext } from './context.js';
-import { PARQUET } from './merge.js';
 import { ReconcileError } from './reconcile-error.js';
+import { PARQUET } from './write.js';
 
 /** One row of `runs`. */
 export interface RunRow {

@@ -1,9 +1,11 @@
+import { mkdirSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { literal } from '../lake/session.js';
 import { lakeTables } from '../lake/tables.js';
 import type { MergeContext, TableCounts } from './context.js';
+import type { NewRows } from './diff.js';
 import { appendLotChanges } from './lot-changes.js';
-import { mergeTable, type NewRows, PARQUET } from './merge.js';
+import { mergeTable } from './merge.js';
 import { ReconcileError } from './reconcile-error.js';
 import { findRepeatedVehicles, isStaged, stagedRelation } from './staged.js';
 import { effectiveLots, effectiveVehicles, measureShrink, prepareState } from './state-tables.js';
@@ -53,9 +55,22 @@ async function freshRows(context: MergeContext, name: string): Promise<NewRows |
   const sql = name === 'lots' ? await effectiveLots(context) : await effectiveVehicles(context);
   if (context.base === undefined) return { relation: sql, withState: true };
   // Read several times below, so it is computed once.
-  const path = literal(join(context.stage, `_effective_${name}.parquet`));
-  await context.connection.run(`copy (from ${sql}) to ${path} (${PARQUET.replace('zstd', 'snappy')})`);
-  return { relation: `read_parquet(${path}, hive_partitioning = false)`, withState: true };
+  const folder = join(context.stage, `_effective_${name}`);
+  mkdirSync(folder);
+  const isWide = name === 'lots';
+  const target = literal(isWide ? folder : join(folder, 'data_0.parquet'));
+  const partition = isWide ? ', partition_by (_domain, _month), overwrite_or_ignore true' : '';
+  await context.connection.run(
+    `copy (from ${sql}) to ${target} (format parquet, compression snappy${partition})`,
+  );
+  // A partitioned copy of no rows leaves no file.
+  if (readdirSync(folder).length === 0) return undefined;
+  return { relation: effectiveFiles(folder, isWide), withState: true };
+}
+
+function effectiveFiles(folder: string, isWide: boolean): string {
+  const glob = literal(join(folder, isWide ? '**' : '', '*.parquet'));
+  return `read_parquet(${glob}, hive_partitioning = ${isWide}${isWide ? ', hive_types_autocast = false' : ''})`;
 }
 
 /** Holds the run where a source would lose more of its active lots at once than a feed plausibly does. */

@@ -1,7 +1,8 @@
 import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { filesRelation } from '../lake/files.js';
-import type { ManifestTable } from '../lake/manifest.js';
+import type { LakeFile } from '../lake/manifest.js';
+import { partitionColumns } from '../lake/partition.js';
 import type { Column, TableSchema } from '../lake/schema.js';
 import { identifier, literal, scalar } from '../lake/session.js';
 import type { LakeTable } from '../lake/tables.js';
@@ -13,12 +14,14 @@ const REPEATED = '_repeated_vehicles';
 /** Whether this run staged rows for a table. */
 export function isStaged(context: MergeContext, table: string): boolean {
   const folder = join(context.stage, table);
-  return existsSync(folder) && readdirSync(folder).some((file) => file.endsWith('.parquet'));
+  return existsSync(folder) && readdirSync(folder).length > 0;
 }
 
-/** The staged rows of a table as they were received. */
+/** The staged rows of a table as they were received; a wide table has `_domain` and `_month` beside them. */
 export function stagedFiles(context: MergeContext, table: string): string {
-  return `read_parquet(${literal(join(context.stage, table, '*.parquet'))}, hive_partitioning = false)`;
+  const isWide = context.schemas.get(table)?.table.wide ?? false;
+  const glob = literal(join(context.stage, table, isWide ? '**' : '', '*.parquet'));
+  return `read_parquet(${glob}, hive_partitioning = ${isWide}${isWide ? ', hive_types_autocast = false' : ''})`;
 }
 
 /** Notes which vehicles came more than once, so that only what came last counts, children included. */
@@ -27,7 +30,7 @@ export async function findRepeatedVehicles(context: MergeContext): Promise<numbe
     ? stagedFiles(context, 'vehicles')
     : '(select cast(null as bigint) as vehicle_id, 0 as _seq where false)';
   await context.connection.run(`
-    create or replace temp table ${REPEATED} as
+    create or replace table ${REPEATED} as
     select vehicle_id, max(_seq) as _seq from ${source} group by vehicle_id having count(*) > 1`);
   return scalar(context.connection, `select count(*) from ${REPEATED}`);
 }
@@ -37,7 +40,8 @@ export async function findRepeatedVehicles(context: MergeContext): Promise<numbe
  * earlier version of their vehicle are left out.
  */
 export async function stagedRelation(context: MergeContext, table: LakeTable): Promise<string> {
-  const source = stagedFiles(context, table.name);
+  const files = stagedFiles(context, table.name);
+  const source = table.wide ? files : `(select s.*${partitionColumns(table, 's')} from ${files} as s)`;
   const key = table.key.map(identifier).join(', ');
   const columns = await context.connection.runAndReadAll(`describe select * from ${source}`);
   const hasVehicle = columns.getRows().some((row) => row[0] === 'vehicle_id');
@@ -60,35 +64,35 @@ export async function stagedRelation(context: MergeContext, table: LakeTable): P
   ) where _rank = 1)`;
 }
 
-/** The rows of a table in the last state, with its own columns; columns that it did not have yet are null. */
+/**
+ * The rows of a table in the last state, with its own columns and, where it is partitioned, `_domain` and `_month`;
+ * columns that it did not have yet are null.
+ * @param files the files to read; all of them by default
+ */
 export function baseRelation(
   context: MergeContext,
   schema: TableSchema,
-  files?: ManifestTable['files'],
+  files?: readonly LakeFile[],
 ): string {
   const stored = context.base?.manifest.tables[schema.table.name];
-  const used = files ?? stored?.files ?? [];
+  const used = (files ?? stored?.files ?? []).filter((file) => file.rows > 0);
+  const isPartitioned = schema.table.partition !== undefined;
   if (context.base === undefined || stored === undefined || used.length === 0) {
-    return `(select ${schema.columns.map(nullColumn).join(', ')} where false)`;
+    const partition = isPartitioned
+      ? ', cast(null as varchar) as _domain, cast(null as varchar) as _month'
+      : '';
+    return `(select ${schema.columns.map(nullColumn).join(', ')}${partition} where false)`;
   }
-  const known = new Map(stored.columns.map((column) => [column.name, column.type]));
+  const known = new Set(stored.columns.map((column) => column.name));
   const columns = schema.columns.map((column) =>
     known.has(column.name)
       ? `cast(${identifier(column.name)} as ${column.type}) as ${identifier(column.name)}`
       : nullColumn(column),
   );
-  return `(select ${columns.join(', ')} from ${filesRelation(context.base.folder, used, stored.partitioned)})`;
+  const partition = isPartitioned
+    ? `, coalesce(cast(domain_id as varchar), 'none') as _domain, month as _month`
+    : '';
+  return `(select ${columns.join(', ')}${partition} from ${filesRelation(context.base.folder, used, stored.partitioned)})`;
 }
 
 const nullColumn = (column: Column): string => `cast(null as ${column.type}) as ${identifier(column.name)}`;
-
-/** SQL of a row's partition: `domain_id`, then the month of the column that never changes; empty when there is none. */
-export function partitionColumns(table: LakeTable): string[] {
-  if (table.partition === undefined) return [];
-  return ['domain_id', monthOf(table.partition.month)];
-}
-
-/** SQL of the month of an instant, as partitions are named. */
-export function monthOf(column: string): string {
-  return `coalesce(strftime(${identifier(column)} at time zone 'UTC', '%Y-%m'), 'unknown')`;
-}

@@ -1,4 +1,5 @@
 import { globRelation } from '../lake/files.js';
+import { partitionColumns } from '../lake/partition.js';
 import type { TableSchema } from '../lake/schema.js';
 import { identifier, literal } from '../lake/session.js';
 import { rejectsRelation } from '../load/loader.js';
@@ -21,19 +22,19 @@ export async function prepareState(context: MergeContext): Promise<void> {
   const feed = isStaged(context, 'archived_lots')
     ? `select lot_id, max(archived_at) as archived_at from ${stagedFiles(context, 'archived_lots')} group by lot_id`
     : 'select cast(null as bigint) as lot_id, cast(null as timestamptz) as archived_at where false';
-  await connection.run(`create or replace temp table ${FEED} as ${feed}`);
+  await connection.run(`create or replace table ${FEED} as ${feed}`);
 
   const lots = schemaOf(context, 'lots');
   const active = `select lot_id, vehicle_id, domain_id, changed_at from ${baseRelation(context, lots)} where not coalesce(archived, false)`;
   if (!isStaged(context, 'vehicles')) {
-    await connection.run(`create or replace temp table ${ABSENT_LOTS} as
+    await connection.run(`create or replace table ${ABSENT_LOTS} as
       select lot_id, domain_id, cast(null as varchar) as reason from (${active}) where false`);
     return;
   }
   const delivered = stagedFiles(context, '_delivered_vehicles');
   const asked = evidence.domainId === undefined ? 'true' : `o.domain_id = ${evidence.domainId}`;
   await connection.run(`
-    create or replace temp table ${ABSENT_LOTS} as
+    create or replace table ${ABSENT_LOTS} as
     with active as (${active}),
     delivered as (select vehicle_id, bool_or(lots) as lots from ${delivered} group by vehicle_id),
     staged as (select distinct lot_id from ${stagedFiles(context, 'lots')}),
@@ -97,7 +98,7 @@ export async function effectiveLots(context: MergeContext): Promise<string> {
         by_feed or by_archive as archived,
         case when by_feed then coalesce(n._archived_at, o_archived_at, ${seen}) when by_archive then f_archived_at end as archived_at,
         case when by_feed then 'feed' when by_archive then 'archive-feed' end as archived_by,
-        case when by_feed or by_archive then coalesce(o_last_seen_at, ${seen}) end as last_seen_at
+        case when by_feed or by_archive then coalesce(o_last_seen_at, ${seen}) end as last_seen_at, n._domain, n._month
       from (
         select n.*,
           coalesce(n._archived, o.archived and o.archived_by = 'feed', false) as by_feed,
@@ -119,7 +120,7 @@ export async function effectiveLots(context: MergeContext): Promise<string> {
         true as archived,
         case when f.archived_at > ${lastSeen} then f.archived_at else ${seen} end as archived_at,
         case when f.archived_at > ${lastSeen} then 'archive-feed' else 'absence' end as archived_by,
-        ${lastSeen} as last_seen_at
+        ${lastSeen} as last_seen_at${partitionColumns(schema.table, 'o')}
       from ${old} as o
       left join ${FEED} as f on f.lot_id = o.lot_id
       left join ${ABSENT_LOTS} as a on a.lot_id = o.lot_id

@@ -1,7 +1,7 @@
 import { SandboxError } from './error.js';
 import { archivedLotRecord } from './record/archived-lot.js';
-import { escapedJson } from './record/json.js';
-import { calculatedAt, statisticRecords } from './record/statistics.js';
+import { recordJson } from './record/json.js';
+import { calculatedAt, type StatisticRecord, statisticRecords } from './record/statistics.js';
 import { vehicleRecord } from './record/vehicle.js';
 import { domainBit, type Feed, feedAt, isGone, livesAt } from './world/feed.js';
 import { DAY, type Instant, wholeSecond } from './world/instants.js';
@@ -51,7 +51,7 @@ export interface World {
   /** The record that the archive feed has of a lot, else undefined. */
   archivedLot(lotId: number): object | undefined;
   /** Records of `/statistics`, ascending by id; calculated once a week. */
-  statistics(): readonly object[];
+  statistics(): readonly StatisticRecord[];
 }
 
 /** Makes a world. Throws SandboxError where the clock or the size cannot be. */
@@ -71,7 +71,9 @@ function worldAt(base: Population, clock: Date): World {
   const statistics = once(() => statisticRecords(base, livesAt(base, calculatedAt(now)), calculatedAt(now)));
   const vehicle = (id: number, wanted: RecordOptions = {}): object | undefined => {
     const life = activeLife(base, id, now);
-    return life && vehicleRecord(base, life, now, wanted.pricesHistory ?? false);
+    return (
+      life && vehicleRecord(base, life, now, { withPrices: wanted.pricesHistory ?? false, shape: 'feed' })
+    );
   };
   return {
     seed: base.seed,
@@ -83,7 +85,7 @@ function worldAt(base: Population, clock: Date): World {
     vehicle,
     vehicleJson: (id, wanted) => {
       const record = vehicle(id, wanted);
-      return record && jsonOf(base, id, record);
+      return record && recordJson(lifeOf(base, indexOf(base, id) ?? 0).domain, record);
     },
     archivedLotIds: (since) => {
       const from = since?.getTime() ?? 0;
@@ -109,13 +111,6 @@ function activeLife(base: Population, id: number, now: Instant): Life | undefine
   if (index === undefined) return undefined;
   const life = lifeOf(base, index);
   return isActive(life, now) ? life : undefined;
-}
-
-/** Records of source 12 are written with escapes, the others without: both are JSON (samples). */
-function jsonOf(base: Population, id: number, record: object): string {
-  const index = indexOf(base, id);
-  const korean = index !== undefined && lifeOf(base, index).domain === 12;
-  return korean ? escapedJson(record) : JSON.stringify(record);
 }
 
 function idsOf(feed: Feed, domainId?: number, since = 0): readonly number[] {

@@ -15,6 +15,8 @@ export interface Stream {
   readonly maxPerPage: number;
   /** A service that answers 404 here is reported and the stream skipped. */
   readonly optional: boolean;
+  /** The list is sorted by id, ascending. */
+  readonly ascending: boolean;
 }
 
 export type StreamName = 'cars' | 'archived_lots' | 'statistics';
@@ -28,6 +30,7 @@ export const streams: Readonly<Record<StreamName, Stream>> = {
     idField: 'id',
     maxPerPage: 1000,
     optional: false,
+    ascending: true,
   },
   archived_lots: {
     name: 'archived_lots',
@@ -36,6 +39,7 @@ export const streams: Readonly<Record<StreamName, Stream>> = {
     idField: 'lot_id',
     maxPerPage: 1000,
     optional: true,
+    ascending: false,
   },
   statistics: {
     name: 'statistics',
@@ -44,5 +48,6 @@ export const streams: Readonly<Record<StreamName, Stream>> = {
     idField: 'id',
     maxPerPage: 500,
     optional: true,
+    ascending: false,
   },
 };

@@ -60,7 +60,8 @@ const engines: Readonly<Record<string, readonly [id: number, cylinders: number |
   '0.6l 2': [6, 2, 4],
 };
 
-type Row = readonly [
+/** One line of a table of models. */
+export type ModelLine = readonly [
   maker: string,
   model: readonly [id: number, name: string],
   newPrice: number,
@@ -71,7 +72,8 @@ type Row = readonly [
   vehicleType?: number,
 ];
 
-const makers: Readonly<Record<string, number>> = {
+/** Ids of the manufacturers of the common models. */
+export const makers: Readonly<Record<string, number>> = {
   BMW: 16,
   Chevrolet: 25,
   Dodge: 40,
@@ -96,7 +98,7 @@ const makers: Readonly<Record<string, number>> = {
 };
 
 /** Generations are `name/from-to`, the oldest first; their weight grows with how recent they are. */
-const america: NonEmpty<Row> = [
+const america: NonEmpty<ModelLine> = [
   [
     'Ford',
     [1387, 'F-150'],
@@ -165,7 +167,7 @@ const america: NonEmpty<Row> = [
   ['Harley-Davidson', [880, 'Street Glide'], 24_000, 8, 8, 'I/2010-2023', ['0.6l 2'], 2],
 ];
 
-const korea: NonEmpty<Row> = [
+const korea: NonEmpty<ModelLine> = [
   [
     'Hyundai',
     [1016, 'Grandeur'],
@@ -200,7 +202,8 @@ const generation = (model: number, text: string, place: number): GenerationRow =
   return { id: model * 10 + place, name: text.slice(0, cut), from: Number(from), to: to ? Number(to) : null };
 };
 
-const mapped = <A, B>(list: NonEmpty<A>, make: (entry: A, place: number) => B): NonEmpty<B> => [
+/** A list that has a first element, element by element. */
+export const mapped = <A, B>(list: NonEmpty<A>, make: (entry: A, place: number) => B): NonEmpty<B> => [
   make(list[0], 0),
   ...list.slice(1).map((entry, place) => make(entry, place + 1)),
 ];
@@ -211,12 +214,13 @@ const names = (text: string): NonEmpty<string> => {
   return [parts[0] ?? text, ...parts.slice(1)];
 };
 
-const model = (row: Row): ModelRow => {
+/** The model that a line of the table stands for. */
+export const modelRow = (row: ModelLine, makerIds: Readonly<Record<string, number>> = makers): ModelRow => {
   const [maker, [id, name], newPrice, body, weight, generations, engineNames, vehicleType] = row;
   return {
     id,
     name,
-    manufacturer: { id: makers[maker] ?? 0, name: maker },
+    manufacturer: { id: makerIds[maker] ?? 0, name: maker },
     newPrice,
     body,
     vehicleType: vehicleType ?? 1,
@@ -227,7 +231,7 @@ const model = (row: Row): ModelRow => {
 };
 
 /** Models on sources 1 and 3. */
-export const americanModels = mapped(america, model);
+export const americanModels = mapped(america, (row) => modelRow(row));
 
 /** Models on source 12. */
-export const koreanModels = mapped(korea, model);
+export const koreanModels = mapped(korea, (row) => modelRow(row));

@@ -98,6 +98,21 @@ export const bodyNames: ReadonlyMap<number, string> = new Map([
   [5, 'suv'],
   [7, 'van'],
   [8, 'moto'],
+  [6, 'cabrio'],
+  [11, 'hatchback'],
+  [12, 'roadster'],
+  [14, 'truck'],
+  [15, 'bike'],
+  [16, 'sport bike'],
+  [20, 'liftback'],
+  [21, 'enduro bike'],
+]);
+
+/** Vehicle types that are offered. */
+export const typeNames: ReadonlyMap<number, string> = new Map([
+  [1, 'automobile'],
+  [2, 'motorcycle'],
+  [4, 'truck'],
 ]);
 
 export const fuelNames: ReadonlyMap<number, string> = new Map([

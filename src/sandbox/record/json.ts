@@ -19,3 +19,7 @@ export function escapedJson(value: unknown): string {
   const text = JSON.stringify(value).replaceAll('/', '\\/');
   return ASCII_ONLY.test(text) ? text : text.replace(FOREIGN, escaped);
 }
+
+/** The text of a record: of source 12 with escapes, of the others without; both are JSON (samples). */
+export const recordJson = (domain: number, record: object): string =>
+  domain === 12 ? escapedJson(record) : JSON.stringify(record);

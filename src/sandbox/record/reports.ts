@@ -47,3 +47,9 @@ export const histories = (listing: ReportedListing): object[] =>
     const report = { ...listing, place, at: life.start - (2 + place) * HOUR, storedAt: life.start };
     return historyReport(rng, report, facts.past);
   });
+
+/** Whether a listing has an inspection report or a history report at a clock. */
+export const reportFlags = (listing: ReportedListing, clock: Instant) => ({
+  inspected: inspectionTimes(listing, clock).length > 0,
+  reported: listing.facts.histories > 0,
+});

@@ -1,10 +1,13 @@
-import { domainNames } from '../data/wording.js';
+import { domainNames, typeNames } from '../data/wording.js';
 import { auctionFacts } from '../world/auction-facts.js';
 import { type Car, carOf } from '../world/car.js';
 import { DAY, type Instant, micros } from '../world/instants.js';
 import { allLots, carLife, type Life } from '../world/life.js';
 import { stateOf } from '../world/lot-life.js';
 import type { Population } from '../world/population.js';
+
+/** One record of `/statistics`. */
+export type StatisticRecord = Readonly<ReturnType<typeof row>>;
 
 interface Group {
   readonly car: Car;
@@ -20,7 +23,7 @@ export const calculatedAt = (clock: Instant): Instant =>
   Math.floor((clock - MONDAY) / (7 * DAY)) * 7 * DAY + MONDAY;
 
 /** Average prices by generation, model year and source over the sold lots of the given vehicles (field-notes.md). */
-export function statisticRecords(world: Population, lives: Iterable<Life>, at: Instant): object[] {
+export function statisticRecords(world: Population, lives: Iterable<Life>, at: Instant): StatisticRecord[] {
   const groups = new Map<number, Group>();
   for (const life of lives) {
     for (const [car, domain, bid] of salesOf(world, life, at)) {
@@ -45,13 +48,13 @@ function salesOf(world: Population, life: Life, at: Instant): [Car, number, numb
   });
 }
 
-function row(id: number, { car, domain, bids }: Group, at: Instant): object {
+function row(id: number, { car, domain, bids }: Group, at: Instant) {
   const { model, generation, engine } = car;
   const date = new Date(at);
   return {
     id,
     year: car.year,
-    vehicle_type: model.vehicleType === 2 ? { id: 2, name: 'motorcycle' } : { id: 1, name: 'automobile' },
+    vehicle_type: { id: model.vehicleType, name: typeNames.get(model.vehicleType) ?? '' },
     avg_final_bid: Math.round((bids.reduce((sum, bid) => sum + bid, 0) / bids.length) * 100) / 100,
     min_final_bid: Math.min(...bids),
     max_final_bid: Math.max(...bids),

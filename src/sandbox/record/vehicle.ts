@@ -1,43 +1,71 @@
-import { bodyNames, formulaNames, fuelNames, wheelNames } from '../data/wording.js';
+import { bodyNames, formulaNames, fuelNames, typeNames, wheelNames } from '../data/wording.js';
 import { auctionFacts } from '../world/auction-facts.js';
 import { type Car, carOf } from '../world/car.js';
-import type { Instant } from '../world/instants.js';
+import { type Instant, micros } from '../world/instants.js';
 import { carLife, type Life, type SeenLot, seenLots } from '../world/life.js';
 import { listingFacts } from '../world/listing-facts.js';
-import { stateOf } from '../world/lot-life.js';
+import { type LotLife, stateOf } from '../world/lot-life.js';
 import { idOf, type Population } from '../world/population.js';
+import { flagMembers, reportMembers } from './additions.js';
 import { auctionLot } from './auction-lot.js';
 import { listingLot } from './listing-lot.js';
-import { histories, inspections, type ReportedListing } from './reports.js';
 
-/** The record of a vehicle at a clock (service.md), with `prices` on its lots where asked for. */
-export function vehicleRecord(world: Population, life: Life, clock: Instant, withPrices: boolean): object {
+/** How a record is wanted. */
+export interface RecordForm {
+  /** Adds `prices` to each lot. */
+  readonly withPrices: boolean;
+  /**
+   * `feed`: as `/cars` gives it, where older records lack the later members; `detail`: with all of them and the
+   * archive marker on every archived lot; `compact`: the same without reports, as `/search` gives it.
+   */
+  readonly shape: 'feed' | 'detail' | 'compact';
+  /** The only lot whose reports are wanted; without it, all lots that are not archived. */
+  readonly listing?: LotLife;
+}
+
+/** The record of a vehicle at a clock (service.md). */
+export function vehicleRecord(world: Population, life: Life, clock: Instant, form: RecordForm): object {
   const car = carOf(world, carLife(world, life));
   const seen = seenLots(world, life, clock);
-  const lots = seen.map(({ life: lot }) => {
-    const state = stateOf(lot, clock);
-    return lot.domain === 12
-      ? listingLot({
-          world,
-          car,
-          life: lot,
-          state,
-          facts: listingFacts(world, car, lot, life.birth),
-          withPrices,
-        })
-      : auctionLot({ world, car, life: lot, state, facts: auctionFacts(world, car, lot), withPrices });
-  });
-  const id = idOf(world, life.index);
-  const record = { id, ...identity(car), lots };
-  return car.shape === 'described' ? { ...record, ...additions(world, car, life, seen, clock) } : record;
+  const lots = seen.map((lot) => lotRecord({ world, car, life, clock }, lot, form));
+  const record = { id: idOf(world, life.index), ...identity(car), lots };
+  if (form.shape === 'feed' && car.shape !== 'described') return record;
+  const vehicle = { world, car, life, seen, clock };
+  if (form.shape === 'compact') return { ...record, ...flagMembers(vehicle) };
+  const open = seen.filter((lot) => !lot.archived).map((lot) => lot.life);
+  const reported = form.listing === undefined ? open : [form.listing];
+  return { ...record, ...flagMembers(vehicle), ...reportMembers(vehicle, reported) };
+}
+
+interface Owner {
+  readonly world: Population;
+  readonly car: Car;
+  readonly life: Life;
+  readonly clock: Instant;
+}
+
+function lotRecord({ world, car, life, clock }: Owner, seen: SeenLot, form: RecordForm): object {
+  const lot = seen.life;
+  const parts = { world, car, life: lot, state: stateOf(lot, clock), withPrices: form.withPrices };
+  const record =
+    lot.domain === 12
+      ? listingLot({ ...parts, facts: listingFacts(world, car, lot, life.birth) })
+      : auctionLot({ ...parts, facts: auctionFacts(world, car, lot) });
+  const marked = form.shape !== 'feed' && seen.archived;
+  return marked ? { ...record, archived: true, archived_at: micros(lot.end) } : record;
+}
+
+/** The title of a vehicle; of some it looks like a formula. */
+export function titleOf({ year, model, trim, quirk }: Car): string {
+  const title = `${year} ${model.manufacturer.name} ${model.name} ${trim}`;
+  return quirk === 'formula title' ? (formulaNames[1] ?? title) : title;
 }
 
 function identity(car: Car) {
   const { model, generation, unknown, engine, color } = car;
-  const title = `${car.year} ${model.manufacturer.name} ${model.name} ${car.trim}`;
   return {
     year: car.year,
-    title: car.quirk === 'formula title' ? (formulaNames[1] ?? title) : title,
+    title: titleOf(car),
     vin: car.vin,
     manufacturer: model.manufacturer,
     model: { id: model.id, name: model.name, manufacturer_id: model.manufacturer.id },
@@ -54,38 +82,8 @@ function identity(car: Car) {
     engine: unknown.engine ? null : { id: engine.id, name: engine.name },
     transmission: car.automatic ? { name: 'automatic', id: 1 } : { name: 'manual', id: 2 },
     drive_wheel: unknown.wheels ? null : { name: wheelNames.get(car.wheels) ?? '', id: car.wheels },
-    vehicle_type: model.vehicleType === 2 ? { name: 'motorcycle', id: 2 } : { name: 'automobile', id: 1 },
+    vehicle_type: { name: typeNames.get(model.vehicleType) ?? '', id: model.vehicleType },
     fuel: { name: fuelNames.get(engine.fuel) ?? '', id: engine.fuel },
     cylinders: engine.cylinders,
-  };
-}
-
-/** Members that the service added later (service.md); reports come from listings that are not archived. */
-function additions(world: Population, car: Car, life: Life, seen: readonly SeenLot[], clock: Instant) {
-  const open = seen.filter((lot) => !lot.archived).map((lot) => lot.life);
-  const listings = open
-    .filter((lot) => lot.domain === 12)
-    .map((lot): ReportedListing => {
-      const facts = listingFacts(world, car, lot, life.birth);
-      return { world, car, vehicleId: idOf(world, life.index), life: lot, facts };
-    });
-  const inspected = listings
-    .flatMap((listing) => inspections(listing, clock))
-    .sort((a, b) => b.storedAt - a.storedAt);
-  const reported = listings.flatMap(histories);
-  return {
-    doors: car.doors,
-    seats: car.seats,
-    has_inspections: inspected.length > 0,
-    has_history_reports: reported.length > 0,
-    listings: open.map((lot) => {
-      const facts = listings.find((listing) => listing.life === lot)?.facts;
-      return {
-        has_history_reports: (facts?.histories ?? 0) > 0,
-        is_manufacturer_certified: facts?.certified ?? false,
-      };
-    }),
-    inspections: inspected.map((report) => report.record),
-    vehicle_history_reports: reported,
   };
 }

@@ -5,6 +5,7 @@ import {
   koreanModels,
   type ModelRow,
 } from '../data/models.js';
+import { RARE, rareModels } from '../data/rare-models.js';
 import { colors } from '../data/wording.js';
 import { DAY } from './instants.js';
 import type { Life } from './life.js';
@@ -47,7 +48,8 @@ const MEAN_KM_A_YEAR = 19_000;
 /** The car of a life, computed from the seed and its index alone. */
 export function carOf(world: Population, life: Pick<Life, 'index' | 'domain' | 'birth'>): Car {
   const rng = stream(world.seed, life.index, Salt.car);
-  const model = pick(rng, life.domain === 12 ? korean : american);
+  const usual = pick(rng, life.domain === 12 ? korean : american);
+  const model = rareModel(world, life) ?? usual;
   const born = new Date(life.birth).getUTCFullYear();
   const age = Math.min(17, Math.floor(-Math.log(1 - unit(rng)) * 5.5));
   const generation = generationOf(model, born - age);
@@ -66,12 +68,22 @@ export function carOf(world: Population, life: Pick<Life, 'index' | 'domain' | '
     color: pick(rng, colors),
     automatic: chance(rng, 0.94),
     wheels: chance(rng, 0.5) ? 2 : chance(rng, 0.6) ? 3 : 1,
-    doors: model.body === 3 ? 2 : model.body === 8 ? 0 : 4,
+    doors: model.vehicleType === 2 ? 0 : model.body === 3 || model.vehicleType === 4 ? 2 : 4,
     seats: model.body === 7 ? between(rng, 7, 11) : 5,
     km: Math.round(years * MEAN_KM_A_YEAR * Math.exp(0.38 * normal(rng) - 0.07)),
     trim: pick(rng, trims),
     unknown: { generation: chance(rng, 0.05), engine: chance(rng, 0.04), wheels: chance(rng, 0.12) },
   };
+}
+
+/** The rare model that a few vehicles of sources 1 and 3 are, drawn apart so that all others stay as they are. */
+function rareModel(
+  world: Population,
+  { index, domain }: Pick<Life, 'index' | 'domain'>,
+): ModelRow | undefined {
+  const draw = hash(world.seed, index, Salt.rare);
+  if (domain === 12 || draw % RARE !== 0) return undefined;
+  return rareModels[Math.floor(draw / RARE) % rareModels.length];
 }
 
 function shapeOf(rng: Rng, domain: number): RecordShape {

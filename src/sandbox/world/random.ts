@@ -16,6 +16,8 @@ export const Salt = {
   past: 5,
   report: 6,
   vin: 7,
+  rare: 8,
+  duplicate: 9,
   lot: 1000,
   images: 2000,
 } as const;

@@ -1,0 +1,96 @@
+import { mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import type { DuckDBConnection } from '@duckdb/node-api';
+import pLimit from 'p-limit';
+import { type Partition, partitionFolder } from '../lake/partition.js';
+import type { TableSchema } from '../lake/schema.js';
+import { identifier, literal, row } from '../lake/session.js';
+import type { MergeContext } from './context.js';
+
+/** Parquet settings of every published file: what Spark, pandas, polars and older readers open. */
+export const PARQUET = 'format parquet, compression zstd, parquet_version v1';
+
+/** Rows of a wide table in one row group: some 100 MB while it is written. */
+const WIDE_ROW_GROUP = 16384;
+
+/** Partitions of a wide table that are written at once. */
+const PARALLEL_PARTITIONS = 2;
+
+/**
+ * Writes rows as the sorted files of a table.
+ * @param sql gives the rows, with `_domain` and `_month` where the table is partitioned; for a wide table it is run once
+ *   for each partition, with a condition that holds for that partition's rows
+ * @param partitions the partitions of a wide table that the rows are in
+ */
+export async function writeRows(
+  context: MergeContext,
+  schema: TableSchema,
+  sql: (condition: string) => string,
+  partitions: readonly Partition[],
+): Promise<void> {
+  const { table } = schema;
+  const folder = join(context.target, table.name);
+  mkdirSync(folder, { recursive: true });
+  const sort = table.sort.map(identifier).join(', ');
+  const columns = schema.columns.map((column) => identifier(column.name));
+  if (table.partition === undefined) {
+    const filled = await row(context.connection, `select exists (from (${sql('true')})) as filled`);
+    if (filled.filled !== true) return;
+    const target = literal(join(folder, 'data_0.parquet'));
+    await context.connection.run(
+      `copy (select ${columns.join(', ')} from (${sql('true')}) order by ${sort}) to ${target} (${PARQUET})`,
+    );
+  } else if (table.wide) {
+    const inFile = columns.filter((column) => column !== '"domain_id"').join(', ');
+    await eachPartition(context, partitions, async (connection, partition) => {
+      const own = join(folder, partitionFolder(partition));
+      mkdirSync(own, { recursive: true });
+      const condition = `_domain = ${literal(partition.domain)} and _month = ${literal(partition.month)}`;
+      await connection.run(
+        `copy (select ${inFile} from (${sql(condition)}) order by ${sort})
+         to ${literal(join(own, 'data_0.parquet'))} (${PARQUET}, row_group_size ${WIDE_ROW_GROUP})`,
+      );
+    });
+  } else {
+    await context.connection.run(
+      `copy (select ${columns.join(', ')}, _month as month from (${sql('true')}) order by domain_id, month, ${sort})
+       to ${literal(folder)} (${PARQUET}, partition_by (domain_id, month), overwrite_or_ignore true)`,
+    );
+  }
+}
+
+async function eachPartition(
+  context: MergeContext,
+  partitions: readonly Partition[],
+  work: (connection: DuckDBConnection, partition: Partition) => Promise<void>,
+): Promise<void> {
+  const idle: DuckDBConnection[] = [];
+  const limit = pLimit(PARALLEL_PARTITIONS);
+  try {
+    await Promise.all(
+      partitions.map((partition) =>
+        limit(async () => {
+          const connection = idle.pop() ?? (await context.connect());
+          try {
+            await work(connection, partition);
+          } finally {
+            idle.push(connection);
+          }
+        }),
+      ),
+    );
+  } finally {
+    for (const connection of idle) connection.closeSync();
+  }
+}
+
+/** Writes a file without rows, so that a table that has none can still be read. */
+export async function writeEmpty(context: MergeContext, schema: TableSchema): Promise<void> {
+  const folder = join(context.target, schema.table.name);
+  mkdirSync(folder, { recursive: true });
+  const columns = schema.columns.map((c) => `cast(null as ${c.type}) as ${identifier(c.name)}`);
+  if (schema.table.partition !== undefined) columns.push('cast(null as varchar) as month');
+  await context.connection.run(
+    `copy (select ${columns.join(', ')} where false) to ${literal(join(folder, 'empty.parquet'))} (${PARQUET})`,
+  );
+}

@@ -1,0 +1,192 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import fc from 'fast-check';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { z } from 'zod';
+import { openSession, rows, type Session } from '../../src/lake/session.js';
+import { isTimestamp, timestamp } from '../../src/service/contract/field.js';
+import { contractOf } from '../../src/service/contract/node.js';
+import { pageOf, scanText } from './support.js';
+
+const contract = contractOf(z.looseObject({ at: timestamp('Any time.') }));
+
+/** What the scanner says of each text. */
+const scanned = (text: string): boolean =>
+  scanText(pageOf([{ at: text }]), contract).scan.misfits.length === 0;
+
+const two = (value: number): string => String(value).padStart(2, '0');
+const parts = fc.record({
+  year: fc.oneof(fc.integer({ min: 1990, max: 2040 }), fc.integer({ min: 1, max: 9999 })),
+  month: fc.integer({ min: 0, max: 13 }),
+  day: fc.integer({ min: 0, max: 32 }),
+  hour: fc.integer({ min: 0, max: 25 }),
+  minute: fc.integer({ min: 0, max: 61 }),
+  second: fc.integer({ min: 0, max: 61 }),
+});
+
+/** The calendar of JavaScript as the judge: a moment is real when its parts come back as they went in. */
+function isReal({
+  year,
+  month,
+  day,
+  hour,
+  minute,
+  second,
+}: typeof parts extends fc.Arbitrary<infer T> ? T : never): boolean {
+  const date = new Date(0);
+  date.setUTCFullYear(year, month - 1, day);
+  date.setUTCHours(hour, minute, second);
+  const back = [date.getUTCMonth() + 1, date.getUTCDate(), date.getUTCHours(), date.getUTCMinutes()];
+  return [...back, date.getUTCSeconds()].join() === [month, day, hour, minute, second].join();
+}
+
+const written = fc
+  .tuple(parts, fc.constantFrom(' ', 'T'), fc.constantFrom('', '.5', '.000000', '.123456789'))
+  .chain(([moment, joint, fraction]) => {
+    const date = `${String(moment.year).padStart(4, '0')}-${two(moment.month)}-${two(moment.day)}`;
+    const time = `${two(moment.hour)}:${two(moment.minute)}:${two(moment.second)}`;
+    return fc
+      .constantFrom('', 'Z', '+00:00', '-05:00', '+0530', '+02')
+      .map((zone) => ({ moment, text: `${date}${joint}${time}${fraction}${zone}` }));
+  });
+
+/** A timestamp with a character or two changed. */
+const nearly = fc
+  .tuple(
+    fc.oneof(
+      written.map(({ text }) => text),
+      fc.constantFrom(
+        '2026-09-09T19:44:38.000000Z',
+        '2026-09-09 19:37:39',
+        '2026-09-09',
+        '2024-02-29T23:59:59.999999Z',
+      ),
+    ),
+    fc.array(
+      fc.tuple(
+        fc.nat(),
+        fc.constantFrom('replace', 'insert', 'remove'),
+        fc.oneof(fc.constantFrom(...'0123456789-:.TZ+ tz/'), fc.string({ minLength: 1, maxLength: 1 })),
+      ),
+      { maxLength: 2 },
+    ),
+  )
+  .map(([text, changes]) =>
+    changes.reduce((now, [place, kind, character]) => {
+      const at = place % (now.length + 1);
+      return (
+        now.slice(0, at) + (kind === 'remove' ? '' : character) + now.slice(kind === 'insert' ? at : at + 1)
+      );
+    }, text),
+  )
+  // A text that JSON writes with an escape goes the slow way, whatever it says.
+  .filter((text) => JSON.stringify(text) === `"${text}"`);
+
+describe('timestamps', () => {
+  it.each([
+    '2026-09-09T19:44:38.000000Z',
+    '2026-09-09 19:37:39',
+    '2026-09-09T19:37:39',
+    '2026-09-09T19:37:39Z',
+    '2026-09-09T19:37:39.1Z',
+    '2026-09-09T19:37:39.123456789Z',
+    '2026-09-09T19:37:39+02:00',
+    '2026-09-09 19:37:39-0530',
+    '2026-09-09T19:37',
+    '2026-09-09',
+    '2024-02-29',
+    '2000-02-29 00:00:00',
+    '2026-12-31 23:59:59',
+  ])('may be written as %s', (text) => {
+    expect([isTimestamp(text), scanned(text)]).toEqual([true, true]);
+  });
+
+  it.each([
+    '',
+    'yesterday at noon',
+    '2026-02-30 10:00:00',
+    '2026-02-29',
+    '1900-02-29 00:00:00',
+    '2026-04-31T10:00:00.000000Z',
+    '2026-13-01 10:00:00',
+    '2026-00-10 10:00:00',
+    '2026-01-00 10:00:00',
+    '0000-00-00 00:00:00',
+    '0000-01-01 00:00:00',
+    '2026-01-01 25:00:00',
+    '2026-01-01 24:00:00',
+    '2026-01-01T10:60:00.000000Z',
+    '2026-01-01 10:00:60',
+    '2026-1-1',
+    '20260101',
+    '2026-01-01T',
+    '2026-01-01Z',
+    '2026-01-01T10:00:00.Z',
+    '2026-01-01T10:00:00.1234567890Z',
+    '2026-01-01T10:00:00.00000aZ',
+    '2026-01-01_10:00:00',
+    '2026-01-01T10:00:00.000000z',
+    ' 2026-01-01',
+    '2026-01-01 10:00:00 ',
+    '01/02/2026',
+    '1767225600',
+    '+002026-01-01',
+  ])('are not: %s', (text) => {
+    expect([isTimestamp(text), scanned(text)]).toEqual([false, false]);
+  });
+
+  it('are those that the calendar knows', () => {
+    fc.assert(
+      fc.property(written, ({ moment, text }) => {
+        expect(isTimestamp(text)).toBe(isReal(moment));
+      }),
+      { numRuns: 1000 },
+    );
+  });
+
+  it('are the same to the scanner and to the validation', () => {
+    fc.assert(
+      fc.property(fc.array(nearly, { minLength: 20, maxLength: 20 }), (texts) => {
+        expect(texts.filter((text) => scanned(text) !== isTimestamp(text))).toEqual([]);
+      }),
+      { numRuns: 40 },
+    );
+  });
+});
+
+describe('timestamps in the database', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'lotlake-times-'));
+  let session: Session;
+  beforeAll(async () => {
+    session = await openSession({ memory: '200MB', threads: 1, temp: join(folder, 'tmp') });
+  });
+  afterAll(() => {
+    session.close();
+    rmSync(folder, { recursive: true, force: true });
+  });
+
+  it('are read as the moment that JavaScript reads', async () => {
+    const samples = fc
+      .sample(written, 3000)
+      .filter(({ moment, text }) => moment.year >= 1000 && isTimestamp(text));
+    const file = join(folder, 'times.ndjson');
+    writeFileSync(file, samples.map(({ text }) => `${JSON.stringify({ at: text, text })}\n`).join(''));
+    const read = await rows(
+      session.connection,
+      `select text, epoch_ms("at") as ms from read_json('${file}', format = 'newline_delimited',
+        columns = {text: 'VARCHAR', at: 'TIMESTAMPTZ'})`,
+    );
+    expect(read.length).toBe(samples.length);
+    expect(read.length).toBeGreaterThan(300);
+    const wrong = read.filter(({ text, ms }) => {
+      const iso = String(text)
+        .replace(' ', 'T')
+        .replace(/(\.\d{3})\d+/, '$1')
+        .replace(/([+-]\d\d)(\d\d)$/, '$1:$2');
+      const zoned = /(Z|[+-]\d\d:\d\d)$/.test(iso) ? iso : /[+-]\d\d$/.test(iso) ? `${iso}:00` : `${iso}Z`;
+      return Date.parse(zoned) !== Number(ms);
+    });
+    expect(wrong).toEqual([]);
+  });
+});
