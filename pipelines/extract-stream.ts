@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { Query } from '../src/extract/client.js';
+import type { Client, Query } from '../src/extract/client.js';
 import { walk } from '../src/extract/walk.js';
 import { currentSnapshot } from '../src/lake/layout.js';
 import {
@@ -39,6 +39,7 @@ export async function extractStream(
   const stream = streams[name];
   const contract = job.contracts[name];
   const query = { ...request.query, per_page: Math.min(job.config.perPage, stream.maxPerPage) };
+  const client = job.client();
   const pass = findOrOpen(job, name, request.kind, query);
   const loader = createLoader({
     session: job.session,
@@ -51,7 +52,9 @@ export async function extractStream(
   for (const page of pass.pages) loader.add(page);
   try {
     const manifest =
-      pass.manifest.state === 'sealed' ? reseal(job, pass) : await walkPass(job, stream, pass, query, loader);
+      pass.manifest.state === 'sealed'
+        ? reseal(job, pass)
+        : await walkPass(job, client, stream, pass, query, loader);
     if (!manifest.complete)
       job.reporter.warn(`the pass over ${stream.path} proves no absence: ${manifest.reason}`);
     const loaded = await loader.finish();
@@ -68,6 +71,7 @@ export async function extractStream(
 
 async function walkPass(
   job: Job,
+  client: Client,
   stream: Stream,
   pass: Pass,
   query: Query,
@@ -77,7 +81,7 @@ async function walkPass(
   let records = pass.pages.reduce((sum, page) => sum + page.records, 0);
   let bytes = pass.pages.reduce((sum, page) => sum + page.bytes, 0);
   const result = await walk({
-    client: job.client(),
+    client,
     path: stream.path,
     query,
     concurrency: job.config.concurrency,

@@ -98,6 +98,11 @@ function readFile(path: string): Record<string, unknown> {
   }
   const object = z.record(z.string(), z.unknown()).safeParse(parsed);
   if (!object.success) throw new ConfigError(`${path} holds no object`);
+  if ('apiKey' in object.data)
+    throw new ConfigError(
+      `${path} holds the key`,
+      'set LOTLAKE_API_KEY, or name a file in LOTLAKE_API_KEY_FILE',
+    );
   return object.data;
 }
 

@@ -1,5 +1,6 @@
 import { mkdirSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
+import { LotlakeError, messageOf } from '../config/lotlake-error.js';
 import { literal } from '../lake/session.js';
 import { lakeTables } from '../lake/tables.js';
 import type { MergeContext, TableCounts } from './context.js';
@@ -24,6 +25,22 @@ export interface ReconcileResult {
  * nothing published, where too much would be archived for absence.
  */
 export async function reconcile(context: MergeContext): Promise<ReconcileResult> {
+  try {
+    return await mergeAll(context);
+  } catch (error) {
+    if (error instanceof LotlakeError) throw error;
+    throw new ReconcileError(
+      'RECONCILE_FAILED',
+      `the rows of run ${context.evidence.runId} cannot be merged: ${messageOf(error)}`,
+      {
+        cause: error,
+        hint: 'the last snapshot stays current and the pages stay in landing; run the same command again, or with more memory',
+      },
+    );
+  }
+}
+
+async function mergeAll(context: MergeContext): Promise<ReconcileResult> {
   const repeatedVehicles = await findRepeatedVehicles(context);
   await prepareState(context);
   const warnings = await guardShrink(context);

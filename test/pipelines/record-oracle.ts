@@ -201,7 +201,9 @@ export function isSame(stored: unknown, expected: unknown): boolean {
 const STORED_INSTANT = /^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d(\.\d+)?\+00$/;
 
 function instant(value: unknown): number {
-  const text = String(value).replace(/^(\d{4}-\d\d-\d\d)$/, '$1T00:00:00Z').replace(' ', 'T');
+  const text = String(value)
+    .replace(/^(\d{4}-\d\d-\d\d)$/, '$1T00:00:00Z')
+    .replace(' ', 'T');
   return Date.parse(
     /([zZ]|[+-]\d\d(:?\d\d)?)$/.test(text) ? text.replace(/([+-]\d\d)$/, '$1:00') : `${text}Z`,
   );

@@ -1,0 +1,160 @@
+import { execFileSync, spawnSync } from 'node:child_process';
+import { join } from 'node:path';
+import { tableFromIPC } from 'apache-arrow';
+import { parquetReadObjects } from 'hyparquet';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { suggestions } from '../../src/cli/summary.js';
+import { packageRoot } from '../../src/config/package-root.js';
+import { readManifest } from '../../src/lake/manifest.js';
+import { dictionary } from '../../src/share/dictionary.js';
+import { bareDuckDb, temporaryFolder } from '../pipelines/support.js';
+
+const CLI = join(packageRoot, 'dist', 'src', 'cli', 'main.js');
+const folder = temporaryFolder();
+
+function lotlake(...args: string[]): { code: number | null; out: string; err: string; bytes: Buffer } {
+  const result = spawnSync(process.execPath, [CLI, ...args], {
+    env: { ...process.env, LOTLAKE_OUTPUT: folder.path },
+    maxBuffer: 1 << 28,
+  });
+  return {
+    code: result.status,
+    out: result.stdout.toString(),
+    err: result.stderr.toString(),
+    bytes: result.stdout,
+  };
+}
+
+beforeAll(() => {
+  const run = lotlake('run', 'nightly', '--sandbox', '--vehicles', '600', '--clock', '2026-11-20T00:00:00Z');
+  expect(run.code, run.err).toBe(0);
+}, 60_000);
+afterAll(() => folder.remove());
+
+describe('lotlake query', () => {
+  it('prints JSON for every table and mart that lotlake tables lists', () => {
+    const tables: { name: string; rows: number }[] = JSON.parse(lotlake('tables', '--json').out);
+    expect(tables.length).toBeGreaterThan(25);
+    const all = tables
+      .map(({ name }) => `select '${name}' as name, count(*) as rows from ${name}`)
+      .join(' union all ');
+    const counted: { name: string; rows: number }[] = JSON.parse(
+      lotlake('query', all, '--format', 'json').out,
+    );
+    const byName = (rows: { name: string; rows: number }[]) =>
+      new Map(rows.map((row) => [row.name, row.rows]));
+    expect(byName(counted)).toEqual(byName(tables));
+    const lots = lotlake('query', 'select count(*) as n from lots', '--format', 'json');
+    expect(lots.out).toBe(`[{"n":${byName(tables).get('lots')}}]\n`);
+  });
+
+  it('gives the rows that a plain glob over the published folder gives', async () => {
+    const duck = await bareDuckDb();
+    const plain = await duck.query(
+      `select * from '${folder.path}/lake/current/lots/**/*.parquet' order by lot_id`,
+    );
+    const asked = JSON.parse(lotlake('query', 'select * from lots order by lot_id', '--format', 'json').out);
+    expect(plain.length).toBeGreaterThan(600);
+    expect(asked).toEqual(plain);
+    duck.close();
+  });
+
+  it('writes CSV, Arrow and Parquet that hold the same rows', async () => {
+    const sql =
+      'select lot_id, bid, sale_date, title_name, is_timed_auction from lots order by lot_id limit 50';
+    const json = JSON.parse(lotlake('query', sql, '--format', 'json').out);
+    const arrow = tableFromIPC(lotlake('query', sql, '--format', 'arrow').bytes).toArray();
+    const bytes = lotlake('query', sql, '--format', 'parquet').bytes;
+    const { compressors } = await import('hyparquet-compressors');
+    const parquet = await parquetReadObjects({
+      file: new Uint8Array(bytes).buffer,
+      compressors,
+    });
+    const csv = lotlake('query', sql, '--format', 'csv').out.trim().split('\r\n');
+    expect(csv.length).toBe(51);
+    for (const [i, row] of json.entries()) {
+      const instant = row.sale_date === null ? null : Date.parse(`${row.sale_date.replace(' ', 'T')}:00`);
+      expect(Number(arrow[i]?.lot_id)).toBe(row.lot_id);
+      expect(arrow[i]?.bid).toBe(row.bid);
+      expect(arrow[i]?.sale_date === null ? null : Number(arrow[i]?.sale_date)).toBe(instant);
+      expect(arrow[i]?.title_name).toBe(row.title_name);
+      expect(Number(parquet[i]?.lot_id)).toBe(row.lot_id);
+      expect(parquet[i]?.bid ?? null).toBe(row.bid);
+      expect(parquet[i]?.sale_date?.getTime?.() ?? null).toBe(instant);
+      expect(csv[i + 1]?.startsWith(`${row.lot_id},`)).toBe(true);
+    }
+  });
+
+  it('only reads', () => {
+    for (const sql of [
+      "copy (select 1) to '/tmp/lotlake-written.csv'",
+      'create table t as select 1',
+      'drop view lots',
+      'select 1; select 2',
+      "select * from read_text('/etc/hostname')",
+      "attach '/tmp/x.db'",
+    ]) {
+      const { code, out, err } = lotlake('query', sql);
+      expect(code, `${sql}: ${out}`).toBeGreaterThan(0);
+      expect(err).toContain('share:');
+    }
+  });
+
+  it('keeps control characters of the feed from the terminal', () => {
+    const { out } = lotlake('query', "select chr(27) || '[31mred' as text");
+    expect(out).not.toContain('\u001b');
+  });
+});
+
+describe('the summary', () => {
+  it('names commands that work as printed', () => {
+    for (const line of suggestions()) {
+      const command = line.trim().replace(/^npx lotlake/, `${process.execPath} ${CLI}`);
+      const out = execFileSync('sh', ['-c', command], {
+        env: { ...process.env, LOTLAKE_OUTPUT: folder.path },
+      });
+      expect(out.length).toBeGreaterThan(100);
+    }
+  });
+});
+
+describe('lotlake describe', () => {
+  it('has a description for every column of every table and mart', () => {
+    const tables: { name: string }[] = JSON.parse(lotlake('tables', '--json').out);
+    const manifest = readManifest(join(folder.path, 'lake', 'current'));
+    const entries = dictionary(manifest);
+    expect(entries.map((entry) => entry.name)).toEqual(tables.map((table) => table.name));
+    const missing = entries.flatMap(({ name, columns }) =>
+      columns.filter((column) => column.description === '').map((column) => `${name}.${column.name}`),
+    );
+    expect(missing).toEqual([]);
+  }, 60_000);
+
+  it('names the tables there are where one is unknown', () => {
+    const { code, err } = lotlake('describe', 'loots');
+    expect(code).toBe(2);
+    expect(err).toContain('there is no table loots');
+    expect(err).toContain('lots');
+  });
+});
+
+describe('exit codes', () => {
+  it('are 2 for usage and configuration', () => {
+    expect(lotlake('run', 'weekly').code).toBe(2);
+    expect(lotlake('nothing').code).toBe(2);
+    const { code, err } = lotlake('run', 'nightly');
+    expect(code).toBe(2);
+    expect(err).toContain('LOTLAKE_BASE_URL');
+  });
+});
+
+describe('lotlake status', () => {
+  it('says what is published and landed', () => {
+    const status = JSON.parse(lotlake('status', '--json').out);
+    expect(status.current.pipeline).toBe('nightly');
+    expect(
+      status.passes.map((pass: { stream: string; state: string }) => `${pass.stream} ${pass.state}`),
+    ).toEqual(['cars sealed', 'archived_lots sealed', 'statistics sealed']);
+    expect(lotlake('status').out).toContain('running:  nothing');
+  });
+});

@@ -1,0 +1,24 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { packageRoot } from '../../src/config/package-root.js';
+
+const CODE = /'((?:CONFIG|SERVICE|LAND|LOAD|LAKE|RECONCILE|MODEL|PUBLISH|SHARE|SANDBOX)_[A-Z_]+)'/g;
+
+function sources(folder: string): string[] {
+  return readdirSync(join(packageRoot, folder), { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile() && entry.name.endsWith('.ts'))
+    .map((entry) => readFileSync(join(entry.parentPath, entry.name), 'utf8'));
+}
+
+describe('docs/errors.md', () => {
+  it('lists every error code of the code, and no other', () => {
+    const inCode = [...sources('src'), ...sources('pipelines')].flatMap((text) =>
+      [...text.matchAll(CODE)].map((match) => match[1]),
+    );
+    const page = readFileSync(join(packageRoot, 'docs', 'errors.md'), 'utf8');
+    const inPage = [...page.matchAll(/^\| ([A-Z_]+) \|/gm)].map((match) => match[1]);
+    expect(inPage.length).toBeGreaterThan(20);
+    expect([...new Set(inPage)].sort()).toEqual([...new Set(inCode)].sort());
+  });
+});

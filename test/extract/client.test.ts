@@ -1,0 +1,256 @@
+import type { ServerResponse } from 'node:http';
+import { gzipSync } from 'node:zlib';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { ConfigError } from '../../src/config/config-error.js';
+import { type Answer, type Client, createClient, urlOf } from '../../src/extract/client.js';
+import { PageError } from '../../src/land/page-error.js';
+import { ServiceError } from '../../src/service/errors/service-error.js';
+import { memorySink, quickClient, serve, type TestServer } from './support.js';
+
+const KEY = 'the-secret-key';
+const PAGE = '{"data":[{"id":1},{"id":2}]}';
+
+async function textOf({ body }: Answer): Promise<string> {
+  const chunks: Uint8Array[] = [];
+  for await (const chunk of body) chunks.push(chunk);
+  return Buffer.concat(chunks).toString();
+}
+
+type Handler = Parameters<typeof serve>[0];
+
+/** A server and a client of it, closed when the test ends. */
+async function pair(
+  handler: Handler,
+  options: Parameters<typeof quickClient>[1] = {},
+): Promise<{ server: TestServer; client: Client }> {
+  const server = await serve(handler);
+  const client = quickClient(server.url, options);
+  onTestFinished(async () => {
+    await server.close();
+    await client.close();
+  });
+  return { server, client };
+}
+
+/** The error of a request, with all that a log would show of it. */
+async function failureOf(client: Client): Promise<ServiceError> {
+  const error: unknown = await client.get('/cars', { page: 1 }, textOf).catch((caught: unknown) => caught);
+  if (!(error instanceof ServiceError)) throw new Error(`not a service error: ${String(error)}`);
+  return error;
+}
+
+const everythingOf = (error: Error): string =>
+  [
+    String(error),
+    error.stack,
+    JSON.stringify(error, Object.getOwnPropertyNames(error)),
+    String(error.cause),
+  ].join();
+
+describe('a request', () => {
+  it('carries the key and asks for JSON, below the base URL', async () => {
+    const { server, client } = await pair((_, response) => response.end(PAGE));
+    const query = { domain_id: 3, page: 2, minutes: undefined, 'sort by': 'a&b' };
+    expect(await client.get('/cars', query, textOf)).toBe(PAGE);
+    expect(server.seen.map(({ url }) => url)).toEqual(['/api/cars?domain_id=3&page=2&sort+by=a%26b']);
+    expect(server.seen[0]?.headers).toMatchObject({ 'x-api-key': KEY, accept: 'application/json' });
+    expect(server.seen[0]?.url).not.toContain(KEY);
+  });
+
+  it('tells its consumer what was asked, without the key', async () => {
+    const { server, client } = await pair((_, response) => response.end(PAGE));
+    const facts = await client.get('cars', { page: 1 }, async (answer) => {
+      await textOf(answer);
+      return answer.request;
+    });
+    expect(facts).toEqual({ method: 'GET', url: `${server.url}/cars?page=1` });
+  });
+
+  it.each([
+    ['gzip', gzipSync],
+    ['x-gzip', gzipSync],
+  ])('reads a body that is packed with %s', async (encoding, pack) => {
+    const { server, client } = await pair((_, response) => {
+      response.setHeader('content-encoding', encoding);
+      response.end(pack(PAGE));
+    });
+    expect(await client.get('/cars', {}, textOf)).toBe(PAGE);
+    expect(server.seen[0]?.headers['accept-encoding']).toContain('gzip');
+  });
+
+  it('never follows a redirect, and never sends the key to where it points', async () => {
+    const other = await serve((_, response) => response.end(PAGE));
+    onTestFinished(() => other.close());
+    for (const status of [301, 302, 307, 308]) {
+      const { server, client } = await pair(
+        (_, response) => response.writeHead(status, { location: `${other.url}/cars` }).end(),
+        { retryBudget: 0 },
+      );
+      expect(await failureOf(client)).toMatchObject({ code: 'SERVICE_UNEXPECTED', status });
+      expect(server.seen.length).toBe(1);
+    }
+    expect(other.seen).toEqual([]);
+  });
+
+  it('is given up when the run is interrupted', async () => {
+    const stop = new AbortController();
+    const { server, client } = await pair(() => setTimeout(() => stop.abort(), 20));
+    await expect(client.get('/cars', {}, textOf, stop.signal)).rejects.toMatchObject({ name: 'AbortError' });
+    expect(server.seen.length).toBe(1);
+  });
+});
+
+describe('a base URL', () => {
+  const create = (baseUrl: string) => createClient({ baseUrl, apiKey: KEY, timeout: 1, retryBudget: 1 });
+
+  it.each([
+    'http://service.example/api',
+    'http://10.0.0.1',
+    'http://127.0.0.1.service.example',
+    'ftp://service.example',
+  ])('that would send the key in the clear is refused: %s', (url) => {
+    expect(() => create(url)).toThrow(ConfigError);
+  });
+
+  it('with credentials is refused without repeating them', () => {
+    expect(() => create('https://user:password@service.example')).toThrow(ConfigError);
+    expect(() => create('https://user:password@service.example')).not.toThrow(/password@|user/);
+  });
+
+  it.each([
+    'https://service.example/api',
+    'http://127.0.0.1:1/api',
+    'http://localhost:1',
+    'http://[::1]:1/api/',
+  ])('is taken over https, or from this machine: %s', async (url) => {
+    await create(url).close();
+  });
+
+  it('keeps its path prefix, with or without a slash at its end', () => {
+    const url = (base: string, path: string) => urlOf(new URL(base), path, { page: 2 }).href;
+    expect(url('https://service.example/v1/api/', '/cars')).toBe(
+      'https://service.example/v1/api/cars?page=2',
+    );
+    expect(url('https://service.example/', 'cars')).toBe('https://service.example/cars?page=2');
+    expect(url('https://service.example/api/', '//evil.example/cars')).toBe(
+      'https://service.example/api/evil.example/cars?page=2',
+    );
+  });
+});
+
+describe('an answer that is a failure', () => {
+  it.each([
+    [400, 'SERVICE_BAD_REQUEST', 'failed', false],
+    [401, 'SERVICE_SOURCE_REFUSED', 'refused', false],
+    [403, 'SERVICE_KEY_REFUSED', 'refused', false],
+    [404, 'SERVICE_NOT_FOUND', 'failed', false],
+    [429, 'SERVICE_RATE_LIMITED', 'unavailable', true],
+    [500, 'SERVICE_FAILED', 'unavailable', true],
+    [503, 'SERVICE_FAILED', 'unavailable', true],
+    [204, 'SERVICE_UNEXPECTED', 'unavailable', true],
+  ])(
+    'of %i is told by its class, with the words of the service',
+    async (status, code, outcome, retryable) => {
+      const { server, client } = await pair(
+        (_, response) => response.writeHead(status).end(JSON.stringify({ message: 'because of this' })),
+        { retryBudget: 0 },
+      );
+      const error = await failureOf(client);
+      expect(error).toMatchObject({ code, outcome, retryable, status, stage: 'service' });
+      expect(error.message).toContain(`(${status})`);
+      expect(error.message).toContain(`GET ${server.url}/cars?page=1`);
+      if (status !== 204) expect(error.message).toContain('because of this');
+      expect(server.seen.length).toBe(1);
+      expect(everythingOf(error)).not.toContain(KEY);
+    },
+  );
+
+  it('is tried again where it may pass, and only there', async () => {
+    const attempts = async (status: number): Promise<number> => {
+      const { server, client } = await pair((_, response, number) =>
+        response.writeHead(number < 3 ? status : 200).end(PAGE),
+      );
+      await client.get('/cars', {}, textOf).catch(() => undefined);
+      return server.seen.length;
+    };
+    expect(await Promise.all([400, 401, 403, 404].map(attempts))).toEqual([1, 1, 1, 1]);
+    expect(await Promise.all([429, 500, 502, 503].map(attempts))).toEqual([3, 3, 3, 3]);
+  });
+
+  it('of 429 carries the wait that the service asks for', async () => {
+    const { client } = await pair((_, response) => response.writeHead(429, { 'retry-after': '7' }).end(), {
+      retryBudget: 1,
+    });
+    expect(await failureOf(client)).toMatchObject({ retryAfter: 7000 });
+  });
+});
+
+describe('a body that does not arrive whole', () => {
+  const head = '{"data":[{"id":1},';
+  const flows: readonly (readonly [string, (response: ServerResponse) => void])[] = [
+    ['a connection that is torn down', (response) => response.write(head, () => response.destroy())],
+    [
+      'a body shorter than announced',
+      (response) => {
+        response.setHeader('content-length', 500);
+        response.write(head, () => response.destroy());
+      },
+    ],
+    ['a text that ends early', (response) => response.end(head)],
+    [
+      'a gzip stream that ends early',
+      (response) => response.setHeader('content-encoding', 'gzip').end(gzipSync(PAGE).subarray(0, 20)),
+    ],
+    ['a gzip stream that is none', (response) => response.setHeader('content-encoding', 'gzip').end(PAGE)],
+    ['a body that stalls', (response) => response.write(head)],
+    ['an answer that never begins', () => undefined],
+  ];
+
+  it.each(flows)('is asked for again: %s', async (_, flow) => {
+    const { server, client } = await pair(
+      (_request, response, number) => {
+        if (number === 1) flow(response);
+        else response.end(PAGE);
+      },
+      { timeout: 0.25 },
+    );
+    const sink = memorySink();
+    const page = await client.get('/cars', { page: 1 }, (answer) => sink.land(1, answer, new Date()));
+    expect(page.ids).toEqual([1, 2]);
+    expect(sink.received.length).toBe(1);
+    expect(server.seen.length).toBe(2);
+  });
+
+  it('is told as such when the budget ends', async () => {
+    const { client } = await pair((_, response) => response.write(head, () => response.destroy()), {
+      retryBudget: 0,
+    });
+    const error = await failureOf(client);
+    expect(error).toMatchObject({ code: 'SERVICE_UNREACHABLE', outcome: 'unavailable', retryable: true });
+    expect(everythingOf(error)).not.toContain(KEY);
+  });
+
+  it('is told as such where nothing listens', async () => {
+    const server = await serve(() => undefined);
+    await server.close();
+    const client = quickClient(server.url, { retryBudget: 0 });
+    const error = await failureOf(client);
+    await client.close();
+    expect(error.code).toBe('SERVICE_UNREACHABLE');
+    expect(error.message).toContain('ECONNREFUSED');
+    expect(everythingOf(error)).not.toContain(KEY);
+  });
+});
+
+describe('a body that its consumer refuses', () => {
+  it('is asked for again where the consumer says that it may pass, and its error is kept', async () => {
+    const { server, client } = await pair((_, response) => response.end('{"error":"backend"}'), {
+      retryBudget: 0.05,
+    });
+    const refused = client.get('/cars', {}, async (answer) => {
+      throw new PageError(answer.request.url, `the service says ${await textOf(answer)}`);
+    });
+    await expect(refused).rejects.toThrow(PageError);
+    expect(server.seen.length).toBeGreaterThan(1);
+  });
+});

@@ -1,0 +1,100 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { type Churn, type Story, tell } from './moving-list.js';
+
+const STILL: Churn = { leave: [], join: 0 };
+
+/** Stories in which, before each answer, so many records may leave and join. */
+const stories = (options: { concurrency: number; totals: boolean; leave: number; join: number }) =>
+  fc.record<Story>({
+    size: fc.integer({ min: 1, max: 40 }),
+    perPage: fc.integer({ min: 2, max: 6 }),
+    concurrency: fc.constant(options.concurrency),
+    totals: fc.constant(options.totals),
+    churn: fc.array(
+      fc.record({ leave: fc.array(fc.nat(100), { maxLength: options.leave }), join: fc.nat(options.join) }),
+      { maxLength: 20 },
+    ),
+    order: fc.array(fc.nat(10), { minLength: 1, maxLength: 10 }),
+  });
+
+const numRuns = 150;
+
+describe.each([1, 4])('with %i requests in flight', (concurrency) => {
+  it('a list that stands still is proven whole', async () => {
+    for (const totals of [true, false]) {
+      const still = stories({ concurrency, totals, leave: 0, join: 0 });
+      await fc.assert(
+        fc.asyncProperty(still, async (story) => {
+          const { result, missed } = await tell(story);
+          expect({ missed, complete: result.complete }).toEqual({ missed: [], complete: true });
+        }),
+        { numRuns: numRuns / 2 },
+      );
+    }
+  });
+
+  it('no record is missed because others join', async () => {
+    for (const totals of [true, false]) {
+      await fc.assert(
+        fc.asyncProperty(stories({ concurrency, totals, leave: 0, join: 3 }), async (story) => {
+          expect((await tell(story)).missed).toEqual([]);
+        }),
+        { numRuns: numRuns / 2 },
+      );
+    }
+  });
+
+  it('no record is missed because another leaves, at whatever moment', async () => {
+    const leaves = fc.record({ place: fc.nat(100), answer: fc.nat(12) });
+    const story = stories({ concurrency, totals: true, leave: 0, join: 0 });
+    await fc.assert(
+      fc.asyncProperty(story, leaves, async (quiet, { place, answer }) => {
+        const churn = [...Array.from({ length: answer }, () => STILL), { leave: [place], join: 0 }];
+        expect((await tell({ ...quiet, churn })).missed).toEqual([]);
+      }),
+      { numRuns: numRuns * 2 },
+    );
+  });
+});
+
+describe('with one request in flight, from the last page to the first', () => {
+  it('no record is missed however many leave', async () => {
+    await fc.assert(
+      fc.asyncProperty(stories({ concurrency: 1, totals: true, leave: 4, join: 0 }), async (story) => {
+        expect((await tell(story)).missed).toEqual([]);
+      }),
+      { numRuns: numRuns * 2 },
+    );
+  });
+
+  it('no record is missed while others leave and join, as long as some total shows it', async () => {
+    await fc.assert(
+      fc.asyncProperty(stories({ concurrency: 1, totals: true, leave: 3, join: 3 }), async (story) => {
+        const { missed, pages } = await tell(story);
+        fc.pre(new Set(pages.map(({ total }) => total)).size > 1);
+        expect(missed).toEqual([]);
+      }),
+      { numRuns: numRuns * 2 },
+    );
+  });
+});
+
+describe('the list of these tests', () => {
+  it('would lose a record to a walk that goes forward and reads no page again', async () => {
+    const forward: Story = {
+      size: 30,
+      perPage: 5,
+      concurrency: 1,
+      totals: false,
+      churn: [STILL, { leave: [0], join: 0 }],
+      order: [0],
+    };
+    const { pages } = await tell(forward);
+    const [first, second] = pages;
+    expect([first?.ids, second?.ids]).toEqual([
+      [1, 2, 3, 4, 5],
+      [7, 8, 9, 10, 11],
+    ]);
+  });
+});

@@ -1,0 +1,100 @@
+import { setImmediate as turn } from 'node:timers/promises';
+import { vi } from 'vitest';
+import type { Client } from '../../src/extract/client.js';
+import { type WalkResult, walk } from '../../src/extract/walk.js';
+import { memorySink, type SeenPage } from './support.js';
+
+/** What happens to the list between two answers. */
+export interface Churn {
+  /** Places, as numbers taken modulo the length, of records that leave. */
+  readonly leave: readonly number[];
+  /** How many records join, at the end, with higher ids. */
+  readonly join: number;
+}
+
+/** A list that moves while it is read, and how it is read. */
+export interface Story {
+  readonly size: number;
+  readonly perPage: number;
+  readonly concurrency: number;
+  readonly totals: boolean;
+  /** Before the answer of this number, from the first; nothing happens after the last entry. */
+  readonly churn: readonly Churn[];
+  /** Which of the waiting requests is answered next, as numbers taken modulo how many wait. */
+  readonly order: readonly number[];
+}
+
+/** How a story ended. */
+export interface Ending {
+  readonly result: WalkResult;
+  /** Ids that were in the list during the whole walk and that no page had. */
+  readonly missed: readonly number[];
+  readonly pages: readonly SeenPage[];
+}
+
+interface Waiting {
+  readonly page: number;
+  answer(body: string): void;
+}
+
+/**
+ * Walks a list in memory that changes between answers. Requests in flight wait until the story picks one; its page is
+ * then cut from the list as it is at that moment. Each answer moves the clock by a second.
+ */
+export async function tell(story: Story): Promise<Ending> {
+  let ids = Array.from({ length: story.size }, (_, i) => i + 1);
+  let next = story.size + 1;
+  const steady = new Set(ids);
+  const waiting: Waiting[] = [];
+  const client: Client = {
+    get: async (_path, query, consume) => {
+      const body = await new Promise<string>((answer) => waiting.push({ page: Number(query.page), answer }));
+      const bytes = (async function* () {
+        yield Buffer.from(body);
+      })();
+      return consume({ request: { method: 'GET', url: 'http://list.example' }, body: bytes });
+    },
+    sent: () => 0,
+    close: async () => undefined,
+  };
+  const move = ({ leave, join }: Churn): void => {
+    for (const place of leave) {
+      const [gone] = ids.length > 0 ? ids.splice(place % ids.length, 1) : [];
+      if (gone !== undefined) steady.delete(gone);
+    }
+    for (let i = 0; i < join; i++) ids = [...ids, next++];
+  };
+  const pageText = (page: number): string => {
+    const data = ids.slice((page - 1) * story.perPage, page * story.perPage).map((id) => ({ id }));
+    const lastPage = Math.max(1, Math.ceil(ids.length / story.perPage));
+    const meta = story.totals ? { total: ids.length, last_page: lastPage } : {};
+    return JSON.stringify({ data, links: { next: page < lastPage ? `?page=${page + 1}` : null }, meta });
+  };
+
+  vi.useFakeTimers({ toFake: ['Date'], now: Date.UTC(2026, 10, 20) });
+  try {
+    const sink = memorySink();
+    let ending: Ending | undefined;
+    const { concurrency } = story;
+    const options = { client, path: '/cars', query: {}, concurrency, ascending: true, sink };
+    const walked = walk(options).then((result) => {
+      const seen = new Set(sink.received.flatMap((page) => page.ids));
+      ending = { result, missed: [...steady].filter((id) => !seen.has(id)), pages: sink.received };
+    });
+    for (let answers = 0; ; answers++) {
+      await turn();
+      if (ending !== undefined) return ending;
+      const pick = (story.order[answers % story.order.length] ?? 0) % Math.max(1, waiting.length);
+      const [chosen] = waiting.splice(pick, 1);
+      if (chosen === undefined) {
+        await walked;
+        continue;
+      }
+      move(story.churn[answers] ?? { leave: [], join: 0 });
+      vi.setSystemTime(Date.now() + 1000);
+      chosen.answer(pageText(chosen.page));
+    }
+  } finally {
+    vi.useRealTimers();
+  }
+}

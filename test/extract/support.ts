@@ -1,0 +1,101 @@
+import { once } from 'node:events';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import { type Answer, type Client, createClient } from '../../src/extract/client.js';
+import type { PageFacts } from '../../src/extract/plan.js';
+import type { PageSink } from '../../src/extract/walk.js';
+import { digestOf, pagingOf } from '../../src/land/page.js';
+import { PageScanner } from '../../src/land/scan-page.js';
+import { contractOf } from '../../src/service/contract/node.js';
+import { streams } from '../../src/service/streams.js';
+
+/** A request that a test server received. */
+export interface Seen {
+  readonly url: string;
+  readonly headers: IncomingMessage['headers'];
+  /** Milliseconds of a steady clock. */
+  readonly at: number;
+}
+
+/** A server on 127.0.0.1 that answers as a test says. */
+export interface TestServer {
+  readonly url: string;
+  readonly seen: readonly Seen[];
+  close(): Promise<void>;
+}
+
+/** Starts a server. `answer` gets the number of the request, from 1. */
+export async function serve(
+  answer: (request: IncomingMessage, response: ServerResponse, number: number) => void,
+): Promise<TestServer> {
+  const seen: Seen[] = [];
+  const server = createServer((request, response) => {
+    seen.push({ url: request.url ?? '', headers: request.headers, at: performance.now() });
+    answer(request, response, seen.length);
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const address = server.address();
+  if (address === null || typeof address === 'string') throw new Error('the server got no port');
+  return {
+    url: `http://127.0.0.1:${address.port}/api`,
+    seen,
+    close: async () => {
+      server.close();
+      server.closeAllConnections();
+      await once(server, 'close');
+    },
+  };
+}
+
+/** Number of the page that a request asks for. */
+export const pageAsked = (url: string | undefined): number =>
+  Number(new URL(url ?? '', 'http://127.0.0.1').searchParams.get('page'));
+
+/** A client without rate limit that waits only a moment between attempts. */
+export const quickClient = (url: string, rest: Partial<Parameters<typeof createClient>[0]> = {}): Client =>
+  createClient({ baseUrl: url, apiKey: 'the-secret-key', timeout: 5, retryBudget: 5, firstWait: 1, ...rest });
+
+/** A page as a walk sees it, with the ids that were on it. */
+export interface SeenPage extends PageFacts {
+  readonly ids: readonly number[];
+}
+
+/** A sink that keeps pages in memory. */
+export interface MemorySink extends PageSink<SeenPage> {
+  /** Every page in the order of receipt, readings of the same page included. */
+  readonly received: readonly SeenPage[];
+}
+
+const contract = contractOf(streams.cars.schema);
+
+/** Makes a sink that scans pages as landing does and keeps what a walk needs. */
+export function memorySink(landed: readonly SeenPage[] = []): MemorySink {
+  const received: SeenPage[] = [];
+  return {
+    landed,
+    received,
+    async land(number: number, answer: Answer, requestedAt: Date): Promise<SeenPage> {
+      const scanner = new PageScanner(contract, 'id');
+      for await (const chunk of answer.body) scanner.push(chunk);
+      scanner.flush();
+      const scan = scanner.finish();
+      const page: SeenPage = {
+        page: number,
+        records: scan.records,
+        ids: scan.ids,
+        digest: digestOf(scan.ids),
+        firstId: scan.ids[0] ?? null,
+        lastId: scan.ids.at(-1) ?? null,
+        requestedAt: requestedAt.toISOString(),
+        receivedAt: new Date().toISOString(),
+        ...pagingOf(scan),
+      };
+      received.push(page);
+      return page;
+    },
+  };
+}
+
+/** Ids that a sink has seen, each once, ascending. */
+export const idsSeen = (sink: MemorySink): number[] =>
+  [...new Set([...sink.landed, ...sink.received].flatMap(({ ids }) => ids))].sort((a, b) => a - b);

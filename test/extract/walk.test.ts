@@ -1,0 +1,207 @@
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { type Walk, walk } from '../../src/extract/walk.js';
+import { type Faults, startSandbox } from '../../src/sandbox/index.js';
+import { idsSeen, memorySink, pageAsked, quickClient, type SeenPage, serve } from './support.js';
+
+/** Walks a list with a client of its own. */
+async function walkAt(url: string, rest: Partial<Walk<SeenPage>> = {}, apiKey = 'the-secret-key') {
+  const client = quickClient(url, { apiKey });
+  const sink = memorySink(rest.sink?.landed);
+  try {
+    const usual = { path: '/cars', query: { per_page: 50 }, concurrency: 4, ascending: true };
+    const result = await walk({ client, ...usual, ...rest, sink });
+    return { result, sink };
+  } finally {
+    await client.close();
+  }
+}
+
+async function sandboxOf(faults: Faults = []) {
+  const sandbox = await startSandbox({ vehicles: 430, faults });
+  onTestFinished(() => sandbox.close());
+  const asked = () => sandbox.requests.map(({ query }) => Number(new URLSearchParams(query).get('page')));
+  const walkIt = (query: Walk<SeenPage>['query'], rest: Partial<Walk<SeenPage>> = {}) =>
+    walkAt(sandbox.url, { query: { per_page: 50, ...query }, ...rest }, sandbox.apiKey);
+  return { sandbox, asked, walkIt };
+}
+
+/** A service with a list of so many records; `envelope` says what stands beside the data. */
+async function listServer(
+  ids: readonly number[],
+  envelope: (page: number, last: number) => object,
+  perPage = 10,
+) {
+  const last = Math.ceil(ids.length / perPage);
+  const server = await serve((request, response) => {
+    const page = pageAsked(request.url);
+    const data = ids.slice((page - 1) * perPage, page * perPage).map((id) => ({ id }));
+    response.end(JSON.stringify({ data, ...envelope(page, last) }));
+  });
+  onTestFinished(() => server.close());
+  return server;
+}
+
+const upTo = (count: number): number[] => Array.from({ length: count }, (_, i) => i + 1);
+
+describe('a list with totals', () => {
+  it('is read whole, from its last page to its first', async () => {
+    const { sandbox, asked, walkIt } = await sandboxOf();
+    const { result, sink } = await walkIt({ simple_paginate: 0 }, { concurrency: 1 });
+    const ids = sandbox.world.activeIds();
+    const last = Math.ceil(ids.length / 50);
+    expect(last).toBeGreaterThan(5);
+    expect(asked().slice(0, last)).toEqual([1, ...upTo(last).slice(1).reverse()]);
+    expect(idsSeen(sink)).toEqual(ids);
+    expect(result).toEqual({ complete: true, reason: null, total: ids.length });
+  });
+
+  it('is read whole with several requests at once', async () => {
+    const { sandbox, asked, walkIt } = await sandboxOf([
+      { match: { page: 4 }, fault: { kind: 'delay', ms: 60 } },
+    ]);
+    const { result, sink } = await walkIt({ simple_paginate: 0 });
+    expect(idsSeen(sink)).toEqual(sandbox.world.activeIds());
+    expect(asked().sort((a, b) => a - b)).toEqual(upTo(asked().length));
+    expect(result.complete).toBe(true);
+  });
+
+  it('survives what a service does wrong on the way', async () => {
+    const { sandbox, walkIt } = await sandboxOf([
+      { match: { page: 2, times: 1 }, fault: { kind: 'server-error' } },
+      { match: { page: 3, times: 1 }, fault: { kind: 'cut-body', ending: 'socket' } },
+      { match: { page: 4, times: 1 }, fault: { kind: 'cut-body', ending: 'short-text' } },
+      { match: { page: 5, times: 1 }, fault: { kind: 'cut-body', ending: 'short-gzip' } },
+      { match: { page: 6, times: 1 }, fault: { kind: 'corrupt-gzip' } },
+      { match: { page: 7, times: 2 }, fault: { kind: 'rate-limited', retryAfter: 'none' } },
+    ]);
+    const { result, sink } = await walkIt({ simple_paginate: 0 });
+    expect(idsSeen(sink)).toEqual(sandbox.world.activeIds());
+    expect(result.complete).toBe(true);
+    expect(sandbox.requests.filter(({ faults }) => faults.length > 0).length).toBe(7);
+  });
+
+  it('is stopped by a failure that will not pass, and nothing more is asked for', async () => {
+    const server = await serve((request, response, number) => {
+      if (number > 1) response.writeHead(403).end('{"message":"expired"}');
+      else response.end(`{"data":[{"id":${pageAsked(request.url)}}],"meta":{"last_page":40,"total":40}}`);
+    });
+    onTestFinished(() => server.close());
+    await expect(walkAt(server.url, { concurrency: 3 })).rejects.toMatchObject({
+      code: 'SERVICE_KEY_REFUSED',
+    });
+    expect(server.seen.length).toBeLessThanOrEqual(4);
+  });
+
+  it('proves nothing where the count is not the total', async () => {
+    const meta = (_: number, last: number) => ({ meta: { last_page: last, total: 1000 } });
+    const server = await listServer(upTo(45), meta);
+    const { result } = await walkAt(server.url);
+    expect(result).toEqual({
+      complete: false,
+      reason: '45 records came where the service counts 1000',
+      total: 1000,
+    });
+  });
+
+  it('is read to the end that it has grown to', async () => {
+    let count = 30;
+    const server = await serve((request, response) => {
+      const page = pageAsked(request.url);
+      if (page === 2) count = 55;
+      const data = upTo(count)
+        .slice((page - 1) * 10, page * 10)
+        .map((id) => ({ id }));
+      response.end(JSON.stringify({ data, meta: { last_page: Math.ceil(count / 10), total: count } }));
+    });
+    onTestFinished(() => server.close());
+    const { result, sink } = await walkAt(server.url, { concurrency: 1 });
+    expect(idsSeen(sink)).toEqual(upTo(55));
+    expect(result).toMatchObject({ complete: true, total: 55 });
+  });
+});
+
+describe('a list without totals', () => {
+  it('is read along its links to the end', async () => {
+    const { sandbox, asked, walkIt } = await sandboxOf();
+    const { result, sink } = await walkIt({ simple_paginate: 1 });
+    expect(asked()).toEqual(upTo(Math.ceil(sandbox.world.activeIds().length / 50)));
+    expect(idsSeen(sink)).toEqual(sandbox.world.activeIds());
+    expect(result).toEqual({ complete: true, reason: null, total: null });
+  });
+
+  it('is asked for where the client was told, wherever the links point, with every parameter', async () => {
+    const other = await serve((_, response) => response.end('{"data":[]}'));
+    onTestFinished(() => other.close());
+    const server = await listServer(upTo(35), (page, last) => ({
+      links: { next: page < last ? `${other.url}/cars?page=${page + 1}&domain_id=99` : null },
+    }));
+    const { sink } = await walkAt(server.url, { query: { per_page: 10, domain_id: 3 } });
+    expect(other.seen).toEqual([]);
+    expect(server.seen.map(({ url }) => url)).toEqual(
+      [1, 2, 3, 4].map((page) => `/api/cars?per_page=10&domain_id=3&page=${page}`),
+    );
+    expect(idsSeen(sink)).toEqual(upTo(35));
+  });
+
+  it('is read on where links have lost their page', async () => {
+    const server = await listServer(upTo(35), (page, last) => ({
+      links: { next: page < last ? 'http://x/' : null },
+    }));
+    expect(idsSeen((await walkAt(server.url)).sink)).toEqual(upTo(35));
+  });
+
+  it('ends with an empty page, even one with a link', async () => {
+    const server = await listServer(upTo(20), (page) => ({ links: { next: `http://x/?page=${page + 1}` } }));
+    const { result, sink } = await walkAt(server.url);
+    expect(server.seen.length).toBe(3);
+    expect(result.complete).toBe(true);
+    expect(idsSeen(sink)).toEqual(upTo(20));
+  });
+
+  it('ends where a page is repeated for ever, and proves nothing', async () => {
+    const { asked, walkIt } = await sandboxOf([{ fault: { kind: 'repeat-page', page: 1 } }]);
+    const { result } = await walkIt({ simple_paginate: 1 });
+    expect(asked()).toEqual([1, 2]);
+    expect(result).toEqual({ complete: false, reason: 'page 2 repeats an earlier page', total: null });
+  });
+
+  it('is stopped between pages when the run is interrupted', async () => {
+    const stop = new AbortController();
+    const { asked, walkIt } = await sandboxOf();
+    const onPage = (page: SeenPage) => {
+      if (page.page === 3) stop.abort();
+    };
+    await expect(walkIt({ simple_paginate: 1 }, { signal: stop.signal, onPage })).rejects.toMatchObject({
+      name: 'AbortError',
+    });
+    expect(asked()).toEqual([1, 2, 3]);
+  });
+});
+
+describe('a walk that goes on', () => {
+  it.each([0, 1])('asks only for the pages that have not landed: simple_paginate=%i', async (simple) => {
+    const { sandbox, asked, walkIt } = await sandboxOf();
+    const query = { simple_paginate: simple };
+    const whole = (await walkIt(query, { concurrency: 1 })).sink.received;
+    const last = whole.length;
+    for (const have of [1, 3, last - 1, last]) {
+      const before = asked().length;
+      const { result, sink } = await walkIt(query, {
+        concurrency: 1,
+        sink: memorySink(whole.slice(0, have)),
+      });
+      expect(asked().slice(before)).toEqual(whole.slice(have).map(({ page }) => page));
+      expect(idsSeen(sink)).toEqual(sandbox.world.activeIds());
+      expect(result.complete).toBe(true);
+    }
+  });
+});
+
+describe('an empty list', () => {
+  it.each([0, 1])('is one page: simple_paginate=%i', async (simple) => {
+    const { asked, walkIt } = await sandboxOf();
+    const { result } = await walkIt({ simple_paginate: simple, minutes: 1 });
+    expect(asked()).toEqual([1]);
+    expect(result).toMatchObject({ complete: true, total: simple === 0 ? 0 : null });
+  });
+});

@@ -1,0 +1,28 @@
+import type { LandedPage } from '../../src/land/page.js';
+
+/** A line of a ledger, with what a test says of it. */
+export function landedPage(facts: Partial<LandedPage> = {}): LandedPage {
+  const page = facts.page ?? 1;
+  return {
+    page,
+    file: `page-${String(page).padStart(6, '0')}.ndjson.gz`,
+    seq: page - 1,
+    records: 0,
+    bytes: 0,
+    fileBytes: 0,
+    largestRecord: 0,
+    firstId: null,
+    lastId: null,
+    digest: 'digest',
+    fits: true,
+    drift: [],
+    misfits: [],
+    requestedAt: '2026-11-20T00:00:00.000Z',
+    receivedAt: '2026-11-20T00:00:01.000Z',
+    total: null,
+    lastPage: null,
+    perPage: null,
+    next: null,
+    ...facts,
+  };
+}

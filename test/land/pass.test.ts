@@ -1,0 +1,229 @@
+import {
+  appendFileSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { LandError } from '../../src/land/land-error.js';
+import type { LandedPage } from '../../src/land/page.js';
+import { endPass, listPasses, openPass, type Pass, readPass, recordPage } from '../../src/land/pass.js';
+import { createSink } from '../../src/land/sink.js';
+import { streams } from '../../src/service/streams.js';
+import { landedPage } from './ledger.js';
+import { pageOf, vehicleContract } from './support.js';
+
+let landing: string;
+beforeEach(() => {
+  landing = mkdtempSync(join(tmpdir(), 'lotlake-pass-'));
+});
+afterEach(() => rmSync(landing, { recursive: true, force: true }));
+
+const request = {
+  stream: 'cars',
+  run_id: 'run-1',
+  kind: 'full',
+  request: { per_page: 1000, simple_paginate: 0 },
+  contract: 'abc',
+} as const;
+const night = new Date('2026-11-20T01:02:03.456Z');
+const sealed = { state: 'sealed', reason: null, complete: true, total: 7, run_id: 'run-2' } as const;
+
+const open = (now = night): Pass => openPass(landing, request, now);
+
+/** Puts a page of so many bytes into a pass, file and ledger. */
+function put(pass: Pass, facts: Partial<LandedPage>): LandedPage {
+  const page = landedPage({ fileBytes: 20, ...facts });
+  writeFileSync(join(pass.folder, page.file), 'x'.repeat(page.fileBytes));
+  recordPage(pass.folder, page);
+  return page;
+}
+
+const drift = (path: string, kinds: number) => ({ path, kinds, firstRecord: 0 });
+
+const pagesOf = (pass: Pass): number[] => readPass(pass.folder).pages.map(({ page }) => page);
+
+describe('a new pass', () => {
+  it('is a folder named after its start, below its stream', () => {
+    const pass = open();
+    expect(pass.folder).toBe(join(landing, 'cars', pass.manifest.pass_id));
+    expect(pass.manifest.pass_id).toMatch(/^20261120T010203Z-[0-9a-f]{6}$/);
+    expect(readPass(pass.folder)).toEqual(pass);
+    expect(pass.manifest).toMatchObject({
+      ...request,
+      state: 'open',
+      complete: false,
+      pages: 0,
+      ended_at: null,
+    });
+  });
+
+  it('is another each time', () => {
+    expect(new Set(Array.from({ length: 20 }, () => open().manifest.pass_id)).size).toBe(20);
+  });
+});
+
+describe('the passes of a stream', () => {
+  it('are listed oldest first, whatever the order in which they were made', () => {
+    const days = ['2026-11-20', '2025-12-31', '2026-01-01', '2026-11-19'];
+    for (const day of days) open(new Date(`${day}T00:00:00Z`));
+    const listed = listPasses(landing, 'cars').map(({ manifest }) => manifest.started_at.slice(0, 10));
+    expect(listed).toEqual(['2025-12-31', '2026-01-01', '2026-11-19', '2026-11-20']);
+  });
+
+  it('are none where nothing was landed, and leave out other streams and folders', () => {
+    expect(listPasses(landing, 'cars')).toEqual([]);
+    openPass(landing, { ...request, stream: 'statistics' }, night);
+    mkdirSync(join(landing, 'cars', 'no-pass'), { recursive: true });
+    expect(listPasses(landing, 'cars')).toEqual([]);
+  });
+
+  it.each([['{"pass_id":'], ['{}'], ['[]']])('are refused by name where a manifest is broken: %s', (text) => {
+    const pass = open();
+    writeFileSync(join(pass.folder, 'pass.json'), text);
+    expect(() => listPasses(landing, 'cars')).toThrow(LandError);
+    expect(() => readPass(pass.folder)).toThrow(join(pass.folder, 'pass.json'));
+  });
+});
+
+describe('the ledger of a pass', () => {
+  it('gives the pages in the order in which they were received', () => {
+    const pass = open();
+    const pages = [5, 4, 3, 1].map((page, seq) => put(pass, { page, seq }));
+    expect(readPass(pass.folder).pages).toEqual(pages);
+  });
+
+  it('ignores a last line that was torn, at whatever place', () => {
+    const pass = open();
+    put(pass, { page: 1 });
+    put(pass, { page: 2 });
+    const path = join(pass.folder, 'pages.ndjson');
+    const whole = readFileSync(path);
+    const second = whole.indexOf('\n') + 1;
+    for (let end = second; end < whole.length - 1; end++) {
+      writeFileSync(path, whole.subarray(0, end));
+      expect(pagesOf(pass)).toEqual([1]);
+    }
+  });
+
+  it.each([
+    ['is missing', (file: string) => rmSync(file)],
+    ['is too short', (file: string) => truncateSync(file, 19)],
+    ['is too long', (file: string) => appendFileSync(file, 'x')],
+    ['is empty', (file: string) => truncateSync(file, 0)],
+  ])('ignores a page whose file %s', (_, damage) => {
+    const pass = open();
+    const pages = [1, 2, 3].map((page) => put(pass, { page }));
+    damage(join(pass.folder, pages[1]?.file ?? ''));
+    expect(pagesOf(pass)).toEqual([1, 3]);
+    expect(endPass(pass, sealed, night)).toMatchObject({ pages: 2 });
+  });
+});
+
+describe('the end of a pass', () => {
+  it('sums its pages and is read back as it was written', () => {
+    const pass = open();
+    put(pass, {
+      page: 1,
+      records: 3,
+      bytes: 300,
+      firstId: 11,
+      lastId: 19,
+      perPage: 3,
+      drift: [drift('a', 4), drift('b', 32)],
+    });
+    put(pass, {
+      page: 2,
+      records: 3,
+      bytes: 250,
+      firstId: 20,
+      lastId: 42,
+      perPage: 3,
+      drift: [drift('a', 1)],
+    });
+    put(pass, { page: 3, records: 0, bytes: 0 });
+    const later = new Date('2026-11-20T02:00:00Z');
+    const manifest = endPass(pass, { ...sealed, complete: false, reason: 'a page repeats' }, later);
+    expect(manifest).toEqual({
+      ...pass.manifest,
+      run_id: 'run-2',
+      state: 'sealed',
+      reason: 'a page repeats',
+      complete: false,
+      ended_at: '2026-11-20T02:00:00.000Z',
+      pages: 3,
+      records: 6,
+      bytes: 550,
+      first_id: 11,
+      last_id: 42,
+      total: 7,
+      per_page: 3,
+      drift: [
+        { path: 'a', kinds: 5 },
+        { path: 'b', kinds: 32 },
+      ],
+    });
+    expect(readPass(pass.folder).manifest).toEqual(manifest);
+    expect(readdirSync(pass.folder).filter((name) => name.includes('tmp'))).toEqual([]);
+  });
+
+  it('knows no first and last id where there was no record', () => {
+    expect(endPass(open(), sealed, night)).toMatchObject({
+      pages: 0,
+      records: 0,
+      first_id: null,
+      last_id: null,
+    });
+  });
+});
+
+describe('the sink of a pass', () => {
+  const answer = (records: readonly object[]) => ({
+    request: { method: 'GET', url: 'https://service.example/api/cars' },
+    body: (async function* () {
+      yield Buffer.from(pageOf(records));
+    })(),
+  });
+
+  it('lands pages that the pass then has', async () => {
+    const pass = open();
+    const sink = createSink(pass, streams.cars, vehicleContract);
+    const first = await sink.land(3, answer([{ id: 9 }, { id: 10, lots: 'none' }]), night);
+    const second = await sink.land(1, answer([{ id: 1, colour: 'red' }]), night);
+    expect(first).toMatchObject({ page: 3, seq: 0, records: 2, firstId: 9, lastId: 10, fits: false });
+    expect(second).toMatchObject({ page: 1, seq: 1, records: 1, firstId: 1, lastId: 1, fits: true });
+    expect(second.drift.map(({ path }) => path)).toEqual(['colour']);
+    expect(readPass(pass.folder).pages).toEqual([first, second]);
+  });
+
+  it('keeps a page that is read again beside the first reading, also after a restart', async () => {
+    const pass = open();
+    await createSink(pass, streams.cars, vehicleContract).land(1, answer([{ id: 1 }]), night);
+    const resumed = createSink(readPass(pass.folder), streams.cars, vehicleContract);
+    expect(resumed.landed.map(({ page }) => page)).toEqual([1]);
+    const again = await resumed.land(1, answer([{ id: 2 }]), night);
+    expect(again).toMatchObject({ file: 'page-000001.2.ndjson.gz', seq: 1 });
+    expect(readPass(pass.folder).pages.map(({ firstId }) => firstId)).toEqual([1, 2]);
+  });
+
+  it('records nothing of a page that failed', async () => {
+    const pass = open();
+    const broken = {
+      ...answer([]),
+      body: (async function* () {
+        yield Buffer.from('{"data":[');
+      })(),
+    };
+    await expect(createSink(pass, streams.cars, vehicleContract).land(1, broken, night)).rejects.toThrow(
+      /ended early/,
+    );
+    expect(readPass(pass.folder).pages).toEqual([]);
+    expect(readdirSync(pass.folder)).toEqual(['pass.json']);
+  });
+});

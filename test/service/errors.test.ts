@@ -1,0 +1,73 @@
+import { describe, expect, it } from 'vitest';
+import { LotlakeError } from '../../src/config/lotlake-error.js';
+import { ConnectionError } from '../../src/service/errors/connection-error.js';
+import { errorFromAnswer, messageOfBody } from '../../src/service/errors/from-answer.js';
+
+const facts = { method: 'GET', url: 'https://service.example/api/cars?page=3' };
+const statuses = [301, 400, 401, 403, 404, 418, 429, 500, 502, 503, 504, 599];
+
+describe('the words of an error body', () => {
+  it.each([
+    ['{"message":"The per_page is too large."}', 'The per_page is too large.'],
+    ['{"error":"backend"}', 'backend'],
+    ['{"message":"first","error":"second"}', 'first'],
+    ['{"error":{"message":"inside","code":7}}', 'inside'],
+    ['{"message":{"page":["must be a number"]}}', '{"page":["must be a number"]}'],
+    ['{"message":null,"error":"second"}', 'second'],
+    ['{"status":500}', undefined],
+    ['"just a text"', undefined],
+    ['null', undefined],
+    ['', undefined],
+    ['   ', undefined],
+    ['  Bad Gateway \n', 'Bad Gateway'],
+  ])('of %j are %j', (body, expected) => {
+    expect(messageOfBody(body)).toBe(expected);
+  });
+
+  it('are cut short where they are no JSON, or no words', () => {
+    expect(messageOfBody(`<html>${'x'.repeat(5000)}`)?.length).toBe(200);
+    expect(messageOfBody(JSON.stringify({ error: { list: 'x'.repeat(5000) } }))?.length).toBe(200);
+  });
+});
+
+describe('the error of a failed answer', () => {
+  it('has a name and a code that belong together, one class for each kind', () => {
+    const codes = new Map<string, string>();
+    for (const status of statuses) {
+      const error = errorFromAnswer({ ...facts, status });
+      expect(error).toBeInstanceOf(LotlakeError);
+      expect(error.constructor.name).toBe(error.name);
+      expect(codes.get(error.name) ?? error.code).toBe(error.code);
+      codes.set(error.name, error.code);
+      expect(error.hint, error.name).toMatch(/\w/);
+    }
+    expect(new Set(codes.values()).size).toBe(codes.size);
+    expect(codes.size).toBe(7);
+  });
+
+  it('tells the request, the status and the words of the service', () => {
+    const error = errorFromAnswer({ ...facts, status: 400, detail: 'per_page is too large' });
+    expect(error.message).toBe(
+      'bad request (400) from GET https://service.example/api/cars?page=3: per_page is too large',
+    );
+    expect(error.request).toEqual(facts);
+    expect(errorFromAnswer({ ...facts, status: 500, detail: '' }).message).toMatch(/page=3$/);
+  });
+
+  it('says which outcomes a key or a wait can mend', () => {
+    const outcomes = Object.fromEntries(
+      statuses.map((status) => [status, errorFromAnswer({ ...facts, status }).outcome]),
+    );
+    expect(outcomes).toMatchObject({ 400: 'failed', 401: 'refused', 403: 'refused', 404: 'failed' });
+    expect(outcomes).toMatchObject({ 429: 'unavailable', 500: 'unavailable', 503: 'unavailable' });
+  });
+
+  it('keeps its cause where there was no answer at all', () => {
+    const cause = new Error('ECONNRESET');
+    const error = new ConnectionError(facts, cause.message, cause);
+    expect(error).toMatchObject({ cause, status: undefined, retryable: true });
+    expect(error.message).toBe(
+      'no complete answer from GET https://service.example/api/cars?page=3: ECONNRESET',
+    );
+  });
+});
