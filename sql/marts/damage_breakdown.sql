@@ -7,13 +7,20 @@ sales as (
     from trusted_prices
     where outcome = 'sold'
 ),
+source_names as (
+    select domain_id, max(trim(domain_name)) as domain_name from lots group by domain_id
+),
+manufacturer_names as (
+    select manufacturer_id, max(trim(manufacturer_name)) as manufacturer_name from vehicles group by manufacturer_id
+),
+model_names as (
+    select model_id, max(trim(model_name)) as model_name from vehicles group by model_id
+),
 source_vehicles as (
     select
         vehicle_id,
         manufacturer_id,
-        trim(manufacturer_name) as manufacturer_name,
-        model_id,
-        trim(model_name) as model_name
+        model_id
     from vehicles
 ),
 source_lots as (
@@ -21,7 +28,6 @@ source_lots as (
         lot_id,
         vehicle_id,
         domain_id,
-        trim(domain_name) as domain_name,
         coalesce(nullif(trim(damage_main_name), ''), 'none') as damage_main,
         coalesce(nullif(trim(damage_second_name), ''), 'none') as damage_second,
         -- hours, readings known to be wrong and kilometres that may be miles are no distances
@@ -59,11 +65,8 @@ lot_facts as (
         classified.damage_main,
         classified.damage_second,
         classified.domain_id,
-        classified.domain_name,
         source_vehicles.manufacturer_id,
-        source_vehicles.manufacturer_name,
         source_vehicles.model_id,
-        source_vehicles.model_name,
         classified.is_sound,
         classified.odometer_km,
         classified.repair_share,
@@ -78,11 +81,8 @@ damages as (
         damage_main,
         damage_second,
         domain_id,
-        max(domain_name) as domain_name,
         manufacturer_id,
-        max(manufacturer_name) as manufacturer_name,
         model_id,
-        max(model_name) as model_name,
         count(*) as lots,
         cast(sum(is_sold) as bigint) as sold,
         count(price) as priced_lots,
@@ -110,11 +110,8 @@ large_enough as (
         damages.damage_main,
         damages.damage_second,
         damages.domain_id,
-        damages.domain_name,
         damages.manufacturer_id,
-        damages.manufacturer_name,
         damages.model_id,
-        damages.model_name,
         damages.lots,
         cast(damages.lots as double) / sum(damages.lots) over (
             partition by damages.domain_id, damages.manufacturer_id, damages.model_id
@@ -136,25 +133,28 @@ large_enough as (
 ),
 final as (
     select
-        damage_main,
-        damage_second,
-        domain_id,
-        domain_name,
-        manufacturer_id,
-        manufacturer_name,
-        model_id,
-        model_name,
-        lots,
-        share,
-        sold,
-        priced_lots,
+        large_enough.damage_main,
+        large_enough.damage_second,
+        large_enough.domain_id,
+        source_names.domain_name,
+        large_enough.manufacturer_id,
+        manufacturer_names.manufacturer_name,
+        large_enough.model_id,
+        model_names.model_name,
+        large_enough.lots,
+        large_enough.share,
+        large_enough.sold,
+        large_enough.priced_lots,
         'USD' as currency,
-        round(price_median, 2) as price_median,
-        price_median / sound_price_median as price_ratio_to_sound,
-        odometer_lots,
-        odometer_km_median,
-        repair_lots,
-        repair_share
+        round(large_enough.price_median, 2) as price_median,
+        large_enough.price_median / large_enough.sound_price_median as price_ratio_to_sound,
+        large_enough.odometer_lots,
+        large_enough.odometer_km_median,
+        large_enough.repair_lots,
+        large_enough.repair_share
     from large_enough
+    left join source_names on source_names.domain_id = large_enough.domain_id
+    left join manufacturer_names on manufacturer_names.manufacturer_id = large_enough.manufacturer_id
+    left join model_names on model_names.model_id = large_enough.model_id
 )
 select * from final

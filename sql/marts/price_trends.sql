@@ -1,17 +1,25 @@
 with settings as (
     select 5 as minimum_group
 ),
+source_names as (
+    select domain_id, max(trim(domain_name)) as domain_name from lots group by domain_id
+),
+manufacturer_names as (
+    select manufacturer_id, max(trim(manufacturer_name)) as manufacturer_name from vehicles group by manufacturer_id
+),
+model_names as (
+    select model_id, max(trim(model_name)) as model_name from vehicles group by model_id
+),
+generation_names as (
+    select generation_id, max(trim(generation_name)) as generation_name from vehicles group by generation_id
+),
 held_attempts as (
     select
         sale_month as month,
         domain_id,
-        domain_name,
         manufacturer_id,
-        manufacturer_name,
         model_id,
-        model_name,
         generation_id,
-        generation_name,
         outcome,
         price
     from trusted_prices
@@ -21,13 +29,9 @@ monthly as (
     select
         month,
         domain_id,
-        max(domain_name) as domain_name,
         manufacturer_id,
-        max(manufacturer_name) as manufacturer_name,
         model_id,
-        max(model_name) as model_name,
         generation_id,
-        max(generation_name) as generation_name,
         count(case when outcome <> 'unresolved' then 1 end) as lots_offered,
         count(case when outcome = 'unresolved' then 1 end) as lots_unresolved,
         count(case when outcome = 'sold' then 1 end) as lots_sold,
@@ -73,13 +77,9 @@ large_enough as (
     select
         monthly.month,
         monthly.domain_id,
-        monthly.domain_name,
         monthly.manufacturer_id,
-        monthly.manufacturer_name,
         monthly.model_id,
-        monthly.model_name,
         monthly.generation_id,
-        monthly.generation_name,
         monthly.lots_offered,
         monthly.lots_unresolved,
         monthly.lots_sold,
@@ -114,31 +114,38 @@ compared as (
 ),
 final as (
     select
-        month,
-        domain_id,
-        domain_name,
-        manufacturer_id,
-        manufacturer_name,
-        model_id,
-        model_name,
-        generation_id,
-        generation_name,
-        lots_offered,
-        lots_unresolved,
-        lots_sold,
-        case when lots_offered > 0 then cast(lots_sold as double) / lots_offered end as sell_through,
-        priced_lots,
+        compared.month,
+        compared.domain_id,
+        source_names.domain_name,
+        compared.manufacturer_id,
+        manufacturer_names.manufacturer_name,
+        compared.model_id,
+        model_names.model_name,
+        compared.generation_id,
+        generation_names.generation_name,
+        compared.lots_offered,
+        compared.lots_unresolved,
+        compared.lots_sold,
+        case when compared.lots_offered > 0 then cast(compared.lots_sold as double) / compared.lots_offered end
+            as sell_through,
+        compared.priced_lots,
         'USD' as currency,
-        round(price_mean, 2) as price_mean,
-        round(price_median, 2) as price_median,
-        round(price_p10, 2) as price_p10,
-        round(price_p25, 2) as price_p25,
-        round(price_p75, 2) as price_p75,
-        round(price_p90, 2) as price_p90,
-        case when last_month = cast(month - interval '1' month as date) then price_median / last_median - 1 end
-            as price_median_change,
-        priced_lots_3m,
-        round(price_median_3m, 2) as price_median_3m
+        round(compared.price_mean, 2) as price_mean,
+        round(compared.price_median, 2) as price_median,
+        round(compared.price_p10, 2) as price_p10,
+        round(compared.price_p25, 2) as price_p25,
+        round(compared.price_p75, 2) as price_p75,
+        round(compared.price_p90, 2) as price_p90,
+        case
+            when compared.last_month = cast(compared.month - interval '1' month as date)
+            then compared.price_median / compared.last_median - 1
+        end as price_median_change,
+        compared.priced_lots_3m,
+        round(compared.price_median_3m, 2) as price_median_3m
     from compared
+    left join source_names on source_names.domain_id = compared.domain_id
+    left join manufacturer_names on manufacturer_names.manufacturer_id = compared.manufacturer_id
+    left join model_names on model_names.model_id = compared.model_id
+    left join generation_names on generation_names.generation_id = compared.generation_id
 )
 select * from final

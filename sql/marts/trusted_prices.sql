@@ -11,13 +11,10 @@ source_lots as (
         lots.lot_id,
         lots.vehicle_id,
         lots.domain_id,
-        trim(lots.domain_name) as domain_name,
         lots.status_id,
-        lots.status_name,
         lots.sale_date,
         lots.final_bid,
         lots.final_bid_updated_at,
-        clock.as_of,
         case when lots.archived then lots.last_seen_at else least(clock.as_of, last_pass.started_at) end as observed_at
     from lots
     cross join clock
@@ -26,7 +23,7 @@ source_lots as (
 ),
 source_prices as (
     -- an entry that left the history before its date was an announcement, not an auction
-    select price_id, lot_id, status_id, status_name, sale_date, bid, final_bid_updated_at, gone_at
+    select price_id, lot_id, status_id, sale_date, bid, final_bid_updated_at, gone_at
     from prices
     where sale_date is not null and (gone_at is null or gone_at > sale_date)
 ),
@@ -35,7 +32,6 @@ source_archivings as (
         lot_id,
         archived_at,
         status_id,
-        status_name,
         sale_date,
         final_bid,
         final_bid_updated_at,
@@ -43,24 +39,13 @@ source_archivings as (
     from archived_lots
 ),
 source_vehicles as (
-    select
-        vehicle_id,
-        manufacturer_id,
-        trim(manufacturer_name) as manufacturer_name,
-        model_id,
-        trim(model_name) as model_name,
-        generation_id,
-        trim(generation_name) as generation_name
-    from vehicles
+    select vehicle_id, manufacturer_id, model_id, generation_id from vehicles
 ),
 last_words as (
     -- the archive feed knows how a lot ended when the lot itself was last seen before that
     select
         source_lots.lot_id,
-        source_lots.as_of,
-        'archive' as evidence,
         source_archivings.status_id,
-        source_archivings.status_name,
         source_archivings.sale_date,
         source_archivings.final_bid,
         source_archivings.final_bid_updated_at,
@@ -72,10 +57,7 @@ last_words as (
 own_words as (
     select
         source_lots.lot_id,
-        source_lots.as_of,
-        'lot' as evidence,
         source_lots.status_id,
-        source_lots.status_name,
         source_lots.sale_date,
         source_lots.final_bid,
         source_lots.final_bid_updated_at,
@@ -85,52 +67,45 @@ own_words as (
     where last_words.lot_id is null
 ),
 entries as (
+    -- what is known of each date, by precedence: 1 the price history, 2 the lot itself, 3 the archive feed
     select
         source_prices.lot_id,
-        source_lots.as_of,
-        'history' as evidence,
+        1 as precedence,
         source_prices.price_id,
         source_prices.status_id,
-        source_prices.status_name,
         source_prices.sale_date,
         source_prices.bid as amount,
-        source_prices.final_bid_updated_at as result_updated_at,
+        source_prices.final_bid_updated_at as recorded_at,
         case when source_prices.gone_at is null then source_lots.observed_at end as observed_at
     from source_prices
     inner join source_lots on source_lots.lot_id = source_prices.lot_id
     union all
-    select
-        lot_id, as_of, evidence, cast(null as bigint), status_id, status_name, sale_date, final_bid,
-        final_bid_updated_at, observed_at
-    from last_words
+    select lot_id, 2, cast(null as bigint), status_id, sale_date, final_bid, final_bid_updated_at, observed_at
+    from own_words
     where sale_date is not null
     union all
-    select
-        lot_id, as_of, evidence, cast(null as bigint), status_id, status_name, sale_date, final_bid,
-        final_bid_updated_at, observed_at
-    from own_words
+    select lot_id, 3, cast(null as bigint), status_id, sale_date, final_bid, final_bid_updated_at, observed_at
+    from last_words
     where sale_date is not null
 ),
 dated as (
     -- a result is settled 12 hours after the auction, when it was seen then or was recorded after the auction began
     select
-        lot_id,
-        as_of,
-        evidence,
-        price_id,
-        status_id,
-        status_name,
-        sale_date,
-        cast(sale_date as date) as sale_day,
-        nullif(amount, 0) as amount,
-        case when evidence = 'history' then 1 else 2 end as precedence,
-        case when as_of >= sale_date + interval '12' hour then 1 else 0 end as is_due,
+        entries.lot_id,
+        entries.precedence,
+        entries.price_id,
+        entries.status_id,
+        entries.sale_date,
+        cast(entries.sale_date as date) as sale_day,
+        nullif(entries.amount, 0) as amount,
         case
-            when as_of < sale_date + interval '12' hour then 0
-            when observed_at >= sale_date + interval '12' hour or result_updated_at >= sale_date then 1
+            when clock.as_of < entries.sale_date + interval '12' hour then 0
+            when entries.observed_at >= entries.sale_date + interval '12' hour then 1
+            when entries.recorded_at >= entries.sale_date then 1
             else 0
         end as is_settled
     from entries
+    cross join clock
 ),
 in_order as (
     -- the entries of a lot by day; on one day the settled one comes last, and the price history after the lot
@@ -159,20 +134,21 @@ attempts as (
 judged as (
     -- amounts below 1 and above 5,000,000 USD are no prices
     select
-        *,
+        attempts.*,
         case
-            when sale_date > as_of then 'upcoming'
-            when is_due = 0 then 'too_recent'
-            when is_settled = 0 then 'not_seen_after_sale'
-            when status_id in (4, 6) and is_relisted = 1 then 'relisted'
-            when status_id in (7, 8) then 'not_sold'
-            when status_id = 4 then 'on_approval'
-            when status_id is null or status_id <> 6 then 'no_result'
-            when best_amount is null then 'no_price'
-            when best_amount < 1 or best_amount > 5000000 then 'out_of_bounds'
+            when attempts.sale_date > clock.as_of then 'upcoming'
+            when clock.as_of < attempts.sale_date + interval '12' hour then 'too_recent'
+            when attempts.is_settled = 0 then 'not_seen_after_sale'
+            when attempts.status_id in (4, 6) and attempts.is_relisted = 1 then 'relisted'
+            when attempts.status_id in (7, 8) then 'not_sold'
+            when attempts.status_id = 4 then 'on_approval'
+            when attempts.status_id is null or attempts.status_id <> 6 then 'no_result'
+            when attempts.best_amount is null then 'no_price'
+            when attempts.best_amount < 1 or attempts.best_amount > 5000000 then 'out_of_bounds'
             else 'trusted'
         end as trust_reason
     from attempts
+    cross join clock
 ),
 final as (
     select
@@ -180,17 +156,12 @@ final as (
         judged.attempt,
         source_lots.vehicle_id,
         source_lots.domain_id,
-        source_lots.domain_name,
         source_vehicles.manufacturer_id,
-        source_vehicles.manufacturer_name,
         source_vehicles.model_id,
-        source_vehicles.model_name,
         source_vehicles.generation_id,
-        source_vehicles.generation_name,
         judged.price_id,
-        judged.evidence,
+        case judged.precedence when 1 then 'history' when 2 then 'lot' else 'archive' end as evidence,
         judged.status_id,
-        judged.status_name,
         judged.sale_date,
         cast(date_trunc('month', judged.sale_day) as date) as sale_month,
         case

@@ -29,7 +29,7 @@ export interface ModelResult {
 
 /**
  * Computes the models in the order in which they read each other: each as a table of the connection's current
- * database and as a Parquet file, sorted by its key. The connection has the lake tables and its TimeZone is UTC.
+ * database and as a Parquet file that is sorted by its key. The connection has the lake tables and its TimeZone is UTC.
  * Throws ModelError that names the model: MODEL_GRAPH before anything runs, MODEL_FAILED for its SQL.
  */
 export async function runModels(
@@ -76,9 +76,7 @@ async function runModel(
   const order = model.key.map((column) => `${identifier(column)} nulls last`).join(', ');
   const folder = join(target, model.name);
   mkdirSync(folder, { recursive: true });
-  await connection.run(
-    `create or replace table ${name} as select * from (\n${model.sql}\n) order by ${order}`,
-  );
+  await connection.run(`create or replace table ${name} as\n${model.sql}`);
   await connection.run(
     `copy (select * from ${name} order by ${order}) to ${literal(join(folder, 'data_0.parquet'))} (${parquet})`,
   );

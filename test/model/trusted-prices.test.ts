@@ -107,6 +107,19 @@ describe('trusted_prices', () => {
     expect(await attempts({ lots: [lot()], archived_lots: [ended] })).toEqual([]);
   });
 
+  it('believes the archive feed rather than a history that was last seen before the auction', async () => {
+    const day = '2026-08-20T15:00:00Z';
+    const left = lot({ sale_date: day, status_id: 3, archived: true, last_seen_at: '2026-08-20T02:00:00Z' });
+    const ended = { lot_id: 1, archived_at: '2026-08-21T20:00:00Z', sale_date: day };
+    expect(
+      await attempts({
+        lots: [left],
+        prices: [entry(day, SOLD, 200)],
+        archived_lots: [{ ...ended, status_id: SOLD, final_bid: 7000 }],
+      }),
+    ).toEqual(['2026-08-20 sold trusted 7000']);
+  });
+
   it('invents no price', async () => {
     const sale = { sale_date: '2026-08-20T15:00:00Z', status_id: SOLD, buy_now: 9000, bid: 800 };
     expect(await attempts({ lots: [lot(sale)] })).toEqual(['2026-08-20 sold no_price null']);
@@ -184,7 +197,9 @@ describe('trusted_prices', () => {
   });
 
   it('does not take the time of a run for the time of a pass', async () => {
-    const passes = [{ pass_id: 'p', stream: 'cars', state: 'sealed', started_at: '2026-09-01T02:00:00Z' }];
+    const pass = { pass_id: 'p', stream: 'cars', state: 'sealed', started_at: '2026-09-01T02:00:00Z' };
+    const abandoned = { ...pass, pass_id: 'q', state: 'abandoned', started_at: '2026-09-09T02:00:00Z' };
+    const passes = [pass, abandoned];
     const early = lot({ sale_date: '2026-09-01T15:00:00Z', status_id: SOLD, final_bid: 500 });
     expect(await attempts({ passes, lots: [early] })).toEqual([
       '2026-09-01 unresolved not_seen_after_sale null',
