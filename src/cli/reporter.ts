@@ -1,14 +1,27 @@
 import { Presets, SingleBar } from 'cli-progress';
 import { pino } from 'pino';
 import type { Reporter } from '../../pipelines/job.js';
+import type { Config } from '../config/config.js';
 import type { Effects } from './effects.js';
 
 /** Plain lines are at least this far apart, in milliseconds. */
 const LINE_INTERVAL = 5000;
 
-/** Shows a run on stderr: a bar on a terminal, a line now and then elsewhere, JSON lines with `--json`. */
-export function createReporter(effects: Effects, json: boolean): Reporter & { stop(): void } {
-  if (json) return jsonReporter(effects);
+/**
+ * Shows a run on stderr: a bar on a terminal, a line now and then elsewhere, JSON lines with `--json`. `silent` shows
+ * nothing and `warn` warnings alone.
+ */
+export function createReporter(
+  effects: Effects,
+  options: { readonly json: boolean; readonly log: Config['log'] },
+): Reporter & { stop(): void } {
+  const all = options.json ? jsonReporter(effects) : textReporter(effects);
+  const nothing = () => undefined;
+  if (options.log === 'silent') return { ...all, step: nothing, progress: nothing, warn: nothing };
+  return options.log === 'warn' ? { ...all, step: nothing, progress: nothing } : all;
+}
+
+function textReporter(effects: Effects): Reporter & { stop(): void } {
   let bar: SingleBar | undefined;
   let lastLine = 0;
   const say = (text: string): void => {

@@ -24,9 +24,9 @@ const settings = z.object({
     .describe('Memory limit of DuckDB; the process needs about 400 MB more.'),
   threads: count.max(256).optional().describe('Threads of DuckDB; all cores by default.'),
   log: z
-    .enum(['silent', 'error', 'warn', 'info', 'debug'])
-    .default('warn')
-    .describe('Level of the log on stderr.'),
+    .enum(['silent', 'warn', 'info', 'debug'])
+    .default('info')
+    .describe('What is said on stderr: nothing, warnings, steps and progress, or stack traces too.'),
   timeout: positive.default(120).describe('Seconds without a byte after which a request is given up.'),
   retryBudget: positive
     .default(900)
@@ -38,9 +38,6 @@ const settings = z.object({
     .default(0.2)
     .describe("Share of a source's active vehicles that one run may archive for absence."),
   allowShrink: z.coerce.boolean().default(false).describe('Archive for absence past the shrink guard.'),
-  keepPasses: count.default(3).describe('Sealed passes a stream that landing keeps.'),
-  keepSnapshots: count.default(7).describe('Snapshots that the lake keeps.'),
-  minimumGroup: count.default(5).describe('Lots below which a mart shows no price statistic.'),
 });
 
 /** Settings after validation: complete, typed and read-only; `output` is absolute. */

@@ -39,7 +39,7 @@ export async function rescanPage(
     const scan = scanner.finish();
     return {
       ...page,
-      fits: scan.misfits.length === 0 && scan.utf8,
+      fits: scan.misfits.length === 0 && scan.utf8 && !scan.irregular,
       drift: scan.drift,
       misfits: scan.misfits,
     };

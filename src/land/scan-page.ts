@@ -24,6 +24,8 @@ export interface PageScan {
   readonly misfits: readonly Misfit[];
   /** Whether every byte is valid UTF-8. */
   readonly utf8: boolean;
+  /** Whether some record is JSON that DuckDB does not take, see `ValueScanner.irregular`. */
+  readonly irregular: boolean;
 }
 
 const EMPTY = Buffer.alloc(0);
@@ -93,6 +95,7 @@ export class PageScanner {
       drift,
       misfits,
       utf8: this.#utf8,
+      irregular: this.#values.irregular,
     };
   }
 
@@ -131,6 +134,8 @@ export class PageScanner {
       }
       if (this.#state === 'done') p = this.#trailing(p);
     } catch (error) {
+      if (error instanceof RangeError)
+        throw new ScanError(`record ${this.#ids.length} of the page is nested too deeply`);
       throw error instanceof SyntaxFault ? this.#fault(error) : error;
     }
     this.#consumed += p - this.#start;

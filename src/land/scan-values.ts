@@ -31,6 +31,12 @@ export class ValueScanner {
   end = 0;
   /** Position in its page of the record under way. */
   record = 0;
+  /**
+   * Whether something is JSON that DuckDB does not take: half of a surrogate pair, or a member that stands twice in one
+   * object.
+   */
+  irregular = false;
+  #objects = 0;
   /** Whether white space stood between tokens since this was last reset. */
   spaced = false;
   /** The member whose text is kept as the record's id, and where that text stood. */
@@ -93,6 +99,7 @@ export class ValueScanner {
     const b = this.buffer;
     node.kinds |= Kind.object;
     let p = this.space(start);
+    const stamp = ++this.#objects;
     let required = 0;
     if (b[p] === 0x7d) p++;
     else {
@@ -117,6 +124,8 @@ export class ValueScanner {
         p = this.value(this.space(p + 1), member);
         if (p === NEED_MORE) return NEED_MORE;
         if (member.required) required++;
+        if (member.stamp === stamp) this.irregular = true;
+        member.stamp = stamp;
         before = member;
         p = this.space(p);
         const c = b[p];
@@ -212,11 +221,29 @@ export class ValueScanner {
       if (c !== 0x5c) return this.#stuck(q, 'no control character inside a text');
       const escaped = b[q + 1] as number;
       if (escaped === 0x75) {
-        for (let i = q + 2; i < q + 6; i++) if (!isHex(b[i] as number)) return this.#stuck(i, 'a hex digit');
+        const unit = this.#unit(q);
+        if (unit < 0) return this.#stuck(-unit, 'a hex digit');
         q += 6;
+        if (unit >= 0xd800 && unit <= 0xdfff) {
+          if (q + 6 > this.end) return NEED_MORE;
+          const low = unit < 0xdc00 && b[q] === 0x5c && b[q + 1] === 0x75 ? this.#unit(q) : 0;
+          if (low >= 0xdc00 && low <= 0xdfff) q += 6;
+          else this.irregular = true;
+        }
       } else if (ESCAPES.includes(escaped)) q += 2;
       else return this.#stuck(q + 1, 'an escape');
     }
+  }
+
+  /** The code unit of the escape `\\uXXXX` at `q`, or the negative offset of what is no hex digit. */
+  #unit(q: number): number {
+    let unit = 0;
+    for (let i = q + 2; i < q + 6; i++) {
+      const c = this.buffer[i] as number;
+      if (!isHex(c)) return -i;
+      unit = unit * 16 + (c <= 0x39 ? c - 0x30 : (c | 0x20) - 0x57);
+    }
+    return unit;
   }
 
   #number(start: number, node: ShapeNode | undefined): number {

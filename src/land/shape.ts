@@ -16,6 +16,8 @@ export class ShapeNode {
   /** Members in the order in which they were first seen. */
   readonly members = new Map<string, ShapeNode>();
   readonly element: ShapeNode | undefined;
+  /** Number of the object in which this member was last seen, to notice one that stands twice. */
+  stamp = 0;
   /** The member that came after this one last time, so that the next key is compared before it is looked up. */
   follower: ShapeNode | undefined;
   /** The first member of the object last time. */

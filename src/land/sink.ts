@@ -37,7 +37,7 @@ export function createSink(pass: Pass, stream: Stream, contract: ContractNode): 
         firstId: finite(scan.ids[0]),
         lastId: finite(scan.ids.at(-1)),
         digest: digestOf(scan.ids),
-        fits: scan.misfits.length === 0 && scan.utf8,
+        fits: scan.misfits.length === 0 && scan.utf8 && !scan.irregular,
         drift: scan.drift,
         misfits: scan.misfits,
         requestedAt: requestedAt.toISOString(),

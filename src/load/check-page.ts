@@ -3,6 +3,7 @@ import { open } from 'node:fs/promises';
 import { createGunzip } from 'node:zlib';
 import { z } from 'zod';
 import { kindNames } from '../land/kinds.js';
+import { PageScanner } from '../land/scan-page.js';
 import type { ContractNode } from '../service/contract/node.js';
 import type { Stream } from '../service/streams.js';
 import { nodeAt } from './types.js';
@@ -47,7 +48,7 @@ export async function checkPage(
     for await (const line of linesOf(place.file)) {
       const fault = examine(line, stream, contract);
       if (fault === undefined) {
-        await out.write(Buffer.concat([line, NEWLINE]));
+        await out.write(Buffer.concat([regular(line, stream, contract), NEWLINE]));
         kept++;
       } else {
         rejects.push({
@@ -81,6 +82,22 @@ async function* linesOf(file: string): AsyncGenerator<Buffer> {
   }
   if (rest.length > 0) yield rest;
 }
+
+/**
+ * A record as DuckDB takes it. Of a member that stands twice the last value counts, as in JSON.parse; half of a
+ * surrogate pair, which no UTF-8 text can hold, becomes U+FFFD. Landing keeps the record as it came.
+ */
+function regular(line: Buffer, stream: Stream, contract: ContractNode): Buffer {
+  const scanner = new PageScanner(contract, stream.idField);
+  scanner.push(Buffer.concat([Buffer.from('['), line, Buffer.from(']')]));
+  scanner.flush();
+  if (!scanner.finish().irregular) return line;
+  const written = JSON.stringify(JSON.parse(line.toString('utf8')));
+  return Buffer.from(written.replaceAll(ESCAPE, (found) => (HALF_PAIR.test(found) ? '\\ufffd' : found)));
+}
+
+const ESCAPE = /\\(?:u[0-9a-f]{4}|.)/g;
+const HALF_PAIR = /^\\ud[89a-f]/;
 
 type Fault = Pick<Reject, 'record_id' | 'path' | 'expected' | 'found'>;
 

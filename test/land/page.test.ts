@@ -37,7 +37,8 @@ async function land(body: AsyncIterable<Uint8Array>) {
   return { folder, path, landing };
 }
 
-const filesIn = (folder: string): string[] => readdirSync(folder);
+/** Pages that stand in a folder; what is being written has another ending. */
+const filesIn = (folder: string): string[] => readdirSync(folder).filter((name) => name.endsWith('.gz'));
 
 describe('a page that is landed', () => {
   it('holds each record as a line of the same bytes', async () => {

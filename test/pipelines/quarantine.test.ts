@@ -21,11 +21,11 @@ function vehicles(count: number): any[] {
   return world.activeIds().map((id) => JSON.parse(world.vehicleJson(id, { pricesHistory: true }) ?? ''));
 }
 
-async function runOver(cars: readonly unknown[]) {
+async function runOver(cars: readonly unknown[], page?: string) {
   const path = output();
   const service = await serve((url) =>
     url.pathname === '/api/cars'
-      ? { body: Number(url.searchParams.get('page')) === 1 ? lastPage(cars) : lastPage([]) }
+      ? { body: Number(url.searchParams.get('page')) === 1 ? (page ?? lastPage(cars)) : lastPage([]) }
       : { status: 404, body: { error: 'unknown' } },
   );
   const reporter = silentReporter();
@@ -70,6 +70,30 @@ describe('a record that breaks the contract', () => {
     expect(result.passes[0]?.rejected).toBe(0);
     expect((await query('vehicles', `where vehicle_id = ${expected}`)).length).toBe(1);
     expect(await query('lots', `where lot_id = ${cars[4].lots[0].id}`)).toMatchObject([{ bid: 1500.25 }]);
+    close();
+  });
+});
+
+describe('a record that is JSON and that DuckDB does not take', () => {
+  it('is loaded with the last of two values, and with U+FFFD for half of a surrogate pair', async () => {
+    const cars = vehicles(30);
+    const texts = cars.map((car) => JSON.stringify(car));
+    texts[3] = texts[3]?.replace('{"id"', '{"title":"first","id"') ?? '';
+    cars[5].lots[0].note = 'half \ud83d and \\ud83d';
+    cars[6].lots[0].details = { text: '\ude00' };
+    texts[5] = JSON.stringify(cars[5]);
+    texts[6] = JSON.stringify(cars[6]);
+    const page = `{"data":[${texts.join(',')}],"links":{"next":null},"meta":{}}`;
+    const { result, query, close } = await runOver(cars, page);
+    expect(result.passes[0]).toMatchObject({ loaded: cars.length, rejected: 0 });
+    expect(await query('vehicles', `where vehicle_id = ${cars[3].id}`)).toMatchObject([
+      { title: cars[3].title },
+    ]);
+    expect(await query('lots', `where lot_id = ${cars[5].lots[0].id}`)).toMatchObject([
+      { note: 'half \ufffd and \\ud83d' },
+    ]);
+    const [lot] = await query('lots', `where lot_id = ${cars[6].lots[0].id}`);
+    expect(JSON.parse(String(lot?.details))).toEqual({ text: '\ufffd' });
     close();
   });
 });

@@ -21,7 +21,10 @@ export interface RunOptions {
 
 /** Runs a pipeline and prints its summary. */
 export async function run(options: RunOptions, effects: Effects): Promise<void> {
-  const reporter = createReporter(effects, options.json);
+  const reporter = createReporter(effects, {
+    json: options.json,
+    log: readConfig(options.config, effects).log,
+  });
   try {
     const result = options.sandbox
       ? await runOnSandbox(options, effects, reporter)
