@@ -9,10 +9,12 @@ import {
   type Pass,
   type PassManifest,
   type PassRequest,
+  readPass,
 } from '../src/land/pass.js';
-import { createSink } from '../src/land/sink.js';
+import { counter, createSink } from '../src/land/sink.js';
 import { createLoader, type Loader, type LoadResult } from '../src/load/loader.js';
 import { walkContract } from '../src/service/contract/node.js';
+import { BadRequestError } from '../src/service/errors/bad-request-error.js';
 import { NotFoundError } from '../src/service/errors/not-found-error.js';
 import { type Stream, type StreamName, streams } from '../src/service/streams.js';
 import { stateOf } from './finish.js';
@@ -26,35 +28,57 @@ export interface LoadedPass extends LoadResult {
 /** An open pass older than this is not gone on with: too much has moved since. */
 const RESUME_HOURS = 12;
 
+/** One list of a stream; a stream with one list needs none. */
+export interface List {
+  /** What tells the list from the others of its stream, such as the state whose cities it holds. */
+  readonly name: string;
+  /** Path below the base URL. */
+  readonly path: string;
+  readonly query?: Query;
+}
+
+/** What one pass asks for. */
+export interface StreamRequest {
+  readonly kind: PassRequest['kind'];
+  /** Parameters of every request. */
+  readonly query: Record<string, string | number>;
+  /** The lists of the pass; by default the one at the path of the stream. */
+  readonly lists?: readonly List[];
+  /** Take the page size that the service gives by itself, because it refused the one that was asked for. */
+  readonly ownPageSize?: boolean;
+}
+
 /**
- * Walks one list of the service to its end, lands its pages and loads them while they come. Goes on with an open pass
- * of the same request. An optional list that the service does not have is reported and gives undefined.
+ * Walks the lists of a stream to their end, lands their pages and loads them while they come. Goes on with an open pass
+ * of the same request. An optional stream that the service does not have is reported and gives undefined.
  */
 export async function extractStream(
   job: Job,
   name: StreamName,
   stage: string,
-  request: { readonly kind: PassRequest['kind']; readonly query: Record<string, string | number> },
+  request: StreamRequest,
 ): Promise<LoadedPass | undefined> {
   const stream = streams[name];
-  const contract = job.contracts[name];
-  const query = { ...request.query, per_page: Math.min(job.config.perPage, stream.maxPerPage) };
+  const size =
+    stream.maxPerPage === undefined ? {} : { per_page: Math.min(job.config.perPage, stream.maxPerPage) };
+  const query = { ...request.query, ...size };
   const client = job.client();
   const pass = findOrOpen(job, name, request.kind, query);
   const loader = createLoader({
     session: job.session,
     stream,
-    contract,
+    contract: job.contracts[name],
     passId: pass.manifest.pass_id,
     passFolder: pass.folder,
     stage,
   });
   for (const page of pass.pages) loader.add(page);
   try {
+    const lists = request.lists ?? [{ name: '', path: stream.path }];
     const manifest =
       pass.manifest.state === 'sealed'
         ? reseal(job, pass)
-        : await walkPass(job, client, stream, pass, query, loader);
+        : await walkPass(job, { client, stream, pass, query, loader, lists });
     if (!manifest.complete)
       job.reporter.warn(`the pass over ${stream.path} proves no absence: ${manifest.reason}`);
     const loaded = await loader.finish();
@@ -62,6 +86,14 @@ export async function extractStream(
     return { manifest, ...loaded };
   } catch (error) {
     await loader.finish().catch(() => undefined);
+    if (error instanceof BadRequestError && 'per_page' in query && readPass(pass.folder).pages.length === 0) {
+      // Plans differ in the page size that they allow, and which plan a key has is not told (service.md, limits).
+      abandon(job, pass, error.message);
+      job.reporter.warn(
+        `${stream.path} refuses ${query.per_page} records a page; going on with its own size: ${error.message}`,
+      );
+      return extractStream(job, name, stage, { ...request, ownPageSize: true });
+    }
     if (!stream.optional || !(error instanceof NotFoundError)) throw error;
     abandon(job, pass, error.message);
     job.reporter.warn(`${stream.path} is skipped: ${error.message}`);
@@ -69,34 +101,46 @@ export async function extractStream(
   }
 }
 
-async function walkPass(
-  job: Job,
-  client: Client,
-  stream: Stream,
-  pass: Pass,
-  query: Query,
-  loader: Loader,
-): Promise<PassManifest> {
+interface PassWalk {
+  readonly client: Client;
+  readonly stream: Stream;
+  readonly pass: Pass;
+  readonly query: Query;
+  readonly loader: Loader;
+  readonly lists: readonly List[];
+}
+
+async function walkPass(job: Job, walking: PassWalk): Promise<PassManifest> {
+  const { client, stream, pass, query, loader, lists } = walking;
   let pages = pass.pages.length;
   let records = pass.pages.reduce((sum, page) => sum + page.records, 0);
   let bytes = pass.pages.reduce((sum, page) => sum + page.bytes, 0);
-  const result = await walk({
-    client,
-    path: stream.path,
-    query,
-    concurrency: job.config.concurrency,
-    ascending: stream.ascending,
-    sink: createSink(pass, stream, job.contracts[stream.name]),
-    ...(job.signal === undefined ? {} : { signal: job.signal }),
-    onPage: (page, expected) => {
-      loader.add(page);
-      pages++;
-      records += page.records;
-      bytes += page.bytes;
-      job.reporter.progress(stream.name, pages, expected, records, bytes);
-    },
-  });
-  return endPass(pass, { ...result, state: 'sealed', run_id: job.runId }, job.now());
+  let reason: string | null = null;
+  let total: number | null = 0;
+  const next = counter(pass);
+  for (const list of lists) {
+    const result = await walk({
+      client,
+      path: list.path,
+      query: { ...query, ...list.query },
+      concurrency: job.config.concurrency,
+      ascending: stream.ascending,
+      sink: createSink(pass, stream, job.contracts[stream.name], list.name, next),
+      ...(job.signal === undefined ? {} : { signal: job.signal }),
+      onPage: (page, expected) => {
+        loader.add(page);
+        pages++;
+        records += page.records;
+        bytes += page.bytes;
+        const isOnly = lists.length === 1;
+        job.reporter.progress(stream.name, pages, isOnly ? expected : null, records, bytes);
+      },
+    });
+    reason ??= result.reason;
+    total = result.total === null || total === null ? null : total + result.total;
+  }
+  const end = { state: 'sealed', complete: reason === null, reason, total, run_id: job.runId } as const;
+  return endPass(pass, end, job.now());
 }
 
 /** A pass that was sealed by a run which never published is used by this one. */

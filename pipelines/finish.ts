@@ -37,14 +37,14 @@ export function stateOf(folder: string | undefined): BaseState | undefined {
 /** What the passes of one night prove. */
 export function evidenceOf(runId: string, startedAt: string, passes: readonly LoadedPass[]): Evidence {
   const cars = passes.find((pass) => pass.manifest.stream === 'cars')?.manifest;
-  const statistics = passes.find((pass) => pass.manifest.stream === 'statistics')?.manifest;
+  const complete = passes.filter(({ manifest }) => manifest.kind === 'full' && manifest.complete);
   const domain = cars?.request.domain_id;
   return {
     seenAt: cars?.started_at ?? startedAt,
     runId,
     carsComplete: cars !== undefined && cars.kind === 'full' && cars.complete,
     domainId: domain === undefined ? undefined : Number(domain),
-    statisticsComplete: statistics?.complete ?? false,
+    completeStreams: new Set(complete.map((pass) => pass.manifest.stream)),
   };
 }
 

@@ -13,7 +13,7 @@ import { lakeTables } from '../src/lake/tables.js';
 import { createEmptyBatch } from '../src/load/batch.js';
 import type { DriftReport } from '../src/load/loader.js';
 import { type ContractNode, contractOf } from '../src/service/contract/node.js';
-import { type StreamName, streams } from '../src/service/streams.js';
+import { type StreamName, streamNames, streams } from '../src/service/streams.js';
 
 /** What a job tells while it works; the CLI shows it. */
 export interface Reporter {
@@ -70,11 +70,7 @@ export async function runJob<T>(
     mkdirSync(folder, { recursive: true });
     const { memory, threads } = options.config;
     session = await openSession({ memory, threads, temp: join(folder, 'spill') });
-    const contracts = {
-      cars: contractOf(streams.cars.schema),
-      archived_lots: contractOf(streams.archived_lots.schema),
-      statistics: contractOf(streams.statistics.schema),
-    };
+    const contracts = readContracts();
     const warnings: string[] = [];
     const reporter = {
       ...bound(options.reporter),
@@ -108,6 +104,11 @@ export async function runJob<T>(
     removeWork(layout.work);
     release();
   }
+}
+
+function readContracts(): Readonly<Record<StreamName, ContractNode>> {
+  const entries = streamNames.map((name) => [name, contractOf(streams[name].schema)]);
+  return Object.fromEntries(entries);
 }
 
 function bound(reporter: Reporter): Reporter {

@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import { currentSnapshot } from '../src/lake/layout.js';
+import { extractReference } from './extract-reference.js';
 import { extractStream, type LoadedPass } from './extract-stream.js';
 import { type RunResult, reconcileModelPublish, stateOf } from './finish.js';
 import { type Job, type JobOptions, runJob } from './job.js';
@@ -22,8 +23,17 @@ export function nightly(options: JobOptions): Promise<RunResult> {
     job.reporter.step('extract', 'statistics');
     keep(await extractStream(job, 'statistics', stage, { kind: 'full', query: {} }));
 
+    if (isReferenceDue(job)) passes.push(...(await extractReference(job, stage, { everything: false })));
+
     return reconcileModelPublish(job, stage, passes);
   });
+}
+
+/** Whether the catalog and the reference lists are older than configured, or were never read. */
+function isReferenceDue(job: Job): boolean {
+  const last = stateOf(currentSnapshot(job.layout))?.manifest.last_pass_at.manufacturers;
+  if (last === undefined) return true;
+  return job.now().getTime() - Date.parse(last) > job.config.referenceDays * 86_400_000;
 }
 
 /** Totals are asked for, because account defaults differ (service.md). */

@@ -46,12 +46,17 @@ const cli = yargs(hideBin(process.argv))
   .usage('$0 <command>\n\nVehicle-auction data feed to a columnar analytics lake.')
   .command(
     'run <pipeline>',
-    'run a pipeline: nightly, or rebuild from landing',
+    'run a pipeline: nightly, reference (catalog and lists), or rebuild from landing',
     (args) =>
       shared(args)
-        .positional('pipeline', { choices: ['nightly', 'rebuild'] as const, demandOption: true })
+        .positional('pipeline', { choices: ['nightly', 'reference', 'rebuild'] as const, demandOption: true })
         .option('sandbox', { type: 'boolean', default: false, describe: 'run against the embedded service' })
         .options(worldOptions)
+        .option('everything', {
+          type: 'boolean',
+          default: false,
+          describe: 'reference: walk into catalog entries without a vehicle in the feed, too',
+        })
         .option('allow-shrink', { type: 'boolean', describe: 'archive for absence past the shrink guard' }),
     async (args) => {
       const { run } = await import('./commands/run.js');

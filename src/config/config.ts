@@ -31,6 +31,11 @@ const settings = z.object({
   retryBudget: positive
     .default(900)
     .describe('Seconds for which one request is tried again before the run ends.'),
+  referenceDays: z.coerce
+    .number()
+    .nonnegative()
+    .default(7)
+    .describe('Age in days at which nightly reads the catalog and the reference lists again.'),
   shrinkGuard: z.coerce
     .number()
     .gt(0)

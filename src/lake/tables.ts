@@ -3,13 +3,14 @@ import { join } from 'node:path';
 import { parse } from 'yaml';
 import { z } from 'zod';
 import { packageRoot } from '../config/package-root.js';
+import { streamNames } from '../service/streams.js';
 import { LakeError } from './lake-error.js';
 
 /** What `sql/flatten/<table>.yml` says of a lake table. */
 const definition = z.strictObject({
   description: z.string(),
   grain: z.string(),
-  stream: z.enum(['cars', 'archived_lots', 'statistics']),
+  stream: z.enum(streamNames),
   /** Path of the contract that one row comes from; empty for the record itself. */
   from: z.string(),
   key: z.array(z.string()).nonempty(),

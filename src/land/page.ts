@@ -14,6 +14,8 @@ import type { Drift, Misfit } from './shape.js';
 
 /** What the ledger keeps of a landed page. */
 export interface LandedPage {
+  /** Which list of its stream the page is of, such as the state whose cities it holds; empty where there is one. */
+  readonly list: string;
   /** Number of the page in its list, from 1. */
   readonly page: number;
   /** File name below the pass folder. */

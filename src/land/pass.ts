@@ -11,13 +11,13 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';
-import type { StreamName } from '../service/streams.js';
+import { type StreamName, streamNames } from '../service/streams.js';
 import { LandError } from './land-error.js';
 import type { LandedPage } from './page.js';
 
 const passSchema = z.object({
   pass_id: z.string(),
-  stream: z.enum(['cars', 'archived_lots', 'statistics']),
+  stream: z.enum(streamNames),
   run_id: z.string(),
   /** `full` asks for everything; `window` for what changed in the last minutes. */
   kind: z.enum(['full', 'window']),

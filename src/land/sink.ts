@@ -7,18 +7,26 @@ import { digestOf, type LandedPage, landPage, pagingOf } from './page.js';
 import { type Pass, recordPage } from './pass.js';
 
 /**
- * Lands the pages of one pass: each answer becomes a file and a line of the ledger. A page that is read again becomes
- * another file; the one that was received last counts.
+ * Lands the pages of one list of a pass: each answer becomes a file and a line of the ledger. A page that is read again
+ * becomes another file; the one that was received last counts.
+ * @param next gives the order of receipt in the pass
  */
-export function createSink(pass: Pass, stream: Stream, contract: ContractNode): PageSink<LandedPage> {
+export function createSink(
+  pass: Pass,
+  stream: Stream,
+  contract: ContractNode,
+  list = '',
+  next: () => number = counter(pass),
+): PageSink<LandedPage> {
+  const landed = pass.pages.filter((page) => page.list === list);
   const versions = new Map<number, number>();
-  for (const page of pass.pages) versions.set(page.page, (versions.get(page.page) ?? 0) + 1);
-  let seq = pass.pages.reduce((most, page) => Math.max(most, page.seq + 1), 0);
+  for (const page of landed) versions.set(page.page, (versions.get(page.page) ?? 0) + 1);
+  const prefix = list === '' ? '' : `${list.replaceAll(/[^a-zA-Z0-9]+/g, '-')}.`;
   return {
-    landed: pass.pages,
+    landed,
     async land(number: number, answer: Answer, requestedAt: Date): Promise<LandedPage> {
       const version = versions.get(number) ?? 0;
-      const file = `page-${String(number).padStart(6, '0')}${version === 0 ? '' : `.${version + 1}`}.ndjson.gz`;
+      const file = `${prefix}page-${String(number).padStart(6, '0')}${version === 0 ? '' : `.${version + 1}`}.ndjson.gz`;
       const { scan, fileBytes } = await landPage(answer.body, {
         path: join(pass.folder, file),
         url: answer.request.url,
@@ -27,9 +35,10 @@ export function createSink(pass: Pass, stream: Stream, contract: ContractNode): 
       });
       versions.set(number, version + 1);
       const page: LandedPage = {
+        list,
         page: number,
         file,
-        seq: seq++,
+        seq: next(),
         records: scan.records,
         bytes: scan.bytes,
         fileBytes,
@@ -52,4 +61,10 @@ export function createSink(pass: Pass, stream: Stream, contract: ContractNode): 
 
 function finite(value: number | undefined): number | null {
   return value === undefined || Number.isNaN(value) ? null : value;
+}
+
+/** Counts on from the last page that a pass has. */
+export function counter(pass: Pass): () => number {
+  let seq = pass.pages.reduce((most, page) => Math.max(most, page.seq + 1), 0);
+  return () => seq++;
 }

@@ -13,6 +13,8 @@ import { planViews } from './views.js';
 export interface BatchFile {
   readonly path: string;
   readonly seq: number;
+  /** The list of the stream that the records are of. */
+  readonly list: string;
 }
 
 const BATCH = '_batch';
@@ -83,9 +85,10 @@ async function createBatch(
     .join(', ');
   const paths = literals(files.map((file) => file.path));
   const order = `map(${paths}, [${files.map((file) => file.seq).join(', ')}])`;
+  const lists = `map(${paths}, ${literals(files.map((file) => file.list))})`;
   await connection.run(`
     create or replace temp table ${BATCH} as
-    select * exclude (filename), ${order}[filename] as _seq
+    select * exclude (filename), ${order}[filename] as _seq, ${lists}[filename] as _list
     from read_json(${paths}, format = 'newline_delimited', filename = true,
       maximum_object_size = ${Math.max(4 << 20, options.largestRecord * 2)}, columns = {${columns}})`);
 }
@@ -99,7 +102,7 @@ export async function createEmptyBatch(
   const columns = Object.entries(columnTypes(contract, []))
     .map(([name, type]) => `${identifier(name)} ${type}`)
     .join(', ');
-  await connection.run(`create or replace temp table ${BATCH} (${columns}, _seq integer)`);
+  await connection.run(`create or replace temp table ${BATCH} (${columns}, _seq integer, _list varchar)`);
   await createViews(connection, stream, contract, []);
 }
 

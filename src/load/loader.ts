@@ -89,14 +89,14 @@ export function createLoader(options: {
 
   const toFile = async (page: LandedPage): Promise<BatchFile & { readonly kept: number }> => {
     const path = join(options.passFolder, page.file);
-    if (page.fits) return { path, seq: page.seq, kept: page.records };
+    if (page.fits) return { path, seq: page.seq, list: page.list, kept: page.records };
     const clean = join(options.stage, `clean-${stream.name}-${options.passId}-${page.seq}.ndjson`);
     const place = { file: path, passId: options.passId, page: page.page };
     const checked = await checkPage(place, stream, contract, clean);
     rejected += checked.rejects.length;
     const lines = checked.rejects.map((reject) => `${JSON.stringify(reject)}\n`).join('');
     appendFileSync(join(options.stage, REJECTS_FILE), lines);
-    return { path: clean, seq: page.seq, kept: checked.kept };
+    return { path: clean, seq: page.seq, list: page.list, kept: checked.kept };
   };
 
   const run = async (pages: readonly LandedPage[], name: string): Promise<void> => {

@@ -17,8 +17,8 @@ export interface Evidence {
   readonly carsComplete: boolean;
   /** The one source the pass asked for; undefined means all. */
   readonly domainId: number | undefined;
-  /** Whether the pass over `/statistics` is complete. */
-  readonly statisticsComplete: boolean;
+  /** Streams whose pass is complete, so that what it lacks is gone. */
+  readonly completeStreams: ReadonlySet<string>;
 }
 
 /** Everything that merging needs. */

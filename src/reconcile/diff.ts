@@ -67,7 +67,7 @@ export async function createDiff(context: MergeContext, schema: TableSchema, fre
 /** SQL, over an old row `o`, that says whether this run delivered what owns it. */
 function goneCondition(context: MergeContext, table: LakeTable): string {
   if (table.gone !== 'mark' && table.gone !== 'remove') return 'false';
-  if (table.owner === 'stream') return String(context.evidence.statisticsComplete);
+  if (table.owner === 'stream') return String(context.evidence.completeStreams.has(table.stream));
   const [owner, member] = table.owner.split('.');
   if (member === undefined || owner === undefined) return 'false';
   const key = `${owner}_id`;

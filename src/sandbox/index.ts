@@ -6,12 +6,13 @@ export {
   type PriceFacts,
   wearFactor,
 } from './data/market.js';
+export { endpointHelp } from './endpoints/help.js';
 export { SandboxError } from './error.js';
 export { type PlantedAttempt, type PlantedLot, plantedLots } from './planted.js';
 export type { Fault, FaultMatch, FaultRequest, FaultRule, Faults } from './server/fault.js';
 export { FAULT_HEADER } from './server/fault.js';
 export type { Plan } from './server/plan.js';
-export type { LoggedRequest } from './server/request-log.js';
+export { highestRate, type LoggedRequest } from './server/request-log.js';
 export { type Sandbox, type SandboxOptions, startSandbox } from './server/start.js';
 export {
   createWorld,

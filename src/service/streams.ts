@@ -1,27 +1,65 @@
 import type { z } from 'zod';
 import { archivedLotSchema } from './contract/archived-lot.js';
+import {
+  citySchema,
+  damageSchema,
+  defaultOptionSchema,
+  duplicateSchema,
+  generationSchema,
+  manufacturerSchema,
+  modelSchema,
+  stateSchema,
+  titleRecordSchema,
+} from './contract/reference.js';
 import { statisticSchema } from './contract/statistic.js';
 import { vehicleSchema } from './contract/vehicle.js';
 
-/** A list of the service that lotlake lands: where it is and what one record looks like. */
+/** A stream of records that lotlake lands: what one record looks like and how its lists are paged. */
 export interface Stream {
   readonly name: StreamName;
-  /** Path below the base URL. */
+  /** Path below the base URL; where a stream has several lists, of what they have in common. */
   readonly path: string;
   readonly schema: z.core.$ZodType;
   /** Member that names a record. */
   readonly idField: string;
-  /** Largest page the service gives (service.md, limits). */
-  readonly maxPerPage: number;
+  /** Largest page the service gives (service.md, limits); undefined where a list takes no page size. */
+  readonly maxPerPage: number | undefined;
   /** A service that answers 404 here is reported and the stream skipped. */
   readonly optional: boolean;
   /** The list is sorted by id, ascending. */
   readonly ascending: boolean;
 }
 
-export type StreamName = 'cars' | 'archived_lots' | 'statistics';
+/** Names of the streams; they name the folders of landing. */
+export const streamNames = [
+  'cars',
+  'archived_lots',
+  'statistics',
+  'manufacturers',
+  'models',
+  'generations',
+  'damages',
+  'states',
+  'cities',
+  'titles',
+  'duplicates',
+  'default_options',
+] as const;
 
-/** The streams of the nightly job, in the order in which they are extracted. */
+/** Name of a stream. */
+export type StreamName = (typeof streamNames)[number];
+
+const reference = (name: StreamName, path: string, schema: z.core.$ZodType): Stream => ({
+  name,
+  path,
+  schema,
+  idField: 'id',
+  maxPerPage: undefined,
+  optional: true,
+  ascending: false,
+});
+
+/** Every stream of the service. */
 export const streams: Readonly<Record<StreamName, Stream>> = {
   cars: {
     name: 'cars',
@@ -50,4 +88,17 @@ export const streams: Readonly<Record<StreamName, Stream>> = {
     optional: true,
     ascending: false,
   },
+  manufacturers: reference('manufacturers', '/manufacturers', manufacturerSchema),
+  models: reference('models', '/models', modelSchema),
+  generations: reference('generations', '/generations', generationSchema),
+  damages: reference('damages', '/usa/damages', damageSchema),
+  states: reference('states', '/usa/states', stateSchema),
+  cities: reference('cities', '/usa/cities', citySchema),
+  titles: reference('titles', '/usa/titles', titleRecordSchema),
+  duplicates: {
+    ...reference('duplicates', '/korea-duplicates', duplicateSchema),
+    idField: 'duplicate_id',
+    maxPerPage: 5000,
+  },
+  default_options: reference('default_options', '/korea-options', defaultOptionSchema),
 };

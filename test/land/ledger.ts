@@ -4,6 +4,7 @@ import type { LandedPage } from '../../src/land/page.js';
 export function landedPage(facts: Partial<LandedPage> = {}): LandedPage {
   const page = facts.page ?? 1;
   return {
+    list: '',
     page,
     file: `page-${String(page).padStart(6, '0')}.ndjson.gz`,
     seq: page - 1,

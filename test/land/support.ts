@@ -57,8 +57,8 @@ const escapePiece = fc.constantFrom(
   '\\b\\f\\n\\r\\t',
   '\\u00e9',
   '\\u00E9',
-  '\\ud83d\\ude97',
-  '\\ud800',
+  '\\ud83d\\ude97 is a car',
+  '\\ud800 is half a pair',
   '\\u0022',
   '\\u005c',
 );

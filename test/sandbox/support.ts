@@ -1,4 +1,4 @@
-import type { Sandbox } from '../../src/sandbox/index.js';
+import type { Sandbox, World } from '../../src/sandbox/index.js';
 
 /** An answer with its body as text and, where it is JSON, parsed. */
 export interface Got {
@@ -49,4 +49,31 @@ export function* walk(value: unknown, path = ''): Generator<readonly [path: stri
     for (const [name, member] of Object.entries(value))
       yield* walk(member, path === '' ? name : `${path}.${name}`);
   }
+}
+
+/** The value at a path such as `odometer.km`; undefined where there is none. */
+export const at = (value: unknown, path: string): unknown =>
+  path
+    .split('.')
+    .reduce<unknown>(
+      (inner, name) => (typeof inner === 'object' && inner !== null ? Reflect.get(inner, name) : undefined),
+      value,
+    );
+
+/** The objects of a member that is a list. */
+export const listOf = (value: unknown): Json[] => (Array.isArray(value) ? value : []);
+
+/** A vehicle as the feed writes it, and its lots that the archive feed does not have. */
+export interface Seen {
+  readonly vehicle: Json;
+  readonly lots: readonly Json[];
+}
+
+/** Every vehicle of a world's feed, read from its text. */
+export function seenIn(world: World, pricesHistory = false): Seen[] {
+  const archived = new Set(world.archivedLotIds());
+  return world.activeIds().map((id) => {
+    const vehicle: Json = JSON.parse(world.vehicleJson(id, { pricesHistory }) ?? '');
+    return { vehicle, lots: listOf(vehicle.lots).filter((lot) => !archived.has(Number(lot.id))) };
+  });
 }

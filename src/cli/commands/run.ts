@@ -6,7 +6,7 @@ import { createReporter } from '../reporter.js';
 import { summarize } from '../summary.js';
 
 /** Pipelines that `lotlake run` knows. */
-export const pipelines = ['nightly', 'rebuild'] as const;
+export const pipelines = ['nightly', 'reference', 'rebuild'] as const;
 
 /** Options of `lotlake run`. */
 export interface RunOptions {
@@ -15,6 +15,8 @@ export interface RunOptions {
   readonly vehicles: number;
   readonly seed: number;
   readonly clock?: string | undefined;
+  /** Walk into catalog entries without a vehicle in the feed, too. */
+  readonly everything: boolean;
   readonly json: boolean;
   readonly config: ConfigInput;
 }
@@ -50,6 +52,10 @@ async function start(
   if (options.pipeline === 'rebuild') {
     const { rebuild } = await import('../../../pipelines/rebuild.js');
     return rebuild(job);
+  }
+  if (options.pipeline === 'reference') {
+    const { reference } = await import('../../../pipelines/reference.js');
+    return reference({ ...job, everything: options.everything });
   }
   const { nightly } = await import('../../../pipelines/nightly.js');
   return nightly(job);

@@ -1,47 +1,46 @@
 import type { HttpBindings } from '@hono/node-server';
 import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response';
 import { type Context, Hono } from 'hono';
+import type { Question } from '../endpoints/endpoint.js';
+import { matchOf } from '../endpoints/router.js';
+import { HOUR } from '../world/instants.js';
+import { type AdminState, adminAnswer } from './admin.js';
+import { ADMIN_PATH, BASE_PATH } from './base-path.js';
 import { alterRecords, faultOf, refuse } from './disturb.js';
 import { FAULT_HEADER, type Fault, type FaultRequest, headerFaults } from './fault.js';
-import { badKey, notFound, Refusal, tooMany } from './refusal.js';
-import type { LoggedRequest } from './request-log.js';
-import { type Question, routes } from './routes.js';
+import { badKey, notFound, Refusal, tooMany, tooManyToday, wrongMethod } from './refusal.js';
 import { type Answer, encode, send } from './send.js';
 
 /** What the app asks of the sandbox around it. */
-export interface AppState {
-  readonly apiKey: string;
+export interface AppState extends AdminState {
   readonly access: Question['access'];
-  /** The world as it is now. */
-  world(): Question['world'];
-  moveClock(hours: number): void;
+  readonly scrolls: Question['scrolls'];
   faultsFor(request: FaultRequest): readonly Fault[];
   /** Whether the rate budget allows another request now. */
   admits(): boolean;
+  /** Counts a request of the day: null, or the seconds until there is a budget again. */
+  admitsToday(): number | null;
   readonly cache: Map<string, Answer> | null;
-  readonly log: LoggedRequest[];
 }
 
 type SandboxContext = Context<{ Bindings: HttpBindings }>;
 
-/** Path prefix of all endpoints. */
-export const BASE_PATH = '/api';
-
 /** The HTTP application of the sandbox. */
 export function createApp(state: AppState): Hono<{ Bindings: HttpBindings }> {
   const app = new Hono<{ Bindings: HttpBindings }>();
-  app.get('*', (context) => handle(state, context));
+  app.all(`${ADMIN_PATH}/*`, (context) => adminAnswer(state, context.req.raw));
+  app.all('*', (context) => handle(state, context));
   return app;
 }
 
 async function handle(state: AppState, context: SandboxContext): Promise<Response> {
   const started = performance.now();
   const url = new URL(context.req.url);
-  const path = url.pathname.startsWith(`${BASE_PATH}/`) ? url.pathname.slice(BASE_PATH.length) : url.pathname;
-  const entry: LoggedRequest = {
+  const path = url.pathname.startsWith(`${BASE_PATH}/`) ? url.pathname.slice(BASE_PATH.length) : '';
+  const entry: AdminState['log'][number] = {
     number: state.log.length + 1,
     method: context.req.method,
-    path,
+    path: path === '' ? url.pathname : path,
     query: url.search.slice(1),
     at: new Date(),
     status: 0,
@@ -73,7 +72,10 @@ async function answerOf(
     faults.push(...headerFaults(context.req.header(FAULT_HEADER)));
     await disturbBefore(state, faults);
     if (context.req.header('x-api-key') !== state.apiKey) throw badKey();
+    if (context.req.method !== 'GET') throw wrongMethod();
     if (!state.admits()) throw tooMany(1);
+    const wait = state.admitsToday();
+    if (wait !== null) throw tooManyToday(wait);
     refuse(faults);
     return await listAnswer(state, path, url, faults, zipped);
   } catch (error) {
@@ -86,7 +88,9 @@ async function disturbBefore(state: AppState, faults: readonly Fault[]): Promise
   const delay = faultOf(faults, 'delay');
   if (delay !== undefined) await new Promise((resolve) => setTimeout(resolve, delay.ms));
   const moved = faultOf(faults, 'move-clock');
-  if (moved !== undefined) state.moveClock(moved.hours);
+  if (moved !== undefined) {
+    state.setClock(new Date(state.world().clock.getTime() + moved.hours * HOUR));
+  }
 }
 
 async function listAnswer(
@@ -97,14 +101,18 @@ async function listAnswer(
   zipped: boolean,
 ): Promise<Answer> {
   const world = state.world();
+  // A scroll is more than its text: its requests are counted, and it ends.
+  const kept = faults.length === 0 && !/[?&](limit|scroll_\w+)=/.test(url.search) ? state.cache : null;
   const key = `${world.clock.getTime()} ${zipped} ${path}${url.search}`;
-  const cached = faults.length === 0 ? state.cache?.get(key) : undefined;
+  const cached = kept?.get(key);
   if (cached !== undefined) return cached;
-  const route = routes.get(path);
-  if (route === undefined) throw notFound('route');
-  const text = route({ world, path, query: url.searchParams, access: state.access, faults });
+  const match = matchOf(path);
+  if (match === undefined) throw notFound('route');
+  const { access, scrolls } = state;
+  const question = { world, path, query: url.searchParams, access, faults, scrolls };
+  const text = match.endpoint.answer(question, match.path);
   const answer = await encode(200, shortened(alterRecords(text, faults), faults), {}, zipped);
-  if (faults.length === 0) state.cache?.set(key, answer);
+  kept?.set(key, answer);
   return answer;
 }
 

@@ -34,7 +34,7 @@ export function alterRecords(text: string, faults: readonly Fault[]): string {
   const changes = faults.flatMap((fault) => changeOf(fault) ?? []);
   if (changes.length === 0) return text;
   const body: unknown = JSON.parse(text);
-  const records = isObject(body) && Array.isArray(body.data) ? body.data : [];
+  const records = isObject(body) ? [body.data].flat() : [body].flat();
   records.filter(isObject).forEach((record, place) => {
     for (const { every, change } of changes) if (place % every === 0) change(record);
   });

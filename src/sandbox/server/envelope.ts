@@ -1,11 +1,11 @@
+import type { Question } from '../endpoints/endpoint.js';
 import type { PageSizes, Plan } from './plan.js';
-import { flagOf, integerOf } from './query.js';
+import { badRequest } from './refusal.js';
 
 /** Links name another host than the one that is asked, without TLS (field-notes.md). */
-const LINK_BASE = 'http://service.example/api';
+export const LINK_BASE = 'http://service.example/api';
 /** Parameters that links keep; the others are dropped (field-notes.md). */
 const KEPT = ['domain_id', 'minutes', 'per_page'];
-const HIGHEST_PAGE = 1_000_000_000;
 
 /** Which page of a list is wanted, and in which form. */
 export interface PageRequest {
@@ -17,28 +17,34 @@ export interface PageRequest {
   readonly simple: boolean;
 }
 
-/** Settings of a key that a page request depends on. */
-export interface PagingDefaults {
-  readonly plan: Plan;
-  readonly simplePaginateDefault: 0 | 1;
+/** Values of the paging parameters; an endpoint that lacks one leaves it out. */
+export interface PagingValues {
+  readonly page: number;
+  readonly per_page?: number | undefined;
+  readonly simple_paginate?: boolean | undefined;
 }
 
-/** Reads the paging parameters; throws a 400 for a page or page size that the plan does not allow. */
-export function pageRequest(
-  path: string,
-  query: URLSearchParams,
-  sizes: PageSizes,
-  defaults: PagingDefaults,
-): PageRequest {
-  const highest = sizes.highest[defaults.plan];
-  const fallback = Math.min(sizes.fallback, highest);
+/** The page that is wanted; throws a 400 for a page size that the plan does not allow. */
+export function pageRequest(question: Question, values: PagingValues, sizes: PageSizes): PageRequest {
+  const { path, query, access } = question;
+  const simpleByDefault = 'simple_paginate' in values && access.simplePaginateDefault === 1;
   return {
     path,
     query,
-    page: integerOf(query, 'page', { low: 1, high: HIGHEST_PAGE, fallback: 1 }) ?? 1,
-    perPage: integerOf(query, 'per_page', { low: 1, high: highest, fallback }) ?? fallback,
-    simple: flagOf(query, 'simple_paginate', defaults.simplePaginateDefault === 1),
+    page: values.page,
+    perPage: sizeOf('per_page', values.per_page, access.plan, sizes),
+    simple: values.simple_paginate ?? simpleByDefault,
   };
+}
+
+/** The number of records that a parameter asks for; throws a 400 above what the plan allows. */
+export function sizeOf(name: string, wanted: number | undefined, plan: Plan, sizes: PageSizes): number {
+  const highest = sizes.highest[plan];
+  const size = wanted ?? Math.min(sizes.fallback, highest);
+  if (size > highest) {
+    throw badRequest(name, `The ${name} must be an integer from 1 to ${highest} on the ${plan} plan.`);
+  }
+  return size;
 }
 
 /**

@@ -52,6 +52,8 @@ export const faultSchema = z.discriminatedUnion('kind', [
     what: z.enum(['bid-object', 'id-text', 'bad-timestamp']),
     every,
   }),
+  /** Answers a scroll's continuation as if the scroll had expired. */
+  z.object({ kind: z.literal('expired-scroll') }),
   /** Moves the world's clock before the answer, so that records join and leave. */
   z.object({ kind: z.literal('move-clock'), hours: z.coerce.number() }),
 ]);

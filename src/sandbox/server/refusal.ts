@@ -28,3 +28,11 @@ export const notFound = (what: string): Refusal => new Refusal(404, { message: `
 /** 429 with `Retry-After` in seconds. */
 export const tooMany = (seconds: number): Refusal =>
   new Refusal(429, { message: 'Too Many Attempts.' }, { 'retry-after': String(seconds) });
+
+/** 429 for the rest of the day. */
+export const tooManyToday = (seconds: number): Refusal =>
+  new Refusal(429, { message: 'Daily request limit reached.' }, { 'retry-after': String(seconds) });
+
+/** 405: the service is read only. */
+export const wrongMethod = (): Refusal =>
+  new Refusal(405, { message: 'method not allowed' }, { allow: 'GET' });

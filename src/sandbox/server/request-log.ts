@@ -18,3 +18,15 @@ export interface LoggedRequest {
   /** Kinds of the faults that were applied. */
   faults: readonly string[];
 }
+
+/** The highest number of requests within any second, both ends of which count. */
+export function highestRate(log: readonly Pick<LoggedRequest, 'at'>[]): number {
+  const times = log.map((entry) => entry.at.getTime()).sort((a, b) => a - b);
+  let first = 0;
+  let highest = 0;
+  times.forEach((at, place) => {
+    while (at - (times[first] ?? at) >= 1000) first += 1;
+    highest = Math.max(highest, place - first + 1);
+  });
+  return highest;
+}

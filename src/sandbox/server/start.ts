@@ -1,14 +1,17 @@
 import { once } from 'node:events';
 import { Server } from 'node:http';
 import { createAdaptorServer } from '@hono/node-server';
+import { allDomains } from '../endpoints/domain.js';
 import { SandboxError } from '../error.js';
 import { createWorld, type World, type WorldOptions } from '../world.js';
-import { BASE_PATH, createApp } from './app.js';
+import { createApp } from './app.js';
+import { ADMIN_PATH, BASE_PATH } from './base-path.js';
+import { dayBudget } from './day-budget.js';
 import { type Faults, faultSource } from './fault.js';
-import type { Plan } from './plan.js';
+import { type Plan, requestsPerDay, SCROLL_REQUESTS } from './plan.js';
 import { rateBudget } from './rate.js';
-import type { LoggedRequest } from './request-log.js';
-import { allDomains } from './routes.js';
+import { highestRate, type LoggedRequest } from './request-log.js';
+import { createScrolls } from './scroll.js';
 
 /** How a sandbox is set up; every member has a default. */
 export interface SandboxOptions extends WorldOptions {
@@ -24,6 +27,10 @@ export interface SandboxOptions extends WorldOptions {
   readonly simplePaginateDefault?: 0 | 1;
   /** Requests a second before 429; null for no limit. Default null. */
   readonly rate?: number | null;
+  /** Requests a calendar day of the sandbox's time before 429; null for no limit. Default 120 on `demo`, else null. */
+  readonly requestsPerDay?: number | null;
+  /** Continuation requests that one scroll has. Default 5,000. */
+  readonly scrollRequests?: number;
   /** Keeps encoded answers in memory, for benchmarks. Default false. */
   readonly cache?: boolean;
   readonly faults?: Faults;
@@ -43,6 +50,10 @@ export interface Sandbox {
   setFaults(faults: Faults): void;
   /** Every request so far, oldest first. */
   readonly requests: readonly LoggedRequest[];
+  /** The highest number of requests within any one second so far, over all endpoints. */
+  readonly highestRate: number;
+  /** Where the clock can be moved over HTTP, such as `http://127.0.0.1:4000/sandbox`. */
+  readonly adminUrl: string;
   /** Stops listening and tears down open connections. */
   close(): Promise<void>;
 }
@@ -53,13 +64,21 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
   let world = createWorld(options);
   let faultsFor = faultSource(options.faults ?? []);
   const log: LoggedRequest[] = [];
+  const started = performance.now();
+  /** The world's clock, which stands, and the time that passes while the sandbox runs. */
+  const now = (): number => world.clock.getTime() + performance.now() - started;
   const app = createApp({
     apiKey,
     access: { plan, simplePaginateDefault, domains: options.domains ?? allDomains },
     world: () => world,
-    moveClock: (hours) => {
-      world = world.at(new Date(world.clock.getTime() + hours * 3_600_000));
+    setClock: (clock) => {
+      world = world.at(clock);
     },
+    scrolls: createScrolls(now, options.scrollRequests ?? SCROLL_REQUESTS),
+    admitsToday: dayBudget(
+      options.requestsPerDay === undefined ? requestsPerDay[plan] : options.requestsPerDay,
+      now,
+    ),
     faultsFor: (request) => faultsFor(request),
     admits: rateBudget(rate),
     cache: options.cache === true ? new Map() : null,
@@ -84,6 +103,10 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
       faultsFor = faultSource(faults);
     },
     requests: log,
+    get highestRate() {
+      return highestRate(log);
+    },
+    adminUrl: `http://127.0.0.1:${port}${ADMIN_PATH}`,
     close: () => close(server),
   };
 }

@@ -3,6 +3,7 @@ import type { LotLife } from './lot-life.js';
 const LOTS_A_VEHICLE = 16;
 const FIRST_LOT_ID = 10_000_000;
 const FIRST_LOT_NUMBER = 30_000_000;
+const EXTERNAL_SHIFT = 160;
 
 type Place = Pick<LotLife, 'index' | 'place'>;
 
@@ -15,7 +16,7 @@ export const lotId = (lot: Place): number => FIRST_LOT_ID + slot(lot);
 export const lotNumber = (lot: Place): string => String(FIRST_LOT_NUMBER + slot(lot));
 
 /** Id of the lot inside source 1; its digits collide with lot numbers of other lots (field-notes.md). */
-export const externalId = (lot: Place): string => `${FIRST_LOT_NUMBER + slot(lot) + 160}~US`;
+export const externalId = (lot: Place): string => `${FIRST_LOT_NUMBER + slot(lot) + EXTERNAL_SHIFT}~US`;
 
 /** Id of the attempt at a place (0 to 31) of a lot's auctions. */
 export const priceId = (lot: Place, attempt: number): number => 1_000_000 + slot(lot) * 32 + attempt;
@@ -30,3 +31,9 @@ export const lotOfId = (id: number): Place => place(id - FIRST_LOT_ID);
 
 /** Index and place of the lot that would have a number. */
 export const lotOfNumber = (number: number): Place => place(number - FIRST_LOT_NUMBER);
+
+/** Index and place of the lot that would have an id inside source 1; undefined for a text that is none. */
+export function lotOfExternalId(id: string): Place | undefined {
+  const digits = /^(\d{1,12})(?:~US)?$/.exec(id)?.[1];
+  return digits === undefined ? undefined : lotOfNumber(Number(digits) - EXTERNAL_SHIFT);
+}

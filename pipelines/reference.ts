@@ -1,0 +1,13 @@
+import { join } from 'node:path';
+import { extractReference } from './extract-reference.js';
+import { type RunResult, reconcileModelPublish } from './finish.js';
+import { type JobOptions, runJob } from './job.js';
+
+/** Walks the catalog and the reference lists of the service, and publishes them with the rest of the lake. */
+export function reference(options: JobOptions & { readonly everything?: boolean }): Promise<RunResult> {
+  return runJob('reference', options, async (job) => {
+    const stage = join(job.work, 'stage');
+    const passes = await extractReference(job, stage, { everything: options.everything ?? false });
+    return reconcileModelPublish(job, stage, passes);
+  });
+}

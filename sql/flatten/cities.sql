@@ -1,0 +1,7 @@
+select
+    coalesce(state_id, cast(_list as bigint)) as state_id,
+    id as city_id,
+    name,
+    code,
+    _extra as extra
+from records

@@ -1,0 +1,10 @@
+select
+    id as manufacturer_id,
+    name,
+    cars,
+    motorcycles,
+    cars_qty,
+    models_qty,
+    image,
+    _extra as extra
+from records

@@ -1,0 +1,6 @@
+select
+    id as title_id,
+    name,
+    code,
+    _extra as extra
+from records

@@ -1,0 +1,66 @@
+import { ADMIN_PATH, BASE_PATH } from '../server/base-path.js';
+import { requestsPerDay } from '../server/plan.js';
+import { cars } from './cars.js';
+import { type Endpoint, pathParameters } from './endpoint.js';
+import { endpoints } from './registry.js';
+
+const WIDTH = 110;
+const NAME = 26;
+
+const opening = [
+  `Endpoints of the sandbox. All are GET below ${BASE_PATH} and answer JSON; the key goes into the header x-api-key.`,
+  'Lists answer {"data": [...], "links": {...}, "meta": {...}}. With simple_paginate=1, which is the default of the key unless the sandbox was told otherwise, meta has no totals and links.next alone says whether a page follows. Links name another host and drop parameters: take only the page number from them.',
+  `Errors have a JSON body with "message" or "error": 400 a parameter is wrong (the message names it), 401 the source is not enabled for the key, 403 the key is missing or wrong, 404 nothing found, 405 not a GET, 429 too many requests a second or a day (${requestsPerDay.demo} a day on Demo), 500 on request only.`,
+];
+
+const closing = [
+  `Only the sandbox has these, outside ${BASE_PATH} and with the key; they count as no request of the service:`,
+  `POST ${ADMIN_PATH}/clock\n    Moves the clock to {"clock": "2026-11-21T00:00:00Z"}; GET tells it.`,
+  `GET ${ADMIN_PATH}/requests\n    Requests so far, and the highest number of them in any one second.`,
+  'A request with the header x-sandbox-fault is answered badly on purpose; docs/sandbox.md lists the faults.',
+];
+
+/** A plain text list of all endpoints with their parameters, for someone who writes a client. */
+export const endpointHelp = (): string =>
+  `${[...opening.map((text) => wrapped(text, 0)), ...endpoints.map(entryOf), ...closing].join('\n\n')}\n`;
+
+/** From this many parameters in common with `/cars` on, they are named only. */
+const MANY = 10;
+
+function entryOf(endpoint: Endpoint): string {
+  const names = Object.keys(endpoint.parameters);
+  const common = names.filter(
+    (name) => endpoint !== cars && endpoint.parameters[name] === cars.parameters[name],
+  );
+  const named = common.length >= MANY ? common : [];
+  const inPath = pathParameters(endpoint);
+  const rows = names
+    .filter((name) => !named.includes(name))
+    .map((name) => {
+      const { form = '', what = '' } = endpoint.parameters[name] ?? {};
+      return row(name, `${form}${inPath.includes(name) ? ' (in the path)' : ''}: ${what}`);
+    });
+  const shared = named.length === 0 ? [] : [row('as GET /cars', named.join(', '))];
+  return [`GET ${endpoint.path}`, `    ${wrapped(endpoint.what, 4)}`, ...rows, ...shared].join('\n');
+}
+
+/** A name and its text beside it, or below it where the name is too long. */
+function row(name: string, text: string): string {
+  const head = `  ${name}`;
+  const gap = head.length < NAME ? ' '.repeat(NAME - head.length) : `\n${' '.repeat(NAME)}`;
+  return head + gap + wrapped(text, NAME);
+}
+
+/** A text broken at spaces; all lines but the first are indented. */
+function wrapped(text: string, indent: number): string {
+  const lines: string[] = [];
+  let line = '';
+  for (const part of text.split(' ')) {
+    const longer = line === '' ? part : `${line} ${part}`;
+    if (longer.length > WIDTH - indent && line !== '') {
+      lines.push(line);
+      line = part;
+    } else line = longer;
+  }
+  return [...lines, line].join(`\n${' '.repeat(indent)}`);
+}

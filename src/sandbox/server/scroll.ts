@@ -1,0 +1,87 @@
+import { MINUTE } from '../world/instants.js';
+import { LINK_BASE } from './envelope.js';
+import { badRequest } from './refusal.js';
+
+/** What a scroll goes through: the list is fixed when it starts, whatever happens to the world. */
+export interface ScrollSource {
+  readonly size: number;
+  /** The JSON of a record by its place. */
+  readonly record: (place: number) => string;
+}
+
+/** How a scroll was started. */
+export interface ScrollStart {
+  readonly path: string;
+  /** Records an answer. */
+  readonly limit: number;
+  /** How long it waits for its next request. */
+  readonly minutes: number;
+}
+
+/** The scrolls of a service. */
+export interface Scrolls {
+  /** Starts a scroll; gives the text of its first answer. */
+  start(source: ScrollSource, start: ScrollStart): string;
+  /** Goes on; the same id gives the same answer again. Throws a 400 for a scroll that is unknown, expired or used up. */
+  next(scrollId: string, minutes?: number): string;
+  /** Drops a scroll before its time. */
+  forget(scrollId: string): void;
+}
+
+interface Scroll extends ScrollSource, ScrollStart {
+  readonly number: number;
+  expiresAt: number;
+  continuations: number;
+}
+
+/** Keeps scrolls; `now` is in milliseconds, `highest` the number of continuation requests that one scroll has. */
+export function createScrolls(now: () => number, highest: number): Scrolls {
+  const open = new Map<number, Scroll>();
+  let started = 0;
+  const refused = (why: string): Error =>
+    badRequest('scroll_id', `The scroll_id names a scroll that ${why}.`);
+
+  const pageFrom = (scroll: Scroll, from: number): string => {
+    const to = Math.min(scroll.size, from + scroll.limit);
+    const records = Array.from({ length: Math.max(0, to - from) }, (_, place) => scroll.record(from + place));
+    const full = records.length === scroll.limit;
+    const scrollId = idOf(scroll.number, to);
+    // A full answer may be the last one: then the next is empty.
+    const nextUrl = full
+      ? `${LINK_BASE}${scroll.path}?scroll_id=${scrollId}&scroll_time=${scroll.minutes}`
+      : '';
+    return `{"data":[${records.join(',')}],"scroll_id":"${scrollId}","next_url":"${nextUrl}"}`;
+  };
+
+  return {
+    start(source, start) {
+      for (const [number, scroll] of open) if (scroll.expiresAt < now()) open.delete(number);
+      started += 1;
+      const expiresAt = now() + start.minutes * MINUTE;
+      const scroll: Scroll = { ...source, ...start, number: started, expiresAt, continuations: 0 };
+      open.set(started, scroll);
+      return pageFrom(scroll, 0);
+    },
+    next(scrollId, minutes) {
+      const place = placeOf(scrollId);
+      const scroll = place && open.get(place.number);
+      if (place === undefined || scroll === undefined || place.from > scroll.size || scroll.expiresAt < now())
+        throw refused('is unknown or has expired');
+      scroll.continuations += 1;
+      if (scroll.continuations > highest) throw refused(`had its ${highest} continuation requests`);
+      scroll.expiresAt = now() + (minutes ?? scroll.minutes) * MINUTE;
+      return pageFrom(scroll, place.from);
+    },
+    forget: (scrollId) => {
+      open.delete(placeOf(scrollId)?.number ?? 0);
+    },
+  };
+}
+
+const idOf = (number: number, from: number): string =>
+  Buffer.from(`scroll:${number}:${from}`).toString('base64url');
+
+function placeOf(scrollId: string): { readonly number: number; readonly from: number } | undefined {
+  const found = /^scroll:(\d{1,9}):(\d{1,9})$/.exec(Buffer.from(scrollId, 'base64url').toString());
+  return found === null ? undefined : { number: Number(found[1]), from: Number(found[2]) };
+}

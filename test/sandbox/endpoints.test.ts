@@ -1,0 +1,144 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { pathParameters } from '../../src/sandbox/endpoints/endpoint.js';
+import { endpoints } from '../../src/sandbox/endpoints/registry.js';
+import { matchOf } from '../../src/sandbox/endpoints/router.js';
+import { endpointHelp } from '../../src/sandbox/index.js';
+
+const page = readFileSync(join(import.meta.dirname, '../../docs/endpoints.md'), 'utf8');
+
+/** Cells of the rows of every table in a part of the page, without head and rule. */
+const rowsOf = (part: string): string[][] =>
+  part
+    .split('\n')
+    .filter((line) => line.startsWith('|') && !/^[|\s:-]+$/.test(line))
+    .map((line) =>
+      line
+        .replaceAll(/^\||\|$/g, '')
+        .split('|')
+        .map((cell) => cell.trim()),
+    )
+    .filter((cells) => cells.at(-1) !== 'proved by');
+
+/** Endpoints as the page has them: what they do, and valid values and meaning of each parameter. */
+const documented = new Map(
+  page
+    .split(/^### GET /m)
+    .slice(1)
+    .map((text) => {
+      const [part = ''] = text.split(/^## /m);
+      const [path = '', , what = ''] = part.split('\n');
+      return [
+        path,
+        { what, parameters: rowsOf(part).map(([name, form, does]) => [name, form, does]) },
+      ] as const;
+    }),
+);
+
+const registered = new Map(
+  endpoints.map(({ path, what, parameters }) => [
+    path,
+    {
+      what,
+      parameters: Object.entries(parameters).map(([name, one]) => [`\`${name}\``, one.form, one.what]),
+    },
+  ]),
+);
+
+describe('docs/endpoints.md', () => {
+  it('names the registered endpoints, and no others', () => {
+    expect([...documented.keys()]).toEqual([...registered.keys()]);
+  });
+
+  it.each([...registered])('describes GET %s with its parameters', (path, wanted) => {
+    expect(documented.get(path)).toEqual(wanted);
+  });
+
+  it('names a test that exists in every row', () => {
+    const rows = rowsOf(page);
+    expect(rows.length).toBeGreaterThan(200);
+    const missing = rows.filter((row) => {
+      const [, file = '', name = ''] = /^`(.+)` › (.+)$/.exec(row.at(-1) ?? '') ?? [];
+      const source = join(import.meta.dirname, file);
+      if (file === '' || !existsSync(source)) return true;
+      const text = readFileSync(source, 'utf8');
+      return !["'", '"', '`'].some((quote) => text.includes(quote + name + quote));
+    });
+    expect(missing).toEqual([]);
+  });
+
+  it('names every endpoint that the documents describe', () => {
+    // service.md and reports.md, in their order; a part in brackets may be left out.
+    expect([...documented.keys()].sort()).toEqual(
+      [
+        '/cars',
+        '/manufacturers[/{type}]',
+        '/models/{manufacturer_id}[/{type}]',
+        '/generations/{model_id}[/{type}]',
+        '/search-vin/{vin}',
+        '/search-lot/{lot}[/{domain}]',
+        '/archived-lots',
+        '/statistics',
+        '/korea-duplicates',
+        '/korea-options',
+        '/usa/damages',
+        '/usa/states',
+        '/usa/cities/{state_id}',
+        '/usa/titles',
+        '/search',
+        '/search/count',
+        '/cars/{car_id}',
+        '/listing/{domain_id}/{listing_id}',
+      ].sort(),
+    );
+  });
+});
+
+describe('the registry', () => {
+  it('declares every parameter of its paths', () => {
+    for (const endpoint of endpoints) {
+      expect(Object.keys(endpoint.parameters)).toEqual(expect.arrayContaining([...pathParameters(endpoint)]));
+    }
+  });
+
+  it('is what the router goes by, with and without what may be left out', () => {
+    for (const endpoint of endpoints) {
+      const filled = endpoint.path.replaceAll(/\{(\w+)\}/g, 'a%20$1');
+      const found = matchOf(filled.replaceAll(/[[\]]/g, ''));
+      expect(found?.endpoint.path).toBe(endpoint.path);
+      expect([...(found?.path ?? [])]).toEqual(pathParameters(endpoint).map((name) => [name, `a ${name}`]));
+      expect(matchOf(filled.replaceAll(/\[.*\]/g, ''))?.endpoint.path).toBe(endpoint.path);
+    }
+    for (const path of [
+      '',
+      '/',
+      '/car',
+      '/cars/1/2',
+      '/search/counts',
+      '/listing/1',
+      '/usa',
+      '/usa/cities',
+    ]) {
+      expect([path, matchOf(path)]).toEqual([path, undefined]);
+    }
+  });
+});
+
+describe('the help', () => {
+  const help = endpointHelp();
+
+  it('lists every endpoint with every parameter', () => {
+    for (const { path, parameters } of endpoints) {
+      const entry = help.split(`GET ${path}\n`)[1]?.split('\n\n')[0] ?? '';
+      const words = entry.split(/[\s,]+/);
+      expect([path, Object.keys(parameters).filter((name) => !words.includes(name))]).toEqual([path, []]);
+    }
+  });
+
+  it('fits a terminal and is plain text', () => {
+    expect(help.split('\n').filter((line) => line.length > 115)).toEqual([]);
+    expect(help).toMatch(/^[\x20-\x7e\n]*$/);
+    expect(help).toContain('POST /sandbox/clock');
+  });
+});
