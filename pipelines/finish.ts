@@ -7,7 +7,13 @@ import { type ModelResult, runModels } from '../src/model/run-models.js';
 import { sealSnapshot, switchCurrent } from '../src/publish/publish.js';
 import { inWarehouse } from '../src/publish/warehouse.js';
 import type { BaseState, Evidence, MergeContext, TableCounts } from '../src/reconcile/context.js';
-import { writePasses, writeRejects, writeRun } from '../src/reconcile/own-rows.js';
+import {
+  type ClosingRow,
+  writeClosings,
+  writePasses,
+  writeRejects,
+  writeRun,
+} from '../src/reconcile/own-rows.js';
 import { reconcile } from '../src/reconcile/reconcile.js';
 import { PARQUET } from '../src/reconcile/write.js';
 import type { LoadedPass } from './extract-stream.js';
@@ -43,6 +49,7 @@ export function evidenceOf(runId: string, startedAt: string, passes: readonly Lo
     seenAt: cars?.started_at ?? startedAt,
     runId,
     carsComplete: cars !== undefined && cars.kind === 'full' && cars.complete,
+    fromFeed: cars === undefined || cars.kind !== 'lookup',
     domainId: domain === undefined ? undefined : Number(domain),
     completeStreams: new Set(complete.map((pass) => pass.manifest.stream)),
   };
@@ -57,6 +64,7 @@ export async function reconcileInto(
     readonly base: BaseState | undefined;
     readonly passes: readonly LoadedPass[];
     readonly evidence: Evidence;
+    readonly closings?: readonly ClosingRow[];
   },
 ): Promise<{ context: MergeContext; counts: Record<string, TableCounts>; lotChanges: number }> {
   mkdirSync(options.target, { recursive: true });
@@ -81,6 +89,7 @@ export async function reconcileInto(
     context,
     options.passes.map((pass) => pass.manifest.pass_id),
   );
+  await writeClosings(context, options.closings ?? []);
   return { context, counts: { ...result.counts }, lotChanges: result.lotChanges };
 }
 
@@ -89,13 +98,14 @@ export async function reconcileModelPublish(
   job: Job,
   stage: string,
   passes: readonly LoadedPass[],
+  closings: readonly ClosingRow[] = [],
 ): Promise<RunResult> {
   const target = join(job.layout.snapshots, job.runId);
   try {
     job.reporter.step('reconcile', 'merge with the last snapshot');
     const base = stateOf(currentSnapshot(job.layout));
     const evidence = evidenceOf(job.runId, job.startedAt.toISOString(), passes);
-    const merged = await reconcileInto(job, { target, stage, base, passes, evidence });
+    const merged = await reconcileInto(job, { target, stage, base, passes, evidence, closings });
     await recordRun(job, passes, merged);
     return await modelAndPublish(job, target, passes, merged);
   } catch (error) {
@@ -174,7 +184,8 @@ export function passTimes(
   evidence: Evidence,
   passes: readonly LoadedPass[],
 ): Pick<Manifest, 'last_full_pass_at' | 'last_pass_at'> {
-  const merged = passes.map(({ manifest }) => [manifest.stream, manifest.started_at]);
+  const walked = passes.filter(({ manifest }) => manifest.kind !== 'lookup');
+  const merged = walked.map(({ manifest }) => [manifest.stream, manifest.started_at]);
   return {
     last_full_pass_at: evidence.carsComplete ? evidence.seenAt : (base?.manifest.last_full_pass_at ?? null),
     last_pass_at: { ...base?.manifest.last_pass_at, ...Object.fromEntries(merged) },

@@ -2,9 +2,8 @@ import { randomBytes } from 'node:crypto';
 import { mkdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Config } from '../src/config/config.js';
-import { ConfigError } from '../src/config/config-error.js';
-import type { LotlakeError } from '../src/config/lotlake-error.js';
-import { type Client, createClient } from '../src/extract/client.js';
+import type { Client } from '../src/extract/client.js';
+import { openClient } from '../src/extract/open-client.js';
 import { type Layout, layoutOf } from '../src/lake/layout.js';
 import { takeLock } from '../src/lake/lock.js';
 import { describeTable, type TableSchema } from '../src/lake/schema.js';
@@ -94,7 +93,9 @@ export async function runJob<T>(
       warnings,
       now,
       client: () => {
-        client ??= openClient(options.config, reporter);
+        client ??= openClient(options.config, (error, attempt, wait) =>
+          reporter.warn(`attempt ${attempt} failed, next in ${(wait / 1000).toFixed(1)} s: ${error.message}`),
+        );
         return client;
       },
     });
@@ -117,25 +118,6 @@ function bound(reporter: Reporter): Reporter {
     progress: (...given) => reporter.progress(...given),
     warn: (message) => reporter.warn(message),
   };
-}
-
-function openClient(config: Config, reporter: Reporter): Client {
-  if (config.baseUrl === undefined)
-    throw new ConfigError(
-      'there is no base URL',
-      'set LOTLAKE_BASE_URL, or try lotlake run nightly --sandbox',
-    );
-  if (config.apiKey === undefined)
-    throw new ConfigError('there is no key', 'set LOTLAKE_API_KEY or LOTLAKE_API_KEY_FILE');
-  return createClient({
-    baseUrl: config.baseUrl,
-    apiKey: config.apiKey,
-    rate: config.rate ?? 1,
-    timeout: config.timeout,
-    retryBudget: config.retryBudget,
-    onRetry: (error: LotlakeError, attempt, wait) =>
-      reporter.warn(`attempt ${attempt} failed, next in ${(wait / 1000).toFixed(1)} s: ${error.message}`),
-  });
 }
 
 async function describeTables(

@@ -46,10 +46,13 @@ const cli = yargs(hideBin(process.argv))
   .usage('$0 <command>\n\nVehicle-auction data feed to a columnar analytics lake.')
   .command(
     'run <pipeline>',
-    'run a pipeline: nightly, reference (catalog and lists), or rebuild from landing',
+    'run a pipeline: nightly, reference (catalog and lists), closing (prices of lots that left), or rebuild from landing',
     (args) =>
       shared(args)
-        .positional('pipeline', { choices: ['nightly', 'reference', 'rebuild'] as const, demandOption: true })
+        .positional('pipeline', {
+          choices: ['nightly', 'reference', 'closing', 'rebuild'] as const,
+          demandOption: true,
+        })
         .option('sandbox', { type: 'boolean', default: false, describe: 'run against the embedded service' })
         .options(worldOptions)
         .option('everything', {
@@ -102,6 +105,28 @@ const cli = yargs(hideBin(process.argv))
       await query({ sql: args.sql, format, config: configOf(args) }, effects);
     },
   )
+  .command(
+    'lookup <kind> <id> [domain]',
+    'ask the service for one vehicle',
+    (args) =>
+      shared(args)
+        .positional('kind', { choices: ['vin', 'lot', 'car', 'listing'] as const, demandOption: true })
+        .positional('id', {
+          type: 'string',
+          demandOption: true,
+          describe: 'VIN, lot number, vehicle id or listing id',
+        })
+        .positional('domain', { type: 'number', describe: 'source (1, 3 or 12); needed for listing' })
+        .option('save', { type: 'boolean', default: false, describe: 'add what comes to the lake' }),
+    async (args) => {
+      const { lookup } = await import('./commands/lookup.js');
+      await lookup({ ...args, config: configOf(args) }, effects);
+    },
+  )
+  .command('audit', "compare the service's counts with the lake's active vehicles", shared, async (args) => {
+    const { audit } = await import('./commands/audit.js');
+    await audit({ json: args.json, config: configOf(args) }, effects);
+  })
   .command('tables', 'list the tables and marts', shared, async (args) => {
     const { tables } = await import('./commands/tables.js');
     tables({ json: args.json, config: configOf(args) }, effects);

@@ -31,6 +31,7 @@ const settings = z.object({
   retryBudget: positive
     .default(900)
     .describe('Seconds for which one request is tried again before the run ends.'),
+  closingBudget: count.default(500).describe('Requests that one closing run may make.'),
   referenceDays: z.coerce
     .number()
     .nonnegative()

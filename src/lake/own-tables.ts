@@ -32,6 +32,25 @@ export const ownTables: readonly OwnTable[] = [
     ],
   },
   {
+    name: 'closings',
+    description: 'Vehicles that the closing job asked for after they left the feed, and what came of it.',
+    grain: 'one row a vehicle',
+    key: ['vehicle_id'],
+    partitioned: false,
+    columns: [
+      { name: 'vehicle_id', type: 'BIGINT', description: 'Id of the vehicle.' },
+      { name: 'asked_at', type: TIME, description: 'When it was last asked for.' },
+      { name: 'asked', type: 'BIGINT', description: 'How often it was asked for.' },
+      {
+        name: 'outcome',
+        type: 'VARCHAR',
+        description:
+          'found, or gone where the service no longer knows the vehicle; a vehicle that is gone is never asked for again.',
+      },
+      { name: 'run_id', type: 'VARCHAR', description: 'Run that last asked.' },
+    ],
+  },
+  {
     name: 'rejects',
     description: 'Records that break the contract, with their place and raw text.',
     grain: 'one row a rejected record',

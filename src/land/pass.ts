@@ -19,8 +19,8 @@ const passSchema = z.object({
   pass_id: z.string(),
   stream: z.enum(streamNames),
   run_id: z.string(),
-  /** `full` asks for everything; `window` for what changed in the last minutes. */
-  kind: z.enum(['full', 'window']),
+  /** `full` asks for everything, `window` for what changed in the last minutes, `lookup` for single vehicles. */
+  kind: z.enum(['full', 'window', 'lookup']),
   /** Parameters of every request of the pass, without the page. */
   request: z.record(z.string(), z.union([z.string(), z.number()])),
   /** Fingerprint of the contract that the pages were compared with. */

@@ -49,6 +49,7 @@ export class PageScanner {
   #consumed = 0;
   #state: State = 'start';
   #bare = false;
+  #single = false;
   #hasData = false;
   #envelope: string[] = [];
   #ids: number[] = [];
@@ -170,7 +171,8 @@ export class PageScanner {
     const end = p;
     p = values.space(p);
     const c = b[p];
-    if (c === 0x2c) p++;
+    if (this.#single) this.#state = 'afterData';
+    else if (c === 0x2c) p++;
     else if (c === 0x5d) {
       this.#state = this.#bare ? 'done' : 'afterData';
       p++;
@@ -241,6 +243,13 @@ export class PageScanner {
       throw new SyntaxFault(p, 'expected a colon');
     }
     p = values.space(p + 1);
+    if (isData && b[p] === 0x7b) {
+      // A lookup answers one record instead of a list.
+      this.#hasData = true;
+      this.#single = true;
+      this.#state = 'record';
+      return p;
+    }
     if (isData && b[p] === 0x5b) {
       this.#hasData = true;
       this.#state = 'record';

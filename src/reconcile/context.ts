@@ -15,6 +15,11 @@ export interface Evidence {
   readonly runId: string;
   /** Whether a full pass over `/cars` is complete, so that what it lacks is absent. */
   readonly carsComplete: boolean;
+  /**
+   * Whether vehicles came from the feed, which lists active ones alone. What lookups bring says nothing about what they
+   * lack, and does not make an archived lot active.
+   */
+  readonly fromFeed: boolean;
   /** The one source the pass asked for; undefined means all. */
   readonly domainId: number | undefined;
   /** Streams whose pass is complete, so that what it lacks is gone. */

@@ -69,7 +69,7 @@ function goneCondition(context: MergeContext, table: LakeTable): string {
   if (table.gone !== 'mark' && table.gone !== 'remove') return 'false';
   if (table.owner === 'stream') return String(context.evidence.completeStreams.has(table.stream));
   const [owner, member] = table.owner.split('.');
-  if (member === undefined || owner === undefined) return 'false';
+  if (member === undefined || owner === undefined || !context.evidence.fromFeed) return 'false';
   const key = `${owner}_id`;
   return `o.${key} in (select ${key} from ${stagedFiles(context, `_delivered_${owner}s`)} where ${member})`;
 }

@@ -42,6 +42,20 @@ export async function writeRejects(context: MergeContext, passIds: readonly stri
   await writeOwn(context, 'rejects', fresh, `pass_id in (${again})`);
 }
 
+/** One row of `closings`. */
+export interface ClosingRow {
+  readonly vehicle_id: number;
+  readonly asked_at: string;
+  readonly asked: number;
+  readonly outcome: 'found' | 'gone';
+  readonly run_id: string;
+}
+
+/** Writes what came of the vehicles that a run asked for; every other run carries the table on. */
+export async function writeClosings(context: MergeContext, closings: readonly ClosingRow[]): Promise<void> {
+  await writeOwn(context, 'closings', jsonRelation('closings', closings));
+}
+
 /** Writes the row of a run. */
 export async function writeRun(context: MergeContext, run: RunRow): Promise<void> {
   await writeOwn(context, 'runs', jsonRelation('runs', [run]));

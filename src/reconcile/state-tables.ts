@@ -26,7 +26,7 @@ export async function prepareState(context: MergeContext): Promise<void> {
 
   const lots = schemaOf(context, 'lots');
   const active = `select lot_id, vehicle_id, domain_id, changed_at from ${baseRelation(context, lots)} where not coalesce(archived, false)`;
-  if (!isStaged(context, 'vehicles')) {
+  if (!isStaged(context, 'vehicles') || !evidence.fromFeed) {
     await connection.run(`create or replace table ${ABSENT_LOTS} as
       select lot_id, domain_id, cast(null as varchar) as reason from (${active}) where false`);
     return;
@@ -93,17 +93,19 @@ export async function effectiveLots(context: MergeContext): Promise<string> {
   const parts: string[] = [];
   if (isStaged(context, 'lots')) {
     const staged = await stagedRelation(context, schema.table);
+    const stands = evidence.fromFeed ? "(o.archived and o.archived_by = 'feed')" : 'o.archived';
     parts.push(`
       select ${content.map((name) => `n.${name}`).join(', ')},
         by_feed or by_archive as archived,
         case when by_feed then coalesce(n._archived_at, o_archived_at, ${seen}) when by_archive then f_archived_at end as archived_at,
-        case when by_feed then 'feed' when by_archive then 'archive-feed' end as archived_by,
+        case when by_feed then case when n._archived then 'feed' else coalesce(o_archived_by, 'feed') end when by_archive then 'archive-feed' end as archived_by,
         case when by_feed or by_archive then coalesce(o_last_seen_at, ${seen}) end as last_seen_at, n._domain, n._month
       from (
         select n.*,
-          coalesce(n._archived, o.archived and o.archived_by = 'feed', false) as by_feed,
+          coalesce(n._archived, ${stands}, false) as by_feed,
           coalesce(f.archived_at > ${seen}, false) as by_archive,
-          case when o.archived and o.archived_by = 'feed' then o.archived_at end as o_archived_at,
+          case when ${stands} then o.archived_at end as o_archived_at,
+          case when ${stands} then o.archived_by end as o_archived_by,
           case when o.archived then o.last_seen_at end as o_last_seen_at,
           f.archived_at as f_archived_at
         from ${staged} as n
@@ -144,33 +146,41 @@ export async function effectiveVehicles(context: MergeContext): Promise<string> 
   const lastSeen = lastFull === null ? 'o.changed_at' : `greatest(o.changed_at, ${timestamp(lastFull)})`;
   const parts: string[] = [];
   const isDelivered = isStaged(context, 'vehicles');
+  const lots = lotsByVehicle(context);
   if (isDelivered) {
+    const isArchived = evidence.fromFeed ? 'false' : 'coalesce(l.all_archived, false)';
     parts.push(`
-      select ${content.map((name) => `n.${name}`).join(', ')}, false as archived,
-        cast(null as timestamptz) as archived_at, cast(null as varchar) as archived_by,
-        cast(null as timestamptz) as last_seen_at
-      from ${await stagedRelation(context, schema.table)} as n`);
+      select ${content.map((name) => `n.${name}`).join(', ')}, ${isArchived} as archived,
+        case when ${isArchived} then l.archived_at end as archived_at,
+        case when ${isArchived} then l.archived_by end as archived_by,
+        case when ${isArchived} then l.last_seen_at end as last_seen_at
+      from ${await stagedRelation(context, schema.table)} as n
+      left join ${lots} as l on l.vehicle_id = n.vehicle_id`);
   }
   if (context.base !== undefined) {
     const notDelivered = isDelivered
       ? `o.vehicle_id not in (select vehicle_id from ${stagedFiles(context, 'vehicles')})`
       : 'true';
-    const lots = globRelation(context.target, 'lots', true);
     parts.push(`
       select ${content.map((name) => `o.${name}`).join(', ')}, true as archived,
         coalesce(l.archived_at, ${seen}) as archived_at, coalesce(l.archived_by, 'absence') as archived_by,
         coalesce(l.last_seen_at, ${lastSeen}) as last_seen_at
       from ${baseRelation(context, schema)} as o
-      left join (
-        select vehicle_id, bool_and(coalesce(archived, false)) as all_archived, max(archived_at) as archived_at,
-          max_by(archived_by, archived_at) as archived_by, max(last_seen_at) as last_seen_at
-        from ${lots} group by vehicle_id
-      ) as l on l.vehicle_id = o.vehicle_id
+      left join ${lots} as l on l.vehicle_id = o.vehicle_id
       where not coalesce(o.archived, false) and ${notDelivered}
         and o.vehicle_id not in (${rejectedVehicles(context)})
         and (l.all_archived or (l.vehicle_id is null and ${evidence.carsComplete && evidence.domainId === undefined}))`);
   }
   return `(${parts.join('\nunion all\n')})`;
+}
+
+/** What the lots of the new snapshot say of their vehicles. */
+function lotsByVehicle(context: MergeContext): string {
+  return `(
+    select vehicle_id, bool_and(coalesce(archived, false)) as all_archived, max(archived_at) as archived_at,
+      max_by(archived_by, archived_at) as archived_by, max(last_seen_at) as last_seen_at
+    from ${globRelation(context.target, 'lots', true)} group by vehicle_id
+  )`;
 }
 
 /** Vehicles whose records were rejected in this run: they count as present. */

@@ -94,6 +94,39 @@ describe('records of a page', () => {
   });
 });
 
+describe('records that are JSON and that the database does not take', () => {
+  it.each([
+    ['a member that stands twice', '{"id":1,"vin":"a","vin":"b"}'],
+    [
+      'a member that stands twice further in',
+      '{"id":1,"lots":[{"id":1},{"id":2,"bid":1,"lot":"a","bid":1}]}',
+    ],
+    ['a member that stands twice under two spellings', '{"id":1,"vin":"a","v\\u0069n":"b"}'],
+    ['an unknown member that stands twice', '{"id":1,"new":1,"year":2020,"new":2}'],
+    ['the first half of a surrogate pair', '{"id":1,"title":"\\ud83d, and more"}'],
+    ['the second half of a surrogate pair', '{"id":1,"title":"\\ude97, and more"}'],
+    ['halves in the wrong order', '{"id":1,"title":"\\ude97\\ud83d, and more"}'],
+    ['half a pair in a name', '{"id":1,"a\\ud83d":"and more"}'],
+  ])('are told, and kept as they are: %s', (_, record) => {
+    for (const size of [1, 3, 1000]) {
+      const { lines, scan } = scanChunks(cut(Buffer.from(`[{"id":0},${record}]`), [size]));
+      expect(scan.irregular).toBe(true);
+      expect(lines).toBe(`{"id":0}\n${record}\n`);
+    }
+  });
+
+  it.each([
+    ['the same member in two records', '{"id":1,"vin":"a"},{"id":2,"vin":"a"}'],
+    ['the same member in two lots', '{"id":1,"lots":[{"id":1,"bid":1},{"id":2,"bid":1}]}'],
+    ['names that differ by case', '{"id":1,"vin":"a","VIN":"a"}'],
+    ['a whole pair', '{"id":1,"title":"\\ud83d\\ude97 \\uD83D\\uDE97"}'],
+    ['what looks like half a pair', '{"id":1,"title":"\\\\ud83d, and more"}'],
+  ])('are not found in %s', (_, records) => {
+    for (const size of [1, 3, 1000])
+      expect(scanChunks(cut(Buffer.from(`[${records}]`), [size])).scan.irregular).toBe(false);
+  });
+});
+
 describe('a page without a list of records', () => {
   it.each([
     [

@@ -200,3 +200,15 @@ describe('a record that only looks odd', () => {
     expect(clean.toString()).toBe(`${line}\n`);
   });
 });
+
+describe('a record that is JSON and that the database does not take', () => {
+  it.each([
+    ['a member that stands twice', '{"id":1,"vin":"a","vin":"b"}', '{"id":1,"vin":"b"}'],
+    ['half of a surrogate pair', '{"id":1,"title":"\\ud83d, cut"}', '{"id":1,"title":"\\ufffd, cut"}'],
+    ['the other half', '{"id":1,"title":"\\ude97, cut"}', '{"id":1,"title":"\\ufffd, cut"}'],
+  ])('is kept in a form that it does: %s', async (_, line, expected) => {
+    const { rejects, clean } = await check([line, '{"id":2,"title":"\\ud83d\\ude97"}']);
+    expect(rejects).toEqual([]);
+    expect(clean.toString()).toBe(`${expected}\n{"id":2,"title":"\\ud83d\\ude97"}\n`);
+  });
+});

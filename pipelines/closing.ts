@@ -1,0 +1,76 @@
+import { join } from 'node:path';
+import { ConfigError } from '../src/config/config-error.js';
+import { globRelation } from '../src/lake/files.js';
+import { currentSnapshot } from '../src/lake/layout.js';
+import { literal, rows } from '../src/lake/session.js';
+import type { ClosingRow } from '../src/reconcile/own-rows.js';
+import { extractLookups } from './extract-lookups.js';
+import { type RunResult, reconcileModelPublish } from './finish.js';
+import { type Job, type JobOptions, runJob } from './job.js';
+
+/** How long the service keeps an archived vehicle (service.md: about a month). */
+const RETENTION_DAYS = 31;
+
+/** A vehicle is asked for at most this often, and not twice within a day. */
+const MOST_ASKED = 3;
+
+/**
+ * Asks for vehicles that left the feed without a price that is trusted, newest first, within a budget of requests, while
+ * the service still keeps them. What came of each is recorded, so that none is asked for ever.
+ */
+export function closing(options: JobOptions): Promise<RunResult> {
+  return runJob('closing', options, async (job) => {
+    const stage = join(job.work, 'stage');
+    const open = await findOpen(job);
+    job.reporter.step('extract', `${open.length} vehicles without a trusted final price`);
+    const lookups = open.map(({ vehicle_id }) => ({
+      name: String(vehicle_id),
+      path: `/cars/${vehicle_id}`,
+      query: { prices_history: 1 },
+    }));
+    const { pass, missing } = await extractLookups(job, stage, lookups);
+    const closings = open.map(
+      ({ vehicle_id, asked }): ClosingRow => ({
+        vehicle_id,
+        asked_at: job.now().toISOString(),
+        asked: asked + 1,
+        outcome: missing.has(String(vehicle_id)) ? 'gone' : 'found',
+        run_id: job.runId,
+      }),
+    );
+    return reconcileModelPublish(job, stage, [pass], closings);
+  });
+}
+
+interface Open {
+  readonly vehicle_id: number;
+  readonly asked: number;
+}
+
+async function findOpen(job: Job): Promise<Open[]> {
+  const snapshot = currentSnapshot(job.layout);
+  if (snapshot === undefined)
+    throw new ConfigError('there is no published lake to close', 'run lotlake run nightly first');
+  const table = (name: string, partitioned = false): string => globRelation(snapshot, name, partitioned);
+  const now = `cast(${literal(job.now().toISOString())} as timestamptz)`;
+  const found = await rows(
+    job.session.connection,
+    `with lots as (select * from ${table('lots', true)}),
+    priced as (select distinct lot_id from ${table('trusted_prices')} where is_trusted),
+    open as (
+      select vehicle_id, max(archived_at) as archived_at
+      from lots
+      where archived and domain_id <> 12 and archived_at > ${now} - interval ${RETENTION_DAYS} day
+        and lot_id not in (select lot_id from priced)
+      group by vehicle_id
+    ),
+    asked as (select vehicle_id, asked, asked_at, outcome from ${table('closings')})
+    select open.vehicle_id, coalesce(asked.asked, 0) as asked
+    from open left join asked on asked.vehicle_id = open.vehicle_id
+    where asked.vehicle_id is null
+      or (asked.outcome <> 'gone' and asked.asked < ${MOST_ASKED} and asked.asked_at < ${now} - interval 1 day)
+    order by open.archived_at desc, open.vehicle_id
+    limit ${job.config.closingBudget}`,
+  );
+  return found.map((row) => ({ vehicle_id: Number(row.vehicle_id), asked: Number(row.asked) }));
+}

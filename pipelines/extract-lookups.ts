@@ -1,0 +1,83 @@
+import type { Query } from '../src/extract/client.js';
+import { endPass, openPass } from '../src/land/pass.js';
+import { counter, createSink } from '../src/land/sink.js';
+import { createLoader } from '../src/load/loader.js';
+import { NotFoundError } from '../src/service/errors/not-found-error.js';
+import { streams } from '../src/service/streams.js';
+import { contractFingerprint, type LoadedPass } from './extract-stream.js';
+import type { Job } from './job.js';
+
+/** One vehicle to ask for. */
+export interface Lookup {
+  /** Tells the lookup from the others of its run. */
+  readonly name: string;
+  readonly path: string;
+  readonly query: Query;
+}
+
+/** What came of the lookups of a run. */
+export interface LookupResult {
+  readonly pass: LoadedPass;
+  /** Names of the lookups that the service answered with 404. */
+  readonly missing: ReadonlySet<string>;
+}
+
+/**
+ * Asks for single vehicles, lands the answers as a pass of kind `lookup` and loads them. Such a pass says nothing about
+ * what it lacks.
+ */
+export async function extractLookups(
+  job: Job,
+  stage: string,
+  lookups: readonly Lookup[],
+): Promise<LookupResult> {
+  const stream = streams.cars;
+  const contract = job.contracts.cars;
+  const client = job.client();
+  const pass = openPass(
+    job.layout.landing,
+    {
+      stream: 'cars',
+      run_id: job.runId,
+      kind: 'lookup',
+      request: { lookups: lookups.length },
+      contract: contractFingerprint(job, 'cars'),
+    },
+    job.now(),
+  );
+  const loader = createLoader({
+    session: job.session,
+    stream,
+    contract,
+    passId: pass.manifest.pass_id,
+    passFolder: pass.folder,
+    stage,
+  });
+  const missing = new Set<string>();
+  const next = counter(pass);
+  let records = 0;
+  for (const lookup of lookups) {
+    const sink = createSink(pass, stream, contract, lookup.name, next);
+    try {
+      const land = (answer: Parameters<typeof sink.land>[1]) => sink.land(1, answer, new Date());
+      const page = await client.get(lookup.path, lookup.query, land, job.signal);
+      loader.add(page);
+      records += page.records;
+    } catch (error) {
+      if (!(error instanceof NotFoundError)) throw error;
+      missing.add(lookup.name);
+    }
+    job.reporter.progress('lookups', records + missing.size, lookups.length, records, 0);
+  }
+  const end = {
+    state: 'sealed',
+    complete: false,
+    reason: 'lookups',
+    total: null,
+    run_id: job.runId,
+  } as const;
+  const manifest = endPass(pass, end, job.now());
+  const loaded = await loader.finish();
+  job.drift.push(...loaded.drift);
+  return { pass: { manifest, ...loaded }, missing };
+}

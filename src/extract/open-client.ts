@@ -1,0 +1,29 @@
+import type { Config } from '../config/config.js';
+import { ConfigError } from '../config/config-error.js';
+import { type Client, type ClientOptions, createClient } from './client.js';
+
+/** The client that a configuration describes. Throws ConfigError where base URL or key are missing. */
+export function openClient(config: Config, onRetry?: ClientOptions['onRetry']): Client {
+  if (config.baseUrl === undefined)
+    throw new ConfigError(
+      'there is no base URL',
+      'set LOTLAKE_BASE_URL, or try lotlake run nightly --sandbox',
+    );
+  if (config.apiKey === undefined)
+    throw new ConfigError('there is no key', 'set LOTLAKE_API_KEY or LOTLAKE_API_KEY_FILE');
+  return createClient({
+    baseUrl: config.baseUrl,
+    apiKey: config.apiKey,
+    rate: config.rate ?? 1,
+    timeout: config.timeout,
+    retryBudget: config.retryBudget,
+    ...(onRetry === undefined ? {} : { onRetry }),
+  });
+}
+
+/** Reads a whole answer as JSON; for answers that are small, such as one vehicle. */
+export async function readJson(answer: { readonly body: AsyncIterable<Uint8Array> }): Promise<unknown> {
+  const chunks: Uint8Array[] = [];
+  for await (const chunk of answer.body) chunks.push(chunk);
+  return JSON.parse(Buffer.concat(chunks).toString('utf8'));
+}
