@@ -1,7 +1,10 @@
 import { createHash } from 'node:crypto';
 import type { Client, Query } from '../src/extract/client.js';
+import { SCROLL_LIMIT, walkScroll } from '../src/extract/scroll.js';
+import { ScrollExpiredError } from '../src/extract/scroll-expired-error.js';
 import { walk } from '../src/extract/walk.js';
 import { currentSnapshot } from '../src/lake/layout.js';
+import type { LandedPage } from '../src/land/page.js';
 import {
   endPass,
   listPasses,
@@ -46,7 +49,12 @@ export interface StreamRequest {
   readonly lists?: readonly List[];
   /** Take the page size that the service gives by itself, because it refused the one that was asked for. */
   readonly ownPageSize?: boolean;
+  /** How often a scroll of this request has been started again. */
+  readonly restarts?: number;
 }
+
+/** How often a scroll that expired is started again in one run. */
+const MOST_RESTARTS = 2;
 
 /**
  * Walks the lists of a stream to their end, lands their pages and loads them while they come. Goes on with an open pass
@@ -59,9 +67,8 @@ export async function extractStream(
   request: StreamRequest,
 ): Promise<LoadedPass | undefined> {
   const stream = streams[name];
-  const size =
-    stream.maxPerPage === undefined ? {} : { per_page: Math.min(job.config.perPage, stream.maxPerPage) };
-  const query = { ...request.query, ...size };
+  const isScroll = name === 'cars' && job.config.paging === 'scroll';
+  const query = queryOf(job, stream, request, isScroll);
   const client = job.client();
   const pass = findOrOpen(job, name, request.kind, query);
   const loader = createLoader({
@@ -78,7 +85,7 @@ export async function extractStream(
     const manifest =
       pass.manifest.state === 'sealed'
         ? reseal(job, pass)
-        : await walkPass(job, { client, stream, pass, query, loader, lists });
+        : await walkPass(job, { client, stream, pass, query, loader, lists, isScroll });
     if (!manifest.complete)
       job.reporter.warn(`the pass over ${stream.path} proves no absence: ${manifest.reason}`);
     const loaded = await loader.finish();
@@ -94,6 +101,11 @@ export async function extractStream(
       );
       return extractStream(job, name, stage, { ...request, ownPageSize: true });
     }
+    if (error instanceof ScrollExpiredError && (request.restarts ?? 0) < MOST_RESTARTS) {
+      abandon(job, pass, error.message);
+      job.reporter.warn(`starting the scroll again: ${error.message}`);
+      return extractStream(job, name, stage, { ...request, restarts: (request.restarts ?? 0) + 1 });
+    }
     if (!stream.optional || !(error instanceof NotFoundError)) throw error;
     abandon(job, pass, error.message);
     job.reporter.warn(`${stream.path} is skipped: ${error.message}`);
@@ -108,6 +120,22 @@ interface PassWalk {
   readonly query: Query;
   readonly loader: Loader;
   readonly lists: readonly List[];
+  readonly isScroll: boolean;
+}
+
+/** Parameters of every request of a pass. A scroll takes neither a page size nor a form of pagination. */
+function queryOf(
+  job: Job,
+  stream: Stream,
+  request: StreamRequest,
+  isScroll: boolean,
+): Record<string, string | number> {
+  if (isScroll) {
+    const { simple_paginate: _, ...query } = request.query;
+    return { ...query, limit: Math.min(job.config.perPage, SCROLL_LIMIT.most) };
+  }
+  if (stream.maxPerPage === undefined || request.ownPageSize === true) return { ...request.query };
+  return { ...request.query, per_page: Math.min(job.config.perPage, stream.maxPerPage) };
 }
 
 async function walkPass(job: Job, walking: PassWalk): Promise<PassManifest> {
@@ -119,23 +147,24 @@ async function walkPass(job: Job, walking: PassWalk): Promise<PassManifest> {
   let total: number | null = 0;
   const next = counter(pass);
   for (const list of lists) {
-    const result = await walk({
-      client,
-      path: list.path,
-      query: { ...query, ...list.query },
-      concurrency: job.config.concurrency,
-      ascending: stream.ascending,
-      sink: createSink(pass, stream, job.contracts[stream.name], list.name, next),
-      ...(job.signal === undefined ? {} : { signal: job.signal }),
-      onPage: (page, expected) => {
-        loader.add(page);
-        pages++;
-        records += page.records;
-        bytes += page.bytes;
-        const isOnly = lists.length === 1;
-        job.reporter.progress(stream.name, pages, isOnly ? expected : null, records, bytes);
-      },
-    });
+    const sink = createSink(pass, stream, job.contracts[stream.name], list.name, next);
+    const onPage = (page: LandedPage, expected: number | null = null): void => {
+      loader.add(page);
+      pages++;
+      records += page.records;
+      bytes += page.bytes;
+      job.reporter.progress(stream.name, pages, lists.length === 1 ? expected : null, records, bytes);
+    };
+    const shared = { client, path: list.path, query: { ...query, ...list.query }, sink, onPage };
+    const signal = job.signal === undefined ? {} : { signal: job.signal };
+    const result = walking.isScroll
+      ? await walkScroll({ ...shared, ...signal })
+      : await walk({
+          ...shared,
+          ...signal,
+          concurrency: job.config.concurrency,
+          ascending: stream.ascending,
+        });
     reason ??= result.reason;
     total = result.total === null || total === null ? null : total + result.total;
   }

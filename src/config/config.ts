@@ -17,6 +17,10 @@ const settings = z.object({
   rate: positive.optional().describe('Requests a second for the whole process; 1 against a real service.'),
   concurrency: count.max(64).default(4).describe('Requests in flight at once.'),
   perPage: count.max(5000).default(1000).describe('Records asked for a page; each endpoint caps it.'),
+  paging: z
+    .enum(['pages', 'scroll'])
+    .default('pages')
+    .describe('How /cars is walked: by page, or along the scroll form of the feed.'),
   memory: z
     .string()
     .regex(/^\d+(\.\d+)?\s*(KB|MB|GB|KiB|MiB|GiB)$/i, 'an amount such as 800MB')
@@ -59,6 +63,7 @@ const ENVIRONMENT: Readonly<Record<string, keyof ConfigInput>> = {
   LOTLAKE_RATE: 'rate',
   LOTLAKE_CONCURRENCY: 'concurrency',
   LOTLAKE_PER_PAGE: 'perPage',
+  LOTLAKE_PAGING: 'paging',
   LOTLAKE_MEMORY: 'memory',
   LOTLAKE_THREADS: 'threads',
   LOTLAKE_LOG: 'log',

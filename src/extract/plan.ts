@@ -5,6 +5,8 @@ export interface PageFacts {
   readonly total: number | null;
   readonly lastPage: number | null;
   readonly next: string | null;
+  /** What continues the scroll form of the feed; null where the list is no scroll, or at its end. */
+  readonly scrollId?: string | null;
   readonly digest: string;
   readonly firstId: number | null;
   readonly lastId: number | null;

@@ -42,6 +42,8 @@ export interface LandedPage {
   readonly lastPage: number | null;
   readonly perPage: number | null;
   readonly next: string | null;
+  /** What continues the scroll form of the feed; null where the list is no scroll, or at its end. */
+  readonly scrollId: string | null;
 }
 
 /** What one landing needs besides the body. */
@@ -91,13 +93,17 @@ export async function landPage(
 }
 
 /** Paging members of a scanned page. */
-export function pagingOf(scan: PageScan): Pick<LandedPage, 'total' | 'lastPage' | 'perPage' | 'next'> {
+export function pagingOf(
+  scan: PageScan,
+): Pick<LandedPage, 'total' | 'lastPage' | 'perPage' | 'next' | 'scrollId'> {
   const envelope = envelopeSchema.parse(scan.envelope);
   return {
     total: envelope.meta?.total ?? null,
     lastPage: envelope.meta?.last_page ?? null,
     perPage: envelope.meta?.per_page ?? null,
     next: envelope.links?.next ?? null,
+    // The end of a scroll has an empty `next_url`; what it names is not followed, only the id is taken.
+    scrollId: (envelope.next_url ?? '') === '' ? null : (envelope.scroll_id ?? null),
   };
 }
 

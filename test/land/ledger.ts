@@ -24,6 +24,7 @@ export function landedPage(facts: Partial<LandedPage> = {}): LandedPage {
     lastPage: null,
     perPage: null,
     next: null,
+    scrollId: null,
     ...facts,
   };
 }

@@ -12,7 +12,7 @@ function failureOf(chunks: Iterable<Uint8Array>): unknown {
   return undefined;
 }
 
-/** What JSON.parse makes of a page: its records, or undefined where it is no page. */
+/** What JSON.parse makes of a page: how many records it has, or undefined where it is no page. */
 function parsed(text: string): { readonly records: number | null } | undefined {
   let value: unknown;
   try {
@@ -22,7 +22,8 @@ function parsed(text: string): { readonly records: number | null } | undefined {
   }
   if (typeof value !== 'object' || value === null) return undefined;
   const data: unknown = Array.isArray(value) ? value : Reflect.get(value, 'data');
-  return { records: Array.isArray(data) ? data.length : null };
+  const isRecord = typeof data === 'object' && data !== null;
+  return { records: Array.isArray(data) ? data.length : isRecord ? 1 : null };
 }
 
 describe('malformed pages', () => {

@@ -127,6 +127,33 @@ describe('records that are JSON and that the database does not take', () => {
   });
 });
 
+describe('an answer with one record instead of a list', () => {
+  it('is a page of that record', () => {
+    fc.assert(
+      fc.property(
+        fc.dictionary(fc.string(), fc.jsonValue()),
+        chunkSizes,
+        fc.constantFrom(0, 2),
+        (record, sizes, space) => {
+          const text = JSON.stringify({ before: 1, data: record, after: [2] }, null, space);
+          const { lines, scan } = scanChunks(cut(Buffer.from(text), sizes));
+          expect(lines).toBe(`${JSON.stringify(record)}\n`);
+          expect(scan).toMatchObject({ hasData: true, records: 1, envelope: { before: 1, after: [2] } });
+        },
+      ),
+      { numRuns: 60 },
+    );
+    expect(scanText('{"data":{"id":7}}').scan.ids).toEqual([7]);
+  });
+
+  it.each(['{"data":{"id":1},{"id":2}}', '{"data":{"id":1}]}', '{"data":{"id":1}}{}', '{"data":{"id":1} 2}'])(
+    'is refused where more follows it: %s',
+    (text) => {
+      expect(() => scanText(text)).toThrow(/malformed JSON at byte/);
+    },
+  );
+});
+
 describe('a page without a list of records', () => {
   it.each([
     [
@@ -135,7 +162,6 @@ describe('a page without a list of records', () => {
       { error: 'search backend unavailable' },
     ],
     ['data that is null', '{"data":null,"message":"none"}', { data: null, message: 'none' }],
-    ['data that is an object', '{"data":{"id":1}}', { data: { id: 1 } }],
     ['data that is a text', '{"data":"[]"}', { data: '[]' }],
     ['data deeper down', '{"result":{"data":[{"id":1}]}}', { result: { data: [{ id: 1 }] } }],
     ['nothing', '{}', {}],
@@ -165,6 +191,7 @@ describe('a body that ends early', () => {
     JSON.stringify({ links: { next: null }, data: [record, {}, record], meta: { total: 3, per_page: 3 } }),
     JSON.stringify([record, record]),
     JSON.stringify({ data: [record] }, null, 1),
+    JSON.stringify({ data: record, message: 'found' }),
   ];
 
   it.each(pages)('is refused at whatever offset it ends: %#', (page) => {

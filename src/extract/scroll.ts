@@ -1,0 +1,61 @@
+import { BadRequestError } from '../service/errors/bad-request-error.js';
+import type { Client, Query } from './client.js';
+import type { PageFacts } from './plan.js';
+import { ScrollExpiredError } from './scroll-expired-error.js';
+import type { PageSink, WalkResult } from './walk.js';
+
+/** Most records a page of a scroll (field-notes.md). */
+export const SCROLL_LIMIT = { most: 2000 } as const;
+
+/** Minutes that a scroll is kept between two requests (field-notes.md: default 10, at most 15). */
+const SCROLL_MINUTES = 15;
+
+/** One walk along a scroll. */
+export interface ScrollWalk<P extends PageFacts> {
+  readonly client: Client;
+  readonly path: string;
+  /** Parameters of the first request, with `limit`, the records a page. */
+  readonly query: Query;
+  readonly sink: PageSink<P>;
+  readonly signal?: AbortSignal;
+  readonly onPage?: (page: P) => void;
+}
+
+/**
+ * Walks the scroll form of the feed to its end: the list stands still while it is read, so that no page border moves.
+ * Goes on with the scroll of the last landed page. Throws ScrollExpiredError where the service no longer knows it.
+ */
+export async function walkScroll<P extends PageFacts>(options: ScrollWalk<P>): Promise<WalkResult> {
+  let number = options.sink.landed.length;
+  let last: P | undefined = options.sink.landed.at(-1);
+  for (;;) {
+    if (last !== undefined && (last.records === 0 || (last.scrollId ?? null) === null))
+      return { complete: true, reason: null, total: null };
+    number++;
+    const query: Query =
+      last === undefined
+        ? { ...options.query, scroll_time: SCROLL_MINUTES }
+        : { scroll_id: last.scrollId ?? undefined };
+    last = await fetchPage(options, number, query);
+    options.onPage?.(last);
+  }
+}
+
+async function fetchPage<P extends PageFacts>(
+  options: ScrollWalk<P>,
+  number: number,
+  query: Query,
+): Promise<P> {
+  const requestedAt = new Date();
+  try {
+    return await options.client.get(
+      options.path,
+      query,
+      (answer) => options.sink.land(number, answer, requestedAt),
+      options.signal,
+    );
+  } catch (error) {
+    if (number > 1 && error instanceof BadRequestError) throw new ScrollExpiredError(number, error);
+    throw error;
+  }
+}
