@@ -18,6 +18,7 @@ function page(number: number, rest: Partial<PageFacts> = {}): PageFacts {
     total: 100,
     lastPage: 10,
     next: 'http://service.example/api/cars?page=2',
+    scrollId: null,
     digest: 'd',
     firstId: null,
     lastId: null,

@@ -134,7 +134,7 @@ describe('the paging members of a page', () => {
       links: [],
     };
     const text = JSON.stringify({ data: [], links: { next: 'http://x/?page=3', last: 'l' }, meta });
-    expect(await pagingOfText(text)).toEqual({
+    expect(await pagingOfText(text)).toMatchObject({
       total: 13,
       lastPage: 7,
       perPage: 2,
@@ -145,11 +145,25 @@ describe('the paging members of a page', () => {
   it('are null where simple pagination leaves them out', async () => {
     const text =
       '{"data":[],"links":{"first":"f","last":null,"prev":null,"next":null},"meta":{"per_page":"50"}}';
-    expect(await pagingOfText(text)).toEqual({ total: null, lastPage: null, perPage: 50, next: null });
+    expect(await pagingOfText(text)).toMatchObject({ total: null, lastPage: null, perPage: 50, next: null });
+  });
+
+  it.each([
+    ['{"data":[],"scroll_id":"abc","next_url":"https://other.example/scroll"}', 'abc'],
+    ['{"data":[],"scroll_id":"abc","next_url":""}', null],
+    ['{"data":[],"scroll_id":null,"next_url":null}', null],
+    ['{"data":[]}', null],
+  ])('name what continues a scroll, and nothing at its end: %s', async (text, scrollId) => {
+    expect((await pagingOfText(text)).scrollId).toBe(scrollId);
   });
 
   it('are null in a bare list', async () => {
-    expect(await pagingOfText('[]')).toEqual({ total: null, lastPage: null, perPage: null, next: null });
+    expect(await pagingOfText('[]')).toMatchObject({
+      total: null,
+      lastPage: null,
+      perPage: null,
+      next: null,
+    });
   });
 });
 

@@ -1,0 +1,205 @@
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { closing } from '../../pipelines/closing.js';
+import { saveLookup } from '../../pipelines/lookup.js';
+import { nightly } from '../../pipelines/nightly.js';
+import { countIn } from '../../src/cli/commands/audit.js';
+import { requestOf } from '../../src/cli/commands/lookup.js';
+import type { ConfigInput } from '../../src/config/config.js';
+import { type Sandbox, startSandbox } from '../../src/sandbox/index.js';
+import { bareDuckDb, configFor, silentReporter, temporaryFolder } from './support.js';
+
+const DAY = 86_400_000;
+const START = Date.parse('2026-11-10T02:00:00Z');
+
+let folder: ReturnType<typeof temporaryFolder>;
+let sandbox: Sandbox;
+let duck: Awaited<ReturnType<typeof bareDuckDb>>;
+let now = START;
+
+beforeEach(async () => {
+  now = START;
+  folder = temporaryFolder();
+  sandbox = await startSandbox({ vehicles: 300, seed: 21, clock: new Date(START) });
+  duck = await bareDuckDb();
+});
+afterEach(async () => {
+  duck.close();
+  await sandbox.close();
+  folder.remove();
+});
+
+function at(days: number): void {
+  now = START + days * DAY;
+  sandbox.setClock(new Date(now));
+}
+const job = (more: ConfigInput = {}) => ({
+  config: configFor(sandbox.url, folder.path, { referenceDays: 1000, ...more }),
+  reporter: silentReporter(),
+  now: () => new Date(now),
+});
+const query = (sql: string) => duck.query(sql.replaceAll('$lake', join(folder.path, 'lake', 'current')));
+const asked = () =>
+  sandbox.requests.filter((request) => /^\/cars\/\d+$/.test(request.path)).map((r) => r.path);
+
+describe('a lookup that is saved', () => {
+  it('brings a vehicle into the lake and archives nothing', async () => {
+    await nightly(job());
+    const before = await query("select count(*) as n from '$lake/vehicles/*.parquet' where not archived");
+    at(3);
+    const known = new Set(
+      (await query("select vehicle_id from '$lake/vehicles/*.parquet'")).map((row) => row.vehicle_id),
+    );
+    const fresh = sandbox.world.activeIds().find((id) => !known.has(id)) ?? 0;
+    const result = await saveLookup(job(), requestOf({ kind: 'car', id: String(fresh) }));
+    expect(result.manifest.last_full_pass_at).toBe(new Date(START).toISOString());
+    const after = await query("select count(*) as n from '$lake/vehicles/*.parquet' where not archived");
+    expect(after[0]?.n).toBe(Number(before[0]?.n) + 1);
+    expect(
+      await query(`select archived from '$lake/vehicles/*.parquet' where vehicle_id = ${fresh}`),
+    ).toEqual([{ archived: false }]);
+  });
+
+  it('leaves an archived vehicle archived', async () => {
+    await nightly(job());
+    at(2);
+    await nightly(job());
+    const [gone] = await query(
+      "select vehicle_id, archived_at from '$lake/vehicles/*.parquet' where archived and archived_by <> 'absence' order by 1 limit 1",
+    );
+    expect(gone).toBeDefined();
+    await saveLookup(job(), requestOf({ kind: 'car', id: String(gone?.vehicle_id) }));
+    const [after] = await query(
+      `select archived from '$lake/vehicles/*.parquet' where vehicle_id = ${gone?.vehicle_id}`,
+    );
+    expect(after).toEqual({ archived: true });
+    const reports = await query(
+      `select count(*) as n from '$lake/inspections/**/*.parquet' where gone_at is not null`,
+    );
+    await saveLookup(job(), requestOf({ kind: 'car', id: String(gone?.vehicle_id) }));
+    expect(
+      await query(`select count(*) as n from '$lake/inspections/**/*.parquet' where gone_at is not null`),
+    ).toEqual(reports);
+  });
+
+  it('says so where there is nothing, and keeps the lake', async () => {
+    await nightly(job());
+    await expect(saveLookup(job(), requestOf({ kind: 'car', id: '7' }))).rejects.toMatchObject({
+      name: 'NotFoundError',
+    });
+    expect((await query("select count(*) as n from '$lake/runs/*.parquet'"))[0]?.n).toBe(1);
+  });
+});
+
+describe('the closing job', () => {
+  it('asks for vehicles that left without a trusted price, newest first, within its budget, and not for ever', async () => {
+    await nightly(job());
+    at(3);
+    await nightly(job());
+    const candidates = await query(`
+      select vehicle_id from '$lake/lots/**/*.parquet'
+      where archived and domain_id <> 12
+        and lot_id not in (select lot_id from '$lake/trusted_prices/*.parquet' where is_trusted)
+      group by vehicle_id order by max(archived_at) desc, vehicle_id`);
+    expect(candidates.length).toBeGreaterThan(4);
+    await closing(job({ closingBudget: 3 }));
+    const first = candidates.slice(0, 3).map((row) => `/cars/${row.vehicle_id}`);
+    expect(asked()).toEqual(first);
+    expect((await query("select count(*) as n from '$lake/closings/*.parquet'"))[0]?.n).toBe(3);
+    await closing(job({ closingBudget: 3 }));
+    expect(
+      asked()
+        .slice(3)
+        .filter((path) => first.includes(path)),
+    ).toEqual([]);
+    for (const days of [5, 7, 9, 11, 13]) {
+      at(days);
+      await closing(job());
+    }
+    const times = new Map<string, number>();
+    for (const path of asked()) times.set(path, (times.get(path) ?? 0) + 1);
+    expect(Math.max(...times.values())).toBeLessThanOrEqual(3);
+  }, 60_000);
+
+  it('records a vehicle that the service no longer keeps, and does not ask again', async () => {
+    await nightly(job());
+    at(2);
+    await nightly(job());
+    // The service forgets an archived vehicle after a month; the lake believes it is still within that month.
+    sandbox.setClock(new Date(now + 45 * DAY));
+    await closing(job());
+    const gone = await query("select vehicle_id from '$lake/closings/*.parquet' where outcome = 'gone'");
+    expect(gone.length).toBeGreaterThan(0);
+    const before = asked().length;
+    now += 2 * DAY;
+    await closing(job());
+    const again = asked().slice(before);
+    for (const row of gone) expect(again).not.toContain(`/cars/${row.vehicle_id}`);
+  }, 60_000);
+});
+
+describe('lotlake lookup and audit', () => {
+  const CLI = join(import.meta.dirname, '..', '..', 'dist', 'src', 'cli', 'main.js');
+  const run = async (...args: string[]) => {
+    const { spawn } = await import('node:child_process');
+    const env = {
+      ...process.env,
+      LOTLAKE_BASE_URL: sandbox.url,
+      LOTLAKE_API_KEY: sandbox.apiKey,
+      LOTLAKE_RATE: '1000',
+      LOTLAKE_OUTPUT: folder.path,
+    };
+    const child = spawn(process.execPath, [CLI, ...args], { env });
+    let out = '';
+    let err = '';
+    child.stdout.on('data', (data) => {
+      out += data;
+    });
+    child.stderr.on('data', (data) => {
+      err += data;
+    });
+    const code = await new Promise<number | null>((resolve) => child.on('close', resolve));
+    return { code, out, err };
+  };
+
+  it('print one vehicle for a person or as JSON, by each kind of id', async () => {
+    const id = sandbox.world.activeIds().find((vehicle) => {
+      const record = JSON.parse(sandbox.world.vehicleJson(vehicle) ?? '{}');
+      return record.lots.length === 1 && record.lots[0].domain?.id === 12 && typeof record.vin === 'string';
+    });
+    const record = JSON.parse(sandbox.world.vehicleJson(id ?? 0) ?? '{}');
+    const [lot] = record.lots;
+    const person = await run('lookup', 'car', String(id));
+    expect(person.code, person.err).toBe(0);
+    expect(person.out).toContain(lot.lot);
+    for (const args of [
+      ['lot', lot.lot, '12'],
+      ['listing', lot.lot, '12'],
+      ['car', String(id)],
+    ]) {
+      const found = await run('lookup', ...args, '--json');
+      expect(JSON.parse(found.out).id, args.join(' ')).toBe(id);
+    }
+  });
+
+  it('answer with a plain sentence and exit code 1 where there is nothing', async () => {
+    const { code, err } = await run('lookup', 'vin', 'NOSUCHVIN');
+    expect(code).toBe(1);
+    expect(err).toContain('the service knows no vin NOSUCHVIN');
+  });
+
+  it('compare the counts of the service with the lake', async () => {
+    await nightly(job());
+    const { code, out } = await run('audit', '--json');
+    expect(code).toBe(0);
+    const rows: { service: number; lake: number; difference: number }[] = JSON.parse(out);
+    expect(rows.map((row) => row.difference)).toEqual([0, 0, 0]);
+    expect(rows.every((row) => row.service > 0)).toBe(true);
+  });
+
+  it('find the count in each form that an answer may have', () => {
+    for (const body of [7, { count: 7 }, { total: 7 }, { data: { count: 7 } }, { data: 7 }])
+      expect(countIn(body)).toBe(7);
+    expect(countIn({ message: 'none' })).toBeUndefined();
+  });
+});
