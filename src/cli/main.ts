@@ -41,6 +41,12 @@ const worldOptions = {
 const configOf = (args: { output: string | undefined }): ConfigInput =>
   args.output === undefined ? {} : { output: args.output };
 
+// The list is long and only asked for here, so that no other command pays for loading it.
+const endpoints =
+  process.argv[2] === 'sandbox' && process.argv.includes('--help')
+    ? (await import('../sandbox/endpoints/help.js')).endpointHelp()
+    : '';
+
 const cli = yargs(hideBin(process.argv))
   .scriptName('lotlake')
   .usage('$0 <command>\n\nVehicle-auction data feed to a columnar analytics lake.')
@@ -74,15 +80,18 @@ const cli = yargs(hideBin(process.argv))
     'sandbox',
     'serve the embedded service on 127.0.0.1',
     (args) =>
-      args.options(worldOptions).options({
-        port: { type: 'number', default: 8787, describe: 'port on 127.0.0.1' },
-        plan: {
-          choices: ['demo', 'small', 'unlimited'] as const,
-          default: 'unlimited' as const,
-          describe: 'plan of the key',
-        },
-        rate: { type: 'number', describe: 'requests a second before it answers 429' },
-      }),
+      args
+        .epilogue(endpoints)
+        .options(worldOptions)
+        .options({
+          port: { type: 'number', default: 8787, describe: 'port on 127.0.0.1' },
+          plan: {
+            choices: ['demo', 'small', 'unlimited'] as const,
+            default: 'unlimited' as const,
+            describe: 'plan of the key',
+          },
+          rate: { type: 'number', describe: 'requests a second before it answers 429' },
+        }),
     async (args) => {
       const { sandbox } = await import('./commands/sandbox.js');
       await sandbox(args, effects);
