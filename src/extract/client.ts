@@ -85,7 +85,8 @@ export function createClient(options: ClientOptions): Client {
     if (response.statusCode !== 200) {
       const retryAfter = parseRetryAfter(header(response.headers['retry-after']), Date.now());
       if (response.statusCode === 429 && retryAfter !== undefined) limit.pause(Date.now() + retryAfter);
-      const detail = messageOfBody(await response.body.text().catch(() => ''));
+      const said = messageOfBody(await response.body.text().catch(() => ''));
+      const detail = said?.replaceAll(options.apiKey, '…');
       throw errorFromAnswer({ ...facts, status: response.statusCode, detail, retryAfter });
     }
     try {
@@ -133,7 +134,8 @@ function checkBase(baseUrl: string): URL {
 
 /** URL of a path below the base with its parameters; always on the configured origin. */
 export function urlOf(base: URL, path: string, query: Query): URL {
-  const url = new URL(path.replace(/^\/+/, ''), base);
+  const url = new URL(base);
+  url.pathname = `${base.pathname.replace(/\/$/, '')}/${path.replace(/^[/\\]+/, '')}`;
   for (const [name, value] of Object.entries(query)) {
     if (value !== undefined) url.searchParams.append(name, String(value));
   }

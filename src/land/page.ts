@@ -87,6 +87,7 @@ export async function landPage(
   } catch (error) {
     gzip.destroy();
     file.destroy();
+    await written.catch(() => undefined);
     await rm(temporary, { force: true });
     throw error instanceof ScanError ? new PageError(target.url, error.message, error) : error;
   }
@@ -107,9 +108,12 @@ export function pagingOf(
   };
 }
 
-/** Fingerprint of the ids of a page. */
-export function digestOf(ids: readonly number[]): string {
-  return createHash('sha1').update(Float64Array.from(ids)).digest('base64url').slice(0, 16);
+/** Fingerprint of a page: its ids and its size. */
+export function digestOf(ids: readonly number[], bytes: number): string {
+  return createHash('sha1')
+    .update(Float64Array.from([...ids, bytes]))
+    .digest('base64url')
+    .slice(0, 16);
 }
 
 function checkEnvelope(scan: PageScan, url: string): void {

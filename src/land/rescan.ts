@@ -1,5 +1,6 @@
 import { createReadStream } from 'node:fs';
 import { join } from 'node:path';
+import { pipeline } from 'node:stream';
 import { createGunzip } from 'node:zlib';
 import { messageOf } from '../config/lotlake-error.js';
 import type { ContractNode } from '../service/contract/node.js';
@@ -26,7 +27,9 @@ export async function rescanPage(
     scanner.push(OPEN);
     // A record holds no raw line end, so that the lines of a page are the elements of an array.
     let isPending = false;
-    for await (const chunk of createReadStream(path).pipe(createGunzip({ chunkSize: 1 << 18 }))) {
+    const gunzip = createGunzip({ chunkSize: 1 << 18 });
+    pipeline(createReadStream(path), gunzip, () => undefined);
+    for await (const chunk of gunzip) {
       const bytes: Buffer = chunk;
       if (isPending) scanner.push(Buffer.from([COMMA]));
       isPending = bytes.at(-1) === NEWLINE;

@@ -182,7 +182,7 @@ export class PageScanner {
     this.#recordEnd = end;
     this.#recordSpaced = spaced;
     if (end - from > this.#largestRecord) this.#largestRecord = end - from;
-    this.#ids.push(values.idStart < 0 ? Number.NaN : Number(latin1(b, values.idStart, values.idEnd)));
+    this.#ids.push(values.idStart < 0 ? Number.NaN : numericId(latin1(b, values.idStart, values.idEnd)));
     return p;
   }
 
@@ -212,7 +212,10 @@ export class PageScanner {
     const b = this.#buffer;
     let p = start;
     if (this.#state === 'start') {
-      if (b[p] === 0xef && b[p + 1] === 0xbb && b[p + 2] === 0xbf) p += 3;
+      if (b[p] === 0xef) {
+        if (this.#end - p < 3) return NEED_MORE;
+        if (b[p + 1] === 0xbb && b[p + 2] === 0xbf) p += 3;
+      }
       p = values.space(p);
       if (p >= this.#end) return NEED_MORE;
       if (b[p] === 0x5b) {
@@ -283,10 +286,15 @@ export class PageScanner {
   #fault(fault: SyntaxFault): ScanError {
     const offset = this.#consumed + fault.offset - this.#start;
     const near = JSON.stringify(
-      this.#buffer.toString('latin1', Math.max(0, fault.offset - 20), fault.offset + 20),
+      this.#buffer.toString('latin1', Math.max(0, fault.offset - 20), Math.min(this.#end, fault.offset + 20)),
     );
     return new ScanError(
       `malformed JSON at byte ${offset}, in record ${this.#ids.length}: ${fault.reason}, near ${near}`,
     );
   }
+}
+
+/** The number that an id is; NaN for a text that is none. */
+function numericId(text: string): number {
+  return /^-?\d+$/.test(text) ? Number(text) : Number.NaN;
 }

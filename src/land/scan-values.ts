@@ -225,8 +225,9 @@ export class ValueScanner {
         if (unit < 0) return this.#stuck(-unit, 'a hex digit');
         q += 6;
         if (unit >= 0xd800 && unit <= 0xdfff) {
-          if (q + 6 > this.end) return NEED_MORE;
+          if (unit < 0xdc00 && (q >= this.end || (b[q] === 0x5c && q + 1 >= this.end))) return NEED_MORE;
           const low = unit < 0xdc00 && b[q] === 0x5c && b[q + 1] === 0x75 ? this.#unit(q) : 0;
+          if (low < 0) return this.#stuck(-low, 'a hex digit');
           if (low >= 0xdc00 && low <= 0xdfff) q += 6;
           else this.irregular = true;
         }
@@ -253,9 +254,11 @@ export class ValueScanner {
     if (!isDigit(b[p] as number)) return this.#stuck(p, 'a digit');
     while (isDigit(b[p] as number)) p++;
     if (b[first] === 0x30 && p > first + 1) throw new SyntaxFault(first, 'a number with a leading zero');
-    let kind: number = p - first <= 15 ? Kind.integer : Kind.longInteger;
+    const digits = p - first;
+    // Beyond some 300 digits a number is no double any more.
+    let kind: number = digits <= 15 ? Kind.integer : digits <= 300 ? Kind.longInteger : Mark.exponent;
     if (b[p] === 0x2e) {
-      kind = Kind.real;
+      if (digits <= 300) kind = Kind.real;
       if (!isDigit(b[++p] as number)) return this.#stuck(p, 'a digit');
       while (isDigit(b[p] as number)) p++;
     }
@@ -288,7 +291,7 @@ export class ValueScanner {
     const first = b[start] === 0x2d ? start + 1 : start;
     let p = first;
     while (p < end && isDigit(b[p] as number)) p++;
-    if (p === first || p - first > 15) return Kind.text;
+    if (p === first || p - first > 15 || (b[first] === 0x30 && p > first + 1)) return Kind.text;
     if (p === end) return Kind.integerText;
     if (b[p] !== 0x2e || p + 1 === end) return Kind.text;
     for (p++; p < end; p++) if (!isDigit(b[p] as number)) return Kind.text;

@@ -45,7 +45,7 @@ export function createSink(
         largestRecord: scan.largestRecord,
         firstId: finite(scan.ids[0]),
         lastId: finite(scan.ids.at(-1)),
-        digest: digestOf(scan.ids),
+        digest: digestOf(scan.ids, scan.bytes),
         fits: scan.misfits.length === 0 && scan.utf8 && !scan.irregular,
         drift: scan.drift,
         misfits: scan.misfits,

@@ -1,5 +1,6 @@
 import { createReadStream } from 'node:fs';
 import { open } from 'node:fs/promises';
+import { pipeline } from 'node:stream';
 import { createGunzip } from 'node:zlib';
 import { z } from 'zod';
 import { kindNames } from '../land/kinds.js';
@@ -72,7 +73,9 @@ const NEWLINE = Buffer.from('\n');
 
 async function* linesOf(file: string): AsyncGenerator<Buffer> {
   let rest: Buffer = Buffer.alloc(0);
-  for await (const chunk of createReadStream(file).pipe(createGunzip())) {
+  const gunzip = createGunzip();
+  pipeline(createReadStream(file), gunzip, () => undefined);
+  for await (const chunk of gunzip) {
     let buffer = rest.length === 0 ? (chunk as Buffer) : Buffer.concat([rest, chunk as Buffer]);
     for (let cut = buffer.indexOf(0x0a); cut >= 0; cut = buffer.indexOf(0x0a)) {
       yield buffer.subarray(0, cut);

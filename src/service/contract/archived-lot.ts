@@ -1,5 +1,17 @@
 import { z } from 'zod';
-import { forms, id, integer, Kind, NUMBER_KINDS, named, number, text, timestamp } from './field.js';
+import {
+  forms,
+  id,
+  integer,
+  Kind,
+  NUMBER_KINDS,
+  named,
+  number,
+  numberText,
+  text,
+  timestamp,
+  timestampText,
+} from './field.js';
 
 /** An amount of the archive feed: `{value, updated_at}`, or a plain number in the older form. */
 const datedAmount = (what: string) => {
@@ -9,7 +21,7 @@ const datedAmount = (what: string) => {
   });
   return forms(
     `${what}; older records give a plain number.`,
-    z.union([z.number(), object]),
+    z.union([z.number(), numberText, object]),
     NUMBER_KINDS | Kind.object,
     {
       lexical: 'number',
@@ -36,7 +48,7 @@ export const archivedLotSchema = z.looseObject({
   buy_now: datedAmount('Buy Now price; 0 means none'),
   sale_date: forms(
     'Date of the auction; older records give a plain timestamp.',
-    z.union([z.string(), saleDateObject]),
+    z.union([timestampText, saleDateObject]),
     Kind.timestampText | Kind.object,
     { lexical: 'timestamp', object: saleDateObject },
   ),

@@ -61,8 +61,9 @@ export function described<T extends z.core.$ZodType>(schema: T, meta: FieldMeta)
 /** The facts attached to a schema, if any. */
 export const factsOf = (schema: z.core.$ZodType): FieldMeta | undefined => metaOf.get(schema);
 
-const integerText = z.string().regex(/^-?\d{1,15}$/, 'a text that is no integer');
-const numberText = z.string().regex(/^-?\d{1,15}(\.\d+)?$/, 'a text that is no number');
+const integerText = z.string().regex(/^-?(?:0|[1-9]\d{0,14})$/, 'a text that is no integer');
+/** A text that is a plain decimal number. */
+export const numberText = z.string().regex(/^-?(?:0|[1-9]\d{0,14})(?:\.\d+)?$/, 'a text that is no number');
 
 const wire = (
   accepts: number,
@@ -120,9 +121,12 @@ export const flag = (description: string) =>
     wire: wire(Kind.null | Kind.boolean, 'BOOLEAN'),
   });
 
+/** A text that is a timestamp. */
+export const timestampText = z.string().refine((value) => isTimestamp(value), 'a text that is no timestamp');
+
 /** A text that `isTimestamp` accepts; no zone means UTC; null or missing is null. TIMESTAMPTZ. */
 export const timestamp = (description: string) =>
-  described(z.string().refine(isTimestamp, 'a text that is no timestamp').nullish(), {
+  described(timestampText.nullish(), {
     description,
     wire: wire(Kind.null | Kind.timestampText, 'TIMESTAMPTZ', 'timestamp'),
   });
@@ -161,8 +165,8 @@ export const forms = <T extends z.ZodType>(
     }),
   });
 
-const TIMESTAMP =
-  /^(\d{4})-(\d{2})-(\d{2})(?:[T ](\d{2}):(\d{2})(?::(\d{2})(?:\.\d{1,9})?)?(?:Z|[+-]\d{2}(?::?\d{2})?)?)?$/;
+const ZONE = '(?:Z|[+-](?:0d|1[0-4])(?::?[0-5]d)?)';
+const TIMESTAMP = new RegExp(`^(d{4})-(d{2})-(d{2})(?:[T ](d{2}):(d{2})(?::(d{2})(?:.d{1,9})?${ZONE}?)?)?$`);
 const MONTH_DAYS = [31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31];
 
 /**

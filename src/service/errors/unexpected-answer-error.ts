@@ -6,8 +6,8 @@ export class UnexpectedAnswerError extends ServiceError {
   constructor(answer: AnswerFacts) {
     super('unexpected answer', answer, {
       code: 'SERVICE_UNEXPECTED',
-      outcome: 'unavailable',
-      retryable: true,
+      outcome: 'failed',
+      retryable: false,
       hint: 'check LOTLAKE_BASE_URL; what has landed is kept',
     });
   }

@@ -11,14 +11,22 @@ export const pageOnly = {
 } as const;
 
 /** `page` and `per_page` of a list. */
-export const sized = ({ fallback, most }: PageSizes) =>
+export const sized = ({ fallback, most, plans }: PageSizes) =>
   ({
     ...pageOnly,
     per_page: optional(
-      integer({ low: 1, high: most }, 'ask for more pages instead, or leave per_page out'),
-      `Records a page; default ${fallback}. Some plans allow less than ${most}.`,
+      integer(
+        { low: 1, high: most },
+        `ask for more pages instead, or leave per_page out${smallerPlans(plans)}`,
+      ),
+      `Records a page; default ${fallback}${smallerPlans(plans)}.`,
     ),
   }) as const;
+
+const smallerPlans = (plans: PageSizes['plans']): string =>
+  Object.entries(plans)
+    .map(([plan, most]) => `; at most ${most} on the ${plan} plan`)
+    .join('');
 
 /** `simple_paginate`, whose default belongs to the key (service.md, `/cars`). */
 export const simplePaginate = {
