@@ -1,4 +1,5 @@
 import type { Query } from '../src/extract/client.js';
+import { instant } from '../src/extract/instant.js';
 import { endPass, openPass } from '../src/land/pass.js';
 import { counter, createSink } from '../src/land/sink.js';
 import { createLoader } from '../src/load/loader.js';
@@ -59,7 +60,7 @@ export async function extractLookups(
   for (const lookup of lookups) {
     const sink = createSink(pass, stream, contract, lookup.name, next);
     try {
-      const land = (answer: Parameters<typeof sink.land>[1]) => sink.land(1, answer, new Date());
+      const land = (answer: Parameters<typeof sink.land>[1]) => sink.land(1, answer, instant());
       const page = await client.get(lookup.path, lookup.query, land, job.signal);
       loader.add(page);
       records += page.records;

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { messageOf } from '../src/config/lotlake-error.js';
 import type { Client, Query } from '../src/extract/client.js';
 import { SCROLL_LIMIT, walkScroll } from '../src/extract/scroll.js';
 import { ScrollExpiredError } from '../src/extract/scroll-expired-error.js';
@@ -7,6 +8,7 @@ import { currentSnapshot } from '../src/lake/layout.js';
 import type { LandedPage } from '../src/land/page.js';
 import {
   endPass,
+  isWhole,
   listPasses,
   openPass,
   type Pass,
@@ -106,9 +108,10 @@ export async function extractStream(
       job.reporter.warn(`starting the scroll again: ${error.message}`);
       return extractStream(job, name, stage, { ...request, restarts: (request.restarts ?? 0) + 1 });
     }
-    if (!stream.optional || !(error instanceof NotFoundError)) throw error;
-    abandon(job, pass, error.message);
-    job.reporter.warn(`${stream.path} is skipped: ${error.message}`);
+    const isMissing = error instanceof NotFoundError && readPass(pass.folder).pages.length === 0;
+    if (!stream.optional || !isMissing) throw error;
+    abandon(job, pass, messageOf(error));
+    job.reporter.warn(`${stream.path} is skipped: ${messageOf(error)}`);
     return undefined;
   }
 }
@@ -145,6 +148,7 @@ async function walkPass(job: Job, walking: PassWalk): Promise<PassManifest> {
   let bytes = pass.pages.reduce((sum, page) => sum + page.bytes, 0);
   let reason: string | null = null;
   let total: number | null = 0;
+  const unproven: [number, number][] = [];
   const next = counter(pass);
   for (const list of lists) {
     const sink = createSink(pass, stream, job.contracts[stream.name], list.name, next);
@@ -166,9 +170,17 @@ async function walkPass(job: Job, walking: PassWalk): Promise<PassManifest> {
           ascending: stream.ascending,
         });
     reason ??= result.reason;
+    unproven.push(...result.unproven.map(([low, high]): [number, number] => [low, high]));
     total = result.total === null || total === null ? null : total + result.total;
   }
-  const end = { state: 'sealed', complete: reason === null, reason, total, run_id: job.runId } as const;
+  const end = {
+    state: 'sealed',
+    complete: reason === null,
+    reason,
+    total,
+    unproven,
+    run_id: job.runId,
+  } as const;
   return endPass(pass, end, job.now());
 }
 
@@ -200,11 +212,13 @@ function findOrOpen(
   const contract = contractFingerprint(job, stream);
   const merged = stateOf(currentSnapshot(job.layout))?.manifest.last_pass_at[stream] ?? '';
   const isLeft = ({ manifest }: Pass): boolean =>
-    manifest.state === 'open' || (manifest.state === 'sealed' && manifest.started_at > merged);
+    manifest.state === 'open' ||
+    (manifest.state === 'sealed' && !manifest.published && manifest.started_at > merged);
   let found: Pass | undefined;
   for (const pass of listPasses(job.layout.landing, stream).filter(isLeft).reverse()) {
     const age = job.now().getTime() - Date.parse(pass.manifest.started_at);
     const isSame =
+      (pass.manifest.state === 'open' || isWhole(pass)) &&
       pass.manifest.kind === kind &&
       pass.manifest.contract === contract &&
       sameRequest(pass.manifest.request, query);

@@ -2,6 +2,7 @@ import { mkdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { currentSnapshot } from '../src/lake/layout.js';
 import { type Manifest, readManifest } from '../src/lake/manifest.js';
+import { abandonPass, markPublished, passFolder } from '../src/land/pass.js';
 import { assertTests, runDataTests, type TestResult } from '../src/model/data-tests.js';
 import { type ModelResult, runModels } from '../src/model/run-models.js';
 import { sealSnapshot, switchCurrent } from '../src/publish/publish.js';
@@ -15,6 +16,7 @@ import {
   writeRun,
 } from '../src/reconcile/own-rows.js';
 import { reconcile } from '../src/reconcile/reconcile.js';
+import { ReconcileError } from '../src/reconcile/reconcile-error.js';
 import { PARQUET } from '../src/reconcile/write.js';
 import type { LoadedPass } from './extract-stream.js';
 import type { Job } from './job.js';
@@ -40,17 +42,20 @@ export function stateOf(folder: string | undefined): BaseState | undefined {
   return folder === undefined ? undefined : { folder, manifest: readManifest(folder) };
 }
 
-/** What the passes of one night prove. */
+/** What the passes of one night prove. A list without a record proves nothing: no feed is empty. */
 export function evidenceOf(runId: string, startedAt: string, passes: readonly LoadedPass[]): Evidence {
   const cars = passes.find((pass) => pass.manifest.stream === 'cars')?.manifest;
-  const complete = passes.filter(({ manifest }) => manifest.kind === 'full' && manifest.complete);
+  const complete = passes.filter(
+    ({ manifest }) => manifest.kind === 'full' && manifest.complete && manifest.records > 0,
+  );
   const domain = cars?.request.domain_id;
   return {
     seenAt: cars?.started_at ?? startedAt,
     runId,
-    carsComplete: cars !== undefined && cars.kind === 'full' && cars.complete,
+    carsComplete: cars !== undefined && cars.kind === 'full' && cars.complete && cars.records > 0,
     fromFeed: cars === undefined || cars.kind !== 'lookup',
     domainId: domain === undefined ? undefined : Number(domain),
+    unproven: cars?.unproven ?? [],
     completeStreams: new Set(complete.map((pass) => pass.manifest.stream)),
   };
 }
@@ -110,6 +115,11 @@ export async function reconcileModelPublish(
     return await modelAndPublish(job, target, passes, merged);
   } catch (error) {
     rmSync(target, { recursive: true, force: true });
+    // A pass that the guard does not believe is not used again: the next run asks anew.
+    if (error instanceof ReconcileError && error.outcome === 'held') {
+      for (const { manifest } of passes)
+        abandonPass(job.layout.landing, manifest, 'held by the shrink guard', job.now());
+    }
     throw error;
   }
 }
@@ -162,6 +172,7 @@ export async function modelAndPublish(
     models.map((model) => ({ name: model.name, key: model.key })),
   );
   switchCurrent(job.layout, target);
+  for (const { manifest: pass } of passes) markPublished(passFolder(job.layout.landing, pass));
   return {
     runId: job.runId,
     snapshotId: job.runId,

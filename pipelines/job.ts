@@ -69,10 +69,13 @@ export async function runJob<T>(
     mkdirSync(folder, { recursive: true });
     const { memory, threads } = options.config;
     session = await openSession({ memory, threads, temp: join(folder, 'spill') });
+    const opened = session;
+    const interrupt = (): void => opened.interrupt();
+    options.signal?.addEventListener('abort', interrupt, { once: true });
     const contracts = readContracts();
     const warnings: string[] = [];
     const reporter = {
-      ...bound(options.reporter),
+      ...bound(options.reporter, options.signal),
       warn: (message: string) => {
         warnings.push(message);
         options.reporter.warn(message);
@@ -112,9 +115,13 @@ function readContracts(): Readonly<Record<StreamName, ContractNode>> {
   return Object.fromEntries(entries);
 }
 
-function bound(reporter: Reporter): Reporter {
+/** Every step is a point at which an interrupted run ends. */
+function bound(reporter: Reporter, signal: AbortSignal | undefined): Reporter {
   return {
-    step: (...given) => reporter.step(...given),
+    step: (...given) => {
+      signal?.throwIfAborted();
+      reporter.step(...given);
+    },
     progress: (...given) => reporter.progress(...given),
     warn: (message) => reporter.warn(message),
   };

@@ -1,13 +1,16 @@
-import { mkdirSync, rmSync } from 'node:fs';
+import { existsSync, mkdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
+import { globRelation } from '../src/lake/files.js';
+import { LakeError } from '../src/lake/lake-error.js';
 import { currentSnapshot } from '../src/lake/layout.js';
+import { rows } from '../src/lake/session.js';
 import { LandError } from '../src/land/land-error.js';
-import { listPasses, type Pass } from '../src/land/pass.js';
+import { isWhole, listPasses, type Pass } from '../src/land/pass.js';
 import { rescanPage } from '../src/land/rescan.js';
 import { createLoader } from '../src/load/loader.js';
 import { sealState } from '../src/publish/publish.js';
 import { carryOver } from '../src/reconcile/carry-over.js';
-import type { BaseState } from '../src/reconcile/context.js';
+import type { BaseState, MergeContext } from '../src/reconcile/context.js';
 import { streams } from '../src/service/streams.js';
 import { contractFingerprint, type LoadedPass } from './extract-stream.js';
 import {
@@ -27,9 +30,9 @@ import { type Job, type JobOptions, runJob } from './job.js';
  */
 export function rebuild(options: JobOptions): Promise<RunResult> {
   return runJob('rebuild', options, async (job) => {
-    const nights = groupByRun(job);
+    const nights = groupByRun(job, await publishedPasses(job));
     if (nights.length === 0) {
-      throw new LandError(`there is no sealed pass in ${job.layout.landing}`, {
+      throw new LandError(`there is no pass of a published run in ${job.layout.landing}`, {
         hint: 'run lotlake run nightly first',
       });
     }
@@ -51,7 +54,7 @@ export function rebuild(options: JobOptions): Promise<RunResult> {
       const published = currentSnapshot(job.layout);
       if (published !== undefined) {
         job.reporter.step('carry over', 'what only the published snapshot knows');
-        await carryOver(last.merged.context, published);
+        await carryOverIfReadable(job, last.merged.context, published);
       }
       return await modelAndPublish(job, target, all, last.merged);
     } catch (error) {
@@ -59,6 +62,16 @@ export function rebuild(options: JobOptions): Promise<RunResult> {
       throw error;
     }
   });
+}
+
+/** A snapshot that cannot be read is what a rebuild is for: it carries nothing over and the run says so. */
+async function carryOverIfReadable(job: Job, context: MergeContext, published: string): Promise<void> {
+  try {
+    await carryOver(context, published);
+  } catch (error) {
+    if (!(error instanceof LakeError)) throw error;
+    job.reporter.warn(`nothing is carried over from ${published}: ${error.message}`);
+  }
 }
 
 /** The state of a replayed night, as the base of the next. */
@@ -78,12 +91,30 @@ interface Night {
   readonly passes: readonly Pass[];
 }
 
+/** Ids of the passes that the published snapshot names; a run that dies right after its switch has not marked its own. */
+async function publishedPasses(job: Job): Promise<ReadonlySet<string>> {
+  const snapshot = currentSnapshot(job.layout);
+  if (snapshot === undefined || !existsSync(join(snapshot, 'passes'))) return new Set();
+  const named = await rows(
+    job.session.connection,
+    `select pass_id from ${globRelation(snapshot, 'passes', false)}`,
+  );
+  return new Set(named.map((row) => String(row.pass_id)));
+}
+
 /** Sealed passes by the run that used them, oldest first. */
-function groupByRun(job: Job): Night[] {
+function groupByRun(job: Job, known: ReadonlySet<string>): Night[] {
   const byRun = new Map<string, Pass[]>();
   for (const name of Object.values(streams).map((stream) => stream.name)) {
     for (const pass of listPasses(job.layout.landing, name)) {
-      if (pass.manifest.state !== 'sealed') continue;
+      // A night that was never published is no part of what the lake knows.
+      if (pass.manifest.state !== 'sealed' || !(pass.manifest.published || known.has(pass.manifest.pass_id)))
+        continue;
+      if (!isWhole(pass)) {
+        throw new LandError(`${pass.folder} has ${pass.pages.length} of its ${pass.manifest.pages} pages`, {
+          hint: 'bring the missing files back, or move the folder of this pass away; the last snapshot stays current',
+        });
+      }
       byRun.set(pass.manifest.run_id, [...(byRun.get(pass.manifest.run_id) ?? []), pass]);
     }
   }

@@ -25,20 +25,20 @@ select
     odometer.status.id as odometer_status_id,
     odometer.status.name as odometer_status_name,
     keys_available,
-    coalesce(airbags_object.id, case when json_type(airbags) = 'UBIGINT' then cast(airbags as bigint) end) as airbags_id,
-    coalesce(airbags_object.name, case when json_type(airbags) = 'VARCHAR' then airbags ->> '$' end) as airbags_name,
+    coalesce(_airbags.id, case when json_type(airbags) in ('UBIGINT', 'BIGINT') then cast(airbags as bigint) end) as airbags_id,
+    coalesce(_airbags.name, case when json_type(airbags) = 'VARCHAR' then airbags ->> '$' end) as airbags_name,
     grade_iaai ->> '$' as grade_iaai,
     is_timed_auction,
     auction_type.id as auction_type_id,
     auction_type.name as auction_type_name,
-    seller_object.id as seller_id,
-    coalesce(seller_object.name, case when json_type(seller) = 'VARCHAR' then seller ->> '$' end) as seller_name,
-    seller_object.logo as seller_logo,
-    seller_object.is_insurance as seller_is_insurance,
-    seller_object.is_rental as seller_is_rental,
-    seller_object.is_credit_company as seller_is_credit_company,
-    seller_type_object.id as seller_type_id,
-    coalesce(seller_type_object.name, case when json_type(seller_type) = 'VARCHAR' then seller_type ->> '$' end)
+    _seller.id as seller_id,
+    coalesce(_seller.name, case when json_type(seller) = 'VARCHAR' then seller ->> '$' end) as seller_name,
+    _seller.logo as seller_logo,
+    _seller.is_insurance as seller_is_insurance,
+    _seller.is_rental as seller_is_rental,
+    _seller.is_credit_company as seller_is_credit_company,
+    _seller_type.id as seller_type_id,
+    coalesce(_seller_type.name, case when json_type(seller_type) = 'VARCHAR' then seller_type ->> '$' end)
         as seller_type_name,
     selling_branch.id as selling_branch_id,
     selling_branch.name as selling_branch_name,
@@ -92,8 +92,8 @@ select
 from (
     select
         *,
-        json_transform(seller, '{"id":"BIGINT","name":"VARCHAR","logo":"VARCHAR","is_insurance":"BOOLEAN","is_rental":"BOOLEAN","is_credit_company":"BOOLEAN"}') as seller_object,
-        json_transform(seller_type, '{"id":"BIGINT","name":"VARCHAR"}') as seller_type_object,
-        json_transform(airbags, '{"id":"BIGINT","name":"VARCHAR"}') as airbags_object
+        json_transform(seller, '{"id":"BIGINT","name":"VARCHAR","logo":"VARCHAR","is_insurance":"BOOLEAN","is_rental":"BOOLEAN","is_credit_company":"BOOLEAN"}') as _seller,
+        json_transform(seller_type, '{"id":"BIGINT","name":"VARCHAR"}') as _seller_type,
+        json_transform(airbags, '{"id":"BIGINT","name":"VARCHAR"}') as _airbags
     from "lots[]"
 )

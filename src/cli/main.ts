@@ -174,6 +174,14 @@ function fail(error: unknown): void {
     process.exitCode = exitCodes.interrupted;
     return;
   }
+  if (process.argv.includes('--json')) {
+    const known =
+      error instanceof LotlakeError ? { code: error.code, stage: error.stage, hint: error.hint } : {};
+    const message = error instanceof Error ? error.message : String(error);
+    process.stderr.write(`${JSON.stringify({ error: { message, ...known } })}\n`);
+    process.exitCode = error instanceof LotlakeError ? exitCodes[error.outcome] : exitCodes.failed;
+    return;
+  }
   if (error instanceof LotlakeError) {
     process.stderr.write(`${error.stage}: ${error.message} [${error.code}]\n`);
     if (error.hint !== undefined) process.stderr.write(`  ${error.hint}\n`);

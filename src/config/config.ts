@@ -47,7 +47,10 @@ const settings = z.object({
     .max(1)
     .default(0.2)
     .describe("Share of a source's active vehicles that one run may archive for absence."),
-  allowShrink: z.coerce.boolean().default(false).describe('Archive for absence past the shrink guard.'),
+  allowShrink: z
+    .union([z.boolean(), z.stringbool()])
+    .default(false)
+    .describe('Archive for absence past the shrink guard.'),
 });
 
 /** Settings after validation: complete, typed and read-only; `output` is absolute. */
@@ -93,6 +96,12 @@ export function readConfig(
     throw new ConfigError(`the configuration is not valid: ${issues.join('; ')}`, settingsHint());
   }
   const output = parsed.data.output;
+  // DuckDB reads these as a pattern of file names.
+  if (/[*?[\]{}]/.test(resolve(cwd, output)))
+    throw new ConfigError(
+      `output: ${resolve(cwd, output)} has one of the characters * ? [ ] { }`,
+      'use a folder without them',
+    );
   return { ...parsed.data, output: isAbsolute(output) ? output : resolve(cwd, output) };
 }
 

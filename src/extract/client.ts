@@ -25,8 +25,8 @@ export interface ClientOptions {
   readonly firstWait?: number;
 }
 
-/** Parameters of a request; undefined ones are left out. */
-export type Query = Readonly<Record<string, string | number | undefined>>;
+/** Parameters of a request; undefined ones are left out, a list repeats its parameter. */
+export type Query = Readonly<Record<string, string | number | readonly (string | number)[] | undefined>>;
 
 /** A successful answer whose body is still coming. */
 export interface Answer {
@@ -137,7 +137,7 @@ export function urlOf(base: URL, path: string, query: Query): URL {
   const url = new URL(base);
   url.pathname = `${base.pathname.replace(/\/$/, '')}/${path.replace(/^[/\\]+/, '')}`;
   for (const [name, value] of Object.entries(query)) {
-    if (value !== undefined) url.searchParams.append(name, String(value));
+    for (const one of [value].flat()) if (one !== undefined) url.searchParams.append(name, String(one));
   }
   return url;
 }

@@ -74,6 +74,37 @@ export function overlaps(pages: readonly PageFacts[]): boolean {
   });
 }
 
+/**
+ * Ranges of ids, borders left out, in which a record of an ascending list may have slipped from one page to another
+ * unseen: between pages that follow each other, where the earlier one was asked for before the later one had arrived.
+ * Whatever left the list meanwhile, a record that was missed lies between the last id of the one and the first of the
+ * other.
+ */
+export function unprovenRanges(pages: readonly PageFacts[]): [number, number][] {
+  const byNumber = new Map(pages.map((page) => [page.page, page]));
+  return [...byNumber.values()].flatMap((page): [number, number][] => {
+    const behind = byNumber.get(page.page + 1);
+    if (behind === undefined || page.requestedAt >= behind.receivedAt) return [];
+    // A page that came empty is behind the end of a list that has shrunk.
+    const high = behind.records === 0 ? Number.MAX_SAFE_INTEGER : (behind.firstId ?? Number.MAX_SAFE_INTEGER);
+    const low = page.lastId ?? -1;
+    return high - low <= 1 ? [] : [[low, high]];
+  });
+}
+
+/** Pages that hold the very records of another page, by number. */
+export function repeatedPages(pages: readonly PageFacts[]): number[] {
+  const seen = new Map<string, number>();
+  return pages
+    .filter((page) => page.records > 0)
+    .filter((page) => {
+      const isRepeat = seen.has(page.digest);
+      seen.set(page.digest, page.page);
+      return isRepeat;
+    })
+    .map((page) => page.page);
+}
+
 /** Whether a count is close enough to the service's total for the pass to be trusted: 0.5 %, at least 2 records. */
 export function countAgrees(records: number, total: number | null): boolean {
   return total === null || Math.abs(records - total) <= Math.max(2, total * 0.005);

@@ -1,5 +1,6 @@
 import { BadRequestError } from '../service/errors/bad-request-error.js';
 import type { Client, Query } from './client.js';
+import { instant } from './instant.js';
 import type { PageFacts } from './plan.js';
 import { ScrollExpiredError } from './scroll-expired-error.js';
 import type { PageSink, WalkResult } from './walk.js';
@@ -30,7 +31,7 @@ export async function walkScroll<P extends PageFacts>(options: ScrollWalk<P>): P
   let last: P | undefined = options.sink.landed.at(-1);
   for (;;) {
     if (last !== undefined && (last.records === 0 || (last.scrollId ?? null) === null))
-      return { complete: true, reason: null, total: null };
+      return { complete: number > 1 || last.records > 0, reason: null, total: null, unproven: [] };
     number++;
     const query: Query =
       last === undefined
@@ -46,7 +47,7 @@ async function fetchPage<P extends PageFacts>(
   number: number,
   query: Query,
 ): Promise<P> {
-  const requestedAt = new Date();
+  const requestedAt = instant();
   try {
     return await options.client.get(
       options.path,

@@ -1,13 +1,23 @@
 import pLimit from 'p-limit';
 import type { Answer, Client, Query } from './client.js';
-import { countAgrees, nextPage, overlaps, type PageFacts, planPages, unsafePages } from './plan.js';
+import { instant } from './instant.js';
+import {
+  countAgrees,
+  nextPage,
+  overlaps,
+  type PageFacts,
+  planPages,
+  repeatedPages,
+  unprovenRanges,
+  unsafePages,
+} from './plan.js';
 
 /** Where pages go; landing implements it. */
 export interface PageSink<P extends PageFacts> {
   /** Pages that an earlier start of the same pass has landed. */
   readonly landed: readonly P[];
   /** Reads the whole answer and keeps it as the page of this number. */
-  land(page: number, answer: Answer, requestedAt: Date): Promise<P>;
+  land(page: number, answer: Answer, requestedAt: string): Promise<P>;
 }
 
 /** One walk through a paged list. */
@@ -31,6 +41,8 @@ export interface WalkResult {
   readonly complete: boolean;
   readonly reason: string | null;
   readonly total: number | null;
+  /** Ranges of ids that the walk proves nothing about, see `unprovenRanges`. */
+  readonly unproven: readonly (readonly [number, number])[];
 }
 
 /**
@@ -40,7 +52,7 @@ export interface WalkResult {
 export async function walk<P extends PageFacts>(options: Walk<P>): Promise<WalkResult> {
   const pages = new Map<number, P>(options.sink.landed.map((page) => [page.page, page]));
   const fetchPage = async (number: number, signal = options.signal): Promise<P> => {
-    const requestedAt = new Date();
+    const requestedAt = instant();
     const page = await options.client.get(
       options.path,
       { ...options.query, page: number },
@@ -101,18 +113,25 @@ async function followGrowth<P extends PageFacts>(
   }
 }
 
-/** Reads pages again whose border moved while they were read. */
+/** How often pages are read again in the hope that the list stands still. */
+const MOST_ROUNDS = 3;
+
+/** Reads pages again whose border moved while they were read, so that records that are new to the lake are not missed. */
 async function mend<P extends PageFacts>(
   pages: ReadonlyMap<number, P>,
   fetchPage: (page: number) => Promise<P>,
   ascending: boolean,
 ): Promise<void> {
+  const first = pages.get(1);
   const received = [...pages.values()];
-  const again = unsafePages(received);
-  const first = received.find((page) => page.page === 1);
   const moved = (ascending && overlaps(received)) || received.some((page) => page.total !== first?.total);
-  if (moved && pages.size > 1 && !again.includes(1)) again.push(1);
-  for (const number of again) await fetchPage(number);
+  if (!moved || pages.size < 2) return;
+  for (let round = 0; round < MOST_ROUNDS; round++) {
+    const again = unsafePages([...pages.values()]);
+    if (round === 0 && !again.includes(1)) again.push(1);
+    if (again.length === 0) return;
+    for (const number of again) await fetchPage(number);
+  }
 }
 
 async function followLinks<P extends PageFacts>(
@@ -124,7 +143,11 @@ async function followLinks<P extends PageFacts>(
   let page = first;
   for (;;) {
     if (page.records > 0 && digests.has(page.digest)) {
-      return { complete: false, reason: `page ${page.page} repeats an earlier page`, total: null };
+      return {
+        ...finished(pages, null),
+        complete: false,
+        reason: `page ${page.page} repeats an earlier page`,
+      };
     }
     digests.add(page.digest);
     const number = nextPage(page);
@@ -134,9 +157,14 @@ async function followLinks<P extends PageFacts>(
 }
 
 function finished(pages: ReadonlyMap<number, PageFacts>, total: number | null): WalkResult {
-  const records = [...pages.values()].reduce((sum, page) => sum + page.records, 0);
-  if (countAgrees(records, total)) return { complete: true, reason: null, total };
-  return { complete: false, reason: `${records} records came where the service counts ${total}`, total };
+  const received = [...pages.values()];
+  const records = received.reduce((sum, page) => sum + page.records, 0);
+  const [repeated] = repeatedPages(received);
+  const result = { total, unproven: unprovenRanges(received) };
+  if (repeated !== undefined)
+    return { ...result, complete: false, reason: `page ${repeated} repeats another page` };
+  if (countAgrees(records, total)) return { ...result, complete: true, reason: null };
+  return { ...result, complete: false, reason: `${records} records came where the service counts ${total}` };
 }
 
 function lastTotal(pages: ReadonlyMap<number, PageFacts>): number | null {

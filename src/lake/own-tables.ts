@@ -54,12 +54,18 @@ export const ownTables: readonly OwnTable[] = [
     name: 'rejects',
     description: 'Records that break the contract, with their place and raw text.',
     grain: 'one row a rejected record',
-    key: ['stream', 'pass_id', 'page', 'position'],
+    key: ['stream', 'pass_id', 'list', 'page', 'position'],
     partitioned: false,
     columns: [
       { name: 'stream', type: 'VARCHAR', description: 'Stream the record came in.' },
       { name: 'pass_id', type: 'VARCHAR', description: 'Pass that landed the record.' },
-      { name: 'page', type: 'BIGINT', description: 'Page of the pass.' },
+      {
+        name: 'list',
+        type: 'VARCHAR',
+        description:
+          'List of the stream that the page is of, such as the state whose cities it holds; empty where there is one.',
+      },
+      { name: 'page', type: 'BIGINT', description: 'Page of the list.' },
       { name: 'position', type: 'BIGINT', description: 'Position of the record in the page, from 0.' },
       { name: 'record_id', type: 'VARCHAR', description: 'Id of the record, where it has one.' },
       { name: 'path', type: 'VARCHAR', description: 'First place of the record that breaks the contract.' },

@@ -20,6 +20,8 @@ export interface Session {
   readonly connection: DuckDBConnection;
   /** Another connection with the same settings; temporary tables are its own. */
   connect(): Promise<DuckDBConnection>;
+  /** Ends what the database is doing; the statements under way fail. */
+  interrupt(): void;
   close(): void;
 }
 
@@ -35,9 +37,11 @@ export async function openSession(options: SessionOptions): Promise<Session> {
     partitioned_write_max_open_files: '4096',
     ...(options.threads === undefined ? {} : { threads: String(options.threads) }),
   });
+  const open: DuckDBConnection[] = [];
   const connect = async (): Promise<DuckDBConnection> => {
     const connection = await instance.connect();
     await connection.run("set TimeZone = 'UTC'");
+    open.push(connection);
     return connection;
   };
   const connection = await connect();
@@ -45,6 +49,15 @@ export async function openSession(options: SessionOptions): Promise<Session> {
     instance,
     connection,
     connect,
+    interrupt: () => {
+      for (const each of open) {
+        try {
+          each.interrupt();
+        } catch {
+          // A connection that was closed has nothing to end.
+        }
+      }
+    },
     close: () => {
       connection.closeSync();
       instance.closeSync();

@@ -33,6 +33,8 @@ export interface LandedPage {
   readonly digest: string;
   /** Whether every record fits the contract without a closer look. */
   readonly fits: boolean;
+  /** Whether some record is JSON that DuckDB does not take. */
+  readonly irregular: boolean;
   readonly drift: readonly Drift[];
   readonly misfits: readonly Misfit[];
   readonly requestedAt: string;

@@ -43,6 +43,8 @@ const passSchema = z.object({
   total: z.int().nullable(),
   per_page: z.int().nullable(),
   drift: z.array(z.object({ path: z.string(), kinds: z.int() })),
+  /** Whether a published snapshot holds what the pass brought. */
+  published: z.boolean(),
   /** Ranges of ids, borders left out, in which a record may have slipped from page to page while the list moved. */
   unproven: z.array(z.tuple([z.number(), z.number()])),
 });
@@ -85,6 +87,7 @@ export function openPass(landing: string, request: PassRequest, now: Date): Pass
     total: null,
     per_page: null,
     drift: [],
+    published: false,
     unproven: [],
   };
   writeManifest(folder, manifest);
@@ -120,10 +123,36 @@ export function recordPage(folder: string, page: LandedPage): void {
   appendFileSync(path, `${separator}${JSON.stringify(page)}\n`);
 }
 
+/** Whether every page that a sealed pass had is still there. */
+export function isWhole(pass: Pass): boolean {
+  return (
+    pass.pages.length === pass.manifest.pages &&
+    sum(pass.pages.map((page) => page.records)) === pass.manifest.records
+  );
+}
+
+/** Folder of a pass below landing. */
+export function passFolder(landing: string, pass: Pick<PassManifest, 'stream' | 'pass_id'>): string {
+  return join(landing, pass.stream, pass.pass_id);
+}
+
+/** Gives up a pass: nothing is made from it any more. */
+export function abandonPass(landing: string, manifest: PassManifest, reason: string, now: Date): void {
+  const pass = readPass(passFolder(landing, manifest));
+  const { run_id, total } = manifest;
+  endPass(pass, { state: 'abandoned', reason, complete: false, total, run_id }, now);
+}
+
+/** Notes that a published snapshot holds what a pass brought. */
+export function markPublished(folder: string): void {
+  writeManifest(folder, { ...readPass(folder).manifest, published: true });
+}
+
 /** Ends a pass as sealed or abandoned, with the sums of its pages. */
 export function endPass(
   pass: Pass,
-  end: Pick<PassManifest, 'state' | 'reason' | 'complete' | 'total' | 'run_id'>,
+  end: Pick<PassManifest, 'state' | 'reason' | 'complete' | 'total' | 'run_id'> &
+    Partial<Pick<PassManifest, 'unproven' | 'published'>>,
   now: Date,
 ): PassManifest {
   const pages = readLedger(pass.folder);

@@ -43,6 +43,7 @@ export async function rescanPage(
     return {
       ...page,
       fits: scan.misfits.length === 0 && scan.utf8 && !scan.irregular,
+      irregular: scan.irregular,
       drift: scan.drift,
       misfits: scan.misfits,
     };

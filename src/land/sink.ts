@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import type { Answer } from '../extract/client.js';
+import { instant } from '../extract/instant.js';
 import type { PageSink } from '../extract/walk.js';
 import type { ContractNode } from '../service/contract/node.js';
 import type { Stream } from '../service/streams.js';
@@ -24,7 +25,7 @@ export function createSink(
   const prefix = list === '' ? '' : `${list.replaceAll(/[^a-zA-Z0-9]+/g, '-')}.`;
   return {
     landed,
-    async land(number: number, answer: Answer, requestedAt: Date): Promise<LandedPage> {
+    async land(number: number, answer: Answer, requestedAt: string): Promise<LandedPage> {
       const version = versions.get(number) ?? 0;
       const file = `${prefix}page-${String(number).padStart(6, '0')}${version === 0 ? '' : `.${version + 1}`}.ndjson.gz`;
       const { scan, fileBytes } = await landPage(answer.body, {
@@ -47,10 +48,11 @@ export function createSink(
         lastId: finite(scan.ids.at(-1)),
         digest: digestOf(scan.ids, scan.bytes),
         fits: scan.misfits.length === 0 && scan.utf8 && !scan.irregular,
+        irregular: scan.irregular,
         drift: scan.drift,
         misfits: scan.misfits,
-        requestedAt: requestedAt.toISOString(),
-        receivedAt: new Date().toISOString(),
+        requestedAt,
+        receivedAt: instant(),
         ...pagingOf(scan),
       };
       recordPage(pass.folder, page);

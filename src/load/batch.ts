@@ -27,7 +27,7 @@ export const DELIVERED: Readonly<Record<string, string>> = {
       inspections is not null and vehicle_history_reports is not null as reports, _seq
     from records`,
   _delivered_lots: `
-    select _lot_id as lot_id, prices is not null as prices, images is not null as images, _seq from "lots[]"`,
+    select _lot_id as lot_id, _vehicle_id as vehicle_id, prices is not null as prices, images is not null as images, _seq from "lots[]"`,
 };
 
 /**
@@ -88,8 +88,8 @@ async function createBatch(
   const lists = `map(${paths}, ${literals(files.map((file) => file.list))})`;
   await connection.run(`
     create or replace temp table ${BATCH} as
-    select * exclude (filename), ${order}[filename] as _seq, ${lists}[filename] as _list
-    from read_json(${paths}, format = 'newline_delimited', filename = true,
+    select * exclude (_file), ${order}[_file] as _seq, ${lists}[_file] as _list
+    from read_json(${paths}, format = 'newline_delimited', filename = '_file',
       maximum_object_size = ${Math.max(4 << 20, options.largestRecord * 2)}, columns = {${columns}})`);
 }
 

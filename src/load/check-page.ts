@@ -13,7 +13,9 @@ import { nodeAt } from './types.js';
 export interface Reject {
   readonly stream: string;
   readonly pass_id: string;
-  /** Number of the page in its pass. */
+  /** The list of the stream that the page is of; empty where there is one. */
+  readonly list: string;
+  /** Number of the page in its list. */
   readonly page: number;
   /** Position of the record in its page, from 0. */
   readonly position: number;
@@ -28,7 +30,11 @@ export interface Reject {
 export interface PagePlace {
   readonly file: string;
   readonly passId: string;
+  /** The list of the stream that the page is of. */
+  readonly list: string;
   readonly page: number;
+  /** Whether some record of the page is JSON that DuckDB does not take. */
+  readonly irregular: boolean;
 }
 
 /**
@@ -49,12 +55,14 @@ export async function checkPage(
     for await (const line of linesOf(place.file)) {
       const fault = examine(line, stream, contract);
       if (fault === undefined) {
-        await out.write(Buffer.concat([regular(line, stream, contract), NEWLINE]));
+        const record = place.irregular ? regular(line, stream, contract) : line;
+        await out.write(Buffer.concat([record, NEWLINE]));
         kept++;
       } else {
         rejects.push({
           stream: stream.name,
           pass_id: place.passId,
+          list: place.list,
           page: place.page,
           position,
           raw: line.toString('utf8'),
@@ -109,7 +117,7 @@ function examine(line: Buffer, stream: Stream, contract: ContractNode): Fault | 
   try {
     record = JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(line));
   } catch (error) {
-    return { record_id: null, path: '', expected: 'JSON in UTF-8', found: String(error) };
+    return { record_id: readableId(line, stream), path: '', expected: 'JSON in UTF-8', found: String(error) };
   }
   const parsed = z.safeParse(stream.schema, record);
   if (parsed.success) return undefined;
@@ -160,6 +168,15 @@ function describe(value: unknown): string {
   const text = JSON.stringify(value);
   const kind = Array.isArray(value) ? 'array' : typeof value === 'string' ? 'text' : typeof value;
   return `${kind} ${text.length > 200 ? `${text.slice(0, 200)}…` : text}`;
+}
+
+/** The id of a record that is not valid UTF-8: ids are ASCII, so that the vehicle still counts as present. */
+function readableId(line: Buffer, stream: Stream): string | null {
+  try {
+    return idOf(JSON.parse(line.toString('latin1')), stream.idField);
+  } catch {
+    return null;
+  }
 }
 
 function idOf(record: unknown, field: string): string | null {

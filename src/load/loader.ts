@@ -1,4 +1,4 @@
-import { appendFileSync, existsSync, mkdirSync, statSync, writeFileSync } from 'node:fs';
+import { appendFileSync, closeSync, existsSync, mkdirSync, openSync, readSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { DuckDBConnection } from '@duckdb/node-api';
 import pLimit from 'p-limit';
@@ -91,7 +91,13 @@ export function createLoader(options: {
     const path = join(options.passFolder, page.file);
     if (page.fits) return { path, seq: page.seq, list: page.list, kept: page.records };
     const clean = join(options.stage, `clean-${stream.name}-${options.passId}-${page.seq}.ndjson`);
-    const place = { file: path, passId: options.passId, page: page.page };
+    const place = {
+      file: path,
+      passId: options.passId,
+      list: page.list,
+      page: page.page,
+      irregular: page.irregular,
+    };
     const checked = await checkPage(place, stream, contract, clean);
     rejected += checked.rejects.length;
     const lines = checked.rejects.map((reject) => `${JSON.stringify(reject)}\n`).join('');
@@ -101,7 +107,11 @@ export function createLoader(options: {
 
   const run = async (pages: readonly LandedPage[], name: string): Promise<void> => {
     if (failure !== undefined) return;
-    const learned = [...drift.values()].filter((entry) => entry.kept).map((entry) => entry.path);
+    // Sorted, so that `extra` does not depend on the order in which members were met.
+    const learned = [...drift.values()]
+      .filter((entry) => entry.kept)
+      .map((entry) => entry.path)
+      .sort();
     const connection = idle.pop() ?? (await options.session.connect());
     try {
       const files = (await Promise.all(pages.map(toFile))).filter((file) => file.kept > 0);
@@ -162,7 +172,7 @@ export function createLoader(options: {
 
 /** Columns of a reject as it is written to {@link REJECTS_FILE}. */
 export const REJECT_COLUMNS =
-  "{stream: 'VARCHAR', pass_id: 'VARCHAR', page: 'BIGINT', position: 'BIGINT', record_id: 'VARCHAR', " +
+  "{stream: 'VARCHAR', pass_id: 'VARCHAR', list: 'VARCHAR', page: 'BIGINT', position: 'BIGINT', record_id: 'VARCHAR', " +
   "path: 'VARCHAR', expected: 'VARCHAR', found: 'VARCHAR', raw: 'VARCHAR'}";
 
 /** A relation with the rejects that loading left in a stage; empty where there are none. */
@@ -172,7 +182,24 @@ export function rejectsRelation(stage: string): string {
   return `read_json(${literal(file)}, format = 'newline_delimited', maximum_object_size = ${largestLine(file)}, columns = ${REJECT_COLUMNS})`;
 }
 
-/** A bound on the longest line of a file, for the reader's buffers. */
+/** Bytes of the longest line of a file, for the reader's buffers. */
 function largestLine(file: string): number {
-  return Math.min(Math.max(statSync(file).size, 1 << 20), 1 << 27);
+  let longest = 1 << 20;
+  let current = 0;
+  const handle = openSync(file, 'r');
+  const chunk = Buffer.alloc(1 << 20);
+  try {
+    for (let size = readSync(handle, chunk); size > 0; size = readSync(handle, chunk)) {
+      let start = 0;
+      for (let end = chunk.indexOf(0x0a); end >= 0 && end < size; end = chunk.indexOf(0x0a, start)) {
+        longest = Math.max(longest, current + end - start + 1);
+        current = 0;
+        start = end + 1;
+      }
+      current += size - start;
+    }
+    return Math.max(longest, current);
+  } finally {
+    closeSync(handle);
+  }
 }

@@ -25,7 +25,8 @@ function split(path: string): Learned {
 export function isLoadable(path: string, contract: ContractNode, others: LearnedPaths): boolean {
   const { parent, name } = split(path);
   const node = nodeAt(contract, parent);
-  if (node === undefined || name === '' || name.includes('.') || name.includes('[')) return false;
+  // Names that would mean something in a path or an identifier are kept in landing alone.
+  if (node === undefined || !/^[^_.[\]*"\u0000-\u001f][^.[\]*"\u0000-\u001f]*$/.test(name)) return false;
   const taken = [
     ...node.members.keys(),
     ...others.filter((other) => split(other).parent === parent).map((o) => split(o).name),

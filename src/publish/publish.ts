@@ -104,7 +104,7 @@ export function switchCurrent(layout: Layout, snapshot: string): void {
     rmSync(link, { force: true });
     throw new PublishError(`${layout.current} cannot be switched to ${basename(snapshot)}`, {
       cause: error,
-      hint: 'the last snapshot stays current; the new one is complete in its folder',
+      hint: 'the last snapshot stays current; run the same command again',
     });
   }
 }

@@ -15,6 +15,8 @@ interface Carried {
   readonly key: readonly string[];
   readonly columns: readonly Column[];
   readonly sort: readonly string[];
+  /** Columns of state and history: where the content is the same, the published snapshot knows them better. */
+  readonly own: readonly string[];
   readonly partitioned: boolean;
   /** SQL of the month of a row that comes from the published snapshot. */
   readonly month: string;
@@ -22,7 +24,7 @@ interface Carried {
 
 /**
  * Adds to a rebuilt state what only the published snapshot knows: rows whose passes landing no longer holds, the
- * earlier `first_seen_at` of rows that both have, and older changes of lots. Tables without such a row stay as they
+ * state and history of rows that both have with the same content, and older changes of lots. Tables without such a row stay as they
  * are. Own rows of passes that were replayed are the replayed ones.
  */
 export async function carryOver(context: MergeContext, published: string): Promise<void> {
@@ -36,7 +38,8 @@ export async function carryOver(context: MergeContext, published: string): Promi
 
 function carriedTables(context: MergeContext): Carried[] {
   const cut = [...context.schemas.values()].map(
-    ({ table, columns }): Carried => ({
+    ({ table, columns, own }): Carried => ({
+      own: own.map((column) => column.name),
       name: table.name,
       key: table.key,
       columns,
@@ -50,6 +53,7 @@ function carriedTables(context: MergeContext): Carried[] {
     .map(
       (table): Carried => ({
         ...table,
+        own: [],
         sort: table.key,
         month: monthOf('seen_at'),
       }),
@@ -63,13 +67,14 @@ async function hasMore(
   published: string,
   stored: ManifestTable,
 ): Promise<boolean> {
-  const seen = table.columns.some((column) => column.name === 'first_seen_at');
+  const own = table.own.map((name) => `p.${identifier(name)} is distinct from r.${identifier(name)}`);
+  const differs = own.length === 0 ? '' : `or (${same(table)} and (${own.join(' or ')}))`;
   const found = await row(
     context.connection,
     `select exists (
       select 1 from ${old(table, published, stored)} as p
       left join ${rebuilt(context, table)} as r on ${match(table)}
-      where r._found is null ${seen ? 'or p.first_seen_at < r.first_seen_at' : ''}
+      where r._found is null ${differs}
     ) as more`,
   );
   return found.more === true;
@@ -82,11 +87,15 @@ async function rewrite(
   stored: ManifestTable,
 ): Promise<void> {
   const month = table.partitioned ? ', month' : '';
-  const merged = table.columns.map(({ name }) =>
-    name === 'first_seen_at'
-      ? 'least(r.first_seen_at, coalesce(p.first_seen_at, r.first_seen_at)) as first_seen_at'
-      : `r.${identifier(name)}`,
-  );
+  const own = new Set(table.own);
+  const merged = table.columns.map(({ name }) => {
+    const column = identifier(name);
+    if (name === 'first_seen_at')
+      return 'least(r.first_seen_at, coalesce(p.first_seen_at, r.first_seen_at)) as first_seen_at';
+    return own.has(name)
+      ? `case when ${same(table)} then p.${column} else r.${column} end as ${column}`
+      : `r.${column}`;
+  });
   const relation = '_carried';
   await context.connection.run(`
     create or replace table ${relation} as
@@ -107,6 +116,14 @@ async function rewrite(
       : `copy (select ${columns} from ${relation} order by ${sort}) to ${literal(join(folder, 'data_0.parquet'))} (${PARQUET})`,
   );
   await context.connection.run(`drop table ${relation}`);
+}
+
+/** SQL that says whether a row has the same content in both. */
+function same(table: Carried): string {
+  const own = new Set(table.own);
+  const content = table.columns.filter(({ name }) => !own.has(name)).map(({ name }) => identifier(name));
+  const all = (side: string): string => `hash(${content.map((column) => `${side}.${column}`).join(', ')})`;
+  return `(p.${identifier(table.key[0] ?? '')} is not null and ${all('p')} = ${all('r')})`;
 }
 
 function rebuilt(context: MergeContext, table: Carried): string {

@@ -22,6 +22,8 @@ export interface Evidence {
   readonly fromFeed: boolean;
   /** The one source the pass asked for; undefined means all. */
   readonly domainId: number | undefined;
+  /** Ranges of vehicle ids, borders left out, that the pass proves nothing about. */
+  readonly unproven: readonly (readonly [number, number])[];
   /** Streams whose pass is complete, so that what it lacks is gone. */
   readonly completeStreams: ReadonlySet<string>;
 }

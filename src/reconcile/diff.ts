@@ -4,7 +4,7 @@ import { HISTORY } from '../lake/schema.js';
 import { identifier, rows } from '../lake/session.js';
 import type { LakeTable } from '../lake/tables.js';
 import type { MergeContext, TableCounts } from './context.js';
-import { baseRelation, stagedFiles } from './staged.js';
+import { baseRelation, currentRows } from './staged.js';
 
 /** The rows of a table that this run delivered, ready to be merged. */
 export interface NewRows {
@@ -32,7 +32,12 @@ export function givenColumns(schema: TableSchema, fresh: NewRows): string[] {
 export async function createDiff(context: MergeContext, schema: TableSchema, fresh: NewRows): Promise<void> {
   const { table } = schema;
   const key = table.key.map(identifier).join(', ');
-  const hash = `hash(${givenColumns(schema, fresh).map(identifier).join(', ')})`;
+  const types = new Map(schema.columns.map((column) => [column.name, column.type]));
+  // The hash of an empty list is that of null in DuckDB 1.5, so that a list brings its length along.
+  const hashed = givenColumns(schema, fresh).map((name) =>
+    types.get(name)?.endsWith('[]') ? `${identifier(name)}, len(${identifier(name)})` : identifier(name),
+  );
+  const hash = `hash(${hashed.join(', ')})`;
   const [domain, month] = table.partition === undefined ? ["''", "''"] : ['_domain', '_month'];
   const isMarked = table.gone === 'mark' && !fresh.withState;
   await context.connection.run(`
@@ -71,7 +76,12 @@ function goneCondition(context: MergeContext, table: LakeTable): string {
   const [owner, member] = table.owner.split('.');
   if (member === undefined || owner === undefined || !context.evidence.fromFeed) return 'false';
   const key = `${owner}_id`;
-  return `o.${key} in (select ${key} from ${stagedFiles(context, `_delivered_${owner}s`)} where ${member})`;
+  const delivered = currentRows(
+    context,
+    `_delivered_${owner}s`,
+    `cast(null as bigint) as ${key}, false as ${member}`,
+  );
+  return `o.${key} in (select ${key} from ${delivered} where ${member})`;
 }
 
 /** Counts what a diff found. */

@@ -37,7 +37,11 @@ export async function writePasses(context: MergeContext, passes: readonly PassMa
 
 /** Writes the rejects of a run; rejects of a pass that is loaded again are replaced. */
 export async function writeRejects(context: MergeContext, passIds: readonly string[]): Promise<void> {
-  const fresh = `(select *, ${literal(context.evidence.runId)} as run_id from ${rejectsRelation(context.stage)})`;
+  // A page that was read again may reject a record twice.
+  const fresh = `(
+    select distinct on (stream, pass_id, list, page, position) *, ${literal(context.evidence.runId)} as run_id
+    from ${rejectsRelation(context.stage)}
+  )`;
   const again = passIds.map(literal).join(', ') || 'null';
   await writeOwn(context, 'rejects', fresh, `pass_id in (${again})`);
 }

@@ -36,6 +36,16 @@ export async function findRepeatedVehicles(context: MergeContext): Promise<numbe
 }
 
 /**
+ * The staged rows of a table without those that came with an earlier version of their vehicle; `columns` typed and
+ * empty where nothing was staged.
+ */
+export function currentRows(context: MergeContext, table: string, columns: string): string {
+  if (!isStaged(context, table)) return `(select ${columns} where false)`;
+  return `(select s.* from ${stagedFiles(context, table)} as s left join ${REPEATED} as r on r.vehicle_id = s.vehicle_id
+    where r._seq is null or s._seq = r._seq)`;
+}
+
+/**
  * A relation with the staged rows of a table, one a key: the row received last wins, and rows that came with an
  * earlier version of their vehicle are left out.
  */

@@ -4,7 +4,7 @@ import type { TableSchema } from '../lake/schema.js';
 import { identifier, literal } from '../lake/session.js';
 import { rejectsRelation } from '../load/loader.js';
 import type { MergeContext } from './context.js';
-import { baseRelation, isStaged, stagedFiles, stagedRelation } from './staged.js';
+import { baseRelation, currentRows, isStaged, stagedFiles, stagedRelation } from './staged.js';
 
 /** Lots that the archive feed of this run names, with the last time each was archived. */
 const FEED = '_archive_feed';
@@ -31,14 +31,15 @@ export async function prepareState(context: MergeContext): Promise<void> {
       select lot_id, domain_id, cast(null as varchar) as reason from (${active}) where false`);
     return;
   }
-  const delivered = stagedFiles(context, '_delivered_vehicles');
+  const delivered = currentRows(context, '_delivered_vehicles', NO_DELIVERED);
+  const lotRows = currentRows(context, 'lots', NO_LOTS);
   const asked = evidence.domainId === undefined ? 'true' : `o.domain_id = ${evidence.domainId}`;
   await connection.run(`
     create or replace table ${ABSENT_LOTS} as
     with active as (${active}),
     delivered as (select vehicle_id, bool_or(lots) as lots from ${delivered} group by vehicle_id),
-    staged as (select distinct lot_id from ${stagedFiles(context, 'lots')}),
-    sources as (select distinct domain_id from ${stagedFiles(context, 'lots')}),
+    staged as (select distinct lot_id from ${lotRows}),
+    sources as (select distinct domain_id from ${lotRows}),
     rejected as (${rejectedVehicles(context)})
     select o.lot_id, o.domain_id,
       case when d.vehicle_id is not null then 'vehicle' else 'feed' end as reason
@@ -53,22 +54,23 @@ export async function prepareState(context: MergeContext): Promise<void> {
           and ${asked}
           and o.domain_id in (select domain_id from sources where domain_id is not null)
           and o.vehicle_id not in (select vehicle_id from rejected)
+          and ${isProven(context, 'o.vehicle_id')}
         )
       )`);
 }
 
-/** How many active lots' vehicles of each source a run would archive for absence. */
+/** How many active lots of each source a run would archive for absence. */
 export interface Shrink {
   readonly domainId: number | null;
   readonly absent: number;
   readonly active: number;
 }
 
-/** The share of each source's active lots that would be archived because their vehicle left the feed. */
+/** The share of each source's active lots that would be archived for absence. */
 export async function measureShrink(context: MergeContext): Promise<Shrink[]> {
   const lots = schemaOf(context, 'lots');
   const result = await context.connection.runAndReadAll(`
-    select domain_id, count(*) filter (where lot_id in (select lot_id from ${ABSENT_LOTS} where reason = 'feed')), count(*)
+    select domain_id, count(*) filter (where lot_id in (select lot_id from ${ABSENT_LOTS})), count(*)
     from ${baseRelation(context, lots)} where not coalesce(archived, false) group by domain_id order by domain_id`);
   return result.getRows().map((row) => ({
     domainId: row[0] === null ? null : Number(row[0]),
@@ -115,7 +117,7 @@ export async function effectiveLots(context: MergeContext): Promise<string> {
   }
   if (context.base !== undefined) {
     const notStaged = isStaged(context, 'lots')
-      ? `o.lot_id not in (select lot_id from ${stagedFiles(context, 'lots')})`
+      ? `o.lot_id not in (select lot_id from ${currentRows(context, 'lots', NO_LOTS)})`
       : 'true';
     parts.push(`
       select ${content.map((name) => `o.${name}`).join(', ')},
@@ -168,10 +170,20 @@ export async function effectiveVehicles(context: MergeContext): Promise<string> 
       from ${baseRelation(context, schema)} as o
       left join ${lots} as l on l.vehicle_id = o.vehicle_id
       where not coalesce(o.archived, false) and ${notDelivered}
-        and o.vehicle_id not in (${rejectedVehicles(context)})
+        and o.vehicle_id not in (${rejectedVehicles(context)}) and ${isProven(context, 'o.vehicle_id')}
         and (l.all_archived or (l.vehicle_id is null and ${evidence.carsComplete && evidence.domainId === undefined}))`);
   }
   return `(${parts.join('\nunion all\n')})`;
+}
+
+const NO_LOTS = 'cast(null as bigint) as lot_id, cast(null as bigint) as domain_id';
+const NO_DELIVERED = 'cast(null as bigint) as vehicle_id, false as lots';
+
+/** SQL that says whether the pass proves anything about a vehicle. */
+function isProven(context: MergeContext, id: string): string {
+  const ranges = context.evidence.unproven.map(([low, high]) => `{low: ${low}, high: ${high}}`);
+  if (ranges.length === 0) return 'true';
+  return `not exists (select 1 from (select unnest([${ranges.join(', ')}], max_depth := 2)) as r where ${id} > r.low and ${id} < r.high)`;
 }
 
 /** What the lots of the new snapshot say of their vehicles. */

@@ -28,6 +28,8 @@ export async function checkReadOnly(connection: DuckDBConnection, sql: string): 
       throw new ShareError('SHARE_QUERY', `expected one statement and found ${statements.count}`, {
         outcome: 'usage',
       });
+    const explained = /^\s*explain(?:\s+analyze)?\s+([\s\S]+)$/i.exec(sql);
+    if (explained?.[1] !== undefined) return await checkReadOnly(connection, explained[1]);
     const prepared = await statements.prepare(0);
     if (!READING.has(prepared.statementType)) {
       throw new ShareError(
@@ -35,7 +37,7 @@ export async function checkReadOnly(connection: DuckDBConnection, sql: string): 
         `only queries are allowed, not ${StatementType[prepared.statementType]}`,
         {
           outcome: 'usage',
-          hint: 'to write a result, use --format and redirect the output, or lotlake export',
+          hint: 'to keep a result, use --format and redirect the output',
         },
       );
     }

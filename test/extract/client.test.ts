@@ -147,7 +147,7 @@ describe('an answer that is a failure', () => {
     [429, 'SERVICE_RATE_LIMITED', 'unavailable', true],
     [500, 'SERVICE_FAILED', 'unavailable', true],
     [503, 'SERVICE_FAILED', 'unavailable', true],
-    [204, 'SERVICE_UNEXPECTED', 'unavailable', true],
+    [204, 'SERVICE_UNEXPECTED', 'failed', false],
   ])(
     'of %i is told by its class, with the words of the service',
     async (status, code, outcome, retryable) => {
@@ -215,7 +215,7 @@ describe('a body that does not arrive whole', () => {
       { timeout: 0.25 },
     );
     const sink = memorySink();
-    const page = await client.get('/cars', { page: 1 }, (answer) => sink.land(1, answer, new Date()));
+    const page = await client.get('/cars', { page: 1 }, (answer) => sink.land(1, answer, new Date().toISOString()));
     expect(page.ids).toEqual([1, 2]);
     expect(sink.received.length).toBe(1);
     expect(server.seen.length).toBe(2);

@@ -98,3 +98,32 @@ describe('the list of these tests', () => {
     ]);
   });
 });
+
+describe('a list that moves in every way', () => {
+  it('hides no record outside the ranges that the walk says it does not prove', async () => {
+    for (const concurrency of [1, 2, 4]) {
+      for (const totals of [true, false]) {
+        await fc.assert(
+          fc.asyncProperty(stories({ concurrency, totals, leave: 4, join: 3 }), async (story) => {
+            const { result, missed } = await tell(story);
+            fc.pre(result.complete);
+            const isUnproven = (id: number) => result.unproven.some(([low, high]) => id > low && id < high);
+            expect(missed.filter((id) => !isUnproven(id))).toEqual([]);
+          }),
+          { numRuns: numRuns * 2 },
+        );
+      }
+    }
+  });
+
+  it('leaves nothing unproven where one request at a time goes from the last page to the first', async () => {
+    await fc.assert(
+      fc.asyncProperty(stories({ concurrency: 1, totals: true, leave: 0, join: 0 }), async (story) => {
+        const { result } = await tell(story);
+        // The first page is read first, for its total; its border to the second is all that is left open.
+        expect(result.unproven.length).toBeLessThanOrEqual(1);
+      }),
+      { numRuns },
+    );
+  });
+});

@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { type Answer, type Client, createClient } from '../../src/extract/client.js';
+import { instant } from '../../src/extract/instant.js';
 import type { PageFacts } from '../../src/extract/plan.js';
 import type { PageSink } from '../../src/extract/walk.js';
 import { digestOf, pagingOf } from '../../src/land/page.js';
@@ -74,7 +75,7 @@ export function memorySink(landed: readonly SeenPage[] = []): MemorySink {
   return {
     landed,
     received,
-    async land(number: number, answer: Answer, requestedAt: Date): Promise<SeenPage> {
+    async land(number: number, answer: Answer, requestedAt: string): Promise<SeenPage> {
       const scanner = new PageScanner(contract, 'id');
       for await (const chunk of answer.body) scanner.push(chunk);
       scanner.flush();
@@ -83,11 +84,11 @@ export function memorySink(landed: readonly SeenPage[] = []): MemorySink {
         page: number,
         records: scan.records,
         ids: scan.ids,
-        digest: digestOf(scan.ids),
+        digest: digestOf(scan.ids, 0),
         firstId: scan.ids[0] ?? null,
         lastId: scan.ids.at(-1) ?? null,
-        requestedAt: requestedAt.toISOString(),
-        receivedAt: new Date().toISOString(),
+        requestedAt,
+        receivedAt: instant(),
         ...pagingOf(scan),
       };
       received.push(page);

@@ -52,7 +52,7 @@ describe('a list with totals', () => {
     expect(last).toBeGreaterThan(5);
     expect(asked().slice(0, last)).toEqual([1, ...upTo(last).slice(1).reverse()]);
     expect(idsSeen(sink)).toEqual(ids);
-    expect(result).toEqual({ complete: true, reason: null, total: ids.length });
+    expect(result).toMatchObject({ complete: true, reason: null, total: ids.length });
   });
 
   it('is read whole with several requests at once', async () => {
@@ -96,7 +96,7 @@ describe('a list with totals', () => {
     const meta = (_: number, last: number) => ({ meta: { last_page: last, total: 1000 } });
     const server = await listServer(upTo(45), meta);
     const { result } = await walkAt(server.url);
-    expect(result).toEqual({
+    expect(result).toMatchObject({
       complete: false,
       reason: '45 records came where the service counts 1000',
       total: 1000,
@@ -126,7 +126,7 @@ describe('a list without totals', () => {
     const { result, sink } = await walkIt({ simple_paginate: 1 });
     expect(asked()).toEqual(upTo(Math.ceil(sandbox.world.activeIds().length / 50)));
     expect(idsSeen(sink)).toEqual(sandbox.world.activeIds());
-    expect(result).toEqual({ complete: true, reason: null, total: null });
+    expect(result).toMatchObject({ complete: true, reason: null, total: null });
   });
 
   it('is asked for where the client was told, wherever the links point, with every parameter', async () => {
@@ -162,7 +162,7 @@ describe('a list without totals', () => {
     const { asked, walkIt } = await sandboxOf([{ fault: { kind: 'repeat-page', page: 1 } }]);
     const { result } = await walkIt({ simple_paginate: 1 });
     expect(asked()).toEqual([1, 2]);
-    expect(result).toEqual({ complete: false, reason: 'page 2 repeats an earlier page', total: null });
+    expect(result).toMatchObject({ complete: false, reason: 'page 2 repeats an earlier page', total: null });
   });
 
   it('is stopped between pages when the run is interrupted', async () => {

@@ -16,6 +16,7 @@ export function landedPage(facts: Partial<LandedPage> = {}): LandedPage {
     lastId: null,
     digest: 'digest',
     fits: true,
+    irregular: false,
     drift: [],
     misfits: [],
     requestedAt: '2026-11-20T00:00:00.000Z',

@@ -194,8 +194,8 @@ describe('the sink of a pass', () => {
   it('lands pages that the pass then has', async () => {
     const pass = open();
     const sink = createSink(pass, streams.cars, vehicleContract);
-    const first = await sink.land(3, answer([{ id: 9 }, { id: 10, lots: 'none' }]), night);
-    const second = await sink.land(1, answer([{ id: 1, colour: 'red' }]), night);
+    const first = await sink.land(3, answer([{ id: 9 }, { id: 10, lots: 'none' }]), night.toISOString());
+    const second = await sink.land(1, answer([{ id: 1, colour: 'red' }]), night.toISOString());
     expect(first).toMatchObject({ page: 3, seq: 0, records: 2, firstId: 9, lastId: 10, fits: false });
     expect(second).toMatchObject({ page: 1, seq: 1, records: 1, firstId: 1, lastId: 1, fits: true });
     expect(second.drift.map(({ path }) => path)).toEqual(['colour']);
@@ -204,10 +204,10 @@ describe('the sink of a pass', () => {
 
   it('keeps a page that is read again beside the first reading, also after a restart', async () => {
     const pass = open();
-    await createSink(pass, streams.cars, vehicleContract).land(1, answer([{ id: 1 }]), night);
+    await createSink(pass, streams.cars, vehicleContract).land(1, answer([{ id: 1 }]), night.toISOString());
     const resumed = createSink(readPass(pass.folder), streams.cars, vehicleContract);
     expect(resumed.landed.map(({ page }) => page)).toEqual([1]);
-    const again = await resumed.land(1, answer([{ id: 2 }]), night);
+    const again = await resumed.land(1, answer([{ id: 2 }]), night.toISOString());
     expect(again).toMatchObject({ file: 'page-000001.2.ndjson.gz', seq: 1 });
     expect(readPass(pass.folder).pages.map(({ firstId }) => firstId)).toEqual([1, 2]);
   });
@@ -220,7 +220,7 @@ describe('the sink of a pass', () => {
         yield Buffer.from('{"data":[');
       })(),
     };
-    await expect(createSink(pass, streams.cars, vehicleContract).land(1, broken, night)).rejects.toThrow(
+    await expect(createSink(pass, streams.cars, vehicleContract).land(1, broken, night.toISOString())).rejects.toThrow(
       /ended early/,
     );
     expect(readPass(pass.folder).pages).toEqual([]);

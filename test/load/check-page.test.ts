@@ -20,7 +20,7 @@ async function check(lines: readonly (string | Buffer)[], name: StreamName = 'ca
     gzipSync(Buffer.concat(lines.map((line) => Buffer.concat([Buffer.from(line), Buffer.from('\n')])))),
   );
   const stream = streams[name];
-  const place = { file, passId: 'pass-1', page: 12 };
+  const place = { file, passId: 'pass-1', list: '', irregular: true, page: 12 };
   const result = await checkPage(place, stream, contractOf(stream.schema), `${file}.clean`);
   return { ...result, clean: readFileSync(`${file}.clean`) };
 }
@@ -54,6 +54,7 @@ describe('a page that does not fit as a whole', () => {
       {
         stream: 'cars',
         pass_id: 'pass-1',
+        list: '',
         page: 12,
         position: 3,
         record_id: '9',
@@ -180,7 +181,7 @@ describe('a bad record', () => {
     ]);
     const { kept, rejects } = await check(['{"id":3,"vin":"é"}', line]);
     expect(kept).toBe(1);
-    expect(rejects).toMatchObject([{ position: 1, record_id: null, path: '', expected: 'JSON in UTF-8' }]);
+    expect(rejects).toMatchObject([{ position: 1, record_id: '4', path: '', expected: 'JSON in UTF-8' }]);
   });
 });
 

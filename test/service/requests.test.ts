@@ -126,6 +126,14 @@ const enumerations = {
   status: 11,
 };
 
+/** What requests need besides the parameter that is tested. */
+const needed: Readonly<Partial<Record<Name, object>>> = {
+  carsScroll: { limit: 1 },
+  listing: { domain_id: 1, listing_id: '1' },
+  searchLot: { lot: '1' },
+  generations: { model_id: 1 },
+};
+
 describe('a limit', () => {
   it.each<[Name, string, unknown, string, Plan?]>([
     ['cars', 'per_page', 0, 'an integer from 1 to 1000'],
@@ -194,12 +202,7 @@ describe('a limit', () => {
       'one of ',
     ]),
   ])('of %s: %s = %j must be %s', (name, parameter, given, limit, plan) => {
-    const others = {
-      carsScroll: { limit: 1 },
-      listing: { domain_id: 1, listing_id: '1' },
-      searchLot: { lot: '1' },
-    };
-    const error = refusal(name, { ...Reflect.get(others, name), [parameter]: given }, plan);
+    const error = refusal(name, { ...needed[name], [parameter]: given }, plan);
     expect(error.parameter).toBe(parameter);
     expect(error.message).toContain(`${parameter} of GET ${requests[name].endpoint.path} must be ${limit}`);
     expect(error.message).toMatch(given === undefined ? /; it is missing$/ : /; it is /);
@@ -216,7 +219,7 @@ describe('a limit', () => {
     ['koreaOptions', 'page'],
     ['titles', 'per_page'],
   ])('of %s: it has no %s', (name, parameter) => {
-    const error = refusal(name, { ...(name === 'carsScroll' ? { limit: 1 } : {}), [parameter]: 3 });
+    const error = refusal(name, { ...needed[name], [parameter]: 3 });
     expect(error.message).toBe(
       `${parameter} of GET ${requests[name].endpoint.path} must be left out, the endpoint has no such parameter; it is 3`,
     );
@@ -226,7 +229,7 @@ describe('a limit', () => {
   it('keeps status and status[] apart', () => {
     for (const name of ['cars', 'carsScroll', 'search', 'searchCount'] as const) {
       const error = refusal(name, {
-        ...(name === 'carsScroll' ? { limit: 1 } : {}),
+        ...needed[name],
         status: 6,
         'status[]': [6, 8],
       });

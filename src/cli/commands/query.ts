@@ -10,6 +10,7 @@ export async function query(
   effects: Effects,
 ): Promise<void> {
   const lake = await openLake(readConfig(options.config, effects), options.sql);
+  effects.signal.addEventListener('abort', () => lake.session.interrupt(), { once: true });
   try {
     effects.out(await render(lake.session.connection, options.sql, options.format, lake.temp));
   } finally {

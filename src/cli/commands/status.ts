@@ -1,6 +1,6 @@
-import { existsSync, readFileSync } from 'node:fs';
 import { type ConfigInput, readConfig } from '../../config/config.js';
 import { currentSnapshot, layoutOf } from '../../lake/layout.js';
+import { liveHolder } from '../../lake/lock.js';
 import { readManifest } from '../../lake/manifest.js';
 import { listPasses } from '../../land/pass.js';
 import { streams } from '../../service/streams.js';
@@ -19,7 +19,7 @@ export function status(
   const report = {
     output: config.output,
     current: manifest === undefined ? null : { snapshot, ...facts(manifest) },
-    running: existsSync(layout.lock) ? JSON.parse(readFileSync(layout.lock, 'utf8')) : null,
+    running: liveHolder(layout.lock) ?? null,
     passes: passes.map(({ manifest: pass, pages }) => ({
       stream: pass.stream,
       pass_id: pass.pass_id,

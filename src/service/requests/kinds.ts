@@ -35,18 +35,18 @@ const isText = (text: string): boolean => text.trim() !== '' && !BROKEN.test(tex
 /** A text to look for. */
 export const text: Kind<z.ZodString> = {
   schema: z.string().refine(isText),
-  form: 'a text that is not empty',
+  form: 'a text that is not empty, in well-formed Unicode',
   hint: 'leave the parameter out where there is nothing to look for',
 };
 
 /** A text that stands in the path; `.` and `..` would lead to another path, however they are escaped. */
 export const segment: Kind<z.ZodString> = {
   schema: z.string().refine((value) => isText(value) && value !== '.' && value !== '..'),
-  form: 'a text that is not empty, nor . or ..',
+  form: 'a text that is not empty, nor . or .., in well-formed Unicode',
   hint: 'give it as a string, as it stands in the records; it is escaped for the path',
 };
 
-/** A code of a country or a state; the service does not mind the case. */
+/** A code of a country or a state, in any case: the service's own records write both (field-notes.md). */
 export const code: Kind<z.ZodString> = {
   schema: z.string().regex(/^[A-Za-z]{2}$/),
   form: 'a code of two letters',

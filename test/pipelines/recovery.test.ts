@@ -1,0 +1,207 @@
+import { readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { nightly } from '../../pipelines/nightly.js';
+import { rebuild } from '../../pipelines/rebuild.js';
+import type { ConfigInput } from '../../src/config/config.js';
+import { takeLock } from '../../src/lake/lock.js';
+import { createWorld } from '../../src/sandbox/index.js';
+import { bareDuckDb, configFor, serve, silentReporter, temporaryFolder } from './support.js';
+
+const world = createWorld({ vehicles: 120, seed: 9 });
+// biome-ignore lint/suspicious/noExplicitAny: records are changed on purpose
+const vehicles: any[] = world
+  .activeIds()
+  .map((id) => JSON.parse(world.vehicleJson(id, { pricesHistory: true }) ?? ''));
+const START = Date.parse('2026-11-18T02:00:00Z');
+const SIZE = 30;
+
+let folder: ReturnType<typeof temporaryFolder>;
+let duck: Awaited<ReturnType<typeof bareDuckDb>>;
+let service: Awaited<ReturnType<typeof serve>>;
+let pages: readonly (readonly unknown[])[];
+let now: number;
+
+const inPages = (records: readonly unknown[]): unknown[][] =>
+  Array.from({ length: Math.ceil(records.length / SIZE) }, (_, i) => records.slice(i * SIZE, (i + 1) * SIZE));
+
+beforeEach(async () => {
+  now = START;
+  folder = temporaryFolder();
+  duck = await bareDuckDb();
+  service = await serve((url) => {
+    if (url.pathname !== '/api/cars') return { status: 404, body: { message: 'not here' } };
+    const page = Number(url.searchParams.get('page'));
+    const total = pages.reduce((sum, records) => sum + records.length, 0);
+    const next = page < pages.length ? `http://service.example/api/cars?page=${page + 1}` : null;
+    return {
+      body: {
+        data: pages[page - 1] ?? [],
+        links: { next },
+        meta: { current_page: page, last_page: pages.length, per_page: SIZE, total },
+      },
+    };
+  });
+});
+afterEach(async () => {
+  duck.close();
+  await service.close();
+  folder.remove();
+});
+
+const job = (more: ConfigInput = {}) => ({
+  config: configFor(service.url, folder.path, { referenceDays: 1000, concurrency: 1, ...more }),
+  reporter: silentReporter(),
+  now: () => new Date(now),
+});
+const night = (records: readonly (readonly unknown[])[], more: ConfigInput = {}) => {
+  pages = records;
+  const run = job(more);
+  return nightly(run).finally(() => {
+    now += 86_400_000;
+  });
+};
+const query = (sql: string) => duck.query(sql.replaceAll('$lake', join(folder.path, 'lake', 'current')));
+const active = async () =>
+  (await query("select vehicle_id from '$lake/vehicles/*.parquet' where not archived order by 1")).map(
+    (row) => row.vehicle_id,
+  );
+const ids = vehicles.map((vehicle) => vehicle.id);
+
+describe('a rebuild', () => {
+  it('does not replay a night that the guard held, and the next night asks anew', async () => {
+    await night(inPages(vehicles));
+    await expect(night(inPages(vehicles.slice(0, 60)))).rejects.toMatchObject({ outcome: 'held' });
+    await rebuild(job());
+    expect(await active()).toEqual(ids);
+    const before = service.requests.length;
+    now -= 86_400_000 - 3_600_000;
+    await night(inPages(vehicles));
+    expect(service.requests.slice(before).some((path) => path.startsWith('/api/cars?'))).toBe(true);
+    expect(await active()).toEqual(ids);
+  }, 60_000);
+
+  it('refuses a pass that lost a page, and the snapshot stays', async () => {
+    await night(inPages(vehicles));
+    const landing = join(folder.path, 'landing', 'cars');
+    const pass = join(landing, readdirSync(landing)[0] ?? '');
+    rmSync(join(pass, 'page-000002.ndjson.gz'));
+    await expect(rebuild(job())).rejects.toMatchObject({ code: 'LAND_FAILED' });
+    await expect(rebuild(job())).rejects.toThrow(/3 of its 4 pages/);
+    expect(await active()).toEqual(ids);
+  });
+
+  it('mends a lake whose manifest is broken', async () => {
+    await night(inPages(vehicles));
+    writeFileSync(join(folder.path, 'lake', 'current', 'manifest.json'), '{');
+    await expect(night(inPages(vehicles))).rejects.toMatchObject({ code: 'LAKE_MANIFEST' });
+    await rebuild(job());
+    expect(await active()).toEqual(ids);
+  });
+
+  it('keeps what only the published snapshot knows', async () => {
+    const flagged = vehicles.findIndex(
+      (vehicle) => vehicle.lots.length === 1 && vehicle.lots[0].archived === undefined,
+    );
+    const lot = vehicles[flagged].lots[0];
+    const first = vehicles.map((vehicle, i) =>
+      i === flagged ? { ...vehicle, lots: [{ ...lot, archived: true }] } : vehicle,
+    );
+    await night(inPages(first));
+    await night(inPages(vehicles));
+    const state = `select archived, first_seen_at, changed_at from '$lake/lots/**/*.parquet' where lot_id = ${lot.id}`;
+    const before = await query(state);
+    expect(before).toMatchObject([{ archived: true }]);
+    const landing = join(folder.path, 'landing', 'cars');
+    rmSync(join(landing, readdirSync(landing)[0] ?? ''), { recursive: true });
+    await rebuild(job());
+    expect(await query(state)).toEqual(before);
+  });
+});
+
+describe('a pass', () => {
+  it('in which the service served one page twice proves no absence', async () => {
+    await night(inPages(vehicles));
+    const [first = [], second = [], , fourth = []] = inPages(vehicles);
+    const { warnings } = await night([first, second, second, fourth]);
+    expect(warnings.join()).toContain('repeats another page');
+    expect(await active()).toEqual(ids);
+  });
+
+  it('without a record archives nothing', async () => {
+    await night(inPages(vehicles));
+    await night([[]]);
+    expect(await active()).toEqual(ids);
+  });
+
+  it('in which no vehicle lists a lot is held', async () => {
+    await night(inPages(vehicles));
+    await expect(night(inPages(vehicles.map((vehicle) => ({ ...vehicle, lots: [] }))))).rejects.toMatchObject(
+      { outcome: 'held' },
+    );
+  });
+
+  it('that met a vehicle twice takes what came last, and loses no images or prices', async () => {
+    const index = vehicles.findIndex(
+      (vehicle) => vehicle.lots.length === 1 && (vehicle.lots[0].prices ?? []).length > 0,
+    );
+    const vehicle = vehicles[index];
+    const [lot] = vehicle.lots;
+    await night(inPages(vehicles));
+    const rest = vehicles.filter((_, i) => i !== index);
+    const pagesOf = inPages(rest);
+    // The last page is read before the second: the older version comes first.
+    const last = [...(pagesOf.at(-1) ?? []), { ...vehicle, title: 'older', lots: [{ ...lot, prices: [] }] }];
+    const second = [{ ...vehicle, title: 'newer' }, ...(pagesOf[1] ?? [])];
+    await night([pagesOf[0] ?? [], second, ...pagesOf.slice(2, -1), last]);
+    expect(
+      await query(`select title from '$lake/vehicles/*.parquet' where vehicle_id = ${vehicle.id}`),
+    ).toEqual([{ title: 'newer' }]);
+    expect(
+      await query(
+        `select count(*) as n from '$lake/prices/**/*.parquet' where lot_id = ${lot.id} and gone_at is null`,
+      ),
+    ).toEqual([{ n: lot.prices.length }]);
+  });
+});
+
+describe('the lock', () => {
+  it('of an earlier process with the same pid is taken over, and one of this process is not', () => {
+    const path = join(folder.path, 'lotlake.lock');
+    writeFileSync(
+      path,
+      JSON.stringify({ pid: process.pid, pipeline: 'nightly', started_at: '2020-01-01T00:00:00Z' }),
+    );
+    const release = takeLock(path, 'nightly', new Date());
+    expect(() => takeLock(path, 'rebuild', new Date())).toThrow(/is held by process/);
+    release();
+    takeLock(path, 'rebuild', new Date())();
+  });
+
+  it('that holds nothing readable is taken over', () => {
+    const path = join(folder.path, 'lotlake.lock');
+    writeFileSync(path, '');
+    takeLock(path, 'nightly', new Date())();
+  });
+});
+
+describe('values that are odd', () => {
+  it('are loaded or rejected, and never end the run', async () => {
+    const odd = structuredClone(vehicles.slice(0, 20));
+    odd[1].year = '02020';
+    odd[2].filename = 'x';
+    odd[3].lots[0].seller_object = { a: 1 };
+    odd[4].lots[0]['*'] = 1;
+    odd[5]['with\u0000zero'] = 1;
+    odd[6].lots[0].sale_date = '2026-01-01T10:00Z';
+    odd[7].lots[0].bid = '007.50';
+    const { passes } = await night([odd]);
+    expect(passes[0]).toMatchObject({ records: 20, loaded: 17, rejected: 3 });
+    const paths = await query("select path from '$lake/rejects/*.parquet' order by position");
+    expect(paths.map((row) => row.path)).toEqual(['year', 'lots[0].sale_date', 'lots[0].bid']);
+    const extra = await query(
+      `select extra from '$lake/lots/**/*.parquet' where lot_id = ${odd[3].lots[0].id}`,
+    );
+    expect(JSON.parse(String(extra[0]?.extra))).toEqual({ seller_object: { a: 1 } });
+  });
+});
