@@ -14,7 +14,7 @@ export interface PageFacts {
   readonly receivedAt: string;
 }
 
-/** How the rest of a list is walked once its first page is there. */
+/** How the rest of a list is walked once one page is there. */
 export type PagePlan =
   | { readonly mode: 'done' }
   /** Page numbers in the order in which they are asked for. */
@@ -25,13 +25,13 @@ export type PagePlan =
 /**
  * Plans the rest of a list. With totals the pages are asked for from the last to the first, because a record that
  * leaves the list moves the later ones up: read backwards, it is met twice instead of never.
- * @param first the first page
+ * @param first the page that was read first
  * @param landed numbers of pages that an earlier start of the same pass has
  */
 export function planPages(first: PageFacts, landed: ReadonlySet<number>): PagePlan {
   if (first.lastPage !== null) {
     const pages: number[] = [];
-    for (let page = first.lastPage; page > 1; page--) if (!landed.has(page)) pages.push(page);
+    for (let page = first.lastPage; page > 0; page--) if (!landed.has(page)) pages.push(page);
     return pages.length === 0 ? { mode: 'done' } : { mode: 'numbers', pages };
   }
   return first.next === null || first.records === 0 ? { mode: 'done' } : { mode: 'links', from: first.page };
@@ -62,16 +62,6 @@ export function unsafePages(pages: readonly PageFacts[]): number[] {
     })
     .map((page) => page.page)
     .sort((a, b) => b - a);
-}
-
-/** Whether pages that follow each other share records, which only a list that moved explains. */
-export function overlaps(pages: readonly PageFacts[]): boolean {
-  const sorted = [...pages].sort((a, b) => a.page - b.page);
-  return sorted.some((page, i) => {
-    const before = sorted[i - 1];
-    if (before === undefined || before.page === page.page) return false;
-    return before.lastId !== null && page.firstId !== null && page.firstId <= before.lastId;
-  });
 }
 
 /**

@@ -1,10 +1,11 @@
 import pLimit from 'p-limit';
+import { envelopeSchema } from '../service/contract/envelope.js';
 import type { Answer, Client, Query } from './client.js';
 import { instant } from './instant.js';
+import { readJson } from './open-client.js';
 import {
   countAgrees,
   nextPage,
-  overlaps,
   type PageFacts,
   planPages,
   repeatedPages,
@@ -64,14 +65,30 @@ export async function walk<P extends PageFacts>(options: Walk<P>): Promise<WalkR
     return page;
   };
 
-  const first = pages.get(1) ?? (await fetchPage(1));
+  const first = [...pages.values()][0] ?? (await fetchPage((await lastPageByTotal(options)) ?? 1));
   const plan = planPages(first, new Set(pages.keys()));
-  if (plan.mode === 'links') return followLinks(first, pages, fetchPage);
+  if (plan.mode === 'links') return followLinks(pages.get(1) ?? (await fetchPage(1)), pages, fetchPage);
   if (plan.mode === 'numbers') await inParallel(plan.pages, options.concurrency, fetchPage, options.signal);
   if (first.lastPage === null) return finished(pages, null);
   await followGrowth(first.lastPage, pages, fetchPage);
-  await mend(pages, fetchPage, options.ascending);
+  await mend(pages, fetchPage);
   return finished(pages, lastTotal(pages));
+}
+
+/**
+ * The last page of an ascending list, from the total that a request for one record tells. With it the list is read from
+ * its last page to its first without any page being read before its turn; undefined where there is no total.
+ */
+async function lastPageByTotal(
+  options: Pick<Walk<PageFacts>, 'client' | 'path' | 'query' | 'ascending' | 'signal'>,
+): Promise<number | undefined> {
+  const size = options.query.per_page;
+  const asksForTotals = options.query.simple_paginate === 0;
+  if (!options.ascending || !asksForTotals || typeof size !== 'number') return undefined;
+  const query = { ...options.query, per_page: 1, page: 1 };
+  const body = await options.client.get(options.path, query, readJson, options.signal);
+  const total = envelopeSchema.safeParse(body).data?.meta?.total ?? undefined;
+  return total === undefined ? undefined : Math.max(1, Math.ceil(total / size));
 }
 
 async function inParallel(
@@ -116,19 +133,16 @@ async function followGrowth<P extends PageFacts>(
 /** How often pages are read again in the hope that the list stands still. */
 const MOST_ROUNDS = 3;
 
-/** Reads pages again whose border moved while they were read, so that records that are new to the lake are not missed. */
+/**
+ * Reads pages again whose border moved while they were in flight together, so that records that are new to the lake are
+ * not missed. What stays open is said in `unproven`.
+ */
 async function mend<P extends PageFacts>(
   pages: ReadonlyMap<number, P>,
   fetchPage: (page: number) => Promise<P>,
-  ascending: boolean,
 ): Promise<void> {
-  const first = pages.get(1);
-  const received = [...pages.values()];
-  const moved = (ascending && overlaps(received)) || received.some((page) => page.total !== first?.total);
-  if (!moved || pages.size < 2) return;
   for (let round = 0; round < MOST_ROUNDS; round++) {
     const again = unsafePages([...pages.values()]);
-    if (round === 0 && !again.includes(1)) again.push(1);
     if (again.length === 0) return;
     for (const number of again) await fetchPage(number);
   }
@@ -173,5 +187,5 @@ function lastTotal(pages: ReadonlyMap<number, PageFacts>): number | null {
 }
 
 function expectedPages(pages: ReadonlyMap<number, PageFacts>): number | null {
-  return pages.get(1)?.lastPage ?? null;
+  return [...pages.values()].at(-1)?.lastPage ?? null;
 }

@@ -152,9 +152,9 @@ describe('lotlake status', () => {
   it('says what is published and landed', () => {
     const status = JSON.parse(lotlake('status', '--json').out);
     expect(status.current.pipeline).toBe('nightly');
-    expect(
-      status.passes.map((pass: { stream: string; state: string }) => `${pass.stream} ${pass.state}`),
-    ).toEqual(['cars sealed', 'archived_lots sealed', 'statistics sealed']);
+    const passes: { stream: string; state: string }[] = status.passes;
+    expect(passes.slice(0, 3).map((pass) => pass.stream)).toEqual(['cars', 'archived_lots', 'statistics']);
+    expect(passes.every((pass) => pass.state === 'sealed')).toBe(true);
     expect(lotlake('status').out).toContain('running:  nothing');
   });
 });

@@ -215,7 +215,9 @@ describe('a body that does not arrive whole', () => {
       { timeout: 0.25 },
     );
     const sink = memorySink();
-    const page = await client.get('/cars', { page: 1 }, (answer) => sink.land(1, answer, new Date().toISOString()));
+    const page = await client.get('/cars', { page: 1 }, (answer) =>
+      sink.land(1, answer, new Date().toISOString()),
+    );
     expect(page.ids).toEqual([1, 2]);
     expect(sink.received.length).toBe(1);
     expect(server.seen.length).toBe(2);

@@ -34,6 +34,7 @@ export interface Ending {
 
 interface Waiting {
   readonly page: number;
+  readonly perPage: number;
   answer(body: string): void;
 }
 
@@ -48,7 +49,9 @@ export async function tell(story: Story): Promise<Ending> {
   const waiting: Waiting[] = [];
   const client: Client = {
     get: async (_path, query, consume) => {
-      const body = await new Promise<string>((answer) => waiting.push({ page: Number(query.page), answer }));
+      const body = await new Promise<string>((answer) =>
+        waiting.push({ page: Number(query.page), perPage: Number(query.per_page), answer }),
+      );
       const bytes = (async function* () {
         yield Buffer.from(body);
       })();
@@ -64,9 +67,9 @@ export async function tell(story: Story): Promise<Ending> {
     }
     for (let i = 0; i < join; i++) ids = [...ids, next++];
   };
-  const pageText = (page: number): string => {
-    const data = ids.slice((page - 1) * story.perPage, page * story.perPage).map((id) => ({ id }));
-    const lastPage = Math.max(1, Math.ceil(ids.length / story.perPage));
+  const pageText = ({ page, perPage }: Waiting): string => {
+    const data = ids.slice((page - 1) * perPage, page * perPage).map((id) => ({ id }));
+    const lastPage = Math.max(1, Math.ceil(ids.length / perPage));
     const meta = story.totals ? { total: ids.length, last_page: lastPage } : {};
     return JSON.stringify({ data, links: { next: page < lastPage ? `?page=${page + 1}` : null }, meta });
   };
@@ -76,7 +79,14 @@ export async function tell(story: Story): Promise<Ending> {
     const sink = memorySink();
     let ending: Ending | undefined;
     const { concurrency } = story;
-    const options = { client, path: '/cars', query: {}, concurrency, ascending: true, sink };
+    const options = {
+      client,
+      path: '/cars',
+      query: { per_page: story.perPage, simple_paginate: story.totals ? 0 : 1 },
+      concurrency,
+      ascending: true,
+      sink,
+    };
     const walked = walk(options).then((result) => {
       const seen = new Set(sink.received.flatMap((page) => page.ids));
       ending = { result, missed: [...steady].filter((id) => !seen.has(id)), pages: sink.received };
@@ -92,7 +102,7 @@ export async function tell(story: Story): Promise<Ending> {
       }
       move(story.churn[answers] ?? { leave: [], join: 0 });
       vi.setSystemTime(Date.now() + 1000);
-      chosen.answer(pageText(chosen.page));
+      chosen.answer(pageText(chosen));
     }
   } finally {
     vi.useRealTimers();

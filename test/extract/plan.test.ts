@@ -1,13 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import {
-  countAgrees,
-  nextPage,
-  overlaps,
-  type PageFacts,
-  planPages,
-  unsafePages,
-} from '../../src/extract/plan.js';
+import { countAgrees, nextPage, type PageFacts, planPages, unsafePages } from '../../src/extract/plan.js';
 
 const at = (second: number): string => new Date(Date.UTC(2026, 10, 20, 0, 0, second)).toISOString();
 
@@ -120,22 +113,6 @@ describe('pages to be read again', () => {
   it('come last page first', () => {
     const pages = [1, 2, 3, 4, 5].map((number) => page(number, { total: number }));
     expect(unsafePages(pages)).toEqual([4, 3, 2, 1]);
-  });
-});
-
-describe('pages that share records', () => {
-  const spans = (...spans: readonly (readonly [number, number, number])[]) =>
-    spans.map(([number, firstId, lastId]) => page(number, { firstId, lastId }));
-
-  it('are told by their ids, whatever the order in which they came', () => {
-    expect(overlaps(spans([1, 1, 10], [2, 11, 20], [3, 21, 30]))).toBe(false);
-    expect(overlaps(spans([3, 21, 30], [1, 1, 10], [2, 11, 20]))).toBe(false);
-    expect(overlaps(spans([3, 21, 30], [2, 12, 21], [1, 1, 10]))).toBe(true);
-    expect(overlaps(spans([1, 1, 10], [2, 10, 20]))).toBe(true);
-  });
-
-  it('are not told from pages without ids', () => {
-    expect(overlaps([page(1), page(2), page(3, { firstId: 1, lastId: 2 })])).toBe(false);
   });
 });
 

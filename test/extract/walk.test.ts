@@ -19,7 +19,12 @@ async function walkAt(url: string, rest: Partial<Walk<SeenPage>> = {}, apiKey = 
 async function sandboxOf(faults: Faults = []) {
   const sandbox = await startSandbox({ vehicles: 430, faults });
   onTestFinished(() => sandbox.close());
-  const asked = () => sandbox.requests.map(({ query }) => Number(new URLSearchParams(query).get('page')));
+  /** Pages that were asked for; a request for one record asks for the total alone. */
+  const asked = () =>
+    sandbox.requests
+      .map(({ query }) => new URLSearchParams(query))
+      .filter((query) => query.get('per_page') !== '1')
+      .map((query) => Number(query.get('page')));
   const walkIt = (query: Walk<SeenPage>['query'], rest: Partial<Walk<SeenPage>> = {}) =>
     walkAt(sandbox.url, { query: { per_page: 50, ...query }, ...rest }, sandbox.apiKey);
   return { sandbox, asked, walkIt };
@@ -50,7 +55,7 @@ describe('a list with totals', () => {
     const ids = sandbox.world.activeIds();
     const last = Math.ceil(ids.length / 50);
     expect(last).toBeGreaterThan(5);
-    expect(asked().slice(0, last)).toEqual([1, ...upTo(last).slice(1).reverse()]);
+    expect(asked()).toEqual(upTo(last).reverse());
     expect(idsSeen(sink)).toEqual(ids);
     expect(result).toMatchObject({ complete: true, reason: null, total: ids.length });
   });

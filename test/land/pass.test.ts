@@ -220,9 +220,9 @@ describe('the sink of a pass', () => {
         yield Buffer.from('{"data":[');
       })(),
     };
-    await expect(createSink(pass, streams.cars, vehicleContract).land(1, broken, night.toISOString())).rejects.toThrow(
-      /ended early/,
-    );
+    await expect(
+      createSink(pass, streams.cars, vehicleContract).land(1, broken, night.toISOString()),
+    ).rejects.toThrow(/ended early/);
     expect(readPass(pass.folder).pages).toEqual([]);
     expect(readdirSync(pass.folder).filter((name) => /gz$|ndjson$/.test(name))).toEqual([]);
   });

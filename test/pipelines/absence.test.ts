@@ -24,7 +24,7 @@ async function feed() {
   const service = await serve((url) => {
     if (url.pathname !== '/api/cars') return { status: 404, body: { message: 'not here' } };
     const page = Number(url.searchParams.get('page'));
-    const size = 50;
+    const size = Number(url.searchParams.get('per_page'));
     const last = Math.max(1, Math.ceil(records.length / size));
     const data = records.slice((page - 1) * size, page * size);
     const next = page < last ? `http://service.example/api/cars?page=${page + 1}` : null;
@@ -49,7 +49,12 @@ async function feed() {
       total = more.total;
       const now = new Date(START + nights++ * 86_400_000);
       const reporter = silentReporter();
-      const config = configFor(service.url, folder.path, { allowShrink: more.allowShrink ?? false });
+      const config = configFor(service.url, folder.path, {
+        allowShrink: more.allowShrink ?? false,
+        concurrency: 1,
+        perPage: 50,
+        referenceDays: 1000,
+      });
       const result = await nightly({ config, reporter, now: () => now });
       return { result, warnings: reporter.warnings };
     },

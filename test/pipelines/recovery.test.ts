@@ -32,6 +32,7 @@ beforeEach(async () => {
   service = await serve((url) => {
     if (url.pathname !== '/api/cars') return { status: 404, body: { message: 'not here' } };
     const page = Number(url.searchParams.get('page'));
+    // The request for a total alone asks for one record.
     const total = pages.reduce((sum, records) => sum + records.length, 0);
     const next = page < pages.length ? `http://service.example/api/cars?page=${page + 1}` : null;
     return {
@@ -50,7 +51,12 @@ afterEach(async () => {
 });
 
 const job = (more: ConfigInput = {}) => ({
-  config: configFor(service.url, folder.path, { referenceDays: 1000, concurrency: 1, ...more }),
+  config: configFor(service.url, folder.path, {
+    referenceDays: 1000,
+    concurrency: 1,
+    perPage: SIZE,
+    ...more,
+  }),
   reporter: silentReporter(),
   now: () => new Date(now),
 });

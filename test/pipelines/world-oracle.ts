@@ -1,0 +1,158 @@
+/** What a lake must hold when it is made from a world of the sandbox, and ways to disturb the world on its way there. */
+import { readdirSync } from 'node:fs';
+import { createServer, request as forward } from 'node:http';
+import { join } from 'node:path';
+import type { RunResult } from '../../pipelines/finish.js';
+import { nightly } from '../../pipelines/nightly.js';
+import type { ConfigInput } from '../../src/config/config.js';
+import { type Sandbox, type SandboxOptions, startSandbox, type World } from '../../src/sandbox/index.js';
+import { type Expectation, expectVehicle, unmet } from './record-oracle.js';
+import { bareDuckDb, configFor, type PlainRow, silentReporter, temporaryFolder } from './support.js';
+
+/** Rows of every table of a lake. */
+export type Lake = ReadonlyMap<string, readonly PlainRow[]>;
+
+/** Every table and mart of the current snapshot below an output folder, read by plain glob. */
+export async function readLake(output: string): Promise<Lake> {
+  const lake = join(output, 'lake', 'current');
+  const duck = await bareDuckDb();
+  const tables = new Map<string, readonly PlainRow[]>();
+  for (const entry of readdirSync(lake, { withFileTypes: true }).filter((e) => e.isDirectory()))
+    tables.set(entry.name, await duck.query(`select * from '${join(lake, entry.name, '**', '*.parquet')}'`));
+  duck.close();
+  return tables;
+}
+
+/** Rows of a table; none where the lake has no such table. */
+export const rowsOf = (lake: Lake, table: string): readonly PlainRow[] => lake.get(table) ?? [];
+
+/** Records of a world as its pages give them. */
+// biome-ignore lint/suspicious/noExplicitAny: records of the service are read as they come
+export function recordsOf(world: World, ids: readonly number[] = world.activeIds()): any[] {
+  return ids.map((id) => JSON.parse(world.vehicleJson(id, { pricesHistory: true }) ?? 'null'));
+}
+
+/** Ids of the vehicles that a lake holds to be active, ascending, doubled ones twice. */
+export const activeIn = (lake: Lake): number[] =>
+  rowsOf(lake, 'vehicles')
+    .filter((row) => row.archived === false)
+    .map((row) => Number(row.vehicle_id))
+    .sort((a, b) => a - b);
+
+const keyOf = (key: Readonly<Record<string, unknown>>, columns: readonly string[]): string =>
+  columns.map((column) => String(key[column] ?? null)).join(' ');
+
+/**
+ * Where a lake and records differ: values that are not there, rows that stand there twice, and, where the records are
+ * all that the lake ever saw (`all`), rows that no record explains. Every table that the records fill is looked at.
+ */
+export function differences(
+  lake: Lake,
+  records: readonly Parameters<typeof expectVehicle>[0][],
+  all = true,
+): string[] {
+  const expectations = records.flatMap(expectVehicle);
+  const found = unmet(expectations, lake)
+    .slice(0, 5)
+    .map((e) => `${e.table} ${e.path} is ${JSON.stringify(e.found)}, not ${JSON.stringify(e.value)}`);
+  const byTable = new Map<string, Expectation[]>();
+  for (const expectation of expectations) {
+    const known = byTable.get(expectation.table);
+    if (known === undefined) byTable.set(expectation.table, [expectation]);
+    else known.push(expectation);
+  }
+  for (const [table, expected] of byTable) {
+    const columns = Object.keys(expected[0]?.key ?? {});
+    const keys = new Set(expected.map(({ key }) => keyOf(key, columns)));
+    const stored = rowsOf(lake, table).map((row) => keyOf(row, columns));
+    const distinct = new Set(stored);
+    if (distinct.size !== stored.length)
+      found.push(`${table} has ${stored.length - distinct.size} rows that stand there twice`);
+    const more = [...distinct].filter((key) => !keys.has(key));
+    if (all && more.length > 0) found.push(`${table} has ${more.length} rows too many: ${more.slice(0, 3)}`);
+  }
+  if (byTable.size < 10) found.push(`the records fill ${byTable.size} tables only`);
+  return found;
+}
+
+/** One run of a pipeline over a sandbox, and what it told. */
+export interface Night {
+  readonly result: RunResult;
+  readonly warnings: readonly string[];
+}
+
+/** A sandbox, an output folder and the nights between them. */
+export interface Stage {
+  readonly sandbox: Sandbox;
+  readonly output: string;
+  /** Runs `nightly` at the clock of the sandbox, `minutes` later by its own. */
+  night(more?: ConfigInput & { url?: string; minutes?: number }): Promise<Night>;
+  lake(): Promise<Lake>;
+  /** Numbers of the pages of `/cars` that were asked for since a number of requests, in that order. */
+  pagesAsked(since?: number): number[];
+  close(): Promise<void>;
+}
+
+/** Sets up a stage; `config` is for each of its nights. */
+export async function setUp(options: SandboxOptions, config: ConfigInput = {}): Promise<Stage> {
+  const sandbox = await startSandbox(options);
+  const folder = temporaryFolder();
+  return {
+    sandbox,
+    output: folder.path,
+    night: async ({ url = sandbox.url, minutes = 0, ...more } = {}) => {
+      const now = new Date(sandbox.clock.getTime() + minutes * 60_000);
+      const reporter = silentReporter();
+      const given = configFor(url, folder.path, { perPage: 20, ...config, ...more });
+      const result = await nightly({ config: given, reporter, now: () => now });
+      return { result, warnings: reporter.warnings };
+    },
+    lake: () => readLake(folder.path),
+    pagesAsked: (since = 0) =>
+      sandbox.requests
+        .slice(since)
+        .filter((entry) => entry.path === '/cars')
+        .map((entry) => Number(new URLSearchParams(entry.query).get('page'))),
+    close: async () => {
+      await sandbox.close();
+      folder.remove();
+    },
+  };
+}
+
+/** What stands between a client and a sandbox: a request is changed, or answered with a status, or passed on. */
+export type Turn = (url: URL) => URL | { readonly status: number; readonly body: unknown };
+
+/** A server that passes requests on to a sandbox; `turn` sees paths with their prefix, such as `/api/cars`. */
+export async function standBetween(
+  sandbox: Sandbox,
+  turn: Turn,
+): Promise<{ readonly url: string; close(): Promise<void> }> {
+  const server = createServer((request, response) => {
+    const url = new URL(request.url ?? '/', sandbox.url);
+    const turned = turn(url);
+    if (!(turned instanceof URL)) {
+      response.writeHead(turned.status, { 'content-type': 'application/json' });
+      response.end(JSON.stringify(turned.body));
+      return;
+    }
+    const { host: _, ...headers } = request.headers;
+    const passed = forward(turned, { headers }, (answer) => {
+      response.writeHead(answer.statusCode ?? 502, answer.headers);
+      answer.pipe(response);
+    });
+    passed.on('error', () => response.destroy());
+    passed.end();
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const address = server.address();
+  if (address === null || typeof address === 'string') throw new Error('the server has no port');
+  return {
+    url: `http://127.0.0.1:${address.port}/api`,
+    close: () =>
+      new Promise((resolve) => {
+        server.closeAllConnections();
+        server.close(() => resolve());
+      }),
+  };
+}
