@@ -1,6 +1,6 @@
 import { existsSync, readdirSync, readlinkSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished, type TestContext } from 'vitest';
 import { nightly } from '../../pipelines/nightly.js';
 import type { ConfigInput } from '../../src/config/config.js';
 import {
@@ -31,18 +31,19 @@ const CLOCK = new Date('2026-11-18T02:00:00Z');
 const HOUR = 3_600_000;
 const hoursOn = (clock: Date, hours: number): Date => new Date(clock.getTime() + hours * HOUR);
 
-const cleanups: (() => void | Promise<void>)[] = [];
-afterEach(async () => {
-  for (const clean of cleanups.splice(0)) await clean();
-});
+type OnTestFinished = TestContext['onTestFinished'];
 
 const open = (options: SandboxOptions = {}, config: ConfigInput = {}): Promise<Stage> =>
   setUp({ vehicles: 120, seed: 17, clock: CLOCK, ...options }, config);
 
 /** A stage that is closed after the test. */
-async function stageOf(options: SandboxOptions = {}, config: ConfigInput = {}): Promise<Stage> {
+async function stageOf(
+  { onTestFinished }: { readonly onTestFinished: OnTestFinished },
+  options: SandboxOptions = {},
+  config: ConfigInput = {},
+): Promise<Stage> {
   const stage = await open(options, config);
-  cleanups.push(() => stage.close());
+  onTestFinished(() => stage.close());
   return stage;
 }
 
@@ -64,12 +65,11 @@ describe('a request that fails once', () => {
     ['/cars', 7, { kind: 'cut-body', ending: 'short-text' }, /ended early/],
     ['/cars', 8, { kind: 'cut-body', ending: 'short-text', at: 0 }, /in the answer to/],
     ['/cars', 9, { kind: 'cut-body', ending: 'short-text', at: 0.9999 }, /ended early/],
-    ['/cars', 10, { kind: 'cut-body', ending: 'short-gzip' }, /no complete answer.*unexpected end/],
     ['/cars', 11, { kind: 'stalled-body' }, /no complete answer.*[Tt]imeout/],
     ['/cars', 12, { kind: 'delay', ms: 2500 }, /no complete answer.*[Tt]imeout/],
     ['/archived-lots', 1, { kind: 'cut-body' }, /no complete answer/],
     ['/statistics', 1, { kind: 'error-member', message: 'down' }, /the service says "down"/],
-    ['/manufacturers/all', 1, { kind: 'cut-body', ending: 'short-gzip' }, /no complete answer/],
+    ['/manufacturers/all', 1, { kind: 'cut-body' }, /no complete answer/],
     ['/usa/damages', 2, { kind: 'server-error' }, /the service failed \(500\)/],
     ['/korea-options', 1, { kind: 'cut-body', ending: 'short-text' }, /in the answer to/],
   ];
@@ -125,7 +125,7 @@ describe('a request that fails once', () => {
 });
 
 describe('429', () => {
-  it('is waited for as long as it says, in seconds, as a date, or not at all, by every request', async () => {
+  it('is waited for as long as it says, in seconds, as a date, or not at all, by every request', async (test) => {
     const limited: Readonly<Record<number, Fault>> = {
       2: { kind: 'rate-limited', retryAfter: 'none' },
       6: { kind: 'rate-limited', retryAfter: 'seconds', seconds: 1 },
@@ -133,7 +133,7 @@ describe('429', () => {
     };
     const left = new Set(Object.keys(limited).map(Number));
     const faults = onCars((page) => (left.delete(page) ? limited[page] : undefined));
-    const stage = await stageOf({ faults }, { perPage: 10, concurrency: 2 });
+    const stage = await stageOf(test, { faults }, { perPage: 10, concurrency: 2 });
     const { warnings } = await stage.night();
     const log = stage.sandbox.requests;
     const refused = log.filter((entry) => entry.status === 429);
@@ -163,11 +163,10 @@ describe('a request that fails for ever', () => {
     [{ kind: 'error-member' }, 'LAND_PAGE_BROKEN'],
     [{ kind: 'cut-body' }, 'SERVICE_UNREACHABLE'],
     [{ kind: 'cut-body', ending: 'short-text' }, 'LAND_PAGE_BROKEN'],
-    [{ kind: 'cut-body', ending: 'short-gzip' }, 'SERVICE_UNREACHABLE'],
   ];
 
-  it.each(faults)('%o ends the run as unavailable, with nothing published', async (fault, code) => {
-    const stage = await stageOf({ faults: onCars((page) => (page === 2 ? fault : undefined)) });
+  it.for(faults)('%o ends the run as unavailable, with nothing published', async ([fault, code], test) => {
+    const stage = await stageOf(test, { faults: onCars((page) => (page === 2 ? fault : undefined)) });
     const run = stage.night({ retryBudget: 0.2 });
     await expect(run).rejects.toMatchObject({ code, outcome: 'unavailable', retryable: true });
     await expect(run).rejects.toThrow(/\/api\/cars\?.*page=2/);
@@ -335,12 +334,16 @@ describe('a page past the end', () => {
     throw new Error('the world does not shrink by a page');
   }
 
-  it('is what a list that shrinks leaves of its last page, and nothing is lost by it', async () => {
+  it('is what a list that shrinks leaves of its last page, and nothing is lost by it', async (test) => {
     const start = createWorld({ vehicles: 120, seed: 17, clock: CLOCK });
     const { hours, perPage } = shrinking(start);
     const end = start.at(hoursOn(CLOCK, hours));
     const match = { path: '/cars', after: 1, times: 1 };
-    const stage = await stageOf({ faults: [{ match, fault: { kind: 'move-clock', hours } }] }, { perPage });
+    const stage = await stageOf(
+      test,
+      { faults: [{ match, fault: { kind: 'move-clock', hours } }] },
+      { perPage },
+    );
     await stage.night();
     const number = Math.ceil(size(start) / perPage);
     expect(stage.pagesAsked()).toContain(number);
@@ -365,10 +368,8 @@ describe('a page past the end', () => {
       };
     });
     const folder = temporaryFolder();
-    cleanups.push(
-      () => service.close(),
-      () => folder.remove(),
-    );
+    onTestFinished(() => service.close());
+    onTestFinished(() => folder.remove());
     await nightly({ config: configFor(service.url, folder.path), reporter: silentReporter() });
     const asked = service.requests.filter((url) => url.includes('/cars') && !url.includes('per_page=1&'));
     expect(asked.map((url) => pageOf(url.split('?')[1]))).toEqual([1, 2, 3, 4]);
@@ -395,15 +396,15 @@ function mixedOf(lake: Lake, states: readonly World[], ids: readonly number[]): 
 }
 
 describe('a list that moves while it is paged', () => {
-  it.each([1, 4])(
+  it.for([1, 4])(
     'loses nothing that is there all the while, with %i requests in flight, be it new or known',
-    async (concurrency) => {
-      const stage = await stageOf({ vehicles: 300, seed: 23 }, { perPage: 10, concurrency });
+    async (concurrency, test) => {
+      const stage = await stageOf(test, { vehicles: 200, seed: 23 }, { perPage: 15, concurrency });
       const { sandbox } = stage;
       const known = new Set<number>();
       for (const [from, hours] of [
-        [0, 2],
-        [400, 3],
+        [0, 4],
+        [400, 6],
       ] as const) {
         sandbox.setClock(hoursOn(CLOCK, from));
         const first = sandbox.world;
@@ -419,8 +420,8 @@ describe('a list that moves while it is paged', () => {
         const lists = states.map((state) => new Set(state.activeIds()));
         expect(new Set(lists.map((ids) => ids.size)).size).toBeGreaterThan(1);
         const throughout = first.activeIds().filter((id) => lists.every((ids) => ids.has(id)));
-        expect(throughout.length).toBeGreaterThan(200);
-        expect(first.activeIds().length - throughout.length).toBeGreaterThan(4);
+        expect(throughout.length).toBeGreaterThan(150);
+        expect(first.activeIds().length - throughout.length).toBeGreaterThan(2);
         const active = new Set(activeIn(lake));
         expect(throughout.filter((id) => !active.has(id))).toEqual([]);
         // Whatever is active was so at some moment, or is known and not proven to be gone.
@@ -435,95 +436,55 @@ describe('a list that moves while it is paged', () => {
   );
 });
 
-describe('members that nobody knows', () => {
-  it('are kept in extra, in every stream, and reported', async () => {
-    const stage = await stageOf({ faults: [{ fault: { kind: 'extra-members', every: 3 } }] });
-    const { result } = await stage.night();
-    expect(result.passes.map((pass) => pass.rejected).filter((rejected) => rejected > 0)).toEqual([]);
-    const paths = new Set(result.drift.map((entry) => `${entry.stream} ${entry.path}`));
-    const added = ['market_score', 'sale_channels', 'lots[].seller_rating', 'lots[].odometer.reading_source'];
-    for (const path of added) expect(paths).toContain(`cars ${path}`);
-    for (const pass of result.passes) expect(paths).toContain(`${pass.manifest.stream} market_score`);
-    const lake = await stage.lake();
-    expect(differences(lake, recordsOf(stage.sandbox.world))).toEqual([]);
-    const extra = rowsOf(lake, 'vehicles').filter((row) => row.extra !== null);
-    expect(JSON.parse(String(extra[0]?.extra))).toEqual({
-      market_score: 0.87,
-      sale_channels: [{ key: 'online', open: true }],
-    });
-    const changed = stage.sandbox.world.activeIds().filter((_, place) => (place % 20) % 3 === 0);
-    expect(extra.map((row) => Number(row.vehicle_id)).sort((a, b) => a - b)).toEqual(changed);
-  });
-});
-
-describe('members that are renamed', () => {
-  const renamed = [
-    { from: 'vin', to: 'vin_number', table: 'vehicles', column: 'vin', path: 'vin_number' },
-    { from: 'lots.bid', to: 'current_bid', table: 'lots', column: 'bid', path: 'lots[].current_bid' },
-    { from: 'lots.odometer', to: 'mileage', table: 'lots', column: 'odometer_km', path: 'lots[].mileage' },
-  ] as const;
-
-  it('are drift, their records load, and lots under another name archive none', async () => {
-    const match = { path: '/cars' };
-    const faults = renamed.map(
-      ({ from, to }): FaultRule => ({ match, fault: { kind: 'renamed-members', from, to } }),
+describe('a scroll that expires', () => {
+  it('is started again, which is told, and for ever ends the run', async (test) => {
+    const isContinued = ({ query }: FaultRequest): boolean => query.has('scroll_id');
+    let times = 0;
+    const stage = await stageOf(test, {}, { paging: 'scroll' });
+    stage.sandbox.setFaults((request) => (isContinued(request) ? { kind: 'expired-scroll' } : undefined));
+    await expect(stage.night()).rejects.toMatchObject({ code: 'EXTRACT_SCROLL_EXPIRED' });
+    expect(existsSync(join(stage.output, 'lake', 'current'))).toBe(false);
+    stage.sandbox.setFaults((request) =>
+      isContinued(request) && ++times === 3 ? { kind: 'expired-scroll' } : undefined,
     );
-    const stage = await stageOf({ faults });
-    const { result } = await stage.night();
-    expect(result.passes[0]).toMatchObject({ rejected: 0 });
+    const { warnings } = await stage.night({ minutes: 30 });
+    expect(warnings.filter((warning) => warning.startsWith('starting the scroll again')).length).toBe(1);
     const lake = await stage.lake();
-    const records = recordsOf(stage.sandbox.world);
     expect(activeIn(lake)).toEqual(stage.sandbox.world.activeIds());
-    for (const { from, to, table, column, path } of renamed) {
-      expect(result.drift.map((entry) => entry.path)).toContain(path);
-      expect(rowsOf(lake, table).filter((row) => row[column] !== null)).toEqual([]);
-      const carriers = table === 'lots' ? records.flatMap((record) => record.lots) : records;
-      const member = from.replace('lots.', '');
-      const expected = carriers.filter((one) => (one[member] ?? null) !== null);
-      const kept = rowsOf(lake, table).filter(
-        (row) => (JSON.parse(String(row.extra ?? '{}'))[to] ?? null) !== null,
-      );
-      expect(expected.length).toBeGreaterThan(30);
-      expect(kept.length).toBe(expected.length);
-    }
-
-    stage.sandbox.setFaults([
-      { match, fault: { kind: 'renamed-members', from: 'lots', to: 'auctions', every: 4 } },
-    ]);
-    const second = await stage.night({ minutes: 30 });
-    expect(second.result.drift.map((entry) => entry.path)).toContain('auctions');
-    const after = await stage.lake();
-    const activeLots = (given: Lake) => rowsOf(given, 'lots').filter((row) => row.archived === false).length;
-    expect(activeLots(after)).toBe(activeLots(lake));
-    expect(activeIn(after)).toEqual(stage.sandbox.world.activeIds());
+    expect(differences(lake, recordsOf(stage.sandbox.world))).toEqual([]);
   });
 });
 
-describe('members of another type', () => {
+describe('members that change', () => {
+  let stage: Stage;
+  let ids: readonly number[];
+  const match = { path: '/cars' };
+  beforeAll(async () => {
+    stage = await open({}, { referenceDays: 0 });
+    ids = stage.sandbox.world.activeIds();
+  });
+  afterAll(() => stage.close());
+
   const retyped = [
     { what: 'bid-object', page: 1, path: /^lots\[0\]\.bid$/ },
     { what: 'bad-timestamp', page: 2, path: /^lots\[0\]\.updated_at$/ },
     { what: 'id-text', page: 3, path: /^id$/ },
   ] as const;
-  const fault = (what: (typeof retyped)[number]['what'], every: number): Fault => ({
+  const retype = (what: (typeof retyped)[number]['what'], every: number): Fault => ({
     kind: 'retyped-members',
     what,
     every,
   });
 
-  it('are rejects with their place, all other records load, and known ones keep what they had', async () => {
-    const stage = await stageOf();
-    const { sandbox } = stage;
-    const others = ['archived_lots', 'statistics', 'titles'] as const;
-    sandbox.setFaults([
-      ...retyped.map(({ what, page }) => ({ match: { path: '/cars', page }, fault: fault(what, 4) })),
-      { match: { path: '/archived-lots' }, fault: fault('bad-timestamp', 5) },
-      { match: { path: '/statistics' }, fault: fault('id-text', 5) },
-      { match: { path: '/usa/titles' }, fault: fault('id-text', 5) },
+  it('their type make rejects with their place, and all other records load', async () => {
+    stage.sandbox.setFaults([
+      ...retyped.map(({ what, page }) => ({ match: { path: '/cars', page }, fault: retype(what, 4) })),
+      { match: { path: '/archived-lots' }, fault: retype('bad-timestamp', 5) },
+      { match: { path: '/statistics' }, fault: retype('id-text', 5) },
+      { match: { path: '/usa/titles' }, fault: retype('id-text', 5) },
     ]);
-    const first = await stage.night();
+    const { result } = await stage.night();
     const lake = await stage.lake();
-    const ids = sandbox.world.activeIds();
     const rejects = rowsOf(lake, 'rejects');
     const hit = retyped.flatMap(({ what, page, path }) => {
       const found = rejects.filter((row) => row.stream === 'cars' && row.page === page);
@@ -537,32 +498,91 @@ describe('members of another type', () => {
       for (const row of found) expect(String(row.path)).toMatch(path);
       return expected;
     });
-    expect(first.result.passes[0]).toMatchObject({ records: ids.length, rejected: hit.length });
+    expect(result.passes[0]).toMatchObject({ records: ids.length, rejected: hit.length });
     const rest = ids.filter((id) => !hit.includes(id));
     expect(activeIn(lake)).toEqual(rest);
-    expect(differences(lake, recordsOf(sandbox.world, rest))).toEqual([]);
-    for (const name of others) {
-      const pass = first.result.passes.find(({ manifest }) => manifest.stream === name);
+    expect(differences(lake, recordsOf(stage.sandbox.world, rest))).toEqual([]);
+    for (const name of ['archived_lots', 'statistics', 'titles']) {
+      const pass = result.passes.find(({ manifest }) => manifest.stream === name);
       expect(pass?.rejected, name).toBeGreaterThan(2);
       expect(pass?.loaded, name).toBe((pass?.records ?? 0) - (pass?.rejected ?? 0));
       expect(rejects.filter((row) => row.stream === name).length, name).toBe(pass?.rejected);
     }
+  });
 
-    sandbox.setFaults([]);
-    const second = await stage.night({ minutes: 30 });
-    expect(second.result.passes[0]?.rejected).toBe(0);
-    expect(differences(await stage.lake(), recordsOf(sandbox.world))).toEqual([]);
+  it('by being new are kept in extra, in every stream, and reported', async () => {
+    stage.sandbox.setFaults([{ fault: { kind: 'extra-members', every: 3 } }]);
+    const { result } = await stage.night({ minutes: 30 });
+    expect(result.passes.length).toBe(12);
+    expect(result.passes.map((pass) => pass.rejected).filter((rejected) => rejected > 0)).toEqual([]);
+    const paths = new Set(result.drift.map((entry) => `${entry.stream} ${entry.path}`));
+    const added = ['market_score', 'sale_channels', 'lots[].seller_rating', 'lots[].odometer.reading_source'];
+    for (const path of added) expect(paths).toContain(`cars ${path}`);
+    for (const pass of result.passes.filter(({ records }) => records > 0))
+      expect(paths).toContain(`${pass.manifest.stream} market_score`);
+    const lake = await stage.lake();
+    expect(differences(lake, recordsOf(stage.sandbox.world))).toEqual([]);
+    const extra = rowsOf(lake, 'vehicles').filter((row) => row.extra !== null);
+    expect(JSON.parse(String(extra[0]?.extra))).toEqual({
+      market_score: 0.87,
+      sale_channels: [{ key: 'online', open: true }],
+    });
+    const changed = ids.filter((_, place) => (place % 20) % 3 === 0);
+    expect(extra.map((row) => Number(row.vehicle_id)).sort((a, b) => a - b)).toEqual(changed);
+  });
 
-    sandbox.setFaults(
-      retyped
-        .filter(({ what }) => what !== 'id-text')
-        .map(({ what, page }) => ({ match: { path: '/cars', page }, fault: fault(what, 2) })),
+  it('their type leave known records what they had', async () => {
+    stage.sandbox.setFaults(
+      retyped.map(({ what, page }) => ({ match: { path: '/cars', page }, fault: retype(what, 2) })),
     );
-    const third = await stage.night({ minutes: 60 });
-    expect(third.result.passes[0]?.rejected).toBe(20);
-    const after = await stage.lake();
-    expect(activeIn(after)).toEqual(ids);
-    expect(differences(after, recordsOf(sandbox.world))).toEqual([]);
+    const { result } = await stage.night({ minutes: 60 });
+    expect(result.passes[0]?.rejected).toBe(30);
+    const lake = await stage.lake();
+    expect(activeIn(lake)).toEqual(ids);
+    expect(differences(lake, recordsOf(stage.sandbox.world))).toEqual([]);
+  });
+
+  it('their name are drift, their records load, and lots under another name archive none', async () => {
+    const renamed = [
+      { from: 'vin', to: 'vin_number', table: 'vehicles', column: 'vin', path: 'vin_number' },
+      { from: 'lots.bid', to: 'current_bid', table: 'lots', column: 'bid', path: 'lots[].current_bid' },
+      { from: 'lots.odometer', to: 'mileage', table: 'lots', column: 'odometer_km', path: 'lots[].mileage' },
+    ] as const;
+    const lotsOf = (lake: Lake) => rowsOf(lake, 'lots').filter((row) => row.archived === false).length;
+    const before = await stage.lake();
+    stage.sandbox.setFaults([
+      ...renamed.map(({ from, to }): FaultRule => ({ match, fault: { kind: 'renamed-members', from, to } })),
+      { match, fault: { kind: 'renamed-members', from: 'lots', to: 'auctions', every: 4 } },
+    ]);
+    const { result } = await stage.night({ minutes: 90, referenceDays: 7 });
+    expect(result.passes[0]).toMatchObject({ rejected: 0 });
+    const lake = await stage.lake();
+    expect(activeIn(lake)).toEqual(ids);
+    expect(lotsOf(lake)).toBe(lotsOf(before));
+    expect(result.drift.map((entry) => entry.path)).toContain('auctions');
+    const isHidden = (id: number): boolean => (ids.indexOf(id) % 20) % 4 === 0;
+    const records = recordsOf(stage.sandbox.world);
+    const hidden = records.filter((record) => isHidden(record.id));
+    // Lots that came under another name are as they were.
+    const kept = hidden.flatMap(expectVehicle).filter(({ table }) => table === 'lots');
+    expect(kept.length).toBeGreaterThan(300);
+    expect(unmet(kept, lake)).toEqual([]);
+    for (const { from, to, table, column, path } of renamed) {
+      expect(result.drift.map((entry) => entry.path)).toContain(path);
+      const rows = rowsOf(lake, table).filter(
+        (row) => table === 'vehicles' || !isHidden(Number(row.vehicle_id)),
+      );
+      expect(rows.filter((row) => row[column] !== null)).toEqual([]);
+      const carriers =
+        table === 'vehicles'
+          ? records
+          : records.filter((record) => !isHidden(record.id)).flatMap((record) => record.lots);
+      const member = from.replace('lots.', '');
+      const expected = carriers.filter((one) => (one[member] ?? null) !== null);
+      const extra = rows.map((row) => JSON.parse(String(row.extra ?? '{}'))[to] ?? null);
+      expect(expected.length).toBeGreaterThan(30);
+      expect(extra.filter((value) => value !== null).length).toBe(expected.length);
+    }
   });
 });
 
@@ -577,10 +597,8 @@ describe('a page of 30 MB', () => {
       return { body: isProbe(url.searchParams) ? lastPage(cars.slice(0, 1)) : body };
     });
     const folder = temporaryFolder();
-    cleanups.push(
-      () => service.close(),
-      () => folder.remove(),
-    );
+    onTestFinished(() => service.close());
+    onTestFinished(() => folder.remove());
     const result = await nightly({ config: configFor(service.url, folder.path), reporter: silentReporter() });
     expect(result.passes[0]).toMatchObject({ records: cars.length, loaded: cars.length, rejected: 0 });
     const lake = await readLake(folder.path);
