@@ -4,6 +4,7 @@ import { globRelation } from '../src/lake/files.js';
 import { currentSnapshot } from '../src/lake/layout.js';
 import { literal, rows } from '../src/lake/session.js';
 import type { ClosingRow } from '../src/reconcile/own-rows.js';
+import { requests } from '../src/service/requests/registry.js';
 import { extractLookups } from './extract-lookups.js';
 import { type RunResult, reconcileModelPublish } from './finish.js';
 import { type Job, type JobOptions, runJob } from './job.js';
@@ -25,21 +26,29 @@ export function closing(options: JobOptions): Promise<RunResult> {
     job.reporter.step('extract', `${open.length} vehicles without a trusted final price`);
     const lookups = open.map(({ vehicle_id }) => ({
       name: String(vehicle_id),
-      path: `/cars/${vehicle_id}`,
-      query: { prices_history: 1 },
+      request: requests.car({ car_id: vehicle_id, prices_history: true }),
     }));
-    const { pass, missing } = await extractLookups(job, stage, lookups);
+    const { pass, missing, refused } = await extractLookups(job, stage, lookups);
     const closings = open.map(
       ({ vehicle_id, asked }): ClosingRow => ({
         vehicle_id,
         asked_at: job.now().toISOString(),
         asked: asked + 1,
-        outcome: missing.has(String(vehicle_id)) ? 'gone' : 'found',
+        outcome: outcomeOf(String(vehicle_id), missing, refused),
         run_id: job.runId,
       }),
     );
     return reconcileModelPublish(job, stage, [pass], closings);
   });
+}
+
+function outcomeOf(
+  name: string,
+  missing: ReadonlySet<string>,
+  refused: ReadonlySet<string>,
+): ClosingRow['outcome'] {
+  if (missing.has(name)) return 'gone';
+  return refused.has(name) ? 'refused' : 'found';
 }
 
 interface Open {

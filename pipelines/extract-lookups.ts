@@ -1,19 +1,20 @@
-import type { Query } from '../src/extract/client.js';
 import { instant } from '../src/extract/instant.js';
 import { endPass, openPass } from '../src/land/pass.js';
 import { counter, createSink } from '../src/land/sink.js';
 import { createLoader } from '../src/load/loader.js';
 import { NotFoundError } from '../src/service/errors/not-found-error.js';
+import { SourceRefusedError } from '../src/service/errors/source-refused-error.js';
+import type { ServiceRequest } from '../src/service/requests/service-request.js';
 import { streams } from '../src/service/streams.js';
-import { contractFingerprint, type LoadedPass } from './extract-stream.js';
+import type { LoadedPass } from './extract-stream.js';
+import { contractFingerprint } from './find-pass.js';
 import type { Job } from './job.js';
 
 /** One vehicle to ask for. */
 export interface Lookup {
   /** Tells the lookup from the others of its run. */
   readonly name: string;
-  readonly path: string;
-  readonly query: Query;
+  readonly request: ServiceRequest;
 }
 
 /** What came of the lookups of a run. */
@@ -21,6 +22,8 @@ export interface LookupResult {
   readonly pass: LoadedPass;
   /** Names of the lookups that the service answered with 404. */
   readonly missing: ReadonlySet<string>;
+  /** Names of the lookups that the key may not make, since it lacks the source. */
+  readonly refused: ReadonlySet<string>;
 }
 
 /**
@@ -55,20 +58,22 @@ export async function extractLookups(
     stage,
   });
   const missing = new Set<string>();
+  const refused = new Set<string>();
   const next = counter(pass);
   let records = 0;
   for (const lookup of lookups) {
     const sink = createSink(pass, stream, contract, lookup.name, next);
     try {
       const land = (answer: Parameters<typeof sink.land>[1]) => sink.land(1, answer, instant());
-      const page = await client.get(lookup.path, lookup.query, land, job.signal);
+      const page = await client.get(lookup.request.path, lookup.request.query, land, job.signal);
       loader.add(page);
       records += page.records;
     } catch (error) {
-      if (!(error instanceof NotFoundError)) throw error;
-      missing.add(lookup.name);
+      if (error instanceof NotFoundError) missing.add(lookup.name);
+      else if (error instanceof SourceRefusedError) refused.add(lookup.name);
+      else throw error;
     }
-    job.reporter.progress('lookups', records + missing.size, lookups.length, records, 0);
+    job.reporter.progress('lookups', records + missing.size + refused.size, lookups.length, records, 0);
   }
   const end = {
     state: 'sealed',
@@ -80,5 +85,5 @@ export async function extractLookups(
   const manifest = endPass(pass, end, job.now());
   const loaded = await loader.finish();
   job.drift.push(...loaded.drift);
-  return { pass: { manifest, ...loaded }, missing };
+  return { pass: { manifest, ...loaded }, missing, refused };
 }

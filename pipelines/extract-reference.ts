@@ -19,7 +19,7 @@ export async function extractReference(
   const passes: LoadedPass[] = [];
   const extract = async (name: StreamName, request: Partial<StreamRequest> = {}): Promise<void> => {
     job.reporter.step('extract', name);
-    const pass = await extractStream(job, name, stage, { kind: 'full', query: {}, ...request });
+    const pass = await extractStream(job, name, stage, { kind: 'full', parameters: {}, ...request });
     if (pass !== undefined) passes.push(pass);
   };
   const staged = (table: string, columns: string): Promise<readonly Readonly<Record<string, unknown>>[]> =>
@@ -27,7 +27,7 @@ export async function extractReference(
   const isWanted = (row: Readonly<Record<string, unknown>>): boolean =>
     options.everything || row.cars_qty !== 0;
 
-  await extract('manufacturers', { lists: [{ name: 'all', path: '/manufacturers/all' }] });
+  await extract('manufacturers', { lists: [{ name: 'all', parameters: { type: 'all' } }] });
   const manufacturers = (
     await staged('manufacturers', 'manufacturer_id, cars, motorcycles, cars_qty')
   ).filter(isWanted);
@@ -41,12 +41,12 @@ export async function extractReference(
   await extract('damages');
   await extract('titles');
   await extract('states', {
-    lists: ['us', 'ca'].map((country) => ({ name: country, path: '/usa/states', query: { country } })),
+    lists: ['us', 'ca'].map((country) => ({ name: country, parameters: { country } })),
   });
   const states = await staged('states', 'state_id');
   const cities = states.map((state) => ({
     name: String(state.state_id),
-    path: `/usa/cities/${state.state_id}`,
+    parameters: { state_id: state.state_id },
   }));
   if (cities.length > 0) await extract('cities', { lists: cities });
 
@@ -60,7 +60,7 @@ type Row = Readonly<Record<string, unknown>>;
 function modelLists(manufacturers: readonly Row[]): List[] {
   return manufacturers.map((row) => ({
     name: String(row.manufacturer_id),
-    path: `/models/${row.manufacturer_id}/all`,
+    parameters: { manufacturer_id: row.manufacturer_id, type: 'all' },
   }));
 }
 
@@ -80,7 +80,7 @@ function generationLists(models: readonly Row[], manufacturers: readonly Row[]):
     .flatMap((model) =>
       (kinds.get(model.manufacturer_id) ?? ['cars']).map((kind) => ({
         name: `${model.model_id}/${kind}`,
-        path: `/generations/${model.model_id}/${kind}`,
+        parameters: { model_id: model.model_id, type: kind },
       })),
     );
 }

@@ -1,28 +1,20 @@
-import { createHash } from 'node:crypto';
+import { killPoint } from '../src/config/kill-point.js';
 import { messageOf } from '../src/config/lotlake-error.js';
-import type { Client, Query } from '../src/extract/client.js';
-import { SCROLL_LIMIT, walkScroll } from '../src/extract/scroll.js';
+import type { Client } from '../src/extract/client.js';
+import { walkScroll } from '../src/extract/scroll.js';
 import { ScrollExpiredError } from '../src/extract/scroll-expired-error.js';
-import { walk } from '../src/extract/walk.js';
-import { currentSnapshot } from '../src/lake/layout.js';
+import { type PageSink, type WalkResult, walk } from '../src/extract/walk.js';
 import type { LandedPage } from '../src/land/page.js';
-import {
-  endPass,
-  isWhole,
-  listPasses,
-  openPass,
-  type Pass,
-  type PassManifest,
-  type PassRequest,
-  readPass,
-} from '../src/land/pass.js';
+import { endPass, type Pass, type PassManifest, type PassRequest, readPass } from '../src/land/pass.js';
 import { counter, createSink } from '../src/land/sink.js';
 import { createLoader, type Loader, type LoadResult } from '../src/load/loader.js';
-import { walkContract } from '../src/service/contract/node.js';
 import { BadRequestError } from '../src/service/errors/bad-request-error.js';
 import { NotFoundError } from '../src/service/errors/not-found-error.js';
+import { SourceRefusedError } from '../src/service/errors/source-refused-error.js';
+import { pageSizes } from '../src/service/requests/plan.js';
+import { requests } from '../src/service/requests/registry.js';
 import { type Stream, type StreamName, streams } from '../src/service/streams.js';
-import { stateOf } from './finish.js';
+import { abandon, findOrOpen } from './find-pass.js';
 import type { Job } from './job.js';
 
 /** A pass whose records are staged. */
@@ -30,25 +22,28 @@ export interface LoadedPass extends LoadResult {
   readonly manifest: PassManifest;
 }
 
-/** An open pass older than this is not gone on with: too much has moved since. */
-const RESUME_HOURS = 12;
-
 /** One list of a stream; a stream with one list needs none. */
 export interface List {
   /** What tells the list from the others of its stream, such as the state whose cities it holds. */
   readonly name: string;
-  /** Path below the base URL. */
-  readonly path: string;
-  readonly query?: Query;
+  /** What the list is asked for beside the parameters of the pass. */
+  readonly parameters?: Asked;
+  /** Source that the list is of: a key that lacks it loses this list and no other. */
+  readonly source?: number;
 }
+
+/** Parameters by the service's names; flags are booleans. */
+type Asked = Readonly<Record<string, unknown>>;
 
 /** What one pass asks for. */
 export interface StreamRequest {
   readonly kind: PassRequest['kind'];
-  /** Parameters of every request. */
-  readonly query: Record<string, string | number>;
+  /** What every request asks for. */
+  readonly parameters: Asked;
   /** The lists of the pass; by default the one at the path of the stream. */
   readonly lists?: readonly List[];
+  /** Sources to ask for one by one; by default all that the key has, together. */
+  readonly sources?: readonly number[] | undefined;
   /** Take the page size that the service gives by itself, because it refused the one that was asked for. */
   readonly ownPageSize?: boolean;
   /** How often a scroll of this request has been started again. */
@@ -70,9 +65,10 @@ export async function extractStream(
 ): Promise<LoadedPass | undefined> {
   const stream = streams[name];
   const isScroll = name === 'cars' && job.config.paging === 'scroll';
-  const query = queryOf(job, stream, request, isScroll);
+  const parameters = parametersOf(job, stream, request, isScroll);
   const client = job.client();
-  const pass = findOrOpen(job, name, request.kind, query);
+  const pass = findOrOpen(job, name, request.kind, recorded(parameters, request));
+  killPoint('extract.pass-opened');
   const loader = createLoader({
     session: job.session,
     stream,
@@ -83,23 +79,28 @@ export async function extractStream(
   });
   for (const page of pass.pages) loader.add(page);
   try {
-    const lists = request.lists ?? [{ name: '', path: stream.path }];
+    const lists = request.lists ?? listsOf(request.sources);
     const manifest =
       pass.manifest.state === 'sealed'
         ? reseal(job, pass)
-        : await walkPass(job, { client, stream, pass, query, loader, lists, isScroll });
+        : await walkPass(job, { client, stream, pass, parameters, loader, lists, isScroll });
     if (!manifest.complete)
       job.reporter.warn(`the pass over ${stream.path} proves no absence: ${manifest.reason}`);
     const loaded = await loader.finish();
+    killPoint('load.pass-loaded');
     job.drift.push(...loaded.drift);
     return { manifest, ...loaded };
   } catch (error) {
     await loader.finish().catch(() => undefined);
-    if (error instanceof BadRequestError && 'per_page' in query && readPass(pass.folder).pages.length === 0) {
+    if (
+      error instanceof BadRequestError &&
+      'per_page' in parameters &&
+      readPass(pass.folder).pages.length === 0
+    ) {
       // Plans differ in the page size that they allow, and which plan a key has is not told (service.md, limits).
       abandon(job, pass, error.message);
       job.reporter.warn(
-        `${stream.path} refuses ${query.per_page} records a page; going on with its own size: ${error.message}`,
+        `${stream.path} refuses ${parameters.per_page} records a page; going on with its own size: ${error.message}`,
       );
       return extractStream(job, name, stage, { ...request, ownPageSize: true });
     }
@@ -108,8 +109,9 @@ export async function extractStream(
       job.reporter.warn(`starting the scroll again: ${error.message}`);
       return extractStream(job, name, stage, { ...request, restarts: (request.restarts ?? 0) + 1 });
     }
-    const isMissing = error instanceof NotFoundError && readPass(pass.folder).pages.length === 0;
-    if (!stream.optional || !isMissing) throw error;
+    // The lists of source 12 are refused to a key that lacks it.
+    const isMissing = error instanceof NotFoundError || error instanceof SourceRefusedError;
+    if (!stream.optional || !isMissing || readPass(pass.folder).pages.length > 0) throw error;
     abandon(job, pass, messageOf(error));
     job.reporter.warn(`${stream.path} is skipped: ${messageOf(error)}`);
     return undefined;
@@ -120,35 +122,42 @@ interface PassWalk {
   readonly client: Client;
   readonly stream: Stream;
   readonly pass: Pass;
-  readonly query: Query;
+  readonly parameters: Asked;
   readonly loader: Loader;
   readonly lists: readonly List[];
   readonly isScroll: boolean;
 }
 
 /** Parameters of every request of a pass. A scroll takes neither a page size nor a form of pagination. */
-function queryOf(
-  job: Job,
-  stream: Stream,
-  request: StreamRequest,
-  isScroll: boolean,
-): Record<string, string | number> {
+function parametersOf(job: Job, stream: Stream, request: StreamRequest, isScroll: boolean): Asked {
   if (isScroll) {
-    const { simple_paginate: _, ...query } = request.query;
-    return { ...query, limit: Math.min(job.config.perPage, SCROLL_LIMIT.most) };
+    const { simple_paginate: _, ...parameters } = request.parameters;
+    return { ...parameters, limit: Math.min(job.config.perPage, pageSizes.scroll.most) };
   }
-  if (stream.maxPerPage === undefined || request.ownPageSize === true) return { ...request.query };
-  return { ...request.query, per_page: Math.min(job.config.perPage, stream.maxPerPage) };
+  if (stream.maxPerPage === undefined || request.ownPageSize === true) return request.parameters;
+  return { ...request.parameters, per_page: Math.min(job.config.perPage, stream.maxPerPage) };
+}
+
+/** What `pass.json` says of the parameters: flags as the service takes them, and the sources. */
+function recorded(parameters: Asked, { sources }: StreamRequest): PassRequest['request'] {
+  const sent = Object.entries(parameters).map(([name, value]): [string, string | number] => [
+    name,
+    typeof value === 'boolean' || typeof value === 'number' ? Number(value) : String(value),
+  ]);
+  return { ...Object.fromEntries(sent), ...(sources === undefined ? {} : { sources: sources.join(',') }) };
+}
+
+function listsOf(sources: StreamRequest['sources']): List[] {
+  if (sources === undefined) return [{ name: '' }];
+  return sources.map((source) => ({ name: String(source), parameters: { domain_id: source }, source }));
 }
 
 async function walkPass(job: Job, walking: PassWalk): Promise<PassManifest> {
-  const { client, stream, pass, query, loader, lists } = walking;
+  const { stream, pass, loader, lists } = walking;
   let pages = pass.pages.length;
   let records = pass.pages.reduce((sum, page) => sum + page.records, 0);
   let bytes = pass.pages.reduce((sum, page) => sum + page.bytes, 0);
-  let reason: string | null = null;
-  let total: number | null = 0;
-  const unproven: [number, number][] = [];
+  const walked: Walked[] = [];
   const next = counter(pass);
   for (const list of lists) {
     const sink = createSink(pass, stream, job.contracts[stream.name], list.name, next);
@@ -159,29 +168,57 @@ async function walkPass(job: Job, walking: PassWalk): Promise<PassManifest> {
       bytes += page.bytes;
       job.reporter.progress(stream.name, pages, lists.length === 1 ? expected : null, records, bytes);
     };
-    const shared = { client, path: list.path, query: { ...query, ...list.query }, sink, onPage };
-    const signal = job.signal === undefined ? {} : { signal: job.signal };
-    const result = walking.isScroll
-      ? await walkScroll({ ...shared, ...signal })
-      : await walk({
-          ...shared,
-          ...signal,
-          concurrency: job.config.concurrency,
-          ascending: stream.ascending,
-        });
-    reason ??= result.reason;
-    unproven.push(...result.unproven.map(([low, high]): [number, number] => [low, high]));
-    total = result.total === null || total === null ? null : total + result.total;
+    try {
+      walked.push({ list, result: await walkList(job, walking, list, sink, onPage) });
+    } catch (error) {
+      const isLast = list === lists.at(-1) && walked.length === 0;
+      if (!(error instanceof SourceRefusedError) || list.source === undefined || isLast) throw error;
+      job.reporter.warn(`source ${list.source} is left out, and stays as the lake has it: ${error.message}`);
+    }
   }
-  const end = {
+  killPoint('extract.list-walked');
+  const manifest = endPass(pass, { ...endOf(walked), run_id: job.runId }, job.now());
+  killPoint('land.pass-sealed');
+  return manifest;
+}
+
+interface Walked {
+  readonly list: List;
+  readonly result: WalkResult;
+}
+
+function walkList(
+  job: Job,
+  { client, stream, parameters, isScroll }: PassWalk,
+  list: List,
+  sink: PageSink<LandedPage>,
+  onPage: (page: LandedPage, expected?: number | null) => void,
+): Promise<WalkResult> {
+  const endpoint = isScroll ? requests.carsScroll : stream.request;
+  const request = endpoint.from({ ...parameters, ...list.parameters });
+  const signal = job.signal === undefined ? {} : { signal: job.signal };
+  const shared = { client, ...request, sink, onPage, ...signal };
+  if (isScroll) return walkScroll(shared);
+  return walk({ ...shared, concurrency: job.config.concurrency, ascending: stream.ascending });
+}
+
+/** What a walk over some lists proves together. */
+function endOf(walked: readonly Walked[]): Omit<Parameters<typeof endPass>[1], 'run_id'> {
+  const results = walked.map(({ result }) => result);
+  const reason = results.find((result) => result.reason !== null)?.reason ?? null;
+  const complete = walked.filter(({ result }) => result.reason === null).map(({ list }) => list.source);
+  const sources = complete.filter((source) => source !== undefined);
+  const totals = results.map(({ total }) => total);
+  return {
     state: 'sealed',
     complete: reason === null,
     reason,
-    total,
-    unproven,
-    run_id: job.runId,
-  } as const;
-  return endPass(pass, end, job.now());
+    total: totals.includes(null) ? null : totals.reduce<number>((sum, total) => sum + (total ?? 0), 0),
+    unproven: results.flatMap((result) =>
+      result.unproven.map(([low, high]): [number, number] => [low, high]),
+    ),
+    sources: walked.some(({ list }) => list.source !== undefined) ? sources : null,
+  };
 }
 
 /** A pass that was sealed by a run which never published is used by this one. */
@@ -189,65 +226,4 @@ function reseal(job: Job, pass: Pass): PassManifest {
   const { reason, complete, total, ended_at } = pass.manifest;
   const ended = ended_at === null ? job.now() : new Date(ended_at);
   return endPass(pass, { state: 'sealed', reason, complete, total, run_id: job.runId }, ended);
-}
-
-/** Fingerprint of a contract: pages that were checked against another are checked again. */
-export function contractFingerprint(job: Job, stream: StreamName): string {
-  const nodes = [...walkContract(job.contracts[stream])].map(
-    (node) => `${node.path} ${node.accepts} ${node.duckdb} ${node.lexical} ${node.required}`,
-  );
-  return createHash('sha256').update(nodes.join('\n')).digest('hex').slice(0, 16);
-}
-
-/**
- * Goes on with the pass that an earlier run left: open, or sealed but in no published snapshot. Others that were left
- * are abandoned, so that every sealed pass in landing is one that the lake was made from.
- */
-function findOrOpen(
-  job: Job,
-  stream: StreamName,
-  kind: PassRequest['kind'],
-  query: PassRequest['request'],
-): Pass {
-  const contract = contractFingerprint(job, stream);
-  const merged = stateOf(currentSnapshot(job.layout))?.manifest.last_pass_at[stream] ?? '';
-  const isLeft = ({ manifest }: Pass): boolean =>
-    manifest.state === 'open' ||
-    (manifest.state === 'sealed' && !manifest.published && manifest.started_at > merged);
-  let found: Pass | undefined;
-  for (const pass of listPasses(job.layout.landing, stream).filter(isLeft).reverse()) {
-    const age = job.now().getTime() - Date.parse(pass.manifest.started_at);
-    const isSame =
-      (pass.manifest.state === 'open' || isWhole(pass)) &&
-      pass.manifest.kind === kind &&
-      pass.manifest.contract === contract &&
-      sameRequest(pass.manifest.request, query);
-    if (isSame && age < RESUME_HOURS * 3_600_000 && found === undefined) found = pass;
-    else {
-      const reason = isSame
-        ? 'left behind, and older than a later one or than 12 hours'
-        : 'left behind by another request or contract';
-      abandon(job, pass, reason);
-      job.reporter.warn(`pass ${pass.manifest.pass_id} of ${stream} is abandoned: ${reason}`);
-    }
-  }
-  if (found === undefined)
-    return openPass(
-      job.layout.landing,
-      { stream, run_id: job.runId, kind, request: query, contract },
-      job.now(),
-    );
-  job.reporter.step('resume', `pass ${found.manifest.pass_id} of ${stream} with ${found.pages.length} pages`);
-  return found;
-}
-
-function abandon(job: Job, pass: Pass, reason: string): void {
-  endPass(pass, { state: 'abandoned', reason, complete: false, total: null, run_id: job.runId }, job.now());
-}
-
-/** A window that was left open reaches further back than one asked for now, so that its length does not matter. */
-function sameRequest(a: PassRequest['request'], b: PassRequest['request']): boolean {
-  const { minutes: _a, ...left } = a;
-  const { minutes: _b, ...right } = b;
-  return JSON.stringify(left) === JSON.stringify(right);
 }

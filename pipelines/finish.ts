@@ -1,8 +1,9 @@
 import { mkdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
+import { killPoint } from '../src/config/kill-point.js';
 import { currentSnapshot } from '../src/lake/layout.js';
 import { type Manifest, readManifest } from '../src/lake/manifest.js';
-import { abandonPass, markPublished, passFolder } from '../src/land/pass.js';
+import { abandonPass, listPasses, markPublished, passFolder } from '../src/land/pass.js';
 import { assertTests, runDataTests, type TestResult } from '../src/model/data-tests.js';
 import { type ModelResult, runModels } from '../src/model/run-models.js';
 import { sealSnapshot, switchCurrent } from '../src/publish/publish.js';
@@ -18,6 +19,8 @@ import {
 import { reconcile } from '../src/reconcile/reconcile.js';
 import { ReconcileError } from '../src/reconcile/reconcile-error.js';
 import { PARQUET } from '../src/reconcile/write.js';
+import { streamNames } from '../src/service/streams.js';
+import { type Balance, balance } from './balance.js';
 import type { LoadedPass } from './extract-stream.js';
 import type { Job } from './job.js';
 
@@ -29,6 +32,7 @@ export interface RunResult {
   readonly manifest: Manifest;
   readonly passes: readonly LoadedPass[];
   readonly counts: Readonly<Record<string, TableCounts>>;
+  readonly balance: Balance;
   readonly lotChanges: number;
   readonly models: readonly ModelResult[];
   readonly tests: readonly TestResult[];
@@ -48,13 +52,14 @@ export function evidenceOf(runId: string, startedAt: string, passes: readonly Lo
   const complete = passes.filter(
     ({ manifest }) => manifest.kind === 'full' && manifest.complete && manifest.records > 0,
   );
-  const domain = cars?.request.domain_id;
+  const sources = cars?.sources ?? undefined;
+  const isWhole = sources === undefined ? cars?.complete === true : sources.length > 0;
   return {
     seenAt: cars?.started_at ?? startedAt,
     runId,
-    carsComplete: cars !== undefined && cars.kind === 'full' && cars.complete && cars.records > 0,
+    carsComplete: cars !== undefined && cars.kind === 'full' && isWhole && cars.records > 0,
     fromFeed: cars === undefined || cars.kind !== 'lookup',
-    domainId: domain === undefined ? undefined : Number(domain),
+    sources,
     unproven: cars?.unproven ?? [],
     completeStreams: new Set(complete.map((pass) => pass.manifest.stream)),
   };
@@ -95,6 +100,7 @@ export async function reconcileInto(
     options.passes.map((pass) => pass.manifest.pass_id),
   );
   await writeClosings(context, options.closings ?? []);
+  killPoint('reconcile.own-tables-written');
   return { context, counts: { ...result.counts }, lotChanges: result.lotChanges };
 }
 
@@ -108,7 +114,9 @@ export async function reconcileModelPublish(
   const target = join(job.layout.snapshots, job.runId);
   try {
     job.reporter.step('reconcile', 'merge with the last snapshot');
+    killPoint('reconcile.begun');
     const base = stateOf(currentSnapshot(job.layout));
+    settle(job, base);
     const evidence = evidenceOf(job.runId, job.startedAt.toISOString(), passes);
     const merged = await reconcileInto(job, { target, stage, base, passes, evidence, closings });
     await recordRun(job, passes, merged);
@@ -121,6 +129,15 @@ export async function reconcileModelPublish(
         abandonPass(job.layout.landing, manifest, 'held by the shrink guard', job.now());
     }
     throw error;
+  }
+}
+
+/** A run that ended between the switch and the notes in landing left passes unmarked that the lake was made from. */
+function settle(job: Job, base: BaseState | undefined): void {
+  const made = new Set(base?.manifest.pass_ids);
+  for (const stream of made.size === 0 ? [] : streamNames) {
+    for (const { folder, manifest } of listPasses(job.layout.landing, stream))
+      if (made.has(manifest.pass_id) && !manifest.published) markPublished(folder);
   }
 }
 
@@ -152,11 +169,13 @@ export async function modelAndPublish(
   const { connection } = job.session;
   const { base, evidence } = merged.context;
   job.reporter.step('model', 'marts and data tests');
+  killPoint('model.begun');
   const { models, tests } = await inWarehouse(connection, target, async () => {
     const models = await runModels(connection, { target, parquet: PARQUET });
     return { models, tests: await runDataTests(connection) };
   });
   assertTests(tests);
+  killPoint('model.tested');
   job.reporter.step('publish', job.runId);
   const manifest = await sealSnapshot(
     connection,
@@ -167,12 +186,25 @@ export async function modelAndPublish(
       pipeline: job.pipeline,
       created_at: job.now().toISOString(),
       ...passTimes(base, evidence, passes),
+      pass_ids: passes.map(({ manifest: pass }) => pass.pass_id),
     },
     job.schemas,
     models.map((model) => ({ name: model.name, key: model.key })),
+    base,
   );
+  killPoint('publish.sealed');
+  const before = base?.manifest.tables ?? {};
+  const accounts = balance(passes, before, merged.counts, manifest.tables, job.pipeline === 'rebuild');
+  for (const { stream, served, landed } of accounts.streams)
+    if (served !== landed)
+      job.reporter.warn(`the answers of ${stream} number ${served} records, and ${landed} came in them`);
   switchCurrent(job.layout, target);
-  for (const { manifest: pass } of passes) markPublished(passFolder(job.layout.landing, pass));
+  killPoint('publish.switched');
+  for (const { manifest: pass } of passes) {
+    markPublished(passFolder(job.layout.landing, pass));
+    killPoint('publish.pass-marked');
+  }
+  killPoint('job.published');
   return {
     runId: job.runId,
     snapshotId: job.runId,
@@ -180,6 +212,7 @@ export async function modelAndPublish(
     manifest,
     passes,
     counts: merged.counts,
+    balance: accounts,
     lotChanges: merged.lotChanges,
     models,
     tests,
@@ -189,17 +222,30 @@ export async function modelAndPublish(
   };
 }
 
-/** Starts of the passes that a state holds, after the passes of one night. */
+/** Starts of the whole passes that a state holds, after the passes of one night: what a window has to reach back to. */
 export function passTimes(
   base: BaseState | undefined,
   evidence: Evidence,
   passes: readonly LoadedPass[],
-): Pick<Manifest, 'last_full_pass_at' | 'last_pass_at'> {
-  const walked = passes.filter(({ manifest }) => manifest.kind !== 'lookup');
+): Pick<Manifest, 'last_full_pass_at' | 'last_full_pass_by_source' | 'last_pass_at'> {
+  const walked = passes.filter(({ manifest }) => manifest.kind !== 'lookup' && manifest.complete);
   const merged = walked.map(({ manifest }) => [manifest.stream, manifest.started_at]);
   return {
-    last_full_pass_at: evidence.carsComplete ? evidence.seenAt : (base?.manifest.last_full_pass_at ?? null),
+    ...fullPasses(base, evidence),
     last_pass_at: { ...base?.manifest.last_pass_at, ...Object.fromEntries(merged) },
+  };
+}
+
+function fullPasses(
+  base: BaseState | undefined,
+  { carsComplete, sources, seenAt }: Evidence,
+): Pick<Manifest, 'last_full_pass_at' | 'last_full_pass_by_source'> {
+  if (carsComplete && sources === undefined)
+    return { last_full_pass_at: seenAt, last_full_pass_by_source: {} };
+  const now = carsComplete ? (sources ?? []).map((source) => [source, seenAt]) : [];
+  return {
+    last_full_pass_at: base?.manifest.last_full_pass_at ?? null,
+    last_full_pass_by_source: { ...base?.manifest.last_full_pass_by_source, ...Object.fromEntries(now) },
   };
 }
 

@@ -4,6 +4,7 @@ import { extractReference } from './extract-reference.js';
 import { extractStream, type LoadedPass } from './extract-stream.js';
 import { type RunResult, reconcileModelPublish, stateOf } from './finish.js';
 import { type Job, type JobOptions, runJob } from './job.js';
+import { archiveRequest, CARS } from './window.js';
 
 /** The nightly job: a full pass over the feed, what was archived since the last one, the statistics; then publish. */
 export function nightly(options: JobOptions): Promise<RunResult> {
@@ -15,13 +16,19 @@ export function nightly(options: JobOptions): Promise<RunResult> {
     };
 
     job.reporter.step('extract', 'cars');
-    keep(await extractStream(job, 'cars', stage, { kind: 'full', query: { ...PAGED, prices_history: 1 } }));
+    keep(
+      await extractStream(job, 'cars', stage, {
+        kind: 'full',
+        parameters: CARS,
+        sources: job.config.sources,
+      }),
+    );
 
     job.reporter.step('extract', 'archived_lots');
     keep(await extractStream(job, 'archived_lots', stage, archiveRequest(job)));
 
     job.reporter.step('extract', 'statistics');
-    keep(await extractStream(job, 'statistics', stage, { kind: 'full', query: {} }));
+    keep(await extractStream(job, 'statistics', stage, { kind: 'full', parameters: {} }));
 
     if (isReferenceDue(job)) passes.push(...(await extractReference(job, stage, { everything: false })));
 
@@ -34,21 +41,4 @@ function isReferenceDue(job: Job): boolean {
   const last = stateOf(currentSnapshot(job.layout))?.manifest.last_pass_at.manufacturers;
   if (last === undefined) return true;
   return job.now().getTime() - Date.parse(last) > job.config.referenceDays * 86_400_000;
-}
-
-/** Totals are asked for, because account defaults differ (service.md). */
-const PAGED = { simple_paginate: 0 };
-
-/** Longest window that the service takes, in minutes (service.md, limits). */
-const LONGEST_WINDOW = 4320;
-const OVERLAP_MINUTES = 60;
-
-/** The archive since the last pass over it that the lake holds, with an overlap; all of it where that is too long ago. */
-function archiveRequest(job: Job): Parameters<typeof extractStream>[3] {
-  const last = stateOf(currentSnapshot(job.layout))?.manifest.last_pass_at.archived_lots;
-  if (last === undefined) return { kind: 'full', query: PAGED };
-  const elapsed = (job.now().getTime() - Date.parse(last)) / 60_000;
-  const minutes = Math.ceil(elapsed) + OVERLAP_MINUTES;
-  if (minutes > LONGEST_WINDOW) return { kind: 'full', query: PAGED };
-  return { kind: 'window', query: { ...PAGED, minutes } };
 }

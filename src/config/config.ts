@@ -1,7 +1,11 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { isAbsolute, resolve } from 'node:path';
 import { z } from 'zod';
+import { enumerations } from '../service/contract/enumerations.js';
 import { ConfigError } from './config-error.js';
+
+/** Full passes of a stream that are kept where the configuration names none. */
+export const DEFAULT_PASSES = 3;
 
 const positive = z.coerce.number().positive();
 const count = z.coerce.number().int().positive();
@@ -21,6 +25,14 @@ const settings = z.object({
     .enum(['pages', 'scroll'])
     .default('pages')
     .describe('How /cars is walked: by page, or along the scroll form of the feed.'),
+  sources: z
+    .union([z.string().transform((ids) => ids.split(',').map(Number)), z.array(z.number())])
+    .refine(
+      (ids) => ids.length > 0 && ids.every((id) => id in enumerations.domain),
+      'sources are 1, 3 and 12',
+    )
+    .optional()
+    .describe('Sources to ask for one by one, such as 1,3; all that the key has, together, by default.'),
   memory: z
     .string()
     .regex(/^\d+(\.\d+)?\s*(KB|MB|GB|KiB|MiB|GiB)$/i, 'an amount such as 800MB')
@@ -47,6 +59,15 @@ const settings = z.object({
     .max(1)
     .default(0.2)
     .describe("Share of a source's active vehicles that one run may archive for absence."),
+  keepSnapshots: count
+    .default(7)
+    .describe('Published snapshots that vacuum keeps, the current one among them.'),
+  keepPasses: z
+    .union([count, z.record(z.string(), count)])
+    .default(DEFAULT_PASSES)
+    .describe(
+      'Full passes of a stream that vacuum keeps, with all passes since; by stream in a file, or one number.',
+    ),
   allowShrink: z
     .union([z.boolean(), z.stringbool()])
     .default(false)
@@ -67,6 +88,7 @@ const ENVIRONMENT: Readonly<Record<string, keyof ConfigInput>> = {
   LOTLAKE_CONCURRENCY: 'concurrency',
   LOTLAKE_PER_PAGE: 'perPage',
   LOTLAKE_PAGING: 'paging',
+  LOTLAKE_SOURCES: 'sources',
   LOTLAKE_MEMORY: 'memory',
   LOTLAKE_THREADS: 'threads',
   LOTLAKE_LOG: 'log',

@@ -2,6 +2,7 @@ import type { Readable } from 'node:stream';
 import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib';
 import { Agent, request } from 'undici';
 import { ConfigError } from '../config/config-error.js';
+import { killPoint } from '../config/kill-point.js';
 import { LotlakeError, messageOf } from '../config/lotlake-error.js';
 import { ConnectionError } from '../service/errors/connection-error.js';
 import { errorFromAnswer, messageOfBody } from '../service/errors/from-answer.js';
@@ -72,6 +73,7 @@ export function createClient(options: ClientOptions): Client {
     const facts = { method: 'GET', url: url.href };
     await limit.take(signal);
     sent++;
+    killPoint('extract.page-asked');
     let response: Awaited<ReturnType<typeof request>>;
     try {
       response = await request(url, {

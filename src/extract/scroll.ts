@@ -1,15 +1,11 @@
 import { BadRequestError } from '../service/errors/bad-request-error.js';
+import { MOST_SCROLL_MINUTES } from '../service/requests/cars.js';
+import { requests } from '../service/requests/registry.js';
 import type { Client, Query } from './client.js';
 import { instant } from './instant.js';
 import type { PageFacts } from './plan.js';
 import { ScrollExpiredError } from './scroll-expired-error.js';
 import type { PageSink, WalkResult } from './walk.js';
-
-/** Most records a page of a scroll (field-notes.md). */
-export const SCROLL_LIMIT = { most: 2000 } as const;
-
-/** Minutes that a scroll is kept between two requests (field-notes.md: default 10, at most 15). */
-const SCROLL_MINUTES = 15;
 
 /** One walk along a scroll. */
 export interface ScrollWalk<P extends PageFacts> {
@@ -35,8 +31,8 @@ export async function walkScroll<P extends PageFacts>(options: ScrollWalk<P>): P
     number++;
     const query: Query =
       last === undefined
-        ? { ...options.query, scroll_time: SCROLL_MINUTES }
-        : { scroll_id: last.scrollId ?? undefined };
+        ? { ...options.query, scroll_time: MOST_SCROLL_MINUTES }
+        : requests.carsScrollNext.from({ scroll_id: last.scrollId }).query;
     last = await fetchPage(options, number, query);
     options.onPage?.(last);
   }

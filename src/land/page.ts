@@ -6,6 +6,7 @@ import { dirname } from 'node:path';
 import { finished } from 'node:stream/promises';
 import { createGzip } from 'node:zlib';
 import { z } from 'zod';
+import { killPoint } from '../config/kill-point.js';
 import { envelopeSchema } from '../service/contract/envelope.js';
 import type { ContractNode } from '../service/contract/node.js';
 import { PageError } from './page-error.js';
@@ -40,6 +41,7 @@ export interface LandedPage {
   readonly requestedAt: string;
   readonly receivedAt: string;
   /** Paging members of the envelope, null where the service left them out. */
+  readonly announced: number | null;
   readonly total: number | null;
   readonly lastPage: number | null;
   readonly perPage: number | null;
@@ -78,13 +80,18 @@ export async function landPage(
     if (lines.length > 0 && !gzip.write(lines)) await Promise.race([once(gzip, 'drain'), written]);
   };
   try {
-    for await (const chunk of body) await write(scanner.push(chunk));
+    for await (const chunk of body) {
+      await write(scanner.push(chunk));
+      killPoint('land.page-begun');
+    }
     await write(scanner.flush());
     const scan = scanner.finish();
     checkEnvelope(scan, target.url);
     gzip.end();
     await written;
+    killPoint('land.page-written');
     await rename(temporary, target.path);
+    killPoint('land.page-renamed');
     return { scan, fileBytes: (await stat(target.path)).size };
   } catch (error) {
     gzip.destroy();
@@ -98,9 +105,11 @@ export async function landPage(
 /** Paging members of a scanned page. */
 export function pagingOf(
   scan: PageScan,
-): Pick<LandedPage, 'total' | 'lastPage' | 'perPage' | 'next' | 'scrollId'> {
+): Pick<LandedPage, 'announced' | 'total' | 'lastPage' | 'perPage' | 'next' | 'scrollId'> {
   const envelope = envelopeSchema.parse(scan.envelope);
+  const { from, to } = envelope.meta ?? {};
   return {
+    announced: typeof from === 'number' && typeof to === 'number' ? to - from + 1 : null,
     total: envelope.meta?.total ?? null,
     lastPage: envelope.meta?.last_page ?? null,
     perPage: envelope.meta?.per_page ?? null,

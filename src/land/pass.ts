@@ -47,6 +47,8 @@ const passSchema = z.object({
   published: z.boolean(),
   /** Ranges of ids, borders left out, in which a record may have slipped from page to page while the list moved. */
   unproven: z.array(z.tuple([z.number(), z.number()])),
+  /** Sources whose lists were walked whole, where they were asked for one by one; null where none was named. */
+  sources: z.array(z.int()).nullable(),
 });
 
 /** `pass.json`: one walk through a list of the service. */
@@ -89,6 +91,7 @@ export function openPass(landing: string, request: PassRequest, now: Date): Pass
     drift: [],
     published: false,
     unproven: [],
+    sources: null,
   };
   writeManifest(folder, manifest);
   return { folder, manifest, pages: [] };
@@ -152,7 +155,7 @@ export function markPublished(folder: string): void {
 export function endPass(
   pass: Pass,
   end: Pick<PassManifest, 'state' | 'reason' | 'complete' | 'total' | 'run_id'> &
-    Partial<Pick<PassManifest, 'unproven' | 'published'>>,
+    Partial<Pick<PassManifest, 'unproven' | 'published' | 'sources'>>,
   now: Date,
 ): PassManifest {
   const pages = readLedger(pass.folder);

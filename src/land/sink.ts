@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import { killPoint } from '../config/kill-point.js';
 import type { Answer } from '../extract/client.js';
 import { instant } from '../extract/instant.js';
 import type { PageSink } from '../extract/walk.js';
@@ -56,6 +57,7 @@ export function createSink(
         ...pagingOf(scan),
       };
       recordPage(pass.folder, page);
+      killPoint('land.page-recorded');
       return page;
     },
   };

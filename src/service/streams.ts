@@ -13,6 +13,8 @@ import {
 } from './contract/reference.js';
 import { statisticSchema } from './contract/statistic.js';
 import { vehicleSchema } from './contract/vehicle.js';
+import { pageSizes } from './requests/plan.js';
+import { requests } from './requests/registry.js';
 
 /** A stream of records that lotlake lands: what one record looks like and how its lists are paged. */
 export interface Stream {
@@ -20,6 +22,8 @@ export interface Stream {
   /** Path below the base URL; where a stream has several lists, of what they have in common. */
   readonly path: string;
   readonly schema: z.core.$ZodType;
+  /** Makes the request of a page, from parameters by the service's names. */
+  readonly request: Pick<(typeof requests)[keyof typeof requests], 'from'>;
   /** Member that names a record. */
   readonly idField: string;
   /** Largest page the service gives (service.md, limits); undefined where a list takes no page size. */
@@ -49,10 +53,16 @@ export const streamNames = [
 /** Name of a stream. */
 export type StreamName = (typeof streamNames)[number];
 
-const reference = (name: StreamName, path: string, schema: z.core.$ZodType): Stream => ({
+const reference = (
+  name: StreamName,
+  path: string,
+  schema: z.core.$ZodType,
+  request: Stream['request'],
+): Stream => ({
   name,
   path,
   schema,
+  request,
   idField: 'id',
   maxPerPage: undefined,
   optional: true,
@@ -65,8 +75,9 @@ export const streams: Readonly<Record<StreamName, Stream>> = {
     name: 'cars',
     path: '/cars',
     schema: vehicleSchema,
+    request: requests.cars,
     idField: 'id',
-    maxPerPage: 1000,
+    maxPerPage: pageSizes.cars.most,
     optional: false,
     ascending: true,
   },
@@ -74,8 +85,9 @@ export const streams: Readonly<Record<StreamName, Stream>> = {
     name: 'archived_lots',
     path: '/archived-lots',
     schema: archivedLotSchema,
+    request: requests.archivedLots,
     idField: 'lot_id',
-    maxPerPage: 1000,
+    maxPerPage: pageSizes.archivedLots.most,
     optional: true,
     ascending: false,
   },
@@ -83,22 +95,23 @@ export const streams: Readonly<Record<StreamName, Stream>> = {
     name: 'statistics',
     path: '/statistics',
     schema: statisticSchema,
+    request: requests.statistics,
     idField: 'id',
-    maxPerPage: 500,
+    maxPerPage: pageSizes.statistics.most,
     optional: true,
     ascending: false,
   },
-  manufacturers: reference('manufacturers', '/manufacturers', manufacturerSchema),
-  models: reference('models', '/models', modelSchema),
-  generations: reference('generations', '/generations', generationSchema),
-  damages: reference('damages', '/usa/damages', damageSchema),
-  states: reference('states', '/usa/states', stateSchema),
-  cities: reference('cities', '/usa/cities', citySchema),
-  titles: reference('titles', '/usa/titles', titleRecordSchema),
+  manufacturers: reference('manufacturers', '/manufacturers', manufacturerSchema, requests.manufacturers),
+  models: reference('models', '/models', modelSchema, requests.models),
+  generations: reference('generations', '/generations', generationSchema, requests.generations),
+  damages: reference('damages', '/usa/damages', damageSchema, requests.damages),
+  states: reference('states', '/usa/states', stateSchema, requests.states),
+  cities: reference('cities', '/usa/cities', citySchema, requests.cities),
+  titles: reference('titles', '/usa/titles', titleRecordSchema, requests.titles),
   duplicates: {
-    ...reference('duplicates', '/korea-duplicates', duplicateSchema),
+    ...reference('duplicates', '/korea-duplicates', duplicateSchema, requests.koreaDuplicates),
     idField: 'duplicate_id',
-    maxPerPage: 5000,
+    maxPerPage: pageSizes.duplicates.most,
   },
-  default_options: reference('default_options', '/korea-options', defaultOptionSchema),
+  default_options: reference('default_options', '/korea-options', defaultOptionSchema, requests.koreaOptions),
 };

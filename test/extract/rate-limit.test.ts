@@ -87,7 +87,7 @@ describe('a rate limit', () => {
     const all = Promise.all(Array.from({ length: 9 }, () => limit.take()));
     await advance();
     await all;
-    expect(timers.now).toBe(1_000_000 + 8 * 250);
+    expect(timers.now).toBe(1_000_000 + 8 * 275);
   });
 
   it('is not shortened by a shorter pause', async () => {

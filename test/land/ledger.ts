@@ -21,6 +21,7 @@ export function landedPage(facts: Partial<LandedPage> = {}): LandedPage {
     misfits: [],
     requestedAt: '2026-11-20T00:00:00.000Z',
     receivedAt: '2026-11-20T00:00:01.000Z',
+    announced: null,
     total: null,
     lastPage: null,
     perPage: null,

@@ -436,6 +436,32 @@ describe('a list that moves while it is paged', () => {
   );
 });
 
+describe('a limit for the day', () => {
+  it('ends the run at once, says how long to wait, and the next run goes on', async (test) => {
+    const stage = await stageOf(test, {}, { concurrency: 2 });
+    const limited: FaultRule = {
+      match: { path: '/cars', after: 4 },
+      fault: { kind: 'rate-limited', seconds: 43_200 },
+    };
+    stage.sandbox.setFaults([limited]);
+    const started = Date.now();
+    await expect(stage.night()).rejects.toMatchObject({
+      code: 'SERVICE_RATE_LIMITED',
+      outcome: 'unavailable',
+      hint: expect.stringContaining('12.0 hours'),
+    });
+    expect(Date.now() - started).toBeLessThan(10_000);
+    const landed = stage.sandbox.requests.filter((one) => one.path === '/cars' && one.status === 200).length;
+    stage.sandbox.setFaults([]);
+    const before = stage.sandbox.requests.length;
+    await stage.night({ minutes: 720 - 1 });
+    const lake = await stage.lake();
+    expect(differences(lake, recordsOf(stage.sandbox.world))).toEqual([]);
+    const pages = Math.ceil(stage.sandbox.world.activeIds().length / 20);
+    expect(stage.pagesAsked(before)).toHaveLength(pages - (landed - 1));
+  });
+});
+
 describe('a scroll that expires', () => {
   it('is started again, which is told, and for ever ends the run', async (test) => {
     const isContinued = ({ query }: FaultRequest): boolean => query.has('scroll_id');

@@ -4,7 +4,7 @@ import { closing } from '../../pipelines/closing.js';
 import { saveLookup } from '../../pipelines/lookup.js';
 import { nightly } from '../../pipelines/nightly.js';
 import { countIn } from '../../src/cli/commands/audit.js';
-import { requestOf } from '../../src/cli/commands/lookup.js';
+import { lookupOf } from '../../src/cli/commands/lookup.js';
 import type { ConfigInput } from '../../src/config/config.js';
 import { type Sandbox, startSandbox } from '../../src/sandbox/index.js';
 import { bareDuckDb, configFor, silentReporter, temporaryFolder } from './support.js';
@@ -51,7 +51,7 @@ describe('a lookup that is saved', () => {
       (await query("select vehicle_id from '$lake/vehicles/*.parquet'")).map((row) => row.vehicle_id),
     );
     const fresh = sandbox.world.activeIds().find((id) => !known.has(id)) ?? 0;
-    const result = await saveLookup(job(), requestOf({ kind: 'car', id: String(fresh) }));
+    const result = await saveLookup(job(), lookupOf({ kind: 'car', id: String(fresh) }));
     expect(result.manifest.last_full_pass_at).toBe(new Date(START).toISOString());
     const after = await query("select count(*) as n from '$lake/vehicles/*.parquet' where not archived");
     expect(after[0]?.n).toBe(Number(before[0]?.n) + 1);
@@ -68,7 +68,7 @@ describe('a lookup that is saved', () => {
       "select vehicle_id, archived_at from '$lake/vehicles/*.parquet' where archived and archived_by <> 'absence' order by 1 limit 1",
     );
     expect(gone).toBeDefined();
-    await saveLookup(job(), requestOf({ kind: 'car', id: String(gone?.vehicle_id) }));
+    await saveLookup(job(), lookupOf({ kind: 'car', id: String(gone?.vehicle_id) }));
     const [after] = await query(
       `select archived from '$lake/vehicles/*.parquet' where vehicle_id = ${gone?.vehicle_id}`,
     );
@@ -76,7 +76,7 @@ describe('a lookup that is saved', () => {
     const reports = await query(
       `select count(*) as n from '$lake/inspections/**/*.parquet' where gone_at is not null`,
     );
-    await saveLookup(job(), requestOf({ kind: 'car', id: String(gone?.vehicle_id) }));
+    await saveLookup(job(), lookupOf({ kind: 'car', id: String(gone?.vehicle_id) }));
     expect(
       await query(`select count(*) as n from '$lake/inspections/**/*.parquet' where gone_at is not null`),
     ).toEqual(reports);
@@ -84,7 +84,7 @@ describe('a lookup that is saved', () => {
 
   it('says so where there is nothing, and keeps the lake', async () => {
     await nightly(job());
-    await expect(saveLookup(job(), requestOf({ kind: 'car', id: '7' }))).rejects.toMatchObject({
+    await expect(saveLookup(job(), lookupOf({ kind: 'car', id: '7' }))).rejects.toMatchObject({
       name: 'NotFoundError',
     });
     expect((await query("select count(*) as n from '$lake/runs/*.parquet'"))[0]?.n).toBe(1);

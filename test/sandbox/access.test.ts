@@ -36,6 +36,9 @@ describe('the key', () => {
     const sandbox = await start({ domains: [3, 12] });
     expect((await get(sandbox, '/cars?domain_id=1')).status).toBe(401);
     expect((await get(sandbox, '/cars?domain_id=3')).status).toBe(200);
+    const without12 = await start({ domains: [1, 3] });
+    for (const path of ['/korea-options', '/korea-duplicates'])
+      expect([(await get(sandbox, path)).status, (await get(without12, path)).status]).toEqual([200, 401]);
     const all = await get(sandbox, '/cars?per_page=1000&simple_paginate=0');
     expect(all.body.meta?.total).toBeLessThan(sandbox.world.activeIds().length);
   });

@@ -1,12 +1,13 @@
-import Table from 'cli-table3';
 import { type ConfigInput, readConfig } from '../../config/config.js';
 import { openClient, readJson } from '../../extract/open-client.js';
 import { rows } from '../../lake/session.js';
 import { enumerations } from '../../service/contract/enumerations.js';
 import { SourceRefusedError } from '../../service/errors/source-refused-error.js';
 import { UnexpectedAnswerError } from '../../service/errors/unexpected-answer-error.js';
+import { requests } from '../../service/requests/registry.js';
 import { openLake } from '../../share/open-lake.js';
 import type { Effects } from '../effects.js';
+import { gridOf } from '../grid.js';
 
 /** Vehicles of one source as the service counts them and as the lake has them active. */
 interface Comparison {
@@ -52,10 +53,11 @@ async function countOf(
   domainId: number,
   signal: AbortSignal,
 ): Promise<number | null> {
+  const request = requests.searchCount.from({ domain_id: domainId });
   try {
     return await client.get(
-      '/search/count',
-      { domain_id: domainId },
+      request.path,
+      request.query,
       async (answer) => {
         const count = countIn(await readJson(answer));
         if (count === undefined)
@@ -86,11 +88,7 @@ export function countIn(body: unknown): number | undefined {
 }
 
 function table(comparisons: readonly Comparison[]): string {
-  const grid = new Table({
-    head: ['source', 'service', 'lake', 'difference'],
-    colAligns: ['left', 'right', 'right', 'right'],
-    style: { head: [], border: [], compact: true },
-  });
+  const grid = gridOf(['source', '>service', '>lake', '>difference']);
   const number = (value: number | null): string => (value === null ? 'refused' : value.toLocaleString('en'));
   for (const row of comparisons)
     grid.push([

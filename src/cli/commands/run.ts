@@ -6,7 +6,7 @@ import { createReporter } from '../reporter.js';
 import { summarize } from '../summary.js';
 
 /** Pipelines that `lotlake run` knows. */
-export const pipelines = ['nightly', 'reference', 'closing', 'rebuild'] as const;
+export const pipelines = ['nightly', 'incremental', 'reference', 'closing', 'rebuild'] as const;
 
 /** Options of `lotlake run`. */
 export interface RunOptions {
@@ -52,6 +52,10 @@ async function start(
   if (options.pipeline === 'rebuild') {
     const { rebuild } = await import('../../../pipelines/rebuild.js');
     return rebuild(job);
+  }
+  if (options.pipeline === 'incremental') {
+    const { incremental } = await import('../../../pipelines/incremental.js');
+    return incremental(job);
   }
   if (options.pipeline === 'closing') {
     const { closing } = await import('../../../pipelines/closing.js');

@@ -1,10 +1,14 @@
 import { optionRows } from '../data/options.js';
 import { duplicatesOf } from '../lookup/duplicates.js';
 import { pageSizes } from '../server/plan.js';
+import { domainOf } from './domain.js';
 import { endpoint } from './endpoint.js';
 import { listPage, sized } from './paging.js';
 import { integer } from './parameter.js';
 import { minutesParameter, sinceOf } from './window.js';
+
+/** The source whose lists these are; a key that lacks it is refused. */
+const SOURCE = 12;
 
 /** `/korea-duplicates`. */
 export const koreaDuplicates = endpoint({
@@ -16,6 +20,7 @@ export const koreaDuplicates = endpoint({
     ...sized(pageSizes.duplicates),
   },
   answer: (question, values) => {
+    domainOf(SOURCE, question.access);
     const since = sinceOf(values.minutes, question.world.clock)?.getTime() ?? 0;
     const found = duplicatesOf(question.world).filter(
       ({ original, duplicate, addedAt }) =>
@@ -32,5 +37,8 @@ export const koreaOptions = endpoint({
   path: '/korea-options',
   what: 'The 62 default options of source 12 as a bare array; details.options.standard holds their codes.',
   parameters: {},
-  answer: () => JSON.stringify(optionRows),
+  answer: ({ access }) => {
+    domainOf(SOURCE, access);
+    return JSON.stringify(optionRows);
+  },
 });

@@ -1,0 +1,78 @@
+import { createHash } from 'node:crypto';
+import { currentSnapshot } from '../src/lake/layout.js';
+import { endPass, isWhole, listPasses, openPass, type Pass, type PassRequest } from '../src/land/pass.js';
+import { walkContract } from '../src/service/contract/node.js';
+import type { StreamName } from '../src/service/streams.js';
+import { stateOf } from './finish.js';
+import type { Job } from './job.js';
+
+/** An open pass older than this is not gone on with: too much has moved since. */
+const RESUME_HOURS = 12;
+
+/** Fingerprint of a contract: pages that were checked against another are checked again. */
+export function contractFingerprint(job: Job, stream: StreamName): string {
+  const nodes = [...walkContract(job.contracts[stream])].map(
+    (node) => `${node.path} ${node.accepts} ${node.duckdb} ${node.lexical} ${node.required}`,
+  );
+  return createHash('sha256').update(nodes.join('\n')).digest('hex').slice(0, 16);
+}
+
+/**
+ * Goes on with the pass that an earlier run left: open, or sealed but in no published snapshot. Others that were left
+ * are abandoned, so that every sealed pass in landing is one that the lake was made from.
+ */
+export function findOrOpen(
+  job: Job,
+  stream: StreamName,
+  kind: PassRequest['kind'],
+  query: PassRequest['request'],
+): Pass {
+  const contract = contractFingerprint(job, stream);
+  const merged = new Set(stateOf(currentSnapshot(job.layout))?.manifest.pass_ids);
+  const passes = listPasses(job.layout.landing, stream);
+  const isPublished = ({ manifest }: Pass): boolean => manifest.published || merged.has(manifest.pass_id);
+  const starts = passes.filter(isPublished).map(({ manifest }) => manifest.started_at);
+  const newest = starts.sort().at(-1) ?? '';
+  const left = passes.filter(
+    (pass) => pass.manifest.kind === kind && pass.manifest.state !== 'abandoned' && !isPublished(pass),
+  );
+  let found: Pass | undefined;
+  for (const pass of left.reverse()) {
+    const age = job.now().getTime() - Date.parse(pass.manifest.started_at);
+    // What another pass has seen since must neither be overwritten with older records nor count as absent.
+    const isNewest = pass.manifest.started_at > newest;
+    const isSame =
+      // A window moves on with the clock, so that one half of it does not go with the other half of a later one.
+      (pass.manifest.state === 'open' ? kind === 'full' : isWhole(pass)) &&
+      pass.manifest.contract === contract &&
+      isSameRequest(pass.manifest.request, query);
+    if (isSame && isNewest && age < RESUME_HOURS * 3_600_000 && found === undefined) found = pass;
+    else {
+      const reason = isSame
+        ? 'left behind, and older than a later one or than 12 hours'
+        : 'left behind by another request or contract';
+      abandon(job, pass, reason);
+      job.reporter.warn(`pass ${pass.manifest.pass_id} of ${stream} is abandoned: ${reason}`);
+    }
+  }
+  if (found === undefined)
+    return openPass(
+      job.layout.landing,
+      { stream, run_id: job.runId, kind, request: query, contract },
+      job.now(),
+    );
+  job.reporter.step('resume', `pass ${found.manifest.pass_id} of ${stream} with ${found.pages.length} pages`);
+  return found;
+}
+
+/** Gives up a pass of this run or of an earlier one. */
+export function abandon(job: Job, pass: Pass, reason: string): void {
+  endPass(pass, { state: 'abandoned', reason, complete: false, total: null, run_id: job.runId }, job.now());
+}
+
+/** A window that was walked whole and not published reaches further back than one asked for now; its length does not matter. */
+function isSameRequest(a: PassRequest['request'], b: PassRequest['request']): boolean {
+  const { minutes: _a, ...left } = a;
+  const { minutes: _b, ...right } = b;
+  return JSON.stringify(left) === JSON.stringify(right);
+}

@@ -1,0 +1,56 @@
+import { ConfigError } from '../src/config/config-error.js';
+import { currentSnapshot } from '../src/lake/layout.js';
+import { MOST_MINUTES } from '../src/service/requests/paging-parameters.js';
+import type { StreamName } from '../src/service/streams.js';
+import type { StreamRequest } from './extract-stream.js';
+import { stateOf } from './finish.js';
+import type { Job } from './job.js';
+
+/** Totals are asked for, because account defaults differ (service.md). */
+export const PAGED = { simple_paginate: false } as const;
+
+/** What every pass over `/cars` asks for. */
+export const CARS = { ...PAGED, prices_history: true } as const;
+
+/** Minutes by which a window reaches back past the start of the last pass: clocks differ, and updates arrive late. */
+const OVERLAP_MINUTES = 60;
+
+/** The archive since the last pass over it that the lake holds, with an overlap; all of it where that is too long ago. */
+export function archiveRequest(job: Job): StreamRequest {
+  const elapsed = minutesSince(job, 'archived_lots');
+  if (elapsed === undefined || elapsed > MOST_MINUTES) return { kind: 'full', parameters: PAGED };
+  return { kind: 'window', parameters: { ...PAGED, minutes: windowOf(elapsed) } };
+}
+
+/**
+ * What changed in the feed since the last pass over it that the lake holds, with an overlap. Throws ConfigError where
+ * no window reaches back so far.
+ */
+export function changesRequest(job: Job): StreamRequest {
+  const elapsed = minutesSince(job, 'cars');
+  if (elapsed === undefined)
+    throw new ConfigError(
+      'there is no full pass to add changes to',
+      'a full pass is due: lotlake run nightly',
+    );
+  if (elapsed > MOST_MINUTES) {
+    const since = `the last pass over /cars began ${(elapsed / 1440).toFixed(1)} days ago`;
+    throw new ConfigError(
+      `${since}, and the service tells the changes of ${MOST_MINUTES / 1440} days only`,
+      'a full pass is due: lotlake run nightly',
+    );
+  }
+  return {
+    kind: 'window',
+    parameters: { ...CARS, minutes: windowOf(elapsed) },
+    sources: job.config.sources,
+  };
+}
+
+const windowOf = (elapsed: number): number => Math.min(Math.ceil(elapsed) + OVERLAP_MINUTES, MOST_MINUTES);
+
+/** Minutes since the start of the last whole pass over a stream that the lake holds. */
+function minutesSince(job: Job, stream: StreamName): number | undefined {
+  const last = stateOf(currentSnapshot(job.layout))?.manifest.last_pass_at[stream];
+  return last === undefined ? undefined : (job.now().getTime() - Date.parse(last)) / 60_000;
+}

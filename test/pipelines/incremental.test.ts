@@ -1,0 +1,172 @@
+import { readdirSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterEach, describe, expect, it } from 'vitest';
+import { incremental } from '../../pipelines/incremental.js';
+import { nightly } from '../../pipelines/nightly.js';
+import { rebuild } from '../../pipelines/rebuild.js';
+import type { SandboxOptions } from '../../src/sandbox/index.js';
+import { activeIn, differences, type Lake, recordsOf, rowsOf, type Stage, setUp } from './world-oracle.js';
+
+const CLOCK = new Date('2026-11-18T02:00:00Z');
+const HOUR = 3_600_000;
+const stages: Stage[] = [];
+afterEach(async () => {
+  for (const stage of stages.splice(0)) await stage.close();
+});
+
+async function stageOf(options: SandboxOptions = {}): Promise<Stage> {
+  const stage = await setUp({ vehicles: 150, seed: 41, clock: CLOCK, ...options }, { referenceDays: 1000 });
+  stages.push(stage);
+  return stage;
+}
+
+const advance = ({ sandbox }: Stage, hours: number): void =>
+  sandbox.setClock(new Date(sandbox.clock.getTime() + hours * HOUR));
+
+/** Inodes of the files of the lake's tables, marts and own tables left out. */
+function inodes({ output }: Stage, lake: Lake): Map<string, number> {
+  const current = join(output, 'lake', 'current');
+  return new Map(
+    ['lots', 'vehicles', 'prices', 'lot_images', 'inspections', 'events']
+      .filter((table) => lake.has(table))
+      .flatMap((table) =>
+        readdirSync(join(current, table), { recursive: true, encoding: 'utf8' })
+          .filter((file) => file.endsWith('.parquet'))
+          .map((file): [string, number] => [join(table, file), statSync(join(current, table, file)).ino]),
+      ),
+  );
+}
+
+describe('an incremental run', () => {
+  it('brings what changed, archives what the archive names, and nothing for absence', async () => {
+    const stage = await stageOf();
+    await stage.night();
+    const before = stage.sandbox.world;
+    advance(stage, 40);
+    const { result } = await stage.run(incremental);
+    const { world } = stage.sandbox;
+    const changed = recordsOf(world).filter(
+      (record) => JSON.stringify(record) !== JSON.stringify(recordsOf(before, [record.id])[0]),
+    );
+    expect(changed.length).toBeGreaterThan(5);
+    const lake = await stage.lake();
+    expect(differences(lake, recordsOf(world), false)).toEqual([]);
+    expect(rowsOf(lake, 'lots').filter((lot) => lot.archived_by === 'absence')).toEqual([]);
+    const gone = before.activeIds().filter((id) => !world.activeIds().includes(id));
+    expect(gone.length).toBeGreaterThan(0);
+    // The archive feed names every lot that left within the window.
+    const archived = rowsOf(lake, 'vehicles').filter((row) => row.archived === true);
+    expect(archived.map((row) => row.vehicle_id).sort()).toEqual(gone.sort());
+    const cars = result.passes.find(({ manifest }) => manifest.stream === 'cars');
+    expect(cars?.manifest.kind).toBe('window');
+    expect(cars?.manifest.request.minutes).toBe(41 * 60);
+    expect(cars?.records).toBeLessThan(world.activeIds().length);
+    // The next full pass finds nothing that the window has not told.
+    const night = await stage.night();
+    expect(night.result.lotChanges).toBe(0);
+  });
+
+  it('changes nothing when it runs again', async () => {
+    const stage = await stageOf();
+    await stage.night();
+    advance(stage, 40);
+    await stage.run(incremental);
+    const lake = await stage.lake();
+    const files = inodes(stage, lake);
+    const { result } = await stage.run(incremental, { minutes: 5 });
+    for (const counts of Object.values(result.counts))
+      expect(counts).toMatchObject({ inserted: 0, updated: 0, gone: 0, writtenFiles: 0 });
+    expect(result.lotChanges).toBe(0);
+    expect(inodes(stage, await stage.lake())).toEqual(files);
+    expect(files.size).toBeGreaterThan(5);
+  });
+
+  it('reaches back to the last pass that was whole, through runs that failed', async () => {
+    const stage = await stageOf();
+    await stage.night();
+    advance(stage, 20);
+    await stage.run(incremental);
+    advance(stage, 20);
+    stage.sandbox.setFaults([{ match: { path: '/cars' }, fault: { kind: 'server-error' } }]);
+    await expect(stage.run(incremental, { retryBudget: 0.1 })).rejects.toMatchObject({
+      code: 'SERVICE_FAILED',
+    });
+    advance(stage, 20);
+    stage.sandbox.setFaults([]);
+    const { result } = await stage.run(incremental);
+    const [cars] = result.passes;
+    expect(cars?.manifest.request.minutes).toBe(41 * 60);
+    expect(activeIn(await stage.lake())).toEqual(stage.sandbox.world.activeIds());
+  });
+
+  it('says that a full pass is due where no window reaches back', async () => {
+    const stage = await stageOf({ vehicles: 30 });
+    const due = { outcome: 'usage', hint: expect.stringContaining('lotlake run nightly') };
+    await expect(stage.run(incremental)).rejects.toMatchObject(due);
+    await stage.night();
+    const asked = stage.sandbox.requests.length;
+    advance(stage, 73);
+    await expect(stage.run(incremental)).rejects.toMatchObject({
+      ...due,
+      message: expect.stringContaining('3.0 days ago'),
+    });
+    expect(stage.sandbox.requests.length).toBe(asked);
+    await expect(stage.night()).resolves.toBeDefined();
+  });
+
+  it('between a full pass that was cut off and its next start is neither overwritten nor archived', async () => {
+    const stage = await stageOf();
+    await stage.night();
+    advance(stage, 20);
+    stage.sandbox.setFaults([{ match: { path: '/cars', after: 4 }, fault: { kind: 'server-error' } }]);
+    await expect(stage.run(nightly, { retryBudget: 0.1, concurrency: 1 })).rejects.toMatchObject({
+      code: 'SERVICE_FAILED',
+    });
+    stage.sandbox.setFaults([]);
+    advance(stage, 5);
+    await stage.run(incremental);
+    const { warnings } = await stage.night({ minutes: 1, allowShrink: true });
+    expect(warnings.filter((warning) => warning.includes('is abandoned'))).toHaveLength(1);
+    const lake = await stage.lake();
+    expect(activeIn(lake)).toEqual(stage.sandbox.world.activeIds());
+    expect(differences(lake, recordsOf(stage.sandbox.world), false)).toEqual([]);
+  });
+
+  it('is replayed by a rebuild', async () => {
+    const stage = await stageOf();
+    await stage.night();
+    advance(stage, 30);
+    await stage.run(incremental);
+    advance(stage, 30);
+    await stage.run(incremental);
+    const plain = (lake: Lake, table: string) =>
+      rowsOf(lake, table)
+        .map((row) => JSON.stringify(row))
+        .sort();
+    const before = await stage.lake();
+    await stage.run(rebuild);
+    const after = await stage.lake();
+    for (const table of ['lots', 'vehicles', 'prices', 'lot_changes', 'checked_items', 'archived_lots'])
+      expect(plain(after, table)).toEqual(plain(before, table));
+  });
+});
+
+describe('the accounts of a run', () => {
+  it('agree with what the service served and with the tables', async () => {
+    const stage = await stageOf();
+    const { result } = await stage.night();
+    const active = stage.sandbox.world.activeIds().length;
+    const cars = { stream: 'cars', served: active, landed: active, loaded: active, rejected: 0 };
+    expect(result.balance.streams).toContainEqual(cars);
+    const lake = await stage.lake();
+    expect(result.balance.tables.length).toBe(29);
+    for (const { table, before, inserted, removed, carried, after } of result.balance.tables) {
+      expect([table, before, removed, carried]).toEqual([table, 0, 0, 0]);
+      expect([table, inserted, after]).toEqual([
+        table,
+        rowsOf(lake, table).length,
+        rowsOf(lake, table).length,
+      ]);
+    }
+  });
+});

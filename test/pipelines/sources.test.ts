@@ -1,0 +1,103 @@
+import { afterEach, describe, expect, it } from 'vitest';
+import { startSandbox } from '../../src/sandbox/index.js';
+import { activeIn, differences, type Lake, recordsOf, rowsOf, type Stage, setUp } from './world-oracle.js';
+
+const CLOCK = new Date('2026-11-18T02:00:00Z');
+const WORLD = { vehicles: 150, seed: 29 };
+const closers: (() => Promise<void>)[] = [];
+afterEach(async () => {
+  for (const close of closers.splice(0)) await close();
+});
+
+async function stageOf(domains?: readonly number[]): Promise<Stage> {
+  const stage = await setUp({ ...WORLD, clock: CLOCK, ...(domains === undefined ? {} : { domains }) });
+  closers.push(() => stage.close());
+  return stage;
+}
+
+/** The same world five days later, for a key that has some sources. */
+async function laterFor(domains: readonly number[]) {
+  const clock = new Date(CLOCK.getTime() + 5 * 86_400_000);
+  const sandbox = await startSandbox({ ...WORLD, clock, domains });
+  closers.push(() => sandbox.close());
+  return sandbox;
+}
+
+const lotsOf = (lake: Lake, sources: readonly number[]) =>
+  rowsOf(lake, 'lots').filter((lot) => sources.includes(Number(lot.domain_id)));
+const LATER = 5 * 24 * 60;
+
+describe('a key that lacks a source', () => {
+  it('gets the others, asked for one by one, and is told which one it lacks', async () => {
+    const stage = await stageOf([1, 3]);
+    const { warnings, result } = await stage.night({ sources: [12, 1, 3] });
+    expect(warnings.filter((warning) => warning.startsWith('source 12 is left out'))).toHaveLength(1);
+    expect(warnings.find((warning) => warning.startsWith('source 12'))).toContain('(401)');
+    expect(result.passes.find(({ manifest }) => manifest.stream === 'cars')?.manifest.sources).toEqual([
+      1, 3,
+    ]);
+    const served = recordsOf(stage.sandbox.world).filter((record) =>
+      record.lots.some((lot: { domain: { id: number } }) => lot.domain.id !== 12),
+    );
+    const lake = await stage.lake();
+    expect(activeIn(lake)).toEqual(served.map((record) => record.id).sort((a, b) => a - b));
+    // Reports are of source 12 alone.
+    expect(differences(lake, served)).toEqual(['the records fill 5 tables only']);
+    // The lists of source 12 are refused to the key as well.
+    expect(rowsOf(lake, 'default_options')).toEqual([]);
+    expect(warnings.filter((warning) => /korea-(options|duplicates) is skipped/.test(warning))).toHaveLength(
+      2,
+    );
+  });
+
+  it.for([undefined, [1, 3, 12], [1, 3]])(
+    'keeps what the lake knows of it, and archives what left the others (sources %s)',
+    async (sources) => {
+      const stage = await stageOf();
+      await stage.night(sources === undefined ? {} : { sources });
+      const before = await stage.lake();
+      const later = await laterFor([1, 3]);
+      await stage.night({
+        ...(sources === undefined ? {} : { sources }),
+        url: later.url,
+        minutes: LATER,
+        allowShrink: true,
+      });
+      const lake = await stage.lake();
+      // The archive feed takes no source, so that what it names is archived whatever the key has.
+      const unnamed = lotsOf(lake, [12]).filter((lot) => lot.archived_by !== 'archive-feed');
+      if (sources?.includes(12) !== false) expect(unnamed.length).toBeGreaterThan(5);
+      const ids = new Set(unnamed.map((lot) => lot.lot_id));
+      expect(unnamed).toEqual(lotsOf(before, [12]).filter((lot) => ids.has(lot.lot_id)));
+      const left = lotsOf(lake, [1, 3]).filter((lot) => lot.archived === true);
+      expect(left.length).toBeGreaterThan(5);
+      const inFeed = new Set(
+        recordsOf(later.world).flatMap((record) => record.lots.map(({ id }: { id: number }) => id)),
+      );
+      const active = lotsOf(lake, [1, 3]).filter((lot) => lot.archived !== true);
+      expect(active.filter((lot) => !inFeed.has(Number(lot.lot_id)))).toEqual([]);
+    },
+  );
+
+  it('ends the run where it has none of those asked for', async () => {
+    const stage = await stageOf([3]);
+    await expect(stage.night({ sources: [1, 12] })).rejects.toMatchObject({
+      code: 'SERVICE_SOURCE_REFUSED',
+      outcome: 'refused',
+    });
+  });
+});
+
+describe('sources that are asked for one by one', () => {
+  it('make the lake that all together make', async () => {
+    const [together, apart] = [await stageOf(), await stageOf()];
+    await together.night();
+    await apart.night({ sources: [1, 3, 12] });
+    const rows = (lake: Lake) =>
+      rowsOf(lake, 'lots').map((lot) => [lot.lot_id, lot.domain_id, lot.status_id]);
+    const sorted = (lake: Lake) => rows(lake).sort((a, b) => Number(a[0]) - Number(b[0]));
+    const [a, b] = [await together.lake(), await apart.lake()];
+    expect(sorted(b)).toEqual(sorted(a));
+    expect(activeIn(b)).toEqual(activeIn(a));
+  });
+});
