@@ -52,11 +52,11 @@ const cli = yargs(hideBin(process.argv))
   .usage('$0 <command>\n\nVehicle-auction data feed to a columnar analytics lake.')
   .command(
     'run <pipeline>',
-    'run a pipeline: nightly, reference (catalog and lists), closing (prices of lots that left), or rebuild from landing',
+    'run a pipeline: nightly (full pass), incremental (changes since), reference (catalog and lists), closing (prices of lots that left), or rebuild from landing',
     (args) =>
       shared(args)
         .positional('pipeline', {
-          choices: ['nightly', 'reference', 'closing', 'rebuild'] as const,
+          choices: ['nightly', 'incremental', 'reference', 'closing', 'rebuild'] as const,
           demandOption: true,
         })
         .option('sandbox', { type: 'boolean', default: false, describe: 'run against the embedded service' })
@@ -66,13 +66,15 @@ const cli = yargs(hideBin(process.argv))
           default: false,
           describe: 'reference: walk into catalog entries without a vehicle in the feed, too',
         })
-        .option('allow-shrink', { type: 'boolean', describe: 'archive for absence past the shrink guard' }),
+        .option('allow-shrink', { type: 'boolean', describe: 'archive for absence past the shrink guard' })
+        .option('sources', {
+          type: 'string',
+          describe: 'sources to ask for one by one, such as 1,3 (LOTLAKE_SOURCES)',
+        }),
     async (args) => {
       const { run } = await import('./commands/run.js');
-      const config = {
-        ...configOf(args),
-        ...(args.allowShrink === undefined ? {} : { allowShrink: args.allowShrink }),
-      };
+      const { allowShrink, sources } = args;
+      const config = { ...configOf(args), allowShrink, sources };
       await run({ ...args, config }, effects);
     },
   )
@@ -107,11 +109,19 @@ const cli = yargs(hideBin(process.argv))
           demandOption: true,
           describe: 'one SELECT; tables and marts by name',
         })
-        .option('format', { choices: formats, default: 'table' as const, describe: 'form of the result' }),
+        .option('format', { choices: formats, default: 'table' as const, describe: 'form of the result' })
+        .option('as-of', {
+          type: 'string',
+          conflicts: 'snapshot',
+          describe: 'ask the snapshot that was current then: an instant, or a date for its end (UTC)',
+        })
+        .option('snapshot', { type: 'string', describe: 'ask the snapshot of this id' }),
     async (args) => {
       const { query } = await import('./commands/query.js');
+      const { asOf, snapshot } = args;
+      const choice = asOf !== undefined ? { asOf } : snapshot !== undefined ? { snapshot } : undefined;
       const format = args.json ? 'json' : args.format;
-      await query({ sql: args.sql, format, config: configOf(args) }, effects);
+      await query({ sql: args.sql, format, choice, config: configOf(args) }, effects);
     },
   )
   .command(
@@ -153,6 +163,47 @@ const cli = yargs(hideBin(process.argv))
     const { status } = await import('./commands/status.js');
     status({ json: args.json, config: configOf(args) }, effects);
   })
+  .command(
+    'runs',
+    'list the runs that published, newest first',
+    (args) => shared(args).option('limit', { type: 'number', default: 20, describe: 'runs to list' }),
+    async (args) => {
+      const { runs } = await import('./commands/runs.js');
+      await runs({ limit: args.limit, json: args.json, config: configOf(args) }, effects);
+    },
+  )
+  .command(
+    'rejects',
+    'list the records that break the contract, by place and reason',
+    (args) =>
+      shared(args)
+        .option('run', { type: 'string', describe: 'rejected by this run alone' })
+        .option('stream', { type: 'string', describe: 'of this stream alone' }),
+    async (args) => {
+      const { rejects } = await import('./commands/rejects.js');
+      const { run, stream, json } = args;
+      await rejects({ run, stream, json, config: configOf(args) }, effects);
+    },
+  )
+  .command(
+    'verify',
+    'check every file of a snapshot against its manifest, and its data tests',
+    (args) => shared(args).option('snapshot', { type: 'string', describe: 'id (default the published one)' }),
+    async (args) => {
+      const { verify } = await import('./commands/verify.js');
+      await verify({ snapshot: args.snapshot, json: args.json, config: configOf(args) }, effects);
+    },
+  )
+  .command(
+    'vacuum',
+    'remove snapshots and passes that are past retention, and what dead runs left',
+    (args) =>
+      shared(args).option('dry-run', { type: 'boolean', default: false, describe: 'say it, remove nothing' }),
+    async (args) => {
+      const { vacuum } = await import('./commands/vacuum.js');
+      await vacuum({ dryRun: args.dryRun, json: args.json, config: configOf(args) }, effects);
+    },
+  )
   .demandCommand(1, 'name a command')
   .strict()
   .version(String(JSON.parse(readFileSync(join(packageRoot, 'package.json'), 'utf8')).version))

@@ -1,9 +1,6 @@
 import { relative } from 'node:path';
-import Table from 'cli-table3';
 import type { RunResult } from '../../pipelines/finish.js';
-
-const number = (value: number): string => value.toLocaleString('en');
-const megabytes = (bytes: number): string => `${(bytes / 1e6).toFixed(1)} MB`;
+import { gridOf, megabytes, number } from './grid.js';
 
 /** The summary that a run ends with, for a person. */
 export function summarize(result: RunResult, cwd: string): string {
@@ -13,6 +10,8 @@ export function summarize(result: RunResult, cwd: string): string {
     `  ${relative(cwd, result.snapshot) || '.'}`,
     '',
     tables(result),
+    '',
+    ...balance(result),
     '',
     ...passes(result),
     ...rejectsAndDrift(result),
@@ -36,11 +35,7 @@ export function suggestions(): string[] {
 }
 
 function tables(result: RunResult): string {
-  const grid = new Table({
-    head: ['table', 'rows', 'new', 'changed', 'gone', 'size'],
-    colAligns: ['left', 'right', 'right', 'right', 'right', 'right'],
-    style: { head: [], border: [], compact: true },
-  });
+  const grid = gridOf(['table', '>rows', '>new', '>changed', '>gone', '>size']);
   const all = Object.entries({ ...result.manifest.tables, ...result.manifest.marts });
   for (const [name, table] of all) {
     const counts = result.counts[name];
@@ -51,11 +46,25 @@ function tables(result: RunResult): string {
   return grid.toString();
 }
 
+/** Served = landed = loaded + rejected, and rows before + new - removed = rows after; a run that differs is held. */
+function balance({ balance: { streams, tables } }: RunResult): string[] {
+  const grid = gridOf(['records of', '>served', '>landed', '>loaded', '>rejected']);
+  for (const { stream, served, landed, loaded, rejected } of streams)
+    grid.push([stream, ...[served, landed, loaded, rejected].map(number)]);
+  const sum = (member: 'before' | 'inserted' | 'removed' | 'carried' | 'after'): number =>
+    tables.reduce((total, table) => total + table[member], 0);
+  const carried = sum('carried') === 0 ? '' : ` + ${number(sum('carried'))} carried over`;
+  return [
+    grid.toString(),
+    `rows: ${number(sum('before'))} before + ${number(sum('inserted'))} new - ${number(sum('removed'))} replaced${carried} = ${number(sum('after'))}, in each of ${tables.length} tables`,
+  ];
+}
+
 function passes(result: RunResult): string[] {
   return result.passes.map((pass) => {
     const { manifest } = pass;
     const proof = manifest.complete ? '' : ' (proves no absence)';
-    return `${manifest.stream}: ${number(manifest.records)} records on ${number(manifest.pages)} pages, ${megabytes(manifest.bytes)}; ${number(pass.loaded)} loaded, ${number(pass.rejected)} rejected${proof}`;
+    return `${manifest.stream}: ${number(manifest.records)} records on ${number(manifest.pages)} pages, ${megabytes(manifest.bytes)}${proof}`;
   });
 }
 

@@ -4,29 +4,32 @@ import type { DuckDBConnection } from '@duckdb/node-api';
 import type { LakeFile } from './manifest.js';
 import { literal, literals, rows } from './session.js';
 
-/** Parquet files below a folder of a snapshot, with sizes and row counts; paths are relative to the snapshot. */
+/** A Parquet file of a snapshot, before its rows are counted. */
+export type FileSize = Omit<LakeFile, 'rows'>;
+
+/** Parquet files below a folder of a snapshot with their sizes; paths are relative to the snapshot. */
+export function fileSizes(snapshot: string, name: string): FileSize[] {
+  const folder = join(snapshot, name);
+  if (!existsSync(folder)) return [];
+  return readdirSync(folder, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile() && entry.name.endsWith('.parquet'))
+    .map((entry) => join(entry.parentPath, entry.name))
+    .sort()
+    .map((path) => ({ path: relative(snapshot, path), bytes: statSync(path).size }));
+}
+
+/** Parquet files below folders of a snapshot, with the row counts that their footers give. */
 export async function listFiles(
   connection: DuckDBConnection,
   snapshot: string,
-  name: string,
+  ...names: readonly string[]
 ): Promise<LakeFile[]> {
-  const folder = join(snapshot, name);
-  if (!existsSync(folder)) return [];
-  const paths = readdirSync(folder, { recursive: true, withFileTypes: true })
-    .filter((entry) => entry.isFile() && entry.name.endsWith('.parquet'))
-    .map((entry) => join(entry.parentPath, entry.name))
-    .sort();
-  if (paths.length === 0) return [];
-  const counts = await rows(
-    connection,
-    `select file_name, num_rows from parquet_file_metadata(${literals(paths)})`,
-  );
+  const files = names.flatMap((name) => fileSizes(snapshot, name));
+  if (files.length === 0) return [];
+  const paths = literals(files.map((file) => join(snapshot, file.path)));
+  const counts = await rows(connection, `select file_name, num_rows from parquet_file_metadata(${paths})`);
   const byName = new Map(counts.map((row) => [String(row.file_name), Number(row.num_rows)]));
-  return paths.map((path) => ({
-    path: relative(snapshot, path),
-    bytes: statSync(path).size,
-    rows: byName.get(path) ?? 0,
-  }));
+  return files.map((file) => ({ ...file, rows: byName.get(join(snapshot, file.path)) ?? 0 }));
 }
 
 /** Gives a file a second name in another snapshot; copies it where the file system has no hard links. */

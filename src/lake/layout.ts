@@ -1,6 +1,9 @@
 import { readlinkSync } from 'node:fs';
 import { basename, join } from 'node:path';
 
+/** File name of the DuckDB database of a snapshot. */
+export const WAREHOUSE = 'warehouse.duckdb';
+
 /** Folders and files of one output folder. */
 export interface Layout {
   readonly output: string;

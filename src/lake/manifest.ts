@@ -8,6 +8,8 @@ const fileSchema = z.object({
   path: z.string(),
   bytes: z.int(),
   rows: z.int(),
+  /** SHA-256 in hex; snapshots of earlier versions have none. */
+  sha256: z.string().optional(),
 });
 
 const tableSchema = z.object({
@@ -28,8 +30,12 @@ const manifestSchema = z.object({
   created_at: z.string(),
   /** Start of the last full pass that proves absence. */
   last_full_pass_at: z.string().nullable(),
+  /** The same for sources that were walked one by one since. */
+  last_full_pass_by_source: z.record(z.string(), z.string()),
   /** Start of the last pass over each stream that the lake holds. */
   last_pass_at: z.record(z.string(), z.string()),
+  /** Passes that the run of this snapshot merged. */
+  pass_ids: z.array(z.string()),
   tables: z.record(z.string(), tableSchema),
   marts: z.record(z.string(), tableSchema),
 });

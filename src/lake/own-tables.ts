@@ -45,7 +45,7 @@ export const ownTables: readonly OwnTable[] = [
         name: 'outcome',
         type: 'VARCHAR',
         description:
-          'found, or gone where the service no longer knows the vehicle; a vehicle that is gone is never asked for again.',
+          'found; gone where the service no longer knows the vehicle, which is never asked for again; refused where the key lacks its source.',
       },
       { name: 'run_id', type: 'VARCHAR', description: 'Run that last asked.' },
     ],

@@ -71,6 +71,21 @@ export async function rows(connection: DuckDBConnection, sql: string): Promise<R
   return reader.getRowObjectsJS().map(plain);
 }
 
+/** Runs statements in one transaction, which is ended where one of them fails. */
+export async function inTransaction(
+  connection: DuckDBConnection,
+  statements: readonly string[],
+): Promise<void> {
+  await connection.run('begin');
+  try {
+    await connection.run(statements.join(';\n'));
+  } catch (error) {
+    await connection.run('rollback');
+    throw error;
+  }
+  await connection.run('commit');
+}
+
 /** The first row of a query that must have one. */
 export async function row(connection: DuckDBConnection, sql: string): Promise<Row> {
   const [first] = await rows(connection, sql);

@@ -1,12 +1,13 @@
 import { mkdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { filesRelation, globRelation } from '../lake/files.js';
-import { type ManifestTable, readManifest } from '../lake/manifest.js';
+import { type Manifest, type ManifestTable, readManifest } from '../lake/manifest.js';
 import { ownTables } from '../lake/own-tables.js';
 import { monthOf } from '../lake/partition.js';
 import type { Column } from '../lake/schema.js';
-import { identifier, literal, row } from '../lake/session.js';
+import { identifier, literal, type Row, row, rows } from '../lake/session.js';
 import type { MergeContext } from './context.js';
+import { timestamp } from './state-tables.js';
 import { PARQUET } from './write.js';
 
 /** A table as carrying over sees it. */
@@ -20,24 +21,32 @@ interface Carried {
   readonly partitioned: boolean;
   /** SQL of the month of a row that comes from the published snapshot. */
   readonly month: string;
+  /** SQL that says which rows of the published snapshot count. */
+  readonly counts: string;
+  /** SQL that says which rebuilt rows the published snapshot knows better. */
+  readonly doubtful: string;
 }
 
 /**
  * Adds to a rebuilt state what only the published snapshot knows: rows whose passes landing no longer holds, the
- * state and history of rows that both have with the same content, and older changes of lots. Tables without such a row stay as they
- * are. Own rows of passes that were replayed are the replayed ones.
+ * state and history of rows that both have with the same content, older changes of lots, and rejects of passes that are gone. Tables
+ * without such a row stay as they are. Own rows of passes that were replayed are the replayed ones.
  */
 export async function carryOver(context: MergeContext, published: string): Promise<void> {
   const manifest = readManifest(published);
-  for (const table of carriedTables(context)) {
+  const replayed = await rows(
+    context.connection,
+    `select pass_id, stream, started_at from ${globRelation(context.target, 'passes', false)}`,
+  );
+  for (const table of [...cutTables(context), ...carriedOwnTables(published, manifest, replayed)]) {
     const stored = manifest.tables[table.name];
     if (stored === undefined || stored.rows === 0) continue;
     if (await hasMore(context, table, published, stored)) await rewrite(context, table, published, stored);
   }
 }
 
-function carriedTables(context: MergeContext): Carried[] {
-  const cut = [...context.schemas.values()].map(
+function cutTables(context: MergeContext): Carried[] {
+  return [...context.schemas.values()].map(
     ({ table, columns, own }): Carried => ({
       own: own.map((column) => column.name),
       name: table.name,
@@ -46,19 +55,40 @@ function carriedTables(context: MergeContext): Carried[] {
       sort: table.sort,
       partitioned: table.partition !== undefined,
       month: 'month',
+      counts: 'true',
+      doubtful: 'false',
     }),
   );
-  const own = ownTables
-    .filter((table) => table.name !== 'rejects')
-    .map(
-      (table): Carried => ({
-        ...table,
-        own: [],
-        sort: table.key,
-        month: monthOf('seen_at'),
-      }),
-    );
-  return [...cut, ...own];
+}
+
+function carriedOwnTables(published: string, manifest: Manifest, replayed: readonly Row[]): Carried[] {
+  const ids = replayed.map((pass) => literal(String(pass.pass_id))).join(', ') || 'null';
+  return ownTables.map(
+    (table): Carried => ({
+      ...table,
+      own: [],
+      sort: table.key,
+      month: monthOf('seen_at'),
+      // A rejected record of a pass that was replayed has had its chance.
+      counts: table.name === 'rejects' ? `pass_id not in (${ids})` : 'true',
+      doubtful: table.name === 'lot_changes' ? doubtfulChanges(published, manifest, replayed) : 'false',
+    }),
+  );
+}
+
+/**
+ * Whether a lot that is older than landing was archived before a pass is nothing that the passes say: a change of that
+ * state is one that the published snapshot knows.
+ */
+function doubtfulChanges(published: string, manifest: Manifest, replayed: readonly Row[]): string {
+  const lots = manifest.tables.lots;
+  const starts = replayed
+    .filter((pass) => pass.stream === 'cars')
+    .map((pass) => new Date(String(pass.started_at)).toISOString());
+  const [oldest] = starts.sort();
+  if (lots === undefined || oldest === undefined) return 'false';
+  return `(field in ('archived', 'archived_at', 'archived_by') and lot_id in (
+    select lot_id from ${filesRelation(published, lots.files, lots.partitioned)} where first_seen_at < ${timestamp(oldest)}))`;
 }
 
 async function hasMore(
@@ -75,6 +105,8 @@ async function hasMore(
       select 1 from ${old(table, published, stored)} as p
       left join ${rebuilt(context, table)} as r on ${match(table)}
       where r._found is null ${differs}
+    ) or exists (
+      select 1 from ${globRelation(context.target, table.name, table.partitioned)} where ${table.doubtful}
     ) as more`,
   );
   return found.more === true;
@@ -127,7 +159,8 @@ function same(table: Carried): string {
 }
 
 function rebuilt(context: MergeContext, table: Carried): string {
-  return `(select *, true as _found from ${globRelation(context.target, table.name, table.partitioned)})`;
+  const relation = globRelation(context.target, table.name, table.partitioned);
+  return `(select *, true as _found from ${relation} where not ${table.doubtful})`;
 }
 
 function old(table: Carried, published: string, stored: ManifestTable): string {
@@ -138,7 +171,7 @@ function old(table: Carried, published: string, stored: ManifestTable): string {
       : `cast(null as ${type}) as ${identifier(name)}`,
   );
   const month = table.partitioned ? `, ${table.month} as month` : '';
-  return `(select ${columns.join(', ')}${month} from ${filesRelation(published, stored.files, stored.partitioned)})`;
+  return `(select ${columns.join(', ')}${month} from ${filesRelation(published, stored.files, stored.partitioned)} where ${table.counts})`;
 }
 
 function match(table: Carried): string {

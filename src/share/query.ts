@@ -6,6 +6,7 @@ import { messageOf } from '../config/lotlake-error.js';
 import { literal } from '../lake/session.js';
 import { arrowStream } from './arrow.js';
 import type { Format } from './formats.js';
+import { clip, printable } from './printable.js';
 import { ShareError } from './share-error.js';
 
 /** Columns and rows of a result; values as DuckDB's JSON converter gives them, integers as numbers. */
@@ -110,17 +111,6 @@ async function parquet(connection: DuckDBConnection, sql: string, temp: string):
   }
 }
 
-/** Control characters would act on a terminal instead of being read. */
-const shown = (value: unknown): string => {
-  const text =
-    value === null || value === undefined
-      ? ''
-      : typeof value === 'object'
-        ? JSON.stringify(value)
-        : String(value);
-  return text.replaceAll(/[\u0000-\u001f\u007f-\u009f]/g, ' ');
-};
-
 function table(result: Result): string {
   const grid = new Table({
     head: result.columns.map((column) => column.name),
@@ -129,11 +119,10 @@ function table(result: Result): string {
       /INT|DOUBLE|DECIMAL|FLOAT/.test(column.type) ? 'right' : 'left',
     ),
   });
-  for (const row of result.rows) grid.push(result.columns.map((column) => clip(shown(row[column.name]))));
+  for (const row of result.rows)
+    grid.push(result.columns.map((column) => clip(printable(row[column.name]), 60)));
   return `${grid.toString()}\n(${result.rows.length} row${result.rows.length === 1 ? '' : 's'})\n`;
 }
-
-const clip = (text: string): string => (text.length > 60 ? `${text.slice(0, 59)}…` : text);
 
 /** RFC 4180; a text that a spreadsheet would take for a formula is disarmed with an apostrophe. */
 function csv(result: Result): string {

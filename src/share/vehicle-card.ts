@@ -1,10 +1,7 @@
 import Table from 'cli-table3';
 import type { z } from 'zod';
 import { vehicleSchema } from '../service/contract/vehicle.js';
-
-/** Control characters would act on a terminal instead of being read. */
-const plain = (value: unknown): string =>
-  value === null || value === undefined ? '' : String(value).replaceAll(/[\u0000-\u001f\u007f-\u009f]/g, ' ');
+import { printable } from './printable.js';
 
 /** One vehicle for a person: what it is, where it was offered, and whether it is archived. */
 export function vehicleCard(record: unknown): string {
@@ -14,8 +11,8 @@ export function vehicleCard(record: unknown): string {
   const lots = vehicle.lots ?? [];
   const isArchived = lots.length > 0 && lots.every((lot) => lot.archived === true);
   const facts = [
-    `${plain(vehicle.title ?? `vehicle ${vehicle.id}`)}${isArchived ? ' (archived)' : ''}`,
-    `id ${vehicle.id}, VIN ${plain(vehicle.vin) || 'unknown'}, ${plain(vehicle.year)} ${plain(vehicle.manufacturer?.name)} ${plain(vehicle.model?.name)} ${plain(vehicle.generation?.name)}`.trimEnd(),
+    `${printable(vehicle.title ?? `vehicle ${vehicle.id}`)}${isArchived ? ' (archived)' : ''}`,
+    `id ${vehicle.id}, VIN ${printable(vehicle.vin) || 'unknown'}, ${printable(vehicle.year)} ${printable(vehicle.manufacturer?.name)} ${printable(vehicle.model?.name)} ${printable(vehicle.generation?.name)}`.trimEnd(),
     [
       vehicle.body_type,
       vehicle.color,
@@ -24,7 +21,7 @@ export function vehicleCard(record: unknown): string {
       vehicle.drive_wheel,
       vehicle.fuel,
     ]
-      .map((named) => plain(named?.name).trim())
+      .map((named) => printable(named?.name).trim())
       .filter((name) => name !== '')
       .join(', '),
     `inspection reports: ${vehicle.inspections?.length ?? 0}, history reports: ${vehicle.vehicle_history_reports?.length ?? 0}`,
@@ -41,16 +38,16 @@ function lotTable(lots: Lots): string {
   });
   for (const lot of lots) {
     grid.push([
-      plain(lot.domain?.name),
-      plain(lot.lot),
-      plain(lot.status?.name),
-      plain(lot.sale_date).slice(0, 16),
-      plain(lot.bid),
-      plain(lot.final_bid),
-      plain(lot.buy_now),
-      plain(lot.damage?.main?.name),
-      plain(lot.odometer?.km),
-      lot.archived === true ? plain(lot.archived_at).slice(0, 10) || 'yes' : '',
+      printable(lot.domain?.name),
+      printable(lot.lot),
+      printable(lot.status?.name),
+      printable(lot.sale_date).slice(0, 16),
+      printable(lot.bid),
+      printable(lot.final_bid),
+      printable(lot.buy_now),
+      printable(lot.damage?.main?.name),
+      printable(lot.odometer?.km),
+      lot.archived === true ? printable(lot.archived_at).slice(0, 10) || 'yes' : '',
     ]);
   }
   return grid.toString();

@@ -1,29 +1,16 @@
-import { execFileSync, spawnSync } from 'node:child_process';
+import { execFileSync } from 'node:child_process';
 import { join } from 'node:path';
 import { tableFromIPC } from 'apache-arrow';
 import { parquetReadObjects } from 'hyparquet';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { suggestions } from '../../src/cli/summary.js';
-import { packageRoot } from '../../src/config/package-root.js';
 import { readManifest } from '../../src/lake/manifest.js';
 import { dictionary } from '../../src/share/dictionary.js';
 import { bareDuckDb, temporaryFolder } from '../pipelines/support.js';
+import { CLI, runLotlake } from './support.js';
 
-const CLI = join(packageRoot, 'dist', 'src', 'cli', 'main.js');
 const folder = temporaryFolder();
-
-function lotlake(...args: string[]): { code: number | null; out: string; err: string; bytes: Buffer } {
-  const result = spawnSync(process.execPath, [CLI, ...args], {
-    env: { ...process.env, LOTLAKE_OUTPUT: folder.path },
-    maxBuffer: 1 << 28,
-  });
-  return {
-    code: result.status,
-    out: result.stdout.toString(),
-    err: result.stderr.toString(),
-    bytes: result.stdout,
-  };
-}
+const lotlake = (...args: string[]) => runLotlake(folder.path, ...args);
 
 beforeAll(() => {
   const run = lotlake('run', 'nightly', '--sandbox', '--vehicles', '600', '--clock', '2026-11-20T00:00:00Z');

@@ -1,8 +1,8 @@
 import Table from 'cli-table3';
 import { type ConfigInput, readConfig } from '../../config/config.js';
-import { currentSnapshot, layoutOf } from '../../lake/layout.js';
 import { readManifest } from '../../lake/manifest.js';
 import { dictionary, type TableEntry } from '../../share/dictionary.js';
+import { publishedSnapshot } from '../../share/open-lake.js';
 import { ShareError } from '../../share/share-error.js';
 import type { Effects } from '../effects.js';
 
@@ -61,12 +61,5 @@ const grid_ = (head: string[], widths: number[]): InstanceType<typeof Table> =>
   new Table({ head, colWidths: widths, wordWrap: true, style: { head: [], border: [], compact: true } });
 
 function readDictionary(input: ConfigInput, effects: Effects): TableEntry[] {
-  const config = readConfig(input, effects);
-  const snapshot = currentSnapshot(layoutOf(config.output));
-  if (snapshot === undefined) {
-    throw new ShareError('SHARE_NO_SNAPSHOT', `there is no published lake in ${config.output}`, {
-      hint: 'run lotlake run nightly first, or name another folder with --output',
-    });
-  }
-  return dictionary(readManifest(snapshot));
+  return dictionary(readManifest(publishedSnapshot(readConfig(input, effects))));
 }

@@ -1,0 +1,146 @@
+import { existsSync } from 'node:fs';
+import { join, relative } from 'node:path';
+import { type ConfigInput, readConfig } from '../../config/config.js';
+import { layoutOf } from '../../lake/layout.js';
+import { literal, type Row, rows } from '../../lake/session.js';
+import { passFolder, readPass } from '../../land/pass.js';
+import type { StreamName } from '../../service/streams.js';
+import { openLake } from '../../share/open-lake.js';
+import { clip, printable } from '../../share/printable.js';
+import type { Effects } from '../effects.js';
+import { gridOf, number } from '../grid.js';
+import { streamOf } from '../stream-name.js';
+
+/** Records of one stream that break the contract in one way. */
+interface Group {
+  readonly stream: string;
+  /** Place in the record, without positions in lists. */
+  readonly path: string;
+  readonly expected: string;
+  /** Kind of what was found. */
+  readonly found: string;
+  readonly records: number;
+  readonly example: Example;
+}
+
+/** The first record of a group. */
+interface Example {
+  readonly pass_id: string;
+  readonly list: string;
+  readonly page: number;
+  /** Position in the page, from 0. */
+  readonly position: number;
+  readonly record_id: string | null;
+  readonly run_id: string;
+  readonly path: string;
+  readonly found: string;
+  /** The beginning of the record. */
+  readonly raw: string;
+  /** File in landing, and the line in it; null where landing no longer holds the pass. */
+  readonly file: string | null;
+  readonly line: number | null;
+}
+
+/** Longest beginning of a record that is shown. */
+const RAW = 160;
+
+/** Lists the records that were set aside, by stream, place and reason, and says how they come in. */
+export async function rejects(
+  options: {
+    readonly run: string | undefined;
+    readonly stream: string | undefined;
+    readonly json: boolean;
+    readonly config: ConfigInput;
+  },
+  effects: Effects,
+): Promise<void> {
+  const config = readConfig(options.config, effects);
+  const stream = options.stream === undefined ? undefined : streamOf(options.stream, '--stream');
+  const lake = await openLake(config, 'rejects');
+  try {
+    const found = await rows(lake.session.connection, groupsSql(options.run, stream));
+    const { landing } = layoutOf(config.output);
+    const groups = found.map((row) => groupOf(row, landing));
+    effects.out(options.json ? `${JSON.stringify(groups)}\n` : text(groups, effects.cwd));
+  } finally {
+    lake.close();
+  }
+}
+
+function groupsSql(run: string | undefined, stream: StreamName | undefined): string {
+  const first = ['pass_id', 'list', 'page', 'position', 'record_id', 'run_id', 'path', 'found', 'raw'].map(
+    (column) => `first(${column} order by pass_id, list, page, position) as first_${column}`,
+  );
+  return `
+    select stream, regexp_replace(path, '\\[\\d+\\]', '[]', 'g') as place, expected,
+      split_part(found, ' ', 1) as kind, count(*) as records, ${first.join(', ')}
+    from rejects
+    where ${run === undefined ? 'true' : `run_id = ${literal(run)}`}
+      and ${stream === undefined ? 'true' : `stream = ${literal(stream)}`}
+    group by all order by records desc, stream, place, expected, kind`;
+}
+
+function groupOf(row: Row, landing: string): Group {
+  const stream = String(row.stream);
+  const place = {
+    pass_id: String(row.first_pass_id),
+    list: String(row.first_list),
+    page: Number(row.first_page),
+    position: Number(row.first_position),
+  };
+  const file = fileOf(landing, stream, place);
+  return {
+    stream,
+    path: printable(row.place),
+    expected: printable(row.expected),
+    found: printable(row.kind),
+    records: Number(row.records),
+    example: {
+      ...place,
+      record_id: row.first_record_id === null ? null : printable(row.first_record_id),
+      run_id: String(row.first_run_id),
+      path: printable(row.first_path),
+      found: clip(printable(row.first_found), RAW),
+      raw: clip(printable(row.first_raw), RAW),
+      file,
+      line: file === null ? null : place.position + 1,
+    },
+  };
+}
+
+/** The file of landing that holds a page; of a page that was read again, the one that was received last. */
+function fileOf(
+  landing: string,
+  stream: string,
+  { pass_id, list, page }: Pick<Example, 'pass_id' | 'list' | 'page'>,
+): string | null {
+  const folder = passFolder(landing, { stream: streamOf(stream, 'rejects'), pass_id });
+  if (!existsSync(join(folder, 'pass.json'))) return null;
+  const landed = readPass(folder).pages.findLast((known) => known.list === list && known.page === page);
+  return landed === undefined ? null : join(folder, landed.file);
+}
+
+function text(groups: readonly Group[], cwd: string): string {
+  if (groups.length === 0) return 'no rejected records\n';
+  const grid = gridOf(['stream', 'path', 'expected', 'found', '>records']);
+  for (const { stream, path, expected, found, records } of groups)
+    grid.push([stream, path, clip(expected, 50), clip(found, 50), number(records)]);
+  return [
+    grid.toString(),
+    ...groups.map((group) => exampleText(group, cwd)),
+    'The raw records are in the column raw of the table rejects, and in landing while it keeps the pass.',
+    'Once the contract has learned, lotlake run rebuild brings those in that landing keeps.',
+    '',
+  ].join('\n');
+}
+
+function exampleText({ stream, example }: Group, cwd: string): string {
+  const { path, found, pass_id, list, page, position, record_id, file, line, raw } = example;
+  const inList = list === '' ? '' : ` of list ${printable(list)}`;
+  return [
+    `${stream} ${path}: ${found}`,
+    `  pass ${pass_id}, page ${page}${inList}, position ${position}, record ${record_id ?? 'without id'}, run ${example.run_id}`,
+    file === null ? '  landing no longer holds the pass' : `  ${relative(cwd, file)}, line ${line}`,
+    `  ${raw}`,
+  ].join('\n');
+}

@@ -1,0 +1,48 @@
+import { type Config, type ConfigInput, DEFAULT_PASSES, readConfig } from '../../config/config.js';
+import { layoutOf } from '../../lake/layout.js';
+import { takeLock } from '../../lake/lock.js';
+import { openTemporarySession } from '../../lake/temporary-session.js';
+import { executeVacuum, planVacuum, type Retention, type VacuumPlan } from '../../lake/vacuum.js';
+import type { StreamName } from '../../service/streams.js';
+import { printable } from '../../share/printable.js';
+import type { Effects } from '../effects.js';
+import { gridOf, megabytes } from '../grid.js';
+import { streamOf } from '../stream-name.js';
+
+/** Removes snapshots and passes that are past retention and what dead runs left, and says what that frees. */
+export async function vacuum(
+  options: { readonly dryRun: boolean; readonly json: boolean; readonly config: ConfigInput },
+  effects: Effects,
+): Promise<void> {
+  const config = readConfig(options.config, effects);
+  const layout = layoutOf(config.output);
+  const retention = retentionOf(config);
+  const release = takeLock(layout.lock, 'vacuum', effects.now());
+  try {
+    const opened = await openTemporarySession(config);
+    const plan = await planVacuum(opened.session.connection, layout, retention).finally(opened.close);
+    if (!options.dryRun) await executeVacuum(layout, plan, effects.signal);
+    const report = { dry_run: options.dryRun, ...plan };
+    effects.out(options.json ? `${JSON.stringify(report)}\n` : text(plan, options.dryRun));
+  } finally {
+    release();
+  }
+}
+
+function retentionOf({ keepSnapshots, keepPasses }: Config): Retention {
+  if (typeof keepPasses === 'number') return { snapshots: keepSnapshots, passes: () => keepPasses };
+  for (const name of Object.keys(keepPasses)) streamOf(name, 'keepPasses');
+  return { snapshots: keepSnapshots, passes: (stream: StreamName) => keepPasses[stream] ?? DEFAULT_PASSES };
+}
+
+function text({ removals, freed, kept }: VacuumPlan, dryRun: boolean): string {
+  const grid = gridOf(['what', 'folder', '>size', '>frees', 'why']);
+  for (const { kind, path, bytes, freed, reason } of removals)
+    grid.push([kind, path, megabytes(bytes), megabytes(freed), printable(reason)]);
+  return [
+    ...(removals.length === 0 ? ['nothing to remove'] : [grid.toString()]),
+    `frees ${megabytes(freed)} (${freed} bytes); stays: ${kept.snapshots} snapshots, ${kept.passes} passes`,
+    ...(dryRun ? ['dry run: nothing was removed'] : []),
+    '',
+  ].join('\n');
+}

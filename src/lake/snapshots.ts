@@ -1,0 +1,129 @@
+import { existsSync, readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import type { DuckDBConnection } from '@duckdb/node-api';
+import { ConfigError } from '../config/config-error.js';
+import { globRelation } from './files.js';
+import { LakeError } from './lake-error.js';
+import { currentSnapshot, type Layout } from './layout.js';
+import { type Manifest, readManifest } from './manifest.js';
+import { rows } from './session.js';
+
+/** A snapshot folder on disk. */
+export interface Snapshot {
+  readonly id: string;
+  readonly folder: string;
+  /** Undefined where there is none or it cannot be read. */
+  readonly manifest: Manifest | undefined;
+}
+
+/** Which snapshot is asked for: one by its id, or the one that was current at a moment. */
+export type Choice = { readonly snapshot: string } | { readonly asOf: string };
+
+/** Snapshot folders, oldest first: an id begins with the start of its run. */
+export function listSnapshots(layout: Layout): Snapshot[] {
+  if (!existsSync(layout.snapshots)) return [];
+  return readdirSync(layout.snapshots, { withFileTypes: true })
+    .filter((entry) => entry.isDirectory() && !entry.name.startsWith('.'))
+    .map((entry) => entry.name)
+    .sort()
+    .map((id) => {
+      const folder = join(layout.snapshots, id);
+      return { id, folder, manifest: manifestIn(folder) };
+    });
+}
+
+function manifestIn(folder: string): Manifest | undefined {
+  try {
+    return readManifest(folder);
+  } catch (error) {
+    if (error instanceof LakeError) return undefined;
+    throw error;
+  }
+}
+
+/** Ids of the snapshots that were current once: the one that is, and each that another snapshot was made from. */
+export async function publishedIds(
+  connection: DuckDBConnection,
+  layout: Layout,
+  snapshots: readonly Snapshot[],
+): Promise<ReadonlySet<string>> {
+  const current = currentSnapshot(layout);
+  const published = new Set(snapshots.filter(({ folder }) => folder === current).map(({ id }) => id));
+  for (const { id, folder } of snapshots)
+    for (const other of await idsIn(connection, folder, 'runs', 'snapshot_id').catch(() => []))
+      if (other !== id) published.add(other);
+  return published;
+}
+
+/** Ids that a small table of a snapshot names. */
+export async function idsIn(
+  connection: DuckDBConnection,
+  snapshot: string,
+  table: string,
+  column: string,
+): Promise<readonly string[]> {
+  const found = await rows(connection, `select ${column} as id from ${globRelation(snapshot, table, false)}`);
+  return found.map((row) => String(row.id));
+}
+
+/** Folder of the snapshot that is asked for. Throws LakeError that names the snapshots that are kept. */
+export async function pickSnapshot(
+  connection: DuckDBConnection,
+  layout: Layout,
+  choice: Choice,
+): Promise<string> {
+  if ('snapshot' in choice) return findSnapshot(layout, choice.snapshot);
+  const moment = momentOf(choice.asOf);
+  const snapshots = listSnapshots(layout);
+  const published = await publishedIds(connection, layout, snapshots);
+  const kept = snapshots.filter(hasManifest).filter(({ id }) => published.has(id));
+  const found = kept
+    .sort((a, b) => timeOf(a.manifest) - timeOf(b.manifest))
+    .filter(({ manifest }) => timeOf(manifest) <= moment)
+    .at(-1);
+  if (found === undefined) throw unknown(`no snapshot that is kept is as old as ${choice.asOf}`, kept);
+  return found.folder;
+}
+
+/** Folder of the snapshot of an id. Throws LakeError that names the snapshots that are kept. */
+export function findSnapshot(layout: Layout, id: string): string {
+  const snapshots = listSnapshots(layout);
+  const found = snapshots.find((snapshot) => snapshot.id === id);
+  if (found === undefined) throw unknown(`there is no snapshot ${id}`, snapshots.filter(hasManifest));
+  return found.folder;
+}
+
+type Sealed = Snapshot & { readonly manifest: Manifest };
+
+function hasManifest(snapshot: Snapshot): snapshot is Sealed {
+  return snapshot.manifest !== undefined;
+}
+
+const timeOf = (manifest: Manifest): number => Date.parse(manifest.created_at);
+
+const DATE = /^\d{4}-\d{2}-\d{2}$/;
+const INSTANT = /^\d{4}-\d{2}-\d{2}[T ]\d{2}:\d{2}(:\d{2}(\.\d+)?)?(Z|[+-]\d{2}:?\d{2})?$/;
+
+/** The moment that a text names, in milliseconds: a date is its whole day, and no zone means UTC. */
+function momentOf(text: string): number {
+  const zoned = /(Z|[+-]\d{2}:?\d{2})$/.test(text.slice(10)) ? text : `${text}Z`;
+  const moment = DATE.test(text)
+    ? Date.parse(`${text}T23:59:59.999Z`)
+    : INSTANT.test(text)
+      ? Date.parse(zoned.replace(' ', 'T'))
+      : Number.NaN;
+  if (Number.isNaN(moment))
+    throw new ConfigError(
+      `${text} is no time`,
+      'write a date (2026-11-18) or an instant (2026-11-18T06:00:00Z)',
+    );
+  return moment;
+}
+
+function unknown(message: string, kept: readonly Sealed[]): LakeError {
+  const list = kept.map(({ id, manifest }) => `${id} (${manifest.created_at})`);
+  return new LakeError('LAKE_NO_SNAPSHOT', message, {
+    outcome: 'usage',
+    hint: list.length === 0 ? 'no snapshot is kept' : `kept: ${list.join(', ')}`,
+  });
+}

@@ -1,0 +1,149 @@
+import { existsSync, mkdirSync, renameSync, rmdirSync } from 'node:fs';
+import { rm } from 'node:fs/promises';
+import { basename, join, relative } from 'node:path';
+import type { DuckDBConnection } from '@duckdb/node-api';
+import { killPoint } from '../config/kill-point.js';
+import { messageOf } from '../config/lotlake-error.js';
+import { listPasses, type Pass } from '../land/pass.js';
+import { type StreamName, streamNames } from '../service/streams.js';
+import { measure } from './disk-use.js';
+import { LakeError } from './lake-error.js';
+import { currentSnapshot, type Layout } from './layout.js';
+import { findLeftovers, TRASH, trashFolders } from './leftovers.js';
+import { readManifest } from './manifest.js';
+import { idsIn, listSnapshots, publishedIds, type Snapshot } from './snapshots.js';
+import { type Going, type LakeFacts, planPasses, planSnapshots } from './vacuum-plan.js';
+import { findMissing } from './verify-files.js';
+
+/** How much is kept. */
+export interface Retention {
+  /** Published snapshots, the current one among them. */
+  readonly snapshots: number;
+  /** Full passes of a stream. */
+  passes(stream: StreamName): number;
+}
+
+/** A file or folder that is removed. */
+export interface Removal {
+  /** Path below the output folder. */
+  readonly path: string;
+  readonly kind: 'snapshot' | 'pass' | 'leftover';
+  readonly reason: string;
+  readonly bytes: number;
+  /** Bytes that its removal gives back; what a snapshot that stays links to is not among them. */
+  readonly freed: number;
+}
+
+/** What a vacuum removes and leaves. */
+export interface VacuumPlan {
+  readonly removals: readonly Removal[];
+  readonly freed: number;
+  readonly kept: { readonly snapshots: number; readonly passes: number };
+}
+
+/**
+ * Finds what can go. The caller holds the lock of the output folder, so that no run is at work. Throws LakeError where
+ * the current snapshot is damaged: then nothing says what the lake still needs.
+ */
+export async function planVacuum(
+  connection: DuckDBConnection,
+  layout: Layout,
+  retention: Retention,
+): Promise<VacuumPlan> {
+  const snapshots = listSnapshots(layout);
+  const lake = await factsOf(connection, layout, snapshots);
+  const sealed = snapshots.map(({ id, folder }) => ({
+    id,
+    sealed: existsSync(join(folder, 'manifest.json')),
+  }));
+  const passes = streamNames
+    .flatMap((stream) => listPasses(layout.landing, stream))
+    .map(({ folder, manifest }: Pass) => ({ ...manifest, folder }));
+  const oldSnapshots = planSnapshots(sealed, lake, retention.snapshots).map(({ what, reason }) => ({
+    what: join(layout.snapshots, what),
+    reason,
+  }));
+  const oldPasses = planPasses(passes, lake, retention.passes).map(({ what, reason }) => ({
+    what: what.folder,
+    reason,
+  }));
+  const going = new Set([...oldSnapshots, ...oldPasses].map(({ what }) => what));
+  const kept = [...snapshots, ...passes].map(({ folder }) => folder).filter((folder) => !going.has(folder));
+  const all = [
+    ...removals('leftover', findLeftovers(layout, kept)),
+    ...removals('snapshot', oldSnapshots),
+    ...removals('pass', oldPasses),
+  ];
+  const uses = measure(all.map(({ path }) => path));
+  const measured = all.map((removal, i) => ({
+    ...removal,
+    path: relative(layout.output, removal.path),
+    bytes: uses[i]?.bytes ?? 0,
+    freed: uses[i]?.freed ?? 0,
+  }));
+  return {
+    removals: measured,
+    freed: measured.reduce((sum, { freed }) => sum + freed, 0),
+    kept: {
+      snapshots: snapshots.length - oldSnapshots.length,
+      passes: passes.length - oldPasses.length,
+    },
+  };
+}
+
+const removals = (kind: Removal['kind'], going: readonly Going<string>[]) =>
+  going.map(({ what, reason }) => ({ path: what, kind, reason }));
+
+async function factsOf(
+  connection: DuckDBConnection,
+  layout: Layout,
+  snapshots: readonly Snapshot[],
+): Promise<LakeFacts> {
+  const folder = currentSnapshot(layout);
+  const published = await publishedIds(connection, layout, snapshots);
+  if (folder === undefined || !existsSync(folder))
+    return { current: undefined, published, passes: new Set(), lastPassAt: {} };
+  const manifest = readManifest(folder);
+  const [missing] = findMissing(folder, manifest);
+  if (missing !== undefined)
+    throw unsound(`${join(folder, missing.file ?? '')}: ${missing.found} instead of ${missing.expected}`);
+  const passes = await idsIn(connection, folder, 'passes', 'pass_id').catch((cause: unknown) => {
+    throw unsound(`${join(folder, 'passes')} cannot be read: ${messageOf(cause)}`);
+  });
+  return { current: basename(folder), published, passes: new Set(passes), lastPassAt: manifest.last_pass_at };
+}
+
+/** What landing and older snapshots hold may be all that is left of a lake that is damaged. */
+function unsound(message: string): LakeError {
+  return new LakeError('LAKE_UNSOUND', message, {
+    outcome: 'held',
+    hint: 'nothing was removed; lotlake verify names all that is wrong',
+  });
+}
+
+/**
+ * Removes what a plan names. A folder is first moved to where no reader lists it, so that nobody meets half of it; what
+ * a vacuum that dies leaves there, the next one removes.
+ */
+export async function executeVacuum(layout: Layout, plan: VacuumPlan, signal: AbortSignal): Promise<void> {
+  killPoint('vacuum.planned');
+  for (const { path, kind } of plan.removals) {
+    signal.throwIfAborted();
+    const place = join(layout.output, path);
+    const gone = kind === 'leftover' ? place : moveAway(layout, place, kind);
+    await rm(gone, { recursive: true, force: true });
+    killPoint('vacuum.folder-deleted');
+  }
+  for (const folder of trashFolders(layout)) if (existsSync(folder)) rmdirSync(folder);
+  killPoint('vacuum.done');
+}
+
+/** The trash is on the disk of what it takes: snapshots and landing may be on two. */
+function moveAway(layout: Layout, place: string, kind: 'snapshot' | 'pass'): string {
+  const trash = join(kind === 'snapshot' ? layout.lake : layout.landing, TRASH);
+  mkdirSync(trash, { recursive: true });
+  const moved = join(trash, basename(place));
+  renameSync(place, moved);
+  killPoint('vacuum.moved');
+  return moved;
+}

@@ -1,0 +1,103 @@
+import { readdirSync, statSync } from 'node:fs';
+import { join, relative } from 'node:path';
+import { checksumOf } from './checksum.js';
+import { WAREHOUSE } from './layout.js';
+import type { LakeFile, Manifest } from './manifest.js';
+
+/** One thing that is not as it should be. */
+export interface Problem {
+  /** Table or mart, data test, or `snapshot` for the folder itself. */
+  readonly table: string;
+  /** Path below the snapshot; null where it is about no one file. */
+  readonly file: string | null;
+  readonly check:
+    | 'presence'
+    | 'size'
+    | 'checksum'
+    | 'rows'
+    | 'schema'
+    | 'key'
+    | 'readable'
+    | 'warehouse'
+    | 'test';
+  readonly expected: string;
+  readonly found: string;
+}
+
+/** Tables and marts of a manifest by name. */
+export const allTables = (manifest: Manifest): Manifest['tables'] => ({
+  ...manifest.tables,
+  ...manifest.marts,
+});
+
+/** Compares the files of a snapshot with its manifest by name, size and checksum. */
+export async function verifyFiles(
+  snapshot: string,
+  manifest: Manifest,
+  signal: AbortSignal,
+): Promise<readonly Problem[]> {
+  const problems = findStrays(snapshot, manifest);
+  for (const [table, { files, rows }] of Object.entries(allTables(manifest))) {
+    for (const file of files) {
+      signal.throwIfAborted();
+      const problem = sizeProblem(snapshot, table, file) ?? (await checksumProblem(snapshot, table, file));
+      if (problem !== undefined) problems.push(problem);
+    }
+    const sum = files.reduce((total, file) => total + file.rows, 0);
+    if (sum !== rows)
+      problems.push({
+        table,
+        file: 'manifest.json',
+        check: 'rows',
+        expected: `${rows}`,
+        found: `${sum} in its files`,
+      });
+  }
+  return problems;
+}
+
+function findStrays(snapshot: string, manifest: Manifest): Problem[] {
+  const known = new Set([
+    'manifest.json',
+    WAREHOUSE,
+    ...Object.values(allTables(manifest)).flatMap(({ files }) => files.map((file) => file.path)),
+  ]);
+  return readdirSync(snapshot, { recursive: true, withFileTypes: true })
+    .filter((entry) => !entry.isDirectory())
+    .map((entry) => relative(snapshot, join(entry.parentPath, entry.name)))
+    .filter((file) => !known.has(file))
+    .sort()
+    .map((file) => ({
+      table: file.split('/').length > 1 ? (file.split('/')[0] ?? '') : 'snapshot',
+      file,
+      check: 'presence',
+      expected: 'no such file',
+      found: 'a file that the manifest does not name',
+    }));
+}
+
+/** Files of a manifest that are not there, or not of their size. */
+export function findMissing(snapshot: string, manifest: Manifest): Problem[] {
+  return Object.entries(allTables(manifest)).flatMap(([table, { files }]) =>
+    files.flatMap((file) => sizeProblem(snapshot, table, file) ?? []),
+  );
+}
+
+function sizeProblem(snapshot: string, table: string, file: LakeFile): Problem | undefined {
+  const found = statSync(join(snapshot, file.path), { throwIfNoEntry: false });
+  if (found?.size === file.bytes) return undefined;
+  const check = found === undefined ? 'presence' : 'size';
+  const told = found === undefined ? 'no file' : `${found.size} bytes`;
+  return { table, file: file.path, check, expected: `${file.bytes} bytes`, found: told };
+}
+
+async function checksumProblem(
+  snapshot: string,
+  table: string,
+  file: LakeFile,
+): Promise<Problem | undefined> {
+  if (file.sha256 === undefined) return undefined;
+  const found = await checksumOf(join(snapshot, file.path));
+  if (found === file.sha256) return undefined;
+  return { table, file: file.path, check: 'checksum', expected: file.sha256, found };
+}

@@ -1,0 +1,30 @@
+import { spawnSync } from 'node:child_process';
+import { join } from 'node:path';
+import { packageRoot } from '../../src/config/package-root.js';
+
+/** The built command line. */
+export const CLI = join(packageRoot, 'dist', 'src', 'cli', 'main.js');
+
+/** What a command left: its exit code and what it said. */
+export interface Ended {
+  readonly code: number | null;
+  readonly out: string;
+  readonly err: string;
+  readonly bytes: Buffer;
+}
+
+/** Runs a command over an output folder in a process of its own, to its end. */
+export function runLotlake(output: string, ...args: readonly string[]): Ended {
+  const result = spawnSync(process.execPath, [CLI, ...args], {
+    // Where `lotlake.config.json` is looked for.
+    cwd: output,
+    env: { ...process.env, LOTLAKE_OUTPUT: output },
+    maxBuffer: 1 << 28,
+  });
+  return {
+    code: result.status,
+    out: result.stdout.toString(),
+    err: result.stderr.toString(),
+    bytes: result.stdout,
+  };
+}

@@ -1,0 +1,97 @@
+import { existsSync, linkSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, expect, it } from 'vitest';
+import { nightly } from '../../pipelines/nightly.js';
+import { measure } from '../../src/lake/disk-use.js';
+import { layoutOf } from '../../src/lake/layout.js';
+import type { VacuumPlan } from '../../src/lake/vacuum.js';
+import { runLotlake } from '../cli/support.js';
+import { configFor, serve, silentReporter, temporaryFolder } from '../pipelines/support.js';
+
+const folder = temporaryFolder();
+afterAll(() => folder.remove());
+const layout = layoutOf(folder.path);
+
+function write(...path: string[]): void {
+  const file = join(...path);
+  mkdirSync(join(file, '..'), { recursive: true });
+  writeFileSync(file, 'left');
+}
+
+it('what dead runs left goes, and the next run resumes the pass that one of them left open', async () => {
+  let broken = false;
+  const asked: string[] = [];
+  const service = await serve(({ pathname, searchParams }) => {
+    const page = Number(searchParams.get('page'));
+    const isTotal = searchParams.get('per_page') === '1';
+    if (pathname !== '/api/cars' || (broken && page === 1 && !isTotal))
+      return { status: 404, body: { message: 'not here' } };
+    if (!isTotal) asked.push(String(page));
+    const meta = { current_page: page, last_page: 2, per_page: 1000, total: 2000 };
+    const data = page > 2 ? [] : [{ id: page, lots: [] }];
+    return { body: { data, links: { next: page < 2 ? 'http://x.example/api/cars?page=2' : null }, meta } };
+  });
+  const start = Date.now();
+  const night = (days: number) => {
+    const reporter = silentReporter();
+    const now = () => new Date(start + days * 86_400_000);
+    const run = nightly({ config: configFor(service.url, folder.path, { concurrency: 1 }), reporter, now });
+    return { reporter, run };
+  };
+  await night(0).run;
+  broken = true;
+  await expect(night(1).run).rejects.toThrow(/not here/);
+  const cars = join(layout.landing, 'cars');
+  const passes = readdirSync(cars);
+  expect(passes.length).toBe(2);
+
+  const [snapshot = ''] = readdirSync(layout.snapshots);
+  write(layout.work, 'dead', 'state', 'data_0.parquet');
+  write(layout.lake, '.trash', 'older', 'lots', 'data_0.parquet');
+  write(layout.snapshots, '20990101T000000Z-abcdef', 'lots', 'data_0.parquet');
+  write(layout.landing, 'cars', '20990101T000000Z-abcdef', 'page-000001.ndjson.gz.1.x.tmp');
+  write(cars, passes[1] ?? '', 'page-000009.ndjson.gz.1.x.tmp');
+  write(layout.snapshots, snapshot, 'manifest.json.tmp');
+  write(folder.path, 'notes', 'mine.txt');
+  const { code, out, err } = runLotlake(folder.path, 'vacuum', '--json');
+  expect(code, err).toBe(0);
+  const { removals, kept }: Pick<VacuumPlan, 'removals' | 'kept'> = JSON.parse(out);
+  // The lists that the service does not have.
+  const abandoned = removals.filter(({ kind }) => kind === 'pass');
+  expect(abandoned.filter(({ reason }) => !reason.startsWith('abandoned: '))).toEqual([]);
+  expect(removals.filter(({ kind }) => kind !== 'pass').map(({ path }) => path)).toEqual([
+    'work',
+    'lake/.trash/older',
+    'landing/cars/20990101T000000Z-abcdef',
+    `lake/snapshots/${snapshot}/manifest.json.tmp`,
+    `landing/cars/${passes[1]}/page-000009.ndjson.gz.1.x.tmp`,
+    'lake/snapshots/20990101T000000Z-abcdef',
+  ]);
+  expect(kept).toEqual({ snapshots: 1, passes: 2 });
+  expect(readdirSync(folder.path).sort()).toEqual(['lake', 'landing', 'notes']);
+  expect(readdirSync(layout.lake).sort()).toEqual(['current', 'snapshots']);
+  expect(readdirSync(cars)).toEqual(passes);
+
+  broken = false;
+  asked.length = 0;
+  const next = night(1.1);
+  await next.run;
+  await service.close();
+  expect(next.reporter.steps.join()).toContain(`resume pass ${passes[1]} of cars with 1 pages`);
+  expect(asked).toEqual(['1']);
+});
+
+it('a file frees its bytes where its last name goes', () => {
+  const place = join(folder.path, 'links');
+  write(place, 'a', 'shared');
+  write(place, 'a', 'alone');
+  for (const name of ['b', 'kept']) mkdirSync(join(place, name));
+  linkSync(join(place, 'a', 'shared'), join(place, 'b', 'shared'));
+  write(place, 'b', 'held');
+  linkSync(join(place, 'b', 'held'), join(place, 'kept', 'held'));
+  expect(measure([join(place, 'a'), join(place, 'b')])).toEqual([
+    { bytes: 8, freed: 4 },
+    { bytes: 8, freed: 4 },
+  ]);
+  expect(existsSync(join(place, 'kept', 'held'))).toBe(true);
+});

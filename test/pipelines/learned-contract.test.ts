@@ -1,0 +1,72 @@
+import { join } from 'node:path';
+import { afterEach, expect, it, vi } from 'vitest';
+import { z } from 'zod';
+import { described, Kind } from '../../src/service/contract/field.js';
+import { vehicleSchema } from '../../src/service/contract/vehicle.js';
+import { runLotlake } from '../cli/support.js';
+import { bareDuckDb, configFor, lastPage, serve, silentReporter, temporaryFolder } from './support.js';
+
+const folder = temporaryFolder();
+afterEach(() => folder.remove());
+
+/** A contract that does not know yet that a year may come as text. */
+const ignorant = vehicleSchema.extend({
+  year: described(z.int().nullish(), {
+    description: 'Model year.',
+    wire: { accepts: Kind.null | Kind.integer, duckdb: 'BIGINT', lexical: 'number', required: false },
+  }),
+});
+
+const cars = [
+  { id: 1, year: 2015, lots: [] },
+  { id: 2, year: '2016', title: 'a \u009b31m title', lots: [] },
+  { id: 3, year: '2017', lots: [] },
+  { id: 'x', lots: [] },
+];
+
+it('records that the contract refused are listed by rejects, and a rebuild brings them in once it has learned', async () => {
+  vi.doMock('../../src/service/streams.js', async (original) => {
+    const real = await original<typeof import('../../src/service/streams.js')>();
+    return { ...real, streams: { ...real.streams, cars: { ...real.streams.cars, schema: ignorant } } };
+  });
+  const service = await serve(({ pathname, searchParams }) =>
+    pathname === '/api/cars'
+      ? { body: lastPage(searchParams.get('page') === '1' ? cars : []) }
+      : { status: 404, body: { message: 'not here' } },
+  );
+  const job = { config: configFor(service.url, folder.path), reporter: silentReporter() };
+  const { nightly } = await import('../../pipelines/nightly.js');
+  const night = await nightly(job);
+  await service.close();
+
+  const groups = JSON.parse(runLotlake(folder.path, 'rejects', '--json').out);
+  const { pass_id } = night.passes[0]?.manifest ?? {};
+  const file = join(folder.path, 'landing', 'cars', pass_id ?? '', 'page-000001.ndjson.gz');
+  expect(groups).toMatchObject([
+    { stream: 'cars', path: 'year', expected: 'null, integer', found: 'text', records: 2 },
+    { stream: 'cars', path: 'id', found: 'text', records: 1 },
+  ]);
+  expect(groups[0].example).toMatchObject({ pass_id, page: 1, position: 1, record_id: '2', file, line: 2 });
+  const told = runLotlake(folder.path, 'rejects', '--run', night.runId).out;
+  expect(told).toContain('a  31m title');
+  expect(told).not.toContain('\u009b');
+  expect(told).toContain('lotlake run rebuild');
+  expect(runLotlake(folder.path, 'rejects', '--stream', 'titles').out).toBe('no rejected records\n');
+  expect(runLotlake(folder.path, 'rejects', '--stream', 'lots').code).toBe(2);
+
+  vi.doUnmock('../../src/service/streams.js');
+  vi.resetModules();
+  const { rebuild } = await import('../../pipelines/rebuild.js');
+  await rebuild(job);
+  const duck = await bareDuckDb();
+  const read = (sql: string) => duck.query(sql.replace('$', join(folder.path, 'lake', 'current')));
+  expect(await read("select vehicle_id, year from '$/vehicles/*.parquet' order by 1")).toEqual([
+    { vehicle_id: 1, year: 2015 },
+    { vehicle_id: 2, year: 2016 },
+    { vehicle_id: 3, year: 2017 },
+  ]);
+  expect(await read("select path, record_id from '$/rejects/*.parquet'")).toEqual([
+    { path: 'id', record_id: 'x' },
+  ]);
+  duck.close();
+});
