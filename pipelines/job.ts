@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { mkdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Config } from '../src/config/config.js';
+import { killPoint } from '../src/config/kill-point.js';
 import type { Client } from '../src/extract/client.js';
 import { openClient } from '../src/extract/open-client.js';
 import { type Layout, layoutOf } from '../src/lake/layout.js';
@@ -60,6 +61,7 @@ export async function runJob<T>(
   const startedAt = now();
   const layout = layoutOf(options.config.output);
   const release = takeLock(layout.lock, pipeline, new Date());
+  killPoint('job.locked');
   const runId = `${startedAt.toISOString().replaceAll(/[-:]|\.\d+/g, '')}-${randomBytes(3).toString('hex')}`;
   const folder = join(layout.work, runId);
   let session: Session | undefined;
@@ -72,7 +74,7 @@ export async function runJob<T>(
     const opened = session;
     const interrupt = (): void => opened.interrupt();
     options.signal?.addEventListener('abort', interrupt, { once: true });
-    const contracts = readContracts();
+    const { contracts, schemas } = await readDefinitions(session);
     const warnings: string[] = [];
     const reporter = {
       ...bound(options.reporter, options.signal),
@@ -90,7 +92,7 @@ export async function runJob<T>(
       layout,
       session,
       contracts,
-      schemas: await describeTables(session, contracts),
+      schemas,
       work: folder,
       drift: [],
       warnings,
@@ -108,6 +110,19 @@ export async function runJob<T>(
     removeWork(layout.work);
     release();
   }
+}
+
+type Definitions = Pick<Job, 'contracts' | 'schemas'>;
+
+let definitions: Definitions | undefined;
+
+/** The contracts and the columns of every table, which follow from the code alone: computed once a process. */
+async function readDefinitions(session: Session): Promise<Definitions> {
+  if (definitions === undefined) {
+    const contracts = readContracts();
+    definitions = { contracts, schemas: await describeTables(session, contracts) };
+  }
+  return definitions;
 }
 
 function readContracts(): Readonly<Record<StreamName, ContractNode>> {

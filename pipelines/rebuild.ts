@@ -12,7 +12,8 @@ import { sealState } from '../src/publish/publish.js';
 import { carryOver } from '../src/reconcile/carry-over.js';
 import type { BaseState, MergeContext } from '../src/reconcile/context.js';
 import { streams } from '../src/service/streams.js';
-import { contractFingerprint, type LoadedPass } from './extract-stream.js';
+import type { LoadedPass } from './extract-stream.js';
+import { contractFingerprint } from './find-pass.js';
 import {
   evidenceOf,
   type Merged,

@@ -32,7 +32,7 @@ export const DELIVERED: Readonly<Record<string, string>> = {
 
 /**
  * Types one batch of records and stages each lake table of its stream as one Parquet file,
- * `<stage>/<table>/<batch>.parquet`, with `_seq` beside the table's columns.
+ * `<stage>/<table>/<batch>.parquet`, with `_seq` beside the table's columns; a wide table of a large batch by partition.
  * @returns number of records in the batch
  */
 export async function loadBatch(
@@ -46,17 +46,25 @@ export async function loadBatch(
     readonly largestRecord: number;
     readonly stage: string;
     readonly name: string;
+    /** Whether the batch is small, so that no table of it is worth staging by partition. */
+    readonly isSmall: boolean;
   },
 ): Promise<number> {
   await createBatch(connection, options);
   try {
     await createViews(connection, options.stream, options.contract, options.learned);
-    for (const table of lakeTables().filter((table) => table.stream === options.stream))
-      await stage(connection, stagedSql(table), join(options.stage, table.name), options.name, table.wide);
-    if (options.stream === 'cars') {
-      for (const [name, sql] of Object.entries(DELIVERED))
-        await stage(connection, sql, join(options.stage, name), options.name);
-    }
+    const tables = lakeTables().filter((table) => table.stream === options.stream);
+    const copies = tables.map((table) =>
+      stageSql(
+        stagedSql(table),
+        join(options.stage, table.name),
+        options.name,
+        table.wide && !options.isSmall,
+      ),
+    );
+    const delivered = options.stream === 'cars' ? Object.entries(DELIVERED) : [];
+    copies.push(...delivered.map(([name, sql]) => stageSql(sql, join(options.stage, name), options.name)));
+    await connection.run(copies.join(';\n'));
     const counted = await connection.runAndReadAll(`select count(*) from ${BATCH}`);
     return Number(counted.getRows()[0]?.[0]);
   } finally {
@@ -77,6 +85,7 @@ async function createBatch(
     readonly learned: LearnedPaths;
     readonly files: readonly BatchFile[];
     readonly largestRecord: number;
+    readonly isSmall: boolean;
   },
 ): Promise<void> {
   const { files } = options;
@@ -90,7 +99,7 @@ async function createBatch(
     create or replace temp table ${BATCH} as
     select * exclude (_file), ${order}[_file] as _seq, ${lists}[_file] as _list
     from read_json(${paths}, format = 'newline_delimited', filename = '_file',
-      maximum_object_size = ${Math.max(4 << 20, options.largestRecord * 2)}, columns = {${columns}})`);
+      maximum_object_size = ${Math.max(options.isSmall ? 1 << 18 : 4 << 20, options.largestRecord * 2)}, columns = {${columns}})`);
 }
 
 /** An empty batch, so that the columns of every table can be described without a record. */
@@ -112,26 +121,19 @@ async function createViews(
   contract: ContractNode,
   learned: LearnedPaths,
 ): Promise<void> {
-  for (const view of planViews(stream, contract, learned, BATCH)) {
-    const kind = view.materialized ? 'table' : 'view';
-    await connection.run(`drop ${kind} if exists temp.${identifier(view.name)}`);
-    await connection.run(`create temp ${kind} ${identifier(view.name)} as ${view.sql}`);
-  }
+  const statements = planViews(stream, contract, learned, BATCH).map(
+    ({ name, sql, materialized }) =>
+      `create or replace temp ${materialized ? 'table' : 'view'} ${identifier(name)} as ${sql}`,
+  );
+  await connection.run(statements.join(';\n'));
 }
 
-async function stage(
-  connection: DuckDBConnection,
-  sql: string,
-  folder: string,
-  name: string,
-  isPartitioned = false,
-): Promise<void> {
+/** The COPY that stages the rows of a SELECT in a folder. */
+function stageSql(sql: string, folder: string, name: string, isPartitioned = false): string {
   mkdirSync(folder, { recursive: true });
   const target = isPartitioned ? folder : join(folder, `${name}.parquet`);
   const partition = isPartitioned
     ? `, partition_by (_domain, _month), overwrite_or_ignore true, filename_pattern ${literal(`${name}-{i}`)}`
     : '';
-  await connection.run(
-    `copy (${sql}) to ${literal(target)} (format parquet, compression snappy${partition})`,
-  );
+  return `copy (${sql}) to ${literal(target)} (format parquet, compression snappy${partition})`;
 }

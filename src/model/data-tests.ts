@@ -1,6 +1,6 @@
 import type { DuckDBConnection } from '@duckdb/node-api';
 import { messageOf } from '../config/lotlake-error.js';
-import { type Row, rows, scalar } from '../lake/session.js';
+import { identifier, type Row, row, rows, scalar } from '../lake/session.js';
 import { type Check, readChecks } from './checks.js';
 import { ModelError } from './model-error.js';
 import { type Model, readModels } from './model-files.js';
@@ -32,19 +32,48 @@ export async function runDataTests(
   { models = readModels(), checks = readChecks() }: DataTestOptions = {},
 ): Promise<TestResult[]> {
   const results: TestResult[] = [];
-  for (const test of [...models.flatMap(planModelTests), ...checks]) {
-    results.push(await runTest(connection, test));
+  for (const model of models) {
+    const tests = planModelTests(model);
+    const passed = await passedRowTests(connection, model, tests);
+    for (const test of tests)
+      results.push(passed.has(test) ? resultOf(test, 0, []) : await runTest(connection, test));
   }
+  for (const check of checks) results.push(await runTest(connection, check));
   return results;
 }
 
-async function runTest(connection: DuckDBConnection, planned: PlannedTest): Promise<TestResult> {
+/**
+ * Judges all tests that look at each row by itself in one scan of their model, and gives those that passed: the others,
+ * and all of them where the SQL of one is wrong, are run one by one for what they tell.
+ */
+async function passedRowTests(
+  connection: DuckDBConnection,
+  model: Model,
+  tests: readonly PlannedTest[],
+): Promise<ReadonlySet<PlannedTest>> {
+  const judged = tests.filter((test) => test.failing !== undefined);
+  if (judged.length === 0) return new Set();
+  const counts = judged.map((test, i) => `count(*) filter (where ${test.failing}) as "${i}"`);
+  try {
+    const failures = await row(connection, `select ${counts.join(', ')} from ${identifier(model.name)} as m`);
+    return new Set(judged.filter((_, i) => failures[i] === 0));
+  } catch {
+    return new Set();
+  }
+}
+
+function resultOf(planned: PlannedTest, failures: number, sample: readonly Row[]): TestResult {
   const { model, test, severity, sql } = planned;
+  return { model, test, severity, sql, failures, sample };
+}
+
+async function runTest(connection: DuckDBConnection, planned: PlannedTest): Promise<TestResult> {
+  const { model, test, sql } = planned;
   try {
     const failures = await scalar(connection, `select count(*) from (\n${sql}\n)`);
     const sample =
       failures === 0 ? [] : await rows(connection, `select * from (\n${sql}\n) order by all limit ${SAMPLE}`);
-    return { model, test, severity, sql, failures, sample };
+    return resultOf(planned, failures, sample);
   } catch (error) {
     throw new ModelError('MODEL_FAILED', `test ${test} of ${model} cannot be run: ${messageOf(error)}`, {
       cause: error,

@@ -69,6 +69,15 @@ export const martsFolder: string = join(packageRoot, 'sql', 'marts');
  * Throws ModelError (MODEL_DEFINITION) with the file and the place in it that is not valid.
  */
 export function readModels(folder: string = martsFolder): readonly Model[] {
+  if (folder !== martsFolder) return readFolder(folder);
+  own ??= readFolder(folder);
+  return own;
+}
+
+/** The models that come with lotlake do not change while a process runs. */
+let own: readonly Model[] | undefined;
+
+function readFolder(folder: string): readonly Model[] {
   const files = readdirSync(folder).sort();
   for (const file of files) {
     if (!file.endsWith('.yml') || files.includes(`${basename(file, '.yml')}.sql`)) continue;

@@ -53,15 +53,16 @@ function visit(node: unknown, ctes: ReadonlySet<string>, found: Set<string>): vo
     for (const item of node) visit(item, ctes, found);
     return;
   }
-  const table = tableNode.safeParse(node);
-  if (table.success) {
+  const table = 'table_name' in node ? tableNode.safeParse(node) : undefined;
+  if (table?.success === true) {
     const name = table.data.table_name.toLowerCase();
     if (table.data.schema_name !== '' || !ctes.has(name)) found.add(name);
   }
-  const scope = withCtes.safeParse(node);
-  const inner = scope.success ? visitCtes(scope.data.cte_map.map, ctes, found) : ctes;
+  const scope = 'cte_map' in node ? withCtes.safeParse(node) : undefined;
+  const isScope = scope?.success === true;
+  const inner = isScope ? visitCtes(scope.data.cte_map.map, ctes, found) : ctes;
   for (const [member, value] of Object.entries(node)) {
-    if (member !== 'cte_map' || !scope.success) visit(value, inner, found);
+    if (member !== 'cte_map' || !isScope) visit(value, inner, found);
   }
 }
 

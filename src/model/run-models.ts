@@ -1,6 +1,7 @@
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import type { DuckDBConnection } from '@duckdb/node-api';
+import { killPoint } from '../config/kill-point.js';
 import { messageOf } from '../config/lotlake-error.js';
 import { identifier, literal, rows, scalar } from '../lake/session.js';
 import { planModels } from './graph.js';
@@ -40,6 +41,7 @@ export async function runModels(
   for (const model of await orderedModels(connection, options.models ?? readModels())) {
     const started = performance.now();
     const count = await naming(model, () => runModel(connection, model, options));
+    killPoint('model.mart-written');
     results.push({
       name: model.name,
       key: model.key,
@@ -60,8 +62,8 @@ async function orderedModels(
   }
   const found = await rows(
     connection,
-    `select lower(table_name) as name from information_schema.tables
-     where table_catalog in (current_database(), 'temp')`,
+    `select lower(table_name) as name from duckdb_tables() where database_name in (current_database(), 'temp')
+     union select lower(view_name) from duckdb_views() where database_name in (current_database(), 'temp')`,
   );
   const order = planModels(nodes, new Set(found.map((table) => String(table.name))));
   return order.flatMap((name) => models.filter((model) => model.name === name));
@@ -77,10 +79,10 @@ async function runModel(
   const folder = join(target, model.name);
   mkdirSync(folder, { recursive: true });
   await connection.run(`create or replace table ${name} as\n${model.sql}`);
-  await connection.run(
+  return scalar(
+    connection,
     `copy (select * from ${name} order by ${order}) to ${literal(join(folder, 'data_0.parquet'))} (${parquet})`,
   );
-  return scalar(connection, `select count(*) from ${name}`);
 }
 
 async function naming<T>(model: Model, work: () => Promise<T>): Promise<T> {

@@ -9,15 +9,17 @@ export interface PlannedTest {
   readonly test: string;
   readonly severity: Severity;
   readonly sql: string;
+  /** Of a test that judges each row of its model by itself: SQL that is true of a row `m` that fails. */
+  readonly failing?: string;
 }
 
 /** The tests of a model: its key, then those of its columns, then its own. */
 export function planModelTests(model: Model): readonly PlannedTest[] {
-  const plan = (test: string, severity: Severity, sql: string): PlannedTest => ({
+  const plan = (test: string, severity: Severity, failures: Failures): PlannedTest => ({
     model: model.name,
     test,
     severity,
-    sql,
+    ...failures,
   });
   return [
     plan(`unique(${model.key.join(', ')})`, 'error', duplicates(model, model.key)),
@@ -34,35 +36,49 @@ export function planModelTests(model: Model): readonly PlannedTest[] {
   ];
 }
 
+type Failures = Pick<PlannedTest, 'sql' | 'failing'>;
+
 function columnLabel(column: string, test: ColumnTest): string {
   return `${test.kind}(${test.kind === 'relationships' ? `${column} → ${test.to}` : column})`;
 }
 
-function columnFailures(model: Model, column: string, test: ColumnTest): string {
+function columnFailures(model: Model, column: string, test: ColumnTest): Failures {
   const name = `m.${identifier(column)}`;
-  const failing = `select ${shown(model, [column])} from ${identifier(model.name)} as m where `;
+  const columns = shown(model, [column]);
   switch (test.kind) {
     case 'unique':
       return duplicates(model, [column]);
     case 'not_null':
-      return `${failing}${name} is null`;
-    case 'accepted_values':
-      return `${failing}${name} is not null and ${name} not in (${test.values.map(valueLiteral).join(', ')})`;
+      return rowFailures(model, columns, `${name} is null`);
+    case 'accepted_values': {
+      const values = test.values.map(valueLiteral).join(', ');
+      return rowFailures(model, columns, `${name} is not null and ${name} not in (${values})`);
+    }
     case 'relationships': {
       const [table = '', to = ''] = test.to.split('.');
-      return `${failing}${name} is not null and not exists (
-        select 1 from ${identifier(table)} as parent where parent.${identifier(to)} = ${name})`;
+      const parent = `select 1 from ${identifier(table)} as parent where parent.${identifier(to)} = ${name}`;
+      return { sql: rowsWhere(model, columns, `${name} is not null and not exists (${parent})`) };
     }
   }
 }
 
-function duplicates(model: Model, columns: readonly string[]): string {
+function duplicates(model: Model, columns: readonly string[]): Failures {
   const names = columns.map(identifier).join(', ');
-  return `select ${names}, count(*) as copies from ${identifier(model.name)} group by ${names} having count(*) > 1`;
+  return {
+    sql: `select ${names}, count(*) as copies from ${identifier(model.name)} group by ${names} having count(*) > 1`,
+  };
 }
 
-function violations(model: Model, sql: string): string {
-  return `select * from ${identifier(model.name)} where (${sql}) is not true`;
+function violations(model: Model, sql: string): Failures {
+  return rowFailures(model, '*', `(${sql}\n) is not true`);
+}
+
+function rowFailures(model: Model, columns: string, failing: string): Failures {
+  return { sql: rowsWhere(model, columns, failing), failing };
+}
+
+function rowsWhere(model: Model, columns: string, condition: string): string {
+  return `select ${columns} from ${identifier(model.name)} as m where ${condition}`;
 }
 
 /** Columns that let a reader find a failing row. */

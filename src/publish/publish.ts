@@ -1,12 +1,21 @@
 import { existsSync, mkdirSync, renameSync, rmSync, symlinkSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import type { DuckDBConnection } from '@duckdb/node-api';
+import { killPoint } from '../config/kill-point.js';
+import { withChecksums } from '../lake/checksum.js';
 import { listFiles } from '../lake/files.js';
 import type { Layout } from '../lake/layout.js';
-import { type Manifest, type ManifestTable, SCHEMA_VERSION, writeManifest } from '../lake/manifest.js';
+import {
+  type LakeFile,
+  type Manifest,
+  type ManifestTable,
+  SCHEMA_VERSION,
+  writeManifest,
+} from '../lake/manifest.js';
 import { type OwnTable, ownTables } from '../lake/own-tables.js';
 import type { Column, TableSchema } from '../lake/schema.js';
 import { rows } from '../lake/session.js';
+import type { BaseState } from '../reconcile/context.js';
 import { PublishError } from './publish-error.js';
 
 /** What the manifest says besides its tables. */
@@ -18,55 +27,92 @@ export interface MartFacts {
   readonly key: readonly string[];
 }
 
-/** Describes every file of a snapshot and writes its manifest. */
+/** Describes every file of a snapshot, with checksums, and writes its manifest. */
 export async function sealSnapshot(
   connection: DuckDBConnection,
   snapshot: string,
   facts: SnapshotFacts,
   schemas: ReadonlyMap<string, TableSchema>,
   marts: readonly MartFacts[],
-  own: readonly OwnTable[] = ownTables,
+  base: BaseState | undefined,
 ): Promise<Manifest> {
+  const described = await describeSnapshot(connection, snapshot, facts, schemas, marts, ownTables);
+  const manifest = await withChecksums(snapshot, described, base);
+  killPoint('publish.described');
+  writeManifest(snapshot, manifest);
+  return manifest;
+}
+
+async function describeSnapshot(
+  connection: DuckDBConnection,
+  snapshot: string,
+  facts: SnapshotFacts,
+  schemas: ReadonlyMap<string, TableSchema>,
+  marts: readonly MartFacts[],
+  own: readonly OwnTable[],
+): Promise<Manifest> {
+  const names = [...schemas.keys(), ...own.map((table) => table.name), ...marts.map((mart) => mart.name)];
+  const files = await filesByTable(connection, snapshot, names);
   const tables: Record<string, ManifestTable> = {};
   for (const { table, columns } of schemas.values()) {
     const partitioned = table.partition !== undefined;
-    tables[table.name] = await describe(connection, snapshot, table.name, columns, table.key, partitioned);
+    tables[table.name] = describe(files, table.name, columns, table.key, partitioned);
   }
   for (const { name, columns, key, partitioned } of own) {
     const plain = columns.map((column) => ({ name: column.name, type: column.type }));
-    tables[name] = await describe(connection, snapshot, name, plain, key, partitioned);
+    tables[name] = describe(files, name, plain, key, partitioned);
   }
   const described: Record<string, ManifestTable> = {};
   for (const { name, key } of marts) {
     const columns = await martColumns(connection, snapshot, name);
-    described[name] = await describe(connection, snapshot, name, columns, key, false);
+    described[name] = describe(files, name, columns, key, false);
   }
-  const manifest = { ...facts, schema_version: SCHEMA_VERSION, tables, marts: described };
-  writeManifest(snapshot, manifest);
-  return manifest;
+  return { ...facts, schema_version: SCHEMA_VERSION, tables, marts: described };
 }
 
 /** Describes a state that a rebuild goes on from and never publishes. */
 export async function sealState(
   connection: DuckDBConnection,
   folder: string,
-  facts: Pick<SnapshotFacts, 'run_id' | 'last_full_pass_at' | 'last_pass_at'>,
+  facts: Omit<SnapshotFacts, 'snapshot_id' | 'pipeline' | 'created_at' | 'pass_ids'>,
   schemas: ReadonlyMap<string, TableSchema>,
 ): Promise<Manifest> {
-  const rest = { snapshot_id: facts.run_id, pipeline: 'rebuild', created_at: new Date().toISOString() };
+  const rest = {
+    snapshot_id: facts.run_id,
+    pipeline: 'rebuild',
+    created_at: new Date().toISOString(),
+    pass_ids: [],
+  };
   const own = ownTables.filter((table) => table.name !== 'runs');
-  return sealSnapshot(connection, folder, { ...facts, ...rest }, schemas, [], own);
+  const manifest = await describeSnapshot(connection, folder, { ...facts, ...rest }, schemas, [], own);
+  writeManifest(folder, manifest);
+  return manifest;
 }
 
-async function describe(
+/** The files of every table, whose footers are read by one statement. */
+async function filesByTable(
   connection: DuckDBConnection,
   snapshot: string,
+  names: readonly string[],
+): Promise<ReadonlyMap<string, readonly LakeFile[]>> {
+  const byTable = new Map<string, LakeFile[]>();
+  for (const file of await listFiles(connection, snapshot, ...names)) {
+    const table = file.path.slice(0, file.path.indexOf('/'));
+    const files = byTable.get(table);
+    if (files === undefined) byTable.set(table, [file]);
+    else files.push(file);
+  }
+  return byTable;
+}
+
+function describe(
+  byTable: ReadonlyMap<string, readonly LakeFile[]>,
   name: string,
   columns: readonly Column[],
   key: readonly string[],
   partitioned: boolean,
-): Promise<ManifestTable> {
-  const files = await listFiles(connection, snapshot, name);
+): ManifestTable {
+  const files = byTable.get(name) ?? [];
   if (files.length === 0) throw new PublishError(`the snapshot has no file of ${name}`);
   return {
     columns: [...columns],
@@ -74,7 +120,7 @@ async function describe(
     partitioned,
     rows: files.reduce((sum, file) => sum + file.rows, 0),
     bytes: files.reduce((sum, file) => sum + file.bytes, 0),
-    files,
+    files: [...files],
   };
 }
 
@@ -99,6 +145,7 @@ export function switchCurrent(layout: Layout, snapshot: string): void {
   try {
     rmSync(link, { force: true });
     symlinkSync(join('snapshots', basename(snapshot)), link);
+    killPoint('publish.link-made');
     renameSync(link, layout.current);
   } catch (error) {
     rmSync(link, { force: true });

@@ -1,12 +1,10 @@
 import { join } from 'node:path';
 import type { DuckDBConnection } from '@duckdb/node-api';
 import { globRelation } from '../lake/files.js';
+import { WAREHOUSE } from '../lake/layout.js';
 import { ownTables } from '../lake/own-tables.js';
-import { identifier, literal } from '../lake/session.js';
+import { identifier, inTransaction, literal } from '../lake/session.js';
 import { lakeTables } from '../lake/tables.js';
-
-/** File name of the DuckDB database of a snapshot. */
-export const WAREHOUSE = 'warehouse.duckdb';
 
 /** Names of all lake tables and whether each is partitioned, in the order in which they are listed. */
 export function lakeTableNames(): readonly { readonly name: string; readonly partitioned: boolean }[] {
@@ -33,7 +31,9 @@ export async function inWarehouse<T>(
   await connection.run(`attach ${literal(join(snapshot, WAREHOUSE))} as warehouse`);
   await connection.run('use warehouse');
   try {
-    for (const table of lakeTableNames()) await connection.run(tableView(snapshot, table));
+    // In one transaction, so that the file is synced once and not for every view.
+    const views = lakeTableNames().map((table) => tableView(snapshot, table));
+    await inTransaction(connection, views);
     return await work();
   } finally {
     await connection.run('use memory');

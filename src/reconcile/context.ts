@@ -20,8 +20,8 @@ export interface Evidence {
    * lack, and does not make an archived lot active.
    */
   readonly fromFeed: boolean;
-  /** The one source the pass asked for; undefined means all. */
-  readonly domainId: number | undefined;
+  /** Sources that were asked for one by one and walked whole; undefined means that all of the key were asked for. */
+  readonly sources: readonly number[] | undefined;
   /** Ranges of vehicle ids, borders left out, that the pass proves nothing about. */
   readonly unproven: readonly (readonly [number, number])[];
   /** Streams whose pass is complete, so that what it lacks is gone. */
@@ -42,6 +42,10 @@ export interface MergeContext {
   readonly evidence: Evidence;
   readonly shrinkGuard: number;
   readonly allowShrink: boolean;
+  /** Tables whose last state is small and held in memory while merging. */
+  readonly held?: ReadonlySet<string>;
+  /** How many vehicles came more than once in this run, once merging has looked. */
+  readonly repeatedVehicles?: number;
 }
 
 /** What became of the rows of a table. */

@@ -1,7 +1,7 @@
 import { type Partition, partitionFolder } from '../lake/partition.js';
 import type { TableSchema } from '../lake/schema.js';
 import { HISTORY } from '../lake/schema.js';
-import { identifier, rows } from '../lake/session.js';
+import { identifier, rows, scalar } from '../lake/session.js';
 import type { LakeTable } from '../lake/tables.js';
 import type { MergeContext, TableCounts } from './context.js';
 import { baseRelation, currentRows } from './staged.js';
@@ -12,11 +12,18 @@ export interface NewRows {
   readonly relation: string;
   /** Whether the state columns come with the rows instead of being set while merging. */
   readonly withState: boolean;
+  /** Relation to take instead where `relation` has a key twice; undefined where it cannot. */
+  readonly lastOfEach?: string;
 }
 
 /** Table with the differences of a table that was merged with a last state. */
 export function diffName(table: string): string {
   return `_diff_${table}`;
+}
+
+/** Gives back the memory of the differences of a table. */
+export async function dropDiff({ connection }: MergeContext, table: string): Promise<void> {
+  await connection.run(`drop table if exists ${diffName(table)}`);
 }
 
 /** Columns that new rows bring: the content, and the state where it comes with them. */
@@ -26,10 +33,15 @@ export function givenColumns(schema: TableSchema, fresh: NewRows): string[] {
 }
 
 /**
- * Finds what is new, different, back or gone, by key, into the table `diffName`; rows without a difference are left
- * out. Keys may hold null.
+ * Finds what is new, different, back or gone, by key, into the table `diffName`; rows without a difference, whose key
+ * is there once, are left out. Keys may hold null.
+ * @returns number of rows in the diff
  */
-export async function createDiff(context: MergeContext, schema: TableSchema, fresh: NewRows): Promise<void> {
+export async function createDiff(
+  context: MergeContext,
+  schema: TableSchema,
+  fresh: NewRows,
+): Promise<number> {
   const { table } = schema;
   const key = table.key.map(identifier).join(', ');
   const types = new Map(schema.columns.map((column) => [column.name, column.type]));
@@ -40,7 +52,7 @@ export async function createDiff(context: MergeContext, schema: TableSchema, fre
   const hash = `hash(${hashed.join(', ')})`;
   const [domain, month] = table.partition === undefined ? ["''", "''"] : ['_domain', '_month'];
   const isMarked = table.gone === 'mark' && !fresh.withState;
-  await context.connection.run(`
+  const sql = `
     create or replace table ${diffName(table.name)} as
     with new_rows as (
       select ${key}, ${hash} as _new_hash, ${domain} as _new_domain, ${month} as _new_month from ${fresh.relation}
@@ -52,7 +64,7 @@ export async function createDiff(context: MergeContext, schema: TableSchema, fre
     ),
     matched as (
       select ${key},
-        max(_new_hash) as _new_hash, max(_new_domain) as _new_domain, max(_new_month) as _new_month,
+        count(_new_hash) as _copies, max(_new_hash) as _new_hash, max(_new_domain) as _new_domain, max(_new_month) as _new_month,
         max(_old_hash) as _old_hash, max(_old_domain) as _old_domain, max(_old_month) as _old_month,
         max(first_seen_at) as _first_seen_at, bool_or(_was_gone) as _was_gone, bool_or(_owner_came) as _owner_came
       from (select * from new_rows union all by name select * from old_rows)
@@ -66,7 +78,8 @@ export async function createDiff(context: MergeContext, schema: TableSchema, fre
         end as _action
       from matched
     )
-    select * from judged where _action is not null`);
+    select * from judged where _action is not null or _copies > 1`;
+  return scalar(context.connection, sql);
 }
 
 /** SQL, over an old row `o`, that says whether this run delivered what owns it. */
@@ -84,38 +97,49 @@ function goneCondition(context: MergeContext, table: LakeTable): string {
   return `o.${key} in (select ${key} from ${delivered} where ${member})`;
 }
 
-/** Counts what a diff found. */
-export async function countDiff(
-  context: MergeContext,
-  table: string,
-  oldRows: number,
-): Promise<Pick<TableCounts, 'inserted' | 'updated' | 'unchanged' | 'gone'>> {
-  const counted = await rows(
-    context.connection,
-    `select _action, count(*) as n from ${diffName(table)} group by _action`,
-  );
-  const of = (action: string): number => Number(counted.find((r) => r._action === action)?.n ?? 0);
-  const updated = of('updated');
-  const gone = of('gone');
-  return { inserted: of('inserted'), updated, gone, unchanged: oldRows - updated - gone };
+/** What a diff found. */
+export interface DiffSummary {
+  readonly counts: Pick<TableCounts, 'inserted' | 'updated' | 'unchanged' | 'gone'>;
+  /** Partitions that hold a difference, by folder; the one of an unpartitioned table has an empty name. */
+  readonly changed: ReadonlyMap<string, Partition>;
+  /** Whether the new rows have some key more than once. */
+  readonly isRepeated: boolean;
 }
 
-/** Partitions that hold a difference, by folder; the one of an unpartitioned table has an empty name. */
-export async function changedPartitions(
+/** The summary of a diff without a row. */
+export function noDifference(oldRows: number): DiffSummary {
+  const counts = { inserted: 0, updated: 0, gone: 0, unchanged: oldRows };
+  return { counts, changed: new Map(), isRepeated: false };
+}
+
+/** Sums up the diff of a table that had `oldRows` rows. */
+export async function summarizeDiff(
   context: MergeContext,
   table: LakeTable,
-): Promise<ReadonlyMap<string, Partition>> {
-  const diff = diffName(table.name);
-  // A distinct over an unnested list loses rows in DuckDB 1.5, so the two sides are put together by union.
-  const found = await rows(
+  oldRows: number,
+): Promise<DiffSummary> {
+  const groups = await rows(
     context.connection,
-    `select _new_domain as domain, _new_month as month from ${diff} where _new_hash is not null
-     union select _old_domain, _old_month from ${diff} where _old_hash is not null`,
+    `select _action, count(*) as n, max(_copies) as copies,
+      _new_hash is not null as is_new, _new_domain, _new_month, _old_hash is not null as is_old, _old_domain, _old_month
+    from ${diffName(table.name)} group by all`,
   );
-  return new Map(
-    found.map((r) => {
-      const partition = { domain: String(r.domain), month: String(r.month) };
-      return [table.partition === undefined ? '' : partitionFolder(partition), partition];
-    }),
-  );
+  const changed = new Map<string, Partition>();
+  const change = (domain: unknown, month: unknown): void => {
+    const partition = { domain: String(domain), month: String(month) };
+    changed.set(table.partition === undefined ? '' : partitionFolder(partition), partition);
+  };
+  for (const group of groups) {
+    if (group.is_new === true) change(group._new_domain, group._new_month);
+    if (group.is_old === true) change(group._old_domain, group._old_month);
+  }
+  const of = (action: string): number =>
+    groups.filter((group) => group._action === action).reduce((sum, group) => sum + Number(group.n), 0);
+  const updated = of('updated');
+  const gone = of('gone');
+  return {
+    counts: { inserted: of('inserted'), updated, gone, unchanged: oldRows - updated - gone },
+    changed,
+    isRepeated: groups.some((group) => Number(group.copies) > 1),
+  };
 }

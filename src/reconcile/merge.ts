@@ -1,12 +1,21 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { linkFile, listFiles, partitionOf } from '../lake/files.js';
+import { killPoint } from '../config/kill-point.js';
+import { type FileSize, fileSizes, linkFile, listFiles, partitionOf } from '../lake/files.js';
 import type { LakeFile } from '../lake/manifest.js';
 import { type Partition, partitionFromFolder } from '../lake/partition.js';
 import type { TableSchema } from '../lake/schema.js';
 import { identifier, literal, rows } from '../lake/session.js';
 import type { MergeContext, TableCounts } from './context.js';
-import { changedPartitions, countDiff, createDiff, diffName, givenColumns, type NewRows } from './diff.js';
+import {
+  createDiff,
+  type DiffSummary,
+  diffName,
+  givenColumns,
+  type NewRows,
+  noDifference,
+  summarizeDiff,
+} from './diff.js';
 import { baseRelation } from './staged.js';
 import { timestamp } from './state-tables.js';
 import { writeEmpty, writeRows } from './write.js';
@@ -18,15 +27,14 @@ import { writeEmpty, writeRows } from './write.js';
 export async function mergeTable(
   context: MergeContext,
   schema: TableSchema,
-  fresh: NewRows | undefined,
+  given: NewRows | undefined,
 ): Promise<TableCounts> {
-  if (fresh === undefined) return linkTable(context, schema);
+  if (given === undefined) return linkTable(context, schema);
   const stored = context.base?.manifest.tables[schema.table.name];
-  if (stored === undefined || stored.rows === 0) return writeFirst(context, schema, fresh);
+  if (stored === undefined || stored.rows === 0) return writeFirst(context, schema, given);
 
-  await createDiff(context, schema, fresh);
-  const counts = await countDiff(context, schema.table.name, stored.rows);
-  const changed = await changedPartitions(context, schema.table);
+  const { fresh, counts, changed } = await compare(context, schema, given, stored.rows);
+  killPoint('reconcile.table-compared');
   const isSameShape = JSON.stringify(stored.columns) === JSON.stringify(schema.columns);
   const files = stored.files.filter((file) => file.rows > 0);
   const rewritten = files.filter((file) => !isSameShape || changed.has(partitionOf(file)));
@@ -37,10 +45,25 @@ export async function mergeTable(
     const sql = (condition: string): string => mergedRows(context, schema, fresh, rewritten, condition);
     await writeRows(context, schema, sql, [...partitions.values()]);
   }
-  const written = await listFiles(context.connection, context.target, schema.table.name);
+  const written = fileSizes(context.target, schema.table.name);
   const linked = linkAll(context, kept);
   if (written.length + kept.length === 0) await writeEmpty(context, schema);
   return { ...counts, ...writtenSizes(written), ...linked };
+}
+
+/** Compares new rows with the last state; where a key came more than once, which is rare, what came last of each. */
+async function compare(
+  context: MergeContext,
+  schema: TableSchema,
+  fresh: NewRows,
+  oldRows: number,
+): Promise<DiffSummary & { readonly fresh: NewRows }> {
+  const differences = await createDiff(context, schema, fresh);
+  if (differences === 0) return { ...noDifference(oldRows), fresh };
+  const found = await summarizeDiff(context, schema.table, oldRows);
+  if (!found.isRepeated || fresh.lastOfEach === undefined) return { ...found, fresh };
+  const last = { relation: fresh.lastOfEach, withState: fresh.withState };
+  return compare(context, schema, last, oldRows);
 }
 
 /** The rows of the partitions that are written again: what stays, what is gone, what is new or changed. */
@@ -136,6 +159,6 @@ function linkAll(
   return { linkedFiles: files.length, linkedBytes: files.reduce((sum, file) => sum + file.bytes, 0) };
 }
 
-function writtenSizes(files: readonly LakeFile[]): Pick<TableCounts, 'writtenFiles' | 'writtenBytes'> {
+function writtenSizes(files: readonly FileSize[]): Pick<TableCounts, 'writtenFiles' | 'writtenBytes'> {
   return { writtenFiles: files.length, writtenBytes: files.reduce((sum, file) => sum + file.bytes, 0) };
 }

@@ -51,7 +51,7 @@ export interface ClosingRow {
   readonly vehicle_id: number;
   readonly asked_at: string;
   readonly asked: number;
-  readonly outcome: 'found' | 'gone';
+  readonly outcome: 'found' | 'gone' | 'refused';
   readonly run_id: string;
 }
 

@@ -4,7 +4,7 @@ import { LotlakeError, type Outcome } from '../config/lotlake-error.js';
 export class ReconcileError extends LotlakeError {
   override readonly name = 'ReconcileError';
   constructor(
-    code: 'RECONCILE_FAILED' | 'RECONCILE_SHRINK',
+    code: 'RECONCILE_FAILED' | 'RECONCILE_SHRINK' | 'RECONCILE_UNBALANCED',
     message: string,
     rest: { outcome?: Outcome; hint?: string; cause?: unknown } = {},
   ) {

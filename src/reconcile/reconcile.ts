@@ -1,14 +1,16 @@
 import { mkdirSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
+import { killPoint } from '../config/kill-point.js';
 import { LotlakeError, messageOf } from '../config/lotlake-error.js';
 import { literal } from '../lake/session.js';
 import { lakeTables } from '../lake/tables.js';
 import type { MergeContext, TableCounts } from './context.js';
-import type { NewRows } from './diff.js';
+import { dropDiff, type NewRows } from './diff.js';
+import { holdSmallStates } from './hold.js';
 import { appendLotChanges } from './lot-changes.js';
 import { mergeTable } from './merge.js';
 import { ReconcileError } from './reconcile-error.js';
-import { findRepeatedVehicles, isStaged, stagedRelation } from './staged.js';
+import { currentRelation, findRepeatedVehicles, isStaged, lastOfEach, stagedRelation } from './staged.js';
 import { effectiveLots, effectiveVehicles, measureShrink, prepareState } from './state-tables.js';
 
 /** What reconcile did. */
@@ -40,9 +42,11 @@ export async function reconcile(context: MergeContext): Promise<ReconcileResult>
   }
 }
 
-async function mergeAll(context: MergeContext): Promise<ReconcileResult> {
-  const repeatedVehicles = await findRepeatedVehicles(context);
+async function mergeAll(given: MergeContext): Promise<ReconcileResult> {
+  const repeatedVehicles = await findRepeatedVehicles(given);
+  const context = { ...given, repeatedVehicles, held: await holdSmallStates(given) };
   await prepareState(context);
+  killPoint('reconcile.state-prepared');
   const warnings = await guardShrink(context);
   const counts: Record<string, TableCounts> = {};
   let lotChanges = 0;
@@ -55,7 +59,10 @@ async function mergeAll(context: MergeContext): Promise<ReconcileResult> {
     counts[table.name] = await mergeTable(context, schema, fresh);
     if (table.name === 'lots') {
       lotChanges = await appendLotChanges(context, schema, fresh?.relation);
+      killPoint('reconcile.changes-appended');
     }
+    await dropDiff(context, table.name);
+    killPoint('reconcile.table-merged');
   }
   return { counts, lotChanges, repeatedVehicles, warnings };
 }
@@ -64,14 +71,21 @@ const rank = (table: string): number => (table === 'lots' ? 0 : table === 'vehic
 
 async function freshRows(context: MergeContext, name: string): Promise<NewRows | undefined> {
   if (name !== 'lots' && name !== 'vehicles') {
-    const table = context.schemas.get(name)?.table;
-    if (table === undefined || !isStaged(context, name)) return undefined;
-    return { relation: await stagedRelation(context, table), withState: false };
+    const schema = context.schemas.get(name);
+    if (schema === undefined || !isStaged(context, name)) return undefined;
+    if (isFirst(context, name)) return { relation: await stagedRelation(context, schema), withState: false };
+    const relation = currentRelation(context, schema);
+    return { relation, withState: false, lastOfEach: lastOfEach(schema, relation) };
   }
   if (context.base === undefined && !isStaged(context, name)) return undefined;
   const sql = name === 'lots' ? await effectiveLots(context) : await effectiveVehicles(context);
   if (context.base === undefined) return { relation: sql, withState: true };
   // Read several times below, so it is computed once.
+  if (context.held?.has(name) === true) {
+    const held = `_effective_${name}`;
+    await context.connection.run(`create or replace table ${held} as from ${sql}`);
+    return { relation: held, withState: true };
+  }
   const folder = join(context.stage, `_effective_${name}`);
   mkdirSync(folder);
   const isWide = name === 'lots';
@@ -83,6 +97,11 @@ async function freshRows(context: MergeContext, name: string): Promise<NewRows |
   // A partitioned copy of no rows leaves no file.
   if (readdirSync(folder).length === 0) return undefined;
   return { relation: effectiveFiles(folder, isWide), withState: true };
+}
+
+/** Whether a table has no rows yet that new ones could be compared with. */
+function isFirst(context: MergeContext, name: string): boolean {
+  return (context.base?.manifest.tables[name]?.rows ?? 0) === 0;
 }
 
 function effectiveFiles(folder: string, isWide: boolean): string {

@@ -5,8 +5,8 @@ import type { LakeFile } from '../lake/manifest.js';
 import { partitionColumns } from '../lake/partition.js';
 import type { Column, TableSchema } from '../lake/schema.js';
 import { identifier, literal, scalar } from '../lake/session.js';
-import type { LakeTable } from '../lake/tables.js';
 import type { MergeContext } from './context.js';
+import { heldName } from './hold.js';
 
 /** Vehicles that came more than once in this run, with the order of their last receipt. */
 const REPEATED = '_repeated_vehicles';
@@ -19,9 +19,15 @@ export function isStaged(context: MergeContext, table: string): boolean {
 
 /** The staged rows of a table as they were received; a wide table has `_domain` and `_month` beside them. */
 export function stagedFiles(context: MergeContext, table: string): string {
-  const isWide = context.schemas.get(table)?.table.wide ?? false;
-  const glob = literal(join(context.stage, table, isWide ? '**' : '', '*.parquet'));
-  return `read_parquet(${glob}, hive_partitioning = ${isWide}${isWide ? ', hive_types_autocast = false' : ''})`;
+  const folder = join(context.stage, table);
+  // A small batch of a wide table is one file, a large one is staged by partition.
+  const entries = readdirSync(folder, { withFileTypes: true });
+  const whole = `read_parquet(${literal(join(folder, '*.parquet'))}, hive_partitioning = false)`;
+  if (!entries.some((entry) => entry.isDirectory())) return whole;
+  const parts = `read_parquet(${literal(join(folder, '*', '*', '*.parquet'))}, hive_partitioning = true, hive_types_autocast = false)`;
+  return entries.some((entry) => entry.isFile())
+    ? `(select * from ${parts} union all by name select * from ${whole})`
+    : parts;
 }
 
 /** Notes which vehicles came more than once, so that only what came last counts, children included. */
@@ -41,49 +47,60 @@ export async function findRepeatedVehicles(context: MergeContext): Promise<numbe
  */
 export function currentRows(context: MergeContext, table: string, columns: string): string {
   if (!isStaged(context, table)) return `(select ${columns} where false)`;
-  return `(select s.* from ${stagedFiles(context, table)} as s left join ${REPEATED} as r on r.vehicle_id = s.vehicle_id
+  return lastReceipts(context, stagedFiles(context, table));
+}
+
+/** Rows of vehicles, without those that came with an earlier version of their vehicle. */
+function lastReceipts(context: MergeContext, source: string): string {
+  if (context.repeatedVehicles === 0) return source;
+  return `(select s.* from ${source} as s left join ${REPEATED} as r on r.vehicle_id = s.vehicle_id
     where r._seq is null or s._seq = r._seq)`;
+}
+
+/** The staged rows of a table without those that came with an earlier version of their vehicle. */
+export function currentRelation(context: MergeContext, { table, content }: TableSchema): string {
+  const files = stagedFiles(context, table.name);
+  const source = table.wide ? files : `(select s.*${partitionColumns(table, 's')} from ${files} as s)`;
+  const isOfVehicles = table.stream === 'cars' && content.some((column) => column.name === 'vehicle_id');
+  return isOfVehicles ? lastReceipts(context, source) : source;
+}
+
+/** Of rows with the same key, in a relation of {@link currentRelation}, the one that was received last. */
+export function lastOfEach({ table, content }: TableSchema, current: string): string {
+  const key = table.key.map(identifier).join(', ');
+  const order = content.some((column) => column.name === 'position')
+    ? '_seq desc, position desc'
+    : '_seq desc';
+  return `(select * exclude (_rank) from (
+    select *, row_number() over (partition by ${key} order by ${order}) as _rank from ${current}
+  ) where _rank = 1)`;
 }
 
 /**
  * A relation with the staged rows of a table, one a key: the row received last wins, and rows that came with an
  * earlier version of their vehicle are left out.
  */
-export async function stagedRelation(context: MergeContext, table: LakeTable): Promise<string> {
-  const files = stagedFiles(context, table.name);
-  const source = table.wide ? files : `(select s.*${partitionColumns(table, 's')} from ${files} as s)`;
-  const key = table.key.map(identifier).join(', ');
-  const columns = await context.connection.runAndReadAll(`describe select * from ${source}`);
-  const hasVehicle = columns.getRows().some((row) => row[0] === 'vehicle_id');
-  const current =
-    hasVehicle && table.stream === 'cars'
-      ? `(select s.* from ${source} as s left join ${REPEATED} as r on r.vehicle_id = s.vehicle_id
-          where r._seq is null or s._seq = r._seq)`
-      : source;
+export async function stagedRelation(context: MergeContext, schema: TableSchema): Promise<string> {
+  const current = currentRelation(context, schema);
+  const key = schema.table.key.map(identifier).join(', ');
   const repeated = await scalar(
     context.connection,
     `select count(*) from (select ${key} from ${current} group by all having count(*) > 1)`,
   );
-  if (repeated === 0) return current;
-  const order = [
-    '_seq desc',
-    ...(columns.getRows().some((row) => row[0] === 'position') ? ['position desc'] : []),
-  ];
-  return `(select * exclude (_rank) from (
-    select *, row_number() over (partition by ${key} order by ${order.join(', ')}) as _rank from ${current}
-  ) where _rank = 1)`;
+  return repeated === 0 ? current : lastOfEach(schema, current);
 }
 
 /**
  * The rows of a table in the last state, with its own columns and, where it is partitioned, `_domain` and `_month`;
  * columns that it did not have yet are null.
- * @param files the files to read; all of them by default
+ * @param files the files to read; all of them by default, and of a table that is held in memory
  */
 export function baseRelation(
   context: MergeContext,
   schema: TableSchema,
   files?: readonly LakeFile[],
 ): string {
+  if (context.held?.has(schema.table.name) === true) return heldName(schema.table.name);
   const stored = context.base?.manifest.tables[schema.table.name];
   const used = (files ?? stored?.files ?? []).filter((file) => file.rows > 0);
   const isPartitioned = schema.table.partition !== undefined;

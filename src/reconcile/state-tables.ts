@@ -14,8 +14,9 @@ export const ABSENT_LOTS = '_absent_lots';
 
 /**
  * Prepares what lots and vehicles are compared with: lots named by the archive feed, and lots that are absent.
- * A lot is absent when its vehicle came without it, or when a complete full pass over its source came without its
- * vehicle; a vehicle whose record was rejected counts as present.
+ * Only a complete full pass shows absence, and only for sources that it asked for and got records of: of a lot whose
+ * vehicle came without it, or whose vehicle did not come; a vehicle whose record was rejected counts as present. A feed
+ * without any lot lacks the lots of every source, so that the guard sees it.
  */
 export async function prepareState(context: MergeContext): Promise<void> {
   const { connection, evidence } = context;
@@ -26,33 +27,31 @@ export async function prepareState(context: MergeContext): Promise<void> {
 
   const lots = schemaOf(context, 'lots');
   const active = `select lot_id, vehicle_id, domain_id, changed_at from ${baseRelation(context, lots)} where not coalesce(archived, false)`;
-  if (!isStaged(context, 'vehicles') || !evidence.fromFeed) {
+  if (!isStaged(context, 'vehicles') || !evidence.carsComplete) {
     await connection.run(`create or replace table ${ABSENT_LOTS} as
       select lot_id, domain_id, cast(null as varchar) as reason from (${active}) where false`);
     return;
   }
   const delivered = currentRows(context, '_delivered_vehicles', NO_DELIVERED);
   const lotRows = currentRows(context, 'lots', NO_LOTS);
-  const asked = evidence.domainId === undefined ? 'true' : `o.domain_id = ${evidence.domainId}`;
+  const asked = evidence.sources === undefined ? '' : `and o.domain_id in (${evidence.sources.join(', ')})`;
   await connection.run(`
     create or replace table ${ABSENT_LOTS} as
     with active as (${active}),
     delivered as (select vehicle_id, bool_or(lots) as lots from ${delivered} group by vehicle_id),
     staged as (select distinct lot_id from ${lotRows}),
-    sources as (select distinct domain_id from ${lotRows}),
+    sources as (select distinct domain_id from ${lotRows} where domain_id is not null),
     rejected as (${rejectedVehicles(context)})
     select o.lot_id, o.domain_id,
       case when d.vehicle_id is not null then 'vehicle' else 'feed' end as reason
     from active as o
     left join delivered as d on d.vehicle_id = o.vehicle_id
     where o.lot_id not in (select lot_id from staged)
+      and (o.domain_id in (select domain_id from sources) or not exists (select 1 from sources)) ${asked}
       and (
         coalesce(d.lots, false)
         or (
-          ${evidence.carsComplete}
-          and d.vehicle_id is null
-          and ${asked}
-          and o.domain_id in (select domain_id from sources where domain_id is not null)
+          d.vehicle_id is null
           and o.vehicle_id not in (select vehicle_id from rejected)
           and ${isProven(context, 'o.vehicle_id')}
         )
@@ -89,12 +88,11 @@ export async function effectiveLots(context: MergeContext): Promise<string> {
   const schema = schemaOf(context, 'lots');
   const content = schema.content.map((column) => identifier(column.name));
   const seen = timestamp(evidence.seenAt);
-  const lastFull = context.base?.manifest.last_full_pass_at ?? null;
-  const lastSeen = lastFull === null ? 'o.changed_at' : `greatest(o.changed_at, ${timestamp(lastFull)})`;
+  const lastSeen = lastSeenOf(context, 'o.domain_id');
   const old = baseRelation(context, schema);
   const parts: string[] = [];
   if (isStaged(context, 'lots')) {
-    const staged = await stagedRelation(context, schema.table);
+    const staged = await stagedRelation(context, schema);
     const stands = evidence.fromFeed ? "(o.archived and o.archived_by = 'feed')" : 'o.archived';
     parts.push(`
       select ${content.map((name) => `n.${name}`).join(', ')},
@@ -144,8 +142,7 @@ export async function effectiveVehicles(context: MergeContext): Promise<string> 
   const schema = schemaOf(context, 'vehicles');
   const content = schema.content.map((column) => identifier(column.name));
   const seen = timestamp(evidence.seenAt);
-  const lastFull = context.base?.manifest.last_full_pass_at ?? null;
-  const lastSeen = lastFull === null ? 'o.changed_at' : `greatest(o.changed_at, ${timestamp(lastFull)})`;
+  const lastSeen = lastSeenOf(context);
   const parts: string[] = [];
   const isDelivered = isStaged(context, 'vehicles');
   const lots = lotsByVehicle(context);
@@ -156,7 +153,7 @@ export async function effectiveVehicles(context: MergeContext): Promise<string> 
         case when ${isArchived} then l.archived_at end as archived_at,
         case when ${isArchived} then l.archived_by end as archived_by,
         case when ${isArchived} then l.last_seen_at end as last_seen_at
-      from ${await stagedRelation(context, schema.table)} as n
+      from ${await stagedRelation(context, schema)} as n
       left join ${lots} as l on l.vehicle_id = n.vehicle_id`);
   }
   if (context.base !== undefined) {
@@ -171,13 +168,26 @@ export async function effectiveVehicles(context: MergeContext): Promise<string> 
       left join ${lots} as l on l.vehicle_id = o.vehicle_id
       where not coalesce(o.archived, false) and ${notDelivered}
         and o.vehicle_id not in (${rejectedVehicles(context)}) and ${isProven(context, 'o.vehicle_id')}
-        and (l.all_archived or (l.vehicle_id is null and ${evidence.carsComplete && evidence.domainId === undefined}))`);
+        and (l.all_archived or (l.vehicle_id is null and ${evidence.carsComplete && evidence.sources === undefined}))`);
   }
   return `(${parts.join('\nunion all\n')})`;
 }
 
 const NO_LOTS = 'cast(null as bigint) as lot_id, cast(null as bigint) as domain_id';
 const NO_DELIVERED = 'cast(null as bigint) as vehicle_id, false as lots';
+
+/** SQL for when an active row was last seen: at its last change, or by the last full pass over its source. */
+function lastSeenOf(context: MergeContext, domain?: string): string {
+  const manifest = context.base?.manifest;
+  const overAll = manifest?.last_full_pass_at ?? null;
+  const passes = [
+    ...(overAll === null ? [] : [timestamp(overAll)]),
+    ...(domain === undefined ? [] : Object.entries(manifest?.last_full_pass_by_source ?? {})).map(
+      ([source, at]) => `case when ${domain} = ${Number(source)} then ${timestamp(at)} end`,
+    ),
+  ];
+  return `greatest(${['o.changed_at', ...passes].join(', ')})`;
+}
 
 /** SQL that says whether the pass proves anything about a vehicle. */
 function isProven(context: MergeContext, id: string): string {

@@ -1,11 +1,12 @@
-import { mkdirSync } from 'node:fs';
+import { mkdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import type { DuckDBConnection } from '@duckdb/node-api';
 import pLimit from 'p-limit';
 import { type Partition, partitionFolder } from '../lake/partition.js';
 import type { TableSchema } from '../lake/schema.js';
-import { identifier, literal, row } from '../lake/session.js';
+import { identifier, literal, scalar } from '../lake/session.js';
 import type { MergeContext } from './context.js';
+import { isSmall } from './hold.js';
 
 /** Parquet settings of every published file: what Spark, pandas, polars and older readers open. */
 export const PARQUET = 'format parquet, compression zstd, parquet_version v1';
@@ -18,8 +19,8 @@ const PARALLEL_PARTITIONS = 2;
 
 /**
  * Writes rows as the sorted files of a table.
- * @param sql gives the rows, with `_domain` and `_month` where the table is partitioned; for a wide table it is run once
- *   for each partition, with a condition that holds for that partition's rows
+ * @param sql gives the rows, with `_domain` and `_month` where the table is partitioned; for a wide table that is not
+ *   small it is run once for each partition, with a condition that holds for that partition's rows
  * @param partitions the partitions of a wide table that the rows are in
  */
 export async function writeRows(
@@ -34,30 +35,33 @@ export async function writeRows(
   const sort = table.sort.map(identifier).join(', ');
   const columns = schema.columns.map((column) => identifier(column.name));
   if (table.partition === undefined) {
-    const filled = await row(context.connection, `select exists (from (${sql('true')})) as filled`);
-    if (filled.filled !== true) return;
-    const target = literal(join(folder, 'data_0.parquet'));
-    await context.connection.run(
-      `copy (select ${columns.join(', ')} from (${sql('true')}) order by ${sort}) to ${target} (${PARQUET})`,
+    const target = join(folder, 'data_0.parquet');
+    const written = await scalar(
+      context.connection,
+      `copy (select ${columns.join(', ')} from (${sql('true')}) order by ${sort}) to ${literal(target)} (${PARQUET})`,
     );
-  } else if (table.wide) {
+    if (written === 0) rmSync(target);
+  } else if (table.wide && !isSmall(context, table.name)) {
     const inFile = columns.filter((column) => column !== '"domain_id"').join(', ');
     await eachPartition(context, partitions, async (connection, partition) => {
       const own = join(folder, partitionFolder(partition));
       mkdirSync(own, { recursive: true });
-      const condition = `_domain = ${literal(partition.domain)} and _month = ${literal(partition.month)}`;
       await connection.run(
-        `copy (select ${inFile} from (${sql(condition)}) order by ${sort})
+        `copy (select ${inFile} from (${sql(inPartition(partition))}) order by ${sort})
          to ${literal(join(own, 'data_0.parquet'))} (${PARQUET}, row_group_size ${WIDE_ROW_GROUP})`,
       );
     });
   } else {
+    const condition = table.wide ? partitions.map(inPartition).join(' or ') : 'true';
     await context.connection.run(
-      `copy (select ${columns.join(', ')}, _month as month from (${sql('true')}) order by domain_id, month, ${sort})
+      `copy (select ${columns.join(', ')}, _month as month from (${sql(condition || 'false')}) order by domain_id, month, ${sort})
        to ${literal(folder)} (${PARQUET}, partition_by (domain_id, month), overwrite_or_ignore true)`,
     );
   }
 }
+
+const inPartition = ({ domain, month }: Partition): string =>
+  `(_domain = ${literal(domain)} and _month = ${literal(month)})`;
 
 async function eachPartition(
   context: MergeContext,
