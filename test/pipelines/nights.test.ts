@@ -6,20 +6,10 @@ import { nightly } from '../../pipelines/nightly.js';
 import { rebuild } from '../../pipelines/rebuild.js';
 import { type Sandbox, startSandbox, type World } from '../../src/sandbox/index.js';
 import { expectArchivedLot, expectVehicle, unmet } from './record-oracle.js';
-import { bareDuckDb, configFor, type PlainRow, silentReporter, temporaryFolder } from './support.js';
+import { configFor, inOrder, type PlainRow, readLake, silentReporter, temporaryFolder } from './support.js';
 
 const FIRST = new Date('2026-11-18T02:00:00Z');
 const SECOND = new Date('2026-11-20T02:00:00Z');
-
-/** Every table and mart of a published lake, read by plain glob. */
-async function readLake(lake: string): Promise<Map<string, PlainRow[]>> {
-  const duck = await bareDuckDb();
-  const tables = new Map<string, PlainRow[]>();
-  for (const entry of readdirSync(lake, { withFileTypes: true }).filter((e) => e.isDirectory()))
-    tables.set(entry.name, await duck.query(`select * from '${join(lake, entry.name, '**', '*.parquet')}'`));
-  duck.close();
-  return tables;
-}
 
 /** Records of the world at its clock, as its pages give them. */
 function recordsOf(world: World) {
@@ -189,10 +179,9 @@ describe('two nights over a world that moves on', () => {
       now: () => SECOND,
     });
     const rebuilt = await readLake(current);
-    const order = (rows: PlainRow[] | undefined) => (rows ?? []).map((row) => JSON.stringify(row)).sort();
     for (const [name, rows] of lake) {
       if (name === 'runs') continue;
-      expect(order(rebuilt.get(name)), name).toEqual(order(rows));
+      expect(inOrder(rebuilt.get(name)), name).toEqual(inOrder(rows));
     }
   }, 60_000);
 });

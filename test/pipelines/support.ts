@@ -1,8 +1,9 @@
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { createServer, type IncomingMessage, type Server } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DuckDBInstance } from '@duckdb/node-api';
+import { expect } from 'vitest';
 import type { Reporter } from '../../pipelines/job.js';
 import { type Config, type ConfigInput, readConfig } from '../../src/config/config.js';
 
@@ -25,10 +26,10 @@ export function temporaryFolder(): { readonly path: string; remove(): void } {
   return { path, remove: () => rmSync(path, { recursive: true, force: true }) };
 }
 
-/** A configuration that points at a server of the test. */
+/** A configuration that points at a server of the test; one thread, since suites run side by side. */
 export function configFor(url: string, output: string, more: ConfigInput = {}): Config {
   return readConfig(
-    { baseUrl: url, output, rate: 10_000, retryBudget: 5, memory: '500MB', ...more },
+    { baseUrl: url, output, rate: 10_000, retryBudget: 5, memory: '500MB', threads: 1, ...more },
     { env: { LOTLAKE_API_KEY: 'sandbox-key' }, cwd: output },
   );
 }
@@ -102,4 +103,30 @@ export async function bareDuckDb(): Promise<{
       instance.closeSync();
     },
   };
+}
+
+/** Every table and mart of a published lake, read by plain glob. */
+export async function readLake(lake: string): Promise<Map<string, PlainRow[]>> {
+  const duck = await bareDuckDb();
+  const tables = new Map<string, PlainRow[]>();
+  for (const entry of readdirSync(lake, { withFileTypes: true }).filter((e) => e.isDirectory()))
+    tables.set(entry.name, await duck.query(`select * from '${join(lake, entry.name, '**', '*.parquet')}'`));
+  duck.close();
+  return tables;
+}
+
+/** Rows in an order that does not depend on the files. */
+export const inOrder = (rows: readonly PlainRow[] | undefined): string[] =>
+  (rows ?? []).map((row) => JSON.stringify(row)).sort();
+
+/** Compares a lake that was made again with the one before, row for row; the run that made it is the one row more. */
+export function expectSameLake(
+  rebuilt: ReadonlyMap<string, readonly PlainRow[]>,
+  before: ReadonlyMap<string, readonly PlainRow[]>,
+): void {
+  expect([...rebuilt.keys()].sort()).toEqual([...before.keys()].sort());
+  for (const [name, rows] of before) {
+    const own = rebuilt.get(name)?.filter((row) => name !== 'runs' || row.pipeline !== 'rebuild');
+    expect(inOrder(own), name).toEqual(inOrder(rows));
+  }
 }

@@ -3,6 +3,7 @@ import { readdirSync } from 'node:fs';
 import { createServer, request as forward } from 'node:http';
 import { join } from 'node:path';
 import type { RunResult } from '../../pipelines/finish.js';
+import type { JobOptions } from '../../pipelines/job.js';
 import { nightly } from '../../pipelines/nightly.js';
 import type { ConfigInput } from '../../src/config/config.js';
 import { type Sandbox, type SandboxOptions, startSandbox, type World } from '../../src/sandbox/index.js';
@@ -84,12 +85,19 @@ export interface Night {
   readonly warnings: readonly string[];
 }
 
+/** Settings of one run, where its service is, and how far its clock is before that of the sandbox. */
+export type RunInput = ConfigInput & { readonly url?: string; readonly minutes?: number };
+
+type Pipeline = (options: JobOptions) => Promise<RunResult>;
+
 /** A sandbox, an output folder and the nights between them. */
 export interface Stage {
   readonly sandbox: Sandbox;
   readonly output: string;
   /** Runs `nightly` at the clock of the sandbox, `minutes` later by its own. */
-  night(more?: ConfigInput & { url?: string; minutes?: number }): Promise<Night>;
+  night(more?: RunInput): Promise<Night>;
+  /** The same for another pipeline. */
+  run(pipeline: Pipeline, more?: RunInput): Promise<Night>;
   lake(): Promise<Lake>;
   /** Numbers of the pages of `/cars` that were asked for since a number of requests, in that order, probes left out. */
   pagesAsked(since?: number): number[];
@@ -100,16 +108,18 @@ export interface Stage {
 export async function setUp(options: SandboxOptions, config: ConfigInput = {}): Promise<Stage> {
   const sandbox = await startSandbox(options);
   const folder = temporaryFolder();
+  const run: Stage['run'] = async (pipeline, { url = sandbox.url, minutes = 0, ...more } = {}) => {
+    const now = new Date(sandbox.clock.getTime() + minutes * 60_000);
+    const reporter = silentReporter();
+    const given = configFor(url, folder.path, { perPage: 20, ...config, ...more });
+    const result = await pipeline({ config: given, reporter, now: () => now });
+    return { result, warnings: reporter.warnings };
+  };
   return {
     sandbox,
     output: folder.path,
-    night: async ({ url = sandbox.url, minutes = 0, ...more } = {}) => {
-      const now = new Date(sandbox.clock.getTime() + minutes * 60_000);
-      const reporter = silentReporter();
-      const given = configFor(url, folder.path, { perPage: 20, ...config, ...more });
-      const result = await nightly({ config: given, reporter, now: () => now });
-      return { result, warnings: reporter.warnings };
-    },
+    night: (more) => run(nightly, more),
+    run,
     lake: () => readLake(folder.path),
     pagesAsked: (since = 0) =>
       sandbox.requests

@@ -1,0 +1,83 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { packageRoot } from '../../src/config/package-root.js';
+import { bareDuckDb, type PlainRow } from './support.js';
+
+const CLI = join(packageRoot, 'dist', 'src', 'cli', 'main.js');
+
+/** How a process ended and what it printed. */
+export interface Ended {
+  readonly code: number | null;
+  readonly signal: NodeJS.Signals | null;
+  readonly out: string;
+  readonly err: string;
+}
+
+/** Where a process works. */
+export interface Place {
+  readonly url: string;
+  readonly output: string;
+  readonly env?: NodeJS.ProcessEnv;
+  /** Folder with a `lotlake.config.json`. */
+  readonly cwd?: string;
+}
+
+/** Starts `lotlake` as a process of its own. */
+export function startLotlake(
+  args: readonly string[],
+  { url, output, env = {}, cwd }: Place,
+): { readonly child: ChildProcess; readonly ended: Promise<Ended> } {
+  const child = spawn(process.execPath, [CLI, ...args], {
+    cwd,
+    env: {
+      ...process.env,
+      LOTLAKE_BASE_URL: url,
+      LOTLAKE_API_KEY: 'sandbox-key',
+      LOTLAKE_OUTPUT: output,
+      LOTLAKE_RATE: '1000',
+      LOTLAKE_PER_PAGE: '100',
+      LOTLAKE_CONCURRENCY: '2',
+      LOTLAKE_THREADS: '1',
+      ...env,
+    },
+  });
+  let out = '';
+  let err = '';
+  child.stdout.on('data', (data) => {
+    out += data;
+  });
+  child.stderr.on('data', (data) => {
+    err += data;
+  });
+  const ended = new Promise<Ended>((resolve) =>
+    child.on('close', (code, signal) => resolve({ code, signal, out, err })),
+  );
+  return { child, ended };
+}
+
+/** Rows of every table but those about the run itself, without the columns that name a run or its time. */
+export async function contentOf(output: string): Promise<Map<string, string[]>> {
+  const duck = await bareDuckDb();
+  const current = join(output, 'lake', 'current');
+  const content = new Map<string, string[]>();
+  for (const entry of readdirSync(current, { withFileTypes: true }).filter((e) => e.isDirectory())) {
+    if (entry.name === 'runs' || entry.name === 'passes') continue;
+    const rows = await duck.query(`select * from '${join(current, entry.name, '**', '*.parquet')}'`);
+    content.set(entry.name, rows.map(plain).sort());
+  }
+  duck.close();
+  return content;
+}
+
+function plain(row: PlainRow): string {
+  const { run_id, first_seen_at, changed_at, last_seen_at, seen_at, archived_at, gone_at, ...rest } = row;
+  // What is archived for absence or gone is so since the run that found it.
+  const isSeen = row.archived_by === 'absence' || !('archived_by' in row);
+  if (row.field === 'archived_at') return JSON.stringify({ ...rest, new_value: row.new_value !== null });
+  return JSON.stringify({
+    ...rest,
+    archived_at: isSeen ? archived_at !== null : archived_at,
+    gone: gone_at !== null,
+  });
+}
