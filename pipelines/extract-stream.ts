@@ -16,6 +16,7 @@ import { requests } from '../src/service/requests/registry.js';
 import { type Stream, type StreamName, streams } from '../src/service/streams.js';
 import { abandon, findOrOpen } from './find-pass.js';
 import type { Job } from './job.js';
+import { knownVehicles } from './known-vehicles.js';
 
 /** A pass whose records are staged. */
 export interface LoadedPass extends LoadResult {
@@ -187,9 +188,9 @@ interface Walked {
   readonly result: WalkResult;
 }
 
-function walkList(
+async function walkList(
   job: Job,
-  { client, stream, parameters, isScroll }: PassWalk,
+  { client, stream, pass, parameters, isScroll }: PassWalk,
   list: List,
   sink: PageSink<LandedPage>,
   onPage: (page: LandedPage, expected?: number | null) => void,
@@ -199,7 +200,14 @@ function walkList(
   const signal = job.signal === undefined ? {} : { signal: job.signal };
   const shared = { client, ...request, sink, onPage, ...signal };
   if (isScroll) return walkScroll(shared);
-  return walk({ ...shared, concurrency: job.config.concurrency, ascending: stream.ascending });
+  const isFeed = stream.name === 'cars' && pass.manifest.kind === 'full';
+  const isKnownBetween = isFeed ? await knownVehicles(job, list.source) : undefined;
+  return walk({
+    ...shared,
+    concurrency: job.config.concurrency,
+    ascending: stream.ascending,
+    ...(isKnownBetween === undefined ? {} : { isKnownBetween }),
+  });
 }
 
 /** What a walk over some lists proves together. */

@@ -71,14 +71,28 @@ export function unsafePages(pages: readonly PageFacts[]): number[] {
  * other.
  */
 export function unprovenRanges(pages: readonly PageFacts[]): [number, number][] {
+  return openBorders(pages).map(({ range }) => range);
+}
+
+/** A border between a page and the one behind it, and the range of ids that it leaves unproven. */
+export interface OpenBorder {
+  readonly page: number;
+  readonly range: [number, number];
+  /** Whether both sides have ids to tell what lies between them. */
+  readonly hasIds: boolean;
+}
+
+/** The borders of {@link unprovenRanges}. */
+export function openBorders(pages: readonly PageFacts[]): OpenBorder[] {
   const byNumber = new Map(pages.map((page) => [page.page, page]));
-  return [...byNumber.values()].flatMap((page): [number, number][] => {
+  return [...byNumber.values()].flatMap((page): OpenBorder[] => {
     const behind = byNumber.get(page.page + 1);
     if (behind === undefined || page.requestedAt >= behind.receivedAt) return [];
     // A page that came empty is behind the end of a list that has shrunk.
     const high = behind.records === 0 ? Number.MAX_SAFE_INTEGER : (behind.firstId ?? Number.MAX_SAFE_INTEGER);
     const low = page.lastId ?? -1;
-    return high - low <= 1 ? [] : [[low, high]];
+    const hasIds = page.lastId !== null && (behind.records === 0 || behind.firstId !== null);
+    return high - low <= 1 ? [] : [{ page: page.page, range: [low, high], hasIds }];
   });
 }
 

@@ -6,6 +6,7 @@ import { readJson } from './open-client.js';
 import {
   countAgrees,
   nextPage,
+  openBorders,
   type PageFacts,
   planPages,
   repeatedPages,
@@ -32,6 +33,8 @@ export interface Walk<P extends PageFacts> {
   readonly ascending: boolean;
   readonly sink: PageSink<P>;
   readonly signal?: AbortSignal;
+  /** Whether a record is known of, with an id between two others, that the walk has to find or to prove gone. */
+  readonly isKnownBetween?: (low: number, high: number) => boolean;
   /** Called for each page as it is landed. */
   readonly onPage?: (page: P, expected: number | null) => void;
 }
@@ -67,11 +70,16 @@ export async function walk<P extends PageFacts>(options: Walk<P>): Promise<WalkR
 
   const first = [...pages.values()][0] ?? (await fetchPage((await lastPageByTotal(options)) ?? 1));
   const plan = planPages(first, new Set(pages.keys()));
-  if (plan.mode === 'links') return followLinks(pages.get(1) ?? (await fetchPage(1)), pages, fetchPage);
+  if (plan.mode === 'links') {
+    const repeated = await followLinks(pages.get(1) ?? (await fetchPage(1)), pages, fetchPage);
+    if (repeated === undefined) await closeBorders(options, pages, fetchPage);
+    return repeated ?? finished(pages, null);
+  }
   if (plan.mode === 'numbers') await inParallel(plan.pages, options.concurrency, fetchPage, options.signal);
   if (first.lastPage === null) return finished(pages, null);
   await followGrowth(first.lastPage, pages, fetchPage);
   await mend(pages, fetchPage);
+  await closeBorders(options, pages, fetchPage);
   return finished(pages, lastTotal(pages));
 }
 
@@ -148,11 +156,42 @@ async function mend<P extends PageFacts>(
   }
 }
 
+/** Pages that are read again to close borders: this share of the list, or so many of a short one. */
+const MOST_REREAD = { share: 0.05, least: 20 } as const;
+
+/**
+ * Reads the pages of an open border again where a known record may have slipped through it: the page behind first, so
+ * that what leaves meanwhile is met twice and not missed.
+ */
+async function closeBorders<P extends PageFacts>(
+  { isKnownBetween, ascending }: Pick<Walk<P>, 'isKnownBetween' | 'ascending'>,
+  pages: ReadonlyMap<number, P>,
+  fetchPage: (page: number) => Promise<P>,
+): Promise<void> {
+  let left = Math.max(MOST_REREAD.least, pages.size * MOST_REREAD.share);
+  for (let round = 0; round < MOST_ROUNDS && ascending && isKnownBetween !== undefined; round++) {
+    const open = openBorders([...pages.values()])
+      .filter(({ range, hasIds }) => hasIds && isKnownBetween(...range))
+      .map(({ page }) => page)
+      .sort((a, b) => b - a);
+    if (open.length === 0) return;
+    let behind: number | undefined;
+    for (const page of open) {
+      if (left <= 0) return;
+      if (behind !== page + 1) await fetchPage(page + 1);
+      await fetchPage(page);
+      behind = page;
+      left -= 2;
+    }
+  }
+}
+
+/** Follows `links.next` to the end; a page that repeats an earlier one ends the walk, which then proves nothing. */
 async function followLinks<P extends PageFacts>(
   first: P,
   pages: Map<number, P>,
   fetchPage: (page: number) => Promise<P>,
-): Promise<WalkResult> {
+): Promise<WalkResult | undefined> {
   const digests = new Set<string>();
   let page = first;
   for (;;) {
@@ -165,7 +204,7 @@ async function followLinks<P extends PageFacts>(
     }
     digests.add(page.digest);
     const number = nextPage(page);
-    if (number === undefined) return finished(pages, null);
+    if (number === undefined) return undefined;
     page = pages.get(number) ?? (await fetchPage(number));
   }
 }

@@ -18,6 +18,8 @@ export interface Story {
   readonly perPage: number;
   readonly concurrency: number;
   readonly totals: boolean;
+  /** Whether every record of the start is known before the walk. */
+  readonly known?: boolean;
   /** Before the answer of this number, from the first; nothing happens after the last entry. */
   readonly churn: readonly Churn[];
   /** Which of the waiting requests is answered next, as numbers taken modulo how many wait. */
@@ -79,6 +81,7 @@ export async function tell(story: Story): Promise<Ending> {
     const sink = memorySink();
     let ending: Ending | undefined;
     const { concurrency } = story;
+    const isKnownBetween = (low: number, high: number): boolean => Math.min(high, story.size + 1) - low > 1;
     const options = {
       client,
       path: '/cars',
@@ -86,6 +89,7 @@ export async function tell(story: Story): Promise<Ending> {
       concurrency,
       ascending: true,
       sink,
+      ...(story.known === true ? { isKnownBetween } : {}),
     };
     const walked = walk(options).then((result) => {
       const seen = new Set(sink.received.flatMap((page) => page.ids));
