@@ -10,7 +10,9 @@ export interface StreamBalance {
   /** As the answers number them (`meta.from` to `meta.to`), or as they were cut where an answer does not say. */
   readonly served: number;
   readonly landed: number;
+  /** With those that came as the lake has them. */
   readonly loaded: number;
+  readonly unchanged: number;
   readonly rejected: number;
 }
 
@@ -78,13 +80,14 @@ export function balance(
 }
 
 function sumOf(stream: string, passes: readonly LoadedPass[]): StreamBalance {
-  const sum = (member: 'served' | 'records' | 'loaded' | 'rejected'): number =>
+  const sum = (member: 'served' | 'records' | 'loaded' | 'unchanged' | 'rejected'): number =>
     passes.reduce((total, pass) => total + pass[member], 0);
   return {
     stream,
     served: sum('served'),
     landed: sum('records'),
     loaded: sum('loaded'),
+    unchanged: sum('unchanged'),
     rejected: sum('rejected'),
   };
 }

@@ -71,7 +71,10 @@ export async function extractLookups(
     } catch (error) {
       if (error instanceof NotFoundError) missing.add(lookup.name);
       else if (error instanceof SourceRefusedError) refused.add(lookup.name);
-      else throw error;
+      else {
+        await loader.stop();
+        throw error;
+      }
     }
     job.reporter.progress('lookups', records + missing.size + refused.size, lookups.length, records, 0);
   }

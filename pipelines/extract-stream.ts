@@ -4,6 +4,8 @@ import type { Client } from '../src/extract/client.js';
 import { walkScroll } from '../src/extract/scroll.js';
 import { ScrollExpiredError } from '../src/extract/scroll-expired-error.js';
 import { type PageSink, type WalkResult, walk } from '../src/extract/walk.js';
+import { currentSnapshot } from '../src/lake/layout.js';
+import type { Changes } from '../src/land/changes.js';
 import type { LandedPage } from '../src/land/page.js';
 import { endPass, type Pass, type PassManifest, type PassRequest, readPass } from '../src/land/pass.js';
 import { counter, createSink } from '../src/land/sink.js';
@@ -15,12 +17,16 @@ import { pageSizes } from '../src/service/requests/plan.js';
 import { requests } from '../src/service/requests/registry.js';
 import { type Stream, type StreamName, streams } from '../src/service/streams.js';
 import { abandon, findOrOpen } from './find-pass.js';
+import { watchChanges } from './fingerprints.js';
+import { stateOf } from './finish.js';
 import type { Job } from './job.js';
 import { knownVehicles } from './known-vehicles.js';
 
 /** A pass whose records are staged. */
 export interface LoadedPass extends LoadResult {
   readonly manifest: PassManifest;
+  /** What a pass over vehicles brought that the lake did not have. */
+  readonly changes?: Changes | undefined;
 }
 
 /** One list of a stream; a stream with one list needs none. */
@@ -70,6 +76,8 @@ export async function extractStream(
   const client = job.client();
   const pass = findOrOpen(job, name, request.kind, recorded(parameters, request));
   killPoint('extract.pass-opened');
+  const base = stateOf(currentSnapshot(job.layout));
+  const changes = name === 'cars' ? watchChanges(job, base, pass.manifest.pass_id) : undefined;
   const loader = createLoader({
     session: job.session,
     stream,
@@ -77,6 +85,7 @@ export async function extractStream(
     passId: pass.manifest.pass_id,
     passFolder: pass.folder,
     stage,
+    changes,
   });
   for (const page of pass.pages) loader.add(page);
   try {
@@ -84,15 +93,15 @@ export async function extractStream(
     const manifest =
       pass.manifest.state === 'sealed'
         ? reseal(job, pass)
-        : await walkPass(job, { client, stream, pass, parameters, loader, lists, isScroll });
+        : await walkPass(job, { client, stream, pass, parameters, loader, lists, isScroll, changes });
     if (!manifest.complete)
       job.reporter.warn(`the pass over ${stream.path} proves no absence: ${manifest.reason}`);
     const loaded = await loader.finish();
     killPoint('load.pass-loaded');
     job.drift.push(...loaded.drift);
-    return { manifest, ...loaded };
+    return { manifest, ...loaded, changes };
   } catch (error) {
-    await loader.finish().catch(() => undefined);
+    await loader.stop();
     if (
       error instanceof BadRequestError &&
       'per_page' in parameters &&
@@ -127,6 +136,7 @@ interface PassWalk {
   readonly loader: Loader;
   readonly lists: readonly List[];
   readonly isScroll: boolean;
+  readonly changes: Changes | undefined;
 }
 
 /** Parameters of every request of a pass. A scroll takes neither a page size nor a form of pagination. */
@@ -154,14 +164,14 @@ function listsOf(sources: StreamRequest['sources']): List[] {
 }
 
 async function walkPass(job: Job, walking: PassWalk): Promise<PassManifest> {
-  const { stream, pass, loader, lists } = walking;
+  const { stream, pass, loader, lists, changes } = walking;
   let pages = pass.pages.length;
   let records = pass.pages.reduce((sum, page) => sum + page.records, 0);
   let bytes = pass.pages.reduce((sum, page) => sum + page.bytes, 0);
   const walked: Walked[] = [];
   const next = counter(pass);
   for (const list of lists) {
-    const sink = createSink(pass, stream, job.contracts[stream.name], list.name, next);
+    const sink = createSink(pass, stream, job.contracts[stream.name], list.name, next, changes);
     const onPage = (page: LandedPage, expected: number | null = null): void => {
       loader.add(page);
       pages++;

@@ -1,6 +1,9 @@
 import { mkdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
+import { setImmediate } from 'node:timers/promises';
 import { killPoint } from '../src/config/kill-point.js';
+import { messageOf } from '../src/config/lotlake-error.js';
+import { compareFiles, type FileUse } from '../src/lake/disk-use.js';
 import { currentSnapshot } from '../src/lake/layout.js';
 import { type Manifest, readManifest } from '../src/lake/manifest.js';
 import { abandonPass, listPasses, markPublished, passFolder } from '../src/land/pass.js';
@@ -22,6 +25,7 @@ import { PARQUET } from '../src/reconcile/write.js';
 import { streamNames } from '../src/service/streams.js';
 import { type Balance, balance } from './balance.js';
 import type { LoadedPass } from './extract-stream.js';
+import { recordFingerprints } from './fingerprints.js';
 import type { Job } from './job.js';
 
 /** What a run leaves behind, for the summary. */
@@ -34,6 +38,7 @@ export interface RunResult {
   readonly counts: Readonly<Record<string, TableCounts>>;
   readonly balance: Balance;
   readonly lotChanges: number;
+  readonly files: FileUse;
   readonly models: readonly ModelResult[];
   readonly tests: readonly TestResult[];
   readonly drift: Job['drift'];
@@ -88,6 +93,7 @@ export async function reconcileInto(
     evidence: options.evidence,
     shrinkGuard: job.config.shrinkGuard,
     allowShrink: job.config.allowShrink,
+    unchanged: options.passes.flatMap(({ changes }) => changes?.unchanged ?? []),
   };
   const result = await reconcile(context);
   for (const warning of result.warnings) job.reporter.warn(warning);
@@ -120,9 +126,11 @@ export async function reconcileModelPublish(
     const evidence = evidenceOf(job.runId, job.startedAt.toISOString(), passes);
     const merged = await reconcileInto(job, { target, stage, base, passes, evidence, closings });
     await recordRun(job, passes, merged);
-    return await modelAndPublish(job, target, passes, merged);
+    const changes = passes.flatMap((pass) => pass.changes ?? []);
+    const fingerprints = await recordFingerprints(job, stage, target, base, changes);
+    return await modelAndPublish(job, target, passes, merged, fingerprints);
   } catch (error) {
-    rmSync(target, { recursive: true, force: true });
+    discard(job, target);
     // A pass that the guard does not believe is not used again: the next run asks anew.
     if (error instanceof ReconcileError && error.outcome === 'held') {
       for (const { manifest } of passes)
@@ -130,6 +138,11 @@ export async function reconcileModelPublish(
     }
     throw error;
   }
+}
+
+/** Removes the folder of a snapshot that was not published. */
+export function discard(job: Job, target: string): void {
+  if (currentSnapshot(job.layout) !== target) rmSync(target, { recursive: true, force: true });
 }
 
 /** A run that ended between the switch and the notes in landing left passes unmarked that the lake was made from. */
@@ -165,6 +178,7 @@ export async function modelAndPublish(
   target: string,
   passes: readonly LoadedPass[],
   merged: Merged,
+  fingerprints: Manifest['fingerprints'],
 ): Promise<RunResult> {
   const { connection } = job.session;
   const { base, evidence } = merged.context;
@@ -187,10 +201,12 @@ export async function modelAndPublish(
       created_at: job.now().toISOString(),
       ...passTimes(base, evidence, passes),
       pass_ids: passes.map(({ manifest: pass }) => pass.pass_id),
+      fingerprints,
     },
     job.schemas,
     models.map((model) => ({ name: model.name, key: model.key })),
     base,
+    job.signal,
   );
   killPoint('publish.sealed');
   const before = base?.manifest.tables ?? {};
@@ -198,12 +214,12 @@ export async function modelAndPublish(
   for (const { stream, served, landed } of accounts.streams)
     if (served !== landed)
       job.reporter.warn(`the answers of ${stream} number ${served} records, and ${landed} came in them`);
+  const files = compareFiles(target, currentSnapshot(job.layout));
+  await hearSignals(job);
+  // From here on the run is done, whatever comes.
   switchCurrent(job.layout, target);
   killPoint('publish.switched');
-  for (const { manifest: pass } of passes) {
-    markPublished(passFolder(job.layout.landing, pass));
-    killPoint('publish.pass-marked');
-  }
+  noteInLanding(job, passes);
   killPoint('job.published');
   return {
     runId: job.runId,
@@ -214,12 +230,32 @@ export async function modelAndPublish(
     counts: merged.counts,
     balance: accounts,
     lotChanges: merged.lotChanges,
+    files,
     models,
     tests,
     drift: job.drift,
     warnings: job.warnings,
     seconds: (job.now().getTime() - job.startedAt.getTime()) / 1000,
   };
+}
+
+/** Ends the run where the user wants it to. A signal is heard between two turns of the event loop. */
+async function hearSignals(job: Job): Promise<void> {
+  await setImmediate();
+  await setImmediate();
+  job.signal?.throwIfAborted();
+}
+
+/** Marks the passes of a snapshot that is published. Where that fails, the next run makes it good. */
+function noteInLanding(job: Job, passes: readonly LoadedPass[]): void {
+  try {
+    for (const { manifest: pass } of passes) {
+      markPublished(passFolder(job.layout.landing, pass));
+      killPoint('publish.pass-marked');
+    }
+  } catch (error) {
+    job.reporter.warn(`the snapshot is published, but landing could not be told: ${messageOf(error)}`);
+  }
 }
 
 /** Starts of the whole passes that a state holds, after the passes of one night: what a window has to reach back to. */

@@ -5,10 +5,11 @@ import type { Config } from '../src/config/config.js';
 import { killPoint } from '../src/config/kill-point.js';
 import type { Client } from '../src/extract/client.js';
 import { openClient } from '../src/extract/open-client.js';
+import { diskFullError } from '../src/lake/disk-full.js';
 import { type Layout, layoutOf } from '../src/lake/layout.js';
 import { takeLock } from '../src/lake/lock.js';
 import { describeTable, type TableSchema } from '../src/lake/schema.js';
-import { openSession, type Session } from '../src/lake/session.js';
+import { interruptOn, openSession, type Session } from '../src/lake/session.js';
 import { lakeTables } from '../src/lake/tables.js';
 import { createEmptyBatch } from '../src/load/batch.js';
 import type { DriftReport } from '../src/load/loader.js';
@@ -51,8 +52,23 @@ export interface Job extends JobOptions {
   client(): Client;
 }
 
-/** Runs a pipeline under the lock of its output folder and cleans up after it, whatever happens. */
+/**
+ * Runs a pipeline under the lock of its output folder and cleans up after it, whatever happens. Throws LakeError
+ * (LAKE_LOCKED, LAKE_DISK_FULL) and what the stages throw.
+ */
 export async function runJob<T>(
+  pipeline: string,
+  options: JobOptions,
+  work: (job: Job) => Promise<T>,
+): Promise<T> {
+  try {
+    return await runLocked(pipeline, options, work);
+  } catch (error) {
+    throw diskFullError(error, options.config.output) ?? error;
+  }
+}
+
+async function runLocked<T>(
   pipeline: string,
   options: JobOptions,
   work: (job: Job) => Promise<T>,
@@ -66,14 +82,13 @@ export async function runJob<T>(
   const folder = join(layout.work, runId);
   let session: Session | undefined;
   let client: Client | undefined;
+  let endInterrupts = (): void => undefined;
   try {
     rmSync(layout.work, { recursive: true, force: true });
     mkdirSync(folder, { recursive: true });
     const { memory, threads } = options.config;
     session = await openSession({ memory, threads, temp: join(folder, 'spill') });
-    const opened = session;
-    const interrupt = (): void => opened.interrupt();
-    options.signal?.addEventListener('abort', interrupt, { once: true });
+    endInterrupts = interruptOn(options.signal, session);
     const { contracts, schemas } = await readDefinitions(session);
     const warnings: string[] = [];
     const reporter = {
@@ -105,10 +120,14 @@ export async function runJob<T>(
       },
     });
   } finally {
+    endInterrupts();
     await client?.close();
     session?.close();
-    removeWork(layout.work);
-    release();
+    try {
+      removeWork(layout.work);
+    } finally {
+      release();
+    }
   }
 }
 
@@ -158,5 +177,6 @@ async function describeTables(
 }
 
 function removeWork(work: string): void {
-  rmSync(work, { recursive: true, force: true });
+  // What was writing to it when the run failed may still be at it for a moment.
+  rmSync(work, { recursive: true, force: true, maxRetries: 3 });
 }

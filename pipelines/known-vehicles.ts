@@ -1,5 +1,6 @@
 import { globRelation } from '../src/lake/files.js';
 import { currentSnapshot } from '../src/lake/layout.js';
+import { indexAbove } from '../src/lake/sorted.js';
 import type { Job } from './job.js';
 
 /**
@@ -21,17 +22,5 @@ export async function knownVehicles(
     `select distinct cast(vehicle_id as double) ${sql} order by 1`,
   );
   const ids = Float64Array.from(reader.getColumns()[0] ?? [], Number);
-  return (low, high) => (ids[firstAbove(ids, low)] ?? high) < high;
-}
-
-/** Index of the first number above a bound, in ascending numbers. */
-function firstAbove(numbers: Float64Array, bound: number): number {
-  let low = 0;
-  let high = numbers.length;
-  while (low < high) {
-    const middle = (low + high) >>> 1;
-    if ((numbers[middle] ?? 0) > bound) high = middle;
-    else low = middle + 1;
-  }
-  return low;
+  return (low, high) => (ids[indexAbove(ids, low)] ?? high) < high;
 }

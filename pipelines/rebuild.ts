@@ -15,6 +15,7 @@ import { streams } from '../src/service/streams.js';
 import type { LoadedPass } from './extract-stream.js';
 import { contractFingerprint } from './find-pass.js';
 import {
+  discard,
   evidenceOf,
   type Merged,
   modelAndPublish,
@@ -57,9 +58,10 @@ export function rebuild(options: JobOptions): Promise<RunResult> {
         job.reporter.step('carry over', 'what only the published snapshot knows');
         await carryOverIfReadable(job, last.merged.context, published);
       }
-      return await modelAndPublish(job, target, all, last.merged);
+      // The records come with no fingerprints: the next night reads all of them.
+      return await modelAndPublish(job, target, all, last.merged, null);
     } catch (error) {
-      rmSync(target, { recursive: true, force: true });
+      discard(job, target);
       throw error;
     }
   });
@@ -161,11 +163,19 @@ async function loadPass(job: Job, pass: Pass, stage: string): Promise<LoadedPass
   const isSameContract = pass.manifest.contract === contractFingerprint(job, name);
   let records = 0;
   let bytes = 0;
-  for (const [i, page] of pass.pages.entries()) {
-    loader.add(isSameContract ? page : await rescanPage(page, pass.folder, contract, streams[name].idField));
-    records += page.records;
-    bytes += page.bytes;
-    job.reporter.progress(name, i + 1, pass.pages.length, records, bytes);
+  try {
+    for (const [i, page] of pass.pages.entries()) {
+      job.signal?.throwIfAborted();
+      loader.add(
+        isSameContract ? page : await rescanPage(page, pass.folder, contract, streams[name].idField),
+      );
+      records += page.records;
+      bytes += page.bytes;
+      job.reporter.progress(name, i + 1, pass.pages.length, records, bytes);
+    }
+  } catch (error) {
+    await loader.stop();
+    throw error;
   }
   const loaded = await loader.finish();
   job.drift.push(...loaded.drift);

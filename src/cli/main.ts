@@ -221,7 +221,7 @@ class UsageShown extends Error {}
 function fail(error: unknown): void {
   if (error instanceof UsageShown) return;
   if (stop.signal.aborted) {
-    process.stderr.write('interrupted: what has landed is kept; run the same command again to go on\n');
+    tellInterrupted(GO_ON[process.argv[2] ?? ''] ?? 'run the same command again');
     process.exitCode = exitCodes.interrupted;
     return;
   }
@@ -244,10 +244,38 @@ function fail(error: unknown): void {
   process.exitCode = exitCodes.failed;
 }
 
-for (const name of ['SIGINT', 'SIGTERM'] as const) process.on(name, () => stop.abort());
+/** What to do after an interrupt, by command. */
+const GO_ON: Readonly<Record<string, string>> = {
+  run: 'the last snapshot stays current and what has landed is kept; run the same command again to go on',
+  vacuum: 'the lake is whole; run the same command again to remove the rest',
+};
+
+function tellInterrupted(advice: string): void {
+  const message = `interrupted: ${advice}`;
+  const isJson = process.argv.includes('--json');
+  process.stderr.write(`${isJson ? JSON.stringify({ error: { message } }) : message}\n`);
+}
+
+/** A second signal that comes sooner, in milliseconds, is the first one, handed on by npm beside the terminal. */
+const SAME_SIGNAL = 1000;
+let interruptedAt: number | undefined;
+
+/** Ends the command at the next safe point, and at once where the user asks again. */
+function interrupt(): void {
+  const now = performance.now();
+  interruptedAt ??= now;
+  stop.abort();
+  if (now - interruptedAt < SAME_SIGNAL) return;
+  tellInterrupted('ended at once; lotlake status tells what is published, and the next run cleans up');
+  process.exit(exitCodes.interrupted);
+}
+
+for (const name of ['SIGINT', 'SIGTERM'] as const) process.on(name, interrupt);
 process.stdout.on('error', (error) => {
   // A reader such as head may close the pipe early; that is no failure.
   if (Reflect.get(error, 'code') === 'EPIPE') process.exit(0);
+  process.stderr.write(`the result cannot be written: ${error.message}\n`);
+  process.exitCode = exitCodes.failed;
 });
 
 try {

@@ -48,9 +48,9 @@ function tables(result: RunResult): string {
 
 /** Served = landed = loaded + rejected, and rows before + new - removed = rows after; a run that differs is held. */
 function balance({ balance: { streams, tables } }: RunResult): string[] {
-  const grid = gridOf(['records of', '>served', '>landed', '>loaded', '>rejected']);
-  for (const { stream, served, landed, loaded, rejected } of streams)
-    grid.push([stream, ...[served, landed, loaded, rejected].map(number)]);
+  const grid = gridOf(['records of', '>served', '>landed', '>loaded', '>unchanged among them', '>rejected']);
+  for (const { stream, served, landed, loaded, unchanged, rejected } of streams)
+    grid.push([stream, ...[served, landed, loaded, unchanged, rejected].map(number)]);
   const sum = (member: 'before' | 'inserted' | 'removed' | 'carried' | 'after'): number =>
     tables.reduce((total, table) => total + table[member], 0);
   const carried = sum('carried') === 0 ? '' : ` + ${number(sum('carried'))} carried over`;
@@ -70,13 +70,12 @@ function passes(result: RunResult): string[] {
 
 function rejectsAndDrift(result: RunResult): string[] {
   const rejected = result.passes.reduce((sum, pass) => sum + pass.rejected, 0);
-  const sum = (member: 'writtenFiles' | 'writtenBytes' | 'linkedFiles' | 'linkedBytes'): number =>
-    Object.values(result.counts).reduce((total, counts) => total + counts[member], 0);
+  const { writtenFiles, writtenBytes, linkedFiles, linkedBytes } = result.files;
   return [
     `rejects: ${rejected === 0 ? 'none' : `${number(rejected)} (lotlake query "select path, expected, found, count(*) as n from rejects group by all")`}`,
     `drift: ${result.drift.length === 0 ? 'none' : result.drift.map((d) => `${d.path} (${d.kinds.join('/')}, first in record ${d.position} of page ${d.page} of ${d.pass_id}${d.kept ? '' : ', kept in landing only'})`).join('; ')}`,
     `changes of lots: ${number(result.lotChanges)}`,
-    `files: ${number(sum('writtenFiles'))} written (${megabytes(sum('writtenBytes'))}), ${number(sum('linkedFiles'))} linked (${megabytes(sum('linkedBytes'))})`,
+    `files: ${number(writtenFiles)} written (${megabytes(writtenBytes)}), ${number(linkedFiles)} linked (${megabytes(linkedBytes)})`,
   ];
 }
 

@@ -1,3 +1,5 @@
+import { readSync, writeSync } from 'node:fs';
+
 /** Moments at which a run can be killed, in the order in which a nightly job and a vacuum reach them. */
 export const killPoints = [
   'job.locked',
@@ -36,16 +38,31 @@ export const killPoints = [
 /** Name of a moment at which a run can be killed. */
 export type KillPoint = (typeof killPoints)[number];
 
-const [wanted, nth = '1'] = (process.env.LOTLAKE_KILL_AT ?? '').split('#');
-let left = Number(nth);
+/** Tells the moment that a variable names, with `#n` its n-th time; undefined where the variable is not set. */
+function momentIn(variable: string): ((name: KillPoint) => boolean) | undefined {
+  const [wanted, nth = '1'] = (process.env[variable] ?? '').split('#');
+  if (wanted === '') return undefined;
+  let left = Number(nth);
+  return (name) => name === wanted && --left === 0;
+}
+
+const isToBeKilled = momentIn('LOTLAKE_KILL_AT');
+const isToPause = momentIn('LOTLAKE_PAUSE_AT');
 
 /**
  * A moment after which a killed run must leave nothing broken: tests end the process here with SIGKILL, by its name in
- * `LOTLAKE_KILL_AT`, with `#n` at the n-th time.
+ * `LOTLAKE_KILL_AT`, or hold it here, by its name in `LOTLAKE_PAUSE_AT`, until a byte comes on stdin.
  */
 export const killPoint: (name: KillPoint) => void =
-  wanted === ''
+  isToBeKilled === undefined && isToPause === undefined
     ? () => undefined
     : (name) => {
-        if (name === wanted && --left === 0) process.kill(process.pid, 'SIGKILL');
+        if (isToBeKilled?.(name) === true) process.kill(process.pid, 'SIGKILL');
+        if (isToPause?.(name) === true) pause(name);
       };
+
+/** Stands still, so that a signal that comes meanwhile is met at exactly this moment. */
+function pause(name: KillPoint): void {
+  writeSync(2, `paused at ${name}\n`);
+  readSync(0, Buffer.alloc(1));
+}

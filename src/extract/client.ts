@@ -91,14 +91,14 @@ export function createClient(options: ClientOptions): Client {
       const detail = said?.replaceAll(options.apiKey, '…');
       throw errorFromAnswer({ ...facts, status: response.statusCode, detail, retryAfter });
     }
+    const body = watched(decoded(response.body, header(response.headers['content-encoding'])));
     try {
-      return await consume({
-        request: facts,
-        body: decoded(response.body, header(response.headers['content-encoding'])),
-      });
+      return await consume({ request: facts, body: body.chunks });
     } catch (error) {
       response.body.destroy();
-      if (signal?.aborted || error instanceof LotlakeError) throw error;
+      // What `consume` itself fails to do, such as write a file, is no failure of the service.
+      const isOfBody = error === body.failure() || error instanceof SyntaxError;
+      if (signal?.aborted || error instanceof LotlakeError || !isOfBody) throw error;
       throw new ConnectionError(facts, messageOf(error), error);
     }
   };
@@ -156,4 +156,21 @@ function decoded(body: Readable, encoding: string | undefined): AsyncIterable<Ui
   if (decoder === undefined) return body;
   body.on('error', (error) => decoder.destroy(error));
   return body.pipe(decoder);
+}
+
+/** A body that remembers how it failed. */
+function watched(body: AsyncIterable<Uint8Array>): {
+  readonly chunks: AsyncIterable<Uint8Array>;
+  failure(): unknown;
+} {
+  let failure: unknown;
+  async function* chunks(): AsyncGenerator<Uint8Array> {
+    try {
+      yield* body;
+    } catch (error) {
+      failure = error;
+      throw error;
+    }
+  }
+  return { chunks: chunks(), failure: () => failure };
 }

@@ -30,6 +30,7 @@ export async function withChecksums(
   snapshot: string,
   manifest: Manifest,
   base: { readonly folder: string; readonly manifest: Manifest } | undefined,
+  signal?: AbortSignal,
 ): Promise<Manifest> {
   const known = new Map(
     tablesOf(base?.manifest).flatMap(({ files }) => files.map((file) => [file.path, file.sha256])),
@@ -37,6 +38,7 @@ export async function withChecksums(
   const isLinked = (path: string): boolean =>
     inode(join(snapshot, path)) === inode(join(base?.folder ?? '', path));
   const add = async (file: LakeFile): Promise<LakeFile> => {
+    signal?.throwIfAborted();
     const linked = known.get(file.path);
     const isKnown = linked !== undefined && isLinked(file.path);
     return { ...file, sha256: isKnown ? linked : await checksumOf(join(snapshot, file.path)) };

@@ -1,5 +1,5 @@
 import { lstatSync, readdirSync } from 'node:fs';
-import { join } from 'node:path';
+import { join, relative } from 'node:path';
 
 /** Size of a file or folder, and what its removal gives back. */
 export interface DiskUse {
@@ -27,6 +27,34 @@ export function measure(paths: readonly string[]): DiskUse[] {
     }
     return { bytes, freed };
   });
+}
+
+/** Files of a snapshot that its run wrote, and those that it shares with the snapshot before. */
+export interface FileUse {
+  readonly writtenFiles: number;
+  readonly writtenBytes: number;
+  readonly linkedFiles: number;
+  readonly linkedBytes: number;
+}
+
+/** Tells the files of a snapshot folder that are those of another from the ones that are its own. */
+export function compareFiles(snapshot: string, before: string | undefined): FileUse {
+  const use = { writtenFiles: 0, writtenBytes: 0, linkedFiles: 0, linkedBytes: 0 };
+  for (const file of filesBelow(snapshot)) {
+    const { dev, ino, size } = lstatSync(file);
+    const known =
+      before === undefined
+        ? undefined
+        : lstatSync(join(before, relative(snapshot, file)), { throwIfNoEntry: false });
+    if (known?.ino === ino && known.dev === dev) {
+      use.linkedFiles++;
+      use.linkedBytes += size;
+    } else {
+      use.writtenFiles++;
+      use.writtenBytes += size;
+    }
+  }
+  return use;
 }
 
 function filesBelow(path: string): string[] {

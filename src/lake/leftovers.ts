@@ -35,8 +35,8 @@ export function findLeftovers(layout: Layout, kept: readonly string[]): Going<st
   ];
 }
 
-/** What a process writes before it takes the lock. */
-const LOCK = /lotlake\.lock\.(\d+)\.tmp$/;
+/** What a process writes while it takes the lock over. */
+const LOCK = /lotlake\.lock\.(\d+)\.\d*\.takeover$/;
 
 /** Pass folders without a `pass.json` and without a page: their run died as it made them. */
 function emptyPasses(layout: Layout): string[] {

@@ -36,6 +36,8 @@ const manifestSchema = z.object({
   last_pass_at: z.record(z.string(), z.string()),
   /** Passes that the run of this snapshot merged. */
   pass_ids: z.array(z.string()),
+  /** Fingerprints of the records that the snapshot was made from, and of the code that read them. */
+  fingerprints: z.object({ records: z.int(), code: z.string() }).nullable(),
   tables: z.record(z.string(), tableSchema),
   marts: z.record(z.string(), tableSchema),
 });

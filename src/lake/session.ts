@@ -65,6 +65,27 @@ export async function openSession(options: SessionOptions): Promise<Session> {
   };
 }
 
+/** Milliseconds between interrupts. */
+const INTERRUPT_EVERY = 20;
+
+/**
+ * Ends what a database does once a signal is aborted, and what it begins after that, since a statement does not know of
+ * an interrupt before it. Returns the function that stops doing so.
+ */
+export function interruptOn(signal: AbortSignal | undefined, session: Session): () => void {
+  let timer: NodeJS.Timeout | undefined;
+  const begin = (): void => {
+    session.interrupt();
+    timer = setInterval(session.interrupt, INTERRUPT_EVERY);
+  };
+  if (signal?.aborted === true) begin();
+  else signal?.addEventListener('abort', begin, { once: true });
+  return () => {
+    signal?.removeEventListener('abort', begin);
+    clearInterval(timer);
+  };
+}
+
 /** All rows of a query. */
 export async function rows(connection: DuckDBConnection, sql: string): Promise<Row[]> {
   const reader = await connection.runAndReadAll(sql);
@@ -80,7 +101,7 @@ export async function inTransaction(
   try {
     await connection.run(statements.join(';\n'));
   } catch (error) {
-    await connection.run('rollback');
+    await connection.run('rollback').catch(() => undefined);
     throw error;
   }
   await connection.run('commit');

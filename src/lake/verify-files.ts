@@ -1,6 +1,7 @@
 import { readdirSync, statSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { checksumOf } from './checksum.js';
+import { FINGERPRINTS } from './fingerprints.js';
 import { WAREHOUSE } from './layout.js';
 import type { LakeFile, Manifest } from './manifest.js';
 
@@ -36,7 +37,7 @@ export async function verifyFiles(
   manifest: Manifest,
   signal: AbortSignal,
 ): Promise<readonly Problem[]> {
-  const problems = findStrays(snapshot, manifest);
+  const problems = [...findStrays(snapshot, manifest), ...fingerprintProblems(snapshot, manifest)];
   for (const [table, { files, rows }] of Object.entries(allTables(manifest))) {
     for (const file of files) {
       signal.throwIfAborted();
@@ -60,6 +61,7 @@ function findStrays(snapshot: string, manifest: Manifest): Problem[] {
   const known = new Set([
     'manifest.json',
     WAREHOUSE,
+    FINGERPRINTS,
     ...Object.values(allTables(manifest)).flatMap(({ files }) => files.map((file) => file.path)),
   ]);
   return readdirSync(snapshot, { recursive: true, withFileTypes: true })
@@ -74,6 +76,13 @@ function findStrays(snapshot: string, manifest: Manifest): Problem[] {
       expected: 'no such file',
       found: 'a file that the manifest does not name',
     }));
+}
+
+function fingerprintProblems(snapshot: string, { fingerprints }: Manifest): Problem[] {
+  const expected = fingerprints === null ? 0 : fingerprints.records * 16;
+  const found = statSync(join(snapshot, FINGERPRINTS), { throwIfNoEntry: false })?.size ?? 0;
+  const problem = { table: 'snapshot', file: FINGERPRINTS, check: 'size' } as const;
+  return found === expected ? [] : [{ ...problem, expected: `${expected} bytes`, found: `${found} bytes` }];
 }
 
 /** Files of a manifest that are not there, or not of their size. */

@@ -9,6 +9,8 @@ import { z } from 'zod';
 import { killPoint } from '../config/kill-point.js';
 import { envelopeSchema } from '../service/contract/envelope.js';
 import type { ContractNode } from '../service/contract/node.js';
+import type { PageChanges } from './changes.js';
+import { unwritable } from './land-error.js';
 import { PageError } from './page-error.js';
 import { type PageScan, PageScanner, ScanError } from './scan-page.js';
 import type { Drift, Misfit } from './shape.js';
@@ -60,11 +62,13 @@ export interface PageTarget {
 
 /**
  * Streams a body through the scanner into `<path>` (gzipped, one record a line), written beside its name and renamed
- * when the page is whole. Throws PageError where the body is no page; nothing is left on disk then.
+ * when the page is whole. `changes` sees every record. Throws PageError where the body is no page
+ * and LandError where the file cannot be written; nothing is left on disk then.
  */
 export async function landPage(
   body: AsyncIterable<Uint8Array>,
   target: PageTarget,
+  changes?: PageChanges,
 ): Promise<{ scan: PageScan; fileBytes: number }> {
   await mkdir(dirname(target.path), { recursive: true });
   const temporary = `${target.path}.${process.pid}.${Math.random().toString(36).slice(2, 8)}.tmp`;
@@ -77,6 +81,7 @@ export async function landPage(
   file.on('error', (error) => gzip.destroy(error));
   const scanner = new PageScanner(target.contract, target.idField);
   const write = async (lines: Buffer): Promise<void> => {
+    changes?.lines(lines, scanner.lineEnds, scanner.lineIds);
     if (lines.length > 0 && !gzip.write(lines)) await Promise.race([once(gzip, 'drain'), written]);
   };
   try {
@@ -94,10 +99,12 @@ export async function landPage(
     killPoint('land.page-renamed');
     return { scan, fileBytes: (await stat(target.path)).size };
   } catch (error) {
+    changes?.discard();
     gzip.destroy();
     file.destroy();
     await written.catch(() => undefined);
     await rm(temporary, { force: true });
+    if (error === file.errored) throw unwritable(target.path, error);
     throw error instanceof ScanError ? new PageError(target.url, error.message, error) : error;
   }
 }

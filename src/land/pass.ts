@@ -9,13 +9,14 @@ import {
   readFileSync,
   readSync,
   renameSync,
+  rmSync,
   statSync,
   writeFileSync,
 } from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';
 import { type StreamName, streamNames } from '../service/streams.js';
-import { LandError } from './land-error.js';
+import { LandError, unwritable } from './land-error.js';
 import type { LandedPage } from './page.js';
 
 const passSchema = z.object({
@@ -123,7 +124,11 @@ export function recordPage(folder: string, page: LandedPage): void {
   const path = join(folder, LEDGER);
   // A line that a crash tore must not swallow the one after it.
   const separator = endsWithLine(path) ? '' : '\n';
-  appendFileSync(path, `${separator}${JSON.stringify(page)}\n`);
+  try {
+    appendFileSync(path, `${separator}${JSON.stringify(page)}\n`);
+  } catch (error) {
+    throw unwritable(path, error);
+  }
 }
 
 /** Whether every page that a sealed pass had is still there. */
@@ -219,8 +224,13 @@ function endsWithLine(path: string): boolean {
 
 function writeManifest(folder: string, manifest: PassManifest): void {
   const path = join(folder, 'pass.json');
-  writeFileSync(`${path}.tmp`, `${JSON.stringify(manifest, null, 2)}\n`);
-  renameSync(`${path}.tmp`, path);
+  try {
+    writeFileSync(`${path}.tmp`, `${JSON.stringify(manifest, null, 2)}\n`);
+    renameSync(`${path}.tmp`, path);
+  } catch (error) {
+    rmSync(`${path}.tmp`, { force: true });
+    throw unwritable(path, error);
+  }
 }
 
 function parseJson(path: string): unknown {

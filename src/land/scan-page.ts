@@ -59,6 +59,8 @@ export class PageScanner {
   #recordStart = -1;
   #recordEnd = -1;
   #recordSpaced = false;
+  /** Where the lines that `push` or `flush` returned last end. */
+  lineEnds: number[] = [];
 
   constructor(contract: ContractNode, idField: string, options: { mostRecordBytes?: number } = {}) {
     this.#root = new ShapeNode('', '', contract);
@@ -68,6 +70,7 @@ export class PageScanner {
 
   /** Takes the next bytes of the body and returns the lines that became complete. */
   push(chunk: Uint8Array): Buffer {
+    this.lineEnds = [];
     this.#append(chunk);
     if (this.#end - this.#start < this.#wait) return EMPTY;
     return this.#advance();
@@ -75,7 +78,13 @@ export class PageScanner {
 
   /** Takes the end of the body and returns the last lines. */
   flush(): Buffer {
+    this.lineEnds = [];
     return this.#start < this.#end ? this.#advance() : EMPTY;
+  }
+
+  /** Ids of the lines that `push` or `flush` returned last. */
+  get lineIds(): readonly number[] {
+    return this.#ids.slice(this.#ids.length - this.lineEnds.length);
   }
 
   /** What the page held. Fails where the body ended early. */
@@ -129,6 +138,7 @@ export class PageScanner {
         if (next === NEED_MORE) break;
         if (this.#recordEnd > 0) {
           written = this.#emit(out, written);
+          this.lineEnds.push(written);
           this.#recordEnd = -1;
         }
         p = next;

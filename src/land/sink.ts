@@ -5,6 +5,7 @@ import { instant } from '../extract/instant.js';
 import type { PageSink } from '../extract/walk.js';
 import type { ContractNode } from '../service/contract/node.js';
 import type { Stream } from '../service/streams.js';
+import type { Changes } from './changes.js';
 import { digestOf, type LandedPage, landPage, pagingOf } from './page.js';
 import { type Pass, recordPage } from './pass.js';
 
@@ -12,6 +13,7 @@ import { type Pass, recordPage } from './pass.js';
  * Lands the pages of one list of a pass: each answer becomes a file and a line of the ledger. A page that is read again
  * becomes another file; the one that was received last counts.
  * @param next gives the order of receipt in the pass
+ * @param changes keeps what has to be loaded
  */
 export function createSink(
   pass: Pass,
@@ -19,6 +21,7 @@ export function createSink(
   contract: ContractNode,
   list = '',
   next: () => number = counter(pass),
+  changes?: Changes,
 ): PageSink<LandedPage> {
   const landed = pass.pages.filter((page) => page.list === list);
   const versions = new Map<number, number>();
@@ -29,12 +32,14 @@ export function createSink(
     async land(number: number, answer: Answer, requestedAt: string): Promise<LandedPage> {
       const version = versions.get(number) ?? 0;
       const file = `${prefix}page-${String(number).padStart(6, '0')}${version === 0 ? '' : `.${version + 1}`}.ndjson.gz`;
-      const { scan, fileBytes } = await landPage(answer.body, {
+      const seen = changes?.open(file.replace(/\.gz$/, ''));
+      const target = {
         path: join(pass.folder, file),
         url: answer.request.url,
         contract,
         idField: stream.idField,
-      });
+      };
+      const { scan, fileBytes } = await landPage(answer.body, target, seen);
       versions.set(number, version + 1);
       const page: LandedPage = {
         list,
@@ -57,6 +62,7 @@ export function createSink(
         ...pagingOf(scan),
       };
       recordPage(pass.folder, page);
+      if (seen !== undefined) changes?.accept(page, seen);
       killPoint('land.page-recorded');
       return page;
     },

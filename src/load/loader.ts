@@ -5,6 +5,7 @@ import pLimit from 'p-limit';
 import { killPoint } from '../config/kill-point.js';
 import { messageOf } from '../config/lotlake-error.js';
 import { literal, type Session } from '../lake/session.js';
+import type { Changes } from '../land/changes.js';
 import { kindNames } from '../land/kinds.js';
 import type { LandedPage } from '../land/page.js';
 import type { ContractNode } from '../service/contract/node.js';
@@ -32,7 +33,10 @@ export interface LoadResult {
   /** Records that the answers number; as many as were cut where they do not say. */
   readonly served: number;
   readonly records: number;
+  /** Records that the lake now holds, with those that it held before. */
   readonly loaded: number;
+  /** Records that came as the lake held them, and were not read again. */
+  readonly unchanged: number;
   readonly rejected: number;
   readonly drift: readonly DriftReport[];
 }
@@ -42,6 +46,8 @@ export interface Loader {
   add(page: LandedPage): void;
   /** Loads what is left and waits for every batch. Throws LoadError. */
   finish(): Promise<LoadResult>;
+  /** Gives up: waits for the batches under way and begins no other. */
+  stop(): Promise<void>;
 }
 
 /** Bytes of JSON a batch; two batches are in work at once. */
@@ -62,8 +68,10 @@ export function createLoader(options: {
   readonly passId: string;
   readonly passFolder: string;
   readonly stage: string;
+  /** What of each page has to be loaded; whole pages without it. */
+  readonly changes?: Changes | undefined;
 }): Loader {
-  const { stream, contract } = options;
+  const { stream, contract, changes } = options;
   const limit = pLimit(PARALLEL_BATCHES);
   const idle: DuckDBConnection[] = [];
   const drift = new Map<string, DriftReport>();
@@ -74,9 +82,13 @@ export function createLoader(options: {
   let served = 0;
   let records = 0;
   let loaded = 0;
+  let unchanged = 0;
   let rejected = 0;
   let failure: unknown;
+  let isStopped = false;
   mkdirSync(options.stage, { recursive: true });
+
+  const bytesOf = (page: LandedPage): number => (changes?.freshOf(page) ?? page).bytes;
 
   const learn = (page: LandedPage): void => {
     for (const { path, kinds, firstRecord } of page.drift) {
@@ -95,6 +107,8 @@ export function createLoader(options: {
   };
 
   const toFile = async (page: LandedPage): Promise<BatchFile & { readonly kept: number }> => {
+    const fresh = changes?.freshOf(page);
+    if (fresh !== undefined) return { path: fresh.path, seq: page.seq, list: page.list, kept: fresh.records };
     const path = join(options.passFolder, page.file);
     if (page.fits) return { path, seq: page.seq, list: page.list, kept: page.records };
     const clean = join(options.stage, `clean-${stream.name}-${options.passId}-${page.seq}.ndjson`);
@@ -113,7 +127,7 @@ export function createLoader(options: {
   };
 
   const run = async (pages: readonly LandedPage[], name: string): Promise<void> => {
-    if (failure !== undefined) return;
+    if (failure !== undefined || isStopped) return;
     // Sorted, so that `extra` does not depend on the order in which members were met.
     const learned = [...drift.values()]
       .filter((entry) => entry.kept)
@@ -132,7 +146,7 @@ export function createLoader(options: {
         largestRecord: Math.max(...pages.map((page) => page.largestRecord)),
         stage: options.stage,
         name,
-        isSmall: pages.reduce((sum, page) => sum + page.bytes, 0) < SMALL_BATCH_BYTES,
+        isSmall: pages.reduce((sum, page) => sum + bytesOf(page), 0) < SMALL_BATCH_BYTES,
       });
       killPoint('load.batch-staged');
       loaded += count;
@@ -143,6 +157,7 @@ export function createLoader(options: {
         hint: `the pages stay in ${options.passFolder}; run lotlake run rebuild after the cause is mended`,
       });
     } finally {
+      for (const page of pages) changes?.release(page);
       idle.push(connection);
     }
   };
@@ -156,22 +171,39 @@ export function createLoader(options: {
     tasks.push(limit(() => run(pages, name)));
   };
 
+  const settle = async (): Promise<void> => {
+    await Promise.all(tasks);
+    for (const connection of idle) connection.closeSync();
+  };
+
   return {
     add(page) {
       learn(page);
       served += page.announced ?? page.records;
       records += page.records;
-      if (page.records === 0) return;
+      const fresh = changes?.freshOf(page) ?? page;
+      unchanged += page.records - fresh.records;
+      if (fresh.records === 0) return;
       pending.push(page);
-      pendingBytes += page.bytes;
+      pendingBytes += fresh.bytes;
       if (pendingBytes >= BATCH_BYTES) flush();
     },
     async finish() {
       flush();
-      await Promise.all(tasks);
-      for (const connection of idle) connection.closeSync();
+      await settle();
       if (failure !== undefined) throw failure;
-      return { served, records, loaded, rejected, drift: [...drift.values()] };
+      return {
+        served,
+        records,
+        loaded: loaded + unchanged,
+        unchanged,
+        rejected,
+        drift: [...drift.values()],
+      };
+    },
+    async stop() {
+      isStopped = true;
+      await settle();
     },
   };
 }

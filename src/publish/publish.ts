@@ -2,6 +2,7 @@ import { existsSync, mkdirSync, renameSync, rmSync, symlinkSync } from 'node:fs'
 import { basename, join } from 'node:path';
 import type { DuckDBConnection } from '@duckdb/node-api';
 import { killPoint } from '../config/kill-point.js';
+import { messageOf } from '../config/lotlake-error.js';
 import { withChecksums } from '../lake/checksum.js';
 import { listFiles } from '../lake/files.js';
 import type { Layout } from '../lake/layout.js';
@@ -35,11 +36,19 @@ export async function sealSnapshot(
   schemas: ReadonlyMap<string, TableSchema>,
   marts: readonly MartFacts[],
   base: BaseState | undefined,
+  signal?: AbortSignal,
 ): Promise<Manifest> {
   const described = await describeSnapshot(connection, snapshot, facts, schemas, marts, ownTables);
-  const manifest = await withChecksums(snapshot, described, base);
+  const manifest = await withChecksums(snapshot, described, base, signal);
   killPoint('publish.described');
-  writeManifest(snapshot, manifest);
+  try {
+    writeManifest(snapshot, manifest);
+  } catch (error) {
+    throw new PublishError(`the manifest of ${snapshot} cannot be written: ${messageOf(error)}`, {
+      cause: error,
+      hint: 'the last snapshot stays current; run the same command again',
+    });
+  }
   return manifest;
 }
 
@@ -74,7 +83,7 @@ async function describeSnapshot(
 export async function sealState(
   connection: DuckDBConnection,
   folder: string,
-  facts: Omit<SnapshotFacts, 'snapshot_id' | 'pipeline' | 'created_at' | 'pass_ids'>,
+  facts: Omit<SnapshotFacts, 'snapshot_id' | 'pipeline' | 'created_at' | 'pass_ids' | 'fingerprints'>,
   schemas: ReadonlyMap<string, TableSchema>,
 ): Promise<Manifest> {
   const rest = {
@@ -82,6 +91,7 @@ export async function sealState(
     pipeline: 'rebuild',
     created_at: new Date().toISOString(),
     pass_ids: [],
+    fingerprints: null,
   };
   const own = ownTables.filter((table) => table.name !== 'runs');
   const manifest = await describeSnapshot(connection, folder, { ...facts, ...rest }, schemas, [], own);
@@ -149,9 +159,12 @@ export function switchCurrent(layout: Layout, snapshot: string): void {
     renameSync(link, layout.current);
   } catch (error) {
     rmSync(link, { force: true });
-    throw new PublishError(`${layout.current} cannot be switched to ${basename(snapshot)}`, {
-      cause: error,
-      hint: 'the last snapshot stays current; run the same command again',
-    });
+    throw new PublishError(
+      `${layout.current} cannot be switched to ${basename(snapshot)}: ${messageOf(error)}`,
+      {
+        cause: error,
+        hint: 'the last snapshot stays current; run the same command again',
+      },
+    );
   }
 }

@@ -30,13 +30,22 @@ export async function inWarehouse<T>(
 ): Promise<T> {
   await connection.run(`attach ${literal(join(snapshot, WAREHOUSE))} as warehouse`);
   await connection.run('use warehouse');
+  let result: T;
   try {
     // In one transaction, so that the file is synced once and not for every view.
     const views = lakeTableNames().map((table) => tableView(snapshot, table));
     await inTransaction(connection, views);
-    return await work();
-  } finally {
-    await connection.run('use memory');
-    await connection.run('detach warehouse');
+    result = await work();
+  } catch (error) {
+    // What went wrong first is what is told.
+    await leave(connection).catch(() => undefined);
+    throw error;
   }
+  await leave(connection);
+  return result;
+}
+
+async function leave(connection: DuckDBConnection): Promise<void> {
+  await connection.run('use memory');
+  await connection.run('detach warehouse');
 }

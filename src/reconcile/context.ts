@@ -42,6 +42,8 @@ export interface MergeContext {
   readonly evidence: Evidence;
   readonly shrinkGuard: number;
   readonly allowShrink: boolean;
+  /** Vehicles that came as the last state has them, and were not staged. */
+  readonly unchanged: readonly number[];
   /** Tables whose last state is small and held in memory while merging. */
   readonly held?: ReadonlySet<string>;
   /** How many vehicles came more than once in this run, once merging has looked. */

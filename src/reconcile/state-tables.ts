@@ -1,3 +1,5 @@
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { globRelation } from '../lake/files.js';
 import { partitionColumns } from '../lake/partition.js';
 import type { TableSchema } from '../lake/schema.js';
@@ -8,6 +10,9 @@ import { baseRelation, currentRows, isStaged, stagedFiles, stagedRelation } from
 
 /** Lots that the archive feed of this run names, with the last time each was archived. */
 const FEED = '_archive_feed';
+
+/** Vehicles that came as the last state has them. */
+const UNCHANGED = '_unchanged_vehicles';
 
 /** Lots of the last state that this run shows to be gone. */
 export const ABSENT_LOTS = '_absent_lots';
@@ -24,10 +29,12 @@ export async function prepareState(context: MergeContext): Promise<void> {
     ? `select lot_id, max(archived_at) as archived_at from ${stagedFiles(context, 'archived_lots')} group by lot_id`
     : 'select cast(null as bigint) as lot_id, cast(null as timestamptz) as archived_at where false';
   await connection.run(`create or replace table ${FEED} as ${feed}`);
+  await noteUnchanged(context);
 
   const lots = schemaOf(context, 'lots');
   const active = `select lot_id, vehicle_id, domain_id, changed_at from ${baseRelation(context, lots)} where not coalesce(archived, false)`;
-  if (!isStaged(context, 'vehicles') || !evidence.carsComplete) {
+  const hasCome = isStaged(context, 'vehicles') || context.unchanged.length > 0;
+  if (!hasCome || !evidence.carsComplete) {
     await connection.run(`create or replace table ${ABSENT_LOTS} as
       select lot_id, domain_id, cast(null as varchar) as reason from (${active}) where false`);
     return;
@@ -40,13 +47,17 @@ export async function prepareState(context: MergeContext): Promise<void> {
     with active as (${active}),
     delivered as (select vehicle_id, bool_or(lots) as lots from ${delivered} group by vehicle_id),
     staged as (select distinct lot_id from ${lotRows}),
-    sources as (select distinct domain_id from ${lotRows} where domain_id is not null),
+    sources as (
+      select domain_id from ${lotRows} where domain_id is not null
+      union select domain_id from active where vehicle_id in (select vehicle_id from ${UNCHANGED})
+    ),
     rejected as (${rejectedVehicles(context)})
     select o.lot_id, o.domain_id,
       case when d.vehicle_id is not null then 'vehicle' else 'feed' end as reason
     from active as o
     left join delivered as d on d.vehicle_id = o.vehicle_id
     where o.lot_id not in (select lot_id from staged)
+      and o.vehicle_id not in (select vehicle_id from ${UNCHANGED})
       and (o.domain_id in (select domain_id from sources) or not exists (select 1 from sources)) ${asked}
       and (
         coalesce(d.lots, false)
@@ -56,6 +67,15 @@ export async function prepareState(context: MergeContext): Promise<void> {
           and ${isProven(context, 'o.vehicle_id')}
         )
       )`);
+}
+
+/** Makes a table of the vehicles that came unchanged. */
+async function noteUnchanged({ connection, stage, unchanged }: MergeContext): Promise<void> {
+  const file = join(stage, 'unchanged.csv');
+  mkdirSync(stage, { recursive: true });
+  writeFileSync(file, unchanged.map((id) => `${id}\n`).join(''));
+  await connection.run(`create or replace table ${UNCHANGED} as
+    select distinct vehicle_id from read_csv(${literal(file)}, header = false, columns = {vehicle_id: 'BIGINT'})`);
 }
 
 /** How many active lots of each source a run would archive for absence. */
@@ -88,7 +108,7 @@ export async function effectiveLots(context: MergeContext): Promise<string> {
   const schema = schemaOf(context, 'lots');
   const content = schema.content.map((column) => identifier(column.name));
   const seen = timestamp(evidence.seenAt);
-  const lastSeen = lastSeenOf(context, 'o.domain_id');
+  const lastSeen = `case when o.vehicle_id in (select vehicle_id from ${UNCHANGED}) then ${seen} else ${lastSeenOf(context, 'o.domain_id')} end`;
   const old = baseRelation(context, schema);
   const parts: string[] = [];
   if (isStaged(context, 'lots')) {
@@ -157,16 +177,17 @@ export async function effectiveVehicles(context: MergeContext): Promise<string> 
       left join ${lots} as l on l.vehicle_id = n.vehicle_id`);
   }
   if (context.base !== undefined) {
-    const notDelivered = isDelivered
-      ? `o.vehicle_id not in (select vehicle_id from ${stagedFiles(context, 'vehicles')})`
-      : 'true';
+    const unchanged = `select vehicle_id from ${UNCHANGED}`;
+    const delivered = isDelivered
+      ? `${unchanged} union all select vehicle_id from ${stagedFiles(context, 'vehicles')}`
+      : unchanged;
     parts.push(`
       select ${content.map((name) => `o.${name}`).join(', ')}, true as archived,
         coalesce(l.archived_at, ${seen}) as archived_at, coalesce(l.archived_by, 'absence') as archived_by,
         coalesce(l.last_seen_at, ${lastSeen}) as last_seen_at
       from ${baseRelation(context, schema)} as o
       left join ${lots} as l on l.vehicle_id = o.vehicle_id
-      where not coalesce(o.archived, false) and ${notDelivered}
+      where not coalesce(o.archived, false) and o.vehicle_id not in (${delivered})
         and o.vehicle_id not in (${rejectedVehicles(context)}) and ${isProven(context, 'o.vehicle_id')}
         and (l.all_archived or (l.vehicle_id is null and ${evidence.carsComplete && evidence.sources === undefined}))`);
   }

@@ -70,22 +70,20 @@ async function eachPartition(
 ): Promise<void> {
   const idle: DuckDBConnection[] = [];
   const limit = pLimit(PARALLEL_PARTITIONS);
-  try {
-    await Promise.all(
-      partitions.map((partition) =>
-        limit(async () => {
-          const connection = idle.pop() ?? (await context.connect());
-          try {
-            await work(connection, partition);
-          } finally {
-            idle.push(connection);
-          }
-        }),
-      ),
-    );
-  } finally {
-    for (const connection of idle) connection.closeSync();
-  }
+  let failure: unknown;
+  const run = async (partition: Partition): Promise<void> => {
+    if (failure !== undefined) return;
+    try {
+      const connection = idle.pop() ?? (await context.connect());
+      await work(connection, partition).finally(() => idle.push(connection));
+    } catch (error) {
+      failure ??= error;
+    }
+  };
+  // After a failure, too, every statement under way is waited for: a database is not closed while one runs.
+  await Promise.all(partitions.map((partition) => limit(() => run(partition))));
+  for (const connection of idle) connection.closeSync();
+  if (failure !== undefined) throw failure;
 }
 
 /** Writes a file without rows, so that a table that has none can still be read. */

@@ -156,7 +156,14 @@ describe('the accounts of a run', () => {
     const stage = await stageOf();
     const { result } = await stage.night();
     const active = stage.sandbox.world.activeIds().length;
-    const cars = { stream: 'cars', served: active, landed: active, loaded: active, rejected: 0 };
+    const cars = {
+      stream: 'cars',
+      served: active,
+      landed: active,
+      loaded: active,
+      unchanged: 0,
+      rejected: 0,
+    };
     expect(result.balance.streams).toContainEqual(cars);
     const lake = await stage.lake();
     expect(result.balance.tables.length).toBe(29);

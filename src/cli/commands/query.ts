@@ -1,4 +1,5 @@
 import { type ConfigInput, readConfig } from '../../config/config.js';
+import { interruptOn } from '../../lake/session.js';
 import type { Choice } from '../../lake/snapshots.js';
 import type { Format } from '../../share/formats.js';
 import { openLake } from '../../share/open-lake.js';
@@ -17,10 +18,11 @@ export async function query(
   effects: Effects,
 ): Promise<void> {
   const lake = await openLake(readConfig(options.config, effects), options.sql, options.choice);
-  effects.signal.addEventListener('abort', () => lake.session.interrupt(), { once: true });
+  const endInterrupts = interruptOn(effects.signal, lake.session);
   try {
     effects.out(await render(lake.session.connection, options.sql, options.format, lake.temp));
   } finally {
+    endInterrupts();
     lake.close();
   }
 }

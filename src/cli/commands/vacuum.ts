@@ -1,6 +1,7 @@
 import { type Config, type ConfigInput, DEFAULT_PASSES, readConfig } from '../../config/config.js';
 import { layoutOf } from '../../lake/layout.js';
 import { takeLock } from '../../lake/lock.js';
+import { interruptOn } from '../../lake/session.js';
 import { openTemporarySession } from '../../lake/temporary-session.js';
 import { executeVacuum, planVacuum, type Retention, type VacuumPlan } from '../../lake/vacuum.js';
 import type { StreamName } from '../../service/streams.js';
@@ -20,7 +21,13 @@ export async function vacuum(
   const release = takeLock(layout.lock, 'vacuum', effects.now());
   try {
     const opened = await openTemporarySession(config);
-    const plan = await planVacuum(opened.session.connection, layout, retention).finally(opened.close);
+    const endInterrupts = interruptOn(effects.signal, opened.session);
+    const plan = await planVacuum(opened.session.connection, layout, retention).finally(() => {
+      endInterrupts();
+      opened.close();
+    });
+    // A plan that was interrupted does not know all that is needed.
+    effects.signal.throwIfAborted();
     if (!options.dryRun) await executeVacuum(layout, plan, effects.signal);
     const report = { dry_run: options.dryRun, ...plan };
     effects.out(options.json ? `${JSON.stringify(report)}\n` : text(plan, options.dryRun));

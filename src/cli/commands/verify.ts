@@ -6,7 +6,7 @@ import { globRelation } from '../../lake/files.js';
 import { LakeError } from '../../lake/lake-error.js';
 import { layoutOf } from '../../lake/layout.js';
 import { type Manifest, readManifest } from '../../lake/manifest.js';
-import { identifier } from '../../lake/session.js';
+import { identifier, interruptOn } from '../../lake/session.js';
 import { findSnapshot } from '../../lake/snapshots.js';
 import { openTemporarySession } from '../../lake/temporary-session.js';
 import { verifyContent } from '../../lake/verify-content.js';
@@ -47,13 +47,13 @@ export async function verify(
       ? publishedSnapshot(config)
       : findSnapshot(layoutOf(config.output), options.snapshot);
   const opened = await openTemporarySession(config);
-  const interrupt = (): void => opened.session.interrupt();
-  effects.signal.addEventListener('abort', interrupt, { once: true });
+  const endInterrupts = interruptOn(effects.signal, opened.session);
   try {
     const report = await examine(opened.session.connection, folder, effects.signal);
     effects.out(options.json ? `${JSON.stringify(report)}\n` : text(report));
     if (!report.sound) throw unsound(report);
   } finally {
+    endInterrupts();
     opened.close();
   }
 }
@@ -68,6 +68,8 @@ async function examine(connection: DuckDBConnection, folder: string, signal: Abo
     await verifyWarehouse(connection, folder, manifest),
   ];
   const tests = await dataTests(connection, folder, manifest);
+  // A check that was interrupted found nothing wrong.
+  signal.throwIfAborted();
   return reportOf(folder, manifest, [...results.flat(), ...tests.problems], tests.warnings);
 }
 

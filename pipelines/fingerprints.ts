@@ -1,0 +1,82 @@
+import { createHash } from 'node:crypto';
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { globRelation } from '../src/lake/files.js';
+import {
+  FingerprintLog,
+  Fingerprints,
+  mergeFingerprints,
+  readFingerprints,
+  writeFingerprints,
+} from '../src/lake/fingerprints.js';
+import { SCHEMA_VERSION } from '../src/lake/manifest.js';
+import { literal } from '../src/lake/session.js';
+import { lakeTables } from '../src/lake/tables.js';
+import { Changes } from '../src/land/changes.js';
+import type { BaseState } from '../src/reconcile/context.js';
+import { contractFingerprint } from './find-pass.js';
+import type { Job } from './job.js';
+
+/** Watches the records of a pass over vehicles for those that the lake was made from already. */
+export function watchChanges(job: Job, base: BaseState | undefined, passId: string): Changes {
+  return new Changes(join(job.work, 'fresh', passId), knownRecords(job, base));
+}
+
+function knownRecords(job: Job, base: BaseState | undefined): Fingerprints {
+  const stored = base?.manifest.fingerprints ?? undefined;
+  if (base === undefined || stored === undefined || stored.code !== codeOf(job)) return Fingerprints.none;
+  return readFingerprints(base.folder, stored.records);
+}
+
+/** What rows are made by: records that were read by another contract or other SQL are read again. */
+function codeOf(job: Job): string {
+  const flatten = lakeTables().map((table) => `${table.name} ${table.sql}`);
+  return createHash('sha256')
+    .update([contractFingerprint(job, 'cars'), String(SCHEMA_VERSION), ...flatten].join('\n'))
+    .digest('hex')
+    .slice(0, 16);
+}
+
+/**
+ * Writes the fingerprints of the records that a new snapshot was made from: those of the last one, but of vehicles that
+ * this run loaded or changed otherwise, and those that it loaded. A vehicle with a lot that the archive feed ended is
+ * left out, since the feed may list it again as it was.
+ */
+export async function recordFingerprints(
+  job: Job,
+  stage: string,
+  target: string,
+  base: BaseState | undefined,
+  changes: readonly Changes[],
+): Promise<{ readonly records: number; readonly code: string }> {
+  const lots = globRelation(target, 'lots', true);
+  const run = literal(job.runId);
+  const staged = join(stage, 'vehicles');
+  const loaded = existsSync(staged)
+    ? `select vehicle_id from read_parquet(${literal(join(staged, '*.parquet'))})`
+    : '';
+  const archived = `select vehicle_id from ${lots} where archived_by = 'archive-feed'`;
+  const changed = [
+    `select vehicle_id from ${lots} where run_id = ${run}`,
+    `select vehicle_id from ${globRelation(target, 'vehicles', false)} where run_id = ${run}`,
+    archived,
+    ...(loaded === '' ? [] : [loaded]),
+  ];
+  const stale = await idsOf(job, changed.join(' union all '));
+  const ended = await idsOf(job, archived);
+  const log = new FingerprintLog();
+  for (const { fresh } of changes) log.addAll(fresh);
+  const kept = mergeFingerprints(knownRecords(job, base), Fingerprints.none, stale);
+  const added = mergeFingerprints(log.sorted(), Fingerprints.none, ended);
+  const all = mergeFingerprints(kept, added, new Float64Array(0));
+  writeFingerprints(target, all);
+  return { records: all.ids.length, code: codeOf(job) };
+}
+
+/** Ids of vehicles, ascending. */
+async function idsOf(job: Job, sql: string): Promise<Float64Array> {
+  const reader = await job.session.connection.runAndReadAll(
+    `select distinct cast(vehicle_id as double) from (${sql}) where vehicle_id is not null order by 1`,
+  );
+  return Float64Array.from(reader.getColumns()[0] ?? [], Number);
+}

@@ -1,0 +1,124 @@
+import { readdirSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { saveLookup } from '../../pipelines/lookup.js';
+import { nightly } from '../../pipelines/nightly.js';
+import { lookupOf } from '../../src/cli/commands/lookup.js';
+import { createWorld } from '../../src/sandbox/index.js';
+import { configFor, lastPage, serve, silentReporter, temporaryFolder } from './support.js';
+import { readLake, rowsOf } from './world-oracle.js';
+
+const START = Date.parse('2026-11-18T02:00:00Z');
+const world = createWorld({ vehicles: 40, seed: 5 });
+// biome-ignore lint/suspicious/noExplicitAny: records are changed on purpose
+const records: any[] = world
+  .activeIds()
+  .map((id) => JSON.parse(world.vehicleJson(id, { pricesHistory: true }) ?? ''));
+const [vehicle] = records;
+const others = records.slice(1);
+
+let folder: ReturnType<typeof temporaryFolder>;
+let service: Awaited<ReturnType<typeof serve>>;
+let feed: readonly unknown[];
+let archive: readonly unknown[];
+let looked: unknown;
+let now: number;
+
+beforeEach(async () => {
+  [feed, archive, looked, now] = [records, [], undefined, START];
+  folder = temporaryFolder();
+  service = await serve(({ pathname }) => {
+    if (pathname === '/api/cars') return { body: lastPage(feed) };
+    if (pathname === '/api/archived-lots') return { body: lastPage(archive) };
+    if (pathname === `/api/cars/${vehicle.id}` && looked !== undefined) return { body: { data: looked } };
+    return { status: 404, body: { message: 'not here' } };
+  });
+});
+afterEach(async () => {
+  await service.close();
+  folder.remove();
+});
+
+const job = () => {
+  const config = configFor(service.url, folder.path, { allowShrink: true });
+  return { config, reporter: silentReporter(), now: () => new Date(now) };
+};
+const at = (ms: number): string => new Date(ms).toISOString();
+
+/** Runs a night and gives how many records of the feed came unchanged. */
+async function night(): Promise<number | undefined> {
+  now += 86_400_000;
+  const { balance } = await nightly(job());
+  return balance.streams.find(({ stream }) => stream === 'cars')?.unchanged;
+}
+
+async function lotsOfVehicle() {
+  const lots = rowsOf(await readLake(folder.path), 'lots').filter((lot) => lot.vehicle_id === vehicle.id);
+  return lots.map(({ archived, archived_by, bid }) => ({ archived, archived_by, bid }));
+}
+const active = (bid = vehicle.lots[0].bid) =>
+  vehicle.lots.map(() => ({ archived: false, archived_by: null, bid }));
+
+describe('a record that comes as it was', () => {
+  it('is not read again, and is present', async () => {
+    expect(await night()).toBe(0);
+    const before = await readLake(folder.path);
+    expect(await night()).toBe(records.length);
+    const after = await readLake(folder.path);
+    for (const table of ['vehicles', 'lots', 'prices', 'lot_changes', 'checked_items', 'lot_images'])
+      expect(rowsOf(after, table)).toEqual(rowsOf(before, table));
+  });
+
+  it('shows by its absence from the next pass that it left, and is active when it comes back', async () => {
+    await night();
+    feed = others;
+    expect(await night()).toBe(others.length);
+    expect((await lotsOfVehicle()).map((lot) => lot.archived_by)).toEqual(vehicle.lots.map(() => 'absence'));
+    feed = records;
+    expect(await night()).toBe(others.length);
+    expect(await lotsOfVehicle()).toEqual(active());
+    expect(await night()).toBe(records.length);
+  });
+
+  it('is archived by what the archive says later, and active when the feed lists it after that', async () => {
+    await night();
+    archive = vehicle.lots.map((lot: { id: number }) => ({
+      archived_at: at(now + 86_400_000 + 3_600_000),
+      lot_id: lot.id,
+      car_id: vehicle.id,
+    }));
+    expect(await night()).toBe(records.length);
+    expect((await lotsOfVehicle()).map((lot) => lot.archived_by)).toEqual(
+      vehicle.lots.map(() => 'archive-feed'),
+    );
+    archive = [];
+    expect(await night()).toBe(others.length);
+    expect(await lotsOfVehicle()).toEqual(active());
+  });
+
+  it('replaces what a lookup brought since', async () => {
+    await night();
+    looked = { ...vehicle, lots: vehicle.lots.map((lot: object) => ({ ...lot, bid: 123_456 })) };
+    await saveLookup(job(), lookupOf({ kind: 'car', id: String(vehicle.id) }));
+    expect(await lotsOfVehicle()).toEqual(active(123_456));
+    expect(await night()).toBe(others.length);
+    expect(await lotsOfVehicle()).toEqual(active());
+  });
+
+  it('is read again where the fingerprints are lost', async () => {
+    await night();
+    const snapshots = join(folder.path, 'lake', 'snapshots');
+    for (const id of readdirSync(snapshots)) rmSync(join(snapshots, id, 'fingerprints.bin'));
+    expect(await night()).toBe(0);
+    expect(await night()).toBe(records.length);
+  });
+
+  it('counts as landed and loaded', async () => {
+    await night();
+    now += 86_400_000;
+    const { balance, passes } = await nightly(job());
+    const [cars] = balance.streams;
+    expect(cars).toMatchObject({ landed: records.length, loaded: records.length, rejected: 0 });
+    expect(passes[0]?.manifest.records).toBe(records.length);
+  });
+});
