@@ -42,7 +42,7 @@ export class PageScanner {
   readonly #values = new ValueScanner();
   readonly #root: ShapeNode;
   readonly #mostRecordBytes: number;
-  #buffer: Buffer = Buffer.allocUnsafe(1 << 18);
+  #buffer: Buffer = Buffer.allocUnsafeSlow(1 << 18);
   #start = 0;
   #end = 0;
   #wait = 0;
@@ -114,7 +114,7 @@ export class PageScanner {
     if (this.#end + chunk.length + 1 > this.#buffer.length) {
       const wanted = kept + chunk.length + 1;
       if (wanted > this.#buffer.length || this.#start === 0) {
-        const grown = Buffer.allocUnsafe(Math.max(wanted, this.#buffer.length * 2));
+        const grown = Buffer.allocUnsafeSlow((Math.max(wanted, this.#buffer.length * 2) + 3) & ~3);
         this.#buffer.copy(grown, 0, this.#start, this.#end);
         this.#buffer = grown;
       } else this.#buffer.copyWithin(0, this.#start, this.#end);

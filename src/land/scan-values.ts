@@ -27,7 +27,8 @@ const isHex = (c: number): boolean => isDigit(c) || (c >= 0x61 && c <= 0x66) || 
  * must hold a zero byte at `end`: that byte fits nowhere in JSON, so that one comparison serves as the bounds check.
  */
 export class ValueScanner {
-  buffer: Uint8Array = new Uint8Array(1);
+  #bytes: Uint8Array = new Uint8Array(4);
+  #words = new Int32Array(this.#bytes.buffer);
   end = 0;
   /** Position in its page of the record under way. */
   record = 0;
@@ -44,9 +45,16 @@ export class ValueScanner {
   idStart = -1;
   idEnd = -1;
 
+  /** Takes the bytes to scan: they start at an offset and have a length that are multiples of four. */
+  set buffer(bytes: Uint8Array) {
+    if (bytes === this.#bytes) return;
+    this.#bytes = bytes;
+    this.#words = new Int32Array(bytes.buffer, bytes.byteOffset, bytes.length >> 2);
+  }
+
   /** First offset at or after `p` that is not white space. */
   space(p: number): number {
-    const b = this.buffer;
+    const b = this.#bytes;
     let q = p;
     for (;;) {
       const c = b[q];
@@ -59,7 +67,7 @@ export class ValueScanner {
 
   /** Scans one value at `p` as `node`. Returns the offset behind it or NEED_MORE. */
   value(p: number, node: ShapeNode): number {
-    const c = this.buffer[p] as number;
+    const c = this.#bytes[p] as number;
     if (node.opaque) {
       const q = this.skip(p);
       if (q !== NEED_MORE) this.#note(node, kindOf(c));
@@ -96,7 +104,7 @@ export class ValueScanner {
   }
 
   #object(start: number, node: ShapeNode): number {
-    const b = this.buffer;
+    const b = this.#bytes;
     node.kinds |= Kind.object;
     let p = this.space(start);
     const stamp = ++this.#objects;
@@ -141,7 +149,7 @@ export class ValueScanner {
   }
 
   #matches(p: number, key: Uint8Array): boolean {
-    const b = this.buffer;
+    const b = this.#bytes;
     const length = key.length;
     if (b[p + length] !== 0x22) return false;
     for (let i = 0; i < length; i++) if (b[p + i] !== key[i]) return false;
@@ -149,7 +157,7 @@ export class ValueScanner {
   }
 
   #array(start: number, node: ShapeNode): number {
-    const b = this.buffer;
+    const b = this.#bytes;
     node.kinds |= Kind.array;
     const element = node.element;
     let p = this.space(start);
@@ -167,7 +175,7 @@ export class ValueScanner {
 
   /** Scans one value at `p` without noting anything. Returns the offset behind it or NEED_MORE. */
   skip(p: number): number {
-    const c = this.buffer[p] as number;
+    const c = this.#bytes[p] as number;
     if (c === 0x22) return this.text(p + 1);
     if (c === 0x7b) return this.#skipObject(p + 1);
     if (c === 0x5b) return this.#skipArray(p + 1);
@@ -176,7 +184,7 @@ export class ValueScanner {
   }
 
   #skipObject(start: number): number {
-    const b = this.buffer;
+    const b = this.#bytes;
     let p = this.space(start);
     if (b[p] === 0x7d) return p + 1;
     for (;;) {
@@ -196,7 +204,7 @@ export class ValueScanner {
   }
 
   #skipArray(start: number): number {
-    const b = this.buffer;
+    const b = this.#bytes;
     let p = this.space(start);
     if (b[p] === 0x5d) return p + 1;
     for (;;) {
@@ -212,10 +220,10 @@ export class ValueScanner {
 
   /** Scans a text whose opening quote stands before `p`. Returns the offset behind its closing quote or NEED_MORE. */
   text(p: number): number {
-    const b = this.buffer;
+    const b = this.#bytes;
     let q = p;
     for (;;) {
-      while (PLAIN[b[q] as number] === 1) q++;
+      q = this.#plain(q);
       const c = b[q];
       if (c === 0x22) return q + 1;
       if (c !== 0x5c) return this.#stuck(q, 'no control character inside a text');
@@ -236,11 +244,35 @@ export class ValueScanner {
     }
   }
 
+  /** The first offset at or after `q` whose byte is not plain: four bytes at a time where they are aligned. */
+  #plain(start: number): number {
+    const b = this.#bytes;
+    let q = start;
+    while ((q & 3) !== 0) {
+      if (PLAIN[b[q] as number] !== 1) return q;
+      q++;
+    }
+    const words = this.#words;
+    let i = q >> 2;
+    for (;;) {
+      const w = words[i] as number;
+      const quote = w ^ 0x22222222;
+      const backslash = w ^ 0x5c5c5c5c;
+      const found =
+        ((quote - 0x01010101) & ~quote) | ((backslash - 0x01010101) & ~backslash) | ((w - 0x20202020) & ~w);
+      if ((found & 0x80808080) !== 0) break;
+      i++;
+    }
+    q = i << 2;
+    while (PLAIN[b[q] as number] === 1) q++;
+    return q;
+  }
+
   /** The code unit of the escape `\\uXXXX` at `q`, or the negative offset of what is no hex digit. */
   #unit(q: number): number {
     let unit = 0;
     for (let i = q + 2; i < q + 6; i++) {
-      const c = this.buffer[i] as number;
+      const c = this.#bytes[i] as number;
       if (!isHex(c)) return -i;
       unit = unit * 16 + (c <= 0x39 ? c - 0x30 : (c | 0x20) - 0x57);
     }
@@ -248,7 +280,7 @@ export class ValueScanner {
   }
 
   #number(start: number, node: ShapeNode | undefined): number {
-    const b = this.buffer;
+    const b = this.#bytes;
     let p = b[start] === 0x2d ? start + 1 : start;
     const first = p;
     if (!isDigit(b[p] as number)) return this.#stuck(p, 'a digit');
@@ -276,13 +308,13 @@ export class ValueScanner {
 
   #word(p: number, first: number): number {
     const word = first === 0x6e ? WORD_NULL : first === 0x74 ? WORD_TRUE : WORD_FALSE;
-    const b = this.buffer;
+    const b = this.#bytes;
     for (let i = 0; i < word.length; i++) if (b[p + i] !== word[i]) return this.#stuck(p + i, 'a value');
     return p + word.length;
   }
 
   #textKind(start: number, end: number, lexical: 1 | 2): number {
-    const b = this.buffer;
+    const b = this.#bytes;
     if (lexical === 2) {
       return isPlainTimestamp(b, start, end) || isTimestamp(latin1(b, start, end))
         ? Kind.timestampText
