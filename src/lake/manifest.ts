@@ -31,13 +31,13 @@ const manifestSchema = z.object({
   /** Start of the last full pass that proves absence. */
   last_full_pass_at: z.string().nullable(),
   /** The same for sources that were walked one by one since. */
-  last_full_pass_by_source: z.record(z.string(), z.string()),
+  last_full_pass_by_source: z.record(z.string(), z.string()).default({}),
   /** Start of the last pass over each stream that the lake holds. */
   last_pass_at: z.record(z.string(), z.string()),
   /** Passes that the run of this snapshot merged. */
-  pass_ids: z.array(z.string()),
+  pass_ids: z.array(z.string()).default([]),
   /** Fingerprints of the records that the snapshot was made from, and of the code that read them. */
-  fingerprints: z.object({ records: z.int(), code: z.string() }).nullable(),
+  fingerprints: z.object({ records: z.int(), code: z.string() }).nullable().default(null),
   tables: z.record(z.string(), tableSchema),
   marts: z.record(z.string(), tableSchema),
 });

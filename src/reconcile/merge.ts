@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { killPoint } from '../config/kill-point.js';
 import { type FileSize, fileSizes, linkFile, listFiles, partitionOf } from '../lake/files.js';
-import type { LakeFile } from '../lake/manifest.js';
+import type { LakeFile, ManifestTable } from '../lake/manifest.js';
 import { type Partition, partitionFromFolder } from '../lake/partition.js';
 import type { TableSchema } from '../lake/schema.js';
 import { identifier, literal, rows } from '../lake/session.js';
@@ -29,13 +29,16 @@ export async function mergeTable(
   schema: TableSchema,
   given: NewRows | undefined,
 ): Promise<TableCounts> {
-  if (given === undefined) return linkTable(context, schema);
   const stored = context.base?.manifest.tables[schema.table.name];
+  const isSameShape = JSON.stringify(stored?.columns) === JSON.stringify(schema.columns);
+  if (given === undefined)
+    return stored !== undefined && isSameShape
+      ? linkTable(context, stored)
+      : reshape(context, schema, stored);
   if (stored === undefined || stored.rows === 0) return writeFirst(context, schema, given);
 
   const { fresh, counts, changed } = await compare(context, schema, given, stored.rows);
   killPoint('reconcile.table-compared');
-  const isSameShape = JSON.stringify(stored.columns) === JSON.stringify(schema.columns);
   const files = stored.files.filter((file) => file.rows > 0);
   const rewritten = files.filter((file) => !isSameShape || changed.has(partitionOf(file)));
   const kept = files.filter((file) => !rewritten.includes(file));
@@ -137,13 +140,28 @@ async function partitionsOf(context: MergeContext, fresh: NewRows): Promise<Part
   return found.map((r) => ({ domain: String(r._domain), month: String(r._month) }));
 }
 
-async function linkTable(context: MergeContext, schema: TableSchema): Promise<TableCounts> {
-  const stored = context.base?.manifest.tables[schema.table.name];
-  const none = { inserted: 0, updated: 0, gone: 0, writtenFiles: 0, writtenBytes: 0 };
-  if (stored === undefined) {
-    await writeEmpty(context, schema);
-    return { ...none, unchanged: 0, linkedFiles: 0, linkedBytes: 0 };
+/** Writes a table that nothing came for: again, with columns that it did not have yet, or empty where it is new. */
+async function reshape(
+  context: MergeContext,
+  schema: TableSchema,
+  stored: ManifestTable | undefined,
+): Promise<TableCounts> {
+  const files = (stored?.files ?? []).filter((file) => file.rows > 0);
+  const none = { inserted: 0, updated: 0, gone: 0, linkedFiles: 0, linkedBytes: 0 };
+  if (files.length === 0) await writeEmpty(context, schema);
+  else {
+    const rows = `select * from ${baseRelation(context, schema, files)}`;
+    const partitions = new Map(
+      files.map((file) => [partitionOf(file), partitionFromFolder(partitionOf(file))]),
+    );
+    await writeRows(context, schema, (condition) => `${rows} where ${condition}`, [...partitions.values()]);
   }
+  const written = fileSizes(context.target, schema.table.name);
+  return { ...none, unchanged: stored?.rows ?? 0, ...writtenSizes(written) };
+}
+
+function linkTable(context: MergeContext, stored: ManifestTable): TableCounts {
+  const none = { inserted: 0, updated: 0, gone: 0, writtenFiles: 0, writtenBytes: 0 };
   return { ...none, unchanged: stored.rows, ...linkAll(context, stored.files) };
 }
 

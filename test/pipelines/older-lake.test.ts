@@ -1,0 +1,52 @@
+import { readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { incremental } from '../../pipelines/incremental.js';
+import { bareDuckDb } from './support.js';
+import { readLake, rowsOf, type Stage, setUp } from './world-oracle.js';
+
+/** Takes a column out of an unpartitioned table of the current snapshot, and out of its manifest. */
+async function forget(output: string, table: string, column: string): Promise<void> {
+  const current = join(output, 'lake', 'current');
+  const path = join(current, 'manifest.json');
+  const manifest = JSON.parse(readFileSync(path, 'utf8'));
+  const stored = manifest.tables[table];
+  const [file] = stored.files;
+  const parquet = join(current, file.path);
+  const duck = await bareDuckDb();
+  await duck.query(
+    `copy (select * exclude (${column}) from '${parquet}') to '${parquet}.new' (format parquet)`,
+  );
+  duck.close();
+  const bytes = readFileSync(`${parquet}.new`);
+  rmSync(`${parquet}.new`);
+  rmSync(parquet);
+  writeFileSync(parquet, bytes);
+  stored.columns = stored.columns.filter(({ name }: { name: string }) => name !== column);
+  Object.assign(file, { bytes: statSync(parquet).size, sha256: undefined });
+  for (const member of ['pass_ids', 'fingerprints', 'last_full_pass_by_source']) delete manifest[member];
+  writeFileSync(path, JSON.stringify(manifest));
+}
+
+describe('a lake that was made before a column was known', () => {
+  let stage: Stage;
+  beforeAll(async () => {
+    stage = await setUp({ vehicles: 60, seed: 3, clock: new Date('2026-11-18T02:00:00Z') });
+    await stage.night();
+  });
+  afterAll(() => stage.close());
+
+  it('gets the column by the next run, also in a table that the run brings nothing for', async () => {
+    const before = rowsOf(await readLake(stage.output), 'statistics');
+    expect(before.length).toBeGreaterThan(5);
+    await forget(stage.output, 'statistics', 'lot_count');
+    expect(Object.keys(rowsOf(await readLake(stage.output), 'statistics')[0] ?? {})).not.toContain(
+      'lot_count',
+    );
+    const { result } = await stage.run(incremental, { minutes: 30 });
+    expect(result.passes.map(({ manifest }) => manifest.stream)).not.toContain('statistics');
+    const after = rowsOf(await readLake(stage.output), 'statistics');
+    expect(after).toEqual(before.map((row) => ({ ...row, lot_count: null })));
+    expect(result.manifest.tables.statistics?.columns.map(({ name }) => name)).toContain('lot_count');
+  });
+});
