@@ -18,7 +18,7 @@ export function isStaged(context: MergeContext, table: string): boolean {
 }
 
 /** The staged rows of a table as they were received; a wide table has `_domain` and `_month` beside them. */
-export function stagedFiles(context: MergeContext, table: string): string {
+export function stagedFiles(context: Pick<MergeContext, 'stage'>, table: string): string {
   const folder = join(context.stage, table);
   // A small batch of a wide table is one file, a large one is staged by partition.
   const entries = readdirSync(folder, { withFileTypes: true });

@@ -1,0 +1,42 @@
+import { mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { stagedFiles } from '../../src/reconcile/staged.js';
+import { bareDuckDb, temporaryFolder } from '../pipelines/support.js';
+
+/** Stages rows of a wide table: by partition, as a large batch does, or as one file. */
+async function stage(folder: string, batches: readonly ('parts' | 'whole')[]): Promise<number[]> {
+  const duck = await bareDuckDb();
+  mkdirSync(folder);
+  for (const [i, batch] of batches.entries()) {
+    const rows = `select 10 * ${i} + n as lot_id, ['a', 'b'] as tags, '3' as _domain, '2026-1' || n as _month from range(3) as r(n)`;
+    const to = batch === 'whole' ? `${folder}/${i}.parquet' (format parquet` : `${folder}' (format parquet`;
+    const by =
+      batch === 'whole'
+        ? ''
+        : `, partition_by (_domain, _month), overwrite_or_ignore true, filename_pattern '${i}-{i}'`;
+    await duck.query(`copy (${rows}) to '${to}${by})`);
+  }
+  const found = await duck.query(
+    `select lot_id, _domain || _month as place, len(tags) as tags from ${stagedFiles({ stage: join(folder, '..') }, 'lots')} order by all`,
+  );
+  duck.close();
+  for (const { lot_id, place, tags } of found)
+    expect([place, tags]).toEqual([`32026-1${Number(lot_id) % 10}`, 2]);
+  return found.map(({ lot_id }) => Number(lot_id));
+}
+
+describe('rows of a wide table', () => {
+  it.each([[['parts']], [['whole']], [['parts', 'whole']], [['whole', 'parts', 'whole']]] as const)(
+    'are found as they were staged: %j',
+    async (batches) => {
+      const folder = temporaryFolder();
+      try {
+        const expected = batches.flatMap((_, i) => [10 * i, 10 * i + 1, 10 * i + 2]);
+        expect(await stage(join(folder.path, 'lots'), batches)).toEqual(expected);
+      } finally {
+        folder.remove();
+      }
+    },
+  );
+});
