@@ -8,8 +8,11 @@ import { identifier, literal, scalar } from '../lake/session.js';
 import type { MergeContext } from './context.js';
 import { isSmall } from './hold.js';
 
-/** Parquet settings of every published file: what Spark, pandas, polars and older readers open. */
-export const PARQUET = 'format parquet, compression zstd, parquet_version v1';
+/**
+ * Parquet settings of every published file: what Spark, pandas, polars and older readers open. Level 1 takes a quarter
+ * less time to write than the default, and makes the files of images smaller and the others 1 to 4 % larger.
+ */
+export const PARQUET = 'format parquet, compression zstd, compression_level 1, parquet_version v1';
 
 /** Rows of a wide table in one row group: some 100 MB while it is written. */
 const WIDE_ROW_GROUP = 16384;

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DuckDBInstance } from '@duckdb/node-api';
+import { incremental } from '../../pipelines/incremental.js';
 import { nightly } from '../../pipelines/nightly.js';
 import { rebuild } from '../../pipelines/rebuild.js';
 import { readConfig } from '../../src/config/config.js';
@@ -102,6 +103,11 @@ const tasks: Record<string, () => Promise<void>> = {
   nightly: () =>
     timed(async () => {
       const result = await nightly({ config: config(), reporter: pipeline });
+      return result.passes.reduce((sum, pass) => sum + pass.manifest.bytes, 0);
+    }),
+  incremental: () =>
+    timed(async () => {
+      const result = await incremental({ config: config(), reporter: pipeline });
       return result.passes.reduce((sum, pass) => sum + pass.manifest.bytes, 0);
     }),
   rebuild: () =>

@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { mkdirSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { cpSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { cpus, totalmem } from 'node:os';
 import { join } from 'node:path';
@@ -21,9 +21,13 @@ async function measure(what: string, data: BenchData, output: string, url = ''):
   return JSON.parse(stdout);
 }
 
-/** Serves the gzipped pages from memory, and lists without records for the other streams. */
-async function serve(data: BenchData): Promise<{ url: string; close(): void }> {
-  const bodies = data.gzipped.map((file) => readFileSync(file));
+/** Serves gzipped pages from memory, and lists without records for the other streams; a window has pages of its own. */
+async function serve(
+  pages: readonly string[],
+  window: readonly string[],
+): Promise<{ url: string; close(): void }> {
+  const bodies = pages.map((file) => readFileSync(file));
+  const windowBodies = window.map((file) => readFileSync(file));
   const empty = JSON.stringify({
     data: [],
     links: { next: null },
@@ -31,7 +35,8 @@ async function serve(data: BenchData): Promise<{ url: string; close(): void }> {
   });
   const server = createServer((request, response) => {
     const url = new URL(request.url ?? '/', 'http://127.0.0.1');
-    const body = url.pathname === '/api/cars' ? bodies[Number(url.searchParams.get('page')) - 1] : undefined;
+    const list = url.searchParams.has('minutes') ? windowBodies : bodies;
+    const body = url.pathname === '/api/cars' ? list[Number(url.searchParams.get('page')) - 1] : undefined;
     if (body === undefined) response.writeHead(200, { 'content-type': 'application/json' }).end(empty);
     else
       response.writeHead(200, { 'content-type': 'application/json', 'content-encoding': 'gzip' }).end(body);
@@ -64,15 +69,21 @@ const parse = await measure('json-parse', data, '');
 const land = await measure('land', data, join(work, 'land'));
 const oneFile = join(work, 'one.parquet');
 const oneLiner = await measure('one-liner', data, oneFile);
-const service = await serve(data);
+const service = await serve(data.gzipped, data.window);
 const night = await measure('nightly', data, join(work, 'lake'), service.url);
-const second = await measure('nightly', data, join(work, 'lake'), service.url);
+const again = await measure('nightly', data, join(work, 'lake'), service.url);
+cpSync(join(work, 'lake'), join(work, 'copy'), { recursive: true, verbatimSymlinks: true });
+const window = await measure('incremental', data, join(work, 'copy'), service.url);
+rmSync(join(work, 'copy'), { recursive: true });
 service.close();
+const later = await serve(data.changed, data.window);
+const second = await measure('nightly', data, join(work, 'lake'), later.url);
+later.close();
 rmSync(join(work, 'lake', 'lake'), { recursive: true });
 for (const pass of readdirSync(join(work, 'lake', 'landing', 'cars')).slice(1))
   rmSync(join(work, 'lake', 'landing', 'cars', pass), { recursive: true });
 const rebuilt = await measure('rebuild', data, join(work, 'lake'));
-const lessService = await serve(less);
+const lessService = await serve(less.gzipped, less.window);
 const lessNight = await measure('nightly', less, join(work, 'less'), lessService.url);
 lessService.close();
 
@@ -128,9 +139,21 @@ line(
   { most: 1.2 },
 );
 line(
-  'second night without a change, against the first',
+  'a night in which 1 % changed, against the first',
   `${second.seconds.toFixed(1)} s`,
   second.seconds / night.seconds,
+  { most: 0.5 },
+);
+line(
+  'a night without a change, against the first',
+  `${again.seconds.toFixed(1)} s`,
+  again.seconds / night.seconds,
+);
+line(
+  'incremental, 1 % changed, against the first night',
+  `${window.seconds.toFixed(1)} s`,
+  window.seconds / night.seconds,
+  { most: 0.2 },
 );
 line('peak memory, rebuild (GB)', megabytes(rebuilt.peakBytes), rebuilt.peakBytes / 1e9, { most: 1.5 });
 line('peak memory, nightly (GB)', megabytes(night.peakBytes), night.peakBytes / 1e9, { most: 1.5 });
