@@ -266,7 +266,7 @@ function interrupt(): void {
   interruptedAt ??= now;
   stop.abort();
   if (now - interruptedAt < SAME_SIGNAL) return;
-  tellInterrupted('ended at once; lotlake status tells what is published, and the next run cleans up');
+  tellInterrupted('ended at once; lotlake status tells what is published, and vacuum removes what is left');
   process.exit(exitCodes.interrupted);
 }
 

@@ -96,9 +96,9 @@ export function createClient(options: ClientOptions): Client {
       return await consume({ request: facts, body: body.chunks });
     } catch (error) {
       response.body.destroy();
-      // What `consume` itself fails to do, such as write a file, is no failure of the service.
-      const isOfBody = error === body.failure() || error instanceof SyntaxError;
-      if (signal?.aborted || error instanceof LotlakeError || !isOfBody) throw error;
+      // A file that `consume` cannot write is no failure of the service.
+      const isOfSystem = error instanceof Error && 'syscall' in error && error !== body.failure();
+      if (signal?.aborted || error instanceof LotlakeError || isOfSystem) throw error;
       throw new ConnectionError(facts, messageOf(error), error);
     }
   };

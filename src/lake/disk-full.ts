@@ -14,7 +14,9 @@ const SAID =
  */
 export function diskFullError(error: unknown, output: string): LakeError | undefined {
   if (!causesOf(error).some(isDiskFull)) return undefined;
-  return new LakeError('LAKE_DISK_FULL', `there is no room to write below ${output}: ${messageOf(error)}`, {
+  // DuckDB's message may have several lines.
+  const told = messageOf(error).replaceAll(/\s*\n\s*/g, ' ');
+  return new LakeError('LAKE_DISK_FULL', `there is no room to write below ${output}: ${told}`, {
     cause: error,
     hint: 'the last snapshot stays current and landing keeps every page that was whole; free space (lotlake vacuum --dry-run tells what can go) and run the same command again',
   });

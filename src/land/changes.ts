@@ -2,6 +2,7 @@ import { hash } from 'node:crypto';
 import { closeSync, mkdirSync, openSync, rmSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import { FingerprintLog, type Fingerprints } from '../lake/fingerprints.js';
+import { unwritable } from './land-error.js';
 import type { LandedPage } from './page.js';
 
 /** The records of a landed page that have to be loaded, as lines of a file that is not compressed. */
@@ -60,9 +61,13 @@ export class PageChanges {
 
   #write(lines: Uint8Array): void {
     if (lines.length === 0) return;
-    this.#file ??= openSync(this.path, 'w');
-    for (let written = 0; written < lines.length; )
-      written += writeSync(this.#file, lines, written, lines.length - written);
+    try {
+      this.#file ??= openSync(this.path, 'w');
+      for (let written = 0; written < lines.length; )
+        written += writeSync(this.#file, lines, written, lines.length - written);
+    } catch (error) {
+      throw unwritable(this.path, error);
+    }
     this.bytes += lines.length;
   }
 }

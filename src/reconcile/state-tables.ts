@@ -51,12 +51,13 @@ export async function prepareState(context: MergeContext): Promise<void> {
       select domain_id from ${lotRows} where domain_id is not null
       union select domain_id from active where vehicle_id in (select vehicle_id from ${UNCHANGED})
     ),
-    rejected as (${rejectedVehicles(context)})
+    rejected as (${rejectedVehicles(context)}),
+    present as (select lot_id from staged union all ${rejectedLots(context)})
     select o.lot_id, o.domain_id,
       case when d.vehicle_id is not null then 'vehicle' else 'feed' end as reason
     from active as o
     left join delivered as d on d.vehicle_id = o.vehicle_id
-    where o.lot_id not in (select lot_id from staged)
+    where o.lot_id not in (select lot_id from present)
       and o.vehicle_id not in (select vehicle_id from ${UNCHANGED})
       and (o.domain_id in (select domain_id from sources) or not exists (select 1 from sources)) ${asked}
       and (
@@ -69,13 +70,18 @@ export async function prepareState(context: MergeContext): Promise<void> {
       )`);
 }
 
-/** Makes a table of the vehicles that came unchanged. */
-async function noteUnchanged({ connection, stage, unchanged }: MergeContext): Promise<void> {
+/** Makes a table of the vehicles that came unchanged, and not in another version as well. */
+async function noteUnchanged(context: MergeContext): Promise<void> {
+  const { connection, stage, unchanged } = context;
   const file = join(stage, 'unchanged.csv');
   mkdirSync(stage, { recursive: true });
   writeFileSync(file, unchanged.map((id) => `${id}\n`).join(''));
+  const staged = isStaged(context, 'vehicles')
+    ? `where vehicle_id not in (select vehicle_id from ${stagedFiles(context, 'vehicles')})`
+    : '';
   await connection.run(`create or replace table ${UNCHANGED} as
-    select distinct vehicle_id from read_csv(${literal(file)}, header = false, columns = {vehicle_id: 'BIGINT'})`);
+    select distinct vehicle_id
+    from read_csv(${literal(file)}, header = false, columns = {vehicle_id: 'BIGINT'}) ${staged}`);
 }
 
 /** How many active lots of each source a run would archive for absence. */
@@ -154,8 +160,9 @@ export async function effectiveLots(context: MergeContext): Promise<string> {
 
 /**
  * The vehicles as they are after this run, where this run says anything about them. A vehicle that did not come is
- * archived when none of its lots is active any more; one without lots only by a complete full pass over all sources.
- * Needs the lots of the new snapshot.
+ * archived when none of its lots is active any more; where the feed itself called them so, and may still list the
+ * vehicle, only by a complete full pass. One without lots is archived only by a complete full pass over all sources, and
+ * a lookup leaves it as it was. Needs the lots of the new snapshot.
  */
 export async function effectiveVehicles(context: MergeContext): Promise<string> {
   const { evidence } = context;
@@ -167,14 +174,17 @@ export async function effectiveVehicles(context: MergeContext): Promise<string> 
   const isDelivered = isStaged(context, 'vehicles');
   const lots = lotsByVehicle(context);
   if (isDelivered) {
-    const isArchived = evidence.fromFeed ? 'false' : 'coalesce(l.all_archived, false)';
+    const isArchived = evidence.fromFeed ? 'false' : 'coalesce(l.all_archived, o.archived, false)';
+    const state = ['archived_at', 'archived_by', 'last_seen_at'].map((column) => {
+      const known = evidence.fromFeed ? `l.${column}` : `coalesce(l.${column}, o.${column})`;
+      return `case when ${isArchived} then ${known} end as ${column}`;
+    });
+    const was = `left join ${baseRelation(context, schema)} as o on o.vehicle_id = n.vehicle_id`;
     parts.push(`
-      select ${content.map((name) => `n.${name}`).join(', ')}, ${isArchived} as archived,
-        case when ${isArchived} then l.archived_at end as archived_at,
-        case when ${isArchived} then l.archived_by end as archived_by,
-        case when ${isArchived} then l.last_seen_at end as last_seen_at
+      select ${content.map((name) => `n.${name}`).join(', ')}, ${isArchived} as archived, ${state.join(', ')}
       from ${await stagedRelation(context, schema)} as n
-      left join ${lots} as l on l.vehicle_id = n.vehicle_id`);
+      left join ${lots} as l on l.vehicle_id = n.vehicle_id
+      ${evidence.fromFeed ? '' : was}`);
   }
   if (context.base !== undefined) {
     const unchanged = `select vehicle_id from ${UNCHANGED}`;
@@ -189,7 +199,10 @@ export async function effectiveVehicles(context: MergeContext): Promise<string> 
       left join ${lots} as l on l.vehicle_id = o.vehicle_id
       where not coalesce(o.archived, false) and o.vehicle_id not in (${delivered})
         and o.vehicle_id not in (${rejectedVehicles(context)}) and ${isProven(context, 'o.vehicle_id')}
-        and (l.all_archived or (l.vehicle_id is null and ${evidence.carsComplete && evidence.sources === undefined}))`);
+        and (
+          (l.all_archived and (${evidence.carsComplete} or not l.all_by_feed))
+          or (l.vehicle_id is null and ${evidence.carsComplete && evidence.sources === undefined})
+        )`);
   }
   return `(${parts.join('\nunion all\n')})`;
 }
@@ -221,6 +234,7 @@ function isProven(context: MergeContext, id: string): string {
 function lotsByVehicle(context: MergeContext): string {
   return `(
     select vehicle_id, bool_and(coalesce(archived, false)) as all_archived, max(archived_at) as archived_at,
+      bool_and(coalesce(archived_by = 'feed', false)) as all_by_feed,
       max_by(archived_by, archived_at) as archived_by, max(last_seen_at) as last_seen_at
     from ${globRelation(context.target, 'lots', true)} group by vehicle_id
   )`;
@@ -230,6 +244,14 @@ function lotsByVehicle(context: MergeContext): string {
 function rejectedVehicles(context: MergeContext): string {
   return `select try_cast(record_id as bigint) as vehicle_id from ${rejectsRelation(context.stage)}
     where stream = 'cars' and try_cast(record_id as bigint) is not null`;
+}
+
+/** Lots of those records, as far as they can be read: one may have stood with another vehicle before. */
+function rejectedLots(context: MergeContext): string {
+  return `select lot_id from (
+    select try_cast(unnest(json_extract_string(case when json_valid(raw) then raw end, '$.lots[*].id')) as bigint) as lot_id
+    from ${rejectsRelation(context.stage)} where stream = 'cars'
+  ) where lot_id is not null`;
 }
 
 function schemaOf(context: MergeContext, table: string): TableSchema {

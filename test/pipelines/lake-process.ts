@@ -23,25 +23,32 @@ export interface Place {
   readonly cwd?: string;
 }
 
+/** The environment of a process. */
+export function placeEnv({ url, output, env }: Place): NodeJS.ProcessEnv {
+  return {
+    ...process.env,
+    LOTLAKE_BASE_URL: url,
+    LOTLAKE_API_KEY: 'sandbox-key',
+    LOTLAKE_OUTPUT: output,
+    LOTLAKE_RATE: '1000',
+    LOTLAKE_PER_PAGE: '100',
+    LOTLAKE_CONCURRENCY: '2',
+    LOTLAKE_THREADS: '1',
+    ...env,
+  };
+}
+
+/** A `lotlake` at work. */
+export interface Started {
+  readonly child: ChildProcess;
+  readonly ended: Promise<Ended>;
+  /** Resolves when stderr holds a text; rejects where the process ends without it. */
+  said(text: string): Promise<void>;
+}
+
 /** Starts `lotlake` as a process of its own. */
-export function startLotlake(
-  args: readonly string[],
-  { url, output, env = {}, cwd }: Place,
-): { readonly child: ChildProcess; readonly ended: Promise<Ended> } {
-  const child = spawn(process.execPath, [CLI, ...args], {
-    cwd,
-    env: {
-      ...process.env,
-      LOTLAKE_BASE_URL: url,
-      LOTLAKE_API_KEY: 'sandbox-key',
-      LOTLAKE_OUTPUT: output,
-      LOTLAKE_RATE: '1000',
-      LOTLAKE_PER_PAGE: '100',
-      LOTLAKE_CONCURRENCY: '2',
-      LOTLAKE_THREADS: '1',
-      ...env,
-    },
-  });
+export function startLotlake(args: readonly string[], place: Place): Started {
+  const child = spawn(process.execPath, [CLI, ...args], { cwd: place.cwd, env: placeEnv(place) });
   let out = '';
   let err = '';
   child.stdout.on('data', (data) => {
@@ -53,7 +60,24 @@ export function startLotlake(
   const ended = new Promise<Ended>((resolve) =>
     child.on('close', (code, signal) => resolve({ code, signal, out, err })),
   );
-  return { child, ended };
+  const said = (text: string): Promise<void> =>
+    new Promise((resolve, reject) => {
+      const look = (): void => {
+        if (err.includes(text)) resolve();
+      };
+      look();
+      child.stderr.on('data', look);
+      child.on('close', () => reject(new Error(`ended without saying ${text}: ${err}`)));
+    });
+  return { child, ended, said };
+}
+
+/** Interrupts a process that `LOTLAKE_PAUSE_AT` holds at a point, lets it go on from there, and waits for its end. */
+export async function interruptAt(started: Started, point: string, signal: NodeJS.Signals): Promise<Ended> {
+  await started.said(`paused at ${point}`);
+  started.child.kill(signal);
+  started.child.stdin?.write('\n');
+  return started.ended;
 }
 
 /** Rows of every table but those about the run itself, without the columns that name a run or its time. */

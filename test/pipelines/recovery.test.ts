@@ -4,7 +4,6 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { nightly } from '../../pipelines/nightly.js';
 import { rebuild } from '../../pipelines/rebuild.js';
 import type { ConfigInput } from '../../src/config/config.js';
-import { takeLock } from '../../src/lake/lock.js';
 import { createWorld } from '../../src/sandbox/index.js';
 import { bareDuckDb, configFor, serve, silentReporter, temporaryFolder } from './support.js';
 
@@ -168,26 +167,6 @@ describe('a pass', () => {
         `select count(*) as n from '$lake/prices/**/*.parquet' where lot_id = ${lot.id} and gone_at is null`,
       ),
     ).toEqual([{ n: lot.prices.length }]);
-  });
-});
-
-describe('the lock', () => {
-  it('of an earlier process with the same pid is taken over, and one of this process is not', () => {
-    const path = join(folder.path, 'lotlake.lock');
-    writeFileSync(
-      path,
-      JSON.stringify({ pid: process.pid, pipeline: 'nightly', started_at: '2020-01-01T00:00:00Z' }),
-    );
-    const release = takeLock(path, 'nightly', new Date());
-    expect(() => takeLock(path, 'rebuild', new Date())).toThrow(/is held by process/);
-    release();
-    takeLock(path, 'rebuild', new Date())();
-  });
-
-  it('that holds nothing readable is taken over', () => {
-    const path = join(folder.path, 'lotlake.lock');
-    writeFileSync(path, '');
-    takeLock(path, 'nightly', new Date())();
   });
 });
 

@@ -1,0 +1,200 @@
+import { spawn, spawnSync } from 'node:child_process';
+import { existsSync, mkdirSync, readdirSync, readFileSync, readlinkSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { KillPoint } from '../../src/config/kill-point.js';
+import { diskFullError } from '../../src/lake/disk-full.js';
+import { openSession } from '../../src/lake/session.js';
+import { type Sandbox, startSandbox } from '../../src/sandbox/index.js';
+import { ConnectionError } from '../../src/service/errors/connection-error.js';
+import { CLI } from '../cli/support.js';
+import { contentOf, placeEnv, startLotlake } from './lake-process.js';
+import { temporaryFolder } from './support.js';
+
+const CLOCK = new Date('2026-11-18T02:00:00Z');
+const folder = temporaryFolder();
+const inFolder = (...names: readonly string[]): string => join(folder.path, ...names);
+const env = { LOTLAKE_PER_PAGE: '20' };
+let sandbox: Sandbox;
+let after: Awaited<ReturnType<typeof contentOf>>;
+
+async function night(output: string): Promise<void> {
+  const ended = await startLotlake(['run', 'nightly', '--allow-shrink'], { url: sandbox.url, output, env })
+    .ended;
+  expect(ended.code, ended.err).toBe(0);
+}
+
+/** Runs a shell script while the sandbox, which is in this process, answers. */
+function shell(
+  script: string,
+  more: NodeJS.ProcessEnv,
+  command: readonly string[] = [],
+): Promise<{ readonly code: number | null; readonly err: string }> {
+  const [program = 'sh', ...args] = [...command, 'sh', '-c', script];
+  const child = spawn(program, args, { env: { ...more, CLI, NODE: process.execPath } });
+  let err = '';
+  child.stderr.on('data', (data) => {
+    err += data;
+  });
+  return new Promise((resolve) => child.on('close', (code) => resolve({ code, err })));
+}
+
+/** Ways to a file system of our own, without privileges where the system lets users have namespaces. */
+const UNSHARE = ['unshare', '-rm'];
+const isMountable =
+  spawnSync('unshare', ['-rm', 'sh', '-c', 'mount -t tmpfs tmpfs /mnt'], { timeout: 5000 }).status === 0;
+
+beforeAll(async () => {
+  sandbox = await startSandbox({ vehicles: 100, seed: 13, clock: CLOCK });
+  await night(inFolder('first'));
+  sandbox.setClock(new Date(CLOCK.getTime() + 60 * 3_600_000));
+  spawnSync('cp', ['-a', inFolder('first'), inFolder('undisturbed')]);
+  await night(inFolder('undisturbed'));
+  after = await contentOf(inFolder('undisturbed'));
+});
+afterAll(async () => {
+  await sandbox.close();
+  folder.remove();
+});
+
+/** Where the disk gets full, and whether that is too late to hold the run up. */
+const POINTS: readonly KillPoint[] = [
+  'land.page-begun',
+  'load.batch-begun',
+  'reconcile.own-tables-written',
+  'publish.described',
+];
+const TOO_LATE: KillPoint = 'publish.sealed';
+
+/** Fills the disk while a run stands at each point, and gives the space back when the run has ended. */
+const FILL = `
+  mount -t tmpfs -o size=48m tmpfs "$LOTLAKE_OUTPUT" && cp -a "$FIRST/." "$LOTLAKE_OUTPUT/" || exit 1
+  for point in $POINTS; do
+    mkfifo "$TOLD/$point.in"
+    LOTLAKE_PAUSE_AT=$point "$NODE" "$CLI" run nightly --allow-shrink < "$TOLD/$point.in" > /dev/null 2> "$TOLD/$point.err" &
+    exec 3> "$TOLD/$point.in"
+    until grep -q 'paused at' "$TOLD/$point.err" || ! kill -0 $!; do sleep 0.02; done
+    dd if=/dev/zero of="$LOTLAKE_OUTPUT/ballast" bs=64k 2> /dev/null
+    echo >&3
+    wait $!
+    echo $? > "$TOLD/$point.code"
+    rm "$LOTLAKE_OUTPUT/ballast"
+    (cd "$LOTLAKE_OUTPUT" && find . && readlink lake/current) > "$TOLD/$point.left"
+  done
+  cp -a "$LOTLAKE_OUTPUT/." "$LAST/"`;
+
+describe.skipIf(!isMountable)('a run whose disk is full (skipped where users cannot mount)', () => {
+  const told = (name: string): string => readFileSync(inFolder('told', name), 'utf8');
+
+  beforeAll(async () => {
+    for (const name of ['disk', 'told', 'last']) mkdirSync(inFolder(name));
+    const { code, err } = await shell(
+      FILL,
+      {
+        ...placeEnv({ url: sandbox.url, output: inFolder('disk'), env }),
+        FIRST: inFolder('first'),
+        TOLD: inFolder('told'),
+        LAST: inFolder('last'),
+        POINTS: [...POINTS, TOO_LATE].join(' '),
+      },
+      UNSHARE,
+    );
+    expect(code, err).toBe(0);
+  });
+
+  it.for(POINTS)('at %s says so and cleans up', (point) => {
+    const [snapshot = ''] = readdirSync(inFolder('first', 'lake', 'snapshots'));
+    const err = told(`${point}.err`);
+    expect(told(`${point}.code`), err).toBe('1\n');
+    expect(err).toMatch(
+      /^lake: there is no room to write below .*No space left|no space left.* \[LAKE_DISK_FULL\]$/m,
+    );
+    expect(err).toContain(
+      'the last snapshot stays current and landing keeps every page that was whole; free space',
+    );
+    const left = told(`${point}.left`).trim().split('\n');
+    expect(left.at(-1)).toBe(`snapshots/${snapshot}`);
+    expect(left.filter((path) => /\.tmp$|^\.\/(work|lotlake)/.test(path))).toEqual([]);
+    expect(left.filter((path) => /^\.\/lake\/snapshots\/[^/]+$/.test(path))).toEqual([
+      `./lake/snapshots/${snapshot}`,
+    ]);
+  });
+
+  it('after all that was needed is written publishes, and tells what it could not note', () => {
+    expect(told(`${TOO_LATE}.code`), told(`${TOO_LATE}.err`)).toBe('0\n');
+    expect(told(`${TOO_LATE}.err`)).toMatch(
+      /warning +the snapshot is published, but landing could not be told/,
+    );
+    expect(told(`${TOO_LATE}.left`)).not.toMatch(/\.tmp$/m);
+  });
+
+  it('is made good by the next run', async () => {
+    expect(await contentOf(inFolder('last'))).toEqual(after);
+  });
+});
+
+describe('a run that may not write large files', () => {
+  const output = inFolder('limited');
+  beforeAll(() => {
+    spawnSync('cp', ['-a', inFolder('first'), output]);
+  });
+
+  it.for([
+    { name: 'what it lands', blocks: 20, message: /EFBIG: file too large/ },
+    { name: 'the database', blocks: 1500, message: /warehouse\.duckdb.*File too large/ },
+  ])('fails on $name with the error of a full disk', async ({ blocks, message }) => {
+    const place = placeEnv({ url: sandbox.url, output, env });
+    const script = `trap '' XFSZ; ulimit -f ${blocks}; exec "$NODE" "$CLI" run nightly --allow-shrink`;
+    const { code, err } = await shell(script, place);
+    expect(code, err).toBe(1);
+    expect(err).toMatch(message);
+    expect(err).toContain('[LAKE_DISK_FULL]');
+    expect(readlinkSync(join(output, 'lake', 'current'))).toBe(
+      readlinkSync(inFolder('first', 'lake', 'current')),
+    );
+    expect(readdirSync(output).sort()).toEqual(['lake', 'landing']);
+    expect(readdirSync(join(output, 'lake', 'snapshots'))).toHaveLength(1);
+  });
+
+  it('is made good by the next run', async () => {
+    await night(output);
+    expect(await contentOf(output)).toEqual(after);
+  });
+});
+
+describe.skipIf(!existsSync('/dev/full'))(
+  'a result that cannot be written (skipped without /dev/full)',
+  () => {
+    it('is a failure, and is told', async () => {
+      const place = placeEnv({ url: sandbox.url, output: inFolder('first') });
+      const { code, err } = await shell('"$NODE" "$CLI" describe lots > /dev/full', place);
+      expect(code, err).toBe(1);
+      expect(err).toBe('the result cannot be written: ENOSPC: no space left on device, write\n');
+    });
+  },
+);
+
+describe('the error of a full disk', () => {
+  it('is told by a cause, however deep', () => {
+    const cause = Object.assign(new Error('EDQUOT: quota exceeded, write'), { code: 'EDQUOT' });
+    const error = new TypeError('outer', { cause: new Error('inner', { cause }) });
+    expect(diskFullError(error, '/data')).toMatchObject({ code: 'LAKE_DISK_FULL', cause: error });
+  });
+
+  it('is told by DuckDB where it finds no room for what it spills', async () => {
+    const session = await openSession({ memory: '40MB', threads: 1, temp: inFolder('spill') });
+    await session.connection.run("set max_temp_directory_size = '1MB'");
+    const sql =
+      'create temp table t as select hash(i)::varchar || i as a from range(2000000) as r(i) order by a';
+    const error: unknown = await session.connection.run(sql).catch((thrown: unknown) => thrown);
+    session.close();
+    expect(diskFullError(error, '/data')?.message).toMatch(/room to write below \/data: .*failed to offload/);
+  });
+
+  it('is not what a service tells of its own disk', () => {
+    const facts = { method: 'GET', url: 'https://service.example/api/cars' };
+    const error = new ConnectionError(facts, 'IO Error: No space left on device', new Error('ECONNRESET'));
+    expect(diskFullError(error, '/data')).toBeUndefined();
+    expect(diskFullError(new Error('Constraint Error: twice'), '/data')).toBeUndefined();
+  });
+});

@@ -1,0 +1,7 @@
+import { it } from 'vitest';
+import { readWhilePublishing } from '../pipelines/readers.js';
+
+/** About 20 seconds. */
+it('8 readers see whole snapshots alone through 20 publishes and three vacuums', async () => {
+  await readWhilePublishing(8, 20);
+});
