@@ -20,7 +20,7 @@ let now = START;
 beforeEach(async () => {
   now = START;
   folder = temporaryFolder();
-  sandbox = await startSandbox({ vehicles: 300, seed: 21, clock: new Date(START) });
+  sandbox = await startSandbox({ vehicles: 180, seed: 21, clock: new Date(START) });
   duck = await bareDuckDb();
 });
 afterEach(async () => {

@@ -28,7 +28,7 @@ describe('a nightly with reference data', () => {
   it('survives a service that allows less than it was told, and loses nothing', async () => {
     const stage = await setUp(
       { vehicles: 100, seed: 9, clock: CLOCK, rate: 60 },
-      { rate: 70, concurrency: 4 },
+      { rate: 300, concurrency: 4 },
     );
     stages.push(stage);
     const { warnings } = await stage.night({ retryBudget: 30 });
