@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { existsSync } from 'node:fs';
+import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { globRelation } from '../src/lake/files.js';
 import {
@@ -63,7 +63,7 @@ export async function recordFingerprints(
     ...(loaded === '' ? [] : [loaded]),
   ];
   const stale = await idsOf(job, changed.join(' union all '));
-  const ended = await idsOf(job, archived);
+  const ended = await idsOf(job, [archived, ...partlyDelivered(stage, lots, loaded)].join(' union all '));
   const log = new FingerprintLog();
   for (const { fresh } of changes) log.addAll(fresh);
   const kept = mergeFingerprints(knownRecords(job, base), Fingerprints.none, stale);
@@ -71,6 +71,17 @@ export async function recordFingerprints(
   const all = mergeFingerprints(kept, added, new Float64Array(0));
   writeFingerprints(target, all);
   return { records: all.ids.length, code: codeOf(job) };
+}
+
+/** Loaded vehicles with an active lot that their record does not have, such as one of a source that the key lost. */
+function partlyDelivered(stage: string, lots: string, loaded: string): string[] {
+  if (loaded === '') return [];
+  const folder = join(stage, 'lots');
+  const hasLots = existsSync(folder) && readdirSync(folder).length > 0;
+  const delivered = hasLots
+    ? `and lot_id not in (select lot_id from read_parquet(${literal(join(folder, '**', '*.parquet'))}, hive_partitioning = false))`
+    : '';
+  return [`select vehicle_id from ${lots} where not archived and vehicle_id in (${loaded}) ${delivered}`];
 }
 
 /** Ids of vehicles, ascending. */

@@ -81,7 +81,12 @@ export async function reconcileInto(
     readonly evidence: Evidence;
     readonly closings?: readonly ClosingRow[];
   },
-): Promise<{ context: MergeContext; counts: Record<string, TableCounts>; lotChanges: number }> {
+): Promise<{
+  context: MergeContext;
+  counts: Record<string, TableCounts>;
+  lotChanges: number;
+  sources: readonly number[];
+}> {
   mkdirSync(options.target, { recursive: true });
   const context: MergeContext = {
     connection: job.session.connection,
@@ -107,7 +112,7 @@ export async function reconcileInto(
   );
   await writeClosings(context, options.closings ?? []);
   killPoint('reconcile.own-tables-written');
-  return { context, counts: { ...result.counts }, lotChanges: result.lotChanges };
+  return { context, counts: { ...result.counts }, lotChanges: result.lotChanges, sources: result.sources };
 }
 
 /** The end of every pipeline: reconcile with the last snapshot, model, test, publish. */
@@ -199,7 +204,7 @@ export async function modelAndPublish(
       run_id: job.runId,
       pipeline: job.pipeline,
       created_at: job.now().toISOString(),
-      ...passTimes(base, evidence, passes),
+      ...passTimes(base, evidence, passes, merged.sources),
       pass_ids: passes.map(({ manifest: pass }) => pass.pass_id),
       fingerprints,
     },
@@ -263,11 +268,12 @@ export function passTimes(
   base: BaseState | undefined,
   evidence: Evidence,
   passes: readonly LoadedPass[],
+  seen: readonly number[],
 ): Pick<Manifest, 'last_full_pass_at' | 'last_full_pass_by_source' | 'last_pass_at'> {
   const walked = passes.filter(({ manifest }) => manifest.kind !== 'lookup' && manifest.complete);
   const merged = walked.map(({ manifest }) => [manifest.stream, manifest.started_at]);
   return {
-    ...fullPasses(base, evidence),
+    ...fullPasses(base, evidence, seen),
     last_pass_at: { ...base?.manifest.last_pass_at, ...Object.fromEntries(merged) },
   };
 }
@@ -275,12 +281,12 @@ export function passTimes(
 function fullPasses(
   base: BaseState | undefined,
   { carsComplete, sources, seenAt }: Evidence,
+  seen: readonly number[],
 ): Pick<Manifest, 'last_full_pass_at' | 'last_full_pass_by_source'> {
-  if (carsComplete && sources === undefined)
-    return { last_full_pass_at: seenAt, last_full_pass_by_source: {} };
-  const now = carsComplete ? (sources ?? []).map((source) => [source, seenAt]) : [];
+  const now = carsComplete ? seen.map((source) => [source, seenAt]) : [];
+  const isOverAll = carsComplete && sources === undefined;
   return {
-    last_full_pass_at: base?.manifest.last_full_pass_at ?? null,
+    last_full_pass_at: isOverAll ? seenAt : (base?.manifest.last_full_pass_at ?? null),
     last_full_pass_by_source: { ...base?.manifest.last_full_pass_by_source, ...Object.fromEntries(now) },
   };
 }

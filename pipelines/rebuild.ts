@@ -80,7 +80,7 @@ async function carryOverIfReadable(job: Job, context: MergeContext, published: s
 /** The state of a replayed night, as the base of the next. */
 async function sealed(job: Job, folder: string, night: Replayed): Promise<BaseState> {
   const { evidence, base } = night.merged.context;
-  const facts = { run_id: evidence.runId, ...passTimes(base, evidence, night.passes) };
+  const facts = { run_id: evidence.runId, ...passTimes(base, evidence, night.passes, night.merged.sources) };
   return { folder, manifest: await sealState(job.session.connection, folder, facts, job.schemas) };
 }
 

@@ -11,13 +11,21 @@ import { appendLotChanges } from './lot-changes.js';
 import { mergeTable } from './merge.js';
 import { ReconcileError } from './reconcile-error.js';
 import { currentRelation, findRepeatedVehicles, isStaged, lastOfEach, stagedRelation } from './staged.js';
-import { effectiveLots, effectiveVehicles, measureShrink, prepareState } from './state-tables.js';
+import {
+  effectiveLots,
+  effectiveVehicles,
+  measureShrink,
+  prepareState,
+  seenSources,
+} from './state-tables.js';
 
 /** What reconcile did. */
 export interface ReconcileResult {
   readonly counts: Readonly<Record<string, TableCounts>>;
   readonly lotChanges: number;
   readonly repeatedVehicles: number;
+  /** Sources that a complete full pass brought lots of. */
+  readonly sources: readonly number[];
   /** What the run should warn of, such as an override of the guard. */
   readonly warnings: readonly string[];
 }
@@ -48,6 +56,7 @@ async function mergeAll(given: MergeContext): Promise<ReconcileResult> {
   await prepareState(context);
   killPoint('reconcile.state-prepared');
   const warnings = await guardShrink(context);
+  const sources = await seenSources(context);
   const counts: Record<string, TableCounts> = {};
   let lotChanges = 0;
   // Vehicles come last: whether one is archived is read from the lots of the new snapshot.
@@ -64,7 +73,7 @@ async function mergeAll(given: MergeContext): Promise<ReconcileResult> {
     await dropDiff(context, table.name);
     killPoint('reconcile.table-merged');
   }
-  return { counts, lotChanges, repeatedVehicles, warnings };
+  return { counts, lotChanges, repeatedVehicles, sources, warnings };
 }
 
 const rank = (table: string): number => (table === 'lots' ? 0 : table === 'vehicles' ? 2 : 1);

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { globRelation } from '../lake/files.js';
 import { partitionColumns } from '../lake/partition.js';
 import type { TableSchema } from '../lake/schema.js';
-import { identifier, literal } from '../lake/session.js';
+import { identifier, literal, rows } from '../lake/session.js';
 import { rejectsRelation } from '../load/loader.js';
 import type { MergeContext } from './context.js';
 import { baseRelation, currentRows, isStaged, stagedFiles, stagedRelation } from './staged.js';
@@ -82,6 +82,19 @@ async function noteUnchanged(context: MergeContext): Promise<void> {
   await connection.run(`create or replace table ${UNCHANGED} as
     select distinct vehicle_id
     from read_csv(${literal(file)}, header = false, columns = {vehicle_id: 'BIGINT'}) ${staged}`);
+}
+
+/** Sources that this run brought lots of, as far as it speaks for them. */
+export async function seenSources(context: MergeContext): Promise<number[]> {
+  const lots = schemaOf(context, 'lots');
+  const found = await rows(
+    context.connection,
+    `select distinct domain_id from ${currentRows(context, 'lots', NO_LOTS)} where domain_id is not null
+    union select domain_id from ${baseRelation(context, lots)}
+    where not coalesce(archived, false) and vehicle_id in (select vehicle_id from ${UNCHANGED})`,
+  );
+  const sources = found.map((row) => Number(row.domain_id));
+  return sources.filter((source) => context.evidence.sources?.includes(source) ?? true);
 }
 
 /** How many active lots of each source a run would archive for absence. */
@@ -210,13 +223,17 @@ export async function effectiveVehicles(context: MergeContext): Promise<string> 
 const NO_LOTS = 'cast(null as bigint) as lot_id, cast(null as bigint) as domain_id';
 const NO_DELIVERED = 'cast(null as bigint) as vehicle_id, false as lots';
 
-/** SQL for when an active row was last seen: at its last change, or by the last full pass over its source. */
+/**
+ * SQL for when an active row was last seen: at its last change, or by the last full pass that spoke for its source. A
+ * lake of an earlier version knows the last full pass only.
+ */
 function lastSeenOf(context: MergeContext, domain?: string): string {
   const manifest = context.base?.manifest;
+  const bySource = Object.entries(manifest?.last_full_pass_by_source ?? {});
   const overAll = manifest?.last_full_pass_at ?? null;
   const passes = [
-    ...(overAll === null ? [] : [timestamp(overAll)]),
-    ...(domain === undefined ? [] : Object.entries(manifest?.last_full_pass_by_source ?? {})).map(
+    ...(overAll === null || (domain !== undefined && bySource.length > 0) ? [] : [timestamp(overAll)]),
+    ...(domain === undefined ? [] : bySource).map(
       ([source, at]) => `case when ${domain} = ${Number(source)} then ${timestamp(at)} end`,
     ),
   ];

@@ -1,0 +1,37 @@
+import { describe, it } from 'vitest';
+import type { Step } from './oracle/story.js';
+import { tell } from './oracle/tell.js';
+import type { Happening } from './oracle/world.js';
+
+const NIGHT: Step = {
+  ...{ minutes: 1440, happenings: [], run: 'nightly', trouble: { kind: 'none' }, sources: null, who: 0 },
+  ...{ key: [1, 3, 12], guard: 1, allowShrink: false, concurrency: 1 },
+};
+const at = (what: Happening['what'], who = 0, which = 0, value = 0): Happening => ({
+  what,
+  who,
+  which,
+  value,
+});
+const story = (...steps: readonly Partial<Step>[]) =>
+  tell({ size: 6, mix: 0, perPage: 2, totals: true, steps: steps.map((step) => ({ ...NIGHT, ...step })) });
+
+/** The smallest stories of what random ones have found. */
+describe('the lake knows what it should when', () => {
+  it('the feed calls the only lot of a vehicle archived, and an hour later says nothing of it', () =>
+    story({}, { happenings: [at('archived')] }, { minutes: 180, run: 'incremental' }));
+
+  it('a lot moves to a vehicle whose record breaks the contract', () =>
+    story({}, { happenings: [at('move-lot', 0, 0, 1), at('break', 1)] }));
+
+  it('a vehicle that left without lots is looked up', () =>
+    story({}, { happenings: [at('drop-lot')] }, { happenings: [at('leave')] }, { run: 'lookup', who: 5 }));
+
+  it('the key loses a source', () => story({}, { key: [3, 12] }, { key: [3, 12] }));
+
+  it('a lot is dropped that the key no longer shows', () =>
+    story({}, { key: [3, 12] }, { happenings: [at('drop-lot', 3, 0)] }));
+
+  it('a vehicle leaves that the key did not show the night before', () =>
+    story({}, { key: [3, 12] }, { happenings: [at('leave', 0)] }));
+});

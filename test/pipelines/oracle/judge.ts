@@ -1,0 +1,169 @@
+/** Compares what a run did with what it should have done. */
+import { expect } from 'vitest';
+import type { RunResult } from '../../../pipelines/finish.js';
+import { type Evidence, type Knowledge, learn, MODELLED } from './knowledge.js';
+import { expectKnowledge, readKnowledge } from './lake.js';
+import { countsOf, publish, type Walk } from './passes.js';
+import type { Ended, Stage } from './stage.js';
+import type { Vehicle } from './world.js';
+/** Draws the conclusions of a run that published; false where it should be held. */
+export function conclude(stage: Stage, walks: readonly Walk[], evidence: Evidence): boolean {
+  const verdict = learn(stage.known, evidence);
+  if (verdict.held) return false;
+  noteChanges(stage, stage.known, verdict.knowledge);
+  stage.known = verdict.knowledge;
+  stage.isPublished = true;
+  publish(stage.ledger, walks);
+  return true;
+}
+
+/** Counts what a run changed. */
+function noteChanges({ note }: Stage, before: Knowledge, after: Knowledge): void {
+  const changes = after.lotChanges.slice(before.lotChanges.length);
+  const of = (field: string) => changes.filter((change) => change.field === field);
+  note(
+    'lots archived by absence',
+    of('archived_by').filter((change) => change.new_value === 'absence').length,
+  );
+  note(
+    'lots archived by the archive',
+    of('archived_by').filter((change) => change.new_value === 'archive-feed').length,
+  );
+  note('lots called archived', of('archived_by').filter((change) => change.new_value === 'feed').length);
+  note('lots that came back', of('archived').filter((change) => change.new_value === false).length);
+  note('lots moved', of('vehicle_id').length);
+  note('records rejected', after.rejects.length - before.rejects.length);
+  const gone = (known: Knowledge, table: 'prices' | 'inspections' | 'listings'): number =>
+    [...known.tables[table].values()].filter(({ state }) => state.gone_at !== null).length;
+  for (const table of ['prices', 'inspections', 'listings'] as const)
+    note(`${table} gone`, Math.max(0, gone(after, table) - gone(before, table)));
+}
+
+/** Expects the lake to be what the model says. */
+export async function compare({ known, isPublished, duck, output }: Stage): Promise<void> {
+  if (isPublished) expectKnowledge(await readKnowledge(duck, output), known);
+}
+
+/** Expects the accounts of a run to agree with what was answered and with what is known. */
+export function expectBalance(
+  { balance }: RunResult,
+  walks: readonly Walk[],
+  before: Knowledge,
+  after: Knowledge,
+): void {
+  for (const walk of walks) {
+    const { landed, rejected } = countsOf(walk);
+    const sums = { stream: walk.stream, served: landed, landed, loaded: landed - rejected, rejected };
+    expect(balance.streams).toContainEqual(expect.objectContaining(sums));
+  }
+  for (const table of MODELLED) {
+    const [was, is] = [before.tables[table].size, after.tables[table].size];
+    const row = { table, before: was, inserted: is - was, removed: 0, carried: 0, after: is };
+    expect(balance.tables).toContainEqual(row);
+  }
+}
+
+/** What was in the feed at each moment from the start of a pass to now. */
+function momentsSince({ footprints }: Stage, since: number): ReadonlyMap<number, number>[] {
+  const first = footprints.findLastIndex(({ time }) => time <= since);
+  return footprints.slice(Math.max(0, first)).map(({ lots }) => lots);
+}
+
+/**
+ * Whether a lot joined a vehicle that is not the newest: where that brings the vehicle into a list, it pushes others
+ * behind pages that are read already, and no border shows it.
+ */
+function hasJoinedBelow([first, ...later]: readonly ReadonlyMap<number, number>[]): boolean {
+  const newest = Math.max(...(first?.values() ?? []));
+  return later.some((lots) =>
+    [...lots].some(([lot, vehicle]) => vehicle < newest && first?.has(lot) !== true),
+  );
+}
+
+/**
+ * Expects that nothing that was in the feed all the while, on the same vehicle, is archived for its absence. A feed in
+ * which no lot is shown at all lacks those of every source: only the guard stands before that.
+ */
+export function expectSteadyLotsKept(stage: Stage, cars: Walk, before: Knowledge): void {
+  const moments = momentsSince(stage, cars.startedAt);
+  if (seenSources(cars).length === 0 || hasJoinedBelow(moments)) return;
+  const isSteady = (lot: number, vehicle: number): boolean =>
+    moments.every((lots) => lots.get(lot) === vehicle);
+  const lost = [...stage.known.tables.lots].filter(
+    ([key, { content, state }]) =>
+      state.archived_by === 'absence' &&
+      before.tables.lots.get(key)?.state.archived !== true &&
+      isSteady(Number(content.lot_id), Number(content.vehicle_id)),
+  );
+  stage.note('passes after which what stayed is still there');
+  expect(lost, 'archived though it was in the feed all the while').toEqual([]);
+}
+
+/** Expects the lake to have what the service shows now: every vehicle, active, with its values. */
+export function expectTruth({ world, known }: Stage, evidence: Evidence): void {
+  const valid = [...world.feed.values()].filter(({ broken }) => !broken);
+  const expected = valid.map(({ vehicle: { id, title, year, lots } }) => ({
+    ...{ vehicle_id: id, title, year, archived: false },
+    lots: (lots ?? []).map((lot) => [lot.id, id, lot.status.id, lot.bid]),
+  }));
+  const actual = valid.map(({ vehicle }) => {
+    const row = known.tables.vehicles.get(String(vehicle.id));
+    const lots = (vehicle.lots ?? []).map((lot) => known.tables.lots.get(String(lot.id))?.content);
+    return {
+      ...row?.content,
+      archived: row?.state.archived,
+      lots: lots.map((lot) => [lot?.lot_id, lot?.vehicle_id, lot?.status_id, lot?.bid]),
+    };
+  });
+  expect(actual, 'what the service shows').toEqual(expected);
+  if (!evidence.provesAbsence) return;
+  // Of a source that the feed shows nothing of, nothing is concluded.
+  const shown = new Set(valid.flatMap(({ vehicle }) => (vehicle.lots ?? []).map((lot) => lot.domain.id)));
+  const ofShown = [...known.tables.lots.values()].filter(({ content }) =>
+    shown.has(Number(content.domain_id)),
+  );
+  const active = ofShown.filter(({ state }) => state.archived === false);
+  const gone = active.filter(({ content }) => !world.feed.has(Number(content.vehicle_id)));
+  expect(gone, 'active though it left the feed').toEqual([]);
+}
+
+/**
+ * After a pass in which several pages were in flight while the list moved, the lake may have missed what is new and may
+ * keep what has gone; the model takes over what it says. Nothing that was there all the while may be archived, and
+ * nothing may be known that was never served.
+ */
+export async function adopt(stage: Stage, end: Ended, walks: readonly Walk[]): Promise<void> {
+  const [cars] = walks;
+  if (!('result' in end)) {
+    expect(end).toMatchObject({ outcome: 'held' });
+    return compare(stage);
+  }
+  if (cars === undefined) return;
+  const before = stage.known;
+  const read = await readKnowledge(stage.duck, stage.output);
+  const manifest = end.result.manifest;
+  const lastFull = new Map(before.lastFull);
+  if (manifest.last_full_pass_at === new Date(cars.startedAt).toISOString())
+    for (const source of ['all', ...seenSources(cars)] as const)
+      lastFull.set(source, manifest.last_full_pass_at);
+  for (const [source, at] of Object.entries(manifest.last_full_pass_by_source))
+    lastFull.set(Number(source), at);
+  stage.known = { ...read, lotChanges: read.lotChanges, lastFull };
+  stage.isPublished = true;
+  stage.isGapless = false;
+  publish(stage.ledger, walks);
+  const whole = manifest.last_pass_at.cars;
+  if (whole !== undefined) stage.ledger.whole.set('cars', Date.parse(whole));
+  const served = new Set(cars.answers.flatMap((answer) => answer.records as Vehicle[]).map(({ id }) => id));
+  const invented = [...read.tables.vehicles.values()]
+    .map(({ content }) => Number(content.vehicle_id))
+    .filter((id) => !served.has(id) && !before.tables.vehicles.has(String(id)));
+  expect(invented, 'never served').toEqual([]);
+  stage.note('passes that moved with several pages in flight');
+  expectSteadyLotsKept(stage, cars, before);
+}
+
+const seenSources = ({ answers }: Walk): number[] =>
+  (answers.flatMap((answer) => answer.records) as Vehicle[]).flatMap(({ lots }) =>
+    (lots ?? []).map((lot) => lot.domain.id),
+  );

@@ -1,0 +1,201 @@
+/**
+ * What a lake should know, as plain data and plain rules, written from the design ("Reconcile and snapshots", "Passes
+ * and absence") and not from the code. The rules that the design leaves open stand as sentences at their places.
+ */
+import { archiveRows, childrenOf } from './rows.js';
+import { absentLots, isTooMuch, lotsAfter, vehiclesAfter } from './state.js';
+import type { Archiving, Vehicle } from './world.js';
+
+/** Values of a row by column; instants as ISO texts with milliseconds. */
+export type Values = Readonly<Record<string, unknown>>;
+
+/** A row of a table: what the feed says, what became of it, and when. */
+export interface Row {
+  readonly content: Values;
+  /** `archived` and its companions, or `gone_at`; empty where rows are only replaced or kept. */
+  readonly state: Values;
+  readonly first_seen_at: string;
+  readonly changed_at: string;
+}
+
+export type Rows = ReadonlyMap<string, Row>;
+
+/** Tables that the model follows. */
+export const MODELLED = [
+  'vehicles',
+  'lots',
+  'prices',
+  'lot_images',
+  'listings',
+  'inspections',
+  'checked_items',
+  'history_reports',
+  'archived_lots',
+] as const;
+
+export type Modelled = (typeof MODELLED)[number];
+
+/** Columns of lots whose every change is kept. */
+const TRACKED = [
+  'vehicle_id',
+  'status_id',
+  'bid',
+  'buy_now',
+  'final_bid',
+  'seller_reserve_price',
+  'sale_date',
+  'odometer_km',
+  'odometer_mi',
+  'location_country_iso',
+  'location_state_code',
+  'location_city_name',
+  'location_location_name',
+];
+
+/** All that a lake knows. */
+export interface Knowledge {
+  readonly tables: Readonly<Record<Modelled, Rows>>;
+  readonly lotChanges: readonly Values[];
+  readonly rejects: readonly Values[];
+  /** Start of the last complete full pass that spoke for a source; `all` for one over all sources. */
+  readonly lastFull: ReadonlyMap<number | 'all', string>;
+}
+
+/** A lake that knows nothing. */
+export const NOTHING: Knowledge = {
+  tables: {
+    vehicles: new Map(),
+    lots: new Map(),
+    prices: new Map(),
+    lot_images: new Map(),
+    listings: new Map(),
+    inspections: new Map(),
+    checked_items: new Map(),
+    history_reports: new Map(),
+    archived_lots: new Map(),
+  },
+  lotChanges: [],
+  rejects: [],
+  lastFull: new Map(),
+};
+
+/** What a run brought, as far as the lake may draw conclusions from it. */
+export interface Evidence {
+  /** Start of the pass over `/cars`: the time at which its rows were seen. */
+  readonly seenAt: string;
+  readonly kind: 'full' | 'window' | 'lookup';
+  /** Valid records in the order of their receipt. */
+  readonly delivered: readonly Vehicle[];
+  /** Ids of vehicles whose records break the contract: they count as present. */
+  readonly rejected: ReadonlySet<number>;
+  /** Lots in those records. */
+  readonly rejectedLots: ReadonlySet<number>;
+  readonly rejects: readonly Values[];
+  /** Whether the pass is a full one, complete, and brought a record: only then does it show absence. */
+  readonly provesAbsence: boolean;
+  /** Sources that were asked for one by one and walked whole; undefined where all were asked for together. */
+  readonly sources: readonly number[] | undefined;
+  /** Ranges of ids, borders left out, about which the pass proves nothing. */
+  readonly unproven: readonly (readonly [number, number])[];
+  readonly archive: readonly Archiving[];
+  readonly guard: number;
+}
+
+/** What a run should do: publish what it knows then, or hold. */
+export type Verdict = { readonly held: true } | { readonly held: false; readonly knowledge: Knowledge };
+
+/** Rows that a run says something about, by key. */
+export type Fresh = Map<string, Pick<Row, 'content' | 'state'>>;
+
+/** Merges what a run brought with what was known. */
+export function learn(known: Knowledge, evidence: Evidence): Verdict {
+  const lastOf = new Map(evidence.delivered.map((vehicle) => [vehicle.id, vehicle]));
+  const current = evidence.delivered.filter((vehicle) => lastOf.get(vehicle.id) === vehicle);
+  const absent = absentLots(known, evidence, current);
+  if (evidence.provesAbsence && isTooMuch(known.tables.lots, absent, evidence.guard)) return { held: true };
+  const { seenAt, kind } = evidence;
+  const lots = merge(known.tables.lots, lotsAfter(known, evidence, current, absent), seenAt);
+  const vehicles = merge(known.tables.vehicles, vehiclesAfter(known, evidence, current, lots), seenAt);
+  const children = childrenOf(current);
+  const child = (name: keyof typeof children): Rows =>
+    // What lookups bring says nothing about what they lack.
+    merge(
+      known.tables[name],
+      children[name].fresh,
+      seenAt,
+      kind === 'lookup' ? () => false : children[name].isGone,
+    );
+  const tables = {
+    vehicles,
+    lots,
+    prices: child('prices'),
+    lot_images: child('lot_images'),
+    listings: child('listings'),
+    inspections: child('inspections'),
+    checked_items: child('checked_items'),
+    history_reports: child('history_reports'),
+    archived_lots: merge(known.tables.archived_lots, archiveRows(evidence.archive), seenAt),
+  };
+  return {
+    held: false,
+    knowledge: {
+      tables,
+      lotChanges: [...known.lotChanges, ...changesBetween(known.tables.lots, lots, seenAt)],
+      rejects: [...known.rejects, ...evidence.rejects],
+      lastFull: fullPasses(known, evidence, current),
+    },
+  };
+}
+
+const NEVER = (): boolean => false;
+
+/** Merges rows by key: nothing changes in a row whose record and state did not; what is gone is kept and marked. */
+function merge(old: Rows, fresh: Fresh, seenAt: string, isGone: (row: Row) => boolean = NEVER): Rows {
+  const merged = new Map(old);
+  for (const [key, { content, state }] of fresh) {
+    const was = old.get(key);
+    if (was !== undefined && isSame(was.content, content) && isSame(was.state, state)) continue;
+    merged.set(key, { content, state, first_seen_at: was?.first_seen_at ?? seenAt, changed_at: seenAt });
+  }
+  for (const [key, row] of old)
+    if (!fresh.has(key) && row.state.gone_at === null && isGone(row))
+      merged.set(key, { ...row, state: { gone_at: seenAt }, changed_at: seenAt });
+  return merged;
+}
+
+const isSame = (a: Values, b: Values): boolean =>
+  Object.keys(b).every((name) => JSON.stringify(a[name]) === JSON.stringify(b[name]));
+
+/** A change for every tracked field that differs; a lot that is new has none. */
+function changesBetween(before: Rows, after: Rows, seen_at: string): Values[] {
+  return [...after].flatMap(([key, row]) => {
+    const was = before.get(key);
+    if (was === undefined) return [];
+    const { lot_id, vehicle_id, domain_id } = row.content;
+    const fields = [...TRACKED, 'archived', 'archived_at', 'archived_by'];
+    return fields.flatMap((field) => {
+      const [old_value, new_value] = [was, row].map(
+        ({ content, state }) => ({ ...content, ...state })[field],
+      );
+      return old_value === new_value
+        ? []
+        : [{ lot_id, vehicle_id, domain_id, field, old_value, new_value, seen_at }];
+    });
+  });
+}
+
+function fullPasses(
+  known: Knowledge,
+  evidence: Evidence,
+  current: readonly Vehicle[],
+): Knowledge['lastFull'] {
+  if (!evidence.provesAbsence) return known.lastFull;
+  const seen = new Set(current.flatMap(({ lots }) => (lots ?? []).map((lot) => lot.domain.id)));
+  const spoken = [...seen].filter((source) => evidence.sources?.includes(source) ?? true);
+  const all: [number | 'all', string][] = evidence.sources === undefined ? [['all', evidence.seenAt]] : [];
+  return new Map([
+    ...known.lastFull,
+    ...spoken.map((source): [number, string] => [source, evidence.seenAt]),
+    ...all,
+  ]);
+}

@@ -1,0 +1,162 @@
+/** Passes as the design has them: which one a run goes on with, and what a pass proves, from the log of the service. */
+import type { Evidence, Values } from './knowledge.js';
+import type { Answer } from './service.js';
+import type { Archiving, Vehicle } from './world.js';
+
+/** Streams whose passes are followed. */
+export type Followed = 'cars' | 'archived_lots';
+
+/** A pass that a run fills. */
+export interface Walk {
+  readonly stream: Followed;
+  readonly kind: 'full' | 'window' | 'lookup';
+  readonly startedAt: number;
+  readonly sources: readonly number[] | undefined;
+  /** Everything that was answered with records, by this run and by the ones before it. */
+  answers: Answer[];
+  /** Sources that the run which walked it last was refused. */
+  refused: readonly string[];
+  isSealed: boolean;
+}
+
+/** What is remembered of passes from run to run. */
+export interface Ledger {
+  /** Passes that were left by a run that published nothing. */
+  left: readonly Walk[];
+  /** Start of the newest pass that was published, by stream. */
+  readonly newest: Map<Followed, number>;
+  /** Start of the last pass that was walked whole and published: what a window has to reach back to. */
+  readonly whole: Map<Followed, number>;
+}
+
+/** An open pass older than this is not gone on with. */
+const RESUME = 12 * 3_600_000;
+
+/**
+ * The pass that a run fills: the one that was left, where it asked for the same, is younger than 12 hours, and nothing
+ * that was seen since is in the lake. A window is used only where it was walked whole. What is left else is given up.
+ */
+export function begin(ledger: Ledger, wanted: Pick<Walk, 'stream' | 'kind' | 'sources'>, now: number): Walk {
+  const isOfKind = (walk: Walk): boolean => walk.stream === wanted.stream && walk.kind === wanted.kind;
+  const found = ledger.left.find(
+    (walk) =>
+      isOfKind(walk) &&
+      (walk.isSealed || walk.kind === 'full') &&
+      String(walk.sources) === String(wanted.sources) &&
+      walk.startedAt > (ledger.newest.get(walk.stream) ?? 0) &&
+      now - walk.startedAt < RESUME,
+  );
+  ledger.left = ledger.left.filter((walk) => !isOfKind(walk));
+  return found ?? { ...wanted, startedAt: now, answers: [], refused: [], isSealed: false };
+}
+
+const PATHS: Readonly<Record<Followed, string>> = { cars: '/cars', archived_lots: '/archived-lots' };
+
+/** Adds what a run was answered to a pass that it filled. */
+export function fill(walk: Walk, log: readonly Answer[]): void {
+  const own = log.filter(({ path }) => path === PATHS[walk.stream]);
+  walk.answers.push(...own.filter(({ status }) => status === 200));
+  if (!walk.isSealed) walk.refused = own.filter(({ status }) => status === 401).map(({ list }) => list);
+}
+
+/** Notes that the lake was made from passes. */
+export function publish(ledger: Ledger, walks: readonly Walk[]): void {
+  for (const walk of walks) {
+    const { stream, startedAt, kind } = walk;
+    ledger.newest.set(stream, Math.max(startedAt, ledger.newest.get(stream) ?? 0));
+    if (kind !== 'lookup' && walkedLists(walk).every((list) => list.isComplete))
+      ledger.whole.set(stream, startedAt);
+  }
+}
+
+interface List {
+  readonly name: string;
+  /** The last answer of each page. */
+  readonly pages: ReadonlyMap<number, Answer>;
+  readonly isComplete: boolean;
+}
+
+/** The lists of a pass that were walked: all but those of refused sources. */
+function walkedLists({ answers, sources, refused }: Walk): List[] {
+  const names = sources === undefined ? [''] : sources.map(String);
+  return names
+    .filter((name) => !refused.includes(name))
+    .map((name) => {
+      const pages = new Map(
+        answers.filter((answer) => answer.list === name).map((answer) => [answer.page, answer]),
+      );
+      return { name, pages, isComplete: isComplete([...pages.values()]) };
+    });
+}
+
+/**
+ * A list is complete when the count agrees with the last total that the service gave (0.5 %, at least 2 records), and
+ * when no page holds the very records of another.
+ */
+function isComplete(pages: readonly Answer[]): boolean {
+  const total = [...pages].sort((a, b) => a.answered - b.answered).at(-1)?.total ?? null;
+  const records = pages.reduce((sum, page) => sum + page.records.length, 0);
+  const contents = pages
+    .filter((page) => page.records.length > 0)
+    .map((page) => JSON.stringify(page.records));
+  if (new Set(contents).size < contents.length) return false;
+  return total === null || Math.abs(records - total) <= Math.max(2, total * 0.005);
+}
+
+/** Whether a record keeps to the contract: the service here breaks it in one way only. */
+const isValid = (record: unknown): boolean => typeof Reflect.get(Object(record), 'year') === 'number';
+
+/** What the passes of a run prove. */
+export function evidenceOf(cars: Walk, archive: Walk | undefined, guard: number): Evidence {
+  const lists = walkedLists(cars);
+  const whole = lists.filter((list) => list.isComplete).map((list) => Number(list.name));
+  const isWhole = whole.length > 0;
+  const broken = cars.answers
+    .flatMap((answer) => answer.records)
+    .filter((record) => !isValid(record)) as Vehicle[];
+  return {
+    seenAt: new Date(cars.startedAt).toISOString(),
+    kind: cars.kind,
+    delivered: cars.answers.flatMap((answer) => answer.records.filter(isValid)) as Vehicle[],
+    rejected: new Set(broken.map((record) => record.id)),
+    rejectedLots: new Set(broken.flatMap((record) => record.lots ?? []).map((lot) => lot.id)),
+    rejects: rejectsOf(cars.answers),
+    provesAbsence:
+      cars.kind === 'full' && isWhole && cars.answers.some((answer) => answer.records.length > 0),
+    sources: cars.sources === undefined ? undefined : whole,
+    unproven: lists.flatMap(({ pages }) => openBorders(pages)),
+    archive: (archive?.answers ?? []).flatMap((answer) => answer.records) as Archiving[],
+    guard,
+  };
+}
+
+/**
+ * Borders through which a record may have slipped: between a page and the one behind it, where the first was asked for
+ * before the second had arrived.
+ */
+function openBorders(pages: ReadonlyMap<number, Answer>): [number, number][] {
+  const idAt = (page: Answer, place: number): number | undefined => (page.records as Vehicle[]).at(place)?.id;
+  return [...pages.values()].flatMap((page): [number, number][] => {
+    const behind = pages.get(page.page + 1);
+    if (behind === undefined || page.asked > behind.answered) return [];
+    return [[idAt(page, -1) ?? -1, idAt(behind, 0) ?? Number.POSITIVE_INFINITY]];
+  });
+}
+
+/** Rejected records by their place; a page that was read again rejects a place once. */
+function rejectsOf(answers: readonly Answer[]): Values[] {
+  const places = answers.flatMap(({ list, page, records }) =>
+    records.flatMap((record, position): [string, Values][] => {
+      const record_id = String((record as Vehicle).id);
+      return isValid(record) ? [] : [[`${list} ${page} ${position}`, { list, page, position, record_id }]];
+    }),
+  );
+  return [...new Map(places).values()];
+}
+
+/** Records that were landed and rejected by a pass: a page that was read again counts again. */
+export function countsOf({ answers, stream }: Walk): { readonly landed: number; readonly rejected: number } {
+  const records = answers.flatMap((answer) => answer.records);
+  const rejected = stream === 'cars' ? records.filter((record) => !isValid(record)).length : 0;
+  return { landed: records.length, rejected };
+}

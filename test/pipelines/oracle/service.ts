@@ -1,0 +1,162 @@
+/** The service over a world that moves: its answers, what disturbs them, and a log of all that was answered. */
+
+import { serve } from '../support.js';
+import type { Archiving, Vehicle, World } from './world.js';
+
+/** What disturbs the service during a run. */
+export interface Disturbance {
+  /** Paths that are answered with 500 once so many pages of `/cars` were answered. */
+  readonly cut?: { readonly path: string; readonly after: number };
+  /** A source that is refused (401) once so many pages of `/cars` were answered. */
+  readonly refused?: { readonly source: number; readonly after: number };
+  /** By how much the totals of `/cars` are wrong. */
+  readonly wrongTotal?: number;
+  /** Lets the world move before a page of `/cars` is answered; given how many were. */
+  readonly drift?: (answered: number) => void;
+}
+
+/** How the service behaves in a run. */
+export interface Manner extends Disturbance {
+  readonly now: number;
+  /** Sources that the key has; records show nothing of others. */
+  readonly key: readonly number[];
+  readonly totals: boolean;
+}
+
+/** One answer; requests for one record only, to learn the total, are left out. */
+export interface Answer {
+  readonly path: string;
+  /** Source that was asked for; empty where none was. */
+  readonly list: string;
+  readonly page: number;
+  readonly minutes: number | undefined;
+  readonly status: number;
+  readonly records: readonly unknown[];
+  readonly total: number | null;
+  /** Places in the order of everything that was asked and answered. */
+  readonly asked: number;
+  readonly answered: number;
+}
+
+/** The service, how to change its manner, and its log. */
+export interface Service {
+  readonly url: string;
+  /** Sets the manner of the next run and gives the log that it will fill. */
+  begin(manner: Manner): Answer[];
+  close(): Promise<void>;
+}
+
+/** A vehicle as the service shows it to a key. */
+export function shown(
+  { vehicle, broken }: { vehicle: Vehicle; broken: boolean },
+  key: readonly number[],
+): unknown {
+  const isOfKey = (source: number): boolean => key.includes(source);
+  const reports = key.includes(12) ? {} : { inspections: [], vehicle_history_reports: [] };
+  const record = {
+    ...vehicle,
+    lots: vehicle.lots?.filter((lot) => isOfKey(lot.domain.id)) ?? null,
+    ...(vehicle.inspections === undefined ? {} : reports),
+  };
+  return structuredClone(broken ? { ...record, year: { of: 'build' } } : record);
+}
+
+/** Whether a key sees a vehicle: by a lot on one of its sources, or because it has no lots. */
+export function isVisible({ lots }: Vehicle, key: readonly number[]): boolean {
+  return (lots ?? []).length === 0 || (lots ?? []).some((lot) => key.includes(lot.domain.id));
+}
+
+/** Starts the service over a world. */
+export async function startService(world: World): Promise<Service> {
+  let manner: Manner = { now: 0, key: [1, 3, 12], totals: true };
+  let log: Answer[] = [];
+  let clock = 0;
+  let pages = 0;
+  const server = await serve((url) => {
+    const path = url.pathname.replace('/api', '');
+    const asked = clock++;
+    const { cut, refused, drift } = manner;
+    const query = url.searchParams;
+    const list = query.get('domain_id') ?? '';
+    const minutes = query.has('minutes') ? Number(query.get('minutes')) : undefined;
+    const note = (status: number, records: readonly unknown[] = [], total: number | null = null): void => {
+      const page = Number(query.get('page') ?? 1);
+      log.push({ path, list, page, minutes, status, records, total, asked, answered: clock++ });
+    };
+    const refuse = (status: number) => {
+      note(status);
+      return { status, body: { message: 'not now' } };
+    };
+    if (cut !== undefined && path === cut.path && pages >= cut.after) return refuse(500);
+    const isCut = refused?.source === Number(list) && pages >= refused.after;
+    if (list !== '' && (isCut || !manner.key.includes(Number(list)))) return refuse(401);
+    const one = lookedUp(world, manner, path);
+    if (one !== undefined) {
+      note(200, [one]);
+      return { body: { data: one } };
+    }
+    if (path !== '/cars' && path !== '/archived-lots') return refuse(404);
+    const isProbe = query.get('per_page') === '1';
+    if (path === '/cars' && !isProbe) drift?.(pages);
+    const all = find(world, manner, path, list, minutes);
+    const body = pageOf(all, query, manner, path);
+    if (!isProbe) note(200, body.data, body.meta.total ?? null);
+    if (path === '/cars' && !isProbe) pages++;
+    return { body };
+  });
+  return {
+    url: server.url,
+    begin: (next) => {
+      manner = next;
+      pages = 0;
+      log = [];
+      return log;
+    },
+    close: server.close,
+  };
+}
+
+function find(
+  world: World,
+  { key, now }: Manner,
+  path: string,
+  list: string,
+  minutes: number | undefined,
+): readonly unknown[] {
+  const since = minutes === undefined ? Number.NEGATIVE_INFINITY : now - minutes * 60_000;
+  if (path === '/archived-lots')
+    return world.archive.filter(({ archived_at }: Archiving) => Date.parse(archived_at) >= since);
+  return [...world.feed.values()]
+    .filter(({ vehicle, updated }) => updated >= since && isVisible(vehicle, key))
+    .filter(({ vehicle }) => list === '' || vehicle.lots?.some((lot) => lot.domain.id === Number(list)))
+    .sort((a, b) => a.vehicle.id - b.vehicle.id)
+    .map((entry) => shown(entry, key));
+}
+
+/** The vehicle that a path names, in the feed or left. */
+function lookedUp({ feed, left }: World, { key }: Manner, path: string): unknown {
+  const id = Number(/^\/cars\/(\d+)$/.exec(path)?.[1]);
+  const entry = feed.get(id) ?? left.get(id);
+  return entry === undefined ? undefined : shown(entry, key);
+}
+
+function pageOf(
+  all: readonly unknown[],
+  query: URLSearchParams,
+  { totals, wrongTotal }: Manner,
+  path: string,
+) {
+  const size = Number(query.get('per_page'));
+  const page = Number(query.get('page') ?? 1);
+  const data = all.slice((page - 1) * size, page * size);
+  const last = Math.max(1, Math.ceil(all.length / size));
+  const total = Math.max(0, all.length + (path === '/cars' ? (wrongTotal ?? 0) : 0));
+  const numbers =
+    data.length === 0 ? {} : { from: (page - 1) * size + 1, to: (page - 1) * size + data.length };
+  const meta: { total?: number; last_page?: number; from?: number; to?: number } = {
+    ...numbers,
+    ...(totals ? { total, last_page: last } : {}),
+  };
+  const next = page < last ? `http://service.example/api${path}?page=${page + 1}` : null;
+  return { data, links: { first: null, last: null, prev: null, next }, meta };
+}

@@ -1,0 +1,123 @@
+/** A story while it is told: its world, its service, its lake, and what should be known. */
+import type { RunResult } from '../../../pipelines/finish.js';
+import type { JobOptions } from '../../../pipelines/job.js';
+import { LotlakeError, type Outcome } from '../../../src/config/lotlake-error.js';
+import { bareDuckDb, configFor, silentReporter, temporaryFolder } from '../support.js';
+import { type Knowledge, NOTHING } from './knowledge.js';
+import type { Ledger } from './passes.js';
+import { type Answer, type Disturbance, type Service, startService } from './service.js';
+import type { Move, Step, Story, Trouble } from './story.js';
+import { createWorld, happen, type World } from './world.js';
+
+/** Lots of the feed with their vehicles at a moment, so that it can be told what was there all the while. */
+interface Footprint {
+  readonly time: number;
+  readonly lots: ReadonlyMap<number, number>;
+}
+
+/** A story while it is told. */
+export interface Stage {
+  readonly story: Story;
+  readonly world: World;
+  readonly service: Service;
+  readonly output: string;
+  readonly duck: Awaited<ReturnType<typeof bareDuckDb>>;
+  readonly ledger: Ledger;
+  readonly footprints: Footprint[];
+  known: Knowledge;
+  isPublished: boolean;
+  now: number;
+  /** Whether every change of the feed since the last whole pass is within reach of a window. */
+  isGapless: boolean;
+  /** Counts what stories come to, so that it can be seen that they come to everything. */
+  readonly note: (what: string, times?: number) => void;
+  close(): Promise<void>;
+}
+
+const START = Date.parse('2026-11-18T02:00:00Z');
+
+/** Sets up the world of a story, a service over it, and an output folder. */
+export async function openStage(story: Story, note: Stage['note']): Promise<Stage> {
+  const world = createWorld(story.size, story.mix, START);
+  const folder = temporaryFolder();
+  const service = await startService(world);
+  const duck = await bareDuckDb();
+  return {
+    ...{ story, world, service, duck, note, output: folder.path, footprints: [], now: START },
+    ledger: { left: [], newest: new Map(), whole: new Map() },
+    ...{ known: NOTHING, isPublished: false, isGapless: false },
+    close: async () => {
+      duck.close();
+      await service.close();
+      folder.remove();
+    },
+  };
+}
+
+/** Lets the time of a step go by, and what happens meanwhile happen. */
+export function pass(stage: Stage, { minutes, happenings }: Step): void {
+  const gap = minutes * 60_000;
+  for (const [i, one] of happenings.entries()) {
+    const time = stage.now + Math.floor((gap * (i + 1)) / (happenings.length + 1) / 1000) * 1000;
+    happen(stage.world, one, time);
+    leaveFootprint(stage, time);
+  }
+  stage.now += gap;
+  leaveFootprint(stage, stage.now);
+}
+
+function leaveFootprint({ world, footprints }: Stage, time: number): void {
+  const lots = [...world.feed.values()].flatMap(({ vehicle }) =>
+    (vehicle.lots ?? []).map((lot): [number, number] => [lot.id, vehicle.id]),
+  );
+  footprints.push({ time, lots: new Map(lots) });
+}
+
+/** How a run ended. */
+export type Ended = { readonly result: RunResult } | { readonly outcome: Outcome; readonly message: string };
+
+/** Waits for a run to end, with a result or an error of lotlake's. */
+export async function ended(run: Promise<RunResult>): Promise<Ended> {
+  try {
+    return { result: await run };
+  } catch (error) {
+    if (error instanceof LotlakeError) return { outcome: error.outcome, message: error.message };
+    throw error;
+  }
+}
+
+/** The options of a job. Where it counts which pages came before the trouble, they are asked for one by one. */
+export function jobOf(stage: Stage, { trouble, sources, guard, allowShrink, concurrency }: Step): JobOptions {
+  const { now, story } = stage;
+  const inFlight = { none: concurrency, drift: trouble.kind === 'drift' ? trouble.concurrency : 1 };
+  const config = configFor(stage.service.url, stage.output, {
+    ...{ perPage: story.perPage, shrinkGuard: guard, allowShrink, referenceDays: 10_000, retryBudget: 0.01 },
+    concurrency: trouble.kind === 'none' || trouble.kind === 'drift' ? inFlight[trouble.kind] : 1,
+    ...(sources === null ? {} : { sources: [...sources] }),
+  });
+  return { config, reporter: silentReporter(), now: () => new Date(now) };
+}
+
+/** Begins the log of a run in which the service behaves as the step says. */
+export function beginRun(stage: Stage, { trouble, key }: Step): Answer[] {
+  const { service, story, now } = stage;
+  return service.begin({ now, key, totals: story.totals, ...disturbanceOf(stage, trouble) });
+}
+
+function disturbanceOf(stage: Stage, trouble: Trouble): Disturbance {
+  if (trouble.kind === 'cut') return { cut: trouble };
+  if (trouble.kind === 'refused') return { refused: trouble };
+  if (trouble.kind === 'wrong-total') return { wrongTotal: trouble.by };
+  if (trouble.kind === 'none') return {};
+  const left = new Set<Move>(trouble.moves);
+  return {
+    drift: (answered) => {
+      for (const move of [...left].filter(({ page }) => page <= answered)) {
+        left.delete(move);
+        const time = stage.now + 1000 * (1 + answered);
+        happen(stage.world, move.happening, time);
+        leaveFootprint(stage, time);
+      }
+    },
+  };
+}

@@ -1,0 +1,181 @@
+/** What is archived, and why: the rules of the design for lots and vehicles ("Passes and absence"). */
+import type { Evidence, Fresh, Knowledge, Row, Rows, Values } from './knowledge.js';
+import { iso, later, lotContent } from './rows.js';
+import type { Lot, Vehicle } from './world.js';
+
+/**
+ * Active lots that the run shows to be gone. A pass speaks only for the sources that it asked for and got records of; a
+ * feed without any lot lacks the lots of all. A lot is gone when its vehicle came with a list of lots without it (a
+ * list that is missing or null says nothing), or when its vehicle did not come, was not rejected and is in no unproven
+ * range. The lots of a rejected record count as present, wherever they stood before.
+ */
+export function absentLots(
+  known: Knowledge,
+  evidence: Evidence,
+  current: readonly Vehicle[],
+): ReadonlySet<string> {
+  if (!evidence.provesAbsence || current.length === 0) return new Set();
+  const came = new Map(current.map((vehicle) => [vehicle.id, vehicle]));
+  const lots = current.flatMap((vehicle) => vehicle.lots ?? []);
+  const present = new Set([...lots.map((lot) => lot.id), ...evidence.rejectedLots]);
+  const seen = new Set(lots.map((lot) => lot.domain.id));
+  const isAbsent = ({ content, state }: Row): boolean => {
+    const [lot, vehicle, source] = [content.lot_id, content.vehicle_id, content.domain_id].map(Number);
+    if (state.archived === true || present.has(lot ?? 0)) return false;
+    if (seen.size > 0 && !seen.has(source ?? 0)) return false;
+    if (evidence.sources !== undefined && !evidence.sources.includes(source ?? 0)) return false;
+    const carrier = came.get(vehicle ?? 0);
+    if (carrier !== undefined) return (carrier.lots ?? null) !== null;
+    return !evidence.rejected.has(vehicle ?? 0) && isProven(evidence, vehicle ?? 0);
+  };
+  return new Set([...known.tables.lots].filter(([, row]) => isAbsent(row)).map(([key]) => key));
+}
+
+const isProven = ({ unproven }: Evidence, id: number): boolean =>
+  !unproven.some(([low, high]) => id > low && id < high);
+
+/** Whether more than the guard's share of some source's active lots is absent at once. */
+export function isTooMuch(lots: Rows, absent: ReadonlySet<string>, guard: number): boolean {
+  const counts = new Map<unknown, { active: number; absent: number }>();
+  for (const [key, { content, state }] of lots) {
+    if (state.archived === true) continue;
+    const count = counts.get(content.domain_id) ?? { active: 0, absent: 0 };
+    counts.set(content.domain_id, {
+      active: count.active + 1,
+      absent: count.absent + (absent.has(key) ? 1 : 0),
+    });
+  }
+  return [...counts.values()].some((count) => count.absent / count.active > guard);
+}
+
+const ACTIVE: Values = { archived: false, archived_at: null, archived_by: null, last_seen_at: null };
+
+/**
+ * A lot was last seen at its last change, or by the last complete full pass that spoke for its source; a vehicle
+ * without lots by the last one over all sources.
+ */
+const lastSeen = ({ lastFull }: Knowledge, row: Row, source: number | 'all'): string =>
+  later(row.changed_at, lastFull.get(source));
+
+/** The lots that a run says anything about: those that came, and those that are gone. */
+export function lotsAfter(
+  known: Knowledge,
+  evidence: Evidence,
+  current: readonly Vehicle[],
+  absent: ReadonlySet<string>,
+): Fresh {
+  const named = new Map<number, string>();
+  for (const { lot_id, archived_at } of evidence.archive)
+    named.set(lot_id, later(iso(archived_at) ?? '', named.get(lot_id)));
+  const fresh: Fresh = new Map();
+  for (const vehicle of current) {
+    for (const [i, lot] of (vehicle.lots ?? []).entries()) {
+      const content = lotContent(vehicle, lot, i + 1);
+      const old = known.tables.lots.get(String(lot.id));
+      fresh.set(String(lot.id), { content, state: deliveredState(lot, old, named.get(lot.id), evidence) });
+    }
+  }
+  for (const [key, row] of known.tables.lots) {
+    if (row.state.archived === true || fresh.has(key)) continue;
+    const seen = lastSeen(known, row, Number(row.content.domain_id));
+    const archivedAt = named.get(Number(row.content.lot_id));
+    // What the archive says is believed where the lot was not seen since.
+    const isNamed = archivedAt !== undefined && archivedAt > seen;
+    if (!isNamed && !absent.has(key)) continue;
+    const state = {
+      archived: true,
+      archived_at: isNamed ? archivedAt : evidence.seenAt,
+      archived_by: isNamed ? 'archive-feed' : 'absence',
+      last_seen_at: seen,
+    };
+    fresh.set(key, { content: row.content, state });
+  }
+  return fresh;
+}
+
+/**
+ * The state of a lot that came. The feed's own word counts first. Where it says nothing, its earlier word stands, and
+ * what was concluded from absence or from the archive ends when a pass lists the lot; a lookup ends nothing. The
+ * archive is believed where it names a time after the lot was seen.
+ */
+function deliveredState(
+  lot: Lot,
+  old: Row | undefined,
+  named: string | undefined,
+  evidence: Evidence,
+): Values {
+  const { seenAt, kind } = evidence;
+  const was = old?.state.archived === true ? old.state : undefined;
+  const stands = was !== undefined && (kind === 'lookup' || was.archived_by === 'feed') ? was : undefined;
+  const last_seen_at = was?.last_seen_at ?? seenAt;
+  if (lot.archived ?? stands !== undefined) {
+    return {
+      archived: true,
+      archived_at: iso(lot.archived_at) ?? stands?.archived_at ?? seenAt,
+      archived_by: lot.archived === true ? 'feed' : stands?.archived_by,
+      last_seen_at,
+    };
+  }
+  if (named === undefined || named <= seenAt) return ACTIVE;
+  return { archived: true, archived_at: named, archived_by: 'archive-feed', last_seen_at };
+}
+
+/**
+ * Vehicles after a run. One that the feed lists is active. One that did not come is archived when all its lots are, and
+ * one without lots when a complete full pass over all sources lacks it; a lookup keeps an archived vehicle archived
+ * unless it brings an active lot.
+ */
+export function vehiclesAfter(
+  known: Knowledge,
+  evidence: Evidence,
+  current: readonly Vehicle[],
+  lots: Rows,
+): Fresh {
+  const { seenAt, kind } = evidence;
+  const fresh: Fresh = new Map();
+  const lotsOf = new Map<unknown, Row[]>();
+  for (const row of lots.values())
+    lotsOf.set(row.content.vehicle_id, [...(lotsOf.get(row.content.vehicle_id) ?? []), row]);
+  for (const vehicle of current) {
+    const content = { vehicle_id: vehicle.id, title: vehicle.title, year: vehicle.year };
+    const old = known.tables.vehicles.get(String(vehicle.id));
+    const own = lotsOf.get(vehicle.id) ?? [];
+    const looked = own.length === 0 ? (old?.state ?? ACTIVE) : (stateOfLots(own) ?? ACTIVE);
+    fresh.set(String(vehicle.id), { content, state: kind === 'lookup' ? looked : ACTIVE });
+  }
+  for (const [key, row] of known.tables.vehicles) {
+    const id = Number(row.content.vehicle_id);
+    if (row.state.archived === true || fresh.has(key) || evidence.rejected.has(id) || !isProven(evidence, id))
+      continue;
+    const own = lotsOf.get(id) ?? [];
+    const isLacked = evidence.provesAbsence && evidence.sources === undefined;
+    const absence = {
+      archived: true,
+      archived_at: seenAt,
+      archived_by: 'absence',
+      last_seen_at: lastSeen(known, row, 'all'),
+    };
+    const state = own.length === 0 ? (isLacked ? absence : undefined) : stateOfLots(own, evidence);
+    if (state !== undefined) fresh.set(key, { content: row.content, state });
+  }
+  return fresh;
+}
+
+/**
+ * The state that its lots give to a vehicle: archived with the last of them, or undefined. Where the feed itself lists
+ * a vehicle whose lots it calls archived, only a complete full pass without the vehicle archives it.
+ */
+function stateOfLots(own: readonly Row[], evidence?: Evidence): Values | undefined {
+  if (own.some((row) => row.state.archived !== true)) return undefined;
+  const isOnlyCalled = own.every((row) => row.state.archived_by === 'feed');
+  if (evidence !== undefined && isOnlyCalled && !evidence.provesAbsence) return undefined;
+  const last = [...own].sort((a, b) =>
+    String(a.state.archived_at) < String(b.state.archived_at) ? 1 : -1,
+  )[0];
+  return {
+    archived: true,
+    archived_at: last?.state.archived_at,
+    archived_by: last?.state.archived_by,
+    last_seen_at: later(...own.map((row) => String(row.state.last_seen_at))),
+  };
+}

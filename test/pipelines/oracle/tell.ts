@@ -1,0 +1,196 @@
+/** Tells random stories: after each step a job runs, and the lake is compared with its model. */
+import { join } from 'node:path';
+import fc from 'fast-check';
+import { expect } from 'vitest';
+import { incremental } from '../../../pipelines/incremental.js';
+import { saveLookup } from '../../../pipelines/lookup.js';
+import { nightly } from '../../../pipelines/nightly.js';
+import { rebuild } from '../../../pipelines/rebuild.js';
+import type { Outcome } from '../../../src/config/lotlake-error.js';
+import { readModels } from '../../../src/model/model-files.js';
+import { requests } from '../../../src/service/requests/registry.js';
+import { expectSameLake, readLake } from '../support.js';
+import { adopt, compare, conclude, expectBalance, expectSteadyLotsKept, expectTruth } from './judge.js';
+import { begin, evidenceOf, type Followed, fill, type Walk } from './passes.js';
+import type { Answer } from './service.js';
+import { beginRun, type Ended, ended, jobOf, openStage, pass, type Stage } from './stage.js';
+import { type Step, type Story, stories } from './story.js';
+
+/** Tells a story. Throws where the lake or the outcome of a run is not what the model says. */
+export async function tell(story: Story, note: Stage['note'] = () => undefined): Promise<void> {
+  const stage = await openStage(story, note);
+  try {
+    for (const [i, next] of story.steps.entries()) {
+      try {
+        await take(stage, next);
+      } catch (error) {
+        if (error instanceof Error) error.message = `step ${i + 1}, ${next.run}: ${error.message}`;
+        throw error;
+      }
+    }
+  } finally {
+    await stage.close();
+  }
+}
+
+async function take(stage: Stage, next: Step): Promise<void> {
+  pass(stage, next);
+  stage.note(next.run);
+  if (next.run === 'rebuild') return makeAgain(stage, next);
+  if (next.run === 'lookup') return lookUp(stage, next);
+  return walkFeed(stage, next, next.run);
+}
+
+async function makeAgain(stage: Stage, next: Step): Promise<void> {
+  const lake = join(stage.output, 'lake', 'current');
+  const before = stage.isPublished ? await readTables(lake) : undefined;
+  beginRun(stage, next);
+  const end = await ended(rebuild(jobOf(stage, next)));
+  if (before === undefined) return expect(end).toMatchObject({ outcome: 'failed' });
+  expect(end).toHaveProperty('result');
+  expectSameLake(await readTables(lake), before);
+  await compare(stage);
+}
+
+/** Every table of a lake but the marts, which depend on the start of the last run. */
+async function readTables(lake: string): ReturnType<typeof readLake> {
+  const tables = await readLake(lake);
+  for (const { name } of readModels()) tables.delete(name);
+  // The runs that landing can tell of: rebuilds replay what others landed.
+  return tables.set(
+    'runs',
+    (tables.get('runs') ?? []).filter((run) => run.pipeline !== 'rebuild'),
+  );
+}
+
+async function lookUp(stage: Stage, next: Step): Promise<void> {
+  const { feed, left } = stage.world;
+  const all = [...feed.keys(), ...left.keys()];
+  const id = all[next.who % all.length];
+  if (id === undefined) return;
+  const log = beginRun(stage, next);
+  const request = requests.car.from({ car_id: id, prices_history: true });
+  const end = await ended(saveLookup(jobOf(stage, next), { name: 'asked', request }));
+  expect(end).toHaveProperty('result');
+  const walk: Walk = {
+    ...{ stream: 'cars', kind: 'lookup', sources: undefined, refused: [], isSealed: true },
+    startedAt: stage.now,
+    answers: log.map((answer) => ({ ...answer, list: 'asked' })),
+  };
+  conclude(stage, [walk], evidenceOf(walk, undefined, 1));
+  await compare(stage);
+}
+
+/** Longest reach of a window, in minutes. */
+const MOST_MINUTES = 4320;
+
+/** Runs a nightly or an incremental job and judges it. */
+async function walkFeed(stage: Stage, next: Step, run: 'nightly' | 'incremental'): Promise<void> {
+  const { ledger, now } = stage;
+  const since = (stream: Followed): number => (now - (ledger.whole.get(stream) ?? 0)) / 60_000;
+  const reach: Reach = { cars: since('cars'), archived_lots: since('archived_lots') };
+  const log = beginRun(stage, next);
+  const job = jobOf(stage, next);
+  const end = await ended(run === 'nightly' ? nightly(job) : incremental(job));
+  if (run === 'incremental' && reach.cars > MOST_MINUTES) {
+    // No window reaches back so far: a full pass is due.
+    stage.note('full pass due');
+    expect(end).toMatchObject({ outcome: 'usage' });
+    expect(log).toEqual([]);
+  } else {
+    const filled = fillWalks(stage, next, run === 'nightly' ? 'full' : 'window', reach, log);
+    if ('outcome' in filled) {
+      stage.note(filled.outcome);
+      ledger.left = [...ledger.left, ...filled.walks];
+      expect(end).toMatchObject({ outcome: filled.outcome });
+    } else return judge(stage, next, filled.walks, end);
+  }
+  await compare(stage);
+}
+
+/** Minutes since the last whole pass over each stream: what a window has to reach back to. */
+type Reach = Readonly<Record<Followed, number>>;
+
+/** Fills the passes of a run from its log; with an outcome where that shows that the run could not end well. */
+function fillWalks(
+  { ledger, now, note }: Stage,
+  next: Step,
+  kind: 'full' | 'window',
+  reach: Reach,
+  log: readonly Answer[],
+):
+  | { readonly walks: readonly [Walk, Walk] }
+  | { readonly walks: readonly Walk[]; readonly outcome: Outcome } {
+  for (const { path, minutes } of log)
+    if (minutes !== undefined)
+      expect(minutes, path).toBeGreaterThanOrEqual(path === '/cars' ? reach.cars : reach.archived_lots);
+  const sources = next.sources ?? undefined;
+  const cars = begin(ledger, { stream: 'cars', kind, sources }, now);
+  if (cars.startedAt !== now) note('passes gone on with');
+  // A pass that was walked whole is not asked for again.
+  if (cars.isSealed) expect(log.filter(({ path }) => path === '/cars')).toEqual([]);
+  fill(cars, log);
+  const failed = log.find(({ status }) => status === 500);
+  if (sources?.every((source) => cars.refused.includes(String(source))) === true)
+    return { walks: [cars], outcome: 'refused' };
+  if (failed?.path === '/cars') return { walks: [cars], outcome: 'unavailable' };
+  cars.isSealed = true;
+  const archiveKind = reach.archived_lots > MOST_MINUTES ? 'full' : 'window';
+  const archive = begin(ledger, { stream: 'archived_lots', kind: archiveKind, sources: undefined }, now);
+  fill(archive, log);
+  archive.isSealed = failed?.path !== '/archived-lots';
+  const walks = [cars, archive] as const;
+  return failed === undefined ? { walks } : { walks, outcome: 'unavailable' };
+}
+
+/** Judges a run whose passes were walked to their end. */
+async function judge(stage: Stage, next: Step, walks: readonly [Walk, Walk], end: Ended): Promise<void> {
+  const { known: before, note } = stage;
+  const [cars, archive] = walks;
+  if (next.trouble.kind === 'drift' && next.trouble.concurrency > 1) return adopt(stage, end, walks);
+  const evidence = evidenceOf(cars, archive, next.allowShrink ? 1 : next.guard);
+  if (!evidence.provesAbsence && cars.kind === 'full') note('full passes that prove no absence');
+  if (evidence.unproven.length > 0) note('passes with open borders');
+  if (!conclude(stage, walks, evidence)) {
+    note('held');
+    expect(end).toMatchObject({ outcome: 'held' });
+    return compare(stage);
+  }
+  if (!('result' in end)) throw new Error(`the run ended with ${end.outcome}: ${end.message}`);
+  expectBalance(end.result, walks, before, stage.known);
+  await compare(stage);
+  expectSteadyLotsKept(stage, cars, before);
+  const isFull = cars.kind === 'full';
+  const isQuiet = next.trouble.kind !== 'drift' && cars.startedAt === stage.now && cars.refused.length === 0;
+  const isOfAll = isQuiet && next.sources === null && next.key.length === 3;
+  if (stage.ledger.whole.get('cars') === cars.startedAt)
+    stage.isGapless = isOfAll && (isFull || stage.isGapless);
+  if (!isOfAll || !(isFull || stage.isGapless)) return;
+  note(`${cars.kind} passes with all that the service shows`);
+  expectTruth(stage, evidence);
+}
+
+/**
+ * Tells random stories and gives what they came to. A failure names its seed and path: LOTLAKE_SEED and LOTLAKE_PATH
+ * tell that one again, and LOTLAKE_STORIES sets how many are told.
+ */
+export async function assertStories(given: {
+  readonly numRuns: number;
+  readonly seed?: number;
+  /** Milliseconds after which no further story is told, nor a failure made smaller. */
+  readonly interruptAfterTimeLimit: number;
+}): Promise<ReadonlyMap<string, number>> {
+  const counts = new Map<string, number>();
+  const note: Stage['note'] = (what, times = 1) => counts.set(what, (counts.get(what) ?? 0) + times);
+  const { LOTLAKE_SEED: seed, LOTLAKE_PATH: path, LOTLAKE_STORIES: count } = process.env;
+  await fc.assert(
+    fc.asyncProperty(stories, (story) => tell(story, note)),
+    {
+      ...given,
+      ...(count === undefined ? {} : { numRuns: Number(count) }),
+      ...(seed === undefined ? {} : { seed: Number(seed) }),
+      ...(path === undefined ? {} : { path, endOnFailure: true }),
+    },
+  );
+  return counts;
+}
