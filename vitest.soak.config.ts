@@ -3,7 +3,13 @@ import { defineConfig } from 'vitest/config';
 // biome-ignore lint/style/noDefaultExport: vitest reads the default export
 export default defineConfig({
   test: {
-    include: ['test/soak/**/*.soak.ts'],
+    include: [
+      'test/soak/**/*.soak.ts',
+      'test/pipelines/disk-full.test.ts',
+      'test/pipelines/week.test.ts',
+      'test/pipelines/kill-matrix.test.ts',
+    ],
+    env: { LOTLAKE_EVERY_POINT: '1' },
     testTimeout: 3_600_000,
     hookTimeout: 600_000,
     maxWorkers: 1,
