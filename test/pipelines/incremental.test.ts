@@ -15,7 +15,7 @@ afterEach(async () => {
 });
 
 async function stageOf(options: SandboxOptions = {}): Promise<Stage> {
-  const stage = await setUp({ vehicles: 110, seed: 41, clock: CLOCK, ...options }, { referenceDays: 1000 });
+  const stage = await setUp({ vehicles: 150, seed: 41, clock: CLOCK, ...options }, { referenceDays: 1000 });
   stages.push(stage);
   return stage;
 }
