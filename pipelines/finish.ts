@@ -136,10 +136,10 @@ export async function reconcileModelPublish(
     return await modelAndPublish(job, target, passes, merged, fingerprints);
   } catch (error) {
     discard(job, target);
-    // A pass that the guard does not believe is not used again: the next run asks anew.
+    // Passes that are not believed are not used again: the next run asks anew.
     if (error instanceof ReconcileError && error.outcome === 'held') {
       for (const { manifest } of passes)
-        abandonPass(job.layout.landing, manifest, 'held by the shrink guard', job.now());
+        abandonPass(job.layout.landing, manifest, `held: ${error.message}`, job.now());
     }
     throw error;
   }

@@ -12,7 +12,7 @@ export interface FreshRecords {
   readonly bytes: number;
 }
 
-/** First 64 bits of the SHA-1 of a record as it is landed: 1.2 GB/s. */
+/** First 64 bits of the SHA-1 of a record as it is landed. */
 const fingerprintOf = (line: Uint8Array): bigint => hash('sha1', line, 'buffer').readBigUInt64LE(0);
 
 /** Sees the records of one page while they are landed, and keeps those that the lake was not made from. */

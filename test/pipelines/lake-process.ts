@@ -94,18 +94,6 @@ export async function contentOf(output: string): Promise<Map<string, string[]>> 
   return content;
 }
 
-/** Rows of every table but those about the run itself, counted by one query. */
-export async function countsOf(output: string): Promise<PlainRow> {
-  const duck = await bareDuckDb();
-  const current = join(output, 'lake', 'current');
-  const counts = readdirSync(current, { withFileTypes: true })
-    .filter((entry) => entry.isDirectory() && entry.name !== 'runs' && entry.name !== 'passes')
-    .map(({ name }) => `(select count(*) from '${join(current, name, '**', '*.parquet')}') as ${name}`);
-  const [row = {}] = await duck.query(`select ${counts.join(', ')}`);
-  duck.close();
-  return row;
-}
-
 function plain(row: PlainRow): string {
   const { run_id, first_seen_at, changed_at, last_seen_at, seen_at, archived_at, gone_at, ...rest } = row;
   // What is archived for absence or gone is so since the run that found it.
