@@ -22,7 +22,7 @@ import {
 import { reconcile } from '../src/reconcile/reconcile.js';
 import { ReconcileError } from '../src/reconcile/reconcile-error.js';
 import { PARQUET } from '../src/reconcile/write.js';
-import { streamNames } from '../src/service/streams.js';
+import { type StreamName, streamNames } from '../src/service/streams.js';
 import { type Balance, balance } from './balance.js';
 import type { LoadedPass } from './extract-stream.js';
 import { recordFingerprints } from './fingerprints.js';
@@ -270,13 +270,19 @@ export function passTimes(
   passes: readonly LoadedPass[],
   seen: readonly number[],
 ): Pick<Manifest, 'last_full_pass_at' | 'last_full_pass_by_source' | 'last_pass_at'> {
-  const walked = passes.filter(({ manifest }) => manifest.kind !== 'lookup' && manifest.complete);
-  const merged = walked.map(({ manifest }) => [manifest.stream, manifest.started_at]);
+  const walked = passes.map(({ manifest }) => manifest).filter(({ kind }) => kind !== 'lookup');
+  const merged = walked.flatMap(({ stream, sources, complete, started_at }) => {
+    if (sources === null) return complete ? [[stream, started_at]] : [];
+    return sources.map((source) => [streamOf(stream, source), started_at]);
+  });
   return {
     ...fullPasses(base, evidence, seen),
     last_pass_at: { ...base?.manifest.last_pass_at, ...Object.fromEntries(merged) },
   };
 }
+
+/** What a manifest calls the part of a stream that is of one source. */
+export const streamOf = (stream: StreamName, source: number): string => `${stream}:${source}`;
 
 function fullPasses(
   base: BaseState | undefined,

@@ -3,7 +3,7 @@ import { currentSnapshot } from '../src/lake/layout.js';
 import { MOST_MINUTES } from '../src/service/requests/paging-parameters.js';
 import type { StreamName } from '../src/service/streams.js';
 import type { StreamRequest } from './extract-stream.js';
-import { stateOf } from './finish.js';
+import { stateOf, streamOf } from './finish.js';
 import type { Job } from './job.js';
 
 /** Totals are asked for, because account defaults differ (service.md). */
@@ -27,10 +27,11 @@ export function archiveRequest(job: Job): StreamRequest {
  * no window reaches back so far.
  */
 export function changesRequest(job: Job): StreamRequest {
-  const elapsed = minutesSince(job, 'cars');
+  const { sources } = job.config;
+  const elapsed = minutesSince(job, 'cars', sources);
   if (elapsed === undefined)
     throw new ConfigError(
-      'there is no full pass to add changes to',
+      `there is no full pass to add changes to${sources === undefined ? '' : ` for each of the sources ${sources.join(', ')}`}`,
       'a full pass is due: lotlake run nightly',
     );
   if (elapsed > MOST_MINUTES) {
@@ -43,14 +44,23 @@ export function changesRequest(job: Job): StreamRequest {
   return {
     kind: 'window',
     parameters: { ...CARS, minutes: windowOf(elapsed) },
-    sources: job.config.sources,
+    sources,
   };
 }
 
 const windowOf = (elapsed: number): number => Math.min(Math.ceil(elapsed) + OVERLAP_MINUTES, MOST_MINUTES);
 
-/** Minutes since the start of the last whole pass over a stream that the lake holds. */
-function minutesSince(job: Job, stream: StreamName): number | undefined {
-  const last = stateOf(currentSnapshot(job.layout))?.manifest.last_pass_at[stream];
-  return last === undefined ? undefined : (job.now().getTime() - Date.parse(last)) / 60_000;
+/**
+ * Minutes since the start of the last whole pass over a stream that the lake holds; of some of its sources, since the
+ * earliest of their last ones.
+ */
+function minutesSince(job: Job, stream: StreamName, sources?: readonly number[]): number | undefined {
+  const last = stateOf(currentSnapshot(job.layout))?.manifest.last_pass_at ?? {};
+  const overAll = Date.parse(last[stream] ?? '');
+  const starts = sources?.map((source) => {
+    const alone = Date.parse(last[streamOf(stream, source)] ?? '');
+    return Math.max(...[overAll, alone].filter(Number.isFinite));
+  }) ?? [overAll];
+  const earliest = Math.min(...starts);
+  return Number.isFinite(earliest) ? (job.now().getTime() - earliest) / 60_000 : undefined;
 }

@@ -10,6 +10,8 @@ export interface PageFacts {
   readonly digest: string;
   readonly firstId: number | null;
   readonly lastId: number | null;
+  /** Ids around records whose own cannot be read, null where they begin or end the page; none where all can. */
+  readonly unnamed?: readonly [number | null, number | null] | undefined;
   readonly requestedAt: string;
   readonly receivedAt: string;
 }
@@ -65,34 +67,45 @@ export function unsafePages(pages: readonly PageFacts[]): number[] {
 }
 
 /**
- * Ranges of ids, borders left out, in which a record of an ascending list may have slipped from one page to another
- * unseen: between pages that follow each other, where the earlier one was asked for before the later one had arrived.
- * Whatever left the list meanwhile, a record that was missed lies between the last id of the one and the first of the
- * other.
+ * Where a page of an ascending list meets the one behind it. A record that slipped from one page to the other unseen,
+ * whatever joined or left the list meanwhile, has an id between the last of the one and the first of the other.
  */
-export function unprovenRanges(pages: readonly PageFacts[]): [number, number][] {
-  return openBorders(pages).map(({ range }) => range);
-}
-
-/** A border between a page and the one behind it, and the range of ids that it leaves unproven. */
-export interface OpenBorder {
+export interface Border {
   readonly page: number;
-  readonly range: [number, number];
+  /** The two ids; the range leaves them out. */
+  readonly range: readonly [number, number];
+  /** Whether the page was asked for before the one behind had arrived, so that one that leaves moves another across. */
+  readonly isOpen: boolean;
   /** Whether both sides have ids to tell what lies between them. */
   readonly hasIds: boolean;
 }
 
-/** The borders of {@link unprovenRanges}. */
-export function openBorders(pages: readonly PageFacts[]): OpenBorder[] {
+/** The borders between pages that leave room for an id. */
+export function findBorders(pages: readonly PageFacts[]): Border[] {
   const byNumber = new Map(pages.map((page) => [page.page, page]));
-  return [...byNumber.values()].flatMap((page): OpenBorder[] => {
+  return [...byNumber.values()].flatMap((page): Border[] => {
     const behind = byNumber.get(page.page + 1);
-    if (behind === undefined || page.requestedAt >= behind.receivedAt) return [];
+    if (behind === undefined) return [];
     // A page that came empty is behind the end of a list that has shrunk.
     const high = behind.records === 0 ? Number.MAX_SAFE_INTEGER : (behind.firstId ?? Number.MAX_SAFE_INTEGER);
     const low = page.lastId ?? -1;
+    const isOpen = page.requestedAt < behind.receivedAt;
     const hasIds = page.lastId !== null && (behind.records === 0 || behind.firstId !== null);
-    return high - low <= 1 ? [] : [{ page: page.page, range: [low, high], hasIds }];
+    return high - low <= 1 ? [] : [{ page: page.page, range: [low, high], isOpen, hasIds }];
+  });
+}
+
+/**
+ * Ranges of ids, ends left out, in which records lie whose ids cannot be read: each may be any of the vehicles there.
+ * @param ascending whether the list ascends by id; where it does not, the range is all ids
+ */
+export function unnamedRanges(pages: readonly PageFacts[], ascending: boolean): [number, number][] {
+  const byNumber = new Map(pages.map((page) => [page.page, page]));
+  return [...byNumber.values()].flatMap(({ page, unnamed }): [number, number][] => {
+    if (unnamed === undefined) return [];
+    const low = unnamed[0] ?? byNumber.get(page - 1)?.lastId ?? -1;
+    const high = unnamed[1] ?? byNumber.get(page + 1)?.firstId ?? Number.MAX_SAFE_INTEGER;
+    return [ascending ? [low, high] : [-1, Number.MAX_SAFE_INTEGER]];
   });
 }
 

@@ -3,7 +3,7 @@ import { MOST_SCROLL_MINUTES } from '../service/requests/cars.js';
 import { requests } from '../service/requests/registry.js';
 import type { Client, Query } from './client.js';
 import { instant } from './instant.js';
-import type { PageFacts } from './plan.js';
+import { type PageFacts, unnamedRanges } from './plan.js';
 import { ScrollExpiredError } from './scroll-expired-error.js';
 import type { PageSink, WalkResult } from './walk.js';
 
@@ -25,15 +25,20 @@ export interface ScrollWalk<P extends PageFacts> {
 export async function walkScroll<P extends PageFacts>(options: ScrollWalk<P>): Promise<WalkResult> {
   let number = options.sink.landed.length;
   let last: P | undefined = options.sink.landed.at(-1);
+  const pages = [...options.sink.landed];
   for (;;) {
     if (last !== undefined && (last.records === 0 || (last.scrollId ?? null) === null))
-      return { complete: number > 1 || last.records > 0, reason: null, total: null, unproven: [] };
+      return {
+        ...{ complete: number > 1 || last.records > 0, reason: null, total: null },
+        unproven: unnamedRanges(pages, false),
+      };
     number++;
     const query: Query =
       last === undefined
         ? { ...options.query, scroll_time: MOST_SCROLL_MINUTES }
         : requests.carsScrollNext.from({ scroll_id: last.scrollId }).query;
     last = await fetchPage(options, number, query);
+    pages.push(last);
     options.onPage?.(last);
   }
 }

@@ -4,13 +4,14 @@ import type { Answer, Client, Query } from './client.js';
 import { instant } from './instant.js';
 import { readJson } from './open-client.js';
 import {
+  type Border,
   countAgrees,
+  findBorders,
   nextPage,
-  openBorders,
   type PageFacts,
   planPages,
   repeatedPages,
-  unprovenRanges,
+  unnamedRanges,
   unsafePages,
 } from './plan.js';
 
@@ -45,7 +46,7 @@ export interface WalkResult {
   readonly complete: boolean;
   readonly reason: string | null;
   readonly total: number | null;
-  /** Ranges of ids that the walk proves nothing about, see `unprovenRanges`. */
+  /** Ranges of ids, ends left out, that the walk proves nothing about: a record in them may have been missed. */
   readonly unproven: readonly (readonly [number, number])[];
 }
 
@@ -72,15 +73,15 @@ export async function walk<P extends PageFacts>(options: Walk<P>): Promise<WalkR
   const plan = planPages(first, new Set(pages.keys()));
   if (plan.mode === 'links') {
     const repeated = await followLinks(pages.get(1) ?? (await fetchPage(1)), pages, fetchPage);
-    if (repeated === undefined) await closeBorders(options, pages, fetchPage);
-    return repeated ?? finished(pages, null);
+    return repeated ?? finished(pages, null, await closeBorders(options, pages, fetchPage));
   }
   if (plan.mode === 'numbers') await inParallel(plan.pages, options.concurrency, fetchPage, options.signal);
-  if (first.lastPage === null) return finished(pages, null);
-  await followGrowth(first.lastPage, pages, fetchPage);
-  await mend(pages, fetchPage);
-  await closeBorders(options, pages, fetchPage);
-  return finished(pages, lastTotal(pages));
+  if (first.lastPage !== null) {
+    await followGrowth(pages, fetchPage);
+    await mend(pages, fetchPage);
+  }
+  const unproven = await closeBorders(options, pages, fetchPage);
+  return finished(pages, first.lastPage === null ? null : lastTotal(pages), unproven);
 }
 
 /**
@@ -126,16 +127,13 @@ async function inParallel(
   outer?.throwIfAborted();
 }
 
-/** Reads what was appended while the walk went backwards: records join at the end, with higher ids. */
+/** Reads the pages that the list grew by while others were read. */
 async function followGrowth<P extends PageFacts>(
-  last: number,
   pages: ReadonlyMap<number, P>,
   fetchPage: (page: number) => Promise<P>,
 ): Promise<void> {
-  const seen = Math.max(...[...pages.values()].map((page) => page.lastPage ?? 0));
-  for (let number = last + 1; number <= seen; number++) {
-    if (!pages.has(number)) await fetchPage(number);
-  }
+  const told = (): number => Math.max(...[...pages.values()].map((page) => page.lastPage ?? 0));
+  for (let number = Math.max(...pages.keys()) + 1; number <= told(); number++) await fetchPage(number);
 }
 
 /** How often pages are read again in the hope that the list stands still. */
@@ -160,30 +158,41 @@ async function mend<P extends PageFacts>(
 const MOST_REREAD = { share: 0.05, least: 20 } as const;
 
 /**
- * Reads the pages of an open border again where a known record may have slipped through it: the page behind first, so
- * that what leaves meanwhile is met twice and not missed.
+ * Reads the pages of a border again where a known record lies in between: it has gone, or it slipped through while the
+ * list moved. The page behind comes first, so that what leaves meanwhile is met twice and not missed. A border that
+ * comes as it was is settled: for a record to be missed both times, others have to leave and join in turn around it.
+ * @returns the ranges that stay unproven
  */
 async function closeBorders<P extends PageFacts>(
   { isKnownBetween, ascending }: Pick<Walk<P>, 'isKnownBetween' | 'ascending'>,
   pages: ReadonlyMap<number, P>,
   fetchPage: (page: number) => Promise<P>,
-): Promise<void> {
+): Promise<WalkResult['unproven']> {
+  const settled = new Map<number, string>();
+  const unsettled = (): Border[] =>
+    findBorders([...pages.values()]).filter(({ page, range }) => settled.get(page) !== String(range));
+  const isSuspect = ({ range, hasIds }: Border): boolean => hasIds && isKnownBetween?.(...range) === true;
   let left = Math.max(MOST_REREAD.least, pages.size * MOST_REREAD.share);
-  for (let round = 0; round < MOST_ROUNDS && ascending && isKnownBetween !== undefined; round++) {
-    const open = openBorders([...pages.values()])
-      .filter(({ range, hasIds }) => hasIds && isKnownBetween(...range))
-      .map(({ page }) => page)
-      .sort((a, b) => b - a);
-    if (open.length === 0) return;
+  for (let round = 0; round < MOST_ROUNDS && ascending && left > 0; round++) {
+    const suspects = unsettled()
+      .filter(isSuspect)
+      .sort((a, b) => b.page - a.page);
+    if (suspects.length === 0) break;
     let behind: number | undefined;
-    for (const page of open) {
-      if (left <= 0) return;
-      if (behind !== page + 1) await fetchPage(page + 1);
-      await fetchPage(page);
-      behind = page;
+    const reread: Border[] = [];
+    for (const border of suspects) {
+      if (left <= 0) break;
+      if (behind !== border.page + 1) await fetchPage(border.page + 1);
+      await fetchPage(border.page);
+      behind = border.page;
       left -= 2;
+      reread.push(border);
     }
+    for (const { page, range } of reread) settled.set(page, String(range));
+    await followGrowth(pages, fetchPage);
   }
+  const open = unsettled().filter((border) => border.isOpen || isSuspect(border));
+  return [...open.map(({ range }) => range), ...unnamedRanges([...pages.values()], ascending)];
 }
 
 /** Follows `links.next` to the end; a page that repeats an earlier one ends the walk, which then proves nothing. */
@@ -197,7 +206,7 @@ async function followLinks<P extends PageFacts>(
   for (;;) {
     if (page.records > 0 && digests.has(page.digest)) {
       return {
-        ...finished(pages, null),
+        ...finished(pages, null, []),
         complete: false,
         reason: `page ${page.page} repeats an earlier page`,
       };
@@ -209,11 +218,15 @@ async function followLinks<P extends PageFacts>(
   }
 }
 
-function finished(pages: ReadonlyMap<number, PageFacts>, total: number | null): WalkResult {
+function finished(
+  pages: ReadonlyMap<number, PageFacts>,
+  total: number | null,
+  unproven: WalkResult['unproven'],
+): WalkResult {
   const received = [...pages.values()];
   const records = received.reduce((sum, page) => sum + page.records, 0);
   const [repeated] = repeatedPages(received);
-  const result = { total, unproven: unprovenRanges(received) };
+  const result = { total, unproven };
   if (repeated !== undefined)
     return { ...result, complete: false, reason: `page ${repeated} repeats another page` };
   if (countAgrees(records, total)) return { ...result, complete: true, reason: null };

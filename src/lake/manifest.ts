@@ -32,7 +32,7 @@ const manifestSchema = z.object({
   last_full_pass_at: z.string().nullable(),
   /** The same for sources that were walked one by one since. */
   last_full_pass_by_source: z.record(z.string(), z.string()).default({}),
-  /** Start of the last pass over each stream that the lake holds. */
+  /** Start of the last whole pass over each stream that the lake holds; `cars:3` is that of source 3 by itself. */
   last_pass_at: z.record(z.string(), z.string()),
   /** Passes that the run of this snapshot merged. */
   pass_ids: z.array(z.string()).default([]),

@@ -10,7 +10,7 @@ import { measure } from './disk-use.js';
 import { LakeError } from './lake-error.js';
 import { currentSnapshot, type Layout } from './layout.js';
 import { findLeftovers, TRASH, trashFolders } from './leftovers.js';
-import { readManifest } from './manifest.js';
+import { type Manifest, readManifest } from './manifest.js';
 import { idsIn, listSnapshots, publishedIds, type Snapshot } from './snapshots.js';
 import { type Going, type LakeFacts, planPasses, planSnapshots } from './vacuum-plan.js';
 import { findMissing } from './verify-files.js';
@@ -110,7 +110,18 @@ async function factsOf(
   const passes = await idsIn(connection, folder, 'passes', 'pass_id').catch((cause: unknown) => {
     throw unsound(`${join(folder, 'passes')} cannot be read: ${messageOf(cause)}`);
   });
-  return { current: basename(folder), published, passes: new Set(passes), lastPassAt: manifest.last_pass_at };
+  const lastPassAt = lastPasses(manifest.last_pass_at);
+  return { current: basename(folder), published, passes: new Set(passes), lastPassAt };
+}
+
+/** Start of the last pass over each stream, be it over all sources (`cars`) or over one (`cars:3`). */
+function lastPasses(starts: Manifest['last_pass_at']): LakeFacts['lastPassAt'] {
+  const last: Record<string, string> = {};
+  for (const [name, at] of Object.entries(starts)) {
+    const stream = name.replace(/:.*/, '');
+    if (at > (last[stream] ?? '')) last[stream] = at;
+  }
+  return last;
 }
 
 /** What landing and older snapshots hold may be all that is left of a lake that is damaged. */

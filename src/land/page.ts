@@ -32,6 +32,8 @@ export interface LandedPage {
   readonly largestRecord: number;
   readonly firstId: number | null;
   readonly lastId: number | null;
+  /** Ids around records whose own cannot be read, null where they begin or end the page. */
+  readonly unnamed?: readonly [number | null, number | null] | undefined;
   /** Fingerprint of the ids, to know a page that is repeated. */
   readonly digest: string;
   /** Whether every record fits the contract without a closer look. */
@@ -124,6 +126,13 @@ export function pagingOf(
     // The end of a scroll has an empty `next_url`; what it names is not followed, only the id is taken.
     scrollId: (envelope.next_url ?? '') === '' ? null : (envelope.scroll_id ?? null),
   };
+}
+
+/** The ids around the records of a page that have none (NaN): of the first and the last, if there are any. */
+export function unnamedIn(ids: readonly number[]): LandedPage['unnamed'] {
+  const first = ids.findIndex(Number.isNaN);
+  if (first < 0) return undefined;
+  return [ids[first - 1] ?? null, ids[ids.findLastIndex(Number.isNaN) + 1] ?? null];
 }
 
 /** Fingerprint of a page: its ids and its size. */

@@ -6,7 +6,7 @@ import type { PageSink } from '../extract/walk.js';
 import type { ContractNode } from '../service/contract/node.js';
 import type { Stream } from '../service/streams.js';
 import type { Changes } from './changes.js';
-import { digestOf, type LandedPage, landPage, pagingOf } from './page.js';
+import { digestOf, type LandedPage, landPage, pagingOf, unnamedIn } from './page.js';
 import { type Pass, recordPage } from './pass.js';
 
 /**
@@ -52,6 +52,7 @@ export function createSink(
         largestRecord: scan.largestRecord,
         firstId: finite(scan.ids[0]),
         lastId: finite(scan.ids.at(-1)),
+        unnamed: unnamedIn(scan.ids),
         digest: digestOf(scan.ids, scan.bytes),
         fits: scan.misfits.length === 0 && scan.utf8 && !scan.irregular,
         irregular: scan.irregular,

@@ -10,6 +10,8 @@ export interface Churn {
   readonly leave: readonly number[];
   /** How many records join, at the end, with higher ids. */
   readonly join: number;
+  /** Places, taken modulo the length, before which a record joins that was not there before. */
+  readonly enter?: readonly number[];
 }
 
 /** A list that moves while it is read, and how it is read. */
@@ -25,6 +27,9 @@ export interface Story {
   /** Which of the waiting requests is answered next, as numbers taken modulo how many wait. */
   readonly order: readonly number[];
 }
+
+/** What two ids that follow each other at the start lie apart, so that others may join in between. */
+export const STEP = 2 ** 20;
 
 /** How a story ended. */
 export interface Ending {
@@ -45,8 +50,8 @@ interface Waiting {
  * then cut from the list as it is at that moment. Each answer moves the clock by a second.
  */
 export async function tell(story: Story): Promise<Ending> {
-  let ids = Array.from({ length: story.size }, (_, i) => i + 1);
-  let next = story.size + 1;
+  let ids = Array.from({ length: story.size }, (_, i) => (i + 1) * STEP);
+  let next = (story.size + 1) * STEP;
   const steady = new Set(ids);
   const waiting: Waiting[] = [];
   const client: Client = {
@@ -62,12 +67,20 @@ export async function tell(story: Story): Promise<Ending> {
     sent: () => 0,
     close: async () => undefined,
   };
-  const move = ({ leave, join }: Churn): void => {
+  const move = ({ leave, join, enter = [] }: Churn): void => {
     for (const place of leave) {
       const [gone] = ids.length > 0 ? ids.splice(place % ids.length, 1) : [];
       if (gone !== undefined) steady.delete(gone);
     }
-    for (let i = 0; i < join; i++) ids = [...ids, next++];
+    for (let i = 0; i < join; i++) {
+      ids = [...ids, next];
+      next += STEP;
+    }
+    for (const place of enter) {
+      const at = place % Math.max(1, ids.length);
+      const [low = 0, high = low + STEP] = [ids[at - 1], ids[at]];
+      ids.splice(at, 0, Math.floor((low + high) / 2));
+    }
   };
   const pageText = ({ page, perPage }: Waiting): string => {
     const data = ids.slice((page - 1) * perPage, page * perPage).map((id) => ({ id }));
@@ -81,7 +94,8 @@ export async function tell(story: Story): Promise<Ending> {
     const sink = memorySink();
     let ending: Ending | undefined;
     const { concurrency } = story;
-    const isKnownBetween = (low: number, high: number): boolean => Math.min(high, story.size + 1) - low > 1;
+    const known = [...steady];
+    const isKnownBetween = (low: number, high: number): boolean => known.some((id) => id > low && id < high);
     const options = {
       client,
       path: '/cars',

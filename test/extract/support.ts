@@ -4,7 +4,7 @@ import { type Answer, type Client, createClient } from '../../src/extract/client
 import { instant } from '../../src/extract/instant.js';
 import type { PageFacts } from '../../src/extract/plan.js';
 import type { PageSink } from '../../src/extract/walk.js';
-import { digestOf, pagingOf } from '../../src/land/page.js';
+import { digestOf, pagingOf, unnamedIn } from '../../src/land/page.js';
 import { PageScanner } from '../../src/land/scan-page.js';
 import { contractOf } from '../../src/service/contract/node.js';
 import { streams } from '../../src/service/streams.js';
@@ -87,6 +87,7 @@ export function memorySink(landed: readonly SeenPage[] = []): MemorySink {
         digest: digestOf(scan.ids, 0),
         firstId: scan.ids[0] ?? null,
         lastId: scan.ids.at(-1) ?? null,
+        unnamed: unnamedIn(scan.ids),
         requestedAt,
         receivedAt: instant(),
         ...pagingOf(scan),

@@ -32,6 +32,20 @@ describe('the lake knows what it should when', () => {
   it('a lot is dropped that the key no longer shows', () =>
     story({}, { key: [3, 12] }, { happenings: [at('drop-lot', 3, 0)] }));
 
+  it('a full pass over one source lies between a change of another and the next window', () =>
+    story(
+      {},
+      { minutes: 300, happenings: [at('change', 0), at('change', 1), at('change', 2)], sources: [3] },
+      { minutes: 180, run: 'incremental' },
+    ));
+
+  it('a vehicle that comes back pushes another behind a page that is read already', () =>
+    story(
+      {},
+      { happenings: [at('leave')] },
+      { trouble: { kind: 'drift', concurrency: 1, moves: [{ page: 1, happening: at('back') }] } },
+    ));
+
   it('a vehicle leaves that the key did not show the night before', () =>
     story({}, { key: [3, 12] }, { happenings: [at('leave', 0)] }));
 });

@@ -70,23 +70,12 @@ function momentsSince({ footprints }: Stage, since: number): ReadonlyMap<number,
 }
 
 /**
- * Whether a lot joined a vehicle that is not the newest: where that brings the vehicle into a list, it pushes others
- * behind pages that are read already, and no border shows it.
- */
-function hasJoinedBelow([first, ...later]: readonly ReadonlyMap<number, number>[]): boolean {
-  const newest = Math.max(...(first?.values() ?? []));
-  return later.some((lots) =>
-    [...lots].some(([lot, vehicle]) => vehicle < newest && first?.has(lot) !== true),
-  );
-}
-
-/**
  * Expects that nothing that was in the feed all the while, on the same vehicle, is archived for its absence. A feed in
  * which no lot is shown at all lacks those of every source: only the guard stands before that.
  */
 export function expectSteadyLotsKept(stage: Stage, cars: Walk, before: Knowledge): void {
   const moments = momentsSince(stage, cars.startedAt);
-  if (seenSources(cars).length === 0 || hasJoinedBelow(moments)) return;
+  if (seenSources(cars).length === 0) return;
   const isSteady = (lot: number, vehicle: number): boolean =>
     moments.every((lots) => lots.get(lot) === vehicle);
   const lost = [...stage.known.tables.lots].filter(
@@ -152,8 +141,9 @@ export async function adopt(stage: Stage, end: Ended, walks: readonly Walk[]): P
   stage.isPublished = true;
   stage.isGapless = false;
   publish(stage.ledger, walks);
-  const whole = manifest.last_pass_at.cars;
-  if (whole !== undefined) stage.ledger.whole.set('cars', Date.parse(whole));
+  for (const [stream, at] of Object.entries(manifest.last_pass_at))
+    if (stream === 'cars' || stream.startsWith('cars:'))
+      stage.ledger.whole.set(stream as 'cars' | `cars:${string}`, Date.parse(at));
   const served = new Set(cars.answers.flatMap((answer) => answer.records as Vehicle[]).map(({ id }) => id));
   const invented = [...read.tables.vehicles.values()]
     .map(({ content }) => Number(content.vehicle_id))

@@ -25,8 +25,8 @@ export interface Ledger {
   left: readonly Walk[];
   /** Start of the newest pass that was published, by stream. */
   readonly newest: Map<Followed, number>;
-  /** Start of the last pass that was walked whole and published: what a window has to reach back to. */
-  readonly whole: Map<Followed, number>;
+  /** Start of the last pass that was walked whole and published, over all sources and over one: what windows reach to. */
+  readonly whole: Map<Followed | `cars:${string}`, number>;
 }
 
 /** An open pass older than this is not gone on with. */
@@ -64,8 +64,12 @@ export function publish(ledger: Ledger, walks: readonly Walk[]): void {
   for (const walk of walks) {
     const { stream, startedAt, kind } = walk;
     ledger.newest.set(stream, Math.max(startedAt, ledger.newest.get(stream) ?? 0));
-    if (kind !== 'lookup' && walkedLists(walk).every((list) => list.isComplete))
+    if (kind === 'lookup') continue;
+    const lists = walkedLists(walk);
+    if (walk.sources === undefined && lists.every((list) => list.isComplete))
       ledger.whole.set(stream, startedAt);
+    for (const { name, isComplete } of lists)
+      if (name !== '' && isComplete) ledger.whole.set(`cars:${name}`, startedAt);
   }
 }
 

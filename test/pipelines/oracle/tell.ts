@@ -87,8 +87,10 @@ const MOST_MINUTES = 4320;
 /** Runs a nightly or an incremental job and judges it. */
 async function walkFeed(stage: Stage, next: Step, run: 'nightly' | 'incremental'): Promise<void> {
   const { ledger, now } = stage;
-  const since = (stream: Followed): number => (now - (ledger.whole.get(stream) ?? 0)) / 60_000;
-  const reach: Reach = { cars: since('cars'), archived_lots: since('archived_lots') };
+  const since = (stream: Followed, source = ''): number =>
+    (now - Math.max(ledger.whole.get(stream) ?? 0, ledger.whole.get(`cars:${source}`) ?? 0)) / 60_000;
+  const ofSources = next.sources?.map((source) => since('cars', String(source))) ?? [since('cars')];
+  const reach: Reach = { cars: Math.max(...ofSources), archived_lots: since('archived_lots') };
   const log = beginRun(stage, next);
   const job = jobOf(stage, next);
   const end = await ended(run === 'nightly' ? nightly(job) : incremental(job));
@@ -143,11 +145,16 @@ function fillWalks(
   return failed === undefined ? { walks } : { walks, outcome: 'unavailable' };
 }
 
+/** Whether a page was asked for again, because something that is known was missing where it meets the next. */
+const isReread = ({ answers }: Walk): boolean =>
+  new Set(answers.map(({ list, page }) => `${list} ${page}`)).size < answers.length;
+
 /** Judges a run whose passes were walked to their end. */
 async function judge(stage: Stage, next: Step, walks: readonly [Walk, Walk], end: Ended): Promise<void> {
   const { known: before, note } = stage;
   const [cars, archive] = walks;
-  if (next.trouble.kind === 'drift' && next.trouble.concurrency > 1) return adopt(stage, end, walks);
+  if (next.trouble.kind === 'drift' && (next.trouble.concurrency > 1 || isReread(cars)))
+    return adopt(stage, end, walks);
   const evidence = evidenceOf(cars, archive, next.allowShrink ? 1 : next.guard);
   if (!evidence.provesAbsence && cars.kind === 'full') note('full passes that prove no absence');
   if (evidence.unproven.length > 0) note('passes with open borders');
