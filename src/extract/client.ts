@@ -1,4 +1,5 @@
 import type { Readable } from 'node:stream';
+import { text } from 'node:stream/consumers';
 import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib';
 import { Agent, request } from 'undici';
 import { ConfigError } from '../config/config-error.js';
@@ -87,7 +88,8 @@ export function createClient(options: ClientOptions): Client {
     if (response.statusCode !== 200) {
       const retryAfter = parseRetryAfter(header(response.headers['retry-after']), Date.now());
       if (response.statusCode === 429 && retryAfter !== undefined) limit.pause(Date.now() + retryAfter);
-      const said = messageOfBody(await response.body.text().catch(() => ''));
+      const body = decoded(response.body, header(response.headers['content-encoding']));
+      const said = messageOfBody(await text(body).catch(() => ''));
       const detail = said?.replaceAll(options.apiKey, '…');
       throw errorFromAnswer({ ...facts, status: response.statusCode, detail, retryAfter });
     }
@@ -144,7 +146,7 @@ export function urlOf(base: URL, path: string, query: Query): URL {
   return url;
 }
 
-function decoded(body: Readable, encoding: string | undefined): AsyncIterable<Uint8Array> {
+function decoded(body: Readable, encoding: string | undefined): Readable {
   const decoder =
     encoding === 'gzip' || encoding === 'x-gzip'
       ? createGunzip({ chunkSize: 1 << 18 })

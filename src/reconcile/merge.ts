@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { killPoint } from '../config/kill-point.js';
-import { type FileSize, fileSizes, linkFile, listFiles, partitionOf } from '../lake/files.js';
+import { type FileSize, fileSizes, linkFile, partitionOf } from '../lake/files.js';
 import type { LakeFile, ManifestTable } from '../lake/manifest.js';
 import { type Partition, partitionFromFolder } from '../lake/partition.js';
 import type { TableSchema } from '../lake/schema.js';
@@ -124,13 +124,10 @@ async function writeFirst(context: MergeContext, schema: TableSchema, fresh: New
   const partition = table.partition === undefined ? '' : ', n._domain, n._month';
   const sql = (condition: string): string =>
     `select ${columns}${partition} from (from ${fresh.relation} where ${condition}) as n`;
-  await writeRows(context, schema, sql, table.wide ? await partitionsOf(context, fresh) : []);
-  let written = await listFiles(context.connection, context.target, table.name);
-  if (written.length === 0) {
-    await writeEmpty(context, schema);
-    written = await listFiles(context.connection, context.target, table.name);
-  }
-  const inserted = written.reduce((sum, file) => sum + file.rows, 0);
+  const partitions = table.wide ? await partitionsOf(context, fresh) : [];
+  const inserted = await writeRows(context, schema, sql, partitions);
+  if (inserted === 0) await writeEmpty(context, schema);
+  const written = fileSizes(context.target, table.name);
   const none = { updated: 0, unchanged: 0, gone: 0, linkedFiles: 0, linkedBytes: 0 };
   return { inserted, ...none, ...writtenSizes(written) };
 }

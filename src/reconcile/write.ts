@@ -25,13 +25,14 @@ const PARALLEL_PARTITIONS = 2;
  * @param sql gives the rows, with `_domain` and `_month` where the table is partitioned; for a wide table that is not
  *   small it is run once for each partition, with a condition that holds for that partition's rows
  * @param partitions the partitions of a wide table that the rows are in
+ * @returns number of rows that were written
  */
 export async function writeRows(
   context: MergeContext,
   schema: TableSchema,
   sql: (condition: string) => string,
   partitions: readonly Partition[],
-): Promise<void> {
+): Promise<number> {
   const { table } = schema;
   const folder = join(context.target, table.name);
   mkdirSync(folder, { recursive: true });
@@ -44,23 +45,29 @@ export async function writeRows(
       `copy (select ${columns.join(', ')} from (${sql('true')}) order by ${sort}) to ${literal(target)} (${PARQUET})`,
     );
     if (written === 0) rmSync(target);
-  } else if (table.wide && !isSmall(context, table.name)) {
+    return written;
+  }
+  if (table.wide && !isSmall(context, table.name)) {
     const inFile = columns.filter((column) => column !== '"domain_id"').join(', ');
+    let written = 0;
     await eachPartition(context, partitions, async (connection, partition) => {
       const own = join(folder, partitionFolder(partition));
       mkdirSync(own, { recursive: true });
-      await connection.run(
+      const count = await scalar(
+        connection,
         `copy (select ${inFile} from (${sql(inPartition(partition))}) order by ${sort})
          to ${literal(join(own, 'data_0.parquet'))} (${PARQUET}, row_group_size ${WIDE_ROW_GROUP})`,
       );
+      written += count;
     });
-  } else {
-    const condition = table.wide ? partitions.map(inPartition).join(' or ') : 'true';
-    await context.connection.run(
-      `copy (select ${columns.join(', ')}, _month as month from (${sql(condition || 'false')}) order by domain_id, month, ${sort})
-       to ${literal(folder)} (${PARQUET}, partition_by (domain_id, month), overwrite_or_ignore true)`,
-    );
+    return written;
   }
+  const condition = table.wide ? partitions.map(inPartition).join(' or ') : 'true';
+  return scalar(
+    context.connection,
+    `copy (select ${columns.join(', ')}, _month as month from (${sql(condition || 'false')}) order by domain_id, month, ${sort})
+       to ${literal(folder)} (${PARQUET}, partition_by (domain_id, month), overwrite_or_ignore true)`,
+  );
 }
 
 const inPartition = ({ domain, month }: Partition): string =>

@@ -152,7 +152,10 @@ describe('an answer that is a failure', () => {
     'of %i is told by its class, with the words of the service',
     async (status, code, outcome, retryable) => {
       const { server, client } = await pair(
-        (_, response) => response.writeHead(status).end(JSON.stringify({ message: 'because of this' })),
+        (_, response) =>
+          response
+            .writeHead(status, status === 204 ? {} : { 'content-encoding': 'gzip' })
+            .end(gzipSync(JSON.stringify({ message: 'because of this' }))),
         { retryBudget: 0 },
       );
       const error = await failureOf(client);

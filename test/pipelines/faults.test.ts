@@ -87,7 +87,7 @@ describe('a request that fails once', () => {
     );
     const first: FaultRule = { match: { path: '/cars', times: 1 }, fault: { kind: 'server-error' } };
     stage = await open(
-      { vehicles: 150, faults: [first, ...rules] },
+      { vehicles: 150, faults: [first, ...rules], catalog: true },
       { perPage: 10, concurrency: 4, timeout: 1 },
     );
     night = await stage.night();

@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Sandbox, startSandbox } from '../../src/sandbox/index.js';
 import { contentOf, startLotlake } from './lake-process.js';
-import { temporaryFolder } from './support.js';
+import { temporaryFolder, WITHOUT_CATALOG } from './support.js';
 
 const NIGHT = ['run', 'nightly'];
 
@@ -23,14 +23,15 @@ function landedPages(output: string): number[] {
 describe('a nightly run that is killed half way through extraction', () => {
   const killed = temporaryFolder();
   const undisturbed = temporaryFolder();
+  const env = { LOTLAKE_PER_PAGE: '20' };
   let sandbox: Sandbox;
 
   beforeAll(async () => {
     sandbox = await startSandbox({
-      vehicles: 1200,
+      vehicles: 240,
       seed: 3,
       clock: new Date('2026-11-20T00:00:00Z'),
-      faults: [{ match: { path: '/cars' }, fault: { kind: 'delay', ms: 120 } }],
+      faults: [{ match: { path: '/cars' }, fault: { kind: 'delay', ms: 120 } }, ...WITHOUT_CATALOG],
     });
   });
   afterAll(async () => {
@@ -40,7 +41,7 @@ describe('a nightly run that is killed half way through extraction', () => {
   });
 
   it('goes on without asking again for pages that it has, and ends with the lake of an undisturbed run', async () => {
-    const first = startLotlake(NIGHT, { url: sandbox.url, output: killed.path });
+    const first = startLotlake(NIGHT, { url: sandbox.url, output: killed.path, env });
     while (landedPages(killed.path).length < 6) await sleep(20);
     first.child.kill('SIGKILL');
     expect((await first.ended).signal).toBe('SIGKILL');
@@ -48,7 +49,7 @@ describe('a nightly run that is killed half way through extraction', () => {
     expect(landed.size).toBeLessThan(12);
 
     const asked = sandbox.requests.length;
-    const second = await startLotlake(NIGHT, { url: sandbox.url, output: killed.path }).ended;
+    const second = await startLotlake(NIGHT, { url: sandbox.url, output: killed.path, env }).ended;
     expect(second.code, second.err).toBe(0);
     expect(second.err).toContain('resume');
     const again = sandbox.requests
@@ -58,7 +59,7 @@ describe('a nightly run that is killed half way through extraction', () => {
     expect(again.filter((page) => landed.has(page))).toEqual([]);
     expect(new Set([...again, ...landed]).size).toBe(12);
 
-    const whole = await startLotlake(NIGHT, { url: sandbox.url, output: undisturbed.path }).ended;
+    const whole = await startLotlake(NIGHT, { url: sandbox.url, output: undisturbed.path, env }).ended;
     expect(whole.code, whole.err).toBe(0);
     const content = await contentOf(killed.path);
     expect(content.get('vehicles')?.length).toBe(sandbox.world.activeIds().length);

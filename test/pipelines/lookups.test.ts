@@ -7,7 +7,7 @@ import { countIn } from '../../src/cli/commands/audit.js';
 import { lookupOf } from '../../src/cli/commands/lookup.js';
 import type { ConfigInput } from '../../src/config/config.js';
 import { type Sandbox, startSandbox } from '../../src/sandbox/index.js';
-import { bareDuckDb, configFor, silentReporter, temporaryFolder } from './support.js';
+import { bareDuckDb, configFor, silentReporter, temporaryFolder, WITHOUT_CATALOG } from './support.js';
 
 const DAY = 86_400_000;
 const START = Date.parse('2026-11-10T02:00:00Z');
@@ -20,7 +20,7 @@ let now = START;
 beforeEach(async () => {
   now = START;
   folder = temporaryFolder();
-  sandbox = await startSandbox({ vehicles: 180, seed: 21, clock: new Date(START) });
+  sandbox = await startSandbox({ vehicles: 180, seed: 21, clock: new Date(START), faults: WITHOUT_CATALOG });
   duck = await bareDuckDb();
 });
 afterEach(async () => {

@@ -11,7 +11,7 @@ describe('a nightly with reference data', () => {
   it('keeps to one rate over all endpoints together', async () => {
     const rate = 60;
     const stage = await setUp(
-      { vehicles: 150, seed: 9, clock: CLOCK },
+      { vehicles: 150, seed: 9, clock: CLOCK, catalog: true },
       { perPage: 10, rate, concurrency: 4 },
     );
     stages.push(stage);
@@ -27,7 +27,7 @@ describe('a nightly with reference data', () => {
 
   it('survives a service that allows less than it was told, and loses nothing', async () => {
     const stage = await setUp(
-      { vehicles: 100, seed: 9, clock: CLOCK, rate: 60 },
+      { vehicles: 100, seed: 9, clock: CLOCK, rate: 60, catalog: true },
       { rate: 300, concurrency: 4 },
     );
     stages.push(stage);

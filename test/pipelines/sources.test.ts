@@ -1,5 +1,6 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { startSandbox } from '../../src/sandbox/index.js';
+import { WITHOUT_CATALOG } from './support.js';
 import { activeIn, differences, type Lake, recordsOf, rowsOf, type Stage, setUp } from './world-oracle.js';
 
 const CLOCK = new Date('2026-11-18T02:00:00Z');
@@ -18,7 +19,7 @@ async function stageOf(domains?: readonly number[]): Promise<Stage> {
 /** The same world five days later, for a key that has some sources. */
 async function laterFor(domains: readonly number[]) {
   const clock = new Date(CLOCK.getTime() + 5 * 86_400_000);
-  const sandbox = await startSandbox({ ...WORLD, clock, domains });
+  const sandbox = await startSandbox({ ...WORLD, clock, domains, faults: WITHOUT_CATALOG });
   closers.push(() => sandbox.close());
   return sandbox;
 }

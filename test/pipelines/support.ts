@@ -6,6 +6,7 @@ import { DuckDBInstance } from '@duckdb/node-api';
 import { expect } from 'vitest';
 import type { Reporter } from '../../pipelines/job.js';
 import { type Config, type ConfigInput, readConfig } from '../../src/config/config.js';
+import type { FaultRule } from '../../src/sandbox/index.js';
 
 /** A reporter that keeps what it is told. */
 export function silentReporter(): Reporter & { readonly warnings: string[]; readonly steps: string[] } {
@@ -25,6 +26,16 @@ export function temporaryFolder(): { readonly path: string; remove(): void } {
   const path = mkdtempSync(join(tmpdir(), 'lotlake-test-'));
   return { path, remove: () => rmSync(path, { recursive: true, force: true }) };
 }
+
+/**
+ * Leaves the lists of the catalog and the cities out of a sandbox: some 130 requests of a first night, for suites that
+ * look at other tables.
+ */
+export const WITHOUT_CATALOG: readonly FaultRule[] = [
+  /^\/models\//,
+  /^\/generations\//,
+  /^\/usa\/cities\//,
+].map((path) => ({ match: { path }, fault: { kind: 'not-found' } }));
 
 /** A configuration that points at a server of the test; one thread, since suites run side by side. */
 export function configFor(url: string, output: string, more: ConfigInput = {}): Config {

@@ -8,7 +8,14 @@ import { nightly } from '../../pipelines/nightly.js';
 import type { ConfigInput } from '../../src/config/config.js';
 import { type Sandbox, type SandboxOptions, startSandbox, type World } from '../../src/sandbox/index.js';
 import { type Expectation, expectVehicle, unmet } from './record-oracle.js';
-import { bareDuckDb, configFor, type PlainRow, silentReporter, temporaryFolder } from './support.js';
+import {
+  bareDuckDb,
+  configFor,
+  type PlainRow,
+  silentReporter,
+  temporaryFolder,
+  WITHOUT_CATALOG,
+} from './support.js';
 
 /** Rows of every table of a lake. */
 export type Lake = ReadonlyMap<string, readonly PlainRow[]>;
@@ -104,9 +111,14 @@ export interface Stage {
   close(): Promise<void>;
 }
 
-/** Sets up a stage; `config` is for each of its nights. */
-export async function setUp(options: SandboxOptions, config: ConfigInput = {}): Promise<Stage> {
-  const sandbox = await startSandbox(options);
+/** Sets up a stage; `config` is for each of its nights, `catalog` says whether the sandbox has one. */
+export async function setUp(
+  { catalog = false, faults, ...options }: SandboxOptions & { readonly catalog?: boolean },
+  config: ConfigInput = {},
+): Promise<Stage> {
+  const rules =
+    typeof faults === 'function' ? faults : [...(faults ?? []), ...(catalog ? [] : WITHOUT_CATALOG)];
+  const sandbox = await startSandbox({ ...options, faults: rules });
   const folder = temporaryFolder();
   const run: Stage['run'] = async (pipeline, { url = sandbox.url, minutes = 0, ...more } = {}) => {
     const now = new Date(sandbox.clock.getTime() + minutes * 60_000);

@@ -5,7 +5,10 @@ import { rowsOf, setUp } from '../pipelines/world-oracle.js';
 it('a nightly with reference data over 2,000 vehicles keeps to 5 requests a second', async () => {
   const rate = 5;
   const clock = new Date('2026-11-18T02:00:00Z');
-  const stage = await setUp({ vehicles: 2000, seed: 9, clock }, { rate, perPage: 100, concurrency: 4 });
+  const stage = await setUp(
+    { vehicles: 2000, seed: 9, clock, catalog: true },
+    { rate, perPage: 100, concurrency: 4 },
+  );
   try {
     await stage.night();
     const { highestRate, requests } = stage.sandbox;

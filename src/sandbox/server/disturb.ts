@@ -11,6 +11,7 @@ export const faultOf = <K extends Fault['kind']>(faults: readonly Fault[], kind:
 export function refuse(faults: readonly Fault[]): void {
   const limited = faultOf(faults, 'rate-limited');
   if (limited !== undefined) throw new Refusal(429, { message: 'Too Many Attempts.' }, retryAfter(limited));
+  if (faultOf(faults, 'not-found')) throw new Refusal(404, { message: 'Not Found' });
   if (faultOf(faults, 'server-error')) throw new Refusal(500, { message: 'Server Error' });
   const member = faultOf(faults, 'error-member');
   if (member !== undefined) throw new Refusal(200, { error: member.message ?? 'search backend unavailable' });

@@ -12,6 +12,8 @@ export const faultSchema = z.discriminatedUnion('kind', [
     retryAfter: z.enum(['seconds', 'date', 'none']).optional(),
     seconds: z.coerce.number().optional(),
   }),
+  /** 404, as of a service that does not have the endpoint. */
+  z.object({ kind: z.literal('not-found') }),
   /** 500 with a message. */
   z.object({ kind: z.literal('server-error') }),
   /** 200 whose body has `error` and no `data`. */
