@@ -20,8 +20,8 @@ export default defineConfig({
     exclude: ['test/pipelines/disk-full.test.ts', 'test/pipelines/week.test.ts'],
     testTimeout: 30_000,
     hookTimeout: 60_000,
-    // One more than the two cores, because suites that wait for a clock leave theirs idle.
-    maxWorkers: 3,
+    // Two cores: suites that each start a pipeline would only take them from each other.
+    maxWorkers: 2,
     sequence: { sequencer: LongFirst },
   },
 });

@@ -18,7 +18,7 @@ const stories = (options: { concurrency: number; totals: boolean; leave: number;
     order: fc.array(fc.nat(10), { minLength: 1, maxLength: 10 }),
   });
 
-const numRuns = 100;
+const numRuns = 60;
 
 describe.each([1, 4])('with %i requests in flight', (concurrency) => {
   it('a list that stands still is proven whole', async () => {

@@ -23,6 +23,7 @@ import {
   recordsOf,
   rowsOf,
   type Stage,
+  type StageOptions,
   setUp,
   standBetween,
 } from './world-oracle.js';
@@ -33,7 +34,7 @@ const hoursOn = (clock: Date, hours: number): Date => new Date(clock.getTime() +
 
 type OnTestFinished = TestContext['onTestFinished'];
 
-const open = (options: SandboxOptions = {}, config: ConfigInput = {}): Promise<Stage> =>
+const open = (options: StageOptions = {}, config: ConfigInput = {}): Promise<Stage> =>
   setUp({ vehicles: 120, seed: 17, clock: CLOCK, ...options }, config);
 
 /** A stage that is closed after the test. */

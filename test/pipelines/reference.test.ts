@@ -146,7 +146,7 @@ const catalogAsked = (sandbox: Sandbox, since = 0): string[] =>
     .filter((path) => /^\/(manufacturers|models|generations|usa|korea)/.test(path));
 
 const stageOf = (vehicles: number): Promise<Stage> =>
-  setUp({ vehicles, seed: 31, clock: CLOCK }, { perPage: 100 });
+  setUp({ vehicles, seed: 31, clock: CLOCK, catalog: true }, { perPage: 100 });
 
 const runReference = (stage: Stage, { url = stage.sandbox.url, everything = false } = {}) =>
   reference({

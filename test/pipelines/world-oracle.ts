@@ -111,9 +111,12 @@ export interface Stage {
   close(): Promise<void>;
 }
 
-/** Sets up a stage; `config` is for each of its nights, `catalog` says whether the sandbox has one. */
+/** A sandbox, and whether it has the lists of its catalog. */
+export type StageOptions = SandboxOptions & { readonly catalog?: boolean };
+
+/** Sets up a stage; `config` is for each of its nights. */
 export async function setUp(
-  { catalog = false, faults, ...options }: SandboxOptions & { readonly catalog?: boolean },
+  { catalog = false, faults, ...options }: StageOptions,
   config: ConfigInput = {},
 ): Promise<Stage> {
   const rules =

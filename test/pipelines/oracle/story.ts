@@ -126,17 +126,18 @@ const RUNS: readonly Step['run'][] = [
   ...(['incremental', 'incremental', 'incremental', 'rebuild', 'lookup'] as const),
 ];
 
-/** Any story. */
-export const stories: fc.Arbitrary<Story> = fc
-  .record({
-    size: upTo(17).map((more) => 3 + more),
-    mix: upTo(50),
-    perPage: upTo(4).map((more) => 2 + more),
-    totals: fc.boolean(),
-    first: step(['nightly']),
-    rest: fc.noBias(fc.array(step(RUNS), { minLength: 1, maxLength: 3, size: 'max' })),
-  })
-  .map(({ first, rest, ...story }) => ({ ...story, steps: [first, ...rest].map(soonAfterACut) }));
+/** Any story of a first night and up to so many steps after it. */
+export const stories = (longest: number): fc.Arbitrary<Story> =>
+  fc
+    .record({
+      size: upTo(17).map((more) => 3 + more),
+      mix: upTo(50),
+      perPage: upTo(4).map((more) => 2 + more),
+      totals: fc.boolean(),
+      first: step(['nightly']),
+      rest: fc.noBias(fc.array(step(RUNS), { minLength: 1, maxLength: longest, size: 'max' })),
+    })
+    .map(({ first, rest, ...story }) => ({ ...story, steps: [first, ...rest].map(soonAfterACut) }));
 
 /** After a run that was cut short the same is often run again before long. */
 function soonAfterACut(given: Step, i: number, steps: readonly Step[]): Step {

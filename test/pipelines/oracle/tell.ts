@@ -181,9 +181,14 @@ async function judge(stage: Stage, next: Step, walks: readonly [Walk, Walk], end
  * Tells random stories and gives what they came to. A failure names its seed and path: LOTLAKE_SEED and LOTLAKE_PATH
  * tell that one again, and LOTLAKE_STORIES sets how many are told.
  */
-export async function assertStories(given: {
+export async function assertStories({
+  longest,
+  ...given
+}: {
   readonly numRuns: number;
   readonly seed?: number;
+  /** Steps of a story after its first night, at most. */
+  readonly longest: number;
   /** Milliseconds after which no further story is told, nor a failure made smaller. */
   readonly interruptAfterTimeLimit: number;
 }): Promise<ReadonlyMap<string, number>> {
@@ -191,7 +196,7 @@ export async function assertStories(given: {
   const note: Stage['note'] = (what, times = 1) => counts.set(what, (counts.get(what) ?? 0) + times);
   const { LOTLAKE_SEED: seed, LOTLAKE_PATH: path, LOTLAKE_STORIES: count } = process.env;
   await fc.assert(
-    fc.asyncProperty(stories, (story) => tell(story, note)),
+    fc.asyncProperty(stories(longest), (story) => tell(story, note)),
     {
       ...given,
       ...(count === undefined ? {} : { numRuns: Number(count) }),
