@@ -9,13 +9,30 @@ import { landPage } from '../../src/land/page.js';
 import { PageScanner } from '../../src/land/scan-page.js';
 import { contractOf } from '../../src/service/contract/node.js';
 import { streams } from '../../src/service/streams.js';
+import { modelMany } from './marts.js';
 
-/** What one measured piece of work tells its parent: seconds, bytes of JSON and peak memory of the process. */
+/** What one measured piece of work tells its parent. */
 export interface Measured {
   readonly seconds: number;
+  /** Bytes of JSON that it worked on. */
   readonly bytes: number;
+  /** Peak memory of its process. */
   readonly peakBytes: number;
+  /** What else there is to say of it. */
+  readonly told?: string;
 }
+
+/** The pieces of work that can be measured. */
+export type Task =
+  | 'scan'
+  | 'json-parse'
+  | 'land'
+  | 'one-liner'
+  | 'nightly'
+  | 'incremental'
+  | 'rebuild'
+  | 'paced'
+  | 'marts';
 
 const contract = contractOf(streams.cars.schema);
 const [what = '', folder = '', output = '', url = ''] = process.argv.slice(2);
@@ -29,9 +46,7 @@ const files = (name: string): string[] =>
 async function timed(work: () => Promise<number> | number): Promise<void> {
   const start = performance.now();
   const bytes = await work();
-  const seconds = (performance.now() - start) / 1000;
-  const peakBytes = process.resourceUsage().maxRSS * 1024;
-  process.stdout.write(JSON.stringify({ seconds, bytes, peakBytes } satisfies Measured));
+  tell((performance.now() - start) / 1000, bytes);
 }
 
 const CHUNK = 1 << 18;
@@ -40,13 +55,21 @@ const pipeline = {
   progress: () => undefined,
   warn: (text: string) => console.error(text),
 };
-const config = () =>
+const config = (rate = 1e6) =>
   readConfig(
-    { output, baseUrl: url === '' ? 'http://127.0.0.1:1/api' : url, rate: 1e6 },
+    { output, baseUrl: url === '' ? 'http://127.0.0.1:1/api' : url, rate },
     { env: { LOTLAKE_API_KEY: 'bench' } },
   );
 
-const tasks: Record<string, () => Promise<void>> = {
+/** Says how long something took that is not the whole of the process. */
+function tell(seconds: number, bytes: number, told?: string): void {
+  const peakBytes = process.resourceUsage().maxRSS * 1024;
+  process.stdout.write(
+    JSON.stringify({ seconds, bytes, peakBytes, ...(told === undefined ? {} : { told }) } satisfies Measured),
+  );
+}
+
+const tasks: Record<Task, () => Promise<void>> = {
   /** Cut and observed shape over bytes in memory, one page after the other. */
   scan: async () => {
     const pages = files('pages')
@@ -115,6 +138,21 @@ const tasks: Record<string, () => Promise<void>> = {
       const result = await rebuild({ config: config(), reporter: pipeline });
       return result.passes.reduce((sum, pass) => sum + pass.manifest.bytes, 0);
     }),
+  /** A nightly run at a page a second; what counts is the time from the last byte of the feed to the published lake. */
+  paced: async () => {
+    const result = await nightly({ config: config(1), reporter: pipeline });
+    const ended = Date.now();
+    const cars = result.passes.find(({ manifest }) => manifest.stream === 'cars')?.manifest;
+    if (cars?.ended_at == null) throw new Error('the pass over /cars has no end');
+    const walked = (Date.parse(cars.ended_at) - Date.parse(cars.started_at)) / 1000;
+    const after = (ended - Date.parse(cars.ended_at)) / 1000;
+    tell(after, cars.bytes, `${after.toFixed(1)} s after ${walked.toFixed(0)} s of pages`);
+  },
+  /** The models and data tests of a published lake whose lots are copied under other ids until there are a million. */
+  marts: async () => {
+    const { lots, prices, seconds } = await modelMany(output);
+    tell(seconds, 0, `${seconds.toFixed(1)} s, ${lots} lots, ${prices} prices`);
+  },
 };
 
-await tasks[what]?.();
+await tasks[what as Task]();

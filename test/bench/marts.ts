@@ -1,0 +1,75 @@
+import { cpSync, existsSync, mkdirSync, realpathSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { globRelation } from '../../src/lake/files.js';
+import { identifier, literal, openSession, rows, type Session, scalar } from '../../src/lake/session.js';
+import { assertTests, runDataTests } from '../../src/model/data-tests.js';
+import { runModels } from '../../src/model/run-models.js';
+import { inWarehouse, lakeTableNames } from '../../src/publish/warehouse.js';
+import { PARQUET } from '../../src/reconcile/write.js';
+
+const LOTS = 1_000_000;
+const PRICES = 3_000_000;
+
+/** Apart by more than any id of a bench world. */
+const STEP = 1_000_000_000;
+
+/** Ids that tell the copies of a row apart. */
+const IDS = ['vehicle_id', 'lot_id', 'price_id'];
+
+/**
+ * Computes the models and data tests over a lake of at least a million lots and three million prices: the published
+ * one below `output`, its rows copied under other ids. Throws ModelError where a data test fails.
+ */
+export async function modelMany(
+  output: string,
+): Promise<{ readonly lots: number; readonly prices: number; readonly seconds: number }> {
+  const snapshot = realpathSync(join(output, 'lake', 'current'));
+  const target = join(output, 'many');
+  rmSync(target, { recursive: true, force: true });
+  mkdirSync(target);
+  const session = await openSession({ memory: '2GB', temp: join(output, 'spill') });
+  try {
+    const count = (table: string): Promise<number> =>
+      scalar(session.connection, `select count(*) from ${globRelation(snapshot, table, true)}`);
+    const [lots, prices] = [await count('lots'), await count('prices')];
+    const copies = Math.ceil(Math.max(LOTS / lots, PRICES / prices));
+    for (const { name, partitioned } of lakeTableNames())
+      await copyTable(session, snapshot, target, name, partitioned, copies);
+    const start = performance.now();
+    await inWarehouse(session.connection, target, async () => {
+      await runModels(session.connection, { target, parquet: PARQUET });
+      assertTests(await runDataTests(session.connection));
+    });
+    const seconds = (performance.now() - start) / 1000;
+    return { lots: lots * copies, prices: prices * copies, seconds };
+  } finally {
+    session.close();
+    rmSync(target, { recursive: true, force: true });
+  }
+}
+
+/** Writes the rows of a table `copies` times under other ids; a table without such ids is taken as it is. */
+async function copyTable(
+  { connection }: Session,
+  snapshot: string,
+  target: string,
+  name: string,
+  partitioned: boolean,
+  copies: number,
+): Promise<void> {
+  if (!existsSync(join(snapshot, name))) return;
+  const source = globRelation(snapshot, name, partitioned);
+  const columns = (await rows(connection, `describe select * from ${source}`)).map((row) =>
+    String(row.column_name),
+  );
+  const ids = IDS.filter((id) => columns.includes(id));
+  if (ids.length === 0) return cpSync(join(snapshot, name), join(target, name), { recursive: true });
+  const moved = ids.map((id) => `${identifier(id)} + c.n * ${STEP} as ${identifier(id)}`);
+  const partition = partitioned ? ', partition_by (domain_id, month)' : '';
+  mkdirSync(join(target, name));
+  const to = partitioned ? join(target, name) : join(target, name, 'data_0.parquet');
+  await connection.run(
+    `copy (select t.* replace (${moved.join(', ')}) from ${source} as t, range(${copies}) as c(n))
+     to ${literal(to)} (${PARQUET}${partition})`,
+  );
+}
