@@ -1,7 +1,14 @@
 import { isUtf8 } from 'node:buffer';
 import type { ContractNode } from '../service/contract/node.js';
-import { latin1, NEED_MORE, SyntaxFault, ValueScanner } from './scan-values.js';
-import { compareShape, type Drift, type Misfit, ShapeNode } from './shape.js';
+import {
+  DepthFault,
+  giveBack,
+  NEED_MORE,
+  SyntaxFault,
+  takeScanner,
+  type ValueScanner,
+} from './scan-values.js';
+import { compareShape, type Drift, type Misfit } from './shape.js';
 
 /** A body that is no page: malformed, cut off, or without records. */
 export class ScanError extends Error {
@@ -39,12 +46,9 @@ type State = 'start' | 'member' | 'record' | 'afterData' | 'done';
  * page. What was seen is compared with the contract at the end.
  */
 export class PageScanner {
-  readonly #values = new ValueScanner();
-  readonly #root: ShapeNode;
+  readonly #contract: ContractNode;
+  readonly #values: ValueScanner;
   readonly #mostRecordBytes: number;
-  #buffer: Buffer = Buffer.allocUnsafeSlow(1 << 18);
-  #start = 0;
-  #end = 0;
   #wait = 0;
   #consumed = 0;
   #state: State = 'start';
@@ -56,30 +60,33 @@ export class PageScanner {
   #bytes = 0;
   #largestRecord = 0;
   #utf8 = true;
-  #recordStart = -1;
-  #recordEnd = -1;
-  #recordSpaced = false;
+  /** Stretches of memory that hold the lines to be returned: a start and an end by turns. */
+  #runs: number[] = [];
   /** Where the lines that `push` or `flush` returned last end. */
   lineEnds: number[] = [];
+  #outcome: PageScan | ScanError | undefined;
 
   constructor(contract: ContractNode, idField: string, options: { mostRecordBytes?: number } = {}) {
-    this.#root = new ShapeNode('', '', contract);
-    this.#values.idNode = this.#root.members.get(idField);
+    this.#contract = contract;
+    this.#values = takeScanner(contract, idField);
     this.#mostRecordBytes = options.mostRecordBytes ?? 64 << 20;
   }
 
-  /** Takes the next bytes of the body and returns the lines that became complete. */
+  /** Takes the next bytes of the body and returns the lines that became complete. Throws ScanError. */
   push(chunk: Uint8Array): Buffer {
+    this.#demandOpen();
     this.lineEnds = [];
-    this.#append(chunk);
-    if (this.#end - this.#start < this.#wait) return EMPTY;
-    return this.#advance();
+    const { memory } = this.#values;
+    memory.append(chunk);
+    return memory.end - memory.start < this.#wait ? EMPTY : this.#advance();
   }
 
-  /** Takes the end of the body and returns the last lines. */
+  /** Takes the end of the body and returns the last lines. Throws ScanError. */
   flush(): Buffer {
+    this.#demandOpen();
     this.lineEnds = [];
-    return this.#start < this.#end ? this.#advance() : EMPTY;
+    const { memory } = this.#values;
+    return memory.start < memory.end ? this.#advance() : EMPTY;
   }
 
   /** Ids of the lines that `push` or `flush` returned last. */
@@ -87,14 +94,19 @@ export class PageScanner {
     return this.#ids.slice(this.#ids.length - this.lineEnds.length);
   }
 
-  /** What the page held. Fails where the body ended early. */
+  /** What the page held. Throws ScanError where the body ended early or was no page before that. */
   finish(): PageScan {
+    if (this.#outcome instanceof ScanError) throw this.#outcome;
+    this.#outcome ??= this.#close(this.#result());
+    return this.#outcome;
+  }
+
+  #result(): PageScan {
+    const { memory, tree, irregular } = this.#values;
     if (this.#state !== 'done') {
-      throw new ScanError(
-        `the body ended early, after ${this.#consumed + this.#end - this.#start} bytes and ${this.#ids.length} records`,
-      );
+      const bytes = this.#consumed + memory.end - memory.start;
+      throw this.#fail(`the body ended early, after ${bytes} bytes and ${this.#ids.length} records`);
     }
-    const { drift, misfits } = compareShape(this.#root);
     return {
       records: this.#ids.length,
       bytes: this.#bytes,
@@ -102,62 +114,52 @@ export class PageScanner {
       ids: this.#ids,
       envelope: JSON.parse(`{${this.#envelope.join(',')}}`),
       hasData: this.#hasData,
-      drift,
-      misfits,
+      ...compareShape(tree),
       utf8: this.#utf8,
-      irregular: this.#values.irregular,
+      irregular,
     };
   }
 
-  #append(chunk: Uint8Array): void {
-    const kept = this.#end - this.#start;
-    if (this.#end + chunk.length + 1 > this.#buffer.length) {
-      const wanted = kept + chunk.length + 1;
-      if (wanted > this.#buffer.length || this.#start === 0) {
-        const grown = Buffer.allocUnsafeSlow((Math.max(wanted, this.#buffer.length * 2) + 3) & ~3);
-        this.#buffer.copy(grown, 0, this.#start, this.#end);
-        this.#buffer = grown;
-      } else this.#buffer.copyWithin(0, this.#start, this.#end);
-      this.#start = 0;
-      this.#end = kept;
-    }
-    this.#buffer.set(chunk, this.#end);
-    this.#end += chunk.length;
-    this.#buffer[this.#end] = 0;
-    this.#values.buffer = this.#buffer;
-    this.#values.end = this.#end;
+  #demandOpen(): void {
+    if (this.#outcome instanceof ScanError) throw this.#outcome;
+    if (this.#outcome !== undefined) throw new TypeError('the page is finished');
+  }
+
+  #fail(message: string): ScanError {
+    return this.#close(new ScanError(message));
+  }
+
+  /** Gives the scanner back: what is called from now on must not touch it. */
+  #close<T extends PageScan | ScanError>(outcome: T): T {
+    this.#outcome = outcome;
+    giveBack(this.#values, this.#contract);
+    return outcome;
   }
 
   #advance(): Buffer {
-    const out = Buffer.allocUnsafe(this.#end - this.#start + 1);
-    let written = 0;
-    let p = this.#start;
+    const { memory } = this.#values;
+    let p = memory.start;
     try {
       while (this.#state !== 'done') {
         const next = this.#state === 'record' ? this.#record(p) : this.#step(p);
         if (next === NEED_MORE) break;
-        if (this.#recordEnd > 0) {
-          written = this.#emit(out, written);
-          this.lineEnds.push(written);
-          this.#recordEnd = -1;
-        }
         p = next;
       }
       if (this.#state === 'done') p = this.#trailing(p);
     } catch (error) {
-      if (error instanceof RangeError)
-        throw new ScanError(`record ${this.#ids.length} of the page is nested too deeply`);
+      if (error instanceof DepthFault)
+        throw this.#fail(`record ${this.#ids.length} of the page is nested too deeply`);
       throw error instanceof SyntaxFault ? this.#fault(error) : error;
     }
-    this.#consumed += p - this.#start;
-    this.#start = p;
-    this.#wait = (this.#end - p) * 2;
-    if (this.#end - p > this.#mostRecordBytes)
-      throw new ScanError(
+    this.#consumed += p - memory.start;
+    memory.start = p;
+    this.#wait = (memory.end - p) * 2;
+    if (memory.end - p > this.#mostRecordBytes)
+      throw this.#fail(
         `record ${this.#ids.length} of the page is larger than ${this.#mostRecordBytes} bytes`,
       );
-    const lines = out.subarray(0, written);
-    this.#bytes += written;
+    const lines = this.#gather();
+    this.#bytes += lines.length;
     if (this.#utf8 && !isUtf8(lines)) this.#utf8 = false;
     return lines;
   }
@@ -165,69 +167,64 @@ export class PageScanner {
   /** One record with the separator behind it. */
   #record(start: number): number {
     const values = this.#values;
-    const b = this.#buffer;
-    let p = values.space(start);
-    if (b[p] === 0x5d && this.#ids.length === 0) {
+    const { memory } = values;
+    const from = values.space(start);
+    if (memory.bytes[from] === 0x5d && this.#ids.length === 0) {
       this.#state = this.#bare ? 'done' : 'afterData';
-      return p + 1;
+      return from + 1;
     }
-    values.record = this.#ids.length;
-    values.idStart = -1;
-    values.spaced = false;
-    const from = p;
-    p = values.value(p, this.#root);
-    if (p === NEED_MORE) return NEED_MORE;
+    values.beginRecord(this.#ids.length);
+    const end = values.record(from);
+    if (end === NEED_MORE) return NEED_MORE;
     const spaced = values.spaced;
-    const end = p;
-    p = values.space(p);
-    const c = b[p];
+    let p = values.space(end);
+    const c = memory.bytes[p];
     if (this.#single) this.#state = 'afterData';
     else if (c === 0x2c) p++;
     else if (c === 0x5d) {
       this.#state = this.#bare ? 'done' : 'afterData';
       p++;
-    } else if (p >= this.#end) return NEED_MORE;
+    } else if (p >= memory.end) return NEED_MORE;
     else throw new SyntaxFault(p, 'expected a comma or a closing bracket');
-    this.#recordStart = from;
-    this.#recordEnd = end;
-    this.#recordSpaced = spaced;
     if (end - from > this.#largestRecord) this.#largestRecord = end - from;
-    this.#ids.push(values.idStart < 0 ? Number.NaN : numericId(latin1(b, values.idStart, values.idEnd)));
+    this.#ids.push(values.idStart < 0 ? Number.NaN : numericId(memory.bytes, values.idStart, values.idEnd));
+    this.#line(from, spaced ? values.compact(from, end) : end);
     return p;
   }
 
-  #emit(out: Buffer, written: number): number {
-    const b = this.#buffer;
-    let w = written;
-    if (!this.#recordSpaced) w += b.copy(out, w, this.#recordStart, this.#recordEnd);
-    else {
-      let inText = false;
-      for (let i = this.#recordStart; i < this.#recordEnd; i++) {
-        const c = b[i] as number;
-        if (inText) {
-          if (c === 0x5c) out[w++] = b[i++] as number;
-          else if (c === 0x22) inText = false;
-        } else if (c === 0x22) inText = true;
-        else if (c <= 0x20) continue;
-        out[w++] = b[i] as number;
-      }
-    }
-    out[w++] = 0x0a;
-    return w;
+  /** Notes a record as a line. Between two records is one byte as a rule, which becomes the line end. */
+  #line(start: number, end: number): void {
+    const runs = this.#runs;
+    if (runs[runs.length - 1] === start) runs[runs.length - 1] = end + 1;
+    else runs.push(start, end + 1);
+    this.lineEnds.push((this.lineEnds[this.lineEnds.length - 1] ?? 0) + end + 1 - start);
+  }
+
+  /** The lines that were noted, in memory of their own. */
+  #gather(): Buffer {
+    const { bytes } = this.#values.memory;
+    const runs = this.#runs;
+    const lines = Buffer.allocUnsafe(this.lineEnds[this.lineEnds.length - 1] ?? 0);
+    let written = 0;
+    for (let i = 0; i < runs.length; i += 2) written += bytes.copy(lines, written, runs[i], runs[i + 1]);
+    for (const end of this.lineEnds) lines[end - 1] = 0x0a;
+    this.#runs = [];
+    return lines;
   }
 
   /** One step outside the records: the opening, a member of the envelope, or what follows the records. */
   #step(start: number): number {
     const values = this.#values;
-    const b = this.#buffer;
+    const { memory } = values;
+    const b = memory.bytes;
     let p = start;
     if (this.#state === 'start') {
       if (b[p] === 0xef) {
-        if (this.#end - p < 3) return NEED_MORE;
+        if (memory.end - p < 3) return NEED_MORE;
         if (b[p + 1] === 0xbb && b[p + 2] === 0xbf) p += 3;
       }
       p = values.space(p);
-      if (p >= this.#end) return NEED_MORE;
+      if (p >= memory.end) return NEED_MORE;
       if (b[p] === 0x5b) {
         this.#bare = true;
         this.#hasData = true;
@@ -244,15 +241,15 @@ export class PageScanner {
     }
     const from = p;
     if (b[p] !== 0x22) {
-      if (p >= this.#end) return NEED_MORE;
+      if (p >= memory.end) return NEED_MORE;
       throw new SyntaxFault(p, 'expected a member name');
     }
     p = values.text(p + 1);
     if (p === NEED_MORE) return NEED_MORE;
-    const isData = p - from === 6 && latin1(b, from, p) === '"data"';
+    const isData = p - from === 6 && b.toString('latin1', from, p) === '"data"';
     p = values.space(p);
     if (b[p] !== 0x3a) {
-      if (p >= this.#end) return NEED_MORE;
+      if (p >= memory.end) return NEED_MORE;
       throw new SyntaxFault(p, 'expected a colon');
     }
     p = values.space(p + 1);
@@ -279,32 +276,47 @@ export class PageScanner {
   }
 
   #separator(p: number): number {
-    const c = this.#buffer[p];
+    const { memory } = this.#values;
+    const c = memory.bytes[p];
     if (c === 0x2c) this.#state = 'member';
     else if (c === 0x7d) this.#state = 'done';
-    else if (p >= this.#end) return NEED_MORE;
+    else if (p >= memory.end) return NEED_MORE;
     else throw new SyntaxFault(p, 'expected a comma or a closing brace');
     return p + 1;
   }
 
   #trailing(start: number): number {
+    const { memory } = this.#values;
     const p = this.#values.space(start);
-    if (p < this.#end) throw new SyntaxFault(p, 'expected nothing behind the page');
+    if (p < memory.end) throw new SyntaxFault(p, 'expected nothing behind the page');
     return p;
   }
 
   #fault(fault: SyntaxFault): ScanError {
-    const offset = this.#consumed + fault.offset - this.#start;
+    const { memory } = this.#values;
+    const from = Math.max(memory.base, fault.offset - 20);
     const near = JSON.stringify(
-      this.#buffer.toString('latin1', Math.max(0, fault.offset - 20), Math.min(this.#end, fault.offset + 20)),
+      memory.bytes.toString('latin1', from, Math.min(memory.end, fault.offset + 20)),
     );
-    return new ScanError(
+    const offset = this.#consumed + fault.offset - memory.start;
+    return this.#fail(
       `malformed JSON at byte ${offset}, in record ${this.#ids.length}: ${fault.reason}, near ${near}`,
     );
   }
 }
 
+const MOST_EXACT_DIGITS = 15;
+
 /** The number that an id is; NaN for a text that is none. */
-function numericId(text: string): number {
-  return /^-?\d+$/.test(text) ? Number(text) : Number.NaN;
+function numericId(bytes: Buffer, start: number, end: number): number {
+  const first = bytes[start] === 0x2d ? start + 1 : start;
+  if (first === end) return Number.NaN;
+  let number = 0;
+  for (let i = first; i < end; i++) {
+    const digit = (bytes[i] as number) - 0x30;
+    if (digit < 0 || digit > 9) return Number.NaN;
+    number = number * 10 + digit;
+  }
+  if (end - first > MOST_EXACT_DIGITS) return Number(bytes.toString('latin1', start, end));
+  return first === start ? number : -number;
 }

@@ -51,7 +51,7 @@ export interface Loader {
 }
 
 /** Bytes of JSON a batch; two batches are in work at once. */
-const BATCH_BYTES = 48 << 20;
+const BATCH_BYTES = 96 << 20;
 const PARALLEL_BATCHES = 2;
 
 /** A batch below this is staged without partitions: many tiny files cost more than reading past other rows. */

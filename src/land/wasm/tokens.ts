@@ -1,0 +1,158 @@
+/** The tokens of JSON. Each step returns what `walk.ts` says. */
+import * as at from '../walk-layout';
+
+export function stuck(p: i32, expected: i32): i32 {
+  return p >= load<i32>(at.END) ? at.NEED_MORE : broken(p, expected);
+}
+
+function broken(p: i32, reason: i32): i32 {
+  store<i32>(at.FAULT_AT, p);
+  store<i32>(at.FAULT, reason);
+  return at.BROKEN;
+}
+
+export function note(node: i32, kinds: i32): void {
+  store<i32>(node, load<i32>(node, at.KINDS) | kinds, at.KINDS);
+}
+
+/** First offset at or after `p` that is not white space. */
+export function space(p: i32): i32 {
+  return load<u8>(p) > 0x20 ? p : spaces(p);
+}
+
+function spaces(p: i32): i32 {
+  let q = p;
+  while (true) {
+    const c = load<u8>(q);
+    if (c !== 0x20 && c !== 0x0a && c !== 0x0d && c !== 0x09) break;
+    q++;
+  }
+  if (q !== p) store<i32>(at.SPACED, 1);
+  return q;
+}
+
+export function isDigit(c: u8): bool {
+  return c >= 0x30 && c <= 0x39;
+}
+
+/** Scans a text whose opening quote stands before `start`. Returns the offset behind its closing quote. */
+export function text(start: i32): i32 {
+  let p = plain(start);
+  while (load<u8>(p) !== 0x22) {
+    p = load<u8>(p) === 0x5c ? escaped(p) : stuck(p, at.NO_CONTROL);
+    if (p < 0) return p;
+    p = plain(p);
+  }
+  return p + 1;
+}
+
+/** The first offset at or after `start` whose byte does not stand for itself in a text. */
+export function plain(start: i32): i32 {
+  // Most texts end within one lane; of the others most are long.
+  const first = special(start);
+  if (first !== 0) return start + ctz(first);
+  let p = start + 16;
+  while (true) {
+    const found = special(p) | (special(p + 16) << 16);
+    if (found !== 0) return p + ctz(found);
+    p += 32;
+  }
+}
+
+/** One bit for each of the 16 bytes at `p` that is a quote, a backslash or a control character. */
+function special(p: i32): i32 {
+  const lane = v128.load(p);
+  // With this bit turned over, the quote stands right behind the control characters, and nothing else comes there.
+  const turned = v128.xor(lane, i8x16.splat(0x02));
+  const isLow = i8x16.le_u(turned, i8x16.splat(0x20));
+  return i8x16.bitmask(v128.or(isLow, i8x16.eq(lane, i8x16.splat(0x5c))));
+}
+
+/** The offset behind the escape at `p`; of a surrogate pair behind both halves. */
+function escaped(p: i32): i32 {
+  const c = load<u8>(p + 1);
+  if (c === 0x75) return unicode(p);
+  if (c === 0x22 || c === 0x5c || c === 0x2f || c === 0x62 || c === 0x66) return p + 2;
+  if (c === 0x6e || c === 0x72 || c === 0x74) return p + 2;
+  return stuck(p + 1, at.ESCAPE);
+}
+
+function unicode(start: i32): i32 {
+  const unit = codeUnit(start);
+  if (unit < 0) return stuck(-unit, at.HEX_DIGIT);
+  const p = start + 6;
+  if (unit < 0xd800 || unit > 0xdfff) return p;
+  if (unit < 0xdc00) {
+    const end = load<i32>(at.END);
+    if (p >= end || (load<u8>(p) === 0x5c && p + 1 >= end)) return at.NEED_MORE;
+    if (load<u8>(p) === 0x5c && load<u8>(p + 1) === 0x75) {
+      const low = codeUnit(p);
+      if (low < 0) return stuck(-low, at.HEX_DIGIT);
+      if (low >= 0xdc00 && low <= 0xdfff) return p + 6;
+    }
+  }
+  store<i32>(at.IRREGULAR, 1);
+  return p;
+}
+
+/** The code unit of the escape `\\uXXXX` at `p`, or the negative offset of what is no hex digit. */
+function codeUnit(p: i32): i32 {
+  let unit = 0;
+  for (let i = p + 2; i < p + 6; i++) {
+    const c = load<u8>(i);
+    const letter = (c | 0x20) - 0x61;
+    if (isDigit(c)) unit = unit * 16 + (c - 0x30);
+    else if (letter < 6) unit = unit * 16 + letter + 10;
+    else return -i;
+  }
+  return unit;
+}
+
+/** First offset at or after `start` that is no digit. */
+export function digits(start: i32): i32 {
+  let p = start;
+  while (true) {
+    const lane = i8x16.sub(v128.load(p), i8x16.splat(0x30));
+    const isOther = ~i8x16.bitmask(i8x16.le_u(lane, i8x16.splat(9))) & 0xffff;
+    if (isOther !== 0) return p + ctz(isOther);
+    p += 16;
+  }
+}
+
+/** Scans a number, noted at `node` unless that is zero. */
+export function number(start: i32, node: i32): i32 {
+  const first = load<u8>(start) === 0x2d ? start + 1 : start;
+  let p = digits(first);
+  if (p === first) return stuck(p, at.DIGIT);
+  const whole = p - first;
+  if (whole > 1 && load<u8>(first) === 0x30) return broken(first, at.LEADING_ZERO);
+  // Beyond some 300 digits a number is no double any more.
+  let kind = whole <= 15 ? at.INTEGER : whole <= 300 ? at.LONG_INTEGER : at.EXPONENT;
+  if (load<u8>(p) === 0x2e) {
+    if (whole <= 300) kind = at.REAL;
+    const fraction = p + 1;
+    p = digits(fraction);
+    if (p === fraction) return stuck(p, at.DIGIT);
+  }
+  if ((load<u8>(p) | 0x20) === 0x65) {
+    kind = at.EXPONENT;
+    const sign = load<u8>(p + 1);
+    const power = sign === 0x2b || sign === 0x2d ? p + 2 : p + 1;
+    p = digits(power);
+    if (p === power) return stuck(p, at.DIGIT);
+  }
+  if (p >= load<i32>(at.END)) return at.NEED_MORE;
+  if (node !== 0) note(node, kind);
+  return p;
+}
+
+/** Scans null, true or false, of which `first` is the first letter. */
+export function word(p: i32, first: u8): i32 {
+  const four = load<u32>(p);
+  if (four === 0x6c6c756e || four === 0x65757274) return p + 4;
+  if (four === 0x736c6166 && load<u8>(p + 4) === 0x65) return p + 5;
+  const letters: u64 = first === 0x6e ? 0x6c6c756e : first === 0x74 ? 0x65757274 : 0x65736c6166;
+  let i = 0;
+  while (load<u8>(p + i) === <u8>(letters >> (i * 8))) i++;
+  return stuck(p + i, at.VALUE);
+}

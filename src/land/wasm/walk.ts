@@ -1,0 +1,175 @@
+/**
+ * Walks JSON values in linear memory, checks their grammar and notes which kinds stand at which place. Written in
+ * AssemblyScript, a dialect of TypeScript that is compiled to WebAssembly: `asc` reads it, `tsc` does not.
+ *
+ * The memory must hold a zero byte at `END` and be readable for 64 bytes more. That byte fits nowhere in JSON, so that
+ * one comparison serves as the bounds check, and lanes of 16 bytes may reach past the end without harm.
+ *
+ * Each step takes the offset where it starts and returns the one behind what it read, or a negative number: NEED_MORE
+ * where the bytes end within it, BROKEN where the grammar is, TOO_DEEP where brackets are nested beyond all measure.
+ */
+import * as at from '../walk-layout';
+import { skip } from './skip';
+import { plainTimestamp } from './timestamp';
+import { digits, isDigit, note, number, space, stuck, text, word } from './tokens';
+
+export { compact, skip } from './skip';
+export { space, text } from './tokens';
+
+/** The member of the object `parent` whose quoted name stands from `from` to `to`. */
+declare function member(parent: i32, from: i32, to: i32): i32;
+/** Whether the text from `from` to `to` is a timestamp. */
+declare function isTimestamp(from: i32, to: i32): bool;
+
+/** Scans one value at `p` as `node`. */
+export function value(p: i32, node: i32): i32 {
+  const c = load<u8>(p);
+  const flags = load<i32>(node, at.FLAGS);
+  if ((flags & at.OPAQUE) !== 0) return opaque(p, node, c);
+  if (c === 0x22) return textValue(p + 1, node, flags);
+  if (c === 0x7b) return object(p + 1, node);
+  if (c === 0x5b) return array(p + 1, node);
+  if (c === 0x2d || isDigit(c)) {
+    const q = number(p, node);
+    if ((flags & at.ID) !== 0 && q >= 0) noteId(p, q);
+    return q;
+  }
+  const q = word(p, c);
+  if (q >= 0) note(node, c === 0x6e ? at.NULL : at.BOOLEAN);
+  return q;
+}
+
+function noteId(from: i32, to: i32): void {
+  store<i32>(at.ID_START, from);
+  store<i32>(at.ID_END, to);
+}
+
+function opaque(p: i32, node: i32, c: u8): i32 {
+  const q = skip(p);
+  if (q < 0) return q;
+  if (load<i32>(node, at.FIRST_RECORD) < 0) store<i32>(node, load<i32>(at.RECORD), at.FIRST_RECORD);
+  note(node, kindOf(c));
+  return q;
+}
+
+function kindOf(first: u8): i32 {
+  if (first === 0x22) return at.TEXT;
+  if (first === 0x7b) return at.OBJECT;
+  if (first === 0x5b) return at.ARRAY;
+  if (first === 0x6e) return at.NULL;
+  return first === 0x2d || isDigit(first) ? at.REAL : at.BOOLEAN;
+}
+
+function textValue(p: i32, node: i32, flags: i32): i32 {
+  if ((flags & at.LEXICAL_TIMESTAMP) !== 0) {
+    const length = plainTimestamp(p);
+    if (length > 0 && load<u8>(p + length) === 0x22) {
+      note(node, at.TIMESTAMP_TEXT);
+      return p + length + 1;
+    }
+  }
+  const q = text(p);
+  if (q < 0) return q;
+  note(node, flags === 0 ? at.TEXT : textKind(p, q - 1, flags));
+  if ((flags & at.ID) !== 0) noteId(p, q - 1);
+  return q;
+}
+
+function textKind(p: i32, end: i32, flags: i32): i32 {
+  if ((flags & at.LEXICAL_NUMBER) !== 0) return numericKind(p, end);
+  if ((flags & at.LEXICAL_TIMESTAMP) !== 0 && isTimestamp(p, end)) return at.TIMESTAMP_TEXT;
+  return at.TEXT;
+}
+
+/** Which number the text from `start` to `end` is, if it is one: its digits stop at the quote at the latest. */
+function numericKind(start: i32, end: i32): i32 {
+  const first = load<u8>(start) === 0x2d ? start + 1 : start;
+  const p = digits(first);
+  if (p === first || p - first > 15 || (load<u8>(first) === 0x30 && p > first + 1)) return at.TEXT;
+  if (p === end) return at.INTEGER_TEXT;
+  if (load<u8>(p) !== 0x2e || p + 1 === end) return at.TEXT;
+  return digits(p + 1) === end ? at.REAL_TEXT : at.TEXT;
+}
+
+function object(start: i32, node: i32): i32 {
+  note(node, at.OBJECT);
+  const stamp = load<i32>(at.OBJECTS) + 1;
+  store<i32>(at.OBJECTS, stamp);
+  let p = space(start);
+  let required = 0;
+  if (load<u8>(p) === 0x7d) p++;
+  else {
+    let before = 0;
+    while (true) {
+      if (load<u8>(p) !== 0x22) return stuck(p, at.MEMBER_NAME);
+      let found = before === 0 ? load<i32>(node, at.LEADER) : load<i32>(before, at.FOLLOWER);
+      if (found !== 0 && matches(p, found)) p += load<i32>(found, at.KEY_LENGTH);
+      else {
+        found = sibling(p, node, before);
+        if (found !== 0) p += load<i32>(found, at.KEY_LENGTH);
+        else {
+          const q = text(p + 1);
+          if (q < 0) return q;
+          found = member(node, p, q);
+          p = q;
+        }
+        if (before === 0) store<i32>(node, found, at.LEADER);
+        else store<i32>(before, found, at.FOLLOWER);
+      }
+      p = space(p);
+      if (load<u8>(p) !== 0x3a) return stuck(p, at.COLON);
+      p = value(space(p + 1), found);
+      if (p < 0) return p;
+      if ((load<i32>(found, at.FLAGS) & at.REQUIRED) !== 0) required++;
+      if (load<i32>(found, at.STAMP) === stamp) store<i32>(at.IRREGULAR, 1);
+      store<i32>(found, stamp, at.STAMP);
+      before = found;
+      p = space(p);
+      const c = load<u8>(p);
+      if (c === 0x2c) p = space(p + 1);
+      else if (c === 0x7d) {
+        p++;
+        break;
+      } else return stuck(p, at.COMMA_OR_BRACE);
+    }
+  }
+  if (required < load<i32>(node, at.REQUIRED_MEMBERS)) note(node, at.MISSING);
+  return p;
+}
+
+/** Whether the quoted name at `p` is the key of `node`. */
+function matches(p: i32, node: i32): bool {
+  const mask = load<i32>(node, at.KEY_MASK);
+  const low = i8x16.bitmask(i8x16.eq(v128.load(p), v128.load(node, at.KEY)));
+  const high = i8x16.bitmask(i8x16.eq(v128.load(p, 16), v128.load(node, at.KEY + 16)));
+  return ((low | (high << 16)) & mask) === mask;
+}
+
+/** The member of the contract whose name stands at `p`, or zero: looked for from the one behind `before` on. */
+function sibling(p: i32, node: i32, before: i32): i32 {
+  const behind = before === 0 ? 0 : load<i32>(before, at.SIBLING);
+  const first = behind === 0 ? load<i32>(node, at.FIRST_MEMBER) : behind;
+  if (first === 0) return 0;
+  let candidate = first;
+  do {
+    if (matches(p, candidate)) return candidate;
+    candidate = load<i32>(candidate, at.SIBLING);
+  } while (candidate !== first);
+  return 0;
+}
+
+function array(start: i32, node: i32): i32 {
+  note(node, at.ARRAY);
+  const element = load<i32>(node, at.ELEMENT);
+  let p = space(start);
+  if (load<u8>(p) === 0x5d) return p + 1;
+  while (true) {
+    p = element === 0 ? skip(p) : value(p, element);
+    if (p < 0) return p;
+    p = space(p);
+    const c = load<u8>(p);
+    if (c === 0x2c) p = space(p + 1);
+    else if (c === 0x5d) return p + 1;
+    else return stuck(p, at.COMMA_OR_BRACKET);
+  }
+}
