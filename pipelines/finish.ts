@@ -190,8 +190,8 @@ export async function modelAndPublish(
   job.reporter.step('model', 'marts and data tests');
   killPoint('model.begun');
   const { models, tests } = await inWarehouse(connection, target, async () => {
-    const models = await runModels(connection, { target, parquet: PARQUET });
-    return { models, tests: await runDataTests(connection) };
+    const models = await runModels(connection, { ...job.modelling, target, parquet: PARQUET });
+    return { models, tests: await runDataTests(connection, job.modelling) };
   });
   assertTests(tests);
   killPoint('model.tested');

@@ -13,6 +13,7 @@ import { interruptOn, openSession, type Session } from '../src/lake/session.js';
 import { lakeTables } from '../src/lake/tables.js';
 import { createEmptyBatch } from '../src/load/batch.js';
 import type { DriftReport } from '../src/load/loader.js';
+import type { DataTestOptions } from '../src/model/data-tests.js';
 import { type ContractNode, contractOf } from '../src/service/contract/node.js';
 import { type StreamName, streamNames, streams } from '../src/service/streams.js';
 
@@ -32,6 +33,8 @@ export interface JobOptions {
   readonly reporter: Reporter;
   readonly now?: () => Date;
   readonly signal?: AbortSignal;
+  /** Models and checks to run; those of `sql` by default. */
+  readonly modelling?: DataTestOptions;
 }
 
 /** A pipeline at work: its place on disk, its database, and what it gathers for the summary. */

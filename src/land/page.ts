@@ -1,5 +1,4 @@
 import { createHash } from 'node:crypto';
-import { once } from 'node:events';
 import { createWriteStream } from 'node:fs';
 import { mkdir, rename, rm, stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
@@ -11,6 +10,7 @@ import { envelopeSchema } from '../service/contract/envelope.js';
 import type { ContractNode } from '../service/contract/node.js';
 import type { PageChanges } from './changes.js';
 import { unwritable } from './land-error.js';
+import { LineBuffers } from './line-buffers.js';
 import { PageError } from './page-error.js';
 import { type PageScan, PageScanner, ScanError } from './scan-page.js';
 import type { Drift, Misfit } from './shape.js';
@@ -81,10 +81,15 @@ export async function landPage(
   written.catch(() => undefined);
   gzip.on('error', (error) => file.destroy(error));
   file.on('error', (error) => gzip.destroy(error));
-  const scanner = new PageScanner(target.contract, target.idField);
+  const buffers = new LineBuffers();
+  const scanner = new PageScanner(target.contract, target.idField, { allocate: buffers.take });
   const write = async (lines: Buffer): Promise<void> => {
     changes?.lines(lines, scanner.lineEnds, scanner.lineIds);
-    if (lines.length > 0 && !gzip.write(lines)) await Promise.race([once(gzip, 'drain'), written]);
+    if (lines.length === 0) return;
+    const taken = new Promise<void>((resolve, reject) =>
+      gzip.write(lines, (error) => (error == null ? resolve() : reject(error))),
+    );
+    await Promise.race([buffers.next(taken), written]);
   };
   try {
     for await (const chunk of body) {
@@ -95,6 +100,7 @@ export async function landPage(
     const scan = scanner.finish();
     checkEnvelope(scan, target.url);
     gzip.end();
+    await buffers.close();
     await written;
     killPoint('land.page-written');
     await rename(temporary, target.path);

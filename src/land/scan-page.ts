@@ -66,10 +66,18 @@ export class PageScanner {
   lineEnds: number[] = [];
   #outcome: PageScan | ScanError | undefined;
 
-  constructor(contract: ContractNode, idField: string, options: { mostRecordBytes?: number } = {}) {
+  readonly #allocate: (bytes: number) => Buffer;
+
+  /** @param options.allocate memory for the lines that one call returns; new memory each time by default */
+  constructor(
+    contract: ContractNode,
+    idField: string,
+    options: { mostRecordBytes?: number; allocate?: (bytes: number) => Buffer } = {},
+  ) {
     this.#contract = contract;
     this.#values = takeScanner(contract, idField);
     this.#mostRecordBytes = options.mostRecordBytes ?? 64 << 20;
+    this.#allocate = options.allocate ?? Buffer.allocUnsafe;
   }
 
   /** Takes the next bytes of the body and returns the lines that became complete. Throws ScanError. */
@@ -200,11 +208,13 @@ export class PageScanner {
     this.lineEnds.push((this.lineEnds[this.lineEnds.length - 1] ?? 0) + end + 1 - start);
   }
 
-  /** The lines that were noted, in memory of their own. */
+  /** The lines that were noted. */
   #gather(): Buffer {
     const { bytes } = this.#values.memory;
     const runs = this.#runs;
-    const lines = Buffer.allocUnsafe(this.lineEnds[this.lineEnds.length - 1] ?? 0);
+    const length = this.lineEnds[this.lineEnds.length - 1] ?? 0;
+    if (length === 0) return EMPTY;
+    const lines = this.#allocate(length);
     let written = 0;
     for (let i = 0; i < runs.length; i += 2) written += bytes.copy(lines, written, runs[i], runs[i + 1]);
     for (const end of this.lineEnds) lines[end - 1] = 0x0a;

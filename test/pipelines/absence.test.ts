@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
 import { nightly } from '../../pipelines/nightly.js';
 import { createWorld } from '../../src/sandbox/index.js';
-import { bareDuckDb, configFor, serve, silentReporter, temporaryFolder } from './support.js';
+import { bareDuckDb, configFor, serve, silentReporter, temporaryFolder, WITHOUT_MARTS } from './support.js';
 
 const world = createWorld({ vehicles: 200, seed: 8 });
 // biome-ignore lint/suspicious/noExplicitAny: records are changed on purpose
@@ -55,7 +55,7 @@ async function feed() {
         perPage: 50,
         referenceDays: 1000,
       });
-      const result = await nightly({ config, reporter, now: () => now });
+      const result = await nightly({ ...WITHOUT_MARTS, config, reporter, now: () => now });
       return { result, warnings: reporter.warnings };
     },
     active: async () => {

@@ -8,7 +8,7 @@ import { layoutOf } from '../../src/lake/layout.js';
 import { openTemporarySession } from '../../src/lake/temporary-session.js';
 import { executeVacuum, planVacuum } from '../../src/lake/vacuum.js';
 import { createWorld } from '../../src/sandbox/index.js';
-import { configFor, lastPage, serve, silentReporter, temporaryFolder } from './support.js';
+import { configFor, lastPage, serve, silentReporter, temporaryFolder, WITHOUT_MARTS } from './support.js';
 
 const READER = join(packageRoot, 'test', 'pipelines', 'read-lake.mjs');
 const START = Date.parse('2026-11-02T02:00:00Z');
@@ -61,6 +61,7 @@ export async function readWhilePublishing(readers: number, publishes: number): P
   const publish = async (): Promise<void> => {
     const { manifest } = await nightly({
       config: configFor(service.url, folder.path, { referenceDays: 1000 }),
+      ...WITHOUT_MARTS,
       reporter: silentReporter(),
       now: () => new Date(START + night * NIGHT),
     });

@@ -5,7 +5,7 @@ import { nightly } from '../../pipelines/nightly.js';
 import { rebuild } from '../../pipelines/rebuild.js';
 import type { ConfigInput } from '../../src/config/config.js';
 import { createWorld } from '../../src/sandbox/index.js';
-import { bareDuckDb, configFor, serve, silentReporter, temporaryFolder } from './support.js';
+import { bareDuckDb, configFor, serve, silentReporter, temporaryFolder, WITHOUT_MARTS } from './support.js';
 
 const world = createWorld({ vehicles: 120, seed: 9 });
 // biome-ignore lint/suspicious/noExplicitAny: records are changed on purpose
@@ -56,6 +56,7 @@ const job = (more: ConfigInput = {}) => ({
     perPage: SIZE,
     ...more,
   }),
+  ...WITHOUT_MARTS,
   reporter: silentReporter(),
   now: () => new Date(now),
 });

@@ -45,6 +45,9 @@ export function configFor(url: string, output: string, more: ConfigInput = {}): 
   );
 }
 
+/** Leaves models and checks out of a run, for suites that look at the tables of the lake alone. */
+export const WITHOUT_MARTS = { modelling: { models: [], checks: [] } } as const;
+
 /** What a hand-made server answers to one request. */
 export type Respond = (url: URL, request: IncomingMessage) => { status?: number; body: unknown };
 

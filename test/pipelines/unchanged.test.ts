@@ -5,7 +5,7 @@ import { saveLookup } from '../../pipelines/lookup.js';
 import { nightly } from '../../pipelines/nightly.js';
 import { lookupOf } from '../../src/cli/commands/lookup.js';
 import { createWorld } from '../../src/sandbox/index.js';
-import { configFor, lastPage, serve, silentReporter, temporaryFolder } from './support.js';
+import { configFor, lastPage, serve, silentReporter, temporaryFolder, WITHOUT_MARTS } from './support.js';
 import { readLake, rowsOf } from './world-oracle.js';
 
 const START = Date.parse('2026-11-18T02:00:00Z');
@@ -41,7 +41,7 @@ afterEach(async () => {
 
 const job = () => {
   const config = configFor(service.url, folder.path, { allowShrink: true });
-  return { config, reporter: silentReporter(), now: () => new Date(now) };
+  return { ...WITHOUT_MARTS, config, reporter: silentReporter(), now: () => new Date(now) };
 };
 const at = (ms: number): string => new Date(ms).toISOString();
 

@@ -15,6 +15,7 @@ import {
   serve,
   silentReporter,
   temporaryFolder,
+  WITHOUT_MARTS,
 } from './support.js';
 
 const START = Date.parse('2026-11-02T02:00:00Z');
@@ -43,6 +44,7 @@ describe('what only a night that landing no longer holds said', () => {
     );
     const job = () => ({
       config: configFor(service.url, folder.path, { referenceDays: 1000 }),
+      ...WITHOUT_MARTS,
       reporter: silentReporter(),
       now: () => new Date(START + night * NIGHT),
     });

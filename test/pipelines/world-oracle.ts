@@ -15,6 +15,7 @@ import {
   silentReporter,
   temporaryFolder,
   WITHOUT_CATALOG,
+  WITHOUT_MARTS,
 } from './support.js';
 
 /** Rows of every table of a lake. */
@@ -127,7 +128,7 @@ export async function setUp(
     const now = new Date(sandbox.clock.getTime() + minutes * 60_000);
     const reporter = silentReporter();
     const given = configFor(url, folder.path, { perPage: 20, ...config, ...more });
-    const result = await pipeline({ config: given, reporter, now: () => now });
+    const result = await pipeline({ ...WITHOUT_MARTS, config: given, reporter, now: () => now });
     return { result, warnings: reporter.warnings };
   };
   return {

@@ -2,7 +2,7 @@
 import type { RunResult } from '../../../pipelines/finish.js';
 import type { JobOptions } from '../../../pipelines/job.js';
 import { LotlakeError, type Outcome } from '../../../src/config/lotlake-error.js';
-import { bareDuckDb, configFor, silentReporter, temporaryFolder } from '../support.js';
+import { bareDuckDb, configFor, silentReporter, temporaryFolder, WITHOUT_MARTS } from '../support.js';
 import { type Knowledge, NOTHING } from './knowledge.js';
 import type { Ledger } from './passes.js';
 import { type Answer, type Disturbance, type Service, startService } from './service.js';
@@ -95,7 +95,7 @@ export function jobOf(stage: Stage, { trouble, sources, guard, allowShrink, conc
     concurrency: trouble.kind === 'none' || trouble.kind === 'drift' ? inFlight[trouble.kind] : 1,
     ...(sources === null ? {} : { sources: [...sources] }),
   });
-  return { config, reporter: silentReporter(), now: () => new Date(now) };
+  return { ...WITHOUT_MARTS, config, reporter: silentReporter(), now: () => new Date(now) };
 }
 
 /** Begins the log of a run in which the service behaves as the step says. */
