@@ -13,6 +13,9 @@ const PRICES = 3_000_000;
 /** Apart by more than any id of a bench world. */
 const STEP = 1_000_000_000;
 
+/** Tables whose rows are copied: what the marts read of lots and their prices. The others are taken once. */
+const MANY = ['vehicles', 'lots', 'prices', 'archived_lots'];
+
 /** Ids that tell the copies of a row apart. */
 const IDS = ['vehicle_id', 'lot_id', 'price_id'];
 
@@ -48,7 +51,7 @@ export async function modelMany(
   }
 }
 
-/** Writes the rows of a table `copies` times under other ids; a table without such ids is taken as it is. */
+/** Writes the rows of a table `copies` times under other ids; a table without such ids, or rows, is taken as it is. */
 async function copyTable(
   { connection }: Session,
   snapshot: string,
@@ -62,8 +65,10 @@ async function copyTable(
   const columns = (await rows(connection, `describe select * from ${source}`)).map((row) =>
     String(row.column_name),
   );
-  const ids = IDS.filter((id) => columns.includes(id));
-  if (ids.length === 0) return cpSync(join(snapshot, name), join(target, name), { recursive: true });
+  const ids = MANY.includes(name) ? IDS.filter((id) => columns.includes(id)) : [];
+  const isEmpty = (await scalar(connection, `select count(*) from ${source}`)) === 0;
+  if (ids.length === 0 || isEmpty)
+    return cpSync(join(snapshot, name), join(target, name), { recursive: true });
   const moved = ids.map((id) => `${identifier(id)} + c.n * ${STEP} as ${identifier(id)}`);
   const partition = partitioned ? ', partition_by (domain_id, month)' : '';
   mkdirSync(join(target, name));
