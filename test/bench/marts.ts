@@ -19,6 +19,9 @@ const MANY = ['vehicles', 'lots', 'prices', 'archived_lots'];
 /** Ids that tell the copies of a row apart. */
 const IDS = ['vehicle_id', 'lot_id', 'price_id'];
 
+/** Days between an auction of the bench world and one before it, which is another attempt. */
+const EARLIER = 14;
+
 /**
  * Computes the models and data tests over a lake of at least a million lots and three million prices: the published
  * one below `output`, its rows copied under other ids. Throws ModelError where a data test fails.
@@ -35,31 +38,40 @@ export async function modelMany(
     const count = (table: string): Promise<number> =>
       scalar(session.connection, `select count(*) from ${globRelation(snapshot, table, true)}`);
     const [lots, prices] = [await count('lots'), await count('prices')];
-    const copies = Math.ceil(Math.max(LOTS / lots, PRICES / prices));
+    const copies = Math.ceil(LOTS / lots);
+    const attempts = Math.ceil(PRICES / (prices * copies));
     for (const { name, partitioned } of lakeTableNames())
-      await copyTable(session, snapshot, target, name, partitioned, copies);
+      await copyTable(session, snapshot, target, { name, partitioned, copies, attempts });
     const start = performance.now();
     await inWarehouse(session.connection, target, async () => {
       await runModels(session.connection, { target, parquet: PARQUET });
       assertTests(await runDataTests(session.connection));
     });
     const seconds = (performance.now() - start) / 1000;
-    return { lots: lots * copies, prices: prices * copies, seconds };
+    return { lots: lots * copies, prices: prices * copies * attempts, seconds };
   } finally {
     session.close();
     rmSync(target, { recursive: true, force: true });
   }
 }
 
-/** Writes the rows of a table `copies` times under other ids; a table without such ids, or rows, is taken as it is. */
+/**
+ * Writes the rows of a table `copies` times under other ids, and each price for as many auctions before it as make
+ * `attempts`; a table that is not copied, or has no rows, is taken as it is.
+ */
 async function copyTable(
   { connection }: Session,
   snapshot: string,
   target: string,
-  name: string,
-  partitioned: boolean,
-  copies: number,
+  given: {
+    readonly name: string;
+    readonly partitioned: boolean;
+    readonly copies: number;
+    readonly attempts: number;
+  },
 ): Promise<void> {
+  const { name, partitioned, copies } = given;
+  const attempts = name === 'prices' ? given.attempts : 1;
   if (!existsSync(join(snapshot, name))) return;
   const source = globRelation(snapshot, name, partitioned);
   const columns = (await rows(connection, `describe select * from ${source}`)).map((row) =>
@@ -69,12 +81,16 @@ async function copyTable(
   const isEmpty = (await scalar(connection, `select count(*) from ${source}`)) === 0;
   if (ids.length === 0 || isEmpty)
     return cpSync(join(snapshot, name), join(target, name), { recursive: true });
-  const moved = ids.map((id) => `${identifier(id)} + c.n * ${STEP} as ${identifier(id)}`);
+  const moved = ids.map((id) => {
+    const attempt = id === 'price_id' ? ` + a.n * ${STEP * 1000}` : '';
+    return `${identifier(id)} + c.n * ${STEP}${attempt} as ${identifier(id)}`;
+  });
+  if (name === 'prices') moved.push(`sale_date - a.n * interval ${EARLIER} days as sale_date`);
   const partition = partitioned ? ', partition_by (domain_id, month)' : '';
   mkdirSync(join(target, name));
   const to = partitioned ? join(target, name) : join(target, name, 'data_0.parquet');
   await connection.run(
-    `copy (select t.* replace (${moved.join(', ')}) from ${source} as t, range(${copies}) as c(n))
+    `copy (select t.* replace (${moved.join(', ')}) from ${source} as t, range(${copies}) as c(n), range(${attempts}) as a(n))
      to ${literal(to)} (${PARQUET}${partition})`,
   );
 }
