@@ -155,9 +155,10 @@ function decoded(body: Readable, encoding: string | undefined): Readable {
         : encoding === 'deflate'
           ? createInflate({ chunkSize: 1 << 18 })
           : undefined;
-  if (decoder === undefined) return body;
-  body.on('error', (error) => decoder.destroy(error));
-  return body.pipe(decoder);
+  // An abort may come before anyone reads: who reads then is told, and nobody else has to hear of it.
+  body.on('error', (error) => decoder?.destroy(error));
+  decoder?.on('error', () => undefined);
+  return decoder === undefined ? body : body.pipe(decoder);
 }
 
 /** A body that remembers how it failed. */

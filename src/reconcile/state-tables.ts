@@ -173,7 +173,7 @@ export async function effectiveLots(context: MergeContext): Promise<string> {
 
 /**
  * The vehicles as they are after this run, where this run says anything about them. A vehicle that did not come is
- * archived when none of its lots is active any more; where the feed itself called them so, and may still list the
+ * archived when none of its lots is active any more; where that is nothing new, and the feed may still list the
  * vehicle, only by a complete full pass. One without lots is archived only by a complete full pass over all sources, and
  * a lookup leaves it as it was. Needs the lots of the new snapshot.
  */
@@ -213,7 +213,7 @@ export async function effectiveVehicles(context: MergeContext): Promise<string> 
       where not coalesce(o.archived, false) and o.vehicle_id not in (${delivered})
         and o.vehicle_id not in (${rejectedVehicles(context)}) and ${isProven(context, 'o.vehicle_id')}
         and (
-          (l.all_archived and (${evidence.carsComplete} or not l.all_by_feed))
+          (l.all_archived and (${evidence.carsComplete} or l.is_news))
           or (l.vehicle_id is null and ${evidence.carsComplete && evidence.sources === undefined})
         )`);
   }
@@ -251,7 +251,7 @@ function isProven(context: MergeContext, id: string): string {
 function lotsByVehicle(context: MergeContext): string {
   return `(
     select vehicle_id, bool_and(coalesce(archived, false)) as all_archived, max(archived_at) as archived_at,
-      bool_and(coalesce(archived_by = 'feed', false)) as all_by_feed,
+      bool_or(run_id = ${literal(context.evidence.runId)}) as is_news,
       max_by(archived_by, archived_at) as archived_by, max(last_seen_at) as last_seen_at
     from ${globRelation(context.target, 'lots', true)} group by vehicle_id
   )`;

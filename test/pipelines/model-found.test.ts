@@ -39,6 +39,9 @@ describe('the lake knows what it should when', () => {
       { minutes: 180, run: 'incremental' },
     ));
 
+  it('a vehicle whose lot was dropped is in the feed, and a window does not show it', () =>
+    story({}, { happenings: [at('drop-lot')] }, { minutes: 180, run: 'incremental' }));
+
   it('a vehicle that comes back pushes another behind a page that is read already', () =>
     story(
       {},

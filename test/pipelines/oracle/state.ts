@@ -121,7 +121,8 @@ function deliveredState(
 }
 
 /**
- * Vehicles after a run. One that the feed lists is active. One that did not come is archived when all its lots are, and
+ * Vehicles after a run. One that the feed lists is active. One that did not come is archived when all its lots are
+ * (where none became so in this run, the feed may list it still: only by a complete full pass), and
  * one without lots when a complete full pass over all sources lacks it; a lookup keeps an archived vehicle archived
  * unless it brings an active lot.
  */
@@ -155,20 +156,19 @@ export function vehiclesAfter(
       archived_by: 'absence',
       last_seen_at: lastSeen(known, row, 'all'),
     };
-    const state = own.length === 0 ? (isLacked ? absence : undefined) : stateOfLots(own, evidence);
+    const isNews = own.some(
+      (lot) => known.tables.lots.get(String(lot.content.lot_id))?.state.archived !== true,
+    );
+    const ofLots = evidence.provesAbsence || isNews ? stateOfLots(own) : undefined;
+    const state = own.length === 0 ? (isLacked ? absence : undefined) : ofLots;
     if (state !== undefined) fresh.set(key, { content: row.content, state });
   }
   return fresh;
 }
 
-/**
- * The state that its lots give to a vehicle: archived with the last of them, or undefined. Where the feed itself lists
- * a vehicle whose lots it calls archived, only a complete full pass without the vehicle archives it.
- */
-function stateOfLots(own: readonly Row[], evidence?: Evidence): Values | undefined {
+/** The state that its lots give to a vehicle: archived with the last of them, or undefined. */
+function stateOfLots(own: readonly Row[]): Values | undefined {
   if (own.some((row) => row.state.archived !== true)) return undefined;
-  const isOnlyCalled = own.every((row) => row.state.archived_by === 'feed');
-  if (evidence !== undefined && isOnlyCalled && !evidence.provesAbsence) return undefined;
   const last = [...own].sort((a, b) =>
     String(a.state.archived_at) < String(b.state.archived_at) ? 1 : -1,
   )[0];
