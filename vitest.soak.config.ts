@@ -5,9 +5,7 @@ export default defineConfig({
   test: {
     include: [
       'test/soak/**/*.soak.ts',
-      'test/pipelines/disk-full.test.ts',
-      'test/pipelines/week.test.ts',
-      'test/pipelines/kill-matrix.test.ts',
+      'test/pipelines/{disk-full,week,rate,readers,kill,kill-matrix}.test.ts',
     ],
     env: { LOTLAKE_EVERY_POINT: '1' },
     testTimeout: 3_600_000,
