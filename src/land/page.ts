@@ -100,8 +100,8 @@ export async function landPage(
     const scan = scanner.finish();
     checkEnvelope(scan, target.url);
     gzip.end();
-    await buffers.close();
-    await written;
+    // Together: where the file fails, what waits to be compressed may never be told.
+    await Promise.all([written, buffers.close()]);
     killPoint('land.page-written');
     await rename(temporary, target.path);
     killPoint('land.page-renamed');
