@@ -19,12 +19,12 @@ import {
   evidenceOf,
   type Merged,
   modelAndPublish,
-  passTimes,
   type RunResult,
   reconcileInto,
   recordRun,
 } from './finish.js';
 import { type Job, type JobOptions, runJob } from './job.js';
+import { passTimes } from './pass-times.js';
 
 /**
  * Makes the lake again from landing: replays the sealed passes night by night, oldest first, onto an empty lake, and

@@ -3,8 +3,9 @@ import { currentSnapshot } from '../src/lake/layout.js';
 import { MOST_MINUTES } from '../src/service/requests/paging-parameters.js';
 import type { StreamName } from '../src/service/streams.js';
 import type { StreamRequest } from './extract-stream.js';
-import { stateOf, streamOf } from './finish.js';
+import { stateOf } from './finish.js';
 import type { Job } from './job.js';
+import { streamOf } from './pass-times.js';
 
 /** Totals are asked for, because account defaults differ (service.md). */
 export const PAGED = { simple_paginate: false } as const;

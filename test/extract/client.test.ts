@@ -1,4 +1,5 @@
 import type { ServerResponse } from 'node:http';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { gzipSync } from 'node:zlib';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { ConfigError } from '../../src/config/config-error.js';
@@ -97,6 +98,20 @@ describe('a request', () => {
     const { server, client } = await pair(() => setTimeout(() => stop.abort(), 20));
     await expect(client.get('/cars', {}, textOf, stop.signal)).rejects.toMatchObject({ name: 'AbortError' });
     expect(server.seen.length).toBe(1);
+  });
+
+  it.each(['gzip', 'identity'])('may come before anyone reads the body (%s)', async (encoding) => {
+    const { client } = await pair((_, response) => {
+      const bytes = encoding === 'gzip' ? gzipSync(PAGE).subarray(0, 12) : PAGE.slice(0, 12);
+      response.writeHead(200, { 'content-encoding': encoding }).write(bytes);
+    });
+    const stop = new AbortController();
+    const late = async (answer: Answer): Promise<string> => {
+      stop.abort();
+      await sleep(30);
+      return textOf(answer);
+    };
+    await expect(client.get('/cars', {}, late, stop.signal)).rejects.toMatchObject({ name: 'AbortError' });
   });
 });
 
