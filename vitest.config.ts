@@ -1,4 +1,4 @@
-import { defineConfig } from 'vitest/config';
+import { configDefaults, defineConfig } from 'vitest/config';
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
 
 /** Suites that take long and in one piece; begun last, they would keep one core waiting for them. */
@@ -12,16 +12,34 @@ class LongFirst extends BaseSequencer {
   }
 }
 
+/** Suites that put other modules or clocks in place of the real ones, and so load every module anew. */
+const MOCKING = [
+  'test/extract/{rate-limit,moving-list}.test.ts',
+  'test/pipelines/learned-contract.test.ts',
+];
+
+/** Run with `npm run test:soak`: together about a minute. */
+const SLOW = 'test/pipelines/{disk-full,week,rate,readers,kill}.test.ts';
+
 // biome-ignore lint/style/noDefaultExport: vitest reads the default export
 export default defineConfig({
   test: {
-    include: ['test/**/*.test.ts'],
-    // With `npm run test:soak`: together about a minute.
-    exclude: ['test/pipelines/{disk-full,week,rate,readers,kill}.test.ts'],
     testTimeout: 30_000,
     hookTimeout: 60_000,
-    // Two cores: suites that each start a pipeline would only take them from each other.
-    maxWorkers: 2,
+    // Two cores; a third suite runs while others wait for a clock or a server.
+    maxWorkers: 3,
     sequence: { sequencer: LongFirst },
+    projects: [
+      {
+        extends: true,
+        test: {
+          name: 'shared',
+          include: ['test/**/*.test.ts'],
+          exclude: [...configDefaults.exclude, SLOW, ...MOCKING],
+          isolate: false,
+        },
+      },
+      { extends: true, test: { name: 'mocking', include: MOCKING } },
+    ],
   },
 });
