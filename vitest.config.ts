@@ -13,10 +13,7 @@ class LongFirst extends BaseSequencer {
 }
 
 /** Suites that put other modules or clocks in place of the real ones, and so load every module anew. */
-const MOCKING = [
-  'test/extract/{rate-limit,moving-list}.test.ts',
-  'test/pipelines/learned-contract.test.ts',
-];
+const MOCKING = ['test/extract/{rate-limit,moving-list}.test.ts', 'test/pipelines/learned-contract.test.ts'];
 
 /** Run with `npm run test:soak`: together about a minute. */
 const SLOW = 'test/pipelines/{disk-full,week,rate,readers,kill}.test.ts';

@@ -65,7 +65,7 @@ async function findOpen(job: Job): Promise<Open[]> {
   const found = await rows(
     job.session.connection,
     `with lots as (select * from ${table('lots', true)}),
-    priced as (select distinct lot_id from ${table('trusted_prices')} where is_trusted),
+    priced as (select distinct lot_id from ${table('sales')} where is_trusted),
     open as (
       select vehicle_id, max(archived_at) as archived_at
       from lots

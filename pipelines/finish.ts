@@ -175,6 +175,7 @@ export function recordRun(job: Job, passes: readonly LoadedPass[], merged: Merge
     drifted: job.drift.length,
     counts: JSON.stringify(merged.counts),
     warnings: job.warnings,
+    minimum_group: job.config.minimumGroup,
   });
 }
 

@@ -4,6 +4,6 @@ select
     sold.lot_id,
     sold.attempt,
     other.attempt as later_attempt
-from trusted_prices as sold
-inner join trusted_prices as other on other.lot_id = sold.lot_id and other.attempt > sold.attempt
+from sales as sold
+inner join sales as other on other.lot_id = sold.lot_id and other.attempt > sold.attempt
 where sold.outcome = 'sold'

@@ -1,10 +1,10 @@
 with settings as (
-    select 5 as minimum_group
+    select max_by(minimum_group, started_at) as minimum_group from runs
 ),
-sales as (
+sold_lots as (
     -- a lot is sold once: an attempt that was followed by another one was no sale
     select lot_id, price
-    from trusted_prices
+    from sales
     where outcome = 'sold'
 ),
 source_names as (
@@ -70,11 +70,11 @@ lot_facts as (
         classified.is_sound,
         classified.odometer_km,
         classified.repair_share,
-        case when sales.lot_id is null then 0 else 1 end as is_sold,
-        sales.price
+        case when sold_lots.lot_id is null then 0 else 1 end as is_sold,
+        sold_lots.price
     from classified
     left join source_vehicles on source_vehicles.vehicle_id = classified.vehicle_id
-    left join sales on sales.lot_id = classified.lot_id
+    left join sold_lots on sold_lots.lot_id = classified.lot_id
 ),
 damages as (
     select

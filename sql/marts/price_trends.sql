@@ -1,5 +1,5 @@
 with settings as (
-    select 5 as minimum_group
+    select max_by(minimum_group, started_at) as minimum_group from runs
 ),
 source_names as (
     select domain_id, max(trim(domain_name)) as domain_name from lots group by domain_id
@@ -22,7 +22,7 @@ held_attempts as (
         generation_id,
         outcome,
         price
-    from trusted_prices
+    from sales
     where outcome <> 'upcoming'
 ),
 monthly as (

@@ -59,6 +59,9 @@ const settings = z.object({
     .max(1)
     .default(0.2)
     .describe("Share of a source's active vehicles that one run may archive for absence."),
+  minimumGroup: count
+    .default(5)
+    .describe('Fewest values that a statistic of the marts rests on; smaller groups show their count alone.'),
   keepSnapshots: count
     .default(7)
     .describe('Published snapshots that vacuum keeps, the current one among them.'),
@@ -92,6 +95,7 @@ const ENVIRONMENT: Readonly<Record<string, keyof ConfigInput>> = {
   LOTLAKE_MEMORY: 'memory',
   LOTLAKE_THREADS: 'threads',
   LOTLAKE_LOG: 'log',
+  LOTLAKE_MINIMUM_GROUP: 'minimumGroup',
 };
 
 /**

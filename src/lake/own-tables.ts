@@ -123,6 +123,12 @@ export const ownTables: readonly OwnTable[] = [
         description: 'Rows inserted, updated, unchanged and gone by table, as JSON.',
       },
       { name: 'warnings', type: 'VARCHAR[]', description: 'What the run warned of.' },
+      {
+        name: 'minimum_group',
+        type: 'BIGINT',
+        description:
+          'Fewest values that a statistic of the marts of this run rests on; minimumGroup of the configuration.',
+      },
     ],
   },
 ];

@@ -23,6 +23,7 @@ export interface RunRow {
   /** JSON. */
   readonly counts: string;
   readonly warnings: readonly string[];
+  readonly minimum_group: number;
 }
 
 /** Writes the passes of a run; a pass that the last state has is replaced. */
@@ -75,19 +76,25 @@ async function writeOwn(
   const table = ownTables.find((own) => own.name === name);
   if (table === undefined) throw new ReconcileError('RECONCILE_FAILED', `there is no own table ${name}`);
   const key = table.key.map(identifier).join(', ');
-  const columns = table.columns
-    .map((c) => `cast(${identifier(c.name)} as ${c.type}) as ${identifier(c.name)}`)
-    .join(', ');
   const stored = context.base?.manifest.tables[name];
+  const select = (isThere: (column: string) => boolean): string =>
+    table.columns
+      .map((c) => {
+        const column = identifier(c.name);
+        return `cast(${isThere(c.name) ? column : 'null'} as ${c.type}) as ${column}`;
+      })
+      .join(', ');
+  // A lake of an older lotlake lacks the columns that came since.
+  const oldColumns = select((column) => stored?.columns.some(({ name: known }) => known === column) ?? false);
   const old =
     context.base === undefined || stored === undefined
       ? ''
-      : `union all select ${columns} from ${filesRelation(context.base.folder, stored.files, false)}
+      : `union all select ${oldColumns} from ${filesRelation(context.base.folder, stored.files, false)}
          where not coalesce(${replaced ?? 'false'}, false) and (${key}) not in (select (${key}) from fresh)`;
   const folder = join(context.target, name);
   mkdirSync(folder, { recursive: true });
   await context.connection.run(`
-    copy (with fresh as (select ${columns} from ${fresh}) select * from fresh ${old} order by ${key})
+    copy (with fresh as (select ${select(() => true)} from ${fresh}) select * from fresh ${old} order by ${key})
     to ${literal(join(folder, 'data_0.parquet'))} (${PARQUET})`);
 }
 

@@ -14,6 +14,8 @@ export interface PlantedAttempt {
   readonly sold: boolean;
   /** Highest bid, USD; of a sold attempt the price. */
   readonly bid: number;
+  /** Whether it was sold at its Buy Now price, which follows the market by its markup alone. */
+  readonly isBoughtNow: boolean;
   /** Median price of the planted market at the auction, USD. */
   readonly expected: number;
 }
@@ -51,6 +53,7 @@ export function* plantedLots(world: World): Generator<PlantedLot> {
           saleAt: new Date(attempt.saleAt),
           sold: attempt.sold,
           bid: facts.attempts[place]?.bid ?? 0,
+          isBoughtNow: facts.attempts[place]?.isBoughtNow ?? false,
           expected: expectedPrice(facts.price, attempt.saleAt),
         })),
       };

@@ -24,8 +24,8 @@ export const entry = (sale_date: string, status_id: number, bid: number | null, 
 });
 export const base = {
   runs: [
-    { run_id: 'r0', started_at: '2026-09-09T02:00:00Z' },
-    { run_id: 'r', started_at: NOW },
+    { run_id: 'r0', started_at: '2026-09-09T02:00:00Z', minimum_group: 3 },
+    { run_id: 'r', started_at: NOW, minimum_group: 5 },
   ],
   passes: [{ pass_id: 'p', stream: 'cars', state: 'sealed', started_at: '2026-09-10T02:00:01Z' }],
   vehicles: [

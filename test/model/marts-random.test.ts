@@ -19,11 +19,14 @@ const instant = fc.oneof(
 );
 const maybe = <T>(arbitrary: fc.Arbitrary<T>) => fc.option(arbitrary, { nil: null, freq: 3 });
 const status = maybe(fc.constantFrom(6, 6, 6, 6, 3, 4, 7, 8));
+const rawAmount = fc.oneof(
+  { weight: 6, arbitrary: fc.integer({ min: 100, max: 999_999 }).map((cents) => cents / 100) },
+  { weight: 1, arbitrary: fc.constantFrom(0, -5, 0.99, 1, 5_000_000, 5_000_000.01, 99_999_999_999) },
+);
+/** Few amounts, so that a bid is often the Buy Now price. */
+const fewAmounts = maybe(fc.constantFrom(0, 4000, 4500.5));
 const amount = maybe(
-  fc.oneof(
-    { weight: 6, arbitrary: fc.integer({ min: 100, max: 999_999 }).map((cents) => cents / 100) },
-    { weight: 1, arbitrary: fc.constantFrom(0, -5, 0.99, 1, 5_000_000, 5_000_000.01, 99_999_999_999) },
-  ),
+  fc.oneof({ weight: 4, arbitrary: rawAmount }, { weight: 1, arbitrary: fc.constantFrom(4000, 4500.5) }),
 );
 const damage = maybe(
   fc.constantFrom('Rear', ' Rear ', 'Rear End', 'Normal Wear', 'Minor Dent/Scratches', ''),
@@ -35,6 +38,7 @@ const lotFacts = fc.record({
   saleDate: maybe(instant),
   finalBid: amount,
   finalBidAt: maybe(instant),
+  buyNow: fewAmounts,
   archived: fc.boolean(),
   lastSeen: maybe(instant),
   main: damage,
@@ -66,6 +70,7 @@ const priceFacts = fc.record({
   saleDate: maybe(instant),
   bid: amount,
   bidAt: maybe(instant),
+  buyNow: fewAmounts,
   gone: fc.option(instant, { nil: null, freq: 1 }),
 });
 const archiving = fc.record({
@@ -75,6 +80,7 @@ const archiving = fc.record({
   saleDate: maybe(instant),
   finalBid: amount,
   finalBidAt: maybe(instant),
+  buyNow: fewAmounts,
 });
 const world: fc.Arbitrary<OracleWorld> = fc
   .record({
@@ -109,7 +115,7 @@ const at = (instant: number | null): string | null =>
 /** The rows of a world as the lake holds them. */
 function tablesOf(given: OracleWorld): Record<string, Given[]> {
   return {
-    runs: [{ run_id: 'r', started_at: at(given.now) }],
+    runs: [{ run_id: 'r', started_at: at(given.now), minimum_group: 5 }],
     passes: [
       { pass_id: 'p', stream: 'cars', state: 'sealed', started_at: at(given.pass) },
       { pass_id: 'a', stream: 'archived_lots', state: 'sealed', started_at: at(given.now + 9 * HOUR) },
@@ -128,6 +134,7 @@ function tablesOf(given: OracleWorld): Record<string, Given[]> {
       sale_date: at(lot.saleDate),
       final_bid: lot.finalBid,
       final_bid_updated_at: at(lot.finalBidAt),
+      buy_now: lot.buyNow,
       archived: lot.archived,
       last_seen_at: at(lot.lastSeen),
       damage_main_name: lot.main,
@@ -142,6 +149,7 @@ function tablesOf(given: OracleWorld): Record<string, Given[]> {
       status_id: price.status,
       sale_date: at(price.saleDate),
       bid: price.bid,
+      buy_now_price: price.buyNow,
       final_bid_updated_at: at(price.bidAt),
       gone_at: at(price.gone),
     })),
@@ -151,6 +159,7 @@ function tablesOf(given: OracleWorld): Record<string, Given[]> {
       status_id: record.status,
       sale_date: at(record.saleDate),
       final_bid: record.finalBid,
+      buy_now: record.buyNow,
       final_bid_updated_at: at(record.finalBidAt),
     })),
   };
@@ -187,11 +196,13 @@ describe('the marts and their rules in JavaScript', () => {
         await computeMarts(lake, tablesOf(given));
         const expected = attemptsOf(given).map((a) => [
           ...[a.lot.id, a.attempt, a.saleDate, a.outcome, a.reason, a.price],
+          ...[a.basis, a.daysSince, a.change],
         ]);
         const actual = await texts(
           lake,
-          `select lot_id, attempt, epoch_ms(sale_date) as sale_date, outcome, trust_reason, price
-           from trusted_prices order by lot_id, attempt`,
+          `select lot_id, attempt, epoch_ms(sale_date) as sale_date, outcome, trust_reason, price,
+             trust_basis, days_since_previous, amount_change
+           from sales order by lot_id, attempt`,
         );
         expect(actual.map((row) => Object.values(row))).toEqual(expected);
         const trends = await byKey(

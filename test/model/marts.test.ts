@@ -1,9 +1,7 @@
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { compareColumns } from '../../src/model/columns.js';
 import { runDataTests } from '../../src/model/data-tests.js';
-import { martsFolder, readModels } from '../../src/model/model-files.js';
+import { readModels } from '../../src/model/model-files.js';
 import { base, lot, SOLD } from './cases.js';
 import { computeMarts, type Given, openLake, type TestLake, texts } from './support.js';
 
@@ -163,11 +161,17 @@ describe('the models', () => {
     expect(failed).toEqual([]);
   });
 
-  it('have one minimum for small groups', () => {
-    for (const mart of ['price_trends', 'damage_breakdown']) {
-      const sql = readFileSync(join(martsFolder, `${mart}.sql`), 'utf8');
-      expect(sql).toContain('select 5 as minimum_group');
-    }
+  it('take the least size of a group from the last run', async () => {
+    const lots = [...[4, 5].keys()].map((lot_id) =>
+      lot({ lot_id, sale_date: '2026-08-01T15:00:00Z', status_id: SOLD, final_bid: 100 }),
+    );
+    const runs = [
+      { run_id: 'r0', started_at: '2026-09-09T02:00:00Z', minimum_group: 9 },
+      { run_id: 'r', started_at: '2026-09-10T02:00:00Z', minimum_group: 2 },
+    ];
+    await computeMarts(lake, { ...base, runs, lots });
+    expect(await texts(lake, 'select price_median from price_trends')).toEqual([{ price_median: 100 }]);
+    expect(await texts(lake, 'select price_median from damage_breakdown')).toEqual([{ price_median: 100 }]);
   });
 
   it('keep to the SQL that DuckDB and Spark share', () => {

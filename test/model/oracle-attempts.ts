@@ -9,6 +9,7 @@ export interface OracleLot {
   readonly saleDate: number | null;
   readonly finalBid: number | null;
   readonly finalBidAt: number | null;
+  readonly buyNow: number | null;
   readonly archived: boolean;
   readonly lastSeen: number | null;
   readonly main: string | null;
@@ -25,6 +26,7 @@ export interface OraclePrice {
   readonly saleDate: number | null;
   readonly bid: number | null;
   readonly bidAt: number | null;
+  readonly buyNow: number | null;
   readonly gone: number | null;
 }
 
@@ -35,6 +37,7 @@ export interface OracleArchiving {
   readonly saleDate: number | null;
   readonly finalBid: number | null;
   readonly finalBidAt: number | null;
+  readonly buyNow: number | null;
 }
 
 export interface OracleVehicle {
@@ -62,6 +65,10 @@ export interface OracleAttempt {
   readonly outcome: string;
   readonly reason: string;
   readonly price: number | null;
+  /** What a trusted price rests on. */
+  readonly basis: string | null;
+  readonly daysSince: number | null;
+  readonly change: number | null;
 }
 
 interface Entry {
@@ -71,7 +78,11 @@ interface Entry {
   readonly saleDate: number;
   readonly amount: number | null;
   readonly isSettled: boolean;
+  readonly proof: Proof;
 }
+
+/** What proves a sale before 12 hours are over. */
+type Proof = 'none' | 'archive_feed' | 'buy_now';
 
 const HOUR = 3_600_000;
 const DAY = 24 * HOUR;
@@ -93,15 +104,45 @@ function attemptsOfLot(world: OracleWorld, lot: OracleLot): OracleAttempt[] {
     else auctions.push(day);
   }
   return auctions.flatMap((day, place): OracleAttempt[] => {
-    const [speaker, second] = day;
+    const [speaker] = day;
     if (speaker === undefined) return [];
     const isLast = place === auctions.length - 1;
-    const borrowed = speaker.status === 6 && second?.status === 6 && second.isSettled ? second.amount : null;
-    const amount = speaker.amount ?? borrowed;
-    const { outcome, reason } = judge(world.now, speaker, amount, isLast);
-    const price = reason === 'trusted' ? amount : null;
-    return [{ lot, attempt: place + 1, saleDate: speaker.saleDate, outcome, reason, price }];
+    const { amount, proof } = heard(day);
+    const { outcome, reason } = judge(world.now, { ...speaker, proof }, amount, isLast);
+    const isTrusted = reason === 'trusted';
+    const previous = auctions[place - 1];
+    const [own, before] = [settledAmount(day), settledAmount(previous ?? [])];
+    return [
+      {
+        lot,
+        attempt: place + 1,
+        saleDate: speaker.saleDate,
+        outcome,
+        reason,
+        price: isTrusted ? amount : null,
+        basis: !isTrusted ? null : proof === 'none' ? '12_hours' : proof,
+        daysSince: previous?.[0] === undefined ? null : dayOf(speaker.saleDate) - dayOf(previous[0].saleDate),
+        change: own === null || before === null || outcome === 'upcoming' ? null : own - before,
+      },
+    ];
   });
+}
+
+/** Amount and proof of a day: its speaker's, and where that is a sale without an amount those of the next entry. */
+function heard([speaker, second]: readonly Entry[]): { amount: number | null; proof: Proof } {
+  if (speaker === undefined) return { amount: null, proof: 'none' };
+  const isBorrowed =
+    speaker.amount === null && speaker.status === 6 && second?.status === 6 && second.isSettled;
+  if (!isBorrowed || second.amount === null) return speaker;
+  const proofs: readonly Proof[] = ['buy_now', 'archive_feed', 'none'];
+  const proof = proofs.find((p) => p === speaker.proof || p === second.proof) ?? 'none';
+  return { amount: second.amount, proof };
+}
+
+function settledAmount(day: readonly Entry[]): number | null {
+  const { amount } = heard(day);
+  const isPossible = amount !== null && amount >= 1 && amount <= 5_000_000;
+  return day[0]?.isSettled === true && isPossible ? amount : null;
 }
 
 function entriesOf(world: OracleWorld, lot: OracleLot): Entry[] {
@@ -109,6 +150,24 @@ function entriesOf(world: OracleWorld, lot: OracleLot): Entry[] {
   const settled = (saleDate: number, seenAt: number | null, recordedAt: number | null): boolean =>
     world.now - saleDate >= 12 * HOUR &&
     ((seenAt !== null && seenAt - saleDate >= 12 * HOUR) || (recordedAt !== null && recordedAt >= saleDate));
+  const archiving = world.archivings.filter((a) => a.lot === lot.id).sort((a, b) => b.at - a.at)[0];
+  const proofOf = (
+    status: number | null,
+    saleDate: number,
+    amount: number | null,
+    buyNow: number | null,
+  ): Proof => {
+    if (status !== 6) return 'none';
+    if (amount !== null && amount > 0 && amount === buyNow) return 'buy_now';
+    const isConfirmed =
+      archiving?.status === 6 &&
+      archiving.finalBid === amount &&
+      amount !== null &&
+      archiving.saleDate !== null &&
+      dayOf(archiving.saleDate) === dayOf(saleDate) &&
+      archiving.at >= archiving.saleDate;
+    return isConfirmed ? 'archive_feed' : 'none';
+  };
   const entry = (
     isHistory: boolean,
     priceId: number,
@@ -117,6 +176,7 @@ function entriesOf(world: OracleWorld, lot: OracleLot): Entry[] {
       saleDate: number | null;
       amount: number | null;
       recordedAt: number | null;
+      buyNow: number | null;
     },
     seenAt: number | null,
   ): Entry[] =>
@@ -129,7 +189,10 @@ function entriesOf(world: OracleWorld, lot: OracleLot): Entry[] {
             status: from.status,
             saleDate: from.saleDate,
             amount: from.amount === 0 ? null : from.amount,
-            isSettled: settled(from.saleDate, seenAt, from.recordedAt),
+            proof: proofOf(from.status, from.saleDate, from.amount, from.buyNow),
+            isSettled:
+              proofOf(from.status, from.saleDate, from.amount, from.buyNow) !== 'none' ||
+              settled(from.saleDate, seenAt, from.recordedAt),
           },
         ];
   const history = world.prices
@@ -139,11 +202,16 @@ function entriesOf(world: OracleWorld, lot: OracleLot): Entry[] {
       entry(
         true,
         price.id,
-        { status: price.status, saleDate: price.saleDate, amount: price.bid, recordedAt: price.bidAt },
+        {
+          status: price.status,
+          saleDate: price.saleDate,
+          amount: price.bid,
+          recordedAt: price.bidAt,
+          buyNow: price.buyNow ?? lot.buyNow,
+        },
         price.gone === null ? seen : null,
       ),
     );
-  const archiving = world.archivings.filter((a) => a.lot === lot.id).sort((a, b) => b.at - a.at)[0];
   const isArchiveNewer = archiving !== undefined && (seen === null || archiving.at > seen);
   const word = isArchiveNewer ? archiving : lot;
   const last = {
@@ -151,6 +219,7 @@ function entriesOf(world: OracleWorld, lot: OracleLot): Entry[] {
     saleDate: word.saleDate,
     amount: word.finalBid,
     recordedAt: word.finalBidAt,
+    buyNow: word.buyNow,
   };
   return [...history, ...entry(false, 0, last, isArchiveNewer ? archiving.at : seen)];
 }
@@ -177,8 +246,10 @@ function daysOf(entries: readonly Entry[]): Entry[][] {
 
 function judge(now: number, entry: Entry, amount: number | null, isLast: boolean) {
   const as = (outcome: string, reason: string) => ({ outcome, reason });
-  if (entry.saleDate > now) return as('upcoming', 'upcoming');
-  if (now - entry.saleDate < 12 * HOUR) return as('unresolved', 'too_recent');
+  const isProven = entry.proof !== 'none';
+  if (isProven && !isLast) return as('not_sold', 'relisted');
+  if (!isProven && entry.saleDate > now) return as('upcoming', 'upcoming');
+  if (!isProven && now - entry.saleDate < 12 * HOUR) return as('unresolved', 'too_recent');
   if (!entry.isSettled) return as('unresolved', 'not_seen_after_sale');
   if (!isLast && (entry.status === 6 || entry.status === 4)) return as('not_sold', 'relisted');
   if (entry.status === 7 || entry.status === 8) return as('not_sold', 'not_sold');

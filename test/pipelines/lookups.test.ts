@@ -99,7 +99,7 @@ describe('the closing job', () => {
     const candidates = await query(`
       select vehicle_id from '$lake/lots/**/*.parquet'
       where archived and domain_id <> 12
-        and lot_id not in (select lot_id from '$lake/trusted_prices/*.parquet' where is_trusted)
+        and lot_id not in (select lot_id from '$lake/sales/*.parquet' where is_trusted)
       group by vehicle_id order by max(archived_at) desc, vehicle_id`);
     expect(candidates.length).toBeGreaterThan(4);
     await closing(job({ closingBudget: 3 }));

@@ -13,7 +13,7 @@ import type { Json } from './support.js';
 const world = createWorld({ vehicles: 8000 });
 const lots = [...plantedLots(world)];
 const sold = lots.flatMap((lot) =>
-  lot.attempts.filter((attempt) => attempt.sold).map((attempt) => ({ lot, attempt })),
+  lot.attempts.filter((attempt) => attempt.sold && !attempt.isBoughtNow).map((attempt) => ({ lot, attempt })),
 );
 const mean = (values: readonly number[]): number =>
   values.reduce((sum, value) => sum + value, 0) / values.length;
@@ -26,6 +26,15 @@ describe('the planted market', () => {
     expect(noise.length).toBeGreaterThan(1000);
     expect(mean(noise)).toBeCloseTo(0, 1);
     expect(Math.sqrt(mean(noise.map((value) => value ** 2)))).toBeCloseTo(market.noise, 1);
+  });
+
+  it('lets some lots go at their Buy Now price', () => {
+    const bought = lots.flatMap((lot) => lot.attempts.filter((attempt) => attempt.isBoughtNow));
+    const dear = bought.filter((attempt) => attempt.expected > 2000);
+    expect(dear.length).toBeGreaterThan(50);
+    const markup = Math.exp(mean(dear.map((attempt) => logRatio(attempt.bid, attempt.expected))));
+    expect(markup).toBeGreaterThan(market.buyNowMarkup);
+    expect(markup).toBeLessThan(market.buyNowMarkup * 1.1);
   });
 
   it('loses with age, mileage, damage, title, claims and accident', () => {
@@ -87,7 +96,9 @@ describe('the planted market', () => {
 describe('records', () => {
   it('show the planted price of a sale', () => {
     const bids = new Map(
-      sold.filter(({ lot }) => lot.priced).map(({ lot, attempt }) => [`${lot.lotId} ${attempt.bid}`, true]),
+      lots
+        .filter((lot) => lot.priced)
+        .flatMap((lot) => lot.attempts.map((attempt) => [`${lot.lotId} ${attempt.bid}`, true])),
     );
     const ids = [...new Set(sold.map(({ lot }) => lot.vehicleId))].slice(0, 400);
     const prices = ids.flatMap((id): Json[] =>

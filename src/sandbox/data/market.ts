@@ -36,6 +36,10 @@ export const market = {
   season: [0.97, 1.01, 1.05, 1.06, 1.04, 1.02, 1.0, 0.99, 0.98, 0.97, 0.95, 0.96],
   /** Standard deviation of the logarithm of the noise; its median is 1. */
   noise: 0.14,
+  /** Buy Now prices of sources 1 and 3 stand this much above the value when the lot appears. */
+  buyNowMarkup: 1.15,
+  /** Share of the lots with a Buy Now price that, when they sell, sell at it. */
+  buyNowShare: 0.4,
   /** Asking prices of source 12 stand this much above the expected price before any cut. */
   askingMarkup: 1.06,
   /** Each cut of an asking price leaves this share. */

@@ -18,9 +18,11 @@ import { below, between, chance, normal, pick, type Rng, Salt, stream, unit } fr
 
 /** What happened in one auction, in USD. */
 export interface AttemptFacts {
-  /** The hammer price of a sold attempt; for the others the highest bid, below the value. */
+  /** The hammer price or Buy Now price of a sold attempt; for the others the highest bid, below the value. */
   readonly bid: number;
   readonly prebid: number;
+  /** Sold at the Buy Now price. */
+  readonly isBoughtNow: boolean;
 }
 
 /** What is true of a lot of source 1 or 3 all its life. */
@@ -92,14 +94,13 @@ export function auctionFacts(world: Population, car: Car, lot: LotLife): Auction
     accident: false,
   };
   const value = expectedPrice(price, lot.start);
-  const attempts = lot.attempts.map((attempt): AttemptFacts => {
+  const bids = lot.attempts.map((attempt) => {
     const hammer = expectedPrice(price, attempt.saleAt) * Math.exp(market.noise * normal(rng));
     const offered = 0.4 + 0.5 * unit(rng);
     return { bid: step(attempt.sold ? hammer : hammer * offered), prebid: step(hammer * offered * 0.3) };
   });
-  return {
+  const facts: Omit<AuctionFacts, 'attempts'> = {
     price,
-    attempts,
     odometer,
     damage,
     title,
@@ -113,7 +114,7 @@ export function auctionFacts(world: Population, car: Car, lot: LotLife): Auction
     grade: gradeOf(rng, car, lot),
     note: noteOf(rng, car),
     tags: Array.from({ length: below(rng, 4) }, () => pick(rng, tags)),
-    buyNow: chance(rng, 0.1) ? null : chance(rng, 0.75) ? 0 : step(value * 1.15),
+    buyNow: chance(rng, 0.1) ? null : chance(rng, 0.75) ? 0 : step(value * market.buyNowMarkup),
     unpriced: chance(rng, 0.16),
     timed: chance(rng, 0.03),
     reserve: chance(rng, 0.08) ? step(value * 0.95) : null,
@@ -133,6 +134,12 @@ export function auctionFacts(world: Population, car: Car, lot: LotLife): Auction
       detailed: chance(rng, 0.1),
     },
   };
+  const takesBuyNow = chance(stream(world.seed, lot.index, Salt.purchase + lot.place), market.buyNowShare);
+  const attempts = bids.map((attempt, place): AttemptFacts => {
+    const isBoughtNow = takesBuyNow && lot.attempts[place]?.sold === true && (facts.buyNow ?? 0) > 0;
+    return { ...attempt, bid: isBoughtNow ? (facts.buyNow ?? 0) : attempt.bid, isBoughtNow };
+  });
+  return { ...facts, attempts };
 }
 
 function odometerOf(rng: Rng, car: Car): AuctionFacts['odometer'] {

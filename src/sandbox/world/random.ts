@@ -20,6 +20,7 @@ export const Salt = {
   duplicate: 9,
   lot: 1000,
   images: 2000,
+  purchase: 3000,
 } as const;
 
 const mix = (value: number): number => {

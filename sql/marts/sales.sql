@@ -15,6 +15,7 @@ source_lots as (
         lots.sale_date,
         lots.final_bid,
         lots.final_bid_updated_at,
+        lots.buy_now,
         case when lots.archived then lots.last_seen_at else least(clock.as_of, last_pass.started_at) end as observed_at
     from lots
     cross join clock
@@ -23,7 +24,7 @@ source_lots as (
 ),
 source_prices as (
     -- an entry that left the history before its date was an announcement, not an auction
-    select price_id, lot_id, status_id, sale_date, bid, final_bid_updated_at, gone_at
+    select price_id, lot_id, status_id, sale_date, bid, buy_now_price, final_bid_updated_at, gone_at
     from prices
     where sale_date is not null and (gone_at is null or gone_at > sale_date)
 ),
@@ -35,11 +36,27 @@ source_archivings as (
         sale_date,
         final_bid,
         final_bid_updated_at,
+        buy_now,
         row_number() over (partition by lot_id order by archived_at desc nulls last) as recency
     from archived_lots
 ),
 source_vehicles as (
-    select vehicle_id, manufacturer_id, model_id, generation_id from vehicles
+    select vehicle_id, manufacturer_id, model_id, generation_id, year from vehicles
+),
+source_names as (
+    select domain_id, max(trim(domain_name)) as domain_name from lots group by domain_id
+),
+manufacturer_names as (
+    select manufacturer_id, max(trim(manufacturer_name)) as manufacturer_name from vehicles group by manufacturer_id
+),
+model_names as (
+    select model_id, max(trim(model_name)) as model_name from vehicles group by model_id
+),
+confirmed as (
+    -- the archive feed takes a lot in when its auction is over: what it calls sold then is sold, for that amount
+    select lot_id, cast(sale_date as date) as sale_day, final_bid
+    from source_archivings
+    where recency = 1 and status_id = 6 and archived_at >= sale_date
 ),
 last_words as (
     -- the archive feed knows how a lot ended when the lot itself was last seen before that
@@ -49,6 +66,7 @@ last_words as (
         source_archivings.sale_date,
         source_archivings.final_bid,
         source_archivings.final_bid_updated_at,
+        source_archivings.buy_now,
         source_archivings.archived_at as observed_at
     from source_lots
     inner join source_archivings on source_archivings.lot_id = source_lots.lot_id and source_archivings.recency = 1
@@ -61,6 +79,7 @@ own_words as (
         source_lots.sale_date,
         source_lots.final_bid,
         source_lots.final_bid_updated_at,
+        source_lots.buy_now,
         source_lots.observed_at
     from source_lots
     left join last_words on last_words.lot_id = source_lots.lot_id
@@ -75,21 +94,23 @@ entries as (
         source_prices.status_id,
         source_prices.sale_date,
         source_prices.bid as amount,
+        coalesce(source_prices.buy_now_price, source_lots.buy_now) as buy_now,
         source_prices.final_bid_updated_at as recorded_at,
         case when source_prices.gone_at is null then source_lots.observed_at end as observed_at
     from source_prices
     inner join source_lots on source_lots.lot_id = source_prices.lot_id
     union all
-    select lot_id, 2, cast(null as bigint), status_id, sale_date, final_bid, final_bid_updated_at, observed_at
+    select lot_id, 2, cast(null as bigint), status_id, sale_date, final_bid, buy_now, final_bid_updated_at, observed_at
     from own_words
     where sale_date is not null
     union all
-    select lot_id, 3, cast(null as bigint), status_id, sale_date, final_bid, final_bid_updated_at, observed_at
+    select lot_id, 3, cast(null as bigint), status_id, sale_date, final_bid, buy_now, final_bid_updated_at, observed_at
     from last_words
     where sale_date is not null
 ),
 dated as (
-    -- a result is settled 12 hours after the auction, when it was seen then or was recorded after the auction began
+    -- a result is settled when the archive feed confirms the sale or the lot was bought at its Buy Now price, else 12
+    -- hours after the auction, when it was seen then or was recorded after the auction began
     select
         entries.lot_id,
         entries.precedence,
@@ -99,13 +120,29 @@ dated as (
         cast(entries.sale_date as date) as sale_day,
         nullif(entries.amount, 0) as amount,
         case
+            when entries.status_id is null or entries.status_id <> 6 then 0
+            when entries.amount > 0 and entries.amount = entries.buy_now then 2
+            when confirmed.lot_id is not null then 1
+            else 0
+        end as proof,
+        case
             when clock.as_of < entries.sale_date + interval '12' hour then 0
             when entries.observed_at >= entries.sale_date + interval '12' hour then 1
             when entries.recorded_at >= entries.sale_date then 1
             else 0
-        end as is_settled
+        end as is_seen
     from entries
     cross join clock
+    left join confirmed
+        on confirmed.lot_id = entries.lot_id
+        and confirmed.sale_day = cast(entries.sale_date as date)
+        and confirmed.final_bid = entries.amount
+),
+settling as (
+    select
+        *,
+        case when proof > 0 then 1 else is_seen end as is_settled
+    from dated
 ),
 in_order as (
     -- the entries of a lot by day; on one day the settled one comes last, and the price history after the lot
@@ -113,31 +150,58 @@ in_order as (
         *,
         lag(sale_day) over lot_entries as day_before,
         lead(sale_day) over lot_entries as day_after,
-        lag(case when status_id = 6 and is_settled = 1 then amount end) over lot_entries as amount_before
-    from dated
+        lag(case when status_id = 6 and is_settled = 1 then amount end) over lot_entries as amount_before,
+        lag(proof) over lot_entries as proof_before
+    from settling
     window lot_entries as (
         partition by lot_id
         order by sale_day, is_settled, precedence desc, sale_date, price_id nulls first
     )
 ),
-attempts as (
+speaking as (
     -- dates at most 3 days apart (a weekend between) are one auction that was moved; its last entry speaks for it
     select
         *,
-        row_number() over (partition by lot_id order by sale_day) as attempt,
         case when day_after is null then 0 else 1 end as is_relisted,
-        case when status_id = 6 and day_before = sale_day then coalesce(amount, amount_before) else amount end
-            as best_amount
+        case when amount is null and status_id = 6 and day_before = sale_day and amount_before is not null then 1 else 0 end
+            as is_borrowed
     from in_order
     where day_after is null or day_after > sale_day + interval '3' day
 ),
-judged as (
+attempts as (
     -- amounts below 1 and above 5,000,000 USD are no prices
+    select
+        lot_id,
+        precedence,
+        price_id,
+        status_id,
+        sale_date,
+        sale_day,
+        is_settled,
+        is_relisted,
+        case when is_borrowed = 1 then amount_before else amount end as best_amount,
+        case when is_borrowed = 1 and proof_before > proof then proof_before else proof end as proof,
+        row_number() over lot_attempts as attempt,
+        lag(sale_day) over lot_attempts as previous_day,
+        lag(
+            case
+                when is_settled = 1 and is_borrowed = 1 and amount_before between 1 and 5000000 then amount_before
+                when is_settled = 1 and is_borrowed = 0 and amount between 1 and 5000000 then amount
+            end
+        ) over lot_attempts as previous_amount
+    from speaking
+    window lot_attempts as (partition by lot_id order by sale_day)
+),
+judged as (
     select
         attempts.*,
         case
-            when attempts.sale_date > clock.as_of then 'upcoming'
-            when clock.as_of < attempts.sale_date + interval '12' hour then 'too_recent'
+            when attempts.is_settled = 1 and attempts.best_amount between 1 and 5000000 then attempts.best_amount
+        end as settled_amount,
+        case
+            when attempts.proof > 0 and attempts.is_relisted = 1 then 'relisted'
+            when attempts.proof = 0 and attempts.sale_date > clock.as_of then 'upcoming'
+            when attempts.proof = 0 and clock.as_of < attempts.sale_date + interval '12' hour then 'too_recent'
             when attempts.is_settled = 0 then 'not_seen_after_sale'
             when attempts.status_id in (4, 6) and attempts.is_relisted = 1 then 'relisted'
             when attempts.status_id in (7, 8) then 'not_sold'
@@ -156,9 +220,13 @@ final as (
         judged.attempt,
         source_lots.vehicle_id,
         source_lots.domain_id,
+        source_names.domain_name,
         source_vehicles.manufacturer_id,
+        manufacturer_names.manufacturer_name,
         source_vehicles.model_id,
+        model_names.model_name,
         source_vehicles.generation_id,
+        source_vehicles.year,
         judged.price_id,
         case judged.precedence when 1 then 'history' when 2 then 'lot' else 'archive' end as evidence,
         judged.status_id,
@@ -170,12 +238,25 @@ final as (
             when judged.trust_reason in ('on_approval', 'upcoming') then judged.trust_reason
             else 'unresolved'
         end as outcome,
+        'USD' as currency,
         judged.best_amount as amount,
         case when judged.trust_reason = 'trusted' then judged.best_amount end as price,
         judged.trust_reason = 'trusted' as is_trusted,
-        judged.trust_reason
+        judged.trust_reason,
+        case
+            when judged.trust_reason = 'trusted'
+            then case judged.proof when 2 then 'buy_now' when 1 then 'archive_feed' else '12_hours' end
+        end as trust_basis,
+        cast(judged.sale_day - judged.previous_day as bigint) as days_since_previous,
+        case when judged.trust_reason <> 'upcoming' then judged.settled_amount - judged.previous_amount end
+            as amount_change,
+        case when judged.trust_reason <> 'upcoming' then judged.settled_amount / judged.previous_amount - 1 end
+            as amount_change_share
     from judged
     inner join source_lots on source_lots.lot_id = judged.lot_id
     left join source_vehicles on source_vehicles.vehicle_id = source_lots.vehicle_id
+    left join source_names on source_names.domain_id = source_lots.domain_id
+    left join manufacturer_names on manufacturer_names.manufacturer_id = source_vehicles.manufacturer_id
+    left join model_names on model_names.model_id = source_vehicles.model_id
 )
 select * from final

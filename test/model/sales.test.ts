@@ -14,12 +14,12 @@ async function attempts(given: Readonly<Record<string, readonly Given[]>>): Prom
   const found = await texts(
     lake,
     `select attempt, cast(cast(sale_date as date) as varchar) as day, outcome, trust_reason, price
-     from trusted_prices order by lot_id, attempt`,
+     from sales order by lot_id, attempt`,
   );
   return found.map((row) => `${row.day} ${row.outcome} ${row.trust_reason} ${row.price}`);
 }
 
-describe('trusted_prices', () => {
+describe('sales', () => {
   it('takes the price of a sale from the history', async () => {
     expect(await attempts({ prices: [entry('2026-08-01T15:00:00Z', SOLD, 5000.5)] })).toEqual([
       '2026-08-01 sold trusted 5000.5',
@@ -193,6 +193,53 @@ describe('trusted_prices', () => {
     expect(await attempts({ lots: [asked] })).toEqual([]);
     expect(await texts(lake, 'select lots, sold, priced_lots from damage_breakdown')).toEqual([
       { lots: 1, sold: 0, priced_lots: 0 },
+    ]);
+  });
+
+  it('believes a sale at the Buy Now price before its auction, and no other', async () => {
+    const own = (rest: Given) => [
+      lot({ sale_date: '2026-09-14T14:00:00Z', status_id: SOLD, final_bid: 1800, buy_now: 1800, ...rest }),
+    ];
+    const basis = () => texts(lake, 'select trust_basis, price from sales');
+    expect(await attempts({ lots: own({}) })).toEqual(['2026-09-14 sold trusted 1800']);
+    expect(await basis()).toEqual([{ trust_basis: 'buy_now', price: 1800 }]);
+    expect(await attempts({ lots: own({ buy_now: 1900 }) })).toEqual(['2026-09-14 upcoming upcoming null']);
+    expect(await attempts({ lots: own({ status_id: 3 }) })).toEqual(['2026-09-14 upcoming upcoming null']);
+    expect(await attempts({ lots: own({ final_bid: 0, buy_now: 0 }) })).toEqual([
+      '2026-09-14 upcoming upcoming null',
+    ]);
+  });
+
+  it('believes the archive feed as soon as the auction is over, and not before', async () => {
+    const own = [lot({ sale_date: '2026-09-09T20:00:00Z', status_id: SOLD, final_bid: 1800 })];
+    const ended = { lot_id: 1, sale_date: '2026-09-09T20:00:00Z', status_id: SOLD, final_bid: 1800 };
+    const archived_lots = [{ ...ended, archived_at: '2026-09-09T23:00:00Z' }];
+    expect(await attempts({ lots: own, archived_lots })).toEqual(['2026-09-09 sold trusted 1800']);
+    expect(await texts(lake, 'select trust_basis from sales')).toEqual([{ trust_basis: 'archive_feed' }]);
+    const early = [{ ...ended, archived_at: '2026-09-09T19:00:00Z' }];
+    expect(await attempts({ lots: own, archived_lots: early })).toEqual([
+      '2026-09-09 unresolved too_recent null',
+    ]);
+  });
+
+  it('compares an attempt with the one before, where both have an amount', async () => {
+    const prices = [
+      entry('2026-08-01T15:00:00Z', 8, 4000),
+      entry('2026-08-11T15:00:00Z', 8, null),
+      entry('2026-08-21T15:00:00Z', 8, 3000),
+      entry('2026-08-28T15:00:00Z', SOLD, 3300),
+    ];
+    await attempts({ prices });
+    expect(
+      await texts(
+        lake,
+        'select days_since_previous as days, amount_change, round(amount_change_share, 6) as share from sales order by attempt',
+      ),
+    ).toEqual([
+      { days: null, amount_change: null, share: null },
+      { days: 10, amount_change: null, share: null },
+      { days: 10, amount_change: null, share: null },
+      { days: 7, amount_change: 300, share: 0.1 },
     ]);
   });
 

@@ -1,4 +1,4 @@
--- description: Each month of a source platform has as many attempts, sales and prices in price_trends as in trusted_prices.
+-- description: Each month of a source platform has as many attempts, sales and prices in price_trends as in sales.
 -- severity: error
 with expected as (
     select
@@ -7,7 +7,7 @@ with expected as (
         count(*) as attempts,
         count(case when outcome = 'sold' then 1 end) as sold,
         count(price) as priced
-    from trusted_prices
+    from sales
     where outcome <> 'upcoming'
     group by sale_month, domain_id
 ),

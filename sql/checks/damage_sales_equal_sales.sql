@@ -1,11 +1,11 @@
--- description: Each source platform has as many sales and prices in damage_breakdown as in trusted_prices.
+-- description: Each source platform has as many sales and prices in damage_breakdown as in sales.
 -- severity: error
 with expected as (
     select
         domain_id,
         count(case when outcome = 'sold' then 1 end) as sold,
         count(price) as priced
-    from trusted_prices
+    from sales
     group by domain_id
 ),
 actual as (
