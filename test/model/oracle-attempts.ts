@@ -62,8 +62,12 @@ export interface OracleAttempt {
   readonly lot: OracleLot;
   readonly attempt: number;
   readonly saleDate: number;
+  /** Entry of the price history that speaks for it. */
+  readonly priceId: number | null;
+  readonly status: number | null;
   readonly outcome: string;
   readonly reason: string;
+  readonly amount: number | null;
   readonly price: number | null;
   /** What a trusted price rests on. */
   readonly basis: string | null;
@@ -117,8 +121,11 @@ function attemptsOfLot(world: OracleWorld, lot: OracleLot): OracleAttempt[] {
         lot,
         attempt: place + 1,
         saleDate: speaker.saleDate,
+        priceId: speaker.isHistory ? speaker.priceId : null,
+        status: speaker.status,
         outcome,
         reason,
+        amount,
         price: isTrusted ? amount : null,
         basis: !isTrusted ? null : proof === 'none' ? '12_hours' : proof,
         daysSince: previous?.[0] === undefined ? null : dayOf(speaker.saleDate) - dayOf(previous[0].saleDate),
@@ -150,7 +157,7 @@ function entriesOf(world: OracleWorld, lot: OracleLot): Entry[] {
   const settled = (saleDate: number, seenAt: number | null, recordedAt: number | null): boolean =>
     world.now - saleDate >= 12 * HOUR &&
     ((seenAt !== null && seenAt - saleDate >= 12 * HOUR) || (recordedAt !== null && recordedAt >= saleDate));
-  const archiving = world.archivings.filter((a) => a.lot === lot.id).sort((a, b) => b.at - a.at)[0];
+  const archiving = (archivingsOf(world).get(lot.id) ?? []).toSorted((a, b) => b.at - a.at)[0];
   const proofOf = (
     status: number | null,
     saleDate: number,
@@ -195,8 +202,7 @@ function entriesOf(world: OracleWorld, lot: OracleLot): Entry[] {
               settled(from.saleDate, seenAt, from.recordedAt),
           },
         ];
-  const history = world.prices
-    .filter((price) => price.lot === lot.id)
+  const history = (historiesOf(world).get(lot.id) ?? [])
     .filter(({ gone, saleDate }) => gone === null || (saleDate !== null && gone > saleDate))
     .flatMap((price) =>
       entry(
@@ -222,6 +228,26 @@ function entriesOf(world: OracleWorld, lot: OracleLot): Entry[] {
     buyNow: word.buyNow,
   };
   return [...history, ...entry(false, 0, last, isArchiveNewer ? archiving.at : seen)];
+}
+
+const historiesOf = byLot((world) => world.prices);
+const archivingsOf = byLot((world) => world.archivings);
+
+/** Items of a world by lot, gathered once. */
+function byLot<T extends { readonly lot: number }>(read: (world: OracleWorld) => readonly T[]) {
+  const gathered = new WeakMap<OracleWorld, Map<number, T[]>>();
+  return (world: OracleWorld): ReadonlyMap<number, readonly T[]> => {
+    const known = gathered.get(world);
+    if (known !== undefined) return known;
+    const lots = new Map<number, T[]>();
+    for (const item of read(world)) {
+      const list = lots.get(item.lot);
+      if (list === undefined) lots.set(item.lot, [item]);
+      else list.push(item);
+    }
+    gathered.set(world, lots);
+    return lots;
+  };
 }
 
 /** Entries day by day, each day with the one that speaks for it first. */

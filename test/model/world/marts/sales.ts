@@ -1,0 +1,71 @@
+import { attemptsOf, type OracleAttempt } from '../../oracle-attempts.js';
+import type { MartRow, WorldNight } from '../night.js';
+import { namesOf } from '../statistics.js';
+
+/** The attempts of a night, computed once for all oracles that need them. */
+export function attempts(night: WorldNight): readonly OracleAttempt[] {
+  const known = computed.get(night);
+  if (known !== undefined) return known;
+  const found = attemptsOf(night.world);
+  computed.set(night, found);
+  return found;
+}
+
+const computed = new WeakMap<WorldNight, readonly OracleAttempt[]>();
+
+/** Names of sources, manufacturers and models by id. */
+export function names(night: WorldNight) {
+  const lots = [...night.lots.values()];
+  return {
+    domain: namesOf(lots, ({ raw }) => raw.domain),
+    manufacturer: namesOf(night.cars, (car) => car.manufacturer),
+    model: namesOf(night.cars, (car) => car.model),
+  };
+}
+
+const dayOf = (at: number): string => new Date(at).toISOString().slice(0, 10);
+
+export function rows(night: WorldNight): MartRow[] {
+  const { domain, manufacturer, model } = names(night);
+  const word = new Map(night.world.archivings.map((record) => [record.lot, record]));
+  return attempts(night).map((attempt): MartRow => {
+    const { lot } = attempt;
+    const vehicle = night.lots.get(lot.id)?.vehicle;
+    const previous =
+      attempt.change === null || attempt.amount === null ? null : attempt.amount - attempt.change;
+    return {
+      lot_id: lot.id,
+      attempt: attempt.attempt,
+      vehicle_id: lot.vehicle,
+      domain_id: lot.domain,
+      domain_name: domain.get(lot.domain) ?? null,
+      manufacturer_id: vehicle.manufacturer?.id ?? null,
+      manufacturer_name: manufacturer.get(vehicle.manufacturer?.id) ?? null,
+      model_id: vehicle.model?.id ?? null,
+      model_name: model.get(vehicle.model?.id) ?? null,
+      generation_id: vehicle.generation?.id ?? null,
+      year: vehicle.year ?? null,
+      price_id: attempt.priceId,
+      evidence: attempt.priceId !== null ? 'history' : isArchives(lot, word.get(lot.id)) ? 'archive' : 'lot',
+      status_id: attempt.status,
+      sale_date: attempt.saleDate,
+      sale_month: `${dayOf(attempt.saleDate).slice(0, 7)}-01`,
+      outcome: attempt.outcome,
+      currency: 'USD',
+      amount: attempt.amount,
+      price: attempt.price,
+      is_trusted: attempt.price !== null,
+      trust_reason: attempt.reason,
+      trust_basis: attempt.basis,
+      days_since_previous: attempt.daysSince,
+      amount_change: attempt.change,
+      amount_change_share:
+        previous === null || attempt.amount === null ? null : attempt.amount / previous - 1,
+    };
+  });
+
+  function isArchives(lot: OracleAttempt['lot'], record: { readonly at: number } | undefined): boolean {
+    const seen = lot.archived ? lot.lastSeen : Math.min(night.now, night.pass);
+    return record !== undefined && (seen === null || record.at > seen);
+  }
+}

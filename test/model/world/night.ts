@@ -1,0 +1,190 @@
+/** One night of a sandbox with all its marts, and the records that it was made from as the service served them. */
+import { join } from 'node:path';
+import { nightly } from '../../../pipelines/nightly.js';
+import { type Sandbox, startSandbox } from '../../../src/sandbox/index.js';
+import {
+  bareDuckDb,
+  configFor,
+  silentReporter,
+  temporaryFolder,
+  WITHOUT_CATALOG,
+} from '../../pipelines/support.js';
+import type { OracleLot, OracleWorld } from '../oracle-attempts.js';
+
+// biome-ignore lint/suspicious/noExplicitAny: records of the service are read as they come
+export type Json = any;
+
+/** A row of a mart as it is compared: instants in milliseconds, days as text, integers as numbers. */
+export type MartRow = Readonly<Record<string, string | number | boolean | null>>;
+
+/** A lot as it was served, with the vehicle that it came in. */
+export interface ServedLot {
+  readonly raw: Json;
+  readonly vehicle: Json;
+  /** The same as the oracle of the attempts reads it. */
+  readonly lot: OracleLot;
+}
+
+/** What the service served, and the marts that were made of it. */
+export interface WorldNight {
+  readonly sandbox: Sandbox;
+  /** Start of the run and of its pass over the feed, milliseconds. */
+  readonly now: number;
+  readonly pass: number;
+  readonly minimumGroup: number;
+  /** All records of `/cars` with their price histories, and of the other lists. */
+  readonly cars: readonly Json[];
+  readonly archivedLots: readonly Json[];
+  readonly statistics: readonly Json[];
+  readonly duplicates: readonly Json[];
+  /** Every lot of `cars` by id. */
+  readonly lots: ReadonlyMap<number, ServedLot>;
+  /** The same as the oracle of the attempts reads it. */
+  readonly world: OracleWorld;
+  /** All rows of a mart or table, read from its files by a bare DuckDB. */
+  rows(table: string): Promise<MartRow[]>;
+  close(): Promise<void>;
+}
+
+/** Makes a lake of a world of so many vehicles, in one night. */
+export async function worldNight(vehicles: number): Promise<WorldNight> {
+  const sandbox = await startSandbox({ vehicles, faults: WITHOUT_CATALOG });
+  const folder = temporaryFolder();
+  const config = configFor(sandbox.url, folder.path, { threads: 2 });
+  const clock = sandbox.clock;
+  await nightly({ config, reporter: silentReporter(), now: () => clock });
+  const duck = await bareDuckDb();
+  const rows = async (table: string): Promise<MartRow[]> => {
+    const glob = `'${join(folder.path, 'lake', 'current', table, '**', '*.parquet')}'`;
+    const columns = await duck.query(`describe select * from ${glob}`);
+    const select = columns.map(({ column_name, column_type }) =>
+      column_type === 'TIMESTAMP WITH TIME ZONE'
+        ? `epoch_ms("${column_name}") as "${column_name}"`
+        : `"${column_name}"`,
+    );
+    return (await duck.query(`select ${select.join(', ')} from ${glob}`)) as MartRow[];
+  };
+  const [cars, archivedLots, statistics, duplicates] = await Promise.all([
+    listOf(sandbox, '/cars?prices_history=1&per_page=1000'),
+    listOf(sandbox, '/archived-lots?per_page=1000'),
+    listOf(sandbox, '/statistics?per_page=500'),
+    listOf(sandbox, '/korea-duplicates?per_page=5000'),
+  ]);
+  const pass = Number((await rows('passes')).find(({ stream }) => stream === 'cars')?.started_at);
+  // What the feed does not say: whether and when the lake held a lot to have left.
+  const known = new Map((await rows('lots')).map((row) => [Number(row.lot_id), row]));
+  const lots = new Map<number, ServedLot>();
+  for (const vehicle of cars) {
+    for (const raw of vehicle.lots) {
+      const own = known.get(raw.id);
+      const lot = { ...readLot(raw, vehicle.id), archived: own?.archived === true };
+      lots.set(raw.id, { raw, vehicle, lot: { ...lot, lastSeen: numberOf(own?.last_seen_at) } });
+    }
+  }
+  const served = [...lots.values()];
+  return {
+    sandbox,
+    now: clock.getTime(),
+    pass,
+    minimumGroup: config.minimumGroup,
+    cars,
+    archivedLots,
+    statistics,
+    duplicates,
+    lots,
+    world: {
+      now: clock.getTime(),
+      pass,
+      lots: served.map(({ lot }) => lot),
+      prices: served.flatMap(({ raw }) => (raw.prices ?? []).map(readPrice)),
+      archivings: archivedLots.map(readArchiving),
+      vehicles: cars.map(({ id, manufacturer, model, generation }) => ({
+        id,
+        manufacturer: manufacturer?.id ?? null,
+        model: model?.id ?? null,
+        generation: generation?.id ?? null,
+      })),
+    },
+    rows,
+    close: async () => {
+      duck.close();
+      await sandbox.close();
+      folder.remove();
+    },
+  };
+}
+
+/** All records of a list, read by plain fetch along `links.next`. */
+async function listOf(sandbox: Sandbox, path: string): Promise<Json[]> {
+  const records: Json[] = [];
+  for (let page = 1; ; page += 1) {
+    const answer = await fetch(`${sandbox.url}${path}&page=${page}`, {
+      headers: { 'x-api-key': sandbox.apiKey },
+    });
+    if (answer.status !== 200) throw new Error(`${path} answered ${answer.status}`);
+    const body: Json = await answer.json();
+    records.push(...body.data);
+    if (body.links.next === null || body.data.length === 0) return records;
+  }
+}
+
+/** Milliseconds of an instant in either form of the service; the one without a zone is UTC. */
+export function instantOf(text: string | null | undefined): number | null {
+  if (text === null || text === undefined) return null;
+  return Date.parse(text.includes('T') ? text : `${text.replace(' ', 'T')}Z`);
+}
+
+const numberOf = (value: unknown): number | null => (typeof value === 'number' ? value : null);
+
+function readLot(raw: Json, vehicle: number): OracleLot {
+  return {
+    id: raw.id,
+    vehicle,
+    domain: raw.domain.id,
+    status: raw.status?.id ?? null,
+    saleDate: instantOf(raw.sale_date),
+    finalBid: raw.final_bid ?? null,
+    finalBidAt: instantOf(raw.final_bid_updated_at),
+    buyNow: raw.buy_now ?? null,
+    archived: false,
+    lastSeen: null,
+    main: raw.damage?.main?.name ?? null,
+    second: raw.damage?.second?.name ?? null,
+    km: kilometresOf(raw),
+    repair: raw.estimate_repair_price ?? null,
+    before: raw.pre_accident_price ?? null,
+  };
+}
+
+/** Kilometres of a lot where its reading is a distance that can be (docs/marts.md), else null. */
+function kilometresOf(raw: Json): number | null {
+  const { km, mi, status } = raw.odometer ?? {};
+  const isPossible = km > 0 && km <= 2_000_000 && !(mi > 1_250_000) && !(mi < 0);
+  const isCanadian = raw.location?.country?.iso?.toLowerCase() === 'ca' && mi != null;
+  return isPossible && !isCanadian && [1, 3].includes(status?.id ?? 1) ? km : null;
+}
+
+const readPrice = (raw: Json): OracleWorld['prices'][number] => ({
+  id: raw.id,
+  lot: raw.lot_id,
+  status: raw.status?.id ?? null,
+  saleDate: instantOf(raw.sale_date),
+  bid: raw.bid ?? null,
+  bidAt: instantOf(raw.final_bid_updated_at),
+  buyNow: raw.buy_now_price ?? null,
+  gone: null,
+});
+
+function readArchiving(raw: Json): OracleWorld['archivings'][number] {
+  const isDated = typeof raw.final_bid === 'object' && raw.final_bid !== null;
+  const value = (member: Json): Json => (isDated ? (member?.value ?? null) : (member ?? null));
+  return {
+    lot: raw.lot_id,
+    at: instantOf(raw.archived_at) ?? 0,
+    status: raw.status?.id ?? null,
+    saleDate: instantOf(value(raw.sale_date)),
+    finalBid: value(raw.final_bid),
+    finalBidAt: instantOf(isDated ? raw.final_bid.updated_at : raw.final_bid_updated_at),
+    buyNow: value(raw.buy_now),
+  };
+}
