@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import type { DuckDBConnection } from '@duckdb/node-api';
 import { killPoint } from '../config/kill-point.js';
 import { messageOf } from '../config/lotlake-error.js';
+import { viewOn } from '../lake/files.js';
 import { identifier, literal, rows, scalar } from '../lake/session.js';
 import { planModels } from './graph.js';
 import { ModelError } from './model-error.js';
@@ -29,8 +30,8 @@ export interface ModelResult {
 }
 
 /**
- * Computes the models in the order in which they read each other: each as a table of the connection's current
- * database and as a Parquet file that is sorted by its key. The connection has the lake tables and its TimeZone is UTC.
+ * Computes the models in the order in which they read each other: each as a Parquet file that is sorted by its key, with
+ * a view on it in the connection's current database. The connection has the lake tables and its TimeZone is UTC.
  * Throws ModelError that names the model: MODEL_GRAPH before anything runs, MODEL_FAILED for its SQL.
  */
 export async function runModels(
@@ -74,15 +75,15 @@ async function runModel(
   model: Model,
   { target, parquet }: RunModelsOptions,
 ): Promise<number> {
-  const name = identifier(model.name);
   const order = model.key.map((column) => `${identifier(column)} nulls last`).join(', ');
   const folder = join(target, model.name);
   mkdirSync(folder, { recursive: true });
-  await connection.run(`create or replace table ${name} as\n${model.sql}`);
-  return scalar(
+  const count = await scalar(
     connection,
-    `copy (select * from ${name} order by ${order}) to ${literal(join(folder, 'data_0.parquet'))} (${parquet})`,
+    `copy (select * from (\n${model.sql}\n) order by ${order}) to ${literal(join(folder, 'data_0.parquet'))} (${parquet})`,
   );
+  await connection.run(viewOn(target, { name: model.name, partitioned: false }));
+  return count;
 }
 
 async function naming<T>(model: Model, work: () => Promise<T>): Promise<T> {

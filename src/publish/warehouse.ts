@@ -1,9 +1,9 @@
 import { join } from 'node:path';
 import type { DuckDBConnection } from '@duckdb/node-api';
-import { globRelation } from '../lake/files.js';
+import { viewOn } from '../lake/files.js';
 import { WAREHOUSE } from '../lake/layout.js';
 import { ownTables } from '../lake/own-tables.js';
-import { identifier, inTransaction, literal } from '../lake/session.js';
+import { inTransaction, literal } from '../lake/session.js';
 import { lakeTables } from '../lake/tables.js';
 
 /** Names of all lake tables and whether each is partitioned, in the order in which they are listed. */
@@ -12,11 +12,6 @@ export function lakeTableNames(): readonly { readonly name: string; readonly par
     ...lakeTables().map((table) => ({ name: table.name, partitioned: table.partition !== undefined })),
     ...ownTables.map((table) => ({ name: table.name, partitioned: table.partitioned })),
   ];
-}
-
-/** SQL of the view on a lake table of a snapshot. */
-export function tableView(snapshot: string, table: { name: string; partitioned: boolean }): string {
-  return `create or replace view ${identifier(table.name)} as select * from ${globRelation(snapshot, table.name, table.partitioned)}`;
 }
 
 /**
@@ -33,7 +28,7 @@ export async function inWarehouse<T>(
   let result: T;
   try {
     // In one transaction, so that the file is synced once and not for every view.
-    const views = lakeTableNames().map((table) => tableView(snapshot, table));
+    const views = lakeTableNames().map((table) => viewOn(snapshot, table));
     await inTransaction(connection, views);
     result = await work();
   } catch (error) {

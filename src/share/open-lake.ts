@@ -1,8 +1,8 @@
 import type { Config } from '../config/config.js';
-import { globRelation } from '../lake/files.js';
+import { viewOn } from '../lake/files.js';
 import { currentSnapshot, layoutOf } from '../lake/layout.js';
 import { type Manifest, readManifest } from '../lake/manifest.js';
-import { identifier, literal } from '../lake/session.js';
+import { literal } from '../lake/session.js';
 import { type Choice, pickSnapshot } from '../lake/snapshots.js';
 import { openTemporarySession, type TemporarySession } from '../lake/temporary-session.js';
 import { ShareError } from './share-error.js';
@@ -29,8 +29,7 @@ export async function openLake(config: Config, sql?: string, choice?: Choice): P
     const words = sql === undefined ? undefined : new Set(sql.toLowerCase().match(/[a-z_0-9]+/g) ?? []);
     for (const [name, table] of Object.entries({ ...manifest.tables, ...manifest.marts })) {
       if (words !== undefined && !words.has(name)) continue;
-      const relation = globRelation(snapshot, name, table.partitioned);
-      await connection.run(`create view ${identifier(name)} as select * from ${relation}`);
+      await connection.run(viewOn(snapshot, { name, partitioned: table.partitioned }));
     }
     const allowed = [`${snapshot}/`, `${opened.temp}/`].map(literal);
     await connection.run(`set allowed_directories = [${allowed.join(', ')}]`);
