@@ -30,8 +30,8 @@ const definition = z.strictObject({
   /** What becomes of a row that its owner no longer delivers. */
   gone: z.enum(['archive', 'mark', 'remove', 'keep']).default('mark'),
   partition: z.strictObject({ domain_id: z.literal(true), month: z.string() }).optional(),
-  /** Rows of several kilobytes: staged and written partition by partition, so that no sort holds them all. */
-  wide: z.boolean().default(false),
+  /** Of rows of several kilobytes: how many go into one file, which are sorted in memory; staged by partition. */
+  wide: z.int().positive().optional(),
   sort: z.array(z.string()).nonempty(),
   /** Descriptions of columns that the contract does not describe. */
   columns: z.record(z.string(), z.string()).default({}),

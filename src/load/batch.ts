@@ -59,7 +59,7 @@ export async function loadBatch(
         stagedSql(table),
         join(options.stage, table.name),
         options.name,
-        table.wide && !options.isSmall,
+        table.wide !== undefined && !options.isSmall,
       ),
     );
     const delivered = options.stream === 'cars' ? Object.entries(DELIVERED) : [];
@@ -75,7 +75,7 @@ export async function loadBatch(
 /** The SELECT of a table with the order of receipt beside its columns, and the partition of a wide one. */
 export function stagedSql(table: LakeTable): string {
   const sql = table.sql.replaceAll(/\b_extra as extra\b/g, '_extra as extra, _seq');
-  return table.wide ? `select t.*${partitionColumns(table, 't')} from (${sql}) as t` : sql;
+  return table.wide !== undefined ? `select t.*${partitionColumns(table, 't')} from (${sql}) as t` : sql;
 }
 
 async function createBatch(

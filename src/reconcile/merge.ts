@@ -124,7 +124,7 @@ async function writeFirst(context: MergeContext, schema: TableSchema, fresh: New
   const partition = table.partition === undefined ? '' : ', n._domain, n._month';
   const sql = (condition: string): string =>
     `select ${columns}${partition} from (from ${fresh.relation} where ${condition}) as n`;
-  const partitions = table.wide ? await partitionsOf(context, fresh) : [];
+  const partitions = table.wide !== undefined ? await partitionsOf(context, fresh) : [];
   const inserted = await writeRows(context, schema, sql, partitions);
   if (inserted === 0) await writeEmpty(context, schema);
   const written = fileSizes(context.target, table.name);

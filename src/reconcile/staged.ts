@@ -60,7 +60,8 @@ function lastReceipts(context: MergeContext, source: string): string {
 /** The staged rows of a table without those that came with an earlier version of their vehicle. */
 export function currentRelation(context: MergeContext, { table, content }: TableSchema): string {
   const files = stagedFiles(context, table.name);
-  const source = table.wide ? files : `(select s.*${partitionColumns(table, 's')} from ${files} as s)`;
+  const source =
+    table.wide !== undefined ? files : `(select s.*${partitionColumns(table, 's')} from ${files} as s)`;
   const isOfVehicles = table.stream === 'cars' && content.some((column) => column.name === 'vehicle_id');
   return isOfVehicles ? lastReceipts(context, source) : source;
 }

@@ -4,7 +4,7 @@ import type { DuckDBConnection } from '@duckdb/node-api';
 import pLimit from 'p-limit';
 import { type Partition, partitionFolder } from '../lake/partition.js';
 import type { TableSchema } from '../lake/schema.js';
-import { identifier, literal, scalar } from '../lake/session.js';
+import { identifier, literal, rows, scalar } from '../lake/session.js';
 import type { MergeContext } from './context.js';
 import { isSmall } from './hold.js';
 
@@ -17,13 +17,13 @@ export const PARQUET = 'format parquet, compression zstd, compression_level 1, p
 /** Rows of a wide table in one row group: some 100 MB while it is written. */
 const WIDE_ROW_GROUP = 16384;
 
-/** Partitions of a wide table that are written at once. */
-const PARALLEL_PARTITIONS = 2;
+/** Files of a wide table that are written at once. */
+const PARALLEL_FILES = 2;
 
 /**
- * Writes rows as the sorted files of a table.
+ * Writes rows as the sorted files of a table; those of a large partition of a wide table hold one range of ids each.
  * @param sql gives the rows, with `_domain` and `_month` where the table is partitioned; for a wide table that is not
- *   small it is run once for each partition, with a condition that holds for that partition's rows
+ *   small it is run once for each file, with a condition that holds for the rows of that file
  * @param partitions the partitions of a wide table that the rows are in
  * @returns number of rows that were written
  */
@@ -47,22 +47,23 @@ export async function writeRows(
     if (written === 0) rmSync(target);
     return written;
   }
-  if (table.wide && !isSmall(context, table.name)) {
+  if (table.wide !== undefined && !isSmall(context, table.name)) {
     const inFile = columns.filter((column) => column !== '"domain_id"').join(', ');
     let written = 0;
-    await eachPartition(context, partitions, async (connection, partition) => {
-      const own = join(folder, partitionFolder(partition));
+    const files = await wideFiles(context, schema, sql(partitions.map(inPartition).join(' or ') || 'false'));
+    await eachFile(context, files, async (connection, file) => {
+      const own = join(folder, partitionFolder(file.partition));
       mkdirSync(own, { recursive: true });
       const count = await scalar(
         connection,
-        `copy (select ${inFile} from (${sql(inPartition(partition))}) order by ${sort})
-         to ${literal(join(own, 'data_0.parquet'))} (${PARQUET}, row_group_size ${WIDE_ROW_GROUP})`,
+        `copy (select ${inFile} from (${sql(file.condition)}) order by ${sort})
+         to ${literal(join(own, `data_${file.number}.parquet`))} (${PARQUET}, row_group_size ${WIDE_ROW_GROUP})`,
       );
       written += count;
     });
     return written;
   }
-  const condition = table.wide ? partitions.map(inPartition).join(' or ') : 'true';
+  const condition = table.wide !== undefined ? partitions.map(inPartition).join(' or ') : 'true';
   return scalar(
     context.connection,
     `copy (select ${columns.join(', ')}, _month as month from (${sql(condition || 'false')}) order by domain_id, month, ${sort})
@@ -73,25 +74,50 @@ export async function writeRows(
 const inPartition = ({ domain, month }: Partition): string =>
   `(_domain = ${literal(domain)} and _month = ${literal(month)})`;
 
-async function eachPartition(
+/** A file of a wide table, and the condition that holds for its rows. */
+interface WideFile {
+  readonly partition: Partition;
+  readonly number: number;
+  readonly condition: string;
+}
+
+/** Cuts the partitions of rows into files by the first column of their order. */
+async function wideFiles(context: MergeContext, { table }: TableSchema, sql: string): Promise<WideFile[]> {
+  const id = identifier(table.sort[0] ?? '');
+  const found = await rows(
+    context.connection,
+    `select _domain, _month, file, min(id) as low, lead(min(id)) over (partition by _domain, _month order by file) as high
+     from (select _domain, _month, ${id} as id,
+             (row_number() over (partition by _domain, _month order by ${id}) - 1) // ${table.wide} as file from (${sql}))
+     group by _domain, _month, file order by all`,
+  );
+  return found.map(({ _domain, _month, file, low, high }) => {
+    const partition = { domain: String(_domain), month: String(_month) };
+    const from = file === 0 ? '' : ` and ${id} >= ${low}`;
+    const to = high === null ? '' : ` and ${id} < ${high}`;
+    return { partition, number: Number(file), condition: `(${inPartition(partition)}${from}${to})` };
+  });
+}
+
+async function eachFile(
   context: MergeContext,
-  partitions: readonly Partition[],
-  work: (connection: DuckDBConnection, partition: Partition) => Promise<void>,
+  files: readonly WideFile[],
+  work: (connection: DuckDBConnection, file: WideFile) => Promise<void>,
 ): Promise<void> {
   const idle: DuckDBConnection[] = [];
-  const limit = pLimit(PARALLEL_PARTITIONS);
+  const limit = pLimit(PARALLEL_FILES);
   let failure: unknown;
-  const run = async (partition: Partition): Promise<void> => {
+  const run = async (file: WideFile): Promise<void> => {
     if (failure !== undefined) return;
     try {
       const connection = idle.pop() ?? (await context.connect());
-      await work(connection, partition).finally(() => idle.push(connection));
+      await work(connection, file).finally(() => idle.push(connection));
     } catch (error) {
       failure ??= error;
     }
   };
   // After a failure, too, every statement under way is waited for: a database is not closed while one runs.
-  await Promise.all(partitions.map((partition) => limit(() => run(partition))));
+  await Promise.all(files.map((file) => limit(() => run(file))));
   for (const connection of idle) connection.closeSync();
   if (failure !== undefined) throw failure;
 }

@@ -1,0 +1,75 @@
+import { mkdirSync, readdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import fc from 'fast-check';
+import { expect, it } from 'vitest';
+import { openSession, rows } from '../../src/lake/session.js';
+import { lakeTables } from '../../src/lake/tables.js';
+import type { MergeContext } from '../../src/reconcile/context.js';
+import { writeRows } from '../../src/reconcile/write.js';
+import { temporaryFolder } from '../pipelines/support.js';
+
+const images = lakeTables().find(({ name }) => name === 'lot_images');
+
+it('writes a wide table in files of one range of ids each, none too large, and every row once', async () => {
+  if (images === undefined) throw new Error('there is no such table');
+  const folder = temporaryFolder();
+  const session = await openSession({ memory: '200MB', temp: join(folder.path, 'spill') });
+  const stage = join(folder.path, 'stage', images.name);
+  mkdirSync(stage, { recursive: true });
+  // Enough to be no small table.
+  writeFileSync(join(stage, 'rows.parquet'), Buffer.alloc(2 << 20));
+  const columns = [
+    { name: 'lot_id', type: 'BIGINT' },
+    { name: 'domain_id', type: 'BIGINT' },
+  ];
+  const ids = fc.uniqueArray(fc.integer({ min: -50, max: 2_000_000_000 }), { minLength: 1, maxLength: 60 });
+  let night = 0;
+  await fc.assert(
+    fc.asyncProperty(ids, fc.integer({ min: 1, max: 20 }), async (lots, wide) => {
+      night += 1;
+      const target = join(folder.path, String(night));
+      const values = lots.map(
+        (lot) => `(${lot}, '${lot % 2 === 0 ? 1 : 3}', '2026-0${1 + (Math.abs(lot) % 3)}')`,
+      );
+      const sql = (condition: string): string =>
+        `select lot_id, cast(_domain as bigint) as domain_id, _domain, _month
+         from (values ${values.join(', ')}) as r(lot_id, _domain, _month) where ${condition}`;
+      const partitions = ['1', '3'].flatMap((domain) =>
+        ['2026-01', '2026-02', '2026-03'].map((month) => ({ domain, month })),
+      );
+      const context = { ...session, stage: join(folder.path, 'stage'), target, base: undefined };
+      const schema = { table: { ...images, wide }, columns, content: [], own: [] };
+      expect(await writeRows(context as unknown as MergeContext, schema, sql, partitions)).toBe(lots.length);
+
+      const found = await rows(
+        session.connection,
+        `select filename, min(lot_id) as low, max(lot_id) as high, count(*) as n, any_value(domain_id) as domain,
+           list(lot_id) = list_sort(list(lot_id)) as sorted
+         from read_parquet('${target}/lot_images/**/*.parquet', hive_partitioning = true, filename = true)
+         group by filename order by filename`,
+      );
+      expect(found.every((file) => Number(file.n) <= wide && file.sorted === true)).toBe(true);
+      expect(found.length).toBe(
+        readdirSync(target, { recursive: true, encoding: 'utf8' }).filter((f) => f.endsWith('.parquet'))
+          .length,
+      );
+      for (const a of found)
+        for (const b of found)
+          if (
+            a !== b &&
+            String(a.filename).replace(/data_\d+/, '') === String(b.filename).replace(/data_\d+/, '')
+          )
+            expect(Number(a.high) < Number(b.low) || Number(b.high) < Number(a.low)).toBe(true);
+      const all = await rows(
+        session.connection,
+        `select lot_id, domain_id from read_parquet('${target}/lot_images/**/*.parquet', hive_partitioning = true) order by 1`,
+      );
+      expect(all).toEqual(
+        [...lots].sort((a, b) => a - b).map((lot_id) => ({ lot_id, domain_id: lot_id % 2 === 0 ? 1 : 3 })),
+      );
+    }),
+    { numRuns: 15 },
+  );
+  session.close();
+  folder.remove();
+});
