@@ -1,0 +1,210 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { readChecks } from '../../src/model/checks.js';
+import { runDataTests } from '../../src/model/data-tests.js';
+import { readModels } from '../../src/model/model-files.js';
+import { base, entry, lot, SOLD } from './cases.js';
+import { computeMarts, type Given, openLake, type TestLake, texts } from './support.js';
+
+const NOT_SOLD = 8;
+const ON_APPROVAL = 4;
+
+const MARTS = ['sell_through', 'time_to_sale', 'relisting', 'seller_types', 'title_breakdown'];
+const tests = {
+  models: readModels().filter(({ name }) => MARTS.includes(name)),
+  checks: readChecks().filter(({ test }) => MARTS.some((mart) => test.startsWith(mart))),
+};
+
+let lake: TestLake;
+beforeAll(async () => {
+  lake = await openLake();
+});
+afterAll(() => lake.close());
+
+/** Computes the marts of what is given and answers a query; the tests and checks of these marts must pass. */
+async function ask(given: Readonly<Record<string, readonly Given[]>>, sql: string) {
+  await computeMarts(lake, { ...base, ...given });
+  const failed = (await runDataTests(lake.connection, tests)).filter(({ failures }) => failures > 0);
+  expect(failed).toEqual([]);
+  return texts(lake, sql);
+}
+
+/** Lots of one auction each, numbered from `from`. */
+const auctioned = (count: number, from: number, day: string, status_id: number, rest: Given = {}): Given[] =>
+  Array.from({ length: count }, (_, place) =>
+    lot({ lot_id: from + place, sale_date: `${day}T15:00:00Z`, status_id, final_bid: 1000, ...rest }),
+  );
+
+describe('sell_through', () => {
+  it('counts attempts by their outcome and leaves out what is unresolved or still to come', async () => {
+    const lots = [
+      ...auctioned(3, 100, '2026-08-03', SOLD),
+      ...auctioned(2, 200, '2026-08-04', NOT_SOLD),
+      ...auctioned(1, 300, '2026-08-05', ON_APPROVAL),
+      ...auctioned(1, 400, '2026-08-06', 3),
+      ...auctioned(2, 500, '2026-10-06', SOLD),
+    ];
+    const found = await ask(
+      { lots },
+      `select cast(month as varchar) as month, domain_name, lots_offered, lots_unresolved, lots_sold, lots_not_sold,
+        lots_on_approval, sell_through from sell_through`,
+    );
+    expect(found).toEqual([
+      {
+        ...{
+          month: '2026-08-01',
+          domain_name: 'copart_com',
+          lots_offered: 6,
+          lots_unresolved: 1,
+          lots_sold: 3,
+        },
+        ...{ lots_not_sold: 2, lots_on_approval: 1, sell_through: 0.5 },
+      },
+    ]);
+  });
+
+  it('tells first attempts from later ones, also where the first is not resolved', async () => {
+    const relisted = Array.from({ length: 5 }, (_, place) => [
+      entry('2026-08-01T15:00:00Z', place === 0 ? 3 : NOT_SOLD, 900, { lot_id: 100 + place }),
+      entry('2026-08-10T15:00:00Z', place < 4 ? SOLD : NOT_SOLD, 900, { lot_id: 100 + place }),
+    ]).flat();
+    const lots = [100, 101, 102, 103, 104].map((lot_id) => lot({ lot_id }));
+    const found = await ask(
+      { lots, prices: relisted },
+      `select lots_offered, lots_unresolved, first_offered, first_sold, first_sell_through, later_offered, later_sold,
+        later_sell_through from sell_through`,
+    );
+    expect(found).toEqual([
+      {
+        ...{ lots_offered: 9, lots_unresolved: 1, first_offered: 4, first_sold: 0, first_sell_through: null },
+        ...{ later_offered: 5, later_sold: 4, later_sell_through: 0.8 },
+      },
+    ]);
+  });
+
+  it('pools a month with the two calendar months before it, over the end of a year and over gaps', async () => {
+    const lots = [
+      ...auctioned(3, 100, '2025-11-10', SOLD),
+      ...auctioned(3, 200, '2026-01-10', NOT_SOLD),
+      ...auctioned(1, 300, '2026-02-10', SOLD),
+      ...auctioned(2, 400, '2026-03-10', SOLD),
+    ];
+    const found = await ask(
+      { lots },
+      `select cast(month as varchar) as month, lots_offered, sell_through, sell_through_3m
+       from sell_through order by month`,
+    );
+    expect(found).toEqual([
+      { month: '2025-11-01', lots_offered: 3, sell_through: null, sell_through_3m: null },
+      { month: '2026-01-01', lots_offered: 3, sell_through: null, sell_through_3m: 0.5 },
+      { month: '2026-02-01', lots_offered: 1, sell_through: null, sell_through_3m: null },
+      { month: '2026-03-01', lots_offered: 2, sell_through: null, sell_through_3m: 0.5 },
+    ]);
+  });
+});
+
+describe('time_to_sale', () => {
+  it('counts whole days to the sale, of lots that were there before it', async () => {
+    const created = [
+      '2026-07-31T23:59:00Z',
+      '2026-07-30',
+      '2026-07-29',
+      '2026-07-28',
+      '2026-08-01T14:59:00Z',
+    ];
+    const lots = [
+      ...created.map((created_at, place) => lot({ lot_id: place, created_at })),
+      lot({ lot_id: 8, created_at: '2026-08-02T00:01:00Z' }),
+      lot({ lot_id: 9, created_at: null }),
+    ].map((given) => ({ ...given, sale_date: '2026-08-01T15:00:00Z', status_id: SOLD, final_bid: 1000 }));
+    const found = await ask(
+      { lots },
+      `select manufacturer_name, lots_sold, timed_lots, days_median, days_p25, days_p90, attempts_mean, open_lots
+       from time_to_sale`,
+    );
+    expect(found).toEqual([
+      {
+        ...{
+          manufacturer_name: 'Ford',
+          lots_sold: 7,
+          timed_lots: 5,
+          days_median: 2,
+          days_p25: 1,
+          days_p90: 3.6,
+        },
+        ...{ attempts_mean: 1, open_lots: 0 },
+      },
+    ]);
+  });
+
+  it('counts a relisted lot from its creation, and the attempts that it took', async () => {
+    const lots = [1, 2, 3, 4, 5].map((lot_id) => lot({ lot_id, created_at: '2026-07-01T00:00:00Z' }));
+    const prices = lots.flatMap(({ lot_id = null }) => [
+      entry('2026-07-11T15:00:00Z', NOT_SOLD, 900, { lot_id }),
+      entry('2026-07-21T15:00:00Z', lot_id === 5 ? SOLD : NOT_SOLD, 900, { lot_id }),
+      ...(lot_id === 5 ? [] : [entry('2026-07-31T15:00:00Z', SOLD, 900, { lot_id })]),
+    ]);
+    const found = await ask(
+      { lots, prices },
+      'select lots_sold, days_median, attempts_mean from time_to_sale',
+    );
+    expect(found).toEqual([{ lots_sold: 5, days_median: 30, attempts_mean: 2.8 }]);
+  });
+
+  it('shows lots that are open and lots that left beside those that are sold, also of source 12', async () => {
+    const days = ['2026-09-06', '2026-09-07', '2026-09-08', '2026-09-09', '2026-08-01'];
+    const lots = [
+      ...days.map((created_at, place) => lot({ lot_id: place, created_at })),
+      ...auctioned(1, 50, '2026-08-20', SOLD, { created_at: '2026-08-01' }),
+      ...auctioned(1, 60, '2026-08-20', SOLD, {
+        ...{
+          created_at: '2026-08-01',
+          archived: true,
+          archived_at: '2026-08-21',
+          last_seen_at: '2026-08-22',
+        },
+      }),
+      ...days.map((created_at, place) =>
+        lot({
+          ...{ lot_id: 100 + place, domain_id: 12, domain_name: 'encar_com', created_at, archived: true },
+          ...{
+            archived_at: '2026-09-09T12:00:00Z',
+            status_id: SOLD,
+            sale_date: '2026-09-09',
+            final_bid: 100,
+          },
+        }),
+      ),
+    ];
+    const found = await ask(
+      { lots },
+      `select domain_id, lots_sold, open_lots, open_days_median, left_lots, left_days_median
+       from time_to_sale order by domain_id`,
+    );
+    expect(found).toEqual([
+      {
+        ...{ domain_id: 3, lots_sold: 2, open_lots: 5, open_days_median: 3 },
+        ...{ left_lots: 1, left_days_median: null },
+      },
+      {
+        ...{ domain_id: 12, lots_sold: 0, open_lots: 0, open_days_median: null },
+        ...{ left_lots: 5, left_days_median: 2 },
+      },
+    ]);
+  });
+
+  it('keeps vehicles without a manufacturer or model as a group of their own', async () => {
+    const vehicles = [...base.vehicles, { vehicle_id: 11 }];
+    const lots = [
+      lot({ created_at: '2026-09-01' }),
+      lot({ lot_id: 2, vehicle_id: 11, created_at: '2026-09-01' }),
+    ];
+    const found = await ask(
+      { vehicles, lots },
+      'select manufacturer_id, model_name, open_lots from time_to_sale order by manufacturer_id',
+    );
+    expect(found).toEqual([
+      { manufacturer_id: 5, model_name: 'F-150', open_lots: 1 },
+      { manufacturer_id: null, model_name: null, open_lots: 1 },
+    ]);
+  });
+});

@@ -1,0 +1,56 @@
+import type { OracleAttempt } from '../../oracle-attempts.js';
+import type { MartRow, WorldNight } from '../night.js';
+import { groupBy } from '../statistics.js';
+import { attempts, names } from './sales.js';
+
+/** Outcomes that count as offered. */
+const HELD: readonly string[] = ['sold', 'not_sold', 'on_approval'];
+
+/** Months since the year 0. */
+function monthOf({ saleDate }: OracleAttempt): number {
+  const at = new Date(saleDate);
+  return at.getUTCFullYear() * 12 + at.getUTCMonth();
+}
+
+export function rows(night: WorldNight): MartRow[] {
+  const { domain } = names(night);
+  const past = attempts(night).filter(({ outcome }) => outcome !== 'upcoming');
+  const groups = groupBy(past, (attempt) => `${attempt.lot.domain} ${monthOf(attempt)}`);
+  return [...groups].map(([key, group]): MartRow => {
+    const [domainId = 0, month = 0] = key.split(' ').map(Number);
+    const pooled = [0, 1, 2].flatMap((back) => groups.get(`${domainId} ${month - back}`) ?? []);
+    const all = tally(group, night.minimumGroup);
+    const first = tally(
+      group.filter(({ attempt }) => attempt === 1),
+      night.minimumGroup,
+    );
+    const later = tally(
+      group.filter(({ attempt }) => attempt > 1),
+      night.minimumGroup,
+    );
+    return {
+      month: new Date(Date.UTC(Math.floor(month / 12), month % 12)).toISOString().slice(0, 10),
+      domain_id: domainId,
+      domain_name: domain.get(domainId) ?? null,
+      lots_offered: all.offered,
+      lots_unresolved: group.length - all.offered,
+      lots_sold: all.sold,
+      lots_not_sold: group.filter(({ outcome }) => outcome === 'not_sold').length,
+      lots_on_approval: group.filter(({ outcome }) => outcome === 'on_approval').length,
+      sell_through: all.rate,
+      first_offered: first.offered,
+      first_sold: first.sold,
+      first_sell_through: first.rate,
+      later_offered: later.offered,
+      later_sold: later.sold,
+      later_sell_through: later.rate,
+      sell_through_3m: tally(pooled, night.minimumGroup).rate,
+    };
+  });
+}
+
+function tally(group: readonly OracleAttempt[], least: number) {
+  const offered = group.filter(({ outcome }) => HELD.includes(outcome)).length;
+  const sold = group.filter(({ outcome }) => outcome === 'sold').length;
+  return { offered, sold, rate: offered < least || offered === 0 ? null : sold / offered };
+}
