@@ -1,0 +1,66 @@
+import { instantOf, type MartRow, type ServedLot, type WorldNight } from '../night.js';
+import { groupBy, median, percentile } from '../statistics.js';
+import { attempts, names } from './sales.js';
+
+const DAY = 86_400_000;
+
+/** Whole days (UTC) from one instant to another; none where one is not known or they are the wrong way round. */
+function daysBetween(from: number | null, to: number | null): number[] {
+  if (from === null || to === null) return [];
+  const days = Math.floor(to / DAY) - Math.floor(from / DAY);
+  return days < 0 ? [] : [days];
+}
+
+export async function rows(night: WorldNight): Promise<MartRow[]> {
+  const { domain, manufacturer, model } = names(night);
+  const { minimumGroup: least, now } = night;
+  // When a lot left is what the lake says: the feed gives it for some, the archive feed for others.
+  const leftAt = new Map((await night.rows('lots')).map((row) => [Number(row.lot_id), row.archived_at]));
+  const sale = new Map(
+    attempts(night)
+      .filter(({ outcome }) => outcome === 'sold')
+      .map((attempt) => [attempt.lot.id, attempt]),
+  );
+  const createdAt = ({ raw }: ServedLot): number | null => instantOf(raw.created_at);
+  const groups = groupBy(night.lots.values(), ({ lot, vehicle }) =>
+    JSON.stringify([lot.domain, vehicle.manufacturer?.id ?? null, vehicle.model?.id ?? null]),
+  );
+  return [...groups].map(([key, group]): MartRow => {
+    const [domainId, manufacturerId, modelId] = JSON.parse(key);
+    const sold = group.flatMap((served) => {
+      const attempt = sale.get(served.lot.id);
+      return attempt === undefined ? [] : [{ served, attempt }];
+    });
+    const days = sold.flatMap(({ served, attempt }) => daysBetween(createdAt(served), attempt.saleDate));
+    const left = group.filter(({ lot }) => lot.archived);
+    const open = group.filter(({ lot }) => !lot.archived && !sale.has(lot.id));
+    const tries = sold.reduce((sum, { attempt }) => sum + attempt.attempt, 0);
+    return {
+      domain_id: domainId,
+      domain_name: domain.get(domainId) ?? null,
+      manufacturer_id: manufacturerId,
+      manufacturer_name: manufacturer.get(manufacturerId) ?? null,
+      model_id: modelId,
+      model_name: model.get(modelId) ?? null,
+      lots_sold: sold.length,
+      timed_lots: days.length,
+      days_median: median(days, least),
+      days_p25: percentile(days, 0.25, least),
+      days_p75: percentile(days, 0.75, least),
+      days_p90: percentile(days, 0.9, least),
+      attempts_mean: sold.length < least ? null : tries / sold.length,
+      open_lots: open.length,
+      open_days_median: median(
+        open.flatMap((served) => daysBetween(createdAt(served), now)),
+        least,
+      ),
+      left_lots: left.length,
+      left_days_median: median(
+        left.flatMap((served) =>
+          daysBetween(createdAt(served), (leftAt.get(served.lot.id) as number | null) ?? null),
+        ),
+        least,
+      ),
+    };
+  });
+}
