@@ -1,10 +1,8 @@
 import type { OracleAttempt } from '../../oracle-attempts.js';
 import type { MartRow, WorldNight } from '../night.js';
+import { isHeld } from '../ratios.js';
 import { groupBy } from '../statistics.js';
 import { attempts, names } from './sales.js';
-
-/** Outcomes that count as offered. */
-const HELD: readonly string[] = ['sold', 'not_sold', 'on_approval'];
 
 /** Months since the year 0. */
 function monthOf({ saleDate }: OracleAttempt): number {
@@ -50,7 +48,7 @@ export function rows(night: WorldNight): MartRow[] {
 }
 
 function tally(group: readonly OracleAttempt[], least: number) {
-  const offered = group.filter(({ outcome }) => HELD.includes(outcome)).length;
+  const offered = group.filter(isHeld).length;
   const sold = group.filter(({ outcome }) => outcome === 'sold').length;
   return { offered, sold, rate: offered < least || offered === 0 ? null : sold / offered };
 }

@@ -1,0 +1,89 @@
+with settings as (
+    select max_by(minimum_group, started_at) as minimum_group from runs
+),
+source_names as (
+    select domain_id, max(trim(domain_name)) as domain_name from lots group by domain_id
+),
+held_attempts as (
+    -- few lots get far: ten attempts and more are one group
+    select
+        domain_id,
+        manufacturer_id,
+        model_id,
+        year,
+        least(attempt, 10) as attempt,
+        outcome,
+        price,
+        days_since_previous,
+        amount_change_share
+    from sales
+    where outcome in ('sold', 'not_sold', 'on_approval')
+),
+first_sales as (
+    select
+        domain_id,
+        manufacturer_id,
+        model_id,
+        year,
+        count(*) as priced_lots,
+        percentile_cont(0.5) within group (order by price) as price_median
+    from held_attempts
+    where attempt = 1 and price is not null
+    group by domain_id, manufacturer_id, model_id, year
+),
+first_medians as (
+    -- joined by equality below: a vehicle without a known manufacturer, model or year is compared with none
+    select
+        first_sales.domain_id,
+        first_sales.manufacturer_id,
+        first_sales.model_id,
+        first_sales.year,
+        first_sales.price_median
+    from first_sales
+    cross join settings
+    where first_sales.priced_lots >= settings.minimum_group
+),
+attempts as (
+    select
+        held_attempts.domain_id,
+        held_attempts.attempt,
+        count(*) as lots_reached,
+        count(case when held_attempts.outcome = 'sold' then 1 end) as lots_sold,
+        percentile_cont(0.5) within group (order by held_attempts.days_since_previous) as days_since_previous_median,
+        count(held_attempts.amount_change_share) as changed_lots,
+        percentile_cont(0.5) within group (order by held_attempts.amount_change_share) as amount_change_share_median,
+        count(held_attempts.price / first_medians.price_median) as compared_lots,
+        percentile_cont(0.5) within group (order by held_attempts.price / first_medians.price_median)
+            as price_ratio_to_first_median
+    from held_attempts
+    left join first_medians
+        on first_medians.domain_id = held_attempts.domain_id
+        and first_medians.manufacturer_id = held_attempts.manufacturer_id
+        and first_medians.model_id = held_attempts.model_id
+        and first_medians.year = held_attempts.year
+    group by held_attempts.domain_id, held_attempts.attempt
+),
+final as (
+    select
+        attempts.domain_id,
+        source_names.domain_name,
+        attempts.attempt,
+        attempts.lots_reached,
+        attempts.lots_sold,
+        case
+            when attempts.lots_reached >= settings.minimum_group
+            then cast(attempts.lots_sold as double) / attempts.lots_reached
+        end as sold_share,
+        case when attempts.lots_reached >= settings.minimum_group then attempts.days_since_previous_median end
+            as days_since_previous_median,
+        attempts.changed_lots,
+        case when attempts.changed_lots >= settings.minimum_group then attempts.amount_change_share_median end
+            as amount_change_share_median,
+        attempts.compared_lots,
+        case when attempts.compared_lots >= settings.minimum_group then attempts.price_ratio_to_first_median end
+            as price_ratio_to_first_median
+    from attempts
+    cross join settings
+    left join source_names on source_names.domain_id = attempts.domain_id
+)
+select * from final

@@ -1,0 +1,53 @@
+/** What several oracles ask of attempts. */
+import type { OracleAttempt } from '../oracle-attempts.js';
+import type { WorldNight } from './night.js';
+import { groupBy, median } from './statistics.js';
+
+/** Whether an attempt counts as offered (docs/marts.md). */
+export const isHeld = ({ outcome }: OracleAttempt): boolean =>
+  ['sold', 'not_sold', 'on_approval'].includes(outcome);
+
+/** The prices of attempts, without those that have none. */
+export const pricesOf = (attempts: readonly OracleAttempt[]): number[] =>
+  attempts.flatMap(({ price }) => price ?? []);
+
+/** Gives the ratios of those attempts that have a price and enough prices to compare it with. */
+type Compare = (attempts: readonly OracleAttempt[]) => number[];
+
+/** Compares prices with the median price of `reference` for the same source, manufacturer, model and year. */
+export function ratiosTo(night: WorldNight, reference: readonly OracleAttempt[]): Compare {
+  const groups = modelYears(night, reference);
+  return ratios((attempt) => groups.get(modelYear(night, attempt)) ?? [], night.minimumGroup);
+}
+
+/** The same, but a price that is in `reference` is left out of the median that it is compared with. */
+export function ratiosToOthers(night: WorldNight, reference: readonly OracleAttempt[]): Compare {
+  const groups = modelYears(night, reference);
+  const others = (attempt: OracleAttempt): OracleAttempt[] =>
+    (groups.get(modelYear(night, attempt)) ?? []).filter((other) => other !== attempt);
+  return ratios(others, night.minimumGroup);
+}
+
+const UNKNOWN = 'unknown';
+
+/** Source, manufacturer, model and year, where all are known. */
+function modelYear(night: WorldNight, { lot }: OracleAttempt): string {
+  const { manufacturer, model, year } = night.lots.get(lot.id)?.vehicle ?? {};
+  const parts = [lot.domain, manufacturer?.id, model?.id, year];
+  return parts.every((part) => typeof part === 'number') ? parts.join(' ') : UNKNOWN;
+}
+
+function modelYears(night: WorldNight, attempts: readonly OracleAttempt[]): Map<string, OracleAttempt[]> {
+  const groups = groupBy(attempts, (attempt) => modelYear(night, attempt));
+  groups.delete(UNKNOWN);
+  return groups;
+}
+
+function ratios(referenceOf: (attempt: OracleAttempt) => readonly OracleAttempt[], least: number): Compare {
+  return (attempts) =>
+    attempts.flatMap((attempt) => {
+      if (attempt.price === null) return [];
+      const middle = median(pricesOf(referenceOf(attempt)), least);
+      return middle === null ? [] : [attempt.price / middle];
+    });
+}
