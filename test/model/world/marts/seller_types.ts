@@ -1,0 +1,43 @@
+import type { Json, MartRow, WorldNight } from '../night.js';
+import { isHeld, pricesOf, ratiosToOthers } from '../ratios.js';
+import { cents, groupBy, median } from '../statistics.js';
+import { attempts, names } from './sales.js';
+
+/** What kind of seller a lot has: a text, an object with an id and a name, or nothing. */
+function typeOf(raw: Json): string {
+  const given = raw.seller_type;
+  if (given?.id === 1) return 'insurance';
+  if (given?.id === 2) return 'non_insurance';
+  const name: string = typeof given === 'string' ? given : (given?.name ?? '');
+  return name.trim().toLowerCase() || 'unknown';
+}
+
+export function rows(night: WorldNight): MartRow[] {
+  const { domain } = names(night);
+  const { minimumGroup: least } = night;
+  const held = groupBy(attempts(night).filter(isHeld), ({ lot }) => String(lot.id));
+  const ratiosOf = ratiosToOthers(night, [...held.values()].flat());
+  const sources = groupBy(night.lots.values(), ({ lot }) => String(lot.domain));
+  return [...sources].flatMap(([domainId, all]) =>
+    [...groupBy(all, ({ raw }) => typeOf(raw))].map(([type, lots]): MartRow => {
+      const offered = lots.flatMap(({ lot }) => held.get(String(lot.id)) ?? []);
+      const sold = offered.filter(({ outcome }) => outcome === 'sold');
+      const ratios = ratiosOf(sold);
+      return {
+        domain_id: Number(domainId),
+        domain_name: domain.get(Number(domainId)) ?? null,
+        seller_type: type,
+        lots: lots.length,
+        share: lots.length / all.length,
+        lots_offered: offered.length,
+        lots_sold: sold.length,
+        sell_through: offered.length < least ? null : sold.length / offered.length,
+        priced_lots: pricesOf(sold).length,
+        currency: 'USD',
+        price_median: cents(median(pricesOf(sold), least)),
+        compared_lots: ratios.length,
+        price_ratio_median: median(ratios, least),
+      };
+    }),
+  );
+}
