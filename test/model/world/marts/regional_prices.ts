@@ -1,0 +1,91 @@
+import type { Json, MartRow, WorldNight } from '../night.js';
+import { type PricedLot, pricedLots, ratiosToPeers } from '../priced-lots.js';
+import { cents, groupBy, median, percentile } from '../statistics.js';
+import { attempts } from './sales.js';
+
+/** Where a lot stands, as the mart names it. */
+interface Place {
+  readonly lot: number;
+  readonly country: string | null;
+  readonly state: string | null;
+  readonly city: number | null;
+  readonly raw: Json;
+}
+
+const text = (value: unknown): string | null => (typeof value === 'string' && value.trim()) || null;
+
+const placeOf = (lot: number, raw: Json): Place => ({
+  lot,
+  country: text(raw.location?.country?.iso)?.toUpperCase() ?? null,
+  state: text(raw.location?.state?.code)?.toUpperCase() ?? null,
+  city: raw.location?.city?.id ?? null,
+  raw,
+});
+
+/** The last name in the alphabet that any of the lots gives. */
+function nameOf(places: readonly Place[], read: (raw: Json) => unknown): string | null {
+  const names = places.flatMap(({ raw }) => text(read(raw)) ?? []);
+  return names.sort().at(-1) ?? null;
+}
+
+function meanOf(places: readonly Place[], member: 'latitude' | 'longitude'): number | null {
+  const known = places.flatMap(({ raw: { location } }) =>
+    typeof location?.latitude === 'number' && typeof location?.longitude === 'number'
+      ? [location[member]]
+      : [],
+  );
+  if (known.length === 0) return null;
+  const mean = known.reduce((sum: number, degrees: number) => sum + degrees, 0) / known.length;
+  return Math.round(mean * 10_000) / 10_000;
+}
+
+export function rows(night: WorldNight): MartRow[] {
+  const least = night.minimumGroup;
+  const places = [...night.lots].flatMap(([lot, { raw }]) =>
+    raw.domain.id === 12 ? [] : [placeOf(lot, raw)],
+  );
+  const sold = new Set(attempts(night).flatMap(({ lot, outcome }) => (outcome === 'sold' ? [lot.id] : [])));
+  const priced = new Map<number, PricedLot>(pricedLots(night).map((lot) => [lot.lot, lot]));
+  const ratios = ratiosToPeers([...priced.values()], least, (lot) => [
+    placeOf(lot.lot, lot.raw).country,
+    lot.manufacturer,
+    lot.model,
+    lot.year,
+  ]);
+  const inState = groupBy(places, ({ country, state }) => JSON.stringify([country, state]));
+  const inCity = groupBy(places, ({ city }) => String(city));
+  const rowsOf = (level: string, groups: Map<string, Place[]>): MartRow[] =>
+    [...groups.values()].flatMap((group): MartRow[] => {
+      const [first] = group;
+      if (first === undefined) return [];
+      const { country, state } = first;
+      const city = level === 'city' ? first.city : null;
+      const prices = group.flatMap(({ lot }) => priced.get(lot)?.price ?? []);
+      const compared = group.flatMap(({ lot }) => ratios.get(lot) ?? []);
+      const stateLots = inState.get(JSON.stringify([country, state])) ?? [];
+      return [
+        {
+          level,
+          country_iso: country,
+          state_code: state,
+          state_name: state === null ? null : nameOf(stateLots, (raw) => raw.location.state?.name),
+          city_id: city,
+          city_name:
+            city === null ? null : nameOf(inCity.get(String(city)) ?? [], (raw) => raw.location.city?.name),
+          latitude: meanOf(group, 'latitude'),
+          longitude: meanOf(group, 'longitude'),
+          lots: group.length,
+          lots_sold: group.filter(({ lot }) => sold.has(lot)).length,
+          priced_lots: prices.length,
+          currency: 'USD',
+          price_median: cents(median(prices, least)),
+          compared_lots: compared.length,
+          price_ratio_median: median(compared, least),
+          price_ratio_p25: percentile(compared, 0.25, least),
+          price_ratio_p75: percentile(compared, 0.75, least),
+        },
+      ];
+    });
+  const cities = groupBy(places, ({ country, state, city }) => JSON.stringify([country, state, city]));
+  return [...rowsOf('state', inState), ...rowsOf('city', cities)];
+}

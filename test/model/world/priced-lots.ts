@@ -1,0 +1,67 @@
+import { attempts } from './marts/sales.js';
+import type { Json, WorldNight } from './night.js';
+import { groupBy, median } from './statistics.js';
+
+/** A lot that was sold for a trusted price, with what it is compared by. */
+export interface PricedLot {
+  readonly lot: number;
+  readonly domain: number;
+  readonly price: number;
+  readonly isBuyNow: boolean;
+  /** Calendar year (UTC) of the sale. */
+  readonly soldIn: number;
+  readonly manufacturer: number | null;
+  readonly model: number | null;
+  readonly year: number | null;
+  readonly raw: Json;
+}
+
+/** The lots of a night with a trusted price. */
+export function pricedLots(night: WorldNight): readonly PricedLot[] {
+  return attempts(night).flatMap(({ lot, price, basis, saleDate }): PricedLot[] => {
+    if (price === null) return [];
+    const { raw, vehicle } = night.lots.get(lot.id) ?? {};
+    return [
+      {
+        lot: lot.id,
+        domain: lot.domain,
+        price,
+        isBuyNow: basis === 'buy_now',
+        soldIn: new Date(saleDate).getUTCFullYear(),
+        manufacturer: vehicle?.manufacturer?.id ?? null,
+        model: vehicle?.model?.id ?? null,
+        year: vehicle?.year ?? null,
+        raw,
+      },
+    ];
+  });
+}
+
+/**
+ * Each price against the median of its peers, by lot.
+ * @param peersOf names the lots that are compared with each other; null for a lot that has no peers
+ * @param measure lots whose prices make the medians; all of them unless given
+ */
+export function ratiosToPeers(
+  lots: readonly PricedLot[],
+  least: number,
+  peersOf: (lot: PricedLot) => readonly (string | number | null)[],
+  measure: readonly PricedLot[] = lots,
+): Map<number, number> {
+  const nameOf = (lot: PricedLot): string => JSON.stringify(peersOf(lot));
+  const medians = new Map<string, number | null>();
+  for (const [name, peers] of groupBy(measure, nameOf))
+    medians.set(
+      name,
+      median(
+        peers.map(({ price }) => price),
+        least,
+      ),
+    );
+  const ratios = new Map<number, number>();
+  for (const lot of lots) {
+    const middle = medians.get(nameOf(lot)) ?? null;
+    if (middle !== null && !peersOf(lot).includes(null)) ratios.set(lot.lot, lot.price / middle);
+  }
+  return ratios;
+}
