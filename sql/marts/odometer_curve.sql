@@ -1,0 +1,112 @@
+with settings as (
+    select max_by(minimum_group, started_at) as minimum_group from runs
+),
+levels as (
+    select 'all' as level
+    union all
+    select 'model' as level
+),
+manufacturer_names as (
+    select manufacturer_id, max(trim(manufacturer_name)) as manufacturer_name from vehicles group by manufacturer_id
+),
+model_names as (
+    select model_id, max(trim(model_name)) as model_name from vehicles group by model_id
+),
+priced as (
+    select
+        lot_id,
+        domain_id,
+        manufacturer_id,
+        model_id,
+        year,
+        cast(extract(year from sale_month) as bigint) - year as age_years,
+        price
+    from sales
+    where price is not null
+),
+readings as (
+    -- hours, readings known to be wrong and kilometres that may be miles are no distances
+    select lot_id, cast(odometer_km as double) as odometer_km
+    from lots
+    where odometer_km > 0
+        and coalesce(odometer_status_id, 1) in (1, 3)
+        and not coalesce(odometer_out_of_range, false)
+        and not coalesce(odometer_unit_uncertain, false)
+),
+model_years as (
+    select
+        domain_id,
+        manufacturer_id,
+        model_id,
+        year,
+        count(*) as priced_lots,
+        percentile_cont(0.5) within group (order by price) as price_median
+    from priced
+    where manufacturer_id is not null and model_id is not null and year is not null
+    group by domain_id, manufacturer_id, model_id, year
+),
+compared as (
+    select
+        priced.manufacturer_id,
+        priced.model_id,
+        least(greatest(priced.age_years, 0), 30) as age_years,
+        cast(least(floor(readings.odometer_km / 25000), 16) as bigint) * 25000 as odometer_band_km,
+        priced.price,
+        case when model_years.priced_lots >= settings.minimum_group then priced.price / model_years.price_median end
+            as price_ratio
+    from priced
+    cross join settings
+    inner join readings on readings.lot_id = priced.lot_id
+    left join model_years
+        on model_years.domain_id = priced.domain_id
+        and model_years.manufacturer_id = priced.manufacturer_id
+        and model_years.model_id = priced.model_id
+        and model_years.year = priced.year
+    where priced.age_years is not null
+),
+leveled as (
+    select
+        levels.level,
+        case when levels.level = 'model' then compared.manufacturer_id end as manufacturer_id,
+        case when levels.level = 'model' then compared.model_id end as model_id,
+        compared.age_years,
+        compared.odometer_band_km,
+        compared.price,
+        compared.price_ratio
+    from compared
+    cross join levels
+),
+bands as (
+    select
+        level,
+        manufacturer_id,
+        model_id,
+        age_years,
+        odometer_band_km,
+        count(*) as priced_lots,
+        percentile_cont(0.5) within group (order by price) as price_median,
+        count(price_ratio) as compared_lots,
+        percentile_cont(0.5) within group (order by price_ratio) as price_ratio_median
+    from leveled
+    group by level, manufacturer_id, model_id, age_years, odometer_band_km
+),
+final as (
+    select
+        bands.level,
+        bands.manufacturer_id,
+        manufacturer_names.manufacturer_name,
+        bands.model_id,
+        model_names.model_name,
+        bands.age_years,
+        bands.odometer_band_km,
+        bands.priced_lots,
+        'USD' as currency,
+        case when bands.priced_lots >= settings.minimum_group then round(bands.price_median, 2) end as price_median,
+        bands.compared_lots,
+        case when bands.compared_lots >= settings.minimum_group then bands.price_ratio_median end as price_ratio_median
+    from bands
+    cross join settings
+    left join manufacturer_names on manufacturer_names.manufacturer_id = bands.manufacturer_id
+    left join model_names on model_names.model_id = bands.model_id
+)
+select * from final

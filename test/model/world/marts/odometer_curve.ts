@@ -1,0 +1,61 @@
+import type { MartRow, WorldNight } from '../night.js';
+import { type PricedLot, pricedLots, ratiosToPeers } from '../priced-lots.js';
+import { cents, groupBy, median } from '../statistics.js';
+import { names } from './sales.js';
+
+interface Driven {
+  readonly sale: PricedLot;
+  readonly age: number;
+  readonly band: number;
+}
+
+export function rows(night: WorldNight): MartRow[] {
+  const least = night.minimumGroup;
+  const { manufacturer, model } = names(night);
+  const sales = pricedLots(night);
+  const ratios = ratiosToPeers(sales, least, (sale) => [
+    sale.domain,
+    sale.manufacturer,
+    sale.model,
+    sale.year,
+  ]);
+  const driven = sales.flatMap((sale): Driven[] => {
+    const km = night.lots.get(sale.lot)?.lot.km ?? null;
+    if (km === null || sale.year === null) return [];
+    const age = Math.min(30, Math.max(0, sale.soldIn - sale.year));
+    return [{ sale, age, band: Math.min(400_000, km - (km % 25_000)) }];
+  });
+  const row = (level: 'all' | 'model', lots: readonly Driven[]): MartRow[] => {
+    const [first] = lots;
+    if (first === undefined) return [];
+    const { sale, age, band } = first;
+    const ids =
+      level === 'all' ? { maker: null, model: null } : { maker: sale.manufacturer, model: sale.model };
+    const prices = lots.map(({ sale: { price } }) => price);
+    const compared = lots.flatMap(({ sale: { lot } }) => ratios.get(lot) ?? []);
+    return [
+      {
+        level,
+        manufacturer_id: ids.maker,
+        manufacturer_name: ids.maker === null ? null : (manufacturer.get(ids.maker) ?? null),
+        model_id: ids.model,
+        model_name: ids.model === null ? null : (model.get(ids.model) ?? null),
+        age_years: age,
+        odometer_band_km: band,
+        priced_lots: prices.length,
+        currency: 'USD',
+        price_median: cents(median(prices, least)),
+        compared_lots: compared.length,
+        price_ratio_median: median(compared, least),
+      },
+    ];
+  };
+  const all = groupBy(driven, ({ age, band }) => `${age} ${band}`);
+  const models = groupBy(driven, ({ sale, age, band }) =>
+    JSON.stringify([sale.manufacturer, sale.model, age, band]),
+  );
+  return [
+    ...[...all.values()].flatMap((lots) => row('all', lots)),
+    ...[...models.values()].flatMap((lots) => row('model', lots)),
+  ];
+}
