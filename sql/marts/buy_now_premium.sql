@@ -1,0 +1,139 @@
+with settings as (
+    select max_by(minimum_group, started_at) as minimum_group from runs
+),
+levels as (
+    select 'all' as level
+    union all
+    select 'model_year' as level
+),
+manufacturer_names as (
+    select manufacturer_id, max(trim(manufacturer_name)) as manufacturer_name from vehicles group by manufacturer_id
+),
+model_names as (
+    select model_id, max(trim(model_name)) as model_name from vehicles group by model_id
+),
+source_vehicles as (
+    select vehicle_id, manufacturer_id, model_id, year from vehicles
+),
+offers as (
+    -- 0 means that a lot has no Buy Now price; source 12 asks prices for all its cars
+    select vehicle_id, count(*) as offered_lots
+    from lots
+    where domain_id <> 12 and buy_now > 0 and buy_now <= 5000000
+    group by vehicle_id
+),
+offered as (
+    select
+        source_vehicles.manufacturer_id,
+        source_vehicles.model_id,
+        source_vehicles.year,
+        sum(offers.offered_lots) as offered_lots
+    from offers
+    left join source_vehicles on source_vehicles.vehicle_id = offers.vehicle_id
+    group by source_vehicles.manufacturer_id, source_vehicles.model_id, source_vehicles.year
+),
+priced as (
+    select
+        domain_id,
+        manufacturer_id,
+        model_id,
+        year,
+        case when trust_basis = 'buy_now' then price end as buy_now_price,
+        case when trust_basis <> 'buy_now' then price end as auction_price
+    from sales
+    where price is not null
+),
+auctions as (
+    select
+        domain_id,
+        manufacturer_id,
+        model_id,
+        year,
+        count(auction_price) as auction_lots,
+        percentile_cont(0.5) within group (order by auction_price) as auction_median
+    from priced
+    where manufacturer_id is not null and model_id is not null and year is not null
+    group by domain_id, manufacturer_id, model_id, year
+),
+compared as (
+    select
+        priced.manufacturer_id,
+        priced.model_id,
+        priced.year,
+        priced.buy_now_price,
+        priced.auction_price,
+        case
+            when auctions.auction_lots >= settings.minimum_group
+            then priced.buy_now_price / auctions.auction_median - 1
+        end as premium
+    from priced
+    cross join settings
+    left join auctions
+        on auctions.domain_id = priced.domain_id
+        and auctions.manufacturer_id = priced.manufacturer_id
+        and auctions.model_id = priced.model_id
+        and auctions.year = priced.year
+),
+facts as (
+    select manufacturer_id, model_id, year, 0 as offered_lots, buy_now_price, auction_price, premium from compared
+    union all
+    select manufacturer_id, model_id, year, offered_lots, null, null, null from offered
+),
+leveled as (
+    select
+        levels.level,
+        case when levels.level = 'model_year' then facts.manufacturer_id end as manufacturer_id,
+        case when levels.level = 'model_year' then facts.model_id end as model_id,
+        case when levels.level = 'model_year' then facts.year end as year,
+        facts.offered_lots,
+        facts.buy_now_price,
+        facts.auction_price,
+        facts.premium
+    from facts
+    cross join levels
+),
+premiums as (
+    select
+        level,
+        manufacturer_id,
+        model_id,
+        year,
+        cast(sum(offered_lots) as bigint) as offered_lots,
+        count(buy_now_price) as buy_now_lots,
+        count(auction_price) as auction_lots,
+        percentile_cont(0.5) within group (order by buy_now_price) as buy_now_median,
+        percentile_cont(0.5) within group (order by auction_price) as auction_median,
+        count(premium) as compared_lots,
+        percentile_cont(0.5) within group (order by premium) as premium_median
+    from leveled
+    group by level, manufacturer_id, model_id, year
+),
+final as (
+    select
+        premiums.level,
+        premiums.manufacturer_id,
+        manufacturer_names.manufacturer_name,
+        premiums.model_id,
+        model_names.model_name,
+        premiums.year,
+        premiums.offered_lots,
+        premiums.buy_now_lots,
+        premiums.auction_lots,
+        'USD' as currency,
+        -- medians over all models would compare one mix of cars with another
+        case
+            when premiums.level = 'model_year' and premiums.buy_now_lots >= settings.minimum_group
+            then round(premiums.buy_now_median, 2)
+        end as buy_now_median,
+        case
+            when premiums.level = 'model_year' and premiums.auction_lots >= settings.minimum_group
+            then round(premiums.auction_median, 2)
+        end as auction_median,
+        premiums.compared_lots,
+        case when premiums.compared_lots >= settings.minimum_group then premiums.premium_median end as premium_median
+    from premiums
+    cross join settings
+    left join manufacturer_names on manufacturer_names.manufacturer_id = premiums.manufacturer_id
+    left join model_names on model_names.model_id = premiums.model_id
+)
+select * from final
