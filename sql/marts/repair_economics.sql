@@ -1,0 +1,88 @@
+with settings as (
+    select max_by(minimum_group, started_at) as minimum_group from runs
+),
+source_names as (
+    select domain_id, max(trim(domain_name)) as domain_name from lots group by domain_id
+),
+sold_lots as (
+    select lot_id, price
+    from sales
+    where price is not null
+),
+estimated as (
+    -- the bounds of a price hold for estimates as well
+    select
+        lot_id,
+        domain_id,
+        estimate_repair_price as repair,
+        pre_accident_price as pre_accident,
+        estimate_repair_price / pre_accident_price as repair_share
+    from lots
+    where domain_id <> 12
+        and estimate_repair_price between 0 and 5000000
+        and pre_accident_price between 1 and 5000000
+),
+lot_facts as (
+    select
+        estimated.domain_id,
+        case
+            when estimated.repair_share < 0.25 then '0.00-0.25'
+            when estimated.repair_share < 0.5 then '0.25-0.50'
+            when estimated.repair_share < 0.75 then '0.50-0.75'
+            when estimated.repair_share < 1 then '0.75-1.00'
+            else '1.00+'
+        end as repair_band,
+        estimated.repair,
+        estimated.pre_accident,
+        sold_lots.price,
+        sold_lots.price / estimated.pre_accident as price_share,
+        (sold_lots.price + estimated.repair) / estimated.pre_accident as total_share,
+        estimated.pre_accident - sold_lots.price - estimated.repair as margin
+    from estimated
+    left join sold_lots on sold_lots.lot_id = estimated.lot_id
+),
+bands as (
+    select
+        domain_id,
+        repair_band,
+        count(*) as lots,
+        count(price) as priced_lots,
+        percentile_cont(0.5) within group (order by repair) as repair_median,
+        percentile_cont(0.5) within group (order by pre_accident) as pre_accident_median,
+        percentile_cont(0.5) within group (order by price) as price_median,
+        percentile_cont(0.5) within group (order by price_share) as price_share_median,
+        percentile_cont(0.5) within group (order by total_share) as total_share_median,
+        percentile_cont(0.5) within group (order by margin) as margin_median,
+        count(case when margin > 0 then 1 end) as below_value_lots
+    from lot_facts
+    group by domain_id, repair_band
+),
+judged as (
+    select
+        bands.*,
+        bands.lots >= settings.minimum_group as has_estimates,
+        bands.priced_lots >= settings.minimum_group as has_prices
+    from bands
+    cross join settings
+),
+final as (
+    select
+        judged.domain_id,
+        source_names.domain_name,
+        judged.repair_band,
+        judged.lots,
+        judged.priced_lots,
+        'USD' as currency,
+        case when judged.has_estimates then round(judged.repair_median, 2) end as repair_median,
+        case when judged.has_estimates then round(judged.pre_accident_median, 2) end as pre_accident_median,
+        case when judged.has_prices then round(judged.price_median, 2) end as price_median,
+        case when judged.has_prices then judged.price_share_median end as price_share_median,
+        case when judged.has_prices then judged.total_share_median end as total_share_median,
+        case when judged.has_prices then round(judged.margin_median, 2) end as margin_median,
+        judged.below_value_lots,
+        case when judged.has_prices then cast(judged.below_value_lots as double) / judged.priced_lots end
+            as below_value_share
+    from judged
+    left join source_names on source_names.domain_id = judged.domain_id
+)
+select * from final
