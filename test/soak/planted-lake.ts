@@ -1,0 +1,73 @@
+import { type PlantedLot, plantedLots, type World } from '../../src/sandbox/index.js';
+import { computeMarts, type Given, openLake, type TestLake } from '../model/support.js';
+
+/** A planted lot that ended in a sale for a known price, and that sale. */
+export interface PlantedSale {
+  readonly lot: PlantedLot;
+  readonly saleAt: Date;
+  readonly price: number;
+  readonly expected: number;
+  readonly isBoughtNow: boolean;
+}
+
+const DAY = 86_400_000;
+
+/** The sales of a planted world that are known for a day or more. */
+export function plantedSales(world: World): PlantedSale[] {
+  return [...plantedLots(world)].flatMap((lot): PlantedSale[] => {
+    const last = lot.attempts.at(-1);
+    if (last === undefined || !last.sold || !lot.priced) return [];
+    if (world.clock.getTime() - last.saleAt.getTime() < DAY) return [];
+    const { saleAt, bid: price, expected, isBoughtNow } = last;
+    return [{ lot, saleAt, price, expected, isBoughtNow }];
+  });
+}
+
+/** What the marts compare a sale with: the source, model and model year. */
+export const modelYearOf = ({ lot: { modelId, facts } }: PlantedSale): string =>
+  `${facts.domain} ${modelId} ${facts.year}`;
+
+/** The mean of values, each with a weight of its own where weights are given. */
+export function mean(values: readonly number[], weights: readonly number[] = values.map(() => 1)): number {
+  const total = weights.reduce((sum, weight) => sum + weight, 0);
+  return values.reduce((sum, value, place) => sum + value * (weights[place] ?? 0), 0) / total;
+}
+
+/**
+ * The marts of a lake that holds these sales as its lots; much faster than a night, so that the world can be large.
+ * @param minimumGroup least prices that a median rests on
+ */
+export async function plantedLake(
+  world: World,
+  sales: readonly PlantedSale[],
+  minimumGroup: number,
+): Promise<TestLake> {
+  const lake = await openLake();
+  const started_at = world.clock.toISOString();
+  const vehicles = new Map(
+    sales.map(({ lot: { vehicleId, modelId, facts } }): [number, Given] => [
+      vehicleId,
+      { vehicle_id: vehicleId, manufacturer_id: 1, model_id: modelId, year: facts.year },
+    ]),
+  );
+  const lots = sales.map(
+    ({ lot, saleAt, price, isBoughtNow }): Given => ({
+      lot_id: lot.lotId,
+      vehicle_id: lot.vehicleId,
+      domain_id: lot.facts.domain,
+      status_id: 6,
+      sale_date: saleAt.toISOString(),
+      final_bid: price,
+      buy_now: isBoughtNow ? price : 0,
+      odometer_km: lot.facts.km,
+      archived: false,
+    }),
+  );
+  await computeMarts(lake, {
+    runs: [{ run_id: 'r', started_at, minimum_group: minimumGroup }],
+    passes: [{ pass_id: 'p', stream: 'cars', state: 'sealed', started_at }],
+    vehicles: [...vehicles.values()],
+    lots,
+  });
+  return lake;
+}
