@@ -1,0 +1,29 @@
+import type { Json, WorldNight } from './night.js';
+
+/** A report as it was served, with the listing that it belongs to and the vehicle that it came in. */
+export interface ServedReport {
+  readonly domainId: number;
+  readonly listingId: string;
+  readonly reportId: string;
+  readonly vehicleId: number;
+  readonly raw: Json;
+}
+
+/** All inspection reports of a night. */
+export const inspectionsOf = (night: WorldNight): ServedReport[] =>
+  night.cars.flatMap((car) => (car.inspections ?? []).map((raw: Json) => served(car, raw)));
+
+/** All history reports of a night. */
+export const historiesOf = (night: WorldNight): ServedReport[] =>
+  night.cars.flatMap((car) => (car.vehicle_history_reports ?? []).map((raw: Json) => served(car, raw)));
+
+const served = (car: Json, raw: Json): ServedReport => ({
+  domainId: raw.vehicle_ref.domain_id,
+  listingId: raw.vehicle_ref.listing_id,
+  reportId: raw.report_id,
+  vehicleId: car.id,
+  raw,
+});
+
+/** A key of the service without outer spaces, or what stands for none. */
+export const keyOr = (key: string | null | undefined, none: string): string => key?.trim() || none;
