@@ -103,3 +103,57 @@ describe('inspection_issues', () => {
     ]);
   });
 });
+
+describe('check_breakdown', () => {
+  let position = 0;
+  const check = (type_key: string | null, result_key: string | null, rest: Given = {}): Given => ({
+    ...listing,
+    position: position++,
+    type_key,
+    result_key,
+    ...rest,
+  });
+  const breakdown = async () =>
+    (await texts(lake, 'select * from check_breakdown order by type_key, result_key')).map(
+      (row) =>
+        `${row.type_key} ${row.result_key}: ${row.checks} of ${row.share}, ${row.reports} reports, ` +
+        `${row.known_checks} known ${row.present_share}, ${row.count_sum}`,
+    );
+
+  it('take present and not_present alone for an answer', async () => {
+    const checks = [
+      check('theft_history', 'present', { count: 2 }),
+      check('theft_history', 'present', { report_id: 'r-2', count: 1 }),
+      check('theft_history', 'present', { report_id: 'r-2' }),
+      check('theft_history', 'not_present', { count: 0 }),
+      check(' theft_history', 'not_present '),
+      check('theft_history', 'unknown'),
+      check('theft_history', null),
+      check('theft_history', 'in_doubt'),
+      check(null, 'not_applicable'),
+    ];
+    await compute({ history_reports: [report(), report({ report_id: 'r-2' })], checks });
+    expect(await breakdown()).toEqual([
+      'theft_history in_doubt: 1 of 0.125, 1 reports, 5 known 0.6, null',
+      'theft_history not_present: 2 of 0.25, 1 reports, 5 known 0.6, 0',
+      'theft_history present: 3 of 0.375, 2 reports, 5 known 0.6, 3',
+      'theft_history unknown: 2 of 0.25, 1 reports, 5 known 0.6, null',
+      'unknown not_applicable: 1 of 1, 1 reports, 0 known null, null',
+    ]);
+  });
+
+  it('keep sources apart, and leave out what is gone', async () => {
+    const checks = [
+      check('theft_history', 'present'),
+      check('theft_history', 'present', { gone_at: GONE }),
+      check('theft_history', 'present', { report_id: 'r-2' }),
+      check('theft_history', 'not_present', { domain_id: 3 }),
+    ];
+    const history_reports = [report(), report({ domain_id: 3 }), report({ report_id: 'r-2', gone_at: GONE })];
+    await compute({ history_reports, checks });
+    expect(await breakdown()).toEqual([
+      'theft_history not_present: 1 of 1, 1 reports, 1 known null, null',
+      'theft_history present: 1 of 1, 1 reports, 1 known null, null',
+    ]);
+  });
+});
