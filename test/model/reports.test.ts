@@ -1,29 +1,12 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { runDataTests } from '../../src/model/data-tests.js';
-import { base } from './cases.js';
-import { computeMarts, fill, type Given, openLake, type TestLake, texts } from './support.js';
+import { computeReports, GONE, listing, report } from './report-cases.js';
+import { type Given, openLake, type TestLake, texts } from './support.js';
 
 let lake: TestLake;
 beforeAll(async () => {
   lake = await openLake();
 });
 afterAll(() => lake.close());
-
-const REPORT_TABLES = ['inspections', 'checked_items', 'history_reports', 'checks', 'events', 'duplicates'];
-
-/** Computes all marts of a lake with these rows; the data tests of the marts must pass on them. */
-async function compute(given: Readonly<Record<string, readonly Given[]>>): Promise<void> {
-  for (const table of REPORT_TABLES) await fill(lake.connection, table, given[table] ?? []);
-  await computeMarts(lake, { ...base, ...given });
-  const failed = (await runDataTests(lake.connection)).filter(
-    ({ failures, severity }) => failures > 0 && severity === 'error',
-  );
-  expect(failed).toEqual([]);
-}
-
-const GONE = '2026-09-09T02:00:00Z';
-const listing: Given = { domain_id: 12, listing_id: '300', report_id: 'r-1', vehicle_id: 10 };
-const report = (rest: Given = {}): Given => ({ ...listing, created_at: '2026-08-01T00:00:00Z', ...rest });
 
 describe('inspection_issues', () => {
   let position = 0;
@@ -48,7 +31,7 @@ describe('inspection_issues', () => {
   it('count only what an inspector looked at, and never take another result for ok', async () => {
     const results = ['ok', 'ok', 'issue', 'unknown', null, ' ', 'not_checked', 'not_applicable'];
     const items = [...results, 'not_equipped', 'passed_with_remark'].map((result) => item(result));
-    await compute({ inspections: [report()], checked_items: items });
+    await computeReports(lake, { inspections: [report()], checked_items: items });
     expect(
       await parts(
         `items, looked_at, ok_items, issue_items, unknown_items, not_checked_items, not_applicable_items,
@@ -72,7 +55,7 @@ describe('inspection_issues', () => {
       item('issue', { issue_type_keys: "['', NULL]", severity_key: 'high' }),
       item('ok', { issue_type_keys: '[wear]', severity_key: 'low' }),
     ];
-    await compute({ inspections: [report()], checked_items: items });
+    await computeReports(lake, { inspections: [report()], checked_items: items });
     expect(await issues()).toEqual([
       'hood dent low 2',
       'hood scratch low 1',
@@ -96,7 +79,7 @@ describe('inspection_issues', () => {
       item('issue', { report_id: 'r-2' }),
       item('not_checked', { part_key: 'door' }),
     ];
-    await compute({ inspections, checked_items });
+    await computeReports(lake, { inspections, checked_items });
     expect(await parts('part_key, items, looked_at, reports')).toEqual([
       { part_key: 'door', items: 1, looked_at: 0, reports: 0 },
       { part_key: 'hood', items: 1, looked_at: 1, reports: 1 },
@@ -132,7 +115,7 @@ describe('check_breakdown', () => {
       check('theft_history', 'in_doubt'),
       check(null, 'not_applicable'),
     ];
-    await compute({ history_reports: [report(), report({ report_id: 'r-2' })], checks });
+    await computeReports(lake, { history_reports: [report(), report({ report_id: 'r-2' })], checks });
     expect(await breakdown()).toEqual([
       'theft_history in_doubt: 1 of 0.125, 1 reports, 5 known 0.6, null',
       'theft_history not_present: 2 of 0.25, 1 reports, 5 known 0.6, 0',
@@ -150,10 +133,126 @@ describe('check_breakdown', () => {
       check('theft_history', 'not_present', { domain_id: 3 }),
     ];
     const history_reports = [report(), report({ domain_id: 3 }), report({ report_id: 'r-2', gone_at: GONE })];
-    await compute({ history_reports, checks });
+    await computeReports(lake, { history_reports, checks });
     expect(await breakdown()).toEqual([
       'theft_history not_present: 1 of 1, 1 reports, 1 known null, null',
       'theft_history present: 1 of 1, 1 reports, 1 known null, null',
+    ]);
+  });
+});
+
+describe('claim_history', () => {
+  let position = 1;
+  const event = (occurred_at: string | null, date_precision_key: string | null, rest: Given = {}): Given => ({
+    ...listing,
+    position: position++,
+    type_key: 'maintenance',
+    occurred_at,
+    date_precision_key,
+    ...rest,
+  });
+  const history = async (events: readonly Given[]) => {
+    await computeReports(lake, { history_reports: [report(), report({ report_id: 'r-2' })], events });
+    const found = await texts(
+      lake,
+      `select *, cast(occurred_from as varchar) as first, cast(occurred_before as varchar) as last
+       from claim_history order by report_id, event_number`,
+    );
+    return found;
+  };
+  const order = async (events: readonly Given[]) =>
+    (await history(events)).map(
+      (row) => `${row.event_number} ${row.type_key} ${row.is_order_certain ? 'certain' : 'uncertain'}`,
+    );
+
+  it('give a date the interval that its precision stands for', async () => {
+    const found = await history([
+      event('2024-02-29T18:30:00Z', 'datetime'),
+      event('2024-02-29T18:30:00Z', 'day'),
+      event('2024-02-29T18:30:00Z', ' month '),
+      event('2024-02-29T18:30:00Z', 'year'),
+      event('2024-02-29T18:30:00Z', 'unknown'),
+      event('2024-02-29T18:30:00Z', null),
+      event('2024-02-29T18:30:00Z', 'quarter'),
+      event(null, 'day'),
+    ]);
+    const utc = (text: unknown) => (text === null ? null : String(text).replace(' 00:00:00+00', ''));
+    expect(found.map((row) => `${row.date_precision_key} ${utc(row.first)} ${utc(row.last)}`)).toEqual([
+      'year 2024-01-01 2025-01-01',
+      'month 2024-02-01 2024-03-01',
+      'day 2024-02-29 2024-03-01',
+      'datetime 2024-02-29 18:30:00+00 2024-02-29 18:30:00+00',
+      'unknown null null',
+      'unknown null null',
+      'quarter null null',
+      'day null null',
+    ]);
+  });
+
+  it('call an order certain where no other event may have been at the same time', async () => {
+    const typed = (type_key: string, at: string | null, precision: string) =>
+      event(at, precision, { type_key });
+    expect(
+      await order([
+        typed('undated', '2024-01-01T00:00:00Z', 'unknown'),
+        typed('year', '2020-05-01T00:00:00Z', 'year'),
+        typed('in the year', '2020-03-01T00:00:00Z', 'day'),
+        typed('also in the year', '2020-09-01T00:00:00Z', 'month'),
+        typed('right after the year', '2021-01-01T00:00:00Z', 'datetime'),
+        typed('same instant', '2022-01-01T08:00:00Z', 'datetime'),
+        typed('as this one', '2022-01-01T08:00:00Z', 'datetime'),
+        typed('day', '2023-01-01T08:00:00Z', 'day'),
+        typed('next day', '2023-01-02T08:00:00Z', 'day'),
+      ]),
+    ).toEqual([
+      '1 year uncertain',
+      '2 in the year uncertain',
+      '3 also in the year uncertain',
+      '4 right after the year certain',
+      '5 same instant uncertain',
+      '6 as this one uncertain',
+      '7 day certain',
+      '8 next day certain',
+      '9 undated uncertain',
+    ]);
+  });
+
+  it('number each report by itself, and leave out what is gone', async () => {
+    const day = '2024-02-01T00:00:00Z';
+    const events = [
+      event(day, 'day'),
+      event(day, 'day', { report_id: 'r-2' }),
+      event(day, 'day', { gone_at: GONE }),
+    ];
+    expect(await order(events)).toEqual(['1 maintenance certain', '1 maintenance certain']);
+    await computeReports(lake, { history_reports: [report({ gone_at: GONE })], events: [event(day, 'day')] });
+    expect(await texts(lake, 'select * from claim_history')).toEqual([]);
+  });
+
+  it('never add amounts of different currencies', async () => {
+    const claim = (amount_total: number | null, currency: string | null, rest: Given = {}) =>
+      event('2024-02-01T00:00:00Z', 'day', { type_key: 'claim', amount_total, currency, ...rest });
+    const found = await history([
+      claim(100, 'krw'),
+      claim(250.5, ' KRW '),
+      claim(70, 'usd'),
+      claim(null, 'usd'),
+      claim(null, 'usd', { amount_parts: 5 }),
+      claim(9, 'krw', { type_key: 'maintenance' }),
+      claim(1000, 'krw', { report_id: 'r-2' }),
+    ]);
+    expect(
+      found.map(
+        (row) => `${row.amount_total} ${row.currency} ${row.report_type_events} ${row.report_type_amount}`,
+      ),
+    ).toEqual([
+      '100 KRW 5 350.5',
+      '250.5 KRW 5 350.5',
+      '70 USD 5 70',
+      'null null 5 null',
+      'null USD 5 70',
+      '9 KRW 1 9',
+      '1000 KRW 1 1000',
     ]);
   });
 });

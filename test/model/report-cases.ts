@@ -1,0 +1,34 @@
+import { expect } from 'vitest';
+import { runDataTests } from '../../src/model/data-tests.js';
+import { base } from './cases.js';
+import { computeMarts, fill, type Given, type TestLake } from './support.js';
+
+// Small lakes of a listing of source 12 with its reports, for cases that are written by hand.
+
+/** When a row was first missing. */
+export const GONE = '2026-09-09T02:00:00Z';
+
+/** What each row of a report says of where it belongs. */
+export const listing: Given = { domain_id: 12, listing_id: '300', report_id: 'r-1', vehicle_id: 10 };
+
+/** A report of either kind. */
+export const report = (rest: Given = {}): Given => ({
+  ...listing,
+  created_at: '2026-08-01T00:00:00Z',
+  ...rest,
+});
+
+const REPORT_TABLES = ['inspections', 'checked_items', 'history_reports', 'checks', 'events', 'duplicates'];
+
+/** Computes all marts of a lake with these rows, on which every data test of severity error must pass. */
+export async function computeReports(
+  lake: TestLake,
+  given: Readonly<Record<string, readonly Given[]>>,
+): Promise<void> {
+  for (const table of REPORT_TABLES) await fill(lake.connection, table, given[table] ?? []);
+  await computeMarts(lake, { ...base, ...given });
+  const failed = (await runDataTests(lake.connection)).filter(
+    ({ failures, severity }) => failures > 0 && severity === 'error',
+  );
+  expect(failed).toEqual([]);
+}
