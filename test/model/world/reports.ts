@@ -1,4 +1,4 @@
-import type { Json, WorldNight } from './night.js';
+import type { Json, ServedLot, WorldNight } from './night.js';
 
 /** A report as it was served, with the listing that it belongs to and the vehicle that it came in. */
 export interface ServedReport {
@@ -27,3 +27,9 @@ const served = (car: Json, raw: Json): ServedReport => ({
 
 /** A key of the service without outer spaces, or what stands for none. */
 export const keyOr = (key: string | null | undefined, none: string): string => key?.trim() || none;
+
+/** What a lot of source 12 asks, USD; null where that cannot be a price. */
+export function asked(served: ServedLot | undefined): number | null {
+  const asking = served?.raw.buy_now ?? null;
+  return asking !== null && asking >= 1 && asking <= 5_000_000 ? asking : null;
+}

@@ -1,0 +1,90 @@
+with recursive source_duplicates as (
+    select duplicate_id, original_id
+    from duplicates
+    where gone_at is null
+),
+source_lots as (
+    select
+        lot_id,
+        vehicle_id,
+        trim(lot) as lot,
+        not coalesce(archived, false) as is_active,
+        case when buy_now between 1 and 5000000 then buy_now end as asking
+    from lots
+    where domain_id = 12
+),
+parents as (
+    -- with one original each, numbers make trees that hang on roots, and circles that hang on nothing
+    select duplicate_id, min(original_id) as original_id
+    from source_duplicates
+    where duplicate_id <> original_id
+    group by duplicate_id
+),
+roots as (
+    select distinct source_duplicates.original_id
+    from source_duplicates
+    left join parents on parents.duplicate_id = source_duplicates.original_id
+    where parents.duplicate_id is null
+),
+resolved as (
+    select
+        original_id as id,
+        original_id as root_id,
+        cast(0 as bigint) as hops
+    from roots
+    union all
+    select
+        parents.duplicate_id as id,
+        resolved.root_id,
+        resolved.hops + 1 as hops
+    from resolved
+    inner join parents on parents.original_id = resolved.id
+),
+chains as (
+    select
+        source_duplicates.duplicate_id,
+        source_duplicates.original_id,
+        resolved.root_id,
+        resolved.hops + 1 as hops
+    from source_duplicates
+    left join resolved
+        on resolved.id = source_duplicates.original_id
+        and source_duplicates.duplicate_id <> source_duplicates.original_id
+),
+newest as (
+    select lot, max(lot_id) as lot_id
+    from source_lots
+    group by lot
+),
+known_lots as (
+    select
+        source_lots.lot,
+        source_lots.lot_id,
+        source_lots.vehicle_id,
+        source_lots.is_active,
+        source_lots.asking
+    from source_lots
+    inner join newest on newest.lot_id = source_lots.lot_id
+),
+final as (
+    select
+        chains.duplicate_id,
+        chains.original_id,
+        chains.root_id,
+        chains.hops,
+        chains.root_id is null as is_cycle,
+        duplicate.lot_id as duplicate_lot_id,
+        duplicate.vehicle_id as duplicate_vehicle_id,
+        root.lot_id as root_lot_id,
+        root.vehicle_id as root_vehicle_id,
+        duplicate.vehicle_id = root.vehicle_id as is_same_vehicle,
+        duplicate.is_active as duplicate_active,
+        root.is_active as root_active,
+        'USD' as currency,
+        round(duplicate.asking, 2) as duplicate_asking,
+        round(root.asking, 2) as root_asking
+    from chains
+    left join known_lots as duplicate on duplicate.lot = cast(chains.duplicate_id as varchar)
+    left join known_lots as root on root.lot = cast(chains.root_id as varchar)
+)
+select * from final
