@@ -1,0 +1,198 @@
+with settings as (
+    select max_by(minimum_group, started_at) as minimum_group from runs
+),
+source_inspections as (
+    select
+        domain_id,
+        trim(listing_id) as listing_id,
+        trim(conclusions_accident_status_key) as accident_key
+    from inspections
+    where gone_at is null
+),
+source_reports as (
+    select
+        domain_id,
+        listing_id,
+        report_id,
+        system_updated_at,
+        created_at,
+        case when summary_insurance_claim_count >= 0 then summary_insurance_claim_count end as claims
+    from history_reports
+    where gone_at is null
+),
+source_checks as (
+    select domain_id, listing_id, report_id, trim(result_key) as result_key
+    from checks
+    where gone_at is null and trim(type_key) = 'accident_history'
+),
+source_events as (
+    select domain_id, listing_id, report_id, trim(type_key) as type_key
+    from events
+    where gone_at is null
+),
+source_lots as (
+    select
+        lot_id,
+        vehicle_id,
+        domain_id,
+        trim(lot) as lot,
+        case when domain_id = 12 and buy_now between 1 and 5000000 then buy_now end as asking
+    from lots
+),
+source_vehicles as (
+    select vehicle_id, manufacturer_id, model_id, year
+    from vehicles
+),
+sale_prices as (
+    select lot_id, price
+    from sales
+    where price is not null
+),
+newest_reports as (
+    select
+        domain_id,
+        listing_id,
+        report_id,
+        claims,
+        row_number() over (
+            partition by domain_id, listing_id
+            order by system_updated_at desc nulls last, created_at desc nulls last, report_id
+        ) as recency
+    from source_reports
+),
+counted_claims as (
+    select
+        domain_id,
+        listing_id,
+        report_id,
+        count(case when type_key = 'insurance_claim' then 1 end) as claims
+    from source_events
+    group by domain_id, listing_id, report_id
+),
+findings as (
+    -- 2 is an accident, 1 is none
+    select
+        domain_id,
+        listing_id,
+        case accident_key when 'issue' then 2 when 'ok' then 1 end as inspection_finding,
+        cast(null as integer) as check_finding,
+        cast(null as bigint) as claims
+    from source_inspections
+    union all
+    select
+        source_reports.domain_id,
+        trim(source_reports.listing_id) as listing_id,
+        cast(null as integer) as inspection_finding,
+        case source_checks.result_key when 'present' then 2 when 'not_present' then 1 end as check_finding,
+        cast(null as bigint) as claims
+    from source_reports
+    inner join source_checks
+        on source_checks.report_id = source_reports.report_id
+        and source_checks.listing_id = source_reports.listing_id
+        and source_checks.domain_id = source_reports.domain_id
+    union all
+    select
+        newest_reports.domain_id,
+        trim(newest_reports.listing_id) as listing_id,
+        cast(null as integer) as inspection_finding,
+        cast(null as integer) as check_finding,
+        coalesce(newest_reports.claims, counted_claims.claims) as claims
+    from newest_reports
+    left join counted_claims
+        on counted_claims.report_id = newest_reports.report_id
+        and counted_claims.listing_id = newest_reports.listing_id
+        and counted_claims.domain_id = newest_reports.domain_id
+    where newest_reports.recency = 1
+),
+listings as (
+    select
+        domain_id,
+        listing_id,
+        max(inspection_finding) as inspection_finding,
+        max(check_finding) as check_finding,
+        max(claims) as claims
+    from findings
+    group by domain_id, listing_id
+),
+lot_facts as (
+    select
+        source_lots.domain_id,
+        source_vehicles.manufacturer_id,
+        source_vehicles.model_id,
+        source_vehicles.year,
+        case when source_lots.domain_id = 12 then 'asking' else 'sale' end as price_kind,
+        case when listings.claims > 3 then 3 else listings.claims end as claims_band,
+        case coalesce(listings.inspection_finding, listings.check_finding)
+            when 2 then 'yes'
+            when 1 then 'no'
+            else 'unknown'
+        end as accident,
+        case
+            when listings.inspection_finding is not null then 'inspection'
+            when listings.check_finding is not null then 'history_check'
+            else 'none'
+        end as accident_evidence,
+        coalesce(source_lots.asking, sale_prices.price) as price
+    from source_lots
+    inner join listings on listings.listing_id = source_lots.lot and listings.domain_id = source_lots.domain_id
+    left join source_vehicles on source_vehicles.vehicle_id = source_lots.vehicle_id
+    left join sale_prices on sale_prices.lot_id = source_lots.lot_id
+),
+clean as (
+    select
+        domain_id,
+        manufacturer_id,
+        model_id,
+        year,
+        count(*) as priced_lots,
+        percentile_cont(0.5) within group (order by price) as price_median
+    from lot_facts
+    where claims_band = 0 and accident = 'no' and price is not null
+    group by domain_id, manufacturer_id, model_id, year
+),
+compared as (
+    select
+        lot_facts.price_kind,
+        lot_facts.claims_band,
+        lot_facts.accident,
+        lot_facts.accident_evidence,
+        lot_facts.price,
+        case when clean.priced_lots >= settings.minimum_group then lot_facts.price / clean.price_median end as price_ratio
+    from lot_facts
+    cross join settings
+    left join clean
+        on clean.domain_id = lot_facts.domain_id
+        and clean.manufacturer_id = lot_facts.manufacturer_id
+        and clean.model_id = lot_facts.model_id
+        and clean.year = lot_facts.year
+),
+bands as (
+    select
+        price_kind,
+        claims_band,
+        accident,
+        accident_evidence,
+        count(*) as lots,
+        count(price) as priced_lots,
+        percentile_cont(0.5) within group (order by price) as price_median,
+        count(price_ratio) as compared_lots,
+        percentile_cont(0.5) within group (order by price_ratio) as price_ratio_median
+    from compared
+    group by price_kind, claims_band, accident, accident_evidence
+),
+final as (
+    select
+        bands.price_kind,
+        bands.claims_band,
+        bands.accident,
+        bands.accident_evidence,
+        bands.lots,
+        bands.priced_lots,
+        'USD' as currency,
+        case when bands.priced_lots >= settings.minimum_group then round(bands.price_median, 2) end as price_median,
+        bands.compared_lots,
+        case when bands.compared_lots >= settings.minimum_group then bands.price_ratio_median end as price_ratio_median
+    from bands
+    cross join settings
+)
+select * from final

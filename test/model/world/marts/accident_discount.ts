@@ -1,0 +1,108 @@
+import type { Json, MartRow, ServedLot, WorldNight } from '../night.js';
+import { asked, historiesOf, inspectionsOf, keyOr, type ServedReport } from '../reports.js';
+import { cents, groupBy, median } from '../statistics.js';
+import { attempts } from './sales.js';
+
+interface Fact {
+  readonly kind: 'asking' | 'sale';
+  readonly band: number | null;
+  readonly accident: 'yes' | 'no' | 'unknown';
+  readonly evidence: 'inspection' | 'history_check' | 'none';
+  readonly price: number | null;
+  /** Source, manufacturer, model and year; null where one is not known. */
+  readonly peers: string | null;
+}
+
+export function rows(night: WorldNight): MartRow[] {
+  const facts = factsOf(night);
+  const isClean = ({ band, accident, price }: Fact): boolean =>
+    band === 0 && accident === 'no' && price !== null;
+  const clean = groupBy(facts.filter(isClean), ({ peers }) => peers ?? 'unknown');
+  const least = night.minimumGroup;
+  const ratioOf = ({ price, peers }: Fact): number[] => {
+    const usual = peers === null ? null : median(pricesOf(clean.get(peers) ?? []), least);
+    return price === null || usual === null ? [] : [price / usual];
+  };
+  return [
+    ...groupBy(facts, ({ kind, band, accident, evidence }) =>
+      [kind, band, accident, evidence].join(' '),
+    ).values(),
+  ].map((group): MartRow => {
+    const ratios = group.flatMap(ratioOf);
+    return {
+      price_kind: group[0]?.kind ?? null,
+      claims_band: group[0]?.band ?? null,
+      accident: group[0]?.accident ?? null,
+      accident_evidence: group[0]?.evidence ?? null,
+      lots: group.length,
+      priced_lots: pricesOf(group).length,
+      currency: 'USD',
+      price_median: cents(median(pricesOf(group), least)),
+      compared_lots: ratios.length,
+      price_ratio_median: median(ratios, least),
+    };
+  });
+}
+
+const pricesOf = (facts: readonly Fact[]): number[] =>
+  facts.flatMap(({ price }) => (price === null ? [] : [price]));
+
+function factsOf(night: WorldNight): Fact[] {
+  const listingOf = ({ domainId, listingId }: ServedReport): string => `${domainId} ${listingId.trim()}`;
+  const inspections = groupBy(inspectionsOf(night), listingOf);
+  const histories = groupBy(historiesOf(night), listingOf);
+  const sold = new Map(
+    attempts(night).flatMap(({ lot, price }) => (price === null ? [] : [[lot.id, price]])),
+  );
+  return [...night.lots.values()].flatMap((served) => {
+    const listing = `${served.raw.domain.id} ${served.raw.lot.trim()}`;
+    const [inspected = [], told = []] = [inspections.get(listing), histories.get(listing)];
+    if (inspected.length + told.length === 0) return [];
+    const isAsking = served.raw.domain.id === 12;
+    return {
+      kind: isAsking ? 'asking' : 'sale',
+      band: bandOf(told),
+      ...accidentOf(inspected, told),
+      price: isAsking ? asked(served) : (sold.get(served.raw.id) ?? null),
+      peers: peersOf(served),
+    };
+  });
+}
+
+function peersOf({ raw, vehicle }: ServedLot): string | null {
+  const ids = [raw.domain.id, vehicle.manufacturer?.id, vehicle.model?.id, vehicle.year];
+  return ids.every((id) => id != null) ? ids.join(' ') : null;
+}
+
+function bandOf(histories: readonly ServedReport[]): number | null {
+  const [newest] = histories
+    .map(({ raw }) => raw)
+    .sort(
+      (a: Json, b: Json) =>
+        Date.parse(b.system_updated_at) - Date.parse(a.system_updated_at) ||
+        Date.parse(b.created_at) - Date.parse(a.created_at) ||
+        (a.report_id < b.report_id ? -1 : 1),
+    );
+  const told = newest?.summary?.insurance_claim_count ?? -1;
+  if (told >= 0) return Math.min(3, told);
+  const events = newest?.events ?? [];
+  const claims = events.filter((event: Json) => keyOr(event.type_key, '') === 'insurance_claim');
+  return events.length === 0 ? null : Math.min(3, claims.length);
+}
+
+/** An inspection speaks before the checks, and an accident before none. */
+function accidentOf(
+  inspections: readonly ServedReport[],
+  histories: readonly ServedReport[],
+): Pick<Fact, 'accident' | 'evidence'> {
+  const concluded = inspections.map(({ raw }) => keyOr(raw.conclusions?.accident_status_key, ''));
+  if (concluded.includes('issue')) return { accident: 'yes', evidence: 'inspection' };
+  if (concluded.includes('ok')) return { accident: 'no', evidence: 'inspection' };
+  const checked = histories
+    .flatMap(({ raw }) => raw.checks ?? [])
+    .filter((check: Json) => keyOr(check.type_key, '') === 'accident_history')
+    .map((check: Json) => keyOr(check.result_key, ''));
+  if (checked.includes('present')) return { accident: 'yes', evidence: 'history_check' };
+  if (checked.includes('not_present')) return { accident: 'no', evidence: 'history_check' };
+  return { accident: 'unknown', evidence: 'none' };
+}
