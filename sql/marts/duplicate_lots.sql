@@ -84,7 +84,7 @@ final as (
         round(duplicate.asking, 2) as duplicate_asking,
         round(root.asking, 2) as root_asking
     from chains
-    left join known_lots as duplicate on duplicate.lot = cast(chains.duplicate_id as varchar)
-    left join known_lots as root on root.lot = cast(chains.root_id as varchar)
+    left join known_lots as duplicate on duplicate.lot = cast(chains.duplicate_id as string)
+    left join known_lots as root on root.lot = cast(chains.root_id as string)
 )
 select * from final

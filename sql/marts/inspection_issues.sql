@@ -109,8 +109,8 @@ levels as (
         'part' as level,
         block_key,
         part_key,
-        cast(null as varchar) as issue_type_key,
-        cast(null as varchar) as severity_key,
+        cast(null as string) as issue_type_key,
+        cast(null as string) as severity_key,
         issue_items as found_items
     from parts
     union all
