@@ -1,0 +1,116 @@
+with digits as (
+    select n from (values (0), (1), (2), (3), (4), (5), (6), (7), (8), (9)) as one_digit(n)
+),
+offsets as (
+    -- 0 to 9999 days: a calendar without a gap for 27 years
+    select cast(thousands.n * 1000 + hundreds.n * 100 + tens.n * 10 + ones.n as integer) as days
+    from digits as thousands
+    cross join digits as hundreds
+    cross join digits as tens
+    cross join digits as ones
+),
+clock as (
+    -- a run that begins before midnight may see its lots after it
+    select cast(max(seen_at) as date) as last_day
+    from (
+        select max(started_at) as seen_at from runs
+        union all
+        select max(started_at) as seen_at from passes where stream = 'cars' and state = 'sealed'
+    ) as moments
+),
+changes as (
+    select
+        lot_id,
+        cast(seen_at as date) as day,
+        case when new_value = 'true' then 1 else 0 end as is_leaving,
+        case when old_value = 'true' then 1 else 0 end as is_returning
+    from lot_changes
+    where field = 'archived'
+),
+changes_by_lot as (
+    select lot_id, sum(is_leaving) as leavings, sum(is_returning) as returns from changes group by lot_id
+),
+source_lots as (
+    -- as it is now, less all that happened since: whether a lot was active when it was first seen
+    select
+        lots.lot_id,
+        lots.domain_id,
+        lots.domain_name,
+        cast(lots.first_seen_at as date) as first_seen_day,
+        case when lots.archived then 0 else 1 end
+            + coalesce(changes_by_lot.leavings, 0)
+            - coalesce(changes_by_lot.returns, 0) as was_active
+    from lots
+    left join changes_by_lot on changes_by_lot.lot_id = lots.lot_id
+    where lots.first_seen_at is not null
+),
+sources as (
+    select domain_id, max(trim(domain_name)) as domain_name, min(first_seen_day) as first_seen_day
+    from source_lots
+    group by domain_id
+),
+relistings as (
+    select domain_id, cast(sale_date as date) as day, count(*) as lots
+    from sales
+    where attempt > 1 and outcome in ('sold', 'not_sold', 'on_approval')
+    group by domain_id, cast(sale_date as date)
+),
+events as (
+    select domain_id, first_seen_day as day, sum(was_active) as entered, 0 as left_feed, 0 as returned, 0 as relisted
+    from source_lots
+    group by domain_id, first_seen_day
+    union all
+    select source_lots.domain_id, changes.day, 0, sum(changes.is_leaving), sum(changes.is_returning), 0
+    from changes
+    inner join source_lots on source_lots.lot_id = changes.lot_id
+    group by source_lots.domain_id, changes.day
+    union all
+    select domain_id, day, 0, 0, 0, lots from relistings
+),
+by_day as (
+    select
+        domain_id,
+        day,
+        sum(entered) as entered,
+        sum(left_feed) as left_feed,
+        sum(returned) as returned,
+        sum(relisted) as relisted
+    from events
+    group by domain_id, day
+),
+calendar as (
+    select
+        sources.domain_id,
+        sources.domain_name,
+        sources.first_seen_day,
+        sources.first_seen_day + offsets.days as day
+    from sources
+    cross join offsets
+    cross join clock
+    where sources.first_seen_day + offsets.days <= clock.last_day
+),
+final as (
+    select
+        calendar.day,
+        calendar.domain_id,
+        calendar.domain_name,
+        cast(
+            sum(
+                coalesce(by_day.entered, 0) + coalesce(by_day.returned, 0) - coalesce(by_day.left_feed, 0)
+            ) over (
+                partition by calendar.domain_id
+                order by calendar.day
+                rows between unbounded preceding and current row
+            ) as bigint
+        ) as active_lots,
+        case when calendar.day > calendar.first_seen_day then cast(coalesce(by_day.entered, 0) as bigint) end as new_lots,
+        cast(coalesce(by_day.left_feed, 0) as bigint) as archived_lots,
+        cast(coalesce(by_day.relisted, 0) as bigint) as relisted_lots,
+        cast(coalesce(by_day.returned, 0) as bigint) as returned_lots,
+        calendar.day = calendar.first_seen_day as first_day
+    from calendar
+    left join by_day
+        on by_day.day = calendar.day
+        and by_day.domain_id is not distinct from calendar.domain_id
+)
+select * from final
