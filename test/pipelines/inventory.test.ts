@@ -1,0 +1,144 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { nightly } from '../../pipelines/nightly.js';
+import { rebuild } from '../../pipelines/rebuild.js';
+import { readChecks } from '../../src/model/checks.js';
+import { readModels } from '../../src/model/model-files.js';
+import { compareRows } from '../model/world/compare.js';
+import type { MartRow } from '../model/world/night.js';
+import { type Lake, recordsOf, rowsOf, type Stage, setUp } from './world-oracle.js';
+
+const FIRST = Date.parse('2026-11-09T02:00:00Z');
+const HOUR = 3_600_000;
+const DAY = 24 * HOUR;
+
+/** When each run is, and which time of the world it finds, both in hours: lots leave, come back and leave again. */
+const RUNS = [
+  { at: 0, world: 0 },
+  { at: 24, world: 72 },
+  { at: 72, world: 0 },
+  { at: 84, world: 120 },
+  { at: 120, world: 130 },
+] as const;
+
+const modelling = {
+  models: readModels().filter(({ name }) => ['sales', 'inventory_daily'].includes(name)),
+  checks: readChecks().filter(({ test }) => test.startsWith('inventory_daily')),
+};
+
+const dayOf = (at: number): string => new Date(at).toISOString().slice(0, 10);
+
+/** What is known of a lot by looking at what the feed lists in each run, and at nothing else. */
+interface Known {
+  readonly domain: number;
+  active: boolean;
+  byFeed: boolean;
+}
+
+type Counts = Record<'new_lots' | 'archived_lots' | 'returned_lots', number>;
+
+/** Keeps a book of the lots over several runs. */
+function openBook() {
+  const lots = new Map<number, Known>();
+  const names = new Map<number, string>();
+  const days = new Map<string, Counts>();
+  const closing = new Map<string, number>();
+  const count = (day: string, domain: number, what: keyof Counts): void => {
+    const key = `${day} ${domain}`;
+    const counts = days.get(key) ?? { new_lots: 0, archived_lots: 0, returned_lots: 0 };
+    counts[what] += 1;
+    days.set(key, counts);
+  };
+  const look = (day: string, records: ReturnType<typeof recordsOf>): void => {
+    const listed = new Set<number>();
+    for (const raw of records.flatMap((record) => record.lots)) {
+      listed.add(raw.id);
+      names.set(raw.domain.id, raw.domain.name);
+      const known = lots.get(raw.id);
+      // Absent or null never resets what the feed called archived.
+      const byFeed = raw.archived ?? known?.byFeed ?? false;
+      if (known === undefined) {
+        lots.set(raw.id, { domain: raw.domain.id, active: !byFeed, byFeed });
+        if (!byFeed) count(day, raw.domain.id, 'new_lots');
+      } else {
+        if (known.active && byFeed) count(day, known.domain, 'archived_lots');
+        if (!known.active && !byFeed) count(day, known.domain, 'returned_lots');
+        Object.assign(known, { active: !byFeed, byFeed });
+      }
+    }
+    for (const [id, known] of lots)
+      if (known.active && !listed.has(id)) {
+        count(day, known.domain, 'archived_lots');
+        known.active = false;
+      }
+    for (const domain of names.keys()) {
+      const active = [...lots.values()].filter((known) => known.active && known.domain === domain);
+      closing.set(`${day} ${domain}`, active.length);
+    }
+  };
+  return { look, names, days, closing };
+}
+
+/** Rows of the mart as the book has them; of a day without a run the lots of the day before. */
+function expectedRows({ names, days, closing }: ReturnType<typeof openBook>, lake: Lake): MartRow[] {
+  const last = FIRST + (RUNS.at(-1)?.at ?? 0) * HOUR;
+  const held = rowsOf(lake, 'sales').filter(
+    ({ attempt, outcome }) =>
+      Number(attempt) > 1 && ['sold', 'not_sold', 'on_approval'].includes(String(outcome)),
+  );
+  return [...names].flatMap(([domain, name]) => {
+    const rows: MartRow[] = [];
+    for (let at = FIRST, active = 0; dayOf(at) <= dayOf(last); at += DAY) {
+      const day = dayOf(at);
+      const counts = days.get(`${day} ${domain}`);
+      active = closing.get(`${day} ${domain}`) ?? active;
+      rows.push({
+        day,
+        domain_id: domain,
+        domain_name: name.trim(),
+        active_lots: active,
+        new_lots: at === FIRST ? null : (counts?.new_lots ?? 0),
+        archived_lots: counts?.archived_lots ?? 0,
+        relisted_lots: held.filter(
+          (sale) => sale.domain_id === domain && String(sale.sale_date).startsWith(day),
+        ).length,
+        returned_lots: counts?.returned_lots ?? 0,
+        first_day: at === FIRST,
+      });
+    }
+    return rows;
+  });
+}
+
+describe('inventory_daily over five runs', () => {
+  let stage: Stage;
+  const book = openBook();
+
+  beforeAll(async () => {
+    stage = await setUp(
+      { vehicles: 300, seed: 5, clock: new Date(FIRST) },
+      { perPage: 500, referenceDays: 1000, allowShrink: true },
+    );
+    for (const { at, world } of RUNS) {
+      stage.sandbox.setClock(new Date(FIRST + world * HOUR));
+      await stage.run((options) => nightly({ ...options, modelling }), { minutes: (at - world) * 60 });
+      book.look(dayOf(FIRST + at * HOUR), recordsOf(stage.sandbox.world));
+    }
+  }, 60_000);
+  afterAll(() => stage.close());
+
+  it('equals a book of the lots that each run found in the feed', async () => {
+    const lake = await stage.lake();
+    const rows = rowsOf(lake, 'inventory_daily') as MartRow[];
+    expect(compareRows(rows, expectedRows(book, lake), ['day', 'domain_id'])).toEqual([]);
+    const sums = (column: string): number => rows.reduce((sum, row) => sum + Number(row[column]), 0);
+    for (const column of ['new_lots', 'archived_lots', 'returned_lots', 'relisted_lots'])
+      expect(sums(column), column).toBeGreaterThan(2);
+  });
+
+  it('stays the same when the lake is made again', async () => {
+    const before = await stage.lake();
+    await stage.run((options) => rebuild({ ...options, modelling }), { minutes: -10 * 60 });
+    const after = await stage.lake();
+    expect(rowsOf(after, 'inventory_daily')).toEqual(rowsOf(before, 'inventory_daily'));
+  });
+});
