@@ -2,8 +2,9 @@ import { mkdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
 import { killPoint } from '../src/config/kill-point.js';
-import { messageOf } from '../src/config/lotlake-error.js';
+import { LotlakeError, messageOf } from '../src/config/lotlake-error.js';
 import { compareFiles, type FileUse } from '../src/lake/disk-use.js';
+import { heldSinceCurrent, noteHeldRun } from '../src/lake/held-runs.js';
 import { currentSnapshot } from '../src/lake/layout.js';
 import { type Manifest, readManifest } from '../src/lake/manifest.js';
 import { abandonPass, listPasses, markPublished, passFolder } from '../src/land/pass.js';
@@ -136,7 +137,7 @@ export async function reconcileModelPublish(
     const fingerprints = await recordFingerprints(job, stage, target, base, changes);
     return await modelAndPublish(job, target, passes, merged, fingerprints);
   } catch (error) {
-    discard(job, target);
+    discard(job, target, error);
     // Passes that are not believed are not used again: the next run asks anew.
     if (error instanceof ReconcileError && error.outcome === 'held') {
       for (const { manifest } of passes)
@@ -146,9 +147,18 @@ export async function reconcileModelPublish(
   }
 }
 
-/** Removes the folder of a snapshot that was not published. */
-export function discard(job: Job, target: string): void {
-  if (currentSnapshot(job.layout) !== target) rmSync(target, { recursive: true, force: true });
+/** Removes the folder of a snapshot that was not published because of an error; where that held the run, it is noted. */
+export function discard(job: Job, target: string, error: unknown): void {
+  if (currentSnapshot(job.layout) === target) return;
+  rmSync(target, { recursive: true, force: true });
+  if (!(error instanceof LotlakeError) || error.outcome !== 'held') return;
+  const { runId, pipeline, startedAt } = job;
+  const reason = `${error.code}: ${error.message}`;
+  try {
+    noteHeldRun(job.layout, { run_id: runId, pipeline, started_at: startedAt.toISOString(), reason });
+  } catch (cause) {
+    job.reporter.warn(`the next run will not know that this one was held: ${messageOf(cause)}`);
+  }
 }
 
 /** A run that ended between the switch and the notes in landing left passes unmarked that the lake was made from. */
@@ -175,6 +185,7 @@ export function recordRun(job: Job, passes: readonly LoadedPass[], merged: Merge
     drifted: job.drift.length,
     counts: JSON.stringify(merged.counts),
     warnings: job.warnings,
+    held: heldSinceCurrent(job.layout).map(({ reason }) => reason),
     minimum_group: job.config.minimumGroup,
   });
 }

@@ -61,7 +61,7 @@ export function rebuild(options: JobOptions): Promise<RunResult> {
       // The records come with no fingerprints: the next night reads all of them.
       return await modelAndPublish(job, target, all, last.merged, null);
     } catch (error) {
-      discard(job, target);
+      discard(job, target, error);
       throw error;
     }
   });

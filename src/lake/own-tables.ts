@@ -124,6 +124,12 @@ export const ownTables: readonly OwnTable[] = [
       },
       { name: 'warnings', type: 'VARCHAR[]', description: 'What the run warned of.' },
       {
+        name: 'held',
+        type: 'VARCHAR[]',
+        description:
+          'Why runs since the one that published before were held by a guard or a data test, one text a run.',
+      },
+      {
         name: 'minimum_group',
         type: 'BIGINT',
         description:

@@ -23,6 +23,7 @@ export interface RunRow {
   /** JSON. */
   readonly counts: string;
   readonly warnings: readonly string[];
+  readonly held: readonly string[];
   readonly minimum_group: number;
 }
 

@@ -1,0 +1,84 @@
+import { afterEach, describe, expect, it } from 'vitest';
+import { nightly } from '../../pipelines/nightly.js';
+import { rebuild } from '../../pipelines/rebuild.js';
+import { rowsOf, type Stage, setUp } from './world-oracle.js';
+
+const FIRST = Date.parse('2026-11-09T02:00:00Z');
+
+/** A data test that nothing passes. */
+const failing = {
+  models: [],
+  checks: [
+    {
+      ...{ model: 'checks', test: 'nothing_is_right', description: 'Nothing passes.', severity: 'error' },
+      sql: 'select 1 as wrong',
+    },
+  ],
+} as const;
+
+const stages: Stage[] = [];
+afterEach(async () => {
+  for (const stage of stages.splice(0)) await stage.close();
+});
+
+async function open() {
+  const stage = await setUp(
+    { vehicles: 60, seed: 3, clock: new Date(FIRST) },
+    { perPage: 100, referenceDays: 1000, shrinkGuard: 1 },
+  );
+  stages.push(stage);
+  return {
+    stage,
+    moveTo: (day: number) => stage.sandbox.setClock(new Date(FIRST + day * 86_400_000)),
+    /** Lists of held runs of all published ones, oldest first. */
+    held: async () => {
+      const runs = [...rowsOf(await stage.lake(), 'runs')];
+      return runs
+        .sort((a, b) => String(a.run_id).localeCompare(String(b.run_id)))
+        .map((run) => (run.held as string[]).map((reason) => reason.replace(/:.*/s, '')));
+    },
+    failTests: () => stage.run((options) => nightly({ ...options, modelling: failing })),
+  };
+}
+
+describe('a run that was held', () => {
+  it('is told by the next one that publishes, whatever held it, and by no other', async () => {
+    const { stage, moveTo, held, failTests } = await open();
+    await stage.night();
+    moveTo(6);
+    await expect(stage.night({ shrinkGuard: 0.001 })).rejects.toMatchObject({ code: 'RECONCILE_SHRINK' });
+    expect(await held()).toEqual([[]]);
+    moveTo(7);
+    await expect(failTests()).rejects.toMatchObject({ code: 'MODEL_TESTS_FAILED' });
+    moveTo(8);
+    await stage.night();
+    moveTo(9);
+    await stage.night();
+    expect(await held()).toEqual([[], ['RECONCILE_SHRINK', 'MODEL_TESTS_FAILED'], []]);
+  }, 60_000);
+
+  it('is told where it was the first of all, and where it was a rebuild', async () => {
+    const { stage, moveTo, held, failTests } = await open();
+    await expect(failTests()).rejects.toMatchObject({ outcome: 'held' });
+    moveTo(1);
+    await stage.night();
+    expect(await held()).toEqual([['MODEL_TESTS_FAILED']]);
+    moveTo(2);
+    await expect(stage.run((options) => rebuild({ ...options, modelling: failing }))).rejects.toMatchObject({
+      outcome: 'held',
+    });
+    await stage.night();
+    expect(await held()).toEqual([['MODEL_TESTS_FAILED'], ['MODEL_TESTS_FAILED']]);
+  }, 60_000);
+
+  it('is no run that failed for another reason', async () => {
+    const { stage, moveTo, held } = await open();
+    await stage.night();
+    moveTo(1);
+    stage.sandbox.setFaults([{ match: { path: '/cars' }, fault: { kind: 'not-found' } }]);
+    await expect(stage.night()).rejects.toMatchObject({ outcome: 'failed' });
+    stage.sandbox.setFaults([]);
+    await stage.night();
+    expect(await held()).toEqual([[], []]);
+  }, 60_000);
+});
