@@ -185,3 +185,126 @@ describe('statistics_compared', () => {
     ]);
   });
 });
+
+describe('data_health', () => {
+  const run = (day: number, rest: Given = {}): Given => ({
+    ...{ run_id: `r${day}`, pipeline: 'nightly', minimum_group: 5 },
+    ...{ started_at: `2026-09-0${day}T02:00:00Z`, ended_at: `2026-09-0${day}T02:30:30Z`, ...rest },
+  });
+  const pass = (day: number, rest: Given = {}): Given => ({
+    ...{ pass_id: `p${day}`, stream: 'cars', kind: 'full', state: 'sealed', complete: true, reason: null },
+    ...{ run_id: `r${day}`, started_at: `2026-09-0${day}T02:00:01Z`, records: 200, drift: '[]', ...rest },
+  });
+  const figures = async (metric: string) => {
+    const found = await texts(
+      lake,
+      `select run_id, subject, value, is_alarm from data_health where metric = '${metric}' order by 1, 2`,
+    );
+    return found.map((row) => [row.run_id, row.subject, row.value, row.is_alarm]);
+  };
+  const unproven = { complete: false, reason: '9 records came where the service counts 10' };
+
+  it('takes the age of cars from full passes that were complete, and of others from any', async () => {
+    await compute('data_health', {
+      runs: [run(1), run(2), run(3), run(4)],
+      passes: [
+        pass(1),
+        pass(2, unproven),
+        pass(3, { kind: 'window' }),
+        pass(4, { pass_id: 'w', kind: 'window', stream: 'archived_lots' }),
+        pass(4, { kind: 'lookup', complete: false, reason: 'lookups' }),
+      ],
+    });
+    const age = (hours: number): number => hours - 1 / 3600;
+    expect(await figures('age_hours')).toEqual([
+      ['r1', 'cars', 0, false],
+      ['r2', 'cars', age(24), false],
+      ['r3', 'cars', age(48), true],
+      ['r4', 'archived_lots', 0, false],
+      ['r4', 'cars', age(72), true],
+    ]);
+    expect(await figures('incomplete_passes')).toEqual([
+      ['r1', 'cars', 0, false],
+      ['r2', 'cars', 1, true],
+      ['r3', 'cars', 0, false],
+      ['r4', 'archived_lots', 0, false],
+      ['r4', 'cars', 0, false],
+    ]);
+  });
+
+  it('knows the passes of runs that a rebuild no longer knows', async () => {
+    await compute('data_health', { runs: [run(4, { pipeline: 'rebuild' })], passes: [pass(1), pass(2)] });
+    expect(await figures('age_hours')).toEqual([['r4', 'cars', 48 - 1 / 3600, true]]);
+    expect(await figures('records')).toEqual([]);
+  });
+
+  it('counts records, rejects and unknown members by run and stream', async () => {
+    const reject = (position: number, day: number): Given => ({
+      stream: 'cars',
+      run_id: `r${day}`,
+      position,
+    });
+    const strange = [
+      { path: 'lots[]."path":.x', kinds: 1 },
+      { path: 'colour', kinds: 2 },
+    ];
+    await compute('data_health', {
+      runs: [run(1), run(2)],
+      passes: [
+        pass(1, { drift: JSON.stringify(strange) }),
+        pass(2),
+        pass(2, { pass_id: 's', stream: 'statistics', records: 0 }),
+      ],
+      rejects: [reject(0, 1), reject(1, 1), reject(0, 2), reject(1, 2), reject(2, 2)],
+    });
+    expect(await figures('records')).toEqual([
+      ['r1', 'cars', 200, false],
+      ['r2', 'cars', 200, false],
+      ['r2', 'statistics', 0, false],
+    ]);
+    expect(await figures('rejected')).toEqual([
+      ['r1', 'cars', 2, false],
+      ['r2', 'cars', 3, false],
+      ['r2', 'statistics', 0, false],
+    ]);
+    expect(await figures('reject_share')).toEqual([
+      ['r1', 'cars', 0.01, false],
+      ['r2', 'cars', 0.015, true],
+    ]);
+    expect((await figures('drifted_members')).map(([, , value]) => value)).toEqual([2, 0, 0]);
+  });
+
+  it('counts warnings and held runs, whatever their texts, and the minutes of the run', async () => {
+    const lists = (texts: readonly string[]): string => JSON.stringify(texts);
+    await compute('data_health', {
+      runs: [
+        run(1, { warnings: lists(['said "no","never"', ',', 'ends with "', '[]']), held: lists([]) }),
+        run(2, { warnings: lists([]), held: lists(['RECONCILE_SHRINK: source 3', 'MODEL_TESTS_FAILED: 1']) }),
+        run(3),
+      ],
+    });
+    const of = (...values: readonly [number, boolean][]) =>
+      values.map(([value, isAlarm], place) => [`r${place + 1}`, 'run', value, isAlarm]);
+    expect(await figures('warnings')).toEqual(of([4, false], [0, false], [0, false]));
+    expect(await figures('guard_held')).toEqual(of([0, false], [2, true], [0, false]));
+    expect(await figures('minutes')).toEqual(of([30.5, false], [30.5, false], [30.5, false]));
+  });
+
+  it('shows how often columns are empty, for the last run alone', async () => {
+    await compute('data_health', {
+      runs: [run(1), run(2)],
+      lots: [
+        lot({ lot_id: 1, title_name: ' ', sale_date: '2026-08-10T15:00:00Z' }),
+        lot({ lot_id: 2, title_name: 'Salvage' }),
+      ],
+    });
+    const found = (await figures('null_share')).filter(([, subject]) =>
+      ['lots.title_name', 'lots.sale_date', 'lots.final_bid', 'prices.bid'].includes(String(subject)),
+    );
+    expect(found).toEqual([
+      ['r2', 'lots.final_bid', 1, true],
+      ['r2', 'lots.sale_date', 0.5, false],
+      ['r2', 'lots.title_name', 0.5, false],
+    ]);
+  });
+});

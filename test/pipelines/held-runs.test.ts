@@ -1,12 +1,13 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { nightly } from '../../pipelines/nightly.js';
 import { rebuild } from '../../pipelines/rebuild.js';
+import type { DataTestOptions } from '../../src/model/data-tests.js';
 import { rowsOf, type Stage, setUp } from './world-oracle.js';
 
 const FIRST = Date.parse('2026-11-09T02:00:00Z');
 
 /** A data test that nothing passes. */
-const failing = {
+const failing: DataTestOptions = {
   models: [],
   checks: [
     {
@@ -14,7 +15,7 @@ const failing = {
       sql: 'select 1 as wrong',
     },
   ],
-} as const;
+};
 
 const stages: Stage[] = [];
 afterEach(async () => {

@@ -1,0 +1,214 @@
+with source_runs as (
+    select
+        run_id,
+        pipeline,
+        started_at,
+        cast(cast(started_at as date) - date '1970-01-01' as bigint) * 86400
+            + extract(hour from started_at) * 3600
+            + extract(minute from started_at) * 60
+            + extract(second from started_at) as started_second,
+        cast(cast(ended_at as date) - date '1970-01-01' as bigint) * 86400
+            + extract(hour from ended_at) * 3600
+            + extract(minute from ended_at) * 60
+            + extract(second from ended_at) as ended_second,
+        -- as JSON, in which entries are apart by a text that cannot stand within one
+        cast(to_json(warnings) as varchar) as warnings,
+        cast(to_json(held) as varchar) as held
+    from runs
+),
+source_passes as (
+    select
+        run_id,
+        stream,
+        kind,
+        complete,
+        reason,
+        records,
+        drift,
+        started_at,
+        cast(cast(started_at as date) - date '1970-01-01' as bigint) * 86400
+            + extract(hour from started_at) * 3600
+            + extract(minute from started_at) * 60
+            + extract(second from started_at) as started_second
+    from passes
+    where state = 'sealed'
+),
+source_rejects as (
+    select run_id, stream, count(*) as rejected from rejects group by run_id, stream
+),
+last_run as (
+    select run_id from source_runs order by started_at desc, run_id desc limit 1
+),
+by_stream as (
+    select
+        run_id,
+        stream,
+        cast(sum(records) as double) as records,
+        -- lookups ask for single vehicles and are not meant to prove anything
+        sum(case when not complete and reason is not null and kind <> 'lookup' then 1 else 0 end) as incomplete_passes,
+        max((length(drift) - length(replace(drift, '"path":', ''))) / 7) as drifted_members,
+        -- of the feed only a full pass shows what left
+        max(case when complete and (kind = 'full' or (kind = 'window' and stream <> 'cars')) then started_second end)
+            as whole_second
+    from source_passes
+    group by run_id, stream
+),
+timeline as (
+    select run_id, started_at, started_second from source_runs
+    union all
+    -- a rebuild of a lake whose runs are lost still has their passes
+    select source_passes.run_id, min(source_passes.started_at), min(source_passes.started_second)
+    from source_passes
+    left join source_runs on source_runs.run_id = source_passes.run_id
+    where source_runs.run_id is null
+    group by source_passes.run_id
+),
+streams as (
+    select distinct stream from by_stream
+),
+ages as (
+    select
+        timeline.run_id,
+        streams.stream,
+        timeline.started_second - max(by_stream.whole_second) over (
+            partition by streams.stream
+            order by timeline.started_at, timeline.run_id
+            rows between unbounded preceding and current row
+        ) as seconds
+    from timeline
+    cross join streams
+    left join by_stream
+        on by_stream.run_id = timeline.run_id
+        and by_stream.stream = streams.stream
+),
+columns_of_lots as (
+    select
+        count(*) as all_rows,
+        count(sale_date) as sale_date,
+        count(final_bid) as final_bid,
+        count(odometer_km) as odometer_km,
+        count(nullif(trim(damage_main_name), '')) as damage_main_name,
+        count(nullif(trim(title_name), '')) as title_name,
+        count(nullif(trim(location_state_code), '')) as location_state_code,
+        count(created_at) as created_at
+    from lots
+),
+columns_of_vehicles as (
+    select
+        count(*) as all_rows,
+        count(nullif(trim(vin), '')) as vin,
+        count(year) as year,
+        count(manufacturer_id) as manufacturer_id,
+        count(model_id) as model_id
+    from vehicles
+),
+columns_of_prices as (
+    select count(*) as all_rows, count(bid) as bid, count(sale_date) as sale_date from prices
+),
+filled as (
+    select 'lots.sale_date' as subject, sale_date as filled_rows, all_rows from columns_of_lots
+    union all
+    select 'lots.final_bid', final_bid, all_rows from columns_of_lots
+    union all
+    select 'lots.odometer_km', odometer_km, all_rows from columns_of_lots
+    union all
+    select 'lots.damage_main_name', damage_main_name, all_rows from columns_of_lots
+    union all
+    select 'lots.title_name', title_name, all_rows from columns_of_lots
+    union all
+    select 'lots.location_state_code', location_state_code, all_rows from columns_of_lots
+    union all
+    select 'lots.created_at', created_at, all_rows from columns_of_lots
+    union all
+    select 'vehicles.vin', vin, all_rows from columns_of_vehicles
+    union all
+    select 'vehicles.year', year, all_rows from columns_of_vehicles
+    union all
+    select 'vehicles.manufacturer_id', manufacturer_id, all_rows from columns_of_vehicles
+    union all
+    select 'vehicles.model_id', model_id, all_rows from columns_of_vehicles
+    union all
+    select 'prices.bid', bid, all_rows from columns_of_prices
+    union all
+    select 'prices.sale_date', sale_date, all_rows from columns_of_prices
+),
+stream_rows as (
+    select
+        by_stream.run_id,
+        by_stream.stream,
+        by_stream.records,
+        coalesce(source_rejects.rejected, 0) as rejected,
+        by_stream.drifted_members,
+        by_stream.incomplete_passes
+    from by_stream
+    left join source_rejects
+        on source_rejects.run_id = by_stream.run_id
+        and source_rejects.stream = by_stream.stream
+),
+metrics as (
+    select
+        run_id,
+        'run' as subject,
+        'minutes' as metric,
+        greatest(ended_second - started_second, 0) / 60 as value,
+        'minutes' as unit
+    from source_runs
+    where ended_second is not null
+    union all
+    select
+        run_id,
+        'run',
+        'warnings',
+        case when length(warnings) > 2 then 1 + (length(warnings) - length(replace(warnings, '","', ''))) / 3 else 0 end,
+        'warnings'
+    from source_runs
+    union all
+    select
+        run_id,
+        'run',
+        'guard_held',
+        case when length(held) > 2 then 1 + (length(held) - length(replace(held, '","', ''))) / 3 else 0 end,
+        'runs'
+    from source_runs
+    union all
+    select run_id, stream, 'age_hours', greatest(seconds, 0) / 3600, 'hours' from ages where seconds is not null
+    union all
+    select run_id, stream, 'records', records, 'records' from stream_rows
+    union all
+    select run_id, stream, 'rejected', rejected, 'records' from stream_rows
+    union all
+    select run_id, stream, 'reject_share', rejected / records, 'share, 0 to 1' from stream_rows where records > 0
+    union all
+    select run_id, stream, 'drifted_members', drifted_members, 'members' from stream_rows
+    union all
+    select run_id, stream, 'incomplete_passes', incomplete_passes, 'passes' from stream_rows
+    union all
+    select
+        last_run.run_id,
+        filled.subject,
+        'null_share',
+        1 - cast(filled.filled_rows as double) / filled.all_rows,
+        'share, 0 to 1'
+    from filled
+    cross join last_run
+    where filled.all_rows > 0
+),
+final as (
+    select
+        source_runs.run_id,
+        source_runs.started_at,
+        source_runs.pipeline,
+        metrics.subject,
+        metrics.metric,
+        cast(metrics.value as double) as value,
+        metrics.unit,
+        case
+            when metrics.metric = 'age_hours' then metrics.subject = 'cars' and metrics.value > 36
+            when metrics.metric = 'reject_share' then metrics.value > 0.01
+            when metrics.metric = 'null_share' then metrics.value > 0.98
+            else metrics.metric in ('guard_held', 'incomplete_passes') and metrics.value > 0
+        end as is_alarm
+    from metrics
+    inner join source_runs on source_runs.run_id = metrics.run_id
+)
+select * from final

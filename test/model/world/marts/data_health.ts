@@ -1,0 +1,92 @@
+import type { Json, MartRow, ServedLot, WorldNight } from '../night.js';
+import { groupBy } from '../statistics.js';
+
+const HOUR = 3_600_000;
+
+/** Columns that the marts rest on, as the records have them. */
+const OF_LOTS: Readonly<Record<string, (lot: Json) => unknown>> = {
+  sale_date: (lot) => lot.sale_date,
+  final_bid: (lot) => lot.final_bid,
+  odometer_km: (lot) => lot.odometer?.km,
+  damage_main_name: (lot) => lot.damage?.main?.name,
+  title_name: (lot) => lot.title?.name,
+  location_state_code: (lot) => lot.location?.state?.code,
+  created_at: (lot) => lot.created_at,
+};
+const OF_VEHICLES: Readonly<Record<string, (vehicle: Json) => unknown>> = {
+  vin: ({ vin }) => vin,
+  year: ({ year }) => year,
+  manufacturer_id: ({ manufacturer }) => manufacturer?.id,
+  model_id: ({ model }) => model?.id,
+};
+const OF_PRICES: Readonly<Record<string, (price: Json) => unknown>> = {
+  bid: ({ bid }) => bid,
+  sale_date: ({ sale_date }) => sale_date,
+};
+
+const isMissing = (value: unknown): boolean =>
+  value === null || value === undefined || (typeof value === 'string' && value.trim() === '');
+
+type Figure = readonly [subject: string, metric: string, value: number, unit: string, isAlarm: boolean];
+
+function emptiness(table: string, records: readonly Json[], columns: typeof OF_LOTS): Figure[] {
+  return Object.entries(columns).map(([name, read]) => {
+    const share = records.filter((record) => isMissing(read(record))).length / records.length;
+    return [`${table}.${name}`, 'null_share', share, 'share, 0 to 1', share > 0.98];
+  });
+}
+
+/** What the run told of itself, and what it was served: of the four lists of a night the records are counted here. */
+export async function rows(night: WorldNight): Promise<MartRow[]> {
+  const [run]: Json[] = await night.rows('runs');
+  const passes: readonly Json[] = await night.rows('passes');
+  const rejects = await night.rows('rejects');
+  const served: Readonly<Record<string, number>> = {
+    cars: night.cars.length,
+    archived_lots: night.archivedLots.length,
+    statistics: night.statistics.length,
+    duplicates: night.duplicates.length,
+  };
+  const streams = [...groupBy(passes, ({ stream }) => stream)].flatMap(([stream, own]): Figure[] => {
+    const records = served[stream] ?? own.reduce((sum, pass) => sum + pass.records, 0);
+    const rejected = rejects.filter((reject) => reject.stream === stream).length;
+    const drifted = Math.max(...own.map(({ drift }) => JSON.parse(drift).length));
+    const incomplete = own.filter(({ complete }) => !complete).length;
+    const whole = own.filter(({ complete }) => complete).map((pass) => pass.started_at);
+    const age = Math.max(0, night.now - Math.max(...whole)) / HOUR;
+    return [
+      ...(whole.length === 0 ? [] : [[stream, 'age_hours', age, 'hours', false] as const]),
+      [stream, 'records', records, 'records', false],
+      [stream, 'rejected', rejected, 'records', false],
+      ...(records === 0
+        ? []
+        : [[stream, 'reject_share', rejected / records, 'share, 0 to 1', rejected > records / 100] as const]),
+      [stream, 'drifted_members', drifted, 'members', false],
+      [stream, 'incomplete_passes', incomplete, 'passes', incomplete > 0],
+    ];
+  });
+  const lots = [...night.lots.values()].map(({ raw }: ServedLot) => raw);
+  const figures: readonly Figure[] = [
+    ['run', 'minutes', (run.ended_at - run.started_at) / 60_000, 'minutes', false],
+    ['run', 'warnings', run.warnings.length, 'warnings', false],
+    ['run', 'guard_held', 0, 'runs', false],
+    ...streams,
+    ...emptiness('lots', lots, OF_LOTS),
+    ...emptiness('vehicles', night.cars, OF_VEHICLES),
+    ...emptiness(
+      'prices',
+      lots.flatMap(({ prices }) => prices ?? []),
+      OF_PRICES,
+    ),
+  ];
+  return figures.map(([subject, metric, value, unit, isAlarm]) => ({
+    run_id: run.run_id,
+    started_at: night.now,
+    pipeline: 'nightly',
+    subject,
+    metric,
+    value,
+    unit,
+    is_alarm: isAlarm,
+  }));
+}
