@@ -21,7 +21,7 @@ clock as (
 changes as (
     select
         lot_id,
-        cast(seen_at as date) as day,
+        seen_at,
         case when new_value = 'true' then 1 else 0 end as is_leaving,
         case when old_value = 'true' then 1 else 0 end as is_returning
     from lot_changes
@@ -36,7 +36,7 @@ source_lots as (
         lots.lot_id,
         lots.domain_id,
         lots.domain_name,
-        cast(lots.first_seen_at as date) as first_seen_day,
+        lots.first_seen_at,
         case when lots.archived then 0 else 1 end
             + coalesce(changes_by_lot.leavings, 0)
             - coalesce(changes_by_lot.returns, 0) as was_active
@@ -45,38 +45,43 @@ source_lots as (
     where lots.first_seen_at is not null
 ),
 sources as (
-    select domain_id, max(trim(domain_name)) as domain_name, min(first_seen_day) as first_seen_day
+    select domain_id, max(trim(domain_name)) as domain_name, cast(min(first_seen_at) as date) as first_seen_day
     from source_lots
     group by domain_id
 ),
-relistings as (
-    select domain_id, cast(sale_date as date) as day, count(*) as lots
-    from sales
-    where attempt > 1 and outcome in ('sold', 'not_sold', 'on_approval')
-    group by domain_id, cast(sale_date as date)
-),
 events as (
-    select domain_id, first_seen_day as day, sum(was_active) as entered, 0 as left_feed, 0 as returned, 0 as relisted
+    -- by moments, which are those of runs and auctions and so are few beside the lots
+    select domain_id, first_seen_at as moment, sum(was_active) as entered, 0 as left_feed, 0 as returned, 0 as relisted
     from source_lots
-    group by domain_id, first_seen_day
+    group by domain_id, first_seen_at
     union all
-    select source_lots.domain_id, changes.day, 0, sum(changes.is_leaving), sum(changes.is_returning), 0
+    -- nothing leaves before it was seen, whatever a clock that was set back says
+    select
+        source_lots.domain_id,
+        greatest(changes.seen_at, source_lots.first_seen_at),
+        0,
+        sum(changes.is_leaving),
+        sum(changes.is_returning),
+        0
     from changes
     inner join source_lots on source_lots.lot_id = changes.lot_id
-    group by source_lots.domain_id, changes.day
+    group by source_lots.domain_id, greatest(changes.seen_at, source_lots.first_seen_at)
     union all
-    select domain_id, day, 0, 0, 0, lots from relistings
+    select domain_id, sale_date, 0, 0, 0, count(*)
+    from sales
+    where attempt > 1 and outcome in ('sold', 'not_sold', 'on_approval')
+    group by domain_id, sale_date
 ),
 by_day as (
     select
         domain_id,
-        day,
+        cast(moment as date) as day,
         sum(entered) as entered,
         sum(left_feed) as left_feed,
         sum(returned) as returned,
         sum(relisted) as relisted
     from events
-    group by domain_id, day
+    group by domain_id, cast(moment as date)
 ),
 calendar as (
     select

@@ -24,7 +24,7 @@ afterEach(async () => {
 
 async function open() {
   const stage = await setUp(
-    { vehicles: 60, seed: 3, clock: new Date(FIRST) },
+    { vehicles: 40, seed: 3, clock: new Date(FIRST) },
     { perPage: 100, referenceDays: 1000, shrinkGuard: 1 },
   );
   stages.push(stage);
@@ -59,7 +59,7 @@ describe('a run that was held', () => {
     moveTo(9);
     await stage.night();
     expect(await held()).toEqual([[], ['RECONCILE_SHRINK', 'MODEL_TESTS_FAILED'], []]);
-  }, 60_000);
+  }, 120_000);
 
   it('is told where it was the first of all, and where it was a rebuild', async () => {
     const { stage, moveTo, held, failTests } = await open();
@@ -73,5 +73,5 @@ describe('a run that was held', () => {
     });
     await stage.night();
     expect(await held()).toEqual([['MODEL_TESTS_FAILED'], ['MODEL_TESTS_FAILED']]);
-  }, 60_000);
+  }, 120_000);
 });

@@ -115,7 +115,7 @@ describe('inventory_daily over five runs', () => {
 
   beforeAll(async () => {
     stage = await setUp(
-      { vehicles: 300, seed: 5, clock: new Date(FIRST) },
+      { vehicles: 200, seed: 5, clock: new Date(FIRST) },
       { perPage: 500, referenceDays: 1000, allowShrink: true },
     );
     for (const { at, world } of RUNS) {
@@ -123,7 +123,7 @@ describe('inventory_daily over five runs', () => {
       await stage.run((options) => nightly({ ...options, modelling }), { minutes: (at - world) * 60 });
       book.look(dayOf(FIRST + at * HOUR), recordsOf(stage.sandbox.world));
     }
-  }, 60_000);
+  }, 180_000);
   afterAll(() => stage.close());
 
   it('equals a book of the lots that each run found in the feed', async () => {
@@ -140,5 +140,5 @@ describe('inventory_daily over five runs', () => {
     await stage.run((options) => rebuild({ ...options, modelling }), { minutes: -10 * 60 });
     const after = await stage.lake();
     expect(rowsOf(after, 'inventory_daily')).toEqual(rowsOf(before, 'inventory_daily'));
-  });
+  }, 120_000);
 });
