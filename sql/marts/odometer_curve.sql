@@ -15,10 +15,8 @@ model_names as (
 priced as (
     select
         lot_id,
-        domain_id,
         manufacturer_id,
         model_id,
-        year,
         cast(extract(year from sale_month) as bigint) - year as age_years,
         price
     from sales
@@ -33,18 +31,6 @@ readings as (
         and not coalesce(odometer_out_of_range, false)
         and not coalesce(odometer_unit_uncertain, false)
 ),
-model_years as (
-    select
-        domain_id,
-        manufacturer_id,
-        model_id,
-        year,
-        count(*) as priced_lots,
-        percentile_cont(0.5) within group (order by price) as price_median
-    from priced
-    where manufacturer_id is not null and model_id is not null and year is not null
-    group by domain_id, manufacturer_id, model_id, year
-),
 compared as (
     select
         priced.manufacturer_id,
@@ -52,16 +38,10 @@ compared as (
         least(greatest(priced.age_years, 0), 30) as age_years,
         cast(least(floor(readings.odometer_km / 25000), 16) as bigint) * 25000 as odometer_band_km,
         priced.price,
-        case when model_years.priced_lots >= settings.minimum_group then priced.price / model_years.price_median end
-            as price_ratio
+        price_ratios.price_ratio
     from priced
-    cross join settings
     inner join readings on readings.lot_id = priced.lot_id
-    left join model_years
-        on model_years.domain_id = priced.domain_id
-        and model_years.manufacturer_id = priced.manufacturer_id
-        and model_years.model_id = priced.model_id
-        and model_years.year = priced.year
+    left join price_ratios on price_ratios.lot_id = priced.lot_id
     where priced.age_years is not null
 ),
 leveled as (

@@ -5,10 +5,6 @@ held_attempts as (
     select
         lot_id,
         attempt,
-        domain_id,
-        manufacturer_id,
-        model_id,
-        year,
         outcome,
         price
     from sales
@@ -28,55 +24,6 @@ source_lots as (
         end as seller_type
     from lots
 ),
-ranked as (
-    -- the prices of a model year in order; joined by equality below, so that unknown ones are compared with none
-    select
-        lot_id,
-        attempt,
-        domain_id,
-        manufacturer_id,
-        model_id,
-        year,
-        price,
-        row_number() over (partition by domain_id, manufacturer_id, model_id, year order by price) as place,
-        count(*) over (partition by domain_id, manufacturer_id, model_id, year) as prices
-    from held_attempts
-    where price is not null
-),
-middles as (
-    -- the three prices of which the median of all but one can be made
-    select
-        domain_id,
-        manufacturer_id,
-        model_id,
-        year,
-        max(case when place = floor(prices / 2) then price end) as low,
-        max(case when place = floor(prices / 2) + 1 then price end) as middle,
-        max(case when place = floor(prices / 2) + 2 then price end) as high
-    from ranked
-    group by domain_id, manufacturer_id, model_id, year
-),
-compared as (
-    -- each price against the median of the other ones: against a median that it moves itself, it would look too usual
-    select
-        ranked.lot_id,
-        ranked.attempt,
-        ranked.price / case
-            when ranked.prices % 2 = 0 and ranked.place <= ranked.prices / 2 then middles.middle
-            when ranked.prices % 2 = 0 then middles.low
-            when ranked.place < (ranked.prices + 1) / 2 then (middles.middle + middles.high) / 2
-            when ranked.place > (ranked.prices + 1) / 2 then (middles.low + middles.middle) / 2
-            else (middles.low + middles.high) / 2
-        end as price_ratio
-    from ranked
-    cross join settings
-    inner join middles
-        on middles.domain_id = ranked.domain_id
-        and middles.manufacturer_id = ranked.manufacturer_id
-        and middles.model_id = ranked.model_id
-        and middles.year = ranked.year
-    where ranked.prices - 1 >= settings.minimum_group
-),
 lots_of_types as (
     select domain_id, seller_type, count(*) as lots from source_lots group by domain_id, seller_type
 ),
@@ -88,11 +35,12 @@ sales_of_types as (
         count(case when held_attempts.outcome = 'sold' then 1 end) as lots_sold,
         count(held_attempts.price) as priced_lots,
         percentile_cont(0.5) within group (order by held_attempts.price) as price_median,
-        count(compared.price_ratio) as compared_lots,
-        percentile_cont(0.5) within group (order by compared.price_ratio) as price_ratio_median
+        count(price_ratios.price_ratio) as compared_lots,
+        percentile_cont(0.5) within group (order by price_ratios.price_ratio) as price_ratio_median
     from held_attempts
     inner join source_lots on source_lots.lot_id = held_attempts.lot_id
-    left join compared on compared.lot_id = held_attempts.lot_id and compared.attempt = held_attempts.attempt
+    left join price_ratios
+        on price_ratios.lot_id = held_attempts.lot_id and price_ratios.attempt = held_attempts.attempt
     group by source_lots.domain_id, source_lots.seller_type
 ),
 final as (

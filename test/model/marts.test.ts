@@ -5,6 +5,8 @@ import { readModels } from '../../src/model/model-files.js';
 import { base, lot, SOLD } from './cases.js';
 import { computeMarts, type Given, openLake, type TestLake, texts } from './support.js';
 
+const MARTS = ['price_trends', 'damage_breakdown'];
+
 let lake: TestLake;
 beforeAll(async () => {
   lake = await openLake();
@@ -24,7 +26,11 @@ describe('price_trends and damage_breakdown', () => {
     );
 
   it('show the count and no statistics below five prices', async () => {
-    await computeMarts(lake, { ...base, lots: [...sales(5, '2026-07', 1000), ...sales(4, '2026-08', 2000)] });
+    await computeMarts(
+      lake,
+      { ...base, lots: [...sales(5, '2026-07', 1000), ...sales(4, '2026-08', 2000)] },
+      ...MARTS,
+    );
     const trends = await texts(
       lake,
       `select cast(month as varchar) as month, lots_offered, sell_through, priced_lots, price_median, price_p90,
@@ -46,7 +52,7 @@ describe('price_trends and damage_breakdown', () => {
 
   it('compare a month with the calendar month before, not with the last one that has sales', async () => {
     const lots = [...sales(5, '2026-05', 1000), ...sales(5, '2026-06', 1100), ...sales(5, '2026-08', 2000)];
-    await computeMarts(lake, { ...base, lots });
+    await computeMarts(lake, { ...base, lots }, ...MARTS);
     const found = await texts(
       lake,
       'select round(price_median_change, 4) as c from price_trends order by month',
@@ -65,7 +71,7 @@ describe('price_trends and damage_breakdown', () => {
       ...sales(6, '2026-08', 2000, damaged('Rear')),
       ...sales(4, '2026-08', 1000, damaged('Rear End')),
     ];
-    await computeMarts(lake, { ...base, lots });
+    await computeMarts(lake, { ...base, lots }, ...MARTS);
     const found = await texts(
       lake,
       `select damage_main, damage_second, lots, share, priced_lots, price_median,
@@ -136,7 +142,7 @@ describe('price_trends and damage_breakdown', () => {
       pre_accident_price: 10,
     }));
     const lots = [...odd, ...fine].map((given, place) => lot({ lot_id: place, ...given }));
-    await computeMarts(lake, { ...base, lots });
+    await computeMarts(lake, { ...base, lots }, ...MARTS);
     expect(
       await texts(
         lake,
@@ -147,16 +153,16 @@ describe('price_trends and damage_breakdown', () => {
 });
 
 describe('the models', () => {
+  beforeAll(() => computeMarts(lake, base));
+
   it.each(readModels().map((model) => [model.name, model] as const))(
     '%s has the columns that its .yml describes',
     async (_name, model) => {
-      await computeMarts(lake, base);
       expect(await compareColumns(lake.connection, model)).toEqual({ undescribed: [], missing: [] });
     },
   );
 
   it('pass their tests and checks on an empty lake with a run', async () => {
-    await computeMarts(lake, base);
     const failed = (await runDataTests(lake.connection)).filter(({ failures }) => failures > 0);
     expect(failed).toEqual([]);
   });
@@ -172,6 +178,8 @@ describe('the models', () => {
     await computeMarts(lake, { ...base, runs, lots });
     expect(await texts(lake, 'select price_median from price_trends')).toEqual([{ price_median: 100 }]);
     expect(await texts(lake, 'select price_median from damage_breakdown')).toEqual([{ price_median: 100 }]);
+    const failed = (await runDataTests(lake.connection)).filter(({ failures }) => failures > 0);
+    expect(failed.map(({ model, test }) => `${model} ${test}`)).toEqual([]);
   });
 
   it('keep to the SQL that DuckDB and Spark share', () => {

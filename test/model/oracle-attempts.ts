@@ -52,6 +52,8 @@ export interface OracleWorld {
   readonly now: number;
   /** Start of the last pass over the feed. */
   readonly pass: number;
+  /** Fewest values of a statistic. */
+  readonly least: number;
   readonly lots: readonly OracleLot[];
   readonly prices: readonly OraclePrice[];
   readonly archivings: readonly OracleArchiving[];

@@ -22,13 +22,18 @@ export function trendsOf(world: OracleWorld): Map<string, Record<string, number 
   const result = new Map<string, Record<string, number | string | null>>();
   for (const [group, months] of groups) {
     for (const [month, attempts] of months) {
-      result.set(`${monthName(month)} ${group}`, trendRow(months, month, attempts));
+      result.set(`${monthName(month)} ${group}`, trendRow(months, month, attempts, world.least));
     }
   }
   return result;
 }
 
-function trendRow(months: Map<number, OracleAttempt[]>, month: number, attempts: readonly OracleAttempt[]) {
+function trendRow(
+  months: Map<number, OracleAttempt[]>,
+  month: number,
+  attempts: readonly OracleAttempt[],
+  least: number,
+) {
   const pricesOf = (m: number): number[] =>
     (months.get(m) ?? []).flatMap(({ price }) => (price === null ? [] : [price]));
   const count = (...outcomes: string[]): number =>
@@ -36,32 +41,32 @@ function trendRow(months: Map<number, OracleAttempt[]>, month: number, attempts:
   const prices = pricesOf(month);
   const pooled = [0, 1, 2].flatMap((back) => pricesOf(month - back));
   const offered = count('sold', 'not_sold', 'on_approval');
-  const median = enough(prices, 0.5);
-  const before = enough(pricesOf(month - 1), 0.5);
+  const median = enough(prices, 0.5, least);
+  const before = enough(pricesOf(month - 1), 0.5, least);
   return {
     lots_offered: offered,
     lots_unresolved: count('unresolved'),
     lots_sold: count('sold'),
     sell_through: offered === 0 ? null : count('sold') / offered,
     priced_lots: prices.length,
-    price_mean: prices.length < 5 ? null : prices.reduce((sum, price) => sum + price, 0) / prices.length,
+    price_mean: prices.length < least ? null : prices.reduce((sum, price) => sum + price, 0) / prices.length,
     price_median: median,
-    price_p10: enough(prices, 0.1),
-    price_p25: enough(prices, 0.25),
-    price_p75: enough(prices, 0.75),
-    price_p90: enough(prices, 0.9),
+    price_p10: enough(prices, 0.1, least),
+    price_p25: enough(prices, 0.25, least),
+    price_p75: enough(prices, 0.75, least),
+    price_p90: enough(prices, 0.9, least),
     price_median_change: median === null || before === null ? null : median / before - 1,
     priced_lots_3m: pooled.length,
-    price_median_3m: enough(pooled, 0.5),
+    price_median_3m: enough(pooled, 0.5, least),
   };
 }
 
 const monthName = (month: number): string =>
   `${Math.floor(month / 12)}-${String((month % 12) + 1).padStart(2, '0')}-01`;
 
-/** A percentile by linear interpolation; null for fewer than 5 values. */
-function enough(values: readonly number[], share: number): number | null {
-  if (values.length < 5) return null;
+/** A percentile by linear interpolation; null for fewer values than `least`. */
+function enough(values: readonly number[], share: number, least: number): number | null {
+  if (values.length < least) return null;
   const sorted = [...values].sort((a, b) => a - b);
   const place = share * (sorted.length - 1);
   const low = sorted[Math.floor(place)] ?? 0;
@@ -80,6 +85,7 @@ const isSoundName = (name: string): boolean => /^(none|normal wear|minor dent.*)
 
 /** Rows of damage_breakdown, without names, by key. */
 export function damagesOf(world: OracleWorld): Map<string, Record<string, number | string | null>> {
+  const { least } = world;
   const vehicles = new Map(world.vehicles.map((vehicle) => [vehicle.id, vehicle]));
   const sold = attemptsOf(world).filter(({ outcome }) => outcome === 'sold');
   const sales = new Map(sold.map((attempt) => [attempt.lot.id, attempt]));
@@ -94,10 +100,10 @@ export function damagesOf(world: OracleWorld): Map<string, Record<string, number
     const sound = all.filter(
       (lot) => isSoundName(damageName(lot.main)) && isSoundName(damageName(lot.second)),
     );
-    const soundMedian = enough(pricesOf(sound), 0.5);
+    const soundMedian = enough(pricesOf(sound), 0.5, least);
     const kinds = groupBy(all, (lot) => `${damageName(lot.main)} + ${damageName(lot.second)}`);
     for (const [kind, lots] of kinds) {
-      const median = enough(pricesOf(lots), 0.5);
+      const median = enough(pricesOf(lots), 0.5, least);
       const odometers = lots.flatMap(({ km }) => (km !== null && km > 0 ? [km] : []));
       const repairs = lots.flatMap(({ repair, before }) =>
         repair === null ||
@@ -117,9 +123,9 @@ export function damagesOf(world: OracleWorld): Map<string, Record<string, number
         price_median: median,
         price_ratio_to_sound: median === null || soundMedian === null ? null : median / soundMedian,
         odometer_lots: odometers.length,
-        odometer_km_median: enough(odometers, 0.5),
+        odometer_km_median: enough(odometers, 0.5, least),
         repair_lots: repairs.length,
-        repair_share: enough(repairs, 0.5),
+        repair_share: enough(repairs, 0.5, least),
       });
     }
   }

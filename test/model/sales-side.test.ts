@@ -1,18 +1,13 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { readChecks } from '../../src/model/checks.js';
 import { runDataTests } from '../../src/model/data-tests.js';
-import { readModels } from '../../src/model/model-files.js';
 import { base, entry, lot, SOLD } from './cases.js';
-import { computeMarts, type Given, openLake, type TestLake, texts } from './support.js';
+import { computeMarts, type Given, openLake, type TestLake, testsOf, texts } from './support.js';
 
 const NOT_SOLD = 8;
 const ON_APPROVAL = 4;
 
 const MARTS = ['sell_through', 'time_to_sale', 'relisting', 'seller_types', 'title_breakdown'];
-const tests = {
-  models: readModels().filter(({ name }) => MARTS.includes(name)),
-  checks: readChecks().filter(({ test }) => MARTS.some((mart) => test.startsWith(mart))),
-};
+const tests = testsOf(...MARTS);
 
 let lake: TestLake;
 beforeAll(async () => {
@@ -22,7 +17,7 @@ afterAll(() => lake.close());
 
 /** Computes the marts of what is given and answers a query; the tests and checks of these marts must pass. */
 async function ask(given: Readonly<Record<string, readonly Given[]>>, sql: string) {
-  await computeMarts(lake, { ...base, ...given });
+  await computeMarts(lake, { ...base, ...given }, ...MARTS);
   const failed = (await runDataTests(lake.connection, tests)).filter(({ failures }) => failures > 0);
   expect(failed).toEqual([]);
   return texts(lake, sql);

@@ -10,7 +10,7 @@ afterAll(() => lake.close());
 
 /** The attempts of what is given, as `day outcome reason price`. */
 async function attempts(given: Readonly<Record<string, readonly Given[]>>): Promise<string[]> {
-  await computeMarts(lake, { ...base, lots: [lot()], ...given });
+  await computeMarts(lake, { ...base, lots: [lot()], ...given }, 'sales', 'damage_breakdown');
   const found = await texts(
     lake,
     `select attempt, cast(cast(sale_date as date) as varchar) as day, outcome, trust_reason, price

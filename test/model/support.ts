@@ -7,7 +7,9 @@ import { type Column, describeTable } from '../../src/lake/schema.js';
 import { identifier, literal, openSession, type Row, rows, type Session } from '../../src/lake/session.js';
 import { lakeTables } from '../../src/lake/tables.js';
 import { createEmptyBatch } from '../../src/load/batch.js';
-import { readModels } from '../../src/model/model-files.js';
+import { readChecks } from '../../src/model/checks.js';
+import type { DataTestOptions } from '../../src/model/data-tests.js';
+import { type Model, readModels } from '../../src/model/model-files.js';
 import { runModels } from '../../src/model/run-models.js';
 import { contractOf } from '../../src/service/contract/node.js';
 import { streams } from '../../src/service/streams.js';
@@ -75,15 +77,40 @@ export async function fill(
 
 const sqlOf = (value: Value): string => (typeof value === 'string' ? literal(value) : String(value));
 
-/** Replaces the named tables, empties the other inputs of the marts, and computes all marts. */
+const isNamed = (sql: string, name: string): boolean => new RegExp(`\\b${name}\\b`).test(sql);
+
+/** The named models and those that they read; all where none is named. */
+function modelsOf(marts: readonly string[]): readonly Model[] {
+  const all = readModels();
+  if (marts.length === 0) return all;
+  const found = new Set(marts);
+  for (const name of found)
+    for (const other of all)
+      if (isNamed(all.find((model) => model.name === name)?.sql ?? '', other.name)) found.add(other.name);
+  return all.filter(({ name }) => found.has(name));
+}
+
+/** The data tests of the named models, those that they read, and the checks that need no others. */
+export function testsOf(...marts: readonly string[]): Required<DataTestOptions> {
+  const models = modelsOf(marts);
+  const others = readModels().filter((model) => !models.includes(model));
+  const checks = readChecks().filter(({ sql }) => !others.some(({ name }) => isNamed(sql, name)));
+  return { models, checks };
+}
+
+/**
+ * Replaces the named tables, empties the other inputs of the marts, and computes the marts: all of them, or the named
+ * ones with those that they read.
+ */
 export async function computeMarts(
   lake: TestLake,
   given: Readonly<Record<string, readonly Given[]>>,
+  ...marts: readonly string[]
 ): Promise<void> {
   for (const table of ['runs', 'passes', 'vehicles', 'lots', 'prices', 'archived_lots']) {
     await fill(lake.connection, table, given[table] ?? []);
   }
-  await runModels(lake.connection, { target: lake.folder, parquet: PARQUET, models: readModels() });
+  await runModels(lake.connection, { target: lake.folder, parquet: PARQUET, models: modelsOf(marts) });
 }
 
 /** Rows of a query, with instants and dates as text. */

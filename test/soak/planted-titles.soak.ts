@@ -25,7 +25,7 @@ describe(`the titles of a world of ${vehicles} vehicles`, () => {
   let night: WorldNight;
   let rows: readonly MartRow[];
   beforeAll(async () => {
-    night = await worldNight(vehicles);
+    night = await worldNight(vehicles, 5);
     rows = await night.rows('title_breakdown');
   });
   afterAll(() => night.close());

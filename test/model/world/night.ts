@@ -46,11 +46,11 @@ export interface WorldNight {
   close(): Promise<void>;
 }
 
-/** Makes a lake of a world of so many vehicles, in one night. */
-export async function worldNight(vehicles: number): Promise<WorldNight> {
+/** Makes a lake of a world of so many vehicles, in one night, whose statistics rest on `minimumGroup` values or more. */
+export async function worldNight(vehicles: number, minimumGroup: number): Promise<WorldNight> {
   const sandbox = await startSandbox({ vehicles, faults: WITHOUT_CATALOG });
   const folder = temporaryFolder();
-  const config = configFor(sandbox.url, folder.path, { threads: 2 });
+  const config = configFor(sandbox.url, folder.path, { threads: 2, minimumGroup });
   const clock = sandbox.clock;
   await nightly({ config, reporter: silentReporter(), now: () => clock });
   const duck = await bareDuckDb();
@@ -95,6 +95,7 @@ export async function worldNight(vehicles: number): Promise<WorldNight> {
     world: {
       now: clock.getTime(),
       pass,
+      least: config.minimumGroup,
       lots: served.map(({ lot }) => lot),
       prices: served.flatMap(({ raw }) => (raw.prices ?? []).map(readPrice)),
       archivings: archivedLots.map(readArchiving),

@@ -11,7 +11,7 @@ const known = await oracles();
 const models = readModels();
 let night: WorldNight;
 beforeAll(async () => {
-  night = await worldNight(vehicles);
+  night = await worldNight(vehicles, vehicles < 10_000 ? 2 : 5);
 }, 300_000);
 afterAll(() => night.close());
 

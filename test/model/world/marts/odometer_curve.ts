@@ -1,6 +1,7 @@
 import type { MartRow, WorldNight } from '../night.js';
-import { type PricedLot, pricedLots, ratiosToPeers } from '../priced-lots.js';
+import { type PricedLot, pricedLots } from '../priced-lots.js';
 import { cents, groupBy, median } from '../statistics.js';
+import { rows as compared } from './price_ratios.js';
 import { names } from './sales.js';
 
 interface Driven {
@@ -13,12 +14,7 @@ export function rows(night: WorldNight): MartRow[] {
   const least = night.minimumGroup;
   const { manufacturer, model } = names(night);
   const sales = pricedLots(night);
-  const ratios = ratiosToPeers(sales, least, (sale) => [
-    sale.domain,
-    sale.manufacturer,
-    sale.model,
-    sale.year,
-  ]);
+  const ratios = new Map(compared(night).map((row) => [row.lot_id, Number(row.price_ratio)]));
   const driven = sales.flatMap((sale): Driven[] => {
     const km = night.lots.get(sale.lot)?.lot.km ?? null;
     if (km === null || sale.year === null) return [];
@@ -32,7 +28,7 @@ export function rows(night: WorldNight): MartRow[] {
     const ids =
       level === 'all' ? { maker: null, model: null } : { maker: sale.manufacturer, model: sale.model };
     const prices = lots.map(({ sale: { price } }) => price);
-    const compared = lots.flatMap(({ sale: { lot } }) => ratios.get(lot) ?? []);
+    const ratiosOfLots = lots.flatMap(({ sale: { lot } }) => ratios.get(lot) ?? []);
     return [
       {
         level,
@@ -45,8 +41,8 @@ export function rows(night: WorldNight): MartRow[] {
         priced_lots: prices.length,
         currency: 'USD',
         price_median: cents(median(prices, least)),
-        compared_lots: compared.length,
-        price_ratio_median: median(compared, least),
+        compared_lots: ratiosOfLots.length,
+        price_ratio_median: median(ratiosOfLots, least),
       },
     ];
   };

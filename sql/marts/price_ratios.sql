@@ -1,0 +1,72 @@
+with settings as (
+    select max_by(minimum_group, started_at) as minimum_group from runs
+),
+priced as (
+    select lot_id, attempt, domain_id, manufacturer_id, model_id, year, price
+    from sales
+    where price is not null and manufacturer_id is not null and model_id is not null and year is not null
+),
+ranked as (
+    select
+        *,
+        row_number() over model_year as place,
+        count(*) over (partition by domain_id, manufacturer_id, model_id, year) as prices
+    from priced
+    window model_year as (partition by domain_id, manufacturer_id, model_id, year order by price)
+),
+middles as (
+    -- the three prices of which the median of all but one can be made
+    select
+        domain_id,
+        manufacturer_id,
+        model_id,
+        year,
+        max(case when place = floor(prices / 2) then price end) as low,
+        max(case when place = floor(prices / 2) + 1 then price end) as middle,
+        max(case when place = floor(prices / 2) + 2 then price end) as high
+    from ranked
+    group by domain_id, manufacturer_id, model_id, year
+),
+compared as (
+    -- each price against the others: against a median that it moves itself, it would look too usual
+    select
+        ranked.lot_id,
+        ranked.attempt,
+        ranked.domain_id,
+        ranked.manufacturer_id,
+        ranked.model_id,
+        ranked.year,
+        ranked.price,
+        ranked.prices - 1 as other_prices,
+        case
+            when ranked.prices % 2 = 0 and ranked.place <= ranked.prices / 2 then middles.middle
+            when ranked.prices % 2 = 0 then middles.low
+            when ranked.place < (ranked.prices + 1) / 2 then (middles.middle + middles.high) / 2
+            when ranked.place > (ranked.prices + 1) / 2 then (middles.low + middles.middle) / 2
+            else (middles.low + middles.high) / 2
+        end as others_median
+    from ranked
+    cross join settings
+    inner join middles
+        on middles.domain_id = ranked.domain_id
+        and middles.manufacturer_id = ranked.manufacturer_id
+        and middles.model_id = ranked.model_id
+        and middles.year = ranked.year
+    where ranked.prices - 1 >= settings.minimum_group
+),
+final as (
+    select
+        lot_id,
+        attempt,
+        domain_id,
+        manufacturer_id,
+        model_id,
+        year,
+        'USD' as currency,
+        price,
+        other_prices,
+        round(others_median, 2) as others_median,
+        price / others_median as price_ratio
+    from compared
+)
+select * from final
