@@ -8,7 +8,7 @@ import { mean, modelYearOf, type PlantedSale, plantedLake, plantedSales } from '
 it('buy_now_premium finds the planted markup', async () => {
   const world = createWorld({ vehicles: 200_000 });
   const sales = plantedSales(world);
-  const lake = await plantedLake(world, sales, 5);
+  const lake = await plantedLake(world, sales, 5, 'buy_now_premium');
   try {
     const [all] = await texts(
       lake,

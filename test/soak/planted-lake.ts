@@ -1,3 +1,4 @@
+import { damages } from '../../src/sandbox/data/damages.js';
 import { type PlantedLot, plantedLots, type World } from '../../src/sandbox/index.js';
 import { computeMarts, type Given, openLake, type TestLake } from '../model/support.js';
 
@@ -11,6 +12,7 @@ export interface PlantedSale {
 }
 
 const DAY = 86_400_000;
+const names = new Map(damages.map(({ id, name }) => [id, name]));
 
 /** The sales of a planted world that are known for a day or more. */
 export function plantedSales(world: World): PlantedSale[] {
@@ -36,11 +38,13 @@ export function mean(values: readonly number[], weights: readonly number[] = val
 /**
  * The marts of a lake that holds these sales as its lots; much faster than a night, so that the world can be large.
  * @param minimumGroup least prices that a median rests on
+ * @param marts those to compute
  */
 export async function plantedLake(
   world: World,
   sales: readonly PlantedSale[],
   minimumGroup: number,
+  ...marts: readonly string[]
 ): Promise<TestLake> {
   const lake = await openLake();
   const started_at = world.clock.toISOString();
@@ -59,15 +63,17 @@ export async function plantedLake(
       sale_date: saleAt.toISOString(),
       final_bid: price,
       buy_now: isBoughtNow ? price : 0,
+      damage_main_name: names.get(lot.facts.damage ?? 0) ?? null,
       odometer_km: lot.facts.km,
       archived: false,
     }),
   );
-  await computeMarts(lake, {
+  const tables = {
     runs: [{ run_id: 'r', started_at, minimum_group: minimumGroup }],
     passes: [{ pass_id: 'p', stream: 'cars', state: 'sealed', started_at }],
     vehicles: [...vehicles.values()],
     lots,
-  });
+  };
+  await computeMarts(lake, tables, ...marts);
   return lake;
 }

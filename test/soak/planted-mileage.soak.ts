@@ -21,7 +21,7 @@ const LEAST = 5;
 it('odometer_curve finds the planted loss from one mileage band to the next', async () => {
   const world = createWorld({ vehicles: 60_000 });
   const sales = plantedSales(world);
-  const lake = await plantedLake(world, sales, LEAST);
+  const lake = await plantedLake(world, sales, LEAST, 'odometer_curve');
   try {
     const curve = await texts(
       lake,
