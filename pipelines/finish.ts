@@ -9,6 +9,7 @@ import { currentSnapshot } from '../src/lake/layout.js';
 import { type Manifest, readManifest } from '../src/lake/manifest.js';
 import { abandonPass, listPasses, markPublished, passFolder } from '../src/land/pass.js';
 import { assertTests, runDataTests, type TestResult } from '../src/model/data-tests.js';
+import { keepFailedRows } from '../src/model/failed-rows.js';
 import { type ModelResult, runModels } from '../src/model/run-models.js';
 import { sealSnapshot, switchCurrent } from '../src/publish/publish.js';
 import { inWarehouse } from '../src/publish/warehouse.js';
@@ -204,9 +205,15 @@ export async function modelAndPublish(
   killPoint('model.begun');
   const { models, tests } = await inWarehouse(connection, target, async () => {
     const models = await runModels(connection, { ...job.modelling, target, parquet: PARQUET });
-    return { models, tests: await runDataTests(connection, job.modelling) };
+    const tests = await runDataTests(connection, job.modelling);
+    const run = { run_id: job.runId, pipeline: job.pipeline, started_at: job.startedAt.toISOString() };
+    await keepFailedRows(connection, tests, run, job.layout.failedTests);
+    return { models, tests };
   });
-  assertTests(tests);
+  assertTests(
+    tests,
+    'nothing was published and the last snapshot stays current; lotlake test --kept --show shows the rows',
+  );
   killPoint('model.tested');
   job.reporter.step('publish', job.runId);
   const manifest = await sealSnapshot(

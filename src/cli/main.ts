@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import yargs, { type Argv } from 'yargs';
 import { hideBin } from 'yargs/helpers';
 import type { ConfigInput } from '../config/config.js';
+import { ConfigError } from '../config/config-error.js';
 import { LotlakeError } from '../config/lotlake-error.js';
 import { packageRoot } from '../config/package-root.js';
 import { formats } from '../share/formats.js';
@@ -186,6 +187,29 @@ const cli = yargs(hideBin(process.argv))
     },
   )
   .command(
+    'test',
+    'run the data tests on a snapshot, and show the rows that fail',
+    (args) =>
+      shared(args)
+        .option('show', {
+          type: 'string',
+          describe: 'show the failing rows, so many of each test (20 where no number is given)',
+        })
+        .option('kept', {
+          type: 'boolean',
+          default: false,
+          describe: 'what the last run kept, also one that was held',
+        })
+        .option('model', { type: 'string', describe: 'tests of this mart alone, or checks' })
+        .option('snapshot', { type: 'string', describe: 'id (default the published one)' }),
+    async (args) => {
+      const { test } = await import('./commands/test.js');
+      const { kept, model, snapshot, json } = args;
+      const choice = snapshot === undefined ? undefined : { snapshot };
+      await test({ show: rowsToShow(args.show), kept, model, choice, json, config: configOf(args) }, effects);
+    },
+  )
+  .command(
     'verify',
     'check every file of a snapshot against its manifest, and its data tests',
     (args) => shared(args).option('snapshot', { type: 'string', describe: 'id (default the published one)' }),
@@ -215,6 +239,14 @@ const cli = yargs(hideBin(process.argv))
     process.exitCode = exitCodes.usage;
     throw new UsageShown();
   });
+
+/** Reads `--show`, which may stand without a number. Throws ConfigError for what is no count. */
+function rowsToShow(given: string | undefined): number {
+  if (given === undefined) return 0;
+  const rows = given === '' ? 20 : Number(given);
+  if (Number.isInteger(rows) && rows >= 0) return rows;
+  throw new ConfigError(`--show: ${given} is no number of rows`);
+}
 
 class UsageShown extends Error {}
 

@@ -15,6 +15,8 @@ export interface Layout {
   /** Scratch space; nothing in it outlives the run that made it. */
   readonly work: string;
   readonly lock: string;
+  /** Rows that failed the data tests of the last run. */
+  readonly failedTests: string;
 }
 
 /** Where everything is, below an output folder. */
@@ -28,6 +30,7 @@ export function layoutOf(output: string): Layout {
     current: join(lake, 'current'),
     work: join(output, 'work'),
     lock: join(output, 'lotlake.lock'),
+    failedTests: join(output, 'failed-tests'),
   };
 }
 

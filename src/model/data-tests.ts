@@ -82,14 +82,17 @@ async function runTest(connection: DuckDBConnection, planned: PlannedTest): Prom
   }
 }
 
-/** Throws ModelError (MODEL_TESTS_FAILED, held) where a test of severity `error` failed; warnings pass. */
-export function assertTests(results: readonly TestResult[]): void {
+/**
+ * Throws ModelError (MODEL_TESTS_FAILED, held) where a test of severity `error` failed; warnings pass.
+ * @param hint what the reader can do next
+ */
+export function assertTests(results: readonly TestResult[], hint: string): void {
   const failed = results.filter((result) => result.severity === 'error' && result.failures > 0);
   if (failed.length === 0) return;
   const list = failed.map(({ model, test, failures }) => `${model}: ${test}, ${rowCount(failures)}`);
   throw new ModelError('MODEL_TESTS_FAILED', `${testCount(failed.length)} failed: ${list.join('; ')}`, {
     outcome: 'held',
-    hint: 'nothing was published and the last snapshot stays current; the rows are those of each test’s SQL',
+    hint,
   });
 }
 
