@@ -7,6 +7,8 @@ import type { ConfigInput } from '../config/config.js';
 import { ConfigError } from '../config/config-error.js';
 import { LotlakeError } from '../config/lotlake-error.js';
 import { packageRoot } from '../config/package-root.js';
+import type { Choice } from '../lake/snapshots.js';
+import { DEFAULT_MAX_BYTES, exportFormats, exportProfiles } from '../share/export/request.js';
 import { formats } from '../share/formats.js';
 import type { Effects } from './effects.js';
 import { exitCodes } from './exit-code.js';
@@ -38,6 +40,20 @@ const worldOptions = {
   seed: { type: 'number', default: 1, describe: 'seed of the sandbox' },
   clock: { type: 'string', describe: 'time in the sandbox, ISO 8601 (default now)' },
 } as const;
+
+const snapshotOptions = {
+  'as-of': {
+    type: 'string',
+    conflicts: 'snapshot',
+    describe: 'ask the snapshot that was current then: an instant, or a date for its end (UTC)',
+  },
+  snapshot: { type: 'string', describe: 'ask the snapshot of this id' },
+} as const;
+
+function choiceOf(args: { asOf: string | undefined; snapshot: string | undefined }): Choice | undefined {
+  if (args.asOf !== undefined) return { asOf: args.asOf };
+  return args.snapshot === undefined ? undefined : { snapshot: args.snapshot };
+}
 
 const configOf = (args: { output: string | undefined }): ConfigInput =>
   args.output === undefined ? {} : { output: args.output };
@@ -111,18 +127,47 @@ const cli = yargs(hideBin(process.argv))
           describe: 'one SELECT; tables and marts by name',
         })
         .option('format', { choices: formats, default: 'table' as const, describe: 'form of the result' })
-        .option('as-of', {
-          type: 'string',
-          conflicts: 'snapshot',
-          describe: 'ask the snapshot that was current then: an instant, or a date for its end (UTC)',
-        })
-        .option('snapshot', { type: 'string', describe: 'ask the snapshot of this id' }),
+        .options(snapshotOptions),
     async (args) => {
       const { query } = await import('./commands/query.js');
-      const { asOf, snapshot } = args;
-      const choice = asOf !== undefined ? { asOf } : snapshot !== undefined ? { snapshot } : undefined;
       const format = args.json ? 'json' : args.format;
-      await query({ sql: args.sql, format, choice, config: configOf(args) }, effects);
+      await query({ sql: args.sql, format, choice: choiceOf(args), config: configOf(args) }, effects);
+    },
+  )
+  .command(
+    'export <tables..>',
+    'write tables and marts with dictionary and checksums into a folder to hand over',
+    (args) =>
+      shared(args)
+        .positional('tables', {
+          type: 'string',
+          array: true,
+          demandOption: true,
+          describe: 'tables and marts',
+        })
+        .option('to', { type: 'string', demandOption: true, describe: 'folder to make' })
+        .option('where', { type: 'string', describe: 'one SQL expression over the table: rows to export' })
+        .option('columns', { type: 'string', describe: 'columns to export, such as lot_id,bid' })
+        .option('format', {
+          choices: exportFormats,
+          default: 'parquet' as const,
+          describe: 'format of the data',
+        })
+        .option('profile', {
+          choices: exportProfiles,
+          default: 'default' as const,
+          describe: 'compat: Parquet that old readers know',
+        })
+        .option('max-bytes', { type: 'string', default: DEFAULT_MAX_BYTES, describe: 'size of a data file' })
+        .option('bom', { type: 'boolean', describe: 'begin CSV with a byte order mark, as Excel wants' })
+        .option('zip', { type: 'boolean', describe: 'make one .zip instead of a folder' })
+        .option('force', { type: 'boolean', describe: 'replace an earlier export' })
+        .options(snapshotOptions),
+    async (args) => {
+      const { exportTables } = await import('./commands/export.js');
+      const columns = args.columns?.split(',').flatMap((name) => name.trim() || []);
+      const input = { ...args, columns };
+      await exportTables({ input, choice: choiceOf(args), json: args.json, config: configOf(args) }, effects);
     },
   )
   .command(

@@ -1,28 +1,50 @@
 import {
   Bool,
   type DataType,
+  DateDay,
+  Field,
   Float64,
   Int64,
+  List,
   makeData,
-  Table,
+  RecordBatch,
+  RecordBatchStreamWriter,
+  Schema,
+  Struct,
   TimestampMicrosecond,
-  tableToIPC,
   Utf8,
   Vector,
   vectorFromArray,
 } from 'apache-arrow';
 import type { Result } from './query.js';
 
-/** A result as an Arrow IPC stream: integers Int64, numbers Float64, instants in UTC microseconds, the rest text. */
+/**
+ * A result as an Arrow IPC stream: integers Int64, numbers Float64, dates Date32, instants in UTC microseconds, lists of
+ * text List<Utf8>, the rest text.
+ */
 export function arrowStream(result: Result): Uint8Array {
-  const vectors = result.columns.map(({ name, type }): [string, Vector] => [
-    name,
-    vectorOf(
+  return RecordBatchStreamWriter.writeAll([arrowBatch(result, arrowSchema(result.columns))]).toUint8Array(
+    true,
+  );
+}
+
+/** Columns as an Arrow schema; every one may be null. */
+export function arrowSchema(columns: Result['columns']): Schema {
+  return new Schema(columns.map(({ name, type }) => new Field(name, arrowType(type), true)));
+}
+
+/** Rows as a record batch of the schema of their columns. */
+export function arrowBatch(result: Result, schema: Schema): RecordBatch {
+  const children = result.columns.map(({ name, type }) => {
+    const [data] = vectorOf(
       result.rows.map((row) => row[name] ?? null),
       type,
-    ),
-  ]);
-  return tableToIPC(new Table(Object.fromEntries(vectors)), 'stream');
+    ).data;
+    if (data === undefined) throw new TypeError(`column ${name} has no data`);
+    return data;
+  });
+  const length = result.rows.length;
+  return new RecordBatch(schema, makeData({ type: new Struct(schema.fields), length, children }));
 }
 
 function vectorOf(values: readonly unknown[], type: string): Vector {
@@ -37,13 +59,20 @@ function vectorOf(values: readonly unknown[], type: string): Vector {
 function arrowType(type: string): DataType {
   if (/^(U?BIGINT|U?INTEGER|U?SMALLINT|U?TINYINT|HUGEINT)$/.test(type)) return new Int64();
   if (/^(DOUBLE|FLOAT|DECIMAL.*)$/.test(type)) return new Float64();
+  if (type.startsWith('TIMESTAMP')) return timestampType(type);
+  if (type === 'DATE') return new DateDay();
+  if (type === 'VARCHAR[]') return new List(new Field('element', new Utf8(), true));
   return type === 'BOOLEAN' ? new Bool() : new Utf8();
 }
+
+const timestampType = (type: string): TimestampMicrosecond =>
+  new TimestampMicrosecond(type.includes('TIME ZONE') ? 'UTC' : null);
 
 function toArrow(value: unknown, type: DataType): unknown {
   if (type instanceof Int64) return BigInt(String(value));
   if (type instanceof Float64) return Number(value);
-  if (type instanceof Bool) return value;
+  if (type instanceof DateDay) return new Date(`${value}T00:00:00Z`);
+  if (type instanceof Bool || type instanceof List) return value;
   return typeof value === 'object' ? JSON.stringify(value) : String(value);
 }
 
@@ -59,9 +88,8 @@ function instants(values: readonly unknown[], type: string): Vector {
       data[i] = microseconds(String(value));
     }
   }
-  const zone = type.includes('TIME ZONE') ? 'UTC' : null;
   return new Vector([
-    makeData({ type: new TimestampMicrosecond(zone), length: values.length, nullCount, nullBitmap, data }),
+    makeData({ type: timestampType(type), length: values.length, nullCount, nullBitmap, data }),
   ]);
 }
 

@@ -2,7 +2,7 @@ import type { Config } from '../config/config.js';
 import { viewOn } from '../lake/files.js';
 import { currentSnapshot, layoutOf } from '../lake/layout.js';
 import { type Manifest, readManifest } from '../lake/manifest.js';
-import { literal } from '../lake/session.js';
+import { literals } from '../lake/session.js';
 import { type Choice, pickSnapshot } from '../lake/snapshots.js';
 import { openTemporarySession, type TemporarySession } from '../lake/temporary-session.js';
 import { ShareError } from './share-error.js';
@@ -17,8 +17,14 @@ export interface OpenLake extends TemporarySession {
  * Opens the published snapshot, or an older one that is kept, with a view for each table and mart that `sql` may name.
  * Nothing can be written: only the snapshot's files can be reached.
  * @param sql text of the query; views are made for the names that occur in it, all of them by default
+ * @param into a folder that can be written to all the same; rows then come in the order of the files
  */
-export async function openLake(config: Config, sql?: string, choice?: Choice): Promise<OpenLake> {
+export async function openLake(
+  config: Config,
+  sql?: string,
+  choice?: Choice,
+  into?: string,
+): Promise<OpenLake> {
   const published = publishedSnapshot(config);
   const opened = await openTemporarySession(config);
   try {
@@ -31,8 +37,11 @@ export async function openLake(config: Config, sql?: string, choice?: Choice): P
       if (words !== undefined && !words.has(name)) continue;
       await connection.run(viewOn(snapshot, { name, partitioned: table.partitioned }));
     }
-    const allowed = [`${snapshot}/`, `${opened.temp}/`].map(literal);
-    await connection.run(`set allowed_directories = [${allowed.join(', ')}]`);
+    const allowed = [snapshot, opened.temp, ...(into === undefined ? [] : [into])].map(
+      (folder) => `${folder}/`,
+    );
+    await connection.run(`set allowed_directories = ${literals(allowed)}`);
+    if (into !== undefined) await connection.run('set preserve_insertion_order = true');
     await connection.run('set enable_external_access = false');
     await connection.run('set lock_configuration = true');
     return { ...opened, snapshot, manifest };

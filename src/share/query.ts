@@ -5,6 +5,7 @@ import Table from 'cli-table3';
 import { messageOf } from '../config/lotlake-error.js';
 import { literal } from '../lake/session.js';
 import { arrowStream } from './arrow.js';
+import { csvField, csvHeader, LINE_END } from './csv.js';
 import type { Format } from './formats.js';
 import { clip, printable } from './printable.js';
 import { ShareError } from './share-error.js';
@@ -65,7 +66,8 @@ export async function runQuery(connection: DuckDBConnection, sql: string): Promi
   }
 }
 
-function queryError(error: unknown): ShareError {
+/** What DuckDB said of a query that failed. */
+export function queryError(error: unknown): ShareError {
   return new ShareError('SHARE_QUERY', messageOf(error), {
     cause: error,
     hint: 'lotlake tables lists what there is; lotlake describe <table> lists its columns',
@@ -73,7 +75,7 @@ function queryError(error: unknown): ShareError {
 }
 
 /** The JSON converter gives 64-bit integers as text; the ones that are exact as numbers are given as numbers. */
-function numeric(value: unknown, type: string): unknown {
+export function numeric(value: unknown, type: string): unknown {
   if (typeof value !== 'string' || !/^(U?BIGINT|HUGEINT)$/.test(type)) return value;
   const number = Number(value);
   return Number.isSafeInteger(number) ? number : value;
@@ -124,16 +126,9 @@ function table(result: Result): string {
   return `${grid.toString()}\n(${result.rows.length} row${result.rows.length === 1 ? '' : 's'})\n`;
 }
 
-/** RFC 4180; a text that a spreadsheet would take for a formula is disarmed with an apostrophe. */
 function csv(result: Result): string {
-  const cell = (value: unknown): string => {
-    if (value === null || value === undefined) return '';
-    if (typeof value === 'number' || typeof value === 'boolean') return String(value);
-    const text = typeof value === 'object' ? JSON.stringify(value) : String(value);
-    const safe = /^[=+\-@\t\r]/.test(text) && !/^-?\d+(\.\d+)?$/.test(text) ? `'${text}` : text;
-    return /[",\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
-  };
-  const lines = [result.columns.map((column) => cell(column.name)).join(',')];
-  for (const row of result.rows) lines.push(result.columns.map((column) => cell(row[column.name])).join(','));
-  return `${lines.join('\r\n')}\r\n`;
+  const lines = result.rows.map((row) =>
+    result.columns.map(({ name, type }) => csvField(row[name], type)).join(','),
+  );
+  return [csvHeader(result.columns), ...lines, ''].join(LINE_END);
 }

@@ -4,7 +4,13 @@ import { LotlakeError, type Outcome } from '../config/lotlake-error.js';
 export class ShareError extends LotlakeError {
   override readonly name = 'ShareError';
   constructor(
-    code: 'SHARE_NO_SNAPSHOT' | 'SHARE_QUERY' | 'SHARE_NO_TABLE',
+    code:
+      | 'SHARE_NO_SNAPSHOT'
+      | 'SHARE_QUERY'
+      | 'SHARE_NO_TABLE'
+      | 'SHARE_NO_COLUMN'
+      | 'SHARE_EXPORT_OPTIONS'
+      | 'SHARE_EXPORT_EXISTS',
     message: string,
     rest: { hint?: string; cause?: unknown; outcome?: Outcome } = {},
   ) {

@@ -1,0 +1,48 @@
+import { mkdirSync } from 'node:fs';
+import type { DuckDBConnection } from '@duckdb/node-api';
+import { literal, rows } from '../../lake/session.js';
+import type { WrittenPart } from './data-file.js';
+import type { ExportRequest } from './request.js';
+
+/** Rows that DuckDB puts into a row group by itself; and those that it works on at once. */
+const MOST_ROWS = 122_880;
+const LEAST_ROWS = 2_048;
+
+const COMPRESSION = { default: 'zstd', compat: 'snappy' } as const;
+
+/**
+ * Writes the rows of a query as Parquet, in their order; a file is closed with the row group that brings it to
+ * `maxBytes`.
+ * @param folder for the parts; it is made
+ * @param rowBytes bytes that a row has in the lake
+ */
+export async function writeParquet(
+  connection: DuckDBConnection,
+  sql: string,
+  folder: string,
+  { maxBytes, profile }: Pick<ExportRequest, 'maxBytes' | 'profile'>,
+  rowBytes: number,
+): Promise<WrittenPart[]> {
+  mkdirSync(folder);
+  const options = [
+    'format parquet',
+    'parquet_version v1',
+    `compression ${COMPRESSION[profile]}`,
+    `row_group_size ${groupRows(maxBytes, rowBytes)}`,
+    `file_size_bytes ${maxBytes}`,
+    "filename_pattern 'part-{i}'",
+    'return_stats',
+  ];
+  const written = await rows(connection, `copy (${sql}) to ${literal(folder)} (${options.join(', ')})`);
+  const parts = written.map((part) => ({ path: String(part.filename), rows: Number(part.count) }));
+  const inOrder = parts.sort((a, b) => partNumber(a.path) - partNumber(b.path));
+  return inOrder.filter((part, i) => part.rows > 0 || i === 0);
+}
+
+const partNumber = (path: string): number => Number(/part-(\d+)\.parquet$/.exec(path)?.[1]);
+
+/** Rows of a group, so that some twenty groups fill a file and the last one does not make it much larger. */
+function groupRows(maxBytes: number, rowBytes: number): number {
+  const rows = maxBytes / 20 / Math.max(rowBytes, 1);
+  return Math.min(MOST_ROWS, Math.max(1, Math.floor(rows / LEAST_ROWS)) * LEAST_ROWS);
+}
