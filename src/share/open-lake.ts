@@ -41,7 +41,8 @@ export async function openLake(
       (folder) => `${folder}/`,
     );
     await connection.run(`set allowed_directories = ${literals(allowed)}`);
-    if (into !== undefined) await connection.run('set preserve_insertion_order = true');
+    // Several threads write their rows as they come, also where insertion order is to be preserved.
+    if (into !== undefined) await connection.run('set threads = 1');
     await connection.run('set enable_external_access = false');
     await connection.run('set lock_configuration = true');
     return { ...opened, snapshot, manifest };
