@@ -8,7 +8,11 @@ import type { ExportRequest } from './request.js';
 const MOST_ROWS = 122_880;
 const LEAST_ROWS = 2_048;
 
-const COMPRESSION = { default: 'zstd', compat: 'snappy' } as const;
+/** parquetjs-lite turns the values of dictionaries into text, so that compat has none. */
+const ENCODING = {
+  default: 'compression zstd',
+  compat: 'compression snappy, dictionary_size_limit 0',
+} as const;
 
 /**
  * Writes the rows of a query as Parquet, in their order; a file is closed with the row group that brings it to
@@ -27,7 +31,7 @@ export async function writeParquet(
   const options = [
     'format parquet',
     'parquet_version v1',
-    `compression ${COMPRESSION[profile]}`,
+    ENCODING[profile],
     `row_group_size ${groupRows(maxBytes, rowBytes)}`,
     `file_size_bytes ${maxBytes}`,
     "filename_pattern 'part-{i}'",
