@@ -76,7 +76,7 @@ const PANDAS: Readonly<Record<ExportFacts['request']['format'], Opening>> = {
 };
 
 const EXCEL: Readonly<Record<ExportFacts['request']['format'], string>> = {
-  csv: 'Excel, LibreOffice: *Data, From Text/CSV*, UTF-8, comma. Opened by a double click, Excel reads the file as UTF-8 only where it was exported with `--bom`. A sheet holds 1,048,576 rows.',
+  csv: 'Excel, LibreOffice: *Data, From Text/CSV*, UTF-8, comma. Opened by a double click, Excel reads the file as UTF-8 only where it was exported with `--bom`. Instants come in as text, which sorts right; Power Query, or `=DATEVALUE(LEFT(A2,10))`, makes dates of them. A sheet holds 1,048,576 rows.',
   parquet:
     'Excel: *Data, Get Data, From File, From Parquet*. Other spreadsheets read CSV: export with `--format csv`.',
   arrow:
