@@ -64,6 +64,6 @@ describe.skipIf(!hasOffice)('LibreOffice', () => {
     expect(sheet).not.toContain('table:formula');
     expect(sheet.match(/<table:table-row/g)?.length).toBeGreaterThan(120);
     expect(sheet).toContain('office:value-type="float" office:value="1345.5"');
-    for (const text of ['Ünï 車', 'a "quoted", text', "'=1+1"]) expect(sheet).toContain(text);
+    for (const text of ['Ünï 車', 'a &quot;quoted&quot;, text', '&apos;=1+1']) expect(sheet).toContain(text);
   });
 });
