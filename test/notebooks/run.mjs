@@ -1,0 +1,61 @@
+// Executes the notebooks over a lake of the sandbox, and reads exports in pandas: npm run test:notebooks [folder].
+// The executed notebooks, with their charts, stay in the folder where one is named.
+import { spawnSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join, resolve } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+const root = join(dirname(fileURLToPath(import.meta.url)), '..', '..');
+const notebooks = join(root, 'notebooks');
+
+function run(name, args, env = {}) {
+  const { status, error } = spawnSync(name, args, {
+    cwd: root,
+    stdio: 'inherit',
+    env: { ...process.env, ...env },
+  });
+  if (status === 0) return;
+  process.stderr.write(
+    `${name} ${args.join(' ')} failed${error === undefined ? '' : `: ${error.message}`}\n`,
+  );
+  process.exit(1);
+}
+
+/** Python with the packages of the notebooks; made once for each list of packages. */
+function virtualEnvironment() {
+  const requirements = join(notebooks, 'requirements.txt');
+  const version = createHash('sha256').update(readFileSync(requirements)).digest('hex').slice(0, 12);
+  const folder = join(root, 'node_modules', '.cache', 'lotlake-notebooks', version);
+  const python = join(folder, 'bin', 'python');
+  if (existsSync(join(folder, 'complete'))) return python;
+  rmSync(folder, { recursive: true, force: true });
+  run('python3', ['-m', 'venv', folder]);
+  run(python, ['-m', 'pip', 'install', '--quiet', '--disable-pip-version-check', '-r', requirements]);
+  writeFileSync(join(folder, 'complete'), '');
+  return python;
+}
+
+const python = virtualEnvironment();
+const output = mkdtempSync(join(tmpdir(), 'lotlake-notebooks-'));
+process.on('exit', () => rmSync(output, { recursive: true, force: true }));
+const copies = resolve(process.argv[2] ?? join(output, 'executed'));
+mkdirSync(copies, { recursive: true });
+
+const lake = { LOTLAKE_OUTPUT: output, LOTLAKE_LOG: 'warn' };
+const world = ['--vehicles', '6000', '--clock', '2026-11-20T00:00:00Z'];
+run(process.execPath, [join(root, 'dist/src/cli/main.js'), 'run', 'nightly', '--sandbox', ...world], lake);
+const pages = readdirSync(notebooks).filter((name) => name.endsWith('.ipynb'));
+const paths = pages.map((name) => join(notebooks, name));
+run(python, ['-W', 'ignore', join(root, 'test/notebooks/execute.py'), copies, ...paths], lake);
+const reader = ['vitest', 'run', '--config', 'vitest.soak.config.ts', 'test/soak/export-readers.soak.ts'];
+run('npx', reader, { LOTLAKE_PYTHON: python });
