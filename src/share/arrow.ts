@@ -16,35 +16,40 @@ import {
   Vector,
   vectorFromArray,
 } from 'apache-arrow';
-import type { Result } from './query.js';
+import type { Columns, Result } from './query.js';
 
 /**
  * A result as an Arrow IPC stream: integers Int64, numbers Float64, dates Date32, instants in UTC microseconds, lists of
  * text List<Utf8>, the rest text.
  */
 export function arrowStream(result: Result): Uint8Array {
-  return RecordBatchStreamWriter.writeAll([arrowBatch(result, arrowSchema(result.columns))]).toUint8Array(
-    true,
-  );
+  const { columns } = result;
+  const rows = result.rows.map((row) => columns.map(({ name }) => row[name]));
+  const batch = arrowBatch(columns, rows, arrowSchema(columns));
+  return RecordBatchStreamWriter.writeAll([batch]).toUint8Array(true);
 }
 
 /** Columns as an Arrow schema; every one may be null. */
-export function arrowSchema(columns: Result['columns']): Schema {
+export function arrowSchema(columns: Columns): Schema {
   return new Schema(columns.map(({ name, type }) => new Field(name, arrowType(type), true)));
 }
 
-/** Rows as a record batch of the schema of their columns. */
-export function arrowBatch(result: Result, schema: Schema): RecordBatch {
-  const children = result.columns.map(({ name, type }) => {
-    const [data] = vectorOf(
-      result.rows.map((row) => row[name] ?? null),
-      type,
-    ).data;
+/** Rows, with their values in the order of the columns, as a record batch of the schema of these. */
+export function arrowBatch(
+  columns: Columns,
+  rows: readonly (readonly unknown[])[],
+  schema: Schema,
+): RecordBatch {
+  const children = columns.map(({ name, type }, i) => {
+    const values = rows.map((row) => row[i] ?? null);
+    const [data] = vectorOf(values, type).data;
     if (data === undefined) throw new TypeError(`column ${name} has no data`);
     return data;
   });
-  const length = result.rows.length;
-  return new RecordBatch(schema, makeData({ type: new Struct(schema.fields), length, children }));
+  return new RecordBatch(
+    schema,
+    makeData({ type: new Struct(schema.fields), length: rows.length, children }),
+  );
 }
 
 function vectorOf(values: readonly unknown[], type: string): Vector {

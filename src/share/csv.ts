@@ -1,4 +1,4 @@
-import type { Result } from './query.js';
+import type { Columns } from './query.js';
 
 const NUMERIC = /^(U?(BIG|SMALL|TINY|HUGE)?INT(EGER)?|DOUBLE|FLOAT|DECIMAL.*|BOOLEAN)$/;
 
@@ -25,7 +25,7 @@ export function csvField(value: unknown, type: string): string {
 }
 
 /** A header line, without its end. */
-export function csvHeader(columns: Result['columns']): string {
+export function csvHeader(columns: Columns): string {
   return columns.map(({ name }) => quoted(disarmed(name))).join(',');
 }
 

@@ -10,9 +10,12 @@ import type { Format } from './formats.js';
 import { clip, printable } from './printable.js';
 import { ShareError } from './share-error.js';
 
+/** Columns of a result; types are DuckDB's names of them. */
+export type Columns = readonly { readonly name: string; readonly type: string }[];
+
 /** Columns and rows of a result; values as DuckDB's JSON converter gives them, integers as numbers. */
 export interface Result {
-  readonly columns: readonly { readonly name: string; readonly type: string }[];
+  readonly columns: Columns;
   readonly rows: readonly Readonly<Record<string, unknown>>[];
 }
 
@@ -75,7 +78,7 @@ export function queryError(error: unknown): ShareError {
 }
 
 /** The JSON converter gives 64-bit integers as text; the ones that are exact as numbers are given as numbers. */
-export function numeric(value: unknown, type: string): unknown {
+function numeric(value: unknown, type: string): unknown {
   if (typeof value !== 'string' || !/^(U?BIGINT|HUGEINT)$/.test(type)) return value;
   const number = Number(value);
   return Number.isSafeInteger(number) ? number : value;

@@ -1,0 +1,52 @@
+import type { DuckDBConnection } from '@duckdb/node-api';
+import { AsyncByteQueue, RecordBatchFileWriter } from 'apache-arrow';
+import { arrowBatch, arrowSchema } from '../arrow.js';
+import type { WrittenPart } from './data-file.js';
+import { writeParts } from './streamed.js';
+
+/**
+ * Writes the rows of a query as Arrow IPC files, in their order; a file is closed with the rows that bring it to
+ * `maxBytes`.
+ * @param folder for the parts; it is made
+ */
+export async function writeArrow(
+  connection: DuckDBConnection,
+  sql: string,
+  folder: string,
+  { maxBytes }: { readonly maxBytes: number },
+): Promise<WrittenPart[]> {
+  return writeParts(connection, sql, folder, async function* (columns, pieces, part) {
+    const schema = arrowSchema(columns);
+    const written = new WrittenBytes();
+    const writer = new RecordBatchFileWriter();
+    writer.reset(written, schema);
+    writer.write(arrowBatch(columns, [], schema));
+    yield* written.take();
+    while (written.total < maxBytes) {
+      const rows = await pieces.next();
+      if (rows === undefined) break;
+      writer.write(arrowBatch(columns, rows, schema));
+      part.rows += rows.length;
+      yield* written.take();
+    }
+    writer.close();
+    yield* written.take();
+  });
+}
+
+/** What an Arrow writer has written and nobody has taken; its own queue grows with the file where nobody reads. */
+class WrittenBytes extends AsyncByteQueue {
+  total = 0;
+  #chunks: Uint8Array[] = [];
+
+  override write(chunk: Uint8Array): void {
+    this.total += chunk.byteLength;
+    this.#chunks.push(chunk);
+  }
+
+  take(): Uint8Array[] {
+    const chunks = this.#chunks;
+    this.#chunks = [];
+    return chunks;
+  }
+}
