@@ -165,8 +165,9 @@ const cli = yargs(hideBin(process.argv))
         .options(snapshotOptions),
     async (args) => {
       const { exportTables } = await import('./commands/export.js');
-      const columns = args.columns?.split(',').flatMap((name) => name.trim() || []);
-      const input = { ...args, columns };
+      // An option that is given twice is a list.
+      const names = args.columns === undefined ? undefined : String(args.columns).split(',');
+      const input = { ...args, columns: names?.flatMap((name) => name.trim() || []) };
       await exportTables({ input, choice: choiceOf(args), json: args.json, config: configOf(args) }, effects);
     },
   )

@@ -96,6 +96,17 @@ export function exportFrom(lake: HandMade, input: ExportInput, signal?: AbortSig
   return exportLake(request, lake.config, new Date('2026-11-21T06:00:00Z'), { signal });
 }
 
+let exports = 0;
+
+/** Exports into a new folder, and returns its path, what was said of it, and the paths of its files. */
+export async function exportTo(
+  lake: HandMade,
+  input: Omit<ExportInput, 'to'>,
+): Promise<{ readonly made: Exported; readonly path: string; at(...names: readonly string[]): string }> {
+  const made = await exportFrom(lake, { ...input, to: `export-${exports++}` });
+  return { made, path: made.path, at: (...names) => join(made.path, ...names) };
+}
+
 /** Lots with everything that a format can stumble over, in two sources and three months. */
 export const LOTS = `
   select
