@@ -220,7 +220,7 @@ describe('the marts and their rules in JavaScript', () => {
         ratios += [...damagesOf(given).values()].filter((row) => row.price_ratio_to_sound !== null).length;
         medians += [...trendsOf(given).values()].filter((row) => row.price_median !== null).length;
       }),
-      { numRuns: 40 },
+      { numRuns: 25 },
     );
     expect(prices).toBeGreaterThan(200);
     expect(medians).toBeGreaterThan(10);

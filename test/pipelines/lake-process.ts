@@ -86,7 +86,7 @@ export async function contentOf(output: string): Promise<Map<string, string[]>> 
   const current = join(output, 'lake', 'current');
   const content = new Map<string, string[]>();
   for (const entry of readdirSync(current, { withFileTypes: true }).filter((e) => e.isDirectory())) {
-    if (entry.name === 'runs' || entry.name === 'passes') continue;
+    if (['runs', 'passes', 'data_health'].includes(entry.name)) continue;
     const rows = await duck.query(`select * from '${join(current, entry.name, '**', '*.parquet')}'`);
     content.set(entry.name, rows.map(plain).sort());
   }

@@ -155,7 +155,8 @@ describe('two nights over a world that moves on', () => {
     });
     const rebuilt = await readLake(current);
     for (const [name, rows] of lake) {
-      if (name === 'runs') continue;
+      // They tell of the runs.
+      if (name === 'runs' || name === 'data_health') continue;
       expect(inOrder(rebuilt.get(name)), name).toEqual(inOrder(rows));
     }
   }, 60_000);

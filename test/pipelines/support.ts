@@ -133,13 +133,17 @@ export async function readLake(lake: string): Promise<Map<string, PlainRow[]>> {
 export const inOrder = (rows: readonly PlainRow[] | undefined): string[] =>
   (rows ?? []).map((row) => JSON.stringify(row)).sort();
 
-/** Compares a lake that was made again with the one before, row for row; the run that made it is the one row more. */
+/**
+ * Compares a lake that was made again with the one before, row for row; the run that made it is the one row more. The
+ * mart data_health, which tells of the runs, is left out.
+ */
 export function expectSameLake(
   rebuilt: ReadonlyMap<string, readonly PlainRow[]>,
   before: ReadonlyMap<string, readonly PlainRow[]>,
 ): void {
   expect([...rebuilt.keys()].sort()).toEqual([...before.keys()].sort());
   for (const [name, rows] of before) {
+    if (name === 'data_health') continue;
     const own = rebuilt.get(name)?.filter((row) => name !== 'runs' || row.pipeline !== 'rebuild');
     expect(inOrder(own), name).toEqual(inOrder(rows));
   }
