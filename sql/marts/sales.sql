@@ -214,10 +214,9 @@ judged as (
     from attempts
     cross join clock
 ),
-final as (
+described as (
     select
-        judged.lot_id,
-        judged.attempt,
+        source_lots.lot_id,
         source_lots.vehicle_id,
         source_lots.domain_id,
         source_names.domain_name,
@@ -226,7 +225,26 @@ final as (
         source_vehicles.model_id,
         model_names.model_name,
         source_vehicles.generation_id,
-        source_vehicles.year,
+        source_vehicles.year
+    from source_lots
+    left join source_vehicles on source_vehicles.vehicle_id = source_lots.vehicle_id
+    left join source_names on source_names.domain_id = source_lots.domain_id
+    left join manufacturer_names on manufacturer_names.manufacturer_id = source_vehicles.manufacturer_id
+    left join model_names on model_names.model_id = source_vehicles.model_id
+),
+final as (
+    select
+        judged.lot_id,
+        judged.attempt,
+        described.vehicle_id,
+        described.domain_id,
+        described.domain_name,
+        described.manufacturer_id,
+        described.manufacturer_name,
+        described.model_id,
+        described.model_name,
+        described.generation_id,
+        described.year,
         judged.price_id,
         case judged.precedence when 1 then 'history' when 2 then 'lot' else 'archive' end as evidence,
         judged.status_id,
@@ -253,10 +271,6 @@ final as (
         case when judged.trust_reason <> 'upcoming' then judged.settled_amount / judged.previous_amount - 1 end
             as amount_change_share
     from judged
-    inner join source_lots on source_lots.lot_id = judged.lot_id
-    left join source_vehicles on source_vehicles.vehicle_id = source_lots.vehicle_id
-    left join source_names on source_names.domain_id = source_lots.domain_id
-    left join manufacturer_names on manufacturer_names.manufacturer_id = source_vehicles.manufacturer_id
-    left join model_names on model_names.model_id = source_vehicles.model_id
+    inner join described on described.lot_id = judged.lot_id
 )
 select * from final
