@@ -5,9 +5,10 @@ export default defineConfig({
   test: {
     include: [
       'test/soak/**/*.soak.ts',
+      'test/model/world/world.test.ts',
       'test/pipelines/{disk-full,week,rate,readers,kill,kill-matrix}.test.ts',
     ],
-    env: { LOTLAKE_EVERY_POINT: '1' },
+    env: { LOTLAKE_EVERY_POINT: '1', LOTLAKE_WORLD: '20000' },
     testTimeout: 3_600_000,
     hookTimeout: 600_000,
     maxWorkers: 1,

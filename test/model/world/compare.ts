@@ -1,7 +1,7 @@
 import type { MartRow } from './night.js';
 
-/** Amounts are rounded to the cent in the marts; of sums and shares the last digits depend on the order of the rows. */
-const ABSOLUTE = 0.0051;
+/** Amounts are rounded to the cent; at half a cent the last digit of a sum, which depends on the order, decides. */
+const ABSOLUTE = 0.0101;
 const RELATIVE = 1e-6;
 
 /**
@@ -35,6 +35,6 @@ export function compareRows(
 function isSame(a: MartRow[string] | undefined, b: MartRow[string] | undefined): boolean {
   if (typeof a !== 'number' || typeof b !== 'number') return a === b;
   const difference = Math.abs(a - b);
-  // Shares and ratios are small: for them the cent is no measure.
+  // Shares and ratios are small: for them a cent is no measure.
   return difference <= RELATIVE * Math.max(1, Math.abs(a)) || (Math.abs(a) > 20 && difference <= ABSOLUTE);
 }
