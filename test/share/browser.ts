@@ -1,0 +1,75 @@
+import { existsSync } from 'node:fs';
+import { delimiter, join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { chromium as driver, type Page } from 'playwright-core';
+
+const NAMES = ['chromium', 'chromium-browser', 'google-chrome', 'google-chrome-stable'];
+
+/** Path of a Chromium on this machine, or undefined; tests of pages are skipped without one. */
+export const chromium: string | undefined = (process.env.PATH ?? '')
+  .split(delimiter)
+  .flatMap((folder) => NAMES.map((name) => join(folder, name)))
+  .find((path) => existsSync(path));
+
+/** Added to the title of tests that need a browser, so that a skipped one says why. */
+export const inBrowser: string =
+  chromium === undefined ? 'in a browser (skipped: no Chromium in PATH)' : 'in a browser';
+
+/** How a page is looked at. */
+export interface View {
+  /** Width and height of the window in CSS pixels; 1200 × 900 by default. */
+  readonly width?: number;
+  readonly height?: number;
+  readonly scheme?: 'light' | 'dark';
+  readonly media?: 'screen' | 'print';
+}
+
+/** A file that is open in the browser, and what it did so far. */
+export interface OpenPage {
+  readonly page: Page;
+  /** URLs of all requests, the page's own first. */
+  readonly requests: readonly string[];
+  /** Errors of the console, uncaught exceptions and requests that failed. */
+  readonly errors: readonly string[];
+  close(): Promise<void>;
+}
+
+/** A browser without a network. */
+export interface Browser {
+  /** Opens a file (with `#…` at the end of its path where a place in it is meant) and waits until it is loaded. */
+  open(path: string, view?: View): Promise<OpenPage>;
+  close(): Promise<void>;
+}
+
+/** Starts the Chromium of this machine. Throws where there is none. */
+export async function launchBrowser(): Promise<Browser> {
+  if (chromium === undefined) throw new TypeError('there is no Chromium in PATH');
+  const browser = await driver.launch({ executablePath: chromium, args: ['--disable-gpu'] });
+  return {
+    open: async (path, { width = 1200, height = 900, scheme = 'light', media = 'screen' } = {}) => {
+      const context = await browser.newContext({
+        viewport: { width, height },
+        colorScheme: scheme,
+        offline: true,
+      });
+      const page = await context.newPage();
+      await page.emulateMedia({ media, colorScheme: scheme });
+      const requests: string[] = [];
+      const errors: string[] = [];
+      page.on('request', (request) => requests.push(request.url()));
+      page.on('requestfailed', (request) => errors.push(`${request.url()}: ${request.failure()?.errorText}`));
+      page.on('console', (message) => {
+        if (message.type() === 'error') errors.push(message.text());
+      });
+      page.on('pageerror', (error) => errors.push(error.message));
+      await page.goto(urlOf(path), { waitUntil: 'load' });
+      return { page, requests, errors, close: () => context.close() };
+    },
+    close: () => browser.close(),
+  };
+}
+
+function urlOf(path: string): string {
+  const [file = '', place] = path.split('#');
+  return `${pathToFileURL(file).href}${place === undefined ? '' : `#${place}`}`;
+}
