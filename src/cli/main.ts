@@ -206,6 +206,23 @@ const cli = yargs(hideBin(process.argv))
       describe({ table: args.table, json: args.json, config: configOf(args) }, effects);
     },
   )
+  .command(
+    'docs',
+    'write pages about every table and column: lineage, null rates, examples, tests',
+    (args) =>
+      shared(args)
+        .option('to', { type: 'string', describe: 'folder of the pages (default docs in the output folder)' })
+        .option('markdown', {
+          type: 'string',
+          conflicts: 'to',
+          describe: 'write what needs no lake as one Markdown file instead',
+        }),
+    async (args) => {
+      const { docs } = await import('./commands/docs.js');
+      const { to, markdown, json } = args;
+      await docs({ to, markdown, json, config: configOf(args) }, effects);
+    },
+  )
   .command('status', 'say what is published, landed and running', shared, async (args) => {
     const { status } = await import('./commands/status.js');
     status({ json: args.json, config: configOf(args) }, effects);

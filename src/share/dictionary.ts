@@ -1,4 +1,4 @@
-import type { Manifest } from '../lake/manifest.js';
+import type { ManifestTable } from '../lake/manifest.js';
 import { ownTables } from '../lake/own-tables.js';
 import { HISTORY } from '../lake/schema.js';
 import { type LakeTable, lakeTables } from '../lake/tables.js';
@@ -29,6 +29,12 @@ export interface TableEntry {
   readonly columns: readonly ColumnEntry[];
 }
 
+/** What there is to describe, by name: a manifest, or an empty lake where there is no snapshot. */
+export interface Contents {
+  readonly tables: Readonly<Record<string, Pick<ManifestTable, 'columns' | 'rows'>>>;
+  readonly marts: Readonly<Record<string, Pick<ManifestTable, 'columns' | 'rows'>>>;
+}
+
 const OWN_COLUMNS: Readonly<Record<string, string>> = {
   first_seen_at: 'Start of the pass that first brought the row.',
   changed_at: 'Start of the pass that last changed the row.',
@@ -49,13 +55,13 @@ const HANDED: Readonly<Record<string, string>> = {
 };
 
 /** Describes every table and mart of a snapshot from the contract and the `.yml` files. */
-export function dictionary(manifest: Manifest): TableEntry[] {
-  const tables = lakeTables().map((table) => describeLakeTable(table, manifest));
+export function dictionary(contents: Contents): TableEntry[] {
+  const tables = lakeTables().map((table) => describeLakeTable(table, contents));
   const own = ownTables.map(
     (table): TableEntry => ({
       ...table,
       kind: 'table',
-      rows: manifest.tables[table.name]?.rows ?? 0,
+      rows: contents.tables[table.name]?.rows ?? 0,
       columns: table.columns.map((column) => ({ ...column, unit: undefined, source: undefined })),
     }),
   );
@@ -66,8 +72,8 @@ export function dictionary(manifest: Manifest): TableEntry[] {
       description: model.description,
       grain: model.grain,
       key: model.key,
-      rows: manifest.marts[model.name]?.rows ?? 0,
-      columns: (manifest.marts[model.name]?.columns ?? []).map((column) => ({
+      rows: contents.marts[model.name]?.rows ?? 0,
+      columns: (contents.marts[model.name]?.columns ?? []).map((column) => ({
         ...column,
         description: model.columns[column.name]?.description ?? '',
         unit: model.columns[column.name]?.unit,
@@ -78,9 +84,9 @@ export function dictionary(manifest: Manifest): TableEntry[] {
   return [...tables, ...own, ...marts];
 }
 
-function describeLakeTable(table: LakeTable, manifest: Manifest): TableEntry {
+function describeLakeTable(table: LakeTable, contents: Contents): TableEntry {
   const contract = contractOf(streams[table.stream].schema);
-  const stored = manifest.tables[table.name];
+  const stored = contents.tables[table.name];
   return {
     name: table.name,
     kind: 'table',
@@ -102,9 +108,9 @@ export function describeColumn(
   contract: ContractNode,
 ): Pick<ColumnEntry, 'description' | 'unit' | 'source'> {
   const given = table.columns[column];
-  const node = findNode(table, column, contract);
   const isHistory = HISTORY.some((own) => own.name === column);
-  const own = node === undefined || isHistory ? OWN_COLUMNS[column] : undefined;
+  const node = isHistory ? undefined : findNode(table, column, contract);
+  const own = node === undefined ? OWN_COLUMNS[column] : undefined;
   const values = node?.values === undefined ? '' : ` Known: ${known(enumerations[node.values])}.`;
   const position = column.endsWith('position') ? 'Position in the list of the feed, from 1.' : undefined;
   return {

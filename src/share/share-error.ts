@@ -10,7 +10,8 @@ export class ShareError extends LotlakeError {
       | 'SHARE_NO_TABLE'
       | 'SHARE_NO_COLUMN'
       | 'SHARE_EXPORT_OPTIONS'
-      | 'SHARE_EXPORT_EXISTS',
+      | 'SHARE_EXPORT_EXISTS'
+      | 'SHARE_DOCS',
     message: string,
     rest: { hint?: string; cause?: unknown; outcome?: Outcome } = {},
   ) {

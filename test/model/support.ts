@@ -2,17 +2,12 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { DuckDBConnection } from '@duckdb/node-api';
-import { ownTables } from '../../src/lake/own-tables.js';
-import { type Column, describeTable } from '../../src/lake/schema.js';
-import { identifier, literal, openSession, type Row, rows, type Session } from '../../src/lake/session.js';
-import { lakeTables } from '../../src/lake/tables.js';
-import { createEmptyBatch } from '../../src/load/batch.js';
+import { identifier, literal, openSession, type Row, rows } from '../../src/lake/session.js';
 import { readChecks } from '../../src/model/checks.js';
 import type { DataTestOptions } from '../../src/model/data-tests.js';
 import { type Model, readModels } from '../../src/model/model-files.js';
 import { runModels } from '../../src/model/run-models.js';
-import { contractOf } from '../../src/service/contract/node.js';
-import { streams } from '../../src/service/streams.js';
+import { createEmptyTables } from '../../src/share/docs/empty-lake.js';
 
 /** Parquet settings of the tests. */
 export const PARQUET = 'format parquet, compression zstd';
@@ -28,7 +23,7 @@ export interface TestLake {
 export async function openLake(): Promise<TestLake> {
   const folder = mkdtempSync(join(tmpdir(), 'lotlake-model-'));
   const session = await openSession({ memory: '512MB', threads: 2, temp: join(folder, 'spill') });
-  await createTables(session);
+  await createEmptyTables(session);
   return {
     connection: session.connection,
     folder,
@@ -37,22 +32,6 @@ export async function openLake(): Promise<TestLake> {
       rmSync(folder, { recursive: true, force: true });
     },
   };
-}
-
-async function createTables(session: Session): Promise<void> {
-  const describing = await session.connect();
-  const create = (name: string, columns: readonly Column[]) =>
-    session.connection.run(
-      `create table ${identifier(name)} (${columns.map((c) => `${identifier(c.name)} ${c.type}`).join(', ')})`,
-    );
-  for (const stream of Object.values(streams)) {
-    await createEmptyBatch(describing, stream.name, contractOf(stream.schema));
-    for (const table of lakeTables().filter((t) => t.stream === stream.name)) {
-      await create(table.name, (await describeTable(describing, table)).columns);
-    }
-  }
-  for (const table of ownTables) await create(table.name, table.columns);
-  describing.closeSync();
 }
 
 type Value = string | number | boolean | null;

@@ -1,0 +1,33 @@
+import { join, resolve } from 'node:path';
+import { type ConfigInput, readConfig } from '../../config/config.js';
+import type { Effects } from '../effects.js';
+
+/** Writes the pages about tables and marts, or the part of them that needs no lake as one Markdown file. */
+export async function docs(
+  options: {
+    /** Folder of the site; `docs` in the output folder by default. */
+    readonly to: string | undefined;
+    /** File that the Markdown goes to, instead of a site. */
+    readonly markdown: string | undefined;
+    readonly json: boolean;
+    readonly config: ConfigInput;
+  },
+  effects: Effects,
+): Promise<void> {
+  if (options.markdown !== undefined) {
+    const { writeMarkdown } = await import('../../share/docs/markdown.js');
+    const path = resolve(effects.cwd, options.markdown);
+    await writeMarkdown(path);
+    effects.out(options.json ? `${JSON.stringify({ markdown: path })}\n` : `${path}\n`);
+    return;
+  }
+  const config = readConfig(options.config, effects);
+  const { writeSite } = await import('../../share/docs/write-site.js');
+  const folder = options.to === undefined ? join(config.output, 'docs') : resolve(effects.cwd, options.to);
+  const written = await writeSite(config, folder);
+  effects.out(
+    options.json
+      ? `${JSON.stringify(written)}\n`
+      : `${written.pages} pages about snapshot ${written.snapshot_id}; open ${written.index}\n`,
+  );
+}

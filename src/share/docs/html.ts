@@ -1,0 +1,68 @@
+import { html } from 'hono/html';
+
+/** A piece of a page, made by the `html` template, which escapes every value put into it. */
+export type Html = ReturnType<typeof html>;
+
+/** Where a page stands in the site. */
+export interface Place {
+  /** Title of the page. */
+  readonly title: string;
+  /** Way from the page to the root of the site: empty, or `../`. */
+  readonly root: '' | '../';
+  /** Line at the end of every page: which snapshot it tells of. */
+  readonly source: string;
+}
+
+/** A whole page: head, bar with the search, content. Nothing in it is fetched from outside the site. */
+export function pageOf({ title, root, source }: Place, content: Html): Html {
+  return html`<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<title>${title}</title>
+<link rel="stylesheet" href="${root}docs.css">
+<script src="${root}search-index.js" defer></script>
+<script src="${root}docs.js" defer></script>
+</head>
+<body data-root="${root}">
+<header class="bar">
+<a class="home" href="${root}index.html">lotlake data</a>
+<div class="search" hidden>
+<input type="search" id="search" placeholder="Search tables and columns" autocomplete="off" spellcheck="false" role="combobox" aria-label="Search tables and columns" aria-expanded="false" aria-controls="results" aria-autocomplete="list">
+<ul id="results" role="listbox" aria-label="Results" hidden></ul>
+</div>
+</header>
+<main>
+${content}
+</main>
+<footer>${source}</footer>
+</body>
+</html>
+`;
+}
+
+/** A count with separators. */
+export const count = (value: number): string => value.toLocaleString('en');
+
+/** A count with what is counted. */
+export const counted = (value: number, one: string, many = `${one}s`): string =>
+  `${count(value)} ${value === 1 ? one : many}`;
+
+/** A size for people: 3.2 MB. */
+export function size(bytes: number): string {
+  const [unit, factor] = bytes >= 1e9 ? ['GB', 1e9] : bytes >= 1e6 ? ['MB', 1e6] : ['kB', 1e3];
+  return `${(bytes / Number(factor)).toFixed(1)} ${unit}`;
+}
+
+/** A share in percent; only a share of exactly 0 or 1 is shown as such. */
+export function percent(share: number): string {
+  if (share === 0 || share === 1) return `${share * 100} %`;
+  if (share < 0.001) return '< 0.1 %';
+  if (share > 0.999) return '> 99.9 %';
+  return `${(share * 100).toFixed(1)} %`;
+}
+
+/** A type as it is read: the long name of an instant is shortened. */
+export const typeName = (type: string): string => type.replaceAll('TIMESTAMP WITH TIME ZONE', 'TIMESTAMPTZ');

@@ -1,0 +1,51 @@
+import { copyFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Config } from '../../config/config.js';
+import { packageRoot } from '../../config/package-root.js';
+import { openLake } from '../open-lake.js';
+import type { Html } from './html.js';
+import { indexPage } from './index-page.js';
+import { searchIndex } from './search-index.js';
+import { pathOf, readSite, type Site } from './site.js';
+import { tablePage } from './table-page.js';
+import { writeWhole, writingTo } from './write-whole.js';
+
+/** Files of the site that are the same for every lake. */
+const ASSETS = ['docs.css', 'docs.js'];
+
+/** A site that was written. */
+export interface WrittenSite {
+  readonly index: string;
+  readonly pages: number;
+  readonly snapshot_id: string;
+}
+
+/**
+ * Writes the pages about the published snapshot into a folder, which is made where there is none; other files in it stay.
+ * Throws ShareError where nothing is published (SHARE_NO_SNAPSHOT) or the folder cannot be written (SHARE_DOCS).
+ */
+export async function writeSite(config: Config, folder: string): Promise<WrittenSite> {
+  const lake = await openLake(config);
+  try {
+    const site = await readSite(lake);
+    const files = await filesOf(site);
+    writingTo(folder, () => {
+      for (const [path, text] of files) writeWhole(join(folder, path), text);
+      for (const asset of ASSETS) copyFileSync(join(packageRoot, 'site', asset), join(folder, asset));
+    });
+    const index = join(folder, 'index.html');
+    return { index, pages: site.catalog.length + 1, snapshot_id: lake.manifest.snapshot_id };
+  } finally {
+    lake.close();
+  }
+}
+
+async function filesOf(site: Site): Promise<readonly (readonly [path: string, text: string])[]> {
+  const pages: [string, Html][] = [
+    ['index.html', indexPage(site)],
+    ...site.catalog.map((table): [string, Html] => [pathOf(site, table.name), tablePage(table, site)]),
+  ];
+  const files: [string, string][] = [['search-index.js', searchIndex(site)]];
+  for (const [path, page] of pages) files.push([path, String(await page)]);
+  return files;
+}
