@@ -34,7 +34,7 @@ export interface DrawOptions {
 export function lineageSvg(lineage: Lineage, { label, href, current }: DrawOptions): Html {
   const { nodes, edges, width, height } = place(lineage);
   const names = new Map(lineage.nodes.map(({ id, kind, name }) => [id, `${kind} ${name}`]));
-  return html`<svg class="lineage" viewBox="0 0 ${width} ${height}" width="${width}" height="${height}" role="group" aria-label="${label}">
+  return html`<svg class="lineage" viewBox="0 0 ${width} ${height}" width="${width}" height="${height}" style="--natural: ${width}px" role="group" aria-label="${label}">
 <g class="edges">
 ${edges.map(
   ({ from, to, path }) =>
@@ -61,26 +61,66 @@ function place(lineage: Lineage): {
   readonly height: number;
 } {
   const graph = new Graph();
-  graph.setGraph({ rankdir: 'LR', nodesep: 8, edgesep: 6, ranksep: 70, marginx: MARGIN, marginy: MARGIN });
+  const ranks = ranksOf(lineage);
+  // The ranks are ours, so that each kind stands in its column; dagre orders and places within them.
+  graph.setGraph({
+    rankdir: 'LR',
+    ranker: 'none',
+    nodesep: 8,
+    edgesep: 6,
+    ranksep: 56,
+    marginx: MARGIN,
+    marginy: MARGIN,
+  });
   graph.setDefaultEdgeLabel(() => ({}));
   for (const { id, kind } of lineage.nodes)
-    graph.setNode(id, { width: widthOf(lineage, kind), height: HEIGHT });
+    graph.setNode(id, { width: widthOf(lineage, kind), height: HEIGHT, rank: ranks.get(id) });
   for (const { from, to } of lineage.edges) graph.setEdge(from, to);
   layout(graph);
   const { width = 0, height = 0 } = graph.graph();
-  return {
-    nodes: lineage.nodes.map((node) => {
-      const { x, y, width: wide } = graph.node(node.id);
-      return { ...node, x: round(x), y: round(y), width: round(wide) };
-    }),
-    edges: lineage.edges.map(({ from, to }) => ({
-      from,
-      to,
-      path: curve(graph.edge(from, to).points ?? []),
-    })),
-    width: Math.ceil(width),
-    height: Math.ceil(height),
+  const nodes = lineage.nodes.map((node): Placed => {
+    const { x, y, width: wide } = graph.node(node.id);
+    return { ...node, x: round(x), y: round(y), width: round(wide) };
+  });
+  const byId = new Map(nodes.map((node) => [node.id, node]));
+  const edges = lineage.edges.flatMap(({ from, to }) => {
+    const [start, end] = [byId.get(from), byId.get(to)];
+    if (start === undefined || end === undefined) return [];
+    // One point a rank; every second one is in a column, which the edge crosses between two boxes.
+    const points: readonly Point[] = graph.edge(from, to).points ?? [];
+    const crossed = points.slice(1, -1).filter((_, place) => place % 2 === 1);
+    const across = crossed.flatMap(({ x, y }) => {
+      const half = Math.max(
+        0,
+        ...nodes.filter((node) => Math.abs(node.x - x) < 1).map((node) => node.width / 2),
+      );
+      return [
+        { x: x - half, y },
+        { x: x + half, y },
+      ];
+    });
+    const ends = [
+      { x: start.x + start.width / 2, y: start.y },
+      { x: end.x - end.width / 2, y: end.y },
+    ] as const;
+    return [{ from, to, path: curve([ends[0], ...across, ends[1]]) }];
+  });
+  return { nodes, edges, width: Math.ceil(width), height: Math.ceil(height) };
+}
+
+const COLUMNS = ['endpoint', 'stream', 'table', 'mart'] as const;
+
+/** Column of each node: its kind, and for marts that read marts one after the last of those. */
+function ranksOf({ nodes, edges }: Lineage): ReadonlyMap<string, number> {
+  const kinds = new Map(nodes.map(({ id, kind }) => [id, kind]));
+  const columnOf = (id: string): number => {
+    const kind = kinds.get(id) ?? 'table';
+    const before =
+      kind === 'mart' ? edges.filter(({ to }) => to === id).map(({ from }) => columnOf(from)) : [];
+    return Math.max(COLUMNS.indexOf(kind), ...before.map((column) => column + 1));
   };
+  // dagre keeps the rank between two columns for the labels of edges.
+  return new Map(nodes.map(({ id }) => [id, 2 * columnOf(id)]));
 }
 
 /** Nodes of a kind are equally wide, so that they stand in columns. */

@@ -15,11 +15,11 @@ export function tablePage(table: CatalogTable, site: Site): Html {
     html`<h1><code>${table.name}</code> <span class="kind">${table.kind}</span></h1>
 <p class="lead">${table.description}</p>
 ${factList(table, site)}
-${lineage(table, site)}
 <h2 id="columns">${counted(table.columns.length, 'column')}</h2>
 ${columnsOf(table, site)}
 ${tests(table, site)}
 ${checks(table, site)}
+${lineage(table, site)}
 ${
   table.sql === undefined
     ? ''
