@@ -41,12 +41,14 @@ export async function columnFacts(
   if (table.rows === 0 || columns.length === 0) return new Map();
   const picked = `hash(${table.key.map(identifier).join(', ')}) % ${Math.ceil(table.rows / SAMPLE)} = 0`;
   const text = (sql: string): string => `left(cast(${sql} as varchar), ${LONGEST + 1})`;
+  const values = shown.map((name) => text(identifier(name))).join(', ');
+  // FILTER alone would turn every row into text: 8.8 s for a million lots instead of 1.0.
   const found = await row(
     connection,
     `select
       [${columns.map((name) => `count(${identifier(name)})`).join(', ')}] as counts,
       [${shown.map((name) => text(`min(${identifier(name)})`)).join(', ')}] as least,
-      list([${shown.map((name) => text(identifier(name))).join(', ')}]) filter (where ${picked}) as picked
+      list(case when ${picked} then [${values}] end) filter (where ${picked}) as picked
      from ${identifier(table.name)}`,
   );
   const counts = listOf(found.counts).map(Number);
