@@ -12,6 +12,7 @@ beforeAll(async () => {
       cast(null as varchar) as never,
       case when range = 77777 then 'once' end as once,
       [range % 3, 7] as list,
+      cast(2 as double) / 3 as ratio,
       timestamptz '2026-11-20 06:00:00+00' as instant,
       'a' || chr(7) || chr(27) || '[31m' || chr(10) || repeat('x', 100) as ugly
     from range(100000);
@@ -25,7 +26,7 @@ const factsOf = (name: string, rows: number, columns: readonly string[]) =>
     name,
     key: columns.slice(0, 1),
     rows,
-    columns: columns.map((column) => ({ name: column })),
+    columns: columns.map((column) => ({ name: column, type: column === 'ratio' ? 'DOUBLE' : 'VARCHAR' })),
   });
 
 describe('columnFacts', () => {
@@ -44,6 +45,10 @@ describe('columnFacts', () => {
     const facts = await factsOf('facts', 100_000, ['id', 'once']);
     expect(facts.get('once')?.nullRate).toBeCloseTo(0.99999, 10);
     expect(facts.get('once')?.examples).toEqual(['once']);
+  });
+
+  it('rounds what has many decimals', async () => {
+    expect((await factsOf('facts', 100_000, ['id', 'ratio'])).get('ratio')?.examples).toEqual(['0.6667']);
   });
 
   it('is the same every time', async () => {

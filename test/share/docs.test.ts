@@ -2,6 +2,7 @@ import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { nightly } from '../../pipelines/nightly.js';
+import { docs } from '../../src/cli/commands/docs.js';
 import { readManifest } from '../../src/lake/manifest.js';
 import { createWorld } from '../../src/sandbox/index.js';
 import { type WrittenSite, writeSite } from '../../src/share/docs/write-site.js';
@@ -115,6 +116,39 @@ describe('the pages of lotlake docs', () => {
       code: 'SHARE_DOCS',
       message: /notes\.txt/,
     });
+  });
+});
+
+describe('lotlake docs', () => {
+  const run = async (options: Partial<Parameters<typeof docs>[0]>): Promise<string> => {
+    const out: (string | Uint8Array)[] = [];
+    const effects = {
+      out: (said: string | Uint8Array) => out.push(said),
+      err: () => undefined,
+      now: () => new Date(),
+      env: {},
+      cwd: folder.path,
+      isTerminal: false,
+      signal: new AbortController().signal,
+    };
+    await docs(
+      { to: undefined, markdown: undefined, json: false, config: { output: folder.path }, ...options },
+      effects,
+    );
+    return out.join('');
+  };
+
+  it('says where the pages are, by default in the output folder', async () => {
+    expect(await run({})).toMatch(new RegExp(`^\\d+ pages about snapshot \\S+; open ${site}/index.html\n$`));
+    const told = JSON.parse(await run({ to: 'elsewhere', json: true }));
+    expect(told).toEqual({ ...written, index: join(folder.path, 'elsewhere', 'index.html') });
+  });
+
+  it('writes Markdown without a lake, and no pages without one', async () => {
+    const config = { output: join(folder.path, 'none') };
+    expect(await run({ markdown: 'tables.md', config })).toBe(`${join(folder.path, 'tables.md')}\n`);
+    expect(readFileSync(join(folder.path, 'tables.md'), 'utf8')).toMatch(/^# Tables and marts\n/);
+    await expect(run({ config })).rejects.toMatchObject({ code: 'SHARE_NO_SNAPSHOT' });
   });
 });
 

@@ -1,4 +1,4 @@
-import { copyFileSync } from 'node:fs';
+import { copyFileSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Config } from '../../config/config.js';
 import { packageRoot } from '../../config/package-root.js';
@@ -27,6 +27,8 @@ export interface WrittenSite {
 export async function writeSite(config: Config, folder: string): Promise<WrittenSite> {
   const lake = await openLake(config);
   try {
+    // Before the tables are read, so that a folder that cannot be is told of at once.
+    writingTo(folder, () => mkdirSync(folder, { recursive: true }));
     const site = await readSite(lake);
     const files = await filesOf(site);
     writingTo(folder, () => {
