@@ -110,6 +110,27 @@ describe('the pages of lotlake docs', () => {
     expect(text('tables/lots.html')).toBe(before);
   });
 
+  it('are left as they are by an interrupt', async () => {
+    const target = join(folder.path, 'interrupted');
+    await expect(writeSite(config, target, AbortSignal.abort())).rejects.toThrow();
+    expect(readdirSync(target)).toEqual([]);
+  });
+
+  it('tell what a lake lacks that an older version made', async () => {
+    const path = join(publishedSnapshot(config), 'manifest.json');
+    const whole = readFileSync(path, 'utf8');
+    const { reserve_gap: _, ...marts } = JSON.parse(whole).marts;
+    const older = join(folder.path, 'older');
+    writeFileSync(path, JSON.stringify({ ...JSON.parse(whole), marts }));
+    await writeSite(config, older).finally(() => writeFileSync(path, whole));
+    const page = readFileSync(join(older, 'marts', 'reserve_gap.html'), 'utf8');
+    expect(page).toContain('not in this snapshot');
+    expect(page).toContain('class="result">not run');
+    expect(readFileSync(join(older, 'index.html'), 'utf8')).toMatch(
+      /data tests passed on this snapshot; \d+ could not be run/,
+    );
+  });
+
   it('cannot be written where a file stands', async () => {
     const path = join(site, 'notes.txt');
     await expect(writeSite(config, path)).rejects.toMatchObject({

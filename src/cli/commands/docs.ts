@@ -24,7 +24,7 @@ export async function docs(
   const config = readConfig(options.config, effects);
   const { writeSite } = await import('../../share/docs/write-site.js');
   const folder = options.to === undefined ? join(config.output, 'docs') : resolve(effects.cwd, options.to);
-  const written = await writeSite(config, folder);
+  const written = await writeSite(config, folder, effects.signal);
   effects.out(
     options.json
       ? `${JSON.stringify(written)}\n`

@@ -2,6 +2,7 @@ import { copyFileSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Config } from '../../config/config.js';
 import { packageRoot } from '../../config/package-root.js';
+import { interruptOn } from '../../lake/session.js';
 import { openLake } from '../open-lake.js';
 import type { Html } from './html.js';
 import { indexPage } from './index-page.js';
@@ -22,14 +23,18 @@ export interface WrittenSite {
 
 /**
  * Writes the pages about the published snapshot into a folder, which is made where there is none; other files in it stay.
+ * @param signal ends the work before anything is written
  * Throws ShareError where nothing is published (SHARE_NO_SNAPSHOT) or the folder cannot be written (SHARE_DOCS).
  */
-export async function writeSite(config: Config, folder: string): Promise<WrittenSite> {
+export async function writeSite(config: Config, folder: string, signal?: AbortSignal): Promise<WrittenSite> {
   const lake = await openLake(config);
+  const endInterrupts = interruptOn(signal, lake.session);
   try {
     // Before the tables are read, so that a folder that cannot be is told of at once.
     writingTo(folder, () => mkdirSync(folder, { recursive: true }));
     const site = await readSite(lake);
+    // A test that was interrupted is no test that could not be run.
+    signal?.throwIfAborted();
     const files = await filesOf(site);
     writingTo(folder, () => {
       for (const [path, text] of files) writeWhole(join(folder, path), text);
@@ -38,6 +43,7 @@ export async function writeSite(config: Config, folder: string): Promise<Written
     const index = join(folder, 'index.html');
     return { index, pages: site.catalog.length + 1, snapshot_id: lake.manifest.snapshot_id };
   } finally {
+    endInterrupts();
     lake.close();
   }
 }
