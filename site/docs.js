@@ -27,7 +27,7 @@ function find(query) {
   return entries
     .filter((entry) => words.every((word) => entry.text.includes(word)))
     .map((entry) => ({ entry, rank: rank(entry, words) }))
-    .sort((a, b) => a.rank - b.rank)
+    .sort((a, b) => a.rank - b.rank || a.entry.name.length - b.entry.name.length)
     .slice(0, MOST)
     .map(({ entry }) => entry);
 }

@@ -54,28 +54,15 @@ function drawn(node: Placed, href: string | undefined, isCurrent: boolean): Html
 `;
 }
 
-function place(lineage: Lineage): {
+interface Picture {
   readonly nodes: readonly Placed[];
   readonly edges: readonly { readonly from: string; readonly to: string; readonly path: string }[];
   readonly width: number;
   readonly height: number;
-} {
-  const graph = new Graph();
-  const ranks = ranksOf(lineage);
-  // The ranks are ours, so that each kind stands in its column; dagre orders and places within them.
-  graph.setGraph({
-    rankdir: 'LR',
-    ranker: 'none',
-    nodesep: 8,
-    edgesep: 6,
-    ranksep: 56,
-    marginx: MARGIN,
-    marginy: MARGIN,
-  });
-  graph.setDefaultEdgeLabel(() => ({}));
-  for (const { id, kind } of lineage.nodes)
-    graph.setNode(id, { width: widthOf(lineage, kind), height: HEIGHT, rank: ranks.get(id) });
-  for (const { from, to } of lineage.edges) graph.setEdge(from, to);
+}
+
+function place(lineage: Lineage): Picture {
+  const graph = graphOf(lineage);
   layout(graph);
   const { width = 0, height = 0 } = graph.graph();
   const nodes = lineage.nodes.map((node): Placed => {
@@ -86,26 +73,41 @@ function place(lineage: Lineage): {
   const edges = lineage.edges.flatMap(({ from, to }) => {
     const [start, end] = [byId.get(from), byId.get(to)];
     if (start === undefined || end === undefined) return [];
-    // One point a rank; every second one is in a column, which the edge crosses between two boxes.
-    const points: readonly Point[] = graph.edge(from, to).points ?? [];
-    const crossed = points.slice(1, -1).filter((_, place) => place % 2 === 1);
-    const across = crossed.flatMap(({ x, y }) => {
-      const half = Math.max(
-        0,
-        ...nodes.filter((node) => Math.abs(node.x - x) < 1).map((node) => node.width / 2),
-      );
-      return [
-        { x: x - half, y },
-        { x: x + half, y },
-      ];
-    });
-    const ends = [
-      { x: start.x + start.width / 2, y: start.y },
-      { x: end.x - end.width / 2, y: end.y },
-    ] as const;
-    return [{ from, to, path: curve([ends[0], ...across, ends[1]]) }];
+    const across = acrossColumns(graph.edge(from, to).points ?? [], nodes);
+    const out = { x: start.x + start.width / 2, y: start.y };
+    return [{ from, to, path: curve([out, ...across, { x: end.x - end.width / 2, y: end.y }]) }];
   });
   return { nodes, edges, width: Math.ceil(width), height: Math.ceil(height) };
+}
+
+/** The ranks are ours, so that each kind stands in its column; dagre orders and places within them. */
+function graphOf(lineage: Lineage): Graph {
+  const graph = new Graph();
+  const spaces = { nodesep: 8, edgesep: 6, ranksep: 56, marginx: MARGIN, marginy: MARGIN };
+  graph.setGraph({ rankdir: 'LR', ranker: 'none', ...spaces });
+  graph.setDefaultEdgeLabel(() => ({}));
+  const ranks = ranksOf(lineage);
+  for (const { id, kind } of lineage.nodes)
+    graph.setNode(id, { width: widthOf(lineage, kind), height: HEIGHT, rank: ranks.get(id) });
+  // What came last is put on top where nothing else decides.
+  for (const { from, to } of lineage.edges.toReversed()) graph.setEdge(from, to);
+  return graph;
+}
+
+/**
+ * Where an edge enters and leaves the columns that it crosses between two boxes: dagre gives one point a rank, of which
+ * every second one is in a column.
+ */
+function acrossColumns(points: readonly Point[], nodes: readonly Placed[]): readonly Point[] {
+  const crossed = points.slice(1, -1).filter((_, place) => place % 2 === 1);
+  return crossed.flatMap(({ x, y }) => {
+    const column = nodes.filter((node) => Math.abs(node.x - x) < 1);
+    const half = Math.max(0, ...column.map(({ width }) => width / 2));
+    return [
+      { x: x - half, y },
+      { x: x + half, y },
+    ];
+  });
 }
 
 const COLUMNS = ['endpoint', 'stream', 'table', 'mart'] as const;
