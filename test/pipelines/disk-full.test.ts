@@ -141,7 +141,7 @@ describe('a run that may not write large files', () => {
 
   it.for([
     { name: 'what it lands', blocks: 20, message: /EFBIG: file too large/ },
-    { name: 'the database', blocks: 1500, message: /warehouse\.duckdb.*File too large/ },
+    { name: 'the database', blocks: 200, message: /warehouse\.duckdb.*File too large/ },
   ])('fails on $name with the error of a full disk', async ({ blocks, message }) => {
     const place = placeEnv({ url: sandbox.url, output, env });
     const script = `trap '' XFSZ; ulimit -f ${blocks}; exec "$NODE" "$CLI" run nightly --allow-shrink`;
