@@ -172,6 +172,19 @@ const cli = yargs(hideBin(process.argv))
     },
   )
   .command(
+    'report',
+    'write the report of the published lake as one HTML file',
+    (args) =>
+      shared(args).option('to', {
+        type: 'string',
+        describe: 'file (default report.html in the output folder)',
+      }),
+    async (args) => {
+      const { report } = await import('./commands/report.js');
+      await report({ to: args.to, json: args.json, config: configOf(args) }, effects);
+    },
+  )
+  .command(
     'lookup <kind> <id> [domain]',
     'ask the service for one vehicle',
     (args) =>

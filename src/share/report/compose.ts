@@ -1,0 +1,94 @@
+import { count, instant, type Maybe, percent, plural, usd } from './format.js';
+import { claimSection, healthSection, inspectionSection, inventorySection } from './lot-sections.js';
+import { damageSection, sellThroughSection, trendsSection } from './market-sections.js';
+import type { Page, Tile } from './page.js';
+import { placeSection } from './place-section.js';
+import { type Headline, WINDOW_DAYS } from './read-headline.js';
+import type { ReportData } from './read-report.js';
+
+/** Puts what the marts say into words and pictures. */
+export function compose(data: ReportData): Page {
+  const { headline, before, health, manifest } = data;
+  const alarms = health.alarms.length;
+  const since =
+    before === undefined ? 'first run that is kept' : `compared with the run of ${instant(before.at)}`;
+  return {
+    title: 'Vehicle auctions',
+    meta: [
+      `As of ${instant(headline.at)}, ${since}. Snapshot ${manifest.snapshot_id}, ${manifest.pipeline}.`,
+    ],
+    alarms,
+    state: alarms === 0 ? 'No alarms in the data.' : `${plural(alarms, 'alarm')} in the data.`,
+    tiles: tilesOf(headline, before),
+    sections: [
+      trendsSection(data.trends),
+      sellThroughSection(data.sellThrough, data.attempts, data.waiting),
+      damageSection(data.damages, data.titles),
+      placeSection(data.regions),
+      inspectionSection(data.parts),
+      claimSection(data.claims, data.discounts),
+      inventorySection(data.inventory),
+      healthSection(health),
+    ],
+    reading: readingOf(headline),
+  };
+}
+
+function tilesOf(now: Headline, before: Headline | undefined): Tile[] {
+  return [
+    tile('Active lots', count(now.activeLots), change(now.activeLots, before?.activeLots, counted)),
+    now.newLots === null
+      ? { name: 'New today', value: 'first day', isWord: true, change: 'all lots are new' }
+      : tile('New today', count(now.newLots), 'lots seen for the first time'),
+    tile(`Sold in ${WINDOW_DAYS} days`, count(now.sold), change(now.sold, before?.sold, counted)),
+    rated(
+      `Sell-through, ${WINDOW_DAYS} days`,
+      now.sellThrough,
+      percent,
+      plural(now.offered, 'lot'),
+      change(now.sellThrough, before?.sellThrough, points),
+    ),
+    rated(
+      `Median price, ${WINDOW_DAYS} days`,
+      now.priceMedian,
+      usd,
+      plural(now.priced, 'price'),
+      change(now.priceMedian, before?.priceMedian, dollars),
+    ),
+    tile('Auctions to come', count(now.upcoming), change(now.upcoming, before?.upcoming, counted)),
+  ];
+}
+
+const tile = (name: string, value: string, change: string): Tile => ({ name, value, isWord: false, change });
+
+function rated(
+  name: string,
+  value: Maybe,
+  format: (value: Maybe) => string,
+  basis: string,
+  change: string,
+): Tile {
+  return value === null
+    ? { name, value: 'too few', isWord: true, change: basis }
+    : { name, value: format(value), isWord: false, change };
+}
+
+/** How a figure moved since the run before, or nothing where that is not known. */
+function change(now: Maybe, before: Maybe | undefined, format: (difference: number) => string): string {
+  if (now === null || before === null || before === undefined) return '';
+  return now === before ? 'unchanged' : format(now - before);
+}
+
+const sign = (difference: number): string => (difference < 0 ? '−' : '+');
+
+const counted = (difference: number): string => `${sign(difference)}${count(Math.abs(difference))}`;
+const dollars = (difference: number): string => `${sign(difference)}${usd(Math.abs(difference))}`;
+const points = (difference: number): string =>
+  `${sign(difference)}${(Math.abs(difference) * 100).toFixed(1)} points`;
+
+const readingOf = ({ minimumGroup }: Headline): string[] => [
+  'Everything here is read from one snapshot of the lake, which a run published whole. Days and months are those of UTC, and “now” is the start of that run.',
+  `A price is what a lot was sold for, and counts only once the result is settled: 12 hours after the auction, when the archive feed confirms it, or at the Buy Now price. A sale that a later auction undid, an amount of zero and a bid so far are no prices.`,
+  `A statistic of fewer than ${minimumGroup} values is not shown: “too few” stands in its place, with their number. A ratio over all models together needs more. A dash says that nothing is known.`,
+  'lotlake describe lists the columns of each table behind these figures, lotlake query answers questions to them, and docs/marts.md has the rules in full.',
+];

@@ -1,0 +1,69 @@
+import { clip, printable } from '../printable.js';
+
+/** Shown where a figure is not known. */
+export const NONE = '–';
+
+/** A figure that may be missing, because too few values or none stand behind it. */
+export type Maybe = number | null;
+
+/** A value of a result row as a number, null where it is none. */
+export function maybe(value: unknown): Maybe {
+  return typeof value === 'number' && Number.isFinite(value) ? value : null;
+}
+
+const or = (value: Maybe, text: (known: number) => string): string => (value === null ? NONE : text(value));
+
+/** A count with separators. */
+export const count = (value: Maybe): string => or(value, (n) => n.toLocaleString('en'));
+
+/** An amount in US dollars, without cents. */
+export const usd = (value: Maybe): string => or(value, (n) => `$${Math.round(n).toLocaleString('en')}`);
+
+/** A share as a percentage with one digit. */
+export const percent = (value: Maybe): string => or(value, (n) => `${(n * 100).toFixed(1)}%`);
+
+/** A share as a whole percentage, for axes. */
+export const wholePercent = (value: number): string => `${Math.round(value * 100)}%`;
+
+/** A ratio with two digits. */
+export const ratio = (value: Maybe): string => or(value, (n) => n.toFixed(2));
+
+/** A duration in whole days. */
+export const days = (value: Maybe): string => or(value, (n) => `${Math.round(n)} d`);
+
+/** A figure, or the words that say why there is none. */
+export const orTooFew = (value: Maybe, lots: Maybe, text: (value: Maybe) => string): string =>
+  value === null ? `too few (${count(lots ?? 0)})` : text(value);
+
+const DAY: Intl.DateTimeFormatOptions = { day: 'numeric', month: 'short', year: 'numeric', timeZone: 'UTC' };
+const dayFormat = new Intl.DateTimeFormat('en-GB', DAY);
+const monthFormat = new Intl.DateTimeFormat('en-GB', { month: 'short', year: 'numeric', timeZone: 'UTC' });
+const instantFormat = new Intl.DateTimeFormat('en-GB', { ...DAY, hour: '2-digit', minute: '2-digit' });
+
+/** A day of UTC, such as 21 Nov 2026. */
+export const day = (date: Date): string => dayFormat.format(date);
+
+/** A month of UTC, such as Nov 2026. */
+export const month = (date: Date): string => monthFormat.format(date);
+
+/** An instant, such as 21 Nov 2026, 04:00 UTC. */
+export const instant = (date: Date): string => `${instantFormat.format(date)} UTC`;
+
+/** A text of the feed as a label; what the feed does not name is said so. */
+export function label(value: unknown, length = 60): string {
+  const text = printable(value).trim();
+  return text === '' ? 'not given' : clip(text, length);
+}
+
+/** Keys of the feed (`body_structure`) as words. */
+export const words = (value: unknown): string => label(value).replaceAll('_', ' ');
+
+/** A source platform as people know it: `copart_com` is copart.com. */
+export const source = (name: unknown): string => label(name).replace(/_com$/, '.com');
+
+/** A list in a sentence. */
+export const list = (items: readonly string[]): string =>
+  new Intl.ListFormat('en', { type: 'conjunction' }).format(items);
+
+/** `1 alarm`, `2 alarms`. */
+export const plural = (n: number, noun: string): string => `${count(n)} ${noun}${n === 1 ? '' : 's'}`;

@@ -1,0 +1,68 @@
+import type { DuckDBConnection } from '@duckdb/node-api';
+import { row } from '../../lake/session.js';
+import { type Maybe, maybe } from './format.js';
+
+/** Days back from the run that the figures on sales look. */
+export const WINDOW_DAYS = 30;
+
+/** The figures at the top of a report, as one snapshot has them. */
+export interface Headline {
+  /** Start of the run that made the snapshot. */
+  readonly at: Date;
+  readonly minimumGroup: number;
+  readonly activeLots: Maybe;
+  /** Lots first seen on the last day; null on the first day, on which all are. */
+  readonly newLots: Maybe;
+  readonly sold: number;
+  readonly offered: number;
+  /** Null where fewer than `minimumGroup` were offered. */
+  readonly sellThrough: Maybe;
+  readonly priced: number;
+  /** USD; null for fewer than `minimumGroup` prices. */
+  readonly priceMedian: Maybe;
+  readonly upcoming: number;
+}
+
+const SQL = `
+  with
+    last_run as (
+      select max(started_at) as run_at, max_by(minimum_group, started_at) as minimum_group from runs
+    ),
+    last_day as (
+      select sum(active_lots) as active_lots, sum(new_lots) as new_lots
+      from inventory_daily
+      where day = (select max(day) from inventory_daily)
+    ),
+    recent as (
+      select
+        count(*) filter (where outcome = 'sold') as sold,
+        count(*) filter (where outcome in ('sold', 'not_sold', 'on_approval')) as offered,
+        count(price) as priced,
+        median(price) as price_median
+      from sales
+      where sale_date > (select run_at from last_run) - interval ${WINDOW_DAYS} day
+        and sale_date <= (select run_at from last_run)
+    ),
+    coming as (
+      select count(*) as upcoming from sales where outcome = 'upcoming'
+    )
+  select * from last_run, last_day, recent, coming`;
+
+/** Reads the figures from a snapshot whose tables are there by name. */
+export async function readHeadline(connection: DuckDBConnection): Promise<Headline> {
+  const found = await row(connection, SQL);
+  const minimumGroup = Number(found.minimum_group);
+  const [sold, offered, priced] = [Number(found.sold), Number(found.offered), Number(found.priced)];
+  return {
+    at: new Date(String(found.run_at instanceof Date ? found.run_at.toISOString() : found.run_at)),
+    minimumGroup,
+    activeLots: maybe(found.active_lots),
+    newLots: maybe(found.new_lots),
+    sold,
+    offered,
+    sellThrough: offered < minimumGroup || offered === 0 ? null : sold / offered,
+    priced,
+    priceMedian: priced < minimumGroup ? null : maybe(found.price_median),
+    upcoming: Number(found.upcoming),
+  };
+}

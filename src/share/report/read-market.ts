@@ -1,0 +1,187 @@
+import type { DuckDBConnection } from '@duckdb/node-api';
+import { rows } from '../../lake/session.js';
+import { label, type Maybe, maybe, source } from './format.js';
+
+/** The pooled median price of a model in a month at one source. */
+export interface TrendPoint {
+  readonly model: string;
+  readonly source: string;
+  readonly month: Date;
+  readonly prices: number;
+  readonly median: Maybe;
+}
+
+/** Models whose prices are drawn, and months back from the last one. */
+const TREND_MODELS = 6;
+const TREND_MONTHS = 18;
+
+/** Three-month medians of the models (with generation) that have most prices; one point a month and source. */
+export async function readTrends(connection: DuckDBConnection): Promise<readonly TrendPoint[]> {
+  const found = await rows(
+    connection,
+    `with
+       recent as (
+         select * from price_trends
+         where month > (select max(month) from price_trends) - interval ${TREND_MONTHS} month
+       ),
+       top as (
+         select manufacturer_id, model_id, generation_id, sum(priced_lots) as prices
+         from recent
+         where model_id is not null
+         group by all
+         having count(price_median_3m) > 0
+         order by prices desc, manufacturer_id, model_id, generation_id
+         limit ${TREND_MODELS}
+       )
+     select r.* from recent as r
+     join top as t on r.manufacturer_id is not distinct from t.manufacturer_id
+       and r.model_id = t.model_id and r.generation_id is not distinct from t.generation_id
+     order by t.prices desc, r.manufacturer_id, r.model_id, r.generation_id, r.domain_id, r.month`,
+  );
+  return found.map((row) => ({
+    model: [row.manufacturer_name, row.model_name, row.generation_name]
+      .filter((name) => name !== null)
+      .map((name) => label(name))
+      .join(' '),
+    source: source(row.domain_name),
+    month: dateOf(row.month),
+    prices: Number(row.priced_lots_3m),
+    median: maybe(row.price_median_3m),
+  }));
+}
+
+/** Attempts and sales of a month at one source. */
+export interface SellThroughPoint {
+  readonly source: string;
+  readonly month: Date;
+  readonly offered: number;
+  readonly sold: number;
+  readonly share: Maybe;
+  readonly share3m: Maybe;
+}
+
+/** Sell-through by month and source, the last 24 months. */
+export async function readSellThrough(connection: DuckDBConnection): Promise<readonly SellThroughPoint[]> {
+  const found = await rows(
+    connection,
+    `select * from sell_through
+     where month > (select max(month) from sell_through) - interval 24 month
+     order by domain_id, month`,
+  );
+  return found.map((row) => ({
+    source: source(row.domain_name),
+    month: dateOf(row.month),
+    offered: Number(row.lots_offered),
+    sold: Number(row.lots_sold),
+    share: maybe(row.sell_through),
+    share3m: maybe(row.sell_through_3m),
+  }));
+}
+
+/** A kind of lot, such as those of a damage or a title, and its prices against comparable ones. */
+export interface Kind {
+  readonly name: string;
+  readonly lots: number;
+  readonly sold: number;
+  /** Prices that the ratio rests on. */
+  readonly compared: number;
+  readonly ratio: Maybe;
+}
+
+/** A ratio over several models is shown where it rests on this many times the least group. */
+const POOLED_GROUPS = 4;
+
+/**
+ * Main damages with most lots, all models together. The ratio to sound is the mean of the ratios that
+ * `damage_breakdown` has, weighted by their prices.
+ */
+export async function readDamages(
+  connection: DuckDBConnection,
+  minimumGroup: number,
+): Promise<readonly Kind[]> {
+  const found = await rows(
+    connection,
+    `select
+       damage_main as name,
+       sum(lots) as lots,
+       sum(sold) as sold,
+       coalesce(sum(priced_lots) filter (where price_ratio_to_sound is not null), 0) as compared,
+       sum(price_ratio_to_sound * priced_lots)
+         / sum(priced_lots) filter (where price_ratio_to_sound is not null) as ratio
+     from damage_breakdown
+     group by damage_main
+     order by lots desc, name
+     limit 14`,
+  );
+  return found.map(kindOf).map((kind) => {
+    return kind.compared < minimumGroup * POOLED_GROUPS ? { ...kind, ratio: null } : kind;
+  });
+}
+
+/** Titles of each source with most lots, with the ratios of `title_breakdown`. */
+export async function readTitles(connection: DuckDBConnection): Promise<readonly Kind[]> {
+  const found = await rows(
+    connection,
+    `select title_name as name, domain_name, lots, lots_sold as sold, compared_lots as compared,
+       price_ratio_median as ratio
+     from title_breakdown
+     where domain_id is distinct from 12
+     order by lots desc, domain_id, title_name
+     limit 14`,
+  );
+  return found.map((row) => ({ ...kindOf(row), name: `${label(row.name, 40)}, ${source(row.domain_name)}` }));
+}
+
+function kindOf(row: Readonly<Record<string, unknown>>): Kind {
+  return {
+    name: label(row.name),
+    lots: Number(row.lots),
+    sold: Number(row.sold),
+    compared: Number(row.compared),
+    ratio: maybe(row.ratio),
+  };
+}
+
+/** A state with its lots and its prices against the national ones. */
+export interface Region extends Kind {
+  readonly code: string;
+  readonly latitude: Maybe;
+  readonly longitude: Maybe;
+  readonly median: Maybe;
+  readonly priced: number;
+  readonly low: Maybe;
+  readonly high: Maybe;
+}
+
+/** States, most lots first. */
+export async function readRegions(connection: DuckDBConnection): Promise<readonly Region[]> {
+  const found = await rows(
+    connection,
+    `select coalesce(state_name, state_code) as name, lots, lots_sold as sold, compared_lots as compared,
+       price_ratio_median as ratio, country_iso, state_code, latitude, longitude, price_median, priced_lots,
+       price_ratio_p25, price_ratio_p75
+     from regional_prices
+     where level = 'state'
+     order by lots desc, country_iso nulls last, state_code nulls last`,
+  );
+  return found.map((row) => ({
+    ...kindOf(row),
+    name: `${capitals(label(row.name, 30))}, ${row.country_iso === null ? 'country not given' : label(row.country_iso, 12)}`,
+    code: row.state_code === null ? '' : label(row.state_code, 4),
+    latitude: maybe(row.latitude),
+    longitude: maybe(row.longitude),
+    median: maybe(row.price_median),
+    priced: Number(row.priced_lots),
+    low: maybe(row.price_ratio_p25),
+    high: maybe(row.price_ratio_p75),
+  }));
+}
+
+/** The feed writes names of states in small letters here and there. */
+const capitals = (name: string): string =>
+  name === 'not given' ? 'State not given' : name.replaceAll(/\b\p{Ll}/gu, (letter) => letter.toUpperCase());
+
+/** A DATE or TIMESTAMPTZ of a row. */
+export function dateOf(value: unknown): Date {
+  return value instanceof Date ? value : new Date(String(value));
+}

@@ -1,0 +1,25 @@
+import { randomBytes } from 'node:crypto';
+import { mkdir, rename, rm, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import type { Config } from '../../config/config.js';
+import { compose } from './compose.js';
+import { renderPage } from './page.js';
+import { readReport } from './read-report.js';
+
+/**
+ * Writes the report of the published snapshot as one HTML file that needs nothing else, beside its name first, and
+ * returns its path. Throws ShareError where nothing is published.
+ * @param to path of the file; `report.html` in the output folder by default
+ */
+export async function writeReport(config: Config, to = join(config.output, 'report.html')): Promise<string> {
+  const page = await renderPage(compose(await readReport(config)));
+  const beside = join(dirname(to), `.report-${randomBytes(4).toString('hex')}.html`);
+  await mkdir(dirname(to), { recursive: true });
+  try {
+    await writeFile(beside, page);
+    await rename(beside, to);
+  } finally {
+    await rm(beside, { force: true });
+  }
+  return to;
+}
