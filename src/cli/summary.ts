@@ -2,8 +2,8 @@ import { relative } from 'node:path';
 import type { RunResult } from '../../pipelines/finish.js';
 import { gridOf, megabytes, number } from './grid.js';
 
-/** The summary that a run ends with, for a person. */
-export function summarize(result: RunResult, cwd: string): string {
+/** The summary that a run ends with, for a person; the path of its report is the last line. */
+export function summarize(result: RunResult, cwd: string, report?: string): string {
   const lines = [
     '',
     `Snapshot ${result.snapshotId} is published (${result.seconds.toFixed(1)} s).`,
@@ -20,6 +20,7 @@ export function summarize(result: RunResult, cwd: string): string {
     '',
     'Try next:',
     ...suggestions(),
+    ...(report === undefined ? [] : ['', `Report: ${relative(cwd, report)}`]),
     '',
   ];
   return lines.join('\n');

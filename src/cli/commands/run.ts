@@ -1,6 +1,7 @@
 import type { RunResult } from '../../../pipelines/finish.js';
-import type { Job } from '../../../pipelines/job.js';
-import { type ConfigInput, readConfig } from '../../config/config.js';
+import type { Job, JobOptions } from '../../../pipelines/job.js';
+import { type Config, type ConfigInput, readConfig } from '../../config/config.js';
+import { messageOf } from '../../config/lotlake-error.js';
 import type { Effects } from '../effects.js';
 import { createReporter } from '../reporter.js';
 import { summarize } from '../summary.js';
@@ -21,19 +22,27 @@ export interface RunOptions {
   readonly config: ConfigInput;
 }
 
-/** Runs a pipeline and prints its summary. */
+/** What a run left, its report among it; undefined where that could not be written. */
+interface Finished {
+  readonly result: RunResult;
+  readonly report: string | undefined;
+}
+
+/** Runs a pipeline, writes the report of what it published, and prints its summary. */
 export async function run(options: RunOptions, effects: Effects): Promise<void> {
   const reporter = createReporter(effects, {
     json: options.json,
     log: readConfig(options.config, effects).log,
   });
   try {
-    const result = options.sandbox
+    const { result, report } = options.sandbox
       ? await runOnSandbox(options, effects, reporter)
       : await start(options, options.config, effects, reporter, effects.now);
     reporter.stop();
     effects.out(
-      options.json ? `${JSON.stringify(machineReadable(result))}\n` : summarize(result, effects.cwd),
+      options.json
+        ? `${JSON.stringify({ ...machineReadable(result), report: report ?? null })}\n`
+        : summarize(result, effects.cwd, report),
     );
   } finally {
     reporter.stop();
@@ -46,9 +55,25 @@ async function start(
   effects: Effects,
   reporter: Job['reporter'],
   now: () => Date,
-): Promise<RunResult> {
+): Promise<Finished> {
   const config = readConfig(input, effects);
-  const job = { config, reporter, now, signal: effects.signal };
+  const result = await runPipeline(options, { config, reporter, now, signal: effects.signal });
+  return { result, report: await reportOn(config, reporter) };
+}
+
+/** Writes the report. The run has published, so that it has not failed where its report has. */
+async function reportOn(config: Config, reporter: Job['reporter']): Promise<string | undefined> {
+  reporter.step('report');
+  try {
+    const { writeReport } = await import('../../share/report/write-report.js');
+    return await writeReport(config);
+  } catch (error) {
+    reporter.warn(`the snapshot is published, but its report could not be written: ${messageOf(error)}`);
+    return undefined;
+  }
+}
+
+async function runPipeline(options: RunOptions, job: JobOptions): Promise<RunResult> {
   if (options.pipeline === 'rebuild') {
     const { rebuild } = await import('../../../pipelines/rebuild.js');
     return rebuild(job);
@@ -74,7 +99,7 @@ async function runOnSandbox(
   options: RunOptions,
   effects: Effects,
   reporter: Job['reporter'],
-): Promise<RunResult> {
+): Promise<Finished> {
   const { startSandbox } = await import('../../sandbox/server/start.js');
   const clock = options.clock === undefined ? effects.now() : new Date(options.clock);
   reporter.step(

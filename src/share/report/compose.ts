@@ -1,10 +1,12 @@
+import { damageSection } from './damage-section.js';
 import { count, instant, type Maybe, percent, plural, usd } from './format.js';
 import { claimSection, healthSection, inspectionSection, inventorySection } from './lot-sections.js';
-import { damageSection, sellThroughSection, trendsSection } from './market-sections.js';
 import type { Page, Tile } from './page.js';
 import { placeSection } from './place-section.js';
 import { type Headline, WINDOW_DAYS } from './read-headline.js';
 import type { ReportData } from './read-report.js';
+import { sellingSection } from './selling-section.js';
+import { trendsSection } from './trends-section.js';
 
 /** Puts what the marts say into words and pictures. */
 export function compose(data: ReportData): Page {
@@ -13,7 +15,7 @@ export function compose(data: ReportData): Page {
   const since =
     before === undefined ? 'first run that is kept' : `compared with the run of ${instant(before.at)}`;
   return {
-    title: 'Vehicle auctions',
+    title: 'Vehicle auction report',
     meta: [
       `As of ${instant(headline.at)}, ${since}. Snapshot ${manifest.snapshot_id}, ${manifest.pipeline}.`,
     ],
@@ -22,7 +24,7 @@ export function compose(data: ReportData): Page {
     tiles: tilesOf(headline, before),
     sections: [
       trendsSection(data.trends),
-      sellThroughSection(data.sellThrough, data.attempts, data.waiting),
+      sellingSection(data.sellThrough, data.attempts, data.waiting),
       damageSection(data.damages, data.titles),
       placeSection(data.regions),
       inspectionSection(data.parts),

@@ -28,6 +28,9 @@ export const wholePercent = (value: number): string => `${Math.round(value * 100
 /** A ratio with two digits. */
 export const ratio = (value: Maybe): string => or(value, (n) => n.toFixed(2));
 
+/** A ratio on an axis, with as many digits as it needs. */
+export const shortRatio = (value: number): string => String(Number(value.toFixed(2)));
+
 /** A duration in whole days. */
 export const days = (value: Maybe): string => or(value, (n) => `${Math.round(n)} d`);
 
@@ -37,17 +40,20 @@ export const orTooFew = (value: Maybe, lots: Maybe, text: (value: Maybe) => stri
 
 const DAY: Intl.DateTimeFormatOptions = { day: 'numeric', month: 'short', year: 'numeric', timeZone: 'UTC' };
 const dayFormat = new Intl.DateTimeFormat('en-GB', DAY);
-const monthFormat = new Intl.DateTimeFormat('en-GB', { month: 'short', year: 'numeric', timeZone: 'UTC' });
+const monthFormat = new Intl.DateTimeFormat('en-US', { month: 'short', year: 'numeric', timeZone: 'UTC' });
 const instantFormat = new Intl.DateTimeFormat('en-GB', { ...DAY, hour: '2-digit', minute: '2-digit' });
 
+/** British dates have one month of four letters. */
+const short = (date: string): string => date.replace('Sept', 'Sep');
+
 /** A day of UTC, such as 21 Nov 2026. */
-export const day = (date: Date): string => dayFormat.format(date);
+export const day = (date: Date): string => short(dayFormat.format(date));
 
 /** A month of UTC, such as Nov 2026. */
 export const month = (date: Date): string => monthFormat.format(date);
 
 /** An instant, such as 21 Nov 2026, 04:00 UTC. */
-export const instant = (date: Date): string => `${instantFormat.format(date)} UTC`;
+export const instant = (date: Date): string => `${short(instantFormat.format(date))} UTC`;
 
 /** A text of the feed as a label; what the feed does not name is said so. */
 export function label(value: unknown, length = 60): string {
@@ -64,6 +70,9 @@ export const source = (name: unknown): string => label(name).replace(/_com$/, '.
 /** A list in a sentence. */
 export const list = (items: readonly string[]): string =>
   new Intl.ListFormat('en', { type: 'conjunction' }).format(items);
+
+/** What the marts call `none`, in words that stand alone. */
+export const noneGiven = (name: string): string => (name === 'none' ? 'None given' : name);
 
 /** `1 alarm`, `2 alarms`. */
 export const plural = (n: number, noun: string): string => `${count(n)} ${noun}${n === 1 ? '' : 's'}`;

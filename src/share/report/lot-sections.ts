@@ -1,9 +1,10 @@
-import { bars, lines, ranges } from './charts.js';
-import { count, day, instant, NONE, orTooFew, percent, plural, ratio } from './format.js';
+import { count, day, instant, NONE, orTooFew, percent, plural, ratio, shortRatio } from './format.js';
+import { lines } from './line-charts.js';
 import { type Figure, legendOf, type Section } from './page.js';
 import type { Health } from './read-health.js';
 import type { InventoryDay } from './read-lots.js';
 import type { ClaimType, Discount, Part } from './read-reports.js';
+import { bars, ranges } from './row-charts.js';
 
 /** What inspectors find. */
 export function inspectionSection(parts: readonly Part[]): Section {
@@ -97,6 +98,7 @@ const rounded = (amount: number | null): string => count(amount === null ? null 
 
 function discount(discounts: readonly Discount[]): Figure {
   const title = 'Price by claims and accident, against cars with neither';
+  const kinds = new Set(discounts.map(({ kind }) => kind));
   if (discounts.every((row) => row.ratio === null))
     return { title, words: 'Too few inspected cars can be compared yet.' };
   return {
@@ -104,7 +106,7 @@ function discount(discounts: readonly Discount[]): Figure {
     note: 'Against cars of the same model year and source without claim and accident; the accident as an inspector concludes.',
     chart: ranges(
       discounts.map((row) => ({
-        name: `${row.name} (${row.kind})`,
+        name: kinds.size === 1 ? row.name : `${row.name}, ${row.kind}`,
         middle: row.ratio,
         text: row.ratio === null ? orTooFew(null, row.compared, ratio) : plural(row.compared, 'car'),
       })),
@@ -114,7 +116,7 @@ function discount(discounts: readonly Discount[]): Figure {
         description: discounts
           .map((row) => `${row.name}, ${row.kind}: ${orTooFew(row.ratio, row.compared, ratio)}.`)
           .join(' '),
-        format: (value) => value.toFixed(1),
+        format: shortRatio,
         reference: 1,
         axis: 'price against cars without either, which are 1',
       },
@@ -225,6 +227,7 @@ export function healthSection(health: Health): Section {
       {
         title: 'Rows without a value, by column',
         numbers: {
+          isFolded: true,
           head: ['Column', '>Empty'],
           rows: health.empties.map(({ column, share }) => [column, percent(share)]),
         },

@@ -8,6 +8,8 @@ type Html = ReturnType<typeof html>;
 export interface Numbers {
   readonly head: readonly string[];
   readonly rows: readonly (readonly string[])[];
+  /** Whether they are shown on demand only; behind a chart they always are. */
+  readonly isFolded?: boolean;
 }
 
 /** A mark and what it stands for. */
@@ -109,12 +111,12 @@ const figure = ({ title, note, legend, chart, words, numbers }: Figure): Html =>
 ${legend === undefined || chart === undefined ? '' : html`<ul class="legend">${legend.map(legendItem)}</ul>`}
 ${chart === undefined ? '' : html`<div class="chart"><div class="wide">${raw(chart.wide)}</div><div class="narrow">${raw(chart.narrow)}</div></div>`}
 ${words === undefined ? '' : html`<p class="words">${words}</p>`}
-${numbers === undefined ? '' : behind(numbers, chart !== undefined)}
+${numbers === undefined ? '' : behind(numbers, chart !== undefined || numbers.isFolded === true, chart)}
 </figure>`;
 
-const behind = (numbers: Numbers, isFolded: boolean): Html =>
+const behind = (numbers: Numbers, isFolded: boolean, chart: Chart | undefined): Html =>
   isFolded
-    ? html`<details><summary>The numbers behind it</summary>${table(numbers)}</details>`
+    ? html`<details><summary>${chart === undefined ? 'Show the numbers' : 'The numbers behind it'}</summary>${table(numbers)}</details>`
     : table(numbers);
 
 function table({ head, rows }: Numbers): Html {

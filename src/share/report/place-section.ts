@@ -1,8 +1,8 @@
-import { ranges } from './charts.js';
-import { count, type Maybe, orTooFew, percent, plural, ratio, usd } from './format.js';
+import { count, type Maybe, orTooFew, plural, ratio, shortRatio, usd, wholePercent } from './format.js';
 import { dotMap, LEVELS, type Level } from './map.js';
 import type { Figure, Section } from './page.js';
 import type { Region } from './read-market.js';
+import { ranges } from './row-charts.js';
 
 /** States that are drawn; the table has all. */
 const DRAWN = 20;
@@ -23,7 +23,7 @@ export function placeSection(regions: readonly Region[]): Section {
 function map(regions: readonly Region[]): Figure {
   const title = 'Lots by state, and how their prices stand';
   const places = regions.flatMap(({ code, latitude, longitude, lots, ratio: against }) =>
-    latitude === null || longitude === null
+    code === '' || latitude === null || longitude === null
       ? []
       : [{ name: code, latitude, longitude, lots, level: levelOf(against) }],
   );
@@ -33,9 +33,9 @@ function map(regions: readonly Region[]): Figure {
     title,
     note: 'A dot lies where the lots of a state stand on average; its area is their number.',
     legend: [
-      { name: `at least ${percent(BAND)} below the nation`, fill: LEVELS.below, symbol: 'circle' },
+      { name: `at least ${wholePercent(BAND)} below the nation`, fill: LEVELS.below, symbol: 'circle' },
       { name: 'about the same', fill: LEVELS.about, symbol: 'circle' },
-      { name: `at least ${percent(BAND)} above`, fill: LEVELS.above, symbol: 'circle' },
+      { name: `at least ${wholePercent(BAND)} above`, fill: LEVELS.above, symbol: 'circle' },
       { name: 'too few prices', fill: LEVELS.unknown, symbol: 'ring' },
     ],
     chart: dotMap(places, {
@@ -86,7 +86,7 @@ function spread(regions: readonly Region[]): Figure {
         description: rows
           .map((region) => `${region.name}: ${orTooFew(region.ratio, region.compared, ratio)}.`)
           .join(' '),
-        format: (value) => value.toFixed(1),
+        format: shortRatio,
         reference: 1,
         axis: 'price against the nation, which is 1',
       },

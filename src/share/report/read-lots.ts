@@ -81,7 +81,7 @@ export interface Attempt {
 export async function readAttempts(connection: DuckDBConnection): Promise<readonly Attempt[]> {
   const found = await rows(
     connection,
-    'select * from relisting where attempt <= 6 order by domain_id, attempt',
+    'select * from relisting where attempt <= 6 order by attempt, domain_id',
   );
   return found.map((row) => ({
     source: source(row.domain_name),

@@ -1,6 +1,6 @@
 import type { DuckDBConnection } from '@duckdb/node-api';
 import { rows } from '../../lake/session.js';
-import { label, type Maybe, maybe, source } from './format.js';
+import { label, type Maybe, maybe, noneGiven, source } from './format.js';
 
 /** The pooled median price of a model in a month at one source. */
 export interface TrendPoint {
@@ -129,12 +129,15 @@ export async function readTitles(connection: DuckDBConnection): Promise<readonly
      order by lots desc, domain_id, title_name
      limit 14`,
   );
-  return found.map((row) => ({ ...kindOf(row), name: `${label(row.name, 40)}, ${source(row.domain_name)}` }));
+  return found.map((row) => ({
+    ...kindOf(row),
+    name: `${noneGiven(label(row.name, 40))}, ${source(row.domain_name)}`,
+  }));
 }
 
 function kindOf(row: Readonly<Record<string, unknown>>): Kind {
   return {
-    name: label(row.name),
+    name: noneGiven(label(row.name)),
     lots: Number(row.lots),
     sold: Number(row.sold),
     compared: Number(row.compared),

@@ -25,13 +25,14 @@ h1 { font-size: 2.25rem; line-height: 1.15; font-weight: 650; letter-spacing: -0
 h2 { font-size: 1.35rem; line-height: 1.25; font-weight: 650; letter-spacing: -0.01em; margin: 0 0 0.75rem; }
 h3 { font-size: 1rem; line-height: 1.35; font-weight: 600; margin: 0 0 0.25rem; text-wrap: balance; }
 p { margin: 0 0 0.75rem; max-width: 42rem; }
+.meta { max-width: none; }
 .meta, .note, .change, figcaption p { color: var(--muted); font-size: 0.9rem; }
 .state { display: inline-block; margin: 0.5rem 0 0; font-size: 0.95rem; }
 .fine { color: var(--fine); } .alarm { color: var(--alarm); font-weight: 600; }
 nav { margin: 2rem 0 0; font-size: 0.9rem; }
 nav ul { display: flex; flex-wrap: wrap; gap: 0.35rem 1.25rem; list-style: none; margin: 0; padding: 0; }
 .figures {
-  display: grid; grid-template-columns: repeat(auto-fit, minmax(10rem, 1fr)); gap: 2rem 1.5rem;
+  display: grid; grid-template-columns: repeat(3, 1fr); gap: 2rem 1.25rem;
   margin: 2.5rem 0 0; padding: 2rem 0; border-block: 1px solid var(--line);
 }
 .figures div { min-width: 0; }
@@ -45,6 +46,7 @@ figure { margin: 0; padding: 0; min-width: 0; }
 figure + figure { margin-top: 2.75rem; }
 .chart { max-width: 46rem; margin-top: 0.75rem; }
 .chart svg { display: block; width: 100%; height: auto; max-width: 100%; color: var(--muted); overflow: visible; }
+section > header { margin-bottom: 1.5rem; }
 .narrow { display: none; max-width: 30rem; }
 .legend { display: flex; flex-wrap: wrap; gap: 0.25rem 1.25rem; list-style: none; margin: 0.5rem 0 0; padding: 0; font-size: 0.875rem; }
 .legend svg { width: 0.9rem; height: 0.9rem; margin-right: 0.4rem; vertical-align: -0.1rem; overflow: visible; }
@@ -63,6 +65,7 @@ th:last-child, td:last-child { padding-right: 0; }
 footer { margin-top: 4rem; padding-top: 1.5rem; border-top: 1px solid var(--line); color: var(--muted); font-size: 0.9rem; }
 @media (min-width: 66rem) {
   section { display: grid; grid-template-columns: 17rem minmax(0, 46rem); column-gap: 3.5rem; }
+  .figures { grid-template-columns: repeat(6, 1fr); }
   section > header { position: sticky; top: 2rem; align-self: start; }
 }
 @media screen and (max-width: 44rem) {

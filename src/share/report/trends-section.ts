@@ -1,0 +1,63 @@
+import { count, list, month, orTooFew, usd } from './format.js';
+import { panels } from './line-charts.js';
+import { type Figure, legendOf, type Section } from './page.js';
+import type { TrendPoint } from './read-market.js';
+
+const unique = (values: readonly string[]): string[] => [...new Set(values)];
+
+/** Prices of the most traded models over time. */
+export function trendsSection(points: readonly TrendPoint[]): Section {
+  const models = unique(points.map(({ model }) => model));
+  return {
+    id: 'trends',
+    title: 'Price trends',
+    lead: 'The models with most prices, by source. Each point is the median price of the month and the two before it together, so that one odd month does not make a trend. Prices are US dollars, what the lots were sold for.',
+    figures: [trends(points, models)],
+  };
+}
+
+function trends(points: readonly TrendPoint[], models: readonly string[]): Figure {
+  const title = 'Three-month median price of the most traded models';
+  const drawn = points.filter(({ median }) => median !== null);
+  if (unique(drawn.map(({ month: at }) => at.toISOString())).length < 2)
+    return { title, words: 'No model has enough prices in two months yet.' };
+  const sources = unique(points.map(({ source }) => source));
+  const chart = panels(
+    points.map(({ model, source, month: at, median }) => ({
+      panel: model,
+      series: source,
+      at,
+      value: median,
+    })),
+    {
+      id: 'chart-trends',
+      title,
+      description: `Lines by month for ${list(models)}. ${models.map((model) => latest(model, drawn)).join(' ')}`,
+      format: thousands,
+      unit: 'month',
+    },
+  );
+  return {
+    title,
+    legend: legendOf(sources),
+    chart,
+    numbers: {
+      head: ['Model', 'Source', 'Month', '>Prices in 3 months', '>Median'],
+      rows: points.map((point) => [
+        point.model,
+        point.source,
+        month(point.month),
+        count(point.prices),
+        orTooFew(point.median, point.prices, usd),
+      ]),
+    },
+  };
+}
+
+const thousands = (value: number): string =>
+  value >= 1000 && value % 500 === 0 ? `$${value / 1000}k` : usd(value);
+
+function latest(model: string, points: readonly TrendPoint[]): string {
+  const last = points.filter((point) => point.model === model).at(-1);
+  return last === undefined ? '' : `${model}: ${usd(last.median)} in ${month(last.month)} at ${last.source}.`;
+}
