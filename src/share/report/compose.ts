@@ -1,5 +1,5 @@
 import { damageSection } from './damage-section.js';
-import { count, instant, type Maybe, percent, plural, usd } from './format.js';
+import { count, day, instant, list, type Maybe, percent, plural, usd } from './format.js';
 import { claimSection, healthSection, inspectionSection, inventorySection } from './lot-sections.js';
 import type { Page, Tile } from './page.js';
 import { placeSection } from './place-section.js';
@@ -8,8 +8,11 @@ import type { ReportData } from './read-report.js';
 import { sellingSection } from './selling-section.js';
 import { trendsSection } from './trends-section.js';
 
-/** Puts what the marts say into words and pictures. */
-export function compose(data: ReportData): Page {
+/**
+ * Puts what the marts say into words and pictures.
+ * @param dictionary address of the pages on tables and columns, where there are some
+ */
+export function compose(data: ReportData, dictionary?: string): Page {
   const { headline, before, health, manifest } = data;
   const alarms = health.alarms.length;
   const since =
@@ -32,16 +35,18 @@ export function compose(data: ReportData): Page {
       inventorySection(data.inventory),
       healthSection(health),
     ],
-    reading: readingOf(headline),
+    dictionary,
+    reading: readingOf(data),
   };
 }
 
 function tilesOf(now: Headline, before: Headline | undefined): Tile[] {
+  const arrived = `New on ${day(now.at).replace(/ \d{4}$/, '')}`;
   return [
     tile('Active lots', count(now.activeLots), change(now.activeLots, before?.activeLots, counted)),
     now.newLots === null
-      ? { name: 'New today', value: 'first day', isWord: true, change: 'all lots are new' }
-      : tile('New today', count(now.newLots), 'lots seen for the first time'),
+      ? { name: arrived, value: 'first day', isWord: true, change: 'all lots are new' }
+      : tile(arrived, count(now.newLots), 'lots seen for the first time'),
     tile(`Sold in ${WINDOW_DAYS} days`, count(now.sold), change(now.sold, before?.sold, counted)),
     rated(
       `Sell-through, ${WINDOW_DAYS} days`,
@@ -88,9 +93,10 @@ const dollars = (difference: number): string => `${sign(difference)}${usd(Math.a
 const points = (difference: number): string =>
   `${sign(difference)}${(Math.abs(difference) * 100).toFixed(1)} points`;
 
-const readingOf = ({ minimumGroup }: Headline): string[] => [
+const readingOf = ({ headline: { minimumGroup }, inventory }: ReportData): string[] => [
+  `Sources: ${list([...new Set(inventory.map(({ source }) => source))]) || 'none yet'}. Prices are in US dollars; encar.com lists cars at asking prices, which count as no price but under claims, where it is said.`,
   'Everything here is read from one snapshot of the lake, which a run published whole. Days and months are those of UTC, and “now” is the start of that run.',
-  `A price is what a lot was sold for, and counts only once the result is settled: 12 hours after the auction, when the archive feed confirms it, or at the Buy Now price. A sale that a later auction undid, an amount of zero and a bid so far are no prices.`,
+  'A price is what a lot was sold for, and counts only once the result is settled: 12 hours after the auction, when the archive feed confirms it, or at the Buy Now price. A sale that a later auction undid, an amount of zero and a bid so far are no prices.',
   `A statistic of fewer than ${minimumGroup} values is not shown: “too few” stands in its place, with their number. A ratio over all models together needs more. A dash says that nothing is known.`,
-  'lotlake describe lists the columns of each table behind these figures, lotlake query answers questions to them, and docs/marts.md has the rules in full.',
+  'The command lotlake describe lists the columns of each table behind these figures, lotlake query answers questions to them, and docs/marts.md of lotlake has the rules in full.',
 ];

@@ -85,7 +85,7 @@ export function panels(points: readonly LinePoint[], options: LineOptions): Char
           dy: -17,
           fontWeight: 600,
           fill: 'var(--ink)',
-          lineWidth: isNarrow ? 11.5 : 17,
+          lineWidth: isNarrow ? 10 : 15.5,
           textOverflow: 'ellipsis',
         }),
         ...lineMarks(points, facet),

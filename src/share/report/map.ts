@@ -23,18 +23,38 @@ export const LEVELS: Readonly<Record<Level, string>> = {
 
 const RADIANS = Math.PI / 180;
 
+/** Room for the dots at the border, in pixels. */
+const MARGIN = 30;
+
+/** Least degrees that a map shows, and how much higher or lower than wide it may be. */
+const LEAST_SPAN = 4;
+const LOWEST = 0.4;
+const HIGHEST = 1.1;
+
+/** Longitudes and latitudes to show, and height by width; a degree is as long in each direction as it is in the middle. */
+function frameOf(places: readonly Place[]): { x: [number, number]; y: [number, number]; shape: number } {
+  const [west, east] = extent(places.map(({ longitude }) => longitude));
+  const [south, north] = extent(places.map(({ latitude }) => latitude));
+  const across = Math.cos(Math.min(85, Math.abs(south + north) / 2) * RADIANS);
+  const spanY = Math.max(LEAST_SPAN, north - south, (east - west) * across * LOWEST);
+  const spanX = Math.max(LEAST_SPAN, (east - west) * across, spanY / HIGHEST);
+  const around = (from: number, to: number, span: number): [number, number] => [
+    (from + to - span) / 2,
+    (from + to + span) / 2,
+  ];
+  return { x: around(west, east, spanX / across), y: around(south, north, spanY), shape: spanY / spanX };
+}
+
+const extent = (values: readonly number[]): [number, number] => [Math.min(...values), Math.max(...values)];
+
 /** Dots at latitude and longitude, as large as their lots are many; there is no outline of countries below them. */
 export function dotMap(places: readonly Place[], options: Alternative): Chart {
-  const latitudes = places.map(({ latitude }) => latitude);
-  const middle = (Math.min(...latitudes) + Math.max(...latitudes)) / 2;
-  return draw(options, ({ isNarrow }) => ({
-    aspectRatio: Math.cos(middle * RADIANS),
-    marginTop: 24,
-    marginBottom: 24,
-    marginLeft: isNarrow ? 18 : 40,
-    marginRight: isNarrow ? 18 : 40,
-    x: { axis: null, inset: 10 },
-    y: { axis: null, inset: 10 },
+  const { x, y, shape } = frameOf(places);
+  return draw(options, ({ isNarrow, width }) => ({
+    height: Math.round((width - 2 * MARGIN) * shape + 2 * MARGIN),
+    margin: MARGIN,
+    x: { axis: null, domain: x },
+    y: { axis: null, domain: y },
     r: { range: [3, isNarrow ? 13 : 22] },
     marks: [
       Plot.dot(places, {

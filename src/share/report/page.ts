@@ -58,6 +58,8 @@ export interface Page {
   readonly state: string;
   readonly tiles: readonly Tile[];
   readonly sections: readonly Section[];
+  /** Address of the dictionary of tables and columns, where it lies beside the report. */
+  readonly dictionary: string | undefined;
   /** Paragraphs on how to read it. */
   readonly reading: readonly string[];
 }
@@ -90,7 +92,8 @@ ${page.sections.map(({ id, title }) => html`<li><a href="#${id}">${title}</a></l
 <dl class="figures">${page.tiles.map(tile)}</dl>
 ${page.sections.map(section)}
 <section id="reading"><header><h2>How to read this</h2></header>
-<div>${page.reading.map((text) => html`<p>${text}</p>`)}</div></section>
+<div>${page.reading.map((text) => html`<p>${text}</p>`)}
+${page.dictionary === undefined ? '' : html`<p><a href="${page.dictionary}">All tables and columns</a></p>`}</div></section>
 </main>
 </body>
 </html>

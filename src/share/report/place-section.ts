@@ -25,7 +25,7 @@ function map(regions: readonly Region[]): Figure {
   const places = regions.flatMap(({ code, latitude, longitude, lots, ratio: against }) =>
     code === '' || latitude === null || longitude === null
       ? []
-      : [{ name: code, latitude, longitude, lots, level: levelOf(against) }],
+      : [{ name: code, latitude, longitude, lots, against, level: levelOf(against) }],
   );
   if (places.length < 2) return { title, words: 'Too few states have coordinates for a map.' };
   const top = regions.slice(0, 5).map(({ name, lots }) => `${name}: ${plural(lots, 'lot')}`);
@@ -43,6 +43,16 @@ function map(regions: readonly Region[]): Figure {
       title,
       description: `Dots for ${plural(places.length, 'state')}. Most lots: ${top.join('; ')}.`,
     }),
+    numbers: {
+      head: ['State', '>Latitude', '>Longitude', '>Lots', '>Price against the nation'],
+      rows: places.map((place) => [
+        place.name,
+        place.latitude.toFixed(2),
+        place.longitude.toFixed(2),
+        count(place.lots),
+        ratio(place.against),
+      ]),
+    },
   };
 }
 

@@ -155,6 +155,9 @@ function namesAbove(rows: readonly { readonly name: string }[], { isNarrow }: Si
     frameAnchor: 'left',
     textAnchor: 'start',
     dy: NAME_ABOVE,
+    stroke: 'var(--paper)',
+    strokeWidth: 4,
+    fill: 'var(--muted)',
     lineWidth: 25,
     textOverflow: 'ellipsis',
   } as const;

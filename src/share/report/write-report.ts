@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import { existsSync } from 'node:fs';
 import { mkdir, rename, rm, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import type { Config } from '../../config/config.js';
@@ -6,13 +7,17 @@ import { compose } from './compose.js';
 import { renderPage } from './page.js';
 import { readReport } from './read-report.js';
 
+/** Where `lotlake docs` puts its first page, beside a report of the same output folder. */
+const DICTIONARY = 'docs/index.html';
+
 /**
  * Writes the report of the published snapshot as one HTML file that needs nothing else, beside its name first, and
  * returns its path. Throws ShareError where nothing is published.
  * @param to path of the file; `report.html` in the output folder by default
  */
 export async function writeReport(config: Config, to = join(config.output, 'report.html')): Promise<string> {
-  const page = await renderPage(compose(await readReport(config)));
+  const dictionary = existsSync(join(dirname(to), DICTIONARY)) ? DICTIONARY : undefined;
+  const page = await renderPage(compose(await readReport(config), dictionary));
   const beside = join(dirname(to), `.report-${randomBytes(4).toString('hex')}.html`);
   await mkdir(dirname(to), { recursive: true });
   try {
