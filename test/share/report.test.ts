@@ -61,7 +61,14 @@ describe('the figures at the top', () => {
       expect(tiles.get(name), name).toEqual({ value: english(now), change: signed(now - then) });
     }
     const arrived = await one('current', "select count(*) from {lots} where first_seen_at >= '2026-11-19'");
-    expect(tiles.get('New on 19 Nov')?.value).toBe(english(arrived));
+    const left = await one(
+      'current',
+      "select count(*) from {lot_changes} where field = 'archived' and new_value = 'true'",
+    );
+    expect(tiles.get('New on 19 Nov')).toEqual({
+      value: english(arrived),
+      change: `and ${english(left)} left`,
+    });
   });
 
   it('give the median price and the sell-through of the last 30 days', async () => {

@@ -46,7 +46,7 @@ function tilesOf(now: Headline, before: Headline | undefined): Tile[] {
     tile('Active lots', count(now.activeLots), change(now.activeLots, before?.activeLots, counted)),
     now.newLots === null
       ? { name: arrived, value: 'first day', isWord: true, change: 'all lots are new' }
-      : tile(arrived, count(now.newLots), 'lots seen for the first time'),
+      : tile(arrived, count(now.newLots), `and ${count(now.leftLots)} left`),
     tile(`Sold in ${WINDOW_DAYS} days`, count(now.sold), change(now.sold, before?.sold, counted)),
     rated(
       `Sell-through, ${WINDOW_DAYS} days`,

@@ -27,6 +27,15 @@ const timeTick =
 
 const namesOf = (points: readonly LinePoint[]): string[] => [...new Set(points.map(({ series }) => series))];
 
+/** Points from the first month on in which one of them is drawn, so that an axis does not begin with nothing. */
+export function fromFirst<T extends { readonly month: Date }>(
+  points: readonly T[],
+  drawn: readonly T[],
+): T[] {
+  const first = Math.min(...drawn.map(({ month: at }) => at.getTime()));
+  return points.filter(({ month: at }) => at.getTime() >= first);
+}
+
 /** Instants for the ticks of a time axis: no more than `most`, evenly chosen from those that have points, the last one in. */
 export function timeTicks(points: readonly LinePoint[], most: number): Date[] {
   const times = [...new Set(points.map(({ at }) => at.getTime()))].sort((a, b) => a - b);

@@ -13,6 +13,8 @@ export interface Headline {
   readonly activeLots: Maybe;
   /** Lots first seen on the last day; null on the first day, on which all are. */
   readonly newLots: Maybe;
+  /** Lots that were seen to have left on the last day. */
+  readonly leftLots: Maybe;
   readonly sold: number;
   readonly offered: number;
   /** Null where fewer than `minimumGroup` were offered. */
@@ -29,7 +31,10 @@ const SQL = `
       select max(started_at) as run_at, max_by(minimum_group, started_at) as minimum_group from runs
     ),
     last_day as (
-      select sum(active_lots) as active_lots, sum(new_lots) as new_lots
+      select
+        sum(active_lots) as active_lots,
+        sum(new_lots) as new_lots,
+        sum(archived_lots) as left_lots
       from inventory_daily
       where day = (select max(day) from inventory_daily)
     ),
@@ -58,6 +63,7 @@ export async function readHeadline(connection: DuckDBConnection): Promise<Headli
     minimumGroup,
     activeLots: maybe(found.active_lots),
     newLots: maybe(found.new_lots),
+    leftLots: maybe(found.left_lots),
     sold,
     offered,
     sellThrough: offered < minimumGroup || offered === 0 ? null : sold / offered,

@@ -1,5 +1,5 @@
 import { count, days, month, orTooFew, percent, plural, ratio, wholePercent } from './format.js';
-import { lines } from './line-charts.js';
+import { fromFirst, lines } from './line-charts.js';
 import { type Figure, legendOf, type Section } from './page.js';
 import type { Attempt, Waiting } from './read-lots.js';
 import type { SellThroughPoint } from './read-market.js';
@@ -42,7 +42,11 @@ function sellThrough(points: readonly SellThroughPoint[]): Figure {
       numbers: points.length === 0 ? undefined : numbers,
     };
   const chart = lines(
-    points.map(({ source, month: at, share3m }) => ({ series: source, at, value: share3m })),
+    fromFirst(points, drawn).map(({ source, month: at, share3m }) => ({
+      series: source,
+      at,
+      value: share3m,
+    })),
     {
       id: 'chart-sell-through',
       title,

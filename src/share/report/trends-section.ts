@@ -1,5 +1,5 @@
 import { count, list, month, orTooFew, usd } from './format.js';
-import { panels } from './line-charts.js';
+import { fromFirst, panels } from './line-charts.js';
 import { type Figure, legendOf, type Section } from './page.js';
 import type { TrendPoint } from './read-market.js';
 
@@ -23,7 +23,7 @@ function trends(points: readonly TrendPoint[], models: readonly string[]): Figur
     return { title, words: 'No model has enough prices in two months yet.' };
   const sources = unique(points.map(({ source }) => source));
   const chart = panels(
-    points.map(({ model, source, month: at, median }) => ({
+    fromFirst(points, drawn).map(({ model, source, month: at, median }) => ({
       panel: model,
       series: source,
       at,
