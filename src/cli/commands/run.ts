@@ -128,5 +128,9 @@ function machineReadable(result: RunResult): object {
   const rows = Object.fromEntries(
     Object.entries({ ...manifest.tables, ...manifest.marts }).map(([name, table]) => [name, table.rows]),
   );
-  return { ...rest, rows, passes: passes.map(({ manifest: pass, ...counts }) => ({ ...pass, ...counts })) };
+  return {
+    ...rest,
+    rows,
+    passes: passes.map(({ manifest: pass, changes: _, ...counts }) => ({ ...pass, ...counts })),
+  };
 }

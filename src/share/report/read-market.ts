@@ -106,8 +106,12 @@ export async function readDamages(
        sum(lots) as lots,
        sum(sold) as sold,
        coalesce(sum(priced_lots) filter (where price_ratio_to_sound is not null), 0) as compared,
-       sum(price_ratio_to_sound * priced_lots)
-         / sum(priced_lots) filter (where price_ratio_to_sound is not null) as ratio
+       -- Rounded, since a sum of fractions depends on the order of its rows.
+       round(
+         sum(price_ratio_to_sound * priced_lots)
+           / sum(priced_lots) filter (where price_ratio_to_sound is not null),
+         6
+       ) as ratio
      from damage_breakdown
      group by damage_main
      order by lots desc, name

@@ -20,7 +20,8 @@ export async function readParts(connection: DuckDBConnection): Promise<readonly 
        select block_key, part_key, issue_type_key, sum(found_items) as found
        from inspection_issues where level = 'issue' group by all
      ), usual as (
-       select block_key, part_key, max_by(issue_type_key, found) as issue_type_key from issues group by all
+       select block_key, part_key, first(issue_type_key order by found desc, issue_type_key) as issue_type_key
+       from issues group by all
      )
      select p.*, u.issue_type_key as usual
      from inspection_issues as p
