@@ -7,6 +7,7 @@ import { requests } from '../../service/requests/registry.js';
 import { vehicleCard } from '../../share/vehicle-card.js';
 import type { Effects } from '../effects.js';
 import { createReporter } from '../reporter.js';
+import { reportOn } from '../run-report.js';
 
 /** Options of `lotlake lookup`. */
 export interface LookupOptions {
@@ -50,6 +51,7 @@ export async function lookup(options: LookupOptions, effects: Effects): Promise<
   const { saveLookup } = await import('../../../pipelines/lookup.js');
   const reporter = createReporter(effects, { json: options.json, log: config.log });
   const result = await saveLookup({ config, reporter, now: effects.now, signal: effects.signal }, asked);
+  await reportOn(config, reporter);
   effects.err(`saved in snapshot ${result.snapshotId}\n`);
 }
 

@@ -1,9 +1,9 @@
 import type { RunResult } from '../../../pipelines/finish.js';
 import type { Job, JobOptions } from '../../../pipelines/job.js';
-import { type Config, type ConfigInput, readConfig } from '../../config/config.js';
-import { messageOf } from '../../config/lotlake-error.js';
+import { type ConfigInput, readConfig } from '../../config/config.js';
 import type { Effects } from '../effects.js';
 import { createReporter } from '../reporter.js';
+import { reportOn } from '../run-report.js';
 import { summarize } from '../summary.js';
 
 /** Pipelines that `lotlake run` knows. */
@@ -59,18 +59,6 @@ async function start(
   const config = readConfig(input, effects);
   const result = await runPipeline(options, { config, reporter, now, signal: effects.signal });
   return { result, report: await reportOn(config, reporter) };
-}
-
-/** Writes the report. The run has published, so that it has not failed where its report has. */
-async function reportOn(config: Config, reporter: Job['reporter']): Promise<string | undefined> {
-  reporter.step('report');
-  try {
-    const { writeReport } = await import('../../share/report/write-report.js');
-    return await writeReport(config);
-  } catch (error) {
-    reporter.warn(`the snapshot is published, but its report could not be written: ${messageOf(error)}`);
-    return undefined;
-  }
 }
 
 async function runPipeline(options: RunOptions, job: JobOptions): Promise<RunResult> {
