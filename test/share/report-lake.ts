@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseHTML } from 'linkedom';
+import type { JobOptions } from '../../pipelines/job.js';
 import { nightly } from '../../pipelines/nightly.js';
 import { type SandboxOptions, startSandbox } from '../../src/sandbox/index.js';
 import { writeReport } from '../../src/share/report/write-report.js';
@@ -21,7 +22,12 @@ export async function night(output: string, world: SandboxOptions & { readonly c
 }
 
 /** One night of a service that has these vehicles and nothing else. */
-export async function nightOf(output: string, records: readonly unknown[], now: Date): Promise<void> {
+export async function nightOf(
+  output: string,
+  records: readonly unknown[],
+  now: Date,
+  more: Partial<JobOptions> = {},
+): Promise<void> {
   const service = await serve((url) =>
     url.pathname === '/api/cars'
       ? { body: lastPage(url.searchParams.get('page') === '2' ? [] : records) }
@@ -32,6 +38,7 @@ export async function nightOf(output: string, records: readonly unknown[], now: 
       config: configFor(service.url, output),
       reporter: silentReporter(),
       now: () => now,
+      ...more,
     });
   } finally {
     await service.close();

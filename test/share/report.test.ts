@@ -2,7 +2,7 @@ import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startSandbox } from '../../src/sandbox/index.js';
-import { bareDuckDb, temporaryFolder } from '../pipelines/support.js';
+import { bareDuckDb, temporaryFolder, WITHOUT_MARTS } from '../pipelines/support.js';
 import { recordsOf } from '../pipelines/world-oracle.js';
 import { type Document, figureOf, night, nightOf, reportOf, tableOf, tilesOf } from './report-lake.js';
 
@@ -237,5 +237,13 @@ describe('a report', () => {
     expect(page.querySelector('.state')?.textContent).toMatch(/^\d+ alarms? in the data/);
     const health = page.querySelector('#health .alarms');
     expect(health?.textContent).toMatch(/cars: \d\.\d% of the records were rejected\./);
+  });
+
+  it('is refused for a snapshot that is older than the marts', async () => {
+    const older = temporaryFolder();
+    closers.push(older.remove);
+    await nightOf(older.path, [], CLOCK, WITHOUT_MARTS);
+    await expect(reportOf(older.path)).rejects.toMatchObject({ code: 'SHARE_NO_TABLE' });
+    expect(readdirSync(older.path).filter((name) => name.includes('report'))).toEqual([]);
   });
 });

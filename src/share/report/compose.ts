@@ -4,6 +4,7 @@ import { claimSection, healthSection, inspectionSection, inventorySection } from
 import type { Page, Tile } from './page.js';
 import { placeSection } from './place-section.js';
 import { type Headline, WINDOW_DAYS } from './read-headline.js';
+import { POOLED_GROUPS } from './read-market.js';
 import type { ReportData } from './read-report.js';
 import { sellingSection } from './selling-section.js';
 import { trendsSection } from './trends-section.js';
@@ -97,6 +98,6 @@ const readingOf = ({ headline: { minimumGroup }, inventory }: ReportData): strin
   `Sources: ${list([...new Set(inventory.map(({ source }) => source))]) || 'none yet'}. Prices are in US dollars; encar.com lists cars at asking prices, which count as no price but under claims, where it is said.`,
   'Everything here is read from one snapshot of the lake, which a run published whole. Days and months are those of UTC, and “now” is the start of that run.',
   'A price is what a lot was sold for, and counts only once the result is settled: 12 hours after the auction, when the archive feed confirms it, or at the Buy Now price. A sale that a later auction undid, an amount of zero and a bid so far are no prices.',
-  `A statistic of fewer than ${minimumGroup} values is not shown: “too few” stands in its place, with their number. A ratio over all models together needs more. A dash says that nothing is known.`,
+  `A statistic of fewer than ${minimumGroup} values is not shown: “too few” stands in its place, with their number. A ratio to sound lots over all models together needs ${minimumGroup * POOLED_GROUPS} prices. A dash says that nothing is known.`,
   'The command lotlake describe lists the columns of each table behind these figures, lotlake query answers questions to them, and docs/marts.md of lotlake has the rules in full.',
 ];

@@ -118,7 +118,7 @@ function discount(discounts: readonly Discount[]): Figure {
           .join(' '),
         format: shortRatio,
         reference: 1,
-        axis: 'price against cars without either, which are 1',
+        axis: 'price, where cars with neither are 1',
       },
     ),
     numbers: {

@@ -128,7 +128,7 @@ function table({ head, rows }: Numbers): Html {
     i === 0
       ? html`<th scope="row">${text}</th>`
       : html`<td class="${isNumber[i] === true ? 'number' : ''}">${text}</td>`;
-  return html`<div class="scroll"><table><thead><tr>${head.map(
+  return html`<div class="scroll" tabindex="0"><table><thead><tr>${head.map(
     (name, i) =>
       html`<th scope="col" class="${isNumber[i] === true ? 'number' : ''}">${name.replace(/^>/, '')}</th>`,
   )}</tr></thead><tbody>${rows.map((row) => html`<tr>${row.map(cell)}</tr>`)}</tbody></table></div>`;

@@ -89,7 +89,7 @@ export interface Kind {
 }
 
 /** A ratio over several models is shown where it rests on this many times the least group. */
-const POOLED_GROUPS = 4;
+export const POOLED_GROUPS = 4;
 
 /**
  * Main damages with most lots, all models together. The ratio to sound is the mean of the ratios that

@@ -58,7 +58,7 @@ table { border-collapse: collapse; font-size: 0.875rem; margin: 0.5rem 0; width:
 th, td { padding: 0.3rem 0.9rem 0.3rem 0; text-align: left; vertical-align: baseline; border-bottom: 1px solid var(--line); }
 th { font-weight: 600; color: var(--muted); }
 tbody th { font-weight: 400; color: var(--ink); }
-th, td.number { white-space: nowrap; } tbody th { white-space: normal; }
+th, td.number { white-space: nowrap; } tbody th { white-space: normal; min-width: 8rem; }
 .number { text-align: right; }
 th:last-child, td:last-child { padding-right: 0; }
 .alarms { margin: 0 0 1.5rem; padding-left: 1.1rem; }
