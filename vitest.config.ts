@@ -2,7 +2,7 @@ import { configDefaults, defineConfig } from 'vitest/config';
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
 
 /** Suites that take long and in one piece; begun last, they would keep one core waiting for them. */
-const FIRST = /(model|faults|incremental|lookups)\.test\.ts$/;
+const FIRST = /(model|faults|incremental|care)\.test\.ts$/;
 
 class LongFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
@@ -15,8 +15,9 @@ class LongFirst extends BaseSequencer {
 /** Suites that put other modules or clocks in place of the real ones, and so load every module anew. */
 const MOCKING = ['test/extract/{rate-limit,moving-list}.test.ts', 'test/pipelines/learned-contract.test.ts'];
 
-/** Run with `npm run test:soak`: together about a minute. */
-const SLOW = 'test/pipelines/{disk-full,week,rate,readers,kill}.test.ts';
+/** Run with `npm run test:soak`: together some three minutes. */
+const SLOW =
+  'test/pipelines/{disk-full,week,rate,readers,kill,kill-matrix,interrupt,inventory,held-runs,lookups}.test.ts';
 
 // biome-ignore lint/style/noDefaultExport: vitest reads the default export
 export default defineConfig({

@@ -6,9 +6,9 @@ export default defineConfig({
     include: [
       'test/soak/**/*.soak.ts',
       'test/model/world/world.test.ts',
-      'test/pipelines/{disk-full,week,rate,readers,kill,kill-matrix}.test.ts',
+      'test/pipelines/{disk-full,week,rate,readers,kill,kill-matrix,interrupt,inventory,held-runs,lookups}.test.ts',
     ],
-    env: { LOTLAKE_EVERY_POINT: '1', LOTLAKE_WORLD: '20000' },
+    env: { LOTLAKE_WORLD: '20000' },
     testTimeout: 3_600_000,
     hookTimeout: 600_000,
     maxWorkers: 1,

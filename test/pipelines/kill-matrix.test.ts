@@ -23,12 +23,6 @@ const CLOCK = new Date('2026-11-18T02:00:00Z');
 const HOURS = 60;
 const isVacuum = (point: KillPoint): boolean => point.startsWith('vacuum.');
 
-/** Before the switch, after it, and in a vacuum. */
-const SOME: readonly KillPoint[] = ['load.batch-staged', 'publish.switched', 'vacuum.moved'];
-
-/** All points, which takes some 90 s, with `npm run test:soak`. */
-const POINTS = process.env.LOTLAKE_EVERY_POINT === '1' ? killPoints : SOME;
-
 const folder = temporaryFolder();
 const [first, second] = [join(folder.path, 'first'), join(folder.path, 'second')];
 type Content = Awaited<ReturnType<typeof contentOf>>;
@@ -69,7 +63,7 @@ afterAll(async () => {
 });
 
 describe('a nightly run that is killed', () => {
-  it.for(POINTS.filter((point) => !isVacuum(point)))(
+  it.for(killPoints.filter((point) => !isVacuum(point)))(
     'at %s leaves a whole lake and is made good by the next',
     async (point) => {
       const output = join(folder.path, point);
@@ -89,7 +83,7 @@ describe('a nightly run that is killed', () => {
 });
 
 describe('a vacuum that is killed', () => {
-  it.for(POINTS.filter(isVacuum))(
+  it.for(killPoints.filter(isVacuum))(
     'at %s leaves the lake as it was, and the next one ends its work',
     async (point) => {
       const output = join(folder.path, point);
