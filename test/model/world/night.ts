@@ -50,7 +50,7 @@ export interface WorldNight {
 export async function worldNight(vehicles: number, minimumGroup: number): Promise<WorldNight> {
   const sandbox = await startSandbox({ vehicles, faults: WITHOUT_CATALOG });
   const folder = temporaryFolder();
-  const config = configFor(sandbox.url, folder.path, { threads: 2, minimumGroup });
+  const config = configFor(sandbox.url, folder.path, { threads: 2, memory: '1GB', minimumGroup });
   const clock = sandbox.clock;
   await nightly({ config, reporter: silentReporter(), now: () => clock });
   const duck = await bareDuckDb();
