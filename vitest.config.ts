@@ -15,7 +15,7 @@ class LongFirst extends BaseSequencer {
 /** Suites that put other modules or clocks in place of the real ones, and so load every module anew. */
 const MOCKING = ['test/extract/{rate-limit,moving-list}.test.ts', 'test/pipelines/learned-contract.test.ts'];
 
-/** Run with `npm run test:soak`: together some three minutes. */
+/** Run with `npm run test:soak`. */
 const SLOW =
   'test/pipelines/{disk-full,week,rate,readers,kill,kill-matrix,interrupt,inventory,held-runs,lookups}.test.ts';
 

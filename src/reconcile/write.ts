@@ -86,10 +86,11 @@ async function wideFiles(context: MergeContext, { table }: TableSchema, sql: str
   const id = identifier(table.sort[0] ?? '');
   const found = await rows(
     context.connection,
-    `select _domain, _month, file, min(id) as low, lead(min(id)) over (partition by _domain, _month order by file) as high
+    `select _domain, _month, file, cast(min(id) as varchar) as low,
+       cast(lead(min(id)) over (partition by _domain, _month order by file) as varchar) as high
      from (select _domain, _month, ${id} as id,
              (row_number() over (partition by _domain, _month order by ${id}) - 1) // ${table.wide} as file from (${sql}))
-     group by _domain, _month, file order by all`,
+     group by _domain, _month, file order by _domain, _month, file`,
   );
   return found.map(({ _domain, _month, file, low, high }) => {
     const partition = { domain: String(_domain), month: String(_month) };
