@@ -7,7 +7,14 @@ import { type PageSink, type WalkResult, walk } from '../src/extract/walk.js';
 import { currentSnapshot } from '../src/lake/layout.js';
 import type { Changes } from '../src/land/changes.js';
 import type { LandedPage } from '../src/land/page.js';
-import { endPass, type Pass, type PassManifest, type PassRequest, readPass } from '../src/land/pass.js';
+import {
+  endPass,
+  noteHidden,
+  type Pass,
+  type PassManifest,
+  type PassRequest,
+  readPass,
+} from '../src/land/pass.js';
 import { counter, createSink } from '../src/land/sink.js';
 import { createLoader, type Loader, type LoadResult } from '../src/load/loader.js';
 import { BadRequestError } from '../src/service/errors/bad-request-error.js';
@@ -19,6 +26,7 @@ import { type Stream, type StreamName, streams } from '../src/service/streams.js
 import { abandon, findOrOpen } from './find-pass.js';
 import { watchChanges } from './fingerprints.js';
 import { stateOf } from './finish.js';
+import { hiddenSources } from './hidden-sources.js';
 import type { Job } from './job.js';
 import { knownVehicles } from './known-vehicles.js';
 
@@ -170,6 +178,7 @@ async function walkPass(job: Job, walking: PassWalk): Promise<PassManifest> {
   let bytes = pass.pages.reduce((sum, page) => sum + page.bytes, 0);
   const walked: Walked[] = [];
   const next = counter(pass);
+  await watchSources(job, walking);
   for (const list of lists) {
     const sink = createSink(pass, stream, job.contracts[stream.name], list.name, next, changes);
     const onPage = (page: LandedPage, expected: number | null = null): void => {
@@ -187,10 +196,28 @@ async function walkPass(job: Job, walking: PassWalk): Promise<PassManifest> {
       job.reporter.warn(`source ${list.source} is left out, and stays as the lake has it: ${error.message}`);
     }
   }
+  await watchSources(job, walking);
   killPoint('extract.list-walked');
   const manifest = endPass(pass, { ...endOf(walked), run_id: job.runId }, job.now());
   killPoint('land.pass-sealed');
   return manifest;
+}
+
+/**
+ * Notes which sources the key lacks now, at every start and at the end of a full pass over all sources: a key that loses
+ * a source meanwhile gets its vehicles without these lots. Where sources are asked for one by one, each list tells.
+ */
+async function watchSources(job: Job, { client, stream, pass, lists }: PassWalk): Promise<void> {
+  const isOverAll = lists.every((list) => list.source === undefined);
+  if (stream.name !== 'cars' || pass.manifest.kind !== 'full' || !isOverAll) return;
+  const hidden = await hiddenSources(job, client);
+  const known = readPass(pass.folder).manifest.hidden;
+  const more = hidden.filter((source) => !known.includes(source));
+  if (more.length === 0) return;
+  noteHidden(pass.folder, more);
+  job.reporter.warn(
+    `the service refuses source ${more.join(', ')} to the key: its lots stay as the lake has them`,
+  );
 }
 
 interface Walked {

@@ -68,6 +68,7 @@ export function evidenceOf(runId: string, startedAt: string, passes: readonly Lo
     carsComplete: cars !== undefined && cars.kind === 'full' && isWhole && cars.records > 0,
     fromFeed: cars === undefined || cars.kind !== 'lookup',
     sources,
+    hidden: cars?.hidden ?? [],
     unproven: cars?.unproven ?? [],
     completeStreams: new Set(complete.map((pass) => pass.manifest.stream)),
   };

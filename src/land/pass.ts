@@ -50,6 +50,8 @@ const passSchema = z.object({
   unproven: z.array(z.tuple([z.number(), z.number()])),
   /** Sources whose lists were walked whole, where they were asked for one by one; null where none was named. */
   sources: z.array(z.int()).nullable(),
+  /** Sources that the service refused to the key at a start or at the end of the pass: it says nothing about them. */
+  hidden: z.array(z.int()).default([]),
 });
 
 /** `pass.json`: one walk through a list of the service. */
@@ -93,6 +95,7 @@ export function openPass(landing: string, request: PassRequest, now: Date): Pass
     published: false,
     unproven: [],
     sources: null,
+    hidden: [],
   };
   writeManifest(folder, manifest);
   return { folder, manifest, pages: [] };
@@ -131,6 +134,13 @@ export function recordPage(folder: string, page: LandedPage): void {
   }
 }
 
+/** Notes sources that the service refuses to the key, beside those that were noted before. */
+export function noteHidden(folder: string, sources: readonly number[]): void {
+  const { manifest } = readPass(folder);
+  const hidden = [...new Set([...manifest.hidden, ...sources])].sort((a, b) => a - b);
+  if (hidden.length > manifest.hidden.length) writeManifest(folder, { ...manifest, hidden });
+}
+
 /** Whether every page that a sealed pass had is still there. */
 export function isWhole(pass: Pass): boolean {
   return (
@@ -163,13 +173,13 @@ export function endPass(
     Partial<Pick<PassManifest, 'unproven' | 'published' | 'sources'>>,
   now: Date,
 ): PassManifest {
-  const pages = readLedger(pass.folder);
+  const { manifest: noted, pages } = readPass(pass.folder);
   const ids = pages.flatMap((page) => [page.firstId, page.lastId]).filter((id) => id !== null);
   const drift = new Map<string, number>();
   for (const { path, kinds } of pages.flatMap((page) => page.drift))
     drift.set(path, (drift.get(path) ?? 0) | kinds);
   const manifest: PassManifest = {
-    ...pass.manifest,
+    ...noted,
     ...end,
     ended_at: now.toISOString(),
     pages: pages.length,

@@ -22,6 +22,8 @@ export interface Evidence {
   readonly fromFeed: boolean;
   /** Sources that were asked for one by one and walked whole; undefined means that all of the key were asked for. */
   readonly sources: readonly number[] | undefined;
+  /** Sources that the key lacked for some of the pass, so that it says nothing about them. */
+  readonly hidden: readonly number[];
   /** Ranges of vehicle ids, borders left out, that the pass proves nothing about. */
   readonly unproven: readonly (readonly [number, number])[];
   /** Streams whose pass is complete, so that what it lacks is gone. */

@@ -5,7 +5,7 @@ import { partitionColumns } from '../lake/partition.js';
 import type { TableSchema } from '../lake/schema.js';
 import { identifier, literal, rows } from '../lake/session.js';
 import { rejectsRelation } from '../load/loader.js';
-import type { MergeContext } from './context.js';
+import type { Evidence, MergeContext } from './context.js';
 import { baseRelation, currentRows, isStaged, stagedFiles, stagedRelation } from './staged.js';
 
 /** Lots that the archive feed of this run names, with the last time each was archived. */
@@ -19,7 +19,8 @@ export const ABSENT_LOTS = '_absent_lots';
 
 /**
  * Prepares what lots and vehicles are compared with: lots named by the archive feed, and lots that are absent.
- * Only a complete full pass shows absence, and only for sources that it asked for and got records of: of a lot whose
+ * Only a complete full pass shows absence, and only for sources that it asked for, that the key had all the while, and
+ * that it got records of: of a lot whose
  * vehicle came without it, or whose vehicle did not come; a vehicle whose record was rejected counts as present. A feed
  * without any lot lacks the lots of every source, so that the guard sees it.
  */
@@ -41,7 +42,6 @@ export async function prepareState(context: MergeContext): Promise<void> {
   }
   const delivered = currentRows(context, '_delivered_vehicles', NO_DELIVERED);
   const lotRows = currentRows(context, 'lots', NO_LOTS);
-  const asked = evidence.sources === undefined ? '' : `and o.domain_id in (${evidence.sources.join(', ')})`;
   await connection.run(`
     create or replace table ${ABSENT_LOTS} as
     with active as (${active}),
@@ -59,7 +59,7 @@ export async function prepareState(context: MergeContext): Promise<void> {
     left join delivered as d on d.vehicle_id = o.vehicle_id
     where o.lot_id not in (select lot_id from present)
       and o.vehicle_id not in (select vehicle_id from ${UNCHANGED})
-      and (o.domain_id in (select domain_id from sources) or not exists (select 1 from sources)) ${asked}
+      and (o.domain_id in (select domain_id from sources) or not exists (select 1 from sources)) and ${isSpokenFor(evidence, 'o.domain_id')}
       and (
         coalesce(d.lots, false)
         or (
@@ -94,7 +94,15 @@ export async function seenSources(context: MergeContext): Promise<number[]> {
     where not coalesce(archived, false) and vehicle_id in (select vehicle_id from ${UNCHANGED})`,
   );
   const sources = found.map((row) => Number(row.domain_id));
-  return sources.filter((source) => context.evidence.sources?.includes(source) ?? true);
+  const { sources: asked, hidden } = context.evidence;
+  return sources.filter((source) => (asked?.includes(source) ?? true) && !hidden.includes(source));
+}
+
+/** SQL that says whether the pass speaks for a source, as far as what it asked for and what the key has tell. */
+function isSpokenFor({ sources, hidden }: Evidence, domain: string): string {
+  const asked = sources === undefined ? [] : [`${domain} in (${sources.join(', ')})`];
+  const shown = hidden.length === 0 ? [] : [`${domain} not in (${hidden.join(', ')})`];
+  return [...asked, ...shown, 'true'].join(' and ');
 }
 
 /** How many active lots of each source a run would archive for absence. */

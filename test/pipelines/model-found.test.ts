@@ -29,6 +29,20 @@ describe('the lake knows what it should when', () => {
 
   it('the key loses a source', () => story({}, { key: [3, 12] }, { key: [3, 12] }));
 
+  it('the key loses a source while a pass stands still', () =>
+    tell({
+      ...{ size: 3, mix: 19, perPage: 2, totals: false },
+      steps: [
+        NIGHT,
+        { ...NIGHT, trouble: { kind: 'cut', path: '/cars', after: 1 } },
+        { ...NIGHT, minutes: 50, key: [1, 3] },
+      ],
+    }));
+
+  it.each([true, false])('the key changes while pages come (gets a source: %s)', (gets) =>
+    story({}, { trouble: { kind: 'turn', source: 12, after: 1, gets } }),
+  );
+
   it('a lot is dropped that the key no longer shows', () =>
     story({}, { key: [3, 12] }, { happenings: [at('drop-lot', 3, 0)] }));
 

@@ -95,6 +95,8 @@ export interface Evidence {
   readonly provesAbsence: boolean;
   /** Sources that were asked for one by one and walked whole; undefined where all were asked for together. */
   readonly sources: readonly number[] | undefined;
+  /** Sources that the key lacked at some start or at the end of the pass. */
+  readonly hidden: readonly number[];
   /** Ranges of ids, borders left out, about which the pass proves nothing. */
   readonly unproven: readonly (readonly [number, number])[];
   readonly archive: readonly Archiving[];
@@ -191,7 +193,8 @@ function fullPasses(
 ): Knowledge['lastFull'] {
   if (!evidence.provesAbsence) return known.lastFull;
   const seen = new Set(current.flatMap(({ lots }) => (lots ?? []).map((lot) => lot.domain.id)));
-  const spoken = [...seen].filter((source) => evidence.sources?.includes(source) ?? true);
+  const isAsked = (source: number): boolean => evidence.sources?.includes(source) ?? true;
+  const spoken = [...seen].filter((source) => isAsked(source) && !evidence.hidden.includes(source));
   const all: [number | 'all', string][] = evidence.sources === undefined ? [['all', evidence.seenAt]] : [];
   return new Map([
     ...known.lastFull,

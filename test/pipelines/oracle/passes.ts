@@ -16,6 +16,8 @@ export interface Walk {
   answers: Answer[];
   /** Sources that the run which walked it last was refused. */
   refused: readonly string[];
+  /** Sources that were refused to the key in any run that filled a pass over all sources. */
+  hidden: readonly number[];
   isSealed: boolean;
 }
 
@@ -47,7 +49,7 @@ export function begin(ledger: Ledger, wanted: Pick<Walk, 'stream' | 'kind' | 'so
       now - walk.startedAt < RESUME,
   );
   ledger.left = ledger.left.filter((walk) => !isOfKind(walk));
-  return found ?? { ...wanted, startedAt: now, answers: [], refused: [], isSealed: false };
+  return found ?? { ...wanted, startedAt: now, answers: [], refused: [], hidden: [], isSealed: false };
 }
 
 const PATHS: Readonly<Record<Followed, string>> = { cars: '/cars', archived_lots: '/archived-lots' };
@@ -56,7 +58,9 @@ const PATHS: Readonly<Record<Followed, string>> = { cars: '/cars', archived_lots
 export function fill(walk: Walk, log: readonly Answer[]): void {
   const own = log.filter(({ path }) => path === PATHS[walk.stream]);
   walk.answers.push(...own.filter(({ status }) => status === 200));
-  if (!walk.isSealed) walk.refused = own.filter(({ status }) => status === 401).map(({ list }) => list);
+  const refused = own.filter(({ status }) => status === 401).map(({ list }) => list);
+  if (walk.sources === undefined) walk.hidden = [...walk.hidden, ...refused.map(Number)];
+  else if (!walk.isSealed) walk.refused = refused;
 }
 
 /** Notes that the lake was made from passes. */
@@ -128,6 +132,7 @@ export function evidenceOf(cars: Walk, archive: Walk | undefined, guard: number)
     provesAbsence:
       cars.kind === 'full' && isWhole && cars.answers.some((answer) => answer.records.length > 0),
     sources: cars.sources === undefined ? undefined : whole,
+    hidden: cars.hidden,
     unproven: lists.flatMap(({ pages }) => openBorders(pages)),
     archive: (archive?.answers ?? []).flatMap((answer) => answer.records) as Archiving[],
     guard,

@@ -9,6 +9,8 @@ export interface Disturbance {
   readonly cut?: { readonly path: string; readonly after: number };
   /** A source that is refused (401) once so many pages of `/cars` were answered. */
   readonly refused?: { readonly source: number; readonly after: number };
+  /** A source that the key loses, or gets, once so many pages of `/cars` were answered. */
+  readonly turn?: { readonly source: number; readonly after: number; readonly gets: boolean };
   /** By how much the totals of `/cars` are wrong. */
   readonly wrongTotal?: number;
   /** Lets the world move before a page of `/cars` is answered; given how many were. */
@@ -36,6 +38,13 @@ export interface Answer {
   /** Places in the order of everything that was asked and answered. */
   readonly asked: number;
   readonly answered: number;
+}
+
+/** Sources that the key has after so many pages. */
+function keyAt({ key, turn }: Manner, pages: number): readonly number[] {
+  return turn === undefined || pages >= turn.after === turn.gets
+    ? key
+    : key.filter((source) => source !== turn.source);
 }
 
 /** The service, how to change its manner, and its log. */
@@ -76,6 +85,7 @@ export async function startService(world: World): Promise<Service> {
     const path = url.pathname.replace('/api', '');
     const asked = clock++;
     const { cut, refused, drift } = manner;
+    const key = keyAt(manner, pages);
     const query = url.searchParams;
     const list = query.get('domain_id') ?? '';
     const minutes = query.has('minutes') ? Number(query.get('minutes')) : undefined;
@@ -89,7 +99,7 @@ export async function startService(world: World): Promise<Service> {
     };
     if (cut !== undefined && path === cut.path && pages >= cut.after) return refuse(500);
     const isCut = refused?.source === Number(list) && pages >= refused.after;
-    if (list !== '' && (isCut || !manner.key.includes(Number(list)))) return refuse(401);
+    if (list !== '' && (isCut || !key.includes(Number(list)))) return refuse(401);
     const one = lookedUp(world, manner, path);
     if (one !== undefined) {
       note(200, [one]);
@@ -98,7 +108,7 @@ export async function startService(world: World): Promise<Service> {
     if (path !== '/cars' && path !== '/archived-lots') return refuse(404);
     const isProbe = query.get('per_page') === '1';
     if (path === '/cars' && !isProbe) drift?.(pages);
-    const all = find(world, manner, path, list, minutes);
+    const all = find(world, { ...manner, key }, path, list, minutes);
     const body = pageOf(all, query, manner, path);
     if (!isProbe) note(200, body.data, body.meta.total ?? null);
     if (path === '/cars' && !isProbe) pages++;

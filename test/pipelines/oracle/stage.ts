@@ -107,6 +107,7 @@ export function beginRun(stage: Stage, { trouble, key }: Step): Answer[] {
 function disturbanceOf(stage: Stage, trouble: Trouble): Disturbance {
   if (trouble.kind === 'cut') return { cut: trouble };
   if (trouble.kind === 'refused') return { refused: trouble };
+  if (trouble.kind === 'turn') return { turn: trouble };
   if (trouble.kind === 'wrong-total') return { wrongTotal: trouble.by };
   if (trouble.kind === 'none') return {};
   const left = new Set<Move>(trouble.moves);

@@ -4,7 +4,8 @@ import { iso, later, lotContent } from './rows.js';
 import type { Lot, Vehicle } from './world.js';
 
 /**
- * Active lots that the run shows to be gone. A pass speaks only for the sources that it asked for and got records of; a
+ * Active lots that the run shows to be gone. A pass speaks only for the sources that it asked for, got records of and
+ * was not refused; a
  * feed without any lot lacks the lots of all. A lot is gone when its vehicle came with a list of lots without it (a
  * list that is missing or null says nothing), or when its vehicle did not come, was not rejected and is in no unproven
  * range. The lots of a rejected record count as present, wherever they stood before.
@@ -24,6 +25,7 @@ export function absentLots(
     if (state.archived === true || present.has(lot ?? 0)) return false;
     if (seen.size > 0 && !seen.has(source ?? 0)) return false;
     if (evidence.sources !== undefined && !evidence.sources.includes(source ?? 0)) return false;
+    if (evidence.hidden.includes(source ?? 0)) return false;
     const carrier = came.get(vehicle ?? 0);
     if (carrier !== undefined) return (carrier.lots ?? null) !== null;
     return !evidence.rejected.has(vehicle ?? 0) && isProven(evidence, vehicle ?? 0);

@@ -7,6 +7,7 @@ export type Trouble =
   | { readonly kind: 'none' }
   | { readonly kind: 'cut'; readonly path: string; readonly after: number }
   | { readonly kind: 'refused'; readonly source: number; readonly after: number }
+  | { readonly kind: 'turn'; readonly source: number; readonly after: number; readonly gets: boolean }
   | { readonly kind: 'wrong-total'; readonly by: number }
   | { readonly kind: 'drift'; readonly moves: readonly Move[]; readonly concurrency: number };
 
@@ -91,6 +92,15 @@ const trouble: fc.Arbitrary<Trouble> = fc.oneof(
       kind: fc.constant('refused' as const),
       source: fc.constantFrom(1, 3, 12),
       after: upTo(4),
+    }),
+  },
+  {
+    weight: 1,
+    arbitrary: fc.record({
+      kind: fc.constant('turn' as const),
+      source: fc.constantFrom(1, 3, 12),
+      after: upTo(4),
+      gets: fc.boolean(),
     }),
   },
   {

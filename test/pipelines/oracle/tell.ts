@@ -73,7 +73,7 @@ async function lookUp(stage: Stage, next: Step): Promise<void> {
   const end = await ended(saveLookup(jobOf(stage, next), { name: 'asked', request }));
   expect(end).toHaveProperty('result');
   const walk: Walk = {
-    ...{ stream: 'cars', kind: 'lookup', sources: undefined, refused: [], isSealed: true },
+    ...{ stream: 'cars', kind: 'lookup', sources: undefined, refused: [], hidden: [], isSealed: true },
     startedAt: stage.now,
     answers: log.map((answer) => ({ ...answer, list: 'asked' })),
   };
@@ -168,7 +168,10 @@ async function judge(stage: Stage, next: Step, walks: readonly [Walk, Walk], end
   await compare(stage);
   expectSteadyLotsKept(stage, cars, before);
   const isFull = cars.kind === 'full';
-  const isQuiet = next.trouble.kind !== 'drift' && cars.startedAt === stage.now && cars.refused.length === 0;
+  const isQuiet =
+    !['drift', 'turn'].includes(next.trouble.kind) &&
+    cars.startedAt === stage.now &&
+    cars.refused.length === 0;
   const isOfAll = isQuiet && next.sources === null && next.key.length === 3;
   if (stage.ledger.whole.get('cars') === cars.startedAt)
     stage.isGapless = isOfAll && (isFull || stage.isGapless);
