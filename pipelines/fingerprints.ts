@@ -14,6 +14,7 @@ import { literal } from '../src/lake/session.js';
 import { lakeTables } from '../src/lake/tables.js';
 import { Changes } from '../src/land/changes.js';
 import type { BaseState } from '../src/reconcile/context.js';
+import { UNCHANGED } from '../src/reconcile/staged.js';
 import { contractFingerprint } from './find-pass.js';
 import type { Job } from './job.js';
 
@@ -40,7 +41,7 @@ function codeOf(job: Job): string {
 /**
  * Writes the fingerprints of the records that a new snapshot was made from: those of the last one, but of vehicles that
  * this run loaded or changed otherwise, and those that it loaded. A vehicle with a lot that the archive feed ended is
- * left out, since the feed may list it again as it was.
+ * left out, since the feed may list it again as it was, and so is one that came otherwise first and then as it was.
  */
 export async function recordFingerprints(
   job: Job,
@@ -63,7 +64,11 @@ export async function recordFingerprints(
     ...(loaded === '' ? [] : [loaded]),
   ];
   const stale = await idsOf(job, changed.join(' union all '));
-  const ended = await idsOf(job, [archived, ...partlyDelivered(stage, lots, loaded)].join(' union all '));
+  const unchanged = `select vehicle_id from ${UNCHANGED}`;
+  const ended = await idsOf(
+    job,
+    [archived, unchanged, ...partlyDelivered(stage, lots, loaded)].join(' union all '),
+  );
   const log = new FingerprintLog();
   for (const { fresh } of changes) log.addAll(fresh);
   const kept = mergeFingerprints(knownRecords(job, base), Fingerprints.none, stale);

@@ -102,7 +102,7 @@ export async function reconcileInto(
     evidence: options.evidence,
     shrinkGuard: job.config.shrinkGuard,
     allowShrink: job.config.allowShrink,
-    unchanged: options.passes.flatMap(({ changes }) => changes?.unchanged ?? []),
+    unchanged: options.passes.flatMap(({ changes }) => [...(changes?.unchanged ?? [])]),
   };
   const result = await reconcile(context);
   for (const warning of result.warnings) job.reporter.warn(warning);

@@ -76,8 +76,8 @@ export class PageChanges {
 export class Changes {
   /** Fingerprints of the records that are loaded. */
   readonly fresh = new FingerprintLog();
-  /** Vehicles that came as the lake has them. */
-  readonly unchanged: number[] = [];
+  /** Vehicles that came as the lake has them, by the order of receipt of their page. */
+  readonly unchanged = new Map<number, readonly number[]>();
   readonly #pages = new Map<LandedPage, FreshRecords>();
 
   /** @param folder scratch space of the run */
@@ -101,7 +101,7 @@ export class Changes {
     }
     changes.close();
     this.fresh.addAll(changes.fresh);
-    for (const id of changes.unchanged) this.unchanged.push(id);
+    if (changes.unchanged.length > 0) this.unchanged.set(page.seq, changes.unchanged);
     this.#pages.set(page, { path: changes.path, records: changes.records, bytes: changes.bytes });
   }
 

@@ -44,11 +44,11 @@ export interface MergeContext {
   readonly evidence: Evidence;
   readonly shrinkGuard: number;
   readonly allowShrink: boolean;
-  /** Vehicles that came as the last state has them, and were not staged. */
-  readonly unchanged: readonly number[];
+  /** Vehicles that came as the last state has them, and were not staged, by the order of receipt of their page. */
+  readonly unchanged: readonly (readonly [number, readonly number[]])[];
   /** Tables whose last state is small and held in memory while merging. */
   readonly held?: ReadonlySet<string>;
-  /** How many vehicles came more than once in this run, once merging has looked. */
+  /** How many staged vehicles came more than once in this run, once merging has looked. */
   readonly repeatedVehicles?: number;
 }
 

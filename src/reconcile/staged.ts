@@ -1,4 +1,4 @@
-import { existsSync, readdirSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { filesRelation } from '../lake/files.js';
 import type { LakeFile } from '../lake/manifest.js';
@@ -8,8 +8,11 @@ import { identifier, literal, scalar } from '../lake/session.js';
 import type { MergeContext } from './context.js';
 import { heldName } from './hold.js';
 
-/** Vehicles that came more than once in this run, with the order of their last receipt. */
+/** Staged vehicles that came more than once in this run, with the order of their last receipt. */
 const REPEATED = '_repeated_vehicles';
+
+/** Vehicles that came as the last state has them, and in no other version after that. */
+export const UNCHANGED = '_unchanged_vehicles';
 
 /** Whether this run staged rows for a table. */
 export function isStaged(context: MergeContext, table: string): boolean {
@@ -30,15 +33,35 @@ export function stagedFiles(context: Pick<MergeContext, 'stage'>, table: string)
     : parts;
 }
 
-/** Notes which vehicles came more than once, so that only what came last counts, children included. */
+/**
+ * Notes which vehicles came more than once, so that only what came last counts, children included: of one that came as
+ * the last state has it after it came otherwise, no staged row counts.
+ */
 export async function findRepeatedVehicles(context: MergeContext): Promise<number> {
+  const { connection, stage, unchanged } = context;
   const source = isStaged(context, 'vehicles')
     ? stagedFiles(context, 'vehicles')
     : '(select cast(null as bigint) as vehicle_id, 0 as _seq where false)';
-  await context.connection.run(`
+  mkdirSync(stage, { recursive: true });
+  const file = join(stage, 'unchanged.csv');
+  const lines = unchanged.map(([seq, ids]) => ids.map((id) => `${id},${seq}\n`).join(''));
+  writeFileSync(file, lines.join(''));
+  await connection.run(`
+    create or replace table ${UNCHANGED} as
+    select vehicle_id, max(_seq) as _seq
+    from read_csv(${literal(file)}, auto_detect = false, columns = {vehicle_id: 'BIGINT', _seq: 'BIGINT'})
+    group by vehicle_id`);
+  await connection.run(`
     create or replace table ${REPEATED} as
-    select vehicle_id, max(_seq) as _seq from ${source} group by vehicle_id having count(*) > 1`);
-  return scalar(context.connection, `select count(*) from ${REPEATED}`);
+    with staged as (select vehicle_id, max(_seq) as _seq, count(*) as times from ${source} group by vehicle_id)
+    select s.vehicle_id, greatest(s._seq, u._seq) as _seq
+    from staged as s left join ${UNCHANGED} as u on u.vehicle_id = s.vehicle_id
+    where times > 1 or u._seq > s._seq`);
+  await connection.run(`
+    delete from ${UNCHANGED} as u
+    using (select vehicle_id, max(_seq) as _seq from ${source} group by vehicle_id) as s
+    where s.vehicle_id = u.vehicle_id and s._seq >= u._seq`);
+  return scalar(connection, `select count(*) from ${REPEATED}`);
 }
 
 /**

@@ -1,18 +1,13 @@
-import { mkdirSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { globRelation } from '../lake/files.js';
 import { partitionColumns } from '../lake/partition.js';
 import type { TableSchema } from '../lake/schema.js';
 import { identifier, literal, rows } from '../lake/session.js';
 import { rejectsRelation } from '../load/loader.js';
 import type { Evidence, MergeContext } from './context.js';
-import { baseRelation, currentRows, isStaged, stagedFiles, stagedRelation } from './staged.js';
+import { baseRelation, currentRows, isStaged, stagedFiles, stagedRelation, UNCHANGED } from './staged.js';
 
 /** Lots that the archive feed of this run names, with the last time each was archived. */
 const FEED = '_archive_feed';
-
-/** Vehicles that came as the last state has them. */
-const UNCHANGED = '_unchanged_vehicles';
 
 /** Lots of the last state that this run shows to be gone. */
 export const ABSENT_LOTS = '_absent_lots';
@@ -30,7 +25,6 @@ export async function prepareState(context: MergeContext): Promise<void> {
     ? `select lot_id, max(archived_at) as archived_at from ${stagedFiles(context, 'archived_lots')} group by lot_id`
     : 'select cast(null as bigint) as lot_id, cast(null as timestamptz) as archived_at where false';
   await connection.run(`create or replace table ${FEED} as ${feed}`);
-  await noteUnchanged(context);
 
   const lots = schemaOf(context, 'lots');
   const active = `select lot_id, vehicle_id, domain_id, changed_at from ${baseRelation(context, lots)} where not coalesce(archived, false)`;
@@ -68,20 +62,6 @@ export async function prepareState(context: MergeContext): Promise<void> {
           and ${isProven(context, 'o.vehicle_id')}
         )
       )`);
-}
-
-/** Makes a table of the vehicles that came unchanged, and not in another version as well. */
-async function noteUnchanged(context: MergeContext): Promise<void> {
-  const { connection, stage, unchanged } = context;
-  const file = join(stage, 'unchanged.csv');
-  mkdirSync(stage, { recursive: true });
-  writeFileSync(file, unchanged.map((id) => `${id}\n`).join(''));
-  const staged = isStaged(context, 'vehicles')
-    ? `where vehicle_id not in (select vehicle_id from ${stagedFiles(context, 'vehicles')})`
-    : '';
-  await connection.run(`create or replace table ${UNCHANGED} as
-    select distinct vehicle_id
-    from read_csv(${literal(file)}, header = false, columns = {vehicle_id: 'BIGINT'}) ${staged}`);
 }
 
 /** Sources that this run brought lots of, as far as it speaks for them. */

@@ -39,9 +39,25 @@ describe('the lake knows what it should when', () => {
       ],
     }));
 
-  it.each([true, false])('the key changes while pages come (gets a source: %s)', (gets) =>
-    story({}, { trouble: { kind: 'turn', source: 12, after: 1, gets } }),
+  it.each([
+    { size: 6, mix: 0, source: 3, gets: true },
+    { size: 3, mix: 1, source: 12, gets: false },
+  ])('the key gets a source while pages come, or loses it (%o)', ({ size, mix, source, gets }) =>
+    tell({
+      ...{ size, mix, perPage: 2, totals: false },
+      steps: [NIGHT, { ...NIGHT, trouble: { kind: 'turn', source, after: 1, gets } }],
+    }),
   );
+
+  it('a vehicle comes without its reports, later in the same pass as it was, and the next night without them again', () =>
+    tell({
+      ...{ size: 6, mix: 1, perPage: 2, totals: false },
+      steps: [
+        NIGHT,
+        { ...NIGHT, trouble: { kind: 'turn', source: 12, after: 1, gets: true } },
+        { ...NIGHT, key: [1, 3] },
+      ],
+    }));
 
   it('a lot is dropped that the key no longer shows', () =>
     story({}, { key: [3, 12] }, { happenings: [at('drop-lot', 3, 0)] }));

@@ -20,15 +20,21 @@ const others = records.slice(1);
 let folder: ReturnType<typeof temporaryFolder>;
 let service: Awaited<ReturnType<typeof serve>>;
 let feed: readonly unknown[];
+/** A page behind the first one. */
+let behind: readonly unknown[];
 let archive: readonly unknown[];
 let looked: unknown;
 let now: number;
 
 beforeEach(async () => {
-  [feed, archive, looked, now] = [records, [], undefined, START];
+  [feed, behind, archive, looked, now] = [records, [], [], undefined, START];
   folder = temporaryFolder();
-  service = await serve(({ pathname }) => {
-    if (pathname === '/api/cars') return { body: lastPage(feed) };
+  service = await serve(({ pathname, searchParams }) => {
+    if (pathname === '/api/cars') {
+      if (searchParams.get('page') === '2') return { body: lastPage(behind) };
+      const next = behind.length === 0 ? null : '?page=2';
+      return { body: { ...lastPage(feed), links: { next } } };
+    }
     if (pathname === '/api/archived-lots') return { body: lastPage(archive) };
     if (pathname === `/api/cars/${vehicle.id}` && looked !== undefined) return { body: { data: looked } };
     return { status: 404, body: { message: 'not here' } };
@@ -103,6 +109,17 @@ describe('a record that comes as it was', () => {
     expect(await lotsOfVehicle()).toEqual(active(123_456));
     expect(await night()).toBe(others.length);
     expect(await lotsOfVehicle()).toEqual(active());
+  });
+
+  it('counts where it came otherwise on a page before', async () => {
+    const changed = { ...vehicle, lots: vehicle.lots.map((lot: object) => ({ ...lot, bid: 123_456 })) };
+    await night();
+    [feed, behind] = [[changed, ...others], [vehicle]];
+    await night();
+    expect(await lotsOfVehicle()).toEqual(active());
+    [feed, behind] = [[changed, ...others], []];
+    await night();
+    expect(await lotsOfVehicle()).toEqual(active(123_456));
   });
 
   it('is read again where the fingerprints are lost', async () => {
