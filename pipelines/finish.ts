@@ -104,7 +104,7 @@ export async function reconcileInto(
     allowShrink: job.config.allowShrink,
     unchanged: options.passes.flatMap(({ changes }) => [...(changes?.unchanged ?? [])]),
   };
-  const result = await reconcile(context);
+  const result = await job.session.whileWriting(() => reconcile(context));
   for (const warning of result.warnings) job.reporter.warn(warning);
   await writePasses(
     context,
@@ -204,13 +204,7 @@ export async function modelAndPublish(
   const { base, evidence } = merged.context;
   job.reporter.step('model', 'marts and data tests');
   killPoint('model.begun');
-  const { models, tests } = await inWarehouse(connection, target, async () => {
-    const models = await runModels(connection, { ...job.modelling, target, parquet: PARQUET });
-    const tests = await runDataTests(connection, job.modelling);
-    const run = { run_id: job.runId, pipeline: job.pipeline, started_at: job.startedAt.toISOString() };
-    await keepFailedRows(connection, tests, run, job.layout.failedTests);
-    return { models, tests };
-  });
+  const { models, tests } = await job.session.whileWriting(() => modelAndTest(job, target));
   assertTests(
     tests,
     'nothing was published and the last snapshot stays current; lotlake test --kept --show shows the rows',
@@ -263,6 +257,22 @@ export async function modelAndPublish(
     warnings: job.warnings,
     seconds: (job.now().getTime() - job.startedAt.getTime()) / 1000,
   };
+}
+
+/** Writes the marts into a snapshot and tests them; keeps rows that fail. */
+async function modelAndTest(
+  job: Job,
+  target: string,
+): Promise<{ readonly models: ModelResult[]; readonly tests: TestResult[] }> {
+  const { connection } = job.session;
+  return inWarehouse(job.session, target, async (second) => {
+    const beside = [second];
+    const models = await runModels(connection, { ...job.modelling, target, parquet: PARQUET, beside });
+    const tests = await runDataTests(connection, job.modelling, beside);
+    const run = { run_id: job.runId, pipeline: job.pipeline, started_at: job.startedAt.toISOString() };
+    await keepFailedRows(connection, tests, run, job.layout.failedTests);
+    return { models, tests };
+  });
 }
 
 /** Ends the run where the user wants it to. A signal is heard between two turns of the event loop. */

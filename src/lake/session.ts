@@ -20,10 +20,17 @@ export interface Session {
   readonly connection: DuckDBConnection;
   /** Another connection with the same settings; temporary tables are its own. */
   connect(): Promise<DuckDBConnection>;
+  /**
+   * Runs work that writes large files, with less of the memory: what Parquet writers hold comes on top of DuckDB's limit.
+   */
+  whileWriting<T>(work: () => Promise<T>): Promise<T>;
   /** Ends what the database is doing; the statements under way fail. */
   interrupt(): void;
   close(): void;
 }
+
+/** Share of the memory that is the limit while large files are written. */
+const WRITING_SHARE = 0.8;
 
 /** Opens a DuckDB database that fetches nothing, spills below the output folder and works in UTC. */
 export async function openSession(options: SessionOptions): Promise<Session> {
@@ -45,10 +52,22 @@ export async function openSession(options: SessionOptions): Promise<Session> {
     return connection;
   };
   const connection = await connect();
+  const limit = (share: number): Promise<unknown> => {
+    const unit = options.memory.replace(/^[\d.]+/, '');
+    return connection.run(
+      `set memory_limit = ${literal(`${Number.parseFloat(options.memory) * share}${unit}`)}`,
+    );
+  };
   return {
     instance,
     connection,
     connect,
+    whileWriting: async (work) => {
+      await limit(WRITING_SHARE);
+      const result = await work();
+      await limit(1);
+      return result;
+    },
     interrupt: () => {
       for (const each of open) {
         try {

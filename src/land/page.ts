@@ -74,7 +74,7 @@ export async function landPage(
 ): Promise<{ scan: PageScan; fileBytes: number }> {
   await mkdir(dirname(target.path), { recursive: true });
   const temporary = `${target.path}.${process.pid}.${Math.random().toString(36).slice(2, 8)}.tmp`;
-  const gzip = createGzip({ level: 1, chunkSize: 1 << 16 });
+  const gzip = createGzip({ level: 1, memLevel: 9, chunkSize: 1 << 18 });
   const file = createWriteStream(temporary);
   gzip.pipe(file);
   const written = finished(file);

@@ -27,7 +27,7 @@ export async function rescanPage(
     scanner.push(OPEN);
     // A record holds no raw line end, so that the lines of a page are the elements of an array.
     let isPending = false;
-    const gunzip = createGunzip({ chunkSize: 1 << 18 });
+    const gunzip = createGunzip({ chunkSize: 1 << 19 });
     pipeline(createReadStream(path), gunzip, () => undefined);
     for await (const chunk of gunzip) {
       const bytes: Buffer = chunk;

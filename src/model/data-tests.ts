@@ -1,5 +1,6 @@
 import type { DuckDBConnection } from '@duckdb/node-api';
 import { messageOf } from '../config/lotlake-error.js';
+import { poolOf, settled } from '../lake/pool.js';
 import { identifier, type Row, row, rows, scalar } from '../lake/session.js';
 import { type Check, readChecks } from './checks.js';
 import { ModelError } from './model-error.js';
@@ -26,19 +27,25 @@ export interface DataTestOptions {
 /**
  * Runs the tests of every model and the checks across tables on a connection that has the lake tables and the marts.
  * Throws ModelError (MODEL_FAILED) where a test cannot be run; failing rows are results, not errors.
+ * @param beside further connections that share the work; they see what the first one sees
  */
 export async function runDataTests(
   connection: DuckDBConnection,
   { models = readModels(), checks = readChecks() }: DataTestOptions = {},
+  beside: readonly DuckDBConnection[] = [],
 ): Promise<TestResult[]> {
+  const use = poolOf([connection, ...beside]);
+  const ofModels = models.map((model) => use((own) => runModelTests(own, model)));
+  const ofChecks = checks.map((check) => use(async (own) => [await runTest(own, check)]));
+  return (await settled([...ofModels, ...ofChecks])).flat();
+}
+
+async function runModelTests(connection: DuckDBConnection, model: Model): Promise<TestResult[]> {
+  const tests = planModelTests(model);
+  const passed = await passedRowTests(connection, model, tests);
   const results: TestResult[] = [];
-  for (const model of models) {
-    const tests = planModelTests(model);
-    const passed = await passedRowTests(connection, model, tests);
-    for (const test of tests)
-      results.push(passed.has(test) ? resultOf(test, 0, []) : await runTest(connection, test));
-  }
-  for (const check of checks) results.push(await runTest(connection, check));
+  for (const test of tests)
+    results.push(passed.has(test) ? resultOf(test, 0, []) : await runTest(connection, test));
   return results;
 }
 

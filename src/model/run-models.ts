@@ -4,8 +4,9 @@ import type { DuckDBConnection } from '@duckdb/node-api';
 import { killPoint } from '../config/kill-point.js';
 import { messageOf } from '../config/lotlake-error.js';
 import { viewOn } from '../lake/files.js';
+import { poolOf, settled } from '../lake/pool.js';
 import { identifier, literal, rows, scalar } from '../lake/session.js';
-import { planModels } from './graph.js';
+import { type ModelNode, planModels } from './graph.js';
 import { ModelError } from './model-error.js';
 import { type Model, readModels } from './model-files.js';
 import { referencesOf } from './references.js';
@@ -18,6 +19,8 @@ export interface RunModelsOptions {
   readonly parquet: string;
   /** Models to run; those of `sql/marts` by default. */
   readonly models?: readonly Model[];
+  /** Further connections that work on models which do not read each other; they see what the first one sees. */
+  readonly beside?: readonly DuckDBConnection[] | undefined;
 }
 
 /** A model that was computed and written. */
@@ -38,43 +41,45 @@ export async function runModels(
   connection: DuckDBConnection,
   options: RunModelsOptions,
 ): Promise<ModelResult[]> {
-  const results: ModelResult[] = [];
-  for (const model of await orderedModels(connection, options.models ?? readModels())) {
-    const started = performance.now();
-    const count = await naming(model, () => runModel(connection, model, options));
-    killPoint('model.mart-written');
-    results.push({
-      name: model.name,
-      key: model.key,
-      rows: count,
-      ms: Math.round(performance.now() - started),
-    });
+  const use = poolOf([connection, ...(options.beside ?? [])]);
+  const running = new Map<string, Promise<ModelResult>>();
+  for (const { model, references } of await orderedModels(connection, options.models ?? readModels())) {
+    const read = references.flatMap((name) => running.get(name) ?? []);
+    const result = Promise.all(read).then(() =>
+      use((own) => naming(model, () => runModel(own, model, options))),
+    );
+    result.catch(() => undefined);
+    running.set(model.name, result);
   }
-  return results;
+  return settled([...running.values()]);
+}
+
+interface OrderedModel extends Pick<ModelNode, 'references'> {
+  readonly model: Model;
 }
 
 async function orderedModels(
   connection: DuckDBConnection,
   models: readonly Model[],
-): Promise<readonly Model[]> {
-  const nodes = [];
-  for (const model of models) {
-    nodes.push({ name: model.name, references: await referencesOf(connection, model) });
-  }
+): Promise<readonly OrderedModel[]> {
+  const nodes: (ModelNode & OrderedModel)[] = [];
+  for (const model of models)
+    nodes.push({ name: model.name, model, references: await referencesOf(connection, model) });
   const found = await rows(
     connection,
     `select lower(table_name) as name from duckdb_tables() where database_name in (current_database(), 'temp')
      union select lower(view_name) from duckdb_views() where database_name in (current_database(), 'temp')`,
   );
   const order = planModels(nodes, new Set(found.map((table) => String(table.name))));
-  return order.flatMap((name) => models.filter((model) => model.name === name));
+  return order.flatMap((name) => nodes.filter((node) => node.name === name));
 }
 
 async function runModel(
   connection: DuckDBConnection,
   model: Model,
   { target, parquet }: RunModelsOptions,
-): Promise<number> {
+): Promise<ModelResult> {
+  const started = performance.now();
   const order = model.key.map((column) => `${identifier(column)} nulls last`).join(', ');
   const folder = join(target, model.name);
   mkdirSync(folder, { recursive: true });
@@ -83,7 +88,8 @@ async function runModel(
     `copy (select * from (\n${model.sql}\n) order by ${order}) to ${literal(join(folder, 'data_0.parquet'))} (${parquet})`,
   );
   await connection.run(viewOn(target, { name: model.name, partitioned: false }));
-  return count;
+  killPoint('model.mart-written');
+  return { name: model.name, key: model.key, rows: count, ms: Math.round(performance.now() - started) };
 }
 
 async function naming<T>(model: Model, work: () => Promise<T>): Promise<T> {

@@ -2,8 +2,9 @@ import { mkdirSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { killPoint } from '../config/kill-point.js';
 import { LotlakeError, messageOf } from '../config/lotlake-error.js';
+import { poolOf, settled } from '../lake/pool.js';
 import { literal } from '../lake/session.js';
-import { lakeTables } from '../lake/tables.js';
+import { type LakeTable, lakeTables } from '../lake/tables.js';
 import type { MergeContext, TableCounts } from './context.js';
 import { dropDiff, type NewRows } from './diff.js';
 import { holdSmallStates } from './hold.js';
@@ -57,26 +58,53 @@ async function mergeAll(given: MergeContext): Promise<ReconcileResult> {
   killPoint('reconcile.state-prepared');
   const warnings = await guardShrink(context);
   const sources = await seenSources(context);
-  const counts: Record<string, TableCounts> = {};
-  let lotChanges = 0;
-  // Vehicles come last: whether one is archived is read from the lots of the new snapshot.
-  const tables = [...lakeTables()].sort((a, b) => rank(a.name) - rank(b.name));
-  for (const table of tables) {
-    const schema = context.schemas.get(table.name);
-    if (schema === undefined) throw new ReconcileError('RECONCILE_FAILED', `no schema of ${table.name}`);
-    const fresh = await freshRows(context, table.name);
-    counts[table.name] = await mergeTable(context, schema, fresh);
-    if (table.name === 'lots') {
-      lotChanges = await appendLotChanges(context, schema, fresh?.relation);
-      killPoint('reconcile.changes-appended');
-    }
-    await dropDiff(context, table.name);
-    killPoint('reconcile.table-merged');
-  }
+  const merged = await mergeTables(context, lakeTables());
+  const counts = Object.fromEntries(merged.map((one) => [one.table, one.counts]));
+  const lotChanges = merged.reduce((sum, one) => sum + one.lotChanges, 0);
   return { counts, lotChanges, repeatedVehicles, sources, warnings };
 }
 
-const rank = (table: string): number => (table === 'lots' ? 0 : table === 'vehicles' ? 2 : 1);
+interface MergedTable {
+  readonly table: string;
+  readonly counts: TableCounts;
+  readonly lotChanges: number;
+}
+
+/**
+ * Merges the wide tables one after the other, since each is written file by file on connections of its own, then the
+ * others two at a time. Vehicles come last: whether one is archived is read from the lots of the new snapshot.
+ */
+async function mergeTables(context: MergeContext, tables: readonly LakeTable[]): Promise<MergedTable[]> {
+  const merged: MergedTable[] = [];
+  for (const table of tables.filter(({ wide }) => wide !== undefined))
+    merged.push(await mergeOne(context, table.name));
+  const second = await context.connect();
+  try {
+    const use = poolOf([context.connection, second]);
+    const others = tables.filter(({ name, wide }) => wide === undefined && name !== 'vehicles');
+    const tasks = others.map(({ name }) => use((connection) => mergeOne({ ...context, connection }, name)));
+    merged.push(...(await settled(tasks)));
+  } finally {
+    second.closeSync();
+  }
+  merged.push(await mergeOne(context, 'vehicles'));
+  return merged;
+}
+
+async function mergeOne(context: MergeContext, table: string): Promise<MergedTable> {
+  const schema = context.schemas.get(table);
+  if (schema === undefined) throw new ReconcileError('RECONCILE_FAILED', `no schema of ${table}`);
+  const fresh = await freshRows(context, table);
+  const counts = await mergeTable(context, schema, fresh);
+  let lotChanges = 0;
+  if (table === 'lots') {
+    lotChanges = await appendLotChanges(context, schema, fresh?.relation);
+    killPoint('reconcile.changes-appended');
+  }
+  await dropDiff(context, table);
+  killPoint('reconcile.table-merged');
+  return { table, counts, lotChanges };
+}
 
 async function freshRows(context: MergeContext, name: string): Promise<NewRows | undefined> {
   if (name !== 'lots' && name !== 'vehicles') {

@@ -1,8 +1,8 @@
 import { mkdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import type { DuckDBConnection } from '@duckdb/node-api';
-import pLimit from 'p-limit';
 import { type Partition, partitionFolder } from '../lake/partition.js';
+import { poolOf, settled } from '../lake/pool.js';
 import type { TableSchema } from '../lake/schema.js';
 import { identifier, literal, rows, scalar } from '../lake/session.js';
 import type { MergeContext } from './context.js';
@@ -105,22 +105,14 @@ async function eachFile(
   files: readonly WideFile[],
   work: (connection: DuckDBConnection, file: WideFile) => Promise<void>,
 ): Promise<void> {
-  const idle: DuckDBConnection[] = [];
-  const limit = pLimit(PARALLEL_FILES);
-  let failure: unknown;
-  const run = async (file: WideFile): Promise<void> => {
-    if (failure !== undefined) return;
-    try {
-      const connection = idle.pop() ?? (await context.connect());
-      await work(connection, file).finally(() => idle.push(connection));
-    } catch (error) {
-      failure ??= error;
-    }
-  };
-  // After a failure, too, every statement under way is waited for: a database is not closed while one runs.
-  await Promise.all(files.map((file) => limit(() => run(file))));
-  for (const connection of idle) connection.closeSync();
-  if (failure !== undefined) throw failure;
+  const connections: DuckDBConnection[] = [];
+  while (connections.length < PARALLEL_FILES) connections.push(await context.connect());
+  try {
+    const use = poolOf(connections);
+    await settled(files.map((file) => use((connection) => work(connection, file))));
+  } finally {
+    for (const connection of connections) connection.closeSync();
+  }
 }
 
 /** Writes a file without rows, so that a table that has none can still be read. */

@@ -43,9 +43,12 @@ export async function modelMany(
     for (const { name, partitioned } of lakeTableNames())
       await copyTable(session, snapshot, target, { name, partitioned, copies, attempts });
     const start = performance.now();
-    await inWarehouse(session.connection, target, async () => {
-      await runModels(session.connection, { target, parquet: PARQUET });
-      assertTests(await runDataTests(session.connection), 'the figure of the marts says nothing');
+    await inWarehouse(session, target, async (second) => {
+      await runModels(session.connection, { target, parquet: PARQUET, beside: [second] });
+      assertTests(
+        await runDataTests(session.connection, {}, [second]),
+        'the figure of the marts says nothing',
+      );
     });
     const seconds = (performance.now() - start) / 1000;
     return { lots: lots * copies, prices: prices * copies * attempts, seconds };
