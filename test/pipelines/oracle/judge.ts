@@ -106,12 +106,12 @@ export function expectTruth({ world, known }: Stage, evidence: Evidence): void {
   });
   expect(actual, 'what the service shows').toEqual(expected);
   if (!evidence.provesAbsence) return;
-  // Of a source that the feed shows nothing of, nothing is concluded.
+  // Of a source that the feed shows nothing of, or that the key was refused, nothing is concluded.
   const shown = new Set(valid.flatMap(({ vehicle }) => (vehicle.lots ?? []).map((lot) => lot.domain.id)));
-  const ofShown = [...known.tables.lots.values()].filter(({ content }) =>
-    shown.has(Number(content.domain_id)),
+  const isSpokenFor = (source: number): boolean => shown.has(source) && !evidence.hidden.includes(source);
+  const active = [...known.tables.lots.values()].filter(
+    ({ content, state }) => state.archived === false && isSpokenFor(Number(content.domain_id)),
   );
-  const active = ofShown.filter(({ state }) => state.archived === false);
   const gone = active.filter(({ content }) => !world.feed.has(Number(content.vehicle_id)));
   expect(gone, 'active though it left the feed').toEqual([]);
 }
