@@ -33,7 +33,7 @@ export interface ModelResult {
 }
 
 /**
- * Computes the models in the order in which they read each other: each as a Parquet file that is sorted by its key, with
+ * Computes the models, each as soon as those that it reads are there and a connection is free: each as a Parquet file that is sorted by its key, with
  * a view on it in the connection's current database. The connection has the lake tables and its TimeZone is UTC.
  * Throws ModelError that names the model: MODEL_GRAPH before anything runs, MODEL_FAILED for its SQL.
  */
@@ -48,6 +48,7 @@ export async function runModels(
     const result = Promise.all(read).then(() =>
       use((own) => naming(model, () => runModel(own, model, options))),
     );
+    // Heard where all are waited for.
     result.catch(() => undefined);
     running.set(model.name, result);
   }

@@ -14,10 +14,9 @@ export const ABSENT_LOTS = '_absent_lots';
 
 /**
  * Prepares what lots and vehicles are compared with: lots named by the archive feed, and lots that are absent.
- * Only a complete full pass shows absence, and only for sources that it asked for, that the key had all the while, and
- * that it got records of: of a lot whose
- * vehicle came without it, or whose vehicle did not come; a vehicle whose record was rejected counts as present. A feed
- * without any lot lacks the lots of every source, so that the guard sees it.
+ * Only a complete full pass shows absence, and only for sources that it asked for, that the key had all the while and
+ * that it got records of: of a lot whose vehicle came without it, or whose vehicle did not come; a vehicle whose record
+ * was rejected counts as present. A feed without any lot lacks the lots of every source, so that the guard sees it.
  */
 export async function prepareState(context: MergeContext): Promise<void> {
   const { connection, evidence } = context;
