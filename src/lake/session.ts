@@ -16,6 +16,8 @@ export type Row = Readonly<Record<string, unknown>>;
 
 /** A DuckDB database with lotlake's settings, and short ways to run SQL on it. */
 export interface Session {
+  /** The memory limit. */
+  readonly memoryBytes: number;
   readonly instance: DuckDBInstance;
   readonly connection: DuckDBConnection;
   /** Another connection with the same settings; temporary tables are its own. */
@@ -27,6 +29,17 @@ export interface Session {
   /** Ends what the database is doing; the statements under way fail. */
   interrupt(): void;
   close(): void;
+}
+
+const UNITS: Readonly<Record<string, number>> = {
+  ...{ kb: 1e3, mb: 1e6, gb: 1e9 },
+  ...{ kib: 2 ** 10, mib: 2 ** 20, gib: 2 ** 30 },
+};
+
+/** Bytes of an amount such as `700MB`. */
+function bytesOf(amount: string): number {
+  const unit = amount.replace(/^[\d.\s]+/, '').toLowerCase();
+  return Number.parseFloat(amount) * (UNITS[unit] ?? Number.NaN);
 }
 
 /** Share of the memory that is the limit while large files are written. */
@@ -52,13 +65,11 @@ export async function openSession(options: SessionOptions): Promise<Session> {
     return connection;
   };
   const connection = await connect();
-  const limit = (share: number): Promise<unknown> => {
-    const unit = options.memory.replace(/^[\d.]+/, '');
-    return connection.run(
-      `set memory_limit = ${literal(`${Number.parseFloat(options.memory) * share}${unit}`)}`,
-    );
-  };
+  const memoryBytes = bytesOf(options.memory);
+  const limit = (share: number): Promise<unknown> =>
+    connection.run(`set memory_limit = '${Math.floor(memoryBytes * share)}B'`);
   return {
+    memoryBytes,
     instance,
     connection,
     connect,

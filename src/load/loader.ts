@@ -50,8 +50,8 @@ export interface Loader {
   stop(): Promise<void>;
 }
 
-/** Bytes of JSON a batch; two batches are in work at once. */
-const BATCH_BYTES = 96 << 20;
+/** Bytes of JSON a batch, at most, and as a share of the memory; two batches are in work at once. */
+const BATCH = { mostBytes: 96 << 20, share: 0.15 } as const;
 const PARALLEL_BATCHES = 2;
 
 /** A batch below this is staged without partitions: many tiny files cost more than reading past other rows. */
@@ -72,6 +72,7 @@ export function createLoader(options: {
   readonly changes?: Changes | undefined;
 }): Loader {
   const { stream, contract, changes } = options;
+  const batchBytes = Math.min(BATCH.mostBytes, options.session.memoryBytes * BATCH.share);
   const limit = pLimit(PARALLEL_BATCHES);
   const idle: DuckDBConnection[] = [];
   const drift = new Map<string, DriftReport>();
@@ -186,7 +187,7 @@ export function createLoader(options: {
       if (fresh.records === 0) return;
       pending.push(page);
       pendingBytes += fresh.bytes;
-      if (pendingBytes >= BATCH_BYTES) flush();
+      if (pendingBytes >= batchBytes) flush();
     },
     async finish() {
       flush();
