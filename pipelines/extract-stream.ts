@@ -16,7 +16,7 @@ import {
   readPass,
 } from '../src/land/pass.js';
 import { counter, createSink } from '../src/land/sink.js';
-import { createLoader, type Loader, type LoadResult } from '../src/load/loader.js';
+import { createLoader, discardStaged, type Loader, type LoadResult } from '../src/load/loader.js';
 import { BadRequestError } from '../src/service/errors/bad-request-error.js';
 import { NotFoundError } from '../src/service/errors/not-found-error.js';
 import { SourceRefusedError } from '../src/service/errors/source-refused-error.js';
@@ -124,6 +124,7 @@ export async function extractStream(
     }
     if (error instanceof ScrollExpiredError && (request.restarts ?? 0) < MOST_RESTARTS) {
       abandon(job, pass, error.message);
+      discardStaged(stage, pass.manifest.pass_id);
       job.reporter.warn(`starting the scroll again: ${error.message}`);
       return extractStream(job, name, stage, { ...request, restarts: (request.restarts ?? 0) + 1 });
     }
@@ -178,7 +179,7 @@ async function walkPass(job: Job, walking: PassWalk): Promise<PassManifest> {
   let bytes = pass.pages.reduce((sum, page) => sum + page.bytes, 0);
   const walked: Walked[] = [];
   const next = counter(pass);
-  await watchSources(job, walking);
+  if (lists.every((list) => list.source === undefined)) await watchSources(job, walking);
   for (const list of lists) {
     const sink = createSink(pass, stream, job.contracts[stream.name], list.name, next, changes);
     const onPage = (page: LandedPage, expected: number | null = null): void => {
@@ -196,7 +197,7 @@ async function walkPass(job: Job, walking: PassWalk): Promise<PassManifest> {
       job.reporter.warn(`source ${list.source} is left out, and stays as the lake has it: ${error.message}`);
     }
   }
-  await watchSources(job, walking);
+  await watchSources(job, walking, sourcesOf(walked));
   killPoint('extract.list-walked');
   const manifest = endPass(pass, { ...endOf(walked), run_id: job.runId }, job.now());
   killPoint('land.pass-sealed');
@@ -204,13 +205,18 @@ async function walkPass(job: Job, walking: PassWalk): Promise<PassManifest> {
 }
 
 /**
- * Notes which sources the key lacks now, at every start and at the end of a full pass over all sources: a key that loses
- * a source meanwhile gets its vehicles without these lots. Where sources are asked for one by one, each list tells.
+ * Notes which sources the key lacks now, at the end of a full pass, and at every start of one over all sources: a key that
+ * loses a source meanwhile gets its vehicles without these lots. Where sources are asked for one by one, a list that is
+ * refused from the start is left out.
+ * @param among sources that were walked one by one; undefined where they were asked for together
  */
-async function watchSources(job: Job, { client, stream, pass, lists }: PassWalk): Promise<void> {
-  const isOverAll = lists.every((list) => list.source === undefined);
-  if (stream.name !== 'cars' || pass.manifest.kind !== 'full' || !isOverAll) return;
-  const hidden = await hiddenSources(job, client);
+async function watchSources(
+  job: Job,
+  { client, stream, pass, isScroll }: PassWalk,
+  among?: readonly number[],
+): Promise<void> {
+  if (stream.name !== 'cars' || pass.manifest.kind !== 'full') return;
+  const hidden = await hiddenSources(job, client, isScroll, among);
   const known = readPass(pass.folder).manifest.hidden;
   const more = hidden.filter((source) => !known.includes(source));
   if (more.length === 0) return;
@@ -218,6 +224,12 @@ async function watchSources(job: Job, { client, stream, pass, lists }: PassWalk)
   job.reporter.warn(
     `the service refuses source ${more.join(', ')} to the key: its lots stay as the lake has them`,
   );
+}
+
+/** Sources whose lists were walked; undefined where they were asked for together. */
+function sourcesOf(walked: readonly Walked[]): number[] | undefined {
+  const sources = walked.map(({ list }) => list.source).filter((source) => source !== undefined);
+  return sources.length === 0 ? undefined : sources;
 }
 
 interface Walked {

@@ -64,10 +64,11 @@ export async function recordFingerprints(
     ...(loaded === '' ? [] : [loaded]),
   ];
   const stale = await idsOf(job, changed.join(' union all '));
-  const unchanged = `select vehicle_id from ${UNCHANGED}`;
+  const otherwise =
+    loaded === '' ? [] : [`select vehicle_id from ${UNCHANGED} where vehicle_id in (${loaded})`];
   const ended = await idsOf(
     job,
-    [archived, unchanged, ...partlyDelivered(stage, lots, loaded)].join(' union all '),
+    [archived, ...otherwise, ...partlyDelivered(stage, lots, loaded)].join(' union all '),
   );
   const log = new FingerprintLog();
   for (const { fresh } of changes) log.addAll(fresh);

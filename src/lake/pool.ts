@@ -1,7 +1,10 @@
 import type { DuckDBConnection } from '@duckdb/node-api';
 import pLimit from 'p-limit';
 
-/** Runs work on one of some connections, as soon as one is free; once work has failed, none begins any more. */
+/**
+ * Runs work on one of some connections, as soon as one is free. Once work has failed none begins any more, and what
+ * fails after that throws what failed first.
+ */
 export type UseConnection = <T>(work: (connection: DuckDBConnection) => Promise<T>) => Promise<T>;
 
 /** Shares work among connections to one database, each of which has what the work needs. */
@@ -18,7 +21,7 @@ export function poolOf(connections: readonly DuckDBConnection[]): UseConnection 
         return await work(connection);
       } catch (error) {
         failure ??= { error };
-        throw error;
+        throw failure.error;
       } finally {
         idle.push(connection);
       }
@@ -27,7 +30,7 @@ export function poolOf(connections: readonly DuckDBConnection[]): UseConnection 
 
 /**
  * Waits for all tasks, whatever becomes of them, since a database is not closed while a statement runs. Throws what
- * the first of them that failed threw.
+ * one of them threw, if any did.
  */
 export async function settled<T>(tasks: readonly Promise<T>[]): Promise<T[]> {
   const ends = await Promise.allSettled(tasks);

@@ -1,4 +1,15 @@
-import { appendFileSync, closeSync, existsSync, mkdirSync, openSync, readSync, writeFileSync } from 'node:fs';
+import {
+  appendFileSync,
+  closeSync,
+  existsSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  readSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import type { DuckDBConnection } from '@duckdb/node-api';
 import pLimit from 'p-limit';
@@ -207,6 +218,17 @@ export function createLoader(options: {
       await settle();
     },
   };
+}
+
+/** Removes what was staged of a pass that is given up, so that nothing of it is merged. */
+export function discardStaged(stage: string, passId: string): void {
+  for (const entry of readdirSync(stage, { recursive: true, withFileTypes: true }))
+    if (entry.isFile() && entry.name.startsWith(`${passId}-`)) rmSync(join(entry.parentPath, entry.name));
+  const rejects = join(stage, REJECTS_FILE);
+  if (!existsSync(rejects)) return;
+  const lines = readFileSync(rejects, 'utf8').split('\n');
+  const others = lines.filter((line) => line !== '' && JSON.parse(line).pass_id !== passId);
+  writeFileSync(rejects, others.map((line) => `${line}\n`).join(''));
 }
 
 /** Columns of a reject as it is written to {@link REJECTS_FILE}. */

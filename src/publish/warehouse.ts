@@ -24,9 +24,9 @@ export async function inWarehouse<T>(
   snapshot: string,
   work: (beside: DuckDBConnection) => Promise<T>,
 ): Promise<T> {
-  const beside = await connect();
   await connection.run(`attach ${literal(join(snapshot, WAREHOUSE))} as warehouse`);
   await connection.run('use warehouse');
+  const beside = await connect();
   let result: T;
   try {
     // In one transaction, so that the file is synced once and not for every view.

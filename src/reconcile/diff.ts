@@ -59,7 +59,7 @@ export async function createDiff(
     ),
     old_rows as (
       select ${key}, ${hash} as _old_hash, ${domain} as _old_domain, ${month} as _old_month, first_seen_at,
-        ${isMarked ? 'gone_at is not null' : 'false'} as _was_gone, ${goneCondition(context, table)} as _owner_came
+        ${isMarked ? 'gone_at is not null' : 'false'} as _was_gone, ${goneCondition(context, schema)} as _owner_came
       from ${baseRelation(context, schema)} as o
     ),
     matched as (
@@ -82,8 +82,11 @@ export async function createDiff(
   return scalar(context.connection, sql);
 }
 
-/** SQL, over an old row `o`, that says whether this run delivered what owns it. */
-function goneCondition(context: MergeContext, table: LakeTable): string {
+/**
+ * SQL, over an old row `o`, that says whether this run delivered what owns it. A source that the key lacked for some of
+ * the pass has its rows left out of what is delivered.
+ */
+function goneCondition(context: MergeContext, { table, content }: TableSchema): string {
   if (table.gone !== 'mark' && table.gone !== 'remove') return 'false';
   if (table.owner === 'stream') return String(context.evidence.completeStreams.has(table.stream));
   const [owner, member] = table.owner.split('.');
@@ -94,7 +97,10 @@ function goneCondition(context: MergeContext, table: LakeTable): string {
     `_delivered_${owner}s`,
     `cast(null as bigint) as ${key}, false as ${member}`,
   );
-  return `o.${key} in (select ${key} from ${delivered} where ${member})`;
+  const { hidden } = context.evidence;
+  const isOfSource = content.some(({ name }) => name === 'domain_id');
+  const shown = isOfSource && hidden.length > 0 ? ` and o.domain_id not in (${hidden.join(', ')})` : '';
+  return `o.${key} in (select ${key} from ${delivered} where ${member})${shown}`;
 }
 
 /** What a diff found. */

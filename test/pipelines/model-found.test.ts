@@ -49,6 +49,15 @@ describe('the lake knows what it should when', () => {
     }),
   );
 
+  it('the key loses a source whose list is walked already', () =>
+    tell({
+      ...{ size: 6, mix: 0, perPage: 2, totals: false },
+      steps: [
+        NIGHT,
+        { ...NIGHT, sources: [12, 1, 3], trouble: { kind: 'turn', source: 12, after: 3, gets: false } },
+      ],
+    }));
+
   it('a vehicle comes without its reports, later in the same pass as it was, and the next night without them again', () =>
     tell({
       ...{ size: 6, mix: 1, perPage: 2, totals: false },

@@ -119,14 +119,13 @@ export function learn(known: Knowledge, evidence: Evidence): Verdict {
   const lots = merge(known.tables.lots, lotsAfter(known, evidence, current, absent), seenAt);
   const vehicles = merge(known.tables.vehicles, vehiclesAfter(known, evidence, current, lots), seenAt);
   const children = childrenOf(current);
-  const child = (name: keyof typeof children): Rows =>
-    // What lookups bring says nothing about what they lack.
-    merge(
-      known.tables[name],
-      children[name].fresh,
-      seenAt,
-      kind === 'lookup' ? () => false : children[name].isGone,
-    );
+  // What lookups bring says nothing about what they lack, nor does a pass about a source that the key lacked.
+  const isTold = ({ content }: Row): boolean =>
+    kind !== 'lookup' && !evidence.hidden.includes(Number(content.domain_id));
+  const child = (name: keyof typeof children): Rows => {
+    const { fresh, isGone } = children[name];
+    return merge(known.tables[name], fresh, seenAt, (row) => isTold(row) && isGone(row));
+  };
   const tables = {
     vehicles,
     lots,

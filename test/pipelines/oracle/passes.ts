@@ -16,7 +16,7 @@ export interface Walk {
   answers: Answer[];
   /** Sources that the run which walked it last was refused. */
   refused: readonly string[];
-  /** Sources that were refused to the key in any run that filled a pass over all sources. */
+  /** Sources that the key was refused when it was asked which it has, in any run that filled the pass. */
   hidden: readonly number[];
   isSealed: boolean;
 }
@@ -58,9 +58,9 @@ const PATHS: Readonly<Record<Followed, string>> = { cars: '/cars', archived_lots
 export function fill(walk: Walk, log: readonly Answer[]): void {
   const own = log.filter(({ path }) => path === PATHS[walk.stream]);
   walk.answers.push(...own.filter(({ status }) => status === 200));
-  const refused = own.filter(({ status }) => status === 401).map(({ list }) => list);
-  if (walk.sources === undefined) walk.hidden = [...walk.hidden, ...refused.map(Number)];
-  else if (!walk.isSealed) walk.refused = refused;
+  const refused = own.filter(({ status }) => status === 401);
+  walk.hidden = [...walk.hidden, ...refused.filter(({ isProbe }) => isProbe).map(({ list }) => Number(list))];
+  if (!walk.isSealed) walk.refused = refused.filter(({ isProbe }) => !isProbe).map(({ list }) => list);
 }
 
 /** Notes that the lake was made from passes. */

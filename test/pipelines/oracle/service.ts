@@ -25,7 +25,7 @@ export interface Manner extends Disturbance {
   readonly totals: boolean;
 }
 
-/** One answer; requests for one record only, to learn the total, are left out. */
+/** One answer; those to requests for one record only are left out, but for refusals. */
 export interface Answer {
   readonly path: string;
   /** Source that was asked for; empty where none was. */
@@ -35,6 +35,8 @@ export interface Answer {
   readonly status: number;
   readonly records: readonly unknown[];
   readonly total: number | null;
+  /** Whether one record was asked for, to learn the total or whether the key has a source. */
+  readonly isProbe: boolean;
   /** Places in the order of everything that was asked and answered. */
   readonly asked: number;
   readonly answered: number;
@@ -89,9 +91,10 @@ export async function startService(world: World): Promise<Service> {
     const query = url.searchParams;
     const list = query.get('domain_id') ?? '';
     const minutes = query.has('minutes') ? Number(query.get('minutes')) : undefined;
+    const isProbe = query.get('per_page') === '1';
     const note = (status: number, records: readonly unknown[] = [], total: number | null = null): void => {
       const page = Number(query.get('page') ?? 1);
-      log.push({ path, list, page, minutes, status, records, total, asked, answered: clock++ });
+      log.push({ path, list, page, minutes, status, records, total, isProbe, asked, answered: clock++ });
     };
     const refuse = (status: number) => {
       note(status);
@@ -106,7 +109,6 @@ export async function startService(world: World): Promise<Service> {
       return { body: { data: one } };
     }
     if (path !== '/cars' && path !== '/archived-lots') return refuse(404);
-    const isProbe = query.get('per_page') === '1';
     if (path === '/cars' && !isProbe) drift?.(pages);
     const all = find(world, { ...manner, key }, path, list, minutes);
     const body = pageOf(all, query, manner, path);
