@@ -54,7 +54,7 @@ describe('the lake knows what it should when', () => {
       ...{ size: 6, mix: 0, perPage: 2, totals: false },
       steps: [
         NIGHT,
-        { ...NIGHT, sources: [12, 1, 3], trouble: { kind: 'turn', source: 12, after: 3, gets: false } },
+        { ...NIGHT, sources: [12, 1], trouble: { kind: 'turn', source: 12, after: 2, gets: false } },
       ],
     }));
 
