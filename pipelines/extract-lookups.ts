@@ -51,6 +51,7 @@ export async function extractLookups(
   );
   const loader = createLoader({
     session: job.session,
+    warn: job.reporter.warn,
     stream,
     contract,
     passId: pass.manifest.pass_id,

@@ -88,6 +88,7 @@ export async function extractStream(
   const changes = name === 'cars' ? watchChanges(job, base, pass.manifest.pass_id) : undefined;
   const loader = createLoader({
     session: job.session,
+    warn: job.reporter.warn,
     stream,
     contract: job.contracts[name],
     passId: pass.manifest.pass_id,

@@ -154,6 +154,7 @@ async function loadPass(job: Job, pass: Pass, stage: string): Promise<LoadedPass
   const contract = job.contracts[name];
   const loader = createLoader({
     session: job.session,
+    warn: job.reporter.warn,
     stream: streams[name],
     contract,
     passId: pass.manifest.pass_id,

@@ -7,7 +7,7 @@ import { type LakeTable, lakeTables } from '../lake/tables.js';
 import type { ContractNode } from '../service/contract/node.js';
 import type { StreamName } from '../service/streams.js';
 import { columnTypes, type LearnedPaths } from './types.js';
-import { planViews } from './views.js';
+import { type BatchView, planViews } from './views.js';
 
 /** A file of newline-delimited records, and its place in the order in which pages were received. */
 export interface BatchFile {
@@ -30,29 +30,30 @@ export const DELIVERED: Readonly<Record<string, string>> = {
     select _lot_id as lot_id, _vehicle_id as vehicle_id, prices is not null as prices, images is not null as images, _seq from "lots[]"`,
 };
 
+/** Records to be loaded together. */
+export interface Batch {
+  readonly stream: StreamName;
+  readonly contract: ContractNode;
+  readonly learned: LearnedPaths;
+  readonly files: readonly BatchFile[];
+  /** Bytes of the largest record, which sets the size of the reader's buffers. */
+  readonly largestRecord: number;
+  readonly stage: string;
+  readonly name: string;
+  /** Whether the batch is small, so that no table of it is worth staging by partition. */
+  readonly isSmall: boolean;
+}
+
 /**
  * Types one batch of records and stages each lake table of its stream as one Parquet file,
  * `<stage>/<table>/<batch>.parquet`, with `_seq` beside the table's columns; a wide table of a large batch by partition.
  * @returns number of records in the batch
  */
-export async function loadBatch(
-  connection: DuckDBConnection,
-  options: {
-    readonly stream: StreamName;
-    readonly contract: ContractNode;
-    readonly learned: LearnedPaths;
-    readonly files: readonly BatchFile[];
-    /** Bytes of the largest record, which sets the size of the reader's buffers. */
-    readonly largestRecord: number;
-    readonly stage: string;
-    readonly name: string;
-    /** Whether the batch is small, so that no table of it is worth staging by partition. */
-    readonly isSmall: boolean;
-  },
-): Promise<number> {
+export async function loadBatch(connection: DuckDBConnection, options: Batch): Promise<number> {
+  const views = planViews(options.stream, options.contract, options.learned, BATCH);
   await createBatch(connection, options);
   try {
-    await createViews(connection, options.stream, options.contract, options.learned);
+    await createViews(connection, views);
     const tables = lakeTables().filter((table) => table.stream === options.stream);
     const copies = tables.map((table) =>
       stageSql(
@@ -68,7 +69,10 @@ export async function loadBatch(
     const counted = await connection.runAndReadAll(`select count(*) from ${BATCH}`);
     return Number(counted.getRows()[0]?.[0]);
   } finally {
-    await connection.run(`drop table if exists ${BATCH} cascade`);
+    // What was unnested of it, too, would else take up memory until the next batch of this connection replaces it.
+    const kept = views.filter(({ materialized }) => materialized).map(({ name }) => name);
+    const drops = [BATCH, ...kept].map((name) => `drop table if exists ${identifier(name)} cascade`);
+    await connection.run(drops.join(';\n'));
   }
 }
 
@@ -80,13 +84,7 @@ export function stagedSql(table: LakeTable): string {
 
 async function createBatch(
   connection: DuckDBConnection,
-  options: {
-    readonly contract: ContractNode;
-    readonly learned: LearnedPaths;
-    readonly files: readonly BatchFile[];
-    readonly largestRecord: number;
-    readonly isSmall: boolean;
-  },
+  options: Pick<Batch, 'contract' | 'learned' | 'files' | 'largestRecord' | 'isSmall'>,
 ): Promise<void> {
   const { files } = options;
   const columns = Object.entries(columnTypes(options.contract, options.learned))
@@ -112,16 +110,11 @@ export async function createEmptyBatch(
     .map(([name, type]) => `${identifier(name)} ${type}`)
     .join(', ');
   await connection.run(`create or replace temp table ${BATCH} (${columns}, _seq integer, _list varchar)`);
-  await createViews(connection, stream, contract, []);
+  await createViews(connection, planViews(stream, contract, [], BATCH));
 }
 
-async function createViews(
-  connection: DuckDBConnection,
-  stream: StreamName,
-  contract: ContractNode,
-  learned: LearnedPaths,
-): Promise<void> {
-  const statements = planViews(stream, contract, learned, BATCH).map(
+async function createViews(connection: DuckDBConnection, views: readonly BatchView[]): Promise<void> {
+  const statements = views.map(
     ({ name, sql, materialized }) =>
       `create or replace temp ${materialized ? 'table' : 'view'} ${identifier(name)} as ${sql}`,
   );

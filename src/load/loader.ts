@@ -21,7 +21,7 @@ import { kindNames } from '../land/kinds.js';
 import type { LandedPage } from '../land/page.js';
 import type { ContractNode } from '../service/contract/node.js';
 import type { Stream } from '../service/streams.js';
-import { type BatchFile, loadBatch } from './batch.js';
+import { type Batch, type BatchFile, loadBatch } from './batch.js';
 import { checkPage } from './check-page.js';
 import { LoadError } from './load-error.js';
 import { isLoadable } from './types.js';
@@ -81,6 +81,8 @@ export function createLoader(options: {
   readonly stage: string;
   /** What of each page has to be loaded; whole pages without it. */
   readonly changes?: Changes | undefined;
+  /** Is told what the reader should know; loading goes on. */
+  readonly warn: (message: string) => void;
 }): Loader {
   const { stream, contract, changes } = options;
   const batchBytes = Math.min(BATCH.mostBytes, options.session.memoryBytes * BATCH.share);
@@ -88,6 +90,8 @@ export function createLoader(options: {
   const idle: DuckDBConnection[] = [];
   const drift = new Map<string, DriftReport>();
   const tasks: Promise<void>[] = [];
+  /** Batches that did not fit into memory beside others. */
+  const scarce: { readonly batch: Batch; readonly pages: readonly LandedPage[] }[] = [];
   let pending: LandedPage[] = [];
   let pendingBytes = 0;
   let batches = 0;
@@ -145,12 +149,9 @@ export function createLoader(options: {
       .filter((entry) => entry.kept)
       .map((entry) => entry.path)
       .sort();
-    const connection = idle.pop() ?? (await options.session.connect());
     try {
       const files = (await Promise.all(pages.map(toFile))).filter((file) => file.kept > 0);
-      if (files.length === 0) return;
-      killPoint('load.batch-begun');
-      const count = await loadBatch(connection, {
+      const batch: Batch = {
         stream: stream.name,
         contract,
         learned,
@@ -159,19 +160,63 @@ export function createLoader(options: {
         stage: options.stage,
         name,
         isSmall: pages.reduce((sum, page) => sum + bytesOf(page), 0) < SMALL_BATCH_BYTES,
-      });
+      };
+      if (files.length > 0 && !(await load(batch))) {
+        scarce.push({ batch, pages });
+        return;
+      }
+    } catch (error) {
+      fail(pages, error);
+    }
+    release(pages);
+  };
+
+  /** Loads a batch; false where it does not fit into memory beside others, and then nothing of it stays staged. */
+  const load = async (batch: Batch): Promise<boolean> => {
+    const connection = idle.pop() ?? (await options.session.connect());
+    try {
+      killPoint('load.batch-begun');
+      const count = await loadBatch(connection, batch);
       killPoint('load.batch-staged');
       loaded += count;
+      return true;
     } catch (error) {
-      const places = `pages ${pages.map((page) => page.page).join(', ')} of pass ${options.passId}`;
-      failure ??= new LoadError(`${places} cannot be loaded: ${messageOf(error)}`, {
-        cause: error,
-        hint: `the pages stay in ${options.passFolder}; run lotlake run rebuild after the cause is mended`,
-      });
+      if (batch.files.length < 2 || !isOutOfMemory(error)) throw error;
+      removeStaged(options.stage, batch.name);
+      return false;
     } finally {
-      for (const page of pages) changes?.release(page);
       idle.push(connection);
     }
+  };
+
+  /** Loads the batches that did not fit, a file at a time, now that no other is under way. */
+  const loadScarce = async (): Promise<void> => {
+    if (scarce.length > 0)
+      options.warn(
+        `${scarce.length} of ${batches} batches of ${stream.path} did not fit into memory beside others and are loaded page by page; more memory (LOTLAKE_MEMORY) spares that`,
+      );
+    for (const { batch, pages } of scarce) {
+      if (failure !== undefined || isStopped) return;
+      try {
+        for (const [i, file] of batch.files.entries())
+          await load({ ...batch, files: [file], name: `${batch.name}-${i}` });
+      } catch (error) {
+        fail(pages, error);
+      }
+      release(pages);
+    }
+  };
+
+  const fail = (pages: readonly LandedPage[], error: unknown): void => {
+    const places = `pages ${pages.map((page) => page.page).join(', ')} of pass ${options.passId}`;
+    failure ??= new LoadError(`${places} cannot be loaded: ${messageOf(error)}`, {
+      cause: error,
+      hint: `the pages stay in ${options.passFolder}; run lotlake run rebuild after the cause is mended`,
+    });
+  };
+
+  const release = (pages: readonly LandedPage[]): void => {
+    for (const page of pages) changes?.release(page);
   };
 
   const flush = (): void => {
@@ -185,6 +230,7 @@ export function createLoader(options: {
 
   const settle = async (): Promise<void> => {
     await Promise.all(tasks);
+    await loadScarce();
     for (const connection of idle) connection.closeSync();
   };
 
@@ -220,10 +266,18 @@ export function createLoader(options: {
   };
 }
 
+const isOutOfMemory = (error: unknown): boolean => messageOf(error).startsWith('Out of Memory Error');
+
+/** Removes the staged files of one batch, or of all those of a pass. */
+function removeStaged(stage: string, name: string): void {
+  for (const entry of readdirSync(stage, { recursive: true, withFileTypes: true }))
+    if (entry.isFile() && (entry.name.startsWith(`${name}-`) || entry.name === `${name}.parquet`))
+      rmSync(join(entry.parentPath, entry.name));
+}
+
 /** Removes what was staged of a pass that is given up, so that nothing of it is merged. */
 export function discardStaged(stage: string, passId: string): void {
-  for (const entry of readdirSync(stage, { recursive: true, withFileTypes: true }))
-    if (entry.isFile() && entry.name.startsWith(`${passId}-`)) rmSync(join(entry.parentPath, entry.name));
+  removeStaged(stage, passId);
   const rejects = join(stage, REJECTS_FILE);
   if (!existsSync(rejects)) return;
   const lines = readFileSync(rejects, 'utf8').split('\n');

@@ -1,11 +1,21 @@
 import { readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { DuckDBConnection } from '@duckdb/node-api';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { nightly } from '../../pipelines/nightly.js';
 import { rebuild } from '../../pipelines/rebuild.js';
 import type { ConfigInput } from '../../src/config/config.js';
 import { createWorld } from '../../src/sandbox/index.js';
-import { bareDuckDb, configFor, serve, silentReporter, temporaryFolder, WITHOUT_MARTS } from './support.js';
+import {
+  bareDuckDb,
+  configFor,
+  type PlainRow,
+  readLake,
+  serve,
+  silentReporter,
+  temporaryFolder,
+  WITHOUT_MARTS,
+} from './support.js';
 
 const world = createWorld({ vehicles: 120, seed: 9 });
 // biome-ignore lint/suspicious/noExplicitAny: records are changed on purpose
@@ -189,5 +199,42 @@ describe('values that are odd', () => {
       `select extra from '$lake/lots/**/*.parquet' where lot_id = ${odd[3].lots[0].id}`,
     );
     expect(JSON.parse(String(extra[0]?.extra))).toEqual({ seller_object: { a: 1 } });
+  });
+});
+
+const withoutRun = (rows: readonly PlainRow[] = []) => rows.map(({ run_id: _, ...row }) => row);
+
+describe('a batch that does not fit into memory', () => {
+  afterEach(() => vi.restoreAllMocks());
+
+  it('is loaded page by page when no other is under way, and the run says so', async () => {
+    pages = inPages(vehicles);
+    await nightly(job());
+    const expected = await readLake(join(folder.path, 'lake', 'current'));
+    rmSync(folder.path, { recursive: true });
+
+    const batches: string[] = [];
+    const run = DuckDBConnection.prototype.run;
+    vi.spyOn(DuckDBConnection.prototype, 'run').mockImplementation(async function (
+      this: DuckDBConnection,
+      ...given: Parameters<typeof run>
+    ) {
+      const [sql] = given;
+      const staged = / to '[^']*stage\/lots\/([^/']+)\.parquet'/.exec(sql)?.[1];
+      if (!sql.startsWith('copy') || staged === undefined) return run.apply(this, given);
+      batches.push(staged);
+      if (batches.length > 1) return run.apply(this, given);
+      await run.apply(this, [sql.split(';\n').slice(0, 5).join(';\n')]);
+      throw new Error('Out of Memory Error: failed to allocate data of size 16.0 MiB');
+    });
+    const { warnings, balance } = await nightly(job());
+    expect(warnings).toContainEqual(
+      expect.stringMatching(/^1 of 1 batches of \/cars did not fit into memory/),
+    );
+    expect(batches).toEqual([batches[0], ...pages.map((_, i) => `${batches[0]}-${i}`)]);
+    expect(balance.streams[0]).toMatchObject({ landed: vehicles.length, loaded: vehicles.length });
+    const found = await readLake(join(folder.path, 'lake', 'current'));
+    for (const table of ['vehicles', 'lots', 'prices', 'lot_images', 'checked_items', 'events'])
+      expect(withoutRun(found.get(table)), table).toEqual(withoutRun(expected.get(table)));
   });
 });
