@@ -59,8 +59,12 @@ export function fill(walk: Walk, log: readonly Answer[]): void {
   const own = log.filter(({ path }) => path === PATHS[walk.stream]);
   walk.answers.push(...own.filter(({ status }) => status === 200));
   const refused = own.filter(({ status }) => status === 401);
-  walk.hidden = [...walk.hidden, ...refused.filter(({ isProbe }) => isProbe).map(({ list }) => Number(list))];
-  if (!walk.isSealed) walk.refused = refused.filter(({ isProbe }) => !isProbe).map(({ list }) => list);
+  walk.hidden = [
+    ...walk.hidden,
+    ...refused.filter(({ asksForSource }) => asksForSource).map(({ list }) => Number(list)),
+  ];
+  if (!walk.isSealed)
+    walk.refused = refused.filter(({ asksForSource }) => !asksForSource).map(({ list }) => list);
 }
 
 /** Notes that the lake was made from passes. */

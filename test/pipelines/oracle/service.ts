@@ -35,8 +35,8 @@ export interface Answer {
   readonly status: number;
   readonly records: readonly unknown[];
   readonly total: number | null;
-  /** Whether one record was asked for, to learn the total or whether the key has a source. */
-  readonly isProbe: boolean;
+  /** Whether one record was asked for, no page of a list, to learn whether the key has a source. */
+  readonly asksForSource: boolean;
   /** Places in the order of everything that was asked and answered. */
   readonly asked: number;
   readonly answered: number;
@@ -94,7 +94,9 @@ export async function startService(world: World): Promise<Service> {
     const isProbe = query.get('per_page') === '1';
     const note = (status: number, records: readonly unknown[] = [], total: number | null = null): void => {
       const page = Number(query.get('page') ?? 1);
-      log.push({ path, list, page, minutes, status, records, total, isProbe, asked, answered: clock++ });
+      const asksForSource = isProbe && list !== '' && !query.has('page');
+      const places = { asked, answered: clock++ };
+      log.push({ path, list, page, minutes, status, records, total, asksForSource, ...places });
     };
     const refuse = (status: number) => {
       note(status);
