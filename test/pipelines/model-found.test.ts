@@ -45,7 +45,11 @@ describe('the lake knows what it should when', () => {
   ])('the key gets a source while pages come, or loses it (%o)', ({ size, mix, source, gets }) =>
     tell({
       ...{ size, mix, perPage: 2, totals: false },
-      steps: [NIGHT, { ...NIGHT, trouble: { kind: 'turn', source, after: 1, gets } }],
+      steps: [
+        NIGHT,
+        { ...NIGHT, trouble: { kind: 'turn', source, after: 1, gets } },
+        { ...NIGHT, run: 'rebuild' },
+      ],
     }),
   );
 
@@ -65,6 +69,7 @@ describe('the lake knows what it should when', () => {
         NIGHT,
         { ...NIGHT, trouble: { kind: 'turn', source: 12, after: 1, gets: true } },
         { ...NIGHT, key: [1, 3] },
+        { ...NIGHT, run: 'rebuild' },
       ],
     }));
 
