@@ -1,0 +1,27 @@
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { expect, it } from 'vitest';
+import { discardStaged, REJECTS_FILE } from '../../src/load/loader.js';
+import { temporaryFolder } from '../pipelines/support.js';
+
+it('what was staged of a pass that is given up is removed, and nothing of another', () => {
+  const folder = temporaryFolder();
+  const files = (pass: string): string[] => [
+    `vehicles/${pass}-00000.parquet`,
+    `lots/${pass}-00001.parquet`,
+    `lots/_domain=3/_month=2026-11/${pass}-00000-0.parquet`,
+  ];
+  for (const file of [...files('given-up'), ...files('other')]) {
+    mkdirSync(dirname(join(folder.path, file)), { recursive: true });
+    writeFileSync(join(folder.path, file), '');
+  }
+  const rejects = ['given-up', 'other', 'given-up'].map((pass_id) => `${JSON.stringify({ pass_id })}\n`);
+  writeFileSync(join(folder.path, REJECTS_FILE), rejects.join(''));
+
+  discardStaged(folder.path, 'given-up');
+
+  const left = readdirSync(folder.path, { recursive: true, encoding: 'utf8' });
+  expect(left.filter((path) => path.endsWith('.parquet')).sort()).toEqual(files('other').sort());
+  expect(readFileSync(join(folder.path, REJECTS_FILE), 'utf8')).toBe('{"pass_id":"other"}\n');
+  folder.remove();
+});
