@@ -17,7 +17,7 @@ const MOCKING = ['test/extract/{rate-limit,moving-list}.test.ts', 'test/pipeline
 
 /** Run with `npm run test:soak`. */
 const SLOW =
-  'test/pipelines/{disk-full,week,rate,readers,kill,kill-matrix,interrupt,inventory,held-runs,lookups,sources}.test.ts';
+  'test/pipelines/{disk-full,week,rate,readers,kill,kill-matrix,interrupt,inventory,held-runs,lookups,sources,reference}.test.ts';
 
 // biome-ignore lint/style/noDefaultExport: vitest reads the default export
 export default defineConfig({

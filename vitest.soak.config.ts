@@ -6,7 +6,7 @@ export default defineConfig({
     include: [
       'test/soak/**/*.soak.ts',
       'test/model/world/world.test.ts',
-      'test/pipelines/{disk-full,week,rate,readers,kill,kill-matrix,interrupt,inventory,held-runs,lookups,sources}.test.ts',
+      'test/pipelines/{disk-full,week,rate,readers,kill,kill-matrix,interrupt,inventory,held-runs,lookups,sources,reference}.test.ts',
     ],
     env: { LOTLAKE_WORLD: '20000' },
     testTimeout: 3_600_000,
