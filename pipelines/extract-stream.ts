@@ -217,11 +217,8 @@ async function watchSources(
   among?: readonly number[],
 ): Promise<void> {
   if (stream.name !== 'cars' || pass.manifest.kind !== 'full') return;
-  const hidden = await hiddenSources(job, client, isScroll, among);
-  const known = readPass(pass.folder).manifest.hidden;
-  const more = hidden.filter((source) => !known.includes(source));
+  const more = noteHidden(pass.folder, await hiddenSources(job, client, isScroll, among));
   if (more.length === 0) return;
-  noteHidden(pass.folder, more);
   job.reporter.warn(
     `the service refuses source ${more.join(', ')} to the key: its lots stay as the lake has them`,
   );

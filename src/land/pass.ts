@@ -134,11 +134,16 @@ export function recordPage(folder: string, page: LandedPage): void {
   }
 }
 
-/** Notes sources that the service refuses to the key, beside those that were noted before. */
-export function noteHidden(folder: string, sources: readonly number[]): void {
+/**
+ * Notes sources that the service refuses to the key, beside those that were noted before.
+ * @returns those that are new
+ */
+export function noteHidden(folder: string, sources: readonly number[]): number[] {
   const { manifest } = readPass(folder);
-  const hidden = [...new Set([...manifest.hidden, ...sources])].sort((a, b) => a - b);
-  if (hidden.length > manifest.hidden.length) writeManifest(folder, { ...manifest, hidden });
+  const more = sources.filter((source) => !manifest.hidden.includes(source));
+  const hidden = [...manifest.hidden, ...more].sort((a, b) => a - b);
+  if (more.length > 0) writeManifest(folder, { ...manifest, hidden });
+  return more;
 }
 
 /** Whether every page that a sealed pass had is still there. */

@@ -191,10 +191,10 @@ export function createLoader(options: {
 
   /** Loads the batches that did not fit, a file at a time, now that no other is under way. */
   const loadScarce = async (): Promise<void> => {
-    if (scarce.length > 0)
-      options.warn(
-        `${scarce.length} of ${batches} batches of ${stream.path} did not fit into memory beside others and are loaded page by page; more memory (LOTLAKE_MEMORY) spares that`,
-      );
+    if (scarce.length === 0 || failure !== undefined || isStopped) return;
+    options.warn(
+      `${scarce.length} of ${batches} batches of ${stream.path} did not fit into memory beside others and are loaded page by page; more memory (LOTLAKE_MEMORY) spares that`,
+    );
     for (const { batch, pages } of scarce) {
       if (failure !== undefined || isStopped) return;
       try {

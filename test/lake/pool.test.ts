@@ -52,6 +52,16 @@ describe('work on a pool of connections', () => {
     expect(ended).toEqual([1]);
   });
 
+  it('tells what failed first, whichever of them it was', async () => {
+    const use = poolOf([session.connection, await session.connect()]);
+    let failFirst = (): void => undefined;
+    const first = use(() => new Promise((_, reject) => (failFirst = () => reject(new Error('later')))));
+    const second = use((connection) =>
+      connection.run('select no_such_column').finally(() => setImmediate(failFirst)),
+    );
+    await expect(settled([first, second])).rejects.toThrow('no_such_column');
+  });
+
   it('writes with less memory than it loads with', async () => {
     const limit = (): Promise<number> =>
       scalar(
