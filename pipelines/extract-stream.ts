@@ -96,7 +96,10 @@ export async function extractStream(
     stage,
     changes,
   });
-  for (const page of pass.pages) loader.add(page);
+  for (const page of pass.pages) {
+    changes?.acceptLanded(pass.folder, page);
+    loader.add(page);
+  }
   try {
     const lists = request.lists ?? listsOf(request.sources);
     const manifest =

@@ -9,12 +9,13 @@ import {
   readFingerprints,
   writeFingerprints,
 } from '../src/lake/fingerprints.js';
-import { SCHEMA_VERSION } from '../src/lake/manifest.js';
+import { type Manifest, SCHEMA_VERSION } from '../src/lake/manifest.js';
 import { literal } from '../src/lake/session.js';
 import { lakeTables } from '../src/lake/tables.js';
 import { Changes } from '../src/land/changes.js';
-import type { BaseState } from '../src/reconcile/context.js';
+import type { BaseState, MergeContext } from '../src/reconcile/context.js';
 import { UNCHANGED } from '../src/reconcile/staged.js';
+import type { LoadedPass } from './extract-stream.js';
 import { contractFingerprint } from './find-pass.js';
 import type { Job } from './job.js';
 
@@ -39,24 +40,25 @@ function codeOf(job: Job): string {
 }
 
 /**
- * Writes the fingerprints of the records that a new snapshot was made from: those of the last one, but of vehicles that
+ * Writes the fingerprints of the records that a new state was made from: those of the last one, but of vehicles that
  * this run loaded or changed otherwise, and those that it loaded. A vehicle with a lot that the archive feed ended is
  * left out, since the feed may list it again as it was, and so is one that came otherwise first and then as it was.
+ * @param isCarried whether rows of a published snapshot were carried over: then every vehicle with a lot that was
+ *   archived otherwise than by its own record is left out
  */
 export async function recordFingerprints(
   job: Job,
-  stage: string,
-  target: string,
-  base: BaseState | undefined,
-  changes: readonly Changes[],
-): Promise<{ readonly records: number; readonly code: string }> {
+  { stage, target, base, evidence }: MergeContext,
+  passes: readonly Pick<LoadedPass, 'changes'>[],
+  isCarried = false,
+): Promise<NonNullable<Manifest['fingerprints']>> {
   const lots = globRelation(target, 'lots', true);
-  const run = literal(job.runId);
+  const run = literal(evidence.runId);
   const staged = join(stage, 'vehicles');
   const loaded = existsSync(staged)
     ? `select vehicle_id from read_parquet(${literal(join(staged, '*.parquet'))})`
     : '';
-  const archived = `select vehicle_id from ${lots} where archived_by = 'archive-feed'`;
+  const archived = `select vehicle_id from ${lots} where ${isCarried ? "archived_by <> 'feed'" : "archived_by = 'archive-feed'"}`;
   const changed = [
     `select vehicle_id from ${lots} where run_id = ${run}`,
     `select vehicle_id from ${globRelation(target, 'vehicles', false)} where run_id = ${run}`,
@@ -71,7 +73,7 @@ export async function recordFingerprints(
     [archived, ...otherwise, ...partlyDelivered(stage, lots, loaded)].join(' union all '),
   );
   const log = new FingerprintLog();
-  for (const { fresh } of changes) log.addAll(fresh);
+  for (const { changes } of passes) if (changes !== undefined) log.addAll(changes.fresh);
   const kept = mergeFingerprints(knownRecords(job, base), Fingerprints.none, stale);
   const added = mergeFingerprints(log.sorted(), Fingerprints.none, ended);
   const all = mergeFingerprints(kept, added, new Float64Array(0));

@@ -14,6 +14,7 @@ import type { BaseState, MergeContext } from '../src/reconcile/context.js';
 import { streams } from '../src/service/streams.js';
 import type { LoadedPass } from './extract-stream.js';
 import { contractFingerprint } from './find-pass.js';
+import { recordFingerprints, watchChanges } from './fingerprints.js';
 import {
   discard,
   evidenceOf,
@@ -48,18 +49,20 @@ export function rebuild(options: JobOptions): Promise<RunResult> {
         const folder = isLast ? target : join(job.work, `state-${i}`);
         job.reporter.step('replay', `${night.runId} (${i + 1} of ${nights.length})`);
         last = await replay(job, night, folder, state);
-        all.push(...last.passes);
+        // Each has the fingerprints of its records, which only the state of its night needs.
+        all.push(...last.passes.map(({ changes: _, ...pass }) => pass));
         if (!isLast) state = await sealed(job, folder, last);
       }
       if (last === undefined) throw new LandError('no night was replayed');
       await recordRun(job, all, last.merged);
       const published = currentSnapshot(job.layout);
+      let isCarried = false;
       if (published !== undefined) {
         job.reporter.step('carry over', 'what only the published snapshot knows');
-        await carryOverIfReadable(job, last.merged.context, published);
+        isCarried = await carryOverIfReadable(job, last.merged.context, published);
       }
-      // The records come with no fingerprints: the next night reads all of them.
-      return await modelAndPublish(job, target, all, last.merged, null);
+      const fingerprints = await recordFingerprints(job, last.merged.context, last.passes, isCarried);
+      return await modelAndPublish(job, target, all, last.merged, fingerprints);
     } catch (error) {
       discard(job, target, error);
       throw error;
@@ -68,19 +71,23 @@ export function rebuild(options: JobOptions): Promise<RunResult> {
 }
 
 /** A snapshot that cannot be read is what a rebuild is for: it carries nothing over and the run says so. */
-async function carryOverIfReadable(job: Job, context: MergeContext, published: string): Promise<void> {
+async function carryOverIfReadable(job: Job, context: MergeContext, published: string): Promise<boolean> {
   try {
-    await carryOver(context, published);
+    return await carryOver(context, published);
   } catch (error) {
     if (!(error instanceof LakeError)) throw error;
     job.reporter.warn(`nothing is carried over from ${published}: ${error.message}`);
+    return false;
   }
 }
 
 /** The state of a replayed night, as the base of the next. */
 async function sealed(job: Job, folder: string, night: Replayed): Promise<BaseState> {
-  const { evidence, base } = night.merged.context;
-  const facts = { run_id: evidence.runId, ...passTimes(base, evidence, night.passes, night.merged.sources) };
+  const { evidence, base, stage } = night.merged.context;
+  const fingerprints = await recordFingerprints(job, night.merged.context, night.passes);
+  rmSync(stage, { recursive: true, force: true });
+  const times = passTimes(base, evidence, night.passes, night.merged.sources);
+  const facts = { run_id: evidence.runId, fingerprints, ...times };
   return { folder, manifest: await sealState(job.session.connection, folder, facts, job.schemas) };
 }
 
@@ -145,7 +152,6 @@ async function replay(
     { ...job, config: { ...job.config, allowShrink: true } },
     { target, stage, base, passes, evidence },
   );
-  rmSync(stage, { recursive: true, force: true });
   return { passes, merged };
 }
 
@@ -161,15 +167,18 @@ async function loadPass(job: Job, pass: Pass, stage: string): Promise<LoadedPass
     passFolder: pass.folder,
     stage,
   });
+  const changes = name === 'cars' ? watchChanges(job, undefined, pass.manifest.pass_id) : undefined;
   const isSameContract = pass.manifest.contract === contractFingerprint(job, name);
   let records = 0;
   let bytes = 0;
   try {
-    for (const [i, page] of pass.pages.entries()) {
+    for (const [i, landed] of pass.pages.entries()) {
       job.signal?.throwIfAborted();
-      loader.add(
-        isSameContract ? page : await rescanPage(page, pass.folder, contract, streams[name].idField),
-      );
+      const page = isSameContract
+        ? landed
+        : await rescanPage(landed, pass.folder, contract, streams[name].idField);
+      changes?.acceptLanded(pass.folder, page);
+      loader.add(page);
       records += page.records;
       bytes += page.bytes;
       job.reporter.progress(name, i + 1, pass.pages.length, records, bytes);
@@ -180,5 +189,5 @@ async function loadPass(job: Job, pass: Pass, stage: string): Promise<LoadedPass
   }
   const loaded = await loader.finish();
   job.drift.push(...loaded.drift);
-  return { manifest: pass.manifest, ...loaded };
+  return { manifest: pass.manifest, ...loaded, changes };
 }

@@ -5,11 +5,17 @@ import { indexAbove } from './sorted.js';
 /** File of a snapshot with the fingerprints of the records that it was made from. */
 export const FINGERPRINTS = 'fingerprints.bin';
 
+/** Ids of vehicles and the hashes of their records, in parallel. */
+export interface Prints {
+  readonly ids: Float64Array;
+  readonly hashes: BigUint64Array;
+}
+
 /**
  * Fingerprints of the vehicles' records that the lake was last made from, so that a record which comes again as it was
  * need not be loaded again. A cache: a vehicle that it lacks is loaded.
  */
-export class Fingerprints {
+export class Fingerprints implements Prints {
   static readonly none = new Fingerprints(new Float64Array(0), new BigUint64Array(0));
 
   /** @param ids ascending, each once */
@@ -31,38 +37,58 @@ export function readFingerprints(snapshot: string, records: number): Fingerprint
   if (!existsSync(path)) return Fingerprints.none;
   const bytes = readFileSync(path);
   if (bytes.length !== records * 16) return Fingerprints.none;
-  const { buffer } = Uint8Array.from(bytes);
-  return new Fingerprints(
-    new Float64Array(buffer, 0, records),
-    new BigUint64Array(buffer, records * 8, records),
-  );
+  const { ids, hashes } = printsOf(Uint8Array.from(bytes));
+  return new Fingerprints(ids, hashes);
 }
 
-/** Writes fingerprints into a snapshot: the ids as doubles, then the hashes, in the byte order of the machine. */
-export function writeFingerprints(snapshot: string, { ids, hashes }: Fingerprints): void {
-  const path = join(snapshot, FINGERPRINTS);
-  writeFileSync(path, new Uint8Array(ids.buffer, ids.byteOffset, ids.byteLength));
-  writeFileSync(path, new Uint8Array(hashes.buffer, hashes.byteOffset, hashes.byteLength), { flag: 'a' });
+/** Writes fingerprints into a snapshot. */
+export function writeFingerprints(snapshot: string, prints: Fingerprints): void {
+  writeFileSync(join(snapshot, FINGERPRINTS), bytesOf(prints));
+}
+
+/** Bytes of one fingerprint on disk. */
+export const PRINT_BYTES = 16;
+
+/** Prints as they are on disk: the ids as doubles, then the hashes, in the byte order of the machine. */
+export function bytesOf({ ids, hashes }: Prints): Uint8Array {
+  const bytes = new Uint8Array(ids.length * PRINT_BYTES);
+  const { ids: toIds, hashes: toHashes } = printsOf(bytes);
+  toIds.set(ids);
+  toHashes.set(hashes);
+  return bytes;
+}
+
+/** Prints of bytes that {@link bytesOf} gave; they share memory. */
+export function printsOf({ buffer, length }: Uint8Array): Prints {
+  const count = length / PRINT_BYTES;
+  return { ids: new Float64Array(buffer, 0, count), hashes: new BigUint64Array(buffer, count * 8, count) };
 }
 
 /** Gathers fingerprints in the order in which records come. */
-export class FingerprintLog {
+export class FingerprintLog implements Prints {
   #ids = new Float64Array(1024);
   #hashes = new BigUint64Array(1024);
   #length = 0;
 
   add(id: number, hash: bigint): void {
-    if (this.#length === this.#ids.length) this.#grow();
+    this.#grow(this.#length + 1);
     this.#ids[this.#length] = id;
     this.#hashes[this.#length++] = hash;
   }
 
-  addAll(log: FingerprintLog): void {
-    for (let i = 0; i < log.#length; i++) this.add(log.#ids[i] ?? 0, log.#hashes[i] ?? 0n);
+  addAll({ ids, hashes }: Prints): void {
+    this.#grow(this.#length + ids.length);
+    this.#ids.set(ids, this.#length);
+    this.#hashes.set(hashes, this.#length);
+    this.#length += ids.length;
   }
 
   get ids(): Float64Array {
     return this.#ids.subarray(0, this.#length);
+  }
+
+  get hashes(): BigUint64Array {
+    return this.#hashes.subarray(0, this.#length);
   }
 
   /** By id; a vehicle that came with different records is left out. */
@@ -81,9 +107,11 @@ export class FingerprintLog {
     return new Fingerprints(out.#ids.slice(0, out.#length), out.#hashes.slice(0, out.#length));
   }
 
-  #grow(): void {
-    const ids = new Float64Array(this.#length * 2);
-    const hashes = new BigUint64Array(this.#length * 2);
+  #grow(least: number): void {
+    if (least <= this.#ids.length) return;
+    const size = Math.max(least, this.#length * 2);
+    const ids = new Float64Array(size);
+    const hashes = new BigUint64Array(size);
     ids.set(this.#ids);
     hashes.set(this.#hashes);
     this.#ids = ids;

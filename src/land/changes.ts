@@ -1,7 +1,23 @@
 import { hash } from 'node:crypto';
-import { closeSync, mkdirSync, openSync, rmSync, writeSync } from 'node:fs';
+import {
+  closeSync,
+  mkdirSync,
+  openSync,
+  readSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+  writeSync,
+} from 'node:fs';
 import { join } from 'node:path';
-import { FingerprintLog, type Fingerprints } from '../lake/fingerprints.js';
+import {
+  bytesOf,
+  FingerprintLog,
+  type Fingerprints,
+  PRINT_BYTES,
+  type Prints,
+  printsOf,
+} from '../lake/fingerprints.js';
 import { unwritable } from './land-error.js';
 import type { LandedPage } from './page.js';
 
@@ -15,8 +31,47 @@ export interface FreshRecords {
 /** First 64 bits of the SHA-1 of a record as it is landed. */
 const fingerprintOf = (line: Uint8Array): bigint => hash('sha1', line, 'buffer').readBigUInt64LE(0);
 
+/** File of a pass with the fingerprints of its records, page by page. */
+const PRINTS = 'fingerprints.bin';
+
+/** Where the fingerprints of a page are in the file of its pass. */
+export interface PrintsPlace {
+  readonly offset: number;
+  readonly records: number;
+}
+
+/** Keeps the fingerprints of a page with its pass, so that whatever makes a snapshot of it later knows them. */
+export function keepPrints(folder: string, prints: Prints): PrintsPlace {
+  const path = join(folder, PRINTS);
+  const offset = statSync(path, { throwIfNoEntry: false })?.size ?? 0;
+  try {
+    writeFileSync(path, bytesOf(prints), { flag: 'a' });
+  } catch (error) {
+    throw unwritable(path, error);
+  }
+  return { offset, records: prints.ids.length };
+}
+
+/** The fingerprints of a landed page; none where the file of its pass is not whole. */
+function readPrints(folder: string, { offset, records }: PrintsPlace): Prints {
+  const bytes = new Uint8Array(records * PRINT_BYTES);
+  const path = join(folder, PRINTS);
+  const size = statSync(path, { throwIfNoEntry: false })?.size ?? 0;
+  if (size < offset + bytes.length) return printsOf(new Uint8Array(0));
+  const file = openSync(path, 'r');
+  try {
+    readSync(file, bytes, 0, bytes.length, offset);
+  } finally {
+    closeSync(file);
+  }
+  return printsOf(bytes);
+}
+
 /** Sees the records of one page while they are landed, and keeps those that the lake was not made from. */
 export class PageChanges {
+  /** Fingerprints of all records that have an id. */
+  readonly prints = new FingerprintLog();
+  /** Those of the records that the lake was not made from. */
   readonly fresh = new FingerprintLog();
   readonly unchanged: number[] = [];
   records = 0;
@@ -35,6 +90,7 @@ export class PageChanges {
     for (const [i, end] of ends.entries()) {
       const id = ids[i] ?? Number.NaN;
       const print = fingerprintOf(lines.subarray(start, end));
+      if (!Number.isNaN(id)) this.prints.add(id, print);
       if (this.known.has(id, print)) {
         this.#write(lines.subarray(from, start));
         from = end;
@@ -91,6 +147,11 @@ export class Changes {
   /** Begins a page; `name` tells it from the others of the pass. */
   open(name: string): PageChanges {
     return new PageChanges(join(this.folder, name), this.known);
+  }
+
+  /** Counts a page that another run landed and whose records are all loaded. */
+  acceptLanded(passFolder: string, page: LandedPage): void {
+    if (page.fits && page.prints !== undefined) this.fresh.addAll(readPrints(passFolder, page.prints));
   }
 
   /** Counts a page that is landed; one whose records need a closer look is read whole, and its records are not known. */

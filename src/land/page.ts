@@ -8,7 +8,7 @@ import { z } from 'zod';
 import { killPoint } from '../config/kill-point.js';
 import { envelopeSchema } from '../service/contract/envelope.js';
 import type { ContractNode } from '../service/contract/node.js';
-import type { PageChanges } from './changes.js';
+import type { PageChanges, PrintsPlace } from './changes.js';
 import { unwritable } from './land-error.js';
 import { LineBuffers } from './line-buffers.js';
 import { PageError } from './page-error.js';
@@ -40,6 +40,8 @@ export interface LandedPage {
   readonly fits: boolean;
   /** Whether some record is JSON that DuckDB does not take. */
   readonly irregular: boolean;
+  /** Where the fingerprints of its records are; of pages over vehicles alone, and not of those from before they were kept. */
+  readonly prints?: PrintsPlace | undefined;
   readonly drift: readonly Drift[];
   readonly misfits: readonly Misfit[];
   readonly requestedAt: string;

@@ -5,7 +5,7 @@ import { instant } from '../extract/instant.js';
 import type { PageSink } from '../extract/walk.js';
 import type { ContractNode } from '../service/contract/node.js';
 import type { Stream } from '../service/streams.js';
-import type { Changes } from './changes.js';
+import { type Changes, keepPrints } from './changes.js';
 import { digestOf, type LandedPage, landPage, pagingOf, unnamedIn } from './page.js';
 import { type Pass, recordPage } from './pass.js';
 
@@ -56,6 +56,7 @@ export function createSink(
         digest: digestOf(scan.ids, scan.bytes),
         fits: scan.misfits.length === 0 && scan.utf8 && !scan.irregular,
         irregular: scan.irregular,
+        prints: seen === undefined ? undefined : keepPrints(pass.folder, seen.prints),
         drift: scan.drift,
         misfits: scan.misfits,
         requestedAt,

@@ -83,7 +83,7 @@ async function describeSnapshot(
 export async function sealState(
   connection: DuckDBConnection,
   folder: string,
-  facts: Omit<SnapshotFacts, 'snapshot_id' | 'pipeline' | 'created_at' | 'pass_ids' | 'fingerprints'>,
+  facts: Omit<SnapshotFacts, 'snapshot_id' | 'pipeline' | 'created_at' | 'pass_ids'>,
   schemas: ReadonlyMap<string, TableSchema>,
 ): Promise<Manifest> {
   const rest = {
@@ -91,7 +91,6 @@ export async function sealState(
     pipeline: 'rebuild',
     created_at: new Date().toISOString(),
     pass_ids: [],
-    fingerprints: null,
   };
   const own = ownTables.filter((table) => table.name !== 'runs');
   const manifest = await describeSnapshot(connection, folder, { ...facts, ...rest }, schemas, [], own);

@@ -1,8 +1,9 @@
-import { readdirSync, rmSync } from 'node:fs';
+import { readdirSync, rmSync, truncateSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { saveLookup } from '../../pipelines/lookup.js';
 import { nightly } from '../../pipelines/nightly.js';
+import { rebuild } from '../../pipelines/rebuild.js';
 import { lookupOf } from '../../src/cli/commands/lookup.js';
 import { createWorld } from '../../src/sandbox/index.js';
 import { configFor, lastPage, serve, silentReporter, temporaryFolder, WITHOUT_MARTS } from './support.js';
@@ -22,16 +23,18 @@ let service: Awaited<ReturnType<typeof serve>>;
 let feed: readonly unknown[];
 /** A page behind the first one. */
 let behind: readonly unknown[];
+let isBehindBroken: boolean;
 let archive: readonly unknown[];
 let looked: unknown;
 let now: number;
 
 beforeEach(async () => {
-  [feed, behind, archive, looked, now] = [records, [], [], undefined, START];
+  [feed, behind, isBehindBroken, archive, looked, now] = [records, [], false, [], undefined, START];
   folder = temporaryFolder();
   service = await serve(({ pathname, searchParams }) => {
     if (pathname === '/api/cars') {
-      if (searchParams.get('page') === '2') return { body: lastPage(behind) };
+      if (searchParams.get('page') === '2')
+        return isBehindBroken ? { status: 403, body: { message: 'no' } } : { body: lastPage(behind) };
       const next = behind.length === 0 ? null : '?page=2';
       return { body: { ...lastPage(feed), links: { next } } };
     }
@@ -52,8 +55,8 @@ const job = () => {
 const at = (ms: number): string => new Date(ms).toISOString();
 
 /** Runs a night and gives how many records of the feed came unchanged. */
-async function night(): Promise<number | undefined> {
-  now += 86_400_000;
+async function night(hours = 24): Promise<number | undefined> {
+  now += hours * 3_600_000;
   const { balance } = await nightly(job());
   return balance.streams.find(({ stream }) => stream === 'cars')?.unchanged;
 }
@@ -120,6 +123,56 @@ describe('a record that comes as it was', () => {
     [feed, behind] = [[changed, ...others], []];
     await night();
     expect(await lotsOfVehicle()).toEqual(active(123_456));
+  });
+
+  it('is known after a pass that a second run went on with', async () => {
+    [feed, behind] = [[vehicle], others];
+    isBehindBroken = true;
+    await expect(night()).rejects.toThrow('403');
+    isBehindBroken = false;
+    expect(await night(1)).toBe(0);
+    expect(await night()).toBe(records.length);
+  });
+
+  it('is known after a rebuild', async () => {
+    await night();
+    const changed = { ...vehicle, lots: vehicle.lots.map((lot: object) => ({ ...lot, bid: 123_456 })) };
+    feed = [changed, ...others];
+    await night();
+    await rebuild(job());
+    expect(await night()).toBe(records.length);
+    expect(await lotsOfVehicle()).toEqual(active(123_456));
+  });
+
+  it('is read again after a rebuild where the vehicle had left', async () => {
+    await night();
+    feed = others;
+    await night();
+    await rebuild(job());
+    feed = records;
+    expect(await night()).toBe(others.length);
+    expect(await lotsOfVehicle()).toEqual(active());
+  });
+
+  it('is read again after a rebuild from less than all landing where the vehicle had left', async () => {
+    await night();
+    feed = others;
+    await night();
+    const landing = join(folder.path, 'landing', 'cars');
+    rmSync(join(landing, readdirSync(landing)[0] ?? ''), { recursive: true });
+    await rebuild(job());
+    feed = records;
+    expect(await night()).toBe(others.length);
+    expect(await lotsOfVehicle()).toEqual(active());
+  });
+
+  it('is read again where the fingerprints of a pass are lost', async () => {
+    await night();
+    const landing = join(folder.path, 'landing', 'cars');
+    for (const id of readdirSync(landing)) truncateSync(join(landing, id, 'fingerprints.bin'), 16);
+    await rebuild(job());
+    expect(await night()).toBe(0);
+    expect(await night()).toBe(records.length);
   });
 
   it('is read again where the fingerprints are lost', async () => {
