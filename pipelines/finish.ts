@@ -95,6 +95,7 @@ export async function reconcileInto(
   const context: MergeContext = {
     connection: job.session.connection,
     connect: job.session.connect,
+    alone: job.session.alone,
     schemas: job.schemas,
     stage: options.stage,
     target: options.target,
@@ -135,8 +136,7 @@ export async function reconcileModelPublish(
     const evidence = evidenceOf(job.runId, job.startedAt.toISOString(), passes);
     const merged = await reconcileInto(job, { target, stage, base, passes, evidence, closings });
     await recordRun(job, passes, merged);
-    const changes = passes.flatMap((pass) => pass.changes ?? []);
-    const fingerprints = await recordFingerprints(job, stage, target, base, changes);
+    const fingerprints = await recordFingerprints(job, merged.context, passes);
     return await modelAndPublish(job, target, passes, merged, fingerprints);
   } catch (error) {
     discard(job, target, error);
@@ -209,6 +209,11 @@ export async function modelAndPublish(
     tests,
     'nothing was published and the last snapshot stays current; lotlake test --kept --show shows the rows',
   );
+  const times = job.session.timesAlone;
+  if (times > 0)
+    job.reporter.warn(
+      `${times} ${times === 1 ? 'step' : 'steps'} of merging and modelling did not fit into ${job.config.memory} beside others and ran again alone; more memory (LOTLAKE_MEMORY) spares that`,
+    );
   killPoint('model.tested');
   job.reporter.step('publish', job.runId);
   const manifest = await sealSnapshot(
@@ -266,9 +271,10 @@ async function modelAndTest(
 ): Promise<{ readonly models: ModelResult[]; readonly tests: TestResult[] }> {
   const { connection } = job.session;
   return inWarehouse(job.session, target, async (second) => {
+    const { alone } = job.session;
     const beside = [second];
-    const models = await runModels(connection, { ...job.modelling, target, parquet: PARQUET, beside });
-    const tests = await runDataTests(connection, job.modelling, beside);
+    const models = await runModels(connection, { ...job.modelling, target, parquet: PARQUET, beside, alone });
+    const tests = await runDataTests(connection, job.modelling, beside, alone);
     const run = { run_id: job.runId, pipeline: job.pipeline, started_at: job.startedAt.toISOString() };
     await keepFailedRows(connection, tests, run, job.layout.failedTests);
     return { models, tests };

@@ -8,6 +8,7 @@ import { openClient } from '../src/extract/open-client.js';
 import { diskFullError } from '../src/lake/disk-full.js';
 import { type Layout, layoutOf } from '../src/lake/layout.js';
 import { takeLock } from '../src/lake/lock.js';
+import { assertMemory, outOfMemoryError } from '../src/lake/out-of-memory.js';
 import { describeTable, type TableSchema } from '../src/lake/schema.js';
 import { interruptOn, openSession, type Session } from '../src/lake/session.js';
 import { lakeTables } from '../src/lake/tables.js';
@@ -57,17 +58,19 @@ export interface Job extends JobOptions {
 
 /**
  * Runs a pipeline under the lock of its output folder and cleans up after it, whatever happens. Throws LakeError
- * (LAKE_LOCKED, LAKE_DISK_FULL) and what the stages throw.
+ * (LAKE_LOCKED, LAKE_DISK_FULL, LAKE_OUT_OF_MEMORY) and what the stages throw.
  */
 export async function runJob<T>(
   pipeline: string,
   options: JobOptions,
   work: (job: Job) => Promise<T>,
 ): Promise<T> {
+  assertMemory(options.config.memory);
   try {
     return await runLocked(pipeline, options, work);
   } catch (error) {
-    throw diskFullError(error, options.config.output) ?? error;
+    const { output, memory } = options.config;
+    throw diskFullError(error, output) ?? outOfMemoryError(error, memory) ?? error;
   }
 }
 

@@ -3,6 +3,7 @@ import { isAbsolute, resolve } from 'node:path';
 import { z } from 'zod';
 import { enumerations } from '../service/contract/enumerations.js';
 import { ConfigError } from './config-error.js';
+import { amountOf, bytesOfAmount, defaultMemory, MEMORY } from './memory.js';
 
 /** Full passes of a stream that are kept where the configuration names none. */
 export const DEFAULT_PASSES = 3;
@@ -36,8 +37,14 @@ const settings = z.object({
   memory: z
     .string()
     .regex(/^\d+(\.\d+)?\s*(KB|MB|GB|KiB|MiB|GiB)$/i, 'an amount such as 800MB')
-    .default('700MB')
-    .describe('Memory limit of DuckDB; the process needs about 400 MB more.'),
+    .refine(
+      (amount) => bytesOfAmount(amount) >= MEMORY.least,
+      `less than the ${amountOf(MEMORY.least)} that a night of the real service takes`,
+    )
+    .optional()
+    .describe(
+      'Memory limit of DuckDB, at least 700MB; the process takes up to 900 MB more. By default a quarter of what the machine or its container has, from 700MB to 4GB.',
+    ),
   threads: count.max(256).optional().describe('Threads of DuckDB; all cores by default.'),
   log: z
     .enum(['silent', 'warn', 'info', 'debug'])
@@ -78,7 +85,7 @@ const settings = z.object({
 });
 
 /** Settings after validation: complete, typed and read-only; `output` is absolute. */
-export type Config = Readonly<z.output<typeof settings>>;
+export type Config = Readonly<z.output<typeof settings> & { memory: string }>;
 
 /** Settings as flags or a file give them. */
 export type ConfigInput = Partial<z.input<typeof settings>>;
@@ -128,7 +135,11 @@ export function readConfig(
       `output: ${resolve(cwd, output)} has one of the characters * ? [ ] { }`,
       'use a folder without them',
     );
-  return { ...parsed.data, output: isAbsolute(output) ? output : resolve(cwd, output) };
+  return {
+    ...parsed.data,
+    memory: parsed.data.memory ?? defaultMemory(),
+    output: isAbsolute(output) ? output : resolve(cwd, output),
+  };
 }
 
 function readFile(path: string): Record<string, unknown> {

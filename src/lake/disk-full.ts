@@ -27,6 +27,7 @@ function isDiskFull(error: Error): boolean {
   return !(error instanceof LotlakeError) && SAID.test(error.message);
 }
 
-function causesOf(error: unknown): readonly Error[] {
+/** An error and what caused it. */
+export function causesOf(error: unknown): readonly Error[] {
   return error instanceof Error ? [error, ...causesOf(error.cause)] : [];
 }

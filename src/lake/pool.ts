@@ -1,31 +1,78 @@
 import type { DuckDBConnection } from '@duckdb/node-api';
-import pLimit from 'p-limit';
+import pLimit, { type LimitFunction } from 'p-limit';
+import { isOutOfMemory } from './out-of-memory.js';
+import type { Session } from './session.js';
+
+/** Work on a connection of a pool. */
+export type Work<T> = (connection: DuckDBConnection) => Promise<T>;
 
 /**
- * Runs work on one of some connections, as soon as one is free. Once work has failed none begins any more, and what
- * fails after that throws what failed first.
+ * Runs work on one of some connections, as soon as one is free. Work that does not fit into memory beside other work
+ * runs again when nothing else is under way. Once work has failed none begins any more, and what fails after that throws
+ * what failed first.
+ * @param again what runs the second time; the same work by default
  */
-export type UseConnection = <T>(work: (connection: DuckDBConnection) => Promise<T>) => Promise<T>;
+export type UseConnection = <T>(work: Work<T>, again?: Work<T>) => Promise<T>;
 
-/** Shares work among connections to one database, each of which has what the work needs. */
-export function poolOf(connections: readonly DuckDBConnection[]): UseConnection {
+/**
+ * Shares work among connections to one database, each of which has what the work needs.
+ * @param alone gives work all the memory of the database; without it nothing runs twice
+ */
+export function poolOf(connections: readonly DuckDBConnection[], alone?: Session['alone']): UseConnection {
   const idle = [...connections];
   const limit = pLimit(connections.length);
+  const oneAfterTheOther = pLimit(1);
   let failure: { readonly error: unknown } | undefined;
-  return (work) =>
-    limit(async () => {
-      if (failure !== undefined) throw failure.error;
-      const connection = idle.pop();
-      if (connection === undefined) throw new TypeError('a pool needs a connection');
-      try {
-        return await work(connection);
-      } catch (error) {
-        failure ??= { error };
-        throw failure.error;
-      } finally {
-        idle.push(connection);
-      }
-    });
+  const run = async <T>(work: Work<T>, isFinal: (error: unknown) => boolean): Promise<T> => {
+    if (failure !== undefined) throw failure.error;
+    const connection = idle.pop();
+    if (connection === undefined) throw new TypeError('a pool needs a connection');
+    try {
+      return await work(connection);
+    } catch (error) {
+      if (!isFinal(error)) throw error;
+      failure ??= { error };
+      throw failure.error;
+    } finally {
+      idle.push(connection);
+    }
+  };
+  const runsAgain = (error: unknown): boolean =>
+    alone !== undefined && failure === undefined && isOutOfMemory(error);
+  return async (work, again = work) => {
+    try {
+      return await limit(() => run(work, (error) => !runsAgain(error)));
+    } catch (error) {
+      if (alone === undefined || !runsAgain(error)) throw error;
+      return oneAfterTheOther(() =>
+        holdingAll(limit, connections.length, () => alone(() => run(again, () => true))),
+      );
+    }
+  };
+}
+
+/** Runs work once it has every place of a limit, so that nothing is under way beside it. */
+async function holdingAll<T>(limit: LimitFunction, places: number, work: () => Promise<T>): Promise<T> {
+  let release = (): void => undefined;
+  const released = new Promise<void>((resolve) => {
+    release = resolve;
+  });
+  const taken = Array.from(
+    { length: places },
+    () =>
+      new Promise<void>((resolve) => {
+        void limit(() => {
+          resolve();
+          return released;
+        });
+      }),
+  );
+  await Promise.all(taken);
+  try {
+    return await work();
+  } finally {
+    release();
+  }
 }
 
 /**

@@ -1,5 +1,6 @@
 import { mkdirSync } from 'node:fs';
 import { type DuckDBConnection, DuckDBInstance } from '@duckdb/node-api';
+import { bytesOfAmount } from '../config/memory.js';
 
 /** Limits of one DuckDB database. */
 export interface SessionOptions {
@@ -26,20 +27,13 @@ export interface Session {
    * Runs work that writes large files, with less of the memory: what Parquet writers hold comes on top of DuckDB's limit.
    */
   whileWriting<T>(work: () => Promise<T>): Promise<T>;
+  /** Runs work with all of the memory once more, because it did not fit into it beside other work. */
+  alone<T>(work: () => Promise<T>): Promise<T>;
+  /** How often work ran alone. */
+  readonly timesAlone: number;
   /** Ends what the database is doing; the statements under way fail. */
   interrupt(): void;
   close(): void;
-}
-
-const UNITS: Readonly<Record<string, number>> = {
-  ...{ kb: 1e3, mb: 1e6, gb: 1e9 },
-  ...{ kib: 2 ** 10, mib: 2 ** 20, gib: 2 ** 30 },
-};
-
-/** Bytes of an amount such as `700MB`. */
-function bytesOf(amount: string): number {
-  const unit = amount.replace(/^[\d.\s]+/, '').toLowerCase();
-  return Number.parseFloat(amount) * (UNITS[unit] ?? Number.NaN);
 }
 
 /** Share of the memory that is the limit while large files are written. */
@@ -65,20 +59,36 @@ export async function openSession(options: SessionOptions): Promise<Session> {
     return connection;
   };
   const connection = await connect();
-  const memoryBytes = bytesOf(options.memory);
-  const limit = (share: number): Promise<unknown> =>
-    connection.run(`set memory_limit = '${Math.floor(memoryBytes * share)}B'`);
+  const memoryBytes = bytesOfAmount(options.memory);
+  let share = 1;
+  let timesAlone = 0;
+  /** Runs work with a share of the memory as the limit. */
+  const within = async <T>(given: number, work: () => Promise<T>): Promise<T> => {
+    const before = share;
+    const limit = async (next: number): Promise<void> => {
+      share = next;
+      // Where so much cannot be given back at once the limit stays as it is.
+      await connection.run(`set memory_limit = '${Math.floor(memoryBytes * next)}B'`).catch(() => undefined);
+    };
+    await limit(given);
+    try {
+      return await work();
+    } finally {
+      await limit(before);
+    }
+  };
   return {
     memoryBytes,
     instance,
     connection,
     connect,
-    whileWriting: async (work) => {
-      // Where so much cannot be given back at once the limit stays as it is.
-      await limit(WRITING_SHARE).catch(() => undefined);
-      const result = await work();
-      await limit(1);
-      return result;
+    whileWriting: (work) => within(WRITING_SHARE, work),
+    alone: (work) => {
+      timesAlone++;
+      return within(1, work);
+    },
+    get timesAlone() {
+      return timesAlone;
     },
     interrupt: () => {
       for (const each of open) {

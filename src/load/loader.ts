@@ -15,6 +15,7 @@ import type { DuckDBConnection } from '@duckdb/node-api';
 import pLimit from 'p-limit';
 import { killPoint } from '../config/kill-point.js';
 import { messageOf } from '../config/lotlake-error.js';
+import { isOutOfMemory } from '../lake/out-of-memory.js';
 import { literal, type Session } from '../lake/session.js';
 import type { Changes } from '../land/changes.js';
 import { kindNames } from '../land/kinds.js';
@@ -265,8 +266,6 @@ export function createLoader(options: {
     },
   };
 }
-
-const isOutOfMemory = (error: unknown): boolean => messageOf(error).startsWith('Out of Memory Error');
 
 /** Removes the staged files of one batch, or of all those of a pass. */
 function removeStaged(stage: string, name: string): void {

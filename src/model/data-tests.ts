@@ -1,7 +1,7 @@
 import type { DuckDBConnection } from '@duckdb/node-api';
 import { messageOf } from '../config/lotlake-error.js';
 import { poolOf, settled } from '../lake/pool.js';
-import { identifier, type Row, row, rows, scalar } from '../lake/session.js';
+import { identifier, type Row, row, rows, type Session, scalar } from '../lake/session.js';
 import { type Check, readChecks } from './checks.js';
 import { ModelError } from './model-error.js';
 import { type Model, readModels } from './model-files.js';
@@ -28,13 +28,15 @@ export interface DataTestOptions {
  * Runs the tests of every model and the checks across tables on a connection that has the lake tables and the marts.
  * Throws ModelError (MODEL_FAILED) where a test cannot be run; failing rows are results, not errors.
  * @param beside further connections that share the work; they see what the first one sees
+ * @param alone gives a test all of the memory where it does not fit into it beside others
  */
 export async function runDataTests(
   connection: DuckDBConnection,
   { models = readModels(), checks = readChecks() }: DataTestOptions = {},
   beside: readonly DuckDBConnection[] = [],
+  alone?: Session['alone'],
 ): Promise<TestResult[]> {
-  const use = poolOf([connection, ...beside]);
+  const use = poolOf([connection, ...beside], alone);
   const ofModels = models.map((model) => use((own) => runModelTests(own, model)));
   const ofChecks = checks.map((check) => use(async (own) => [await runTest(own, check)]));
   return (await settled([...ofModels, ...ofChecks])).flat();

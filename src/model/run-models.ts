@@ -1,11 +1,11 @@
-import { mkdirSync } from 'node:fs';
+import { mkdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import type { DuckDBConnection } from '@duckdb/node-api';
 import { killPoint } from '../config/kill-point.js';
 import { messageOf } from '../config/lotlake-error.js';
 import { viewOn } from '../lake/files.js';
 import { poolOf, settled } from '../lake/pool.js';
-import { identifier, literal, rows, scalar } from '../lake/session.js';
+import { identifier, literal, rows, type Session, scalar } from '../lake/session.js';
 import { type ModelNode, planModels } from './graph.js';
 import { ModelError } from './model-error.js';
 import { type Model, readModels } from './model-files.js';
@@ -21,6 +21,8 @@ export interface RunModelsOptions {
   readonly models?: readonly Model[];
   /** Further connections that work on models which do not read each other; they see what the first one sees. */
   readonly beside?: readonly DuckDBConnection[] | undefined;
+  /** Gives a model all of the memory where it does not fit into it beside others. */
+  readonly alone?: Session['alone'] | undefined;
 }
 
 /** A model that was computed and written. */
@@ -42,12 +44,15 @@ export async function runModels(
   connection: DuckDBConnection,
   options: RunModelsOptions,
 ): Promise<ModelResult[]> {
-  const use = poolOf([connection, ...(options.beside ?? [])]);
+  const use = poolOf([connection, ...(options.beside ?? [])], options.alone);
   const running = new Map<string, Promise<ModelResult>>();
   for (const { model, references } of await orderedModels(connection, options.models ?? readModels())) {
     const read = references.flatMap((name) => running.get(name) ?? []);
     const result = Promise.all(read).then(() =>
-      use((own) => naming(model, () => runModel(own, model, options))),
+      use(
+        (own) => naming(model, () => runModel(own, model, options, writeSorted)),
+        (own) => naming(model, () => runModel(own, model, options, writeThenSort)),
+      ),
     );
     // Heard where all are waited for.
     result.catch(() => undefined);
@@ -80,18 +85,43 @@ async function runModel(
   connection: DuckDBConnection,
   model: Model,
   { target, parquet }: RunModelsOptions,
+  write: typeof writeSorted,
 ): Promise<ModelResult> {
   const started = performance.now();
-  const order = model.key.map((column) => `${identifier(column)} nulls last`).join(', ');
   const folder = join(target, model.name);
   mkdirSync(folder, { recursive: true });
-  const count = await scalar(
-    connection,
-    `copy (select * from (\n${model.sql}\n) order by ${order}) to ${literal(join(folder, 'data_0.parquet'))} (${parquet})`,
-  );
+  const count = await write(connection, model, join(folder, 'data_0.parquet'), parquet);
   await connection.run(viewOn(target, { name: model.name, partitioned: false }));
   killPoint('model.mart-written');
   return { name: model.name, key: model.key, rows: count, ms: Math.round(performance.now() - started) };
+}
+
+/** Computes a model into a file, sorted by its key. */
+function writeSorted(
+  connection: DuckDBConnection,
+  { sql, key }: Pick<Model, 'sql' | 'key'>,
+  file: string,
+  parquet: string,
+): Promise<number> {
+  const order = key.map((column) => `${identifier(column)} nulls last`).join(', ');
+  return scalar(
+    connection,
+    `copy (select * from (\n${sql}\n) order by ${order}) to ${literal(file)} (${parquet})`,
+  );
+}
+
+/** The same in two statements, so that the sort does not share the memory with the joins and windows of the model. */
+async function writeThenSort(
+  connection: DuckDBConnection,
+  { sql, key }: Pick<Model, 'sql' | 'key'>,
+  file: string,
+  parquet: string,
+): Promise<number> {
+  const unsorted = `${file}.tmp`;
+  await connection.run(`copy (\n${sql}\n) to ${literal(unsorted)} (${parquet})`);
+  const count = await writeSorted(connection, { sql: `from ${literal(unsorted)}`, key }, file, parquet);
+  rmSync(unsorted);
+  return count;
 }
 
 async function naming<T>(model: Model, work: () => Promise<T>): Promise<T> {

@@ -1,21 +1,22 @@
-import { mkdirSync, rmSync } from 'node:fs';
+import { mkdirSync, renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { filesRelation, globRelation } from '../lake/files.js';
 import { type Manifest, type ManifestTable, readManifest } from '../lake/manifest.js';
 import { ownTables } from '../lake/own-tables.js';
 import { monthOf } from '../lake/partition.js';
-import type { Column } from '../lake/schema.js';
+import type { Column, TableSchema } from '../lake/schema.js';
 import { identifier, literal, type Row, row, rows } from '../lake/session.js';
 import type { MergeContext } from './context.js';
 import { timestamp } from './state-tables.js';
-import { PARQUET } from './write.js';
+import { PARQUET, writeRows } from './write.js';
 
 /** A table as carrying over sees it. */
 interface Carried {
   readonly name: string;
   readonly key: readonly string[];
   readonly columns: readonly Column[];
-  readonly sort: readonly string[];
+  /** Of a table that is cut from records. */
+  readonly schema?: TableSchema;
   /** Columns of state and history: where the content is the same, the published snapshot knows them better. */
   readonly own: readonly string[];
   readonly partitioned: boolean;
@@ -31,29 +32,36 @@ interface Carried {
  * Adds to a rebuilt state what only the published snapshot knows: rows whose passes landing no longer holds, the
  * state and history of rows that both have with the same content, older changes of lots, and rejects of passes that are gone. Tables
  * without such a row stay as they are. Own rows of passes that were replayed are the replayed ones.
+ * @returns whether any table got something of the published snapshot
  */
-export async function carryOver(context: MergeContext, published: string): Promise<void> {
+export async function carryOver(context: MergeContext, published: string): Promise<boolean> {
   const manifest = readManifest(published);
   const replayed = await rows(
     context.connection,
     `select pass_id, stream, started_at from ${globRelation(context.target, 'passes', false)}`,
   );
+  let isCarried = false;
   for (const table of [...cutTables(context), ...carriedOwnTables(published, manifest, replayed)]) {
     const stored = manifest.tables[table.name];
     if (stored === undefined || stored.rows === 0) continue;
-    if (await hasMore(context, table, published, stored)) await rewrite(context, table, published, stored);
+    const [rebuilt, old] = [rebuiltRows(context, table), publishedRows(table, published, stored)];
+    await noteKnown(context, table, old);
+    if (!(await hasMore(context, table, rebuilt))) continue;
+    await rewrite({ ...context, base: { folder: published, manifest } }, table, rebuilt, old);
+    isCarried = true;
   }
+  await context.connection.run(`drop table if exists ${KNOWN}`);
+  return isCarried;
 }
 
 function cutTables(context: MergeContext): Carried[] {
   return [...context.schemas.values()].map(
-    ({ table, columns, own }): Carried => ({
-      own: own.map((column) => column.name),
-      name: table.name,
-      key: table.key,
-      columns,
-      sort: table.sort,
-      partitioned: table.partition !== undefined,
+    (schema): Carried => ({
+      ...schema.table,
+      schema,
+      own: schema.own.map((column) => column.name),
+      columns: schema.columns,
+      partitioned: schema.table.partition !== undefined,
       month: 'month',
       counts: 'true',
       doubtful: 'false',
@@ -67,7 +75,6 @@ function carriedOwnTables(published: string, manifest: Manifest, replayed: reado
     (table): Carried => ({
       ...table,
       own: [],
-      sort: table.key,
       month: monthOf('seen_at'),
       // A rejected record of a pass that was replayed has had its chance.
       counts: table.name === 'rejects' ? `pass_id not in (${ids})` : 'true',
@@ -91,91 +98,123 @@ function doubtfulChanges(published: string, manifest: Manifest, replayed: readon
     select lot_id from ${filesRelation(published, lots.files, lots.partitioned)} where first_seen_at < ${timestamp(oldest)}))`;
 }
 
-async function hasMore(
-  context: MergeContext,
-  table: Carried,
-  published: string,
-  stored: ManifestTable,
-): Promise<boolean> {
-  const own = table.own.map((name) => `p.${identifier(name)} is distinct from r.${identifier(name)}`);
-  const differs = own.length === 0 ? '' : `or (${same(table)} and (${own.join(' or ')}))`;
+/** Rows that the published snapshot knows, by key: the hash of their content, and their state and history. */
+const KNOWN = '_known_rows';
+
+/** Notes what the published snapshot knows of a table, without its content, so that no join holds wide rows. */
+async function noteKnown({ connection }: MergeContext, table: Carried, published: string): Promise<void> {
+  const columns = [...table.key, ...table.own].map(identifier).join(', ');
+  await connection.run(
+    `create or replace table ${KNOWN} as select ${columns}, ${contentHash(table)} as _hash from ${published}`,
+  );
+}
+
+async function hasMore({ connection }: MergeContext, table: Carried, rebuilt: string): Promise<boolean> {
+  const own = table.own.map((name) => `k.${identifier(name)} is distinct from r.${identifier(name)}`);
+  const differs = own.length === 0 ? '' : `or (k._hash = r._hash and (${own.join(' or ')}))`;
+  const columns = [...table.key, ...table.own].map(identifier).join(', ');
   const found = await row(
-    context.connection,
+    connection,
     `select exists (
-      select 1 from ${old(table, published, stored)} as p
-      left join ${rebuilt(context, table)} as r on ${match(table)}
-      where r._found is null ${differs}
-    ) or exists (
-      select 1 from ${globRelation(context.target, table.name, table.partitioned)} where ${table.doubtful}
-    ) as more`,
+      select 1 from ${KNOWN} as k
+      left join (
+        select ${columns}, ${contentHash(table)} as _hash from ${rebuilt} where not ${table.doubtful}
+      ) as r on ${match(table, 'k')}
+      where r._hash is null ${differs}
+    ) or exists (select 1 from ${rebuilt} where ${table.doubtful}) as more`,
   );
   return found.more === true;
 }
 
+/** Writes a table again: the rebuilt rows with the history that is known of them, and what only the snapshot has. */
 async function rewrite(
   context: MergeContext,
   table: Carried,
+  rebuilt: string,
   published: string,
-  stored: ManifestTable,
 ): Promise<void> {
-  const month = table.partitioned ? ', month' : '';
   const own = new Set(table.own);
+  const partition = table.partitioned ? ', _domain, _month' : '';
   const merged = table.columns.map(({ name }) => {
     const column = identifier(name);
-    if (name === 'first_seen_at')
-      return 'least(r.first_seen_at, coalesce(p.first_seen_at, r.first_seen_at)) as first_seen_at';
+    if (name === 'first_seen_at') return 'least(r.first_seen_at, k.first_seen_at) as first_seen_at';
     return own.has(name)
-      ? `case when ${same(table)} then p.${column} else r.${column} end as ${column}`
+      ? `case when k._hash = ${contentHash(table, 'r')} then k.${column} else r.${column} end as ${column}`
       : `r.${column}`;
   });
-  const relation = '_carried';
-  await context.connection.run(`
-    create or replace table ${relation} as
-    select ${merged.join(', ')}${table.partitioned ? ', r.month' : ''}
-    from ${rebuilt(context, table)} as r left join ${old(table, published, stored)} as p on ${match(table)}
+  const columns = table.columns.map(({ name }) => identifier(name)).join(', ');
+  const keys = table.key.map(identifier).join(', ');
+  const sql = (condition: string): string => `
+    select ${merged.join(', ')}${partition}
+    from (from ${rebuilt} where not ${table.doubtful} and ${condition}) as r left join ${KNOWN} as k on ${match(table, 'k')}
     union all by name
-    select ${table.columns.map(({ name }) => `p.${identifier(name)}`).join(', ')}${table.partitioned ? ', p.month' : ''}
-    from ${old(table, published, stored)} as p left join ${rebuilt(context, table)} as r on ${match(table)}
-    where r._found is null`);
+    select ${columns}${partition} from (from ${published} where ${condition}) as p
+    where not exists (
+      select 1 from (select ${keys} from ${rebuilt} where not ${table.doubtful}) as r where ${match(table, 'p')}
+    )`;
+  // Beside the rebuilt files, which are read meanwhile.
+  const carried = join(context.target, '_carried');
+  await writeCarried({ ...context, target: carried }, table, sql);
   const folder = join(context.target, table.name);
   rmSync(folder, { recursive: true, force: true });
+  renameSync(join(carried, table.name), folder);
+  rmSync(carried, { recursive: true });
+}
+
+async function writeCarried(
+  context: MergeContext,
+  { name, schema, key, partitioned, columns }: Carried,
+  sql: (condition: string) => string,
+): Promise<void> {
+  if (schema !== undefined) {
+    const found = partitioned
+      ? await rows(context.connection, `select distinct _domain, _month from (${sql('true')})`)
+      : [];
+    const partitions = found.map((row) => ({ domain: String(row._domain), month: String(row._month) }));
+    await writeRows(context, schema, sql, partitions);
+    return;
+  }
+  const folder = join(context.target, name);
   mkdirSync(folder, { recursive: true });
-  const columns = table.columns.map(({ name }) => identifier(name)).join(', ');
-  const sort = table.sort.map(identifier).join(', ');
+  const selected = columns.map((column) => identifier(column.name)).join(', ');
+  const order = key.map(identifier).join(', ');
   await context.connection.run(
-    table.partitioned
-      ? `copy (select ${columns}${month} from ${relation} order by domain_id, month, ${sort}) to ${literal(folder)} (${PARQUET}, partition_by (domain_id, month))`
-      : `copy (select ${columns} from ${relation} order by ${sort}) to ${literal(join(folder, 'data_0.parquet'))} (${PARQUET})`,
+    partitioned
+      ? `copy (select ${selected}, _month as month from (${sql('true')}) order by domain_id, month, ${order}) to ${literal(folder)} (${PARQUET}, partition_by (domain_id, month))`
+      : `copy (select ${selected} from (${sql('true')}) order by ${order}) to ${literal(join(folder, 'data_0.parquet'))} (${PARQUET})`,
   );
-  await context.connection.run(`drop table ${relation}`);
 }
 
-/** SQL that says whether a row has the same content in both. */
-function same(table: Carried): string {
-  const own = new Set(table.own);
-  const content = table.columns.filter(({ name }) => !own.has(name)).map(({ name }) => identifier(name));
-  const all = (side: string): string => `hash(${content.map((column) => `${side}.${column}`).join(', ')})`;
-  return `(p.${identifier(table.key[0] ?? '')} is not null and ${all('p')} = ${all('r')})`;
+/** SQL of a hash of all columns but those of state and history. */
+function contentHash({ columns, own }: Carried, relation?: string): string {
+  const left = relation === undefined ? '' : `${relation}.`;
+  const content = columns.filter(({ name }) => !own.includes(name));
+  return `hash(${content.map(({ name }) => `${left}${identifier(name)}`).join(', ')})`;
 }
 
-function rebuilt(context: MergeContext, table: Carried): string {
-  const relation = globRelation(context.target, table.name, table.partitioned);
-  return `(select *, true as _found from ${relation} where not ${table.doubtful})`;
+const PARTITION = "coalesce(cast(domain_id as varchar), 'none') as _domain, month as _month";
+
+function rebuiltRows(context: MergeContext, { name, partitioned }: Carried): string {
+  const relation = globRelation(context.target, name, partitioned);
+  return partitioned ? `(select *, ${PARTITION} from ${relation})` : relation;
 }
 
-function old(table: Carried, published: string, stored: ManifestTable): string {
+function publishedRows(table: Carried, published: string, stored: ManifestTable): string {
   const known = new Set(stored.columns.map((column) => column.name));
   const columns = table.columns.map(({ name, type }) =>
     known.has(name)
       ? `cast(${identifier(name)} as ${type}) as ${identifier(name)}`
       : `cast(null as ${type}) as ${identifier(name)}`,
   );
-  const month = table.partitioned ? `, ${table.month} as month` : '';
-  return `(select ${columns.join(', ')}${month} from ${filesRelation(published, stored.files, stored.partitioned)} where ${table.counts})`;
+  const files = filesRelation(published, stored.files, stored.partitioned);
+  const partition = table.partitioned ? `, ${table.month} as month` : '';
+  const selected = `select ${columns.join(', ')}${partition} from ${files} where ${table.counts}`;
+  return table.partitioned ? `(select *, ${PARTITION} from (${selected}))` : `(${selected})`;
 }
 
-function match(table: Carried): string {
-  return table.key
-    .map((key) => `p.${identifier(key)} is not distinct from r.${identifier(key)}`)
+/** SQL that says whether a rebuilt row `r` has the key of another. */
+function match({ key }: Carried, other: string): string {
+  return key
+    .map((column) => `${other}.${identifier(column)} is not distinct from r.${identifier(column)}`)
     .join(' and ');
 }

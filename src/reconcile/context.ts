@@ -1,6 +1,7 @@
 import type { DuckDBConnection } from '@duckdb/node-api';
 import type { Manifest } from '../lake/manifest.js';
 import type { TableSchema } from '../lake/schema.js';
+import type { Session } from '../lake/session.js';
 
 /** The last state that new rows are merged with. */
 export interface BaseState {
@@ -35,6 +36,8 @@ export interface MergeContext {
   readonly connection: DuckDBConnection;
   /** Another connection to the same database, for work side by side. */
   connect(): Promise<DuckDBConnection>;
+  /** Gives work all of the memory where it does not fit into it beside other work. */
+  readonly alone?: Session['alone'];
   readonly schemas: ReadonlyMap<string, TableSchema>;
   /** Folder with the staged rows, one folder a table. */
   readonly stage: string;

@@ -1,4 +1,4 @@
-import { mkdirSync, readdirSync } from 'node:fs';
+import { mkdirSync, readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { killPoint } from '../config/kill-point.js';
 import { LotlakeError, messageOf } from '../config/lotlake-error.js';
@@ -76,19 +76,29 @@ interface MergedTable {
  */
 async function mergeTables(context: MergeContext, tables: readonly LakeTable[]): Promise<MergedTable[]> {
   const merged: MergedTable[] = [];
-  for (const table of tables.filter(({ wide }) => wide !== undefined))
-    merged.push(await mergeOne(context, table.name));
   const second = await context.connect();
+  const use = poolOf([context.connection, second], context.alone);
+  const merge = (table: string): Promise<MergedTable> =>
+    use(
+      (connection) => mergeOne({ ...context, connection }, table),
+      (connection) => mergeAgain({ ...context, connection }, table),
+    );
   try {
-    const use = poolOf([context.connection, second]);
+    for (const { name } of tables.filter(({ wide }) => wide !== undefined)) merged.push(await merge(name));
     const others = tables.filter(({ name, wide }) => wide === undefined && name !== 'vehicles');
-    const tasks = others.map(({ name }) => use((connection) => mergeOne({ ...context, connection }, name)));
-    merged.push(...(await settled(tasks)));
+    merged.push(...(await settled(others.map(({ name }) => merge(name)))));
+    merged.push(await merge('vehicles'));
   } finally {
     second.closeSync();
   }
-  merged.push(await mergeOne(context, 'vehicles'));
   return merged;
+}
+
+/** Merges a table from the beginning, without what a first try left. */
+function mergeAgain(context: MergeContext, table: string): Promise<MergedTable> {
+  for (const written of table === 'lots' ? [table, 'lot_changes'] : [table])
+    rmSync(join(context.target, written), { recursive: true, force: true });
+  return mergeOne(context, table);
 }
 
 async function mergeOne(context: MergeContext, table: string): Promise<MergedTable> {
@@ -124,6 +134,7 @@ async function freshRows(context: MergeContext, name: string): Promise<NewRows |
     return { relation: held, withState: true };
   }
   const folder = join(context.stage, `_effective_${name}`);
+  rmSync(folder, { recursive: true, force: true });
   mkdirSync(folder);
   const isWide = name === 'lots';
   const target = literal(isWide ? folder : join(folder, 'data_0.parquet'));

@@ -15,7 +15,7 @@ import { isSmall } from './hold.js';
 export const PARQUET = 'format parquet, compression zstd, compression_level 1, parquet_version v1';
 
 /** Rows of a wide table in one row group: some 100 MB while it is written. */
-const WIDE_ROW_GROUP = 16384;
+export const WIDE_ROW_GROUP = 16384;
 
 /** Files of a wide table that are written at once. */
 const PARALLEL_FILES = 2;
@@ -108,7 +108,7 @@ async function eachFile(
   const connections: DuckDBConnection[] = [];
   while (connections.length < PARALLEL_FILES) connections.push(await context.connect());
   try {
-    const use = poolOf(connections);
+    const use = poolOf(connections, context.alone);
     await settled(files.map((file) => use((connection) => work(connection, file))));
   } finally {
     for (const connection of connections) connection.closeSync();

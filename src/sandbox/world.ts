@@ -58,7 +58,7 @@ export interface World {
 export function createWorld(options: WorldOptions = {}): World {
   const { seed = DEFAULT_SEED, vehicles = DEFAULT_VEHICLES, clock = DEFAULT_CLOCK } = options;
   if (!Number.isSafeInteger(seed)) throw new SandboxError(`seed must be an integer, not ${seed}`);
-  if (!(vehicles >= 1 && vehicles <= 2_000_000)) throw new SandboxError(`vehicles must be 1 to 2,000,000`);
+  if (!(vehicles >= 1 && vehicles <= 4_000_000)) throw new SandboxError(`vehicles must be 1 to 4,000,000`);
   return worldAt(population(seed, vehicles), clock);
 }
 

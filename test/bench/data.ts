@@ -1,12 +1,15 @@
-import { existsSync, mkdirSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, renameSync, rmSync } from 'node:fs';
+import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
-import { gzipSync } from 'node:zlib';
+import { Worker } from 'node:worker_threads';
+import pLimit from 'p-limit';
 import { createWorld } from '../../src/sandbox/index.js';
+import type { PageBlock } from './page-writer.js';
 
-/** Pages of a world on disk: as JSON, and gzipped as a server sends them. */
+/** Pages of a world on disk, gzipped as a server sends them. */
 export interface BenchData {
   readonly folder: string;
-  readonly pages: readonly string[];
+  readonly vehicles: number;
   readonly gzipped: readonly string[];
   /** The gzipped pages after one vehicle in a hundred got another bid. */
   readonly changed: readonly string[];
@@ -14,71 +17,64 @@ export interface BenchData {
   readonly window: readonly string[];
 }
 
-const PER_PAGE = 1000;
-const CLOCK = new Date('2026-11-20T00:00:00Z');
+/** What a set of pages holds. */
+export interface BenchWorld {
+  readonly vehicles: number;
+  /** The vehicles of one source only; of all sources by default. */
+  readonly source?: number;
+  /** Whether the pages are wanted as plain JSON as well, below `pages`. */
+  readonly plain?: boolean;
+}
 
-/** Pages of a world of `vehicles`, made once and kept in `cache`. */
-export function benchData(cache: string, vehicles: number): BenchData {
-  const folder = join(cache, `nights-${vehicles}`);
-  if (!existsSync(folder)) generate(folder, vehicles);
+export const CLOCK: Date = new Date('2026-11-20T00:00:00Z');
+export const PER_PAGE = 1000;
+
+/** Pages that one worker writes in a row: 1 % of their vehicles fill one page of the window. */
+const BLOCK = 100;
+
+/** Every source has lots of at least this share of the vehicles. */
+const LEAST_SHARE = 0.095;
+
+/** Pages of a world, made once by as many workers as there are cores, and kept in `cache`. */
+export async function benchData(cache: string, wanted: BenchWorld): Promise<BenchData> {
+  const { vehicles, source } = wanted;
+  const folder = join(cache, `nights-${vehicles}${source === undefined ? '' : `-source-${source}`}`);
+  if (!existsSync(folder)) await generate(folder, wanted);
   const list = (name: string): string[] =>
     readdirSync(join(folder, name))
       .sort()
       .map((file) => join(folder, name, file));
-  return {
-    folder,
-    pages: list('pages'),
-    gzipped: list('gzipped'),
-    changed: list('changed'),
-    window: list('window'),
-  };
+  return { folder, vehicles, gzipped: list('gzipped'), changed: list('changed'), window: list('window') };
 }
 
-/** One vehicle in so many changes between two nights. */
-const CHANGED = 100;
-
-const nameOf = (page: number): string => `page-${String(page).padStart(5, '0')}.json`;
-
-function bodyOf(records: readonly string[], page: number, total: number): string {
-  const last = Math.max(1, Math.ceil(total / PER_PAGE));
-  const meta = { current_page: page, last_page: last, per_page: PER_PAGE, total };
-  const links = { next: page === last ? null : `http://service.example/api/cars?page=${page + 1}` };
-  return `{"data":[${records.join(',')}],"links":${JSON.stringify(links)},"meta":${JSON.stringify(meta)}}`;
-}
-
-/** The record with another bid on its first lot. */
-function bidAgain(text: string): string {
-  const record = JSON.parse(text);
-  const [lot] = record.lots;
-  lot.bid = (lot.bid ?? 0) + 100;
-  return JSON.stringify(record);
-}
-
-function generate(folder: string, vehicles: number): void {
+async function generate(folder: string, { vehicles, source, plain = false }: BenchWorld): Promise<void> {
   const temporary = `${folder}.tmp`;
   rmSync(temporary, { recursive: true, force: true });
-  for (const name of ['pages', 'gzipped', 'changed', 'window'])
+  for (const name of ['gzipped', 'changed', 'window', ...(plain ? ['pages'] : [])])
     mkdirSync(join(temporary, name), { recursive: true });
-  const world = createWorld({ vehicles, clock: CLOCK, seed: 1 });
-  const ids = world.activeIds();
-  const last = Math.ceil(ids.length / PER_PAGE);
-  const window: string[] = [];
-  for (let page = 1; page <= last; page++) {
-    const records = ids
-      .slice((page - 1) * PER_PAGE, page * PER_PAGE)
-      .map((id) => world.vehicleJson(id, { pricesHistory: true }) ?? '');
-    const body = bodyOf(records, page, ids.length);
-    writeFileSync(join(temporary, 'pages', nameOf(page)), body);
-    writeFileSync(join(temporary, 'gzipped', `${nameOf(page)}.gz`), gzipSync(body, { level: 1 }));
-    const changed = records.map((record, i) => (i % CHANGED === 0 ? bidAgain(record) : record));
-    const after = bodyOf(changed, page, ids.length);
-    writeFileSync(join(temporary, 'changed', `${nameOf(page)}.gz`), gzipSync(after, { level: 1 }));
-    window.push(...changed.filter((_, i) => i % CHANGED === 0));
-  }
-  for (let page = 1; (page - 1) * PER_PAGE < window.length; page++) {
-    const records = window.slice((page - 1) * PER_PAGE, page * PER_PAGE);
-    const body = bodyOf(records, page, window.length);
-    writeFileSync(join(temporary, 'window', `${nameOf(page)}.gz`), gzipSync(body, { level: 1 }));
-  }
+  const population = source === undefined ? vehicles : Math.ceil(vehicles / LEAST_SHARE);
+  const ids = createWorld({ vehicles: population, clock: CLOCK, seed: 1 }).activeIds(source);
+  const wanted = source === undefined ? ids : ids.slice(0, vehicles);
+  const limit = pLimit(availableParallelism());
+  const blocks = Math.ceil(wanted.length / PER_PAGE / BLOCK);
+  await Promise.all(
+    Array.from({ length: blocks }, (_, block) => {
+      const first = block * BLOCK * PER_PAGE;
+      const own = wanted.slice(first, first + BLOCK * PER_PAGE);
+      return limit(() =>
+        writeBlock({ folder: temporary, population, block, ids: own, total: wanted.length, plain }),
+      );
+    }),
+  );
   renameSync(temporary, folder);
+}
+
+function writeBlock(block: PageBlock): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const worker = new Worker(new URL('./page-writer.js', import.meta.url), { workerData: block });
+    worker.once('error', reject);
+    worker.once('exit', (code) =>
+      code === 0 ? resolve() : reject(new Error(`page writer ended with ${code}`)),
+    );
+  });
 }

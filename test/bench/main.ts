@@ -36,7 +36,7 @@ const perSecond = (measured: Measured): string =>
 
 /** Everything but what needs the size of a real lake. */
 async function compare(report: BenchReport): Promise<void> {
-  const data = benchData(cache, vehicles);
+  const data = await benchData(cache, { vehicles, plain: true });
   const [lake, copy, oneFile] = [join(work, 'lake'), join(work, 'copy'), join(work, 'one.parquet')];
   describe(data);
 
@@ -49,14 +49,14 @@ async function compare(report: BenchReport): Promise<void> {
 
   const oneLiner = await measure('one-liner', data, oneFile);
   report.note('the one-liner', seconds(oneLiner));
-  const service = await serve(data.gzipped, data.window);
+  const service = await serve(data);
   const night = await measure('nightly', data, lake, service.url);
   const again = await measure('nightly', data, lake, service.url);
   cpSync(lake, copy, { recursive: true, verbatimSymlinks: true });
   const window = await measure('incremental', data, copy, service.url);
   rmSync(copy, { recursive: true });
   service.close();
-  const later = await serve(data.changed, data.window);
+  const later = await serve(data, 'changed');
   const second = await measure('nightly', data, lake, later.url);
   later.close();
   keepFirstPass(lake);
@@ -87,14 +87,15 @@ async function compare(report: BenchReport): Promise<void> {
 
 /** What shows at the size of a real lake only: 500,000 vehicles beside 100,000. */
 async function compareLarge(report: BenchReport): Promise<void> {
-  const [data, less] = [benchData(cache, vehicles), benchData(cache, vehicles / 5)];
+  const less = await benchData(cache, { vehicles: vehicles / 5, plain: true });
+  const data = await benchData(cache, { vehicles });
   const lake = join(work, 'lake');
   describe(data);
-  const lessService = await serve(less.gzipped, less.window);
+  const lessService = await serve(less);
   const lessNight = await measure('nightly', less, join(work, 'less'), lessService.url);
   lessService.close();
   rmSync(join(work, 'less'), { recursive: true });
-  const service = await serve(data.gzipped, data.window);
+  const service = await serve(data);
   const night = await measure('nightly', data, lake, service.url);
   const growth = night.seconds / lessNight.seconds / 5;
   report.figure('time by size, × linear', `${seconds(lessNight)}, ${seconds(night)}`, growth, { most: 1.05 });
@@ -138,11 +139,12 @@ async function coldQuery(output: string): Promise<number> {
 }
 
 function describe(data: BenchData): void {
-  const bytes = data.pages.reduce((sum, file) => sum + statSync(file).size, 0);
-  console.log(
-    `${vehicles.toLocaleString('en')} vehicles, ${megabytes(bytes)} of JSON on ${data.pages.length} pages`,
-  );
+  const pages = `${data.gzipped.length} pages, ${megabytes(bytesOf(data.gzipped))} gzipped`;
+  console.log(`${vehicles.toLocaleString('en')} vehicles on ${pages}`);
 }
+
+const bytesOf = (files: readonly string[]): number =>
+  files.reduce((sum, file) => sum + statSync(file).size, 0);
 
 rmSync(work, { recursive: true, force: true });
 mkdirSync(work, { recursive: true });

@@ -1,28 +1,34 @@
-import { readFileSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
+import type { BenchData } from './data.js';
 
-/** A service that answers from memory. */
+/** A service that answers from pages on disk. */
 export interface BenchService {
   readonly url: string;
   close(): void;
 }
 
-/** Serves gzipped pages of `/cars`, other pages to a window (`minutes`), and lists without a record for the rest. */
-export async function serve(pages: readonly string[], window: readonly string[]): Promise<BenchService> {
-  const bodies = pages.map((file) => readFileSync(file));
-  const windowBodies = window.map((file) => readFileSync(file));
-  const empty = JSON.stringify({
-    data: [],
-    links: { next: null },
-    meta: { current_page: 1, total: 0, last_page: 1 },
-  });
-  const server = createServer((request, response) => {
+const EMPTY = JSON.stringify({
+  data: [],
+  links: { next: null },
+  meta: { current_page: 1, total: 0, last_page: 1 },
+});
+
+/**
+ * Serves the pages of a world as `/cars`, as they were or as they changed, other pages to a window (`minutes`), and lists
+ * without a record for the rest.
+ */
+export async function serve(
+  data: BenchData,
+  night: 'gzipped' | 'changed' = 'gzipped',
+): Promise<BenchService> {
+  const server = createServer(async (request, response) => {
     const url = new URL(request.url ?? '/', 'http://127.0.0.1');
-    const list = url.searchParams.has('minutes') ? windowBodies : bodies;
-    const body = url.pathname === '/api/cars' ? list[Number(url.searchParams.get('page')) - 1] : undefined;
+    const list = url.searchParams.has('minutes') ? data.window : data[night];
+    const file = url.pathname === '/api/cars' ? list[Number(url.searchParams.get('page')) - 1] : undefined;
     const headers = { 'content-type': 'application/json' };
-    if (body === undefined) response.writeHead(200, headers).end(empty);
-    else response.writeHead(200, { ...headers, 'content-encoding': 'gzip' }).end(body);
+    if (file === undefined) response.writeHead(200, headers).end(EMPTY);
+    else response.writeHead(200, { ...headers, 'content-encoding': 'gzip' }).end(await readFile(file));
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const address = server.address();

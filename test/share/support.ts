@@ -51,7 +51,7 @@ export async function handMadeLake(
     marts: await write(marts),
   });
   symlinkSync(join('snapshots', SNAPSHOT), join(output, 'lake', 'current'));
-  const config = readConfig({ output, memory: '300MB', threads: 2 }, { env: {}, cwd: output });
+  const config = readConfig({ output, memory: '700MB', threads: 2 }, { env: {}, cwd: output });
   return { config, folder: folder.path, remove: folder.remove };
 }
 

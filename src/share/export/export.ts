@@ -6,6 +6,7 @@ import { LotlakeError } from '../../config/lotlake-error.js';
 import { packageRoot } from '../../config/package-root.js';
 import { checksumOf } from '../../lake/checksum.js';
 import { diskFullError } from '../../lake/disk-full.js';
+import { outOfMemoryError } from '../../lake/out-of-memory.js';
 import { interruptOn } from '../../lake/session.js';
 import type { Choice } from '../../lake/snapshots.js';
 import { dictionary } from '../dictionary.js';
@@ -66,7 +67,7 @@ export async function exportLake(
       lake.close();
     }
   } catch (error) {
-    throw diskFullError(error, target.path) ?? error;
+    throw diskFullError(error, target.path) ?? outOfMemoryError(error, config.memory) ?? error;
   } finally {
     target.discard();
   }
@@ -104,7 +105,7 @@ async function writeTable(
   try {
     if (request.format === 'csv') return await writeCsv(connection, plan.sql, folder, request);
     if (request.format === 'arrow') return await writeArrow(connection, plan.sql, folder, request);
-    return await writeParquet(connection, plan.sql, folder, request, rowBytes);
+    return await writeParquet(connection, plan, folder, request, rowBytes);
   } catch (error) {
     throw error instanceof LotlakeError ? error : queryError(error);
   }

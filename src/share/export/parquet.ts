@@ -1,7 +1,10 @@
 import { mkdirSync } from 'node:fs';
 import type { DuckDBConnection } from '@duckdb/node-api';
 import { literal, rows } from '../../lake/session.js';
+import { lakeTables } from '../../lake/tables.js';
+import { WIDE_ROW_GROUP } from '../../reconcile/write.js';
 import type { WrittenPart } from './data-file.js';
+import type { TablePlan } from './plan.js';
 import type { ExportRequest } from './request.js';
 
 /** Rows that DuckDB puts into a row group by itself; and those that it works on at once. */
@@ -15,14 +18,14 @@ const ENCODING = {
 } as const;
 
 /**
- * Writes the rows of a query as Parquet, in their order; a file is closed with the row group that brings it to
+ * Writes the rows of a table as Parquet, in their order; a file is closed with the row group that brings it to
  * `maxBytes`.
  * @param folder for the parts; it is made
  * @param rowBytes bytes that a row has in the lake
  */
 export async function writeParquet(
   connection: DuckDBConnection,
-  sql: string,
+  { name, sql }: Pick<TablePlan, 'name' | 'sql'>,
   folder: string,
   { maxBytes, profile }: Pick<ExportRequest, 'maxBytes' | 'profile'>,
   rowBytes: number,
@@ -32,7 +35,7 @@ export async function writeParquet(
     'format parquet',
     'parquet_version v1',
     ENCODING[profile],
-    `row_group_size ${groupRows(maxBytes, rowBytes)}`,
+    `row_group_size ${Math.min(groupRows(maxBytes, rowBytes), isWide(name) ? WIDE_ROW_GROUP : MOST_ROWS)}`,
     `file_size_bytes ${maxBytes}`,
     "filename_pattern 'part-{i}'",
     'return_stats',
@@ -43,10 +46,14 @@ export async function writeParquet(
   return inOrder.filter((part, i) => part.rows > 0 || i === 0);
 }
 
+/** Whether the rows of a table have several kilobytes, of which a whole group is in memory while it is written. */
+const isWide = (name: string): boolean =>
+  lakeTables().some((table) => table.name === name && table.wide !== undefined);
+
 const partNumber = (path: string): number => Number(/part-(\d+)\.parquet$/.exec(path)?.[1]);
 
 /** Rows of a group, so that some twenty groups fill a file and the last one does not make it much larger. */
 function groupRows(maxBytes: number, rowBytes: number): number {
   const rows = maxBytes / 20 / Math.max(rowBytes, 1);
-  return Math.min(MOST_ROWS, Math.max(1, Math.floor(rows / LEAST_ROWS)) * LEAST_ROWS);
+  return Math.max(1, Math.floor(rows / LEAST_ROWS)) * LEAST_ROWS;
 }

@@ -1,4 +1,5 @@
 import { basename, resolve } from 'node:path';
+import { bytesOfAmount } from '../../config/memory.js';
 import { ShareError } from '../share-error.js';
 
 /** File formats of an export. */
@@ -80,19 +81,8 @@ function problemOf(request: ExportRequest): string | undefined {
   return undefined;
 }
 
-const UNITS: Readonly<Record<string, number>> = {
-  '': 1,
-  kb: 1e3,
-  mb: 1e6,
-  gb: 1e9,
-  kib: 2 ** 10,
-  mib: 2 ** 20,
-  gib: 2 ** 30,
-};
-
 function bytesOf(text: string): number {
-  const [, amount, unit = ''] = /^(\d+(?:\.\d+)?)\s*([KMG]i?B)?$/i.exec(text.trim()) ?? [];
-  const bytes = Math.floor(Number(amount) * (UNITS[unit.toLowerCase()] ?? Number.NaN));
+  const bytes = bytesOfAmount(text);
   if (bytes >= 1) return bytes;
   throw new ShareError('SHARE_EXPORT_OPTIONS', `--max-bytes ${text} is no size`, {
     outcome: 'usage',

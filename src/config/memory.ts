@@ -1,0 +1,41 @@
+import { totalmem } from 'node:os';
+
+const UNITS: Readonly<Record<string, number>> = {
+  ...{ b: 1, kb: 1e3, mb: 1e6, gb: 1e9 },
+  ...{ kib: 2 ** 10, mib: 2 ** 20, gib: 2 ** 30 },
+};
+
+/** Bytes of an amount such as `700MB`; NaN of any other text. */
+export function bytesOfAmount(amount: string): number {
+  const [, number = '', unit = 'b'] = /^(\d+(?:\.\d+)?)\s*([KMG]?i?B)?$/i.exec(amount.trim()) ?? [];
+  return Math.floor(Number.parseFloat(number) * (UNITS[unit.toLowerCase()] ?? Number.NaN));
+}
+
+/** Bytes as people write them, such as `1.6 GB`. */
+export const amountOf = (bytes: number): string =>
+  bytes >= 1e9 ? `${(bytes / 1e9).toFixed(1)} GB` : `${Math.round(bytes / 1e6)} MB`;
+
+/** Bounds of DuckDB's memory where nothing is configured, and what a process needs beside it. */
+export const MEMORY = {
+  /** Every job and command ends with this much at the size of the real service (docs/performance.md). */
+  least: 700e6,
+  /** More makes a night no faster. */
+  most: 4e9,
+  /** Share of what the machine or its container has. */
+  share: 0.25,
+  /** What Node, Parquet writers and fragmentation take on top, at most. */
+  beside: 900e6,
+} as const;
+
+/** Bytes of memory that processes here may use: those of the machine, or of its container where that has fewer. */
+export function memoryHere(): number {
+  // 0 or more than any machine has where there is no limit.
+  const limit = process.constrainedMemory();
+  return limit > 0 ? Math.min(limit, totalmem()) : totalmem();
+}
+
+/** DuckDB's memory where nothing is configured: a quarter of what is there, from 700 MB to 4 GB. */
+export function defaultMemory(here: number = memoryHere()): string {
+  const bytes = Math.min(MEMORY.most, Math.max(MEMORY.least, here * MEMORY.share));
+  return `${Math.floor(bytes / 1e6)}MB`;
+}

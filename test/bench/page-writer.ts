@@ -1,0 +1,64 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { workerData } from 'node:worker_threads';
+import { gzipSync } from 'node:zlib';
+import { createWorld } from '../../src/sandbox/index.js';
+import { CLOCK, PER_PAGE } from './data.js';
+
+/** A run of pages that one worker writes, and the page of the window that holds what changed on them. */
+export interface PageBlock {
+  readonly folder: string;
+  /** Active vehicles of the world. */
+  readonly population: number;
+  /** Position of the block, from 0. */
+  readonly block: number;
+  /** Vehicles of the block, ascending. */
+  readonly ids: readonly number[];
+  /** Vehicles of all pages. */
+  readonly total: number;
+  readonly plain: boolean;
+}
+
+/** One vehicle in so many changes between two nights. */
+const CHANGED = 100;
+
+const { folder, population, block, ids, total, plain } = workerData as PageBlock;
+const world = createWorld({ vehicles: population, clock: CLOCK, seed: 1 });
+const changes: string[] = [];
+const pagesBefore = block * CHANGED;
+for (let i = 0; i * PER_PAGE < ids.length; i++) {
+  const records = ids
+    .slice(i * PER_PAGE, (i + 1) * PER_PAGE)
+    .map((id) => world.vehicleJson(id, { pricesHistory: true }) ?? '');
+  const changed = records.map((record, n) => (n % CHANGED === 0 ? bidAgain(record) : record));
+  const page = pagesBefore + i + 1;
+  const body = bodyOf(records, page, total);
+  if (plain) writeFileSync(join(folder, 'pages', nameOf(page)), body);
+  write('gzipped', page, body);
+  write('changed', page, bodyOf(changed, page, total));
+  changes.push(...changed.filter((_, n) => n % CHANGED === 0));
+}
+write('window', block + 1, bodyOf(changes, block + 1, Math.ceil(total / CHANGED)));
+
+function write(name: string, page: number, body: string): void {
+  writeFileSync(join(folder, name, `${nameOf(page)}.gz`), gzipSync(body, { level: 1 }));
+}
+
+function nameOf(page: number): string {
+  return `page-${String(page).padStart(5, '0')}.json`;
+}
+
+function bodyOf(records: readonly string[], page: number, of: number): string {
+  const last = Math.max(1, Math.ceil(of / PER_PAGE));
+  const meta = { current_page: page, last_page: last, per_page: PER_PAGE, total: of };
+  const links = { next: page === last ? null : `http://service.example/api/cars?page=${page + 1}` };
+  return `{"data":[${records.join(',')}],"links":${JSON.stringify(links)},"meta":${JSON.stringify(meta)}}`;
+}
+
+/** The record with another bid on its first lot. */
+function bidAgain(text: string): string {
+  const record = JSON.parse(text);
+  const [lot] = record.lots;
+  lot.bid = (lot.bid ?? 0) + 100;
+  return JSON.stringify(record);
+}
