@@ -60,8 +60,9 @@ places as (
         count(*) as lots,
         sum(is_sold) as sold,
         sum(is_located) as located,
-        sum(latitude) as latitudes,
-        sum(longitude) as longitudes
+        -- whole millionths of a degree: the sum is the same in whatever order it is made
+        sum(cast(round(latitude * 1000000) as bigint)) as latitudes,
+        sum(cast(round(longitude * 1000000) as bigint)) as longitudes
     from lot_facts
     group by country_iso, state_code, city_id
 ),
@@ -154,8 +155,8 @@ final as (
         state_names.state_name,
         counts.city_id,
         city_names.city_name,
-        round(counts.latitudes / nullif(counts.located, 0), 4) as latitude,
-        round(counts.longitudes / nullif(counts.located, 0), 4) as longitude,
+        round(counts.latitudes / nullif(counts.located, 0) / 1000000, 4) as latitude,
+        round(counts.longitudes / nullif(counts.located, 0) / 1000000, 4) as longitude,
         counts.lots,
         counts.lots_sold,
         coalesce(statistics.priced_lots, 0) as priced_lots,

@@ -1,0 +1,87 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdirSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { fileURLToPath } from 'node:url';
+import { packageRoot } from '../../src/config/package-root.js';
+
+const CLI = join(packageRoot, 'dist', 'src', 'cli', 'main.js');
+const PRELOAD = fileURLToPath(new URL('./preload.js', import.meta.url));
+
+/** Milliseconds between two looks at what a command has spilled. */
+const LOOK_EVERY = 250;
+
+/** What one command took. */
+export interface CommandFacts {
+  readonly seconds: number;
+  readonly processor_seconds: number;
+  readonly peak_bytes: number;
+  /** Most bytes that DuckDB held on disk because they did not fit into memory. */
+  readonly spilled_bytes: number;
+  /** Bytes below the output folder afterwards; a file with several names counts once. */
+  readonly disk_bytes: number;
+  /** Seconds from the start of the command at which its steps began, in order. */
+  readonly steps: readonly (readonly [string, number])[];
+  readonly warnings: readonly string[];
+}
+
+/** Runs a lotlake command in a process of its own. Throws Error with the end of its stderr unless it ends with 0. */
+export async function runCommand(
+  args: readonly string[],
+  given: { readonly output: string; readonly cwd: string; readonly env: Readonly<Record<string, string>> },
+): Promise<CommandFacts> {
+  const scratch = join(given.cwd, 'scratch');
+  const usage = join(given.cwd, 'usage.json');
+  rmSync(scratch, { recursive: true, force: true });
+  mkdirSync(scratch, { recursive: true });
+  const started = performance.now();
+  const since = (): number => (performance.now() - started) / 1000;
+  const child = spawn(process.execPath, ['--import', PRELOAD, CLI, ...args, '--output', given.output], {
+    cwd: given.cwd,
+    env: { ...process.env, TMPDIR: scratch, LOTLAKE_BENCH_USAGE: usage, ...given.env },
+    stdio: ['ignore', 'ignore', 'pipe'],
+  });
+  const lines: string[] = [];
+  const steps: [string, number][] = [];
+  createInterface(child.stderr).on('line', (line) => {
+    lines.push(line);
+    const [step = ''] = /^[a-z]+(?: [a-z_]+)?/.exec(line.replace(/\s+/g, ' ')) ?? [];
+    if (/^(extract|replay|carry|reconcile|model|publish)/.test(step)) steps.push([step, since()]);
+  });
+  let spilled = 0;
+  const looking = setInterval(() => {
+    spilled = Math.max(spilled, bytesBelow(join(given.output, 'work'), /spill/) + bytesBelow(scratch, /./));
+  }, LOOK_EVERY);
+  const [code] = await once(child, 'close');
+  clearInterval(looking);
+  const seconds = since();
+  if (code !== 0)
+    throw new Error(`lotlake ${args.join(' ')} ended with ${code}: ${lines.slice(-12).join('\n')}`);
+  const warnings = lines.filter((line) => line.startsWith('warning')).map((line) => line.slice(11));
+  const disk = bytesBelow(given.output, /./);
+  return {
+    seconds,
+    ...JSON.parse(readFileSync(usage, 'utf8')),
+    spilled_bytes: spilled,
+    disk_bytes: disk,
+    steps,
+    warnings,
+  };
+}
+
+/** Bytes of the files below a folder whose path matches, by file and not by name. */
+function bytesBelow(folder: string, path: RegExp): number {
+  const seen = new Map<number, number>();
+  try {
+    for (const entry of readdirSync(folder, { recursive: true, withFileTypes: true })) {
+      const file = join(entry.parentPath, entry.name);
+      if (!entry.isFile() || !path.test(file)) continue;
+      const found = statSync(file, { throwIfNoEntry: false });
+      if (found !== undefined) seen.set(found.ino, found.size);
+    }
+  } catch {
+    // What is there changes while it is looked at.
+  }
+  return [...seen.values()].reduce((sum, bytes) => sum + bytes, 0);
+}

@@ -1,0 +1,197 @@
+import { execFileSync } from 'node:child_process';
+import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { cpus, totalmem } from 'node:os';
+import { join } from 'node:path';
+import Table from 'cli-table3';
+import { amountOf, defaultMemory, MEMORY } from '../../src/config/memory.js';
+import { packageRoot } from '../../src/config/package-root.js';
+import { type CommandFacts, runCommand } from './command.js';
+import { type BenchData, type BenchWorld, benchData } from './data.js';
+import { compareLakes } from './same-lake.js';
+import { serve } from './service.js';
+
+/** The size of the real service (field-notes.md); another one tries the bench itself. */
+const REAL = Number(process.argv[2] ?? 1_800_000);
+/** A smaller one, from which time should grow at most linearly. */
+const LESS = Math.round(REAL / 3.6);
+/** Vehicles of a world of source 12 alone, whose records have 34 KB. */
+const OF_SOURCE_12 = Math.round(REAL / 9);
+/** Most pages a second that the service gives. */
+const PACE = 10;
+
+const cache = join(packageRoot, '.bench');
+const folder = join(cache, `real-${REAL}`);
+const results = join(folder, 'results.json');
+const HOUR = 3_600_000;
+const START = Date.parse('2026-11-20T02:00:00Z');
+
+const least = `${MEMORY.least / 1e6}MB`;
+const limits = { default: defaultMemory(), least } as const;
+type Limit = keyof typeof limits;
+
+/** One measured command. Steps of one limit work on the same lake, one after the other. */
+interface Step {
+  readonly name: string;
+  readonly args: readonly string[];
+  /** Hours of the clock after the first night. */
+  readonly at: number;
+  readonly night?: 'gzipped' | 'changed';
+  /** Works on a copy of the lake that is removed afterwards. */
+  readonly onCopy?: boolean;
+}
+
+const nightly = ['run', 'nightly'];
+const steps: readonly Step[] = [
+  { name: 'first night', args: nightly, at: 0, night: 'gzipped' },
+  { name: 'incremental of 1 %', args: ['run', 'incremental'], at: 6, night: 'gzipped', onCopy: true },
+  { name: 'night with 1 % changed', args: nightly, at: 24, night: 'changed' },
+  { name: 'verify', args: ['verify'], at: 25 },
+  { name: 'vacuum of the first night', args: ['vacuum'], at: 25 },
+  { name: 'rebuild, carrying over the first night', args: ['run', 'rebuild'], at: 26 },
+  { name: 'night without a change', args: nightly, at: 48, night: 'changed' },
+  { name: 'report', args: ['report'], at: 49 },
+  { name: 'docs', args: ['docs'], at: 49 },
+  { name: 'export of lots', args: ['export', 'lots', '--to', 'lots'], at: 49 },
+  { name: 'cold query', args: ['query', 'select count(*) from lots where archived'], at: 49 },
+  {
+    name: 'cold query of a mart',
+    args: ['query', 'select trust_reason, count(*) from sales group by all'],
+    at: 49,
+  },
+];
+
+type Results = Record<string, CommandFacts>;
+const done: Results = existsSync(results) ? JSON.parse(readFileSync(results, 'utf8')) : {};
+
+/** Runs a step, unless an earlier call did. */
+async function measure(key: string, work: () => Promise<CommandFacts>): Promise<CommandFacts> {
+  const known = done[key];
+  if (known !== undefined) return known;
+  const facts = await work();
+  done[key] = facts;
+  writeFileSync(results, JSON.stringify(done, null, 2));
+  console.error(`${key}: ${timesOf(facts)}${facts.warnings.map((warning) => `\n  ${warning}`).join('')}`);
+  return facts;
+}
+
+async function runStep(step: Step, limit: Limit, data: BenchData): Promise<CommandFacts> {
+  const place = join(folder, limit);
+  if (step === steps[0]) rmSync(place, { recursive: true, force: true });
+  mkdirSync(place, { recursive: true });
+  writeFileSync(join(place, 'lotlake.config.json'), JSON.stringify({ keepSnapshots: 1, keepPasses: 1 }));
+  const output = join(place, step.onCopy === true ? 'copy' : 'lake');
+  if (step.onCopy === true) execFileSync('cp', ['-al', join(place, 'lake'), output]);
+  rmSync(join(place, 'lots'), { recursive: true, force: true });
+  try {
+    return await served(step.args, {
+      data,
+      night: step.night,
+      output,
+      cwd: place,
+      memory: limits[limit],
+      at: step.at,
+    });
+  } finally {
+    if (step.onCopy === true) rmSync(output, { recursive: true });
+  }
+}
+
+async function served(
+  args: readonly string[],
+  given: {
+    readonly data: BenchData;
+    readonly night: Step['night'];
+    readonly output: string;
+    readonly cwd: string;
+    readonly memory: string;
+    readonly at: number;
+  },
+): Promise<CommandFacts> {
+  const { data, night, output, cwd, at } = given;
+  const service = night === undefined ? undefined : await serve(data, night);
+  const env = {
+    ...(service === undefined ? {} : { LOTLAKE_BASE_URL: service.url }),
+    LOTLAKE_API_KEY: 'bench',
+    LOTLAKE_RATE: String(PACE),
+    // The default is left to lotlake itself.
+    LOTLAKE_MEMORY: given.memory === limits.default ? '' : given.memory,
+    LOTLAKE_BENCH_CLOCK: new Date(START + at * HOUR).toISOString(),
+  };
+  try {
+    return await runCommand(args, { output, cwd, env });
+  } finally {
+    service?.close();
+  }
+}
+
+/** A first night of another world, whose lake is not kept. */
+async function otherNight(key: string, world: BenchWorld, memory: string): Promise<CommandFacts> {
+  return measure(key, async () => {
+    const cwd = join(folder, 'other');
+    rmSync(cwd, { recursive: true, force: true });
+    mkdirSync(cwd, { recursive: true });
+    const data = await benchData(cache, world);
+    const output = join(cwd, 'lake');
+    try {
+      return await served(nightly, { data, night: 'gzipped', output, cwd, memory, at: 0 });
+    } finally {
+      rmSync(cwd, { recursive: true });
+    }
+  });
+}
+
+const seconds = (value: number): string =>
+  value < 60 ? `${value.toFixed(1)} s` : `${Math.floor(value / 60)} min ${Math.round(value % 60)} s`;
+const timesOf = (facts: CommandFacts): string =>
+  `${seconds(facts.seconds)} (${seconds(facts.processor_seconds)} of processor time), peak ${amountOf(facts.peak_bytes)}, spilled ${amountOf(facts.spilled_bytes)}, disk ${amountOf(facts.disk_bytes)}`;
+
+/** The end of a night in parts: from the last page of `/cars` to the end of the process. */
+function partsOf({ steps: begun, seconds: whole }: CommandFacts): string {
+  const at = (name: string): number => begun.find(([step]) => step.startsWith(name))?.[1] ?? Number.NaN;
+  const part = (from: number, to: number): string => seconds(to - from);
+  const last = at('extract archived');
+  return (
+    `${part(last, whole)} from the last page of /cars to the end: ${part(last, at('reconcile'))} last batches and small lists, ` +
+    `${part(at('reconcile'), at('model'))} merge, ${part(at('model'), at('publish'))} marts and tests, ${part(at('publish'), whole)} publish and report`
+  );
+}
+
+mkdirSync(folder, { recursive: true });
+console.log(`${cpus().length} × ${cpus()[0]?.model}, ${amountOf(totalmem())}, Node ${process.version}`);
+const data = await benchData(cache, { vehicles: REAL });
+const grid = new Table({
+  head: ['step', `default (${limits.default})`, `least (${least})`],
+  style: { head: [], border: [] },
+});
+const rows = new Map<string, string[]>(steps.map(({ name }) => [name, []]));
+for (const limit of ['default', 'least'] as const) {
+  for (const step of steps)
+    rows
+      .get(step.name)
+      ?.push(timesOf(await measure(`${limit}: ${step.name}`, () => runStep(step, limit, data))));
+}
+for (const [name, cells] of rows) grid.push([name, ...cells]);
+console.log(grid.toString());
+for (const limit of ['default', 'least'] as const) {
+  const night = done[`${limit}: first night`];
+  if (night !== undefined) console.log(`${limit}: ${partsOf(night)}`);
+}
+const less = await otherNight(`default: first night of ${LESS}`, { vehicles: LESS }, limits.default);
+const growth = (done['default: first night']?.seconds ?? 0) / less.seconds / (REAL / LESS);
+console.log(
+  `first night of ${LESS}: ${timesOf(less)}; to ${REAL} time grows by ${growth.toFixed(2)} of linear`,
+);
+const twelve = await otherNight(
+  `least: first night of ${OF_SOURCE_12} of source 12`,
+  { vehicles: OF_SOURCE_12, source: 12 },
+  least,
+);
+console.log(`${OF_SOURCE_12} vehicles of source 12 alone, ${least}: ${timesOf(twelve)}`);
+const { compared, differing } = await compareLakes(
+  join(folder, 'default', 'lake'),
+  join(folder, 'least', 'lake'),
+);
+console.log(
+  `the lakes of both limits: ${compared} tables and marts compared, ${differing.length === 0 ? 'all equal' : `different: ${differing.join(', ')}`}`,
+);
+if (differing.length > 0) process.exitCode = 1;
