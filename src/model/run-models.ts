@@ -119,7 +119,12 @@ async function writeThenSort(
 ): Promise<number> {
   const unsorted = `${file}.tmp`;
   await connection.run(`copy (\n${sql}\n) to ${literal(unsorted)} (${parquet})`);
-  const count = await writeSorted(connection, { sql: `from ${literal(unsorted)}`, key }, file, parquet);
+  const count = await writeSorted(
+    connection,
+    { sql: `from read_parquet(${literal(unsorted)})`, key },
+    file,
+    parquet,
+  );
   rmSync(unsorted);
   return count;
 }
