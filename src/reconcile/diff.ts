@@ -43,7 +43,8 @@ export async function createDiff(
   fresh: NewRows,
 ): Promise<number> {
   const { table } = schema;
-  const key = table.key.map(identifier).join(', ');
+  const keys = table.key.map(identifier);
+  const key = keys.join(', ');
   const types = new Map(schema.columns.map((column) => [column.name, column.type]));
   // The hash of an empty list is that of null in DuckDB 1.5, so that a list brings its length along.
   const hashed = givenColumns(schema, fresh).map((name) =>
@@ -55,7 +56,8 @@ export async function createDiff(
   const sql = `
     create or replace table ${diffName(table.name)} as
     with new_rows as (
-      select ${key}, ${hash} as _new_hash, ${domain} as _new_domain, ${month} as _new_month from ${fresh.relation}
+      select ${key}, count(*) as _copies, max(${hash}) as _new_hash, max(${domain}) as _new_domain, max(${month}) as _new_month
+      from ${fresh.relation} group by ${key}
     ),
     old_rows as (
       select ${key}, ${hash} as _old_hash, ${domain} as _old_domain, ${month} as _old_month, first_seen_at,
@@ -63,12 +65,12 @@ export async function createDiff(
       from ${baseRelation(context, schema)} as o
     ),
     matched as (
-      select ${key},
-        count(_new_hash) as _copies, max(_new_hash) as _new_hash, max(_new_domain) as _new_domain, max(_new_month) as _new_month,
-        max(_old_hash) as _old_hash, max(_old_domain) as _old_domain, max(_old_month) as _old_month,
-        max(first_seen_at) as _first_seen_at, bool_or(_was_gone) as _was_gone, bool_or(_owner_came) as _owner_came
-      from (select * from new_rows union all by name select * from old_rows)
-      group by ${key}
+      -- a join and no grouping of both, which would hold the old rows of a large table in memory
+      select ${keys.map((name) => `coalesce(n.${name}, o.${name}) as ${name}`).join(', ')},
+        coalesce(_copies, 0) as _copies, _new_hash, _new_domain, _new_month,
+        _old_hash, _old_domain, _old_month, first_seen_at as _first_seen_at,
+        coalesce(_was_gone, false) as _was_gone, coalesce(_owner_came, false) as _owner_came
+      from new_rows as n full join old_rows as o on ${keys.map((name) => `n.${name} is not distinct from o.${name}`).join(' and ')}
     ),
     judged as (
       select *, case

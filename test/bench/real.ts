@@ -10,8 +10,9 @@ import { type BenchData, type BenchWorld, benchData } from './data.js';
 import { compareLakes } from './same-lake.js';
 import { serve } from './service.js';
 
+const given = process.argv.slice(2);
 /** The size of the real service (field-notes.md); another one tries the bench itself. */
-const REAL = Number(process.argv[2] ?? 1_800_000);
+const REAL = Number(given.find((argument) => /^\d+$/.test(argument)) ?? 1_800_000);
 /** A smaller one, from which time should grow at most linearly. */
 const LESS = Math.round(REAL / 3.6);
 /** Vehicles of a world of source 12 alone, whose records have 34 KB. */
@@ -21,7 +22,6 @@ const PACE = 10;
 
 const cache = join(packageRoot, '.bench');
 const folder = join(cache, `real-${REAL}`);
-const results = join(folder, 'results.json');
 const HOUR = 3_600_000;
 const START = Date.parse('2026-11-20T02:00:00Z');
 
@@ -62,18 +62,27 @@ const steps: readonly Step[] = [
   },
 ];
 
-type Results = Record<string, CommandFacts>;
-const done: Results = existsSync(results) ? JSON.parse(readFileSync(results, 'utf8')) : {};
+/** A part of the bench; each can run by itself and goes on where it was ended. */
+type Part = Limit | 'growth' | 'source-12' | 'compare';
+const parts: readonly Part[] = [...order, 'growth', 'source-12', 'compare'];
+const chosen = parts.filter((part) => given.includes(part));
+
+type Results = Readonly<Record<string, CommandFacts>>;
+
+const resultsFile = (part: Part): string => join(folder, `${part}.json`);
+
+/** What the steps of a part took, by name. */
+function resultsOf(part: Part): Results {
+  return existsSync(resultsFile(part)) ? JSON.parse(readFileSync(resultsFile(part), 'utf8')) : {};
+}
 
 /** Runs a step, unless an earlier call did. */
-async function measure(key: string, work: () => Promise<CommandFacts>): Promise<CommandFacts> {
-  const known = done[key];
-  if (known !== undefined) return known;
+async function measure(part: Part, name: string, work: () => Promise<CommandFacts>): Promise<void> {
+  const done = resultsOf(part);
+  if (done[name] !== undefined) return;
   const facts = await work();
-  done[key] = facts;
-  writeFileSync(results, JSON.stringify(done, null, 2));
-  console.error(`${key}: ${timesOf(facts)}${facts.warnings.map((warning) => `\n  ${warning}`).join('')}`);
-  return facts;
+  writeFileSync(resultsFile(part), JSON.stringify({ ...done, [name]: facts }, null, 2));
+  console.error([`${part}: ${name}: ${timesOf(facts)}`, ...facts.warnings].join('\n  '));
 }
 
 async function runStep(step: Step, limit: Limit, data: BenchData): Promise<CommandFacts> {
@@ -127,9 +136,9 @@ async function served(
 }
 
 /** A first night of another world, whose lake is not kept. */
-async function otherNight(key: string, world: BenchWorld, memory: string): Promise<CommandFacts> {
-  return measure(key, async () => {
-    const cwd = join(folder, 'other');
+function otherNight(part: Part, name: string, world: BenchWorld, memory: string): Promise<void> {
+  return measure(part, name, async () => {
+    const cwd = join(folder, part);
     rmSync(cwd, { recursive: true, force: true });
     mkdirSync(cwd, { recursive: true });
     const data = await benchData(cache, world);
@@ -158,42 +167,54 @@ function partsOf({ steps: begun, seconds: whole }: CommandFacts): string {
   );
 }
 
+const nights = {
+  growth: `first night of ${LESS.toLocaleString('en')}, default`,
+  'source-12': `first night of ${OF_SOURCE_12.toLocaleString('en')} of source 12, ${least}`,
+} as const;
+
+async function run(part: Part): Promise<void> {
+  if (part === 'growth') return otherNight(part, nights[part], { vehicles: LESS }, limits.default);
+  if (part === 'source-12')
+    return otherNight(part, nights[part], { vehicles: OF_SOURCE_12, source: 12 }, least);
+  if (part === 'compare') return compare();
+  const data = await benchData(cache, { vehicles: REAL });
+  for (const step of steps) await measure(part, step.name, () => runStep(step, part, data));
+}
+
+async function compare(): Promise<void> {
+  const [a, b] = order.map((limit) => join(folder, limit, 'lake'));
+  const { compared, differing } = await compareLakes(a ?? '', b ?? '');
+  const found = differing.length === 0 ? 'all equal' : `different: ${differing.join(', ')}`;
+  console.log(`the lakes of both limits: ${compared} tables and marts compared, ${found}`);
+  if (differing.length > 0) process.exitCode = 1;
+}
+
+/** What is known by now, from this call and earlier ones. */
+function tell(): void {
+  const head = ['step', ...order.map((limit) => `${limit} (${limits[limit]})`)];
+  const grid = new Table({ head, style: { head: [], border: [] } });
+  const cell = (facts: CommandFacts | undefined): string => (facts === undefined ? '' : timesOf(facts));
+  for (const { name } of steps) grid.push([name, ...order.map((limit) => cell(resultsOf(limit)[name]))]);
+  console.log(grid.toString());
+  for (const limit of order) {
+    const night = resultsOf(limit)['first night'];
+    if (night !== undefined) console.log(`${limit}: ${partsOf(night)}`);
+  }
+  for (const part of ['growth', 'source-12'] as const) {
+    const facts = resultsOf(part)[nights[part]];
+    if (facts !== undefined) console.log(`${nights[part]}: ${timesOf(facts)}`);
+  }
+  const [whole, less] = [resultsOf('default')['first night'], resultsOf('growth')[nights.growth]];
+  if (whole !== undefined && less !== undefined) {
+    const growth = (of: (facts: CommandFacts) => number): string =>
+      (of(whole) / of(less) / (REAL / LESS)).toFixed(2);
+    console.log(
+      `from ${LESS} to ${REAL}: time × ${growth((facts) => facts.seconds)}, processor time × ${growth((facts) => facts.processor_seconds)} of linear`,
+    );
+  }
+}
+
 mkdirSync(folder, { recursive: true });
 console.log(`${cpus().length} × ${cpus()[0]?.model}, ${amountOf(totalmem())}, Node ${process.version}`);
-const data = await benchData(cache, { vehicles: REAL });
-const grid = new Table({
-  head: ['step', ...order.map((limit) => `${limit} (${limits[limit]})`)],
-  style: { head: [], border: [] },
-});
-const rows = new Map<string, string[]>(steps.map(({ name }) => [name, []]));
-for (const limit of order) {
-  for (const step of steps)
-    rows
-      .get(step.name)
-      ?.push(timesOf(await measure(`${limit}: ${step.name}`, () => runStep(step, limit, data))));
-}
-for (const [name, cells] of rows) grid.push([name, ...cells]);
-console.log(grid.toString());
-for (const limit of order) {
-  const night = done[`${limit}: first night`];
-  if (night !== undefined) console.log(`${limit}: ${partsOf(night)}`);
-}
-const less = await otherNight(`default: first night of ${LESS}`, { vehicles: LESS }, limits.default);
-const growth = (done['default: first night']?.seconds ?? 0) / less.seconds / (REAL / LESS);
-console.log(
-  `first night of ${LESS}: ${timesOf(less)}; to ${REAL} time grows by ${growth.toFixed(2)} of linear`,
-);
-const twelve = await otherNight(
-  `least: first night of ${OF_SOURCE_12} of source 12`,
-  { vehicles: OF_SOURCE_12, source: 12 },
-  least,
-);
-console.log(`${OF_SOURCE_12} vehicles of source 12 alone, ${least}: ${timesOf(twelve)}`);
-const { compared, differing } = await compareLakes(
-  join(folder, 'default', 'lake'),
-  join(folder, 'least', 'lake'),
-);
-console.log(
-  `the lakes of both limits: ${compared} tables and marts compared, ${differing.length === 0 ? 'all equal' : `different: ${differing.join(', ')}`}`,
-);
-if (differing.length > 0) process.exitCode = 1;
+for (const part of chosen.length > 0 ? chosen : parts) await run(part);
+tell();
