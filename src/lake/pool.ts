@@ -42,11 +42,18 @@ export function poolOf(connections: readonly DuckDBConnection[], alone?: Session
   return async (work, again = work) => {
     try {
       return await limit(() => run(work, (error) => !runsAgain(error)));
-    } catch (error) {
-      if (alone === undefined || !runsAgain(error)) throw error;
-      return oneAfterTheOther(() =>
-        holdingAll(limit, connections.length, () => alone(() => run(again, () => true))),
-      );
+    } catch (first) {
+      if (alone === undefined || !runsAgain(first)) throw first;
+      try {
+        return await oneAfterTheOther(() =>
+          holdingAll(limit, connections.length, () =>
+            alone(() => run(again, (error) => !isOutOfMemory(error))),
+          ),
+        );
+      } catch (last) {
+        failure ??= { error: last };
+        throw failure.error;
+      }
     }
   };
 }

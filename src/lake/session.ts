@@ -1,6 +1,7 @@
 import { mkdirSync } from 'node:fs';
 import { type DuckDBConnection, DuckDBInstance } from '@duckdb/node-api';
 import { bytesOfAmount } from '../config/memory.js';
+import { isOutOfMemory } from './out-of-memory.js';
 
 /** Limits of one DuckDB database. */
 export interface SessionOptions {
@@ -27,7 +28,10 @@ export interface Session {
    * Runs work that writes large files, with less of the memory: what Parquet writers hold comes on top of DuckDB's limit.
    */
   whileWriting<T>(work: () => Promise<T>): Promise<T>;
-  /** Runs work with all of the memory once more, because it did not fit into it beside other work. */
+  /**
+   * Runs work with all of the memory once more, because it did not fit into it beside other work; and once more on one
+   * thread, where it does not fit then either.
+   */
   alone<T>(work: () => Promise<T>): Promise<T>;
   /** How often work ran alone. */
   readonly timesAlone: number;
@@ -77,6 +81,16 @@ export async function openSession(options: SessionOptions): Promise<Session> {
       await limit(before);
     }
   };
+  /** Each thread has buffers of its own for what it reads, sorts and writes. */
+  const onOneThread = async <T>(work: () => Promise<T>): Promise<T> => {
+    await connection.run('set threads = 1');
+    try {
+      return await work();
+    } finally {
+      const given = options.threads === undefined ? 'reset threads' : `set threads = ${options.threads}`;
+      await connection.run(given).catch(() => undefined);
+    }
+  };
   return {
     memoryBytes,
     instance,
@@ -85,7 +99,14 @@ export async function openSession(options: SessionOptions): Promise<Session> {
     whileWriting: (work) => within(WRITING_SHARE, work),
     alone: (work) => {
       timesAlone++;
-      return within(1, work);
+      return within(1, async () => {
+        try {
+          return await work();
+        } catch (error) {
+          if (!isOutOfMemory(error)) throw error;
+          return await onOneThread(work);
+        }
+      });
     },
     get timesAlone() {
       return timesAlone;
