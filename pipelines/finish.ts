@@ -66,6 +66,7 @@ export function evidenceOf(runId: string, startedAt: string, passes: readonly Lo
     seenAt: cars?.started_at ?? startedAt,
     runId,
     carsComplete: cars !== undefined && cars.kind === 'full' && isWhole && cars.records > 0,
+    kind: cars?.kind ?? 'full',
     fromFeed: cars === undefined || cars.kind !== 'lookup',
     sources,
     hidden: cars?.hidden ?? [],
@@ -89,7 +90,6 @@ export async function reconcileInto(
   context: MergeContext;
   counts: Record<string, TableCounts>;
   lotChanges: number;
-  sources: readonly number[];
 }> {
   mkdirSync(options.target, { recursive: true });
   const context: MergeContext = {
@@ -117,7 +117,7 @@ export async function reconcileInto(
   );
   await writeClosings(context, options.closings ?? []);
   killPoint('reconcile.own-tables-written');
-  return { context, counts: { ...result.counts }, lotChanges: result.lotChanges, sources: result.sources };
+  return { context, counts: { ...result.counts }, lotChanges: result.lotChanges };
 }
 
 /** The end of every pipeline: reconcile with the last snapshot, model, test, publish. */
@@ -201,7 +201,7 @@ export async function modelAndPublish(
   fingerprints: Manifest['fingerprints'],
 ): Promise<RunResult> {
   const { connection } = job.session;
-  const { base, evidence } = merged.context;
+  const { base } = merged.context;
   job.reporter.step('model', 'marts and data tests');
   killPoint('model.begun');
   const { models, tests } = await job.session.whileWriting(() => modelAndTest(job, target));
@@ -224,7 +224,7 @@ export async function modelAndPublish(
       run_id: job.runId,
       pipeline: job.pipeline,
       created_at: job.now().toISOString(),
-      ...passTimes(base, evidence, passes, merged.sources),
+      ...passTimes(base, passes),
       pass_ids: passes.map(({ manifest: pass }) => pass.pass_id),
       fingerprints,
     },

@@ -86,7 +86,7 @@ async function sealed(job: Job, folder: string, night: Replayed): Promise<BaseSt
   const { evidence, base, stage } = night.merged.context;
   const fingerprints = await recordFingerprints(job, night.merged.context, night.passes);
   rmSync(stage, { recursive: true, force: true });
-  const times = passTimes(base, evidence, night.passes, night.merged.sources);
+  const times = passTimes(base, night.passes);
   const facts = { run_id: evidence.runId, fingerprints, ...times };
   return { folder, manifest: await sealState(job.session.connection, folder, facts, job.schemas) };
 }

@@ -28,10 +28,6 @@ const manifestSchema = z.object({
   run_id: z.string(),
   pipeline: z.string(),
   created_at: z.string(),
-  /** Start of the last full pass that proves absence. */
-  last_full_pass_at: z.string().nullable(),
-  /** The same for sources that were walked one by one since. */
-  last_full_pass_by_source: z.record(z.string(), z.string()).default({}),
   /** Start of the last whole pass over each stream that the lake holds; `cars:3` is that of source 3 by itself. */
   last_pass_at: z.record(z.string(), z.string()),
   /** Passes that the run of this snapshot merged. */
@@ -52,7 +48,7 @@ export type ManifestTable = Readonly<z.output<typeof tableSchema>>;
 export type Manifest = Readonly<z.output<typeof manifestSchema>>;
 
 /** Version that this code writes. */
-export const SCHEMA_VERSION = 1;
+export const SCHEMA_VERSION = 2;
 
 /** Reads the manifest of a snapshot. Throws LakeError where there is none or it is not valid. */
 export function readManifest(snapshot: string): Manifest {

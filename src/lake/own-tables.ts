@@ -32,6 +32,41 @@ export const ownTables: readonly OwnTable[] = [
     ],
   },
   {
+    name: 'sightings',
+    description:
+      'When the own record of each vehicle and each lot was last delivered by the service and loaded. Nothing else says that a row was seen.',
+    grain: 'one row a lot, and one a vehicle, without lot_id',
+    key: ['vehicle_id', 'lot_id'],
+    partitioned: false,
+    columns: [
+      { name: 'vehicle_id', type: 'BIGINT', description: 'Vehicle of the lot when it was last seen.' },
+      {
+        name: 'lot_id',
+        type: 'BIGINT',
+        description: 'Id of the lot; null in the row of the vehicle itself.',
+      },
+      {
+        name: 'seen_at',
+        type: TIME,
+        description:
+          'Start of the last pass that delivered the record so that it was loaded, also where nothing in it had changed.',
+      },
+      {
+        name: 'seen_by',
+        type: 'VARCHAR',
+        description:
+          'What that pass asked for: full, window or lookup; null where an older lotlake did not note it.',
+      },
+      {
+        name: 'rejected_at',
+        type: TIME,
+        description:
+          'Start of the last pass since then whose record of it was rejected; its rows are as they were before that.',
+      },
+      { name: 'run_id', type: 'VARCHAR', description: 'Run that saw it last.' },
+    ],
+  },
+  {
     name: 'closings',
     description: 'Vehicles that the closing job asked for after they left the feed, and what came of it.',
     grain: 'one row a vehicle',

@@ -7,7 +7,7 @@ import { monthOf } from '../lake/partition.js';
 import type { Column, TableSchema } from '../lake/schema.js';
 import { identifier, literal, type Row, row, rows } from '../lake/session.js';
 import type { MergeContext } from './context.js';
-import { timestamp } from './state-tables.js';
+import { timestamp } from './staged.js';
 import { PARQUET, writeRows } from './write.js';
 
 /** A table as carrying over sees it. */

@@ -2,6 +2,7 @@ import type { DuckDBConnection } from '@duckdb/node-api';
 import type { Manifest } from '../lake/manifest.js';
 import type { TableSchema } from '../lake/schema.js';
 import type { Session } from '../lake/session.js';
+import type { PassManifest } from '../land/pass.js';
 
 /** The last state that new rows are merged with. */
 export interface BaseState {
@@ -16,6 +17,8 @@ export interface Evidence {
   readonly runId: string;
   /** Whether a full pass over `/cars` is complete, so that what it lacks is absent. */
   readonly carsComplete: boolean;
+  /** What the pass over `/cars` asked for: everything, what changed in some minutes, or single vehicles. */
+  readonly kind: PassManifest['kind'];
   /**
    * Whether vehicles came from the feed, which lists active ones alone. What lookups bring says nothing about what they
    * lack, and does not make an archived lot active.

@@ -5,8 +5,7 @@ import type { TableSchema } from '../lake/schema.js';
 import { identifier, literal, scalar } from '../lake/session.js';
 import type { MergeContext } from './context.js';
 import { diffName } from './diff.js';
-import { baseRelation } from './staged.js';
-import { timestamp } from './state-tables.js';
+import { baseRelation, timestamp } from './staged.js';
 import { PARQUET } from './write.js';
 
 /** Columns of lots whose every change is kept. */

@@ -16,8 +16,7 @@ import {
   noDifference,
   summarizeDiff,
 } from './diff.js';
-import { baseRelation } from './staged.js';
-import { timestamp } from './state-tables.js';
+import { baseRelation, timestamp } from './staged.js';
 import { writeEmpty, writeRows } from './write.js';
 
 /**

@@ -11,22 +11,15 @@ import { holdSmallStates } from './hold.js';
 import { appendLotChanges } from './lot-changes.js';
 import { mergeTable } from './merge.js';
 import { ReconcileError } from './reconcile-error.js';
+import { prepareSightings, writeSightings } from './sightings.js';
 import { currentRelation, findRepeatedVehicles, isStaged, lastOfEach, stagedRelation } from './staged.js';
-import {
-  effectiveLots,
-  effectiveVehicles,
-  measureShrink,
-  prepareState,
-  seenSources,
-} from './state-tables.js';
+import { effectiveLots, effectiveVehicles, measureShrink, prepareState } from './state-tables.js';
 
 /** What reconcile did. */
 export interface ReconcileResult {
   readonly counts: Readonly<Record<string, TableCounts>>;
   readonly lotChanges: number;
   readonly repeatedVehicles: number;
-  /** Sources that a complete full pass brought lots of. */
-  readonly sources: readonly number[];
   /** What the run should warn of, such as an override of the guard. */
   readonly warnings: readonly string[];
 }
@@ -54,14 +47,15 @@ export async function reconcile(context: MergeContext): Promise<ReconcileResult>
 async function mergeAll(given: MergeContext): Promise<ReconcileResult> {
   const repeatedVehicles = await findRepeatedVehicles(given);
   const context = { ...given, repeatedVehicles, held: await holdSmallStates(given) };
+  await prepareSightings(context);
   await prepareState(context);
   killPoint('reconcile.state-prepared');
   const warnings = await guardShrink(context);
-  const sources = await seenSources(context);
   const merged = await mergeTables(context, lakeTables());
   const counts = Object.fromEntries(merged.map((one) => [one.table, one.counts]));
   const lotChanges = merged.reduce((sum, one) => sum + one.lotChanges, 0);
-  return { counts, lotChanges, repeatedVehicles, sources, warnings };
+  await writeSightings(context);
+  return { counts, lotChanges, repeatedVehicles, warnings };
 }
 
 interface MergedTable {

@@ -5,6 +5,7 @@ import type { LakeFile } from '../lake/manifest.js';
 import { partitionColumns } from '../lake/partition.js';
 import type { Column, TableSchema } from '../lake/schema.js';
 import { identifier, literal, scalar } from '../lake/session.js';
+import { rejectsRelation } from '../load/loader.js';
 import type { MergeContext } from './context.js';
 import { heldName } from './hold.js';
 
@@ -147,3 +148,28 @@ export function baseRelation(
 }
 
 const nullColumn = (column: Column): string => `cast(null as ${column.type}) as ${identifier(column.name)}`;
+
+/** Vehicles whose records were rejected in this run: they count as present. */
+export function rejectedVehicles(context: MergeContext): string {
+  return `select try_cast(record_id as bigint) as vehicle_id from ${rejectsRelation(context.stage)}
+    where stream = 'cars' and try_cast(record_id as bigint) is not null`;
+}
+
+/** Lots of those records, as far as they can be read: one may have stood with another vehicle before. */
+export function rejectedLots(context: MergeContext): string {
+  return `select lot_id from (
+    select try_cast(unnest(json_extract_string(case when json_valid(raw) then raw end, '$.lots[*].id')) as bigint) as lot_id
+    from ${rejectsRelation(context.stage)} where stream = 'cars'
+  ) where lot_id is not null`;
+}
+
+export function schemaOf(context: MergeContext, table: string): TableSchema {
+  const schema = context.schemas.get(table);
+  if (schema === undefined) throw new TypeError(`no schema of ${table}`);
+  return schema;
+}
+
+/** An instant as an SQL literal. */
+export function timestamp(iso: string): string {
+  return `cast(${literal(iso)} as timestamptz)`;
+}

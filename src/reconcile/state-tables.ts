@@ -1,10 +1,20 @@
 import { globRelation } from '../lake/files.js';
 import { partitionColumns } from '../lake/partition.js';
-import type { TableSchema } from '../lake/schema.js';
-import { identifier, literal, rows } from '../lake/session.js';
-import { rejectsRelation } from '../load/loader.js';
+import { identifier, literal } from '../lake/session.js';
 import type { Evidence, MergeContext } from './context.js';
-import { baseRelation, currentRows, isStaged, stagedFiles, stagedRelation, UNCHANGED } from './staged.js';
+import { SIGHTINGS } from './sightings.js';
+import {
+  baseRelation,
+  currentRows,
+  isStaged,
+  rejectedLots,
+  rejectedVehicles,
+  schemaOf,
+  stagedFiles,
+  stagedRelation,
+  timestamp,
+  UNCHANGED,
+} from './staged.js';
 
 /** Lots that the archive feed of this run names, with the last time each was archived. */
 const FEED = '_archive_feed';
@@ -63,20 +73,6 @@ export async function prepareState(context: MergeContext): Promise<void> {
       )`);
 }
 
-/** Sources that this run brought lots of, as far as it speaks for them. */
-export async function seenSources(context: MergeContext): Promise<number[]> {
-  const lots = schemaOf(context, 'lots');
-  const found = await rows(
-    context.connection,
-    `select distinct domain_id from ${currentRows(context, 'lots', NO_LOTS)} where domain_id is not null
-    union select domain_id from ${baseRelation(context, lots)}
-    where not coalesce(archived, false) and vehicle_id in (select vehicle_id from ${UNCHANGED})`,
-  );
-  const sources = found.map((row) => Number(row.domain_id));
-  const { sources: asked, hidden } = context.evidence;
-  return sources.filter((source) => (asked?.includes(source) ?? true) && !hidden.includes(source));
-}
-
 /** SQL that says whether the pass speaks for a source, as far as what it asked for and what the key has tell. */
 function isSpokenFor({ sources, hidden }: Evidence, domain: string): string {
   const asked = sources === undefined ? [] : [`${domain} in (${sources.join(', ')})`];
@@ -114,7 +110,6 @@ export async function effectiveLots(context: MergeContext): Promise<string> {
   const schema = schemaOf(context, 'lots');
   const content = schema.content.map((column) => identifier(column.name));
   const seen = timestamp(evidence.seenAt);
-  const lastSeen = `case when o.vehicle_id in (select vehicle_id from ${UNCHANGED}) then ${seen} else ${lastSeenOf(context, 'o.domain_id')} end`;
   const old = baseRelation(context, schema);
   const parts: string[] = [];
   if (isStaged(context, 'lots')) {
@@ -146,14 +141,15 @@ export async function effectiveLots(context: MergeContext): Promise<string> {
     parts.push(`
       select ${content.map((name) => `o.${name}`).join(', ')},
         true as archived,
-        case when f.archived_at > ${lastSeen} then f.archived_at else ${seen} end as archived_at,
-        case when f.archived_at > ${lastSeen} then 'archive-feed' else 'absence' end as archived_by,
-        ${lastSeen} as last_seen_at${partitionColumns(schema.table, 'o')}
+        case when f.archived_at > s.seen_at then f.archived_at else ${seen} end as archived_at,
+        case when f.archived_at > s.seen_at then 'archive-feed' else 'absence' end as archived_by,
+        s.seen_at as last_seen_at${partitionColumns(schema.table, 'o')}
       from ${old} as o
+      left join ${SIGHTINGS} as s on s.lot_id = o.lot_id
       left join ${FEED} as f on f.lot_id = o.lot_id
       left join ${ABSENT_LOTS} as a on a.lot_id = o.lot_id
       where not coalesce(o.archived, false) and ${notStaged}
-        and (a.lot_id is not null or f.archived_at > ${lastSeen})`);
+        and (a.lot_id is not null or f.archived_at > s.seen_at)`);
   }
   return `(${parts.join('\nunion all\n')})`;
 }
@@ -169,7 +165,6 @@ export async function effectiveVehicles(context: MergeContext): Promise<string> 
   const schema = schemaOf(context, 'vehicles');
   const content = schema.content.map((column) => identifier(column.name));
   const seen = timestamp(evidence.seenAt);
-  const lastSeen = lastSeenOf(context);
   const parts: string[] = [];
   const isDelivered = isStaged(context, 'vehicles');
   const lots = lotsByVehicle(context);
@@ -194,8 +189,9 @@ export async function effectiveVehicles(context: MergeContext): Promise<string> 
     parts.push(`
       select ${content.map((name) => `o.${name}`).join(', ')}, true as archived,
         coalesce(l.archived_at, ${seen}) as archived_at, coalesce(l.archived_by, 'absence') as archived_by,
-        coalesce(l.last_seen_at, ${lastSeen}) as last_seen_at
+        coalesce(l.last_seen_at, s.seen_at) as last_seen_at
       from ${baseRelation(context, schema)} as o
+      left join (from ${SIGHTINGS} where lot_id is null) as s on s.vehicle_id = o.vehicle_id
       left join ${lots} as l on l.vehicle_id = o.vehicle_id
       where not coalesce(o.archived, false) and o.vehicle_id not in (${delivered})
         and o.vehicle_id not in (${rejectedVehicles(context)}) and ${isProven(context, 'o.vehicle_id')}
@@ -209,23 +205,6 @@ export async function effectiveVehicles(context: MergeContext): Promise<string> 
 
 const NO_LOTS = 'cast(null as bigint) as lot_id, cast(null as bigint) as domain_id';
 const NO_DELIVERED = 'cast(null as bigint) as vehicle_id, false as lots';
-
-/**
- * SQL for when an active row was last seen: at its last change, or by the last full pass that spoke for its source. A
- * lake of an earlier version knows the last full pass only.
- */
-function lastSeenOf(context: MergeContext, domain?: string): string {
-  const manifest = context.base?.manifest;
-  const bySource = Object.entries(manifest?.last_full_pass_by_source ?? {});
-  const overAll = manifest?.last_full_pass_at ?? null;
-  const passes = [
-    ...(overAll === null || (domain !== undefined && bySource.length > 0) ? [] : [timestamp(overAll)]),
-    ...(domain === undefined ? [] : bySource).map(
-      ([source, at]) => `case when ${domain} = ${Number(source)} then ${timestamp(at)} end`,
-    ),
-  ];
-  return `greatest(${['o.changed_at', ...passes].join(', ')})`;
-}
 
 /** SQL that says whether the pass proves anything about a vehicle. */
 function isProven(context: MergeContext, id: string): string {
@@ -242,29 +221,4 @@ function lotsByVehicle(context: MergeContext): string {
       max_by(archived_by, archived_at) as archived_by, max(last_seen_at) as last_seen_at
     from ${globRelation(context.target, 'lots', true)} group by vehicle_id
   )`;
-}
-
-/** Vehicles whose records were rejected in this run: they count as present. */
-function rejectedVehicles(context: MergeContext): string {
-  return `select try_cast(record_id as bigint) as vehicle_id from ${rejectsRelation(context.stage)}
-    where stream = 'cars' and try_cast(record_id as bigint) is not null`;
-}
-
-/** Lots of those records, as far as they can be read: one may have stood with another vehicle before. */
-function rejectedLots(context: MergeContext): string {
-  return `select lot_id from (
-    select try_cast(unnest(json_extract_string(case when json_valid(raw) then raw end, '$.lots[*].id')) as bigint) as lot_id
-    from ${rejectsRelation(context.stage)} where stream = 'cars'
-  ) where lot_id is not null`;
-}
-
-function schemaOf(context: MergeContext, table: string): TableSchema {
-  const schema = context.schemas.get(table);
-  if (schema === undefined) throw new TypeError(`no schema of ${table}`);
-  return schema;
-}
-
-/** An instant as an SQL literal. */
-export function timestamp(iso: string): string {
-  return `cast(${literal(iso)} as timestamptz)`;
 }

@@ -52,7 +52,7 @@ describe('a lookup that is saved', () => {
     );
     const fresh = sandbox.world.activeIds().find((id) => !known.has(id)) ?? 0;
     const result = await saveLookup(job(), lookupOf({ kind: 'car', id: String(fresh) }));
-    expect(result.manifest.last_full_pass_at).toBe(new Date(START).toISOString());
+    expect(result.manifest.last_pass_at.cars).toBe(new Date(START).toISOString());
     const after = await query("select count(*) as n from '$lake/vehicles/*.parquet' where not archived");
     expect(after[0]?.n).toBe(Number(before[0]?.n) + 1);
     expect(

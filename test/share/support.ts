@@ -42,8 +42,6 @@ export async function handMadeLake(
     run_id: SNAPSHOT,
     pipeline: 'nightly',
     created_at: PUBLISHED,
-    last_full_pass_at: null,
-    last_full_pass_by_source: {},
     last_pass_at: {},
     pass_ids: [],
     fingerprints: null,

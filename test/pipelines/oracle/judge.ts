@@ -131,13 +131,7 @@ export async function adopt(stage: Stage, end: Ended, walks: readonly Walk[]): P
   const before = stage.known;
   const read = await readKnowledge(stage.duck, stage.output);
   const manifest = end.result.manifest;
-  const lastFull = new Map(before.lastFull);
-  if (manifest.last_full_pass_at === new Date(cars.startedAt).toISOString())
-    for (const source of ['all', ...seenSources(cars).filter((seen) => !cars.hidden.includes(seen))] as const)
-      lastFull.set(source, manifest.last_full_pass_at);
-  for (const [source, at] of Object.entries(manifest.last_full_pass_by_source))
-    lastFull.set(Number(source), at);
-  stage.known = { ...read, lotChanges: read.lotChanges, lastFull };
+  stage.known = read;
   stage.isPublished = true;
   stage.isGapless = false;
   publish(stage.ledger, walks);

@@ -57,8 +57,8 @@ export interface Knowledge {
   readonly tables: Readonly<Record<Modelled, Rows>>;
   readonly lotChanges: readonly Values[];
   readonly rejects: readonly Values[];
-  /** Start of the last complete full pass that spoke for a source; `all` for one over all sources. */
-  readonly lastFull: ReadonlyMap<number | 'all', string>;
+  /** When the own record of each `vehicle 7` and each `lot 5` was last delivered and loaded. */
+  readonly sightings: ReadonlyMap<string, Values>;
 }
 
 /** A lake that knows nothing. */
@@ -76,7 +76,7 @@ export const NOTHING: Knowledge = {
   },
   lotChanges: [],
   rejects: [],
-  lastFull: new Map(),
+  sightings: new Map(),
 };
 
 /** What a run brought, as far as the lake may draw conclusions from it. */
@@ -143,7 +143,7 @@ export function learn(known: Knowledge, evidence: Evidence): Verdict {
       tables,
       lotChanges: [...known.lotChanges, ...changesBetween(known.tables.lots, lots, seenAt)],
       rejects: [...known.rejects, ...evidence.rejects],
-      lastFull: fullPasses(known, evidence, current),
+      sightings: sightingsAfter(known, evidence, current),
     },
   };
 }
@@ -185,19 +185,24 @@ function changesBetween(before: Rows, after: Rows, seen_at: string): Values[] {
   });
 }
 
-function fullPasses(
+/**
+ * A record that was delivered and loaded is seen, whether it changed or not; one that was rejected is not, and says so
+ * until it is seen again.
+ */
+function sightingsAfter(
   known: Knowledge,
-  evidence: Evidence,
+  { rejected, rejectedLots, seenAt, kind }: Evidence,
   current: readonly Vehicle[],
-): Knowledge['lastFull'] {
-  if (!evidence.provesAbsence) return known.lastFull;
-  const seen = new Set(current.flatMap(({ lots }) => (lots ?? []).map((lot) => lot.domain.id)));
-  const isAsked = (source: number): boolean => evidence.sources?.includes(source) ?? true;
-  const spoken = [...seen].filter((source) => isAsked(source) && !evidence.hidden.includes(source));
-  const all: [number | 'all', string][] = evidence.sources === undefined ? [['all', evidence.seenAt]] : [];
-  return new Map([
-    ...known.lastFull,
-    ...spoken.map((source): [number, string] => [source, evidence.seenAt]),
-    ...all,
-  ]);
+): Knowledge['sightings'] {
+  const after = new Map(known.sightings);
+  const reject = (key: string): Map<string, Values> => after.set(key, { ...after.get(key), rejected_at: seenAt });
+  for (const id of rejected) if (after.has(`vehicle ${id}`)) reject(`vehicle ${id}`);
+  for (const [key, { content }] of known.tables.lots)
+    if (rejected.has(Number(content.vehicle_id)) || rejectedLots.has(Number(key))) reject(`lot ${key}`);
+  const seen = { seen_at: seenAt, seen_by: kind, rejected_at: null };
+  for (const { id, lots } of current) {
+    after.set(`vehicle ${id}`, seen);
+    for (const lot of lots ?? []) after.set(`lot ${lot.id}`, seen);
+  }
+  return after;
 }

@@ -34,6 +34,8 @@ const COLUMNS: Readonly<Record<Modelled, readonly [key: string[], content: strin
 const CHANGE = ['lot_id', 'vehicle_id', 'domain_id', 'field', 'old_value', 'new_value', 'seen_at'];
 const REJECT = ['list', 'page', 'position', 'record_id'];
 
+const SIGHTING = ['vehicle_id', 'lot_id', 'seen_at', 'seen_by', 'rejected_at'];
+
 const INSTANT = /^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d(\.\d+)?\+00$/;
 
 /** A stored value as the model writes it: instants as ISO texts. */
@@ -43,10 +45,7 @@ function plain(value: unknown): unknown {
 }
 
 /** Everything of a lake that the model follows. A key that stands twice is a failure. */
-export async function readKnowledge(
-  duck: Duck,
-  output: string,
-): Promise<Pick<Knowledge, 'tables' | 'lotChanges' | 'rejects'>> {
+export async function readKnowledge(duck: Duck, output: string): Promise<Knowledge> {
   const read = async (table: string, columns: readonly string[]): Promise<Values[]> => {
     const glob = join(output, 'lake', 'current', table, '**', '*.parquet');
     const rows = await duck.query(`select ${columns.join(', ')} from '${glob}'`);
@@ -63,8 +62,17 @@ export async function readKnowledge(
     tables: Object.fromEntries(tables) as Record<Modelled, Rows>,
     lotChanges: await read('lot_changes', CHANGE),
     rejects: await read('rejects', REJECT),
+    sightings: new Map((await read('sightings', SIGHTING)).map(sightingOf)),
   };
 }
+
+const sightingOf = ({ vehicle_id, lot_id, ...seen }: Values): readonly [string, Values] => [
+  lot_id === null ? `vehicle ${vehicle_id}` : `lot ${lot_id}`,
+  seen,
+];
+
+const sorted = (values: ReadonlyMap<string, Values>): object =>
+  Object.fromEntries([...values].sort(([a], [b]) => (a < b ? -1 : 1)));
 
 const keyOf = (table: Modelled, row: Values): string =>
   COLUMNS[table][0].map((name) => String(row[name])).join(' ');
@@ -83,13 +91,11 @@ function rowOf(table: Modelled, row: Values): Row {
 }
 
 /** Expects a lake to hold what the model says, no more and no less. */
-export function expectKnowledge(
-  actual: Pick<Knowledge, 'tables' | 'lotChanges' | 'rejects'>,
-  known: Knowledge,
-): void {
+export function expectKnowledge(actual: Knowledge, known: Knowledge): void {
   for (const table of MODELLED) expect(flat(actual.tables[table]), table).toEqual(flat(known.tables[table]));
   expect(inOrder(actual.lotChanges), 'lot_changes').toEqual(inOrder(known.lotChanges.map(asText)));
   expect(inOrder(actual.rejects), 'rejects').toEqual(inOrder(known.rejects));
+  expect(sorted(actual.sightings), 'sightings').toEqual(sorted(known.sightings));
 }
 
 const flat = (rows: Rows): object =>

@@ -52,12 +52,8 @@ export function isTooMuch(lots: Rows, absent: ReadonlySet<string>, guard: number
 
 const ACTIVE: Values = { archived: false, archived_at: null, archived_by: null, last_seen_at: null };
 
-/**
- * A lot was last seen at its last change, or by the last complete full pass that spoke for its source; a vehicle
- * without lots by the last one over all sources.
- */
-const lastSeen = ({ lastFull }: Knowledge, row: Row, source: number | 'all'): string =>
-  later(row.changed_at, lastFull.get(source));
+/** When the own record of a `lot 5` or a `vehicle 7` was last delivered and loaded. */
+const lastSeen = ({ sightings }: Knowledge, key: string): string => String(sightings.get(key)?.seen_at);
 
 /** The lots that a run says anything about: those that came, and those that are gone. */
 export function lotsAfter(
@@ -79,7 +75,7 @@ export function lotsAfter(
   }
   for (const [key, row] of known.tables.lots) {
     if (row.state.archived === true || fresh.has(key)) continue;
-    const seen = lastSeen(known, row, Number(row.content.domain_id));
+    const seen = lastSeen(known, `lot ${key}`);
     const archivedAt = named.get(Number(row.content.lot_id));
     // What the archive says is believed where the lot was not seen since.
     const isNamed = archivedAt !== undefined && archivedAt > seen;
@@ -156,7 +152,7 @@ export function vehiclesAfter(
       archived: true,
       archived_at: seenAt,
       archived_by: 'absence',
-      last_seen_at: lastSeen(known, row, 'all'),
+      last_seen_at: lastSeen(known, `vehicle ${id}`),
     };
     const isNews = own.some(
       (lot) => known.tables.lots.get(String(lot.content.lot_id))?.state.archived !== true,
