@@ -2,8 +2,8 @@ with clock as (
     -- the start of the last run stands for now, so that a snapshot gives the same rows whenever it is read
     select max(started_at) as as_of from runs
 ),
-last_pass as (
-    select max(started_at) as started_at from passes where stream = 'cars' and state = 'sealed'
+source_sightings as (
+    select lot_id, seen_at from sightings where lot_id is not null
 ),
 source_lots as (
     -- source 12 lists cars at asking prices: nothing of it is an auction
@@ -16,10 +16,10 @@ source_lots as (
         lots.final_bid,
         lots.final_bid_updated_at,
         lots.buy_now,
-        case when lots.archived then lots.last_seen_at else least(clock.as_of, last_pass.started_at) end as observed_at
+        least(clock.as_of, source_sightings.seen_at) as observed_at
     from lots
     cross join clock
-    cross join last_pass
+    left join source_sightings on source_sightings.lot_id = lots.lot_id
     where lots.domain_id <> 12
 ),
 source_prices as (

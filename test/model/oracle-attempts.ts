@@ -11,6 +11,7 @@ export interface OracleLot {
   readonly finalBidAt: number | null;
   readonly buyNow: number | null;
   readonly archived: boolean;
+  /** When its own record was last delivered and loaded; null where nobody knows. */
   readonly lastSeen: number | null;
   readonly main: string | null;
   readonly second: string | null;
@@ -50,8 +51,6 @@ export interface OracleVehicle {
 export interface OracleWorld {
   /** Start of the last run. */
   readonly now: number;
-  /** Start of the last pass over the feed. */
-  readonly pass: number;
   /** Fewest values of a statistic. */
   readonly least: number;
   readonly lots: readonly OracleLot[];
@@ -155,7 +154,7 @@ function settledAmount(day: readonly Entry[]): number | null {
 }
 
 function entriesOf(world: OracleWorld, lot: OracleLot): Entry[] {
-  const seen = lot.archived ? lot.lastSeen : Math.min(world.now, world.pass);
+  const seen = lot.lastSeen === null ? null : Math.min(world.now, lot.lastSeen);
   const settled = (saleDate: number, seenAt: number | null, recordedAt: number | null): boolean =>
     world.now - saleDate >= 12 * HOUR &&
     ((seenAt !== null && seenAt - saleDate >= 12 * HOUR) || (recordedAt !== null && recordedAt >= saleDate));

@@ -243,6 +243,26 @@ describe('sales', () => {
     ]);
   });
 
+  it('takes no pass over other vehicles for a sighting, and any that delivered the lot', async () => {
+    const pass = { pass_id: 'p', stream: 'cars', state: 'sealed', kind: 'lookup', started_at: NOW };
+    const lots = [lot({ sale_date: '2026-09-01T15:00:00Z', status_id: SOLD, final_bid: 1125 })];
+    const seen = (seen_at: string | null) => [
+      { lot_id: 1, seen_at },
+      { vehicle_id: 10, seen_at: NOW },
+    ];
+    for (const before of ['2026-08-31T02:00:00Z', '2026-09-02T02:59:59Z', null])
+      expect(await attempts({ passes: [pass], lots, sightings: seen(before) })).toEqual([
+        '2026-09-01 unresolved not_seen_after_sale null',
+      ]);
+    expect(await attempts({ passes: [pass], lots, sightings: seen('2026-09-02T03:00:00Z') })).toEqual([
+      '2026-09-01 sold trusted 1125',
+    ]);
+    const archived = lots.map((row) => ({ ...row, archived: true, last_seen_at: '2026-08-31T02:00:00Z' }));
+    expect(await attempts({ lots: archived, sightings: seen('2026-09-03T02:00:00Z') })).toEqual([
+      '2026-09-01 sold trusted 1125',
+    ]);
+  });
+
   it('does not take the time of a run for the time of a pass', async () => {
     const pass = { pass_id: 'p', stream: 'cars', state: 'sealed', started_at: '2026-09-01T02:00:00Z' };
     const abandoned = { ...pass, pass_id: 'q', state: 'abandoned', started_at: '2026-09-09T02:00:00Z' };

@@ -86,10 +86,24 @@ export async function computeMarts(
   given: Readonly<Record<string, readonly Given[]>>,
   ...marts: readonly string[]
 ): Promise<void> {
-  for (const table of ['runs', 'passes', 'vehicles', 'lots', 'prices', 'archived_lots']) {
-    await fill(lake.connection, table, given[table] ?? []);
-  }
+  const tables: Readonly<Record<string, readonly Given[]>> = { sightings: sightingsOf(given), ...given };
+  for (const table of ['runs', 'passes', 'vehicles', 'lots', 'sightings', 'prices', 'archived_lots'])
+    await fill(lake.connection, table, tables[table] ?? []);
   await runModels(lake.connection, { target: lake.folder, parquet: PARQUET, models: modelsOf(marts) });
+}
+
+/** Active lots as seen by the last pass over the feed, archived ones when they say. */
+function sightingsOf(given: Readonly<Record<string, readonly Given[]>>): readonly Given[] {
+  const passes = (given.passes ?? []).filter(({ stream, state }) => stream === 'cars' && state === 'sealed');
+  const last =
+    passes
+      .map(({ started_at }) => String(started_at))
+      .sort()
+      .at(-1) ?? null;
+  return (given.lots ?? []).map(({ lot_id = null, archived, last_seen_at = null }) => ({
+    lot_id,
+    seen_at: archived === true ? last_seen_at : last,
+  }));
 }
 
 /** Rows of a query, with instants and dates as text. */

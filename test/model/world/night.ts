@@ -78,7 +78,11 @@ export async function worldNight(vehicles: number, minimumGroup: number): Promis
     for (const raw of vehicle.lots) {
       const own = known.get(raw.id);
       const lot = { ...readLot(raw, vehicle.id), archived: own?.archived === true };
-      lots.set(raw.id, { raw, vehicle, lot: { ...lot, lastSeen: numberOf(own?.last_seen_at) } });
+      lots.set(raw.id, {
+        raw,
+        vehicle,
+        lot: { ...lot, lastSeen: own?.archived === true ? numberOf(own.last_seen_at) : pass },
+      });
     }
   }
   const served = [...lots.values()];
@@ -94,7 +98,6 @@ export async function worldNight(vehicles: number, minimumGroup: number): Promis
     lots,
     world: {
       now: clock.getTime(),
-      pass,
       least: config.minimumGroup,
       lots: served.map(({ lot }) => lot),
       prices: served.flatMap(({ raw }) => (raw.prices ?? []).map(readPrice)),
