@@ -28,8 +28,8 @@ source_lots as (
         lot_id,
         vehicle_id,
         domain_id,
-        coalesce(nullif(trim(damage_main_name), ''), 'none') as damage_main,
-        coalesce(nullif(trim(damage_second_name), ''), 'none') as damage_second,
+        coalesce(nullif(trim(damage_main_name), ''), 'unknown') as damage_main,
+        coalesce(nullif(trim(damage_second_name), ''), 'unknown') as damage_second,
         -- hours, readings known to be wrong and kilometres that may be miles are no distances
         case
             when odometer_km > 0
@@ -46,6 +46,7 @@ source_lots as (
     from lots
 ),
 classified as (
+    -- a lot that does not state its main damage may have any; one that states no second damage may have no other
     select
         *,
         case
@@ -53,7 +54,7 @@ classified as (
                 lower(damage_main) in ('none', 'normal wear')
                 or lower(damage_main) like 'minor dent%'
             ) and (
-                lower(damage_second) in ('none', 'normal wear')
+                lower(damage_second) in ('none', 'normal wear', 'unknown')
                 or lower(damage_second) like 'minor dent%'
             ) then 1
             else 0

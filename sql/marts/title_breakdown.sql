@@ -11,7 +11,7 @@ source_lots as (
     select
         lot_id,
         domain_id,
-        coalesce(nullif(trim(title_name), ''), 'none') as title_name
+        coalesce(nullif(trim(title_name), ''), 'unknown') as title_name
     from lots
 ),
 lots_of_titles as (

@@ -67,7 +67,7 @@ describe('price_trends and damage_breakdown', () => {
     });
     const lots = [
       ...sales(3, '2026-08', 4000, damaged('Normal Wear ', '')),
-      ...sales(3, '2026-08', 4300, damaged(null, 'MINOR DENT/SCRATCHES')),
+      ...sales(3, '2026-08', 4300, damaged('MINOR DENT/SCRATCHES', 'normal wear')),
       ...sales(6, '2026-08', 2000, damaged('Rear')),
       ...sales(4, '2026-08', 1000, damaged('Rear End')),
     ];
@@ -77,43 +77,50 @@ describe('price_trends and damage_breakdown', () => {
       `select damage_main, damage_second, lots, share, priced_lots, price_median,
         round(price_ratio_to_sound, 6) as ratio from damage_breakdown order by damage_main`,
     );
+    const few = { lots: 3, share: 3 / 16, priced_lots: 3, price_median: null, ratio: null };
     expect(found).toEqual([
+      { damage_main: 'MINOR DENT/SCRATCHES', damage_second: 'normal wear', ...few },
+      { damage_main: 'Normal Wear', damage_second: 'unknown', ...few },
       {
-        damage_main: 'Normal Wear',
-        damage_second: 'none',
-        lots: 3,
-        share: 3 / 16,
-        priced_lots: 3,
-        price_median: null,
-        ratio: null,
+        ...{ damage_main: 'Rear', damage_second: 'unknown', lots: 6, share: 6 / 16 },
+        ...{ priced_lots: 6, price_median: 2250, ratio: 0.529412 },
       },
-      {
-        damage_main: 'Rear',
-        damage_second: 'none',
-        lots: 6,
-        share: 6 / 16,
-        priced_lots: 6,
-        price_median: 2250,
-        ratio: 0.529412,
-      },
-      {
-        damage_main: 'Rear End',
-        damage_second: 'none',
-        lots: 4,
-        share: 4 / 16,
-        priced_lots: 4,
-        price_median: null,
-        ratio: null,
-      },
-      {
-        damage_main: 'none',
-        damage_second: 'MINOR DENT/SCRATCHES',
-        lots: 3,
-        share: 3 / 16,
-        priced_lots: 3,
-        price_median: null,
-        ratio: null,
-      },
+      { damage_main: 'Rear End', damage_second: 'unknown', ...few, lots: 4, share: 4 / 16, priced_lots: 4 },
+    ]);
+  });
+
+  it('never take a lot that states no main damage for a sound one', async () => {
+    const damaged = (name: string | null, second: string | null) => ({
+      damage_main_name: name,
+      damage_second_name: second,
+    });
+    const unstated = [
+      ...sales(6, '2026-08', 9000, damaged(null, null)),
+      ...sales(6, '2026-08', 9100, damaged(' ', 'Normal Wear')),
+    ];
+    const ratios = async (lots: readonly Given[]) => {
+      await computeMarts(lake, { ...base, lots }, ...MARTS);
+      return texts(
+        lake,
+        `select damage_main, damage_second, lots, round(price_ratio_to_sound, 4) as ratio
+         from damage_breakdown order by damage_main, damage_second`,
+      );
+    };
+    expect(await ratios(unstated)).toEqual([
+      { damage_main: 'unknown', damage_second: 'Normal Wear', lots: 6, ratio: null },
+      { damage_main: 'unknown', damage_second: 'unknown', lots: 6, ratio: null },
+    ]);
+    const sound = [
+      ...sales(3, '2026-08', 3000, damaged('None', null)),
+      ...sales(3, '2026-08', 3300, damaged('none', 'Unknown')),
+      ...sales(1, '2026-08', 8000, damaged('none', 'Rear')),
+    ];
+    expect(await ratios([...unstated, ...sound])).toMatchObject([
+      { damage_main: 'None', damage_second: 'unknown', ratio: null },
+      { damage_main: 'none', damage_second: 'Rear', ratio: null },
+      { damage_main: 'none', damage_second: 'Unknown', ratio: null },
+      { damage_main: 'unknown', damage_second: 'Normal Wear', ratio: 2.8769 },
+      { damage_main: 'unknown', damage_second: 'unknown', ratio: 2.8462 },
     ]);
   });
 

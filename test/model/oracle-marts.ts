@@ -80,8 +80,11 @@ function groupBy<T>(items: readonly T[], keyOf: (item: T) => string): Map<string
   return groups;
 }
 
-const damageName = (name: string | null): string => name?.trim() || 'none';
+const damageName = (name: string | null): string => name?.trim() || 'unknown';
 const isSoundName = (name: string): boolean => /^(none|normal wear|minor dent.*)$/i.test(name);
+/** A lot that does not state its main damage may have any; one that states no second damage may have no other. */
+const isSound = ({ main, second }: OracleLot): boolean =>
+  isSoundName(damageName(main)) && (isSoundName(damageName(second)) || /^unknown$/i.test(damageName(second)));
 
 /** Rows of damage_breakdown, without names, by key. */
 export function damagesOf(world: OracleWorld): Map<string, Record<string, number | string | null>> {
@@ -97,9 +100,7 @@ export function damagesOf(world: OracleWorld): Map<string, Record<string, number
     lots.flatMap((lot) => sales.get(lot.id)?.price ?? []);
   const result = new Map<string, Record<string, number | string | null>>();
   for (const [model, all] of models) {
-    const sound = all.filter(
-      (lot) => isSoundName(damageName(lot.main)) && isSoundName(damageName(lot.second)),
-    );
+    const sound = all.filter(isSound);
     const soundMedian = enough(pricesOf(sound), 0.5, least);
     const kinds = groupBy(all, (lot) => `${damageName(lot.main)} + ${damageName(lot.second)}`);
     for (const [kind, lots] of kinds) {

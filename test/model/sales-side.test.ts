@@ -354,7 +354,7 @@ describe('title_breakdown', () => {
     });
   });
 
-  it('keeps titles apart as the feed names them, without outer spaces, and counts lots of every source', async () => {
+  it('keeps titles apart as the feed names them, calls a missing one unknown, and counts lots of every source', async () => {
     const lots = [
       lot({ lot_id: 1, title_name: ' Parts Only' }),
       lot({ lot_id: 2, title_name: 'Parts Only', archived: true }),
@@ -368,9 +368,9 @@ describe('title_breakdown', () => {
     );
     expect(found).toEqual([
       { domain_id: 3, title_name: 'Parts Only', lots: 2, share: 0.5 },
-      { domain_id: 3, title_name: 'none', lots: 1, share: 0.25 },
       { domain_id: 3, title_name: 'parts only', lots: 1, share: 0.25 },
-      { domain_id: 12, title_name: 'none', lots: 1, share: 1 },
+      { domain_id: 3, title_name: 'unknown', lots: 1, share: 0.25 },
+      { domain_id: 12, title_name: 'unknown', lots: 1, share: 1 },
     ]);
   });
 });

@@ -108,7 +108,7 @@ describe('the numbers behind the charts', () => {
     const table = tableOf(document, 'Lots by main damage');
     expect(table.map((row) => row.slice(0, 3))).toEqual(
       rows.map((row) => [
-        row.damage_main === 'none' ? 'None given' : row.damage_main,
+        row.damage_main === 'unknown' ? 'Not given' : row.damage_main,
         english(row.lots),
         english(row.sold),
       ]),

@@ -12,7 +12,7 @@ export function damageSection(damages: readonly Kind[], titles: readonly Kind[])
     figures: [
       damageLots(damages),
       kinds('Price by main damage, against sound lots', 'chart-damage-price', damages, {
-        note: 'Against sound lots of the same model and source: no damage, normal wear or minor dents. 0.8 is 20% below.',
+        note: 'Against sound lots of the same model and source: their stated damages are none, normal wear or minor dents. A lot whose main damage is not given is not one of them. 0.8 is 20% below.',
         none: 'No damage has enough prices yet that can be compared with sound lots of the same model.',
         axis: 'price against sound lots, which are 1',
         kind: 'Main damage',

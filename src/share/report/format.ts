@@ -71,8 +71,8 @@ export const source = (name: unknown): string => label(name).replace(/_com$/, '.
 export const list = (items: readonly string[]): string =>
   new Intl.ListFormat('en', { type: 'conjunction' }).format(items);
 
-/** What the marts call `none`, in words that stand alone. */
-export const noneGiven = (name: string): string => (name === 'none' ? 'None given' : name);
+/** What the marts call `unknown`, in words that stand alone. */
+export const orNotGiven = (name: string): string => (name === 'unknown' ? 'Not given' : name);
 
 /** `1 alarm`, `2 alarms`. */
 export const plural = (n: number, noun: string): string => `${count(n)} ${noun}${n === 1 ? '' : 's'}`;

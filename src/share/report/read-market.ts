@@ -1,6 +1,6 @@
 import type { DuckDBConnection } from '@duckdb/node-api';
 import { rows } from '../../lake/session.js';
-import { label, type Maybe, maybe, noneGiven, source } from './format.js';
+import { label, type Maybe, maybe, orNotGiven, source } from './format.js';
 
 /** The pooled median price of a model in a month at one source. */
 export interface TrendPoint {
@@ -135,13 +135,13 @@ export async function readTitles(connection: DuckDBConnection): Promise<readonly
   );
   return found.map((row) => ({
     ...kindOf(row),
-    name: `${noneGiven(label(row.name, 40))}, ${source(row.domain_name)}`,
+    name: `${orNotGiven(label(row.name, 40))}, ${source(row.domain_name)}`,
   }));
 }
 
 function kindOf(row: Readonly<Record<string, unknown>>): Kind {
   return {
-    name: noneGiven(label(row.name)),
+    name: orNotGiven(label(row.name)),
     lots: Number(row.lots),
     sold: Number(row.sold),
     compared: Number(row.compared),

@@ -11,7 +11,7 @@ export function rows(night: WorldNight): MartRow[] {
   const ratiosOf = ratiosToOthers(night, sales);
   const sources = groupBy(night.lots.values(), ({ lot }) => String(lot.domain));
   return [...sources].flatMap(([domainId, all]) =>
-    [...groupBy(all, ({ raw }) => raw.title?.name?.trim() || 'none')].map(([title, lots]): MartRow => {
+    [...groupBy(all, ({ raw }) => raw.title?.name?.trim() || 'unknown')].map(([title, lots]): MartRow => {
       const sold = lots.flatMap(({ lot }) => saleOf.get(lot.id) ?? []);
       const ratios = ratiosOf(sold);
       return {
