@@ -1,21 +1,60 @@
--- description: As many lots are compared as belong to a listing with a report.
+-- description: As many lots are compared as belong to a listing with a report, by its number or as the only one of its vehicle.
 -- severity: error
 with reported as (
-    select domain_id, trim(listing_id) as listing_id
+    select domain_id, coalesce(trim(listing_id), '') as listing_id, vehicle_id
     from inspections
     where gone_at is null
     union
-    select domain_id, trim(listing_id) as listing_id
+    select domain_id, coalesce(trim(listing_id), '') as listing_id, vehicle_id
     from history_reports
     where gone_at is null
 ),
-expected as (
-    select
-        case when lots.domain_id = 12 then 'asking' else 'sale' end as price_kind,
-        count(*) as lots
+numbered as (
+    select lots.lot_id, lots.domain_id, reported.listing_id
     from lots
     inner join reported on reported.listing_id = trim(lots.lot) and reported.domain_id = lots.domain_id
-    group by case when lots.domain_id = 12 then 'asking' else 'sale' end
+    where reported.listing_id <> ''
+),
+pairs as (
+    select
+        reported.domain_id,
+        reported.vehicle_id,
+        min(reported.listing_id) as listing_id,
+        min(lots.lot_id) as lot_id
+    from reported
+    inner join lots on lots.vehicle_id = reported.vehicle_id and lots.domain_id = reported.domain_id
+    group by reported.domain_id, reported.vehicle_id
+    having min(reported.listing_id) = max(reported.listing_id) and min(lots.lot_id) = max(lots.lot_id)
+),
+unnumbered as (
+    select pairs.lot_id, pairs.domain_id
+    from pairs
+    where not exists (select 1 from numbered where numbered.lot_id = pairs.lot_id)
+        and not exists (
+            select 1
+            from numbered
+            where numbered.listing_id = pairs.listing_id and numbered.domain_id = pairs.domain_id
+        )
+        and not exists (
+            select 1
+            from reported
+            where pairs.listing_id <> ''
+                and reported.listing_id = pairs.listing_id
+                and reported.domain_id = pairs.domain_id
+                and reported.vehicle_id <> pairs.vehicle_id
+        )
+),
+expected_lots as (
+    select lot_id, domain_id from numbered
+    union
+    select lot_id, domain_id from unnumbered
+),
+expected as (
+    select
+        case when domain_id = 12 then 'asking' else 'sale' end as price_kind,
+        count(*) as lots
+    from expected_lots
+    group by case when domain_id = 12 then 'asking' else 'sale' end
 ),
 actual as (
     select price_kind, sum(lots) as lots

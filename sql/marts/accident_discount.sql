@@ -4,7 +4,8 @@ with settings as (
 source_inspections as (
     select
         domain_id,
-        trim(listing_id) as listing_id,
+        coalesce(trim(listing_id), '') as listing_id,
+        vehicle_id,
         trim(conclusions_accident_status_key) as accident_key
     from inspections
     where gone_at is null
@@ -12,7 +13,8 @@ source_inspections as (
 source_reports as (
     select
         domain_id,
-        listing_id,
+        coalesce(trim(listing_id), '') as listing_id,
+        vehicle_id,
         report_id,
         system_updated_at,
         created_at,
@@ -21,12 +23,12 @@ source_reports as (
     where gone_at is null
 ),
 source_checks as (
-    select domain_id, listing_id, report_id, trim(result_key) as result_key
+    select domain_id, coalesce(trim(listing_id), '') as listing_id, report_id, trim(result_key) as result_key
     from checks
     where gone_at is null and trim(type_key) = 'accident_history'
 ),
 source_events as (
-    select domain_id, listing_id, report_id, trim(type_key) as type_key
+    select domain_id, coalesce(trim(listing_id), '') as listing_id, report_id, trim(type_key) as type_key
     from events
     where gone_at is null
 ),
@@ -48,17 +50,78 @@ sale_prices as (
     from sales
     where price is not null
 ),
-newest_reports as (
+listings as (
+    select domain_id, listing_id, vehicle_id from source_inspections
+    union
+    select domain_id, listing_id, vehicle_id from source_reports
+),
+numbered as (
+    select listings.domain_id, listings.listing_id, listings.vehicle_id, source_lots.lot_id
+    from listings
+    inner join source_lots on source_lots.lot = listings.listing_id and source_lots.domain_id = listings.domain_id
+    where listings.listing_id <> ''
+),
+single_lots as (
+    select domain_id, vehicle_id, max(lot_id) as lot_id
+    from source_lots
+    group by domain_id, vehicle_id
+    having count(*) = 1
+),
+single_listings as (
+    select domain_id, vehicle_id, max(listing_id) as listing_id
+    from listings
+    group by domain_id, vehicle_id
+    having count(*) = 1
+),
+shared_listings as (
+    select domain_id, listing_id
+    from listings
+    where listing_id <> ''
+    group by domain_id, listing_id
+    having count(*) > 1
+),
+by_vehicle as (
+    -- a report is of one listing: the vehicle tells which lot that is only where it has one of each at the source
+    select single_listings.domain_id, single_listings.listing_id, single_listings.vehicle_id, single_lots.lot_id
+    from single_listings
+    inner join single_lots
+        on single_lots.vehicle_id = single_listings.vehicle_id
+        and single_lots.domain_id = single_listings.domain_id
+    left join shared_listings
+        on shared_listings.listing_id = single_listings.listing_id
+        and shared_listings.domain_id = single_listings.domain_id
+    left join numbered as numbered_listings
+        on numbered_listings.listing_id = single_listings.listing_id
+        and numbered_listings.domain_id = single_listings.domain_id
+    left join numbered as numbered_lots on numbered_lots.lot_id = single_lots.lot_id
+    where shared_listings.listing_id is null
+        and numbered_listings.listing_id is null
+        and numbered_lots.lot_id is null
+),
+lot_listings as (
+    select domain_id, listing_id, vehicle_id, lot_id from numbered
+    union all
+    select domain_id, listing_id, vehicle_id, lot_id from by_vehicle
+),
+lot_reports as (
     select
-        domain_id,
-        listing_id,
-        report_id,
-        claims,
+        lot_listings.lot_id,
+        source_reports.domain_id,
+        source_reports.listing_id,
+        source_reports.report_id,
+        source_reports.claims,
         row_number() over (
-            partition by domain_id, listing_id
-            order by system_updated_at desc nulls last, created_at desc nulls last, report_id
+            partition by lot_listings.lot_id
+            order by
+                source_reports.system_updated_at desc nulls last,
+                source_reports.created_at desc nulls last,
+                source_reports.report_id
         ) as recency
     from source_reports
+    inner join lot_listings
+        on lot_listings.listing_id = source_reports.listing_id
+        and lot_listings.vehicle_id is not distinct from source_reports.vehicle_id
+        and lot_listings.domain_id = source_reports.domain_id
 ),
 counted_claims as (
     select
@@ -72,47 +135,47 @@ counted_claims as (
 findings as (
     -- 2 is an accident, 1 is none
     select
-        domain_id,
-        listing_id,
-        case accident_key when 'issue' then 2 when 'ok' then 1 end as inspection_finding,
+        lot_listings.lot_id,
+        case source_inspections.accident_key when 'issue' then 2 when 'ok' then 1 end as inspection_finding,
         cast(null as integer) as check_finding,
         cast(null as bigint) as claims
     from source_inspections
+    inner join lot_listings
+        on lot_listings.listing_id = source_inspections.listing_id
+        and lot_listings.vehicle_id is not distinct from source_inspections.vehicle_id
+        and lot_listings.domain_id = source_inspections.domain_id
     union all
     select
-        source_reports.domain_id,
-        trim(source_reports.listing_id) as listing_id,
+        lot_reports.lot_id,
         cast(null as integer) as inspection_finding,
         case source_checks.result_key when 'present' then 2 when 'not_present' then 1 end as check_finding,
         cast(null as bigint) as claims
-    from source_reports
+    from lot_reports
     inner join source_checks
-        on source_checks.report_id = source_reports.report_id
-        and source_checks.listing_id = source_reports.listing_id
-        and source_checks.domain_id = source_reports.domain_id
+        on source_checks.report_id = lot_reports.report_id
+        and source_checks.listing_id = lot_reports.listing_id
+        and source_checks.domain_id = lot_reports.domain_id
     union all
     select
-        newest_reports.domain_id,
-        trim(newest_reports.listing_id) as listing_id,
+        lot_reports.lot_id,
         cast(null as integer) as inspection_finding,
         cast(null as integer) as check_finding,
-        coalesce(newest_reports.claims, counted_claims.claims) as claims
-    from newest_reports
+        coalesce(lot_reports.claims, counted_claims.claims) as claims
+    from lot_reports
     left join counted_claims
-        on counted_claims.report_id = newest_reports.report_id
-        and counted_claims.listing_id = newest_reports.listing_id
-        and counted_claims.domain_id = newest_reports.domain_id
-    where newest_reports.recency = 1
+        on counted_claims.report_id = lot_reports.report_id
+        and counted_claims.listing_id = lot_reports.listing_id
+        and counted_claims.domain_id = lot_reports.domain_id
+    where lot_reports.recency = 1
 ),
-listings as (
+reported as (
     select
-        domain_id,
-        listing_id,
+        lot_id,
         max(inspection_finding) as inspection_finding,
         max(check_finding) as check_finding,
         max(claims) as claims
     from findings
-    group by domain_id, listing_id
+    group by lot_id
 ),
 lot_facts as (
     select
@@ -121,20 +184,20 @@ lot_facts as (
         source_vehicles.model_id,
         source_vehicles.year,
         case when source_lots.domain_id = 12 then 'asking' else 'sale' end as price_kind,
-        case when listings.claims > 3 then 3 else listings.claims end as claims_band,
-        case coalesce(listings.inspection_finding, listings.check_finding)
+        case when reported.claims > 3 then 3 else reported.claims end as claims_band,
+        case coalesce(reported.inspection_finding, reported.check_finding)
             when 2 then 'yes'
             when 1 then 'no'
             else 'unknown'
         end as accident,
         case
-            when listings.inspection_finding is not null then 'inspection'
-            when listings.check_finding is not null then 'history_check'
+            when reported.inspection_finding is not null then 'inspection'
+            when reported.check_finding is not null then 'history_check'
             else 'none'
         end as accident_evidence,
         coalesce(source_lots.asking, sale_prices.price) as price
     from source_lots
-    inner join listings on listings.listing_id = source_lots.lot and listings.domain_id = source_lots.domain_id
+    inner join reported on reported.lot_id = source_lots.lot_id
     left join source_vehicles on source_vehicles.vehicle_id = source_lots.vehicle_id
     left join sale_prices on sale_prices.lot_id = source_lots.lot_id
 ),

@@ -177,4 +177,70 @@ describe('accident_discount', () => {
       'sale 1 unknown by none: 5 lots, 5 at 6000, 0 at null',
     ]);
   });
+
+  describe('whose listings have other ids than the lots have numbers', () => {
+    const car = (vehicle_id: number): Given => ({ ...base.vehicles[0], vehicle_id, year: 2020 });
+    const offer = (lot_id: number, vehicle_id: number, buy_now: number): Given =>
+      lot({ lot_id, vehicle_id, lot: String(lot_id), domain_id: 12, domain_name: 'encar_com', buy_now });
+    const inspected = (listing_id: string | null, vehicle_id: number, key: string, rest: Given = {}): Given =>
+      report({ listing_id, vehicle_id, conclusions_accident_status_key: key, ...rest });
+    const claimed = (listing_id: string | null, vehicle_id: number, claims: number): Given =>
+      report({ listing_id, vehicle_id, summary_insurance_claim_count: claims });
+
+    it('finds the lot by vehicle and source', async () => {
+      const cars = [1, 2, 3, 4, 5, 6, 7, 8, 9, 10];
+      const given = {
+        vehicles: cars.map(car),
+        lots: cars.flatMap((id) => [
+          offer(100 + id, id, id > 5 ? 8000 : 10_000),
+          lot({ lot_id: 200 + id, vehicle_id: id, lot: String(200 + id), domain_id: 3 }),
+        ]),
+        inspections: cars.map((id) => inspected(`L-${id}`, id, id > 5 ? 'issue' : 'ok')),
+        history_reports: cars.map((id) => claimed(`L-${id}`, id, id > 5 ? 1 : 0)),
+      };
+      expect(await discounts(given)).toEqual([
+        'asking 0 no by inspection: 5 lots, 5 at 10000, 5 at 1',
+        'asking 1 yes by inspection: 5 lots, 5 at 8000, 5 at 0.8',
+      ]);
+    });
+
+    it('finds it where the report names no listing', async () => {
+      const given = {
+        vehicles: [car(1), car(2)],
+        lots: [offer(101, 1, 100), offer(102, 2, 200)],
+        inspections: [inspected(null, 1, 'ok'), inspected(' ', 2, 'issue')],
+        history_reports: [claimed(null, 1, 0), claimed(null, 2, 3)],
+      };
+      expect(await discounts(given)).toEqual([
+        'asking 0 no by inspection: 1 lots, 1 at null, 0 at null',
+        'asking 3 yes by inspection: 1 lots, 1 at null, 0 at null',
+      ]);
+    });
+
+    it('gives no lot the reports of another listing', async () => {
+      const given = {
+        vehicles: [1, 2, 3, 4, 5, 6].map(car),
+        lots: [
+          ...[offer(101, 1, 100), offer(102, 1, 100)],
+          offer(103, 2, 100),
+          offer(104, 3, 100),
+          ...[offer(105, 4, 100), offer(106, 5, 100)],
+          offer(107, 6, 100),
+        ],
+        inspections: [
+          // one listing, two lots of the source
+          inspected('L-1', 1, 'issue'),
+          // two listings, one lot
+          ...[inspected('L-2', 2, 'issue'), inspected('L-3', 2, 'issue')],
+          // the lot has a listing of its own number
+          ...[inspected('104', 3, 'ok'), inspected('L-4', 3, 'issue')],
+          // one listing in two vehicles
+          ...[inspected('L-5', 4, 'issue'), inspected('L-5', 5, 'issue', { report_id: 'r-2' })],
+          // another source
+          inspected('L-6', 6, 'issue', { domain_id: 3 }),
+        ],
+      };
+      expect(await discounts(given)).toEqual(['asking null no by inspection: 1 lots, 1 at null, 0 at null']);
+    });
+  });
 });

@@ -48,14 +48,14 @@ const pricesOf = (facts: readonly Fact[]): number[] =>
   facts.flatMap(({ price }) => (price === null ? [] : [price]));
 
 function factsOf(night: WorldNight): Fact[] {
-  const listingOf = ({ domainId, listingId }: ServedReport): string => `${domainId} ${listingId.trim()}`;
+  const listingOf = listingsOfLots(night);
   const inspections = groupBy(inspectionsOf(night), listingOf);
   const histories = groupBy(historiesOf(night), listingOf);
   const sold = new Map(
     attempts(night).flatMap(({ lot, price }) => (price === null ? [] : [[lot.id, price]])),
   );
   return [...night.lots.values()].flatMap((served) => {
-    const listing = `${served.raw.domain.id} ${served.raw.lot.trim()}`;
+    const listing = numberOf(served);
     const [inspected = [], told = []] = [inspections.get(listing), histories.get(listing)];
     if (inspected.length + told.length === 0) return [];
     const isAsking = served.raw.domain.id === 12;
@@ -67,6 +67,26 @@ function factsOf(night: WorldNight): Fact[] {
       peers: peersOf(served),
     };
   });
+}
+
+const numberOf = ({ raw }: ServedLot): string => `${raw.domain.id} ${raw.lot.trim()}`;
+
+/**
+ * Names the lot of a report by source and number: its listing, or the one lot of its vehicle at the source where its
+ * vehicle has reports of one listing there.
+ */
+function listingsOfLots(night: WorldNight): (report: ServedReport) => string {
+  const listingOf = ({ domainId, listingId }: ServedReport): string => `${domainId} ${listingId.trim()}`;
+  const placeOf = ({ domainId, vehicleId }: ServedReport): string => `${domainId} ${vehicleId}`;
+  const lots = groupBy(night.lots.values(), ({ raw, vehicle }) => `${raw.domain.id} ${vehicle.id}`);
+  const numbers = new Set([...night.lots.values()].map(numberOf));
+  const reports = groupBy([...inspectionsOf(night), ...historiesOf(night)], placeOf);
+  return (report) => {
+    const own = listingOf(report);
+    const [lot, ...others] = lots.get(placeOf(report)) ?? [];
+    const isAlone = others.length === 0 && new Set(reports.get(placeOf(report))?.map(listingOf)).size === 1;
+    return numbers.has(own) || lot === undefined || !isAlone ? own : numberOf(lot);
+  };
 }
 
 function peersOf({ raw, vehicle }: ServedLot): string | null {
