@@ -4,6 +4,7 @@ import { type Row, rows } from '../../lake/session.js';
 import type { TableCounts } from '../../reconcile/context.js';
 import { openLake } from '../../share/open-lake.js';
 import { printable } from '../../share/printable.js';
+import { dateOf } from '../../share/report/read-market.js';
 import type { Effects } from '../effects.js';
 import { gridOf, number } from '../grid.js';
 
@@ -40,7 +41,7 @@ export async function runs(
 }
 
 function runOf(row: Row): Run {
-  const [started, ended] = [row.started_at, row.ended_at].map((time) => new Date(String(time)));
+  const [started, ended] = [row.started_at, row.ended_at].map(dateOf);
   const counts: Readonly<Record<string, TableCounts>> = JSON.parse(String(row.counts));
   return {
     run_id: String(row.run_id),
