@@ -1,19 +1,20 @@
 import { readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { type DuckDBConnection, StatementType } from '@duckdb/node-api';
+import { type DuckDBConnection, type DuckDBValueConverter, StatementType } from '@duckdb/node-api';
 import Table from 'cli-table3';
 import { messageOf } from '../config/lotlake-error.js';
 import { literal } from '../lake/session.js';
 import { arrowStream } from './arrow.js';
 import { csvField, csvHeader, LINE_END } from './csv.js';
 import type { Format } from './formats.js';
+import { arrowValue, jsonValue } from './instants.js';
 import { clip, printable } from './printable.js';
 import { ShareError } from './share-error.js';
 
 /** Columns of a result; types are DuckDB's names of them. */
 export type Columns = readonly { readonly name: string; readonly type: string }[];
 
-/** Columns and rows of a result; values as DuckDB's JSON converter gives them, integers as numbers. */
+/** Columns and rows of a result; values as a converter gives them, 64-bit integers as numbers where they are exact. */
 export interface Result {
   readonly columns: Columns;
   readonly rows: readonly Readonly<Record<string, unknown>>[];
@@ -52,14 +53,18 @@ export async function checkReadOnly(connection: DuckDBConnection, sql: string): 
 }
 
 /** Runs a query that only reads. Throws ShareError with DuckDB's message. */
-export async function runQuery(connection: DuckDBConnection, sql: string): Promise<Result> {
+async function runQuery(
+  connection: DuckDBConnection,
+  sql: string,
+  converter: DuckDBValueConverter<unknown>,
+): Promise<Result> {
   await checkReadOnly(connection, sql);
   try {
     const reader = await connection.runAndReadAll(sql);
     const names = reader.deduplicatedColumnNames();
     const columns = names.map((name, i) => ({ name, type: String(reader.columnType(i)) }));
     const rows = reader
-      .getRowsJson()
+      .convertRows(converter)
       .map((row) =>
         Object.fromEntries(row.map((value, i) => [names[i] ?? '', numeric(value, columns[i]?.type ?? '')])),
       );
@@ -95,10 +100,10 @@ export async function render(
   temp: string,
 ): Promise<string | Uint8Array> {
   if (format === 'parquet') return parquet(connection, sql, temp);
-  const result = await runQuery(connection, sql);
+  if (format === 'arrow') return arrowStream(await runQuery(connection, sql, arrowValue));
+  const result = await runQuery(connection, sql, jsonValue);
   if (format === 'json') return `${JSON.stringify(result.rows)}\n`;
-  if (format === 'csv') return csv(result);
-  return format === 'arrow' ? arrowStream(result) : table(result);
+  return format === 'csv' ? csv(result) : table(result);
 }
 
 async function parquet(connection: DuckDBConnection, sql: string, temp: string): Promise<Uint8Array> {

@@ -2,7 +2,14 @@ import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { createServer, type IncomingMessage, type Server } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { DuckDBInstance } from '@duckdb/node-api';
+import {
+  DuckDBInstance,
+  DuckDBTimestampTZValue,
+  DuckDBTimestampValue,
+  type DuckDBValueConverter,
+  type Json,
+  JsonDuckDBValueConverter,
+} from '@duckdb/node-api';
 import { expect } from 'vitest';
 import type { Reporter } from '../../pipelines/job.js';
 import { type Config, type ConfigInput, readConfig } from '../../src/config/config.js';
@@ -102,7 +109,7 @@ export async function bareDuckDb(): Promise<{
       const reader = await connection.runAndReadAll(sql);
       const types = reader.columnNames().map((_, i) => String(reader.columnType(i)));
       return reader
-        .getRowObjectsJson()
+        .convertRowObjects(jsonInUtc)
         .map((row) =>
           Object.fromEntries(
             Object.entries(row).map(([name, value], i) => [
@@ -118,6 +125,12 @@ export async function bareDuckDb(): Promise<{
     },
   };
 }
+
+/** As DuckDB's converter, which writes instants in the time zone of the process, would write them in UTC. */
+const jsonInUtc: DuckDBValueConverter<Json> = (value, type, converter) =>
+  value instanceof DuckDBTimestampTZValue
+    ? `${new DuckDBTimestampValue(value.micros)}+00`
+    : JsonDuckDBValueConverter(value, type, converter);
 
 /** Every table and mart of a published lake, read by plain glob. */
 export async function readLake(lake: string): Promise<Map<string, PlainRow[]>> {

@@ -1,6 +1,7 @@
 import type { DuckDBConnection } from '@duckdb/node-api';
 import { AsyncByteQueue, RecordBatchFileWriter } from 'apache-arrow';
 import { arrowBatch, arrowSchema } from '../arrow.js';
+import { arrowValue } from '../instants.js';
 import type { WrittenPart } from './data-file.js';
 import { writeParts } from './streamed.js';
 
@@ -15,7 +16,7 @@ export async function writeArrow(
   folder: string,
   { maxBytes }: { readonly maxBytes: number },
 ): Promise<WrittenPart[]> {
-  return writeParts(connection, sql, folder, async function* (columns, pieces, part) {
+  return writeParts(connection, sql, folder, arrowValue, async function* (columns, pieces, part) {
     const schema = arrowSchema(columns);
     const written = new WrittenBytes();
     const writer = new RecordBatchFileWriter();

@@ -1,5 +1,6 @@
 import type { DuckDBConnection } from '@duckdb/node-api';
 import { csvField, csvHeader, LINE_END } from '../csv.js';
+import { jsonValue } from '../instants.js';
 import type { WrittenPart } from './data-file.js';
 import { writeParts } from './streamed.js';
 
@@ -15,7 +16,7 @@ export async function writeCsv(
   folder: string,
   { maxBytes, bom }: { readonly maxBytes: number; readonly bom: boolean },
 ): Promise<WrittenPart[]> {
-  return writeParts(connection, sql, folder, async function* (columns, pieces, part) {
+  return writeParts(connection, sql, folder, jsonValue, async function* (columns, pieces, part) {
     const types = columns.map(({ type }) => type);
     const head = `${bom ? '\uFEFF' : ''}${csvHeader(columns)}${LINE_END}`;
     yield Buffer.from(head);

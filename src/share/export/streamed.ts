@@ -2,11 +2,11 @@ import { createWriteStream, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import type { DuckDBConnection } from '@duckdb/node-api';
+import type { DuckDBConnection, DuckDBValueConverter } from '@duckdb/node-api';
 import type { Columns } from '../query.js';
 import type { WrittenPart } from './data-file.js';
 
-/** Rows with their values in the order of the columns, as DuckDB's JSON converter gives them. */
+/** Rows with their values in the order of the columns, as a converter gives them. */
 export type Rows = readonly (readonly unknown[])[];
 
 /** Rows of a query a piece at a time. */
@@ -33,15 +33,17 @@ const ROWS_AT_ONCE = 4_096;
  * Writes the rows of a query into files, in their order, one file after the other until all are written. There is always
  * one file.
  * @param folder for the parts; it is made
+ * @param converter of the values
  */
 export async function writeParts(
   connection: DuckDBConnection,
   sql: string,
   folder: string,
+  converter: DuckDBValueConverter<unknown>,
   writePart: WritePart,
 ): Promise<WrittenPart[]> {
   mkdirSync(folder);
-  const { columns, pieces } = await readPieces(connection, sql);
+  const { columns, pieces } = await readPieces(connection, sql, converter);
   const parts: WrittenPart[] = [];
   do {
     const part = { path: join(folder, `part-${parts.length}`), rows: 0 };
@@ -54,10 +56,11 @@ export async function writeParts(
 async function readPieces(
   connection: DuckDBConnection,
   sql: string,
+  converter: DuckDBValueConverter<unknown>,
 ): Promise<{ readonly columns: Columns; readonly pieces: Pieces }> {
   const result = await connection.stream(sql);
   const columns = result.columnNames().map((name, i) => ({ name, type: String(result.columnType(i)) }));
-  const chunks = result.yieldRowsJson();
+  const chunks = result.yieldConvertedRows(converter);
   let ahead: Rows = [];
   const hasMore = async (): Promise<boolean> => {
     while (ahead.length === 0) {

@@ -1,0 +1,100 @@
+import {
+  DuckDBDateValue,
+  DuckDBTimestampMillisecondsValue,
+  DuckDBTimestampNanosecondsValue,
+  DuckDBTimestampSecondsValue,
+  DuckDBTimestampTZValue,
+  DuckDBTimestampValue,
+  type DuckDBType,
+  type DuckDBValue,
+  type Json,
+  JsonDuckDBValueConverter,
+} from '@duckdb/node-api';
+
+/**
+ * A value as every text format shows it, nested values too. DuckDB's own converter writes instants in the time zone of
+ * the process; here the text comes from the integer. An instant is ISO 8601 in UTC with microseconds
+ * (`2026-12-28T16:40:03.230000Z`), a timestamp without a zone has no `Z` and the decimals of its type, a date is
+ * `2026-12-28`. The ends of time are `infinity` and `-infinity`.
+ */
+export function jsonValue(value: DuckDBValue, type: DuckDBType): Json | null {
+  return isoText(value) ?? JsonDuckDBValueConverter(value, type, jsonValue);
+}
+
+/**
+ * A value as a column of Arrow takes it: a timestamp in microseconds since 1970, a date in days since 1970, any other
+ * value as {@link jsonValue} gives it. The ends of time are the integers that DuckDB writes into Parquet for them.
+ */
+export function arrowValue(value: DuckDBValue, type: DuckDBType): Json | bigint | null {
+  if (value instanceof DuckDBDateValue) return value.days;
+  const time = timeOf(value);
+  return time === undefined ? jsonValue(value, type) : microseconds(time);
+}
+
+/** A point in time as its integer. */
+interface Time {
+  /** Units since 1970. */
+  readonly units: bigint;
+  /** Decimals of a second that a unit is: 6 for microseconds. */
+  readonly decimals: number;
+}
+
+/** Units, of any length, that stand for infinity. */
+const INFINITY = DuckDBTimestampValue.PosInf.micros;
+
+function timeOf(value: DuckDBValue): Time | undefined {
+  if (value instanceof DuckDBTimestampTZValue || value instanceof DuckDBTimestampValue)
+    return { units: value.micros, decimals: 6 };
+  if (value instanceof DuckDBTimestampSecondsValue) return { units: value.seconds, decimals: 0 };
+  if (value instanceof DuckDBTimestampMillisecondsValue) return { units: value.millis, decimals: 3 };
+  if (value instanceof DuckDBTimestampNanosecondsValue) return { units: value.nanos, decimals: 9 };
+  return undefined;
+}
+
+function isoText(value: DuckDBValue): string | undefined {
+  if (value instanceof DuckDBDateValue) {
+    const isEnd = Math.abs(value.days) === DuckDBDateValue.PosInf.days;
+    return isEnd ? infinity(value.days) : isoDate(value.days);
+  }
+  const time = timeOf(value);
+  if (time === undefined) return undefined;
+  if (isInfinite(time)) return infinity(time.units);
+  return `${isoTime(time)}${value instanceof DuckDBTimestampTZValue ? 'Z' : ''}`;
+}
+
+const isInfinite = ({ units }: Time): boolean => units === INFINITY || units === -INFINITY;
+
+const infinity = (sign: number | bigint): string => (sign < 0 ? '-infinity' : 'infinity');
+
+const SECONDS_OF_A_DAY = 86_400n;
+
+function isoTime({ units, decimals }: Time): string {
+  const second = 10n ** BigInt(decimals);
+  const day = SECONDS_OF_A_DAY * second;
+  const rest = ((units % day) + day) % day;
+  const clock = new Date(Number(rest / second) * 1000).toISOString().slice(11, 19);
+  const fraction = decimals === 0 ? '' : `.${String(rest % second).padStart(decimals, '0')}`;
+  return `${isoDate(Number((units - rest) / day))}T${clock}${fraction}`;
+}
+
+const DAYS_OF_400_YEARS = 146_097;
+
+/** DuckDB knows years that the dates of JavaScript do not; 400 years always have the same days. */
+function isoDate(days: number): string {
+  const cycles = Math.floor(days / DAYS_OF_400_YEARS);
+  const date = new Date((days - cycles * DAYS_OF_400_YEARS) * 86_400_000);
+  return `${isoYear(date.getUTCFullYear() + cycles * 400)}${date.toISOString().slice(4, 10)}`;
+}
+
+/** ISO 8601 gives years before 0 and after 9999 a sign and six digits. */
+function isoYear(year: number): string {
+  if (year >= 0 && year <= 9999) return String(year).padStart(4, '0');
+  return `${year < 0 ? '-' : '+'}${String(Math.abs(year)).padStart(6, '0')}`;
+}
+
+/** Nanoseconds are cut as DuckDB's casts cut them. */
+function microseconds(time: Time): bigint {
+  if (isInfinite(time)) return time.units;
+  const { units, decimals } = time;
+  return decimals > 6 ? units / 10n ** BigInt(decimals - 6) : units * 10n ** BigInt(6 - decimals);
+}
