@@ -19,6 +19,11 @@ const MOCKING = ['test/extract/{rate-limit,moving-list}.test.ts', 'test/pipeline
 const SLOW =
   'test/pipelines/{disk-full,week,rate,readers,kill,kill-matrix,interrupt,inventory,held-runs,lookups,sources,reference}.test.ts';
 
+/** Suites of what queries and exports print and write, which run again in other time zones than UTC. */
+const SHARING = ['test/share/{export,instants}.test.ts', 'test/cli/instants.test.ts'];
+
+const ZONES = ['Asia/Kolkata', 'America/New_York'];
+
 // biome-ignore lint/style/noDefaultExport: vitest reads the default export
 export default defineConfig({
   test: {
@@ -38,6 +43,10 @@ export default defineConfig({
         },
       },
       { extends: true, test: { name: 'mocking', include: MOCKING } },
+      ...ZONES.map((zone) => ({
+        extends: true as const,
+        test: { name: zone, include: SHARING, isolate: false, env: { TZ: zone } },
+      })),
     ],
   },
 });
