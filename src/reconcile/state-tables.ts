@@ -156,9 +156,10 @@ export async function effectiveLots(context: MergeContext): Promise<string> {
 
 /**
  * The vehicles as they are after this run, where this run says anything about them. A vehicle that did not come is
- * archived when none of its lots is active any more; where that is nothing new, and the feed may still list the
- * vehicle, only by a complete full pass. One without lots is archived only by a complete full pass over all sources, and
- * a lookup leaves it as it was. Needs the lots of the new snapshot.
+ * archived with the last of its lots. Where no lot was archived in this run, the feed may still list the vehicle: only
+ * its absence from a complete full pass, outside the unproven ranges, archives it. One without lots is archived only by
+ * its absence from a complete full pass over all sources, and a lookup leaves it as it was. Needs the lots of the new
+ * snapshot.
  */
 export async function effectiveVehicles(context: MergeContext): Promise<string> {
   const { evidence } = context;
@@ -186,6 +187,7 @@ export async function effectiveVehicles(context: MergeContext): Promise<string> 
     const delivered = isDelivered
       ? `${unchanged} union all select vehicle_id from ${stagedFiles(context, 'vehicles')}`
       : unchanged;
+    const isLacked = evidence.carsComplete ? isProven(context, 'o.vehicle_id') : 'false';
     parts.push(`
       select ${content.map((name) => `o.${name}`).join(', ')}, true as archived,
         coalesce(l.archived_at, ${seen}) as archived_at, coalesce(l.archived_by, 'absence') as archived_by,
@@ -194,10 +196,10 @@ export async function effectiveVehicles(context: MergeContext): Promise<string> 
       left join (from ${SIGHTINGS} where lot_id is null) as s on s.vehicle_id = o.vehicle_id
       left join ${lots} as l on l.vehicle_id = o.vehicle_id
       where not coalesce(o.archived, false) and o.vehicle_id not in (${delivered})
-        and o.vehicle_id not in (${rejectedVehicles(context)}) and ${isProven(context, 'o.vehicle_id')}
+        and o.vehicle_id not in (${rejectedVehicles(context)})
         and (
-          (l.all_archived and (${evidence.carsComplete} or l.is_news))
-          or (l.vehicle_id is null and ${evidence.carsComplete && evidence.sources === undefined})
+          (l.all_archived and l.is_news)
+          or (${isLacked} and (l.all_archived or (l.vehicle_id is null and ${evidence.sources === undefined})))
         )`);
   }
   return `(${parts.join('\nunion all\n')})`;

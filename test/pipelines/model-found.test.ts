@@ -93,6 +93,19 @@ describe('the lake knows what it should when', () => {
       { trouble: { kind: 'drift', concurrency: 1, moves: [{ page: 1, happening: at('back') }] } },
     ));
 
+  it('a vehicle leaves by name whose id lies at an open border of a window', () =>
+    tell({
+      ...{ size: 4, mix: 0, perPage: 2, totals: false },
+      steps: [
+        NIGHT,
+        {
+          ...NIGHT,
+          happenings: [at('change', 0), at('change', 1), at('change', 3), at('leave-named', 2)],
+          run: 'incremental',
+        },
+      ],
+    }));
+
   it('a vehicle leaves that the key did not show the night before', () =>
     story({}, { key: [3, 12] }, { happenings: [at('leave', 0)] }));
 });

@@ -119,10 +119,10 @@ function deliveredState(
 }
 
 /**
- * Vehicles after a run. One that the feed lists is active. One that did not come is archived when all its lots are
- * (where none became so in this run, the feed may list it still: only by a complete full pass), and
- * one without lots when a complete full pass over all sources lacks it; a lookup keeps an archived vehicle archived
- * unless it brings an active lot.
+ * Vehicles after a run. One that the feed lists is active. One that did not come is archived with the last of its lots.
+ * Where none of them was archived in this run, the feed may list it still: only a complete full pass shows that it does
+ * not, outside its unproven ranges. In the same way one without lots is archived by a complete full pass over all
+ * sources. A lookup keeps an archived vehicle archived unless it brings an active lot.
  */
 export function vehiclesAfter(
   known: Knowledge,
@@ -144,10 +144,9 @@ export function vehiclesAfter(
   }
   for (const [key, row] of known.tables.vehicles) {
     const id = Number(row.content.vehicle_id);
-    if (row.state.archived === true || fresh.has(key) || evidence.rejected.has(id) || !isProven(evidence, id))
-      continue;
+    if (row.state.archived === true || fresh.has(key) || evidence.rejected.has(id)) continue;
     const own = lotsOf.get(id) ?? [];
-    const isLacked = evidence.provesAbsence && evidence.sources === undefined;
+    const isLacked = evidence.provesAbsence && isProven(evidence, id);
     const absence = {
       archived: true,
       archived_at: seenAt,
@@ -157,8 +156,9 @@ export function vehiclesAfter(
     const isNews = own.some(
       (lot) => known.tables.lots.get(String(lot.content.lot_id))?.state.archived !== true,
     );
-    const ofLots = evidence.provesAbsence || isNews ? stateOfLots(own) : undefined;
-    const state = own.length === 0 ? (isLacked ? absence : undefined) : ofLots;
+    const ofLots = isLacked || isNews ? stateOfLots(own) : undefined;
+    const isLackedByAll = isLacked && evidence.sources === undefined;
+    const state = own.length === 0 ? (isLackedByAll ? absence : undefined) : ofLots;
     if (state !== undefined) fresh.set(key, { content: row.content, state });
   }
   return fresh;
