@@ -16,7 +16,7 @@ source_lots as (
         lots.final_bid,
         lots.final_bid_updated_at,
         lots.buy_now,
-        least(clock.as_of, source_sightings.seen_at) as observed_at
+        case when source_sightings.seen_at > clock.as_of then clock.as_of else source_sightings.seen_at end as observed_at
     from lots
     cross join clock
     left join source_sightings on source_sightings.lot_id = lots.lot_id

@@ -132,7 +132,10 @@ async function freshRows(context: MergeContext, name: string): Promise<NewRows |
   mkdirSync(folder);
   const isWide = name === 'lots';
   const target = literal(isWide ? folder : join(folder, 'data_0.parquet'));
-  const partition = isWide ? ', partition_by (_domain, _month), overwrite_or_ignore true' : '';
+  // A row group of every partition is in memory while they are written.
+  const partition = isWide
+    ? ', partition_by (_domain, _month), overwrite_or_ignore true, row_group_size 2048'
+    : '';
   await context.connection.run(
     `copy (from ${sql}) to ${target} (format parquet, compression snappy${partition})`,
   );

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { base, entry, lot, SOLD } from './cases.js';
+import { base, entry, lot, NOW, SOLD } from './cases.js';
 import { computeMarts, type Given, openLake, type TestLake, texts } from './support.js';
 
 let lake: TestLake;

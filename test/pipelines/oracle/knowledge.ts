@@ -195,7 +195,8 @@ function sightingsAfter(
   current: readonly Vehicle[],
 ): Knowledge['sightings'] {
   const after = new Map(known.sightings);
-  const reject = (key: string): Map<string, Values> => after.set(key, { ...after.get(key), rejected_at: seenAt });
+  const reject = (key: string): Map<string, Values> =>
+    after.set(key, { ...after.get(key), rejected_at: seenAt });
   for (const id of rejected) if (after.has(`vehicle ${id}`)) reject(`vehicle ${id}`);
   for (const [key, { content }] of known.tables.lots)
     if (rejected.has(Number(content.vehicle_id)) || rejectedLots.has(Number(key))) reject(`lot ${key}`);
