@@ -4,7 +4,7 @@ import { runDataTests } from '../../src/model/data-tests.js';
 import { readModels } from '../../src/model/model-files.js';
 import { runModels } from '../../src/model/run-models.js';
 import { base, lot, SOLD } from './cases.js';
-import { fill, type Given, openLake, PARQUET, type TestLake, texts } from './support.js';
+import { fill, type Given, openLake, PARQUET, sightingsOf, type TestLake, texts } from './support.js';
 
 let lake: TestLake;
 beforeAll(async () => {
@@ -13,13 +13,14 @@ beforeAll(async () => {
 afterAll(() => lake.close());
 
 const TABLES = [
-  ...['runs', 'passes', 'rejects', 'vehicles', 'lots', 'lot_changes', 'prices', 'archived_lots'],
+  ...['runs', 'passes', 'rejects', 'vehicles', 'lots', 'sightings', 'lot_changes', 'prices', 'archived_lots'],
   'statistics',
 ];
 
 /** Computes one mart over the given rows, with the one that it reads, and runs the tests and checks of both. */
 async function compute(mart: string, given: Readonly<Record<string, readonly Given[]>>): Promise<void> {
-  for (const table of TABLES) await fill(lake.connection, table, given[table] ?? []);
+  const tables: typeof given = { sightings: sightingsOf(given), ...given };
+  for (const table of TABLES) await fill(lake.connection, table, tables[table] ?? []);
   const models = readModels().filter(({ name }) => ['sales', mart].includes(name));
   const checks = readChecks().filter(({ test }) => test.startsWith(mart));
   await runModels(lake.connection, { target: lake.folder, parquet: PARQUET, models });

@@ -93,7 +93,7 @@ export async function computeMarts(
 }
 
 /** Active lots as seen by the last pass over the feed, archived ones when they say. */
-function sightingsOf(given: Readonly<Record<string, readonly Given[]>>): readonly Given[] {
+export function sightingsOf(given: Readonly<Record<string, readonly Given[]>>): readonly Given[] {
   const passes = (given.passes ?? []).filter(({ stream, state }) => stream === 'cars' && state === 'sealed');
   const last =
     passes
