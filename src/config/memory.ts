@@ -17,9 +17,9 @@ export const amountOf = (bytes: number): string =>
 
 /** Bounds of DuckDB's memory where nothing is configured, and what a process needs beside it. */
 export const MEMORY = {
-  /** Every job and command ends with this much at the size of the real service (docs/performance.md). */
+  /** Least that is accepted; docs/performance.md says which steps were run with it at the size of the real service. */
   least: 700e6,
-  /** More makes a night no faster. */
+  /** With this much, the first night of the real size spilled nothing. */
   most: 4e9,
   /** Share of what the machine or its container has. */
   share: 0.25,
