@@ -2,7 +2,7 @@ import { mkdirSync, readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { killPoint } from '../config/kill-point.js';
 import { LotlakeError, messageOf } from '../config/lotlake-error.js';
-import { poolOf, settled } from '../lake/pool.js';
+import { poolOf, settled, type UseConnection } from '../lake/pool.js';
 import { literal } from '../lake/session.js';
 import { type LakeTable, lakeTables } from '../lake/tables.js';
 import type { MergeContext, TableCounts } from './context.js';
@@ -11,8 +11,15 @@ import { holdSmallStates } from './hold.js';
 import { appendLotChanges } from './lot-changes.js';
 import { mergeTable } from './merge.js';
 import { ReconcileError } from './reconcile-error.js';
-import { prepareSightings, writeSightings } from './sightings.js';
-import { currentRelation, findRepeatedVehicles, isStaged, lastOfEach, stagedRelation } from './staged.js';
+import { writeSightings } from './sightings.js';
+import {
+  currentRelation,
+  findRepeatedVehicles,
+  isStaged,
+  lastOfEach,
+  schemaOf,
+  stagedRelation,
+} from './staged.js';
 import { effectiveLots, effectiveVehicles, measureShrink, prepareState } from './state-tables.js';
 
 /** What reconcile did. */
@@ -28,34 +35,44 @@ export interface ReconcileResult {
  * Merges the staged rows of a run with the last state into the new snapshot folder. Throws ReconcileError, with
  * nothing published, where too much would be archived for absence.
  */
-export async function reconcile(context: MergeContext): Promise<ReconcileResult> {
+export async function reconcile(given: MergeContext): Promise<ReconcileResult> {
+  const second = await given.connect();
+  const use = poolOf([given.connection, second], given.alone);
+  const step = <T>(what: string, work: Step<T>, context: MergeContext): Promise<T> =>
+    use((connection) => naming(what, work, { ...context, connection }));
   try {
-    return await mergeAll(context);
+    const repeatedVehicles = await step('repeated vehicles', findRepeatedVehicles, given);
+    const context = { ...given, repeatedVehicles, held: await step('last state', holdSmallStates, given) };
+    await step('sightings', writeSightings, context);
+    await step('absent lots', prepareState, context);
+    killPoint('reconcile.state-prepared');
+    const warnings = await step('shrink guard', guardShrink, context);
+    const merged = await mergeTables(context, use, lakeTables());
+    const counts = Object.fromEntries(merged.map((one) => [one.table, one.counts]));
+    const lotChanges = merged.reduce((sum, one) => sum + one.lotChanges, 0);
+    return { counts, lotChanges, repeatedVehicles, warnings };
+  } finally {
+    second.closeSync();
+  }
+}
+
+type Step<T> = (context: MergeContext) => Promise<T>;
+
+/** Does one step of merging; an error of the database names it. */
+async function naming<T>(what: string, work: Step<T>, context: MergeContext): Promise<T> {
+  try {
+    return await work(context);
   } catch (error) {
     if (error instanceof LotlakeError) throw error;
     throw new ReconcileError(
       'RECONCILE_FAILED',
-      `the rows of run ${context.evidence.runId} cannot be merged: ${messageOf(error)}`,
+      `the rows of run ${context.evidence.runId} cannot be merged (${what}): ${messageOf(error)}`,
       {
         cause: error,
         hint: 'the last snapshot stays current and the pages stay in landing; run the same command again, or with more memory',
       },
     );
   }
-}
-
-async function mergeAll(given: MergeContext): Promise<ReconcileResult> {
-  const repeatedVehicles = await findRepeatedVehicles(given);
-  const context = { ...given, repeatedVehicles, held: await holdSmallStates(given) };
-  await prepareSightings(context);
-  await prepareState(context);
-  killPoint('reconcile.state-prepared');
-  const warnings = await guardShrink(context);
-  const merged = await mergeTables(context, lakeTables());
-  const counts = Object.fromEntries(merged.map((one) => [one.table, one.counts]));
-  const lotChanges = merged.reduce((sum, one) => sum + one.lotChanges, 0);
-  await writeSightings(context);
-  return { counts, lotChanges, repeatedVehicles, warnings };
 }
 
 interface MergedTable {
@@ -68,47 +85,48 @@ interface MergedTable {
  * Merges the wide tables one after the other, since each is written file by file on connections of its own, then the
  * others two at a time. Vehicles come last: whether one is archived is read from the lots of the new snapshot.
  */
-async function mergeTables(context: MergeContext, tables: readonly LakeTable[]): Promise<MergedTable[]> {
-  const merged: MergedTable[] = [];
-  const second = await context.connect();
-  const use = poolOf([context.connection, second], context.alone);
+async function mergeTables(
+  context: MergeContext,
+  use: UseConnection,
+  tables: readonly LakeTable[],
+): Promise<MergedTable[]> {
   const merge = (table: string): Promise<MergedTable> =>
     use(
-      (connection) => mergeOne({ ...context, connection }, table),
-      (connection) => mergeAgain({ ...context, connection }, table),
+      (connection) => naming(table, mergeOne(table), { ...context, connection }),
+      (connection) => naming(table, mergeAgain(table), { ...context, connection }),
     );
-  try {
-    for (const { name } of tables.filter(({ wide }) => wide !== undefined)) merged.push(await merge(name));
-    const others = tables.filter(({ name, wide }) => wide === undefined && name !== 'vehicles');
-    merged.push(...(await settled(others.map(({ name }) => merge(name)))));
-    merged.push(await merge('vehicles'));
-  } finally {
-    second.closeSync();
-  }
+  const merged: MergedTable[] = [];
+  for (const { name } of tables.filter(({ wide }) => wide !== undefined)) merged.push(await merge(name));
+  const others = tables.filter(({ name, wide }) => wide === undefined && name !== 'vehicles');
+  merged.push(...(await settled(others.map(({ name }) => merge(name)))));
+  merged.push(await merge('vehicles'));
   return merged;
 }
 
 /** Merges a table from the beginning, without what a first try left. */
-function mergeAgain(context: MergeContext, table: string): Promise<MergedTable> {
-  for (const written of table === 'lots' ? [table, 'lot_changes'] : [table])
-    rmSync(join(context.target, written), { recursive: true, force: true });
-  return mergeOne(context, table);
-}
+const mergeAgain =
+  (table: string): Step<MergedTable> =>
+  (context) => {
+    for (const written of table === 'lots' ? [table, 'lot_changes'] : [table])
+      rmSync(join(context.target, written), { recursive: true, force: true });
+    return mergeOne(table)(context);
+  };
 
-async function mergeOne(context: MergeContext, table: string): Promise<MergedTable> {
-  const schema = context.schemas.get(table);
-  if (schema === undefined) throw new ReconcileError('RECONCILE_FAILED', `no schema of ${table}`);
-  const fresh = await freshRows(context, table);
-  const counts = await mergeTable(context, schema, fresh);
-  let lotChanges = 0;
-  if (table === 'lots') {
-    lotChanges = await appendLotChanges(context, schema, fresh?.relation);
-    killPoint('reconcile.changes-appended');
-  }
-  await dropDiff(context, table);
-  killPoint('reconcile.table-merged');
-  return { table, counts, lotChanges };
-}
+const mergeOne =
+  (table: string): Step<MergedTable> =>
+  async (context) => {
+    const schema = schemaOf(context, table);
+    const fresh = await freshRows(context, table);
+    const counts = await mergeTable(context, schema, fresh);
+    let lotChanges = 0;
+    if (table === 'lots') {
+      lotChanges = await appendLotChanges(context, schema, fresh?.relation);
+      killPoint('reconcile.changes-appended');
+    }
+    await dropDiff(context, table);
+    killPoint('reconcile.table-merged');
+    return { table, counts, lotChanges };
+  };
 
 async function freshRows(context: MergeContext, name: string): Promise<NewRows | undefined> {
   if (name !== 'lots' && name !== 'vehicles') {

@@ -1,6 +1,6 @@
-import { mkdirSync } from 'node:fs';
+import { mkdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { filesRelation } from '../lake/files.js';
+import { filesRelation, globRelation } from '../lake/files.js';
 import { literal } from '../lake/session.js';
 import type { MergeContext } from './context.js';
 import {
@@ -14,54 +14,75 @@ import {
 } from './staged.js';
 import { PARQUET } from './write.js';
 
-/** Table with the rows of `sightings` as they are after this run. */
-export const SIGHTINGS = '_sightings';
+/** The sightings as they are after this run. */
+export const sightings = ({ target }: MergeContext): string => globRelation(target, 'sightings', false);
 
 /**
- * Notes when the record of each vehicle and of each lot was last delivered and loaded, this run included. A record that
+ * Writes when the record of each vehicle and of each lot was last delivered and loaded, this run included. A record that
  * came unchanged counts as seen, with the lots that came with it the last time. One that was rejected, or whose source
- * was refused to the key, or that no page held, does not.
+ * was refused to the key, or that no page held, does not. It is a small table of its own, so that no row of a lot
+ * changes because it was seen; vehicles and lots are a file each, and so half of it is worked on at a time.
  */
-export async function prepareSightings(context: MergeContext): Promise<void> {
-  const { evidence } = context;
-  const seenAt = timestamp(evidence.seenAt);
-  const noLots = 'cast(null as bigint) as vehicle_id, cast(null as bigint) as lot_id, 0 as _seq';
-  const noVehicles = 'cast(null as bigint) as vehicle_id, 0 as _seq';
-  await context.connection.run(`
-    create or replace table ${SIGHTINGS} as
-    with known as (
-      select *, case when lot_id is null then vehicle_id end as own_id from ${knownSightings(context)}
-    ),
-    delivered as (
-      select vehicle_id, lot_id, _seq from ${currentRows(context, 'lots', noLots)}
-      union all
-      select vehicle_id, null, _seq from ${currentRows(context, 'vehicles', noVehicles)}
-      union all
-      select k.vehicle_id, k.lot_id, u._seq
-      from known as k
-      join ${UNCHANGED} as u on u.vehicle_id = k.vehicle_id
-      join known as own on own.own_id = k.vehicle_id
-      where k.seen_at = own.seen_at
-    ),
-    seen as (
+export async function writeSightings(context: MergeContext): Promise<void> {
+  const folder = join(context.target, 'sightings');
+  rmSync(folder, { recursive: true, force: true });
+  mkdirSync(folder, { recursive: true });
+  const { connection } = context;
+  await connection.run(`create or replace view ${KNOWN} as from ${knownSightings(context)}`);
+  const copy = (number: number, rows: string): Promise<unknown> =>
+    connection.run(
+      `copy (${rows} order by vehicle_id, lot_id) to ${literal(join(folder, `data_${number}.parquet`))} (${PARQUET})`,
+    );
+  await copy(0, vehicleSightings(context));
+  await copy(1, lotSightings(context));
+  await connection.run(`drop view ${KNOWN}`);
+}
+
+/** View on the sightings of the last state. */
+const KNOWN = '_known_sightings';
+
+function vehicleSightings(context: MergeContext): string {
+  const staged = currentRows(context, 'vehicles', 'cast(null as bigint) as vehicle_id');
+  return `
+    with came as (select vehicle_id from ${staged} union select vehicle_id from ${UNCHANGED})
+    select coalesce(c.vehicle_id, k.vehicle_id) as vehicle_id, cast(null as bigint) as lot_id,
+      ${lastSeen(context, 'c.vehicle_id is not null', `k.vehicle_id in (${rejectedVehicles(context)})`)}
+    from (from ${KNOWN} where lot_id is null) as k
+    full join came as c on c.vehicle_id = k.vehicle_id`;
+}
+
+function lotSightings(context: MergeContext): string {
+  const staged = currentRows(
+    context,
+    'lots',
+    'cast(null as bigint) as vehicle_id, cast(null as bigint) as lot_id, 0 as _seq',
+  );
+  const isRejected = `k.vehicle_id in (${rejectedVehicles(context)}) or k.lot_id in (${rejectedLots(context)})`;
+  return `
+    with came as (
       -- a lot that two vehicles list is the one's that came last
-      select lot_id, case when lot_id is null then vehicle_id end as own_id, max_by(vehicle_id, _seq) as vehicle_id
-      from delivered
-      group by all
+      select lot_id, max_by(vehicle_id, _seq) as vehicle_id, max(_seq) as _seq from ${staged} group by lot_id
+    ),
+    came_unchanged as (
+      select u.vehicle_id, u._seq, k.seen_at
+      from ${UNCHANGED} as u join ${KNOWN} as k on k.vehicle_id = u.vehicle_id and k.lot_id is null
     )
-    select
-      coalesce(s.vehicle_id, k.vehicle_id) as vehicle_id,
-      coalesce(s.lot_id, k.lot_id) as lot_id,
-      case when s.vehicle_id is null then k.seen_at else ${seenAt} end as seen_at,
-      case when s.vehicle_id is null then k.seen_by else ${literal(evidence.kind)} end as seen_by,
-      case
-        when s.vehicle_id is not null then null
-        when k.vehicle_id in (${rejectedVehicles(context)}) or k.lot_id in (${rejectedLots(context)}) then ${seenAt}
-        else k.rejected_at
-      end as rejected_at,
-      case when s.vehicle_id is null then k.run_id else ${literal(evidence.runId)} end as run_id
-    from seen as s
-    full join known as k on k.lot_id is not distinct from s.lot_id and k.own_id is not distinct from s.own_id`);
+    select case when u._seq > c._seq or c.lot_id is null then k.vehicle_id else c.vehicle_id end as vehicle_id,
+      coalesce(c.lot_id, k.lot_id) as lot_id,
+      ${lastSeen(context, 'c.lot_id is not null or u.vehicle_id is not null', isRejected)}
+    from (from ${KNOWN} where lot_id is not null) as k
+    full join came as c on c.lot_id = k.lot_id
+    left join came_unchanged as u on u.vehicle_id = k.vehicle_id and u.seen_at = k.seen_at`;
+}
+
+/** Columns of a sighting `k` that is known, or of one that is new. */
+function lastSeen({ evidence }: MergeContext, isSeen: string, isRejected: string): string {
+  const seenAt = timestamp(evidence.seenAt);
+  return `
+      case when ${isSeen} then ${seenAt} else k.seen_at end as seen_at,
+      case when ${isSeen} then ${literal(evidence.kind)} else k.seen_by end as seen_by,
+      case when ${isSeen} then null when ${isRejected} then ${seenAt} else k.rejected_at end as rejected_at,
+      case when ${isSeen} then ${literal(evidence.runId)} else k.run_id end as run_id`;
 }
 
 /** The sightings of the last state; a lake from before they were kept knows when a row last changed. */
@@ -74,14 +95,4 @@ function knownSightings(context: MergeContext): string {
       cast(null as varchar) as seen_by, cast(null as timestamptz) as rejected_at, run_id
     from ${baseRelation(context, schemaOf(context, table))}`;
   return `(${from('lots', 'lot_id')} union all ${from('vehicles', 'null')})`;
-}
-
-/** Writes the sightings into the new snapshot: a small table, so that no row of a lot changes because it was seen. */
-export async function writeSightings({ connection, target }: MergeContext): Promise<void> {
-  const folder = join(target, 'sightings');
-  mkdirSync(folder, { recursive: true });
-  await connection.run(
-    `copy (from ${SIGHTINGS} order by vehicle_id, lot_id nulls first) to ${literal(join(folder, 'data_0.parquet'))} (${PARQUET})`,
-  );
-  await connection.run(`drop table ${SIGHTINGS}`);
 }

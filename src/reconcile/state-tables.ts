@@ -2,7 +2,7 @@ import { globRelation } from '../lake/files.js';
 import { partitionColumns } from '../lake/partition.js';
 import { identifier, literal } from '../lake/session.js';
 import type { Evidence, MergeContext } from './context.js';
-import { SIGHTINGS } from './sightings.js';
+import { sightings } from './sightings.js';
 import {
   baseRelation,
   currentRows,
@@ -138,18 +138,22 @@ export async function effectiveLots(context: MergeContext): Promise<string> {
     const notStaged = isStaged(context, 'lots')
       ? `o.lot_id not in (select lot_id from ${currentRows(context, 'lots', NO_LOTS)})`
       : 'true';
+    // Found by their ids first: their rows are wide.
     parts.push(`
       select ${content.map((name) => `o.${name}`).join(', ')},
         true as archived,
-        case when f.archived_at > s.seen_at then f.archived_at else ${seen} end as archived_at,
-        case when f.archived_at > s.seen_at then 'archive-feed' else 'absence' end as archived_by,
-        s.seen_at as last_seen_at${partitionColumns(schema.table, 'o')}
+        case when e.is_named then e.named_at else ${seen} end as archived_at,
+        case when e.is_named then 'archive-feed' else 'absence' end as archived_by,
+        e.seen_at as last_seen_at${partitionColumns(schema.table, 'o')}
       from ${old} as o
-      left join ${SIGHTINGS} as s on s.lot_id = o.lot_id
-      left join ${FEED} as f on f.lot_id = o.lot_id
-      left join ${ABSENT_LOTS} as a on a.lot_id = o.lot_id
-      where not coalesce(o.archived, false) and ${notStaged}
-        and (a.lot_id is not null or f.archived_at > s.seen_at)`);
+      join (
+        select o.lot_id, s.seen_at, f.archived_at as named_at, coalesce(f.archived_at > s.seen_at, false) as is_named
+        from (select lot_id from ${old} where not coalesce(archived, false)) as o
+        left join ${sightings(context)} as s on s.lot_id = o.lot_id
+        left join ${FEED} as f on f.lot_id = o.lot_id
+        left join ${ABSENT_LOTS} as a on a.lot_id = o.lot_id
+        where ${notStaged} and (a.lot_id is not null or f.archived_at > s.seen_at)
+      ) as e on e.lot_id = o.lot_id`);
   }
   return `(${parts.join('\nunion all\n')})`;
 }
@@ -193,7 +197,7 @@ export async function effectiveVehicles(context: MergeContext): Promise<string> 
         coalesce(l.archived_at, ${seen}) as archived_at, coalesce(l.archived_by, 'absence') as archived_by,
         coalesce(l.last_seen_at, s.seen_at) as last_seen_at
       from ${baseRelation(context, schema)} as o
-      left join (from ${SIGHTINGS} where lot_id is null) as s on s.vehicle_id = o.vehicle_id
+      left join (from ${sightings(context)} where lot_id is null) as s on s.vehicle_id = o.vehicle_id
       left join ${lots} as l on l.vehicle_id = o.vehicle_id
       where not coalesce(o.archived, false) and o.vehicle_id not in (${delivered})
         and o.vehicle_id not in (${rejectedVehicles(context)})
