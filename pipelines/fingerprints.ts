@@ -14,7 +14,7 @@ import { literal } from '../src/lake/session.js';
 import { lakeTables } from '../src/lake/tables.js';
 import { Changes } from '../src/land/changes.js';
 import type { BaseState, MergeContext } from '../src/reconcile/context.js';
-import { UNCHANGED } from '../src/reconcile/staged.js';
+import { CLAIMS, UNCHANGED } from '../src/reconcile/staged.js';
 import type { LoadedPass } from './extract-stream.js';
 import { contractFingerprint } from './find-pass.js';
 import type { Job } from './job.js';
@@ -42,7 +42,8 @@ function codeOf(job: Job): string {
 /**
  * Writes the fingerprints of the records that a new state was made from: those of the last one, but of vehicles that
  * this run loaded or changed otherwise, and those that it loaded. A vehicle with a lot that the archive feed ended is
- * left out, since the feed may list it again as it was, and so is one that came otherwise first and then as it was.
+ * left out, since the feed may list it again as it was, and so is one that came otherwise first and then as it was, and
+ * one with a lot that another vehicle listed or has now: which of them has it next time shows when both are read.
  * @param isCarried whether rows of a published snapshot were carried over: then every vehicle with a lot that was
  *   archived otherwise than by its own record is left out
  */
@@ -59,10 +60,12 @@ export async function recordFingerprints(
     ? `select vehicle_id from read_parquet(${literal(join(staged, '*.parquet'))})`
     : '';
   const archived = `select vehicle_id from ${lots} where ${isCarried ? "archived_by <> 'feed'" : "archived_by = 'archive-feed'"}`;
+  const contested = `select vehicle_id from ${CLAIMS}`;
   const changed = [
     `select vehicle_id from ${lots} where run_id = ${run}`,
     `select vehicle_id from ${globRelation(target, 'vehicles', false)} where run_id = ${run}`,
     archived,
+    contested,
     ...(loaded === '' ? [] : [loaded]),
   ];
   const stale = await idsOf(job, changed.join(' union all '));
@@ -70,7 +73,7 @@ export async function recordFingerprints(
     loaded === '' ? [] : [`select vehicle_id from ${UNCHANGED} where vehicle_id in (${loaded})`];
   const ended = await idsOf(
     job,
-    [archived, ...otherwise, ...partlyDelivered(stage, lots, loaded)].join(' union all '),
+    [archived, contested, ...otherwise, ...partlyDelivered(stage, lots, loaded)].join(' union all '),
   );
   const log = new FingerprintLog();
   for (const { changes } of passes) if (changes !== undefined) log.addAll(changes.fresh);

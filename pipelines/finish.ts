@@ -104,6 +104,7 @@ export async function reconcileInto(
     shrinkGuard: job.config.shrinkGuard,
     allowShrink: job.config.allowShrink,
     unchanged: options.passes.flatMap(({ changes }) => [...(changes?.unchanged ?? [])]),
+    lists: new Map(options.passes.filter(isOfLists).flatMap(({ lists }) => [...lists])),
   };
   const result = await job.session.whileWriting(() => reconcile(context));
   for (const warning of result.warnings) job.reporter.warn(warning);
@@ -119,6 +120,10 @@ export async function reconcileInto(
   killPoint('reconcile.own-tables-written');
   return { context, counts: { ...result.counts }, lotChanges: result.lotChanges };
 }
+
+/** Whether a pass is over the lists of sources; lookups ask for single vehicles, and the last answer counts. */
+const isOfLists = ({ manifest: { stream, kind } }: LoadedPass): boolean =>
+  stream === 'cars' && kind !== 'lookup';
 
 /** The end of every pipeline: reconcile with the last snapshot, model, test, publish. */
 export async function reconcileModelPublish(

@@ -51,6 +51,8 @@ export interface LoadResult {
   readonly unchanged: number;
   readonly rejected: number;
   readonly drift: readonly DriftReport[];
+  /** The list that each page is of, by the order of its receipt. */
+  readonly lists: ReadonlyMap<number, string>;
 }
 
 /** Loads the pages of one pass while they come. */
@@ -90,6 +92,7 @@ export function createLoader(options: {
   const limit = pLimit(PARALLEL_BATCHES);
   const idle: DuckDBConnection[] = [];
   const drift = new Map<string, DriftReport>();
+  const lists = new Map<number, string>();
   const tasks: Promise<void>[] = [];
   /** Batches that did not fit into memory beside others. */
   const scarce: { readonly batch: Batch; readonly pages: readonly LandedPage[] }[] = [];
@@ -238,6 +241,7 @@ export function createLoader(options: {
   return {
     add(page) {
       learn(page);
+      lists.set(page.seq, page.list);
       served += page.announced ?? page.records;
       records += page.records;
       const fresh = changes?.freshOf(page) ?? page;
@@ -258,6 +262,7 @@ export function createLoader(options: {
         unchanged,
         rejected,
         drift: [...drift.values()],
+        lists,
       };
     },
     async stop() {

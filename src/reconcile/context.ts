@@ -52,10 +52,14 @@ export interface MergeContext {
   readonly allowShrink: boolean;
   /** Vehicles that came as the last state has them, and were not staged, by the order of receipt of their page. */
   readonly unchanged: readonly (readonly [number, readonly number[]])[];
+  /** The list that each page of the pass over `/cars` is of, by the order of its receipt. */
+  readonly lists: ReadonlyMap<number, string>;
   /** Tables whose last state is small and held in memory while merging. */
   readonly held?: ReadonlySet<string>;
   /** How many staged vehicles came more than once in this run, once merging has looked. */
   readonly repeatedVehicles?: number;
+  /** How many lots more than one vehicle listed, once merging has looked. */
+  readonly contestedLots?: number;
 }
 
 /** What became of the rows of a table. */

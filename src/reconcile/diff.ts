@@ -4,7 +4,7 @@ import { HISTORY } from '../lake/schema.js';
 import { identifier, rows, scalar } from '../lake/session.js';
 import type { LakeTable } from '../lake/tables.js';
 import type { MergeContext, TableCounts } from './context.js';
-import { baseRelation, currentRows } from './staged.js';
+import { baseRelation, currentRows, UNCHANGED } from './staged.js';
 
 /** The rows of a table that this run delivered, ready to be merged. */
 export interface NewRows {
@@ -99,10 +99,13 @@ function goneCondition(context: MergeContext, { table, content }: TableSchema): 
     `_delivered_${owner}s`,
     `cast(null as bigint) as ${key}, false as ${member}`,
   );
+  // Of a vehicle that came in two lists, one may have shown it as it was with what the other did not show.
+  const isOfLists = owner === 'vehicle' && new Set(context.lists.values()).size > 1;
+  const asItWas = isOfLists ? ` and o.${key} not in (select vehicle_id from ${UNCHANGED})` : '';
   const { hidden } = context.evidence;
   const isOfSource = content.some(({ name }) => name === 'domain_id');
   const shown = isOfSource && hidden.length > 0 ? ` and o.domain_id not in (${hidden.join(', ')})` : '';
-  return `o.${key} in (select ${key} from ${delivered} where ${member})${shown}`;
+  return `o.${key} in (select ${key} from ${delivered} where ${member})${shown}${asItWas}`;
 }
 
 /** What a diff found. */

@@ -11,7 +11,7 @@ import { holdSmallStates } from './hold.js';
 import { appendLotChanges } from './lot-changes.js';
 import { mergeTable } from './merge.js';
 import { ReconcileError } from './reconcile-error.js';
-import { writeSightings } from './sightings.js';
+import { findContestedLots, writeSightings } from './sightings.js';
 import {
   currentRelation,
   findRepeatedVehicles,
@@ -42,7 +42,8 @@ export async function reconcile(given: MergeContext): Promise<ReconcileResult> {
     use((connection) => naming(what, work, { ...context, connection }));
   try {
     const repeatedVehicles = await step('repeated vehicles', findRepeatedVehicles, given);
-    const context = { ...given, repeatedVehicles, held: await step('last state', holdSmallStates, given) };
+    const once = { ...given, repeatedVehicles, held: await step('last state', holdSmallStates, given) };
+    const context = { ...once, contestedLots: await step('contested lots', findContestedLots, once) };
     await step('sightings', writeSightings, context);
     await step('absent lots', prepareState, context);
     killPoint('reconcile.state-prepared');

@@ -1,10 +1,11 @@
 import { mkdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { filesRelation, globRelation } from '../lake/files.js';
-import { literal } from '../lake/session.js';
+import { literal, scalar } from '../lake/session.js';
 import type { MergeContext } from './context.js';
 import {
   baseRelation,
+  CLAIMS,
   currentRows,
   rejectedLots,
   rejectedVehicles,
@@ -28,18 +29,58 @@ export async function writeSightings(context: MergeContext): Promise<void> {
   rmSync(folder, { recursive: true, force: true });
   mkdirSync(folder, { recursive: true });
   const { connection } = context;
-  await connection.run(`create or replace view ${KNOWN} as from ${knownSightings(context)}`);
   const copy = (number: number, rows: string): Promise<unknown> =>
     connection.run(
       `copy (${rows} order by vehicle_id, lot_id) to ${literal(join(folder, `data_${number}.parquet`))} (${PARQUET})`,
     );
   await copy(0, vehicleSightings(context));
   await copy(1, lotSightings(context));
-  await connection.run(`drop view ${KNOWN}`);
 }
 
 /** View on the sightings of the last state. */
 const KNOWN = '_known_sightings';
+
+/**
+ * Notes the lots that a vehicle listed in this run while another one did so, or had it before: the lot is the one's that
+ * came last, unchanged or not, and on one page the one's with the greater id.
+ * @returns how many such lots there are
+ */
+export async function findContestedLots(context: MergeContext): Promise<number> {
+  const { connection } = context;
+  const staged = currentRows(context, 'lots', NO_LOTS);
+  await connection.run(`create or replace view ${KNOWN} as from ${knownSightings(context)}`);
+  await connection.run(`
+    create or replace table ${CLAIMS} as
+    with contested as (
+      select lot_id from ${staged} group by lot_id having min(vehicle_id) <> max(vehicle_id)
+      union
+      select s.lot_id from ${staged} as s join ${KNOWN} as k on k.lot_id = s.lot_id and k.vehicle_id <> s.vehicle_id
+    ),
+    known as (
+      select lot_id, vehicle_id, seen_at from ${KNOWN} where lot_id in (select lot_id from contested)
+    ),
+    owners as (
+      select vehicle_id, seen_at from ${KNOWN} where lot_id is null and vehicle_id in (select vehicle_id from known)
+    ),
+    claims as (
+      select lot_id, vehicle_id, _seq from ${staged} where lot_id in (select lot_id from contested)
+      union all
+      -- the record that came unchanged lists the lot if it did so when it was loaded
+      select k.lot_id, k.vehicle_id, coalesce(u._seq, -1)
+      from known as k
+      left join owners as o on o.vehicle_id = k.vehicle_id and o.seen_at = k.seen_at
+      left join ${UNCHANGED} as u on u.vehicle_id = o.vehicle_id
+    ),
+    last_claims as (
+      select lot_id, vehicle_id, max(_seq) as _seq from claims group by lot_id, vehicle_id
+    )
+    select lot_id, vehicle_id,
+      row_number() over (partition by lot_id order by _seq desc, vehicle_id desc) > 1 as is_lost
+    from last_claims`);
+  return scalar(connection, `select count(*) from ${CLAIMS}`);
+}
+
+const NO_LOTS = 'cast(null as bigint) as vehicle_id, cast(null as bigint) as lot_id, 0 as _seq';
 
 function vehicleSightings(context: MergeContext): string {
   const staged = currentRows(context, 'vehicles', 'cast(null as bigint) as vehicle_id');
@@ -52,23 +93,16 @@ function vehicleSightings(context: MergeContext): string {
 }
 
 function lotSightings(context: MergeContext): string {
-  const staged = currentRows(
-    context,
-    'lots',
-    'cast(null as bigint) as vehicle_id, cast(null as bigint) as lot_id, 0 as _seq',
-  );
   const isRejected = `k.vehicle_id in (${rejectedVehicles(context)}) or k.lot_id in (${rejectedLots(context)})`;
   return `
     with came as (
-      -- a lot that two vehicles list is the one's that came last
-      select lot_id, max_by(vehicle_id, _seq) as vehicle_id, max(_seq) as _seq from ${staged} group by lot_id
+      select lot_id, max(vehicle_id) as vehicle_id from ${currentRows(context, 'lots', NO_LOTS)} group by lot_id
     ),
     came_unchanged as (
-      select u.vehicle_id, u._seq, k.seen_at
+      select u.vehicle_id, k.seen_at
       from ${UNCHANGED} as u join ${KNOWN} as k on k.vehicle_id = u.vehicle_id and k.lot_id is null
     )
-    select case when u._seq > c._seq or c.lot_id is null then k.vehicle_id else c.vehicle_id end as vehicle_id,
-      coalesce(c.lot_id, k.lot_id) as lot_id,
+    select coalesce(c.vehicle_id, k.vehicle_id) as vehicle_id, coalesce(c.lot_id, k.lot_id) as lot_id,
       ${lastSeen(context, 'c.lot_id is not null or u.vehicle_id is not null', isRejected)}
     from (from ${KNOWN} where lot_id is not null) as k
     full join came as c on c.lot_id = k.lot_id

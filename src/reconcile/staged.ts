@@ -15,6 +15,9 @@ const REPEATED = '_repeated_vehicles';
 /** Vehicles that came as the last state has them, and in no other version after that. */
 export const UNCHANGED = '_unchanged_vehicles';
 
+/** Lots that more than one vehicle listed, with the vehicles that did and whether another one did so later. */
+export const CLAIMS = '_claims';
+
 /** Whether this run staged rows for a table. */
 export function isStaged(context: MergeContext, table: string): boolean {
   const folder = join(context.stage, table);
@@ -36,33 +39,57 @@ export function stagedFiles(context: Pick<MergeContext, 'stage'>, table: string)
 
 /**
  * Notes which vehicles came more than once, so that only what came last counts, children included: of one that came as
- * the last state has it after it came otherwise, no staged row counts.
+ * the last state has it after it came otherwise, no staged row counts. Each source's list speaks for itself, since it may
+ * show a vehicle with the lots of that source alone.
  */
 export async function findRepeatedVehicles(context: MergeContext): Promise<number> {
-  const { connection, stage, unchanged } = context;
+  const { connection, stage, unchanged, lists } = context;
   const source = isStaged(context, 'vehicles')
     ? stagedFiles(context, 'vehicles')
     : '(select cast(null as bigint) as vehicle_id, 0 as _seq where false)';
   mkdirSync(stage, { recursive: true });
-  const file = join(stage, 'unchanged.csv');
-  const lines = unchanged.map(([seq, ids]) => ids.map((id) => `${id},${seq}\n`).join(''));
-  writeFileSync(file, lines.join(''));
+  const names = [...new Set(lists.values())];
+  const pages = csvOf(
+    stage,
+    'pages',
+    ['_seq', 'list'],
+    [...lists].map(([seq, name]) => `${seq},${names.indexOf(name)}`),
+  );
+  const same = csvOf(
+    stage,
+    'unchanged',
+    ['vehicle_id', '_seq'],
+    unchanged.flatMap(([seq, ids]) => ids.map((id) => `${id},${seq}`)),
+  );
+  await connection.run(`
+    create or replace temp table _receipts as
+    select vehicle_id, list, max(staged) as staged, count(staged) as times, max(unchanged) as unchanged
+    from (
+      select vehicle_id, _seq, _seq as staged, cast(null as bigint) as unchanged from ${source}
+      union all
+      select vehicle_id, _seq, null, _seq from ${same}
+    )
+    left join ${pages} using (_seq)
+    group by vehicle_id, list`);
   await connection.run(`
     create or replace table ${UNCHANGED} as
-    select vehicle_id, max(_seq) as _seq
-    from read_csv(${literal(file)}, auto_detect = false, columns = {vehicle_id: 'BIGINT', _seq: 'BIGINT'})
-    group by vehicle_id`);
+    select vehicle_id, max(unchanged) as _seq from _receipts
+    where unchanged > coalesce(staged, -1) group by vehicle_id`);
   await connection.run(`
     create or replace table ${REPEATED} as
-    with staged as (select vehicle_id, max(_seq) as _seq, count(*) as times from ${source} group by vehicle_id)
-    select s.vehicle_id, greatest(s._seq, u._seq) as _seq
-    from staged as s left join ${UNCHANGED} as u on u.vehicle_id = s.vehicle_id
-    where times > 1 or u._seq > s._seq`);
-  await connection.run(`
-    delete from ${UNCHANGED} as u
-    using (select vehicle_id, max(_seq) as _seq from ${source} group by vehicle_id) as s
-    where s.vehicle_id = u.vehicle_id and s._seq >= u._seq`);
+    select vehicle_id, greatest(staged, unchanged) as _seq from _receipts
+    where staged is not null
+      and vehicle_id in (select vehicle_id from _receipts where times > 1 or unchanged > staged)`);
+  await connection.run('drop table _receipts');
   return scalar(connection, `select count(*) from ${REPEATED}`);
+}
+
+/** A relation over lines of numbers. */
+function csvOf(folder: string, name: string, columns: readonly string[], lines: readonly string[]): string {
+  const file = join(folder, `${name}.csv`);
+  writeFileSync(file, lines.map((line) => `${line}\n`).join(''));
+  const types = columns.map((column) => `${column}: 'BIGINT'`).join(', ');
+  return `read_csv(${literal(file)}, auto_detect = false, columns = {${types}})`;
 }
 
 /**
@@ -71,14 +98,21 @@ export async function findRepeatedVehicles(context: MergeContext): Promise<numbe
  */
 export function currentRows(context: MergeContext, table: string, columns: string): string {
   if (!isStaged(context, table)) return `(select ${columns} where false)`;
-  return lastReceipts(context, stagedFiles(context, table));
+  return lastReceipts(context, stagedFiles(context, table), table.endsWith('lots'));
 }
 
-/** Rows of vehicles, without those that came with an earlier version of their vehicle. */
-function lastReceipts(context: MergeContext, source: string): string {
-  if (context.repeatedVehicles === 0) return source;
+/**
+ * Rows of vehicles, without those that came with an earlier version of their vehicle, and without those of lots that
+ * another vehicle listed later.
+ */
+function lastReceipts(context: MergeContext, source: string, isOfLots: boolean): string {
+  const hasLost = isOfLots && (context.contestedLots ?? 0) > 0;
+  if (context.repeatedVehicles === 0 && !hasLost) return source;
+  const lost = hasLost
+    ? `and not exists (select 1 from ${CLAIMS} as c where c.lot_id = s.lot_id and c.vehicle_id = s.vehicle_id and c.is_lost)`
+    : '';
   return `(select s.* from ${source} as s left join ${REPEATED} as r on r.vehicle_id = s.vehicle_id
-    where r._seq is null or s._seq = r._seq)`;
+    where (r._seq is null or s._seq = r._seq) ${lost})`;
 }
 
 /** The staged rows of a table without those that came with an earlier version of their vehicle. */
@@ -86,8 +120,8 @@ export function currentRelation(context: MergeContext, { table, content }: Table
   const files = stagedFiles(context, table.name);
   const source =
     table.wide !== undefined ? files : `(select s.*${partitionColumns(table, 's')} from ${files} as s)`;
-  const isOfVehicles = table.stream === 'cars' && content.some((column) => column.name === 'vehicle_id');
-  return isOfVehicles ? lastReceipts(context, source) : source;
+  const has = (name: string): boolean => content.some((column) => column.name === name);
+  return table.stream === 'cars' && has('vehicle_id') ? lastReceipts(context, source, has('lot_id')) : source;
 }
 
 /** Of rows with the same key, in a relation of {@link currentRelation}, the one that was received last. */

@@ -108,4 +108,28 @@ describe('the lake knows what it should when', () => {
 
   it('a vehicle leaves that the key did not show the night before', () =>
     story({}, { key: [3, 12] }, { happenings: [at('leave', 0)] }));
+
+  it('lists of sources show vehicles with the lots of that source alone', () =>
+    tell({
+      ...{ size: 12, mix: 4, perPage: 3, totals: true, ownLots: true },
+      steps: [
+        { ...NIGHT, sources: [1, 3, 12] },
+        {
+          ...NIGHT,
+          sources: [1, 3, 12],
+          happenings: [at('change', 4), at('add-lot', 5, 0, 2), at('drop-lot', 3)],
+        },
+        { ...NIGHT, sources: [1, 3, 12] },
+        { ...NIGHT, run: 'rebuild' },
+      ],
+    }));
+
+  it.each([0, 5])('two vehicles list a lot, and then one of them changes (%i)', (who) =>
+    story(
+      {},
+      { happenings: [at('share-lot', 0, 0, 5)] },
+      { happenings: [at('change', who, 0, 3)] },
+      { run: 'rebuild' },
+    ),
+  );
 });

@@ -79,13 +79,19 @@ export const NOTHING: Knowledge = {
   sightings: new Map(),
 };
 
+/** A vehicle as one list showed it. */
+export interface Receipt {
+  readonly list: string;
+  readonly vehicle: Vehicle;
+}
+
 /** What a run brought, as far as the lake may draw conclusions from it. */
 export interface Evidence {
   /** Start of the pass over `/cars`: the time at which its rows were seen. */
   readonly seenAt: string;
   readonly kind: 'full' | 'window' | 'lookup';
   /** Valid records in the order of their receipt. */
-  readonly delivered: readonly Vehicle[];
+  readonly delivered: readonly Receipt[];
   /** Ids of vehicles whose records break the contract: they count as present. */
   readonly rejected: ReadonlySet<number>;
   /** Lots in those records. */
@@ -111,8 +117,7 @@ export type Fresh = Map<string, Pick<Row, 'content' | 'state'>>;
 
 /** Merges what a run brought with what was known. */
 export function learn(known: Knowledge, evidence: Evidence): Verdict {
-  const lastOf = new Map(evidence.delivered.map((vehicle) => [vehicle.id, vehicle]));
-  const current = evidence.delivered.filter((vehicle) => lastOf.get(vehicle.id) === vehicle);
+  const current = currentOf(evidence.delivered);
   const absent = absentLots(known, evidence, current);
   if (evidence.provesAbsence && isTooMuch(known.tables.lots, absent, evidence.guard)) return { held: true };
   const { seenAt, kind } = evidence;
@@ -146,6 +151,23 @@ export function learn(known: Knowledge, evidence: Evidence): Verdict {
       sightings: sightingsAfter(known, evidence, current),
     },
   };
+}
+
+/**
+ * What counts of what came: the last record of a vehicle in each list, since the list of a source may show the lots of
+ * that source alone; and a lot that two vehicles list is the one's that came last.
+ */
+function currentOf(delivered: readonly Receipt[]): readonly Vehicle[] {
+  const keyOf = ({ list, vehicle }: Receipt): string => `${list} ${vehicle.id}`;
+  const lastOf = new Map(delivered.map((receipt) => [keyOf(receipt), receipt]));
+  const last = delivered.filter((receipt) => lastOf.get(keyOf(receipt)) === receipt);
+  const ownerOf = new Map(
+    last.flatMap(({ vehicle }) => (vehicle.lots ?? []).map((lot): [number, number] => [lot.id, vehicle.id])),
+  );
+  return last.map(({ vehicle }) => ({
+    ...vehicle,
+    lots: vehicle.lots?.filter((lot) => ownerOf.get(lot.id) === vehicle.id) ?? null,
+  }));
 }
 
 const NEVER = (): boolean => false;

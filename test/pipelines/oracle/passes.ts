@@ -129,7 +129,9 @@ export function evidenceOf(cars: Walk, archive: Walk | undefined, guard: number)
   return {
     seenAt: new Date(cars.startedAt).toISOString(),
     kind: cars.kind,
-    delivered: cars.answers.flatMap((answer) => answer.records.filter(isValid)) as Vehicle[],
+    delivered: cars.answers.flatMap(({ list, records }) =>
+      (records.filter(isValid) as Vehicle[]).map((vehicle) => ({ list, vehicle })),
+    ),
     rejected: new Set(broken.map((record) => record.id)),
     rejectedLots: new Set(broken.flatMap((record) => record.lots ?? []).map((lot) => lot.id)),
     rejects: rejectsOf(cars.answers),

@@ -23,6 +23,8 @@ export interface Manner extends Disturbance {
   /** Sources that the key has; records show nothing of others. */
   readonly key: readonly number[];
   readonly totals: boolean;
+  /** Whether the list of a source shows vehicles with the lots of that source alone. */
+  readonly ownLots: boolean;
 }
 
 /** One answer; those to requests for one record only are left out, but for refusals. */
@@ -79,7 +81,7 @@ export function isVisible({ lots }: Vehicle, key: readonly number[]): boolean {
 
 /** Starts the service over a world. */
 export async function startService(world: World): Promise<Service> {
-  let manner: Manner = { now: 0, key: [1, 3, 12], totals: true };
+  let manner: Manner = { now: 0, key: [1, 3, 12], totals: true, ownLots: false };
   let log: Answer[] = [];
   let clock = 0;
   let pages = 0;
@@ -132,7 +134,7 @@ export async function startService(world: World): Promise<Service> {
 
 function find(
   world: World,
-  { key, now }: Manner,
+  { key, now, ownLots }: Manner,
   path: string,
   list: string,
   minutes: number | undefined,
@@ -144,7 +146,7 @@ function find(
     .filter(({ vehicle, updated }) => updated >= since && isVisible(vehicle, key))
     .filter(({ vehicle }) => list === '' || vehicle.lots?.some((lot) => lot.domain.id === Number(list)))
     .sort((a, b) => a.vehicle.id - b.vehicle.id)
-    .map((entry) => shown(entry, key));
+    .map((entry) => shown(entry, ownLots && list !== '' ? [Number(list)] : key));
 }
 
 /** The vehicle that a path names, in the feed or left. */

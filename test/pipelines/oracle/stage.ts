@@ -101,7 +101,8 @@ export function jobOf(stage: Stage, { trouble, sources, guard, allowShrink, conc
 /** Begins the log of a run in which the service behaves as the step says. */
 export function beginRun(stage: Stage, { trouble, key }: Step): Answer[] {
   const { service, story, now } = stage;
-  return service.begin({ now, key, totals: story.totals, ...disturbanceOf(stage, trouble) });
+  const { totals, ownLots = false } = story;
+  return service.begin({ now, key, totals, ownLots, ...disturbanceOf(stage, trouble) });
 }
 
 function disturbanceOf(stage: Stage, trouble: Trouble): Disturbance {

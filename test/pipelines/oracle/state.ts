@@ -16,7 +16,8 @@ export function absentLots(
   current: readonly Vehicle[],
 ): ReadonlySet<string> {
   if (!evidence.provesAbsence || current.length === 0) return new Set();
-  const came = new Map(current.map((vehicle) => [vehicle.id, vehicle]));
+  const came = new Set(current.map((vehicle) => vehicle.id));
+  const withLots = new Set(current.filter(({ lots }) => (lots ?? null) !== null).map(({ id }) => id));
   const lots = current.flatMap((vehicle) => vehicle.lots ?? []);
   const present = new Set([...lots.map((lot) => lot.id), ...evidence.rejectedLots]);
   const seen = new Set(lots.map((lot) => lot.domain.id));
@@ -26,8 +27,7 @@ export function absentLots(
     if (seen.size > 0 && !seen.has(source ?? 0)) return false;
     if (evidence.sources !== undefined && !evidence.sources.includes(source ?? 0)) return false;
     if (evidence.hidden.includes(source ?? 0)) return false;
-    const carrier = came.get(vehicle ?? 0);
-    if (carrier !== undefined) return (carrier.lots ?? null) !== null;
+    if (came.has(vehicle ?? 0)) return withLots.has(vehicle ?? 0);
     return !evidence.rejected.has(vehicle ?? 0) && isProven(evidence, vehicle ?? 0);
   };
   return new Set([...known.tables.lots].filter(([, row]) => isAbsent(row)).map(([key]) => key));

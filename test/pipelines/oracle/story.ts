@@ -37,6 +37,8 @@ export interface Story {
   readonly mix: number;
   readonly perPage: number;
   readonly totals: boolean;
+  /** Whether the list of a source shows vehicles with the lots of that source alone. */
+  readonly ownLots?: boolean;
   readonly steps: readonly Step[];
 }
 
@@ -54,6 +56,7 @@ const OFTEN = [
   'back',
   'back',
   'move-lot',
+  'share-lot',
   'archived',
   'price',
   'price',
@@ -144,6 +147,7 @@ export const stories = (longest: number): fc.Arbitrary<Story> =>
       mix: upTo(50),
       perPage: upTo(4).map((more) => 2 + more),
       totals: fc.boolean(),
+      ownLots: fc.boolean(),
       first: step(['nightly']),
       rest: fc.noBias(fc.array(step(RUNS), { minLength: 1, maxLength: longest, size: 'max' })),
     })

@@ -90,6 +90,7 @@ export const HAPPENINGS = [
   'add-lot',
   'drop-lot',
   'move-lot',
+  'share-lot',
   'leave',
   'leave-named',
   'name-lot',
@@ -246,11 +247,17 @@ function happenToLot(world: World, entry: Entry, { what, which, value }: Happeni
   else if (what === 'images')
     lot.images = value % 4 === 3 ? null : { id: value, small: [`https://images.example/${value}.jpg`] };
   else if (what === 'archived') markArchived(lot, value, now);
+  else if (what === 'share-lot') share(pick([...world.feed.values()], value) ?? entry, lot, now);
   else {
     vehicle.lots = (vehicle.lots ?? []).filter((other) => other !== lot);
     if (what === 'name-lot') world.archive.push(archiving(lot, vehicle, now));
     if (what === 'move-lot') moveTo(pick([...world.feed.values()], value) ?? entry, lot, now);
   }
+}
+
+/** Another vehicle lists the lot as well. */
+function share(entry: Entry, lot: Lot, now: number): void {
+  if (entry.vehicle.lots?.includes(lot) !== true) moveTo(entry, lot, now);
 }
 
 function moveTo(entry: Entry, lot: Lot, now: number): void {
