@@ -73,7 +73,7 @@ export function rebuild(options: JobOptions): Promise<RunResult> {
 /** A snapshot that cannot be read is what a rebuild is for: it carries nothing over and the run says so. */
 async function carryOverIfReadable(job: Job, context: MergeContext, published: string): Promise<boolean> {
   try {
-    return await carryOver(context, published);
+    return await job.session.whileWriting(() => carryOver(context, published));
   } catch (error) {
     if (!(error instanceof LakeError)) throw error;
     job.reporter.warn(`nothing is carried over from ${published}: ${error.message}`);

@@ -4,11 +4,12 @@ import { filesRelation, globRelation } from '../lake/files.js';
 import { type Manifest, type ManifestTable, readManifest } from '../lake/manifest.js';
 import { ownTables } from '../lake/own-tables.js';
 import { monthOf } from '../lake/partition.js';
+import { poolOf } from '../lake/pool.js';
 import type { Column, TableSchema } from '../lake/schema.js';
 import { identifier, literal, type Row, row, rows } from '../lake/session.js';
 import type { MergeContext } from './context.js';
 import { timestamp } from './staged.js';
-import { PARQUET, writeRows } from './write.js';
+import { PARQUET, type RowsSql, writeRows } from './write.js';
 
 /** A table as carrying over sees it. */
 interface Carried {
@@ -40,18 +41,24 @@ export async function carryOver(context: MergeContext, published: string): Promi
     context.connection,
     `select pass_id, stream, started_at from ${globRelation(context.target, 'passes', false)}`,
   );
+  const use = poolOf([context.connection], context.alone);
+  const own = { ...context, base: { folder: published, manifest } };
   let isCarried = false;
   for (const table of [...cutTables(context), ...carriedOwnTables(published, manifest, replayed)]) {
     const stored = manifest.tables[table.name];
     if (stored === undefined || stored.rows === 0) continue;
-    const [rebuilt, old] = [rebuiltRows(context, table), publishedRows(table, published, stored)];
-    await noteKnown(context, table, old);
-    if (!(await hasMore(context, table, rebuilt))) continue;
-    await rewrite({ ...context, base: { folder: published, manifest } }, table, rebuilt, old);
-    isCarried = true;
+    if (await use(() => carryTable(own, table, publishedRows(table, published, stored)))) isCarried = true;
   }
-  await context.connection.run(`drop table if exists ${KNOWN}`);
   return isCarried;
+}
+
+/** Adds to one table what the published snapshot knows; false where that is nothing. */
+async function carryTable(context: MergeContext, table: Carried, published: string): Promise<boolean> {
+  const known = await noteKnown(context, table, published);
+  const rebuilt = rebuiltRows(context, table);
+  const isMore = await hasMore(context, table, rebuilt, known);
+  if (isMore) await rewrite(context, table, { rebuilt, published, known });
+  return isMore;
 }
 
 function cutTables(context: MergeContext): Carried[] {
@@ -98,29 +105,36 @@ function doubtfulChanges(published: string, manifest: Manifest, replayed: readon
     select lot_id from ${filesRelation(published, lots.files, lots.partitioned)} where first_seen_at < ${timestamp(oldest)}))`;
 }
 
-/** Rows that the published snapshot knows, by key: the hash of their content, and their state and history. */
-const KNOWN = '_known_rows';
-
-/** Notes what the published snapshot knows of a table, without its content, so that no join holds wide rows. */
-async function noteKnown({ connection }: MergeContext, table: Carried, published: string): Promise<void> {
+/**
+ * Notes what the published snapshot knows of a table, by key: the hash of the content of its rows, and their state and
+ * history. It is a file, so that neither a join nor the memory beside it holds wide rows.
+ */
+async function noteKnown(context: MergeContext, table: Carried, published: string): Promise<string> {
   const columns = [...table.key, ...table.own].map(identifier).join(', ');
-  await connection.run(
-    `create or replace table ${KNOWN} as select ${columns}, ${contentHash(table)} as _hash from ${published}`,
+  const file = literal(join(context.stage, 'known.parquet'));
+  await context.connection.run(
+    `copy (select ${columns}, ${contentHash(table)} as _hash, ${ownHash(table)} as _own_hash from ${published})
+     to ${file} (format parquet, compression snappy)`,
   );
+  return `read_parquet(${file}, hive_partitioning = false)`;
 }
 
-async function hasMore({ connection }: MergeContext, table: Carried, rebuilt: string): Promise<boolean> {
-  const own = table.own.map((name) => `k.${identifier(name)} is distinct from r.${identifier(name)}`);
-  const differs = own.length === 0 ? '' : `or (k._hash = r._hash and (${own.join(' or ')}))`;
-  const columns = [...table.key, ...table.own].map(identifier).join(', ');
+async function hasMore(
+  { connection }: MergeContext,
+  table: Carried,
+  rebuilt: string,
+  known: string,
+): Promise<boolean> {
+  const keys = table.key.map(identifier).join(', ');
   const found = await row(
     connection,
     `select exists (
-      select 1 from ${KNOWN} as k
+      select 1 from (select ${keys}, _hash, _own_hash from ${known}) as k
       left join (
-        select ${columns}, ${contentHash(table)} as _hash from ${rebuilt} where not ${table.doubtful}
+        select ${keys}, ${contentHash(table)} as _hash, ${ownHash(table)} as _own_hash
+        from ${rebuilt} where not ${table.doubtful}
       ) as r on ${match(table, 'k')}
-      where r._hash is null ${differs}
+      where r._hash is null or (k._hash = r._hash and k._own_hash <> r._own_hash)
     ) or exists (select 1 from ${rebuilt} where ${table.doubtful}) as more`,
   );
   return found.more === true;
@@ -130,8 +144,11 @@ async function hasMore({ connection }: MergeContext, table: Carried, rebuilt: st
 async function rewrite(
   context: MergeContext,
   table: Carried,
-  rebuilt: string,
-  published: string,
+  {
+    rebuilt,
+    published,
+    known,
+  }: { readonly rebuilt: string; readonly published: string; readonly known: string },
 ): Promise<void> {
   const own = new Set(table.own);
   const partition = table.partitioned ? ', _domain, _month' : '';
@@ -144,16 +161,18 @@ async function rewrite(
   });
   const columns = table.columns.map(({ name }) => identifier(name)).join(', ');
   const keys = table.key.map(identifier).join(', ');
-  const sql = (condition: string): string => `
+  const sql: RowsSql = (condition, ofIds) => `
     select ${merged.join(', ')}${partition}
-    from (from ${rebuilt} where not ${table.doubtful} and ${condition}) as r left join ${KNOWN} as k on ${match(table, 'k')}
+    from (from ${rebuilt} where not ${table.doubtful} and ${condition}) as r
+    left join (from ${known} where ${ofIds}) as k on ${match(table, 'k')}
     union all by name
     select ${columns}${partition} from (from ${published} where ${condition}) as p
     where not exists (
-      select 1 from (select ${keys} from ${rebuilt} where not ${table.doubtful}) as r where ${match(table, 'p')}
+      select 1 from (select ${keys} from ${rebuilt} where not ${table.doubtful} and ${ofIds}) as r where ${match(table, 'p')}
     )`;
   // Beside the rebuilt files, which are read meanwhile.
   const carried = join(context.target, '_carried');
+  rmSync(carried, { recursive: true, force: true });
   await writeCarried({ ...context, target: carried }, table, sql);
   const folder = join(context.target, table.name);
   rmSync(folder, { recursive: true, force: true });
@@ -164,11 +183,11 @@ async function rewrite(
 async function writeCarried(
   context: MergeContext,
   { name, schema, key, partitioned, columns }: Carried,
-  sql: (condition: string) => string,
+  sql: RowsSql,
 ): Promise<void> {
   if (schema !== undefined) {
     const found = partitioned
-      ? await rows(context.connection, `select distinct _domain, _month from (${sql('true')})`)
+      ? await rows(context.connection, `select distinct _domain, _month from (${sql('true', 'true')})`)
       : [];
     const partitions = found.map((row) => ({ domain: String(row._domain), month: String(row._month) }));
     await writeRows(context, schema, sql, partitions);
@@ -180,8 +199,8 @@ async function writeCarried(
   const order = key.map(identifier).join(', ');
   await context.connection.run(
     partitioned
-      ? `copy (select ${selected}, _month as month from (${sql('true')}) order by domain_id, month, ${order}) to ${literal(folder)} (${PARQUET}, partition_by (domain_id, month))`
-      : `copy (select ${selected} from (${sql('true')}) order by ${order}) to ${literal(join(folder, 'data_0.parquet'))} (${PARQUET})`,
+      ? `copy (select ${selected}, _month as month from (${sql('true', 'true')}) order by domain_id, month, ${order}) to ${literal(folder)} (${PARQUET}, partition_by (domain_id, month))`
+      : `copy (select ${selected} from (${sql('true', 'true')}) order by ${order}) to ${literal(join(folder, 'data_0.parquet'))} (${PARQUET})`,
   );
 }
 
@@ -191,6 +210,10 @@ function contentHash({ columns, own }: Carried, relation?: string): string {
   const content = columns.filter(({ name }) => !own.includes(name));
   return `hash(${content.map(({ name }) => `${left}${identifier(name)}`).join(', ')})`;
 }
+
+/** SQL of a hash of the columns of state and history. */
+const ownHash = ({ own }: Carried): string =>
+  own.length === 0 ? '0' : `hash(${own.map(identifier).join(', ')})`;
 
 const PARTITION = "coalesce(cast(domain_id as varchar), 'none') as _domain, month as _month";
 

@@ -17,7 +17,7 @@ import {
   summarizeDiff,
 } from './diff.js';
 import { baseRelation, timestamp } from './staged.js';
-import { writeEmpty, writeRows } from './write.js';
+import { type RowsSql, writeEmpty, writeRows } from './write.js';
 
 /**
  * Merges new rows into a table of the new snapshot: partitions without a change are linked, the others are written
@@ -44,7 +44,8 @@ export async function mergeTable(
   if (rewritten.length > 0 || changed.size > 0) {
     const partitions = new Map(changed);
     for (const file of rewritten) partitions.set(partitionOf(file), partitionFromFolder(partitionOf(file)));
-    const sql = (condition: string): string => mergedRows(context, schema, fresh, rewritten, condition);
+    const sql: RowsSql = (condition, ofIds) =>
+      mergedRows(context, schema, fresh, rewritten, { condition, ofIds });
     await writeRows(context, schema, sql, [...partitions.values()]);
   }
   const written = fileSizes(context.target, schema.table.name);
@@ -74,10 +75,10 @@ function mergedRows(
   schema: TableSchema,
   fresh: NewRows,
   rewritten: readonly LakeFile[],
-  condition: string,
+  { condition, ofIds }: { readonly condition: string; readonly ofIds: string },
 ): string {
   const { table } = schema;
-  const diff = diffName(table.name);
+  const diff = `(from ${diffName(table.name)} where ${ofIds})`;
   const seen = timestamp(context.evidence.seenAt);
   const match = (left: string): string =>
     table.key

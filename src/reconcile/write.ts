@@ -14,6 +14,9 @@ import { isSmall } from './hold.js';
  */
 export const PARQUET = 'format parquet, compression zstd, compression_level 1, parquet_version v1';
 
+/** SQL of the rows for which a condition holds, and another one for their ids. */
+export type RowsSql = (condition: string, ofIds: string) => string;
+
 /** Rows of a wide table in one row group: some 100 MB while it is written. */
 export const WIDE_ROW_GROUP = 16384;
 
@@ -23,14 +26,15 @@ const PARALLEL_FILES = 2;
 /**
  * Writes rows as the sorted files of a table; those of a large partition of a wide table hold one range of ids each.
  * @param sql gives the rows, with `_domain` and `_month` where the table is partitioned; for a wide table that is not
- *   small it is run once for each file, with a condition that holds for the rows of that file
+ *   small it is run once for each file, with a condition that holds for the rows of that file, and what that says of
+ *   their ids alone, for what they are joined with
  * @param partitions the partitions of a wide table that the rows are in
  * @returns number of rows that were written
  */
 export async function writeRows(
   context: MergeContext,
   schema: TableSchema,
-  sql: (condition: string) => string,
+  sql: RowsSql,
   partitions: readonly Partition[],
 ): Promise<number> {
   const { table } = schema;
@@ -42,7 +46,7 @@ export async function writeRows(
     const target = join(folder, 'data_0.parquet');
     const written = await scalar(
       context.connection,
-      `copy (select ${columns.join(', ')} from (${sql('true')}) order by ${sort}) to ${literal(target)} (${PARQUET})`,
+      `copy (select ${columns.join(', ')} from (${sql('true', 'true')}) order by ${sort}) to ${literal(target)} (${PARQUET})`,
     );
     if (written === 0) rmSync(target);
     return written;
@@ -50,13 +54,17 @@ export async function writeRows(
   if (table.wide !== undefined && !isSmall(context, table.name)) {
     const inFile = columns.filter((column) => column !== '"domain_id"').join(', ');
     let written = 0;
-    const files = await wideFiles(context, schema, sql(partitions.map(inPartition).join(' or ') || 'false'));
+    const files = await wideFiles(
+      context,
+      schema,
+      sql(partitions.map(inPartition).join(' or ') || 'false', 'true'),
+    );
     await eachFile(context, files, async (connection, file) => {
       const own = join(folder, partitionFolder(file.partition));
       mkdirSync(own, { recursive: true });
       const count = await scalar(
         connection,
-        `copy (select ${inFile} from (${sql(file.condition)}) order by ${sort})
+        `copy (select ${inFile} from (${sql(file.condition, file.ofIds)}) order by ${sort})
          to ${literal(join(own, `data_${file.number}.parquet`))} (${PARQUET}, row_group_size ${WIDE_ROW_GROUP})`,
       );
       written += count;
@@ -66,7 +74,7 @@ export async function writeRows(
   const condition = table.wide !== undefined ? partitions.map(inPartition).join(' or ') : 'true';
   return scalar(
     context.connection,
-    `copy (select ${columns.join(', ')}, _month as month from (${sql(condition || 'false')}) order by domain_id, month, ${sort})
+    `copy (select ${columns.join(', ')}, _month as month from (${sql(condition || 'false', 'true')}) order by domain_id, month, ${sort})
        to ${literal(folder)} (${PARQUET}, partition_by (domain_id, month), overwrite_or_ignore true)`,
   );
 }
@@ -79,6 +87,7 @@ interface WideFile {
   readonly partition: Partition;
   readonly number: number;
   readonly condition: string;
+  readonly ofIds: string;
 }
 
 /** Cuts the partitions of rows into files by the first column of their order. */
@@ -94,9 +103,10 @@ async function wideFiles(context: MergeContext, { table }: TableSchema, sql: str
   );
   return found.map(({ _domain, _month, file, low, high }) => {
     const partition = { domain: String(_domain), month: String(_month) };
-    const from = file === 0 ? '' : ` and ${id} >= ${low}`;
-    const to = high === null ? '' : ` and ${id} < ${high}`;
-    return { partition, number: Number(file), condition: `(${inPartition(partition)}${from}${to})` };
+    const from = file === 0 ? [] : [`${id} >= ${low}`];
+    const to = high === null ? [] : [`${id} < ${high}`];
+    const ofIds = [...from, ...to].join(' and ') || 'true';
+    return { partition, number: Number(file), condition: `(${inPartition(partition)} and ${ofIds})`, ofIds };
   });
 }
 
