@@ -11,7 +11,7 @@ import {
 } from '../src/lake/fingerprints.js';
 import { type Manifest, SCHEMA_VERSION } from '../src/lake/manifest.js';
 import { literal } from '../src/lake/session.js';
-import { lakeTables } from '../src/lake/tables.js';
+import { flattenFunctions, lakeTables } from '../src/lake/tables.js';
 import { Changes } from '../src/land/changes.js';
 import type { BaseState, MergeContext } from '../src/reconcile/context.js';
 import { CLAIMS, UNCHANGED } from '../src/reconcile/staged.js';
@@ -34,7 +34,9 @@ function knownRecords(job: Job, base: BaseState | undefined): Fingerprints {
 function codeOf(job: Job): string {
   const flatten = lakeTables().map((table) => `${table.name} ${table.sql}`);
   return createHash('sha256')
-    .update([contractFingerprint(job, 'cars'), String(SCHEMA_VERSION), ...flatten].join('\n'))
+    .update(
+      [contractFingerprint(job, 'cars'), String(SCHEMA_VERSION), flattenFunctions, ...flatten].join('\n'),
+    )
     .digest('hex')
     .slice(0, 16);
 }

@@ -4,7 +4,8 @@ with source_reports as (
         domain_id,
         listing_id,
         report_id,
-        row_number() over (order by domain_id, listing_id, report_id) as report_number
+        row_number() over (order by domain_id, listing_id, report_id) as report_number,
+        created_at_offset as report_offset
     from history_reports
     where gone_at is null
 ),
@@ -19,7 +20,19 @@ source_events as (
         nullif(trim(subtype_key), '') as subtype_key,
         nullif(trim(status_key), '') as status_key,
         occurred_at,
-        coalesce(nullif(trim(date_precision_key), ''), 'unknown') as date_precision_key,
+        occurred_at_local as occurred_local,
+        occurred_at_offset as occurred_offset,
+        case length(occurred_at_local)
+            when 4 then 'year'
+            when 7 then 'month'
+            when 10 then 'day'
+            when 19 then 'datetime'
+            else coalesce(nullif(trim(date_precision_key), ''), 'unknown')
+        end as date_precision_key,
+        cast(
+            left(occurred_at_local, 10)
+            || case length(occurred_at_local) when 4 then '-01-01' when 7 then '-01' else '' end as date
+        ) as occurred_from,
         mileage_km,
         case
             when coalesce(amount_total, amount_insurance_benefit, amount_parts, amount_labor, amount_painting) is not null
@@ -45,19 +58,18 @@ dated as (
         source_events.subtype_key,
         source_events.status_key,
         source_events.occurred_at,
+        source_events.occurred_local,
         source_events.date_precision_key,
-        case source_events.date_precision_key
-            when 'datetime' then source_events.occurred_at
-            when 'day' then date_trunc('day', source_events.occurred_at)
-            when 'month' then date_trunc('month', source_events.occurred_at)
-            when 'year' then date_trunc('year', source_events.occurred_at)
-        end as occurred_from,
-        case source_events.date_precision_key
-            when 'datetime' then source_events.occurred_at
-            when 'day' then date_trunc('day', source_events.occurred_at) + interval '1' day
-            when 'month' then date_trunc('month', source_events.occurred_at) + interval '1' month
-            when 'year' then date_trunc('year', source_events.occurred_at) + interval '1' year
-        end as occurred_before,
+        source_events.occurred_from,
+        cast(
+            case length(source_events.occurred_local)
+                when 4 then source_events.occurred_from + interval '1' year
+                when 7 then source_events.occurred_from + interval '1' month
+                else source_events.occurred_from + interval '1' day
+            end as date
+        ) as occurred_before,
+        -- a date without an offset is in the local time of its report
+        coalesce(source_events.occurred_offset, source_reports.report_offset, 0) * interval '1' minute as ahead,
         source_events.mileage_km,
         source_events.currency,
         source_events.amount_total,
@@ -71,28 +83,42 @@ dated as (
         and source_reports.listing_id is not distinct from source_events.listing_id
         and source_reports.domain_id is not distinct from source_events.domain_id
 ),
+spans as (
+    -- the instants that a date stands for: of an exact time one, else from its first one to the one after the last
+    select
+        *,
+        case length(occurred_local)
+            when 19 then cast(occurred_at as timestamp)
+            else cast(occurred_from as timestamp) - ahead
+        end as span_from,
+        case length(occurred_local)
+            when 19 then cast(occurred_at as timestamp)
+            else cast(occurred_before as timestamp) - ahead
+        end as span_before
+    from dated
+),
 ordered as (
     -- an interval overlaps an earlier one that ends after its start, or the next one where that starts before its end
     select
         *,
         row_number() over (
             partition by report_number
-            order by occurred_from nulls last, occurred_before nulls last, position
+            order by span_from nulls last, span_before nulls last, position
         ) as event_number,
-        max(occurred_before) over (
+        max(span_before) over (
             partition by report_number
-            order by occurred_from nulls last, occurred_before nulls last, position
+            order by span_from nulls last, span_before nulls last, position
             rows between unbounded preceding and 1 preceding
         ) as earlier_before,
-        lag(occurred_from) over (
+        lag(span_from) over (
             partition by report_number
-            order by occurred_from nulls last, occurred_before nulls last, position
+            order by span_from nulls last, span_before nulls last, position
         ) as previous_from,
-        lead(occurred_from) over (
+        lead(span_from) over (
             partition by report_number
-            order by occurred_from nulls last, occurred_before nulls last, position
+            order by span_from nulls last, span_before nulls last, position
         ) as next_from
-    from dated
+    from spans
 ),
 types as (
     select report_number, type_key, count(*) as report_type_events
@@ -117,15 +143,16 @@ final as (
         ordered.subtype_key,
         ordered.status_key,
         ordered.occurred_at,
+        ordered.occurred_local,
         ordered.date_precision_key,
         ordered.occurred_from,
         ordered.occurred_before,
-        ordered.occurred_from is not null
+        ordered.span_from is not null
         and not (
-            coalesce(ordered.earlier_before > ordered.occurred_from, false)
-            or coalesce(ordered.previous_from = ordered.occurred_from, false)
-            or coalesce(ordered.next_from = ordered.occurred_from, false)
-            or coalesce(ordered.next_from < ordered.occurred_before, false)
+            coalesce(ordered.earlier_before > ordered.span_from, false)
+            or coalesce(ordered.previous_from = ordered.span_from, false)
+            or coalesce(ordered.next_from = ordered.span_from, false)
+            or coalesce(ordered.next_from < ordered.span_before, false)
         ) as is_order_certain,
         ordered.mileage_km,
         ordered.currency,

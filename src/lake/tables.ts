@@ -52,6 +52,12 @@ export function lakeTables(): readonly LakeTable[] {
   return cached;
 }
 
+/** Functions that the SELECTs of `sql/flatten` use, as SQL that creates them for a connection. */
+export const flattenFunctions = readFileSync(
+  join(packageRoot, 'sql', 'functions', 'report_dates.sql'),
+  'utf8',
+);
+
 function readTables(folder: string): LakeTable[] {
   return readdirSync(folder)
     .filter((file) => file.endsWith('.sql'))

@@ -11,6 +11,7 @@ const NAMES: readonly (readonly [number, string])[] = [
   [Kind.integerText, 'integer as text'],
   [Kind.realText, 'number as text'],
   [Kind.timestampText, 'timestamp'],
+  [Kind.yearOrMonthText, 'year or month'],
   [Kind.object, 'object'],
   [Kind.array, 'array'],
   [Mark.exponent, 'number with exponent'],

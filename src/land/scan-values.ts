@@ -1,4 +1,4 @@
-import { isTimestamp } from '../service/contract/field.js';
+import { isTimestamp, isYearOrMonth } from '../service/contract/field.js';
 import type { ContractNode } from '../service/contract/node.js';
 import { ScanMemory } from './scan-memory.js';
 import { ShapeTree } from './shape.js';
@@ -47,7 +47,10 @@ export class ValueScanner {
     this.#walker = createWalker({
       member: (parent, from, to) =>
         this.tree.member(parent, JSON.parse(this.memory.bytes.toString('utf8', from, to))),
-      isTimestamp: (from, to) => isTimestamp(this.memory.bytes.toString('latin1', from, to)),
+      timestampKind: (from, to) => {
+        const text = this.memory.bytes.toString('latin1', from, to);
+        return isTimestamp(text) ? at.TIMESTAMP_TEXT : isYearOrMonth(text) ? at.YEAR_OR_MONTH_TEXT : at.TEXT;
+      },
     });
     this.memory = new ScanMemory(this.#walker.memory);
     this.tree = new ShapeTree(this.memory, contract);

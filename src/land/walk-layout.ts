@@ -86,6 +86,7 @@ export const REAL_TEXT = 128;
 export const TIMESTAMP_TEXT = 256;
 export const OBJECT = 512;
 export const ARRAY = 1024;
+export const YEAR_OR_MONTH_TEXT = 2048;
 /** A number with an exponent: it may not fit a double. */
 export const EXPONENT = 4096;
 /** An object without a member that the contract requires. */

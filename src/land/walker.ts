@@ -22,7 +22,7 @@ export interface Walker {
 /** What the walker asks back, see `wasm/walk.ts`. */
 export interface WalkerHost {
   member(parent: number, from: number, to: number): number;
-  isTimestamp(from: number, to: number): boolean;
+  timestampKind(from: number, to: number): number;
 }
 
 /** The part of the global that is used here; the types of Node leave it out. */

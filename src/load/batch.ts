@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import type { DuckDBConnection } from '@duckdb/node-api';
 import { partitionColumns } from '../lake/partition.js';
 import { identifier, literal, literals } from '../lake/session.js';
-import { type LakeTable, lakeTables } from '../lake/tables.js';
+import { flattenFunctions, type LakeTable, lakeTables } from '../lake/tables.js';
 import type { ContractNode } from '../service/contract/node.js';
 import type { StreamName } from '../service/streams.js';
 import { columnTypes, type LearnedPaths } from './types.js';
@@ -118,7 +118,7 @@ async function createViews(connection: DuckDBConnection, views: readonly BatchVi
     ({ name, sql, materialized }) =>
       `create or replace temp ${materialized ? 'table' : 'view'} ${identifier(name)} as ${sql}`,
   );
-  await connection.run(statements.join(';\n'));
+  await connection.run(`${flattenFunctions}\n${statements.join(';\n')}`);
 }
 
 /** The COPY that stages the rows of a SELECT in a folder. */

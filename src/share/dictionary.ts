@@ -54,6 +54,20 @@ const HANDED: Readonly<Record<string, string>> = {
   lot_id: 'lots[].id',
 };
 
+/** Columns that `sql/flatten` makes beside a date of a report: how their names end, and what they hold. */
+const BESIDE_DATES: readonly (readonly [ending: string, describe: (date: string) => string])[] = [
+  [
+    '_local',
+    (date) =>
+      `Derived - ${date} in the local time of its source, as exact as it counts: 2019, 2019-05, 2019-05-17 or 2019-05-17T08:30:00; null where nobody says how exact it is.`,
+  ],
+  [
+    '_offset',
+    (date) =>
+      `Derived - minutes that local time is ahead of UTC in ${date}; null where the source gave no offset.`,
+  ],
+];
+
 /** Describes every table and mart of a snapshot from the contract and the `.yml` files. */
 export function dictionary(contents: Contents): TableEntry[] {
   const tables = lakeTables().map((table) => describeLakeTable(table, contents));
@@ -107,6 +121,11 @@ export function describeColumn(
   column: string,
   contract: ContractNode,
 ): Pick<ColumnEntry, 'description' | 'unit' | 'source'> {
+  for (const [ending, describe] of BESIDE_DATES) {
+    const date = column.endsWith(ending) ? column.slice(0, -ending.length) : '';
+    const source = findNode(table, date, contract)?.path;
+    if (source !== undefined) return { description: describe(date), unit: undefined, source };
+  }
   const given = table.columns[column];
   const isHistory = HISTORY.some((own) => own.name === column);
   const node = isHistory ? undefined : findNode(table, column, contract);

@@ -201,7 +201,7 @@ describe('a body cut into two at every byte', () => {
 describe('the layout of the memory', () => {
   it('names the kinds as the contract does', () => {
     const { NULL, BOOLEAN, INTEGER, LONG_INTEGER, REAL, TEXT, INTEGER_TEXT, REAL_TEXT } = layout;
-    const { TIMESTAMP_TEXT, OBJECT, ARRAY } = layout;
+    const { TIMESTAMP_TEXT, OBJECT, ARRAY, YEAR_OR_MONTH_TEXT } = layout;
     expect([NULL, BOOLEAN, INTEGER, LONG_INTEGER, REAL, TEXT, INTEGER_TEXT, REAL_TEXT]).toEqual([
       Kind.null,
       Kind.boolean,
@@ -212,6 +212,11 @@ describe('the layout of the memory', () => {
       Kind.integerText,
       Kind.realText,
     ]);
-    expect([TIMESTAMP_TEXT, OBJECT, ARRAY]).toEqual([Kind.timestampText, Kind.object, Kind.array]);
+    expect([TIMESTAMP_TEXT, OBJECT, ARRAY, YEAR_OR_MONTH_TEXT]).toEqual([
+      Kind.timestampText,
+      Kind.object,
+      Kind.array,
+      Kind.yearOrMonthText,
+    ]);
   });
 });

@@ -5,11 +5,13 @@ import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { openSession, rows, type Session } from '../../src/lake/session.js';
-import { isTimestamp, timestamp } from '../../src/service/contract/field.js';
+import { isTimestamp, isYearOrMonth, reportDate, timestamp } from '../../src/service/contract/field.js';
 import { contractOf } from '../../src/service/contract/node.js';
 import { pageOf, scanText } from './support.js';
 
 const contract = contractOf(z.looseObject({ at: timestamp('Any time.') }));
+const reportSchema = z.looseObject({ at: reportDate('Any date of a report.') });
+const reportContract = contractOf(reportSchema);
 
 /** What the scanner says of each text. */
 const scanned = (text: string): boolean =>
@@ -152,6 +154,42 @@ describe('timestamps', () => {
       }),
       { numRuns: 40 },
     );
+  });
+});
+
+describe('dates of reports', () => {
+  /** What the scanner and the validation say of a text. */
+  const taken = (text: string): boolean[] => [
+    scanText(pageOf([{ at: text }]), reportContract).scan.misfits.length === 0,
+    reportSchema.safeParse({ at: text }).success,
+  ];
+
+  it.each(['2019', '0001', '2019-05', '2019-12', '2019-05-17', '2019-05-17T08:30:00+09:00'])(
+    'may be written as %s',
+    (text) => {
+      expect(taken(text)).toEqual([true, true]);
+    },
+  );
+
+  it.each([
+    '',
+    '0000',
+    '0000-00',
+    '2019-00',
+    '2019-13',
+    '2019-5',
+    '201',
+    '20190',
+    '2019-',
+    '2019 ',
+    '05-2019',
+  ])('are not: %s', (text) => {
+    expect(taken(text)).toEqual([false, false]);
+  });
+
+  it('are a year or a month alone nowhere else', () => {
+    for (const text of ['2019', '2019-05'])
+      expect([isYearOrMonth(text), scanned(text)]).toEqual([true, false]);
   });
 });
 

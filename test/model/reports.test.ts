@@ -143,16 +143,23 @@ describe('check_breakdown', () => {
 
 describe('claim_history', () => {
   let position = 1;
-  const event = (occurred_at: string | null, date_precision_key: string | null, rest: Given = {}): Given => ({
-    ...listing,
-    position: position++,
-    type_key: 'maintenance',
-    occurred_at,
-    date_precision_key,
-    ...rest,
-  });
+  /** An event whose date was given so, with what load keeps of it: so much of the local time as the precision says. */
+  const event = (given: string | null, date_precision_key: string | null, rest: Given = {}): Given => {
+    const characters = { year: 4, month: 7, day: 10, datetime: 19 }[date_precision_key?.trim() ?? ''];
+    return {
+      ...listing,
+      position: position++,
+      type_key: 'maintenance',
+      occurred_at: given,
+      occurred_at_local: characters === undefined ? null : (given?.slice(0, characters) ?? null),
+      occurred_at_offset: given?.endsWith('Z') === true ? 0 : given?.endsWith('+09:00') === true ? 540 : null,
+      date_precision_key,
+      ...rest,
+    };
+  };
   const history = async (events: readonly Given[]) => {
-    await computeReports(lake, { history_reports: [report(), report({ report_id: 'r-2' })], events });
+    const history_reports = [report(), report({ report_id: 'r-2', created_at_offset: 540 })];
+    await computeReports(lake, { history_reports, events });
     const found = await texts(
       lake,
       `select *, cast(occurred_from as varchar) as first, cast(occurred_before as varchar) as last
@@ -176,16 +183,56 @@ describe('claim_history', () => {
       event('2024-02-29T18:30:00Z', 'quarter'),
       event(null, 'day'),
     ]);
-    const utc = (text: unknown) => (text === null ? null : String(text).replace(' 00:00:00+00', ''));
-    expect(found.map((row) => `${row.date_precision_key} ${utc(row.first)} ${utc(row.last)}`)).toEqual([
+    expect(found.map((row) => `${row.date_precision_key} ${row.first} ${row.last}`)).toEqual([
       'year 2024-01-01 2025-01-01',
       'month 2024-02-01 2024-03-01',
       'day 2024-02-29 2024-03-01',
-      'datetime 2024-02-29 18:30:00+00 2024-02-29 18:30:00+00',
+      'datetime 2024-02-29 2024-03-01',
       'unknown null null',
       'unknown null null',
       'quarter null null',
       'day null null',
+    ]);
+  });
+
+  it('take days, months and years from the local date', async () => {
+    const new_year = '2019-01-01T00:00:00+09:00';
+    const bare = (text: string, date_precision_key: string) =>
+      event(`${text}-01-01`, date_precision_key, { occurred_at_local: text });
+    const found = await history([
+      event(new_year, 'datetime'),
+      event(new_year, 'day'),
+      event(new_year, 'month'),
+      event(new_year, 'year'),
+      bare('2018', 'day'),
+    ]);
+    expect(
+      found.map((row) => `${row.date_precision_key} ${row.occurred_local} ${row.first} ${row.last}`),
+    ).toEqual([
+      'year 2018 2018-01-01 2019-01-01',
+      'datetime 2019-01-01T00:00:00 2019-01-01 2019-01-02',
+      'day 2019-01-01 2019-01-01 2019-01-02',
+      'month 2019-01 2019-01-01 2019-02-01',
+      'year 2019 2019-01-01 2020-01-01',
+    ]);
+  });
+
+  it('order dates by instant, and one without an offset in the local time of its report', async () => {
+    const typed = (type_key: string, at: string, precision: string, rest: Given = {}) =>
+      event(at, precision, { type_key, ...rest });
+    const second = { report_id: 'r-2' };
+    expect(
+      await order([
+        typed('noon in London', '2019-05-01T12:00:00Z', 'datetime'),
+        typed('then evening in Seoul', '2019-05-01T20:00:00+09:00', 'datetime'),
+        typed('first of June', '2019-06-01T00:00:00+09:00', 'day', second),
+        typed('May', '2019-05-01T00:00:00', 'month', second),
+      ]),
+    ).toEqual([
+      '1 then evening in Seoul certain',
+      '2 noon in London certain',
+      '1 May certain',
+      '2 first of June certain',
     ]);
   });
 

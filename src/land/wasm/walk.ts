@@ -18,8 +18,8 @@ export { space, text } from './tokens';
 
 /** The member of the object `parent` whose quoted name stands from `from` to `to`. */
 declare function member(parent: i32, from: i32, to: i32): i32;
-/** Whether the text from `from` to `to` is a timestamp. */
-declare function isTimestamp(from: i32, to: i32): bool;
+/** The kind of the text from `from` to `to` where a timestamp belongs. */
+declare function timestampKind(from: i32, to: i32): i32;
 
 /** Scans one value at `p` as `node`. */
 export function value(p: i32, node: i32): i32 {
@@ -77,8 +77,7 @@ function textValue(p: i32, node: i32, flags: i32): i32 {
 
 function textKind(p: i32, end: i32, flags: i32): i32 {
   if ((flags & at.LEXICAL_NUMBER) !== 0) return numericKind(p, end);
-  if ((flags & at.LEXICAL_TIMESTAMP) !== 0 && isTimestamp(p, end)) return at.TIMESTAMP_TEXT;
-  return at.TEXT;
+  return (flags & at.LEXICAL_TIMESTAMP) !== 0 ? timestampKind(p, end) : at.TEXT;
 }
 
 /** Which number the text from `start` to `end` is, if it is one: its digits stop at the quote at the latest. */

@@ -20,6 +20,8 @@ export const Kind = {
   timestampText: 256,
   object: 512,
   array: 1024,
+  /** A text that is a year or a month alone, such as `2019` or `2019-05`. */
+  yearOrMonthText: 2048,
 } as const;
 
 /** What the scanner has to tell apart inside a text. */
@@ -131,6 +133,23 @@ export const timestamp = (description: string) =>
     wire: wire(Kind.null | Kind.timestampText, 'TIMESTAMPTZ', 'timestamp'),
   });
 
+/**
+ * A date of a report as its source gave it: a timestamp, a month or a year (reports.md, `date_precision_key`); null or
+ * missing is null. VARCHAR, which `sql/flatten` takes apart into the instant, the local date and the offset.
+ */
+export const reportDate = (description: string) =>
+  described(
+    z
+      .string()
+      .refine((value) => isTimestamp(value) || isYearOrMonth(value), 'a text that is no date')
+      .nullish(),
+    {
+      description,
+      unit: 'UTC',
+      wire: wire(Kind.null | Kind.timestampText | Kind.yearOrMonthText, 'VARCHAR', 'timestamp'),
+    },
+  );
+
 /** Any JSON value, kept whole. JSON. */
 export const json = (description: string) =>
   described(z.unknown().optional(), { description, wire: wire(-1, 'JSON', 'none', { opaque: true }) });
@@ -183,3 +202,6 @@ export function isTimestamp(value: string): boolean {
   const days = month === 2 && leap ? 29 : (MONTH_DAYS[month - 1] ?? 0);
   return day >= 1 && day <= days;
 }
+
+/** Whether a text is a year from 1 on, or a month of one, such as `2019` or `2019-05`. */
+export const isYearOrMonth = (value: string): boolean => /^(?!0000)\d{4}(?:-(?:0[1-9]|1[0-2]))?$/.test(value);

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { group, integer, list, number, text, texts, timestamp } from './field.js';
+import { group, integer, list, number, reportDate, text, texts } from './field.js';
 import { limitationSchema, mediaHead, reportHead, snapshotHead } from './report.js';
 
 const REPORT_AMOUNT = { unit: 'currency of the row' };
@@ -9,7 +9,7 @@ export const eventDetailSchema = z.looseObject({
   key: text('Canonical key of the detail.'),
   value_text: text('Value as text.'),
   value_number: number('Value as number; its unit is in unit_key.'),
-  value_date: timestamp('Value as date.'),
+  value_date: reportDate('Value as date.'),
   unit_key: text('Canonical unit of the value.'),
   source_code: text('Code at the source.'),
   source_label: text('Name of the detail at the source.'),
@@ -20,8 +20,8 @@ export const eventSchema = z.looseObject({
   id: text('Id of the event inside its report.'),
   type_key: text('Canonical type of the event.'),
   subtype_key: text('Canonical subtype of the event.'),
-  occurred_at: timestamp('When it happened, as exact as date_precision_key says.'),
-  ended_at: timestamp('When it ended.'),
+  occurred_at: reportDate('When it happened, as exact as date_precision_key says.'),
+  ended_at: reportDate('When it ended.'),
   date_precision_key: text('Precision of the date: datetime, day, month, year or unknown.'),
   status_key: text('Canonical status of the event.'),
   mileage_km: integer('Mileage at the event.', { unit: 'km' }),
@@ -46,7 +46,7 @@ const historyMedia = { ...mediaHead, original_name: text('Name of the file at it
 /** A vehicle-history report of one listing. */
 export const historyReportSchema = z.looseObject({
   ...reportHead,
-  checked_at: timestamp('When the source made its check.'),
+  checked_at: reportDate('When the source made its check.'),
   vehicle_snapshot: group('Vehicle data stored with the report.', {
     ...snapshotHead,
     listing_id: text('Listing in the report snapshot.'),
@@ -54,12 +54,12 @@ export const historyReportSchema = z.looseObject({
   }),
   coverage: group('What the report covers.', {
     completeness_key: text('Canonical completeness of the report.'),
-    period_start: timestamp('Start of the period covered.'),
-    period_end: timestamp('End of the period covered.'),
+    period_start: reportDate('Start of the period covered.'),
+    period_end: reportDate('End of the period covered.'),
     section_keys: texts('Canonical sections the report covers.'),
   }),
   summary: group('Aggregate of the report; events and checks are the evidence.', {
-    first_registered_at: timestamp('First registration of the vehicle.'),
+    first_registered_at: reportDate('First registration of the vehicle.'),
     owner_change_count: integer('Changes of owner.', { unit: 'count' }),
     registration_change_count: integer('Changes of registration.', { unit: 'count' }),
     insurance_claim_count: integer('Insurance claims.', { unit: 'count' }),

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { group, integer, list, number, text, texts, timestamp } from './field.js';
+import { group, integer, list, number, reportDate, text, texts } from './field.js';
 import { limitationSchema, mediaHead, reportHead, snapshotHead } from './report.js';
 
 /** A measured value of a checked item. */
@@ -56,9 +56,9 @@ const inspectionMedia = {
 export const inspectionSchema = z.looseObject({
   ...reportHead,
   uuid: text('Universal id of the report.'),
-  inspected_at: timestamp('When the vehicle was inspected.'),
-  valid_until: timestamp('Until when the report is valid.'),
-  updated_at: timestamp('When the source updated the report.'),
+  inspected_at: reportDate('When the vehicle was inspected.'),
+  valid_until: reportDate('Until when the report is valid.'),
+  updated_at: reportDate('When the source updated the report.'),
   vehicle_snapshot: group('Vehicle data stored with the report.', {
     ...snapshotHead,
     transmission: text('Transmission in the report.'),

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { flag, group, integer, text, textId, timestamp } from './field.js';
+import { flag, group, integer, reportDate, text, textId, timestamp } from './field.js';
 
 /** Members that inspection and history reports share (reports.md). */
 export const reportHead = {
@@ -9,7 +9,7 @@ export const reportHead = {
   status: text('Status of the report, such as published.'),
   visibility: text('Visibility of the report, such as public.'),
   language: text('Language code of the source report.'),
-  created_at: timestamp('When the source created the report.'),
+  created_at: reportDate('When the source created the report.'),
   system_updated_at: timestamp('When the service stored or refreshed the report.'),
   vehicle_ref: group('Listing and vehicle the report belongs to.', {
     domain_id: integer('Source of the listing the report belongs to.', { values: 'domain' }),

@@ -132,10 +132,10 @@ async function listOf(sandbox: Sandbox, path: string): Promise<Json[]> {
   }
 }
 
-/** Milliseconds of an instant in either form of the service; the one without a zone is UTC. */
+/** Milliseconds of an instant in any form of the service; one without a zone is UTC, of a day, month or year its start. */
 export function instantOf(text: string | null | undefined): number | null {
   if (text === null || text === undefined) return null;
-  return Date.parse(text.includes('T') ? text : `${text.replace(' ', 'T')}Z`);
+  return Date.parse(/T|^[\d-]+$/.test(text) ? text : `${text.replace(' ', 'T')}Z`);
 }
 
 const numberOf = (value: unknown): number | null => (typeof value === 'number' ? value : null);

@@ -7,6 +7,8 @@ interface Event {
   readonly position: number;
   readonly type: string;
   readonly precision: string;
+  /** The local time as it was served, so much of it as counts. */
+  readonly local: string | null;
   readonly currency: string | null;
   /** First instant that the date stands for and the one after the last, milliseconds. */
   readonly from: number | null;
@@ -17,36 +19,76 @@ const AMOUNTS = ['total', 'insurance_benefit', 'parts', 'labor', 'painting'].map
 
 export function rows(night: WorldNight): MartRow[] {
   return historiesOf(night).flatMap((report) => {
-    const events = (report.raw.events ?? []).map(readEvent).sort(inTime) as Event[];
-    return events.map((event, place) => rowOf(report, event, events, place + 1));
+    const zone = offsetOf(report.raw.created_at) ?? 0;
+    const events = (report.raw.events ?? []).map((raw: Json, place: number) => readEvent(raw, place, zone));
+    return (events.sort(inTime) as Event[]).map((event, place) => rowOf(report, event, events, place + 1));
   });
 }
 
-function readEvent(raw: Json, place: number): Event {
-  const at = instantOf(raw.occurred_at);
-  const precision = keyOr(raw.date_precision_key, 'unknown');
-  const [from, before] = at === null ? [null, null] : intervalOf(at, precision);
+/** Precisions, from the finest, and how many characters of a local time each leaves. */
+const PRECISIONS: readonly (readonly [precision: string, characters: number])[] = [
+  ['datetime', 19],
+  ['day', 10],
+  ['month', 7],
+  ['year', 4],
+];
+
+function readEvent(raw: Json, place: number, zone: number): Event {
+  const given: string | null = raw.occurred_at ?? null;
+  const said = keyOr(raw.date_precision_key, 'unknown');
+  // A date is never more exact than it is written; a year or a month alone says itself how exact it is.
+  const written = PRECISIONS.find(([, characters]) => characters === Math.min(given?.length ?? 0, 19));
+  const stated = PRECISIONS.find(([name]) => name === said);
+  const isAlone = written !== undefined && written[1] < 10;
+  const counted = [written, stated ?? (isAlone ? written : undefined)];
+  const isDated = counted.every((entry) => entry !== undefined);
+  const characters = Math.min(...counted.map((entry) => entry?.[1] ?? 0));
+  const local = given === null || !isDated ? null : given.slice(0, characters).replace(' ', 'T');
+  const precision = PRECISIONS.find(([, length]) => length === local?.length)?.[0] ?? said;
+  const [from, before] = intervalOf(given, local, zone);
   const hasAmount = AMOUNTS.some((name) => raw[name] !== null && raw[name] !== undefined);
   return {
     raw,
     position: place + 1,
     type: keyOr(raw.type_key, 'unknown'),
     precision,
+    local,
     currency: (hasAmount && keyOr(raw.currency, '').toUpperCase()) || null,
     from,
     before,
   };
 }
 
-function intervalOf(at: number, precision: string): [number | null, number | null] {
-  const date = new Date(at);
-  const [year, month, day] = [date.getUTCFullYear(), date.getUTCMonth(), date.getUTCDate()];
-  if (precision === 'datetime') return [at, at];
-  if (precision === 'day') return [Date.UTC(year, month, day), Date.UTC(year, month, day + 1)];
-  if (precision === 'month') return [Date.UTC(year, month), Date.UTC(year, month + 1)];
-  if (precision === 'year') return [Date.UTC(year, 0), Date.UTC(year + 1, 0)];
-  return [null, null];
+/** Minutes that the local time of a date is ahead of UTC; null where it does not say. */
+function offsetOf(given: string | null): number | null {
+  const [, zone, sign, hours, minutes] = /T.*?(Z|([+-])(\d\d):?(\d\d))$/.exec(given ?? '') ?? [];
+  if (zone === undefined) return null;
+  return zone === 'Z' ? 0 : (sign === '-' ? -1 : 1) * (Number(hours) * 60 + Number(minutes));
 }
+
+/** First local day that a local time stands for and the day after the last, milliseconds as if of UTC. */
+function daysOf(local: string): [number, number] {
+  const [year = 0, month, day] = local.slice(0, 10).split('-').map(Number);
+  if (month === undefined) return [Date.UTC(year, 0), Date.UTC(year + 1, 0)];
+  if (day === undefined) return [Date.UTC(year, month - 1), Date.UTC(year, month)];
+  return [Date.UTC(year, month - 1, day), Date.UTC(year, month - 1, day + 1)];
+}
+
+/** A date without an offset is of the zone of its report. */
+function intervalOf(
+  given: string | null,
+  local: string | null,
+  zone: number,
+): [number | null, number | null] {
+  if (local === null) return [null, null];
+  const at = instantOf(given);
+  if (local.length === 19) return [at, at];
+  const ahead = (offsetOf(given) ?? zone) * 60_000;
+  const [from, before] = daysOf(local);
+  return [from - ahead, before - ahead];
+}
+
+const dayText = (day: number): string => new Date(day).toISOString().slice(0, 10);
 
 const late = (at: number | null): number => at ?? Number.MAX_VALUE;
 
@@ -60,7 +102,8 @@ function overlap(a: Event, b: Event): boolean {
 }
 
 function rowOf(report: ServedReport, event: Event, all: readonly Event[], number: number): MartRow {
-  const { raw } = event;
+  const { raw, local } = event;
+  const [first, after] = local === null ? [null, null] : daysOf(local).map(dayText);
   const ofType = all.filter(({ type }) => type === event.type);
   const totals = ofType
     .filter(({ currency, raw }) => currency === event.currency && raw.amount_total != null)
@@ -76,9 +119,10 @@ function rowOf(report: ServedReport, event: Event, all: readonly Event[], number
     subtype_key: keyOr(raw.subtype_key, '') || null,
     status_key: keyOr(raw.status_key, '') || null,
     occurred_at: instantOf(raw.occurred_at),
+    occurred_local: local,
     date_precision_key: event.precision,
-    occurred_from: event.from,
-    occurred_before: event.before,
+    occurred_from: first ?? null,
+    occurred_before: after ?? null,
     is_order_certain: event.from !== null && !all.some((other) => other !== event && overlap(event, other)),
     mileage_km: raw.mileage_km ?? null,
     currency: event.currency,
