@@ -46,56 +46,58 @@ source_events as (
     from events
     where gone_at is null
 ),
-dated as (
-    select
-        source_reports.report_number,
-        source_events.domain_id,
-        source_events.listing_id,
-        source_events.report_id,
-        source_events.position,
-        source_events.vehicle_id,
-        source_events.type_key,
-        source_events.subtype_key,
-        source_events.status_key,
-        source_events.occurred_at,
-        source_events.occurred_local,
-        source_events.date_precision_key,
-        source_events.occurred_from,
-        cast(
-            case length(source_events.occurred_local)
-                when 4 then source_events.occurred_from + interval '1' year
-                when 7 then source_events.occurred_from + interval '1' month
-                else source_events.occurred_from + interval '1' day
-            end as date
-        ) as occurred_before,
-        -- a date without an offset is in the local time of its report
-        coalesce(source_events.occurred_offset, source_reports.report_offset, 0) * interval '1' minute as ahead,
-        source_events.mileage_km,
-        source_events.currency,
-        source_events.amount_total,
-        source_events.amount_insurance_benefit,
-        source_events.amount_parts,
-        source_events.amount_labor,
-        source_events.amount_painting
-    from source_events
-    inner join source_reports
-        on source_reports.report_id = source_events.report_id
-        and source_reports.listing_id is not distinct from source_events.listing_id
-        and source_reports.domain_id is not distinct from source_events.domain_id
-),
-spans as (
-    -- the instants that a date stands for: of an exact time one, else from its first one to the one after the last
+days as (
     select
         *,
-        case length(occurred_local)
-            when 19 then cast(occurred_at as timestamp)
-            else cast(occurred_from as timestamp) - ahead
+        cast(
+            case length(occurred_local)
+                when 4 then occurred_from + interval '1' year
+                when 7 then occurred_from + interval '1' month
+                else occurred_from + interval '1' day
+            end as date
+        ) as occurred_before
+    from source_events
+),
+dated as (
+    -- the instants that a date stands for: an exact time for one, else from its first one to the one after the last, by
+    -- its own offset or by that of its report
+    select
+        source_reports.report_number,
+        days.domain_id,
+        days.listing_id,
+        days.report_id,
+        days.position,
+        days.vehicle_id,
+        days.type_key,
+        days.subtype_key,
+        days.status_key,
+        days.occurred_at,
+        days.occurred_local,
+        days.date_precision_key,
+        days.occurred_from,
+        days.occurred_before,
+        case length(days.occurred_local)
+            when 19 then cast(days.occurred_at as timestamp)
+            else cast(days.occurred_from as timestamp)
+            - coalesce(days.occurred_offset, source_reports.report_offset, 0) * interval '1' minute
         end as span_from,
-        case length(occurred_local)
-            when 19 then cast(occurred_at as timestamp)
-            else cast(occurred_before as timestamp) - ahead
-        end as span_before
-    from dated
+        case length(days.occurred_local)
+            when 19 then cast(days.occurred_at as timestamp)
+            else cast(days.occurred_before as timestamp)
+            - coalesce(days.occurred_offset, source_reports.report_offset, 0) * interval '1' minute
+        end as span_before,
+        days.mileage_km,
+        days.currency,
+        days.amount_total,
+        days.amount_insurance_benefit,
+        days.amount_parts,
+        days.amount_labor,
+        days.amount_painting
+    from days
+    inner join source_reports
+        on source_reports.report_id = days.report_id
+        and source_reports.listing_id is not distinct from days.listing_id
+        and source_reports.domain_id is not distinct from days.domain_id
 ),
 ordered as (
     -- an interval overlaps an earlier one that ends after its start, or the next one where that starts before its end
@@ -118,7 +120,7 @@ ordered as (
             partition by report_number
             order by span_from nulls last, span_before nulls last, position
         ) as next_from
-    from spans
+    from dated
 ),
 types as (
     select report_number, type_key, count(*) as report_type_events
