@@ -8,7 +8,6 @@ import { poolOf } from '../lake/pool.js';
 import type { Column, TableSchema } from '../lake/schema.js';
 import { identifier, literal, type Row, row, rows } from '../lake/session.js';
 import type { MergeContext } from './context.js';
-import { timestamp } from './staged.js';
 import { PARQUET, type RowsSql, writeRows } from './write.js';
 
 /** A table as carrying over sees it. */
@@ -39,7 +38,7 @@ export async function carryOver(context: MergeContext, published: string): Promi
   const manifest = readManifest(published);
   const replayed = await rows(
     context.connection,
-    `select pass_id, stream, started_at from ${globRelation(context.target, 'passes', false)}`,
+    `select pass_id, stream, epoch_us(started_at) as started from ${globRelation(context.target, 'passes', false)}`,
   );
   const use = poolOf([context.connection], context.alone);
   const own = { ...context, base: { folder: published, manifest } };
@@ -98,11 +97,10 @@ function doubtfulChanges(published: string, manifest: Manifest, replayed: readon
   const lots = manifest.tables.lots;
   const starts = replayed
     .filter((pass) => pass.stream === 'cars')
-    .map((pass) => new Date(String(pass.started_at)).toISOString());
-  const [oldest] = starts.sort();
-  if (lots === undefined || oldest === undefined) return 'false';
+    .map((pass) => Number(pass.started));
+  if (lots === undefined || starts.length === 0) return 'false';
   return `(field in ('archived', 'archived_at', 'archived_by') and lot_id in (
-    select lot_id from ${filesRelation(published, lots.files, lots.partitioned)} where first_seen_at < ${timestamp(oldest)}))`;
+    select lot_id from ${filesRelation(published, lots.files, lots.partitioned)} where first_seen_at < make_timestamptz(${Math.min(...starts)})))`;
 }
 
 /**

@@ -65,7 +65,7 @@ const TIMESTAMP = /^TIMESTAMP(_S|_MS|_NS| WITH TIME ZONE)?$/;
 
 function arrowType(type: string): DataType {
   if (/^(U?BIGINT|U?INTEGER|U?SMALLINT|U?TINYINT|HUGEINT)$/.test(type)) return new Int64();
-  if (/^(DOUBLE|FLOAT|DECIMAL.*)$/.test(type)) return new Float64();
+  if (/^(DOUBLE|FLOAT|DECIMAL\(\d+,\d+\))$/.test(type)) return new Float64();
   if (TIMESTAMP.test(type)) return new TimestampMicrosecond(type.endsWith('TIME ZONE') ? 'UTC' : null);
   if (type === 'DATE') return new DateDay();
   if (type === 'VARCHAR[]') return new List(new Field('element', new Utf8(), true));

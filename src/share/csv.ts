@@ -1,6 +1,6 @@
 import type { Columns } from './query.js';
 
-const NUMERIC = /^(U?(BIG|SMALL|TINY|HUGE)?INT(EGER)?|DOUBLE|FLOAT|DECIMAL.*|BOOLEAN)$/;
+const NUMERIC = /^(U?(BIG|SMALL|TINY|HUGE)?INT(EGER)?|DOUBLE|FLOAT|DECIMAL\(\d+,\d+\)|BOOLEAN)$/;
 
 /** Apostrophes that are there already count as text, so that taking one away brings any text back. */
 const FORMULA = /^'*[=+\-@\t\r]/;

@@ -23,6 +23,8 @@ describe('csvField', () => {
     ['an instant', '2026-09-09T19:44:38.123456Z', 'TIMESTAMP WITH TIME ZONE', '2026-09-09T19:44:38.123456Z'],
     ['a date', '2026-09-09', 'DATE', '2026-09-09'],
     ['a list', ['a', 'b "c"', null], 'VARCHAR[]', '"[""a"",""b \\""c\\"""",null]"'],
+    ['a list of decimals', ['12.50', null, '-3.00'], 'DECIMAL(12,2)[]', '"[""12.50"",null,""-3.00""]"'],
+    ['a decimal', '-12.50', 'DECIMAL(12,2)', '-12.50'],
     ['separators', 'a,b', 'VARCHAR', '"a,b"'],
     ['lines', 'a\nb', 'VARCHAR', '"a\nb"'],
     ['a formula', '=HYPERLINK("x")', 'VARCHAR', '"\'=HYPERLINK(""x"")"'],

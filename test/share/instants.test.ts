@@ -89,6 +89,22 @@ describe('the process', () => {
   });
 });
 
+describe('lists of decimals', () => {
+  const sql = 'select [12.5, null, -3]::decimal(12,2)[] as list, 12.5::decimal(12,2) as one';
+
+  it('are JSON in CSV and in Arrow, as lists of other numbers are; a decimal is a number', async () => {
+    const [row] = JSON.parse(String(await rendered(sql, 'json')));
+    expect(row.list.map((value: unknown) => (value === null ? null : Number(value)))).toEqual([12.5, null, -3]);
+    const list = JSON.stringify(row.list);
+    expect(String(await rendered(sql, 'csv'))).toBe(
+      `list,one\r\n"${list.replaceAll('"', '""')}",${row.one}\r\n`,
+    );
+    const table = tableFromIPC(await rendered(sql, 'arrow'));
+    expect(table.schema.fields.map(({ type }) => String(type))).toEqual(['Utf8', 'Float64']);
+    expect(table.toArray().map((got) => [got?.list, got?.one])).toEqual([[list, 12.5]]);
+  });
+});
+
 describe('instants and dates', () => {
   it('are ISO 8601 in UTC in JSON, nested ones too', async () => {
     expect(JSON.parse(String(await rendered(SQL, 'json')))).toEqual([JSON_ROW]);
