@@ -2,9 +2,9 @@ import { mkdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
 import { killPoint } from '../src/config/kill-point.js';
-import { LotlakeError, messageOf } from '../src/config/lotlake-error.js';
+import { messageOf } from '../src/config/lotlake-error.js';
 import { compareFiles, type FileUse } from '../src/lake/disk-use.js';
-import { heldSinceCurrent, noteHeldRun } from '../src/lake/held-runs.js';
+import { isHeldSinceCurrent, settleFailedRuns } from '../src/lake/failed-runs.js';
 import { currentSnapshot } from '../src/lake/layout.js';
 import { type Manifest, readManifest } from '../src/lake/manifest.js';
 import { abandonPass, listPasses, markPublished, passFolder } from '../src/land/pass.js';
@@ -144,7 +144,7 @@ export async function reconcileModelPublish(
     const fingerprints = await recordFingerprints(job, merged.context, passes);
     return await modelAndPublish(job, target, passes, merged, fingerprints);
   } catch (error) {
-    discard(job, target, error);
+    discard(job, target);
     // Passes that are not believed are not used again: the next run asks anew.
     if (error instanceof ReconcileError && error.outcome === 'held') {
       for (const { manifest } of passes)
@@ -154,18 +154,9 @@ export async function reconcileModelPublish(
   }
 }
 
-/** Removes the folder of a snapshot that was not published because of an error; where that held the run, it is noted. */
-export function discard(job: Job, target: string, error: unknown): void {
-  if (currentSnapshot(job.layout) === target) return;
-  rmSync(target, { recursive: true, force: true });
-  if (!(error instanceof LotlakeError) || error.outcome !== 'held') return;
-  const { runId, pipeline, startedAt } = job;
-  const reason = `${error.code}: ${error.message}`;
-  try {
-    noteHeldRun(job.layout, { run_id: runId, pipeline, started_at: startedAt.toISOString(), reason });
-  } catch (cause) {
-    job.reporter.warn(`the next run will not know that this one was held: ${messageOf(cause)}`);
-  }
+/** Removes the folder of a snapshot that was not published. */
+export function discard(job: Job, target: string): void {
+  if (currentSnapshot(job.layout) !== target) rmSync(target, { recursive: true, force: true });
 }
 
 /** A run that ended between the switch and the notes in landing left passes unmarked that the lake was made from. */
@@ -182,6 +173,7 @@ export type Merged = Awaited<ReturnType<typeof reconcileInto>>;
 
 /** Writes the row of this run. */
 export function recordRun(job: Job, passes: readonly LoadedPass[], merged: Merged): Promise<void> {
+  const failed = settleFailedRuns(job.layout);
   return writeRun(merged.context, {
     run_id: job.runId,
     pipeline: job.pipeline,
@@ -192,7 +184,10 @@ export function recordRun(job: Job, passes: readonly LoadedPass[], merged: Merge
     drifted: job.drift.length,
     counts: JSON.stringify(merged.counts),
     warnings: job.warnings,
-    held: heldSinceCurrent(job.layout).map(({ reason }) => reason),
+    held: failed.filter((run) => isHeldSinceCurrent(run, job.layout)).map(({ reason }) => reason),
+    failing: failed
+      .filter(({ pipeline }) => pipeline !== job.pipeline)
+      .map(({ pipeline, started_at, reason }) => `${pipeline} of ${started_at}: ${reason}`),
     minimum_group: job.config.minimumGroup,
   });
 }

@@ -3,10 +3,12 @@ import { mkdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Config } from '../src/config/config.js';
 import { killPoint } from '../src/config/kill-point.js';
+import { LotlakeError, messageOf } from '../src/config/lotlake-error.js';
 import type { Client } from '../src/extract/client.js';
 import { openClient } from '../src/extract/open-client.js';
 import { diskFullError } from '../src/lake/disk-full.js';
-import { type Layout, layoutOf } from '../src/lake/layout.js';
+import { killedRun, noteFailedRun } from '../src/lake/failed-runs.js';
+import { currentSnapshot, type Layout, layoutOf } from '../src/lake/layout.js';
 import { takeLock } from '../src/lake/lock.js';
 import { assertMemory, outOfMemoryError } from '../src/lake/out-of-memory.js';
 import { describeTable, type TableSchema } from '../src/lake/schema.js';
@@ -69,9 +71,13 @@ export async function runJob<T>(
   try {
     return await runLocked(pipeline, options, work);
   } catch (error) {
-    const { output, memory } = options.config;
-    throw diskFullError(error, output) ?? outOfMemoryError(error, memory) ?? error;
+    throw explained(error, options);
   }
+}
+
+/** The error of a disk or a memory that is full where that is the cause. */
+function explained(error: unknown, { config: { output, memory } }: JobOptions): unknown {
+  return diskFullError(error, output) ?? outOfMemoryError(error, memory) ?? error;
 }
 
 async function runLocked<T>(
@@ -82,6 +88,7 @@ async function runLocked<T>(
   const now = options.now ?? (() => new Date());
   const startedAt = now();
   const layout = layoutOf(options.config.output);
+  const killed = killedRun(layout);
   const release = takeLock(layout.lock, pipeline, new Date());
   killPoint('job.locked');
   const runId = `${startedAt.toISOString().replaceAll(/[-:]|\.\d+/g, '')}-${randomBytes(3).toString('hex')}`;
@@ -90,6 +97,8 @@ async function runLocked<T>(
   let client: Client | undefined;
   let endInterrupts = (): void => undefined;
   try {
+    // A run of the same pipeline is what resolves it.
+    if (killed !== undefined && killed.pipeline !== pipeline) noteFailedRun(layout, killed);
     rmSync(layout.work, { recursive: true, force: true });
     mkdirSync(folder, { recursive: true });
     const { memory, threads } = options.config;
@@ -125,6 +134,9 @@ async function runLocked<T>(
         return client;
       },
     });
+  } catch (error) {
+    noteFailure(explained(error, options), { pipeline, runId, startedAt, layout }, options);
+    throw error;
   } finally {
     endInterrupts();
     await client?.close();
@@ -134,6 +146,31 @@ async function runLocked<T>(
     } finally {
       release();
     }
+  }
+}
+
+/**
+ * Notes a run that was held or failed, so that it stays an alarm until one of its pipeline publishes. Wrong usage and an
+ * interrupt are what somebody wanted, and after the switch of the snapshot the run is done.
+ */
+function noteFailure(
+  error: unknown,
+  { pipeline, runId, startedAt, layout }: Pick<Job, 'pipeline' | 'runId' | 'startedAt' | 'layout'>,
+  { signal, reporter }: JobOptions,
+): void {
+  const outcome = error instanceof LotlakeError ? error.outcome : 'failed';
+  if (signal?.aborted === true || outcome === 'usage' || outcome === 'interrupted') return;
+  if (currentSnapshot(layout) === join(layout.snapshots, runId)) return;
+  const reason = error instanceof LotlakeError ? `${error.code}: ${error.message}` : messageOf(error);
+  try {
+    noteFailedRun(layout, {
+      pipeline,
+      started_at: startedAt.toISOString(),
+      outcome,
+      reason,
+    });
+  } catch (cause) {
+    reporter.warn(`lotlake status will not know that this run did not publish: ${messageOf(cause)}`);
   }
 }
 

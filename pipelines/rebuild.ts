@@ -64,7 +64,7 @@ export function rebuild(options: JobOptions): Promise<RunResult> {
       const fingerprints = await recordFingerprints(job, last.merged.context, last.passes, isCarried);
       return await modelAndPublish(job, target, all, last.merged, fingerprints);
     } catch (error) {
-      discard(job, target, error);
+      discard(job, target);
       throw error;
     }
   });

@@ -13,7 +13,8 @@ with source_runs as (
             + extract(second from ended_at) as ended_second,
         -- as JSON, in which entries are apart by a text that cannot stand within one
         cast(to_json(warnings) as varchar) as warnings,
-        cast(to_json(held) as varchar) as held
+        cast(to_json(held) as varchar) as held,
+        cast(to_json(failing) as varchar) as failing
     from runs
 ),
 source_passes as (
@@ -171,6 +172,17 @@ metrics as (
         'runs'
     from source_runs
     union all
+    select
+        run_id,
+        'run',
+        'failing_runs',
+        case
+            when length(failing) > 2 then 1 + (length(failing) - length(replace(failing, '","', ''))) / 3
+            else 0
+        end,
+        'runs'
+    from source_runs
+    union all
     select run_id, stream, 'age_hours', greatest(seconds, 0) / 3600, 'hours' from ages where seconds is not null
     union all
     select run_id, stream, 'records', records, 'records' from stream_rows
@@ -206,8 +218,19 @@ final as (
             when metrics.metric = 'age_hours' then metrics.subject = 'cars' and metrics.value > 36
             when metrics.metric = 'reject_share' then metrics.value > 0.01
             when metrics.metric = 'null_share' then metrics.value > 0.98
-            else metrics.metric in ('guard_held', 'incomplete_passes') and metrics.value > 0
-        end as is_alarm
+            else metrics.metric in ('failing_runs', 'incomplete_passes') and metrics.value > 0
+        end as is_alarm,
+        -- what tells of the whole lake is told by each run anew, whatever its pipeline
+        row_number() over (
+            partition by
+                metrics.subject,
+                metrics.metric,
+                case
+                    when metrics.metric in ('age_hours', 'null_share', 'failing_runs') then ''
+                    else source_runs.pipeline
+                end
+            order by source_runs.started_at desc, source_runs.run_id desc
+        ) = 1 as is_current
     from metrics
     inner join source_runs on source_runs.run_id = metrics.run_id
 )

@@ -236,9 +236,9 @@ const cli = yargs(hideBin(process.argv))
       await docs({ to, markdown, json, config: configOf(args) }, effects);
     },
   )
-  .command('status', 'say what is published, landed and running', shared, async (args) => {
+  .command('status', 'say what is wrong, published, landed and running', shared, async (args) => {
     const { status } = await import('./commands/status.js');
-    status({ json: args.json, config: configOf(args) }, effects);
+    await status({ json: args.json, config: configOf(args) }, effects);
   })
   .command(
     'runs',

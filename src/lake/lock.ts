@@ -99,6 +99,12 @@ export function liveHolder(path: string): Holder | undefined {
   return isAlive(holder, path) ? holder : undefined;
 }
 
+/** Who left a lock without letting go of it; undefined where nobody did. */
+export function deadHolder(path: string): Holder | undefined {
+  const holder = holderIn(readLock(path) ?? '');
+  return isAlive(holder, path) ? undefined : holder;
+}
+
 function refused(path: string, holder: Holder): LakeError {
   return new LakeError(
     'LAKE_LOCKED',

@@ -165,6 +165,12 @@ export const ownTables: readonly OwnTable[] = [
           'Why runs since the one that published before were held by a guard or a data test, one text a run.',
       },
       {
+        name: 'failing',
+        type: 'VARCHAR[]',
+        description:
+          'Runs of other pipelines that were held or failed, without one of their pipeline that had published since when this run did: pipeline, start and reason, one text a run.',
+      },
+      {
         name: 'minimum_group',
         type: 'BIGINT',
         description:

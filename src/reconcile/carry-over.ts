@@ -95,9 +95,7 @@ function carriedOwnTables(published: string, manifest: Manifest, replayed: reado
  */
 function doubtfulChanges(published: string, manifest: Manifest, replayed: readonly Row[]): string {
   const lots = manifest.tables.lots;
-  const starts = replayed
-    .filter((pass) => pass.stream === 'cars')
-    .map((pass) => Number(pass.started));
+  const starts = replayed.filter((pass) => pass.stream === 'cars').map((pass) => Number(pass.started));
   if (lots === undefined || starts.length === 0) return 'false';
   return `(field in ('archived', 'archived_at', 'archived_by') and lot_id in (
     select lot_id from ${filesRelation(published, lots.files, lots.partitioned)} where first_seen_at < make_timestamptz(${Math.min(...starts)})))`;

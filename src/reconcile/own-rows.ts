@@ -24,6 +24,7 @@ export interface RunRow {
   readonly counts: string;
   readonly warnings: readonly string[];
   readonly held: readonly string[];
+  readonly failing: readonly string[];
   readonly minimum_group: number;
 }
 

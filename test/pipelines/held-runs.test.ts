@@ -38,6 +38,14 @@ async function open() {
         .sort((a, b) => String(a.run_id).localeCompare(String(b.run_id)))
         .map((run) => (run.held as string[]).map((reason) => reason.replace(/:.*/s, '')));
     },
+    /** Runs of other pipelines that fail, as the last published run knows them. */
+    failingRuns: async () => {
+      const runs = [...rowsOf(await stage.lake(), 'runs')];
+      const last = runs.sort((a, b) => String(a.run_id).localeCompare(String(b.run_id))).at(-1);
+      return ((last?.failing ?? []) as string[]).map((reason) =>
+        reason.replace(/^(\w+) of [^ ]+: (\w+): .*/s, '$1 $2'),
+      );
+    },
     failTests: () => stage.run((options) => nightly({ ...options, modelling: failing })),
   };
 }
@@ -62,7 +70,7 @@ describe('a run that was held', () => {
   }, 120_000);
 
   it('is told where it was the first of all, and where it was a rebuild', async () => {
-    const { stage, moveTo, held, failTests } = await open();
+    const { stage, moveTo, held, failingRuns, failTests } = await open();
     await expect(failTests()).rejects.toMatchObject({ outcome: 'held' });
     moveTo(1);
     await stage.night();
@@ -73,5 +81,10 @@ describe('a run that was held', () => {
     });
     await stage.night();
     expect(await held()).toEqual([['MODEL_TESTS_FAILED'], ['MODEL_TESTS_FAILED']]);
+    expect(await failingRuns()).toEqual(['rebuild MODEL_TESTS_FAILED']);
+    await stage.night();
+    expect(await failingRuns()).toEqual(['rebuild MODEL_TESTS_FAILED']);
+    await stage.run(rebuild);
+    expect(await failingRuns()).toEqual([]);
   }, 120_000);
 });

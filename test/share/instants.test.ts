@@ -94,7 +94,11 @@ describe('lists of decimals', () => {
 
   it('are JSON in CSV and in Arrow, as lists of other numbers are; a decimal is a number', async () => {
     const [row] = JSON.parse(String(await rendered(sql, 'json')));
-    expect(row.list.map((value: unknown) => (value === null ? null : Number(value)))).toEqual([12.5, null, -3]);
+    expect(row.list.map((value: unknown) => (value === null ? null : Number(value)))).toEqual([
+      12.5,
+      null,
+      -3,
+    ]);
     const list = JSON.stringify(row.list);
     expect(String(await rendered(sql, 'csv'))).toBe(
       `list,one\r\n"${list.replaceAll('"', '""')}",${row.one}\r\n`,

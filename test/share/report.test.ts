@@ -1,6 +1,8 @@
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { noteFailedRun } from '../../src/lake/failed-runs.js';
+import { layoutOf } from '../../src/lake/layout.js';
 import { startSandbox } from '../../src/sandbox/index.js';
 import { bareDuckDb, temporaryFolder, WITHOUT_MARTS } from '../pipelines/support.js';
 import { recordsOf } from '../pipelines/world-oracle.js';
@@ -233,10 +235,22 @@ describe('a report', () => {
     const [broken, ...records] = recordsOf(sandbox.world);
     await sandbox.close();
     await nightOf(alarmed.path, [{ ...broken, year: 'recent' }, ...records], CLOCK);
+    noteFailedRun(layoutOf(alarmed.path), {
+      ...{ pipeline: 'incremental', started_at: '2026-11-18T06:00:00.000Z' },
+      ...{ outcome: 'failed', reason: 'SERVICE_FAILED: <500>' },
+    });
     const { document: page } = await reportOf(alarmed.path);
-    expect(page.querySelector('.state')?.textContent).toMatch(/^\d+ alarms? in the data/);
-    const health = page.querySelector('#health .alarms');
-    expect(health?.textContent).toMatch(/cars: \d\.\d% of the records were rejected\./);
+    const texts = (selector: string) =>
+      [...page.querySelectorAll(`header ${selector}`)].map((element) => element.textContent);
+    const alarms = texts('.alarms li');
+    expect(texts('.state')[0]).toMatch(`${alarms.length} alarms in the data`);
+    expect(alarms[0]).toBe(
+      'incremental of 18 Nov 2026, 06:00 UTC: the run failed and published nothing: SERVICE_FAILED: <500>.',
+    );
+    expect(alarms).toContainEqual(
+      expect.stringMatching(/^nightly of 18 Nov 2026, .* UTC, cars: \d\.\d% of the records were rejected\.$/),
+    );
+    expect(texts('.note')).toEqual(['Rejected and not loaded: 1 record: 1 of cars (nightly).']);
   });
 
   it('is refused for a snapshot that is older than the marts', async () => {

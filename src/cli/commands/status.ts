@@ -1,16 +1,26 @@
-import { type ConfigInput, readConfig } from '../../config/config.js';
-import { currentSnapshot, layoutOf } from '../../lake/layout.js';
+import { type Config, type ConfigInput, readConfig } from '../../config/config.js';
+import { messageOf } from '../../config/lotlake-error.js';
+import { currentSnapshot, type Layout, layoutOf } from '../../lake/layout.js';
 import { liveHolder } from '../../lake/lock.js';
 import { readManifest } from '../../lake/manifest.js';
 import { listPasses } from '../../land/pass.js';
 import { streams } from '../../service/streams.js';
+import { openLake } from '../../share/open-lake.js';
+import {
+  failedRuns,
+  readStanding,
+  type Standing,
+  sayAlarm,
+  sayDrift,
+  sayRejected,
+} from '../../share/report/read-alarms.js';
 import type { Effects } from '../effects.js';
 
-/** Says what is published, what landing holds, and whether a run is at work. */
-export function status(
+/** Says what is published and what is wrong with it, what landing holds, and whether a run is at work. */
+export async function status(
   options: { readonly json: boolean; readonly config: ConfigInput },
   effects: Effects,
-): void {
+): Promise<void> {
   const config = readConfig(options.config, effects);
   const layout = layoutOf(config.output);
   const snapshot = currentSnapshot(layout);
@@ -19,6 +29,7 @@ export function status(
   const report = {
     output: config.output,
     current: manifest === undefined ? null : { snapshot, ...facts(manifest) },
+    ...(await standingOf(config, layout, snapshot)),
     running: liveHolder(layout.lock) ?? null,
     passes: passes.map(({ manifest: pass, pages }) => ({
       stream: pass.stream,
@@ -32,6 +43,24 @@ export function status(
     })),
   };
   effects.out(options.json ? `${JSON.stringify(report)}\n` : text(report));
+}
+
+/** What stands, or why only the runs that published nothing are known of. */
+type Known = (Standing | Pick<Standing, 'alarms'>) & { readonly unknown?: string };
+
+/** A snapshot that cannot be asked, such as one of an older lotlake, is no reason to say nothing. */
+async function standingOf(config: Config, layout: Layout, snapshot: string | undefined): Promise<Known> {
+  if (snapshot === undefined) return { alarms: failedRuns(layout) };
+  try {
+    const lake = await openLake(config, 'data_health passes');
+    try {
+      return await readStanding(lake.session.connection, layout);
+    } finally {
+      lake.close();
+    }
+  } catch (error) {
+    return { alarms: failedRuns(layout), unknown: messageOf(error).split('\n')[0] ?? '' };
+  }
 }
 
 interface Facts {
@@ -53,7 +82,17 @@ function facts(manifest: ReturnType<typeof readManifest>): Facts {
   };
 }
 
-function text(report: {
+function alarmLines(known: Known): string[] {
+  const lines = [
+    `alarms:   ${known.alarms.length === 0 ? 'none' : known.alarms.length.toLocaleString('en')}${known.unknown === undefined ? '' : `; those of the snapshot are not known: ${known.unknown}`}`,
+    ...known.alarms.map((alarm) => `  ${sayAlarm(alarm)}`),
+  ];
+  return 'rejected' in known
+    ? [...lines, `rejected: ${sayRejected(known) ?? 'none'}`, `drift:    ${sayDrift(known) ?? 'nothing new'}`]
+    : lines;
+}
+
+type Report = Known & {
   output: string;
   current: Facts | null;
   running: { pid: number; pipeline: string; started_at: string } | null;
@@ -66,13 +105,16 @@ function text(report: {
     pages: number;
     records: number;
   }[];
-}): string {
+};
+
+function text(report: Report): string {
   const { current, running } = report;
   const lines = [
     `output:   ${report.output}`,
     current === null
       ? 'lake:     nothing is published yet'
       : `lake:     snapshot ${current.snapshot_id} by ${current.pipeline}, ${current.created_at}; ${current.rows.toLocaleString('en')} rows, ${(current.bytes / 1e6).toFixed(1)} MB`,
+    ...alarmLines(report),
     running === null
       ? 'running:  nothing'
       : `running:  ${running.pipeline} as process ${running.pid} since ${running.started_at}`,

@@ -3,6 +3,7 @@ import { count, day, instant, list, type Maybe, percent, plural, usd } from './f
 import { claimSection, healthSection, inspectionSection, inventorySection } from './lot-sections.js';
 import type { Page, Tile } from './page.js';
 import { placeSection } from './place-section.js';
+import { sayAlarm, sayDrift, sayRejected } from './read-alarms.js';
 import { type Headline, WINDOW_DAYS } from './read-headline.js';
 import { POOLED_GROUPS } from './read-market.js';
 import type { ReportData } from './read-report.js';
@@ -14,8 +15,9 @@ import { trendsSection } from './trends-section.js';
  * @param dictionary address of the pages on tables and columns, where there are some
  */
 export function compose(data: ReportData, dictionary?: string): Page {
-  const { headline, before, health, manifest } = data;
-  const alarms = health.alarms.length;
+  const { headline, before, health, manifest, standing } = data;
+  const alarms = standing.alarms.length;
+  const [rejected, drift] = [sayRejected(standing), sayDrift(standing)];
   const since =
     before === undefined ? 'first run that is kept' : `compared with the run of ${instant(before.at)}`;
   return {
@@ -23,7 +25,11 @@ export function compose(data: ReportData, dictionary?: string): Page {
     meta: [
       `As of ${instant(headline.at)}, ${since}. Snapshot ${manifest.snapshot_id}, ${manifest.pipeline}.`,
     ],
-    alarms,
+    alarms: standing.alarms.map((alarm) => `${sayAlarm(alarm)}.`),
+    notes: [
+      ...(rejected === undefined ? [] : [`Rejected and not loaded: ${rejected}.`]),
+      ...(drift === undefined ? [] : [`New in the feed and unknown to lotlake: ${drift}.`]),
+    ],
     state: alarms === 0 ? 'No alarms in the data.' : `${plural(alarms, 'alarm')} in the data.`,
     tiles: tilesOf(headline, before),
     sections: [

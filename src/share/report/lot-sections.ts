@@ -194,7 +194,6 @@ export function healthSection(health: Health): Section {
     id: 'health',
     title: 'Data health',
     lead: 'Whether the figures above rest on whole and fresh data.',
-    alarms: health.alarms.map(({ subject, what }) => `${subject}: ${what}.`),
     figures: [
       {
         title: 'What came in the last run, by stream',

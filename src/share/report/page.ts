@@ -36,8 +36,6 @@ export interface Section {
   readonly id: string;
   readonly title: string;
   readonly lead: string;
-  /** Things that somebody should look at, before everything else. */
-  readonly alarms?: readonly string[];
   readonly figures: readonly Figure[];
 }
 
@@ -54,8 +52,12 @@ export interface Tile {
 export interface Page {
   readonly title: string;
   readonly meta: readonly string[];
-  readonly alarms: number;
+  /** How many alarms there are, in words. */
   readonly state: string;
+  /** Things that somebody should look at, before everything else. */
+  readonly alarms: readonly string[];
+  /** What else is to be known before the figures. */
+  readonly notes: readonly string[];
   readonly tiles: readonly Tile[];
   readonly sections: readonly Section[];
   /** Address of the dictionary of tables and columns, where it lies beside the report. */
@@ -82,7 +84,9 @@ export async function renderPage(page: Page): Promise<string> {
 <header>
 <h1>${page.title}</h1>
 ${page.meta.map((line) => html`<p class="meta">${line}</p>`)}
-<p class="state ${page.alarms === 0 ? 'fine' : 'alarm'}">${page.state} <a href="#health">Data health</a></p>
+<p class="state ${page.alarms.length === 0 ? 'fine' : 'alarm'}">${page.state} <a href="#health">Data health</a></p>
+${page.alarms.length === 0 ? '' : html`<ul class="alarms">${page.alarms.map((alarm) => html`<li class="alarm">${alarm}</li>`)}</ul>`}
+${page.notes.map((note) => html`<p class="note">${note}</p>`)}
 <nav aria-label="Contents"><ul>
 ${page.sections.map(({ id, title }) => html`<li><a href="#${id}">${title}</a></li>`)}
 <li><a href="#reading">How to read this</a></li>
@@ -104,10 +108,9 @@ ${page.dictionary === undefined ? '' : html`<p><a href="${page.dictionary}">All 
 const tile = ({ name, value, isWord, change }: Tile): Html =>
   html`<div><dt>${name}</dt><dd class="value ${isWord ? 'word' : ''}">${value}</dd><dd class="change">${change}</dd></div>`;
 
-const section = ({ id, title, lead, alarms, figures }: Section): Html => html`
+const section = ({ id, title, lead, figures }: Section): Html => html`
 <section id="${id}"><header><h2>${title}</h2><p>${lead}</p></header>
-<div>${alarms === undefined || alarms.length === 0 ? '' : html`<ul class="alarms">${alarms.map((alarm) => html`<li class="alarm">${alarm}</li>`)}</ul>`}
-${figures.map(figure)}</div></section>`;
+<div>${figures.map(figure)}</div></section>`;
 
 const figure = ({ title, note, legend, chart, words, numbers }: Figure): Html => html`
 <figure><figcaption><h3>${title}</h3>${note === undefined ? '' : html`<p>${note}</p>`}</figcaption>

@@ -1,13 +1,7 @@
 import type { DuckDBConnection } from '@duckdb/node-api';
 import { rows } from '../../lake/session.js';
-import { count, label, type Maybe, maybe, percent } from './format.js';
+import { label, type Maybe, maybe } from './format.js';
 import { dateOf } from './read-market.js';
-
-/** A figure that somebody should look at. */
-export interface Alarm {
-  readonly subject: string;
-  readonly what: string;
-}
 
 /** How a stream stood at the last run. */
 export interface StreamHealth {
@@ -30,20 +24,10 @@ export interface RunHealth {
 
 /** Whether the data can be relied on: the last run in full, and the runs before it in a line each. */
 export interface Health {
-  readonly alarms: readonly Alarm[];
   readonly streams: readonly StreamHealth[];
   readonly runs: readonly RunHealth[];
   readonly empties: readonly { readonly column: string; readonly share: Maybe }[];
 }
-
-const ALARMS: Readonly<Record<string, (value: number) => string>> = {
-  age_hours: (value) => `the last complete pass began ${value.toFixed(1)} hours before the run`,
-  reject_share: (value) => `${percent(value)} of the records were rejected`,
-  incomplete_passes: (value) =>
-    `${count(value)} passes could not be shown to be whole, so that nothing counts as gone`,
-  guard_held: (value) => `${count(value)} runs before this one were held by a guard or a data test`,
-  null_share: (value) => `${percent(value)} of the rows have no value`,
-};
 
 /** Reads the health of the last run and of the ten last runs. */
 export async function readHealth(connection: DuckDBConnection): Promise<Health> {
@@ -69,7 +53,6 @@ export async function readHealth(connection: DuckDBConnection): Promise<Health> 
     maybe(last.find((row) => row.subject === subject && row.metric === metric)?.value);
   const streams = last.filter((row) => row.metric === 'age_hours' || row.metric === 'records');
   return {
-    alarms: last.filter((row) => row.is_alarm === true).map(alarmOf),
     streams: [...new Set(streams.map((row) => row.subject))].map((subject) => ({
       stream: label(subject),
       ageHours: figure(subject, 'age_hours'),
@@ -90,9 +73,4 @@ export async function readHealth(connection: DuckDBConnection): Promise<Health> 
       .map((row) => ({ column: label(row.subject), share: maybe(row.value) }))
       .sort((a, b) => (b.share ?? 0) - (a.share ?? 0)),
   };
-}
-
-function alarmOf(row: Readonly<Record<string, unknown>>): Alarm {
-  const say = ALARMS[String(row.metric)] ?? ((value: number) => `${label(row.metric)} is ${value}`);
-  return { subject: label(row.subject), what: say(Number(row.value)) };
 }

@@ -6,6 +6,7 @@ import { rows } from '../../lake/session.js';
 import { listSnapshots } from '../../lake/snapshots.js';
 import { openLake } from '../open-lake.js';
 import { ShareError } from '../share-error.js';
+import { readStanding, type Standing } from './read-alarms.js';
 import { type Headline, readHeadline } from './read-headline.js';
 import { type Health, readHealth } from './read-health.js';
 import {
@@ -54,6 +55,7 @@ export interface ReportData {
   readonly discounts: readonly Discount[];
   readonly inventory: readonly InventoryDay[];
   readonly health: Health;
+  readonly standing: Standing;
 }
 
 /** What the figures at the top are made of. */
@@ -73,10 +75,11 @@ const TABLES = [
   'claim_history',
   'accident_discount',
   'data_health',
+  'passes',
 ] as const;
 
 /**
- * Reads the published snapshot, marts alone but for `runs`, and the figures at the top of the snapshot before it.
+ * Reads the published snapshot, marts alone but for `runs` and `passes`, and the figures at the top of the snapshot before it.
  * Throws ShareError where nothing is published, or where the snapshot is older than one of the marts.
  */
 export async function readReport(config: Config): Promise<ReportData> {
@@ -107,6 +110,7 @@ export async function readReport(config: Config): Promise<ReportData> {
       discounts: await readDiscounts(connection),
       inventory: await readInventory(connection),
       health: await readHealth(connection),
+      standing: await readStanding(connection, layoutOf(config.output)),
     };
   } finally {
     lake.close();

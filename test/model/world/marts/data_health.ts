@@ -70,6 +70,7 @@ export async function rows(night: WorldNight): Promise<MartRow[]> {
     ['run', 'minutes', (run.ended_at - run.started_at) / 60_000, 'minutes', false],
     ['run', 'warnings', run.warnings.length, 'warnings', false],
     ['run', 'guard_held', 0, 'runs', false],
+    ['run', 'failing_runs', 0, 'runs', false],
     ...streams,
     ...emptiness('lots', lots, OF_LOTS),
     ...emptiness('vehicles', night.cars, OF_VEHICLES),
@@ -88,5 +89,6 @@ export async function rows(night: WorldNight): Promise<MartRow[]> {
     value,
     unit,
     is_alarm: isAlarm,
+    is_current: true,
   }));
 }

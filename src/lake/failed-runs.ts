@@ -1,0 +1,122 @@
+import {
+  appendFileSync,
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
+import { basename, join } from 'node:path';
+import { z } from 'zod';
+import { currentSnapshot, type Layout } from './layout.js';
+import { deadHolder } from './lock.js';
+import { readManifest } from './manifest.js';
+
+const failedRun = z.object({
+  pipeline: z.string(),
+  started_at: z.string(),
+  /** `held` by a guard or a data test, or what else ended the run; see Outcome. */
+  outcome: z.string(),
+  /** Code and message of the error that ended the run. */
+  reason: z.string(),
+  /** Snapshot that stayed current; null where there was none. */
+  snapshot_id: z.string().nullable(),
+});
+
+/** A run that was held or failed: it published nothing, so that no table has a row of it. */
+export type FailedRun = Readonly<z.output<typeof failedRun>>;
+
+const ledgerOf = (layout: Layout): string => join(layout.lake, 'failed-runs.ndjson');
+
+/** Notes a run that was held or failed beside the snapshots, for `status` and the next run that publishes. */
+export function noteFailedRun(layout: Layout, run: Omit<FailedRun, 'snapshot_id'>): void {
+  mkdirSync(layout.lake, { recursive: true });
+  // A line that a crash tore must not swallow the one after it.
+  appendFileSync(ledgerOf(layout), `\n${JSON.stringify({ ...run, snapshot_id: currentId(layout) })}\n`);
+}
+
+/**
+ * The runs that were held or failed and that no run of the same pipeline has followed with a snapshot, oldest first, and
+ * one that was killed. Runs are told apart by the snapshot that stayed current, not by clocks; a torn line is left out.
+ */
+export function unresolvedRuns(layout: Layout): FailedRun[] {
+  const killed = killedRun(layout);
+  return [
+    ...notedRuns(layout).filter((run) => isUnresolved(run, layout)),
+    ...(killed === undefined ? [] : [{ ...killed, snapshot_id: currentId(layout) }]),
+  ];
+}
+
+/**
+ * Forgets the noted runs that the current snapshot has resolved and returns the others. Every run does so before it
+ * publishes, so that no publication is missed.
+ */
+export function settleFailedRuns(layout: Layout): FailedRun[] {
+  const unresolved = notedRuns(layout).filter((run) => isUnresolved(run, layout));
+  const ledger = ledgerOf(layout);
+  if (unresolved.length === 0) rmSync(ledger, { force: true });
+  else {
+    writeFileSync(`${ledger}.tmp`, unresolved.map((run) => `${JSON.stringify(run)}\n`).join(''));
+    renameSync(`${ledger}.tmp`, ledger);
+  }
+  return unresolved;
+}
+
+/**
+ * The run whose process is gone and left its lock, because it was killed or the machine went down; undefined where there
+ * is none, and where it had published already.
+ */
+export function killedRun(layout: Layout): Omit<FailedRun, 'snapshot_id'> | undefined {
+  const holder = deadHolder(layout.lock);
+  if (holder === undefined || holder.pipeline === 'vacuum') return undefined;
+  const { pipeline, started_at, pid } = holder;
+  // The link is made anew by every publication, and nobody but the holder of the lock publishes.
+  const published = lstatSync(layout.current, { throwIfNoEntry: false })?.mtimeMs ?? 0;
+  if (published >= Date.parse(started_at)) return undefined;
+  const reason = `process ${pid} ended before the run did: it was killed, or the machine went down`;
+  return { pipeline, started_at, outcome: 'failed', reason };
+}
+
+/** Whether a run of {@link unresolvedRuns} was held since the current snapshot was published. */
+export function isHeldSinceCurrent(run: FailedRun, layout: Layout): boolean {
+  return run.outcome === 'held' && run.snapshot_id === currentId(layout);
+}
+
+function currentId(layout: Layout): string | null {
+  const snapshot = currentSnapshot(layout);
+  return snapshot === undefined ? null : basename(snapshot);
+}
+
+function notedRuns(layout: Layout): FailedRun[] {
+  const ledger = ledgerOf(layout);
+  if (!existsSync(ledger)) return [];
+  return readFileSync(ledger, 'utf8')
+    .split('\n')
+    .flatMap((line) => parseLine(line));
+}
+
+/** Whether the current snapshot is another than at that time and of the same pipeline. */
+function isUnresolved({ pipeline, snapshot_id }: FailedRun, layout: Layout): boolean {
+  return snapshot_id === currentId(layout) || pipeline !== currentPipeline(layout);
+}
+
+/** Pipeline that published the current snapshot; undefined where that cannot be read. */
+function currentPipeline(layout: Layout): string | undefined {
+  const snapshot = currentSnapshot(layout);
+  if (snapshot === undefined) return undefined;
+  try {
+    return readManifest(snapshot).pipeline;
+  } catch {
+    return undefined;
+  }
+}
+
+function parseLine(line: string): FailedRun[] {
+  try {
+    return [failedRun.parse(JSON.parse(line))];
+  } catch {
+    return [];
+  }
+}

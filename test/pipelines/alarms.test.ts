@@ -1,0 +1,154 @@
+import { spawnSync } from 'node:child_process';
+import { symlinkSync } from 'node:fs';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { JobOptions } from '../../pipelines/job.js';
+import { saveLookup } from '../../pipelines/lookup.js';
+import { nightly } from '../../pipelines/nightly.js';
+import { lookupOf } from '../../src/cli/commands/lookup.js';
+import { status } from '../../src/cli/commands/status.js';
+import { layoutOf } from '../../src/lake/layout.js';
+import { takeLock } from '../../src/lake/lock.js';
+import { readModels } from '../../src/model/model-files.js';
+import { startSandbox } from '../../src/sandbox/index.js';
+import { configFor, lastPage, serve, silentReporter, temporaryFolder } from './support.js';
+import { recordsOf } from './world-oracle.js';
+
+const FIRST = Date.parse('2026-11-18T04:00:00Z');
+
+const folder = temporaryFolder();
+let service: Awaited<ReturnType<typeof serve>>;
+let records: ReturnType<typeof recordsOf>;
+
+/** What the service answers in place of the whole list of vehicles. */
+let answer: () => { status?: number; body: unknown };
+const whole = () => ({ body: lastPage(records) });
+const refused = () => ({ status: 403, body: { message: 'the key is not active' } });
+/** A list that says it has twice the vehicles that it gives. */
+const short = () => {
+  const page = lastPage(records) as { meta: object };
+  return { body: { ...page, meta: { ...page.meta, total: 2 * records.length, last_page: 1 } } };
+};
+
+beforeAll(async () => {
+  const sandbox = await startSandbox({ vehicles: 20, seed: 7, clock: new Date(FIRST) });
+  records = recordsOf(sandbox.world);
+  await sandbox.close();
+  service = await serve((url) => {
+    const { pathname } = url;
+    if (pathname === '/api/cars')
+      return url.searchParams.get('page') === '2' ? { body: lastPage([]) } : answer();
+    const one = records.find(({ id }) => pathname === `/api/cars/${id}`);
+    return one === undefined
+      ? { status: 404, body: { message: 'no such endpoint' } }
+      : { body: { data: one } };
+  });
+});
+afterAll(async () => {
+  await service.close();
+  folder.remove();
+});
+
+/** The mart that alarms are read from. */
+const modelling = { models: readModels().filter(({ name }) => name === 'data_health'), checks: [] };
+
+let runs = 0;
+const job = (): JobOptions => ({
+  modelling,
+  config: configFor(service.url, folder.path),
+  reporter: silentReporter(),
+  now: () => new Date(FIRST + runs++ * 600_000),
+});
+async function night(given: typeof answer): Promise<void> {
+  answer = given;
+  await nightly(job());
+}
+const lookup = () => saveLookup(job(), lookupOf({ kind: 'car', id: String(records[1].id) }));
+
+async function told(json: boolean): Promise<string> {
+  let out = '';
+  const effects = {
+    out: (text: string | Uint8Array) => {
+      out += text;
+    },
+    err: () => undefined,
+    now: () => new Date(),
+    env: {},
+    cwd: folder.path,
+    isTerminal: false,
+    signal: new AbortController().signal,
+  };
+  await status({ json, config: { output: folder.path, memory: '700MB' } }, effects);
+  return out;
+}
+
+/** Alarms as `lotlake status` has them. */
+async function alarms(): Promise<string[]> {
+  const found: { pipeline: string; subject: string; what: string }[] = JSON.parse(await told(true)).alarms;
+  return found.map(({ pipeline, subject, what }) => `${pipeline} ${subject}: ${what}`);
+}
+
+describe('an alarm', () => {
+  it('of a night stands until the next night, whatever ran between', async () => {
+    await night(short);
+    const [first, ...others] = await alarms();
+    expect(first).toMatch(/^nightly cars: 1 pass could not be shown to be whole/);
+    expect(others).toEqual([]);
+    await lookup();
+    expect(await alarms()).toEqual([first]);
+    expect(await told(false)).toMatch(/\nalarms: {3}1\n {2}nightly of .*, cars: 1 pass could not/);
+    await night(whole);
+    expect(await alarms()).toEqual([]);
+  });
+
+  it('of a run that failed or was killed stands until one of its pipeline succeeds', async () => {
+    for (const _ of [1, 2])
+      await expect(night(refused)).rejects.toMatchObject({ code: 'SERVICE_KEY_REFUSED' });
+    await lookup();
+    expect(await alarms()).toEqual([
+      expect.stringMatching(
+        /^nightly run: the run failed and published nothing, the last of 2 in a row: SERVICE_KEY_REFUSED: /,
+      ),
+    ]);
+    await night(whole);
+    expect(await alarms()).toEqual([]);
+    const holder = { pid: spawnSync('true').pid, pipeline: 'nightly', started_at: new Date().toISOString() };
+    symlinkSync(JSON.stringify(holder), layoutOf(folder.path).lock);
+    const killed = [expect.stringMatching(/^nightly run: the run failed .* it was killed, or the machine/)];
+    expect(await alarms()).toEqual(killed);
+    await lookup();
+    expect(await alarms()).toEqual(killed);
+    await night(whole);
+    expect(await alarms()).toEqual([]);
+  });
+});
+
+describe('what is no failed run', () => {
+  it('is wrong usage, an interrupt and a lake that is locked', async () => {
+    answer = whole;
+    const { config } = job();
+    await expect(nightly({ ...job(), config: { ...config, baseUrl: undefined } })).rejects.toMatchObject({
+      outcome: 'usage',
+    });
+    await expect(nightly({ ...job(), signal: AbortSignal.abort() })).rejects.toThrow();
+    const release = takeLock(layoutOf(folder.path).lock, 'nightly', new Date());
+    await expect(nightly(job())).rejects.toMatchObject({ code: 'LAKE_LOCKED' });
+    release();
+    expect(await alarms()).toEqual([]);
+  });
+});
+
+describe('rejected records and new members', () => {
+  it('are named with their number before everything else', async () => {
+    const lots = records[0].lots.map((lot: object) => ({ ...lot, paint_code: 'B4' }));
+    answer = () => ({
+      body: lastPage([{ ...records[0], lots }, { ...records[1], id: 'none' }, ...records.slice(2)]),
+    });
+    await nightly(job());
+    await lookup();
+    const lines = (await told(false)).split('\n');
+    expect(lines).toContain('rejected: 1 record: 1 of cars (nightly)');
+    expect(lines).toContain('drift:    1 member: lots[].paint_code of cars (nightly)');
+    await nightly(job());
+    expect((await told(false)).split('\n')).toContain('drift:    nothing new');
+  });
+});
