@@ -17,7 +17,7 @@ const MOST_ASKED = 3;
 
 /**
  * Asks for vehicles that left the feed without a price that is trusted, newest first, within a budget of requests, while
- * the service still keeps them. What came of each is recorded, so that none is asked for ever.
+ * the service still keeps them. A sale after which the vehicle was offered again is known and not asked for. What came of each is recorded, so that none is asked for ever.
  */
 export function closing(options: JobOptions): Promise<RunResult> {
   return runJob('closing', options, async (job) => {
@@ -65,7 +65,7 @@ async function findOpen(job: Job): Promise<Open[]> {
   const found = await rows(
     job.session.connection,
     `with lots as (select * from ${table('lots', true)}),
-    priced as (select distinct lot_id from ${table('sales')} where is_trusted),
+    priced as (select distinct lot_id from ${table('sales')} where is_trusted or trust_reason = 'offered_again'),
     open as (
       select vehicle_id, max(archived_at) as archived_at
       from lots

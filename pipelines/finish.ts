@@ -189,6 +189,7 @@ export function recordRun(job: Job, passes: readonly LoadedPass[], merged: Merge
       .filter(({ pipeline }) => pipeline !== job.pipeline)
       .map(({ pipeline, started_at, reason }) => `${pipeline} of ${started_at}: ${reason}`),
     minimum_group: job.config.minimumGroup,
+    relisting_days: job.config.relistingDays,
   });
 }
 

@@ -1,11 +1,11 @@
--- description: Each month of a source platform has as many attempts, sales and prices in price_trends as in sales.
+-- description: Each month of a source platform has as many observed attempts and sales, and as many prices, in price_trends as in sales.
 -- severity: error
 with expected as (
     select
         sale_month as month,
         domain_id,
-        count(*) as attempts,
-        count(case when outcome = 'sold' then 1 end) as sold,
+        count(case when is_observed then 1 end) as attempts,
+        count(case when is_observed and outcome = 'sold' then 1 end) as sold,
         count(price) as priced
     from sales
     where outcome <> 'upcoming'

@@ -1,4 +1,4 @@
--- description: The sold lots of reserve_gap are the lots with a reserve and a trusted price in sales.
+-- description: The sold lots of reserve_gap are the lots with a reserve and an observed sale for a trusted price.
 -- severity: error
 with expected as (
     select
@@ -7,7 +7,7 @@ with expected as (
         count(case when sales.price >= lots.seller_reserve_price then 1 end) as met_lots
     from sales
     inner join lots on lots.lot_id = sales.lot_id
-    where sales.price is not null and lots.seller_reserve_price between 1 and 5000000
+    where sales.price is not null and sales.is_observed and lots.seller_reserve_price between 1 and 5000000
     group by sales.domain_id
 ),
 actual as (

@@ -1,13 +1,13 @@
--- description: Each source platform has as many lots, sales and prices in seller_types as in lots and sales, and shares that add to 1.
+-- description: Each source platform has as many lots, observed sales and prices in seller_types as in lots and sales, and shares that add to 1.
 -- severity: error
 with sold as (
-    select lot_id, price from sales where outcome = 'sold'
+    select lot_id, price, case when is_observed then 1 end as observed from sales where outcome = 'sold'
 ),
 expected as (
     select
         lots.domain_id,
         count(*) as lots,
-        count(sold.lot_id) as sold,
+        count(sold.observed) as sold,
         count(sold.price) as priced
     from lots
     left join sold on sold.lot_id = lots.lot_id

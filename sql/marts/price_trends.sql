@@ -20,10 +20,15 @@ held_attempts as (
         manufacturer_id,
         model_id,
         generation_id,
-        outcome,
+        -- before lotlake began, what was sold had left: its price counts where it is known, its outcome does not
+        case when is_observed then outcome end as outcome,
         price
     from sales
     where outcome <> 'upcoming'
+),
+months as (
+    -- the same months and sources as here
+    select month, domain_id, observed, case when observed <> 'none' then 1 end as counts from sell_through
 ),
 monthly as (
     select
@@ -123,9 +128,10 @@ final as (
         model_names.model_name,
         compared.generation_id,
         generation_names.generation_name,
-        compared.lots_offered,
-        compared.lots_unresolved,
-        compared.lots_sold,
+        months.observed,
+        compared.lots_offered * months.counts as lots_offered,
+        compared.lots_unresolved * months.counts as lots_unresolved,
+        compared.lots_sold * months.counts as lots_sold,
         case when compared.lots_offered > 0 then cast(compared.lots_sold as double) / compared.lots_offered end
             as sell_through,
         compared.priced_lots,
@@ -143,6 +149,7 @@ final as (
         compared.priced_lots_3m,
         round(compared.price_median_3m, 2) as price_median_3m
     from compared
+    inner join months on months.month = compared.month and months.domain_id = compared.domain_id
     left join source_names on source_names.domain_id = compared.domain_id
     left join manufacturer_names on manufacturer_names.manufacturer_id = compared.manufacturer_id
     left join model_names on model_names.model_id = compared.model_id

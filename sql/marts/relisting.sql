@@ -4,6 +4,9 @@ with settings as (
 source_names as (
     select domain_id, max(trim(domain_name)) as domain_name from lots group by domain_id
 ),
+watched as (
+    select domain_id, min(observed_from) as observed_since from observed_spans group by domain_id
+),
 held_attempts as (
     -- few lots get far: ten attempts and more are one group
     select
@@ -13,11 +16,12 @@ held_attempts as (
         year,
         least(attempt, 10) as attempt,
         outcome,
+        trust_reason,
         price,
         days_since_previous,
         amount_change_share
     from sales
-    where outcome in ('sold', 'not_sold', 'on_approval')
+    where is_observed and outcome in ('sold', 'not_sold', 'on_approval')
 ),
 first_sales as (
     select
@@ -49,6 +53,7 @@ attempts as (
         held_attempts.attempt,
         count(*) as lots_reached,
         count(case when held_attempts.outcome = 'sold' then 1 end) as lots_sold,
+        count(case when held_attempts.trust_reason = 'offered_again' then 1 end) as offered_again_lots,
         percentile_cont(0.5) within group (order by held_attempts.days_since_previous) as days_since_previous_median,
         count(held_attempts.amount_change_share) as changed_lots,
         percentile_cont(0.5) within group (order by held_attempts.amount_change_share) as amount_change_share_median,
@@ -67,9 +72,11 @@ final as (
     select
         attempts.domain_id,
         source_names.domain_name,
+        watched.observed_since,
         attempts.attempt,
         attempts.lots_reached,
         attempts.lots_sold,
+        attempts.offered_again_lots,
         case
             when attempts.lots_reached >= settings.minimum_group
             then cast(attempts.lots_sold as double) / attempts.lots_reached
@@ -84,6 +91,7 @@ final as (
             as price_ratio_to_first_median
     from attempts
     cross join settings
+    left join watched on watched.domain_id = attempts.domain_id
     left join source_names on source_names.domain_id = attempts.domain_id
 )
 select * from final

@@ -4,6 +4,9 @@ with settings as (
 source_names as (
     select domain_id, max(trim(domain_name)) as domain_name from lots group by domain_id
 ),
+watched as (
+    select domain_id, min(observed_from) as observed_since from observed_spans group by domain_id
+),
 reserved as (
     -- the bounds of a price hold for a reserve as well
     select lot_id, seller_reserve_price as reserve
@@ -15,6 +18,7 @@ held_attempts as (
         sales.domain_id,
         sales.outcome,
         sales.amount,
+        sales.is_observed,
         reserved.reserve,
         row_number() over (partition by sales.lot_id order by sales.attempt desc) as recency
     from sales
@@ -30,7 +34,7 @@ gaps as (
         amount - reserve as gap,
         (amount - reserve) / reserve as gap_share
     from held_attempts
-    where recency = 1 and amount between 1 and 5000000
+    where recency = 1 and is_observed and amount between 1 and 5000000
 ),
 outcomes as (
     select
@@ -58,6 +62,7 @@ final as (
     select
         judged.domain_id,
         source_names.domain_name,
+        watched.observed_since,
         judged.outcome,
         judged.lots,
         judged.met_lots,
@@ -70,6 +75,7 @@ final as (
         case when judged.is_large_enough then judged.gap_share_p25 end as gap_share_p25,
         case when judged.is_large_enough then judged.gap_share_p75 end as gap_share_p75
     from judged
+    left join watched on watched.domain_id = judged.domain_id
     left join source_names on source_names.domain_id = judged.domain_id
 )
 select * from final

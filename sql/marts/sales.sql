@@ -1,6 +1,6 @@
 with clock as (
     -- the start of the last run stands for now, so that a snapshot gives the same rows whenever it is read
-    select max(started_at) as as_of from runs
+    select max(started_at) as as_of, max_by(relisting_days, started_at) as relisting_days from runs
 ),
 source_sightings as (
     select lot_id, seen_at from sightings where lot_id is not null
@@ -214,6 +214,56 @@ judged as (
     from attempts
     cross join clock
 ),
+in_vehicle as (
+    -- the attempts of a vehicle over all its lots and sources; a lot without a vehicle stands for itself
+    select
+        judged.*,
+        source_lots.vehicle_id,
+        case when source_lots.vehicle_id is null then judged.lot_id end as lone_lot_id,
+        lead(judged.sale_day) over (
+            partition by source_lots.vehicle_id, case when source_lots.vehicle_id is null then judged.lot_id end
+            order by judged.sale_date, judged.lot_id, judged.attempt
+        ) as offered_day_after
+    from judged
+    inner join source_lots on source_lots.lot_id = judged.lot_id
+),
+upheld as (
+    -- a sale after which the same lot comes back is undone already: the next offer is one of another lot
+    select
+        in_vehicle.*,
+        case
+            when in_vehicle.trust_reason not in ('trusted', 'no_price', 'out_of_bounds') then in_vehicle.trust_reason
+            when cast(in_vehicle.offered_day_after - in_vehicle.sale_day as bigint) <= clock.relisting_days
+            then 'offered_again'
+            else in_vehicle.trust_reason
+        end as final_reason
+    from in_vehicle
+    cross join clock
+),
+outcomes as (
+    select
+        *,
+        case
+            when final_reason in ('trusted', 'no_price', 'out_of_bounds') then 'sold'
+            when final_reason in ('not_sold', 'relisted', 'offered_again') then 'not_sold'
+            when final_reason in ('on_approval', 'upcoming') then final_reason
+            else 'unresolved'
+        end as outcome
+    from upheld
+),
+rounds as (
+    select
+        *,
+        1 + coalesce(
+            sum(case when outcome = 'sold' then 1 else 0 end) over (
+                partition by vehicle_id, lone_lot_id
+                order by sale_date, lot_id, attempt
+                rows between unbounded preceding and 1 preceding
+            ),
+            0
+        ) as vehicle_round
+    from outcomes
+),
 described as (
     select
         source_lots.lot_id,
@@ -234,9 +284,14 @@ described as (
 ),
 final as (
     select
-        judged.lot_id,
-        judged.attempt,
+        rounds.lot_id,
+        rounds.attempt,
         described.vehicle_id,
+        cast(rounds.vehicle_round as bigint) as vehicle_round,
+        row_number() over (
+            partition by rounds.vehicle_id, rounds.lone_lot_id, rounds.vehicle_round
+            order by rounds.sale_date, rounds.lot_id, rounds.attempt
+        ) as vehicle_attempt,
         described.domain_id,
         described.domain_name,
         described.manufacturer_id,
@@ -245,32 +300,32 @@ final as (
         described.model_name,
         described.generation_id,
         described.year,
-        judged.price_id,
-        case judged.precedence when 1 then 'history' when 2 then 'lot' else 'archive' end as evidence,
-        judged.status_id,
-        judged.sale_date,
-        cast(date_trunc('month', judged.sale_day) as date) as sale_month,
-        case
-            when judged.trust_reason in ('trusted', 'no_price', 'out_of_bounds') then 'sold'
-            when judged.trust_reason in ('not_sold', 'relisted') then 'not_sold'
-            when judged.trust_reason in ('on_approval', 'upcoming') then judged.trust_reason
-            else 'unresolved'
-        end as outcome,
+        rounds.price_id,
+        case rounds.precedence when 1 then 'history' when 2 then 'lot' else 'archive' end as evidence,
+        rounds.status_id,
+        rounds.sale_date,
+        cast(date_trunc('month', rounds.sale_day) as date) as sale_month,
+        rounds.outcome,
+        observed_spans.span is not null as is_observed,
         'USD' as currency,
-        judged.best_amount as amount,
-        case when judged.trust_reason = 'trusted' then judged.best_amount end as price,
-        judged.trust_reason = 'trusted' as is_trusted,
-        judged.trust_reason,
+        rounds.best_amount as amount,
+        case when rounds.final_reason = 'trusted' then rounds.best_amount end as price,
+        rounds.final_reason = 'trusted' as is_trusted,
+        rounds.final_reason as trust_reason,
         case
-            when judged.trust_reason = 'trusted'
-            then case judged.proof when 2 then 'buy_now' when 1 then 'archive_feed' else '12_hours' end
+            when rounds.final_reason = 'trusted'
+            then case rounds.proof when 2 then 'buy_now' when 1 then 'archive_feed' else '12_hours' end
         end as trust_basis,
-        cast(judged.sale_day - judged.previous_day as bigint) as days_since_previous,
-        case when judged.trust_reason <> 'upcoming' then judged.settled_amount - judged.previous_amount end
+        cast(rounds.sale_day - rounds.previous_day as bigint) as days_since_previous,
+        case when rounds.final_reason <> 'upcoming' then rounds.settled_amount - rounds.previous_amount end
             as amount_change,
-        case when judged.trust_reason <> 'upcoming' then judged.settled_amount / judged.previous_amount - 1 end
+        case when rounds.final_reason <> 'upcoming' then rounds.settled_amount / rounds.previous_amount - 1 end
             as amount_change_share
-    from judged
-    inner join described on described.lot_id = judged.lot_id
+    from rounds
+    inner join described on described.lot_id = rounds.lot_id
+    left join observed_spans
+        on observed_spans.domain_id = described.domain_id
+        and rounds.sale_date >= observed_spans.observed_from
+        and rounds.sale_date < observed_spans.observed_to
 )
 select * from final

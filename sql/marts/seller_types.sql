@@ -5,13 +5,17 @@ held_attempts as (
     select
         lot_id,
         attempt,
-        outcome,
+        -- before lotlake began, what was sold had left: its price counts where it is known, its outcome does not
+        case when is_observed then outcome end as outcome,
         price
     from sales
     where outcome in ('sold', 'not_sold', 'on_approval')
 ),
 source_names as (
     select domain_id, max(trim(domain_name)) as domain_name from lots group by domain_id
+),
+watched as (
+    select domain_id, min(observed_from) as observed_since from observed_spans group by domain_id
 ),
 source_lots as (
     select
@@ -31,7 +35,7 @@ sales_of_types as (
     select
         source_lots.domain_id,
         source_lots.seller_type,
-        count(*) as lots_offered,
+        count(held_attempts.outcome) as lots_offered,
         count(case when held_attempts.outcome = 'sold' then 1 end) as lots_sold,
         count(held_attempts.price) as priced_lots,
         percentile_cont(0.5) within group (order by held_attempts.price) as price_median,
@@ -50,6 +54,7 @@ final as (
         lots_of_types.seller_type,
         lots_of_types.lots,
         cast(lots_of_types.lots as double) / sum(lots_of_types.lots) over (partition by lots_of_types.domain_id) as share,
+        watched.observed_since,
         coalesce(sales_of_types.lots_offered, 0) as lots_offered,
         coalesce(sales_of_types.lots_sold, 0) as lots_sold,
         case
@@ -70,6 +75,7 @@ final as (
     left join sales_of_types
         on sales_of_types.domain_id = lots_of_types.domain_id
         and sales_of_types.seller_type = lots_of_types.seller_type
+    left join watched on watched.domain_id = lots_of_types.domain_id
     left join source_names on source_names.domain_id = lots_of_types.domain_id
 )
 select * from final

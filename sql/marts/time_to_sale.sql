@@ -2,7 +2,9 @@ with clock as (
     select max(started_at) as as_of, max_by(minimum_group, started_at) as minimum_group from runs
 ),
 sold_attempts as (
-    select lot_id, attempt, cast(sale_date as date) as sale_day from sales where outcome = 'sold'
+    select lot_id, attempt, vehicle_id, vehicle_round, vehicle_attempt, cast(sale_date as date) as sale_day
+    from sales
+    where outcome = 'sold'
 ),
 source_names as (
     select domain_id, max(trim(domain_name)) as domain_name from lots group by domain_id
@@ -26,15 +28,24 @@ source_lots as (
         cast(archived_at as date) as left_day
     from lots
 ),
+rounds as (
+    -- the way of a vehicle to a sale begins with the first of its lots that were put up on it
+    select sales.vehicle_id, sales.vehicle_round, min(source_lots.first_day) as first_day
+    from sales
+    inner join source_lots on source_lots.lot_id = sales.lot_id
+    group by sales.vehicle_id, sales.vehicle_round
+),
 lot_facts as (
     select
         source_lots.domain_id,
         source_vehicles.manufacturer_id,
         source_vehicles.model_id,
         sold_attempts.attempt as attempts,
+        sold_attempts.vehicle_attempt as vehicle_attempts,
         case when sold_attempts.lot_id is null and not source_lots.is_left then 1 end as is_open,
         case when source_lots.is_left then 1 end as is_left,
         cast(sold_attempts.sale_day - source_lots.first_day as bigint) as sale_days,
+        cast(sold_attempts.sale_day - coalesce(rounds.first_day, source_lots.first_day) as bigint) as vehicle_days,
         case
             when sold_attempts.lot_id is null and not source_lots.is_left
             then cast(cast(clock.as_of as date) - source_lots.first_day as bigint)
@@ -44,6 +55,8 @@ lot_facts as (
     cross join clock
     left join source_vehicles on source_vehicles.vehicle_id = source_lots.vehicle_id
     left join sold_attempts on sold_attempts.lot_id = source_lots.lot_id
+    left join rounds
+        on rounds.vehicle_id = sold_attempts.vehicle_id and rounds.vehicle_round = sold_attempts.vehicle_round
 ),
 possible as (
     -- a lot that entered the feed after its end was learned of too late: its days are not known
@@ -52,9 +65,11 @@ possible as (
         manufacturer_id,
         model_id,
         attempts,
+        vehicle_attempts,
         is_open,
         is_left,
         case when sale_days >= 0 then sale_days end as sale_days,
+        case when vehicle_days >= 0 then vehicle_days end as vehicle_days,
         case when open_days >= 0 then open_days end as open_days,
         case when left_days >= 0 then left_days end as left_days
     from lot_facts
@@ -71,6 +86,9 @@ models as (
         percentile_cont(0.75) within group (order by sale_days) as days_p75,
         percentile_cont(0.9) within group (order by sale_days) as days_p90,
         avg(attempts) as attempts_mean,
+        count(vehicle_days) as timed_vehicles,
+        percentile_cont(0.5) within group (order by vehicle_days) as vehicle_days_median,
+        avg(vehicle_attempts) as vehicle_attempts_mean,
         count(is_open) as open_lots,
         count(open_days) as timed_open_lots,
         percentile_cont(0.5) within group (order by open_days) as open_days_median,
@@ -95,6 +113,11 @@ final as (
         case when models.timed_lots >= clock.minimum_group then models.days_p75 end as days_p75,
         case when models.timed_lots >= clock.minimum_group then models.days_p90 end as days_p90,
         case when models.lots_sold >= clock.minimum_group then models.attempts_mean end as attempts_mean,
+        models.timed_vehicles,
+        case when models.timed_vehicles >= clock.minimum_group then models.vehicle_days_median end
+            as vehicle_days_median,
+        case when models.lots_sold >= clock.minimum_group then models.vehicle_attempts_mean end
+            as vehicle_attempts_mean,
         models.open_lots,
         case when models.timed_open_lots >= clock.minimum_group then models.open_days_median end as open_days_median,
         models.left_lots,

@@ -69,6 +69,14 @@ const settings = z.object({
   minimumGroup: count
     .default(5)
     .describe('Fewest values that a statistic of the marts rests on; smaller groups show their count alone.'),
+  relistingDays: z.coerce
+    .number()
+    .int()
+    .nonnegative()
+    .default(30)
+    .describe(
+      'Days after a sale within which another offer of the vehicle shows that the sale did not hold.',
+    ),
   keepSnapshots: count
     .default(7)
     .describe('Published snapshots that vacuum keeps, the current one among them.'),
@@ -103,6 +111,7 @@ const ENVIRONMENT: Readonly<Record<string, keyof ConfigInput>> = {
   LOTLAKE_THREADS: 'threads',
   LOTLAKE_LOG: 'log',
   LOTLAKE_MINIMUM_GROUP: 'minimumGroup',
+  LOTLAKE_RELISTING_DAYS: 'relistingDays',
 };
 
 /**

@@ -124,6 +124,18 @@ export const ownTables: readonly OwnTable[] = [
       { name: 'state', type: 'VARCHAR', description: 'sealed or abandoned.' },
       { name: 'complete', type: 'BOOLEAN', description: 'Whether what the pass lacks is proven absent.' },
       { name: 'reason', type: 'VARCHAR', description: 'Why the pass proves no absence.' },
+      {
+        name: 'sources',
+        type: 'VARCHAR[]',
+        description:
+          'Sources that were walked whole, where the pass asked for them one by one; null where it asked for all of the key together, or an older lotlake did not note it.',
+      },
+      {
+        name: 'hidden',
+        type: 'VARCHAR[]',
+        description:
+          'Sources that the service refused to the key for some of the pass, which says nothing about them.',
+      },
       { name: 'started_at', type: TIME, description: 'Start of the pass.' },
       { name: 'ended_at', type: TIME, description: 'End of the pass.' },
       { name: 'pages', type: 'BIGINT', description: 'Pages landed.' },
@@ -175,6 +187,12 @@ export const ownTables: readonly OwnTable[] = [
         type: 'BIGINT',
         description:
           'Fewest values that a statistic of the marts of this run rests on; minimumGroup of the configuration.',
+      },
+      {
+        name: 'relisting_days',
+        type: 'BIGINT',
+        description:
+          'Days after a sale within which the marts of this run take another offer of the vehicle for the end of that sale; relistingDays of the configuration.',
       },
     ],
   },

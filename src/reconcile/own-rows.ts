@@ -26,6 +26,7 @@ export interface RunRow {
   readonly held: readonly string[];
   readonly failing: readonly string[];
   readonly minimum_group: number;
+  readonly relisting_days: number;
 }
 
 /** Writes the passes of a run; a pass that the last state has is replaced. */

@@ -26,7 +26,7 @@ beforeAll(async () => {
     ...job,
     now: () => later,
     modelling: {
-      models: readModels().filter(({ name }) => name === 'sales'),
+      models: readModels().filter(({ name }) => ['observed_spans', 'sales'].includes(name)),
       checks: [{ ...check, test: 'there_is_no_lot', sql: none }],
     },
   });

@@ -158,7 +158,7 @@ describe('accident_discount', () => {
     const given = lakeOf([{ number: 1, asks: 100, claims: 0, inspected: ['ok'] }]);
     const auctioned = [4000, 5000, 6000, 7000, 8000].map((final_bid, place) =>
       lot({
-        ...{ lot_id: 10 + place, lot: '1', domain_id: 3, buy_now: 50 },
+        ...{ lot_id: 10 + place, vehicle_id: 20 + place, lot: '1', domain_id: 3, buy_now: 50 },
         ...{ sale_date: '2026-08-20T15:00:00Z', status_id: SOLD, final_bid },
       }),
     );

@@ -10,8 +10,19 @@ export const lot = (rest: Given = {}): Given => ({
   domain_id: 3,
   domain_name: 'copart_com',
   archived: false,
+  first_seen_at: '2025-01-01T02:00:00Z',
   ...rest,
 });
+/** Complete full passes over all sources, two days apart, from one instant to another, the last one included. */
+export function nights(from: string, to: string): Given[] {
+  const given: Given[] = [];
+  for (let at = Date.parse(to); at >= Date.parse(from); at -= 2 * 86_400_000)
+    given.push({
+      ...{ pass_id: `p${given.length}`, stream: 'cars', kind: 'full', state: 'sealed', complete: true },
+      started_at: new Date(at).toISOString(),
+    });
+  return given;
+}
 let nextPrice = 1;
 export const entry = (sale_date: string, status_id: number, bid: number | null, rest: Given = {}): Given => ({
   price_id: nextPrice++,
@@ -24,11 +35,25 @@ export const entry = (sale_date: string, status_id: number, bid: number | null, 
 });
 export const base = {
   runs: [
-    { run_id: 'r0', started_at: '2026-09-09T02:00:00Z', minimum_group: 3 },
-    { run_id: 'r', started_at: NOW, minimum_group: 5 },
+    { run_id: 'r0', started_at: '2026-09-09T02:00:00Z', minimum_group: 3, relisting_days: 9 },
+    { run_id: 'r', started_at: NOW, minimum_group: 5, relisting_days: 30 },
   ],
-  passes: [{ pass_id: 'p', stream: 'cars', state: 'sealed', started_at: '2026-09-10T02:00:01Z' }],
+  /** The source is observed since long before the first sale. */
+  passes: nights('2025-01-01T02:00:00Z', '2026-09-10T02:00:01Z'),
   vehicles: [
     { vehicle_id: 10, manufacturer_id: 5, manufacturer_name: ' Ford ', model_id: 50, model_name: 'F-150 ' },
   ],
 };
+
+/** The same rows, with a vehicle of its own for each lot, as most lots have: a copy of the one that it names. */
+export function apart(given: Readonly<Record<string, readonly Given[]>>): Record<string, readonly Given[]> {
+  const lots = (given.lots ?? []).map((row) => ({ row, vehicle_id: `${row.vehicle_id}000${row.lot_id}` }));
+  const vehicles = lots.flatMap(({ row, vehicle_id }) =>
+    (given.vehicles ?? []).filter((v) => v.vehicle_id === row.vehicle_id).map((v) => ({ ...v, vehicle_id })),
+  );
+  return {
+    ...given,
+    lots: lots.map(({ row, vehicle_id }) => ({ ...row, vehicle_id })),
+    vehicles: [...new Map(vehicles.map((v) => [v.vehicle_id, v])).values()],
+  };
+}

@@ -1,10 +1,18 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { readChecks } from '../../src/model/checks.js';
 import { runDataTests } from '../../src/model/data-tests.js';
-import { readModels } from '../../src/model/model-files.js';
 import { runModels } from '../../src/model/run-models.js';
-import { base, lot, SOLD } from './cases.js';
-import { fill, type Given, openLake, PARQUET, sightingsOf, type TestLake, texts } from './support.js';
+import { apart, base, lot, SOLD } from './cases.js';
+import {
+  fill,
+  type Given,
+  openLake,
+  PARQUET,
+  sightingsOf,
+  type TestLake,
+  testsOf,
+  texts,
+} from './support.js';
 
 let lake: TestLake;
 beforeAll(async () => {
@@ -17,11 +25,11 @@ const TABLES = [
   'statistics',
 ];
 
-/** Computes one mart over the given rows, with the one that it reads, and runs the tests and checks of both. */
+/** Computes one mart over the given rows, with those that it reads, and runs their tests and its checks. */
 async function compute(mart: string, given: Readonly<Record<string, readonly Given[]>>): Promise<void> {
-  const tables: typeof given = { sightings: sightingsOf(given), ...given };
+  const tables: typeof given = { sightings: sightingsOf(given), ...apart(given) };
   for (const table of TABLES) await fill(lake.connection, table, tables[table] ?? []);
-  const models = readModels().filter(({ name }) => ['sales', mart].includes(name));
+  const { models } = testsOf(mart);
   const checks = readChecks().filter(({ test }) => test.startsWith(mart));
   await runModels(lake.connection, { target: lake.folder, parquet: PARQUET, models });
   const results = await runDataTests(lake.connection, { models, checks });

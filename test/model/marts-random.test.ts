@@ -1,7 +1,13 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { runDataTests } from '../../src/model/data-tests.js';
-import { attemptsOf, type OracleLot, type OraclePrice, type OracleWorld } from './oracle-attempts.js';
+import {
+  attemptsOf,
+  type OracleLot,
+  type OraclePrice,
+  type OracleVehicle,
+  type OracleWorld,
+} from './oracle-attempts.js';
 import { damagesOf, trendsOf } from './oracle-marts.js';
 import { computeMarts, type Given, openLake, type TestLake, texts } from './support.js';
 
@@ -32,7 +38,7 @@ const damage = maybe(
   fc.constantFrom('Rear', ' Rear ', 'Rear End', 'Normal Wear', 'Minor Dent/Scratches', ''),
 );
 const lotFacts = fc.record({
-  vehicle: fc.integer({ min: 1, max: 5 }),
+  vehicle: fc.integer({ min: 1, max: 12 }),
   domain: fc.constantFrom(1, 3, 3, 3, 12),
   status,
   saleDate: maybe(instant),
@@ -51,7 +57,7 @@ const lotFacts = fc.record({
 const plainSale: typeof lotFacts = fc
   .record({
     rough: lotFacts,
-    vehicle: fc.integer({ min: 1, max: 3 }),
+    vehicle: fc.integer({ min: 1, max: 60 }),
     saleDate: fc.integer({ min: -110 * 24, max: -13 }).map((hours) => NOW + hours * HOUR),
     finalBid: fc.integer({ min: 100, max: 999_999 }).map((cents) => cents / 100),
     main: fc.constantFrom('Rear', 'Normal Wear', null),
@@ -82,13 +88,27 @@ const archiving = fc.record({
   finalBidAt: maybe(instant),
   buyNow: fewAmounts,
 });
+const DAY = 24 * HOUR;
+const unknown = { manufacturer: null, model: null, generation: null };
+const models = [
+  ...[1, 2, 3, 4, 5].map(() => ({ manufacturer: 1, model: 11 })),
+  { manufacturer: 1, model: 12, generation: 121 },
+  {},
+];
+/** Passes, every two days, over one source after the other; in between none for ten days. */
+const PASSES = [
+  { source: 3, from: NOW - 70 * DAY, to: NOW - 40 * DAY },
+  { source: 3, from: NOW - 30 * DAY, to: NOW },
+  { source: 1, from: NOW - 20 * DAY, to: NOW },
+];
+const SPANS = PASSES.map(({ source, from, to }) => ({ domain: source, from, to }));
 const world: fc.Arbitrary<OracleWorld> = fc
   .record({
     lots: fc.oneof(
       fc.array(lotFacts, { minLength: 20, maxLength: 40 }),
       fc.array(fc.oneof({ weight: 9, arbitrary: plainSale }, { weight: 1, arbitrary: lotFacts }), {
-        minLength: 30,
-        maxLength: 60,
+        minLength: 50,
+        maxLength: 80,
       }),
     ),
     prices: fc.array(priceFacts, { maxLength: 80 }),
@@ -97,15 +117,16 @@ const world: fc.Arbitrary<OracleWorld> = fc
   .map(({ lots, prices, archivings }) => ({
     now: NOW,
     least: 5,
+    relistingDays: 30,
+    spans: SPANS,
     lots: lots.map((lot, id): OracleLot => ({ id, ...lot })),
     prices: prices.flatMap((price, id): OraclePrice[] => (price.lot < lots.length ? [{ id, ...price }] : [])),
     archivings,
-    vehicles: [
-      { id: 1, manufacturer: 1, model: 11, generation: null },
-      { id: 2, manufacturer: 1, model: 11, generation: null },
-      { id: 3, manufacturer: 1, model: 12, generation: 121 },
-      { id: 4, manufacturer: null, model: null, generation: null },
-    ],
+    // The last ones are not known.
+    vehicles: Array.from({ length: 58 }, (_, place) => ({
+      id: place + 1,
+      ...models[place % models.length],
+    })).map(({ id, ...model }): OracleVehicle => ({ id, ...unknown, ...model })),
   }));
 
 const at = (instant: number | null): string | null =>
@@ -114,10 +135,15 @@ const at = (instant: number | null): string | null =>
 /** The rows of a world as the lake holds them. */
 function tablesOf(given: OracleWorld): Record<string, Given[]> {
   return {
-    runs: [{ run_id: 'r', started_at: at(given.now), minimum_group: 5 }],
+    runs: [{ run_id: 'r', started_at: at(given.now), minimum_group: 5, relisting_days: given.relistingDays }],
     passes: [
+      ...given.spans.flatMap(({ domain, from, to }) =>
+        Array.from({ length: (to - from) / (2 * DAY) + 1 }, (_, night) => ({
+          ...{ pass_id: `${domain} ${from} ${night}`, stream: 'cars', kind: 'full', state: 'sealed' },
+          ...{ complete: false, sources: `[${domain}]`, started_at: at(from + night * 2 * DAY) },
+        })),
+      ),
       // What a pass asks of other vehicles says nothing of these.
-      { pass_id: 'p', stream: 'cars', state: 'sealed', started_at: at(given.now) },
       { pass_id: 'a', stream: 'archived_lots', state: 'sealed', started_at: at(given.now + 9 * HOUR) },
     ],
     vehicles: given.vehicles.map((vehicle) => ({
@@ -130,6 +156,7 @@ function tablesOf(given: OracleWorld): Record<string, Given[]> {
       lot_id: lot.id,
       vehicle_id: lot.vehicle,
       domain_id: lot.domain,
+      first_seen_at: at(given.now - 70 * DAY),
       status_id: lot.status,
       sale_date: at(lot.saleDate),
       final_bid: lot.finalBid,
@@ -189,19 +216,21 @@ const GROUP = `'[' || domain_id || ',' || coalesce(cast(manufacturer_id as varch
 describe('the marts and their rules in JavaScript', () => {
   it('agree on random lots', { timeout: 60_000 }, async () => {
     let prices = 0;
+    let again = 0;
     let medians = 0;
     let ratios = 0;
     await fc.assert(
       fc.asyncProperty(world, async (given) => {
         await computeMarts(lake, tablesOf(given), 'sales', 'price_trends', 'damage_breakdown');
-        const expected = attemptsOf(given).map((a) => [
+        const attempts = attemptsOf(given);
+        const expected = attempts.map((a) => [
           ...[a.lot.id, a.attempt, a.saleDate, a.outcome, a.reason, a.price],
-          ...[a.basis, a.daysSince, a.change],
+          ...[a.basis, a.daysSince, a.change, a.isObserved, a.round, a.vehicleAttempt],
         ]);
         const actual = await texts(
           lake,
           `select lot_id, attempt, epoch_ms(sale_date) as sale_date, outcome, trust_reason, price,
-             trust_basis, days_since_previous, amount_change
+             trust_basis, days_since_previous, amount_change, is_observed, vehicle_round, vehicle_attempt
            from sales order by lot_id, attempt`,
         );
         expect(actual.map((row) => Object.values(row))).toEqual(expected);
@@ -215,6 +244,7 @@ describe('the marts and their rules in JavaScript', () => {
           `damage_main || ' + ' || damage_second || ' ' || ${GROUP} || ']'`,
         );
         expect(plain(damagesOf(given))).toEqual(damages);
+        again += attempts.filter(({ reason }) => reason === 'offered_again').length;
         prices += expected.filter(([, , , , , price]) => price !== null).length;
         ratios += [...damagesOf(given).values()].filter((row) => row.price_ratio_to_sound !== null).length;
         medians += [...trendsOf(given).values()].filter((row) => row.price_median !== null).length;
@@ -222,6 +252,7 @@ describe('the marts and their rules in JavaScript', () => {
       { numRuns: 25 },
     );
     expect(prices).toBeGreaterThan(200);
+    expect(again).toBeGreaterThan(50);
     expect(medians).toBeGreaterThan(10);
     expect(ratios).toBeGreaterThan(3);
   });

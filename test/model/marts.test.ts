@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { compareColumns } from '../../src/model/columns.js';
 import { runDataTests } from '../../src/model/data-tests.js';
 import { readModels } from '../../src/model/model-files.js';
-import { base, lot, SOLD } from './cases.js';
+import { apart, base, lot, SOLD } from './cases.js';
 import { computeMarts, type Given, openLake, type TestLake, texts } from './support.js';
 
 const MARTS = ['price_trends', 'damage_breakdown'];
@@ -28,7 +28,7 @@ describe('price_trends and damage_breakdown', () => {
   it('show the count and no statistics below five prices', async () => {
     await computeMarts(
       lake,
-      { ...base, lots: [...sales(5, '2026-07', 1000), ...sales(4, '2026-08', 2000)] },
+      apart({ ...base, lots: [...sales(5, '2026-07', 1000), ...sales(4, '2026-08', 2000)] }),
       ...MARTS,
     );
     const trends = await texts(
@@ -52,7 +52,7 @@ describe('price_trends and damage_breakdown', () => {
 
   it('compare a month with the calendar month before, not with the last one that has sales', async () => {
     const lots = [...sales(5, '2026-05', 1000), ...sales(5, '2026-06', 1100), ...sales(5, '2026-08', 2000)];
-    await computeMarts(lake, { ...base, lots }, ...MARTS);
+    await computeMarts(lake, apart({ ...base, lots }), ...MARTS);
     const found = await texts(
       lake,
       'select round(price_median_change, 4) as c from price_trends order by month',
@@ -71,7 +71,7 @@ describe('price_trends and damage_breakdown', () => {
       ...sales(6, '2026-08', 2000, damaged('Rear')),
       ...sales(4, '2026-08', 1000, damaged('Rear End')),
     ];
-    await computeMarts(lake, { ...base, lots }, ...MARTS);
+    await computeMarts(lake, apart({ ...base, lots }), ...MARTS);
     const found = await texts(
       lake,
       `select damage_main, damage_second, lots, share, priced_lots, price_median,
@@ -99,7 +99,7 @@ describe('price_trends and damage_breakdown', () => {
       ...sales(6, '2026-08', 9100, damaged(' ', 'Normal Wear')),
     ];
     const ratios = async (lots: readonly Given[]) => {
-      await computeMarts(lake, { ...base, lots }, ...MARTS);
+      await computeMarts(lake, apart({ ...base, lots }), ...MARTS);
       return texts(
         lake,
         `select damage_main, damage_second, lots, round(price_ratio_to_sound, 4) as ratio
@@ -149,7 +149,7 @@ describe('price_trends and damage_breakdown', () => {
       pre_accident_price: 10,
     }));
     const lots = [...odd, ...fine].map((given, place) => lot({ lot_id: place, ...given }));
-    await computeMarts(lake, { ...base, lots }, ...MARTS);
+    await computeMarts(lake, apart({ ...base, lots }), ...MARTS);
     expect(
       await texts(
         lake,
@@ -182,7 +182,7 @@ describe('the models', () => {
       { run_id: 'r0', started_at: '2026-09-09T02:00:00Z', minimum_group: 9 },
       { run_id: 'r', started_at: '2026-09-10T02:00:00Z', minimum_group: 2 },
     ];
-    await computeMarts(lake, { ...base, runs, lots });
+    await computeMarts(lake, apart({ ...base, runs, lots }));
     expect(await texts(lake, 'select price_median from price_trends')).toEqual([{ price_median: 100 }]);
     expect(await texts(lake, 'select price_median from damage_breakdown')).toEqual([{ price_median: 100 }]);
     const failed = (await runDataTests(lake.connection)).filter(({ failures }) => failures > 0);

@@ -48,11 +48,22 @@ export interface OracleVehicle {
   readonly generation: number | null;
 }
 
+/** A time in which a source was observed: `from` belongs to it, `to` does not. */
+export interface OracleSpan {
+  readonly domain: number;
+  readonly from: number;
+  readonly to: number;
+}
+
 export interface OracleWorld {
   /** Start of the last run. */
   readonly now: number;
   /** Fewest values of a statistic. */
   readonly least: number;
+  /** Days within which another offer of the vehicle undoes a sale. */
+  readonly relistingDays: number;
+  /** When which source was observed without a break. */
+  readonly spans: readonly OracleSpan[];
   readonly lots: readonly OracleLot[];
   readonly prices: readonly OraclePrice[];
   readonly archivings: readonly OracleArchiving[];
@@ -74,6 +85,11 @@ export interface OracleAttempt {
   readonly basis: string | null;
   readonly daysSince: number | null;
   readonly change: number | null;
+  /** Whether its source was observed when the auction was. */
+  readonly isObserved: boolean;
+  /** Which way of the vehicle to a sale that held it is part of, and its number on this way; from 1. */
+  readonly round: number;
+  readonly vehicleAttempt: number;
 }
 
 interface Entry {
@@ -95,10 +111,60 @@ const dayOf = (at: number): number => Math.floor(at / DAY);
 
 /** Every attempt of every auction lot. */
 export function attemptsOf(world: OracleWorld): OracleAttempt[] {
-  return world.lots.filter((lot) => lot.domain !== 12).flatMap((lot) => attemptsOfLot(world, lot));
+  const alone = world.lots.filter((lot) => lot.domain !== 12).flatMap((lot) => attemptsOfLot(world, lot));
+  const vehicles = new Map<number, LotAttempt[]>();
+  for (const attempt of alone) {
+    const others = vehicles.get(attempt.lot.vehicle);
+    if (others === undefined) vehicles.set(attempt.lot.vehicle, [attempt]);
+    else others.push(attempt);
+  }
+  const judged = new Map([...vehicles.values()].flatMap((own) => judgeVehicle(world, own)));
+  return alone.map((attempt) => {
+    const found = judged.get(attempt);
+    if (found === undefined) throw new Error(`attempt ${attempt.attempt} of lot ${attempt.lot.id} is lost`);
+    return found;
+  });
 }
 
-function attemptsOfLot(world: OracleWorld, lot: OracleLot): OracleAttempt[] {
+/** An attempt as its lot alone knows it. */
+type LotAttempt = Omit<OracleAttempt, 'isObserved' | 'round' | 'vehicleAttempt'>;
+
+/**
+ * The attempts of a vehicle in order over all its lots and sources. A car is sold once in a while: a sale after which it
+ * is offered again within some days did not hold. After one that held it is on its next way to a sale.
+ */
+function judgeVehicle(world: OracleWorld, attempts: readonly LotAttempt[]): [LotAttempt, OracleAttempt][] {
+  const inOrder = attempts.toSorted(
+    (a, b) => a.saleDate - b.saleDate || a.lot.id - b.lot.id || a.attempt - b.attempt,
+  );
+  let round = 1;
+  let vehicleAttempt = 0;
+  return inOrder.map((attempt, place) => {
+    const rest = inOrder.slice(place + 1);
+    const isOfferedAgain = rest.some(
+      ({ saleDate }) => dayOf(saleDate) - dayOf(attempt.saleDate) <= world.relistingDays,
+    );
+    const isUndone = attempt.outcome === 'sold' && isOfferedAgain;
+    vehicleAttempt += 1;
+    const judged: OracleAttempt = {
+      ...attempt,
+      ...(isUndone ? { outcome: 'not_sold', reason: 'offered_again', price: null, basis: null } : {}),
+      isObserved: world.spans.some(
+        ({ domain, from, to }) =>
+          domain === attempt.lot.domain && attempt.saleDate >= from && attempt.saleDate < to,
+      ),
+      round,
+      vehicleAttempt,
+    };
+    if (judged.outcome === 'sold') {
+      round += 1;
+      vehicleAttempt = 0;
+    }
+    return [attempt, judged];
+  });
+}
+
+function attemptsOfLot(world: OracleWorld, lot: OracleLot): LotAttempt[] {
   const auctions: Entry[][] = [];
   for (const day of daysOf(entriesOf(world, lot))) {
     const [speaker] = day;
@@ -108,7 +174,7 @@ function attemptsOfLot(world: OracleWorld, lot: OracleLot): OracleAttempt[] {
       auctions[auctions.length - 1] = day;
     else auctions.push(day);
   }
-  return auctions.flatMap((day, place): OracleAttempt[] => {
+  return auctions.flatMap((day, place): LotAttempt[] => {
     const [speaker] = day;
     if (speaker === undefined) return [];
     const isLast = place === auctions.length - 1;

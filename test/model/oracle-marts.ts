@@ -22,31 +22,45 @@ export function trendsOf(world: OracleWorld): Map<string, Record<string, number 
   const result = new Map<string, Record<string, number | string | null>>();
   for (const [group, months] of groups) {
     for (const [month, attempts] of months) {
-      result.set(`${monthName(month)} ${group}`, trendRow(months, month, attempts, world.least));
+      const observed = observedOf(world, attempts[0]?.lot.domain ?? 0, month);
+      result.set(`${monthName(month)} ${group}`, trendRow(months, month, attempts, observed, world.least));
     }
   }
   return result;
+}
+
+/** How much of a month (counted from the year 0) a source was observed. */
+export function observedOf(world: OracleWorld, domain: number, month: number): 'whole' | 'part' | 'none' {
+  const start = (of: number): number => Date.UTC(Math.floor(of / 12), of % 12);
+  const spans = world.spans.filter((span) => span.domain === domain);
+  if (spans.some(({ from, to }) => from <= start(month) && to >= start(month + 1))) return 'whole';
+  const isPart = spans.some(({ from, to }) => Math.max(from, start(month)) < Math.min(to, start(month + 1)));
+  return isPart ? 'part' : 'none';
 }
 
 function trendRow(
   months: Map<number, OracleAttempt[]>,
   month: number,
   attempts: readonly OracleAttempt[],
+  observed: string,
   least: number,
 ) {
   const pricesOf = (m: number): number[] =>
     (months.get(m) ?? []).flatMap(({ price }) => (price === null ? [] : [price]));
   const count = (...outcomes: string[]): number =>
-    attempts.filter(({ outcome }) => outcomes.includes(outcome)).length;
+    attempts.filter(({ outcome, isObserved }) => isObserved && outcomes.includes(outcome)).length;
+  /** What was not sold before the first night is known, and what was sold is not. */
+  const orNull = (n: number): number | null => (observed === 'none' ? null : n);
   const prices = pricesOf(month);
   const pooled = [0, 1, 2].flatMap((back) => pricesOf(month - back));
   const offered = count('sold', 'not_sold', 'on_approval');
   const median = enough(prices, 0.5, least);
   const before = enough(pricesOf(month - 1), 0.5, least);
   return {
-    lots_offered: offered,
-    lots_unresolved: count('unresolved'),
-    lots_sold: count('sold'),
+    observed,
+    lots_offered: orNull(offered),
+    lots_unresolved: orNull(count('unresolved')),
+    lots_sold: orNull(count('sold')),
     sell_through: offered === 0 ? null : count('sold') / offered,
     priced_lots: prices.length,
     price_mean: prices.length < least ? null : prices.reduce((sum, price) => sum + price, 0) / prices.length,

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { runDataTests } from '../../src/model/data-tests.js';
-import { base, entry, lot, SOLD } from './cases.js';
+import { apart, base, entry, lot, SOLD } from './cases.js';
 import { computeMarts, type Given, openLake, type TestLake, testsOf, texts } from './support.js';
 
 const MARTS = ['regional_prices', 'odometer_curve', 'reserve_gap', 'buy_now_premium', 'repair_economics'];
@@ -34,7 +34,7 @@ const sold = (prices: readonly number[], rest: Given = {}): Given[] =>
 
 /** Computes the marts of some lots, sees that their tests pass, and gives the rows of a query. */
 async function query(lots: readonly Given[], sql: string, given: Readonly<Record<string, Given[]>> = {}) {
-  await computeMarts(lake, { ...base, vehicles, ...given, lots }, ...MARTS);
+  await computeMarts(lake, apart({ ...base, vehicles, ...given, lots }), ...MARTS);
   const failed = (await runDataTests(lake.connection, testsOf(...MARTS))).filter(
     ({ failures }) => failures > 0,
   );

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { runDataTests } from '../../src/model/data-tests.js';
-import { base, entry, lot, SOLD } from './cases.js';
+import { apart, base, entry, lot, SOLD } from './cases.js';
 import { computeMarts, type Given, openLake, type TestLake, testsOf, texts } from './support.js';
 
 const NOT_SOLD = 8;
@@ -15,8 +15,15 @@ beforeAll(async () => {
 });
 afterAll(() => lake.close());
 
-/** Computes the marts of what is given and answers a query; the tests and checks of these marts must pass. */
-async function ask(given: Readonly<Record<string, readonly Given[]>>, sql: string) {
+/**
+ * Computes the marts of what is given, with a vehicle for each lot, and answers a query; the tests and checks of these
+ * marts must pass.
+ */
+const ask = (given: Readonly<Record<string, readonly Given[]>>, sql: string) =>
+  askTogether(apart({ ...base, ...given }), sql);
+
+/** The same for lots that may share a vehicle. */
+async function askTogether(given: Readonly<Record<string, readonly Given[]>>, sql: string) {
   await computeMarts(lake, { ...base, ...given }, ...MARTS);
   const failed = (await runDataTests(lake.connection, tests)).filter(({ failures }) => failures > 0);
   expect(failed).toEqual([]);
@@ -143,6 +150,46 @@ describe('time_to_sale', () => {
       'select lots_sold, days_median, attempts_mean from time_to_sale',
     );
     expect(found).toEqual([{ lots_sold: 5, days_median: 30, attempts_mean: 2.8 }]);
+  });
+
+  it('counts the way of a vehicle over all its lots and sources to the sale that held', async () => {
+    const created = (lot_id: number, created_at: string, vehicle_id: number, rest: Given): Given =>
+      lot({ lot_id, vehicle_id, created_at, final_bid: 900, ...rest });
+    const ids = [11, 12, 13, 14, 15];
+    const lots = ids.flatMap((id) => [
+      // Sold before, half a year ago, and now over a sale that did not hold.
+      created(id, '2026-01-01', id, { sale_date: '2026-02-01T15:00:00Z', status_id: SOLD }),
+      created(id + 100, '2026-07-01', id, {
+        ...{ sale_date: '2026-07-11T15:00:00Z', status_id: SOLD, domain_id: 1, domain_name: 'iaai_com' },
+      }),
+      created(id + 200, '2026-07-21', id, { sale_date: '2026-07-31T15:00:00Z', status_id: SOLD }),
+    ]);
+    const vehicles = ids.map((vehicle_id) => ({ ...base.vehicles[0], vehicle_id }));
+    const found = await askTogether(
+      { lots, vehicles },
+      `select domain_id, lots_sold, timed_lots, days_median, attempts_mean, timed_vehicles, vehicle_days_median,
+        vehicle_attempts_mean from time_to_sale order by domain_id`,
+    );
+    const none = { days_median: null, attempts_mean: null, vehicle_days_median: null };
+    expect(found).toEqual([
+      {
+        ...{ domain_id: 1, lots_sold: 0, timed_lots: 0, timed_vehicles: 0, vehicle_attempts_mean: null },
+        ...none,
+      },
+      {
+        ...{ domain_id: 3, lots_sold: 10, timed_lots: 10, days_median: 20.5, attempts_mean: 1 },
+        ...{ timed_vehicles: 10, vehicle_days_median: 30.5, vehicle_attempts_mean: 1.5 },
+      },
+    ]);
+    expect(
+      await texts(
+        lake,
+        'select domain_id, lots_reached, lots_sold, offered_again_lots, sold_share from relisting order by domain_id',
+      ),
+    ).toEqual([
+      { domain_id: 1, lots_reached: 5, lots_sold: 0, offered_again_lots: 5, sold_share: 0 },
+      { domain_id: 3, lots_reached: 10, lots_sold: 10, offered_again_lots: 0, sold_share: 1 },
+    ]);
   });
 
   it('shows lots that are open and lots that left beside those that are sold, also of source 12', async () => {

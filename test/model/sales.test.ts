@@ -149,6 +149,93 @@ describe('sales', () => {
     ]);
   });
 
+  describe('of a vehicle with several lots', () => {
+    const sold = (lot_id: number, sale_date: string, final_bid: number, rest: Given = {}): Given =>
+      lot({ lot_id, sale_date: `${sale_date}T15:00:00Z`, status_id: SOLD, final_bid, ...rest });
+
+    it('believes the last of its sales alone, where each is offered again within 30 days', async () => {
+      const lots = [
+        sold(1, '2026-08-01', 6850),
+        sold(2, '2026-08-10', 7375, { domain_id: 1 }),
+        sold(3, '2026-08-19', 2800),
+      ];
+      expect(await attempts({ lots })).toEqual([
+        '2026-08-01 not_sold offered_again null',
+        '2026-08-10 not_sold offered_again null',
+        '2026-08-19 sold trusted 2800',
+      ]);
+    });
+
+    it('counts the days of the configured span, and any offer, also one to come', async () => {
+      const again = (day: string) => [
+        sold(1, '2026-08-01', 5000),
+        lot({ lot_id: 2, sale_date: `${day}T01:00:00Z`, status_id: 3 }),
+      ];
+      expect(await attempts({ lots: again('2026-08-31') })).toContain(
+        '2026-08-01 not_sold offered_again null',
+      );
+      expect(await attempts({ lots: again('2026-09-01') })).toContain('2026-08-01 sold trusted 5000');
+      const runs = [{ ...base.runs[1], relisting_days: 60 }];
+      expect(await attempts({ runs, lots: again('2026-09-30') })).toEqual([
+        '2026-08-01 not_sold offered_again null',
+        '2026-09-30 upcoming upcoming null',
+      ]);
+    });
+
+    it('undoes a sale without a price and one at the Buy Now price, and nothing that is no sale', async () => {
+      const lots = [
+        sold(1, '2026-08-01', 0),
+        sold(2, '2026-08-05', 900, { buy_now: 900 }),
+        lot({ lot_id: 3, sale_date: '2026-08-09T15:00:00Z', status_id: 4 }),
+        lot({ lot_id: 4, sale_date: '2026-08-13T15:00:00Z', status_id: 8 }),
+      ];
+      expect(await attempts({ lots })).toEqual([
+        '2026-08-01 not_sold offered_again null',
+        '2026-08-05 not_sold offered_again null',
+        '2026-08-09 on_approval on_approval null',
+        '2026-08-13 not_sold not_sold null',
+      ]);
+    });
+
+    it('sells it once where two of its lots are sold at the same moment', async () => {
+      expect(await attempts({ lots: [sold(1, '2026-08-01', 5000), sold(2, '2026-08-01', 5000)] })).toEqual([
+        '2026-08-01 not_sold offered_again null',
+        '2026-08-01 sold trusted 5000',
+      ]);
+    });
+
+    it('leaves lots of other vehicles alone', async () => {
+      const lots = [
+        sold(1, '2026-08-01', 5000),
+        sold(2, '2026-08-05', 900, { vehicle_id: 11 }),
+        sold(3, '2026-08-06', 901, { vehicle_id: null }),
+        sold(4, '2026-08-07', 902, { vehicle_id: null }),
+      ];
+      expect((await attempts({ lots })).filter((text) => text.includes('sold trusted'))).toHaveLength(4);
+    });
+
+    it('numbers its attempts over its lots and sources, anew after each sale that held', async () => {
+      const lots = [
+        lot({ lot_id: 1, sale_date: '2026-05-01T15:00:00Z', status_id: 8 }),
+        sold(2, '2026-05-10', 5000, { domain_id: 1 }),
+        sold(3, '2026-05-20', 5100),
+        sold(4, '2026-08-20', 6000),
+      ];
+      await attempts({ lots });
+      expect(
+        await texts(
+          lake,
+          'select lot_id, attempt, vehicle_round, vehicle_attempt from sales order by lot_id',
+        ),
+      ).toEqual([
+        { lot_id: 1, attempt: 1, vehicle_round: 1, vehicle_attempt: 1 },
+        { lot_id: 2, attempt: 1, vehicle_round: 1, vehicle_attempt: 2 },
+        { lot_id: 3, attempt: 1, vehicle_round: 1, vehicle_attempt: 3 },
+        { lot_id: 4, attempt: 1, vehicle_round: 2, vehicle_attempt: 1 },
+      ]);
+    });
+  });
+
   it('counts neighbouring days as one auction, which its last day decides', async () => {
     const prices = [
       entry('2026-08-06T15:00:00Z', 8, 300),

@@ -21,7 +21,7 @@ const RUNS = [
 ] as const;
 
 const modelling = {
-  models: readModels().filter(({ name }) => ['sales', 'inventory_daily'].includes(name)),
+  models: readModels().filter(({ name }) => ['observed_spans', 'sales', 'inventory_daily'].includes(name)),
   checks: readChecks().filter(({ test }) => test.startsWith('inventory_daily')),
 };
 

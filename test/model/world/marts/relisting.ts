@@ -6,7 +6,7 @@ import { attempts, names } from './sales.js';
 export function rows(night: WorldNight): MartRow[] {
   const { domain } = names(night);
   const { minimumGroup: least } = night;
-  const held = attempts(night).filter(isHeld);
+  const held = attempts(night).filter((attempt) => attempt.isObserved && isHeld(attempt));
   const ratiosOf = ratiosTo(
     night,
     held.filter(({ attempt }) => attempt === 1),
@@ -23,9 +23,11 @@ export function rows(night: WorldNight): MartRow[] {
     return {
       domain_id: domainId,
       domain_name: domain.get(domainId) ?? null,
+      observed_since: night.world.spans.find((span) => span.domain === domainId)?.from ?? null,
       attempt,
       lots_reached: group.length,
       lots_sold: sold,
+      offered_again_lots: group.filter(({ reason }) => reason === 'offered_again').length,
       sold_share: group.length < least ? null : sold / group.length,
       days_since_previous_median: median(days, least),
       changed_lots: changes.length,

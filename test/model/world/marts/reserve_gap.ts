@@ -19,7 +19,8 @@ export function rows(night: WorldNight): MartRow[] {
   const last = new Map<number, OracleAttempt>();
   for (const attempt of attempts(night))
     if (['sold', 'not_sold', 'on_approval'].includes(attempt.outcome)) last.set(attempt.lot.id, attempt);
-  const gaps = [...last.values()].flatMap(({ lot, outcome, amount }): Gap[] => {
+  const observed = [...last.values()].filter(({ isObserved }) => isObserved);
+  const gaps = observed.flatMap(({ lot, outcome, amount }): Gap[] => {
     const reserve = night.lots.get(lot.id)?.raw.seller_reserve?.price;
     return isPossible(reserve) && isPossible(amount)
       ? [{ domain: lot.domain, outcome, amount, reserve }]
@@ -35,6 +36,7 @@ export function rows(night: WorldNight): MartRow[] {
       {
         domain_id: first.domain,
         domain_name: domain.get(first.domain) ?? null,
+        observed_since: night.world.spans.find((span) => span.domain === first.domain)?.from ?? null,
         outcome: first.outcome,
         lots: lots.length,
         met_lots: met,

@@ -1,4 +1,5 @@
 import type { OracleAttempt } from '../../oracle-attempts.js';
+import { observedOf } from '../../oracle-marts.js';
 import type { MartRow, WorldNight } from '../night.js';
 import { isHeld } from '../ratios.js';
 import { groupBy } from '../statistics.js';
@@ -16,25 +17,26 @@ export function rows(night: WorldNight): MartRow[] {
   const groups = groupBy(past, (attempt) => `${attempt.lot.domain} ${monthOf(attempt)}`);
   return [...groups].map(([key, group]): MartRow => {
     const [domainId = 0, month = 0] = key.split(' ').map(Number);
-    const pooled = [0, 1, 2].flatMap((back) => groups.get(`${domainId} ${month - back}`) ?? []);
-    const all = tally(group, night.minimumGroup);
+    const observed = observedOf(night.world, domainId, month);
+    const counts = group.filter(({ isObserved }) => isObserved);
+    const pooled = [0, 1, 2]
+      .flatMap((back) => groups.get(`${domainId} ${month - back}`) ?? [])
+      .filter(({ isObserved }) => isObserved);
+    const all = tally(counts, night.minimumGroup);
     const first = tally(
-      group.filter(({ attempt }) => attempt === 1),
+      counts.filter(({ attempt }) => attempt === 1),
       night.minimumGroup,
     );
     const later = tally(
-      group.filter(({ attempt }) => attempt > 1),
+      counts.filter(({ attempt }) => attempt > 1),
       night.minimumGroup,
     );
-    return {
-      month: new Date(Date.UTC(Math.floor(month / 12), month % 12)).toISOString().slice(0, 10),
-      domain_id: domainId,
-      domain_name: domain.get(domainId) ?? null,
+    const figures = {
       lots_offered: all.offered,
-      lots_unresolved: group.length - all.offered,
+      lots_unresolved: counts.length - all.offered,
       lots_sold: all.sold,
-      lots_not_sold: group.filter(({ outcome }) => outcome === 'not_sold').length,
-      lots_on_approval: group.filter(({ outcome }) => outcome === 'on_approval').length,
+      lots_not_sold: counts.filter(({ outcome }) => outcome === 'not_sold').length,
+      lots_on_approval: counts.filter(({ outcome }) => outcome === 'on_approval').length,
       sell_through: all.rate,
       first_offered: first.offered,
       first_sold: first.sold,
@@ -43,6 +45,15 @@ export function rows(night: WorldNight): MartRow[] {
       later_sold: later.sold,
       later_sell_through: later.rate,
       sell_through_3m: tally(pooled, night.minimumGroup).rate,
+    };
+    // What was not sold in a month that nobody observed is known, and what was sold is not.
+    const none = Object.fromEntries(Object.keys(figures).map((name) => [name, null]));
+    return {
+      month: new Date(Date.UTC(Math.floor(month / 12), month % 12)).toISOString().slice(0, 10),
+      domain_id: domainId,
+      domain_name: domain.get(domainId) ?? null,
+      observed,
+      ...(observed === 'none' ? none : figures),
     };
   });
 }

@@ -22,6 +22,8 @@ export function rows(night: WorldNight): MartRow[] {
     [...groupBy(all, ({ raw }) => typeOf(raw))].map(([type, lots]): MartRow => {
       const offered = lots.flatMap(({ lot }) => held.get(String(lot.id)) ?? []);
       const sold = offered.filter(({ outcome }) => outcome === 'sold');
+      const observed = offered.filter(({ isObserved }) => isObserved);
+      const observedSold = sold.filter(({ isObserved }) => isObserved);
       const ratios = ratiosOf(sold);
       return {
         domain_id: Number(domainId),
@@ -29,9 +31,10 @@ export function rows(night: WorldNight): MartRow[] {
         seller_type: type,
         lots: lots.length,
         share: lots.length / all.length,
-        lots_offered: offered.length,
-        lots_sold: sold.length,
-        sell_through: offered.length < least ? null : sold.length / offered.length,
+        observed_since: night.world.spans.find((span) => span.domain === Number(domainId))?.from ?? null,
+        lots_offered: observed.length,
+        lots_sold: observedSold.length,
+        sell_through: observed.length < least ? null : observedSold.length / observed.length,
         priced_lots: pricesOf(sold).length,
         currency: 'USD',
         price_median: cents(median(pricesOf(sold), least)),

@@ -1,3 +1,4 @@
+import type { OracleAttempt } from '../../oracle-attempts.js';
 import { instantOf, type MartRow, type ServedLot, type WorldNight } from '../night.js';
 import { groupBy, median, percentile } from '../statistics.js';
 import { attempts, names } from './sales.js';
@@ -22,6 +23,15 @@ export async function rows(night: WorldNight): Promise<MartRow[]> {
       .map((attempt) => [attempt.lot.id, attempt]),
   );
   const createdAt = ({ raw }: ServedLot): number | null => instantOf(raw.created_at);
+  // Where the way of a vehicle to a sale began: with the first of its lots that were put up on it.
+  const wayOf = ({ lot, round }: OracleAttempt): string => `${lot.vehicle} ${round}`;
+  const firstLots = new Map<string, number>();
+  for (const attempt of attempts(night)) {
+    const served = night.lots.get(attempt.lot.id);
+    const at = served === undefined ? null : createdAt(served);
+    const way = wayOf(attempt);
+    if (at !== null) firstLots.set(way, Math.min(at, firstLots.get(way) ?? at));
+  }
   const groups = groupBy(night.lots.values(), ({ lot, vehicle }) =>
     JSON.stringify([lot.domain, vehicle.manufacturer?.id ?? null, vehicle.model?.id ?? null]),
   );
@@ -34,6 +44,10 @@ export async function rows(night: WorldNight): Promise<MartRow[]> {
     const days = sold.flatMap(({ served, attempt }) => daysBetween(createdAt(served), attempt.saleDate));
     const left = group.filter(({ lot }) => lot.archived);
     const open = group.filter(({ lot }) => !lot.archived && !sale.has(lot.id));
+    const wayDays = sold.flatMap(({ attempt }) =>
+      daysBetween(firstLots.get(wayOf(attempt)) ?? null, attempt.saleDate),
+    );
+    const wayTries = sold.reduce((sum, { attempt }) => sum + attempt.vehicleAttempt, 0);
     const tries = sold.reduce((sum, { attempt }) => sum + attempt.attempt, 0);
     return {
       domain_id: domainId,
@@ -49,6 +63,9 @@ export async function rows(night: WorldNight): Promise<MartRow[]> {
       days_p75: percentile(days, 0.75, least),
       days_p90: percentile(days, 0.9, least),
       attempts_mean: sold.length < least ? null : tries / sold.length,
+      timed_vehicles: wayDays.length,
+      vehicle_days_median: median(wayDays, least),
+      vehicle_attempts_mean: sold.length < least ? null : wayTries / sold.length,
       open_lots: open.length,
       open_days_median: median(
         open.flatMap((served) => daysBetween(createdAt(served), now)),

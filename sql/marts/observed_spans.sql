@@ -1,0 +1,71 @@
+with source_lots as (
+    select domain_id, max(trim(domain_name)) as domain_name, min(first_seen_at) as first_seen_at
+    from lots
+    where domain_id is not null
+    group by domain_id
+),
+looks as (
+    -- passes that showed a source: walked whole, and not refused to the key meanwhile
+    select
+        source_lots.domain_id,
+        source_lots.domain_name,
+        passes.started_at,
+        case when passes.kind = 'full' then passes.started_at end as full_at
+    from source_lots
+    inner join passes on passes.started_at >= source_lots.first_seen_at
+    where passes.stream = 'cars'
+        and passes.state = 'sealed'
+        and passes.kind in ('full', 'window')
+        and case
+            when passes.sources is null then passes.complete
+            else array_contains(passes.sources, cast(source_lots.domain_id as string))
+        end
+        and not coalesce(array_contains(passes.hidden, cast(source_lots.domain_id as string)), false)
+),
+in_order as (
+    select
+        *,
+        lag(started_at) over (partition by domain_id order by started_at) as started_before
+    from looks
+),
+marked as (
+    -- the service tells the changes and archivings of three days: what came and went in a longer time is never seen
+    select
+        *,
+        case
+            when cast(started_at as date) <= cast(started_before as date) + interval '3' day then 0
+            else 1
+        end as is_start
+    from in_order
+),
+numbered as (
+    select
+        *,
+        sum(is_start) over (
+            partition by domain_id
+            order by started_at
+            rows between unbounded preceding and current row
+        ) as stretch
+    from marked
+),
+stretches as (
+    -- a window shows what changed, so that only a full pass begins a span
+    select
+        domain_id,
+        domain_name,
+        min(full_at) as observed_from,
+        max(started_at) as observed_to
+    from numbered
+    group by domain_id, domain_name, stretch
+    having min(full_at) is not null
+),
+final as (
+    select
+        domain_id,
+        domain_name,
+        row_number() over (partition by domain_id order by observed_from) as span,
+        observed_from,
+        observed_to
+    from stretches
+)
+select * from final

@@ -1,0 +1,165 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { runDataTests } from '../../src/model/data-tests.js';
+import { apart, base, entry, lot, nights, SOLD } from './cases.js';
+import { computeMarts, type Given, openLake, type TestLake, testsOf, texts } from './support.js';
+
+const MARTS = ['observed_spans', 'sell_through', 'price_trends', 'relisting', 'seller_types', 'reserve_gap'];
+
+let lake: TestLake;
+beforeAll(async () => {
+  lake = await openLake();
+});
+afterAll(() => lake.close());
+
+/** Computes the marts of what is given; their tests and checks must pass. */
+async function compute(given: Readonly<Record<string, readonly Given[]>>): Promise<void> {
+  await computeMarts(lake, apart({ ...base, ...given }), ...MARTS);
+  const failed = (await runDataTests(lake.connection, testsOf(...MARTS))).filter(
+    ({ failures }) => failures > 0,
+  );
+  expect(failed).toEqual([]);
+}
+
+const BEGIN = '2026-08-21T02:00:00Z';
+const begun = (rest: Given = {}): Given => lot({ first_seen_at: BEGIN, seller_reserve_price: 900, ...rest });
+const passes = nights(BEGIN, '2026-09-10T02:00:00Z');
+
+/** Lots that were there on the first night: what they were offered for before did not sell them. */
+const survivors = Array.from({ length: 6 }, (_, place) => begun({ lot_id: place }));
+const unsold = (day: string) =>
+  survivors.map(({ lot_id = null }) => entry(`${day}T15:00:00Z`, 8, 800, { lot_id }));
+/** Lots that were auctioned on a day, half of them sold. */
+const auctioned = (from: number, day: string, rest: Given = {}) =>
+  Array.from({ length: 6 }, (_, place) =>
+    begun({
+      ...{ lot_id: from + place, sale_date: `${day}T15:00:00Z`, status_id: place % 2 === 0 ? SOLD : 8 },
+      ...{ final_bid: 1000, ...rest },
+    }),
+  );
+
+describe('what came before the first night', () => {
+  it('is in no rate and in no count of sold and unsold lots', async () => {
+    const lots = [...survivors, ...auctioned(100, '2026-08-25'), ...auctioned(200, '2026-09-05')];
+    const prices = ['2026-06-10', '2026-07-10', '2026-08-10'].flatMap(unsold);
+    await compute({ passes, lots, prices });
+    const rates = await texts(
+      lake,
+      `select cast(month as varchar) as month, observed, lots_offered, lots_sold, sell_through, sell_through_3m
+       from sell_through order by month`,
+    );
+    const none = { lots_offered: null, lots_sold: null, sell_through: null, sell_through_3m: null };
+    const half = { lots_offered: 6, lots_sold: 3, sell_through: 0.5, sell_through_3m: 0.5 };
+    const expected = [
+      { month: '2026-06-01', observed: 'none', ...none },
+      { month: '2026-07-01', observed: 'none', ...none },
+      { month: '2026-08-01', observed: 'part', ...half },
+      { month: '2026-09-01', observed: 'part', ...half },
+    ];
+    expect(rates).toEqual(expected);
+    const trends = await texts(
+      lake,
+      `select cast(month as varchar) as month, observed, lots_offered, lots_sold, sell_through
+       from price_trends order by month`,
+    );
+    expect(trends).toEqual(expected.map(({ sell_through_3m: _, ...row }) => row));
+    expect(
+      await texts(lake, 'select lots_offered, lots_sold, sell_through, observed_since from seller_types'),
+    ).toEqual([{ lots_offered: 12, lots_sold: 6, sell_through: 0.5, observed_since: new Date(BEGIN) }]);
+    expect(
+      await texts(lake, 'select attempt, lots_reached, sold_share, observed_since from relisting'),
+    ).toEqual([{ attempt: 1, lots_reached: 12, sold_share: 0.5, observed_since: new Date(BEGIN) }]);
+    expect(
+      await texts(lake, 'select outcome, lots, observed_since from reserve_gap order by outcome'),
+    ).toEqual([
+      { outcome: 'not_sold', lots: 6, observed_since: new Date(BEGIN) },
+      { outcome: 'sold', lots: 6, observed_since: new Date(BEGIN) },
+    ]);
+  });
+
+  it('is a price where the price is known', async () => {
+    await compute({ passes, lots: auctioned(100, '2026-07-10', { status_id: SOLD }) });
+    expect(
+      await texts(lake, 'select observed, lots_sold, priced_lots, price_median from price_trends'),
+    ).toEqual([{ observed: 'none', lots_sold: null, priced_lots: 6, price_median: 1000 }]);
+    expect(await texts(lake, 'select lots_sold, sell_through, price_median from seller_types')).toEqual([
+      { lots_sold: 0, sell_through: null, price_median: 1000 },
+    ]);
+  });
+
+  it('is all that a first night knows', async () => {
+    await compute({
+      passes: nights('2026-09-10T02:00:00Z', '2026-09-10T02:00:00Z'),
+      lots: auctioned(1, '2026-09-05', { first_seen_at: '2026-09-10T02:00:00Z' }),
+    });
+    expect(await texts(lake, 'select observed, sell_through from sell_through')).toEqual([
+      { observed: 'none', sell_through: null },
+    ]);
+    expect(await texts(lake, 'select * from relisting')).toEqual([]);
+  });
+
+  it('does not count what was sold before the day of its auction in a month to come', async () => {
+    const lots = auctioned(1, '2026-10-05', { buy_now: 1000, status_id: SOLD });
+    await compute({ passes, lots: [...lots, ...auctioned(100, '2026-08-25')] });
+    expect(
+      await texts(
+        lake,
+        'select observed, lots_sold, sell_through, sell_through_3m from sell_through order by month',
+      ),
+    ).toEqual([
+      { observed: 'part', lots_sold: 3, sell_through: 0.5, sell_through_3m: 0.5 },
+      { observed: 'none', lots_sold: null, sell_through: null, sell_through_3m: null },
+    ]);
+  });
+});
+
+describe('observed_spans', () => {
+  const spans = async (given: Readonly<Record<string, readonly Given[]>>): Promise<string[]> => {
+    await compute(given);
+    const found = await texts(
+      lake,
+      `select domain_id, span, strftime(observed_from, '%m-%d') as a, strftime(observed_to, '%m-%d') as b
+       from observed_spans order by domain_id, span`,
+    );
+    return found.map((row) => `${row.domain_id}/${row.span}: ${row.a} to ${row.b}`);
+  };
+  const pass = (day: string, rest: Given = {}): Given => ({
+    ...{ pass_id: `${day} ${JSON.stringify(rest)}`, stream: 'cars', kind: 'full', state: 'sealed' },
+    ...{ complete: true, started_at: `2026-${day}T02:00:00Z`, ...rest },
+  });
+  const seen = (day: string, rest: Given = {}): Given =>
+    lot({ first_seen_at: `2026-${day}T02:00:00Z`, ...rest });
+
+  it('go on while no more than three days lie between two passes, and begin anew after a longer time', async () => {
+    const days = ['08-01', '08-04', '08-07', '08-11', '08-12'];
+    expect(await spans({ lots: [seen('08-01')], passes: days.map((day) => pass(day)) })).toEqual([
+      '3/1: 08-01 to 08-07',
+      '3/2: 08-11 to 08-12',
+    ]);
+  });
+
+  it('begin with a complete full pass, and windows carry them on', async () => {
+    const window = { kind: 'window' };
+    const lots = [seen('08-01')];
+    const begin = [pass('08-01', { complete: false }), pass('08-02', window), pass('08-03')];
+    const on = [pass('08-05', window), pass('08-07', { complete: false }), pass('08-08', { kind: 'lookup' })];
+    expect(await spans({ lots, passes: [...begin, ...on] })).toEqual(['3/1: 08-03 to 08-05']);
+    expect(await spans({ lots, passes: [pass('08-08', window)] })).toEqual([]);
+  });
+
+  it('are of each source: from the pass that first brought it, without passes that said nothing of it', async () => {
+    const lots = [seen('08-01'), seen('08-04', { lot_id: 2, domain_id: 1 })];
+    // DuckDB reads a list from such a text.
+    const passes = [
+      pass('08-01'),
+      pass('08-03', { hidden: '[3]' }),
+      pass('08-04', { complete: false, sources: '[1]' }),
+      pass('08-06', { sources: '[1]' }),
+      pass('08-09', { sources: '[1, 3]' }),
+    ];
+    expect(await spans({ lots, passes })).toEqual([
+      '1/1: 08-04 to 08-09',
+      '3/1: 08-01 to 08-01',
+      '3/2: 08-09 to 08-09',
+    ]);
+  });
+});
