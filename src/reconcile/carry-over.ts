@@ -55,9 +55,11 @@ export async function carryOver(context: MergeContext, published: string): Promi
 async function carryTable(context: MergeContext, table: Carried, published: string): Promise<boolean> {
   const known = await noteKnown(context, table, published);
   const rebuilt = rebuiltRows(context, table);
-  const isMore = await hasMore(context, table, rebuilt, known);
-  if (isMore) await rewrite(context, table, { rebuilt, published, known });
-  return isMore;
+  const news = await findNews(context, table, rebuilt, known);
+  if (news.rows > 0)
+    await rewrite(context, table, { rebuilt, known, only: news.only > 0 ? published : undefined });
+  await context.connection.run(`drop table ${NEWS}`);
+  return news.rows > 0;
 }
 
 function cutTables(context: MergeContext): Carried[] {
@@ -115,36 +117,46 @@ async function noteKnown(context: MergeContext, table: Carried, published: strin
   return `read_parquet(${file}, hive_partitioning = false)`;
 }
 
-async function hasMore(
+/** Keys of the rows that the published snapshot knows better, and whether it alone has them. */
+const NEWS = '_news';
+
+/** Notes what the published snapshot knows better: how many rows, and how many of them it alone has. */
+async function findNews(
   { connection }: MergeContext,
   table: Carried,
   rebuilt: string,
   known: string,
-): Promise<boolean> {
+): Promise<{ readonly rows: number; readonly only: number }> {
   const keys = table.key.map(identifier).join(', ');
-  const found = await row(
+  await connection.run(`
+    create or replace table ${NEWS} as
+    select ${table.key.map((column) => `k.${identifier(column)}`).join(', ')}, r._hash is null as _is_only
+    from (select ${keys}, _hash, _own_hash from ${known}) as k
+    left join (
+      select ${keys}, ${contentHash(table)} as _hash, ${ownHash(table)} as _own_hash
+      from ${rebuilt} where not ${table.doubtful}
+    ) as r on ${match(table, 'k')}
+    where r._hash is null or (k._hash = r._hash and k._own_hash <> r._own_hash)`);
+  const counts = await row(
     connection,
-    `select exists (
-      select 1 from (select ${keys}, _hash, _own_hash from ${known}) as k
-      left join (
-        select ${keys}, ${contentHash(table)} as _hash, ${ownHash(table)} as _own_hash
-        from ${rebuilt} where not ${table.doubtful}
-      ) as r on ${match(table, 'k')}
-      where r._hash is null or (k._hash = r._hash and k._own_hash <> r._own_hash)
-    ) or exists (select 1 from ${rebuilt} where ${table.doubtful}) as more`,
+    `select count(*) + (select count(*) from ${rebuilt} where ${table.doubtful}) as rows,
+      count(*) filter (_is_only) as only from ${NEWS}`,
   );
-  return found.more === true;
+  return { rows: Number(counts.rows), only: Number(counts.only) };
 }
 
-/** Writes a table again: the rebuilt rows with the history that is known of them, and what only the snapshot has. */
+/**
+ * Writes a table again: the rebuilt rows with the history that is known of them, and those that only the snapshot has.
+ * @param only the rows of the snapshot; undefined where it alone has none
+ */
 async function rewrite(
   context: MergeContext,
   table: Carried,
   {
     rebuilt,
-    published,
     known,
-  }: { readonly rebuilt: string; readonly published: string; readonly known: string },
+    only,
+  }: { readonly rebuilt: string; readonly known: string; readonly only: string | undefined },
 ): Promise<void> {
   const own = new Set(table.own);
   const partition = table.partitioned ? ', _domain, _month' : '';
@@ -156,16 +168,15 @@ async function rewrite(
       : `r.${column}`;
   });
   const columns = table.columns.map(({ name }) => identifier(name)).join(', ');
-  const keys = table.key.map(identifier).join(', ');
+  const onlyThere = (condition: string, ofIds: string): string => `
+    union all by name
+    select ${columns}${partition} from (from ${only} where ${condition}) as p
+    where exists (select 1 from ${NEWS} as r where r._is_only and ${ofIds} and ${match(table, 'p')})`;
   const sql: RowsSql = (condition, ofIds) => `
     select ${merged.join(', ')}${partition}
     from (from ${rebuilt} where not ${table.doubtful} and ${condition}) as r
     left join (from ${known} where ${ofIds}) as k on ${match(table, 'k')}
-    union all by name
-    select ${columns}${partition} from (from ${published} where ${condition}) as p
-    where not exists (
-      select 1 from (select ${keys} from ${rebuilt} where not ${table.doubtful} and ${ofIds}) as r where ${match(table, 'p')}
-    )`;
+    ${only === undefined ? '' : onlyThere(condition, ofIds)}`;
   // Beside the rebuilt files, which are read meanwhile.
   const carried = join(context.target, '_carried');
   rmSync(carried, { recursive: true, force: true });
