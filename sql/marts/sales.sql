@@ -220,12 +220,14 @@ in_vehicle as (
         judged.*,
         source_lots.vehicle_id,
         case when source_lots.vehicle_id is null then judged.lot_id end as lone_lot_id,
-        lead(judged.sale_day) over (
-            partition by source_lots.vehicle_id, case when source_lots.vehicle_id is null then judged.lot_id end
-            order by judged.sale_date, judged.lot_id, judged.attempt
-        ) as offered_day_after
+        lead(judged.sale_day) over vehicle_attempts as offered_day_after,
+        row_number() over vehicle_attempts as vehicle_place
     from judged
     inner join source_lots on source_lots.lot_id = judged.lot_id
+    window vehicle_attempts as (
+        partition by source_lots.vehicle_id, case when source_lots.vehicle_id is null then judged.lot_id end
+        order by judged.sale_date, judged.lot_id, judged.attempt
+    )
 ),
 upheld as (
     -- a sale after which the same lot comes back is undone already: the next offer is one of another lot
@@ -252,17 +254,17 @@ outcomes as (
     from upheld
 ),
 rounds as (
+    -- after a sale that held, a vehicle is on its way to another one
     select
         *,
-        1 + coalesce(
-            sum(case when outcome = 'sold' then 1 else 0 end) over (
-                partition by vehicle_id, lone_lot_id
-                order by sale_date, lot_id, attempt
-                rows between unbounded preceding and 1 preceding
-            ),
-            0
-        ) as vehicle_round
+        1 + coalesce(sum(case when outcome = 'sold' then 1 else 0 end) over earlier, 0) as vehicle_round,
+        vehicle_place - coalesce(max(case when outcome = 'sold' then vehicle_place end) over earlier, 0) as vehicle_attempt
     from outcomes
+    window earlier as (
+        partition by vehicle_id, lone_lot_id
+        order by vehicle_place
+        rows between unbounded preceding and 1 preceding
+    )
 ),
 described as (
     select
@@ -288,10 +290,7 @@ final as (
         rounds.attempt,
         described.vehicle_id,
         cast(rounds.vehicle_round as bigint) as vehicle_round,
-        row_number() over (
-            partition by rounds.vehicle_id, rounds.lone_lot_id, rounds.vehicle_round
-            order by rounds.sale_date, rounds.lot_id, rounds.attempt
-        ) as vehicle_attempt,
+        rounds.vehicle_attempt,
         described.domain_id,
         described.domain_name,
         described.manufacturer_id,

@@ -30,7 +30,7 @@ export function summarize(result: RunResult, cwd: string, report?: string): stri
 export function suggestions(): string[] {
   return [
     '  npx lotlake tables',
-    '  npx lotlake query "select manufacturer_name, model_name, month, lots_sold, price_median from price_trends order by lots_sold desc limit 10"',
+    '  npx lotlake query "select manufacturer_name, model_name, month, priced_lots, price_median from price_trends order by priced_lots desc limit 10"',
     '  npx lotlake describe lots',
   ];
 }

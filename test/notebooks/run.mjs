@@ -52,8 +52,11 @@ const copies = resolve(process.argv[2] ?? join(output, 'executed'));
 mkdirSync(copies, { recursive: true });
 
 const lake = { LOTLAKE_OUTPUT: output, LOTLAKE_LOG: 'warn' };
-const world = ['--vehicles', '6000', '--clock', '2026-11-20T00:00:00Z'];
-run(process.execPath, [join(root, 'dist/src/cli/main.js'), 'run', 'nightly', '--sandbox', ...world], lake);
+// Two nights, because what was sold can be counted only since the first one.
+for (const clock of ['2026-11-17T00:00:00Z', '2026-11-20T00:00:00Z']) {
+  const world = ['--vehicles', '6000', '--clock', clock];
+  run(process.execPath, [join(root, 'dist/src/cli/main.js'), 'run', 'nightly', '--sandbox', ...world], lake);
+}
 const pages = readdirSync(notebooks).filter((name) => name.endsWith('.ipynb'));
 const paths = pages.map((name) => join(notebooks, name));
 run(python, ['-W', 'ignore', join(root, 'test/notebooks/execute.py'), copies, ...paths], lake);

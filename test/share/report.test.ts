@@ -8,7 +8,7 @@ import { bareDuckDb, temporaryFolder, WITHOUT_MARTS } from '../pipelines/support
 import { recordsOf } from '../pipelines/world-oracle.js';
 import { type Document, figureOf, night, nightOf, reportOf, tableOf, tilesOf } from './report-lake.js';
 
-const CLOCK = new Date('2026-11-18T04:00:00Z');
+const CLOCK = new Date('2026-11-16T04:00:00Z');
 const NEXT = new Date('2026-11-19T05:00:00Z');
 const WORLD = { vehicles: 1500, seed: 3 };
 
@@ -50,8 +50,8 @@ describe('the figures at the top', () => {
     const counted: [string, string, string][] = [
       ['Active lots', 'select count(*) from {lots} where not archived', 'active'],
       [
-        'Sold in 30 days',
-        "select count(*) from {sales} where outcome = 'sold' and sale_date between timestamptz '@' - interval 30 day and timestamptz '@'",
+        'Sold since 16 Nov',
+        `select count(*) from {sales} where outcome = 'sold' and sale_date between timestamptz '${CLOCK.toISOString()}' and timestamptz '@'`,
         'sold',
       ],
       ['Auctions to come', "select count(*) from {sales} where outcome = 'upcoming'", 'upcoming'],
@@ -73,17 +73,19 @@ describe('the figures at the top', () => {
     });
   });
 
-  it('give the median price and the sell-through of the last 30 days', async () => {
+  it('give the median price of the last 30 days, and the sell-through since the sources are observed', async () => {
     const [row] = await ask(
       'current',
-      `select median(price) as price, count(*) filter (where outcome = 'sold') /
-         count(*) filter (where outcome in ('sold', 'not_sold', 'on_approval')) as share
+      `select median(price) as price,
+         count(*) filter (where outcome = 'sold' and sale_date >= '${CLOCK.toISOString()}') /
+         count(*) filter (where outcome in ('sold', 'not_sold', 'on_approval') and sale_date >= '${CLOCK.toISOString()}')
+           as share
        from {sales}
        where sale_date between timestamptz '${NEXT.toISOString()}' - interval 30 day and timestamptz '${NEXT.toISOString()}'`,
     );
     const tiles = tilesOf(document);
     expect(tiles.get('Median price, 30 days')?.value).toBe(`$${english(Math.round(Number(row?.price)))}`);
-    expect(tiles.get('Sell-through, 30 days')?.value).toBe(`${(Number(row?.share) * 100).toFixed(1)}%`);
+    expect(tiles.get('Sell-through since 16 Nov')?.value).toBe(`${(Number(row?.share) * 100).toFixed(1)}%`);
   });
 });
 
@@ -92,12 +94,17 @@ describe('the numbers behind the charts', () => {
     const rows = await ask('current', 'select * from {sell_through} order by domain_id, month');
     const table = tableOf(document, 'Share of offered lots that are sold, by source');
     expect(table.map((row) => [row[2], row[3]])).toEqual(
-      rows.map((row) => [english(row.lots_offered), english(row.lots_sold)]),
+      rows.map((row) =>
+        row.observed === 'none' ? ['–', '–'] : [english(row.lots_offered), english(row.lots_sold)],
+      ),
     );
+    expect(rows.filter(({ observed }) => observed === 'none').length).toBeGreaterThan(5);
     for (const [i, row] of rows.entries())
       expect(table[i]?.[4]).toBe(
         row.sell_through === null
-          ? `too few (${row.lots_offered})`
+          ? row.observed === 'none'
+            ? 'not observed'
+            : `too few (${row.lots_offered})`
           : `${(Number(row.sell_through) * 100).toFixed(1)}%`,
       );
   });

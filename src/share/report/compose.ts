@@ -7,7 +7,7 @@ import { sayAlarm, sayDrift, sayRejected } from './read-alarms.js';
 import { type Headline, WINDOW_DAYS } from './read-headline.js';
 import { POOLED_GROUPS } from './read-market.js';
 import type { ReportData } from './read-report.js';
-import { sellingSection } from './selling-section.js';
+import { sellingSection, sinceWhen } from './selling-section.js';
 import { trendsSection } from './trends-section.js';
 
 /**
@@ -33,8 +33,8 @@ export function compose(data: ReportData, dictionary?: string): Page {
     state: alarms === 0 ? 'No alarms in the data.' : `${plural(alarms, 'alarm')} in the data.`,
     tiles: tilesOf(headline, before),
     sections: [
-      trendsSection(data.trends),
-      sellingSection(data.sellThrough, data.attempts, data.waiting),
+      trendsSection(data.trends, headline.at),
+      sellingSection(data, headline.at),
       damageSection(data.damages, data.titles),
       placeSection(data.regions),
       inspectionSection(data.parts),
@@ -48,15 +48,21 @@ export function compose(data: ReportData, dictionary?: string): Page {
 }
 
 function tilesOf(now: Headline, before: Headline | undefined): Tile[] {
-  const arrived = `New on ${day(now.at).replace(/ \d{4}$/, '')}`;
+  const short = (at: Date): string => day(at).replace(/ \d{4}$/, '');
+  const arrived = `New on ${short(now.at)}`;
+  const since = now.observedFrom === undefined ? undefined : `since ${short(now.observedFrom)}`;
   return [
     tile('Active lots', count(now.activeLots), change(now.activeLots, before?.activeLots, counted)),
     now.newLots === null
       ? { name: arrived, value: 'first day', isWord: true, change: 'all lots are new' }
       : tile(arrived, count(now.newLots), `and ${count(now.leftLots)} left`),
-    tile(`Sold in ${WINDOW_DAYS} days`, count(now.sold), change(now.sold, before?.sold, counted)),
+    tile(
+      `Sold ${since ?? `in ${WINDOW_DAYS} days`}`,
+      count(now.sold),
+      change(now.sold, before?.sold, counted),
+    ),
     rated(
-      `Sell-through, ${WINDOW_DAYS} days`,
+      `Sell-through${since === undefined ? `, ${WINDOW_DAYS} days` : ` ${since}`}`,
       now.sellThrough,
       percent,
       plural(now.offered, 'lot'),
@@ -100,10 +106,11 @@ const dollars = (difference: number): string => `${sign(difference)}${usd(Math.a
 const points = (difference: number): string =>
   `${sign(difference)}${(Math.abs(difference) * 100).toFixed(1)} points`;
 
-const readingOf = ({ headline: { minimumGroup }, inventory }: ReportData): string[] => [
+const readingOf = ({ headline: { minimumGroup }, inventory, observed }: ReportData): string[] => [
   `Sources: ${list([...new Set(inventory.map(({ source }) => source))]) || 'none yet'}. Prices are in US dollars; encar.com lists cars at asking prices, which count as no price but under claims, where it is said.`,
   'Everything here is read from one snapshot of the lake, which a run published whole. Days and months are those of UTC, and “now” is the start of that run.',
   'A price is what a lot was sold for, and counts only once the result is settled: 12 hours after the auction, when the archive feed confirms it, or at the Buy Now price. A sale that a later auction undid, an amount of zero and a bid so far are no prices.',
+  `${sinceWhen(observed)} Lots that were sold before had left the feed by then, and those that were not had stayed. So shares and counts of sold lots rest on auctions that were observed; a month of which nothing was is left out. A sale after which the vehicle was soon offered again did not hold.`,
   `A statistic of fewer than ${minimumGroup} values is not shown: “too few” stands in its place, with their number. A ratio to sound lots over all models together needs ${minimumGroup * POOLED_GROUPS} prices. A dash says that nothing is known.`,
   'The command lotlake describe lists the columns of each table behind these figures, lotlake query answers questions to them, and docs/marts.md of lotlake has the rules in full.',
 ];

@@ -52,6 +52,14 @@ export const day = (date: Date): string => short(dayFormat.format(date));
 /** A month of UTC, such as Nov 2026. */
 export const month = (date: Date): string => monthFormat.format(date);
 
+/** Whether a month is not over, or not even begun, at an instant. */
+export const isUnfinished = (at: Date, now: Date): boolean =>
+  Date.UTC(at.getUTCFullYear(), at.getUTCMonth() + 1) > now.getTime();
+
+/** A month of UTC that says where it is not over, such as Nov 2026, so far. */
+export const monthSoFar = (at: Date, now: Date): string =>
+  isUnfinished(at, now) ? `${month(at)}, so far` : month(at);
+
 /** An instant, such as 21 Nov 2026, 04:00 UTC. */
 export const instant = (date: Date): string => `${short(instantFormat.format(date))} UTC`;
 

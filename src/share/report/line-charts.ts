@@ -7,6 +7,8 @@ export interface LinePoint {
   readonly series: string;
   readonly at: Date;
   readonly value: Maybe;
+  /** Whether more can come to it, because its month is not over. */
+  readonly isUnfinished?: boolean;
   /** Panel of a chart of small multiples. */
   readonly panel?: string;
 }
@@ -117,6 +119,13 @@ function lineMarks(points: readonly LinePoint[], facet: object = {}): Plot.Marki
   const channels = { x: 'at', y: 'value', z: 'series', ...facet };
   return [
     Plot.line(points, { ...channels, stroke: 'series', strokeWidth: 2 }),
-    Plot.dot(points, { ...channels, fill: 'series', symbol: 'series', r: 2.6 }),
+    Plot.dot(
+      points.filter((point) => point.isUnfinished !== true),
+      { ...channels, fill: 'series', symbol: 'series', r: 2.6 },
+    ),
+    Plot.dot(
+      points.filter((point) => point.isUnfinished === true),
+      { ...channels, fill: 'var(--paper)', stroke: 'series', symbol: 'series', r: 3 },
+    ),
   ];
 }

@@ -148,6 +148,9 @@ const SHAPES: Readonly<Record<LegendItem['symbol'], string>> = {
 const legendItem = ({ name, fill, symbol }: LegendItem): Html =>
   html`<li><svg viewBox="-6 -6 12 12" aria-hidden="true"><path d="${SHAPES[symbol]}" fill="${fill}" stroke="${symbol === 'ring' ? 'var(--ink)' : 'none'}"></path></svg>${name}</li>`;
 
+/** How the charts mark a month that is not over. */
+export const UNFINISHED: LegendItem = { name: 'month so far', fill: 'var(--paper)', symbol: 'ring' };
+
 /** The legend of named series, with the colours and symbols that the charts give them. */
 export function legendOf(names: readonly string[]): LegendItem[] {
   return names.map((name, i) => ({

@@ -5,6 +5,8 @@ import { type Maybe, maybe } from './format.js';
 /** Days back from the run that the figures on sales look. */
 export const WINDOW_DAYS = 30;
 
+const DAY = 86_400_000;
+
 /** The figures at the top of a report, as one snapshot has them. */
 export interface Headline {
   /** Start of the run that made the snapshot. */
@@ -15,6 +17,8 @@ export interface Headline {
   readonly newLots: Maybe;
   /** Lots that were seen to have left on the last day. */
   readonly leftLots: Maybe;
+  /** From when on `sold` and `offered` count, where that is less than `WINDOW_DAYS` ago because a source was not observed before. */
+  readonly observedFrom: Date | undefined;
   readonly sold: number;
   readonly offered: number;
   /** Null where fewer than `minimumGroup` were offered. */
@@ -38,32 +42,41 @@ const SQL = `
       from inventory_daily
       where day = (select max(day) from inventory_daily)
     ),
+    observed as (
+      select max(observed_from) as observed_from from observed_spans where domain_id <> 12
+    ),
     recent as (
       select
-        count(*) filter (where outcome = 'sold') as sold,
-        count(*) filter (where outcome in ('sold', 'not_sold', 'on_approval')) as offered,
+        count(*) filter (where outcome = 'sold' and is_observed and sale_date >= observed_from) as sold,
+        count(*) filter (
+          where outcome in ('sold', 'not_sold', 'on_approval') and is_observed and sale_date >= observed_from
+        ) as offered,
         count(price) as priced,
         median(price) as price_median
-      from sales
+      from sales, observed
       where sale_date > (select run_at from last_run) - interval ${WINDOW_DAYS} day
         and sale_date <= (select run_at from last_run)
     ),
     coming as (
       select count(*) as upcoming from sales where outcome = 'upcoming'
     )
-  select * from last_run, last_day, recent, coming`;
+  select * from last_run, last_day, observed, recent, coming`;
 
 /** Reads the figures from a snapshot whose tables are there by name. */
 export async function readHeadline(connection: DuckDBConnection): Promise<Headline> {
   const found = await row(connection, SQL);
   const minimumGroup = Number(found.minimum_group);
   const [sold, offered, priced] = [Number(found.sold), Number(found.offered), Number(found.priced)];
+  const at = new Date(String(found.run_at instanceof Date ? found.run_at.toISOString() : found.run_at));
+  const observedFrom = found.observed_from instanceof Date ? found.observed_from : undefined;
+  const isShorter = observedFrom !== undefined && at.getTime() - observedFrom.getTime() < WINDOW_DAYS * DAY;
   return {
-    at: new Date(String(found.run_at instanceof Date ? found.run_at.toISOString() : found.run_at)),
+    at,
     minimumGroup,
     activeLots: maybe(found.active_lots),
     newLots: maybe(found.new_lots),
     leftLots: maybe(found.left_lots),
+    observedFrom: isShorter ? observedFrom : undefined,
     sold,
     offered,
     sellThrough: offered < minimumGroup || offered === 0 ? null : sold / offered,

@@ -72,6 +72,8 @@ export interface Attempt {
   readonly attempt: number;
   readonly reached: number;
   readonly sold: number;
+  /** Sales that did not hold, because the vehicle was offered again as another lot. */
+  readonly offeredAgain: number;
   readonly share: Maybe;
   readonly compared: number;
   readonly ratioToFirst: Maybe;
@@ -88,6 +90,7 @@ export async function readAttempts(connection: DuckDBConnection): Promise<readon
     attempt: Number(row.attempt),
     reached: Number(row.lots_reached),
     sold: Number(row.lots_sold),
+    offeredAgain: Number(row.offered_again_lots),
     share: maybe(row.sold_share),
     compared: Number(row.compared_lots),
     ratioToFirst: maybe(row.price_ratio_to_first_median),

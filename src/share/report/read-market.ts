@@ -50,12 +50,41 @@ export async function readTrends(connection: DuckDBConnection): Promise<readonly
   }));
 }
 
+/** Since when a source is observed. */
+export interface Observed {
+  readonly source: string;
+  /** Whether it sells by auction. */
+  readonly isAuction: boolean;
+  readonly since: Date;
+  /** How often it was not observed for some days since then. */
+  readonly breaks: number;
+}
+
+/** Since when each source is observed, as far as it is. */
+export async function readObserved(connection: DuckDBConnection): Promise<readonly Observed[]> {
+  const found = await rows(
+    connection,
+    `select domain_id, domain_name, min(observed_from) as since, max(span) - 1 as breaks
+     from observed_spans
+     group by domain_id, domain_name
+     order by domain_id`,
+  );
+  return found.map((row) => ({
+    source: source(row.domain_name),
+    isAuction: Number(row.domain_id) !== 12,
+    since: dateOf(row.since),
+    breaks: Number(row.breaks),
+  }));
+}
+
 /** Attempts and sales of a month at one source. */
 export interface SellThroughPoint {
   readonly source: string;
   readonly month: Date;
-  readonly offered: number;
-  readonly sold: number;
+  /** How much of the month was observed; nothing is known of offers and sales where none was. */
+  readonly observed: 'whole' | 'part' | 'none';
+  readonly offered: Maybe;
+  readonly sold: Maybe;
   readonly share: Maybe;
   readonly share3m: Maybe;
 }
@@ -71,8 +100,9 @@ export async function readSellThrough(connection: DuckDBConnection): Promise<rea
   return found.map((row) => ({
     source: source(row.domain_name),
     month: dateOf(row.month),
-    offered: Number(row.lots_offered),
-    sold: Number(row.lots_sold),
+    observed: row.observed === 'whole' || row.observed === 'part' ? row.observed : 'none',
+    offered: maybe(row.lots_offered),
+    sold: maybe(row.lots_sold),
     share: maybe(row.sell_through),
     share3m: maybe(row.sell_through_3m),
   }));

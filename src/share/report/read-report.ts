@@ -19,8 +19,10 @@ import {
 } from './read-lots.js';
 import {
   type Kind,
+  type Observed,
   type Region,
   readDamages,
+  readObserved,
   readRegions,
   readSellThrough,
   readTitles,
@@ -43,6 +45,8 @@ export interface ReportData {
   readonly headline: Headline;
   /** The figures of the run before, where its snapshot is kept. */
   readonly before: Headline | undefined;
+  /** Since when the sources are observed. */
+  readonly observed: readonly Observed[];
   readonly trends: readonly TrendPoint[];
   readonly sellThrough: readonly SellThroughPoint[];
   readonly attempts: readonly Attempt[];
@@ -59,7 +63,7 @@ export interface ReportData {
 }
 
 /** What the figures at the top are made of. */
-const HEADLINE_TABLES = ['runs', 'sales', 'inventory_daily'] as const;
+const HEADLINE_TABLES = ['runs', 'sales', 'inventory_daily', 'observed_spans'] as const;
 
 const TABLES = [
   ...HEADLINE_TABLES,
@@ -98,6 +102,7 @@ export async function readReport(config: Config): Promise<ReportData> {
       manifest,
       headline,
       before: await readBefore(config, connection, manifest),
+      observed: await readObserved(connection),
       trends: await readTrends(connection),
       sellThrough: await readSellThrough(connection),
       attempts: await readAttempts(connection),

@@ -1,43 +1,76 @@
-import { count, days, month, orTooFew, percent, plural, ratio, wholePercent } from './format.js';
+import {
+  count,
+  day,
+  days,
+  isUnfinished,
+  list,
+  month,
+  monthSoFar,
+  orTooFew,
+  percent,
+  plural,
+  ratio,
+  wholePercent,
+} from './format.js';
 import { fromFirst, lines } from './line-charts.js';
-import { type Figure, legendOf, type Section } from './page.js';
+import { type Figure, legendOf, type Section, UNFINISHED } from './page.js';
 import type { Attempt, Waiting } from './read-lots.js';
-import type { SellThroughPoint } from './read-market.js';
+import type { Observed, SellThroughPoint } from './read-market.js';
+import type { ReportData } from './read-report.js';
 import { bars, ranges } from './row-charts.js';
 
 const unique = (values: readonly string[]): string[] => [...new Set(values)];
 
 /** How many of the lots that are offered are sold, month by month, and attempt by attempt. */
 export function sellingSection(
-  points: readonly SellThroughPoint[],
-  attempts: readonly Attempt[],
-  waiting: readonly Waiting[],
+  {
+    sellThrough: points,
+    attempts,
+    waiting,
+    observed,
+  }: Pick<ReportData, 'sellThrough' | 'attempts' | 'waiting' | 'observed'>,
+  now: Date,
 ): Section {
+  const since = sinceWhen(observed.filter(({ isAuction }) => isAuction));
   return {
     id: 'selling',
     title: 'Selling',
     lead: 'How many of the lots that are put up are sold, what happens to those that come back, and how long they stand. The last weeks rise as sellers agree to bids that are still on approval.',
-    figures: [sellThrough(points), relisting(attempts), timeToSale(waiting)],
+    figures: [sellThrough(points, since, now), relisting(attempts), timeToSale(waiting)],
   };
 }
 
-function sellThrough(points: readonly SellThroughPoint[]): Figure {
+/** Since when sources are observed, in a sentence or a few. */
+export function sinceWhen(observed: readonly Observed[]): string {
+  if (observed.length === 0) return 'No source is observed yet.';
+  const days = unique(observed.map(({ since }) => day(since)));
+  const texts = days.map((from) => {
+    const names = observed.filter(({ since }) => day(since) === from).map((of) => of.source);
+    return `${list(names)} ${names.length === 1 ? 'is' : 'are'} observed since ${from}`;
+  });
+  const broken = observed.filter(({ breaks }) => breaks > 0).map((of) => of.source);
+  return `${texts.join('; ')}${broken.length === 0 ? '' : `, with breaks at ${list(broken)}`}.`;
+}
+
+function sellThrough(points: readonly SellThroughPoint[], since: string, now: Date): Figure {
   const title = 'Share of offered lots that are sold, by source';
+  const note = `${since} No share is known of months before that. Each point is the month and the two before it together, as far as they were observed.`;
   const drawn = points.filter(({ share3m }) => share3m !== null);
   const numbers = {
     head: ['Source', 'Month', '>Offered', '>Sold', '>Share', '>Share, 3 months'],
     rows: points.map((point) => [
       point.source,
-      month(point.month),
+      monthOf(point, now),
       count(point.offered),
       count(point.sold),
-      orTooFew(point.share, point.offered, percent),
+      point.observed === 'none' ? 'not observed' : orTooFew(point.share, point.offered, percent),
       percent(point.share3m),
     ]),
   };
   if (unique(drawn.map(({ month: at }) => at.toISOString())).length < 2)
     return {
       title,
+      note,
       words: 'No source has enough results in two months yet.',
       numbers: points.length === 0 ? undefined : numbers,
     };
@@ -46,6 +79,7 @@ function sellThrough(points: readonly SellThroughPoint[]): Figure {
       series: source,
       at,
       value: share3m,
+      isUnfinished: isUnfinished(at, now),
     })),
     {
       id: 'chart-sell-through',
@@ -62,12 +96,16 @@ function sellThrough(points: readonly SellThroughPoint[]): Figure {
   );
   return {
     title,
-    note: 'Each point is the month and the two before it together.',
-    legend: legendOf(unique(points.map(({ source }) => source))),
+    note,
+    legend: [...legendOf(unique(points.map(({ source }) => source))), UNFINISHED],
     chart,
     numbers,
   };
 }
+
+/** A month that says how much of it counts. */
+const monthOf = ({ month: at, observed }: SellThroughPoint, now: Date): string =>
+  observed === 'part' && !isUnfinished(at, now) ? `${month(at)}, in part` : monthSoFar(at, now);
 
 function relisting(attempts: readonly Attempt[]): Figure {
   const title = 'Lots that are sold at each attempt';
@@ -89,15 +127,24 @@ function relisting(attempts: readonly Attempt[]): Figure {
   );
   return {
     title,
-    note: 'A lot that comes back more than three days later is at its next attempt.',
+    note: 'Of auctions that were observed. A lot that comes back more than three days later is at its next attempt. Offered again are sales that did not hold, because the vehicle soon came back as another lot.',
     chart,
     numbers: {
-      head: ['Source', '>Attempt', '>Lots', '>Sold', '>Share', '>Price against first attempt'],
+      head: [
+        'Source',
+        '>Attempt',
+        '>Lots',
+        '>Sold',
+        '>Offered again',
+        '>Share',
+        '>Price against first attempt',
+      ],
       rows: attempts.map((row) => [
         row.source,
         count(row.attempt),
         count(row.reached),
         count(row.sold),
+        count(row.offeredAgain),
         orTooFew(row.share, row.reached, percent),
         orTooFew(row.ratioToFirst, row.compared, ratio),
       ]),

@@ -1,22 +1,22 @@
-import { count, list, month, orTooFew, usd } from './format.js';
+import { count, isUnfinished, list, month, monthSoFar, orTooFew, usd } from './format.js';
 import { fromFirst, panels } from './line-charts.js';
-import { type Figure, legendOf, type Section } from './page.js';
+import { type Figure, legendOf, type Section, UNFINISHED } from './page.js';
 import type { TrendPoint } from './read-market.js';
 
 const unique = (values: readonly string[]): string[] => [...new Set(values)];
 
 /** Prices of the most traded models over time. */
-export function trendsSection(points: readonly TrendPoint[]): Section {
+export function trendsSection(points: readonly TrendPoint[], now: Date): Section {
   const models = unique(points.map(({ model }) => model));
   return {
     id: 'trends',
     title: 'Price trends',
     lead: 'The models with most prices, by source. Each point is the median price of the month and the two before it together, so that one odd month does not make a trend. Prices are US dollars, what the lots were sold for.',
-    figures: [trends(points, models)],
+    figures: [trends(points, models, now)],
   };
 }
 
-function trends(points: readonly TrendPoint[], models: readonly string[]): Figure {
+function trends(points: readonly TrendPoint[], models: readonly string[], now: Date): Figure {
   const title = 'Three-month median price of the most traded models';
   const drawn = points.filter(({ median }) => median !== null);
   if (unique(drawn.map(({ month: at }) => at.toISOString())).length < 2)
@@ -28,6 +28,7 @@ function trends(points: readonly TrendPoint[], models: readonly string[]): Figur
       series: source,
       at,
       value: median,
+      isUnfinished: isUnfinished(at, now),
     })),
     {
       id: 'chart-trends',
@@ -39,14 +40,15 @@ function trends(points: readonly TrendPoint[], models: readonly string[]): Figur
   );
   return {
     title,
-    legend: legendOf(sources),
+    note: 'Prices of sales before a source was observed are those of lots that were still in the feed.',
+    legend: [...legendOf(sources), UNFINISHED],
     chart,
     numbers: {
       head: ['Model', 'Source', 'Month', '>Prices in 3 months', '>Median'],
       rows: points.map((point) => [
         point.model,
         point.source,
-        month(point.month),
+        monthSoFar(point.month, now),
         count(point.prices),
         orTooFew(point.median, point.prices, usd),
       ]),
