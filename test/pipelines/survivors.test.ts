@@ -1,0 +1,117 @@
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { readModels } from '../../src/model/model-files.js';
+import { createWorld } from '../../src/sandbox/index.js';
+import { type Document, figureOf, nightOf, reportOf, tableOf } from '../share/report-lake.js';
+import { bareDuckDb, temporaryFolder } from './support.js';
+import { recordsOf } from './world-oracle.js';
+
+/** What was sold before this is not in the feed, as if it had been archived before lotlake began. */
+const BEGIN = new Date('2026-11-20T00:00:00Z');
+const NIGHTS = [0, 2, 4].map((days) => new Date(BEGIN.getTime() + days * 86_400_000));
+const SOLD = 6;
+const TITLE = 'Share of offered lots that are sold, by source';
+
+interface Feed {
+  readonly lots: readonly { readonly status: { id: number } | null; readonly sale_date: string | null }[];
+}
+
+/** The vehicles of a clock without lots that were sold before the first night, and without those that had no others. */
+function survivors(clock: Date): object[] {
+  const isLeft = ({ status, sale_date }: Feed['lots'][number]): boolean =>
+    status?.id !== SOLD ||
+    sale_date === null ||
+    Date.parse(`${sale_date.slice(0, 10)}T00:00:00Z`) >= BEGIN.getTime();
+  return (recordsOf(createWorld({ vehicles: 700, clock })) as Feed[])
+    .map((vehicle) => ({ ...vehicle, lots: vehicle.lots.filter(isLeft) }))
+    .filter(({ lots }) => lots.length > 0);
+}
+
+const folder = temporaryFolder();
+let duck: Awaited<ReturnType<typeof bareDuckDb>>;
+let document: Document;
+beforeAll(async () => {
+  for (const now of NIGHTS) await nightOf(folder.path, survivors(now), now);
+  ({ document } = await reportOf(folder.path));
+  duck = await bareDuckDb();
+}, 300_000);
+afterAll(() => {
+  duck.close();
+  folder.remove();
+});
+
+const ask = (sql: string) =>
+  duck.query(
+    sql.replaceAll(
+      /\{(\w+)\}/g,
+      (_, table) => `'${join(folder.path, 'lake', 'current', table, '**', '*.parquet')}'`,
+    ),
+  );
+
+describe('a feed whose lots that were sold before the first night are gone', () => {
+  it('knows offers of earlier months, of which none was sold', async () => {
+    const [known] =
+      await ask(`select count(*)::int as attempts, count(*) filter (where outcome = 'sold')::int as sold
+      from {sales} where sale_date < '${BEGIN.toISOString()}'`);
+    expect(known?.attempts).toBeGreaterThan(100);
+    expect(known?.sold).toBe(0);
+  });
+
+  it('has no rate and no count of sales for a month that nobody observed, in no mart', async () => {
+    let monthly = 0;
+    for (const { name } of readModels()) {
+      const columns = (await ask(`describe select * from {${name}}`)).map(({ column_name }) =>
+        String(column_name),
+      );
+      if (!columns.includes('month')) continue;
+      monthly += 1;
+      const figures = columns.filter((column) => /offered|unresolved|lots_|_sold$|sell_through/.test(column));
+      const found = await ask(
+        `select cast(month as varchar) as month, observed, ${figures
+          .filter((column) => !column.startsWith('priced_'))
+          .join(', ')} from {${name}}`,
+      );
+      const early = found.filter(({ month }) => String(month) < '2026-11');
+      expect(early.length, name).toBeGreaterThan(3);
+      for (const { month: _, observed, ...row } of early) {
+        expect(observed, name).toBe('none');
+        expect(new Set(Object.values(row)), name).toEqual(new Set([null]));
+      }
+      const now = found.filter(({ month }) => month === '2026-11-01');
+      expect(new Set(now.map(({ observed }) => observed)), name).toEqual(new Set(['part']));
+    }
+    expect(monthly).toBe(2);
+  });
+
+  it('counts in every rate what was observed, and says since when', async () => {
+    const [expected] =
+      await ask(`select count(*)::int as offered, count(*) filter (where outcome = 'sold')::int as sold
+      from {sales} where outcome in ('sold', 'not_sold', 'on_approval')
+        and sale_date >= '${BEGIN.toISOString()}' and sale_date < '${NIGHTS[2]?.toISOString()}'`);
+    expect(expected?.sold).toBeGreaterThan(5);
+    expect(expected?.offered).toBeGreaterThan(Number(expected?.sold));
+    const sums = (offered: string, sold: string, mart: string) =>
+      ask(`select sum(${offered})::int as offered, sum(${sold})::int as sold from {${mart}}`);
+    expect(await sums('lots_offered', 'lots_sold', 'sell_through')).toEqual([expected]);
+    expect(await sums('lots_offered', 'lots_sold', 'price_trends')).toEqual([expected]);
+    expect(await sums('lots_offered', 'lots_sold', 'seller_types')).toEqual([expected]);
+    expect(await sums('lots_reached', 'lots_sold', 'relisting')).toEqual([expected]);
+    const since = await ask(`select distinct epoch_ms(observed_since)::double as since from {relisting}
+      union select distinct epoch_ms(observed_since)::double from {reserve_gap}
+      union select distinct epoch_ms(observed_since)::double from {seller_types}`);
+    expect(since).toEqual([{ since: NIGHTS[0]?.getTime() }]);
+  });
+
+  it('is told in the report without a line over these months', () => {
+    const figure = figureOf(document, TITLE);
+    expect(figure.querySelector('.chart')).toBe(null);
+    expect(figure.textContent).toContain('observed since 20 Nov 2026');
+    const rows = tableOf(document, TITLE);
+    const early = rows.filter(([, month]) => month !== 'Nov 2026, so far');
+    expect(early.length).toBeGreaterThan(4);
+    expect(new Set(early.map((row) => row.slice(2).join(' ')))).toEqual(new Set(['– – not observed –']));
+    expect(rows.filter(([, month]) => month === 'Nov 2026, so far').map((row) => row[4])).not.toContain(
+      'not observed',
+    );
+  });
+});
