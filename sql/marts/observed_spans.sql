@@ -1,26 +1,36 @@
-with source_lots as (
-    select domain_id, max(trim(domain_name)) as domain_name, min(first_seen_at) as first_seen_at
+with source_names as (
+    select domain_id, max(trim(domain_name)) as domain_name from lots group by domain_id
+),
+source_vehicles as (
+    -- a vehicle on several sources comes with all its lots, also those of a source that the key lacks: of a source itself
+    -- tell the vehicles that stand there alone
+    select vehicle_id, min(domain_id) as domain_id, min(first_seen_at) as first_seen_at
     from lots
-    where domain_id is not null
-    group by domain_id
+    where vehicle_id is not null and domain_id is not null
+    group by vehicle_id
+    having min(domain_id) = max(domain_id)
+),
+sources as (
+    select domain_id, min(first_seen_at) as first_seen_at from source_vehicles group by domain_id
 ),
 looks as (
     -- passes that showed a source: walked whole, and not refused to the key meanwhile
     select
-        source_lots.domain_id,
-        source_lots.domain_name,
+        sources.domain_id,
+        source_names.domain_name,
         passes.started_at,
         case when passes.kind = 'full' then passes.started_at end as full_at
-    from source_lots
-    inner join passes on passes.started_at >= source_lots.first_seen_at
+    from sources
+    inner join source_names on source_names.domain_id = sources.domain_id
+    inner join passes on passes.started_at >= sources.first_seen_at
     where passes.stream = 'cars'
         and passes.state = 'sealed'
         and passes.kind in ('full', 'window')
         and case
             when passes.sources is null then passes.complete
-            else array_contains(passes.sources, cast(source_lots.domain_id as string))
+            else array_contains(passes.sources, cast(sources.domain_id as string))
         end
-        and not coalesce(array_contains(passes.hidden, cast(source_lots.domain_id as string)), false)
+        and not coalesce(array_contains(passes.hidden, cast(sources.domain_id as string)), false)
 ),
 in_order as (
     select

@@ -89,6 +89,10 @@ const archiving = fc.record({
   buyNow: fewAmounts,
 });
 const DAY = 24 * HOUR;
+const empty = {
+  ...{ status: null, saleDate: null, finalBid: null, finalBidAt: null, buyNow: null, archived: false },
+  ...{ lastSeen: null, main: null, second: null, km: null, repair: null, before: null },
+};
 const unknown = { manufacturer: null, model: null, generation: null };
 const models = [
   ...[1, 2, 3, 4, 5].map(() => ({ manufacturer: 1, model: 11 })),
@@ -119,7 +123,13 @@ const world: fc.Arbitrary<OracleWorld> = fc
     least: 5,
     relistingDays: 30,
     spans: SPANS,
-    lots: lots.map((lot, id): OracleLot => ({ id, ...lot })),
+    lots: [
+      ...lots.map((lot, id): OracleLot => ({ id, ...lot })),
+      // Vehicles of one source each, which tell that it is there.
+      ...[1, 3, 12].map(
+        (domain): OracleLot => ({ ...empty, id: 900 + domain, vehicle: 900 + domain, domain }),
+      ),
+    ],
     prices: prices.flatMap((price, id): OraclePrice[] => (price.lot < lots.length ? [{ id, ...price }] : [])),
     archivings,
     // The last ones are not known.

@@ -49,4 +49,16 @@ describe('a lake that was made before a column was known', () => {
     expect(after).toEqual(before.map((row) => ({ ...row, lot_count: null })));
     expect(result.manifest.tables.statistics?.columns.map(({ name }) => name)).toContain('lot_count');
   });
+
+  it('keeps its passes and runs, of which nobody noted the sources and the days', async () => {
+    for (const column of ['sources', 'hidden']) await forget(stage.output, 'passes', column);
+    await forget(stage.output, 'runs', 'relisting_days');
+    const before = await readLake(stage.output);
+    await stage.run(incremental, { minutes: 60 });
+    const after = await readLake(stage.output);
+    const passes = rowsOf(before, 'passes').map((row) => ({ ...row, sources: null, hidden: null }));
+    expect(rowsOf(after, 'passes')).toEqual(expect.arrayContaining(passes));
+    const days = rowsOf(after, 'runs').map(({ relisting_days }) => relisting_days);
+    expect(days.sort()).toEqual([30, null, null]);
+  });
 });
