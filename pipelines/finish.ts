@@ -1,6 +1,7 @@
 import { mkdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
+import type { DuckDBConnection } from '@duckdb/node-api';
 import { killPoint } from '../src/config/kill-point.js';
 import { messageOf } from '../src/config/lotlake-error.js';
 import { compareFiles, type FileUse } from '../src/lake/disk-use.js';
@@ -12,7 +13,7 @@ import { assertTests, runDataTests, type TestResult } from '../src/model/data-te
 import { keepFailedRows } from '../src/model/failed-rows.js';
 import { type ModelResult, runModels } from '../src/model/run-models.js';
 import { sealSnapshot, switchCurrent } from '../src/publish/publish.js';
-import { inWarehouse } from '../src/publish/warehouse.js';
+import { commentViews, inWarehouse, readViews } from '../src/publish/warehouse.js';
 import type { BaseState, Evidence, MergeContext, TableCounts } from '../src/reconcile/context.js';
 import {
   type ClosingRow,
@@ -23,8 +24,9 @@ import {
 } from '../src/reconcile/own-rows.js';
 import { reconcile } from '../src/reconcile/reconcile.js';
 import { ReconcileError } from '../src/reconcile/reconcile-error.js';
-import { PARQUET } from '../src/reconcile/write.js';
+import { parquetOf } from '../src/reconcile/write.js';
 import { streamNames } from '../src/service/streams.js';
+import { dictionary } from '../src/share/dictionary.js';
 import { type Balance, balance } from './balance.js';
 import type { LoadedPass } from './extract-stream.js';
 import { recordFingerprints } from './fingerprints.js';
@@ -99,6 +101,7 @@ export async function reconcileInto(
     schemas: job.schemas,
     stage: options.stage,
     target: options.target,
+    snapshot: job.runId,
     base: options.base,
     evidence: options.evidence,
     shrinkGuard: job.config.shrinkGuard,
@@ -274,12 +277,21 @@ async function modelAndTest(
   return inWarehouse(job.session, target, async (second) => {
     const { alone } = job.session;
     const beside = [second];
-    const models = await runModels(connection, { ...job.modelling, target, parquet: PARQUET, beside, alone });
+    const parquet = (mart: string): string => parquetOf(mart, { snapshot: job.runId });
+    const models = await runModels(connection, { ...job.modelling, target, parquet, beside, alone });
+    await describeWarehouse(connection);
     const tests = await runDataTests(connection, job.modelling, beside, alone);
     const run = { run_id: job.runId, pipeline: job.pipeline, started_at: job.startedAt.toISOString() };
     await keepFailedRows(connection, tests, run, job.layout.failedTests);
     return { models, tests };
   });
+}
+
+/** Says in the database of a snapshot itself what its tables and columns mean. */
+async function describeWarehouse(connection: DuckDBConnection): Promise<void> {
+  const views = await readViews(connection);
+  const entries = dictionary({ tables: views, marts: views }).filter(({ name }) => name in views);
+  await commentViews(connection, entries);
 }
 
 /** Ends the run where the user wants it to. A signal is heard between two turns of the event loop. */

@@ -1,12 +1,10 @@
 #!/usr/bin/env node
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import yargs, { type Argv } from 'yargs';
 import { hideBin } from 'yargs/helpers';
 import type { ConfigInput } from '../config/config.js';
 import { ConfigError } from '../config/config-error.js';
 import { LotlakeError } from '../config/lotlake-error.js';
-import { packageRoot } from '../config/package-root.js';
+import { version } from '../config/version.js';
 import type { Choice } from '../lake/snapshots.js';
 import { DEFAULT_MAX_BYTES, exportFormats, exportProfiles } from '../share/export/request.js';
 import { formats } from '../share/formats.js';
@@ -306,7 +304,7 @@ const cli = yargs(hideBin(process.argv))
   )
   .demandCommand(1, 'name a command')
   .strict()
-  .version(String(JSON.parse(readFileSync(join(packageRoot, 'package.json'), 'utf8')).version))
+  .version(version)
   .wrap(Math.min(110, process.stdout.columns ?? 110))
   .fail((message, error, args) => {
     if (error !== undefined && error !== null) throw error;

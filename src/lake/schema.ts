@@ -28,6 +28,11 @@ export const HISTORY: readonly Column[] = [
   { name: 'run_id', type: 'VARCHAR' },
 ];
 
+/** Columns of a table that reconcile fills: state, then history. */
+export function ownColumns({ gone }: Pick<LakeTable, 'gone'>): readonly Column[] {
+  return [...STATE[gone], ...HISTORY];
+}
+
 /** Columns of a lake table. */
 export interface TableSchema {
   readonly table: LakeTable;
@@ -45,6 +50,6 @@ export async function describeTable(connection: DuckDBConnection, table: LakeTab
   const content = described
     .map((row) => ({ name: String(row.column_name), type: String(row.column_type) }))
     .filter((column) => !column.name.startsWith('_'));
-  const own = [...STATE[table.gone], ...HISTORY];
+  const own = ownColumns(table);
   return { table, content, own, columns: [...content, ...own] };
 }

@@ -15,8 +15,8 @@ import { referencesOf } from './references.js';
 export interface RunModelsOptions {
   /** Snapshot folder; each mart becomes `<target>/<mart>/data_0.parquet`. */
   readonly target: string;
-  /** Options of COPY for the Parquet files. */
-  readonly parquet: string;
+  /** Options of COPY for the Parquet file of a mart. */
+  readonly parquet: (mart: string) => string;
   /** Models to run; those of `sql/marts` by default. */
   readonly models?: readonly Model[];
   /** Further connections that work on models which do not read each other; they see what the first one sees. */
@@ -90,7 +90,7 @@ async function runModel(
   const started = performance.now();
   const folder = join(target, model.name);
   mkdirSync(folder, { recursive: true });
-  const count = await write(connection, model, join(folder, 'data_0.parquet'), parquet);
+  const count = await write(connection, model, join(folder, 'data_0.parquet'), parquet(model.name));
   await connection.run(viewOn(target, { name: model.name, partitioned: false }));
   killPoint('model.mart-written');
   return { name: model.name, key: model.key, rows: count, ms: Math.round(performance.now() - started) };

@@ -3,7 +3,8 @@ import type { DuckDBConnection } from '@duckdb/node-api';
 import { viewOn } from '../lake/files.js';
 import { WAREHOUSE } from '../lake/layout.js';
 import { ownTables } from '../lake/own-tables.js';
-import { inTransaction, literal, type Session } from '../lake/session.js';
+import type { Column } from '../lake/schema.js';
+import { identifier, inTransaction, literal, rows, type Session } from '../lake/session.js';
 import { lakeTables } from '../lake/tables.js';
 
 /** Names of all lake tables and whether each is partitioned, in the order in which they are listed. */
@@ -43,6 +44,50 @@ export async function inWarehouse<T>(
   beside.closeSync();
   await leave(connection);
   return result;
+}
+
+/** A table or mart, as its view is commented on. */
+export interface Described {
+  readonly name: string;
+  readonly description: string;
+  readonly grain: string;
+  readonly columns: readonly {
+    readonly name: string;
+    readonly description: string;
+    readonly unit: string | undefined;
+  }[];
+}
+
+/** Writes descriptions of tables and columns as comments on the views of the warehouse that the connection is in. */
+export async function commentViews(
+  connection: DuckDBConnection,
+  entries: readonly Described[],
+): Promise<void> {
+  const comments = entries.flatMap(({ name, description, grain, columns }) => [
+    `comment on view ${identifier(name)} is ${literal(`${description} (${grain})`)}`,
+    ...columns.map((column) => {
+      const unit = column.unit === undefined ? '' : ` [${column.unit}]`;
+      return `comment on column ${identifier(name)}.${identifier(column.name)} is ${literal(column.description + unit)}`;
+    }),
+  ]);
+  await inTransaction(connection, comments);
+}
+
+/** Names and types of the columns of every view of the warehouse that the connection is in. */
+export async function readViews(
+  connection: DuckDBConnection,
+): Promise<Record<string, { readonly columns: Column[]; readonly rows: 0 }>> {
+  const found = await rows(
+    connection,
+    `select table_name, column_name, data_type from duckdb_columns()
+     where database_name = 'warehouse' order by table_name, column_index`,
+  );
+  const views: Awaited<ReturnType<typeof readViews>> = {};
+  for (const { table_name, column_name, data_type } of found) {
+    views[String(table_name)] ??= { columns: [], rows: 0 };
+    views[String(table_name)]?.columns.push({ name: String(column_name), type: String(data_type) });
+  }
+  return views;
 }
 
 async function leave(connection: DuckDBConnection): Promise<void> {

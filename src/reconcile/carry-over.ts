@@ -8,7 +8,7 @@ import { poolOf } from '../lake/pool.js';
 import type { Column, TableSchema } from '../lake/schema.js';
 import { identifier, literal, type Row, row, rows } from '../lake/session.js';
 import type { MergeContext } from './context.js';
-import { PARQUET, type RowsSql, writeRows } from './write.js';
+import { parquetOf, type RowsSql, writeRows } from './write.js';
 
 /** A table as carrying over sees it. */
 interface Carried {
@@ -204,10 +204,11 @@ async function writeCarried(
   mkdirSync(folder, { recursive: true });
   const selected = columns.map((column) => identifier(column.name)).join(', ');
   const order = key.map(identifier).join(', ');
+  const parquet = parquetOf(name, context);
   await context.connection.run(
     partitioned
-      ? `copy (select ${selected}, _month as month from (${sql('true', 'true')}) order by domain_id, month, ${order}) to ${literal(folder)} (${PARQUET}, partition_by (domain_id, month))`
-      : `copy (select ${selected} from (${sql('true', 'true')}) order by ${order}) to ${literal(join(folder, 'data_0.parquet'))} (${PARQUET})`,
+      ? `copy (select ${selected}, _month as month from (${sql('true', 'true')}) order by domain_id, month, ${order}) to ${literal(folder)} (${parquet}, partition_by (domain_id, month))`
+      : `copy (select ${selected} from (${sql('true', 'true')}) order by ${order}) to ${literal(join(folder, 'data_0.parquet'))} (${parquet})`,
   );
 }
 

@@ -44,8 +44,10 @@ export interface MergeContext {
   readonly schemas: ReadonlyMap<string, TableSchema>;
   /** Folder with the staged rows, one folder a table. */
   readonly stage: string;
-  /** Folder of the snapshot that is being written. */
+  /** Folder of the snapshot that is being written, or of a state on the way to it. */
   readonly target: string;
+  /** Id of the snapshot that is being written. */
+  readonly snapshot: string;
   readonly base: BaseState | undefined;
   readonly evidence: Evidence;
   readonly shrinkGuard: number;

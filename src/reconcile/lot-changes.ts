@@ -6,7 +6,7 @@ import { identifier, literal, scalar } from '../lake/session.js';
 import type { MergeContext } from './context.js';
 import { diffName } from './diff.js';
 import { baseRelation, timestamp } from './staged.js';
-import { PARQUET } from './write.js';
+import { parquetOf } from './write.js';
 
 /** Columns of lots whose every change is kept. */
 export const TRACKED_FIELDS: readonly string[] = [
@@ -72,7 +72,7 @@ async function write(context: MergeContext, lots: TableSchema, effective: string
     mkdirSync(folder, { recursive: true });
     await context.connection.run(`
       copy (from ${table} order by domain_id, month, lot_id, field) to ${literal(folder)}
-      (${PARQUET}, partition_by (domain_id, month), overwrite_or_ignore true, filename_pattern ${literal(`${runId}-{i}`)})`);
+      (${parquetOf('lot_changes', context)}, partition_by (domain_id, month), overwrite_or_ignore true, filename_pattern ${literal(`${runId}-{i}`)})`);
   }
   await context.connection.run(`drop table ${table}`);
   return count;
@@ -87,5 +87,5 @@ async function writeEmpty(context: MergeContext): Promise<void> {
         cast(null as varchar) as field, cast(null as varchar) as old_value, cast(null as varchar) as new_value,
         cast(null as timestamptz) as seen_at, cast(null as varchar) as run_id, cast(null as varchar) as month
       where false
-    ) to ${literal(join(folder, 'empty.parquet'))} (${PARQUET})`);
+    ) to ${literal(join(folder, 'empty.parquet'))} (${parquetOf('lot_changes', context)})`);
 }

@@ -7,7 +7,7 @@ import type { PassManifest } from '../land/pass.js';
 import { rejectsRelation } from '../load/loader.js';
 import type { MergeContext } from './context.js';
 import { ReconcileError } from './reconcile-error.js';
-import { PARQUET } from './write.js';
+import { parquetOf } from './write.js';
 
 /** One row of `runs`. */
 export interface RunRow {
@@ -98,7 +98,7 @@ async function writeOwn(
   mkdirSync(folder, { recursive: true });
   await context.connection.run(`
     copy (with fresh as (select ${select(() => true)} from ${fresh}) select * from fresh ${old} order by ${key})
-    to ${literal(join(folder, 'data_0.parquet'))} (${PARQUET})`);
+    to ${literal(join(folder, 'data_0.parquet'))} (${parquetOf(name, context)})`);
 }
 
 function jsonRelation(name: string, rows: readonly object[]): string {

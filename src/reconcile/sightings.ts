@@ -13,7 +13,7 @@ import {
   timestamp,
   UNCHANGED,
 } from './staged.js';
-import { PARQUET } from './write.js';
+import { parquetOf } from './write.js';
 
 /** The sightings as they are after this run. */
 export const sightings = ({ target }: MergeContext): string => globRelation(target, 'sightings', false);
@@ -31,7 +31,7 @@ export async function writeSightings(context: MergeContext): Promise<void> {
   const { connection } = context;
   const copy = (number: number, rows: string): Promise<unknown> =>
     connection.run(
-      `copy (${rows} order by vehicle_id, lot_id) to ${literal(join(folder, `data_${number}.parquet`))} (${PARQUET})`,
+      `copy (${rows} order by vehicle_id, lot_id) to ${literal(join(folder, `data_${number}.parquet`))} (${parquetOf('sightings', context)})`,
     );
   await copy(0, vehicleSightings(context));
   await copy(1, lotSightings(context));

@@ -1,6 +1,7 @@
 import { mkdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import type { DuckDBConnection } from '@duckdb/node-api';
+import { version } from '../config/version.js';
 import { type Partition, partitionFolder } from '../lake/partition.js';
 import { poolOf, settled } from '../lake/pool.js';
 import type { TableSchema } from '../lake/schema.js';
@@ -12,7 +13,21 @@ import { isSmall } from './hold.js';
  * Parquet settings of every published file: what Spark, pandas, polars and older readers open. Level 1 takes a quarter
  * less time to write than the default, and makes the files of images smaller and the others 1 to 4 % larger.
  */
-export const PARQUET = 'format parquet, compression zstd, compression_level 1, parquet_version v1';
+const PARQUET = 'format parquet, compression zstd, compression_level 1, parquet_version v1';
+
+/** Option of COPY that says in a file of which table and snapshot it is, and which version of lotlake wrote it. */
+export function metadataOf(table: string, snapshot: string): string {
+  const pairs = Object.entries({ table, snapshot, version });
+  return `kv_metadata {${pairs.map(([key, value]) => `${literal(key)}: ${literal(value)}`).join(', ')}}`;
+}
+
+/**
+ * Options of COPY for a file of a snapshot that is being written. One that later snapshots link goes on naming the
+ * snapshot that wrote it.
+ */
+export function parquetOf(table: string, { snapshot }: Pick<MergeContext, 'snapshot'>): string {
+  return `${PARQUET}, ${metadataOf(table, snapshot)}`;
+}
 
 /** SQL of the rows for which a condition holds, and another one for their ids. */
 export type RowsSql = (condition: string, ofIds: string) => string;
@@ -41,12 +56,13 @@ export async function writeRows(
   const folder = join(context.target, table.name);
   mkdirSync(folder, { recursive: true });
   const sort = table.sort.map(identifier).join(', ');
+  const parquet = parquetOf(table.name, context);
   const columns = schema.columns.map((column) => identifier(column.name));
   if (table.partition === undefined) {
     const target = join(folder, 'data_0.parquet');
     const written = await scalar(
       context.connection,
-      `copy (select ${columns.join(', ')} from (${sql('true', 'true')}) order by ${sort}) to ${literal(target)} (${PARQUET})`,
+      `copy (select ${columns.join(', ')} from (${sql('true', 'true')}) order by ${sort}) to ${literal(target)} (${parquet})`,
     );
     if (written === 0) rmSync(target);
     return written;
@@ -65,7 +81,7 @@ export async function writeRows(
       const count = await scalar(
         connection,
         `copy (select ${inFile} from (${sql(file.condition, file.ofIds)}) order by ${sort})
-         to ${literal(join(own, `data_${file.number}.parquet`))} (${PARQUET}, row_group_size ${WIDE_ROW_GROUP})`,
+         to ${literal(join(own, `data_${file.number}.parquet`))} (${parquet}, row_group_size ${WIDE_ROW_GROUP})`,
       );
       written += count;
     });
@@ -75,7 +91,7 @@ export async function writeRows(
   return scalar(
     context.connection,
     `copy (select ${columns.join(', ')}, _month as month from (${sql(condition || 'false', 'true')}) order by domain_id, month, ${sort})
-       to ${literal(folder)} (${PARQUET}, partition_by (domain_id, month), overwrite_or_ignore true)`,
+       to ${literal(folder)} (${parquet}, partition_by (domain_id, month), overwrite_or_ignore true)`,
   );
 }
 
@@ -132,6 +148,6 @@ export async function writeEmpty(context: MergeContext, schema: TableSchema): Pr
   const columns = schema.columns.map((c) => `cast(null as ${c.type}) as ${identifier(c.name)}`);
   if (schema.table.partition !== undefined) columns.push('cast(null as varchar) as month');
   await context.connection.run(
-    `copy (select ${columns.join(', ')} where false) to ${literal(join(folder, 'empty.parquet'))} (${PARQUET})`,
+    `copy (select ${columns.join(', ')} where false) to ${literal(join(folder, 'empty.parquet'))} (${parquetOf(schema.table.name, context)})`,
   );
 }

@@ -1,6 +1,6 @@
 import type { ManifestTable } from '../lake/manifest.js';
 import { ownTables } from '../lake/own-tables.js';
-import { HISTORY } from '../lake/schema.js';
+import { ownColumns } from '../lake/schema.js';
 import { type LakeTable, lakeTables } from '../lake/tables.js';
 import { nodeAt } from '../load/types.js';
 import { readModels } from '../model/model-files.js';
@@ -29,10 +29,13 @@ export interface TableEntry {
   readonly columns: readonly ColumnEntry[];
 }
 
+type Described = Pick<ManifestTable, 'columns' | 'rows'> & Partial<Pick<ManifestTable, 'partitioned'>>;
+
 /** What there is to describe, by name: a manifest, or an empty lake where there is no snapshot. */
 export interface Contents {
-  readonly tables: Readonly<Record<string, Pick<ManifestTable, 'columns' | 'rows'>>>;
-  readonly marts: Readonly<Record<string, Pick<ManifestTable, 'columns' | 'rows'>>>;
+  /** Partitioned as this lotlake would, where it is not said. */
+  readonly tables: Readonly<Record<string, Described>>;
+  readonly marts: Readonly<Record<string, Described>>;
 }
 
 const OWN_COLUMNS: Readonly<Record<string, string>> = {
@@ -40,12 +43,13 @@ const OWN_COLUMNS: Readonly<Record<string, string>> = {
   changed_at: 'Start of the pass that last changed the row.',
   run_id: 'Run that last changed the row.',
   gone_at: 'Start of the pass that no longer brought the row; null while it is there.',
-  archived: 'Whether the row left the feed; its values are the last known ones.',
+  archived:
+    'Whether the row left the feed; its values are the last known ones. It is never null: where the feed gives null or nothing, that says nothing, and what was known before stands.',
   archived_at: 'When the row was archived, as exactly as it is known.',
   archived_by: 'How that is known: feed, archive-feed or absence.',
   last_seen_at: 'Last time the row was known to be in the feed; set when it is archived.',
-  month: 'Partition: month of the instant that never changes, or unknown.',
-  extra: 'Members that the contract does not know, as a JSON object by path; null where there are none.',
+  extra:
+    'Members that the contract does not know, as a JSON object by path; null where there are none. A member that is null, one whose name begins with _ or has a sign of a path in it, and one whose name differs from another only by case is in landing only.',
 };
 
 /** Columns whose value is handed down from a parent: where it stands in the feed. */
@@ -70,13 +74,20 @@ const BESIDE_DATES: readonly (readonly [ending: string, describe: (date: string)
 
 /** Describes every table and mart of a snapshot from the contract and the `.yml` files. */
 export function dictionary(contents: Contents): TableEntry[] {
-  const tables = lakeTables().map((table) => describeLakeTable(table, contents));
+  const contracts = new Map(Object.values(streams).map(({ name, schema }) => [name, contractOf(schema)]));
+  const tables = lakeTables().flatMap((table) => {
+    const contract = contracts.get(table.stream);
+    return contract === undefined ? [] : [describeLakeTable(table, contents, contract)];
+  });
   const own = ownTables.map(
     (table): TableEntry => ({
       ...table,
       kind: 'table',
       rows: contents.tables[table.name]?.rows ?? 0,
-      columns: table.columns.map((column) => ({ ...column, unit: undefined, source: undefined })),
+      columns: [
+        ...table.columns.map((column) => ({ ...column, unit: undefined, source: undefined })),
+        ...((contents.tables[table.name]?.partitioned ?? table.partitioned) ? [monthEntry('seen_at')] : []),
+      ],
     }),
   );
   const marts = readModels().map(
@@ -98,9 +109,22 @@ export function dictionary(contents: Contents): TableEntry[] {
   return [...tables, ...own, ...marts];
 }
 
-function describeLakeTable(table: LakeTable, contents: Contents): TableEntry {
-  const contract = contractOf(streams[table.stream].schema);
+/** The month of a partition is in the path of its files alone, and a column for every reader. */
+const monthEntry = (instant: string): ColumnEntry => ({
+  name: 'month',
+  type: 'VARCHAR',
+  description: `Partition: month in UTC of ${instant}, such as 2026-11; the text unknown where that is null.`,
+  unit: undefined,
+  source: undefined,
+});
+
+/** A child row lies in the month of its parent, which flattening hands down. */
+const monthSource = (column: string): string =>
+  column.startsWith('_') ? 'created_at of the lot or report that the row belongs to' : column;
+
+function describeLakeTable(table: LakeTable, contents: Contents, contract: ContractNode): TableEntry {
   const stored = contents.tables[table.name];
+  const columns = (stored?.columns ?? []).filter(({ name }) => name !== 'month');
   return {
     name: table.name,
     kind: 'table',
@@ -108,10 +132,12 @@ function describeLakeTable(table: LakeTable, contents: Contents): TableEntry {
     grain: table.grain,
     key: table.key,
     rows: stored?.rows ?? 0,
-    columns: (stored?.columns ?? []).map((column) => ({
-      ...column,
-      ...describeColumn(table, column.name, contract),
-    })),
+    columns: [
+      ...columns.map((column) => ({ ...column, ...describeColumn(table, column.name, contract) })),
+      ...(table.partition === undefined || stored?.partitioned === false
+        ? []
+        : [monthEntry(monthSource(table.partition.month))]),
+    ],
   };
 }
 
@@ -127,9 +153,10 @@ export function describeColumn(
     if (source !== undefined) return { description: describe(date), unit: undefined, source };
   }
   const given = table.columns[column];
-  const isHistory = HISTORY.some((own) => own.name === column);
-  const node = isHistory ? undefined : findNode(table, column, contract);
-  const own = node === undefined ? OWN_COLUMNS[column] : undefined;
+  const isOwn = ownColumns(table).some((own) => own.name === column);
+  // The record itself may have a member of that name, which reconcile reads.
+  const node = isOwn ? nodeAt(contract, table.from)?.members.get(column) : findNode(table, column, contract);
+  const own = isOwn || node === undefined ? OWN_COLUMNS[column] : undefined;
   const values = node?.values === undefined ? '' : ` Known: ${known(enumerations[node.values])}.`;
   const position = column.endsWith('position') ? 'Position in the list of the feed, from 1.' : undefined;
   return {

@@ -5,7 +5,9 @@ import { identifier, literal, openSession, rows, type Session, scalar } from '..
 import { assertTests, runDataTests } from '../../src/model/data-tests.js';
 import { runModels } from '../../src/model/run-models.js';
 import { inWarehouse, lakeTableNames } from '../../src/publish/warehouse.js';
-import { PARQUET } from '../../src/reconcile/write.js';
+import { parquetOf } from '../../src/reconcile/write.js';
+
+const parquet = (table: string): string => parquetOf(table, { snapshot: 'many' });
 
 const LOTS = 1_000_000;
 const PRICES = 3_000_000;
@@ -44,7 +46,7 @@ export async function modelMany(
       await copyTable(session, snapshot, target, { name, partitioned, copies, attempts });
     const start = performance.now();
     await inWarehouse(session, target, async (second) => {
-      await runModels(session.connection, { target, parquet: PARQUET, beside: [second] });
+      await runModels(session.connection, { target, parquet, beside: [second] });
       assertTests(
         await runDataTests(session.connection, {}, [second]),
         'the figure of the marts says nothing',
@@ -94,6 +96,6 @@ async function copyTable(
   const to = partitioned ? join(target, name) : join(target, name, 'data_0.parquet');
   await connection.run(
     `copy (select t.* replace (${moved.join(', ')}) from ${source} as t, range(${copies}) as c(n), range(${attempts}) as a(n))
-     to ${literal(to)} (${PARQUET}${partition})`,
+     to ${literal(to)} (${parquet(name)}${partition})`,
   );
 }

@@ -10,7 +10,7 @@ import { runModels } from '../../src/model/run-models.js';
 import { createEmptyTables } from '../../src/share/docs/empty-lake.js';
 
 /** Parquet settings of the tests. */
-export const PARQUET = 'format parquet, compression zstd';
+export const PARQUET = (): string => 'format parquet, compression zstd';
 
 /** A database with every lake table, empty, in its real columns, and a folder for files. */
 export interface TestLake {

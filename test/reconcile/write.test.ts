@@ -37,7 +37,13 @@ it('writes a wide table in files of one range of ids each, none too large, and e
       const partitions = ['1', '3'].flatMap((domain) =>
         ['2026-01', '2026-02', '2026-03'].map((month) => ({ domain, month })),
       );
-      const context = { ...session, stage: join(folder.path, 'stage'), target, base: undefined };
+      const context = {
+        ...session,
+        stage: join(folder.path, 'stage'),
+        target,
+        snapshot: 'night',
+        base: undefined,
+      };
       const schema = { table: { ...images, wide }, columns, content: [], own: [] };
       expect(await writeRows(context as unknown as MergeContext, schema, sql, partitions)).toBe(lots.length);
 

@@ -34,7 +34,7 @@ export async function describeEmptyLake(): Promise<Contents> {
   try {
     const { connection } = opened.session;
     const tables = await createEmptyTables(opened.session);
-    const models = await runModels(connection, { target: opened.temp, parquet: 'format parquet' });
+    const models = await runModels(connection, { target: opened.temp, parquet: () => 'format parquet' });
     const marts: Record<string, readonly Column[]> = {};
     for (const { name } of models) {
       const described = await rows(connection, `describe ${identifier(name)}`);

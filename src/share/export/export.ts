@@ -1,9 +1,9 @@
-import { readFileSync, rmdirSync, writeFileSync } from 'node:fs';
+import { rmdirSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import type { DuckDBConnection } from '@duckdb/node-api';
 import type { Config } from '../../config/config.js';
 import { LotlakeError } from '../../config/lotlake-error.js';
-import { packageRoot } from '../../config/package-root.js';
+import { version } from '../../config/version.js';
 import { checksumOf } from '../../lake/checksum.js';
 import { diskFullError } from '../../lake/disk-full.js';
 import { outOfMemoryError } from '../../lake/out-of-memory.js';
@@ -56,7 +56,7 @@ export async function exportLake(
     const lake = await openLake(config, words, options.choice, target.staging);
     const endInterrupts = interruptOn(options.signal, lake.session);
     try {
-      const facts = { request, manifest: lake.manifest, createdAt: now.toISOString(), version: version() };
+      const facts = { request, manifest: lake.manifest, createdAt: now.toISOString(), version };
       const tables = await writeTables(facts, lake, target.staging, options.signal);
       const files = await writePages(facts, tables, target.staging);
       options.signal?.throwIfAborted();
@@ -105,7 +105,7 @@ async function writeTable(
   try {
     if (request.format === 'csv') return await writeCsv(connection, plan.sql, folder, request);
     if (request.format === 'arrow') return await writeArrow(connection, plan.sql, folder, request);
-    return await writeParquet(connection, plan, folder, request, rowBytes);
+    return await writeParquet(connection, plan, folder, request, rowBytes, manifest.snapshot_id);
   } catch (error) {
     throw error instanceof LotlakeError ? error : queryError(error);
   }
@@ -151,8 +151,4 @@ function exported(path: string, facts: ExportFacts, tables: readonly ExportedTab
       files,
     })),
   };
-}
-
-function version(): string {
-  return String(JSON.parse(readFileSync(join(packageRoot, 'package.json'), 'utf8')).version);
 }

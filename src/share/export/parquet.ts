@@ -2,7 +2,7 @@ import { mkdirSync } from 'node:fs';
 import type { DuckDBConnection } from '@duckdb/node-api';
 import { literal, rows } from '../../lake/session.js';
 import { lakeTables } from '../../lake/tables.js';
-import { WIDE_ROW_GROUP } from '../../reconcile/write.js';
+import { metadataOf, WIDE_ROW_GROUP } from '../../reconcile/write.js';
 import type { WrittenPart } from './data-file.js';
 import type { TablePlan } from './plan.js';
 import type { ExportRequest } from './request.js';
@@ -22,6 +22,7 @@ const ENCODING = {
  * `maxBytes`.
  * @param folder for the parts; it is made
  * @param rowBytes bytes that a row has in the lake
+ * @param snapshot id of the snapshot that is exported, for the metadata of the files
  */
 export async function writeParquet(
   connection: DuckDBConnection,
@@ -29,12 +30,14 @@ export async function writeParquet(
   folder: string,
   { maxBytes, profile }: Pick<ExportRequest, 'maxBytes' | 'profile'>,
   rowBytes: number,
+  snapshot: string,
 ): Promise<WrittenPart[]> {
   mkdirSync(folder);
   const options = [
     'format parquet',
     'parquet_version v1',
     ENCODING[profile],
+    metadataOf(name, snapshot),
     `row_group_size ${Math.min(groupRows(maxBytes, rowBytes), isWide(name) ? WIDE_ROW_GROUP : MOST_ROWS)}`,
     `file_size_bytes ${maxBytes}`,
     "filename_pattern 'part-{i}'",

@@ -1,0 +1,142 @@
+import { readlinkSync } from 'node:fs';
+import { basename, join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { rebuild } from '../../pipelines/rebuild.js';
+import { version } from '../../src/config/version.js';
+import { readManifest } from '../../src/lake/manifest.js';
+import { readModels } from '../../src/model/model-files.js';
+import { startSandbox } from '../../src/sandbox/index.js';
+import { dictionary } from '../../src/share/dictionary.js';
+import { bareDuckDb, configFor, silentReporter, temporaryFolder } from '../pipelines/support.js';
+import { recordsOf } from '../pipelines/world-oracle.js';
+import { nightOf } from '../share/report-lake.js';
+
+const folder = temporaryFolder();
+const current = join(folder.path, 'lake', 'current');
+/** Two marts are enough to see what is said of marts. */
+const modelling = {
+  models: readModels().filter(({ name }) => ['sales', 'data_health'].includes(name)),
+  checks: [],
+};
+const snapshots: string[] = [];
+const published = (): void => {
+  snapshots.push(basename(readlinkSync(current)));
+};
+
+beforeAll(async () => {
+  const clock = new Date('2026-11-18T04:00:00Z');
+  const sandbox = await startSandbox({ vehicles: 60, seed: 7, clock });
+  const records = recordsOf(sandbox.world);
+  await sandbox.close();
+  await nightOf(folder.path, records, clock, { modelling });
+  published();
+  const [first, ...others] = records;
+  const [lot, ...lots] = first.lots;
+  const changed = { ...first, lots: [{ ...lot, bid: 12_345 }, ...lots] };
+  await nightOf(folder.path, [changed, ...others], new Date('2026-11-19T04:00:00Z'), { modelling });
+  published();
+}, 120_000);
+afterAll(() => folder.remove());
+
+async function ask(sql: string) {
+  const duck = await bareDuckDb();
+  try {
+    return await duck.query(sql);
+  } finally {
+    duck.close();
+  }
+}
+
+/** Key-value metadata of the Parquet files of the current snapshot, by file below it. */
+async function metadata(): Promise<Map<string, Record<string, string>>> {
+  const found = await ask(
+    `select file_name, decode(key) as key, decode(value) as value from parquet_kv_metadata('${current}/**/*.parquet')`,
+  );
+  const files = new Map<string, Record<string, string>>();
+  for (const { file_name, key, value } of found) {
+    const file = String(file_name).slice(current.length + 1);
+    files.set(file, { ...files.get(file), [String(key)]: String(value) });
+  }
+  return files;
+}
+
+describe('a Parquet file of a snapshot', () => {
+  it('names its table, the snapshot that wrote it and the version of lotlake', async () => {
+    const manifest = readManifest(current);
+    const files = Object.entries({ ...manifest.tables, ...manifest.marts }).flatMap(([table, { files }]) =>
+      files.map(({ path }) => ({ table, path })),
+    );
+    const found = await metadata();
+    expect([...found.keys()].sort()).toEqual(files.map(({ path }) => path).sort());
+    for (const { table, path } of files)
+      expect(found.get(path), path).toMatchObject({ table, version, snapshot: expect.any(String) });
+    const writers = (table: string) => [
+      ...new Set(files.filter((file) => file.table === table).map(({ path }) => found.get(path)?.snapshot)),
+    ];
+    expect(writers('sales')).toEqual([snapshots[1]]);
+    // A partition that did not change is linked from the snapshot before.
+    expect(writers('lots').sort()).toEqual(snapshots);
+    expect(writers('prices')).toEqual([snapshots[0]]);
+  });
+
+  it('names the snapshot of a rebuild, also where an earlier night wrote it', async () => {
+    const config = configFor('http://127.0.0.1:9/api', folder.path);
+    const result = await rebuild({
+      modelling,
+      config,
+      reporter: silentReporter(),
+      now: () => new Date('2026-11-20T04:00:00Z'),
+    });
+    const writers = [...(await metadata()).values()].map(({ snapshot }) => snapshot);
+    expect(new Set(writers)).toEqual(new Set([result.snapshotId]));
+  }, 60_000);
+});
+
+describe('warehouse.duckdb', () => {
+  it('has what the dictionary says of tables and columns as comments on its views', async () => {
+    const duck = await bareDuckDb();
+    await duck.query(`attach '${join(current, 'warehouse.duckdb')}' as warehouse (read_only)`);
+    const views = await duck.query(
+      "select view_name as name, comment from duckdb_views() where database_name = 'warehouse' order by 1",
+    );
+    const columns = await duck.query(
+      `select table_name || '.' || column_name as name, comment
+       from duckdb_columns() where database_name = 'warehouse' order by 1`,
+    );
+    duck.close();
+    const entries = dictionary(readManifest(current)).filter(({ columns: has }) => has.length > 0);
+    expect(views).toEqual(
+      entries
+        .map(({ name, description, grain }) => ({ name, comment: `${description} (${grain})` }))
+        .sort((a, b) => (a.name < b.name ? -1 : 1)),
+    );
+    const described = entries.flatMap((entry) =>
+      entry.columns.map(({ name, description, unit }) => ({
+        name: `${entry.name}.${name}`,
+        comment: unit === undefined ? description : `${description} [${unit}]`,
+      })),
+    );
+    expect(columns).toEqual(described.sort((a, b) => (a.name < b.name ? -1 : 1)));
+    expect(columns.filter(({ comment }) => comment === null || comment === '')).toEqual([]);
+  });
+});
+
+describe('the dictionary', () => {
+  const column = (table: string, name: string) =>
+    dictionary(readManifest(current))
+      .find((entry) => entry.name === table)
+      ?.columns.find((entry) => entry.name === name);
+
+  it('has the month of a table that is cut by it', () => {
+    expect(column('lots', 'month')?.description).toMatch(/month .* of created_at/);
+    expect(column('lot_changes', 'month')?.description).toMatch(/month .* of seen_at/);
+    expect(column('vehicles', 'month')).toBe(undefined);
+  });
+
+  it('says what null means for archived, and what is in landing only', () => {
+    for (const table of ['lots', 'vehicles'])
+      expect(column(table, 'archived')?.description).toMatch(/never null.*null.* says nothing/);
+    expect(column('lots', 'archived')?.source).toBe('lots[].archived');
+    expect(column('lots', 'extra')?.description).toMatch(/null.*begins? with _.*landing only/);
+  });
+});
