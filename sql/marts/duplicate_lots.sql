@@ -15,10 +15,20 @@ source_lots as (
 ),
 parents as (
     -- with one original each, numbers make trees that hang on roots, and circles that hang on nothing
-    select duplicate_id, min(original_id) as original_id
-    from source_duplicates
-    where duplicate_id <> original_id
-    group by duplicate_id
+    select duplicate_id, original_id
+    from (
+        select
+            duplicate_id,
+            original_id,
+            row_number() over (
+                partition by duplicate_id
+                -- lot numbers are text: 9 is lower than 13
+                order by length(original_id), original_id
+            ) as place
+        from source_duplicates
+        where duplicate_id <> original_id
+    ) as originals
+    where place = 1
 ),
 roots as (
     select distinct source_duplicates.original_id
@@ -84,7 +94,7 @@ final as (
         round(duplicate.asking, 2) as duplicate_asking,
         round(root.asking, 2) as root_asking
     from chains
-    left join known_lots as duplicate on duplicate.lot = cast(chains.duplicate_id as string)
-    left join known_lots as root on root.lot = cast(chains.root_id as string)
+    left join known_lots as duplicate on duplicate.lot = chains.duplicate_id
+    left join known_lots as root on root.lot = chains.root_id
 )
 select * from final

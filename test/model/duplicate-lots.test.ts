@@ -9,16 +9,19 @@ beforeAll(async () => {
 });
 afterAll(() => lake.close());
 
-const pair = (duplicate_id: number, original_id: number, rest: Given = {}): Given => ({
-  duplicate_id,
-  original_id,
+const pair = (duplicate: number | string, original: number | string, rest: Given = {}): Given => ({
+  duplicate_id: String(duplicate),
+  original_id: String(original),
   ...rest,
 });
 
 /** The pairs as `duplicate → original: root after hops`. */
 async function resolved(duplicates: readonly Given[]): Promise<string[]> {
   await computeReports(lake, { duplicates });
-  const found = await texts(lake, 'select * from duplicate_lots order by duplicate_id, original_id');
+  const found = await texts(
+    lake,
+    'select * from duplicate_lots order by try_cast(duplicate_id as bigint), duplicate_id, original_id',
+  );
   return found.map(
     (row) =>
       `${row.duplicate_id} → ${row.original_id}: ${row.is_cycle ? 'cycle' : `${row.root_id} after ${row.hops}`}`,
@@ -46,10 +49,24 @@ describe('duplicate_lots', () => {
   });
 
   it('go on with the lowest of several originals, and show each pair', async () => {
-    expect(await resolved([pair(5, 3), pair(5, 2), pair(6, 5), pair(5, 1, { gone_at: GONE })])).toEqual([
+    expect(await resolved([pair(5, 13), pair(5, 2), pair(6, 5), pair(5, 1, { gone_at: GONE })])).toEqual([
+      '5 → 13: 13 after 1',
       '5 → 2: 2 after 1',
-      '5 → 3: 3 after 1',
       '6 → 5: 2 after 2',
+    ]);
+  });
+
+  it('have the type of the lot numbers that they refer to', async () => {
+    const types = await texts(
+      lake,
+      `select distinct data_type from duckdb_columns()
+       where (table_name, column_name) in
+         (('lots', 'lot'), ('duplicates', 'duplicate_id'), ('duplicates', 'original_id'))`,
+    );
+    expect(types).toEqual([{ data_type: 'VARCHAR' }]);
+    expect(await resolved([pair('K-2', '01'), pair('K-3', 'K-2')])).toEqual([
+      'K-2 → 01: 01 after 1',
+      'K-3 → K-2: 01 after 2',
     ]);
   });
 

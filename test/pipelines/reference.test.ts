@@ -101,7 +101,10 @@ async function expectedTables(
       name,
       code,
     })),
-    duplicates: duplicates.map(({ duplicate_id, original_id }) => ({ duplicate_id, original_id })),
+    duplicates: duplicates.map(({ duplicate_id, original_id }) => ({
+      duplicate_id: String(duplicate_id),
+      original_id: String(original_id),
+    })),
     default_options: options.map(({ id, ...rest }) => ({
       default_option_id: id,
       location: null,

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { flag, id, integer, named, text } from './field.js';
+import { flag, id, integer, named, text, textId } from './field.js';
 
 const counted = (what: string) => integer(`Vehicles of the ${what} in the feed.`, { unit: 'count' });
 
@@ -62,8 +62,8 @@ export const citySchema = z.looseObject({
 
 /** A row of `/korea-duplicates`: a lot of source 12 that repeats another. */
 export const duplicateSchema = z.looseObject({
-  original_id: id('Lot number that the other repeats.'),
-  duplicate_id: id('Lot number of the repetition.'),
+  original_id: textId('Lot number that the other repeats, as in lots.lot.'),
+  duplicate_id: textId('Lot number of the repetition, as in lots.lot.'),
 });
 
 /** A row of `/korea-options`: what a code in `details.options.standard` of source 12 means. */

@@ -20,9 +20,9 @@ export function rows(night: WorldNight): MartRow[] {
     const [own, other] = [byNumber.get(duplicate_id), byNumber.get(root ?? Number.NaN)];
     const isKnown = own !== undefined && other !== undefined;
     return {
-      duplicate_id,
-      original_id,
-      root_id: root ?? null,
+      duplicate_id: String(duplicate_id),
+      original_id: String(original_id),
+      root_id: root === undefined ? null : String(root),
       hops: chain?.length ?? null,
       is_cycle: chain === null,
       duplicate_lot_id: own?.raw.id ?? null,
