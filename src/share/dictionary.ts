@@ -6,6 +6,7 @@ import { nodeAt } from '../load/types.js';
 import { readModels } from '../model/model-files.js';
 import { enumerations } from '../service/contract/enumerations.js';
 import { type ContractNode, contractOf } from '../service/contract/node.js';
+import { reportKeys } from '../service/contract/report-keys.js';
 import { streams } from '../service/streams.js';
 
 /** A column as people read about it. */
@@ -157,7 +158,7 @@ export function describeColumn(
   // The record itself may have a member of that name, which reconcile reads.
   const node = isOwn ? nodeAt(contract, table.from)?.members.get(column) : findNode(table, column, contract);
   const own = isOwn || node === undefined ? OWN_COLUMNS[column] : undefined;
-  const values = node?.values === undefined ? '' : ` Known: ${known(enumerations[node.values])}.`;
+  const values = node === undefined ? '' : knownValues(node);
   const position = column.endsWith('position') ? 'Position in the list of the feed, from 1.' : undefined;
   return {
     description: given ?? own ?? position ?? `${node?.description ?? ''}${values}`,
@@ -166,10 +167,13 @@ export function describeColumn(
   };
 }
 
-const known = (values: Readonly<Record<number, string>>): string =>
-  Object.entries(values)
-    .map(([id, name]) => `${id} ${name}`)
-    .join(', ');
+/** The values that the contract knows of a place, as the end of its description. */
+function knownValues({ values, keys }: ContractNode): string {
+  if (keys !== undefined) return ` Known: ${reportKeys[keys].join(', ')}.`;
+  if (values === undefined) return '';
+  const entries = Object.entries(enumerations[values]).map(([id, name]) => `${id} ${name}`);
+  return ` Known: ${entries.join(', ')}.`;
+}
 
 function findNode(table: LakeTable, column: string, contract: ContractNode): ContractNode | undefined {
   const entity = nodeAt(contract, table.from);

@@ -1,6 +1,6 @@
 import { fillerMakers } from '../data/filler-makers.js';
 import { americanModels, koreanModels, type ModelRow } from '../data/models.js';
-import { rareModels } from '../data/rare-models.js';
+import { rareModels, unusualModels } from '../data/rare-models.js';
 import { fillerModels } from './filler-models.js';
 
 /** A generation of the catalogue. */
@@ -38,7 +38,7 @@ const offered = (model: ModelRow): CatalogModel => ({
   generations: model.generations,
 });
 
-const offeredModels = [...americanModels, ...koreanModels, ...rareModels];
+const offeredModels = [...americanModels, ...koreanModels, ...rareModels, ...unusualModels];
 
 function makerWith(id: number, name: string, fillers: number, motorcycles: boolean): CatalogMaker {
   const own = offeredModels.filter((model) => model.manufacturer.id === id).map(offered);

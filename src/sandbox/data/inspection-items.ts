@@ -46,6 +46,20 @@ export const checks: NonEmpty<CheckRow> = [
   row('documents', 'registration', '등록증', null, 'missing'),
 ];
 
+/** Checks that few inspections have, with what those above never find. */
+export const rareChecks: NonEmpty<CheckRow> = [
+  row('exterior', 'windshield', '앞유리', 'front', 'crack'),
+  row('exterior', 'headlamp', '전조등', 'front_right', 'broken'),
+  row('exterior', 'roof', '루프', null, 'damage'),
+  row('interior', 'carpet', '바닥 매트', null, 'contamination'),
+  row('interior', 'seat_rail', '시트 레일', 'front_left', 'water_damage'),
+  row('interior', 'air_duct', '송풍구', null, 'biohazard'),
+  row('electrical', 'wiring', '배선', null, 'fire_damage'),
+  row('mechanical', 'fuel_line', '연료 호스', null, 'chemical_damage'),
+  row('diagnostics', 'control_unit', '제어 장치', null, 'malfunction'),
+  row('other', 'accessories', '부속품', null, 'other'),
+];
+
 /** Trouble codes that a diagnosis may read. */
 export const troubleCodes: NonEmpty<readonly [code: string, system: string, text: string]> = [
   ['P0420', 'engine', 'Catalyst system efficiency below threshold'],

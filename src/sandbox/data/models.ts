@@ -31,7 +31,7 @@ export interface ModelRow {
   readonly engines: NonEmpty<EngineRow>;
 }
 
-/** Engines by name: cylinders, fuel (1 diesel, 2 electric, 3 hybrid, 4 gasoline, 5 gas). */
+/** Engines by name: cylinders, fuel (1 diesel, 2 electric, 3 hybrid, 4 gasoline, 5 gas, 6 flexible, 7 hydrogen). */
 const engines: Readonly<Record<string, readonly [id: number, cylinders: number | null, fuel: number]>> = {
   '1.0l 3': [11, 3, 4],
   '1.4l 4': [14, 4, 4],
@@ -53,6 +53,8 @@ const engines: Readonly<Record<string, readonly [id: number, cylinders: number |
   '5.7l 8': [57, 8, 4],
   '6.7l 8 diesel': [67, 8, 1],
   'electric unit': [1001, null, 2],
+  'fuel cell': [1002, null, 7],
+  '3.5l 6 flex fuel': [361, 6, 6],
   ' 204DT': [19569, null, 1],
   D4CB: [19570, null, 1],
   G4KN: [19571, null, 4],

@@ -102,12 +102,12 @@ const makerIds: Readonly<Record<string, number>> = {
   ...Object.fromEntries(rareMakers.map((name, place) => [name, FIRST_MAKER + place])),
 };
 
-function lineOf(text: string, place: number): ModelLine {
+function lineOf(text: string, place: number, firstModel: number): ModelLine {
   const [maker = '', name = '', price, body, generations = '', engines = '', type] = text.split('|');
   const [engine = '', ...others] = engines.split(',');
   return [
     maker,
-    [FIRST_MODEL + place, name],
+    [firstModel + place, name],
     Number(price),
     Number(body),
     1,
@@ -117,12 +117,47 @@ function lineOf(text: string, place: number): ModelLine {
   ];
 }
 
-const [first = '', ...rest] = lines;
+const rows = ([first = '', ...rest]: readonly string[], firstModel: number): NonEmpty<ModelRow> =>
+  mapped<string, ModelRow>([first, ...rest], (line, place) =>
+    modelRow(lineOf(line, place, firstModel), makerIds),
+  );
 
 /** Models of manufacturers that sources 1 and 3 rarely see; one vehicle in `RARE` is one of them. */
-export const rareModels: NonEmpty<ModelRow> = mapped<string, ModelRow>([first, ...rest], (line, place) =>
-  modelRow(lineOf(line, place), makerIds),
-);
+export const rareModels = rows(lines, FIRST_MODEL);
 
 /** One vehicle of sources 1 and 3 in this many is of a rare model. */
 export const RARE = 40;
+
+/** Vehicles that are no everyday cars, so that every vehicle type, body and fuel of the service is on offer. */
+export const unusualModels = rows(
+  `Toyota|Mirai|49000|1|I/2015-2020 II/2021-|fuel cell
+Ford|Transit|38000|9|IV/2014-|3.5l 6 flex fuel
+Volkswagen|Golf SportWagen|24000|10|VII/2015-2019|1.8l 4
+Cadillac|XTS Limousine|62000|13|I/2013-2019|3.6l 6
+Cadillac|XTS Hearse|70000|22|I/2013-2019|3.6l 6
+Chevrolet|Corvette|68000|27|C7/2014-2019 C8/2020-|5.3l 8
+BMW|R nineT|16000|17|I/2014-|0.6l 2|2
+Dodge|Travel Trailer|21000|24|I/2010-|0.6l 2|3
+Ford|Tandem Hauler|30000|25|I/2010-|6.7l 8 diesel|3
+Honda|FourTrax|8000|100|I/2014-|0.6l 2|5
+Yamaha|242X|52000|100|I/2012-|2.4l 4|7
+Ford|School Bus|60000|19|I/2012-|6.7l 8 diesel|8
+Volvo|Wheel Loader|65000|18|I/2010-|6.7l 8 diesel|9
+Mercedes-Benz|Sprinter Camper|95000|7|II/2010-2018 III/2019-|D4CB|10
+Yamaha|WaveRunner|9000|100|I/2012-|0.6l 2|11
+Suzuki|Water Scooter|8500|100|I/2012-|0.6l 2|12
+Ford|Fire Engine|180000|23|I/2012-|6.7l 8 diesel|13
+Chevrolet|Refuse Truck|90000|26|I/2016-|6.7l 8 diesel|14
+Ford|Box Truck|52000|14|I/2012-|6.7l 8 diesel|4
+Ford|Thunderbird|40000|6|XI/2010-2016|5.0l 8
+Mazda|Roadster|29000|12|ND/2016-|2.0l 4
+Honda|Fit|18000|11|III/2014-2020|1.5l 4
+BMW|4er Gran Coupe|48000|20|I (F36)/2014-2020 II (G26)/2021-|2.0l 4
+Honda|Rebel|5000|15|II/2017-|0.6l 2|2
+Suzuki|Hayabusa|15000|16|II/2010-2020|0.6l 2|2
+Yamaha|Tenere|11000|21|I/2019-|0.6l 2|2`.split('\n'),
+  FIRST_MODEL + 500,
+);
+
+/** One vehicle in this many is such a vehicle, if it is of source 1 or 3. */
+export const UNUSUAL = 33;

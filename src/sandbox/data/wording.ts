@@ -90,44 +90,18 @@ const colorRows: NonEmpty<readonly [id: number, name: string, weight: number]> =
 /** Colours in the shares in which they are drawn. */
 export const colors = byWeight(colorRows, (color) => color[2]);
 
-export const bodyNames: ReadonlyMap<number, string> = new Map([
-  [1, 'sedan'],
-  [2, 'wagon'],
-  [3, 'coupe'],
-  [4, 'pickup'],
-  [5, 'suv'],
-  [7, 'van'],
-  [8, 'moto'],
-  [6, 'cabrio'],
-  [11, 'hatchback'],
-  [12, 'roadster'],
-  [14, 'truck'],
-  [15, 'bike'],
-  [16, 'sport bike'],
-  [20, 'liftback'],
-  [21, 'enduro bike'],
-]);
-
-/** Vehicle types that are offered. */
-export const typeNames: ReadonlyMap<number, string> = new Map([
-  [1, 'automobile'],
-  [2, 'motorcycle'],
-  [4, 'truck'],
-]);
-
-export const fuelNames: ReadonlyMap<number, string> = new Map([
-  [1, 'diesel'],
-  [2, 'electric'],
-  [3, 'hybrid'],
-  [4, 'gasoline'],
-  [5, 'gas'],
-]);
-
-export const wheelNames: ReadonlyMap<number, string> = new Map([
-  [1, 'rear'],
-  [2, 'front'],
-  [3, 'all'],
-]);
+/** Colours that few vehicles have, each as rare as the others. */
+export const rareColors: NonEmpty<readonly [id: number, name: string, weight: number]> = [
+  [2, 'purple', 1],
+  [6, 'gold', 1],
+  [7, 'charcoal', 1],
+  [10, 'turquoise', 1],
+  [12, 'bronze', 1],
+  [14, 'cream', 1],
+  [16, 'yellow', 1],
+  [17, 'beige', 1],
+  [18, 'pink', 1],
+];
 
 export const domainNames: ReadonlyMap<number, string> = new Map([
   [1, 'iaai_com'],

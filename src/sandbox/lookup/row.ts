@@ -3,7 +3,7 @@ import { titleOf } from '../record/vehicle.js';
 import { carOf } from '../world/car.js';
 import type { Instant } from '../world/instants.js';
 import { carLife, type Life, lifeOf, seenLots } from '../world/life.js';
-import { listingFacts } from '../world/listing-facts.js';
+import { reportFacts } from '../world/listing-facts.js';
 import { indexOf, type Population, population } from '../world/population.js';
 import type { World } from '../world.js';
 import { type LotRow, lotRow } from './lot-row.js';
@@ -54,8 +54,8 @@ function makeRow(world: Population, life: Life, clock: Instant, id: number): Veh
   const car = carOf(world, carLife(world, life));
   const open = seenLots(world, life, clock).filter((lot) => !lot.archived);
   const listings = open.map(({ life: lot }) => {
-    if (lot.domain !== 12) return { certified: false, reported: false, inspected: false };
-    const facts = listingFacts(world, car, lot, life.birth);
+    const facts = reportFacts(world, car, lot, life.birth);
+    if (facts === undefined) return { certified: false, reported: false, inspected: false };
     return {
       certified: facts.certified,
       ...reportFlags({ world, car, vehicleId: id, life: lot, facts }, clock),

@@ -1,7 +1,7 @@
 import type { Car } from '../world/car.js';
 import type { Instant } from '../world/instants.js';
 import type { Life, SeenLot } from '../world/life.js';
-import { listingFacts } from '../world/listing-facts.js';
+import { reportFacts } from '../world/listing-facts.js';
 import type { LotLife } from '../world/lot-life.js';
 import { idOf, type Population } from '../world/population.js';
 import { histories, inspections, type ReportedListing, reportFlags } from './reports.js';
@@ -15,17 +15,11 @@ export interface AddedTo {
   readonly clock: Instant;
 }
 
-/** The listing of a lot of source 12; the other sources have no reports. */
-const listingOf = ({ world, car, life }: AddedTo, lot: LotLife): ReportedListing | undefined =>
-  lot.domain === 12
-    ? {
-        world,
-        car,
-        vehicleId: idOf(world, life.index),
-        life: lot,
-        facts: listingFacts(world, car, lot, life.birth),
-      }
-    : undefined;
+/** A lot with its reports; undefined where it has none. */
+function listingOf({ world, car, life }: AddedTo, lot: LotLife): ReportedListing | undefined {
+  const facts = reportFacts(world, car, lot, life.birth);
+  return facts && { world, car, vehicleId: idOf(world, life.index), life: lot, facts };
+}
 
 /** Members that the service added later, but for the reports (service.md): from lots that are not archived. */
 export function flagMembers(vehicle: AddedTo) {

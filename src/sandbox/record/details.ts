@@ -143,7 +143,7 @@ function insurance(car: Car, { past }: ListingFacts, listedAt: Instant): object 
     ownerChanges: past.owners.map(dateOf).reverse(),
     regDate: `${dateOf(listedAt + 2 * HOUR)}T${timeOf(listedAt + 2 * HOUR)}.${fraction}`,
     robberCnt: past.stolen ? 1 : 0,
-    totalLossCnt: 0,
+    totalLossCnt: past.totalLostAt === null ? 0 : 1,
     year: car.year,
   };
 }

@@ -8,27 +8,34 @@ interface Draft {
   readonly at: Instant;
   readonly until?: Instant;
   readonly km?: number;
-  readonly precision?: string;
+  readonly precision?: 'datetime' | 'day' | 'month' | 'year' | 'unknown';
+  /** Whether the source writes the day, the month or the year alone, without a time and an offset. */
+  readonly bare?: boolean;
   readonly text: string;
   readonly organization?: string;
   readonly claim?: Claim;
   readonly details?: readonly object[];
 }
 
-/** The events of a history report, oldest first. */
-export function historyEvents(rng: Rng, past: Past): object[] {
+/** The events of a history report, oldest first; `zone` is how many hours local time is ahead of UTC. */
+export function historyEvents(rng: Rng, past: Past, zone: number): object[] {
   const drafts: Draft[] = [
     {
       type: 'initial_registration',
       at: past.registeredAt,
-      precision: 'day',
       text: '최초 등록',
       details: [useDetail],
     },
-    ...past.owners.map((at) => ({ type: 'owner_change', at, precision: 'month', text: '소유자 변경' })),
+    ...past.owners.map((at) => ({
+      type: 'owner_change',
+      at,
+      precision: 'month' as const,
+      text: '소유자 변경',
+    })),
     ...past.plates.map((at) => ({ type: 'registration_change', subtype: 'plate', at, text: '번호 변경' })),
     ...past.claims.map(claimDraft),
-    ...past.visits.filter(() => chance(rng, 0.7)).map(visitDraft),
+    ...past.visits.filter(() => chance(rng, 0.7)).map((visit) => visitDraft(visit, zone)),
+    ...rareDrafts(past),
   ];
   if (past.uninsured !== null) {
     const [at, until] = past.uninsured;
@@ -37,7 +44,20 @@ export function historyEvents(rng: Rng, past: Past): object[] {
   if (past.stolen) drafts.push({ type: 'theft', at: past.registeredAt, precision: 'year', text: '도난' });
   if (past.flooded)
     drafts.push({ type: 'flood_damage', at: past.registeredAt, precision: 'unknown', text: '침수' });
-  return drafts.sort((a, b) => a.at - b.at).map(eventOf);
+  return drafts.sort((a, b) => a.at - b.at).map((draft, place) => eventOf(draft, place, zone));
+}
+
+/** Events that few vehicles have, in the forms in which sources write dates that are not exact. */
+function rareDrafts(past: Past): Draft[] {
+  const once = (at: Instant | null, draft: Omit<Draft, 'at'>): Draft[] =>
+    at === null ? [] : [{ ...draft, at }];
+  return [
+    ...once(past.insuredAt, { type: 'insurance_coverage_started', bare: true, text: '보험 가입' }),
+    ...once(past.recalledAt, { type: 'recall', precision: 'month', bare: true, text: '리콜' }),
+    ...once(past.quotedAt, { type: 'comparative_quote', precision: 'datetime', text: '견적' }),
+    ...once(past.totalLostAt, { type: 'total_loss', text: '전손' }),
+    ...once(past.usageChangedAt, { type: 'usage_change', precision: 'year', bare: true, text: '용도 변경' }),
+  ];
 }
 
 const useDetail = detail('use', { text: 'private "person"' }, null);
@@ -62,31 +82,38 @@ const claimDraft = (claim: Claim): Draft => ({
   type: 'insurance_claim',
   subtype: claim.own ? 'vehicle_damage' : 'third_party_damage',
   at: claim.at,
-  precision: 'day',
   text: claim.own ? '내차 피해' : '상대차 피해',
   organization: 'Hankook Insurance',
   claim,
   details: [detail('estimate', { number: claim.parts + claim.labor }, 'krw')],
 });
 
-const visitDraft = (visit: Visit): Draft => ({
+const visitDraft = (visit: Visit, zone: number): Draft => ({
   type: visit.statutory ? 'statutory_inspection' : 'maintenance',
   at: visit.at,
   km: visit.km,
   precision: 'datetime',
   text: visit.statutory ? '정기 검사' : '정비',
   organization: visit.place,
-  details: visit.statutory ? [detail('next_due', { date: zoned(visit.at).slice(0, 10) }, null)] : [],
+  details: visit.statutory ? [detail('next_due', { date: zoned(visit.at, zone).slice(0, 10) }, null)] : [],
 });
 
-function eventOf(draft: Draft, place: number): object {
+/** A date as a source gives one of this precision: where its day, month or year begins, or that alone. */
+function dateText(at: Instant, { precision = 'day', bare = false }: Draft, zone: number): string {
+  const text = zoned(at, zone);
+  if (precision === 'datetime' || precision === 'unknown') return text;
+  const counted = text.slice(0, { day: 10, month: 7, year: 4 }[precision]);
+  return bare ? counted : `${counted}${'-01-01'.slice(counted.length - 4)}T00:00:00${text.slice(19)}`;
+}
+
+function eventOf(draft: Draft, place: number, zone: number): object {
   const { claim } = draft;
   return {
     id: `event-${place + 1}`,
     type_key: draft.type,
     subtype_key: draft.subtype ?? null,
-    occurred_at: zoned(draft.at),
-    ended_at: draft.until === undefined ? null : zoned(draft.until),
+    occurred_at: dateText(draft.at, draft, zone),
+    ended_at: draft.until === undefined ? null : dateText(draft.until, draft, zone),
     date_precision_key: draft.precision ?? 'day',
     status_key: 'completed',
     mileage_km: draft.km ?? null,

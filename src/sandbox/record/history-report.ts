@@ -22,17 +22,17 @@ const checkTypes = [
 export function historyReport(rng: Rng, report: ReportPlace, past: Past): object {
   return {
     ...reportHead(report, 'history'),
-    checked_at: zoned(report.at),
+    checked_at: zoned(report.at, report.zone),
     vehicle_snapshot: { ...snapshot(report), ...listingSnapshot(report) },
     coverage: {
       completeness_key: past.uninsured === null ? 'complete' : 'partial',
-      period_start: zoned(past.registeredAt),
-      period_end: zoned(report.at),
+      period_start: firstRegistered(report, past),
+      period_end: zoned(report.at, report.zone),
       section_keys: ['ownership', 'insurance', ...(chance(rng, 0.5) ? ['maintenance'] : [])],
     },
-    summary: summary(past),
+    summary: summary(report, past),
     checks: checkTypes.filter(() => chance(rng, 0.75)).map((type, place) => check(type, place, past)),
-    events: historyEvents(rng, past),
+    events: historyEvents(rng, past, report.zone),
     media: chance(rng, 0.25) ? [attachment(report, 'media-1', 'photo', 'jpg')] : [],
     files: chance(rng, 0.35) ? [attachment(report, 'file-1', 'report_document', 'pdf')] : [],
     limitations: chance(rng, 0.4)
@@ -48,29 +48,34 @@ export function historyReport(rng: Rng, report: ReportPlace, past: Past): object
   };
 }
 
-function summary(past: Past) {
+/** The second report of a listing knows the month alone. */
+const firstRegistered = ({ place, zone }: ReportPlace, { registeredAt }: Past): string =>
+  place === 0 ? zoned(registeredAt, zone) : zoned(registeredAt, zone).slice(0, 7);
+
+function summary(report: ReportPlace, past: Past) {
   const own = past.claims.filter((claim) => claim.own);
   const other = past.claims.filter((claim) => !claim.own);
   const cost = (list: typeof own): number => list.reduce((sum, claim) => sum + claim.benefit, 0);
   return {
-    first_registered_at: zoned(past.registeredAt),
+    first_registered_at: firstRegistered(report, past),
     owner_change_count: past.owners.length,
     registration_change_count: past.plates.length,
     insurance_claim_count: past.claims.length,
     vehicle_damage_claim_count: own.length,
     third_party_damage_claim_count: other.length,
-    total_loss_count: 0,
+    total_loss_count: past.totalLostAt === null ? 0 : 1,
     flood_total_loss_count: past.flooded ? 1 : 0,
     flood_partial_loss_count: 0,
     theft_count: past.stolen ? 1 : 0,
     vehicle_damage_claim_cost: cost(own),
     third_party_damage_claim_cost: cost(other),
-    currency: 'krw',
+    currency: report.life.domain === 12 ? 'krw' : 'usd',
   };
 }
 
 function found(type: (typeof checkTypes)[number], past: Past): number {
   if (type === 'accident_history') return past.claims.length;
+  if (type === 'total_loss_history') return past.totalLostAt === null ? 0 : 1;
   if (type === 'flood_total_loss_history') return past.flooded ? 1 : 0;
   if (type === 'theft_history') return past.stolen ? 1 : 0;
   if (type === 'rental_use_history') return past.rental ? 1 : 0;
@@ -107,6 +112,6 @@ const attachment = (report: ReportPlace, id: string, type: string, extension: st
   local_path: report.place === 0 ? null : `/histories/${report.vehicleId}.${extension}`,
   server_id: report.place === 0 ? null : '3',
   original_name: `history ${report.place + 1}.${extension}`,
-  description: zoned(report.at - DAY).slice(0, 10),
+  description: zoned(report.at - DAY, report.zone).slice(0, 10),
   sort_order: 1,
 });

@@ -1,4 +1,4 @@
-import { type CheckRow, checks } from '../data/inspection-items.js';
+import { type CheckRow, checks, rareChecks } from '../data/inspection-items.js';
 import type { Past } from '../world/past.js';
 import { between, chance, pick, type Rng, unit } from '../world/random.js';
 
@@ -16,30 +16,47 @@ export interface Item {
 }
 
 const CHECKED = 0.55;
+const RARELY_CHECKED = 0.12;
 const results = ['ok', 'ok', 'ok', 'ok', 'not_checked', 'not_applicable', 'not_equipped', 'unknown'] as const;
 
 /** The blocks of an inspection, each with at least one check. */
 export function blocksOf(rng: Rng): Block[] {
   const chosen = checks.filter(() => chance(rng, CHECKED));
-  const rows = chosen.length > 0 ? chosen : checks.slice(0, 2);
-  const keys = [...new Set(rows.map((row) => row.block))];
-  return keys.map((key, place) => ({
-    record: {
-      id: `block-${place + 1}`,
-      key,
-      result_key: pick(rng, results),
-      source_code: String(place + 1),
-      source_label: key.replaceAll('_', ' '),
-      description: place === 0 ? '외관 상태' : null,
-      sort_order: place + 1,
-    },
-    checks: rows.filter((row) => row.block === key),
-  }));
+  return inBlocks(rng, chosen.length > 0 ? chosen : checks.slice(0, 2), 0);
 }
 
-/** The checked items of all blocks; items of an accident car find issues more often. */
-export function itemsOf(rng: Rng, blocks: readonly Block[], past: Past): Item[] {
-  let number = 0;
+/** Further blocks, of checks that few inspections have; `before` is how many blocks stand before them. */
+export const rareBlocksOf = (rng: Rng, before: number): Block[] =>
+  inBlocks(
+    rng,
+    rareChecks.filter(() => chance(rng, RARELY_CHECKED)),
+    before,
+  );
+
+function inBlocks(rng: Rng, rows: readonly CheckRow[], before: number): Block[] {
+  const keys = [...new Set(rows.map((row) => row.block))];
+  return keys.map((key, i) => {
+    const place = before + i;
+    return {
+      record: {
+        id: `block-${place + 1}`,
+        key,
+        result_key: pick(rng, results),
+        source_code: String(place + 1),
+        source_label: key.replaceAll('_', ' '),
+        description: place === 0 ? '외관 상태' : null,
+        sort_order: place + 1,
+      },
+      checks: rows.filter((row) => row.block === key),
+    };
+  });
+}
+
+/**
+ * The checked items of some blocks, numbered after `before` others; items of an accident car find issues more often.
+ */
+export function itemsOf(rng: Rng, blocks: readonly Block[], past: Past, before = 0): Item[] {
+  let number = before;
   return blocks.flatMap((block) =>
     block.checks.map((row) => {
       number += 1;

@@ -1,22 +1,25 @@
 import { troubleCodes } from '../data/inspection-items.js';
-import { DAY, zoned } from '../world/instants.js';
+import { DAY, type Instant, zoned } from '../world/instants.js';
 import type { Past } from '../world/past.js';
 import { between, chance, hex, pick, type Rng } from '../world/random.js';
-import { blocksOf, type Item, itemsOf } from './inspection-items.js';
+import { blocksOf, type Item, itemsOf, rareBlocksOf } from './inspection-items.js';
 import { type ReportPlace, reportHead, snapshot } from './report-head.js';
 
 /** A technical inspection report of a listing (reports.md); every child array is filled for some reports. */
-export function inspectionReport(rng: Rng, report: ReportPlace, past: Past): object {
-  const blocks = blocksOf(rng);
-  const items = itemsOf(rng, blocks, past);
+export function inspectionReport(rng: Rng, rareRng: Rng, report: ReportPlace, past: Past): object {
+  const usual = blocksOf(rng);
+  const usualItems = itemsOf(rng, usual, past);
+  const rare = rareBlocksOf(rareRng, usual.length);
+  const blocks = [...usual, ...rare];
+  const items = [...usualItems, ...itemsOf(rareRng, rare, past, usualItems.length)];
   const inspectedAt = report.at - between(rng, 1, 20) * DAY;
   const { updated, uuid } = { updated: chance(rng, 0.4), uuid: chance(rng, 0.7) };
   return {
     ...reportHead(report, 'inspection'),
     uuid: uuid ? dashed(hex(rng, 4)) : null,
-    inspected_at: zoned(inspectedAt),
-    valid_until: zoned(inspectedAt + 120 * DAY),
-    updated_at: updated ? zoned(report.at + DAY) : null,
+    inspected_at: zoned(inspectedAt, report.zone),
+    valid_until: validUntil(report, inspectedAt + 120 * DAY),
+    updated_at: updated ? zoned(report.at + DAY, report.zone) : null,
     vehicle_snapshot: {
       ...snapshot(report),
       transmission: report.car.automatic ? 'automatic' : 'manual',
@@ -33,6 +36,10 @@ export function inspectionReport(rng: Rng, report: ReportPlace, past: Past): obj
     limitations: chance(rng, 0.35) ? [limitation] : [],
   };
 }
+
+/** The first report of a listing names the hour, the second one the day alone. */
+const validUntil = ({ place, zone }: ReportPlace, at: Instant): string =>
+  place === 0 ? zoned(at, zone) : zoned(at, zone).slice(0, 10);
 
 const dashed = (text: string): string =>
   [text.slice(0, 8), text.slice(8, 12), text.slice(12, 16), text.slice(16, 20), text.slice(20)].join('-');

@@ -15,13 +15,16 @@ export interface ReportPlace {
   readonly at: Instant;
   /** When the service stored it. */
   readonly storedAt: Instant;
+  /** Hours that the local time of the source is ahead of UTC. */
+  readonly zone: number;
 }
 
-const fuels = ['', 'diesel', 'electric', 'hybrid', 'gasoline', 'lpg'];
+const fuels = ['', 'diesel', 'electric', 'hybrid', 'gasoline', 'lpg', 'flexible', 'hydrogen'];
 
 /** Members that both kinds of report begin with (reports.md). */
 export function reportHead(report: ReportPlace, kind: 'inspection' | 'history') {
-  const { car, life, at, storedAt, place } = report;
+  const { car, life, at, storedAt, place, zone } = report;
+  const language = life.domain === 12 ? 'ko' : 'en';
   const listing = lotNumber(life);
   return {
     schema_version: 1,
@@ -29,8 +32,8 @@ export function reportHead(report: ReportPlace, kind: 'inspection' | 'history') 
     report_id: `${kind}-${listing}-${place + 1}`,
     status: 'published',
     visibility: 'public',
-    language: 'ko',
-    created_at: zoned(at),
+    language,
+    created_at: zoned(at, zone),
     system_updated_at: micros(storedAt),
     vehicle_ref: {
       domain_id: life.domain,
@@ -39,12 +42,12 @@ export function reportHead(report: ReportPlace, kind: 'inspection' | 'history') 
       vin: car.vin ?? '',
     },
     source: {
-      source_key: place === 0 ? 'encar' : 'dealer_network',
+      source_key: place === 0 ? (domainNames.get(life.domain) ?? '').replace('_com', '') : 'dealer_network',
       source_type: kind === 'inspection' ? 'inspection_sheet' : 'insurance_record',
       source_report_id: `${listing}/${place + 1}`,
-      source_language: 'ko',
+      source_language: language,
       mapper_version: '3.2.1',
-      imported_at: zoned(storedAt - HOUR, false),
+      imported_at: zoned(storedAt - HOUR, 0),
     },
     access: { attach_to_listing: true },
   };

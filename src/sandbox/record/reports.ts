@@ -1,6 +1,6 @@
 import type { Car } from '../world/car.js';
 import { HOUR, type Instant } from '../world/instants.js';
-import type { ListingFacts } from '../world/listing-facts.js';
+import type { ReportFacts } from '../world/listing-facts.js';
 import type { LotLife } from '../world/lot-life.js';
 import type { Population } from '../world/population.js';
 import { Salt, stream } from '../world/random.js';
@@ -13,14 +13,26 @@ export interface ReportedListing {
   readonly car: Car;
   readonly vehicleId: number;
   readonly life: LotLife;
-  readonly facts: ListingFacts;
+  readonly facts: ReportFacts;
 }
 
 /** When the inspection reports of a listing were stored, the newest first, as far as a clock has seen them. */
 export function inspectionTimes({ life, facts }: ReportedListing, clock: Instant): Instant[] {
   const second = life.secondReportAt;
   const times = second !== null && second <= clock ? [second] : [];
-  return facts.inspected ? [...times, life.start] : times;
+  const isArchived = times.length > 0 && facts.superseded;
+  return facts.inspected && !isArchived ? [...times, life.start] : times;
+}
+
+/** Hours that local time is ahead of UTC where the reports of a source are made. */
+const zoneOf = (domain: number): number => (domain === 12 ? 9 : -5);
+
+/** A report in the words of its source: those of sources 1 and 3 have no texts but keys and names. */
+function worded<T>(domain: number, value: T): T {
+  if (domain === 12) return value;
+  return JSON.parse(JSON.stringify(value), (_, member) =>
+    typeof member === 'string' && /[가-힣]/.test(member) ? null : member,
+  );
 }
 
 /** A report and when the service stored it. */
@@ -35,21 +47,23 @@ export const inspections = (listing: ReportedListing, clock: Instant): StoredRep
     const place = storedAt === listing.life.start ? 0 : 1;
     const { world, life, facts } = listing;
     const rng = stream(world.seed, life.index, Salt.report + 10 * life.place + 500 * place + 10_000);
-    const report = { ...listing, place, at: storedAt - 3 * HOUR, storedAt };
-    return { storedAt, record: inspectionReport(rng, report, facts.past) };
+    const rareRng = stream(world.seed, life.index, Salt.report + 10 * life.place + 500 * place + 30_000);
+    const report = { ...listing, place, at: storedAt - 3 * HOUR, storedAt, zone: zoneOf(life.domain) };
+    return { storedAt, record: worded(life.domain, inspectionReport(rng, rareRng, report, facts.past)) };
   });
 
 /** History reports of a listing; two are two sources, not two states of one. */
 export const histories = (listing: ReportedListing): object[] =>
-  Array.from({ length: listing.facts.histories }, (_, place) => {
+  listing.facts.histories.map((place) => {
     const { world, life, facts } = listing;
     const rng = stream(world.seed, life.index, Salt.report + 10 * life.place + 500 * place + 20_000);
-    const report = { ...listing, place, at: life.start - (2 + place) * HOUR, storedAt: life.start };
-    return historyReport(rng, report, facts.past);
+    const at = life.start - (2 + place) * HOUR;
+    const report = { ...listing, place, at, storedAt: life.start, zone: zoneOf(life.domain) };
+    return worded(life.domain, historyReport(rng, report, facts.past));
   });
 
 /** Whether a listing has an inspection report or a history report at a clock. */
 export const reportFlags = (listing: ReportedListing, clock: Instant) => ({
   inspected: inspectionTimes(listing, clock).length > 0,
-  reported: listing.facts.histories > 0,
+  reported: listing.facts.histories.length > 0,
 });

@@ -1,4 +1,5 @@
-import { domainNames, typeNames } from '../data/wording.js';
+import { enumerations } from '../../service/contract/enumerations.js';
+import { domainNames } from '../data/wording.js';
 import { auctionFacts } from '../world/auction-facts.js';
 import { type Car, carOf } from '../world/car.js';
 import { DAY, type Instant, micros } from '../world/instants.js';
@@ -50,11 +51,12 @@ function salesOf(world: Population, life: Life, at: Instant): [Car, number, numb
 
 function row(id: number, { car, domain, bids }: Group, at: Instant) {
   const { model, generation, engine } = car;
+  const types: Readonly<Record<number, string>> = enumerations.vehicle_type;
   const date = new Date(at);
   return {
     id,
     year: car.year,
-    vehicle_type: { id: model.vehicleType, name: typeNames.get(model.vehicleType) ?? '' },
+    vehicle_type: { id: model.vehicleType, name: types[model.vehicleType] ?? '' },
     avg_final_bid: Math.round((bids.reduce((sum, bid) => sum + bid, 0) / bids.length) * 100) / 100,
     min_final_bid: Math.min(...bids),
     max_final_bid: Math.max(...bids),

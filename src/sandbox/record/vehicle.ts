@@ -1,4 +1,5 @@
-import { bodyNames, formulaNames, fuelNames, typeNames, wheelNames } from '../data/wording.js';
+import { enumerations } from '../../service/contract/enumerations.js';
+import { formulaNames } from '../data/wording.js';
 import { auctionFacts } from '../world/auction-facts.js';
 import { type Car, carOf } from '../world/car.js';
 import { type Instant, micros } from '../world/instants.js';
@@ -61,6 +62,11 @@ export function titleOf({ year, model, trim, quirk }: Car): string {
   return quirk === 'formula title' ? (formulaNames[1] ?? title) : title;
 }
 
+/** Id and name of an enumeration's value, as the service writes them. */
+function named(values: Readonly<Record<number, string>>, id: number) {
+  return { name: values[id] ?? '', id };
+}
+
 function identity(car: Car) {
   const { model, generation, unknown, engine, color } = car;
   return {
@@ -77,13 +83,13 @@ function identity(car: Car) {
           manufacturer_id: model.manufacturer.id,
           model_id: model.id,
         },
-    body_type: { name: bodyNames.get(model.body) ?? 'other', id: model.body },
+    body_type: named(enumerations.body_type, model.body),
     color: { name: color[1], id: color[0] },
     engine: unknown.engine ? null : { id: engine.id, name: engine.name },
     transmission: car.automatic ? { name: 'automatic', id: 1 } : { name: 'manual', id: 2 },
-    drive_wheel: unknown.wheels ? null : { name: wheelNames.get(car.wheels) ?? '', id: car.wheels },
-    vehicle_type: { name: typeNames.get(model.vehicleType) ?? '', id: model.vehicleType },
-    fuel: { name: fuelNames.get(engine.fuel) ?? '', id: engine.fuel },
+    drive_wheel: unknown.wheels ? null : named(enumerations.drive_wheel, car.wheels),
+    vehicle_type: named(enumerations.vehicle_type, model.vehicleType),
+    fuel: named(enumerations.fuel, engine.fuel),
     cylinders: engine.cylinders,
   };
 }

@@ -5,8 +5,8 @@ import {
   koreanModels,
   type ModelRow,
 } from '../data/models.js';
-import { RARE, rareModels } from '../data/rare-models.js';
-import { colors } from '../data/wording.js';
+import { RARE, rareModels, UNUSUAL, unusualModels } from '../data/rare-models.js';
+import { colors, rareColors } from '../data/wording.js';
 import { DAY } from './instants.js';
 import type { Life } from './life.js';
 import type { Population } from './population.js';
@@ -49,7 +49,7 @@ const MEAN_KM_A_YEAR = 19_000;
 export function carOf(world: Population, life: Pick<Life, 'index' | 'domain' | 'birth'>): Car {
   const rng = stream(world.seed, life.index, Salt.car);
   const usual = pick(rng, life.domain === 12 ? korean : american);
-  const model = rareModel(world, life) ?? usual;
+  const model = unusualModel(world, life) ?? rareModel(world, life) ?? usual;
   const born = new Date(life.birth).getUTCFullYear();
   const age = Math.min(17, Math.floor(-Math.log(1 - unit(rng)) * 5.5));
   const generation = generationOf(model, born - age);
@@ -65,7 +65,7 @@ export function carOf(world: Population, life: Pick<Life, 'index' | 'domain' | '
     year,
     engine: pick(rng, model.engines),
     vin: seenVin(world, life.index, quirk),
-    color: pick(rng, colors),
+    color: rareColor(world, life.index, pick(rng, colors)),
     automatic: chance(rng, 0.94),
     wheels: chance(rng, 0.5) ? 2 : chance(rng, 0.6) ? 3 : 1,
     doors: model.vehicleType === 2 ? 0 : model.body === 3 || model.vehicleType === 4 ? 2 : 4,
@@ -84,6 +84,22 @@ function rareModel(
   const draw = hash(world.seed, index, Salt.rare);
   if (domain === 12 || draw % RARE !== 0) return undefined;
   return rareModels[Math.floor(draw / RARE) % rareModels.length];
+}
+
+/** The vehicle that is no everyday car, of which each kind falls on one in a fixed number of consecutive vehicles. */
+function unusualModel(
+  world: Population,
+  { index, domain }: Pick<Life, 'index' | 'domain'>,
+): ModelRow | undefined {
+  const cycle = UNUSUAL * unusualModels.length;
+  const slot = (index + (hash(world.seed, 2, Salt.rare) % cycle)) % cycle;
+  return domain === 12 || slot % UNUSUAL !== 0 ? undefined : unusualModels[slot / UNUSUAL];
+}
+
+/** One vehicle in 20 has a colour that is rarely drawn, apart from the draws of the others. */
+function rareColor(world: Population, index: number, usual: Car['color']): Car['color'] {
+  const draw = hash(world.seed, index, Salt.color);
+  return draw % 20 === 0 ? (rareColors[Math.floor(draw / 20) % rareColors.length] ?? usual) : usual;
 }
 
 function shapeOf(rng: Rng, domain: number): RecordShape {

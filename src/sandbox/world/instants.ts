@@ -32,9 +32,11 @@ export const micros = (at: Instant): string => `${dateOf(at)}T${timeOf(at)}.0000
 /** The other form seen in the same records, without a zone (field-notes.md). */
 export const plain = (at: Instant): string => `${dateOf(at)} ${timeOf(at)}`;
 
-/** The form of the reports, with an offset (reports.md): UTC, or Korean time for source 12. */
-export const zoned = (at: Instant, korean = true): string =>
-  korean ? `${dateOf(at + 9 * HOUR)}T${timeOf(at + 9 * HOUR)}+09:00` : `${dateOf(at)}T${timeOf(at)}+00:00`;
+/** The form of the reports, with an offset (reports.md); `ahead` is how many hours local time is ahead of UTC. */
+export function zoned(at: Instant, ahead: number): string {
+  const local = at + ahead * HOUR;
+  return `${dateOf(local)}T${timeOf(local)}${ahead < 0 ? '-' : '+'}${pairs[Math.abs(ahead)]}:00`;
+}
 
 /** The instant cut to whole seconds. */
 export const wholeSecond = (at: number): Instant => Math.floor(at / SECOND) * SECOND;

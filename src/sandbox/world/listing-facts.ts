@@ -5,7 +5,7 @@ import type { Car } from './car.js';
 import type { LotLife } from './lot-life.js';
 import { type Past, pastOf } from './past.js';
 import type { Population } from './population.js';
-import { chance, normal, pick, Salt, stream, unit } from './random.js';
+import { chance, hash, normal, pick, Salt, stream, unit } from './random.js';
 
 /** What is true of a listing of source 12 all its life. */
 export interface ListingFacts {
@@ -56,6 +56,46 @@ export function listingFacts(world: Population, car: Car, lot: LotLife, listedAt
     certified: chance(rng, 0.1),
     archivedForm: unit(rng),
   };
+}
+
+/** What is true of the reports of a lot all its life. Only published ones are served (reports.md, common rule 2). */
+export interface ReportFacts {
+  readonly past: Past;
+  /** Whether a published inspection report is there from the start; a second one comes at `secondReportAt` of the lot. */
+  readonly inspected: boolean;
+  /** Whether the first inspection report is archived when the second one comes. */
+  readonly superseded: boolean;
+  /** Places of the published history reports among those that the source made, from 0. */
+  readonly histories: readonly number[];
+  readonly certified: boolean;
+}
+
+/** One lot of sources 1 and 3 in this many has reports. */
+const REPORTED = 20;
+
+/** Draws the facts of a lot's reports; undefined for a lot without any, as most of sources 1 and 3 are. */
+export function reportFacts(
+  world: Population,
+  car: Car,
+  lot: LotLife,
+  listedAt: number,
+): ReportFacts | undefined {
+  const hidden = hash(world.seed, lot.index, Salt.published + lot.place);
+  const published = (places: number): number[] =>
+    Array.from({ length: places }, (_, place) => place).filter(
+      (place) => (hidden >>> (8 * place)) % 12 !== 0,
+    );
+  const superseded = hidden % 2 === 0;
+  if (lot.domain === 12) {
+    const { past, inspected, histories, certified } = listingFacts(world, car, lot, listedAt);
+    const isShown = inspected && (hidden >>> 16) % 15 !== 0;
+    return { past, inspected: isShown, superseded, histories: published(histories), certified };
+  }
+  const draw = hash(world.seed, lot.index, Salt.reported + lot.place);
+  if (draw % REPORTED !== 0) return undefined;
+  // Their prices know of no claims.
+  const past = { ...pastOf(world, car, listedAt), claims: [], accident: false };
+  return { past, inspected: (draw >>> 8) % 2 === 0, superseded, histories: published(1), certified: false };
 }
 
 /** The asking price after a number of cuts, USD. */

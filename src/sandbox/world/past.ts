@@ -35,6 +35,13 @@ export interface Past {
   readonly stolen: boolean;
   readonly rental: boolean;
   readonly uninsured: readonly [Instant, Instant] | null;
+  readonly insuredAt: Instant | null;
+  readonly recalledAt: Instant | null;
+  /** When a workshop made an offer for a repair that was not done. */
+  readonly quotedAt: Instant | null;
+  readonly totalLostAt: Instant | null;
+  /** When the vehicle changed between private and business use. */
+  readonly usageChangedAt: Instant | null;
 }
 
 const workshops = [
@@ -55,7 +62,17 @@ export function pastOf(world: Population, car: Car, listedAt: Instant): Past {
   const owners = dates(Math.floor(unit(rng) * (1 + years / 2.5)));
   const claims = dates(claimCount(rng, years)).map((at) => claim(rng, at));
   const uninsured = chance(rng, 0.15) ? first + 0.5 * span : null;
+  const rare = stream(world.seed, car.index, Salt.later);
+  const once = (share: number): Instant | null => {
+    const at = wholeSecond(first + unit(rare) * span);
+    return chance(rare, share) ? at : null;
+  };
   return {
+    insuredAt: once(0.3),
+    recalledAt: once(0.15),
+    quotedAt: once(0.12),
+    totalLostAt: once(0.03),
+    usageChangedAt: once(0.08),
     registeredAt: wholeSecond(first),
     claims,
     owners,

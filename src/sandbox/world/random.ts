@@ -18,9 +18,13 @@ export const Salt = {
   vin: 7,
   rare: 8,
   duplicate: 9,
+  color: 10,
+  later: 11,
   lot: 1000,
   images: 2000,
   purchase: 3000,
+  published: 4000,
+  reported: 5000,
 } as const;
 
 const mix = (value: number): number => {

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import type { EnumerationName } from './enumerations.js';
+import type { ReportKeyName } from './report-keys.js';
 
 /** JSON forms that one value can take on the wire, as bits. Texts are told apart only where the contract asks. */
 export const Kind = {
@@ -44,6 +45,8 @@ export interface FieldFacts {
   readonly unit?: string;
   /** Name of the enumeration in `enumerations.ts` that lists the known ids. */
   readonly values?: EnumerationName;
+  /** Name of the value set in `report-keys.ts` that lists the known keys. */
+  readonly keys?: ReportKeyName;
 }
 
 /** What the contract says of a field beyond its zod type. */

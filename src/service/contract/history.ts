@@ -18,11 +18,11 @@ export const eventDetailSchema = z.looseObject({
 /** Something that happened to the vehicle. */
 export const eventSchema = z.looseObject({
   id: text('Id of the event inside its report.'),
-  type_key: text('Canonical type of the event.'),
+  type_key: text('Canonical type of the event.', { keys: 'event_type' }),
   subtype_key: text('Canonical subtype of the event.'),
   occurred_at: reportDate('When it happened, as exact as date_precision_key says.'),
   ended_at: reportDate('When it ended.'),
-  date_precision_key: text('Precision of the date: datetime, day, month, year or unknown.'),
+  date_precision_key: text('Precision of the dates.', { keys: 'date_precision' }),
   status_key: text('Canonical status of the event.'),
   mileage_km: integer('Mileage at the event.', { unit: 'km' }),
   source_code: text('Code at the source.'),
@@ -76,8 +76,8 @@ export const historyReportSchema = z.looseObject({
   checks: list(
     z.looseObject({
       id: text('Id of the check inside its report.'),
-      type_key: text('Canonical type of the check.'),
-      result_key: text('Outcome: present, not_present, unknown or not_applicable.'),
+      type_key: text('Canonical type of the check.', { keys: 'check_type' }),
+      result_key: text('Outcome of the check.', { keys: 'check_result' }),
       count: integer('How often it was found.', { unit: 'count' }),
       source_code: text('Code at the source.'),
       source_label: text('Name of the check at the source.'),

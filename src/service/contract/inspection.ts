@@ -9,7 +9,7 @@ export const measurementSchema = z.looseObject({
   value_number: number('Measured number; its unit is in unit_key.'),
   value_text: text('Measured text.'),
   unit_key: text('Canonical unit of the measurement.'),
-  result_key: text('Canonical outcome of the measurement.'),
+  result_key: text('Canonical outcome of the measurement.', { keys: 'inspection_result' }),
   description: text('Description of the measurement.'),
 });
 
@@ -17,15 +17,13 @@ export const measurementSchema = z.looseObject({
 export const checkedItemSchema = z.looseObject({
   id: text('Id of the checked item inside its report.'),
   block_id: text('Inspection block the item belongs to.'),
-  block_key: text('Canonical key of that block.'),
+  block_key: text('Canonical key of that block.', { keys: 'block' }),
   part_key: text('Canonical part; the taxonomy grows.'),
   part_label: text('Part as the source names it.'),
   location_key: text('Canonical place on the vehicle.'),
   location_label: text('Place as the source names it.'),
-  result_key: text(
-    'Outcome: ok, issue, not_checked, not_applicable, not_equipped or unknown (which is never ok).',
-  ),
-  issue_type_keys: texts('Canonical types of the issues found.'),
+  result_key: text('Outcome; unknown is never ok.', { keys: 'inspection_result' }),
+  issue_type_keys: texts('Canonical types of the issues found.', { keys: 'issue_type' }),
   severity_key: text('Canonical severity.'),
   damage_rank_key: text('Canonical rank of the damage.'),
   accident_relevance_key: text('Whether the finding matters as an accident.'),
@@ -87,7 +85,7 @@ export const inspectionSchema = z.looseObject({
     z.looseObject({
       id: text('Id of the claim inside its report.'),
       type_key: text('Canonical type of the claim.'),
-      result_key: text('Canonical outcome of the claim.'),
+      result_key: text('Canonical outcome of the claim.', { keys: 'inspection_result' }),
       source_code: text('Code at the source.'),
       source_label: text('Name of the claim at the source.'),
       description: text('Answer exactly as the source gave it.'),
@@ -97,8 +95,8 @@ export const inspectionSchema = z.looseObject({
   inspection_blocks: list(
     z.looseObject({
       id: text('Id of the block inside its report.'),
-      key: text('Canonical key of the block.'),
-      result_key: text('Canonical outcome of the block.'),
+      key: text('Canonical key of the block.', { keys: 'block' }),
+      result_key: text('Canonical outcome of the block.', { keys: 'inspection_result' }),
       source_code: text('Code at the source.'),
       source_label: text('Name of the block at the source.'),
       description: text('Description of the block.'),

@@ -20,6 +20,7 @@ export interface ContractNode {
   readonly description: string;
   readonly unit: string | undefined;
   readonly values: FieldMeta['values'];
+  readonly keys: FieldMeta['keys'];
   readonly members: ReadonlyMap<string, ContractNode>;
   readonly element: ContractNode | undefined;
 }
@@ -42,6 +43,7 @@ function build(outer: z.core.$ZodType, name: string, path: string): ContractNode
     description: meta?.description ?? facts?.description ?? '',
     unit: meta?.unit ?? facts?.unit,
     values: meta?.values ?? facts?.values,
+    keys: meta?.keys ?? facts?.keys,
   };
   if (wire !== undefined) {
     return {
