@@ -201,9 +201,9 @@ export function isSame(stored: unknown, expected: unknown): boolean {
 const STORED_INSTANT = /^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d(\.\d+)?\+00$/;
 
 function instant(value: unknown): number {
-  const text = String(value)
-    .replace(/^(\d{4}-\d\d-\d\d)$/, '$1T00:00:00Z')
-    .replace(' ', 'T');
+  // A day, a month or a year of a report stands for its start.
+  if (/^\d{4}(-\d\d){0,2}$/.test(String(value))) return Date.parse(String(value));
+  const text = String(value).replace(' ', 'T');
   return Date.parse(
     /([zZ]|[+-]\d\d(:?\d\d)?)$/.test(text) ? text.replace(/([+-]\d\d)$/, '$1:00') : `${text}Z`,
   );
