@@ -146,9 +146,16 @@ describe('/listing/{domain_id}/{listing_id}', () => {
     expect(found).toBeGreaterThan(korean.length);
   });
 
-  it('has no reports on sources 1 and 3', async () => {
-    const lot = seen.flatMap((one) => one.lots).find((one) => at(one, 'domain.id') === 3);
-    expect(reports(await data(`/listing/3/${lot?.lot}`))).toEqual([]);
+  it('has the reports of a listing of sources 1 and 3, where there are some', async () => {
+    const served = seen.flatMap(({ vehicle }) => reports(vehicle)).map(listingOf);
+    const listings = [...new Set(served)].filter((listing) => !listing.startsWith('12/')).slice(0, 10);
+    expect(listings.length).toBe(10);
+    for (const listing of listings) {
+      const found = reports(await data(`/listing/${listing}`)).map(listingOf);
+      expect(found).toEqual(served.filter((other) => other === listing));
+    }
+    const bare = seen.flatMap((one) => one.lots).find((lot) => at(lot, 'domain.id') === 3);
+    expect(reports(await data(`/listing/3/${bare?.lot}`))).toEqual([]);
   });
 
   it('answers 404 for a listing of another source, or none, and 400 for a source that is none', async () => {

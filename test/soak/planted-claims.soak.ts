@@ -12,7 +12,7 @@ import {
   WITHOUT_CATALOG,
 } from '../pipelines/support.js';
 
-/** Vehicles of the world; a tenth of them stand on source 12, which alone has reports. */
+/** Vehicles of the world; a tenth of them stand on source 12, whose prices alone know of claims. */
 const VEHICLES = 100_000;
 
 /**
