@@ -98,7 +98,7 @@ describe('an alarm', () => {
     expect(await told(false)).toMatch(/\nalarms: {3}1\n {2}nightly of .*, cars: 1 pass could not/);
     await night(whole);
     expect(await alarms()).toEqual([]);
-  });
+  }, 120_000);
 
   it('of a run that failed or was killed stands until one of its pipeline succeeds', async () => {
     for (const _ of [1, 2])
@@ -119,7 +119,7 @@ describe('an alarm', () => {
     expect(await alarms()).toEqual(killed);
     await night(whole);
     expect(await alarms()).toEqual([]);
-  });
+  }, 120_000);
 });
 
 describe('what is no failed run', () => {
@@ -134,7 +134,7 @@ describe('what is no failed run', () => {
     await expect(nightly(job())).rejects.toMatchObject({ code: 'LAKE_LOCKED' });
     release();
     expect(await alarms()).toEqual([]);
-  });
+  }, 120_000);
 });
 
 describe('rejected records and new members', () => {
@@ -150,5 +150,5 @@ describe('rejected records and new members', () => {
     expect(lines).toContain('drift:    1 member: lots[].paint_code of cars (nightly)');
     await nightly(job());
     expect((await told(false)).split('\n')).toContain('drift:    nothing new');
-  });
+  }, 120_000);
 });
