@@ -59,12 +59,13 @@ numbered as (
     from marked
 ),
 stretches as (
-    -- a window shows what changed, so that only a full pass begins a span
+    -- a window shows what changed, so that only a full pass begins a span; of auctions within 12 hours of its last pass
+    -- only sales can be settled yet, so that it ends before them
     select
         domain_id,
         domain_name,
         min(full_at) as observed_from,
-        max(started_at) as observed_to
+        greatest(min(full_at), max(started_at) - interval '12' hour) as observed_to
     from numbered
     group by domain_id, domain_name, stretch
     having min(full_at) is not null

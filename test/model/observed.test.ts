@@ -112,12 +112,22 @@ describe('what came before the first night', () => {
   });
 });
 
+describe('the last hours before a pass', () => {
+  it('are not observed, because of them only sales are settled', async () => {
+    const bought = auctioned(1, '2026-09-09', { buy_now: 1000, status_id: SOLD });
+    await compute({ passes, lots: [...bought, ...auctioned(100, '2026-09-07')] });
+    expect(await texts(lake, 'select lots_offered, lots_sold, sell_through from sell_through')).toEqual([
+      { lots_offered: 6, lots_sold: 3, sell_through: 0.5 },
+    ]);
+  });
+});
+
 describe('observed_spans', () => {
   const spans = async (given: Readonly<Record<string, readonly Given[]>>): Promise<string[]> => {
     await compute(given);
     const found = await texts(
       lake,
-      `select domain_id, span, strftime(observed_from, '%m-%d') as a, strftime(observed_to, '%m-%d') as b
+      `select domain_id, span, strftime(observed_from, '%m-%d') as a, strftime(observed_to + interval 12 hour, '%m-%d') as b
        from observed_spans order by domain_id, span`,
     );
     return found.map((row) => `${row.domain_id}/${row.span}: ${row.a} to ${row.b}`);

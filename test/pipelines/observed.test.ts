@@ -25,12 +25,12 @@ async function night(day: number, domains: readonly number[], sources?: number[]
   }
 }
 
-/** Spans by source, in days since the first night. */
+/** Spans by source, from their first pass to their last, in days since the first night. */
 async function spans(): Promise<string[]> {
   const duck = await bareDuckDb();
-  const days = (column: string): string => `cast((epoch_ms(${column}) - ${START}) / 86400000 as int)`;
+  const days = (column: string): string => `cast(floor((epoch_ms(${column}) - ${START}) / 86400000) as int)`;
   const found = await duck.query(
-    `select domain_id, ${days('observed_from')} as a, ${days('observed_to')} as b
+    `select domain_id, ${days('observed_from')} as a, ${days('observed_to + interval 12 hour')} as b
      from '${join(folder.path, 'lake', 'current', 'observed_spans', '*.parquet')}' order by domain_id, span`,
   );
   duck.close();

@@ -87,7 +87,7 @@ describe('a feed whose lots that were sold before the first night are gone', () 
     const [expected] =
       await ask(`select count(*)::int as offered, count(*) filter (where outcome = 'sold')::int as sold
       from {sales} where outcome in ('sold', 'not_sold', 'on_approval')
-        and sale_date >= '${BEGIN.toISOString()}' and sale_date < '${NIGHTS[2]?.toISOString()}'`);
+        and sale_date >= '${BEGIN.toISOString()}' and sale_date < timestamptz '${NIGHTS[2]?.toISOString()}' - interval 12 hour`);
     expect(expected?.sold).toBeGreaterThan(5);
     expect(expected?.offered).toBeGreaterThan(Number(expected?.sold));
     const sums = (offered: string, sold: string, mart: string) =>

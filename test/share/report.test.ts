@@ -51,7 +51,7 @@ describe('the figures at the top', () => {
       ['Active lots', 'select count(*) from {lots} where not archived', 'active'],
       [
         'Sold since 16 Nov',
-        `select count(*) from {sales} where outcome = 'sold' and sale_date between timestamptz '${CLOCK.toISOString()}' and timestamptz '@'`,
+        `select count(*) from {sales} where outcome = 'sold' and sale_date between timestamptz '${CLOCK.toISOString()}' and timestamptz '@' - interval 12 hour`,
         'sold',
       ],
       ['Auctions to come', "select count(*) from {sales} where outcome = 'upcoming'", 'upcoming'],
@@ -77,9 +77,8 @@ describe('the figures at the top', () => {
     const [row] = await ask(
       'current',
       `select median(price) as price,
-         count(*) filter (where outcome = 'sold' and sale_date >= '${CLOCK.toISOString()}') /
-         count(*) filter (where outcome in ('sold', 'not_sold', 'on_approval') and sale_date >= '${CLOCK.toISOString()}')
-           as share
+         count(*) filter (where outcome = 'sold' and is_observed) /
+         count(*) filter (where outcome in ('sold', 'not_sold', 'on_approval') and is_observed) as share
        from {sales}
        where sale_date between timestamptz '${NEXT.toISOString()}' - interval 30 day and timestamptz '${NEXT.toISOString()}'`,
     );
