@@ -17,6 +17,7 @@ import { lakeTables } from '../src/lake/tables.js';
 import { createEmptyBatch } from '../src/load/batch.js';
 import type { DriftReport } from '../src/load/loader.js';
 import type { DataTestOptions } from '../src/model/data-tests.js';
+import { readModels, withOwnSeeds } from '../src/model/model-files.js';
 import { type ContractNode, contractOf } from '../src/service/contract/node.js';
 import { type StreamName, streamNames, streams } from '../src/service/streams.js';
 
@@ -60,7 +61,7 @@ export interface Job extends JobOptions {
 
 /**
  * Runs a pipeline under the lock of its output folder and cleans up after it, whatever happens. Throws LakeError
- * (LAKE_LOCKED, LAKE_DISK_FULL, LAKE_OUT_OF_MEMORY) and what the stages throw.
+ * (LAKE_LOCKED, LAKE_DISK_FULL, LAKE_OUT_OF_MEMORY), ConfigError for own seeds, and what the stages throw.
  */
 export async function runJob<T>(
   pipeline: string,
@@ -87,7 +88,9 @@ async function runLocked<T>(
 ): Promise<T> {
   const now = options.now ?? (() => new Date());
   const startedAt = now();
-  const layout = layoutOf(options.config.output);
+  const { modelling, config } = options;
+  const models = withOwnSeeds(modelling?.models ?? readModels(), config.seeds);
+  const layout = layoutOf(config.output);
   const killed = killedRun(layout);
   const release = takeLock(layout.lock, pipeline, new Date());
   killPoint('job.locked');
@@ -101,7 +104,7 @@ async function runLocked<T>(
     if (killed !== undefined && killed.pipeline !== pipeline) noteFailedRun(layout, killed);
     rmSync(layout.work, { recursive: true, force: true });
     mkdirSync(folder, { recursive: true });
-    const { memory, threads } = options.config;
+    const { memory, threads } = config;
     session = await openSession({ memory, threads, temp: join(folder, 'spill') });
     endInterrupts = interruptOn(options.signal, session);
     const { contracts, schemas } = await readDefinitions(session);
@@ -115,6 +118,7 @@ async function runLocked<T>(
     };
     return await work({
       ...options,
+      modelling: { ...modelling, models },
       reporter,
       pipeline,
       runId,
@@ -128,7 +132,7 @@ async function runLocked<T>(
       warnings,
       now,
       client: () => {
-        client ??= openClient(options.config, (error, attempt, wait) =>
+        client ??= openClient(config, (error, attempt, wait) =>
           reporter.warn(`attempt ${attempt} failed, next in ${(wait / 1000).toFixed(1)} s: ${error.message}`),
         );
         return client;

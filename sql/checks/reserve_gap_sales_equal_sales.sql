@@ -11,9 +11,10 @@ with expected as (
     group by sales.domain_id
 ),
 actual as (
-    select domain_id, lots, met_lots
+    select domain_id, sum(lots) as lots, sum(met_lots) as met_lots
     from reserve_gap
     where outcome = 'sold'
+    group by domain_id
 ),
 final as (
     select

@@ -1,4 +1,4 @@
--- description: Each source platform has as many lots, sales and prices in title_breakdown as in lots and sales, and shares that add to 1.
+-- description: Each source platform has as many lots, sales and prices in title_breakdown as in lots and sales, and shares that add to 1 in each currency.
 -- severity: error
 with sold as (
     select lot_id, price from sales where outcome = 'sold'
@@ -19,7 +19,8 @@ actual as (
         sum(lots) as lots,
         sum(lots_sold) as sold,
         sum(priced_lots) as priced,
-        sum(share) as shares
+        sum(share) as shares,
+        count(distinct coalesce(currency, 'unknown')) as currencies
     from title_breakdown
     group by domain_id
 ),
@@ -32,7 +33,8 @@ final as (
         coalesce(actual.sold, 0) as actual_sold,
         coalesce(expected.priced, 0) as expected_priced,
         coalesce(actual.priced, 0) as actual_priced,
-        coalesce(actual.shares, 0) as shares
+        coalesce(actual.shares, 0) as shares,
+        coalesce(actual.currencies, 0) as currencies
     from expected
     full join actual on actual.domain_id is not distinct from expected.domain_id
 )
@@ -40,4 +42,4 @@ select * from final
 where expected_lots <> actual_lots
     or expected_sold <> actual_sold
     or expected_priced <> actual_priced
-    or abs(shares - 1) > 0.000001
+    or abs(shares - currencies) > 0.000001

@@ -38,6 +38,7 @@ source_lots as (
         vehicle_id,
         domain_id,
         trim(lot) as lot,
+        coalesce(nullif(upper(trim(location_country_iso)), ''), 'unknown') as country_iso,
         case when domain_id = 12 and buy_now between 1 and 5000000 then buy_now end as asking
     from lots
 ),
@@ -183,6 +184,7 @@ lot_facts as (
         source_vehicles.manufacturer_id,
         source_vehicles.model_id,
         source_vehicles.year,
+        currencies.currency,
         case when source_lots.domain_id = 12 then 'asking' else 'sale' end as price_kind,
         case when reported.claims > 3 then 3 else reported.claims end as claims_band,
         case coalesce(reported.inspection_finding, reported.check_finding)
@@ -198,6 +200,8 @@ lot_facts as (
         coalesce(source_lots.asking, sale_prices.price) as price
     from source_lots
     inner join reported on reported.lot_id = source_lots.lot_id
+    left join currencies
+        on currencies.domain_id = source_lots.domain_id and currencies.country_iso = source_lots.country_iso
     left join source_vehicles on source_vehicles.vehicle_id = source_lots.vehicle_id
     left join sale_prices on sale_prices.lot_id = source_lots.lot_id
 ),
@@ -207,11 +211,12 @@ clean as (
         manufacturer_id,
         model_id,
         year,
+        currency,
         count(*) as priced_lots,
         percentile_cont(0.5) within group (order by price) as price_median
     from lot_facts
     where claims_band = 0 and accident = 'no' and price is not null
-    group by domain_id, manufacturer_id, model_id, year
+    group by domain_id, manufacturer_id, model_id, year, currency
 ),
 compared as (
     select
@@ -219,6 +224,7 @@ compared as (
         lot_facts.claims_band,
         lot_facts.accident,
         lot_facts.accident_evidence,
+        lot_facts.currency,
         lot_facts.price,
         case when clean.priced_lots >= settings.minimum_group then lot_facts.price / clean.price_median end as price_ratio
     from lot_facts
@@ -228,6 +234,7 @@ compared as (
         and clean.manufacturer_id = lot_facts.manufacturer_id
         and clean.model_id = lot_facts.model_id
         and clean.year = lot_facts.year
+        and clean.currency = lot_facts.currency
 ),
 bands as (
     select
@@ -235,13 +242,15 @@ bands as (
         claims_band,
         accident,
         accident_evidence,
+        currency,
         count(*) as lots,
         count(price) as priced_lots,
-        percentile_cont(0.5) within group (order by price) as price_median,
+        -- an amount whose currency is not known counts, and is in no statistic
+        percentile_cont(0.5) within group (order by case when currency is not null then price end) as price_median,
         count(price_ratio) as compared_lots,
         percentile_cont(0.5) within group (order by price_ratio) as price_ratio_median
     from compared
-    group by price_kind, claims_band, accident, accident_evidence
+    group by price_kind, claims_band, accident, accident_evidence, currency
 ),
 final as (
     select
@@ -251,7 +260,7 @@ final as (
         bands.accident_evidence,
         bands.lots,
         bands.priced_lots,
-        'USD' as currency,
+        bands.currency,
         case when bands.priced_lots >= settings.minimum_group then round(bands.price_median, 2) end as price_median,
         bands.compared_lots,
         case when bands.compared_lots >= settings.minimum_group then bands.price_ratio_median end as price_ratio_median

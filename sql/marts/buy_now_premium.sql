@@ -17,20 +17,24 @@ source_vehicles as (
 ),
 offers as (
     -- 0 means that a lot has no Buy Now price; source 12 asks prices for all its cars
-    select vehicle_id, count(*) as offered_lots
+    select lots.vehicle_id, currencies.currency, count(*) as offered_lots
     from lots
-    where domain_id <> 12 and buy_now > 0 and buy_now <= 5000000
-    group by vehicle_id
+    left join currencies
+        on currencies.domain_id = lots.domain_id
+        and currencies.country_iso = coalesce(nullif(upper(trim(lots.location_country_iso)), ''), 'unknown')
+    where lots.domain_id <> 12 and lots.buy_now > 0 and lots.buy_now <= 5000000
+    group by lots.vehicle_id, currencies.currency
 ),
 offered as (
     select
         source_vehicles.manufacturer_id,
         source_vehicles.model_id,
         source_vehicles.year,
+        offers.currency,
         sum(offers.offered_lots) as offered_lots
     from offers
     left join source_vehicles on source_vehicles.vehicle_id = offers.vehicle_id
-    group by source_vehicles.manufacturer_id, source_vehicles.model_id, source_vehicles.year
+    group by source_vehicles.manufacturer_id, source_vehicles.model_id, source_vehicles.year, offers.currency
 ),
 priced as (
     select
@@ -38,6 +42,7 @@ priced as (
         manufacturer_id,
         model_id,
         year,
+        currency,
         case when trust_basis = 'buy_now' then price end as buy_now_price,
         case when trust_basis <> 'buy_now' then price end as auction_price
     from sales
@@ -49,17 +54,19 @@ auctions as (
         manufacturer_id,
         model_id,
         year,
+        currency,
         count(auction_price) as auction_lots,
         percentile_cont(0.5) within group (order by auction_price) as auction_median
     from priced
     where manufacturer_id is not null and model_id is not null and year is not null
-    group by domain_id, manufacturer_id, model_id, year
+    group by domain_id, manufacturer_id, model_id, year, currency
 ),
 compared as (
     select
         priced.manufacturer_id,
         priced.model_id,
         priced.year,
+        priced.currency,
         priced.buy_now_price,
         priced.auction_price,
         case
@@ -73,11 +80,12 @@ compared as (
         and auctions.manufacturer_id = priced.manufacturer_id
         and auctions.model_id = priced.model_id
         and auctions.year = priced.year
+        and auctions.currency = priced.currency
 ),
 facts as (
-    select manufacturer_id, model_id, year, 0 as offered_lots, buy_now_price, auction_price, premium from compared
+    select manufacturer_id, model_id, year, currency, 0 as offered_lots, buy_now_price, auction_price, premium from compared
     union all
-    select manufacturer_id, model_id, year, offered_lots, null, null, null from offered
+    select manufacturer_id, model_id, year, currency, offered_lots, null, null, null from offered
 ),
 leveled as (
     select
@@ -85,6 +93,7 @@ leveled as (
         case when levels.level = 'model_year' then facts.manufacturer_id end as manufacturer_id,
         case when levels.level = 'model_year' then facts.model_id end as model_id,
         case when levels.level = 'model_year' then facts.year end as year,
+        facts.currency,
         facts.offered_lots,
         facts.buy_now_price,
         facts.auction_price,
@@ -98,6 +107,7 @@ premiums as (
         manufacturer_id,
         model_id,
         year,
+        currency,
         cast(sum(offered_lots) as bigint) as offered_lots,
         count(buy_now_price) as buy_now_lots,
         count(auction_price) as auction_lots,
@@ -106,7 +116,7 @@ premiums as (
         count(premium) as compared_lots,
         percentile_cont(0.5) within group (order by premium) as premium_median
     from leveled
-    group by level, manufacturer_id, model_id, year
+    group by level, manufacturer_id, model_id, year, currency
 ),
 final as (
     select
@@ -119,14 +129,18 @@ final as (
         premiums.offered_lots,
         premiums.buy_now_lots,
         premiums.auction_lots,
-        'USD' as currency,
-        -- medians over all models would compare one mix of cars with another
+        premiums.currency,
+        -- medians over all models would compare one mix of cars with another, and an unknown currency is not one
         case
-            when premiums.level = 'model_year' and premiums.buy_now_lots >= settings.minimum_group
+            when premiums.level = 'model_year'
+                and premiums.currency is not null
+                and premiums.buy_now_lots >= settings.minimum_group
             then round(premiums.buy_now_median, 2)
         end as buy_now_median,
         case
-            when premiums.level = 'model_year' and premiums.auction_lots >= settings.minimum_group
+            when premiums.level = 'model_year'
+                and premiums.currency is not null
+                and premiums.auction_lots >= settings.minimum_group
             then round(premiums.auction_median, 2)
         end as auction_median,
         premiums.compared_lots,

@@ -28,6 +28,7 @@ source_lots as (
         lot_id,
         vehicle_id,
         domain_id,
+        coalesce(nullif(upper(trim(location_country_iso)), ''), 'unknown') as country_iso,
         coalesce(nullif(trim(damage_main_name), ''), 'unknown') as damage_main,
         coalesce(nullif(trim(damage_second_name), ''), 'unknown') as damage_second,
         -- hours, readings known to be wrong and kilometres that may be miles are no distances
@@ -68,12 +69,18 @@ lot_facts as (
         classified.domain_id,
         source_vehicles.manufacturer_id,
         source_vehicles.model_id,
+        currencies.currency,
         classified.is_sound,
         classified.odometer_km,
+        case when currencies.currency is not null then classified.repair_share end as known_repair_share,
         classified.repair_share,
         case when sold_lots.lot_id is null then 0 else 1 end as is_sold,
+        -- an amount whose currency is not known counts, and is in no statistic
+        case when currencies.currency is not null then sold_lots.price end as known_price,
         sold_lots.price
     from classified
+    left join currencies
+        on currencies.domain_id = classified.domain_id and currencies.country_iso = classified.country_iso
     left join source_vehicles on source_vehicles.vehicle_id = classified.vehicle_id
     left join sold_lots on sold_lots.lot_id = classified.lot_id
 ),
@@ -84,27 +91,29 @@ damages as (
         domain_id,
         manufacturer_id,
         model_id,
+        currency,
         count(*) as lots,
         cast(sum(is_sold) as bigint) as sold,
         count(price) as priced_lots,
         count(odometer_km) as odometer_lots,
         count(repair_share) as repair_lots,
-        percentile_cont(0.5) within group (order by price) as price_median,
+        percentile_cont(0.5) within group (order by known_price) as price_median,
         percentile_cont(0.5) within group (order by odometer_km) as odometer_km_median,
-        percentile_cont(0.5) within group (order by repair_share) as repair_share
+        percentile_cont(0.5) within group (order by known_repair_share) as repair_share
     from lot_facts
-    group by damage_main, damage_second, domain_id, manufacturer_id, model_id
+    group by damage_main, damage_second, domain_id, manufacturer_id, model_id, currency
 ),
 sound as (
     select
         domain_id,
         manufacturer_id,
         model_id,
+        currency,
         count(price) as priced_lots,
         percentile_cont(0.5) within group (order by price) as price_median
     from lot_facts
     where is_sound = 1 and price is not null
-    group by domain_id, manufacturer_id, model_id
+    group by domain_id, manufacturer_id, model_id, currency
 ),
 large_enough as (
     select
@@ -113,9 +122,10 @@ large_enough as (
         damages.domain_id,
         damages.manufacturer_id,
         damages.model_id,
+        damages.currency,
         damages.lots,
         cast(damages.lots as double) / sum(damages.lots) over (
-            partition by damages.domain_id, damages.manufacturer_id, damages.model_id
+            partition by damages.domain_id, damages.manufacturer_id, damages.model_id, damages.currency
         ) as share,
         damages.sold,
         damages.priced_lots,
@@ -131,6 +141,7 @@ large_enough as (
         on sound.domain_id is not distinct from damages.domain_id
         and sound.manufacturer_id is not distinct from damages.manufacturer_id
         and sound.model_id is not distinct from damages.model_id
+        and sound.currency = damages.currency
 ),
 final as (
     select
@@ -146,7 +157,7 @@ final as (
         large_enough.share,
         large_enough.sold,
         large_enough.priced_lots,
-        'USD' as currency,
+        large_enough.currency,
         round(large_enough.price_median, 2) as price_median,
         large_enough.price_median / large_enough.sound_price_median as price_ratio_to_sound,
         large_enough.odometer_lots,

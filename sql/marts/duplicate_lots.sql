@@ -9,6 +9,7 @@ source_lots as (
         vehicle_id,
         trim(lot) as lot,
         not coalesce(archived, false) as is_active,
+        coalesce(nullif(upper(trim(location_country_iso)), ''), 'unknown') as country_iso,
         case when buy_now between 1 and 5000000 then buy_now end as asking
     from lots
     where domain_id = 12
@@ -72,11 +73,13 @@ known_lots as (
         source_lots.lot_id,
         source_lots.vehicle_id,
         source_lots.is_active,
+        currencies.currency,
         source_lots.asking
     from source_lots
     inner join newest on newest.lot_id = source_lots.lot_id
+    left join currencies on currencies.domain_id = 12 and currencies.country_iso = source_lots.country_iso
 ),
-final as (
+pairs as (
     select
         chains.duplicate_id,
         chains.original_id,
@@ -90,11 +93,34 @@ final as (
         duplicate.vehicle_id = root.vehicle_id as is_same_vehicle,
         duplicate.is_active as duplicate_active,
         root.is_active as root_active,
-        'USD' as currency,
-        round(duplicate.asking, 2) as duplicate_asking,
-        round(root.asking, 2) as root_asking
+        -- of both lots, or of the one that is known; two that differ are not compared
+        case
+            when root.lot_id is null then duplicate.currency
+            when duplicate.lot_id is null or duplicate.currency = root.currency then root.currency
+        end as currency,
+        duplicate.asking as duplicate_asking,
+        root.asking as root_asking
     from chains
     left join known_lots as duplicate on duplicate.lot = chains.duplicate_id
     left join known_lots as root on root.lot = chains.root_id
+),
+final as (
+    select
+        duplicate_id,
+        original_id,
+        root_id,
+        hops,
+        is_cycle,
+        duplicate_lot_id,
+        duplicate_vehicle_id,
+        root_lot_id,
+        root_vehicle_id,
+        is_same_vehicle,
+        duplicate_active,
+        root_active,
+        currency,
+        case when currency is not null then round(duplicate_asking, 2) end as duplicate_asking,
+        case when currency is not null then round(root_asking, 2) end as root_asking
+    from pairs
 )
 select * from final

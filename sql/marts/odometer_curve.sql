@@ -18,6 +18,7 @@ priced as (
         manufacturer_id,
         model_id,
         cast(extract(year from sale_month) as bigint) - year as age_years,
+        currency,
         price
     from sales
     where price is not null
@@ -37,6 +38,7 @@ compared as (
         priced.model_id,
         least(greatest(priced.age_years, 0), 30) as age_years,
         cast(least(floor(readings.odometer_km / 25000), 16) as bigint) * 25000 as odometer_band_km,
+        priced.currency,
         priced.price,
         price_ratios.price_ratio
     from priced
@@ -51,7 +53,9 @@ leveled as (
         case when levels.level = 'model' then compared.model_id end as model_id,
         compared.age_years,
         compared.odometer_band_km,
-        compared.price,
+        compared.currency,
+        -- an amount whose currency is not known counts, and is in no statistic
+        case when compared.currency is not null then compared.price end as known_price,
         compared.price_ratio
     from compared
     cross join levels
@@ -63,12 +67,13 @@ bands as (
         model_id,
         age_years,
         odometer_band_km,
+        currency,
         count(*) as priced_lots,
-        percentile_cont(0.5) within group (order by price) as price_median,
+        percentile_cont(0.5) within group (order by known_price) as price_median,
         count(price_ratio) as compared_lots,
         percentile_cont(0.5) within group (order by price_ratio) as price_ratio_median
     from leveled
-    group by level, manufacturer_id, model_id, age_years, odometer_band_km
+    group by level, manufacturer_id, model_id, age_years, odometer_band_km, currency
 ),
 final as (
     select
@@ -80,7 +85,7 @@ final as (
         bands.age_years,
         bands.odometer_band_km,
         bands.priced_lots,
-        'USD' as currency,
+        bands.currency,
         case when bands.priced_lots >= settings.minimum_group then round(bands.price_median, 2) end as price_median,
         bands.compared_lots,
         case when bands.compared_lots >= settings.minimum_group then bands.price_ratio_median end as price_ratio_median

@@ -2,17 +2,21 @@ with settings as (
     select max_by(minimum_group, started_at) as minimum_group from runs
 ),
 priced as (
-    select lot_id, attempt, domain_id, manufacturer_id, model_id, year, price
+    select lot_id, attempt, domain_id, manufacturer_id, model_id, year, currency, price
     from sales
-    where price is not null and manufacturer_id is not null and model_id is not null and year is not null
+    where price is not null
+        and currency is not null
+        and manufacturer_id is not null
+        and model_id is not null
+        and year is not null
 ),
 ranked as (
     select
         *,
         row_number() over model_year as place,
-        count(*) over (partition by domain_id, manufacturer_id, model_id, year) as prices
+        count(*) over (partition by domain_id, manufacturer_id, model_id, year, currency) as prices
     from priced
-    window model_year as (partition by domain_id, manufacturer_id, model_id, year order by price)
+    window model_year as (partition by domain_id, manufacturer_id, model_id, year, currency order by price)
 ),
 middles as (
     -- the three prices of which the median of all but one can be made
@@ -21,11 +25,12 @@ middles as (
         manufacturer_id,
         model_id,
         year,
+        currency,
         max(case when place = floor(prices / 2) then price end) as low,
         max(case when place = floor(prices / 2) + 1 then price end) as middle,
         max(case when place = floor(prices / 2) + 2 then price end) as high
     from ranked
-    group by domain_id, manufacturer_id, model_id, year
+    group by domain_id, manufacturer_id, model_id, year, currency
 ),
 compared as (
     -- each price against the others: against a median that it moves itself, it would look too usual
@@ -36,6 +41,7 @@ compared as (
         ranked.manufacturer_id,
         ranked.model_id,
         ranked.year,
+        ranked.currency,
         ranked.price,
         ranked.prices - 1 as other_prices,
         case
@@ -52,6 +58,7 @@ compared as (
         and middles.manufacturer_id = ranked.manufacturer_id
         and middles.model_id = ranked.model_id
         and middles.year = ranked.year
+        and middles.currency = ranked.currency
     where ranked.prices - 1 >= settings.minimum_group
 ),
 final as (
@@ -62,7 +69,7 @@ final as (
         manufacturer_id,
         model_id,
         year,
-        'USD' as currency,
+        currency,
         price,
         other_prices,
         round(others_median, 2) as others_median,

@@ -20,9 +20,12 @@ held_attempts as (
         manufacturer_id,
         model_id,
         generation_id,
+        currency,
         -- before lotlake began, what was sold had left: its price counts where it is known, its outcome does not
         case when is_observed then outcome end as outcome,
-        price
+        price,
+        -- an amount whose currency is not known counts, and is in no statistic
+        case when currency is not null then price end as known_price
     from sales
     where outcome <> 'upcoming'
 ),
@@ -37,32 +40,35 @@ monthly as (
         manufacturer_id,
         model_id,
         generation_id,
+        currency,
         count(case when outcome <> 'unresolved' then 1 end) as lots_offered,
         count(case when outcome = 'unresolved' then 1 end) as lots_unresolved,
         count(case when outcome = 'sold' then 1 end) as lots_sold,
         count(price) as priced_lots,
-        avg(price) as price_mean,
-        percentile_cont(0.1) within group (order by price) as price_p10,
-        percentile_cont(0.25) within group (order by price) as price_p25,
-        percentile_cont(0.5) within group (order by price) as price_median,
-        percentile_cont(0.75) within group (order by price) as price_p75,
-        percentile_cont(0.9) within group (order by price) as price_p90
+        avg(known_price) as price_mean,
+        percentile_cont(0.1) within group (order by known_price) as price_p10,
+        percentile_cont(0.25) within group (order by known_price) as price_p25,
+        percentile_cont(0.5) within group (order by known_price) as price_median,
+        percentile_cont(0.75) within group (order by known_price) as price_p75,
+        percentile_cont(0.9) within group (order by known_price) as price_p90
     from held_attempts
-    group by month, domain_id, manufacturer_id, model_id, generation_id
+    group by month, domain_id, manufacturer_id, model_id, generation_id, currency
 ),
 priced as (
-    select month, domain_id, manufacturer_id, model_id, generation_id, price
+    select month, domain_id, manufacturer_id, model_id, generation_id, currency, known_price
     from held_attempts
     where price is not null
 ),
 spread as (
     -- each price counts for its own month and for the two after it
-    select month, domain_id, manufacturer_id, model_id, generation_id, price from priced
+    select month, domain_id, manufacturer_id, model_id, generation_id, currency, known_price from priced
     union all
-    select cast(month + interval '1' month as date), domain_id, manufacturer_id, model_id, generation_id, price
+    select
+        cast(month + interval '1' month as date), domain_id, manufacturer_id, model_id, generation_id, currency, known_price
     from priced
     union all
-    select cast(month + interval '2' month as date), domain_id, manufacturer_id, model_id, generation_id, price
+    select
+        cast(month + interval '2' month as date), domain_id, manufacturer_id, model_id, generation_id, currency, known_price
     from priced
 ),
 quarterly as (
@@ -72,10 +78,11 @@ quarterly as (
         manufacturer_id,
         model_id,
         generation_id,
+        currency,
         count(*) as priced_lots_3m,
-        percentile_cont(0.5) within group (order by price) as price_median_3m
+        percentile_cont(0.5) within group (order by known_price) as price_median_3m
     from spread
-    group by month, domain_id, manufacturer_id, model_id, generation_id
+    group by month, domain_id, manufacturer_id, model_id, generation_id, currency
 ),
 large_enough as (
     -- statistics of a handful of prices say more about the lots than about the market
@@ -85,6 +92,7 @@ large_enough as (
         monthly.manufacturer_id,
         monthly.model_id,
         monthly.generation_id,
+        monthly.currency,
         monthly.lots_offered,
         monthly.lots_unresolved,
         monthly.lots_sold,
@@ -105,15 +113,16 @@ large_enough as (
         and quarterly.manufacturer_id is not distinct from monthly.manufacturer_id
         and quarterly.model_id is not distinct from monthly.model_id
         and quarterly.generation_id is not distinct from monthly.generation_id
+        and quarterly.currency is not distinct from monthly.currency
 ),
 compared as (
     select
         *,
         lag(month) over (
-            partition by domain_id, manufacturer_id, model_id, generation_id order by month
+            partition by domain_id, manufacturer_id, model_id, generation_id, currency order by month
         ) as last_month,
         lag(price_median) over (
-            partition by domain_id, manufacturer_id, model_id, generation_id order by month
+            partition by domain_id, manufacturer_id, model_id, generation_id, currency order by month
         ) as last_median
     from large_enough
 ),
@@ -135,7 +144,7 @@ final as (
         case when compared.lots_offered > 0 then cast(compared.lots_sold as double) / compared.lots_offered end
             as sell_through,
         compared.priced_lots,
-        'USD' as currency,
+        compared.currency,
         round(compared.price_mean, 2) as price_mean,
         round(compared.price_median, 2) as price_median,
         round(compared.price_p10, 2) as price_p10,

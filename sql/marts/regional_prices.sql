@@ -15,6 +15,7 @@ source_lots as (
     -- source 12 lists cars at asking prices: no auction is held where they stand
     select
         lot_id,
+        domain_id,
         nullif(upper(trim(location_country_iso)), '') as country_iso,
         nullif(upper(trim(location_state_code)), '') as state_code,
         nullif(trim(location_state_name), '') as state_name,
@@ -42,12 +43,16 @@ lot_facts as (
         case when source_lots.is_located = 1 then source_lots.latitude end as latitude,
         case when source_lots.is_located = 1 then source_lots.longitude end as longitude,
         source_lots.is_located,
+        currencies.currency,
         case when sold_lots.lot_id is null then 0 else 1 end as is_sold,
         sold_lots.manufacturer_id,
         sold_lots.model_id,
         sold_lots.year,
         sold_lots.price
     from source_lots
+    left join currencies
+        on currencies.domain_id = source_lots.domain_id
+        and currencies.country_iso = coalesce(source_lots.country_iso, 'unknown')
     left join sold_lots on sold_lots.lot_id = source_lots.lot_id
 ),
 places as (
@@ -55,6 +60,7 @@ places as (
         country_iso,
         state_code,
         city_id,
+        currency,
         max(state_name) as state_name,
         max(city_name) as city_name,
         count(*) as lots,
@@ -64,7 +70,7 @@ places as (
         sum(cast(round(latitude * 1000000) as bigint)) as latitudes,
         sum(cast(round(longitude * 1000000) as bigint)) as longitudes
     from lot_facts
-    group by country_iso, state_code, city_id
+    group by country_iso, state_code, city_id, currency
 ),
 state_names as (
     select country_iso, state_code, max(state_name) as state_name
@@ -84,6 +90,7 @@ counts as (
         places.country_iso,
         places.state_code,
         case when levels.level = 'city' then places.city_id end as city_id,
+        places.currency,
         cast(sum(places.lots) as bigint) as lots,
         cast(sum(places.sold) as bigint) as lots_sold,
         sum(places.located) as located,
@@ -92,16 +99,21 @@ counts as (
     from places
     cross join levels
     group by
-        levels.level, places.country_iso, places.state_code, case when levels.level = 'city' then places.city_id end
+        levels.level,
+        places.country_iso,
+        places.state_code,
+        case when levels.level = 'city' then places.city_id end,
+        places.currency
 ),
 priced as (
-    select country_iso, state_code, city_id, manufacturer_id, model_id, year, price
+    select country_iso, state_code, city_id, currency, manufacturer_id, model_id, year, price
     from lot_facts
     where price is not null
 ),
 national as (
     select
         country_iso,
+        currency,
         manufacturer_id,
         model_id,
         year,
@@ -109,20 +121,23 @@ national as (
         percentile_cont(0.5) within group (order by price) as price_median
     from priced
     where country_iso is not null and manufacturer_id is not null and model_id is not null and year is not null
-    group by country_iso, manufacturer_id, model_id, year
+    group by country_iso, currency, manufacturer_id, model_id, year
 ),
 compared as (
     select
         priced.country_iso,
         priced.state_code,
         priced.city_id,
-        priced.price,
+        priced.currency,
+        -- an amount whose currency is not known counts, and is in no statistic
+        case when priced.currency is not null then priced.price end as known_price,
         case when national.priced_lots >= settings.minimum_group then priced.price / national.price_median end
             as price_ratio
     from priced
     cross join settings
     left join national
         on national.country_iso = priced.country_iso
+        and national.currency = priced.currency
         and national.manufacturer_id = priced.manufacturer_id
         and national.model_id = priced.model_id
         and national.year = priced.year
@@ -133,8 +148,9 @@ statistics as (
         compared.country_iso,
         compared.state_code,
         case when levels.level = 'city' then compared.city_id end as city_id,
+        compared.currency,
         count(*) as priced_lots,
-        percentile_cont(0.5) within group (order by compared.price) as price_median,
+        percentile_cont(0.5) within group (order by compared.known_price) as price_median,
         count(compared.price_ratio) as compared_lots,
         percentile_cont(0.5) within group (order by compared.price_ratio) as price_ratio_median,
         percentile_cont(0.25) within group (order by compared.price_ratio) as price_ratio_p25,
@@ -145,7 +161,8 @@ statistics as (
         levels.level,
         compared.country_iso,
         compared.state_code,
-        case when levels.level = 'city' then compared.city_id end
+        case when levels.level = 'city' then compared.city_id end,
+        compared.currency
 ),
 final as (
     select
@@ -160,7 +177,7 @@ final as (
         counts.lots,
         counts.lots_sold,
         coalesce(statistics.priced_lots, 0) as priced_lots,
-        'USD' as currency,
+        counts.currency,
         case when statistics.priced_lots >= settings.minimum_group then round(statistics.price_median, 2) end
             as price_median,
         coalesce(statistics.compared_lots, 0) as compared_lots,
@@ -177,6 +194,7 @@ final as (
         and statistics.country_iso is not distinct from counts.country_iso
         and statistics.state_code is not distinct from counts.state_code
         and statistics.city_id is not distinct from counts.city_id
+        and statistics.currency is not distinct from counts.currency
     left join state_names
         on state_names.country_iso is not distinct from counts.country_iso
         and state_names.state_code = counts.state_code

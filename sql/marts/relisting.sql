@@ -15,6 +15,7 @@ held_attempts as (
         model_id,
         year,
         least(attempt, 10) as attempt,
+        currency,
         outcome,
         trust_reason,
         price,
@@ -29,19 +30,21 @@ first_sales as (
         manufacturer_id,
         model_id,
         year,
+        currency,
         count(*) as priced_lots,
         percentile_cont(0.5) within group (order by price) as price_median
     from held_attempts
     where attempt = 1 and price is not null
-    group by domain_id, manufacturer_id, model_id, year
+    group by domain_id, manufacturer_id, model_id, year, currency
 ),
 first_medians as (
-    -- joined by equality below: a vehicle without a known manufacturer, model or year is compared with none
+    -- joined by equality below: a price without a known currency, manufacturer, model or year is compared with none
     select
         first_sales.domain_id,
         first_sales.manufacturer_id,
         first_sales.model_id,
         first_sales.year,
+        first_sales.currency,
         first_sales.price_median
     from first_sales
     cross join settings
@@ -66,6 +69,7 @@ attempts as (
         and first_medians.manufacturer_id = held_attempts.manufacturer_id
         and first_medians.model_id = held_attempts.model_id
         and first_medians.year = held_attempts.year
+        and first_medians.currency = held_attempts.currency
     group by held_attempts.domain_id, held_attempts.attempt
 ),
 final as (

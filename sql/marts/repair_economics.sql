@@ -14,6 +14,7 @@ estimated as (
     select
         lot_id,
         domain_id,
+        coalesce(nullif(upper(trim(location_country_iso)), ''), 'unknown') as country_iso,
         estimate_repair_price as repair,
         pre_accident_price as pre_accident,
         estimate_repair_price / pre_accident_price as repair_share
@@ -25,6 +26,7 @@ estimated as (
 lot_facts as (
     select
         estimated.domain_id,
+        currencies.currency,
         case
             when estimated.repair_share < 0.25 then '0.00-0.25'
             when estimated.repair_share < 0.5 then '0.25-0.50'
@@ -39,12 +41,15 @@ lot_facts as (
         (sold_lots.price + estimated.repair) / estimated.pre_accident as total_share,
         estimated.pre_accident - sold_lots.price - estimated.repair as margin
     from estimated
+    left join currencies
+        on currencies.domain_id = estimated.domain_id and currencies.country_iso = estimated.country_iso
     left join sold_lots on sold_lots.lot_id = estimated.lot_id
 ),
 bands as (
     select
         domain_id,
         repair_band,
+        currency,
         count(*) as lots,
         count(price) as priced_lots,
         percentile_cont(0.5) within group (order by repair) as repair_median,
@@ -55,13 +60,14 @@ bands as (
         percentile_cont(0.5) within group (order by margin) as margin_median,
         count(case when margin > 0 then 1 end) as below_value_lots
     from lot_facts
-    group by domain_id, repair_band
+    group by domain_id, repair_band, currency
 ),
 judged as (
     select
         bands.*,
-        bands.lots >= settings.minimum_group as has_estimates,
-        bands.priced_lots >= settings.minimum_group as has_prices
+        -- amounts whose currency is not known count, and are in no statistic
+        bands.currency is not null and bands.lots >= settings.minimum_group as has_estimates,
+        bands.currency is not null and bands.priced_lots >= settings.minimum_group as has_prices
     from bands
     cross join settings
 ),
@@ -72,7 +78,7 @@ final as (
         judged.repair_band,
         judged.lots,
         judged.priced_lots,
-        'USD' as currency,
+        judged.currency,
         case when judged.has_estimates then round(judged.repair_median, 2) end as repair_median,
         case when judged.has_estimates then round(judged.pre_accident_median, 2) end as pre_accident_median,
         case when judged.has_prices then round(judged.price_median, 2) end as price_median,

@@ -17,6 +17,7 @@ held_attempts as (
     select
         sales.domain_id,
         sales.outcome,
+        sales.currency,
         sales.amount,
         sales.is_observed,
         reserved.reserve,
@@ -29,6 +30,7 @@ gaps as (
     select
         domain_id,
         outcome,
+        currency,
         amount,
         reserve,
         amount - reserve as gap,
@@ -40,6 +42,7 @@ outcomes as (
     select
         domain_id,
         outcome,
+        currency,
         count(*) as lots,
         count(case when gap >= 0 then 1 end) as met_lots,
         percentile_cont(0.5) within group (order by reserve) as reserve_median,
@@ -49,12 +52,13 @@ outcomes as (
         percentile_cont(0.25) within group (order by gap_share) as gap_share_p25,
         percentile_cont(0.75) within group (order by gap_share) as gap_share_p75
     from gaps
-    group by domain_id, outcome
+    group by domain_id, outcome, currency
 ),
 judged as (
     select
         outcomes.*,
-        outcomes.lots >= settings.minimum_group as is_large_enough
+        -- amounts whose currency is not known count, and are in no statistic
+        outcomes.currency is not null and outcomes.lots >= settings.minimum_group as is_large_enough
     from outcomes
     cross join settings
 ),
@@ -67,7 +71,7 @@ final as (
         judged.lots,
         judged.met_lots,
         case when judged.is_large_enough then cast(judged.met_lots as double) / judged.lots end as met_share,
-        'USD' as currency,
+        judged.currency,
         case when judged.is_large_enough then round(judged.reserve_median, 2) end as reserve_median,
         case when judged.is_large_enough then round(judged.amount_median, 2) end as amount_median,
         case when judged.is_large_enough then round(judged.gap_median, 2) end as gap_median,

@@ -16,6 +16,7 @@ source_lots as (
         lots.final_bid,
         lots.final_bid_updated_at,
         lots.buy_now,
+        coalesce(nullif(upper(trim(lots.location_country_iso)), ''), 'unknown') as country_iso,
         case when source_sightings.seen_at > clock.as_of then clock.as_of else source_sightings.seen_at end as observed_at
     from lots
     cross join clock
@@ -169,7 +170,7 @@ speaking as (
     where day_after is null or day_after > sale_day + interval '3' day
 ),
 attempts as (
-    -- amounts below 1 and above 5,000,000 USD are no prices
+    -- amounts below 1 and above 5,000,000 are no prices, whatever the currency
     select
         lot_id,
         precedence,
@@ -277,8 +278,11 @@ described as (
         source_vehicles.model_id,
         model_names.model_name,
         source_vehicles.generation_id,
-        source_vehicles.year
+        source_vehicles.year,
+        currencies.currency
     from source_lots
+    left join currencies
+        on currencies.domain_id = source_lots.domain_id and currencies.country_iso = source_lots.country_iso
     left join source_vehicles on source_vehicles.vehicle_id = source_lots.vehicle_id
     left join source_names on source_names.domain_id = source_lots.domain_id
     left join manufacturer_names on manufacturer_names.manufacturer_id = source_vehicles.manufacturer_id
@@ -306,7 +310,7 @@ final as (
         cast(date_trunc('month', rounds.sale_day) as date) as sale_month,
         rounds.outcome,
         observed_spans.span is not null as is_observed,
-        'USD' as currency,
+        described.currency,
         rounds.best_amount as amount,
         case when rounds.final_reason = 'trusted' then rounds.best_amount end as price,
         rounds.final_reason = 'trusted' as is_trusted,

@@ -19,33 +19,41 @@ watched as (
 ),
 source_lots as (
     select
-        lot_id,
-        domain_id,
-        case seller_type_id
+        lots.lot_id,
+        lots.domain_id,
+        case lots.seller_type_id
             when 1 then 'insurance'
             when 2 then 'non_insurance'
-            else coalesce(nullif(lower(trim(seller_type_name)), ''), 'unknown')
-        end as seller_type
+            else coalesce(nullif(lower(trim(lots.seller_type_name)), ''), 'unknown')
+        end as seller_type,
+        currencies.currency
     from lots
+    left join currencies
+        on currencies.domain_id = lots.domain_id
+        and currencies.country_iso = coalesce(nullif(upper(trim(lots.location_country_iso)), ''), 'unknown')
 ),
 lots_of_types as (
-    select domain_id, seller_type, count(*) as lots from source_lots group by domain_id, seller_type
+    select domain_id, seller_type, currency, count(*) as lots from source_lots group by domain_id, seller_type, currency
 ),
 sales_of_types as (
     select
         source_lots.domain_id,
         source_lots.seller_type,
+        source_lots.currency,
         count(held_attempts.outcome) as lots_offered,
         count(case when held_attempts.outcome = 'sold' then 1 end) as lots_sold,
         count(held_attempts.price) as priced_lots,
-        percentile_cont(0.5) within group (order by held_attempts.price) as price_median,
+        -- an amount whose currency is not known counts, and is in no statistic
+        percentile_cont(0.5) within group (
+            order by case when source_lots.currency is not null then held_attempts.price end
+        ) as price_median,
         count(price_ratios.price_ratio) as compared_lots,
         percentile_cont(0.5) within group (order by price_ratios.price_ratio) as price_ratio_median
     from held_attempts
     inner join source_lots on source_lots.lot_id = held_attempts.lot_id
     left join price_ratios
         on price_ratios.lot_id = held_attempts.lot_id and price_ratios.attempt = held_attempts.attempt
-    group by source_lots.domain_id, source_lots.seller_type
+    group by source_lots.domain_id, source_lots.seller_type, source_lots.currency
 ),
 final as (
     select
@@ -53,7 +61,9 @@ final as (
         source_names.domain_name,
         lots_of_types.seller_type,
         lots_of_types.lots,
-        cast(lots_of_types.lots as double) / sum(lots_of_types.lots) over (partition by lots_of_types.domain_id) as share,
+        cast(lots_of_types.lots as double) / sum(lots_of_types.lots) over (
+            partition by lots_of_types.domain_id, lots_of_types.currency
+        ) as share,
         watched.observed_since,
         coalesce(sales_of_types.lots_offered, 0) as lots_offered,
         coalesce(sales_of_types.lots_sold, 0) as lots_sold,
@@ -62,7 +72,7 @@ final as (
             then cast(sales_of_types.lots_sold as double) / sales_of_types.lots_offered
         end as sell_through,
         coalesce(sales_of_types.priced_lots, 0) as priced_lots,
-        'USD' as currency,
+        lots_of_types.currency,
         case
             when sales_of_types.priced_lots >= settings.minimum_group then round(sales_of_types.price_median, 2)
         end as price_median,
@@ -75,6 +85,7 @@ final as (
     left join sales_of_types
         on sales_of_types.domain_id = lots_of_types.domain_id
         and sales_of_types.seller_type = lots_of_types.seller_type
+        and sales_of_types.currency is not distinct from lots_of_types.currency
     left join watched on watched.domain_id = lots_of_types.domain_id
     left join source_names on source_names.domain_id = lots_of_types.domain_id
 )

@@ -35,14 +35,16 @@ priced as (
         source_vehicles.vehicle_type_id,
         source_vehicles.engine_id,
         sales.sale_date,
+        sales.currency,
         sales.price
     from sales
     left join source_vehicles on source_vehicles.vehicle_id = sales.vehicle_id
-    where sales.price is not null
+    where sales.price is not null and sales.currency is not null
 ),
 own as (
     select
         records.statistic_id,
+        case when min(priced.currency) = max(priced.currency) then min(priced.currency) end as currency,
         count(*) as lots,
         avg(priced.price) as price_avg,
         min(priced.price) as price_min,
@@ -63,12 +65,14 @@ own as (
 large_enough as (
     select
         own.statistic_id,
+        own.currency,
         own.lots,
         case when own.lots >= settings.minimum_group then own.price_avg end as price_avg,
         case when own.lots >= settings.minimum_group then own.price_min end as price_min,
         case when own.lots >= settings.minimum_group then own.price_max end as price_max
     from own
     cross join settings
+    where own.currency is not null
 ),
 final as (
     select
@@ -85,7 +89,7 @@ final as (
         records.vehicle_type_id,
         records.engine_id,
         records.calculated_at,
-        'USD' as currency,
+        large_enough.currency,
         records.lot_count as service_lots,
         records.avg_final_bid as service_avg,
         records.min_final_bid as service_min,

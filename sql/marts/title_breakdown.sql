@@ -9,27 +9,35 @@ source_names as (
 ),
 source_lots as (
     select
-        lot_id,
-        domain_id,
-        coalesce(nullif(trim(title_name), ''), 'unknown') as title_name
+        lots.lot_id,
+        lots.domain_id,
+        coalesce(nullif(trim(lots.title_name), ''), 'unknown') as title_name,
+        currencies.currency
     from lots
+    left join currencies
+        on currencies.domain_id = lots.domain_id
+        and currencies.country_iso = coalesce(nullif(upper(trim(lots.location_country_iso)), ''), 'unknown')
 ),
 lots_of_titles as (
-    select domain_id, title_name, count(*) as lots from source_lots group by domain_id, title_name
+    select domain_id, title_name, currency, count(*) as lots from source_lots group by domain_id, title_name, currency
 ),
 sales_of_titles as (
     select
         source_lots.domain_id,
         source_lots.title_name,
+        source_lots.currency,
         count(*) as lots_sold,
         count(sold_attempts.price) as priced_lots,
-        percentile_cont(0.5) within group (order by sold_attempts.price) as price_median,
+        -- an amount whose currency is not known counts, and is in no statistic
+        percentile_cont(0.5) within group (
+            order by case when source_lots.currency is not null then sold_attempts.price end
+        ) as price_median,
         count(price_ratios.price_ratio) as compared_lots,
         percentile_cont(0.5) within group (order by price_ratios.price_ratio) as price_ratio_median
     from sold_attempts
     inner join source_lots on source_lots.lot_id = sold_attempts.lot_id
     left join price_ratios on price_ratios.lot_id = sold_attempts.lot_id
-    group by source_lots.domain_id, source_lots.title_name
+    group by source_lots.domain_id, source_lots.title_name, source_lots.currency
 ),
 final as (
     select
@@ -37,10 +45,12 @@ final as (
         source_names.domain_name,
         lots_of_titles.title_name,
         lots_of_titles.lots,
-        cast(lots_of_titles.lots as double) / sum(lots_of_titles.lots) over (partition by lots_of_titles.domain_id) as share,
+        cast(lots_of_titles.lots as double) / sum(lots_of_titles.lots) over (
+            partition by lots_of_titles.domain_id, lots_of_titles.currency
+        ) as share,
         coalesce(sales_of_titles.lots_sold, 0) as lots_sold,
         coalesce(sales_of_titles.priced_lots, 0) as priced_lots,
-        'USD' as currency,
+        lots_of_titles.currency,
         case
             when sales_of_titles.priced_lots >= settings.minimum_group then round(sales_of_titles.price_median, 2)
         end as price_median,
@@ -53,6 +63,7 @@ final as (
     left join sales_of_titles
         on sales_of_titles.domain_id = lots_of_titles.domain_id
         and sales_of_titles.title_name = lots_of_titles.title_name
+        and sales_of_titles.currency is not distinct from lots_of_titles.currency
     left join source_names on source_names.domain_id = lots_of_titles.domain_id
 )
 select * from final

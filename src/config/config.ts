@@ -1,5 +1,5 @@
 import { existsSync, readFileSync } from 'node:fs';
-import { isAbsolute, resolve } from 'node:path';
+import { resolve } from 'node:path';
 import { z } from 'zod';
 import { enumerations } from '../service/contract/enumerations.js';
 import { ConfigError } from './config-error.js';
@@ -77,6 +77,13 @@ const settings = z.object({
     .describe(
       'Days after a sale within which another offer of the vehicle shows that the sale did not hold.',
     ),
+  seeds: z
+    .string()
+    .min(1)
+    .optional()
+    .describe(
+      'Folder with own seeds, such as currency_rules.csv; each stands in the place of the one of the same name in sql/seeds.',
+    ),
   keepSnapshots: count
     .default(7)
     .describe('Published snapshots that vacuum keeps, the current one among them.'),
@@ -92,7 +99,7 @@ const settings = z.object({
     .describe('Archive for absence past the shrink guard.'),
 });
 
-/** Settings after validation: complete, typed and read-only; `output` is absolute. */
+/** Settings after validation: complete, typed and read-only; `output` and `seeds` are absolute. */
 export type Config = Readonly<z.output<typeof settings> & { memory: string }>;
 
 /** Settings as flags or a file give them. */
@@ -137,18 +144,23 @@ export function readConfig(
     const issues = parsed.error.issues.map((issue) => `${issue.path.join('.') || 'file'}: ${issue.message}`);
     throw new ConfigError(`the configuration is not valid: ${issues.join('; ')}`, settingsHint());
   }
-  const output = parsed.data.output;
-  // DuckDB reads these as a pattern of file names.
-  if (/[*?[\]{}]/.test(resolve(cwd, output)))
-    throw new ConfigError(
-      `output: ${resolve(cwd, output)} has one of the characters * ? [ ] { }`,
-      'use a folder without them',
-    );
+  const { memory, output, seeds } = parsed.data;
   return {
     ...parsed.data,
-    memory: parsed.data.memory ?? defaultMemory(),
-    output: isAbsolute(output) ? output : resolve(cwd, output),
+    memory: memory ?? defaultMemory(),
+    output: readFolder('output', resolve(cwd, output)),
+    ...(seeds === undefined ? {} : { seeds: readFolder('seeds', resolve(cwd, seeds)) }),
   };
+}
+
+/** DuckDB reads some characters as a pattern of file names. */
+function readFolder(setting: string, folder: string): string {
+  if (/[*?[\]{}]/.test(folder))
+    throw new ConfigError(
+      `${setting}: ${folder} has one of the characters * ? [ ] { }`,
+      'use a folder without them',
+    );
+  return folder;
 }
 
 function readFile(path: string): Record<string, unknown> {

@@ -1,9 +1,11 @@
-import { readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { parse } from 'yaml';
 import { z } from 'zod';
+import { ConfigError } from '../config/config-error.js';
 import { messageOf } from '../config/lotlake-error.js';
 import { packageRoot } from '../config/package-root.js';
+import { literal } from '../lake/session.js';
 import { ModelError } from './model-error.js';
 
 const severity = z.enum(['error', 'warn']).default('error');
@@ -31,6 +33,12 @@ const modelTest = z.discriminatedUnion('kind', [
   z.strictObject({ kind: z.literal('expression'), sql: z.string(), severity }),
 ]);
 
+const column = z.strictObject({
+  description: z.string(),
+  unit: z.string().optional(),
+  tests: z.array(short(columnTest)).default([]),
+});
+
 const definition = z.strictObject({
   /** The question that the model answers, and by which rules. */
   description: z.string(),
@@ -38,15 +46,13 @@ const definition = z.strictObject({
   grain: z.string(),
   /** Columns that tell rows apart; tested as unique, and the order of the rows in the file. */
   key: z.array(z.string()).nonempty(),
-  columns: z.record(
-    z.string(),
-    z.strictObject({
-      description: z.string(),
-      unit: z.string().optional(),
-      tests: z.array(short(columnTest)).default([]),
-    }),
-  ),
+  columns: z.record(z.string(), column),
   tests: z.array(modelTest).default([]),
+});
+
+/** The .yml of a seed also says of which type each column of its file is. */
+const seedDefinition = definition.extend({
+  columns: z.record(z.string(), column.extend({ type: z.string() })),
 });
 
 /** How much a failed test weighs: an error holds the snapshot back, a warning is reported. */
@@ -58,51 +64,115 @@ export type ColumnTest = Readonly<z.output<typeof columnTest>>;
 /** A test of a model's rows. */
 export type ModelTest = Readonly<z.output<typeof modelTest>>;
 
-/** A model: one SELECT and what its .yml says of it. */
-export type Model = Readonly<z.output<typeof definition>> & { readonly name: string; readonly sql: string };
+/** A model: one SELECT and what its .yml says of it. Of a seed, the SELECT reads a CSV file. */
+export type Model = Readonly<z.output<typeof definition>> & {
+  readonly name: string;
+  readonly sql: string;
+  readonly isSeed?: boolean;
+};
 
 /** Folder of the models that come with lotlake. */
 export const martsFolder: string = join(packageRoot, 'sql', 'marts');
 
+/** Folder of the seeds that come with lotlake. */
+const seedsFolder: string = join(packageRoot, 'sql', 'seeds');
+
 /**
- * Reads the models of a folder, `<name>.sql` with `<name>.yml` beside it, by name.
+ * Reads the models of a folder, `<name>.sql` with `<name>.yml` beside it, by name; those of lotlake with its seeds.
  * Throws ModelError (MODEL_DEFINITION) with the file and the place in it that is not valid.
  */
 export function readModels(folder: string = martsFolder): readonly Model[] {
-  if (folder !== martsFolder) return readFolder(folder);
-  own ??= readFolder(folder);
+  if (folder !== martsFolder) return readFolder(folder, '.sql', readModel);
+  own ??= [...readFolder(folder, '.sql', readModel), ...readFolder(seedsFolder, '.csv', readSeed)].sort(
+    (a, b) => (a.name < b.name ? -1 : 1),
+  );
   return own;
 }
 
 /** The models that come with lotlake do not change while a process runs. */
 let own: readonly Model[] | undefined;
 
-function readFolder(folder: string): readonly Model[] {
+/**
+ * The models, with the seeds of a folder of the user in the place of those of the same name; all of lotlake's own where
+ * there is no folder.
+ * Throws ConfigError for a folder that is missing, and for a file that is no seed or has other columns.
+ */
+export function withOwnSeeds(models: readonly Model[], folder: string | undefined): readonly Model[] {
+  if (folder === undefined) return models;
+  if (!existsSync(folder)) throw new ConfigError(`seeds: there is no folder ${folder}`);
+  const known = readModels().filter(({ isSeed }) => isSeed);
+  const found = readdirSync(folder).filter((file) => !file.startsWith('.'));
+  const strange = found.find((file) => !known.some(({ name }) => file === `${name}.csv`));
+  if (strange !== undefined)
+    throw new ConfigError(
+      `seeds: ${join(folder, strange)} is no seed of lotlake`,
+      `files there: ${known.map(({ name }) => `${name}.csv`).join(', ')}`,
+    );
+  for (const { name, columns } of known)
+    if (found.includes(`${name}.csv`)) assertHeader(join(folder, `${name}.csv`), Object.keys(columns));
+  return models.map((model) =>
+    model.isSeed && found.includes(`${model.name}.csv`) ? readSeed(seedsFolder, model.name, folder) : model,
+  );
+}
+
+/** A seed is read by the places of its columns. */
+function assertHeader(path: string, columns: readonly string[]): void {
+  const [line = ''] = readFileSync(path, 'utf8')
+    .replace(/^\uFEFF/, '')
+    .split(/\r?\n/, 1);
+  if (line !== columns.join(','))
+    throw new ConfigError(
+      `seeds: ${path} begins with ${line}`,
+      `its first line must be ${columns.join(',')}`,
+    );
+}
+
+function readFolder(
+  folder: string,
+  extension: string,
+  read: (folder: string, name: string) => Model,
+): readonly Model[] {
   const files = readdirSync(folder).sort();
   for (const file of files) {
-    if (!file.endsWith('.yml') || files.includes(`${basename(file, '.yml')}.sql`)) continue;
-    throw new ModelError('MODEL_DEFINITION', `${join(folder, file)} describes a model that has no .sql`);
+    if (!file.endsWith('.yml') || files.includes(`${basename(file, '.yml')}${extension}`)) continue;
+    throw new ModelError(
+      'MODEL_DEFINITION',
+      `${join(folder, file)} describes a model that has no ${extension}`,
+    );
   }
   return files
-    .filter((file) => file.endsWith('.sql'))
-    .map((file) => readModel(folder, basename(file, '.sql')));
+    .filter((file) => file.endsWith(extension))
+    .map((file) => read(folder, basename(file, extension)));
 }
 
 function readModel(folder: string, name: string): Model {
   const sql = readFileSync(join(folder, `${name}.sql`), 'utf8').trim();
-  const parsed = definition.safeParse(readYaml(join(folder, `${name}.yml`)));
-  if (!parsed.success) {
-    const path = join(folder, `${name}.yml`);
-    throw new ModelError('MODEL_DEFINITION', `${path}: ${z.prettifyError(parsed.error)}`);
-  }
+  return { name, sql, ...readDefinition(join(folder, `${name}.yml`), definition) };
+}
+
+/** @param files folder of the CSV file, where it is not the one of the .yml */
+function readSeed(folder: string, name: string, files: string = folder): Model {
+  const described = readDefinition(join(folder, `${name}.yml`), seedDefinition);
+  const types = Object.entries(described.columns).map(
+    ([column, { type }]) => `${literal(column)}: ${literal(type)}`,
+  );
+  const options = `columns = {${types.join(', ')}}, header = true, auto_detect = false, quote = '"', escape = '"'`;
+  const sql = `select * from read_csv(${literal(join(files, `${name}.csv`))}, ${options})`;
+  return { name, sql, isSeed: true, ...described };
+}
+
+function readDefinition<T extends typeof definition | typeof seedDefinition>(
+  path: string,
+  schema: T,
+): z.output<T> {
+  const parsed = schema.safeParse(readYaml(path));
+  if (!parsed.success) throw new ModelError('MODEL_DEFINITION', `${path}: ${z.prettifyError(parsed.error)}`);
   const { key, columns, tests } = parsed.data;
   const used = [...key, ...tests.flatMap((test) => (test.kind === 'unique' ? test.columns : []))];
   const strange = used.find((column) => columns[column] === undefined);
-  if (strange !== undefined) {
-    const path = join(folder, `${name}.yml`);
+  if (strange !== undefined)
     throw new ModelError('MODEL_DEFINITION', `${path}: ${strange} is used as a key and is not among columns`);
-  }
-  return { name, sql, ...parsed.data };
+  return parsed.data as z.output<T>;
 }
 
 function readYaml(path: string): unknown {

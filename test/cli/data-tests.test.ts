@@ -1,8 +1,8 @@
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { nightly } from '../../pipelines/nightly.js';
-import { readModels } from '../../src/model/model-files.js';
 import { startSandbox } from '../../src/sandbox/index.js';
+import { testsOf } from '../model/support.js';
 import {
   bareDuckDb,
   configFor,
@@ -26,7 +26,7 @@ beforeAll(async () => {
     ...job,
     now: () => later,
     modelling: {
-      models: readModels().filter(({ name }) => ['observed_spans', 'sales'].includes(name)),
+      models: testsOf('sales').models,
       checks: [{ ...check, test: 'there_is_no_lot', sql: none }],
     },
   });

@@ -1,6 +1,6 @@
 import type { Given } from './support.js';
 
-// Small lakes of a Ford F-150 at one source, for cases that are written by hand.
+// Small lakes of a Ford F-150 at one source in the United States, for cases that are written by hand.
 
 export const NOW = '2026-09-10T02:00:00Z';
 export const SOLD = 6;
@@ -9,6 +9,7 @@ export const lot = (rest: Given = {}): Given => ({
   vehicle_id: 10,
   domain_id: 3,
   domain_name: 'copart_com',
+  location_country_iso: 'us',
   archived: false,
   first_seen_at: '2025-01-01T02:00:00Z',
   ...rest,

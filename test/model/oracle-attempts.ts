@@ -1,10 +1,12 @@
 // The rules of docs/marts.md once more, in plain JavaScript and lot by lot, to compare the SQL with.
 
-/** A lot as the lake has it; times are milliseconds, amounts USD. */
+/** A lot as the lake has it; times are milliseconds. */
 export interface OracleLot {
   readonly id: number;
   readonly vehicle: number;
   readonly domain: number;
+  /** Code of the country where it stands, as the feed writes it. */
+  readonly country: string | null;
   readonly status: number | null;
   readonly saleDate: number | null;
   readonly finalBid: number | null;

@@ -1,4 +1,5 @@
 import { attemptsOf, type OracleAttempt, type OracleLot, type OracleWorld } from './oracle-attempts.js';
+import { currencyOf, leastAmounts } from './oracle-currency.js';
 
 /** Rows of price_trends, without names, by key. */
 export function trendsOf(world: OracleWorld): Map<string, Record<string, number | string | null>> {
@@ -12,6 +13,7 @@ export function trendsOf(world: OracleWorld): Map<string, Record<string, number 
       vehicle?.manufacturer ?? null,
       vehicle?.model ?? null,
       vehicle?.generation ?? null,
+      currencyOf(attempt.lot),
     ]);
     const at = new Date(attempt.saleDate);
     const month = at.getUTCFullYear() * 12 + at.getUTCMonth();
@@ -21,9 +23,10 @@ export function trendsOf(world: OracleWorld): Map<string, Record<string, number 
   }
   const result = new Map<string, Record<string, number | string | null>>();
   for (const [group, months] of groups) {
+    const least = leastAmounts(world.least, JSON.parse(group).at(-1));
     for (const [month, attempts] of months) {
       const observed = observedOf(world, attempts[0]?.lot.domain ?? 0, month);
-      result.set(`${monthName(month)} ${group}`, trendRow(months, month, attempts, observed, world.least));
+      result.set(`${monthName(month)} ${group}`, trendRow(months, month, attempts, observed, least));
     }
   }
   return result;
@@ -108,17 +111,23 @@ export function damagesOf(world: OracleWorld): Map<string, Record<string, number
   const sales = new Map(sold.map((attempt) => [attempt.lot.id, attempt]));
   const models = groupBy(world.lots, (lot) => {
     const vehicle = vehicles.get(lot.vehicle);
-    return JSON.stringify([lot.domain, vehicle?.manufacturer ?? null, vehicle?.model ?? null]);
+    return JSON.stringify([
+      lot.domain,
+      vehicle?.manufacturer ?? null,
+      vehicle?.model ?? null,
+      currencyOf(lot),
+    ]);
   });
   const pricesOf = (lots: readonly OracleLot[]): number[] =>
     lots.flatMap((lot) => sales.get(lot.id)?.price ?? []);
   const result = new Map<string, Record<string, number | string | null>>();
   for (const [model, all] of models) {
+    const leastPrices = leastAmounts(least, JSON.parse(model).at(-1));
     const sound = all.filter(isSound);
-    const soundMedian = enough(pricesOf(sound), 0.5, least);
+    const soundMedian = enough(pricesOf(sound), 0.5, leastPrices);
     const kinds = groupBy(all, (lot) => `${damageName(lot.main)} + ${damageName(lot.second)}`);
     for (const [kind, lots] of kinds) {
-      const median = enough(pricesOf(lots), 0.5, least);
+      const median = enough(pricesOf(lots), 0.5, leastPrices);
       const odometers = lots.flatMap(({ km }) => (km !== null && km > 0 ? [km] : []));
       const repairs = lots.flatMap(({ repair, before }) =>
         repair === null ||
@@ -140,7 +149,7 @@ export function damagesOf(world: OracleWorld): Map<string, Record<string, number
         odometer_lots: odometers.length,
         odometer_km_median: enough(odometers, 0.5, least),
         repair_lots: repairs.length,
-        repair_share: enough(repairs, 0.5, least),
+        repair_share: enough(repairs, 0.5, leastPrices),
       });
     }
   }

@@ -82,7 +82,7 @@ describe('regional_prices', () => {
     const lots = [
       ...sold([1000, 1000, 1000, 1000], { ...dallas, location_country_iso: 'USA' }),
       ...sold([1000, 1000, 1000, 1000], dallas),
-      ...sold([1000, 1000, 1000, 1000, 1000]),
+      ...sold([1000, 1000, 1000, 1000, 1000], { location_country_iso: null }),
       lot({ lot_id: next++, vehicle_id: 20, location_country_iso: '', location_state_code: ' ' }),
       lot({ lot_id: next++, vehicle_id: 20, domain_id: 12, ...houston }),
     ];
@@ -104,7 +104,7 @@ describe('regional_prices', () => {
       { country_iso: 'USA', ...few },
       {
         ...{ country_iso: null, state_code: null, lots: 6, lots_sold: 5, priced_lots: 5, compared_lots: 0 },
-        price_median: 1000,
+        price_median: null,
       },
     ]);
   });

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { nightly } from '../../pipelines/nightly.js';
 import { rebuild } from '../../pipelines/rebuild.js';
 import { readChecks } from '../../src/model/checks.js';
-import { readModels } from '../../src/model/model-files.js';
+import { testsOf } from '../model/support.js';
 import { compareRows } from '../model/world/compare.js';
 import type { MartRow } from '../model/world/night.js';
 import { type Lake, recordsOf, rowsOf, type Stage, setUp } from './world-oracle.js';
@@ -21,7 +21,7 @@ const RUNS = [
 ] as const;
 
 const modelling = {
-  models: readModels().filter(({ name }) => ['observed_spans', 'sales', 'inventory_daily'].includes(name)),
+  models: testsOf('inventory_daily').models,
   checks: readChecks().filter(({ test }) => test.startsWith('inventory_daily')),
 };
 

@@ -27,6 +27,7 @@ export async function nightOf(
   records: readonly unknown[],
   now: Date,
   more: Partial<JobOptions> = {},
+  settings: Partial<JobOptions['config']> = {},
 ): Promise<void> {
   const service = await serve((url) =>
     url.pathname === '/api/cars'
@@ -35,7 +36,7 @@ export async function nightOf(
   );
   try {
     await nightly({
-      config: configFor(service.url, output),
+      config: configFor(service.url, output, settings),
       reporter: silentReporter(),
       now: () => now,
       ...more,

@@ -76,7 +76,7 @@ describe('the figures at the top', () => {
   it('give the median price of the last 30 days, and the sell-through since the sources are observed', async () => {
     const [row] = await ask(
       'current',
-      `select median(price) as price,
+      `select median(price) filter (where currency = 'USD') as price,
          count(*) filter (where outcome = 'sold' and is_observed) /
          count(*) filter (where outcome in ('sold', 'not_sold', 'on_approval') and is_observed) as share
        from {sales}
@@ -159,7 +159,9 @@ describe('the numbers behind the charts', () => {
           figures([
             english(row.lots),
             row.price_median === null
-              ? `too few (${row.priced_lots})`
+              ? row.currency === null && Number(row.priced_lots) > 0
+                ? 'currency not known'
+                : `too few (${row.priced_lots})`
               : `$${english(Math.round(Number(row.price_median)))}`,
             row.price_ratio_median === null
               ? `too few (${row.compared_lots})`

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import {
+  AMOUNT,
   forms,
   id,
   integer,
@@ -16,7 +17,7 @@ import {
 /** An amount of the archive feed: `{value, updated_at}`, or a plain number in the older form. */
 const datedAmount = (what: string) => {
   const object = z.looseObject({
-    value: number(`${what}.`, { unit: 'currency of the source' }),
+    value: number(`${what}.`, { unit: AMOUNT }),
     updated_at: timestamp(`When the service last updated: ${what.toLowerCase()}.`),
   });
   return forms(

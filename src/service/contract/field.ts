@@ -101,6 +101,9 @@ export const integer = (description: string, facts: FieldFacts = {}) =>
   });
 
 /** Every kind that `number` takes but null. */
+/** Unit of amounts for which the service names no currency (service.md); `currencies` holds what lotlake assumes. */
+export const AMOUNT = 'currency not stated, see currencies';
+
 export const NUMBER_KINDS = Kind.integer | Kind.longInteger | Kind.real | Kind.integerText | Kind.realText;
 
 /** A number, or its digits as text; null or missing is null. DOUBLE. */

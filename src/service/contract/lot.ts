@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import {
+  AMOUNT,
   described,
   flag,
   forms,
@@ -15,8 +16,6 @@ import {
   texts,
   timestamp,
 } from './field.js';
-
-const AMOUNT = 'currency of the source (source 12 in USD)';
 
 /** One entry of `lots[].prices`: an auction attempt of the lot, present only with `prices_history=1`. */
 export const priceSchema = z.looseObject({

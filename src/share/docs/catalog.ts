@@ -23,7 +23,7 @@ export interface CatalogTable extends TableEntry {
   readonly reads: readonly string[];
   /** Marts that read it. */
   readonly readBy: readonly string[];
-  /** SELECT of a mart. */
+  /** SELECT of a mart that is computed; a seed is a file. */
   readonly sql: string | undefined;
   readonly tests: readonly PlannedTest[];
   /** Checks across tables that read it. */
@@ -55,7 +55,7 @@ export async function readCatalog(
       places: places.get(entry.name) ?? [],
       reads: reads.get(entry.name) ?? [],
       readBy: models.filter(({ name }) => reads.get(name)?.includes(entry.name)).map(({ name }) => name),
-      sql: model?.sql,
+      sql: model?.isSeed ? undefined : model?.sql,
       tests: model === undefined ? [] : planModelTests(model),
       checks: checks.filter((check) => check.reads.includes(entry.name)),
     };

@@ -1,5 +1,5 @@
 import { damageSection } from './damage-section.js';
-import { count, day, instant, list, type Maybe, percent, plural, usd } from './format.js';
+import { count, day, instant, list, type Maybe, money, NONE, percent, plural } from './format.js';
 import { claimSection, healthSection, inspectionSection, inventorySection } from './lot-sections.js';
 import type { Page, Tile } from './page.js';
 import { placeSection } from './place-section.js';
@@ -71,9 +71,11 @@ function tilesOf(now: Headline, before: Headline | undefined): Tile[] {
     rated(
       `Median price, ${WINDOW_DAYS} days`,
       now.priceMedian,
-      usd,
+      (median) => inCurrency(median, now),
       plural(now.priced, 'price'),
-      change(now.priceMedian, before?.priceMedian, dollars),
+      now.currency === before?.currency
+        ? change(now.priceMedian, before?.priceMedian, (difference) => priceChange(difference, now))
+        : '',
     ),
     tile('Auctions to come', count(now.upcoming), change(now.upcoming, before?.upcoming, counted)),
   ];
@@ -102,15 +104,30 @@ function change(now: Maybe, before: Maybe | undefined, format: (difference: numb
 const sign = (difference: number): string => (difference < 0 ? '−' : '+');
 
 const counted = (difference: number): string => `${sign(difference)}${count(Math.abs(difference))}`;
-const dollars = (difference: number): string => `${sign(difference)}${usd(Math.abs(difference))}`;
+const inCurrency = (value: Maybe, { currency }: Headline): string =>
+  currency === null ? NONE : money(value, currency);
+const priceChange = (difference: number, headline: Headline): string =>
+  `${sign(difference)}${inCurrency(Math.abs(difference), headline)}`;
 const points = (difference: number): string =>
   `${sign(difference)}${(Math.abs(difference) * 100).toFixed(1)} points`;
 
-const readingOf = ({ headline: { minimumGroup }, inventory, observed }: ReportData): string[] => [
-  `Sources: ${list([...new Set(inventory.map(({ source }) => source))]) || 'none yet'}. Prices are in US dollars; encar.com lists cars at asking prices, which count as no price but under claims, where it is said.`,
+/** Which currencies the amounts are in, and that this is an assumption. */
+function currenciesOf({ currencies }: ReportData): string {
+  const known = currencies.flatMap(({ currency }) => currency ?? []);
+  const unknown = currencies.find(({ currency }) => currency === null)?.lots ?? 0;
+  const rest =
+    unknown === 0
+      ? ''
+      : ` The currency of ${plural(unknown, 'lot')} is not known: they count, and are in no price.`;
+  return `The service names no currency for prices. That they are in ${list(known) || 'none'} is an assumption of lotlake by source and country, which the table currencies gives with its reasons; no figure mixes two currencies.${rest}`;
+}
+
+const readingOf = (data: ReportData): string[] => [
+  `Sources: ${list([...new Set(data.inventory.map(({ source }) => source))]) || 'none yet'}. encar.com lists cars at asking prices, which count as no price but under claims, where it is said.`,
+  currenciesOf(data),
   'Everything here is read from one snapshot of the lake, which a run published whole. Days and months are those of UTC, and “now” is the start of that run.',
   'A price is what a lot was sold for, and counts only once the result is settled: 12 hours after the auction, when the archive feed confirms it, or at the Buy Now price. A sale that a later auction undid, an amount of zero and a bid so far are no prices.',
-  `${sinceWhen(observed)} Lots that were sold before had left the feed by then, and those that were not had stayed. So shares and counts of sold lots rest on auctions that were observed; a month of which nothing was is left out. A sale after which the vehicle was soon offered again did not hold.`,
-  `A statistic of fewer than ${minimumGroup} values is not shown: “too few” stands in its place, with their number. A ratio to sound lots over all models together needs ${minimumGroup * POOLED_GROUPS} prices. A dash says that nothing is known.`,
+  `${sinceWhen(data.observed)} Lots that were sold before had left the feed by then, and those that were not had stayed. So shares and counts of sold lots rest on auctions that were observed; a month of which nothing was is left out. A sale after which the vehicle was soon offered again did not hold.`,
+  `A statistic of fewer than ${data.headline.minimumGroup} values is not shown: “too few” stands in its place, with their number. A ratio to sound lots over all models together needs ${data.headline.minimumGroup * POOLED_GROUPS} prices. A dash says that nothing is known.`,
   'The command lotlake describe lists the columns of each table behind these figures, lotlake query answers questions to them, and docs/marts.md of lotlake has the rules in full.',
 ];

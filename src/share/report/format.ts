@@ -16,8 +16,20 @@ const or = (value: Maybe, text: (known: number) => string): string => (value ===
 /** A count with separators. */
 export const count = (value: Maybe): string => or(value, (n) => n.toLocaleString('en'));
 
-/** An amount in US dollars, without cents. */
-export const usd = (value: Maybe): string => or(value, (n) => `$${Math.round(n).toLocaleString('en')}`);
+const amount = (value: number, currency: string, rest: Intl.NumberFormatOptions): string =>
+  value.toLocaleString('en', { style: 'currency', currency, ...rest });
+
+/** An amount in a currency, such as USD, without cents. */
+export const money = (value: Maybe, currency: string): string =>
+  or(value, (n) => amount(n, currency, { maximumFractionDigits: 0 }));
+
+/** The same for axes: in thousands, where it has any. */
+export const shortMoney = (value: number, currency: string): string =>
+  amount(value, currency, {
+    notation: 'compact',
+    minimumFractionDigits: 0,
+    maximumFractionDigits: 1,
+  }).replace('K', 'k');
 
 /** A share as a percentage with one digit. */
 export const percent = (value: Maybe): string => or(value, (n) => `${(n * 100).toFixed(1)}%`);

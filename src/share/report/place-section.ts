@@ -1,4 +1,4 @@
-import { count, type Maybe, orTooFew, plural, ratio, shortRatio, usd, wholePercent } from './format.js';
+import { count, type Maybe, money, orTooFew, plural, ratio, shortRatio, wholePercent } from './format.js';
 import { dotMap, LEVELS, type Level } from './map.js';
 import type { Figure, Section } from './page.js';
 import type { Region } from './read-market.js';
@@ -61,6 +61,11 @@ function levelOf(against: Maybe): Level {
   return against <= 1 - BAND ? 'below' : against >= 1 + BAND ? 'above' : 'about';
 }
 
+function medianOf({ currency, median, priced }: Region): string {
+  if (currency === null) return priced === 0 ? orTooFew(null, 0, count) : 'currency not known';
+  return orTooFew(median, priced, (known) => money(known, currency));
+}
+
 function spread(regions: readonly Region[]): Figure {
   const title = 'Prices by state, against the same model year in the nation';
   const rows = regions.slice(0, DRAWN);
@@ -70,7 +75,7 @@ function spread(regions: readonly Region[]): Figure {
       region.name,
       count(region.lots),
       count(region.sold),
-      orTooFew(region.median, region.priced, usd),
+      medianOf(region),
       count(region.compared),
       orTooFew(region.ratio, region.compared, ratio),
       region.ratio === null ? ratio(null) : `${ratio(region.low)} to ${ratio(region.high)}`,

@@ -23,8 +23,11 @@ export interface Headline {
   readonly offered: number;
   /** Null where fewer than `minimumGroup` were offered. */
   readonly sellThrough: Maybe;
+  /** The known currency in which most lots were sold; null where none was. */
+  readonly currency: string | null;
+  /** Lots sold for a trusted price in it. */
   readonly priced: number;
-  /** USD; null for fewer than `minimumGroup` prices. */
+  /** In it; null for fewer than `minimumGroup` prices. */
   readonly priceMedian: Maybe;
   readonly upcoming: number;
 }
@@ -45,28 +48,38 @@ const SQL = `
     observed as (
       select max(observed_from) as observed_from from observed_spans where domain_id <> 12
     ),
+    lately as (
+      select outcome, price, currency, is_observed, sale_date
+      from sales
+      where sale_date > (select run_at from last_run) - interval ${WINDOW_DAYS} day
+        and sale_date <= (select run_at from last_run)
+    ),
     recent as (
       select
         count(*) filter (where outcome = 'sold' and is_observed and sale_date >= observed_from) as sold,
         count(*) filter (
           where outcome in ('sold', 'not_sold', 'on_approval') and is_observed and sale_date >= observed_from
-        ) as offered,
-        count(price) as priced,
-        median(price) as price_median
-      from sales, observed
-      where sale_date > (select run_at from last_run) - interval ${WINDOW_DAYS} day
-        and sale_date <= (select run_at from last_run)
+        ) as offered
+      from lately, observed
+    ),
+    recent_prices as (
+      select currency, count(*) as priced, median(price) as price_median
+      from lately
+      where price is not null and currency is not null
+      group by currency
+      order by priced desc, currency
+      limit 1
     ),
     coming as (
       select count(*) as upcoming from sales where outcome = 'upcoming'
     )
-  select * from last_run, last_day, observed, recent, coming`;
+  select * from last_run, last_day, observed, recent, coming left join recent_prices on true`;
 
 /** Reads the figures from a snapshot whose tables are there by name. */
 export async function readHeadline(connection: DuckDBConnection): Promise<Headline> {
   const found = await row(connection, SQL);
   const minimumGroup = Number(found.minimum_group);
-  const [sold, offered, priced] = [Number(found.sold), Number(found.offered), Number(found.priced)];
+  const [sold, offered, priced] = [Number(found.sold), Number(found.offered), Number(found.priced ?? 0)];
   const at = new Date(String(found.run_at instanceof Date ? found.run_at.toISOString() : found.run_at));
   const observedFrom = found.observed_from instanceof Date ? found.observed_from : undefined;
   const isShorter = observedFrom !== undefined && at.getTime() - observedFrom.getTime() < WINDOW_DAYS * DAY;
@@ -80,6 +93,7 @@ export async function readHeadline(connection: DuckDBConnection): Promise<Headli
     sold,
     offered,
     sellThrough: offered < minimumGroup || offered === 0 ? null : sold / offered,
+    currency: found.currency === null ? null : String(found.currency),
     priced,
     priceMedian: priced < minimumGroup ? null : maybe(found.price_median),
     upcoming: Number(found.upcoming),

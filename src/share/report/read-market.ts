@@ -2,10 +2,11 @@ import type { DuckDBConnection } from '@duckdb/node-api';
 import { rows } from '../../lake/session.js';
 import { label, type Maybe, maybe, orNotGiven, source } from './format.js';
 
-/** The pooled median price of a model in a month at one source. */
+/** The pooled median price of a model in a month at one source, in one currency. */
 export interface TrendPoint {
   readonly model: string;
   readonly source: string;
+  readonly currency: string;
   readonly month: Date;
   readonly prices: number;
   readonly median: Maybe;
@@ -15,7 +16,10 @@ export interface TrendPoint {
 const TREND_MODELS = 6;
 const TREND_MONTHS = 18;
 
-/** Three-month medians of the models (with generation) that have most prices; one point a month and source. */
+/**
+ * Three-month medians of the models (with generation) that have most prices, in the known currency of most prices; one
+ * point a month and source.
+ */
 export async function readTrends(connection: DuckDBConnection): Promise<readonly TrendPoint[]> {
   const found = await rows(
     connection,
@@ -23,6 +27,13 @@ export async function readTrends(connection: DuckDBConnection): Promise<readonly
        recent as (
          select * from price_trends
          where month > (select max(month) from price_trends) - interval ${TREND_MONTHS} month
+           and currency = (
+             select currency from price_trends
+             where currency is not null
+             group by currency
+             order by sum(priced_lots) desc, currency
+             limit 1
+           )
        ),
        top as (
          select manufacturer_id, model_id, generation_id, sum(priced_lots) as prices
@@ -44,6 +55,7 @@ export async function readTrends(connection: DuckDBConnection): Promise<readonly
       .map((name) => label(name))
       .join(' '),
     source: source(row.domain_name),
+    currency: String(row.currency),
     month: dateOf(row.month),
     prices: Number(row.priced_lots_3m),
     median: maybe(row.price_median_3m),
@@ -157,15 +169,15 @@ export async function readTitles(connection: DuckDBConnection): Promise<readonly
   const found = await rows(
     connection,
     `select title_name as name, domain_name, lots, lots_sold as sold, compared_lots as compared,
-       price_ratio_median as ratio
+       price_ratio_median as ratio, ${apart('domain_id, title_name')}
      from title_breakdown
      where domain_id is distinct from 12
-     order by lots desc, domain_id, title_name
+     order by lots desc, domain_id, title_name, currency
      limit 14`,
   );
   return found.map((row) => ({
     ...kindOf(row),
-    name: `${orNotGiven(label(row.name, 40))}, ${source(row.domain_name)}`,
+    name: `${orNotGiven(label(row.name, 40))}, ${source(row.domain_name)}${currencyIn(row)}`,
   }));
 }
 
@@ -184,6 +196,7 @@ export interface Region extends Kind {
   readonly code: string;
   readonly latitude: Maybe;
   readonly longitude: Maybe;
+  readonly currency: string | null;
   readonly median: Maybe;
   readonly priced: number;
   readonly low: Maybe;
@@ -196,17 +209,18 @@ export async function readRegions(connection: DuckDBConnection): Promise<readonl
     connection,
     `select coalesce(state_name, state_code) as name, lots, lots_sold as sold, compared_lots as compared,
        price_ratio_median as ratio, country_iso, state_code, latitude, longitude, price_median, priced_lots,
-       price_ratio_p25, price_ratio_p75
+       price_ratio_p25, price_ratio_p75, currency, ${apart('country_iso, state_code')}
      from regional_prices
      where level = 'state'
-     order by lots desc, country_iso nulls last, state_code nulls last`,
+     order by lots desc, country_iso nulls last, state_code nulls last, currency`,
   );
   return found.map((row) => ({
     ...kindOf(row),
-    name: `${capitals(label(row.name, 30))}, ${row.country_iso === null ? 'country not given' : label(row.country_iso, 12)}`,
+    name: `${capitals(label(row.name, 30))}, ${row.country_iso === null ? 'country not given' : label(row.country_iso, 12)}${currencyIn(row)}`,
     code: row.state_code === null ? '' : label(row.state_code, 4),
     latitude: maybe(row.latitude),
     longitude: maybe(row.longitude),
+    currency: row.currency === null ? null : String(row.currency),
     median: maybe(row.price_median),
     priced: Number(row.priced_lots),
     low: maybe(row.price_ratio_p25),
@@ -217,6 +231,33 @@ export async function readRegions(connection: DuckDBConnection): Promise<readonl
 /** The feed writes names of states in small letters here and there. */
 const capitals = (name: string): string =>
   name === 'not given' ? 'State not given' : name.replaceAll(/\b\p{Ll}/gu, (letter) => letter.toUpperCase());
+
+/** Of rows that only their currency tells apart, the currency as the column `apart`; null in all others. */
+export const apart = (columns: string): string =>
+  `case when count(*) over (partition by ${columns}) > 1 then coalesce(currency, 'currency not known') end as apart`;
+
+/** What {@link apart} found, to be put behind a name. */
+export const currencyIn = (row: Readonly<Record<string, unknown>>): string =>
+  row.apart === null ? '' : `, ${row.apart}`;
+
+/** Lots by the currency of their amounts. */
+export interface CurrencyLots {
+  /** Null where it is not known. */
+  readonly currency: string | null;
+  readonly lots: number;
+}
+
+/** In which currencies the lots are, most lots first. */
+export async function readCurrencies(connection: DuckDBConnection): Promise<readonly CurrencyLots[]> {
+  const found = await rows(
+    connection,
+    'select currency, sum(lots) as lots from currencies group by currency order by lots desc, currency',
+  );
+  return found.map(({ currency, lots }) => ({
+    currency: currency === null ? null : String(currency),
+    lots: Number(lots),
+  }));
+}
 
 /** A DATE or TIMESTAMPTZ of a row. */
 export function dateOf(value: unknown): Date {

@@ -18,9 +18,11 @@ import {
   type Waiting,
 } from './read-lots.js';
 import {
+  type CurrencyLots,
   type Kind,
   type Observed,
   type Region,
+  readCurrencies,
   readDamages,
   readObserved,
   readRegions,
@@ -58,6 +60,7 @@ export interface ReportData {
   readonly claims: readonly ClaimType[];
   readonly discounts: readonly Discount[];
   readonly inventory: readonly InventoryDay[];
+  readonly currencies: readonly CurrencyLots[];
   readonly health: Health;
   readonly standing: Standing;
 }
@@ -78,6 +81,7 @@ const TABLES = [
   'check_breakdown',
   'claim_history',
   'accident_discount',
+  'currencies',
   'data_health',
   'passes',
 ] as const;
@@ -114,6 +118,7 @@ export async function readReport(config: Config): Promise<ReportData> {
       claims: await readClaims(connection, minimumGroup),
       discounts: await readDiscounts(connection),
       inventory: await readInventory(connection),
+      currencies: await readCurrencies(connection),
       health: await readHealth(connection),
       standing: await readStanding(connection, layoutOf(config.output)),
     };

@@ -1,6 +1,7 @@
 import type { DuckDBConnection } from '@duckdb/node-api';
 import { rows } from '../../lake/session.js';
 import { label, type Maybe, maybe, source, words } from './format.js';
+import { apart, currencyIn } from './read-market.js';
 
 /** A part that inspectors look at. */
 export interface Part {
@@ -97,12 +98,13 @@ export interface Discount {
 export async function readDiscounts(connection: DuckDBConnection): Promise<readonly Discount[]> {
   const found = await rows(
     connection,
-    `select * from accident_discount
+    `select *, ${apart('price_kind, claims_band, accident')}
+     from accident_discount
      where accident_evidence = 'inspection' and claims_band is not null
-     order by price_kind, accident, claims_band`,
+     order by price_kind, accident, claims_band, currency`,
   );
   return found.map((row) => ({
-    name: `${claimsOf(Number(row.claims_band))}, ${row.accident === 'yes' ? 'accident' : 'no accident'}`,
+    name: `${claimsOf(Number(row.claims_band))}, ${row.accident === 'yes' ? 'accident' : 'no accident'}${currencyIn(row)}`,
     kind: row.price_kind === 'asking' ? 'asking price' : 'sale price',
     lots: Number(row.lots),
     compared: Number(row.compared_lots),

@@ -1,4 +1,4 @@
-import { count, isUnfinished, list, month, monthSoFar, orTooFew, usd } from './format.js';
+import { count, isUnfinished, list, money, month, monthSoFar, orTooFew, shortMoney } from './format.js';
 import { fromFirst, panels } from './line-charts.js';
 import { type Figure, legendOf, type Section, UNFINISHED } from './page.js';
 import type { TrendPoint } from './read-market.js';
@@ -11,7 +11,7 @@ export function trendsSection(points: readonly TrendPoint[], now: Date): Section
   return {
     id: 'trends',
     title: 'Price trends',
-    lead: 'The models with most prices, by source. Each point is the median price of the month and the two before it together, so that one odd month does not make a trend. Prices are US dollars, what the lots were sold for.',
+    lead: 'The models with most prices, by source. Each point is the median price of the month and the two before it together, so that one odd month does not make a trend. Prices are what the lots were sold for, in one currency, that of most prices.',
     figures: [trends(points, models, now)],
   };
 }
@@ -22,6 +22,7 @@ function trends(points: readonly TrendPoint[], models: readonly string[], now: D
   if (unique(drawn.map(({ month: at }) => at.toISOString())).length < 2)
     return { title, words: 'No model has enough prices in two months yet.' };
   const sources = unique(points.map(({ source }) => source));
+  const currency = points[0]?.currency ?? '';
   const chart = panels(
     fromFirst(points, drawn).map(({ model, source, month: at, median }) => ({
       panel: model,
@@ -34,7 +35,7 @@ function trends(points: readonly TrendPoint[], models: readonly string[], now: D
       id: 'chart-trends',
       title,
       description: `Lines by month for ${list(models)}. ${models.map((model) => latest(model, drawn)).join(' ')}`,
-      format: thousands,
+      format: (value) => shortMoney(value, currency),
       unit: 'month',
     },
   );
@@ -50,16 +51,15 @@ function trends(points: readonly TrendPoint[], models: readonly string[], now: D
         point.source,
         monthSoFar(point.month, now),
         count(point.prices),
-        orTooFew(point.median, point.prices, usd),
+        orTooFew(point.median, point.prices, (median) => money(median, point.currency)),
       ]),
     },
   };
 }
 
-const thousands = (value: number): string =>
-  value >= 1000 && value % 500 === 0 ? `$${value / 1000}k` : usd(value);
-
 function latest(model: string, points: readonly TrendPoint[]): string {
   const last = points.filter((point) => point.model === model).at(-1);
-  return last === undefined ? '' : `${model}: ${usd(last.median)} in ${month(last.month)} at ${last.source}.`;
+  return last === undefined
+    ? ''
+    : `${model}: ${money(last.median, last.currency)} in ${month(last.month)} at ${last.source}.`;
 }

@@ -166,6 +166,7 @@ function readLot(raw: Json, vehicle: number): OracleLot {
     id: raw.id,
     vehicle,
     domain: raw.domain.id,
+    country: raw.location?.country?.iso ?? null,
     status: raw.status?.id ?? null,
     saleDate: instantOf(raw.sale_date),
     finalBid: raw.final_bid ?? null,

@@ -1,3 +1,4 @@
+import { currencyOf } from '../oracle-currency.js';
 import { attempts } from './marts/sales.js';
 import type { Json, WorldNight } from './night.js';
 import { groupBy, median } from './statistics.js';
@@ -7,6 +8,8 @@ export interface PricedLot {
   readonly lot: number;
   readonly domain: number;
   readonly price: number;
+  /** Null where nobody says. */
+  readonly currency: string | null;
   readonly isBuyNow: boolean;
   /** Calendar year (UTC) of the sale. */
   readonly soldIn: number;
@@ -26,6 +29,7 @@ export function pricedLots(night: WorldNight): readonly PricedLot[] {
         lot: lot.id,
         domain: lot.domain,
         price,
+        currency: currencyOf(lot),
         isBuyNow: basis === 'buy_now',
         soldIn: new Date(saleDate).getUTCFullYear(),
         manufacturer: vehicle?.manufacturer?.id ?? null,
@@ -38,7 +42,7 @@ export function pricedLots(night: WorldNight): readonly PricedLot[] {
 }
 
 /**
- * Each price against the median of its peers, by lot.
+ * Each price of a known currency against the median of its peers in the same one, by lot.
  * @param peersOf names the lots that are compared with each other; null for a lot that has no peers
  * @param measure lots whose prices make the medians; all of them unless given
  */
@@ -48,7 +52,8 @@ export function ratiosToPeers(
   peersOf: (lot: PricedLot) => readonly (string | number | null)[],
   measure: readonly PricedLot[] = lots,
 ): Map<number, number> {
-  const nameOf = (lot: PricedLot): string => JSON.stringify(peersOf(lot));
+  const named = (lot: PricedLot) => [...peersOf(lot), lot.currency];
+  const nameOf = (lot: PricedLot): string => JSON.stringify(named(lot));
   const medians = new Map<string, number | null>();
   for (const [name, peers] of groupBy(measure, nameOf))
     medians.set(
@@ -61,7 +66,7 @@ export function ratiosToPeers(
   const ratios = new Map<number, number>();
   for (const lot of lots) {
     const middle = medians.get(nameOf(lot)) ?? null;
-    if (middle !== null && !peersOf(lot).includes(null)) ratios.set(lot.lot, lot.price / middle);
+    if (middle !== null && !named(lot).includes(null)) ratios.set(lot.lot, lot.price / middle);
   }
   return ratios;
 }

@@ -1,5 +1,6 @@
 /** What several oracles ask of attempts. */
 import type { OracleAttempt } from '../oracle-attempts.js';
+import { currencyOf } from '../oracle-currency.js';
 import type { WorldNight } from './night.js';
 import { groupBy, median } from './statistics.js';
 
@@ -14,7 +15,7 @@ export const pricesOf = (attempts: readonly OracleAttempt[]): number[] =>
 /** Gives the ratios of those attempts that have a price and enough prices to compare it with. */
 type Compare = (attempts: readonly OracleAttempt[]) => number[];
 
-/** Compares prices with the median price of `reference` for the same source, manufacturer, model and year. */
+/** Compares prices with the median price of `reference` for the same source, manufacturer, model, year and currency. */
 export function ratiosTo(night: WorldNight, reference: readonly OracleAttempt[]): Compare {
   const groups = modelYears(night, reference);
   return ratios((attempt) => groups.get(modelYear(night, attempt)) ?? [], night.minimumGroup);
@@ -30,11 +31,14 @@ export function ratiosToOthers(night: WorldNight, reference: readonly OracleAtte
 
 const UNKNOWN = 'unknown';
 
-/** Source, manufacturer, model and year, where all are known. */
+/** Source, manufacturer, model, year and currency, where all are known. */
 function modelYear(night: WorldNight, { lot }: OracleAttempt): string {
   const { manufacturer, model, year } = night.lots.get(lot.id)?.vehicle ?? {};
   const parts = [lot.domain, manufacturer?.id, model?.id, year];
-  return parts.every((part) => typeof part === 'number') ? parts.join(' ') : UNKNOWN;
+  const currency = currencyOf(lot);
+  return currency !== null && parts.every((part) => typeof part === 'number')
+    ? [...parts, currency].join(' ')
+    : UNKNOWN;
 }
 
 function modelYears(night: WorldNight, attempts: readonly OracleAttempt[]): Map<string, OracleAttempt[]> {

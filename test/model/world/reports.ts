@@ -28,7 +28,7 @@ const served = (car: Json, raw: Json): ServedReport => ({
 /** A key of the service without outer spaces, or what stands for none. */
 export const keyOr = (key: string | null | undefined, none: string): string => key?.trim() || none;
 
-/** What a lot of source 12 asks, USD; null where that cannot be a price. */
+/** What a lot of source 12 asks; null where that cannot be a price. */
 export function asked(served: ServedLot | undefined): number | null {
   const asking = served?.raw.buy_now ?? null;
   return asking !== null && asking >= 1 && asking <= 5_000_000 ? asking : null;

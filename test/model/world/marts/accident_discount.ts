@@ -1,3 +1,4 @@
+import { currencyOf, leastAmounts } from '../../oracle-currency.js';
 import type { Json, MartRow, ServedLot, WorldNight } from '../night.js';
 import { asked, historiesOf, inspectionsOf, keyOr, type ServedReport } from '../reports.js';
 import { cents, groupBy, median } from '../statistics.js';
@@ -9,7 +10,8 @@ interface Fact {
   readonly accident: 'yes' | 'no' | 'unknown';
   readonly evidence: 'inspection' | 'history_check' | 'none';
   readonly price: number | null;
-  /** Source, manufacturer, model and year; null where one is not known. */
+  readonly currency: string | null;
+  /** Source, manufacturer, model, year and currency; null where one is not known. */
   readonly peers: string | null;
 }
 
@@ -24,11 +26,12 @@ export function rows(night: WorldNight): MartRow[] {
     return price === null || usual === null ? [] : [price / usual];
   };
   return [
-    ...groupBy(facts, ({ kind, band, accident, evidence }) =>
-      [kind, band, accident, evidence].join(' '),
+    ...groupBy(facts, ({ kind, band, accident, evidence, currency }) =>
+      [kind, band, accident, evidence, currency].join(' '),
     ).values(),
   ].map((group): MartRow => {
     const ratios = group.flatMap(ratioOf);
+    const currency = group[0]?.currency ?? null;
     return {
       price_kind: group[0]?.kind ?? null,
       claims_band: group[0]?.band ?? null,
@@ -36,8 +39,8 @@ export function rows(night: WorldNight): MartRow[] {
       accident_evidence: group[0]?.evidence ?? null,
       lots: group.length,
       priced_lots: pricesOf(group).length,
-      currency: 'USD',
-      price_median: cents(median(pricesOf(group), least)),
+      currency,
+      price_median: cents(median(pricesOf(group), leastAmounts(least, currency))),
       compared_lots: ratios.length,
       price_ratio_median: median(ratios, least),
     };
@@ -64,6 +67,7 @@ function factsOf(night: WorldNight): Fact[] {
       band: bandOf(told),
       ...accidentOf(inspected, told),
       price: isAsking ? asked(served) : (sold.get(served.raw.id) ?? null),
+      currency: currencyOf(served.lot),
       peers: peersOf(served),
     };
   });
@@ -89,8 +93,8 @@ function listingsOfLots(night: WorldNight): (report: ServedReport) => string {
   };
 }
 
-function peersOf({ raw, vehicle }: ServedLot): string | null {
-  const ids = [raw.domain.id, vehicle.manufacturer?.id, vehicle.model?.id, vehicle.year];
+function peersOf({ raw, vehicle, lot }: ServedLot): string | null {
+  const ids = [raw.domain.id, vehicle.manufacturer?.id, vehicle.model?.id, vehicle.year, currencyOf(lot)];
   return ids.every((id) => id != null) ? ids.join(' ') : null;
 }
 

@@ -1,3 +1,4 @@
+import { currencyOf, leastAmounts } from '../../oracle-currency.js';
 import type { MartRow, WorldNight } from '../night.js';
 import { type PricedLot, pricedLots, ratiosToPeers } from '../priced-lots.js';
 import { cents, groupBy, median } from '../statistics.js';
@@ -8,6 +9,7 @@ interface Item {
   readonly manufacturer: number | null;
   readonly model: number | null;
   readonly year: number | null;
+  readonly currency: string | null;
   readonly sale: PricedLot | null;
 }
 
@@ -21,11 +23,19 @@ export function rows(night: WorldNight): MartRow[] {
     (sale) => [sale.domain, sale.manufacturer, sale.model, sale.year],
     sales.filter(({ isBuyNow }) => !isBuyNow),
   );
-  const offers = [...night.lots.values()].flatMap(({ raw, vehicle }): Item[] => {
+  const offers = [...night.lots.values()].flatMap(({ raw, vehicle, lot }): Item[] => {
     const isOffered = raw.domain.id !== 12 && raw.buy_now > 0 && raw.buy_now <= 5_000_000;
     const { manufacturer: maker, model: kind, year } = vehicle;
     return isOffered
-      ? [{ manufacturer: maker?.id ?? null, model: kind?.id ?? null, year: year ?? null, sale: null }]
+      ? [
+          {
+            manufacturer: maker?.id ?? null,
+            model: kind?.id ?? null,
+            year: year ?? null,
+            currency: currencyOf(lot),
+            sale: null,
+          },
+        ]
       : [];
   });
   const items = [...offers, ...sales.map((sale): Item => ({ ...sale, sale }))];
@@ -42,7 +52,7 @@ export function rows(night: WorldNight): MartRow[] {
         ? cents(
             median(
               lots.map(({ price }) => price),
-              least,
+              leastAmounts(least, first.currency),
             ),
           )
         : null;
@@ -58,7 +68,7 @@ export function rows(night: WorldNight): MartRow[] {
         offered_lots: group.length - sold.length,
         buy_now_lots: boughtNow.length,
         auction_lots: auctioned.length,
-        currency: 'USD',
+        currency: first.currency,
         buy_now_median: middle(boughtNow),
         auction_median: middle(auctioned),
         compared_lots: compared.length,
@@ -66,6 +76,12 @@ export function rows(night: WorldNight): MartRow[] {
       },
     ];
   };
-  const years = groupBy(items, (item) => JSON.stringify([item.manufacturer, item.model, item.year]));
-  return [...row('all', items), ...[...years.values()].flatMap((group) => row('model_year', group))];
+  const years = groupBy(items, (item) =>
+    JSON.stringify([item.manufacturer, item.model, item.year, item.currency]),
+  );
+  const all = groupBy(items, ({ currency }) => String(currency));
+  return [
+    ...[...all.values()].flatMap((group) => row('all', group)),
+    ...[...years.values()].flatMap((group) => row('model_year', group)),
+  ];
 }

@@ -7,7 +7,7 @@ export function rows(night: WorldNight): MartRow[] {
   const { domain, manufacturer, model } = names(night);
   return [...damagesOf(night.world)].map(([key, values]): MartRow => {
     const [, main = '', second = '', group = ''] = /^(.*) \+ (.*) (\[.*\])$/.exec(key) ?? [];
-    const [domainId, manufacturerId, modelId] = JSON.parse(group);
+    const [domainId, manufacturerId, modelId, currency] = JSON.parse(group);
     return {
       damage_main: main,
       damage_second: second,
@@ -17,7 +17,7 @@ export function rows(night: WorldNight): MartRow[] {
       manufacturer_name: manufacturer.get(manufacturerId) ?? null,
       model_id: modelId,
       model_name: model.get(modelId) ?? null,
-      currency: 'USD',
+      currency,
       ...values,
       price_median: cents(values.price_median as number | null),
     };

@@ -1,3 +1,4 @@
+import { currencyOf } from '../../oracle-currency.js';
 import type { MartRow, WorldNight } from '../night.js';
 import { asked } from '../reports.js';
 import { cents } from '../statistics.js';
@@ -18,6 +19,10 @@ export function rows(night: WorldNight): MartRow[] {
     const chain = duplicate_id === original_id ? null : chainOf(original_id, originals);
     const root = chain?.at(-1);
     const [own, other] = [byNumber.get(duplicate_id), byNumber.get(root ?? Number.NaN)];
+    const currencies = new Set(
+      [own, other].flatMap((served) => (served === undefined ? [] : currencyOf(served.lot))),
+    );
+    const currency = currencies.size === 1 ? ([...currencies][0] ?? null) : null;
     const isKnown = own !== undefined && other !== undefined;
     return {
       duplicate_id: String(duplicate_id),
@@ -32,9 +37,9 @@ export function rows(night: WorldNight): MartRow[] {
       is_same_vehicle: isKnown ? own.vehicle.id === other.vehicle.id : null,
       duplicate_active: own === undefined ? null : !own.lot.archived,
       root_active: other === undefined ? null : !other.lot.archived,
-      currency: 'USD',
-      duplicate_asking: cents(asked(own)),
-      root_asking: cents(asked(other)),
+      currency,
+      duplicate_asking: currency === null ? null : cents(asked(own)),
+      root_asking: currency === null ? null : cents(asked(other)),
     };
   });
 }

@@ -1,3 +1,4 @@
+import { leastAmounts } from '../../oracle-currency.js';
 import type { MartRow, WorldNight } from '../night.js';
 import { type PricedLot, pricedLots } from '../priced-lots.js';
 import { cents, groupBy, median } from '../statistics.js';
@@ -39,16 +40,16 @@ export function rows(night: WorldNight): MartRow[] {
         age_years: age,
         odometer_band_km: band,
         priced_lots: prices.length,
-        currency: 'USD',
-        price_median: cents(median(prices, least)),
+        currency: sale.currency,
+        price_median: cents(median(prices, leastAmounts(least, sale.currency))),
         compared_lots: ratiosOfLots.length,
         price_ratio_median: median(ratiosOfLots, least),
       },
     ];
   };
-  const all = groupBy(driven, ({ age, band }) => `${age} ${band}`);
+  const all = groupBy(driven, ({ sale, age, band }) => `${age} ${band} ${sale.currency}`);
   const models = groupBy(driven, ({ sale, age, band }) =>
-    JSON.stringify([sale.manufacturer, sale.model, age, band]),
+    JSON.stringify([sale.manufacturer, sale.model, age, band, sale.currency]),
   );
   return [
     ...[...all.values()].flatMap((lots) => row('all', lots)),

@@ -3,7 +3,7 @@ import { type PricedLot, pricedLots } from '../priced-lots.js';
 import { cents, groupBy, median } from '../statistics.js';
 import { attempts } from './sales.js';
 
-/** Each price against the median of the other prices of its source, manufacturer, model and year. */
+/** Each price against the median of the other prices of its source, manufacturer, model, year and currency. */
 export function rows(night: WorldNight): MartRow[] {
   const numbers = new Map(
     attempts(night)
@@ -11,9 +11,11 @@ export function rows(night: WorldNight): MartRow[] {
       .map(({ lot, attempt }) => [lot.id, attempt]),
   );
   const known = pricedLots(night).filter(
-    ({ manufacturer, model, year }) => manufacturer !== null && model !== null && year !== null,
+    ({ manufacturer, model, year, currency }) =>
+      manufacturer !== null && model !== null && year !== null && currency !== null,
   );
-  const nameOf = (lot: PricedLot): string => [lot.domain, lot.manufacturer, lot.model, lot.year].join(' ');
+  const nameOf = (lot: PricedLot): string =>
+    [lot.domain, lot.manufacturer, lot.model, lot.year, lot.currency].join(' ');
   return [...groupBy(known, nameOf).values()].flatMap((peers) =>
     peers.flatMap((lot): MartRow[] => {
       const others = peers.filter((peer) => peer !== lot).map(({ price }) => price);
@@ -27,7 +29,7 @@ export function rows(night: WorldNight): MartRow[] {
           manufacturer_id: lot.manufacturer,
           model_id: lot.model,
           year: lot.year,
-          currency: 'USD',
+          currency: lot.currency,
           price: lot.price,
           other_prices: others.length,
           others_median: cents(middle),

@@ -8,7 +8,7 @@ export function rows(night: WorldNight): MartRow[] {
   const generation = namesOf(night.cars, (car) => car.generation);
   return [...trendsOf(night.world)].map(([key, values]): MartRow => {
     const month = key.slice(0, 10);
-    const [domainId, manufacturerId, modelId, generationId] = JSON.parse(key.slice(11));
+    const [domainId, manufacturerId, modelId, generationId, currency] = JSON.parse(key.slice(11));
     const amounts = Object.entries(values)
       .filter(([name]) => /^price_(m.*n|p\d+|median_3m)$/.test(name))
       .map(([name, value]) => [name, cents(value as number | null)]);
@@ -22,7 +22,7 @@ export function rows(night: WorldNight): MartRow[] {
       model_name: model.get(modelId) ?? null,
       generation_id: generationId,
       generation_name: generation.get(generationId) ?? null,
-      currency: 'USD',
+      currency,
       ...values,
       ...Object.fromEntries(amounts),
     };

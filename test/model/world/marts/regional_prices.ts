@@ -1,3 +1,4 @@
+import { currencyOf, leastAmounts } from '../../oracle-currency.js';
 import type { Json, MartRow, WorldNight } from '../night.js';
 import { type PricedLot, pricedLots, ratiosToPeers } from '../priced-lots.js';
 import { cents, groupBy, median, percentile } from '../statistics.js';
@@ -9,6 +10,7 @@ interface Place {
   readonly country: string | null;
   readonly state: string | null;
   readonly city: number | null;
+  readonly currency: string | null;
   readonly raw: Json;
 }
 
@@ -16,6 +18,7 @@ const text = (value: unknown): string | null => (typeof value === 'string' && va
 
 const placeOf = (lot: number, raw: Json): Place => ({
   lot,
+  currency: currencyOf({ domain: raw.domain.id, country: raw.location?.country?.iso ?? null }),
   country: text(raw.location?.country?.iso)?.toUpperCase() ?? null,
   state: text(raw.location?.state?.code)?.toUpperCase() ?? null,
   city: raw.location?.city?.id ?? null,
@@ -58,7 +61,7 @@ export function rows(night: WorldNight): MartRow[] {
     [...groups.values()].flatMap((group): MartRow[] => {
       const [first] = group;
       if (first === undefined) return [];
-      const { country, state } = first;
+      const { country, state, currency } = first;
       const city = level === 'city' ? first.city : null;
       const prices = group.flatMap(({ lot }) => priced.get(lot)?.price ?? []);
       const compared = group.flatMap(({ lot }) => ratios.get(lot) ?? []);
@@ -77,8 +80,8 @@ export function rows(night: WorldNight): MartRow[] {
           lots: group.length,
           lots_sold: group.filter(({ lot }) => sold.has(lot)).length,
           priced_lots: prices.length,
-          currency: 'USD',
-          price_median: cents(median(prices, least)),
+          currency,
+          price_median: cents(median(prices, leastAmounts(least, currency))),
           compared_lots: compared.length,
           price_ratio_median: median(compared, least),
           price_ratio_p25: percentile(compared, 0.25, least),
@@ -86,6 +89,11 @@ export function rows(night: WorldNight): MartRow[] {
         },
       ];
     });
-  const cities = groupBy(places, ({ country, state, city }) => JSON.stringify([country, state, city]));
-  return [...rowsOf('state', inState), ...rowsOf('city', cities)];
+  const states = groupBy(places, ({ country, state, currency }) =>
+    JSON.stringify([country, state, currency]),
+  );
+  const cities = groupBy(places, ({ country, state, city, currency }) =>
+    JSON.stringify([country, state, city, currency]),
+  );
+  return [...rowsOf('state', states), ...rowsOf('city', cities)];
 }

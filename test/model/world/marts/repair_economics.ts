@@ -1,3 +1,4 @@
+import { currencyOf, leastAmounts } from '../../oracle-currency.js';
 import type { MartRow, WorldNight } from '../night.js';
 import { pricedLots } from '../priced-lots.js';
 import { cents, groupBy, median } from '../statistics.js';
@@ -9,7 +10,7 @@ export function rows(night: WorldNight): MartRow[] {
   const least = night.minimumGroup;
   const { domain } = names(night);
   const prices = new Map(pricedLots(night).map(({ lot, price }) => [lot, price]));
-  const estimated = night.world.lots.flatMap(({ id, domain: source, repair, before }) => {
+  const estimated = night.world.lots.flatMap(({ id, domain: source, country, repair, before }) => {
     const isPossible =
       repair !== null &&
       before !== null &&
@@ -18,14 +19,24 @@ export function rows(night: WorldNight): MartRow[] {
       Math.max(repair, before) <= 5_000_000;
     if (source === 12 || !isPossible) return [];
     const band = bands[Math.min(4, Math.floor((repair / before) * 4))] ?? '';
-    return [{ source, band, repair, before, price: prices.get(id) ?? null }];
+    return [
+      {
+        source,
+        currency: currencyOf({ domain: source, country }),
+        band,
+        repair,
+        before,
+        price: prices.get(id) ?? null,
+      },
+    ];
   });
-  const groups = groupBy(estimated, ({ source, band }) => `${source} ${band}`);
+  const groups = groupBy(estimated, ({ source, band, currency }) => `${source} ${band} ${currency}`);
   return [...groups.values()].flatMap((lots): MartRow[] => {
     const [first] = lots;
     if (first === undefined) return [];
     const sold = lots.flatMap(({ price, ...lot }) => (price === null ? [] : [{ ...lot, price }]));
-    const middle = (values: readonly number[]): number | null => median(values, least);
+    const enough = leastAmounts(least, first.currency);
+    const middle = (values: readonly number[]): number | null => median(values, enough);
     const margins = sold.map(({ price, repair, before }) => before - price - repair);
     const below = margins.filter((margin) => margin > 0).length;
     return [
@@ -35,7 +46,7 @@ export function rows(night: WorldNight): MartRow[] {
         repair_band: first.band,
         lots: lots.length,
         priced_lots: sold.length,
-        currency: 'USD',
+        currency: first.currency,
         repair_median: cents(middle(lots.map(({ repair }) => repair))),
         pre_accident_median: cents(middle(lots.map(({ before }) => before))),
         price_median: cents(middle(sold.map(({ price }) => price))),
@@ -43,7 +54,7 @@ export function rows(night: WorldNight): MartRow[] {
         total_share_median: middle(sold.map(({ price, repair, before }) => (price + repair) / before)),
         margin_median: cents(middle(margins)),
         below_value_lots: below,
-        below_value_share: sold.length < least ? null : below / sold.length,
+        below_value_share: sold.length < enough ? null : below / sold.length,
       },
     ];
   });

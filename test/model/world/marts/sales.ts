@@ -1,4 +1,5 @@
 import { attemptsOf, type OracleAttempt } from '../../oracle-attempts.js';
+import { currencyOf } from '../../oracle-currency.js';
 import type { MartRow, WorldNight } from '../night.js';
 import { namesOf } from '../statistics.js';
 
@@ -54,7 +55,7 @@ export function rows(night: WorldNight): MartRow[] {
       sale_month: `${dayOf(attempt.saleDate).slice(0, 7)}-01`,
       outcome: attempt.outcome,
       is_observed: attempt.isObserved,
-      currency: 'USD',
+      currency: currencyOf(lot),
       amount: attempt.amount,
       price: attempt.price,
       is_trusted: attempt.price !== null,

@@ -1,3 +1,4 @@
+import { currencyOf, leastAmounts } from '../../oracle-currency.js';
 import type { Json, MartRow, WorldNight } from '../night.js';
 import { isHeld, pricesOf, ratiosToOthers } from '../ratios.js';
 import { cents, groupBy, median } from '../statistics.js';
@@ -17,17 +18,19 @@ export function rows(night: WorldNight): MartRow[] {
   const { minimumGroup: least } = night;
   const held = groupBy(attempts(night).filter(isHeld), ({ lot }) => String(lot.id));
   const ratiosOf = ratiosToOthers(night, [...held.values()].flat());
-  const sources = groupBy(night.lots.values(), ({ lot }) => String(lot.domain));
-  return [...sources].flatMap(([domainId, all]) =>
+  const sources = groupBy(night.lots.values(), ({ lot }) => `${lot.domain} ${currencyOf(lot)}`);
+  return [...sources.values()].flatMap((all) =>
     [...groupBy(all, ({ raw }) => typeOf(raw))].map(([type, lots]): MartRow => {
       const offered = lots.flatMap(({ lot }) => held.get(String(lot.id)) ?? []);
       const sold = offered.filter(({ outcome }) => outcome === 'sold');
       const observed = offered.filter(({ isObserved }) => isObserved);
       const observedSold = sold.filter(({ isObserved }) => isObserved);
       const ratios = ratiosOf(sold);
+      const domainId = lots[0]?.lot.domain ?? 0;
+      const currency = lots[0] === undefined ? null : currencyOf(lots[0].lot);
       return {
-        domain_id: Number(domainId),
-        domain_name: domain.get(Number(domainId)) ?? null,
+        domain_id: domainId,
+        domain_name: domain.get(domainId) ?? null,
         seller_type: type,
         lots: lots.length,
         share: lots.length / all.length,
@@ -36,8 +39,8 @@ export function rows(night: WorldNight): MartRow[] {
         lots_sold: observedSold.length,
         sell_through: observed.length < least ? null : observedSold.length / observed.length,
         priced_lots: pricesOf(sold).length,
-        currency: 'USD',
-        price_median: cents(median(pricesOf(sold), least)),
+        currency,
+        price_median: cents(median(pricesOf(sold), leastAmounts(least, currency))),
         compared_lots: ratios.length,
         price_ratio_median: median(ratios, least),
       };

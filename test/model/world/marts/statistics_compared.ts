@@ -1,3 +1,4 @@
+import { currencyOf } from '../../oracle-currency.js';
 import { instantOf, type Json, type MartRow, type WorldNight } from '../night.js';
 import { cents, groupBy } from '../statistics.js';
 import { attempts } from './sales.js';
@@ -12,20 +13,25 @@ const groupOf = (domain: number, vehicle: Json, model: Json): string =>
     vehicle.vehicle_type?.id ?? null,
   ]);
 
-/** Each record as the service gave it, beside the trusted prices of its group until the service calculated. */
+/** Each record as the service gave it, beside the trusted prices of its group, of one known currency, until then. */
 export function rows(night: WorldNight): MartRow[] {
   const priced = attempts(night).flatMap(({ lot, price, saleDate }) => {
     const vehicle = night.lots.get(lot.id)?.vehicle;
-    return price === null ? [] : [{ domain: lot.domain, vehicle, price, saleDate }];
+    const currency = currencyOf(lot);
+    return price === null || currency === null
+      ? []
+      : [{ domain: lot.domain, vehicle, price, currency, saleDate }];
   });
   const groups = groupBy(priced, ({ domain, vehicle }) => groupOf(domain, vehicle, vehicle.model));
   return night.statistics.map((record): MartRow => {
     const until = instantOf(record.calculated_at) ?? Number.POSITIVE_INFINITY;
     const engine = record.engine?.id ?? null;
-    const prices = (groups.get(groupOf(record.domain?.id ?? null, record, record.car_model)) ?? [])
+    const own = (groups.get(groupOf(record.domain?.id ?? null, record, record.car_model)) ?? [])
       .filter(({ saleDate }) => saleDate <= until)
-      .filter(({ vehicle }) => engine === null || vehicle.engine?.id === engine)
-      .map(({ price }) => price);
+      .filter(({ vehicle }) => engine === null || vehicle.engine?.id === engine);
+    const currencies = new Set(own.map(({ currency }) => currency));
+    const currency = currencies.size === 1 ? ([...currencies][0] ?? null) : null;
+    const prices = currency === null ? [] : own.map(({ price }) => price);
     const isEnough = prices.length >= night.minimumGroup;
     const mean = isEnough ? prices.reduce((sum, price) => sum + price, 0) / prices.length : null;
     const { avg_final_bid: avg = null, min_final_bid: min = null, max_final_bid: max = null } = record;
@@ -43,7 +49,7 @@ export function rows(night: WorldNight): MartRow[] {
       vehicle_type_id: record.vehicle_type?.id ?? null,
       engine_id: engine,
       calculated_at: instantOf(record.calculated_at),
-      currency: 'USD',
+      currency,
       service_lots: record.lot_count ?? null,
       service_avg: avg,
       service_min: min,

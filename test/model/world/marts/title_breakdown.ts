@@ -1,3 +1,4 @@
+import { currencyOf, leastAmounts } from '../../oracle-currency.js';
 import type { MartRow, WorldNight } from '../night.js';
 import { pricesOf, ratiosToOthers } from '../ratios.js';
 import { cents, groupBy, median } from '../statistics.js';
@@ -9,21 +10,23 @@ export function rows(night: WorldNight): MartRow[] {
   const sales = attempts(night).filter(({ outcome }) => outcome === 'sold');
   const saleOf = new Map(sales.map((attempt) => [attempt.lot.id, attempt]));
   const ratiosOf = ratiosToOthers(night, sales);
-  const sources = groupBy(night.lots.values(), ({ lot }) => String(lot.domain));
-  return [...sources].flatMap(([domainId, all]) =>
+  const sources = groupBy(night.lots.values(), ({ lot }) => `${lot.domain} ${currencyOf(lot)}`);
+  return [...sources.values()].flatMap((all) =>
     [...groupBy(all, ({ raw }) => raw.title?.name?.trim() || 'unknown')].map(([title, lots]): MartRow => {
       const sold = lots.flatMap(({ lot }) => saleOf.get(lot.id) ?? []);
       const ratios = ratiosOf(sold);
+      const domainId = lots[0]?.lot.domain ?? 0;
+      const currency = lots[0] === undefined ? null : currencyOf(lots[0].lot);
       return {
-        domain_id: Number(domainId),
-        domain_name: domain.get(Number(domainId)) ?? null,
+        domain_id: domainId,
+        domain_name: domain.get(domainId) ?? null,
         title_name: title,
         lots: lots.length,
         share: lots.length / all.length,
         lots_sold: sold.length,
         priced_lots: pricesOf(sold).length,
-        currency: 'USD',
-        price_median: cents(median(pricesOf(sold), least)),
+        currency,
+        price_median: cents(median(pricesOf(sold), leastAmounts(least, currency))),
         compared_lots: ratios.length,
         price_ratio_median: median(ratios, least),
       };

@@ -1,0 +1,40 @@
+with source_lots as (
+    select
+        domain_id,
+        trim(domain_name) as domain_name,
+        coalesce(nullif(upper(trim(location_country_iso)), ''), 'unknown') as country_iso
+    from lots
+),
+places as (
+    select
+        domain_id,
+        max(domain_name) as domain_name,
+        country_iso,
+        count(*) as lots
+    from source_lots
+    group by domain_id, country_iso
+),
+rules as (
+    select
+        domain_id,
+        country_iso,
+        currency,
+        certainty,
+        reason
+    from currency_rules
+),
+final as (
+    -- a rule for the country itself comes before one for all countries
+    select
+        places.domain_id,
+        places.domain_name,
+        places.country_iso,
+        case when own.certainty is not null then own.currency else general.currency end as currency,
+        coalesce(own.certainty, general.certainty, 'unknown') as certainty,
+        coalesce(own.reason, general.reason, 'No row of currency_rules speaks of it.') as reason,
+        places.lots
+    from places
+    left join rules as own on own.domain_id = places.domain_id and own.country_iso = places.country_iso
+    left join rules as general on general.domain_id = places.domain_id and general.country_iso = '*'
+)
+select * from final
