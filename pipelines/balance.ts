@@ -14,6 +14,8 @@ export interface StreamBalance {
   readonly loaded: number;
   readonly unchanged: number;
   readonly rejected: number;
+  /** Values that the loaded records lack, since they break the contract. */
+  readonly rejectedValues: number;
 }
 
 /** Rows of a table: before + inserted - removed + carried = after. */
@@ -80,8 +82,9 @@ export function balance(
 }
 
 function sumOf(stream: string, passes: readonly LoadedPass[]): StreamBalance {
-  const sum = (member: 'served' | 'records' | 'loaded' | 'unchanged' | 'rejected'): number =>
-    passes.reduce((total, pass) => total + pass[member], 0);
+  const sum = (
+    member: 'served' | 'records' | 'loaded' | 'unchanged' | 'rejected' | 'rejectedValues',
+  ): number => passes.reduce((total, pass) => total + pass[member], 0);
   return {
     stream,
     served: sum('served'),
@@ -89,6 +92,7 @@ function sumOf(stream: string, passes: readonly LoadedPass[]): StreamBalance {
     loaded: sum('loaded'),
     unchanged: sum('unchanged'),
     rejected: sum('rejected'),
+    rejectedValues: sum('rejectedValues'),
   };
 }
 

@@ -52,6 +52,7 @@ export async function extractLookups(
   const loader = createLoader({
     session: job.session,
     warn: job.reporter.warn,
+    schemas: job.schemas,
     stream,
     contract,
     passId: pass.manifest.pass_id,

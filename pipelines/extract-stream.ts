@@ -89,6 +89,7 @@ export async function extractStream(
   const loader = createLoader({
     session: job.session,
     warn: job.reporter.warn,
+    schemas: job.schemas,
     stream,
     contract: job.contracts[name],
     passId: pass.manifest.pass_id,

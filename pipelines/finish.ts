@@ -17,6 +17,7 @@ import { commentViews, inWarehouse, readViews } from '../src/publish/warehouse.j
 import type { BaseState, Evidence, MergeContext, TableCounts } from '../src/reconcile/context.js';
 import {
   type ClosingRow,
+  type RunRow,
   writeClosings,
   writePasses,
   writeRejects,
@@ -193,6 +194,7 @@ export function recordRun(job: Job, passes: readonly LoadedPass[], merged: Merge
       .map(({ pipeline, started_at, reason }) => `${pipeline} of ${started_at}: ${reason}`),
     minimum_group: job.config.minimumGroup,
     relisting_days: job.config.relistingDays,
+    reject_alarm: job.config.rejectAlarm,
   });
 }
 
@@ -313,10 +315,15 @@ function noteInLanding(job: Job, passes: readonly LoadedPass[]): void {
   }
 }
 
-function sumOf(passes: readonly LoadedPass[]): { records: number; loaded: number; rejected: number } {
+function sumOf(
+  passes: readonly LoadedPass[],
+): Pick<RunRow, 'records' | 'loaded' | 'rejected' | 'rejected_values'> {
+  const sum = (member: 'records' | 'loaded' | 'rejected' | 'rejectedValues'): number =>
+    passes.reduce((total, pass) => total + pass[member], 0);
   return {
-    records: passes.reduce((sum, pass) => sum + pass.records, 0),
-    loaded: passes.reduce((sum, pass) => sum + pass.loaded, 0),
-    rejected: passes.reduce((sum, pass) => sum + pass.rejected, 0),
+    records: sum('records'),
+    loaded: sum('loaded'),
+    rejected: sum('rejected'),
+    rejected_values: sum('rejectedValues'),
   };
 }

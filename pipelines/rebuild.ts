@@ -161,6 +161,7 @@ async function loadPass(job: Job, pass: Pass, stage: string): Promise<LoadedPass
   const loader = createLoader({
     session: job.session,
     warn: job.reporter.warn,
+    schemas: job.schemas,
     stream: streams[name],
     contract,
     passId: pass.manifest.pass_id,

@@ -1,6 +1,7 @@
 select
     id as price_id,
     _lot_id as lot_id,
+    nullif(lot_id, _lot_id) as stated_lot_id,
     _vehicle_id as vehicle_id,
     _domain_id as domain_id,
     _position as position,

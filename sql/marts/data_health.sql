@@ -3,6 +3,8 @@ with source_runs as (
         run_id,
         pipeline,
         started_at,
+        -- runs of an older lotlake did not keep it
+        coalesce(reject_alarm, 0.01) as reject_alarm,
         cast(cast(started_at as date) - date '1970-01-01' as bigint) * 86400
             + extract(hour from started_at) * 3600
             + extract(minute from started_at) * 60
@@ -35,7 +37,20 @@ source_passes as (
     where state = 'sealed'
 ),
 source_rejects as (
-    select run_id, stream, count(*) as rejected from rejects group by run_id, stream
+    select run_id, stream, count(*) as rejected from rejects where table_name is null group by run_id, stream
+),
+source_rejected_values as (
+    select run_id, table_name, column_name, count(*) as rejected
+    from rejects
+    where table_name is not null
+    group by run_id, table_name, column_name
+),
+records_without_a_value as (
+    select run_id, stream, count(*) as records
+    from (
+        select distinct run_id, stream, pass_id, list, page, position from rejects where table_name is not null
+    ) as places
+    group by run_id, stream
 ),
 last_run as (
     select run_id from source_runs order by started_at desc, run_id desc limit 1
@@ -139,12 +154,16 @@ stream_rows as (
         by_stream.stream,
         by_stream.records,
         coalesce(source_rejects.rejected, 0) as rejected,
+        coalesce(records_without_a_value.records, 0) as without_a_value,
         by_stream.drifted_members,
         by_stream.incomplete_passes
     from by_stream
     left join source_rejects
         on source_rejects.run_id = by_stream.run_id
         and source_rejects.stream = by_stream.stream
+    left join records_without_a_value
+        on records_without_a_value.run_id = by_stream.run_id
+        and records_without_a_value.stream = by_stream.stream
 ),
 metrics as (
     select
@@ -191,6 +210,13 @@ metrics as (
     union all
     select run_id, stream, 'reject_share', rejected / records, 'share, 0 to 1' from stream_rows where records > 0
     union all
+    select run_id, stream, 'rejected_value_share', without_a_value / records, 'share, 0 to 1'
+    from stream_rows
+    where records > 0
+    union all
+    select run_id, concat(table_name, '.', column_name), 'rejected_values', rejected, 'values'
+    from source_rejected_values
+    union all
     select run_id, stream, 'drifted_members', drifted_members, 'members' from stream_rows
     union all
     select run_id, stream, 'incomplete_passes', incomplete_passes, 'passes' from stream_rows
@@ -216,7 +242,7 @@ final as (
         metrics.unit,
         case
             when metrics.metric = 'age_hours' then metrics.subject = 'cars' and metrics.value > 36
-            when metrics.metric = 'reject_share' then metrics.value > 0.01
+            when metrics.metric in ('reject_share', 'rejected_value_share') then metrics.value > source_runs.reject_alarm
             when metrics.metric = 'null_share' then metrics.value > 0.98
             else metrics.metric in ('failing_runs', 'incomplete_passes') and metrics.value > 0
         end as is_alarm,

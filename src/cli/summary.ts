@@ -49,9 +49,17 @@ function tables(result: RunResult): string {
 
 /** Served = landed = loaded + rejected, and rows before + new - removed = rows after; a run that differs is held. */
 function balance({ balance: { streams, tables } }: RunResult): string[] {
-  const grid = gridOf(['records of', '>served', '>landed', '>loaded', '>unchanged among them', '>rejected']);
-  for (const { stream, served, landed, loaded, unchanged, rejected } of streams)
-    grid.push([stream, ...[served, landed, loaded, unchanged, rejected].map(number)]);
+  const grid = gridOf([
+    'records of',
+    '>served',
+    '>landed',
+    '>loaded',
+    '>unchanged among them',
+    '>rejected',
+    '>rejected values',
+  ]);
+  for (const { stream, served, landed, loaded, unchanged, rejected, rejectedValues } of streams)
+    grid.push([stream, ...[served, landed, loaded, unchanged, rejected, rejectedValues].map(number)]);
   const sum = (member: 'before' | 'inserted' | 'removed' | 'carried' | 'after'): number =>
     tables.reduce((total, table) => total + table[member], 0);
   const carried = sum('carried') === 0 ? '' : ` + ${number(sum('carried'))} carried over`;
@@ -71,9 +79,10 @@ function passes(result: RunResult): string[] {
 
 function rejectsAndDrift(result: RunResult): string[] {
   const rejected = result.passes.reduce((sum, pass) => sum + pass.rejected, 0);
+  const values = result.passes.reduce((sum, pass) => sum + pass.rejectedValues, 0);
   const { writtenFiles, writtenBytes, linkedFiles, linkedBytes } = result.files;
   return [
-    `rejects: ${rejected === 0 ? 'none' : `${number(rejected)} (lotlake query "select path, expected, found, count(*) as n from rejects group by all")`}`,
+    `rejects: ${rejected + values === 0 ? 'none' : `${number(rejected)} records, and ${number(values)} values of others (lotlake rejects)`}`,
     `drift: ${result.drift.length === 0 ? 'none' : result.drift.map((d) => `${d.path} (${d.kinds.join('/')}, first in record ${d.position} of page ${d.page} of ${d.pass_id}${d.kept ? '' : ', kept in landing only'})`).join('; ')}`,
     `changes of lots: ${number(result.lotChanges)}`,
     `files: ${number(writtenFiles)} written (${megabytes(writtenBytes)}), ${number(linkedFiles)} linked (${megabytes(linkedBytes)})`,

@@ -66,6 +66,14 @@ const settings = z.object({
     .max(1)
     .default(0.2)
     .describe("Share of a source's active vehicles that one run may archive for absence."),
+  rejectAlarm: z.coerce
+    .number()
+    .min(0)
+    .max(1)
+    .default(0.01)
+    .describe(
+      'Share of the records of a stream that are rejected, or loaded without a value that was rejected, above which data_health raises an alarm.',
+    ),
   minimumGroup: count
     .default(5)
     .describe('Fewest values that a statistic of the marts rests on; smaller groups show their count alone.'),

@@ -87,9 +87,10 @@ export const ownTables: readonly OwnTable[] = [
   },
   {
     name: 'rejects',
-    description: 'Records that break the contract, with their place and raw text.',
-    grain: 'one row a rejected record',
-    key: ['stream', 'pass_id', 'list', 'page', 'position'],
+    description:
+      'Values that break the contract, and records that could not be loaded at all because their keys or rows cannot be read, with their place and raw text.',
+    grain: 'one row a rejected value, and one a record that was rejected whole, without table_name',
+    key: ['stream', 'pass_id', 'list', 'page', 'position', 'path'],
     partitioned: false,
     columns: [
       { name: 'stream', type: 'VARCHAR', description: 'Stream the record came in.' },
@@ -103,11 +104,31 @@ export const ownTables: readonly OwnTable[] = [
       { name: 'page', type: 'BIGINT', description: 'Page of the list.' },
       { name: 'position', type: 'BIGINT', description: 'Position of the record in the page, from 0.' },
       { name: 'record_id', type: 'VARCHAR', description: 'Id of the record, where it has one.' },
-      { name: 'path', type: 'VARCHAR', description: 'First place of the record that breaks the contract.' },
+      {
+        name: 'path',
+        type: 'VARCHAR',
+        description:
+          'Place in the record that breaks the contract; of a record that was rejected whole, the first.',
+      },
       { name: 'expected', type: 'VARCHAR', description: 'What the contract expects there.' },
       { name: 'found', type: 'VARCHAR', description: 'What was found there.' },
-      { name: 'raw', type: 'VARCHAR', description: 'The record as it came.' },
-      { name: 'run_id', type: 'VARCHAR', description: 'Run that rejected the record.' },
+      {
+        name: 'raw',
+        type: 'VARCHAR',
+        description: 'The value as it came; of a record that was rejected whole, the record.',
+      },
+      {
+        name: 'table_name',
+        type: 'VARCHAR',
+        description: 'Table whose row lacks the value; null for a record that was rejected whole.',
+      },
+      { name: 'row_key', type: 'VARCHAR', description: 'Key of that row, as a JSON object by column.' },
+      {
+        name: 'column_name',
+        type: 'VARCHAR',
+        description: 'Column that lacks the value; the names of all of them where the value is an object.',
+      },
+      { name: 'run_id', type: 'VARCHAR', description: 'Run that rejected it.' },
     ],
   },
   {
@@ -162,7 +183,12 @@ export const ownTables: readonly OwnTable[] = [
       { name: 'ended_at', type: TIME, description: 'When the snapshot was ready to be published.' },
       { name: 'records', type: 'BIGINT', description: 'Records landed by the run.' },
       { name: 'loaded', type: 'BIGINT', description: 'Records loaded.' },
-      { name: 'rejected', type: 'BIGINT', description: 'Records rejected.' },
+      { name: 'rejected', type: 'BIGINT', description: 'Records rejected whole.' },
+      {
+        name: 'rejected_values',
+        type: 'BIGINT',
+        description: 'Values of loaded records that were rejected; null in runs of an older lotlake.',
+      },
       { name: 'drifted', type: 'BIGINT', description: 'Members met that the contract does not know.' },
       {
         name: 'counts',
@@ -193,6 +219,12 @@ export const ownTables: readonly OwnTable[] = [
         type: 'BIGINT',
         description:
           'Days after a sale within which the marts of this run take another offer of the vehicle for the end of that sale; relistingDays of the configuration.',
+      },
+      {
+        name: 'reject_alarm',
+        type: 'DOUBLE',
+        description:
+          'Share of records with something rejected above which data_health raises an alarm; rejectAlarm of the configuration.',
       },
     ],
   },

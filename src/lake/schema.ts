@@ -33,13 +33,16 @@ export function ownColumns({ gone }: Pick<LakeTable, 'gone'>): readonly Column[]
   return [...STATE[gone], ...HISTORY];
 }
 
+/** Names of the columns whose last delivered values break the contract; null where there are none. */
+export const REJECTED: Column = { name: 'rejected', type: 'VARCHAR[]' };
+
 /** Columns of a lake table. */
 export interface TableSchema {
   readonly table: LakeTable;
   /** Columns that the feed fills, in the order of the SELECT. */
   readonly content: readonly Column[];
-  /** Columns that reconcile fills: state, then history. */
-  readonly own: readonly Column[];
+  /** Columns that say whether a row is still there. */
+  readonly state: readonly Column[];
   /** All columns as published; `month` is the partition alone and not among them. */
   readonly columns: readonly Column[];
 }
@@ -50,6 +53,6 @@ export async function describeTable(connection: DuckDBConnection, table: LakeTab
   const content = described
     .map((row) => ({ name: String(row.column_name), type: String(row.column_type) }))
     .filter((column) => !column.name.startsWith('_'));
-  const own = ownColumns(table);
-  return { table, content, own, columns: [...content, ...own] };
+  const state = STATE[table.gone];
+  return { table, content, state, columns: [...content, REJECTED, ...state, ...HISTORY] };
 }

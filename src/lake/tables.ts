@@ -32,6 +32,8 @@ const definition = z.strictObject({
   partition: z.strictObject({ domain_id: z.literal(true), month: z.string() }).optional(),
   /** Of rows of several kilobytes: how many go into one file, which are sorted in memory; staged by partition. */
   wide: z.int().positive().optional(),
+  /** Where columns come from whose name does not say so: paths below the entity of a row. */
+  sources: z.record(z.string(), z.array(z.string())).default({}),
   sort: z.array(z.string()).nonempty(),
   /** Descriptions of columns that the contract does not describe. */
   columns: z.record(z.string(), z.string()).default({}),

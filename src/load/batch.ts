@@ -42,6 +42,8 @@ export interface Batch {
   readonly name: string;
   /** Whether the batch is small, so that no table of it is worth staging by partition. */
   readonly isSmall: boolean;
+  /** Whether some record was mended, and says which values it lacks. */
+  readonly isMended: boolean;
 }
 
 /**
@@ -50,7 +52,7 @@ export interface Batch {
  * @returns number of records in the batch
  */
 export async function loadBatch(connection: DuckDBConnection, options: Batch): Promise<number> {
-  const views = planViews(options.stream, options.contract, options.learned, BATCH);
+  const views = planViews(options.stream, options.contract, options.learned, BATCH, options.isMended);
   await createBatch(connection, options);
   try {
     await createViews(connection, views);
@@ -76,18 +78,18 @@ export async function loadBatch(connection: DuckDBConnection, options: Batch): P
   }
 }
 
-/** The SELECT of a table with the order of receipt beside its columns, and the partition of a wide one. */
+/** The SELECT of a table with what its rows lack and the order of receipt beside its columns, and the partition of a wide one. */
 export function stagedSql(table: LakeTable): string {
-  const sql = table.sql.replaceAll(/\b_extra as extra\b/g, '_extra as extra, _seq');
+  const sql = table.sql.replaceAll(/\b_extra as extra\b/g, '_extra as extra, _rejected as rejected, _seq');
   return table.wide !== undefined ? `select t.*${partitionColumns(table, 't')} from (${sql}) as t` : sql;
 }
 
 async function createBatch(
   connection: DuckDBConnection,
-  options: Pick<Batch, 'contract' | 'learned' | 'files' | 'largestRecord' | 'isSmall'>,
+  options: Pick<Batch, 'contract' | 'learned' | 'files' | 'largestRecord' | 'isSmall' | 'isMended'>,
 ): Promise<void> {
   const { files } = options;
-  const columns = Object.entries(columnTypes(options.contract, options.learned))
+  const columns = Object.entries(columnTypes(options.contract, options.learned, options.isMended))
     .map(([name, type]) => `${identifier(name)}: ${literal(type)}`)
     .join(', ');
   const paths = literals(files.map((file) => file.path));
@@ -106,11 +108,11 @@ export async function createEmptyBatch(
   stream: StreamName,
   contract: ContractNode,
 ): Promise<void> {
-  const columns = Object.entries(columnTypes(contract, []))
+  const columns = Object.entries(columnTypes(contract, [], false))
     .map(([name, type]) => `${identifier(name)} ${type}`)
     .join(', ');
   await connection.run(`create or replace temp table ${BATCH} (${columns}, _seq integer, _list varchar)`);
-  await createViews(connection, planViews(stream, contract, [], BATCH));
+  await createViews(connection, planViews(stream, contract, [], BATCH, false));
 }
 
 async function createViews(connection: DuckDBConnection, views: readonly BatchView[]): Promise<void> {

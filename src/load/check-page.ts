@@ -1,15 +1,14 @@
+import { isUtf8 } from 'node:buffer';
 import { createReadStream } from 'node:fs';
 import { open } from 'node:fs/promises';
 import { pipeline } from 'node:stream';
 import { createGunzip } from 'node:zlib';
-import { z } from 'zod';
-import { kindNames } from '../land/kinds.js';
 import { PageScanner } from '../land/scan-page.js';
 import type { ContractNode } from '../service/contract/node.js';
 import type { Stream } from '../service/streams.js';
-import { nodeAt } from './types.js';
+import { type BadValue, type Fault, mendRecord, type RecordRules } from './mend-record.js';
 
-/** A record that breaks the contract, with its place and its raw text. */
+/** A value that breaks the contract, or a record that cannot be loaded, with its place and its raw text. */
 export interface Reject {
   readonly stream: string;
   readonly pass_id: string;
@@ -19,11 +18,28 @@ export interface Reject {
   readonly page: number;
   /** Position of the record in its page, from 0. */
   readonly position: number;
+  /** Order of receipt of the page. */
+  readonly seq: number;
   readonly record_id: string | null;
   readonly path: string;
   readonly expected: string;
   readonly found: string;
   readonly raw: string;
+  /** Of a value alone: table, JSON of the key, and column that lack it. */
+  readonly table_name?: string;
+  readonly row_key?: string;
+  readonly column_name?: string;
+}
+
+/** What checking a page gave. */
+export interface CheckedPage {
+  /** Records that were written to be loaded. */
+  readonly kept: number;
+  /** Records that were not. */
+  readonly rejected: number;
+  /** Values that the kept records lack. */
+  readonly rejectedValues: number;
+  readonly rejects: readonly Reject[];
 }
 
 /** Where a page is and what it belongs to. */
@@ -33,48 +49,41 @@ export interface PagePlace {
   /** The list of the stream that the page is of. */
   readonly list: string;
   readonly page: number;
+  /** Order of receipt in its pass. */
+  readonly seq: number;
   /** Whether some record of the page is JSON that DuckDB does not take. */
   readonly irregular: boolean;
 }
 
 /**
- * Looks at each record of a page that does not fit the contract as a whole. Writes the records that do to `target`
- * (newline-delimited JSON) and returns the others.
+ * Looks at each record of a page that does not fit the contract as a whole. Writes those that can be loaded to `target`
+ * (newline-delimited JSON), with null for values that break the contract, and returns what was left out.
  */
-export async function checkPage(
-  place: PagePlace,
-  stream: Stream,
-  contract: ContractNode,
-  target: string,
-): Promise<{ readonly kept: number; readonly rejects: readonly Reject[] }> {
+export async function checkPage(place: PagePlace, rules: RecordRules, target: string): Promise<CheckedPage> {
   const rejects: Reject[] = [];
   let position = 0;
   let kept = 0;
+  const reject = (what: Fault | BadValue, raw: string): void => {
+    const { passId: pass_id, list, page, seq } = place;
+    rejects.push({ stream: rules.stream.name, pass_id, list, page, seq, position, raw, ...what });
+  };
   const out = await open(target, 'w');
   try {
     for await (const line of linesOf(place.file)) {
-      const fault = examine(line, stream, contract);
-      if (fault === undefined) {
-        const record = place.irregular ? regular(line, stream, contract) : line;
-        await out.write(Buffer.concat([record, NEWLINE]));
+      const isReadable = place.irregular && isUtf8(line);
+      const mended = mendRecord(isReadable ? regular(line, rules.stream, rules.contract) : line, rules);
+      if ('record' in mended) {
+        await out.write(Buffer.concat([mended.record, NEWLINE]));
+        for (const value of mended.values) reject(value, value.raw);
         kept++;
-      } else {
-        rejects.push({
-          stream: stream.name,
-          pass_id: place.passId,
-          list: place.list,
-          page: place.page,
-          position,
-          raw: line.toString('utf8'),
-          ...fault,
-        });
-      }
+      } else reject(mended, line.toString('utf8'));
       position++;
     }
   } finally {
     await out.close();
   }
-  return { kept, rejects };
+  const rejected = position - kept;
+  return { kept, rejected, rejectedValues: rejects.length - rejected, rejects };
 }
 
 const NEWLINE = Buffer.from('\n');
@@ -109,77 +118,3 @@ function regular(line: Buffer, stream: Stream, contract: ContractNode): Buffer {
 
 const ESCAPE = /\\(?:u[0-9a-f]{4}|.)/g;
 const HALF_PAIR = /^\\ud[89a-f]/;
-
-type Fault = Pick<Reject, 'record_id' | 'path' | 'expected' | 'found'>;
-
-function examine(line: Buffer, stream: Stream, contract: ContractNode): Fault | undefined {
-  let record: unknown;
-  try {
-    record = JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(line));
-  } catch (error) {
-    return { record_id: readableId(line, stream), path: '', expected: 'JSON in UTF-8', found: String(error) };
-  }
-  const parsed = z.safeParse(stream.schema, record);
-  if (parsed.success) return undefined;
-  const [issue] = parsed.error.issues;
-  const path = issue === undefined ? [] : deepest(issue);
-  const value = valueAt(record, path);
-  const node = nodeAt(contract, pathText(path, false));
-  return {
-    record_id: idOf(record, stream.idField),
-    path: pathText(path, true),
-    expected: node === undefined ? (issue?.message ?? '') : expectation(node),
-    found: describe(value),
-  };
-}
-
-/** The path of an issue; inside a union the path of the alternative that came furthest. */
-function deepest(issue: z.core.$ZodIssue): PropertyKey[] {
-  if (issue.code !== 'invalid_union') return issue.path;
-  const inner = issue.errors.flatMap((issues) => issues.map(deepest));
-  const longest = inner.reduce<PropertyKey[]>((most, path) => (path.length > most.length ? path : most), []);
-  return [...issue.path, ...longest];
-}
-
-function valueAt(record: unknown, path: readonly PropertyKey[]): unknown {
-  let value: unknown = record;
-  for (const step of path) {
-    if (typeof value !== 'object' || value === null) return undefined;
-    value = Reflect.get(value, step);
-  }
-  return value;
-}
-
-function pathText(path: readonly PropertyKey[], positions: boolean): string {
-  return path.reduce<string>((text, step) => {
-    if (typeof step === 'number') return `${text}[${positions ? step : ''}]`;
-    return text === '' ? String(step) : `${text}.${String(step)}`;
-  }, '');
-}
-
-function expectation(node: ContractNode): string {
-  const kinds = kindNames(node.accepts).join(', ');
-  return node.required ? `${kinds} (required)` : kinds;
-}
-
-function describe(value: unknown): string {
-  if (value === undefined) return 'nothing';
-  if (value === null) return 'null';
-  const text = JSON.stringify(value);
-  const kind = Array.isArray(value) ? 'array' : typeof value === 'string' ? 'text' : typeof value;
-  return `${kind} ${text.length > 200 ? `${text.slice(0, 200)}…` : text}`;
-}
-
-/** The id of a record that is not valid UTF-8: ids are ASCII, so that the vehicle still counts as present. */
-function readableId(line: Buffer, stream: Stream): string | null {
-  try {
-    return idOf(JSON.parse(line.toString('latin1')), stream.idField);
-  } catch {
-    return null;
-  }
-}
-
-function idOf(record: unknown, field: string): string | null {
-  const value = valueAt(record, [field]);
-  return typeof value === 'number' || typeof value === 'string' ? String(value) : null;
-}

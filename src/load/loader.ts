@@ -16,6 +16,7 @@ import pLimit from 'p-limit';
 import { killPoint } from '../config/kill-point.js';
 import { messageOf } from '../config/lotlake-error.js';
 import { isOutOfMemory } from '../lake/out-of-memory.js';
+import type { TableSchema } from '../lake/schema.js';
 import { literal, type Session } from '../lake/session.js';
 import type { Changes } from '../land/changes.js';
 import { kindNames } from '../land/kinds.js';
@@ -24,6 +25,7 @@ import type { ContractNode } from '../service/contract/node.js';
 import type { Stream } from '../service/streams.js';
 import { type Batch, type BatchFile, loadBatch } from './batch.js';
 import { checkPage } from './check-page.js';
+import { columnPlaces } from './column-places.js';
 import { LoadError } from './load-error.js';
 import { isLoadable } from './types.js';
 
@@ -50,10 +52,15 @@ export interface LoadResult {
   /** Records that came as the lake held them, and were not read again. */
   readonly unchanged: number;
   readonly rejected: number;
+  /** Values that loaded records lack, since they break the contract. */
+  readonly rejectedValues: number;
   readonly drift: readonly DriftReport[];
   /** The list that each page is of, by the order of its receipt. */
   readonly lists: ReadonlyMap<number, string>;
 }
+
+/** A file of a batch, the records in it, and whether some lack a value. */
+type LoadFile = BatchFile & { readonly kept: number; readonly isMended: boolean };
 
 /** Loads the pages of one pass while they come. */
 export interface Loader {
@@ -79,6 +86,8 @@ export function createLoader(options: {
   readonly session: Session;
   readonly stream: Stream;
   readonly contract: ContractNode;
+  /** Columns of every table of the lake. */
+  readonly schemas: ReadonlyMap<string, TableSchema>;
   readonly passId: string;
   readonly passFolder: string;
   readonly stage: string;
@@ -104,6 +113,8 @@ export function createLoader(options: {
   let loaded = 0;
   let unchanged = 0;
   let rejected = 0;
+  let rejectedValues = 0;
+  let places: ReturnType<typeof columnPlaces> | undefined;
   let failure: unknown;
   let isStopped = false;
   mkdirSync(options.stage, { recursive: true });
@@ -126,24 +137,31 @@ export function createLoader(options: {
     }
   };
 
-  const toFile = async (page: LandedPage): Promise<BatchFile & { readonly kept: number }> => {
+  const toFile = async (page: LandedPage): Promise<LoadFile> => {
     const fresh = changes?.freshOf(page);
-    if (fresh !== undefined) return { path: fresh.path, seq: page.seq, list: page.list, kept: fresh.records };
+    const { seq, list } = page;
+    if (fresh !== undefined) return { path: fresh.path, seq, list, kept: fresh.records, isMended: false };
     const path = join(options.passFolder, page.file);
-    if (page.fits) return { path, seq: page.seq, list: page.list, kept: page.records };
+    if (page.fits) return { path, seq, list, kept: page.records, isMended: false };
     const clean = join(options.stage, `clean-${stream.name}-${options.passId}-${page.seq}.ndjson`);
     const place = {
       file: path,
       passId: options.passId,
       list: page.list,
       page: page.page,
+      seq,
       irregular: page.irregular,
     };
-    const checked = await checkPage(place, stream, contract, clean);
-    rejected += checked.rejects.length;
+    places ??= columnPlaces(
+      contract,
+      [...options.schemas.values()].filter(({ table }) => table.stream === stream.name),
+    );
+    const checked = await checkPage(place, { stream, contract, places }, clean);
+    rejected += checked.rejected;
+    rejectedValues += checked.rejectedValues;
     const lines = checked.rejects.map((reject) => `${JSON.stringify(reject)}\n`).join('');
     appendFileSync(join(options.stage, REJECTS_FILE), lines);
-    return { path: clean, seq: page.seq, list: page.list, kept: checked.kept };
+    return { path: clean, seq, list, kept: checked.kept, isMended: checked.rejectedValues > 0 };
   };
 
   const run = async (pages: readonly LandedPage[], name: string): Promise<void> => {
@@ -164,6 +182,7 @@ export function createLoader(options: {
         stage: options.stage,
         name,
         isSmall: pages.reduce((sum, page) => sum + bytesOf(page), 0) < SMALL_BATCH_BYTES,
+        isMended: files.some((file) => file.isMended),
       };
       if (files.length > 0 && !(await load(batch))) {
         scarce.push({ batch, pages });
@@ -261,6 +280,7 @@ export function createLoader(options: {
         loaded: loaded + unchanged,
         unchanged,
         rejected,
+        rejectedValues,
         drift: [...drift.values()],
         lists,
       };
@@ -291,8 +311,9 @@ export function discardStaged(stage: string, passId: string): void {
 
 /** Columns of a reject as it is written to {@link REJECTS_FILE}. */
 export const REJECT_COLUMNS =
-  "{stream: 'VARCHAR', pass_id: 'VARCHAR', list: 'VARCHAR', page: 'BIGINT', position: 'BIGINT', record_id: 'VARCHAR', " +
-  "path: 'VARCHAR', expected: 'VARCHAR', found: 'VARCHAR', raw: 'VARCHAR'}";
+  "{stream: 'VARCHAR', pass_id: 'VARCHAR', list: 'VARCHAR', page: 'BIGINT', seq: 'BIGINT', position: 'BIGINT', record_id: 'VARCHAR', " +
+  "path: 'VARCHAR', expected: 'VARCHAR', found: 'VARCHAR', raw: 'VARCHAR', table_name: 'VARCHAR', row_key: 'VARCHAR', " +
+  "column_name: 'VARCHAR'}";
 
 /** A relation with the rejects that loading left in a stage; empty where there are none. */
 export function rejectsRelation(stage: string): string {

@@ -1,11 +1,30 @@
 import { identifier } from '../lake/session.js';
-import type { ContractNode } from '../service/contract/node.js';
+import { type ContractNode, walkContract } from '../service/contract/node.js';
 
 /**
  * Members that the contract does not know but a run has met, as paths such as `lots[].location.region`. They are read
  * as JSON and end in the `extra` column.
  */
 export type LearnedPaths = readonly string[];
+
+/** Member of a mended record that names the columns which its row lacks because their values break the contract. */
+export const REJECTED_MEMBER = '_lotlake_rejected';
+
+/** Whether rows are cut from a place: the record itself, an object of a list, or the image set of a lot. */
+export function isEntity({ path, duckdb }: ContractNode): boolean {
+  return path === '' || (path.endsWith('[]') && duckdb === 'STRUCT') || path === 'lots[].images';
+}
+
+/** Every place of a contract that rows are cut from. */
+export function entitiesOf(contract: ContractNode): ContractNode[] {
+  return [...walkContract(contract)].filter(isEntity);
+}
+
+/** Whether a place makes rows: without it they cannot be counted. A lot may lack its image set. */
+export function isRowPlace(node: ContractNode): boolean {
+  const isRow = node.path === '' || node.path.endsWith('[]');
+  return (isRow && node.duckdb === 'STRUCT') || node.element?.duckdb === 'STRUCT';
+}
 
 /** One learned member: the place of the contract it hangs from, and its own name. */
 interface Learned {
@@ -25,6 +44,8 @@ function split(path: string): Learned {
 export function isLoadable(path: string, contract: ContractNode, others: LearnedPaths): boolean {
   const { parent, name } = split(path);
   const node = nodeAt(contract, parent);
+  // What stands where a list or a plain value belongs is part of a misfit.
+  if (node?.members.size === 0) return false;
   // Names that would mean something in a path or an identifier are kept in landing alone.
   if (node === undefined || !/^[^_.[\]*"\u0000-\u001f][^.[\]*"\u0000-\u001f]*$/.test(name)) return false;
   const taken = [
@@ -46,26 +67,35 @@ export function nodeAt(contract: ContractNode, path: string): ContractNode | und
   return node;
 }
 
-/** DuckDB type of every member of a record, as the `columns` argument of `read_json`. */
-export function columnTypes(contract: ContractNode, learned: LearnedPaths): Record<string, string> {
-  return Object.fromEntries(memberTypes(contract, learned));
+/**
+ * DuckDB type of every member of a record, as the `columns` argument of `read_json`.
+ * @param isMended whether records may say which values they lack
+ */
+export function columnTypes(
+  contract: ContractNode,
+  learned: LearnedPaths,
+  isMended: boolean,
+): Record<string, string> {
+  return Object.fromEntries(memberTypes(contract, learned, isMended));
 }
 
-function memberTypes(node: ContractNode, learned: LearnedPaths): [string, string][] {
+function memberTypes(node: ContractNode, learned: LearnedPaths, isMended: boolean): [string, string][] {
   const known = [...node.members.values()].map((member): [string, string] => [
     member.name,
-    typeOf(member, learned),
+    typeOf(member, learned, isMended),
   ]);
   const extra = learned
     .map(split)
     .filter((entry) => entry.parent === node.path)
     .map((entry): [string, string] => [entry.name, 'JSON']);
-  return [...known, ...extra];
+  const mark: [string, string][] = isMended && isEntity(node) ? [[REJECTED_MEMBER, 'VARCHAR[]']] : [];
+  return [...known, ...extra, ...mark];
 }
 
-function typeOf(node: ContractNode, learned: LearnedPaths): string {
-  if (node.duckdb === 'LIST' && node.element !== undefined) return `${typeOf(node.element, learned)}[]`;
+function typeOf(node: ContractNode, learned: LearnedPaths, isMended: boolean): string {
+  if (node.duckdb === 'LIST' && node.element !== undefined)
+    return `${typeOf(node.element, learned, isMended)}[]`;
   if (node.duckdb !== 'STRUCT') return node.duckdb;
-  const members = memberTypes(node, learned).map(([name, type]) => `${identifier(name)} ${type}`);
+  const members = memberTypes(node, learned, isMended).map(([name, type]) => `${identifier(name)} ${type}`);
   return members.length === 0 ? 'JSON' : `STRUCT(${members.join(', ')})`;
 }

@@ -1,6 +1,6 @@
 import { identifier, literal } from '../lake/session.js';
 import type { ContractNode } from '../service/contract/node.js';
-import { type LearnedPaths, nodeAt } from './types.js';
+import { type LearnedPaths, nodeAt, REJECTED_MEMBER } from './types.js';
 
 /** A relation over a typed batch: one for each place of the contract that `sql/flatten` reads from. */
 export interface BatchView {
@@ -41,17 +41,20 @@ export const RECORDS = 'records';
 
 /**
  * Plans the relations of a stream: `records`, and one for each list of objects (and the image set of a lot) with the
- * keys of its parents, `_position` (from 1), the members of the entity as columns, and `_extra` (JSON of the members
- * the contract does not know, or null).
+ * keys of its parents, `_position` (from 1), the members of the entity as columns, `_extra` (JSON of the members
+ * the contract does not know, or null) and `_rejected` (columns whose values break the contract, or null).
  * @param batch name of the typed batch, which has `_seq` beside the members of a record
+ * @param isMended whether the records of the batch say which values they lack
  */
 export function planViews(
   stream: string,
   contract: ContractNode,
   learned: LearnedPaths,
   batch: string,
+  isMended: boolean,
 ): BatchView[] {
   const views: BatchView[] = [];
+  const rejected = `${isMended ? identifier(REJECTED_MEMBER) : 'cast(null as varchar[])'} as _rejected`;
   const down = (path: string): readonly string[] => HANDED_DOWN[`${stream}:${path}`] ?? [];
   const add = (node: ContractNode, from: string, inherited: readonly string[]): void => {
     const own = down(node.path);
@@ -67,13 +70,13 @@ export function planViews(
       const extra = child.list ? extraOf(entity, contract, learned) : 'cast(null as varchar)';
       views.push({
         name: entity.path,
-        sql: `select *, ${[...handed, `${extra} as _extra`].join(', ')} from (${inner})`,
+        sql: `select *, ${[...handed, `${extra} as _extra`, rejected].join(', ')} from (${inner})`,
         materialized: children(entity).length > MOST_UNNESTED,
       });
       if (child.list) add(entity, identifier(entity.path), carried);
     }
   };
-  const root = [...down(''), `${extraOf(contract, contract, learned)} as _extra`];
+  const root = [...down(''), `${extraOf(contract, contract, learned)} as _extra`, rejected];
   views.push({
     name: RECORDS,
     sql: `select *, ${root.join(', ')} from ${identifier(batch)}`,

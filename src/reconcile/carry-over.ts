@@ -5,7 +5,7 @@ import { type Manifest, type ManifestTable, readManifest } from '../lake/manifes
 import { ownTables } from '../lake/own-tables.js';
 import { monthOf } from '../lake/partition.js';
 import { poolOf } from '../lake/pool.js';
-import type { Column, TableSchema } from '../lake/schema.js';
+import { type Column, HISTORY, REJECTED, type TableSchema } from '../lake/schema.js';
 import { identifier, literal, type Row, row, rows } from '../lake/session.js';
 import type { MergeContext } from './context.js';
 import { parquetOf, type RowsSql, writeRows } from './write.js';
@@ -67,7 +67,7 @@ function cutTables(context: MergeContext): Carried[] {
     (schema): Carried => ({
       ...schema.table,
       schema,
-      own: schema.own.map((column) => column.name),
+      own: [...schema.state, ...HISTORY].map((column) => column.name),
       columns: schema.columns,
       partitioned: schema.table.partition !== undefined,
       month: 'month',
@@ -212,10 +212,10 @@ async function writeCarried(
   );
 }
 
-/** SQL of a hash of all columns but those of state and history. */
+/** SQL of a hash of all columns but those of state and history, and what the last delivery lacked. */
 function contentHash({ columns, own }: Carried, relation?: string): string {
   const left = relation === undefined ? '' : `${relation}.`;
-  const content = columns.filter(({ name }) => !own.includes(name));
+  const content = columns.filter(({ name }) => !own.includes(name) && name !== REJECTED.name);
   return `hash(${content.map(({ name }) => `${left}${identifier(name)}`).join(', ')})`;
 }
 

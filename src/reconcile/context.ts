@@ -58,6 +58,8 @@ export interface MergeContext {
   readonly lists: ReadonlyMap<number, string>;
   /** Tables whose last state is small and held in memory while merging. */
   readonly held?: ReadonlySet<string>;
+  /** Columns whose values were rejected in this run, by table; only of tables that have a last state. */
+  readonly lacking?: ReadonlyMap<string, readonly string[]>;
   /** How many staged vehicles came more than once in this run, once merging has looked. */
   readonly repeatedVehicles?: number;
   /** How many lots more than one vehicle listed, once merging has looked. */

@@ -1,6 +1,6 @@
 import { type Partition, partitionFolder } from '../lake/partition.js';
 import type { TableSchema } from '../lake/schema.js';
-import { HISTORY } from '../lake/schema.js';
+import { REJECTED } from '../lake/schema.js';
 import { identifier, rows, scalar } from '../lake/session.js';
 import type { LakeTable } from '../lake/tables.js';
 import type { MergeContext, TableCounts } from './context.js';
@@ -26,15 +26,23 @@ export async function dropDiff({ connection }: MergeContext, table: string): Pro
   await connection.run(`drop table if exists ${diffName(table)}`);
 }
 
-/** Columns that new rows bring: the content, and the state where it comes with them. */
+/** Columns that new rows bring: those that are compared, and which of them have no good value. */
 export function givenColumns(schema: TableSchema, fresh: NewRows): string[] {
-  const state = fresh.withState ? schema.own.slice(0, -HISTORY.length) : [];
-  return [...schema.content, ...state].map((column) => column.name);
+  return [...comparedColumns(schema, fresh), REJECTED.name];
 }
+
+/** The content of new rows, and the state where it comes with them. */
+function comparedColumns({ content, state }: TableSchema, { withState }: NewRows): string[] {
+  return [...content, ...(withState ? state : [])].map((column) => column.name);
+}
+
+/** What a row says of its rejected values, in four bytes. */
+const NOTE = `case when ${REJECTED.name} is null then 0 else cast(hash(${REJECTED.name}) >> 32 as uinteger) end`;
 
 /**
  * Finds what is new, different, back or gone, by key, into the table `diffName`; rows without a difference, whose key
- * is there once, are left out. Keys may hold null.
+ * is there once, are left out. A row that differs only in which of its values were rejected is noted, and did not
+ * change. Keys may hold null.
  * @returns number of rows in the diff
  */
 export async function createDiff(
@@ -47,7 +55,7 @@ export async function createDiff(
   const key = keys.join(', ');
   const types = new Map(schema.columns.map((column) => [column.name, column.type]));
   // The hash of an empty list is that of null in DuckDB 1.5, so that a list brings its length along.
-  const hashed = givenColumns(schema, fresh).map((name) =>
+  const hashed = comparedColumns(schema, fresh).map((name) =>
     types.get(name)?.endsWith('[]') ? `${identifier(name)}, len(${identifier(name)})` : identifier(name),
   );
   const hash = `hash(${hashed.join(', ')})`;
@@ -56,11 +64,12 @@ export async function createDiff(
   const sql = `
     create or replace table ${diffName(table.name)} as
     with new_rows as (
-      select ${key}, count(*) as _copies, max(${hash}) as _new_hash, max(${domain}) as _new_domain, max(${month}) as _new_month
+      select ${key}, count(*) as _copies, max(${hash}) as _new_hash, max(${NOTE}) as _new_note,
+        max(${domain}) as _new_domain, max(${month}) as _new_month
       from ${fresh.relation} group by ${key}
     ),
     old_rows as (
-      select ${key}, ${hash} as _old_hash, ${domain} as _old_domain, ${month} as _old_month, first_seen_at,
+      select ${key}, ${hash} as _old_hash, ${NOTE} as _old_note, ${domain} as _old_domain, ${month} as _old_month, first_seen_at,
         ${isMarked ? 'gone_at is not null' : 'false'} as _was_gone, ${goneCondition(context, schema)} as _owner_came
       from ${baseRelation(context, schema)} as o
     ),
@@ -68,7 +77,7 @@ export async function createDiff(
       -- a join and no grouping of both, which would hold the old rows of a large table in memory
       select ${keys.map((name) => `coalesce(n.${name}, o.${name}) as ${name}`).join(', ')},
         coalesce(_copies, 0) as _copies, _new_hash, _new_domain, _new_month,
-        _old_hash, _old_domain, _old_month, first_seen_at as _first_seen_at,
+        _new_note, _old_note, _old_hash, _old_domain, _old_month, first_seen_at as _first_seen_at,
         coalesce(_was_gone, false) as _was_gone, coalesce(_owner_came, false) as _owner_came
       from new_rows as n full join old_rows as o on ${keys.map((name) => `n.${name} is not distinct from o.${name}`).join(' and ')}
     ),
@@ -77,6 +86,7 @@ export async function createDiff(
           when _old_hash is null then 'inserted'
           when _new_hash is not null and (_new_hash <> _old_hash or _was_gone) then 'updated'
           when _new_hash is null and _owner_came and not _was_gone then 'gone'
+          when _new_note <> _old_note then 'noted'
         end as _action
       from matched
     )
@@ -115,12 +125,14 @@ export interface DiffSummary {
   readonly changed: ReadonlyMap<string, Partition>;
   /** Whether the new rows have some key more than once. */
   readonly isRepeated: boolean;
+  /** Whether some row differs only in which of its values were rejected. */
+  readonly isNoted: boolean;
 }
 
 /** The summary of a diff without a row. */
 export function noDifference(oldRows: number): DiffSummary {
   const counts = { inserted: 0, updated: 0, gone: 0, unchanged: oldRows };
-  return { counts, changed: new Map(), isRepeated: false };
+  return { counts, changed: new Map(), isRepeated: false, isNoted: false };
 }
 
 /** Sums up the diff of a table that had `oldRows` rows. */
@@ -152,5 +164,6 @@ export async function summarizeDiff(
     counts: { inserted: of('inserted'), updated, gone, unchanged: oldRows - updated - gone },
     changed,
     isRepeated: groups.some((group) => Number(group.copies) > 1),
+    isNoted: groups.some((group) => group._action === 'noted'),
   };
 }

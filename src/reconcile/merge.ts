@@ -4,7 +4,7 @@ import { killPoint } from '../config/kill-point.js';
 import { type FileSize, fileSizes, linkFile, partitionOf } from '../lake/files.js';
 import type { LakeFile, ManifestTable } from '../lake/manifest.js';
 import { type Partition, partitionFromFolder } from '../lake/partition.js';
-import type { TableSchema } from '../lake/schema.js';
+import { REJECTED, type TableSchema } from '../lake/schema.js';
 import { identifier, literal, rows } from '../lake/session.js';
 import type { MergeContext, TableCounts } from './context.js';
 import {
@@ -36,7 +36,7 @@ export async function mergeTable(
       : reshape(context, schema, stored);
   if (stored === undefined || stored.rows === 0) return writeFirst(context, schema, given);
 
-  const { fresh, counts, changed } = await compare(context, schema, given, stored.rows);
+  const { fresh, counts, changed, isNoted } = await compare(context, schema, given, stored.rows);
   killPoint('reconcile.table-compared');
   const files = stored.files.filter((file) => file.rows > 0);
   const rewritten = files.filter((file) => !isSameShape || changed.has(partitionOf(file)));
@@ -45,7 +45,7 @@ export async function mergeTable(
     const partitions = new Map(changed);
     for (const file of rewritten) partitions.set(partitionOf(file), partitionFromFolder(partitionOf(file)));
     const sql: RowsSql = (condition, ofIds) =>
-      mergedRows(context, schema, fresh, rewritten, { condition, ofIds });
+      mergedRows(context, schema, { ...fresh, isNoted }, rewritten, { condition, ofIds });
     await writeRows(context, schema, sql, [...partitions.values()]);
   }
   const written = fileSizes(context.target, schema.table.name);
@@ -73,7 +73,7 @@ async function compare(
 function mergedRows(
   context: MergeContext,
   schema: TableSchema,
-  fresh: NewRows,
+  fresh: NewRows & Pick<DiffSummary, 'isNoted'>,
   rewritten: readonly LakeFile[],
   { condition, ofIds }: { readonly condition: string; readonly ofIds: string },
 ): string {
@@ -88,15 +88,23 @@ function mergedRows(
     `case when d._action = 'gone' then ${value} else o.${identifier(column)} end as ${identifier(column)}`;
   const old = schema.columns.map(({ name }) => {
     if (name === 'changed_at' || (name === 'gone_at' && table.gone === 'mark')) return whenGone(seen, name);
+    if (name === REJECTED.name && fresh.isNoted)
+      return `case when d._action = 'noted' then m.${name} else o.${name} end as ${name}`;
     if (name === 'run_id') return whenGone(literal(context.evidence.runId), name);
     return `o.${identifier(name)}`;
   });
   const partition = (left: string): string =>
     table.partition === undefined ? '' : `, ${left}._domain, ${left}._month`;
-  const stays = table.gone === 'remove' ? 'd._action is null' : `(d._action is null or d._action = 'gone')`;
+  const stays = `(d._action is null or d._action = 'noted'${table.gone === 'remove' ? '' : " or d._action = 'gone'"})`;
+  const keys = table.key.map((key) => `n.${identifier(key)}`).join(', ');
+  const noted = `left join (
+      select ${keys}, n.${REJECTED.name}
+      from ${fresh.relation} as n join ${diff} as d on ${match('n')} where d._action = 'noted'
+    ) as m on ${table.key.map((key) => `m.${identifier(key)} is not distinct from o.${identifier(key)}`).join(' and ')}`;
   return `
     select ${old.join(', ')}${partition('o')}
     from (from ${baseRelation(context, schema, rewritten)} where ${condition}) as o left join ${diff} as d on ${match('o')}
+    ${fresh.isNoted ? noted : ''}
     where ${stays}
     union all by name
     select ${newColumns(context, schema, fresh, 'd._first_seen_at')}${partition('n')}

@@ -19,6 +19,7 @@ export interface RunRow {
   readonly records: number;
   readonly loaded: number;
   readonly rejected: number;
+  readonly rejected_values: number;
   readonly drifted: number;
   /** JSON. */
   readonly counts: string;
@@ -27,6 +28,7 @@ export interface RunRow {
   readonly failing: readonly string[];
   readonly minimum_group: number;
   readonly relisting_days: number;
+  readonly reject_alarm: number;
 }
 
 /** Writes the passes of a run; a pass that the last state has is replaced. */
@@ -41,10 +43,10 @@ export async function writePasses(context: MergeContext, passes: readonly PassMa
 
 /** Writes the rejects of a run; rejects of a pass that is loaded again are replaced. */
 export async function writeRejects(context: MergeContext, passIds: readonly string[]): Promise<void> {
-  // A page that was read again may reject a record twice.
+  // A page that was read again may reject something at one place twice: what was received last counts.
   const fresh = `(
-    select distinct on (stream, pass_id, list, page, position) *, ${literal(context.evidence.runId)} as run_id
-    from ${rejectsRelation(context.stage)}
+    select distinct on (stream, pass_id, list, page, position, path) *, ${literal(context.evidence.runId)} as run_id
+    from ${rejectsRelation(context.stage)} order by seq desc
   )`;
   const again = passIds.map(literal).join(', ') || 'null';
   await writeOwn(context, 'rejects', fresh, `pass_id in (${again})`);

@@ -14,6 +14,7 @@ import { ReconcileError } from './reconcile-error.js';
 import { findContestedLots, writeSightings } from './sightings.js';
 import {
   currentRelation,
+  findLacking,
   findRepeatedVehicles,
   isStaged,
   lastOfEach,
@@ -42,7 +43,9 @@ export async function reconcile(given: MergeContext): Promise<ReconcileResult> {
     use((connection) => naming(what, work, { ...context, connection }));
   try {
     const repeatedVehicles = await step('repeated vehicles', findRepeatedVehicles, given);
-    const once = { ...given, repeatedVehicles, held: await step('last state', holdSmallStates, given) };
+    const held = await step('last state', holdSmallStates, given);
+    const lacking = await step('rejected values', findLacking, given);
+    const once = { ...given, repeatedVehicles, held, lacking };
     const context = { ...once, contestedLots: await step('contested lots', findContestedLots, once) };
     await step('sightings', writeSightings, context);
     await step('absent lots', prepareState, context);

@@ -3,8 +3,8 @@ import { join } from 'node:path';
 import { filesRelation } from '../lake/files.js';
 import type { LakeFile } from '../lake/manifest.js';
 import { partitionColumns } from '../lake/partition.js';
-import type { Column, TableSchema } from '../lake/schema.js';
-import { identifier, literal, scalar } from '../lake/session.js';
+import { type Column, REJECTED, type TableSchema } from '../lake/schema.js';
+import { identifier, literal, rows, scalar } from '../lake/session.js';
 import { rejectsRelation } from '../load/loader.js';
 import type { MergeContext } from './context.js';
 import { heldName } from './hold.js';
@@ -92,6 +92,50 @@ function csvOf(folder: string, name: string, columns: readonly string[], lines: 
   return `read_csv(${literal(file)}, auto_detect = false, columns = {${types}})`;
 }
 
+/** Finds the columns whose values were rejected in this run, by table. A table without a last state has no good values. */
+export async function findLacking(context: MergeContext): Promise<ReadonlyMap<string, readonly string[]>> {
+  const { connection, stage, base } = context;
+  const lacking = new Map<string, readonly string[]>();
+  const values = `from ${rejectsRelation(stage)} where table_name is not null`;
+  if (base === undefined || (await scalar(connection, `select count(*) ${values}`)) === 0) return lacking;
+  for (const name of context.schemas.keys()) {
+    if ((base.manifest.tables[name]?.rows ?? 0) === 0 || !isStaged(context, name)) continue;
+    const found = await rows(
+      connection,
+      `select distinct unnest(${REJECTED.name}) as name from ${stagedFiles(context, name)} where ${REJECTED.name} is not null`,
+    );
+    if (found.length > 0) lacking.set(name, found.map((row) => String(row.name)).sort());
+  }
+  return lacking;
+}
+
+/**
+ * Staged rows with the last good value in place of each that was rejected, where their key is known; what is rejected
+ * is then no change. A row whose month cannot be read stays in the month that it is in.
+ */
+function withLastGood(context: MergeContext, schema: TableSchema, source: string): string {
+  const { table, content } = schema;
+  const lacking = context.lacking?.get(table.name);
+  if (lacking === undefined) return source;
+  const isLacking = (column: string): string => `list_contains(n.${REJECTED.name}, ${literal(column)})`;
+  const columns = content.map(({ name }) => name).filter((name) => lacking.includes(name));
+  const keep = (column: string): string => {
+    const name = identifier(column);
+    return `case when o.first_seen_at is not null and ${isLacking(column)} then o.${name} else n.${name} end as ${name}`;
+  };
+  const match = table.key.map((key) => `o.${identifier(key)} is not distinct from n.${identifier(key)}`);
+  const replaced = columns.length === 0 ? '' : `replace (${columns.map(keep).join(', ')})`;
+  const isPartitioned = table.partition !== undefined;
+  const lastMonth = `case when ${isLacking('month')} then o._month end as _last_month`;
+  const filled = `select n.* ${replaced}${isPartitioned ? `, ${lastMonth}` : ''} from ${source} as n
+    left join ${baseRelation(context, schema)} as o on ${match.join(' and ')} where n.${REJECTED.name} is not null`;
+  const placed = isPartitioned
+    ? `select * exclude (_last_month) replace (coalesce(_last_month, _month) as _month) from (
+        select n.* exclude (_domain, _month)${partitionColumns(table, 'n')} from (${filled}) as n)`
+    : filled;
+  return `(select * from ${source} where ${REJECTED.name} is null union all by name ${placed})`;
+}
+
 /**
  * The staged rows of a table without those that came with an earlier version of their vehicle; `columns` typed and
  * empty where nothing was staged.
@@ -116,12 +160,14 @@ function lastReceipts(context: MergeContext, source: string, isOfLots: boolean):
 }
 
 /** The staged rows of a table without those that came with an earlier version of their vehicle. */
-export function currentRelation(context: MergeContext, { table, content }: TableSchema): string {
+export function currentRelation(context: MergeContext, schema: TableSchema): string {
+  const { table, content } = schema;
   const files = stagedFiles(context, table.name);
   const source =
     table.wide !== undefined ? files : `(select s.*${partitionColumns(table, 's')} from ${files} as s)`;
   const has = (name: string): boolean => content.some((column) => column.name === name);
-  return table.stream === 'cars' && has('vehicle_id') ? lastReceipts(context, source, has('lot_id')) : source;
+  const isOfVehicles = table.stream === 'cars' && has('vehicle_id');
+  return withLastGood(context, schema, isOfVehicles ? lastReceipts(context, source, has('lot_id')) : source);
 }
 
 /** Of rows with the same key, in a relation of {@link currentRelation}, the one that was received last. */
@@ -186,14 +232,14 @@ const nullColumn = (column: Column): string => `cast(null as ${column.type}) as 
 /** Vehicles whose records were rejected in this run: they count as present. */
 export function rejectedVehicles(context: MergeContext): string {
   return `select try_cast(record_id as bigint) as vehicle_id from ${rejectsRelation(context.stage)}
-    where stream = 'cars' and try_cast(record_id as bigint) is not null`;
+    where stream = 'cars' and table_name is null and try_cast(record_id as bigint) is not null`;
 }
 
 /** Lots of those records, as far as they can be read: one may have stood with another vehicle before. */
 export function rejectedLots(context: MergeContext): string {
   return `select lot_id from (
     select try_cast(unnest(json_extract_string(case when json_valid(raw) then raw end, '$.lots[*].id')) as bigint) as lot_id
-    from ${rejectsRelation(context.stage)} where stream = 'cars'
+    from ${rejectsRelation(context.stage)} where stream = 'cars' and table_name is null
   ) where lot_id is not null`;
 }
 

@@ -1,5 +1,6 @@
 import { globRelation } from '../lake/files.js';
 import { partitionColumns } from '../lake/partition.js';
+import { REJECTED } from '../lake/schema.js';
 import { identifier, literal } from '../lake/session.js';
 import type { Evidence, MergeContext } from './context.js';
 import { sightings } from './sightings.js';
@@ -108,7 +109,7 @@ export async function measureShrink(context: MergeContext): Promise<Shrink[]> {
 export async function effectiveLots(context: MergeContext): Promise<string> {
   const { evidence } = context;
   const schema = schemaOf(context, 'lots');
-  const content = schema.content.map((column) => identifier(column.name));
+  const content = [...schema.content, REJECTED].map((column) => identifier(column.name));
   const seen = timestamp(evidence.seenAt);
   const old = baseRelation(context, schema);
   const parts: string[] = [];
@@ -168,7 +169,7 @@ export async function effectiveLots(context: MergeContext): Promise<string> {
 export async function effectiveVehicles(context: MergeContext): Promise<string> {
   const { evidence } = context;
   const schema = schemaOf(context, 'vehicles');
-  const content = schema.content.map((column) => identifier(column.name));
+  const content = [...schema.content, REJECTED].map((column) => identifier(column.name));
   const seen = timestamp(evidence.seenAt);
   const parts: string[] = [];
   const isDelivered = isStaged(context, 'vehicles');

@@ -2,6 +2,7 @@ import type { ManifestTable } from '../lake/manifest.js';
 import { ownTables } from '../lake/own-tables.js';
 import { ownColumns } from '../lake/schema.js';
 import { type LakeTable, lakeTables } from '../lake/tables.js';
+import { sourceOf } from '../load/column-places.js';
 import { nodeAt } from '../load/types.js';
 import { readModels } from '../model/model-files.js';
 import { enumerations } from '../service/contract/enumerations.js';
@@ -51,12 +52,8 @@ const OWN_COLUMNS: Readonly<Record<string, string>> = {
   last_seen_at: 'Last time the row was known to be in the feed; set when it is archived.',
   extra:
     'Members that the contract does not know, as a JSON object by path; null where there are none. A member that is null, one whose name begins with _ or has a sign of a path in it, and one whose name differs from another only by case is in landing only.',
-};
-
-/** Columns whose value is handed down from a parent: where it stands in the feed. */
-const HANDED: Readonly<Record<string, string>> = {
-  vehicle_id: 'id',
-  lot_id: 'lots[].id',
+  rejected:
+    'Columns of this row whose last delivered values break the contract: they hold the last good value, or null where there was none. The values stand in rejects. Null where there are none.',
 };
 
 /** Columns that `sql/flatten` makes beside a date of a report: how their names end, and what they hold. */
@@ -142,7 +139,7 @@ function describeLakeTable(table: LakeTable, contents: Contents, contract: Contr
   };
 }
 
-/** Finds a column's place in the contract: its name is the path below the table's entity with `_` for `.`. */
+/** Describes a column by its place in the contract, see `sourceOf`. */
 export function describeColumn(
   table: LakeTable,
   column: string,
@@ -150,13 +147,13 @@ export function describeColumn(
 ): Pick<ColumnEntry, 'description' | 'unit' | 'source'> {
   for (const [ending, describe] of BESIDE_DATES) {
     const date = column.endsWith(ending) ? column.slice(0, -ending.length) : '';
-    const source = findNode(table, date, contract)?.path;
+    const source = sourceOf(table, date, contract)?.path;
     if (source !== undefined) return { description: describe(date), unit: undefined, source };
   }
   const given = table.columns[column];
   const isOwn = ownColumns(table).some((own) => own.name === column);
   // The record itself may have a member of that name, which reconcile reads.
-  const node = isOwn ? nodeAt(contract, table.from)?.members.get(column) : findNode(table, column, contract);
+  const node = isOwn ? nodeAt(contract, table.from)?.members.get(column) : sourceOf(table, column, contract);
   const own = isOwn || node === undefined ? OWN_COLUMNS[column] : undefined;
   const values = node === undefined ? '' : knownValues(node);
   const position = column.endsWith('position') ? 'Position in the list of the feed, from 1.' : undefined;
@@ -173,35 +170,4 @@ function knownValues({ values, keys }: ContractNode): string {
   if (values === undefined) return '';
   const entries = Object.entries(enumerations[values]).map(([id, name]) => `${id} ${name}`);
   return ` Known: ${entries.join(', ')}.`;
-}
-
-function findNode(table: LakeTable, column: string, contract: ContractNode): ContractNode | undefined {
-  const entity = nodeAt(contract, table.from);
-  if (entity === undefined) return undefined;
-  const direct = below(entity, column);
-  if (direct !== undefined) return direct;
-  if (column.endsWith('_id')) {
-    const handed = HANDED[column];
-    if (handed !== undefined && table.stream === 'cars') return nodeAt(contract, handed);
-    const report = nodeAt(contract, table.from.split('[]')[0]?.concat('[]') ?? '');
-    const inherited =
-      report === undefined
-        ? undefined
-        : (below(report, column) ??
-          below(report, `vehicle_ref_${column}`) ??
-          below(report, column.replace(/_id$/, '.id')));
-    return inherited ?? entity.members.get('id');
-  }
-  return undefined;
-}
-
-function below(node: ContractNode, column: string): ContractNode | undefined {
-  const exact = node.members.get(column);
-  if (exact !== undefined) return exact;
-  for (const member of node.members.values()) {
-    if (!column.startsWith(`${member.name}_`)) continue;
-    const found = below(member, column.slice(member.name.length + 1));
-    if (found !== undefined) return found;
-  }
-  return undefined;
 }

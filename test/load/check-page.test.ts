@@ -4,9 +4,11 @@ import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { afterAll, describe, expect, it } from 'vitest';
 import { checkPage, type Reject } from '../../src/load/check-page.js';
+import { columnPlaces } from '../../src/load/column-places.js';
 import { createWorld } from '../../src/sandbox/index.js';
 import { contractOf } from '../../src/service/contract/node.js';
 import { type StreamName, streams } from '../../src/service/streams.js';
+import { schemasOf } from './support.js';
 
 const folder = mkdtempSync(join(tmpdir(), 'lotlake-check-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
@@ -20,8 +22,10 @@ async function check(lines: readonly (string | Buffer)[], name: StreamName = 'ca
     gzipSync(Buffer.concat(lines.map((line) => Buffer.concat([Buffer.from(line), Buffer.from('\n')])))),
   );
   const stream = streams[name];
-  const place = { file, passId: 'pass-1', list: '', irregular: true, page: 12 };
-  const result = await checkPage(place, stream, contractOf(stream.schema), `${file}.clean`);
+  const place = { file, passId: 'pass-1', list: '', irregular: true, page: 12, seq: 3 };
+  const contract = contractOf(stream.schema);
+  const places = columnPlaces(contract, await schemasOf(name));
+  const result = await checkPage(place, { stream, contract, places }, `${file}.clean`);
   return { ...result, clean: readFileSync(`${file}.clean`) };
 }
 
@@ -37,7 +41,7 @@ const good = [
   '{"id":"2","lots":[{"id":20,"bid":"7.5"}]}',
   '{"id":3,"new":{"x":[1, 2]}}',
 ];
-const bad = '{"id":9,"lots":[{"id":90,"bid":{"amount":1}}]}';
+const bad = '{"id":9,"lots":[{"id":"none","bid":{"amount":1}}]}';
 
 describe('a page that does not fit as a whole', () => {
   it('keeps its good records byte for byte, in their order', async () => {
@@ -56,11 +60,12 @@ describe('a page that does not fit as a whole', () => {
         pass_id: 'pass-1',
         list: '',
         page: 12,
+        seq: 3,
         position: 3,
         record_id: '9',
-        path: 'lots[0].bid',
-        expected: 'null, integer, long integer, number, integer as text, number as text',
-        found: 'object {"amount":1}',
+        path: 'lots[0].id',
+        expected: 'integer, integer as text (required)',
+        found: 'text "none"',
         raw: bad,
       },
     ]);
@@ -96,14 +101,13 @@ describe('a page that does not fit as a whole', () => {
   });
 });
 
-describe('a bad record', () => {
+describe('a record whose keys or rows cannot be read', () => {
   it.each([
     ['{"id":"no-5"}', 'no-5', 'id', 'integer, integer as text (required)', 'text "no-5"'],
     ['{"id":1.5}', '1.5', 'id', 'integer, integer as text (required)', 'number 1.5'],
     ['{"id":null,"vin":"a"}', null, 'id', 'integer, integer as text (required)', 'null'],
     ['{"vin":"a"}', null, 'id', 'integer, integer as text (required)', 'nothing'],
     ['{"id":9007199254740993}', '9007199254740992', 'id', 'integer, integer as text (required)', /number/],
-    ['{"id":1,"year":2020.5}', '1', 'year', 'null, integer, integer as text', 'number 2020.5'],
     [
       '{"id":1,"lots":[{"id":1},{"bid":1}]}',
       '1',
@@ -113,34 +117,20 @@ describe('a bad record', () => {
     ],
     ['{"id":1,"lots":[null]}', '1', 'lots[0]', 'object', 'null'],
     ['{"id":1,"lots":{}}', '1', 'lots', 'null, array', 'object {}'],
-    ['{"id":1,"manufacturer":"BMW"}', '1', 'manufacturer', 'null, object', 'text "BMW"'],
+    ['{"id":1,"listings":"none"}', '1', 'listings', 'null, array', 'text "none"'],
     [
-      '{"id":1,"lots":[{"id":1,"updated_at":"2026-02-30"}]}',
+      '{"id":1,"inspections":[{"report_id":"r","vehicle_ref":{"domain_id":"x"}}]}',
       '1',
-      'lots[0].updated_at',
-      'null, timestamp',
-      'text "2026-02-30"',
-    ],
-    [
-      '{"id":1,"lots":[{"id":1,"seller":{"id":"x"}}]}',
-      '1',
-      'lots[0].seller.id',
+      'inspections[0].vehicle_ref.domain_id',
       'null, integer, integer as text',
       'text "x"',
     ],
     [
-      '{"id":1,"lots":[{"id":1},{"id":2,"prices":[{"id":1},{"id":2,"bid":[]}]}]}',
+      '{"id":1,"inspections":[{"report_id":"r","vehicle_ref":"x"}]}',
       '1',
-      'lots[1].prices[1].bid',
-      /number as text/,
-      'array []',
-    ],
-    [
-      '{"id":1,"inspections":[{"report_id":"r","checked_items":[{"part_key":{}}]}]}',
-      '1',
-      'inspections[0].checked_items[0].part_key',
-      'null, integer, text',
-      'object {}',
+      'inspections[0].vehicle_ref',
+      'null, object',
+      'text "x"',
     ],
     ['[]', null, '', 'object', 'array []'],
     ['7', null, '', 'object', 'number 7'],
@@ -166,13 +156,6 @@ describe('a bad record', () => {
     });
   });
 
-  it('has a long value cut short in what was found, not in its raw text', async () => {
-    const raw = JSON.stringify({ id: 1, year: 'x'.repeat(5000) });
-    const reject = await rejectOf(raw);
-    expect(reject?.found.length).toBeLessThan(250);
-    expect(reject?.raw).toBe(raw);
-  });
-
   it('may be bytes that are no UTF-8', async () => {
     const line = Buffer.concat([
       Buffer.from('{"id":4,"vin":"a'),
@@ -182,6 +165,153 @@ describe('a bad record', () => {
     const { kept, rejects } = await check(['{"id":3,"vin":"é"}', line]);
     expect(kept).toBe(1);
     expect(rejects).toMatchObject([{ position: 1, record_id: '4', path: '', expected: 'JSON in UTF-8' }]);
+  });
+});
+
+describe('a value that breaks the contract', () => {
+  it.each<[string, string, string, string, object, unknown, string]>([
+    ['{"id":1,"year":2020.5}', 'year', 'number 2020.5', 'vehicles', { vehicle_id: 1 }, 'year', '2020.5'],
+    [
+      '{"id":1,"manufacturer":"BMW"}',
+      'manufacturer',
+      'text "BMW"',
+      'vehicles',
+      { vehicle_id: 1 },
+      'manufacturer_id, manufacturer_name',
+      '"BMW"',
+    ],
+    [
+      '{"id":1,"lots":[{"id":5,"updated_at":"2026-02-30"}]}',
+      'lots[0].updated_at',
+      'text "2026-02-30"',
+      'lots',
+      { lot_id: 5 },
+      'updated_at',
+      '"2026-02-30"',
+    ],
+    [
+      '{"id":1,"lots":[{"id":"6","seller":{"id":"x"}}]}',
+      'lots[0].seller.id',
+      'text "x"',
+      'lots',
+      { lot_id: '6' },
+      'seller_id',
+      '"x"',
+    ],
+    [
+      '{"id":1,"lots":[{"id":7,"archived":"perhaps"}]}',
+      'lots[0].archived',
+      'text "perhaps"',
+      'lots',
+      { lot_id: 7 },
+      'archived',
+      '"perhaps"',
+    ],
+    [
+      '{"id":1,"lots":[{"id":1},{"id":2,"prices":[{"id":3},{"id":4,"bid":[1, 2]}]}]}',
+      'lots[1].prices[1].bid',
+      'array [1,2]',
+      'prices',
+      { price_id: 4 },
+      'bid',
+      '[1, 2]',
+    ],
+    [
+      '{"id":1,"lots":[{"id":2,"images":[]}]}',
+      'lots[0].images',
+      'array []',
+      'lot_images',
+      { lot_id: 2 },
+      expect.stringContaining('images_id, video'),
+      '[]',
+    ],
+    [
+      '{"id":1,"lots":[{"id":2,"images":{"small":["a",{},"c"]}}]}',
+      'lots[0].images.small[1]',
+      'object {}',
+      'lot_images',
+      { lot_id: 2 },
+      'small',
+      '{}',
+    ],
+    [
+      '{"id":1,"inspections":[{"report_id":"r","vehicle_ref":{"domain_id":12,"listing_id":"l"},"checked_items":[{},{"measurements":[{"value_number":"1,5"}]}]}]}',
+      'inspections[0].checked_items[1].measurements[0].value_number',
+      'text "1,5"',
+      'measurements',
+      { domain_id: 12, listing_id: 'l', report_id: 'r', checked_item_position: 2, position: 1 },
+      'value_number',
+      '"1,5"',
+    ],
+    [
+      '{"id":1,"vehicle_history_reports":[{"report_id":"r","files":[{"sort_order":1.5}]}]}',
+      'vehicle_history_reports[0].files[0].sort_order',
+      'number 1.5',
+      'report_media',
+      {
+        report_type: 'history',
+        media_type: 'file',
+        domain_id: null,
+        listing_id: null,
+        report_id: 'r',
+        position: 1,
+      },
+      'sort_order',
+      '1.5',
+    ],
+  ])(
+    'is told by its place, row and column: %s',
+    async (line, path, found, table_name, key, column_name, raw) => {
+      const { kept, rejected, rejectedValues, rejects } = await check([line]);
+      expect({ kept, rejected, rejectedValues }).toEqual({ kept: 1, rejected: 0, rejectedValues: 1 });
+      expect(rejects).toMatchObject([{ record_id: '1', path, found, table_name, column_name, raw }]);
+      expect(JSON.parse(rejects[0]?.row_key ?? '')).toEqual(key);
+    },
+  );
+
+  it('becomes null, its row names it, and every other byte stays', async () => {
+    const { clean } = await check([
+      '{"id":1,"year": 2020.5 ,"vin":"\\u00e9","lots":[{"id":5 , "bid":"1,5","details":{"n":12345678901234567890}}]}',
+      '{"id":2}',
+    ]);
+    expect(clean.toString()).toBe(
+      '{"_lotlake_rejected":["year"],"id":1,"year": null ,"vin":"\\u00e9","lots":[{"_lotlake_rejected":["bid"],"id":5 , "bid":null,"details":{"n":12345678901234567890}}]}\n{"id":2}\n',
+    );
+  });
+
+  it('that is handed down is named by every row that it would have come to', async () => {
+    const { clean } = await check([
+      '{"id":1,"lots":[{"id":5,"domain":{"id":"x"},"images":{},"prices":[{"id":6}]},{"id":7,"prices":[{"id":8}]}]}',
+    ]);
+    expect(JSON.parse(clean.toString()).lots).toEqual([
+      {
+        _lotlake_rejected: ['domain_id'],
+        id: 5,
+        domain: { id: null },
+        images: { _lotlake_rejected: ['domain_id'] },
+        prices: [{ _lotlake_rejected: ['domain_id'], id: 6 }],
+      },
+      { id: 7, prices: [{ id: 8 }] },
+    ]);
+  });
+
+  it('may stand beside others in one record', async () => {
+    const { rejects } = await check([
+      '{"id":1,"year":"x","doors":"y","lots":[{"id":1,"bid":{},"seller":{"id":{},"logo":[]}}]}',
+    ]);
+    expect(rejects.map(({ path }) => path)).toEqual([
+      'year',
+      'doors',
+      'lots[0].bid',
+      'lots[0].seller.id',
+      'lots[0].seller.logo',
+    ]);
+  });
+
+  it('has a long text cut short in what was found, not in its raw text', async () => {
+    const reject = await rejectOf(JSON.stringify({ id: 1, year: 'x'.repeat(5000) }));
+    expect(reject?.found.length).toBeLessThan(250);
+    expect(reject?.raw).toBe(JSON.stringify('x'.repeat(5000)));
   });
 });
 

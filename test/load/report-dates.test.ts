@@ -33,6 +33,7 @@ async function staged(vehicle: object, table: string, columns: string) {
     stage,
     name: 'batch',
     isSmall: true,
+    isMended: false,
   });
   return rows(
     session.connection,

@@ -122,10 +122,12 @@ describe('what a night is allowed to archive', () => {
   it('is not a vehicle whose record was rejected', async () => {
     const { night, active, query } = await feed();
     await night(vehicles);
-    const broken = vehicles.map((vehicle, i) => (i === 7 ? { ...vehicle, year: { of: 'build' } } : vehicle));
+    const broken = vehicles.map((vehicle, i) =>
+      i === 7 ? { ...vehicle, listings: { of: 'the vehicle' } } : vehicle,
+    );
     await night(broken);
     expect(await active()).toEqual(ids(vehicles));
-    expect(await query("select path from '$lake/rejects/*.parquet'")).toEqual([{ path: 'year' }]);
+    expect(await query("select path from '$lake/rejects/*.parquet'")).toEqual([{ path: 'listings' }]);
   });
 
   it('is not a source that the feed brought nothing of', async () => {

@@ -19,12 +19,12 @@ const ignorant = vehicleSchema.extend({
 
 const cars = [
   { id: 1, year: 2015, lots: [] },
-  { id: 2, year: '2016', title: 'a \u009b31m title', lots: [] },
+  { id: 2, year: '2016', lots: [] },
   { id: 3, year: '2017', lots: [] },
-  { id: 'x', lots: [] },
+  { id: 'x', title: 'a \u009b31m title', lots: [] },
 ];
 
-it('records that the contract refused are listed by rejects, and a rebuild brings them in once it has learned', async () => {
+it('what the contract refused is listed by rejects, and a rebuild brings it in once the contract has learned', async () => {
   vi.doMock('../../src/service/streams.js', async (original) => {
     const real = await original<typeof import('../../src/service/streams.js')>();
     return { ...real, streams: { ...real.streams, cars: { ...real.streams.cars, schema: ignorant } } };
@@ -41,32 +41,47 @@ it('records that the contract refused are listed by rejects, and a rebuild bring
 
   const groups = JSON.parse(runLotlake(folder.path, 'rejects', '--json').out);
   const { pass_id } = night.passes[0]?.manifest ?? {};
+  const before = await readVehicles();
+  expect(before).toEqual([
+    { vehicle_id: 1, year: 2015, rejected: null },
+    { vehicle_id: 2, year: null, rejected: ['year'] },
+    { vehicle_id: 3, year: null, rejected: ['year'] },
+  ]);
   const file = join(folder.path, 'landing', 'cars', pass_id ?? '', 'page-000001.ndjson.gz');
   expect(groups).toMatchObject([
-    { stream: 'cars', path: 'year', expected: 'null, integer', found: 'text', records: 2 },
-    { stream: 'cars', path: 'id', found: 'text', records: 1 },
+    {
+      ...{ stream: 'cars', path: 'year', expected: 'null, integer', found: 'text' },
+      ...{ column: 'vehicles.year', rejects: 2 },
+    },
+    { stream: 'cars', path: 'id', found: 'text', column: null, rejects: 1 },
   ]);
   expect(groups[0].example).toMatchObject({ pass_id, page: 1, position: 1, record_id: '2', file, line: 2 });
   const told = runLotlake(folder.path, 'rejects', '--run', night.runId).out;
   expect(told).toContain('a  31m title');
   expect(told).not.toContain('\u009b');
   expect(told).toContain('lotlake run rebuild');
-  expect(runLotlake(folder.path, 'rejects', '--stream', 'titles').out).toBe('no rejected records\n');
+  expect(runLotlake(folder.path, 'rejects', '--stream', 'titles').out).toBe('nothing was rejected\n');
   expect(runLotlake(folder.path, 'rejects', '--stream', 'lots').code).toBe(2);
 
   vi.doUnmock('../../src/service/streams.js');
   vi.resetModules();
   const { rebuild } = await import('../../pipelines/rebuild.js');
   await rebuild(job);
-  const duck = await bareDuckDb();
-  const read = (sql: string) => duck.query(sql.replace('$', join(folder.path, 'lake', 'current')));
-  expect(await read("select vehicle_id, year from '$/vehicles/*.parquet' order by 1")).toEqual([
-    { vehicle_id: 1, year: 2015 },
-    { vehicle_id: 2, year: 2016 },
-    { vehicle_id: 3, year: 2017 },
+  expect(await readVehicles()).toEqual([
+    { vehicle_id: 1, year: 2015, rejected: null },
+    { vehicle_id: 2, year: 2016, rejected: null },
+    { vehicle_id: 3, year: 2017, rejected: null },
   ]);
   expect(await read("select path, record_id from '$/rejects/*.parquet'")).toEqual([
     { path: 'id', record_id: 'x' },
   ]);
-  duck.close();
 });
+
+const readVehicles = () => read("select vehicle_id, year, rejected from '$/vehicles/*.parquet' order by 1");
+
+async function read(sql: string) {
+  const duck = await bareDuckDb();
+  const found = await duck.query(sql.replace('$', join(folder.path, 'lake', 'current')));
+  duck.close();
+  return found;
+}

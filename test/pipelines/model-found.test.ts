@@ -24,6 +24,16 @@ describe('the lake knows what it should when', () => {
   it('a lot moves to a vehicle whose record breaks the contract', () =>
     story({}, { happenings: [at('move-lot', 0, 0, 1), at('break', 1)] }));
 
+  it('values cannot be read for some nights, while others change and a lot leaves', () =>
+    story(
+      {},
+      { happenings: [at('spoil', 0, 0, 62), at('spoil', 1, 0, 62), at('change', 0, 0, 3)] },
+      { run: 'incremental', minutes: 50, happenings: [at('change', 1, 0, 7), at('drop-lot', 0)] },
+      { run: 'rebuild' },
+      { happenings: [at('spoil', 0, 1), at('spoil', 1, 1), at('appear', 0, 0, 4), at('spoil', 6, 0, 62)] },
+      { happenings: [at('leave', 6)] },
+    ));
+
   it('a vehicle that left without lots is looked up', () =>
     story({}, { happenings: [at('drop-lot')] }, { happenings: [at('leave')] }, { run: 'lookup', who: 5 }));
 

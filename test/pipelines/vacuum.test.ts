@@ -30,7 +30,7 @@ describe('what only a night that landing no longer holds said', () => {
       .map((id) => JSON.parse(world.vehicleJson(id, { pricesHistory: true }) ?? ''));
     const index = vehicles.findIndex(({ lots }) => lots.length === 1 && lots[0].archived === undefined);
     const [broken, flagged] = structuredClone([vehicles[(index + 1) % vehicles.length], vehicles[index]]);
-    broken.year = { of: 'the model' };
+    broken.listings = { of: 'the vehicle' };
     flagged.lots[0].archived = true;
     const others = vehicles.filter(({ id }) => id !== broken.id && id !== flagged.id);
     // The flag and the broken record come in the first night alone; then both vehicles are sound, then gone.
@@ -52,7 +52,7 @@ describe('what only a night that landing no longer holds said', () => {
     for (night = 0; night < nights.length; night++) await nightly(job());
     night = nights.length - 1;
     const before = await readLake(layout.current);
-    expect(before.get('rejects')).toMatchObject([{ path: 'year', record_id: String(broken.id) }]);
+    expect(before.get('rejects')).toMatchObject([{ path: 'listings', record_id: String(broken.id) }]);
     const opened = await openTemporarySession({ memory: '500MB', threads: 1 });
     const retention = { snapshots: 2, passes: () => 2 };
     const plan = await planVacuum(opened.session.connection, layout, retention).finally(opened.close);

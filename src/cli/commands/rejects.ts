@@ -11,7 +11,7 @@ import type { Effects } from '../effects.js';
 import { gridOf, number } from '../grid.js';
 import { streamOf } from '../stream-name.js';
 
-/** Records of one stream that break the contract in one way. */
+/** Values or records of one stream that break the contract in one way. */
 interface Group {
   readonly stream: string;
   /** Place in the record, without positions in lists. */
@@ -19,11 +19,13 @@ interface Group {
   readonly expected: string;
   /** Kind of what was found. */
   readonly found: string;
-  readonly records: number;
+  /** Column that lacks the values, with its table; null where records were rejected whole. */
+  readonly column: string | null;
+  readonly rejects: number;
   readonly example: Example;
 }
 
-/** The first record of a group. */
+/** The first of a group. */
 interface Example {
   readonly pass_id: string;
   readonly list: string;
@@ -34,17 +36,17 @@ interface Example {
   readonly run_id: string;
   readonly path: string;
   readonly found: string;
-  /** The beginning of the record. */
+  /** The beginning of the value or record. */
   readonly raw: string;
   /** File in landing, and the line in it; null where landing no longer holds the pass. */
   readonly file: string | null;
   readonly line: number | null;
 }
 
-/** Longest beginning of a record that is shown. */
+/** Longest beginning of a value or record that is shown. */
 const RAW = 160;
 
-/** Lists the records that were set aside, by stream, place and reason, and says how they come in. */
+/** Lists the values and records that were set aside, by stream, place and reason, and says how they come in. */
 export async function rejects(
   options: {
     readonly run: string | undefined;
@@ -67,17 +69,24 @@ export async function rejects(
   }
 }
 
+/** What was rejected; an older lotlake did not set aside single values. */
+const REJECTS = `(
+  from rejects
+  union all by name select cast(null as varchar) as table_name, cast(null as varchar) as column_name where false
+)`;
+
 function groupsSql(run: string | undefined, stream: StreamName | undefined): string {
   const first = ['pass_id', 'list', 'page', 'position', 'record_id', 'run_id', 'path', 'found', 'raw'].map(
-    (column) => `first(${column} order by pass_id, list, page, position) as first_${column}`,
+    (column) => `first(${column} order by pass_id, list, page, position, path) as first_${column}`,
   );
   return `
     select stream, regexp_replace(path, '\\[\\d+\\]', '[]', 'g') as place, expected,
-      split_part(found, ' ', 1) as kind, count(*) as records, ${first.join(', ')}
-    from rejects
+      table_name || '.' || column_name as lacking,
+      split_part(found, ' ', 1) as kind, count(*) as rejects, ${first.join(', ')}
+    from ${REJECTS}
     where ${run === undefined ? 'true' : `run_id = ${literal(run)}`}
       and ${stream === undefined ? 'true' : `stream = ${literal(stream)}`}
-    group by all order by records desc, stream, place, expected, kind`;
+    group by all order by rejects desc, stream, place, expected, kind`;
 }
 
 function groupOf(row: Row, landing: string): Group {
@@ -94,7 +103,8 @@ function groupOf(row: Row, landing: string): Group {
     path: printable(row.place),
     expected: printable(row.expected),
     found: printable(row.kind),
-    records: Number(row.records),
+    column: row.lacking === null ? null : printable(row.lacking),
+    rejects: Number(row.rejects),
     example: {
       ...place,
       record_id: row.first_record_id === null ? null : printable(row.first_record_id),
@@ -121,14 +131,16 @@ function fileOf(
 }
 
 function text(groups: readonly Group[], cwd: string): string {
-  if (groups.length === 0) return 'no rejected records\n';
-  const grid = gridOf(['stream', 'path', 'expected', 'found', '>records']);
-  for (const { stream, path, expected, found, records } of groups)
-    grid.push([stream, path, clip(expected, 50), clip(found, 50), number(records)]);
+  if (groups.length === 0) return 'nothing was rejected\n';
+  const grid = gridOf(['stream', 'path', 'expected', 'found', 'without a value', '>rejects']);
+  for (const { stream, path, expected, found, column, rejects } of groups) {
+    const lacking = clip(column ?? 'the whole record', 50);
+    grid.push([stream, path, clip(expected, 50), clip(found, 50), lacking, number(rejects)]);
+  }
   return [
     grid.toString(),
     ...groups.map((group) => exampleText(group, cwd)),
-    'The raw records are in the column raw of the table rejects, and in landing while it keeps the pass.',
+    'The raw values and records are in the column raw of the table rejects, and in landing while it keeps the pass.',
     'Once the contract has learned, lotlake run rebuild brings those in that landing keeps.',
     '',
   ].join('\n');

@@ -18,6 +18,8 @@ interface Run {
   readonly records: number;
   readonly loaded: number;
   readonly rejected: number;
+  /** Values of loaded records; null where an older lotlake did not count them. */
+  readonly rejected_values: number | null;
   /** Rows inserted, updated or gone, over all tables. */
   readonly changed: number;
   readonly warnings: readonly string[];
@@ -52,6 +54,7 @@ function runOf(row: Row): Run {
     records: Number(row.records),
     loaded: Number(row.loaded),
     rejected: Number(row.rejected),
+    rejected_values: row.rejected_values == null ? null : Number(row.rejected_values),
     changed: Object.values(counts).reduce(
       (sum, { inserted, updated, gone }) => sum + inserted + updated + gone,
       0,
@@ -69,11 +72,14 @@ function text(found: readonly Run[]): string {
     '>records',
     '>loaded',
     '>rejected',
+    '>rejected values',
     '>rows changed',
     '>warnings',
   ]);
   for (const run of found) {
-    const counts = [run.records, run.loaded, run.rejected, run.changed, run.warnings.length].map(number);
+    const values = run.rejected_values === null ? '' : number(run.rejected_values);
+    const landed = [run.records, run.loaded, run.rejected].map(number);
+    const counts = [...landed, values, number(run.changed), number(run.warnings.length)];
     grid.push([run.run_id, run.pipeline, run.started_at, run.seconds.toFixed(1), ...counts]);
   }
   const warnings = found.flatMap((run) =>

@@ -36,6 +36,7 @@ export interface Standing {
 const ALARMS: Readonly<Record<string, (value: number) => string>> = {
   age_hours: (value) => `the last complete pass began ${value.toFixed(1)} hours before the run`,
   reject_share: (value) => `${percent(value)} of the records were rejected`,
+  rejected_value_share: (value) => `${percent(value)} of the records have a value that was rejected`,
   incomplete_passes: (value) =>
     `${count(value)} ${value === 1 ? 'pass' : 'passes'} could not be shown to be whole, so that nothing counts as gone`,
   null_share: (value) => `${percent(value)} of the rows have no value`,

@@ -32,7 +32,9 @@ function noteChanges({ note }: Stage, before: Knowledge, after: Knowledge): void
   note('lots called archived', of('archived_by').filter((change) => change.new_value === 'feed').length);
   note('lots that came back', of('archived').filter((change) => change.new_value === false).length);
   note('lots moved', of('vehicle_id').length);
-  note('records rejected', after.rejects.length - before.rejects.length);
+  const rejects = after.rejects.slice(before.rejects.length);
+  note('records rejected', rejects.filter(({ raw }) => raw === null).length);
+  note('values rejected', rejects.filter(({ raw }) => raw !== null).length);
   const gone = (known: Knowledge, table: 'prices' | 'inspections' | 'listings'): number =>
     [...known.tables[table].values()].filter(({ state }) => state.gone_at !== null).length;
   for (const table of ['prices', 'inspections', 'listings'] as const)
@@ -52,8 +54,9 @@ export function expectBalance(
   after: Knowledge,
 ): void {
   for (const walk of walks) {
-    const { landed, rejected } = countsOf(walk);
-    const sums = { stream: walk.stream, served: landed, landed, loaded: landed - rejected, rejected };
+    const { landed, rejected, rejectedValues } = countsOf(walk);
+    const loaded = { loaded: landed - rejected, rejected, rejectedValues };
+    const sums = { stream: walk.stream, served: landed, landed, ...loaded };
     expect(balance.streams).toContainEqual(expect.objectContaining(sums));
   }
   for (const table of MODELLED) {
@@ -88,18 +91,19 @@ export function expectSteadyLotsKept(stage: Stage, cars: Walk, before: Knowledge
   expect(lost, 'archived though it was in the feed all the while').toEqual([]);
 }
 
-/** Expects the lake to have what the service shows now: every vehicle, active, with its values. */
+/** Expects the lake to have what the service shows now: every vehicle, active, with its values where all can be read. */
 export function expectTruth({ world, known }: Stage, evidence: Evidence): void {
   const valid = [...world.feed.values()].filter(({ broken }) => !broken);
+  const readable = valid.filter(({ spoiled }) => spoiled === 0);
   const listed = [...world.feed.values()].flatMap(({ vehicle }) => vehicle.lots ?? []);
   // Of a lot that several vehicles list, the service does not say whose it is.
   const ownerOf = (lot: Lot, vehicle: unknown): unknown =>
     listed.filter((other) => other === lot).length === 1 ? vehicle : 'several';
-  const expected = valid.map(({ vehicle: { id, title, year, lots } }) => ({
+  const expected = readable.map(({ vehicle: { id, title, year, lots } }) => ({
     ...{ vehicle_id: id, title, year, archived: false },
     lots: (lots ?? []).map((lot) => [lot.id, ownerOf(lot, id), lot.status.id, lot.bid]),
   }));
-  const actual = valid.map(({ vehicle }) => {
+  const actual = readable.map(({ vehicle }) => {
     const row = known.tables.vehicles.get(String(vehicle.id));
     const lots = (vehicle.lots ?? []).map((lot) => {
       const content = known.tables.lots.get(String(lot.id))?.content;

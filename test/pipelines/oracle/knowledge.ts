@@ -4,7 +4,7 @@
  */
 import { archiveRows, childrenOf } from './rows.js';
 import { absentLots, isTooMuch, lotsAfter, vehiclesAfter } from './state.js';
-import type { Archiving, Vehicle } from './world.js';
+import { type Archiving, UNREADABLE, type Vehicle } from './world.js';
 
 /** Values of a row by column; instants as ISO texts with milliseconds. */
 export type Values = Readonly<Record<string, unknown>>;
@@ -14,6 +14,8 @@ export interface Row {
   readonly content: Values;
   /** `archived` and its companions, or `gone_at`; empty where rows are only replaced or kept. */
   readonly state: Values;
+  /** Columns whose last values could not be read. */
+  readonly rejected: readonly string[];
   readonly first_seen_at: string;
   readonly changed_at: string;
 }
@@ -112,8 +114,8 @@ export interface Evidence {
 /** What a run should do: publish what it knows then, or hold. */
 export type Verdict = { readonly held: true } | { readonly held: false; readonly knowledge: Knowledge };
 
-/** Rows that a run says something about, by key. */
-export type Fresh = Map<string, Pick<Row, 'content' | 'state'>>;
+/** Rows that a run says something about, by key; of one that did not come, what it said before of its values stands. */
+export type Fresh = Map<string, Pick<Row, 'content' | 'state'> & Partial<Pick<Row, 'rejected'>>>;
 
 /** Merges what a run brought with what was known. */
 export function learn(known: Knowledge, evidence: Evidence): Verdict {
@@ -172,13 +174,26 @@ function currentOf(delivered: readonly Receipt[]): readonly Vehicle[] {
 
 const NEVER = (): boolean => false;
 
-/** Merges rows by key: nothing changes in a row whose record and state did not; what is gone is kept and marked. */
+/**
+ * Merges rows by key: nothing changes in a row whose record and state did not; what is gone is kept and marked. A value
+ * that cannot be read leaves the last good one, which is no change; the row says so.
+ */
 function merge(old: Rows, fresh: Fresh, seenAt: string, isGone: (row: Row) => boolean = NEVER): Rows {
   const merged = new Map(old);
-  for (const [key, { content, state }] of fresh) {
+  for (const [key, { content: given, state, rejected: standing }] of fresh) {
     const was = old.get(key);
-    if (was !== undefined && isSame(was.content, content) && isSame(was.state, state)) continue;
-    merged.set(key, { content, state, first_seen_at: was?.first_seen_at ?? seenAt, changed_at: seenAt });
+    const bad = Object.keys(given)
+      .filter((name) => UNREADABLE.has(given[name]))
+      .sort();
+    const last = bad.map((name) => [name, was?.content[name] ?? null]);
+    const content = { ...given, ...Object.fromEntries(last) };
+    const rejected = standing ?? bad;
+    if (was !== undefined && isSame(was.content, content) && isSame(was.state, state))
+      merged.set(key, { ...was, rejected });
+    else {
+      const first_seen_at = was?.first_seen_at ?? seenAt;
+      merged.set(key, { content, state, rejected, first_seen_at, changed_at: seenAt });
+    }
   }
   for (const [key, row] of old)
     if (!fresh.has(key) && row.state.gone_at === null && isGone(row))

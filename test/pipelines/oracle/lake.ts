@@ -32,7 +32,10 @@ const COLUMNS: Readonly<Record<Modelled, readonly [key: string[], content: strin
 };
 
 const CHANGE = ['lot_id', 'vehicle_id', 'domain_id', 'field', 'old_value', 'new_value', 'seen_at'];
-const REJECT = ['list', 'page', 'position', 'record_id'];
+const REJECT = [
+  ...['list', 'page', 'position', 'record_id', 'path'],
+  'case when table_name is not null then raw end as raw',
+];
 
 const SIGHTING = ['vehicle_id', 'lot_id', 'seen_at', 'seen_by', 'rejected_at'];
 
@@ -49,11 +52,13 @@ export async function readKnowledge(duck: Duck, output: string): Promise<Knowled
   const read = async (table: string, columns: readonly string[]): Promise<Values[]> => {
     const glob = join(output, 'lake', 'current', table, '**', '*.parquet');
     const rows = await duck.query(`select ${columns.join(', ')} from '${glob}'`);
-    return rows.map((row) => Object.fromEntries(columns.map((name) => [name, plain(row[name])])));
+    return rows.map((row) =>
+      Object.fromEntries(Object.entries(row).map(([name, value]) => [name, plain(value)])),
+    );
   };
   const tables: [string, Rows][] = [];
   for (const table of MODELLED) {
-    const columns = [...COLUMNS[table].flat(), 'first_seen_at', 'changed_at'];
+    const columns = [...COLUMNS[table].flat(), 'rejected', 'first_seen_at', 'changed_at'];
     const rows = (await read(table, columns)).map((row) => [keyOf(table, row), rowOf(table, row)] as const);
     expect(new Set(rows.map(([key]) => key)).size, `keys of ${table}`).toBe(rows.length);
     tables.push([table, new Map(rows)]);
@@ -85,6 +90,10 @@ function rowOf(table: Modelled, row: Values): Row {
   return {
     content: chosen(row, [...key, ...content]),
     state: chosen(row, state),
+    rejected: [row.rejected ?? []]
+      .flat()
+      .map(String)
+      .filter((name) => content.includes(name)),
     first_seen_at: String(row.first_seen_at),
     changed_at: String(row.changed_at),
   };

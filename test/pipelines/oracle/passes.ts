@@ -1,7 +1,7 @@
 /** Passes as the design has them: which one a run goes on with, and what a pass proves, from the log of the service. */
 import type { Evidence, Values } from './knowledge.js';
 import type { Answer } from './service.js';
-import type { Archiving, Vehicle } from './world.js';
+import { type Archiving, UNREADABLE, type Vehicle } from './world.js';
 
 /** Streams whose passes are followed. */
 export type Followed = 'cars' | 'archived_lots';
@@ -116,7 +116,10 @@ function isComplete(pages: readonly Answer[]): boolean {
 }
 
 /** Whether a record keeps to the contract: the service here breaks it in one way only. */
-const isValid = (record: unknown): boolean => typeof Reflect.get(Object(record), 'year') === 'number';
+const isValid = (record: unknown): boolean => {
+  const listings: unknown = Reflect.get(Object(record), 'listings');
+  return listings === null || listings === undefined || Array.isArray(listings);
+};
 
 /** What the passes of a run prove. */
 export function evidenceOf(cars: Walk, archive: Walk | undefined, guard: number): Evidence {
@@ -158,20 +161,37 @@ function openBorders(pages: ReadonlyMap<number, Answer>): [number, number][] {
   });
 }
 
-/** Rejected records by their place; a page that was read again rejects a place once. */
+/** Rejected records, and values of others, by their place; a page that was read again rejects a place once. */
 function rejectsOf(answers: readonly Answer[]): Values[] {
   const places = answers.flatMap(({ list, page, records }) =>
     records.flatMap((record, position): [string, Values][] => {
-      const record_id = String((record as Vehicle).id);
-      return isValid(record) ? [] : [[`${list} ${page} ${position}`, { list, page, position, record_id }]];
+      const place = { list, page, position, record_id: String((record as Vehicle).id) };
+      const found = isValid(record) ? unreadable(record) : [{ path: 'listings', raw: null }];
+      return found.map((what) => [`${list} ${page} ${position} ${what.path}`, { ...place, ...what }]);
     }),
   );
   return [...new Map(places).values()];
 }
 
-/** Records that were landed and rejected by a pass: a page that was read again counts again. */
-export function countsOf({ answers, stream }: Walk): { readonly landed: number; readonly rejected: number } {
+/** Values of a record that cannot be read. */
+function unreadable(value: unknown, path = ''): { readonly path: string; readonly raw: string | null }[] {
+  if (UNREADABLE.has(value)) return [{ path, raw: JSON.stringify(value) }];
+  if (typeof value !== 'object' || value === null) return [];
+  return Object.entries(value).flatMap(([name, inner]) => {
+    const step = Array.isArray(value) ? `[${name}]` : path === '' ? name : `.${name}`;
+    return unreadable(inner, `${path}${step}`);
+  });
+}
+
+/** What was landed and rejected by a pass: a page that was read again counts again. */
+export function countsOf({ answers, stream }: Walk): {
+  readonly landed: number;
+  readonly rejected: number;
+  readonly rejectedValues: number;
+} {
   const records = answers.flatMap((answer) => answer.records);
-  const rejected = stream === 'cars' ? records.filter((record) => !isValid(record)).length : 0;
-  return { landed: records.length, rejected };
+  if (stream !== 'cars') return { landed: records.length, rejected: 0, rejectedValues: 0 };
+  const valid = records.filter(isValid);
+  const rejectedValues = valid.flatMap((record) => unreadable(record)).length;
+  return { landed: records.length, rejected: records.length - valid.length, rejectedValues };
 }

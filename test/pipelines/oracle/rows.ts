@@ -1,10 +1,12 @@
 /** Rows that records make, by table and key. */
 import type { Fresh, Row, Values } from './knowledge.js';
-import type { Archiving, Lot, Report, Vehicle } from './world.js';
+import { type Archiving, type Lot, type Report, UNREADABLE, type Vehicle } from './world.js';
 
-/** An instant of a record as the model writes it. */
-export const iso = (text: string | null | undefined): string | null =>
-  text === null || text === undefined ? null : new Date(text).toISOString();
+/** An instant of a record as the model writes it; one that cannot be read as it came. */
+export const iso = (text: string | null | undefined): string | null => {
+  if (text === null || text === undefined) return null;
+  return UNREADABLE.has(text) ? text : new Date(text).toISOString();
+};
 /** The latest of some instants. */
 export const later = (...times: readonly (string | undefined)[]): string =>
   times

@@ -1,7 +1,7 @@
 /** The service over a world that moves: its answers, what disturbs them, and a log of all that was answered. */
 
 import { serve } from '../support.js';
-import type { Archiving, Vehicle, World } from './world.js';
+import { type Archiving, type Entry, spoil, type Vehicle, type World } from './world.js';
 
 /** What disturbs the service during a run. */
 export interface Disturbance {
@@ -61,7 +61,7 @@ export interface Service {
 
 /** A vehicle as the service shows it to a key. */
 export function shown(
-  { vehicle, broken }: { vehicle: Vehicle; broken: boolean },
+  { vehicle, broken, spoiled }: Pick<Entry, 'vehicle' | 'broken' | 'spoiled'>,
   key: readonly number[],
 ): unknown {
   const isOfKey = (source: number): boolean => key.includes(source);
@@ -71,7 +71,7 @@ export function shown(
     lots: vehicle.lots?.filter((lot) => isOfKey(lot.domain.id)) ?? null,
     ...(vehicle.inspections === undefined ? {} : reports),
   };
-  return structuredClone(broken ? { ...record, year: { of: 'build' } } : record);
+  return spoil(broken ? { ...record, listings: { of: 'the vehicle' } } : record, spoiled);
 }
 
 /** Whether a key sees a vehicle: by a lot on one of its sources, or because it has no lots. */

@@ -86,7 +86,7 @@ export function lotsAfter(
       archived_by: isNamed ? 'archive-feed' : 'absence',
       last_seen_at: seen,
     };
-    fresh.set(key, { content: row.content, state });
+    fresh.set(key, { content: row.content, state, rejected: row.rejected });
   }
   return fresh;
 }
@@ -159,7 +159,7 @@ export function vehiclesAfter(
     const ofLots = isLacked || isNews ? stateOfLots(own) : undefined;
     const isLackedByAll = isLacked && evidence.sources === undefined;
     const state = own.length === 0 ? (isLackedByAll ? absence : undefined) : ofLots;
-    if (state !== undefined) fresh.set(key, { content: row.content, state });
+    if (state !== undefined) fresh.set(key, { content: row.content, state, rejected: row.rejected });
   }
   return fresh;
 }

@@ -61,11 +61,13 @@ export interface Archiving {
   readonly bid: number | null;
 }
 
-/** A vehicle, when it last changed, and whether its record breaks the contract at present. */
+/** A vehicle, when it last changed, and whether its record, or some of its values, cannot be read at present. */
 export interface Entry {
   readonly vehicle: Vehicle;
   updated: number;
   broken: boolean;
+  /** Which values cannot be read, as bits; see `SPOILS`. */
+  spoiled: number;
 }
 
 /** Everything that the service knows. */
@@ -97,6 +99,7 @@ export const HAPPENINGS = [
   'back',
   'archived',
   'break',
+  'spoil',
   'withhold-lots',
 ] as const;
 
@@ -112,6 +115,42 @@ const SOURCES = [1, 3, 12] as const;
 
 const iso = (time: number): string => new Date(time).toISOString();
 const pick = <T>(list: readonly T[], number: number): T | undefined => list[number % list.length];
+
+/** Values that no column of theirs can hold, as services write them. */
+export const UNREADABLE: ReadonlySet<unknown> = new Set(['1,234.50', '0000-00-00 00:00:00', '', 12.7, 'new']);
+
+// biome-ignore lint/suspicious/noExplicitAny: the records of the world are damaged on purpose
+type Damaged = any;
+
+/** What makes values of a record unreadable, one for each bit. */
+const SPOILS: readonly ((record: Damaged) => void)[] = [
+  (record) => {
+    record.year = 'new';
+  },
+  (record) => ofLots(record, (lot) => Object.assign(lot, { bid: '1,234.50' })),
+  (record) =>
+    ofLots(record, (lot) => Object.assign(lot, { sale_date: '0000-00-00 00:00:00', created_at: '' })),
+  (record) => ofLots(record, (lot) => Object.assign(lot.odometer ?? {}, { km: 12.7 })),
+  (record) =>
+    ofLots(record, (lot) => {
+      for (const price of lot.prices ?? []) Object.assign(price, { bid: '1,234.50', sale_date: '' });
+      if (lot.images) lot.images.id = 'new';
+    }),
+  (record) => {
+    for (const report of record.inspections ?? []) report.created_at = '';
+  },
+];
+
+function ofLots(record: Damaged, damage: (lot: Damaged) => void): void {
+  for (const lot of record.lots ?? []) damage(lot);
+}
+
+/** Makes values of a record unreadable. */
+export function spoil(record: object, spoiled: number): object {
+  const damaged = structuredClone(record);
+  for (const [bit, damage] of SPOILS.entries()) if ((spoiled & (1 << bit)) !== 0) damage(damaged);
+  return damaged;
+}
 
 /** A world with some vehicles that have been there for a while. */
 export function createWorld(size: number, mix: number, now: number): World {
@@ -135,6 +174,7 @@ function happenTo(world: World, entry: Entry, happening: Happening, now: number)
   entry.updated = now;
   if (what === 'leave' || what === 'leave-named') leave(world, entry, what === 'leave-named', now);
   else if (what === 'break') entry.broken = !entry.broken;
+  else if (what === 'spoil') entry.spoiled = entry.spoiled > 0 && which > 0 ? 0 : 1 + (value % 63);
   else if (what === 'withhold-lots') vehicle.lots = null;
   else if (what === 'report') changeReports(world, vehicle, which, value, now);
   else if (what === 'listing') changeListings(vehicle, value);
@@ -153,7 +193,7 @@ function appear(world: World, value: number, now: number): void {
     vehicle.inspections = value % 3 === 0 ? [newReport(world, value, now)] : [];
     vehicle.vehicle_history_reports = value % 4 === 0 ? [newReport(world, value, now)] : [];
   }
-  world.feed.set(id, { vehicle, updated: now, broken: false });
+  world.feed.set(id, { vehicle, updated: now, broken: false, spoiled: 0 });
 }
 
 function newLot(world: World, value: number, now: number): Lot {

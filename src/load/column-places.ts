@@ -1,0 +1,139 @@
+import type { TableSchema } from '../lake/schema.js';
+import type { LakeTable } from '../lake/tables.js';
+import type { ContractNode } from '../service/contract/node.js';
+import { entitiesOf, nodeAt } from './types.js';
+
+/** Columns whose value is handed down from a parent: where it stands in the feed. */
+const HANDED: Readonly<Record<string, string>> = {
+  vehicle_id: 'id',
+  lot_id: 'lots[].id',
+};
+
+/**
+ * The place of the contract that fills a column: its name is the path below the entity of a row with `_` for `.`.
+ * @param from path of that entity, such as `lots[].prices[]`
+ */
+export function sourceOf(
+  table: LakeTable,
+  column: string,
+  contract: ContractNode,
+  from = table.from,
+): ContractNode | undefined {
+  const entity = nodeAt(contract, from);
+  if (entity === undefined) return undefined;
+  // A column that is said to come from no member of the entity is handed down.
+  const direct = table.sources[column]?.length === 0 ? undefined : below(entity, column);
+  if (direct !== undefined) return direct;
+  if (column.endsWith('_id')) {
+    const handed = HANDED[column];
+    if (handed !== undefined && table.stream === 'cars') return nodeAt(contract, handed);
+    const report = nodeAt(contract, topOf(from));
+    const inherited =
+      report === undefined
+        ? undefined
+        : (below(report, column) ??
+          below(report, `vehicle_ref_${column}`) ??
+          below(report, column.replace(/_id$/, '.id')));
+    return inherited ?? entity.members.get('id');
+  }
+  return undefined;
+}
+
+/** The lot or report that a path lies in: `lots[]` of `lots[].prices[]`. */
+const topOf = (path: string): string => `${path.split('[]')[0] ?? ''}[]`;
+
+function below(node: ContractNode, column: string): ContractNode | undefined {
+  const exact = node.members.get(column);
+  if (exact !== undefined) return exact;
+  for (const member of node.members.values()) {
+    if (!column.startsWith(`${member.name}_`)) continue;
+    const found = below(member, column.slice(member.name.length + 1));
+    if (found !== undefined) return found;
+  }
+  return undefined;
+}
+
+/** Columns of one table, in the rows that are cut from one entity of a record. */
+export interface FilledColumns {
+  readonly table: LakeTable;
+  /** Path of the entity, such as `lots[]`. */
+  readonly entity: string;
+  readonly columns: readonly string[];
+}
+
+/** What the values of a record are for. */
+export interface ColumnPlaces {
+  /** Paths of the entities that rows are cut from, the record itself included. */
+  readonly entities: ReadonlySet<string>;
+  /** Whether a place, or one inside it, tells which row it is: without it no row can be told from another. */
+  holdsKey(path: string): boolean;
+  /** The columns that a place fills: those of its own entity first, then those that are handed down. */
+  filledBy(path: string): readonly FilledColumns[];
+  /** Where the columns of a table's key stand, for rows that are cut from an entity; undefined for positions. */
+  keyOf(table: LakeTable, entity: string): readonly (readonly [column: string, path: string | undefined])[];
+}
+
+interface Filled {
+  readonly table: LakeTable;
+  readonly entity: string;
+  readonly column: string;
+  readonly source: string;
+}
+
+/** Finds out which columns the places of a stream's contract fill. */
+export function columnPlaces(contract: ContractNode, schemas: readonly TableSchema[]): ColumnPlaces {
+  const entities = entitiesOf(contract).map(({ path }) => path);
+  const cut = schemas.flatMap(({ table, content }) =>
+    entities
+      .filter((entity) => table.sql.includes(entity === '' ? 'from records' : `from "${entity}"`))
+      .map((entity) => ({ table, entity, names: content.map(({ name }) => name) })),
+  );
+  const all = cut.flatMap(({ table, entity, names }): Filled[] => {
+    const columns = [...new Set([...names, ...Object.keys(table.sources)])];
+    const filled = columns.flatMap((column) =>
+      placesOfColumn(table, column, contract, entity).map((source) => ({ table, entity, column, source })),
+    );
+    // Rows of these tables are in the month of the lot or report that they are of.
+    if (table.partition?.month === '_month_at')
+      filled.push({ table, entity, column: 'month', source: `${topOf(entity)}.created_at` });
+    return filled;
+  });
+  const keys = all.filter(({ table, column }) => table.key.includes(column)).map(({ source }) => source);
+  return {
+    entities: new Set(entities),
+    holdsKey: (path) => keys.some((key) => isIn(key, path)),
+    filledBy(path) {
+      const inside = all.filter(({ source }) => isIn(source, path));
+      const found = inside.length > 0 ? inside : all.filter(({ source }) => isIn(path, source));
+      const groups = new Map<string, FilledColumns>();
+      for (const { table, entity, column } of found) {
+        const name = `${table.name} ${entity}`;
+        groups.set(name, { table, entity, columns: [...(groups.get(name)?.columns ?? []), column] });
+      }
+      return [...groups.values()].sort((a, b) => a.entity.length - b.entity.length);
+    },
+    keyOf: (table, entity) =>
+      table.key.map((column) => [column, placesOfColumn(table, column, contract, entity)[0]]),
+  };
+}
+
+function placesOfColumn(
+  table: LakeTable,
+  column: string,
+  contract: ContractNode,
+  entity: string,
+): readonly string[] {
+  const given = table.sources[column];
+  if (given !== undefined) return given.map((path) => (entity === '' ? path : `${entity}.${path}`));
+  // Beside the date of a report stand its local time, cut by the precision of the row, and its offset.
+  const date = column.replace(/_(?:local|offset)$/, '');
+  const isLocal = column.endsWith('_local');
+  const source = sourceOf(table, date, contract, entity);
+  const precision = isLocal ? nodeAt(contract, entity)?.members.get('date_precision_key') : undefined;
+  return [source, precision].flatMap((node) => (node === undefined ? [] : [node.path]));
+}
+
+/** Whether a path is another, or lies inside it. */
+function isIn(path: string, other: string): boolean {
+  return path === other || path.startsWith(`${other}.`) || path.startsWith(`${other}[`);
+}

@@ -1,0 +1,140 @@
+import { join } from 'node:path';
+import { afterAll, expect, it } from 'vitest';
+import { nightly } from '../../pipelines/nightly.js';
+import { createWorld } from '../../src/sandbox/index.js';
+import { Kind } from '../../src/service/contract/field.js';
+import { type ContractNode, contractOf } from '../../src/service/contract/node.js';
+import { vehicleSchema } from '../../src/service/contract/vehicle.js';
+import {
+  configFor,
+  lastPage,
+  readLake,
+  serve,
+  silentReporter,
+  temporaryFolder,
+  WITHOUT_MARTS,
+} from './support.js';
+import { differences } from './world-oracle.js';
+
+const folder = temporaryFolder();
+afterAll(() => folder.remove());
+
+const VALUES = 1000;
+const FIELDS = 200;
+
+/** Values that some place does not take, and the kind of each. */
+const BAD: readonly (readonly [kind: number, value: unknown])[] = [
+  [Kind.text, '0000-00-00 00:00:00'],
+  [Kind.text, '1,234.50'],
+  [Kind.text, ''],
+  [Kind.real, 12.7],
+  [Kind.object, { amount: 1 }],
+  [Kind.array, [1, { two: 3 }]],
+  [Kind.boolean, true],
+];
+
+/** A member of a record: its object, its name, where that is, and what the contract says of it. */
+interface Member {
+  readonly object: Record<string, unknown>;
+  readonly name: string;
+  readonly path: string;
+  readonly position: number;
+  readonly node: ContractNode;
+}
+
+/** Members of a record that may be missing: all but keys, objects and lists. */
+function* membersOf(value: unknown, node: ContractNode, path: string, position: number): Generator<Member> {
+  if (Array.isArray(value) && node.element !== undefined)
+    for (const [i, element] of value.entries())
+      yield* membersOf(element, node.element, `${path}[${i}]`, position);
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return;
+  const object = value as Record<string, unknown>;
+  for (const [name, inner] of Object.entries(object)) {
+    const member = node.members.get(name);
+    const at = path === '' ? name : `${path}.${name}`;
+    if (member === undefined) continue;
+    const isPlain = member.duckdb !== 'STRUCT' && member.duckdb !== 'LIST' && !member.opaque;
+    const isKey = member.required || /vehicle_ref\.(domain_id|listing_id)$/.test(member.path);
+    if (isPlain && !isKey) yield { object, name, path: at, position, node: member };
+    if (member.duckdb === 'STRUCT' || member.duckdb === 'LIST') yield* membersOf(inner, member, at, position);
+  }
+}
+
+/** Some members of each field, as many as are wanted. */
+function chosen(members: readonly Member[]): Member[] {
+  const fields = new Map<string, Member[]>();
+  for (const member of members) {
+    const known = fields.get(member.node.path);
+    if (known === undefined) fields.set(member.node.path, [member]);
+    else known.push(member);
+  }
+  const picked: Member[] = [];
+  for (let round = 0; picked.length < VALUES; round++)
+    for (const [i, members] of [...fields.values()].entries()) {
+      const member = members[(round * 7919 + i * 31) % members.length];
+      if (
+        member !== undefined &&
+        round < members.length &&
+        picked.length < VALUES &&
+        !picked.includes(member)
+      )
+        picked.push(member);
+    }
+  return picked;
+}
+
+it('a feed with a thousand bad values loses these values and nothing else', async () => {
+  const world = createWorld({ vehicles: 400, seed: 11 });
+  const texts = world.activeIds().map((id) => world.vehicleJson(id, { pricesHistory: true }) ?? '{}');
+  const [served, readable] = [texts, texts].map((all) => all.map((text) => JSON.parse(text)));
+  const contract = contractOf(vehicleSchema);
+  const all = (records: readonly unknown[] = []) =>
+    records.flatMap((record, position) => [...membersOf(record, contract, '', position)]);
+  const places = new Map(all(readable).map((member) => [`${member.position} ${member.path}`, member]));
+  const given = chosen(all(served).filter(({ node }) => node.accepts !== -1)).map((member, i) => {
+    const fitting = BAD.filter(([kind]) => (member.node.accepts & kind) === 0);
+    const [, value] = fitting[i % fitting.length] ?? [];
+    member.object[member.name] = value;
+    // What can be read of the feed is the feed without this member.
+    const twin = places.get(`${member.position} ${member.path}`);
+    delete twin?.object[member.name];
+    return { position: member.position, path: member.path, raw: JSON.stringify(value) };
+  });
+  expect(new Set(given.map(({ path }) => path.replaceAll(/\d+/g, ''))).size).toBeGreaterThanOrEqual(FIELDS);
+
+  const service = await serve((url) =>
+    url.pathname === '/api/cars'
+      ? { body: lastPage(url.searchParams.get('page') === '1' ? (served ?? []) : []) }
+      : { status: 404, body: { message: 'unknown' } },
+  );
+  const job = { config: configFor(service.url, folder.path), reporter: silentReporter(), ...WITHOUT_MARTS };
+  const result = await nightly(job);
+  await service.close();
+  expect(result.passes[0]).toMatchObject({
+    ...{ records: texts.length, loaded: texts.length, rejected: 0, rejectedValues: VALUES },
+  });
+
+  const lake = await readLake(join(folder.path, 'lake', 'current'));
+  const rejects = lake.get('rejects') ?? [];
+  const inOrder = (list: readonly Readonly<Record<string, unknown>>[]): string[] =>
+    list.map(({ position, path, raw }) => `${position} ${path} ${raw}`).sort();
+  expect(inOrder(rejects)).toEqual(inOrder(given));
+  // A row may have lost every member by which the records could explain it.
+  expect(differences(lake, readable ?? [], false)).toEqual([]);
+
+  const lacking = rejects.flatMap(({ table_name, row_key, column_name }) => {
+    const key = Object.entries(JSON.parse(String(row_key)));
+    const row = lake
+      .get(String(table_name))
+      ?.find((each) => key.every(([name, value]) => String(each[name]) === String(value)));
+    return String(column_name)
+      .split(', ')
+      .map((column) => ({ column, row }));
+  });
+  // Whether a lot is archived is no member alone: it is what the lake concludes.
+  const untold = lacking.filter(
+    ({ column, row }) => row?.[column] !== null && !column.startsWith('archived'),
+  );
+  expect(untold).toEqual([]);
+  expect(lacking.filter(({ column, row }) => ![row?.rejected].flat().includes(column))).toEqual([]);
+}, 240_000);
