@@ -1,4 +1,6 @@
+import type { Answer } from '../src/extract/client.js';
 import { instant } from '../src/extract/instant.js';
+import { asPage } from '../src/extract/one-record.js';
 import { endPass, openPass } from '../src/land/pass.js';
 import { counter, createSink } from '../src/land/sink.js';
 import { createLoader } from '../src/load/loader.js';
@@ -66,7 +68,7 @@ export async function extractLookups(
   for (const lookup of lookups) {
     const sink = createSink(pass, stream, contract, lookup.name, next);
     try {
-      const land = (answer: Parameters<typeof sink.land>[1]) => sink.land(1, answer, instant());
+      const land = async (answer: Answer) => sink.land(1, await asPage(answer), instant());
       const page = await client.get(lookup.request.path, lookup.request.query, land, job.signal);
       loader.add(page);
       records += page.records;

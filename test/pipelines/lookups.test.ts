@@ -198,7 +198,14 @@ describe('lotlake lookup and audit', () => {
   });
 
   it('find the count in each form that an answer may have', () => {
-    for (const body of [7, { count: 7 }, { total: 7 }, { data: { count: 7 } }, { data: 7 }])
+    for (const body of [
+      7,
+      { count: 7 },
+      { total: 7 },
+      { data: { count: 7 } },
+      { data: [{ count: 7 }] },
+      { data: 7 },
+    ])
       expect(countIn(body)).toBe(7);
     expect(countIn({ message: 'none' })).toBeUndefined();
   });

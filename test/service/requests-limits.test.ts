@@ -69,6 +69,10 @@ function valuesOf(name: string): fc.Arbitrary<unknown> {
   return text.test(name) ? texts : numbers;
 }
 
+const ENUMERATED = 'vehicle_type body_type color transmission drive_wheel fuel_type condition status'.split(
+  ' ',
+);
+
 /** Parameters of a query that one request of the sandbox can hold alone. */
 const inQuery = names
   .filter((name) => !name.startsWith('carsScroll'))
@@ -77,7 +81,8 @@ const inQuery = names
     const alone = Object.keys(parameters).filter((key) => !namesInPath(path).includes(key));
     return alone.map((parameter) => [name, parameter] as const);
   })
-  .filter(([, parameter]) => parameter !== 'status[]');
+  // The sandbox knows only the ids that are listed; there may be others.
+  .filter(([, parameter]) => parameter !== 'status[]' && !ENUMERATED.includes(parameter));
 
 const needed: Readonly<Partial<Record<Name, Given>>> = {
   car: { car_id: 1 },
@@ -107,13 +112,14 @@ describe('what is refused before it is sent', () => {
     }
   });
 
-  it('is what the sandbox refuses, for every id of the enumerations', async () => {
-    const lists =
-      'domain_id vehicle_type body_type color transmission drive_wheel fuel_type condition status';
-    for (const name of lists.split(' ')) {
-      for (const id of [...Array(30).keys(), 99, 100, 101, -1]) {
-        const theirs = await theyTake(`/search/count?${name}=${id}`);
-        expect([name, id, weTake('searchCount', { [name]: id })]).toEqual([name, id, theirs]);
+  it('is no id of an enumeration that the sandbox takes, nor one that may be new', async () => {
+    for (const id of [...Array(30).keys(), 99, 100, 101, -1]) {
+      const theirs = await theyTake(`/search/count?domain_id=${id}`);
+      expect([id, weTake('searchCount', { domain_id: id })]).toEqual([id, theirs]);
+      for (const name of ENUMERATED) {
+        const ours = weTake('searchCount', { [name]: id });
+        expect([name, id, ours]).toEqual([name, id, id >= 0]);
+        if (await theyTake(`/search/count?${name}=${id}`)) expect([name, id, ours]).toEqual([name, id, true]);
       }
     }
   });
@@ -135,7 +141,6 @@ describe('what is refused before it is sent', () => {
   it.each<[Name, Given, string, Plan?]>([
     ['cars', { status: 6, 'status[]': [6, 8] }, '/cars?status=6&status[]=6&status[]=8'],
     ['searchCount', { status: 6, 'status[]': [6] }, '/search/count?status=6&status[]=6'],
-    ['cars', { 'status[]': [6, 11] }, '/cars?status[]=6&status[]=11'],
     ['cars', { domain_id: [1, 3] }, '/cars?domain_id=1&domain_id=3'],
     ['cars', { fuel_type: [1, 2] }, '/cars?fuel_type[]=1&fuel_type[]=2'],
     ['cars', { damage: { main: 'Hail' } }, '/cars?damage[main]=Hail'],

@@ -76,9 +76,13 @@ async function countOf(
   }
 }
 
-/** The count of an answer whose form the service does not describe: a number, `count` or `total`, maybe below `data`. */
+/**
+ * The count of an answer whose form the service does not describe: a number, `count` or `total`, maybe below `data` and
+ * in a list of one.
+ */
 export function countIn(body: unknown): number | undefined {
   if (typeof body === 'number') return body;
+  if (Array.isArray(body)) return body.length === 1 ? countIn(body[0]) : undefined;
   if (typeof body !== 'object' || body === null) return undefined;
   for (const name of ['count', 'total', 'data']) {
     const found = countIn(Reflect.get(body, name));

@@ -1,6 +1,8 @@
 import type { Lookup } from '../../../pipelines/extract-lookups.js';
 import { type ConfigInput, readConfig } from '../../config/config.js';
 import { LotlakeError } from '../../config/lotlake-error.js';
+import type { Answer } from '../../extract/client.js';
+import { recordIn } from '../../extract/one-record.js';
 import { openClient, readJson } from '../../extract/open-client.js';
 import { NotFoundError } from '../../service/errors/not-found-error.js';
 import { requests } from '../../service/requests/registry.js';
@@ -38,8 +40,8 @@ export async function lookup(options: LookupOptions, effects: Effects): Promise<
   const asked = lookupOf(options);
   const client = openClient(config);
   try {
-    const body = await client.get(asked.request.path, asked.request.query, readJson, effects.signal);
-    const record: unknown = typeof body === 'object' && body !== null ? Reflect.get(body, 'data') : undefined;
+    const read = async (answer: Answer) => recordIn(await readJson(answer), answer.request);
+    const record = await client.get(asked.request.path, asked.request.query, read, effects.signal);
     effects.out(options.json ? `${JSON.stringify(record)}\n` : vehicleCard(record));
   } catch (error) {
     if (!(error instanceof NotFoundError)) throw error;

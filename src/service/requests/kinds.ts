@@ -62,25 +62,38 @@ export const word = <const W extends readonly string[]>(words: W): Kind<z.ZodEnu
 
 type Words<W extends readonly string[]> = { readonly [word in W[number]]: word };
 
-/** The id of an entry of an enumeration: one, since the service takes no list of them. */
+/**
+ * The id of an entry of an enumeration: one, since the service takes no list of them. The lists of service.md are not
+ * said to be whole, so that ids which they lack can be asked for.
+ */
 export function enumerated(
   values: Readonly<Record<number, string>>,
   advice = 'give one id a request',
 ): Kind<z.ZodInt> {
+  return integer({}, `${advice}; known are ${named(values)}`);
+}
+
+/** One id of those that are known. */
+export function oneOf(values: Readonly<Record<number, string>>, advice: string): Kind<z.ZodInt> {
   const ids = Object.keys(values).map(Number);
   return {
     schema: z.int().refine((id) => ids.includes(id)),
     form: `one of ${ids.join(', ')}`,
-    hint: `${advice}; ${ids.map((id) => `${id} ${values[id]}`).join(', ')}`,
+    hint: `${advice}; ${named(values)}`,
   };
 }
+
+const named = (values: Readonly<Record<number, string>>): string =>
+  Object.entries(values)
+    .map(([id, name]) => `${id} ${name}`)
+    .join(', ');
 
 /** Several ids of an enumeration, sent as a repeated name. */
 export function severalOf(
   values: Readonly<Record<number, string>>,
 ): Kind<z.ZodReadonly<z.ZodArray<z.ZodInt>>> {
   const { schema, form, hint } = enumerated(values, 'leave the list out to ask for all');
-  return { schema: z.array(schema).min(1).readonly(), form: `a list of at least ${form}`, hint };
+  return { schema: z.array(schema).min(1).readonly(), form: `a list, each ${form}`, hint };
 }
 
 /** One id or several, sent joined by commas. */

@@ -1,12 +1,12 @@
 import { z } from 'zod';
 import { enumerations } from '../contract/enumerations.js';
-import { enumerated } from './kinds.js';
+import { oneOf } from './kinds.js';
 import type { Kind, Value } from './parameter.js';
 
 const names = Object.values(enumerations.domain);
 
 /** A source by its id. */
-export const sourceId = enumerated(
+export const sourceId = oneOf(
   enumerations.domain,
   'give one source; for several send a request for each, or leave it out for all sources of the key',
 );

@@ -1,0 +1,67 @@
+import { NotFoundError } from '../service/errors/not-found-error.js';
+import type { RequestFacts } from '../service/errors/service-error.js';
+import { UnexpectedAnswerError } from '../service/errors/unexpected-answer-error.js';
+import type { Answer } from './client.js';
+
+const FORMS = 'a record, {data: {…}} and {data: [{…}]} with one record are known';
+
+/**
+ * The record in the answer of an endpoint that gives one. The envelope of `/cars/{id}` and `/listing/…` is not
+ * documented: a bare record, `{data: {…}}` and `{data: [{…}]}` are taken. Throws NotFoundError for an empty list, and
+ * UnexpectedAnswerError for another shape.
+ */
+export function recordIn(body: unknown, request: RequestFacts): object {
+  const data = isObject(body) && 'data' in body ? body.data : body;
+  const [record, ...others] = Array.isArray(data) ? data : [data];
+  if (Array.isArray(data) && data.length === 0)
+    throw new NotFoundError({ ...request, status: 200, detail: 'the list is empty' });
+  if (others.length > 0) throw unexpected(request, `a list of ${others.length + 1} records`);
+  if (!isObject(record)) throw unexpected(request, kindOf(record));
+  // An envelope with neither data nor a record, such as one that tells of an error.
+  if (record === body && !('id' in record)) throw unexpected(request, told(record));
+  return record;
+}
+
+/**
+ * The same answer as a body with the record below `data`, its bytes unchanged, as pages are landed. Malformed JSON is
+ * left to whoever lands it. Throws as `recordIn` does.
+ */
+export async function asPage(answer: Answer): Promise<Answer> {
+  const chunks: Uint8Array[] = [];
+  for await (const chunk of answer.body) chunks.push(chunk);
+  const bytes = Buffer.concat(chunks);
+  let body: unknown;
+  try {
+    body = JSON.parse(bytes.toString('utf8'));
+  } catch {
+    return { ...answer, body: streamOf([bytes]) };
+  }
+  const isBare = recordIn(body, answer.request) === body;
+  const parts = isBare ? [Buffer.from('{"data":'), bytes, Buffer.from('}')] : [bytes];
+  return { ...answer, body: streamOf(parts) };
+}
+
+async function* streamOf(parts: readonly Uint8Array[]): AsyncGenerator<Uint8Array> {
+  yield* parts;
+}
+
+const isObject = (value: unknown): value is Record<string, unknown> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
+function unexpected(request: RequestFacts, what: string): UnexpectedAnswerError {
+  return new UnexpectedAnswerError({
+    ...request,
+    status: 200,
+    detail: `${what} stands where one record belongs; ${FORMS}`,
+  });
+}
+
+const kindOf = (value: unknown): string =>
+  value === null ? 'null' : Array.isArray(value) ? 'a list' : typeof value;
+
+/** What an envelope holds instead of a record, in a few words. */
+function told(envelope: Record<string, unknown>): string {
+  const said = envelope.error ?? envelope.message;
+  if (said !== undefined) return `the service says ${JSON.stringify(said).slice(0, 200)}, which`;
+  return `an object with ${Object.keys(envelope).slice(0, 8).join(', ') || 'no members'}`;
+}

@@ -1,0 +1,39 @@
+import { expect, it } from 'vitest';
+import { asPage, recordIn } from '../../src/extract/one-record.js';
+
+const request = { method: 'GET', url: 'http://127.0.0.1/cars/7' };
+
+it.each([{ id: 7 }, { data: { id: 7 } }, { data: [{ id: 7 }] }, [{ id: 7 }]])(
+  'an answer is taken for its record: %j',
+  (body) => {
+    expect(recordIn(body, request)).toEqual({ id: 7 });
+  },
+);
+
+it.each([
+  [{ error: 'try later' }, 'SERVICE_UNEXPECTED', 'the service says "try later"'],
+  [{ vehicle: { id: 7 } }, 'SERVICE_UNEXPECTED', 'an object with vehicle'],
+  [{}, 'SERVICE_UNEXPECTED', 'no members'],
+  [{ data: null }, 'SERVICE_UNEXPECTED', 'null'],
+  [{ data: [{ id: 7 }, { id: 8 }] }, 'SERVICE_UNEXPECTED', 'a list of 2 records'],
+  [{ data: [] }, 'SERVICE_NOT_FOUND', 'empty'],
+  ['text', 'SERVICE_UNEXPECTED', 'string'],
+])('another answer is an error at once: %j', (body, code, told) => {
+  expect(() => recordIn(body, request)).toThrow(
+    expect.objectContaining({ code, retryable: false, message: expect.stringContaining(told) }),
+  );
+});
+
+it.each([
+  ['{"id": 12345678901234567890}', '{"data":{"id": 12345678901234567890}}'],
+  ['{"data": [{"id": 7}]}', '{"data": [{"id": 7}]}'],
+  ['{"data": {"id"', '{"data": {"id"'],
+])('a body is landed with its bytes as they came: %s', async (given, expected) => {
+  async function* body(): AsyncGenerator<Uint8Array> {
+    yield Buffer.from(given);
+  }
+  const page = await asPage({ request, body: body() });
+  const chunks: Uint8Array[] = [];
+  for await (const chunk of page.body) chunks.push(chunk);
+  expect(Buffer.concat(chunks).toString()).toBe(expected);
+});
