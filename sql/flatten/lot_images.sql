@@ -13,12 +13,12 @@ select
     case json_type(exterior)
         when 'ARRAY' then cast(exterior as varchar[])
         when 'VARCHAR' then [exterior ->> '$']
-        when 'OBJECT' then [cast(exterior as varchar)]
+        else case when json_type(exterior) <> 'NULL' then [cast(exterior as varchar)] end
     end as exterior,
     case json_type(interior)
         when 'ARRAY' then cast(interior as varchar[])
         when 'VARCHAR' then [interior ->> '$']
-        when 'OBJECT' then [cast(interior as varchar)]
+        else case when json_type(interior) <> 'NULL' then [cast(interior as varchar)] end
     end as interior,
     _month as _month_at,
     _extra as extra

@@ -26,7 +26,7 @@ select
     odometer.status.name as odometer_status_name,
     keys_available,
     coalesce(_airbags.id, case when json_type(airbags) in ('UBIGINT', 'BIGINT') then cast(airbags as bigint) end) as airbags_id,
-    coalesce(_airbags.name, case when json_type(airbags) = 'VARCHAR' then airbags ->> '$' end) as airbags_name,
+    coalesce(_airbags.name, case when json_type(airbags) not in ('OBJECT', 'UBIGINT', 'BIGINT') then airbags ->> '$' end) as airbags_name,
     grade_iaai ->> '$' as grade_iaai,
     is_timed_auction,
     auction_type.id as auction_type_id,
@@ -40,11 +40,12 @@ select
     _seller_type.id as seller_type_id,
     coalesce(_seller_type.name, case when json_type(seller_type) = 'VARCHAR' then seller_type ->> '$' end)
         as seller_type_name,
-    selling_branch.id as selling_branch_id,
-    selling_branch.name as selling_branch_name,
-    selling_branch.number as selling_branch_number,
-    selling_branch.link as selling_branch_link,
-    selling_branch.domain_id as selling_branch_domain_id,
+    _selling_branch.id as selling_branch_id,
+    coalesce(_selling_branch.name, case when json_type(selling_branch) <> 'OBJECT' then selling_branch ->> '$' end)
+        as selling_branch_name,
+    _selling_branch.number as selling_branch_number,
+    _selling_branch.link as selling_branch_link,
+    _selling_branch.domain_id as selling_branch_domain_id,
     line,
     location.country.iso as location_country_iso,
     location.country.name as location_country_name,
@@ -94,6 +95,7 @@ from (
         *,
         json_transform(seller, '{"id":"BIGINT","name":"VARCHAR","logo":"VARCHAR","is_insurance":"BOOLEAN","is_rental":"BOOLEAN","is_credit_company":"BOOLEAN"}') as _seller,
         json_transform(seller_type, '{"id":"BIGINT","name":"VARCHAR"}') as _seller_type,
+        json_transform(selling_branch, '{"id":"BIGINT","name":"VARCHAR","number":"VARCHAR","link":"VARCHAR","domain_id":"BIGINT"}') as _selling_branch,
         json_transform(airbags, '{"id":"BIGINT","name":"VARCHAR"}') as _airbags
     from "lots[]"
 )

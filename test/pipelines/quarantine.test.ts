@@ -74,6 +74,65 @@ describe('a record whose keys or rows cannot be read', () => {
   });
 });
 
+describe('a value that the specification gives no type', () => {
+  const values = [true, 7, 1.5, 'text', ['a', 1], { of: 'b' }] as const;
+  const asText = (value: unknown) => (typeof value === 'string' ? value : JSON.stringify(value));
+
+  it('loads whatever it is, as text or JSON', async () => {
+    const cars = vehicles(60).slice(0, values.length);
+    for (const [i, car] of cars.entries()) {
+      const value = values[i];
+      const images = { ...car.lots[0].images, id: i, exterior: value, interior: value };
+      Object.assign(car.lots[0], {
+        airbags: value,
+        images,
+        selling_branch: i % 2 === 0 ? value : { id: 1, number: value },
+      });
+      car.vehicle_history_reports = [
+        {
+          ...{ report_id: `r${i}`, vehicle_ref: { domain_id: 12, listing_id: `l${i}` } },
+          ...{ source: { mapper_version: value }, events: [{ id: 'e', source_code: value }] },
+        },
+      ];
+    }
+    const { result, query, close } = await runOver(cars);
+    expect(result.passes[0]).toMatchObject({ loaded: cars.length, rejected: 0, rejectedValues: 0 });
+    for (const [i, value] of values.entries()) {
+      const text = asText(value);
+      const lotId = cars[i].lots[0].id;
+      const list = Array.isArray(value) ? value.map(String) : [text];
+      expect(await query('lot_images', `where lot_id = ${lotId}`)).toMatchObject([
+        { exterior: list, interior: list },
+      ]);
+      const branch =
+        i % 2 === 0 ? { selling_branch_name: text } : { selling_branch_number: text, selling_branch_id: 1 };
+      const airbags =
+        value === 7 ? { airbags_id: 7 } : i === 5 ? { extra: '{"airbags.of":"b"}' } : { airbags_name: text };
+      expect(await query('lots', `where lot_id = ${lotId}`)).toMatchObject([{ ...branch, ...airbags }]);
+      expect(await query('history_reports', `where report_id = 'r${i}'`)).toMatchObject([
+        { source_mapper_version: text },
+      ]);
+      expect(await query('events', `where report_id = 'r${i}'`)).toMatchObject([{ source_code: text }]);
+    }
+    close();
+  });
+
+  it('is kept of a price that names another lot than the one that lists it', async () => {
+    const cars = vehicles(40);
+    const lots = cars.flatMap((car) => car.lots).filter((lot) => (lot.prices ?? []).length > 0);
+    const [one, other] = [lots[0].prices[0], lots[1].prices[0]];
+    one.lot_id = 424242;
+    const { query, close } = await runOver(cars);
+    expect(
+      await query('prices', `where price_id in (${one.id}, ${other.id}) order by stated_lot_id`),
+    ).toMatchObject([
+      { price_id: one.id, lot_id: lots[0].id, stated_lot_id: 424242 },
+      { price_id: other.id, lot_id: lots[1].id, stated_lot_id: null },
+    ]);
+    close();
+  });
+});
+
 describe('a record that is JSON and that DuckDB does not take', () => {
   it('is loaded with the last of two values, and with U+FFFD for half of a surrogate pair', async () => {
     const cars = vehicles(30);

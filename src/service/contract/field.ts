@@ -122,6 +122,36 @@ export const text = (description: string, facts: FieldFacts = {}) =>
     wire: wire(Kind.null | Kind.text | Kind.integer, 'VARCHAR'),
   });
 
+/** Every kind but whole numbers of more than 15 digits, which would not be read exactly. */
+export const ANY_KINDS =
+  Kind.null | Kind.boolean | Kind.integer | Kind.real | Kind.text | Kind.object | Kind.array;
+
+/** Any JSON value that is read exactly. */
+export const anyValue = z
+  .unknown()
+  .refine(
+    (value) =>
+      typeof value !== 'number' ||
+      (Number.isFinite(value) && (Number.isSafeInteger(value) || !Number.isInteger(value))),
+    'a number that is not exact',
+  );
+
+/** Any JSON value, where service.md gives no type: a text as it is, anything else as its JSON. VARCHAR. */
+export const anyText = (description: string) =>
+  described(anyValue.optional(), { description, wire: wire(ANY_KINDS, 'VARCHAR') });
+
+/** A value of any form; one that is an object has known members. JSON, normalised by sql/flatten. */
+export const anyForm = (description: string, object: z.ZodObject) =>
+  forms(
+    description,
+    z.union([
+      object,
+      anyValue.refine((value) => typeof value !== 'object' || value === null || Array.isArray(value)),
+    ]),
+    ANY_KINDS,
+    { object },
+  );
+
 /** True or false (or 1 and 0); null or missing is null. BOOLEAN. */
 export const flag = (description: string) =>
   described(z.union([z.boolean(), z.literal(0), z.literal(1)]).nullish(), {

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { group, integer, list, number, reportDate, text, texts } from './field.js';
+import { anyText, group, integer, list, number, reportDate, text, texts } from './field.js';
 import { limitationSchema, mediaHead, reportHead, snapshotHead } from './report.js';
 
 const REPORT_AMOUNT = { unit: 'currency of the row' };
@@ -11,7 +11,7 @@ export const eventDetailSchema = z.looseObject({
   value_number: number('Value as number; its unit is in unit_key.'),
   value_date: reportDate('Value as date.'),
   unit_key: text('Canonical unit of the value.'),
-  source_code: text('Code at the source.'),
+  source_code: anyText('Code at the source.'),
   source_label: text('Name of the detail at the source.'),
 });
 
@@ -25,7 +25,7 @@ export const eventSchema = z.looseObject({
   date_precision_key: text('Precision of the dates.', { keys: 'date_precision' }),
   status_key: text('Canonical status of the event.'),
   mileage_km: integer('Mileage at the event.', { unit: 'km' }),
-  source_code: text('Code at the source.'),
+  source_code: anyText('Code at the source.'),
   source_label: text('Name of the event at the source.'),
   description: text('Description as the source gave it.'),
   evidence_type_key: text('Canonical type of the evidence.'),
@@ -79,7 +79,7 @@ export const historyReportSchema = z.looseObject({
       type_key: text('Canonical type of the check.', { keys: 'check_type' }),
       result_key: text('Outcome of the check.', { keys: 'check_result' }),
       count: integer('How often it was found.', { unit: 'count' }),
-      source_code: text('Code at the source.'),
+      source_code: anyText('Code at the source.'),
       source_label: text('Name of the check at the source.'),
       description: text('Description as the source gave it.'),
       evidence_type_key: text('Canonical type of the evidence.'),

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { group, integer, list, number, reportDate, text, texts } from './field.js';
+import { anyText, group, integer, list, number, reportDate, text, texts } from './field.js';
 import { limitationSchema, mediaHead, reportHead, snapshotHead } from './report.js';
 
 /** A measured value of a checked item. */
@@ -28,7 +28,7 @@ export const checkedItemSchema = z.looseObject({
   damage_rank_key: text('Canonical rank of the damage.'),
   accident_relevance_key: text('Whether the finding matters as an accident.'),
   recommendation_key: text('Canonical recommendation.'),
-  source_code: text('Code at the source.'),
+  source_code: anyText('Code at the source.'),
   source_label: text('Name of the check at the source.'),
   description: text('Answer exactly as the source gave it.'),
   clarification: text('Further explanation.'),
@@ -86,7 +86,7 @@ export const inspectionSchema = z.looseObject({
       id: text('Id of the claim inside its report.'),
       type_key: text('Canonical type of the claim.'),
       result_key: text('Canonical outcome of the claim.', { keys: 'inspection_result' }),
-      source_code: text('Code at the source.'),
+      source_code: anyText('Code at the source.'),
       source_label: text('Name of the claim at the source.'),
       description: text('Answer exactly as the source gave it.'),
     }),
@@ -97,7 +97,7 @@ export const inspectionSchema = z.looseObject({
       id: text('Id of the block inside its report.'),
       key: text('Canonical key of the block.', { keys: 'block' }),
       result_key: text('Canonical outcome of the block.', { keys: 'inspection_result' }),
-      source_code: text('Code at the source.'),
+      source_code: anyText('Code at the source.'),
       source_label: text('Name of the block at the source.'),
       description: text('Description of the block.'),
       sort_order: integer('Place of the block in the report.'),

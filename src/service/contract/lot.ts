@@ -1,6 +1,8 @@
 import { z } from 'zod';
 import {
   AMOUNT,
+  anyForm,
+  anyText,
   described,
   flag,
   forms,
@@ -47,6 +49,14 @@ const airbagsObject = z.looseObject({
   name: text('Name of the airbag state.'),
 });
 
+const sellingBranchObject = z.looseObject({
+  name: text('Name of the selling branch.'),
+  link: text('Link to the selling branch.', { unit: 'URL' }),
+  number: anyText('Number of the selling branch, as text.'),
+  id: integer('Id of the selling branch.'),
+  domain_id: integer('Source of the selling branch.', { values: 'domain' }),
+});
+
 const titleSchema = (what: string) =>
   group(`The ${what}.`, {
     id: integer(`Id of the ${what}.`),
@@ -61,18 +71,11 @@ export const imagesSchema = z.looseObject({
   normal: texts('Photographs of normal size.', { unit: 'URL' }),
   big: texts('Large photographs.', { unit: 'URL' }),
   downloaded: texts('Copies of the photographs kept by the service.', { unit: 'URL' }),
-  exterior: forms(
-    'Frames of the outside view: a list of URLs, or one.',
-    z.union([z.array(z.unknown()), z.string(), z.looseObject({})]),
-    Kind.text | Kind.array | Kind.object,
-    { object: z.looseObject({}) },
+  exterior: anyForm(
+    'Frames of the outside view: a list of URLs, one, or any other value.',
+    z.looseObject({}),
   ),
-  interior: forms(
-    'Inside view: one URL, or a list.',
-    z.union([z.array(z.unknown()), z.string(), z.looseObject({})]),
-    Kind.text | Kind.array | Kind.object,
-    { object: z.looseObject({}) },
-  ),
+  interior: anyForm('Inside view: one URL, a list, or any other value.', z.looseObject({})),
   video: text('Film of the lot.', { unit: 'URL' }),
   video_youtube_id: text('Id of the film on YouTube.'),
   external_panorama_url: text('Panorama on another site.', { unit: 'URL' }),
@@ -139,12 +142,7 @@ export const lotSchema = z.looseObject({
   note: text('Free note of the source.'),
   damage: group('Damage of the vehicle.', { main: named('main damage'), second: named('second damage') }),
   keys_available: flag('Whether keys are there.'),
-  airbags: forms(
-    'State of the airbags: an object, or a value.',
-    z.union([z.string(), z.int(), airbagsObject]),
-    Kind.text | Kind.integer | Kind.object,
-    { object: airbagsObject },
-  ),
+  airbags: anyForm('State of the airbags: an object, or any other value.', airbagsObject),
   condition: named('condition', { values: 'condition' }),
   grade_iaai: forms(
     'Grade given by source 1: a score from 0 to 50, or a text.',
@@ -159,13 +157,7 @@ export const lotSchema = z.looseObject({
     Kind.text | Kind.array,
   ),
   line: text('Line (lane) of the auction.'),
-  selling_branch: group('Branch that sells the lot.', {
-    name: text('Name of the selling branch.'),
-    link: text('Link to the selling branch.', { unit: 'URL' }),
-    number: integer('Number of the selling branch.'),
-    id: integer('Id of the selling branch.'),
-    domain_id: integer('Source of the selling branch.', { values: 'domain' }),
-  }),
+  selling_branch: anyForm('Branch that sells the lot: an object, or any other value.', sellingBranchObject),
   created_at: timestamp('When the service first stored the lot.'),
   updated_at: timestamp('When the service last updated the lot.'),
   details: json('Everything else the source said (large for source 12), kept whole.'),

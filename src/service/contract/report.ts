@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { flag, group, integer, reportDate, text, textId, timestamp } from './field.js';
+import { anyText, flag, group, integer, reportDate, text, textId, timestamp } from './field.js';
 
 /** Members that inspection and history reports share (reports.md). */
 export const reportHead = {
@@ -22,7 +22,7 @@ export const reportHead = {
     source_type: text('Type of the report source.'),
     source_report_id: text('Id of the report at its source.'),
     source_language: text('Language at the source.'),
-    mapper_version: text('Version of the mapper that read the source.'),
+    mapper_version: anyText('Version of the mapper that read the source.'),
     imported_at: timestamp('When the report was imported.'),
   }),
   access: group('Access to the report.', {
