@@ -49,7 +49,14 @@ export async function rows(night: WorldNight): Promise<MartRow[]> {
   };
   const streams = [...groupBy(passes, ({ stream }) => stream)].flatMap(([stream, own]): Figure[] => {
     const records = served[stream] ?? own.reduce((sum, pass) => sum + pass.records, 0);
-    const rejected = rejects.filter((reject) => reject.stream === stream).length;
+    const rejected = rejects.filter(
+      (reject) => reject.stream === stream && reject.table_name === null,
+    ).length;
+    const lacking = new Set(
+      rejects
+        .filter((reject) => reject.stream === stream && reject.table_name !== null)
+        .map(({ pass_id, list, page, position }) => [pass_id, list, page, position].join(' ')),
+    ).size;
     const drifted = Math.max(...own.map(({ drift }) => JSON.parse(drift).length));
     const incomplete = own.filter(({ complete }) => !complete).length;
     const whole = own.filter(({ complete }) => complete).map((pass) => pass.started_at);
@@ -60,7 +67,16 @@ export async function rows(night: WorldNight): Promise<MartRow[]> {
       [stream, 'rejected', rejected, 'records', false],
       ...(records === 0
         ? []
-        : [[stream, 'reject_share', rejected / records, 'share, 0 to 1', rejected > records / 100] as const]),
+        : [
+            [stream, 'reject_share', rejected / records, 'share, 0 to 1', rejected > records / 100] as const,
+            [
+              stream,
+              'rejected_value_share',
+              lacking / records,
+              'share, 0 to 1',
+              lacking > records / 100,
+            ] as const,
+          ]),
       [stream, 'drifted_members', drifted, 'members', false],
       [stream, 'incomplete_passes', incomplete, 'passes', incomplete > 0],
     ];
