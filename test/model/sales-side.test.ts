@@ -156,7 +156,12 @@ describe('time_to_sale', () => {
     const created = (lot_id: number, created_at: string, vehicle_id: number, rest: Given): Given =>
       lot({ lot_id, vehicle_id, created_at, final_bid: 900, ...rest });
     const ids = [11, 12, 13, 14, 15];
-    const lots = ids.flatMap((id) => [
+    // Vehicles that stand on one source alone show since when it is observed.
+    const alone = [
+      created(901, '2026-01-01', 901, { sale_date: null }),
+      created(902, '2026-01-01', 902, { sale_date: null, domain_id: 1, domain_name: 'iaai_com' }),
+    ];
+    const cars = ids.flatMap((id) => [
       // Sold before, half a year ago, and now over a sale that did not hold.
       created(id, '2026-01-01', id, { sale_date: '2026-02-01T15:00:00Z', status_id: SOLD }),
       created(id + 100, '2026-07-01', id, {
@@ -164,7 +169,8 @@ describe('time_to_sale', () => {
       }),
       created(id + 200, '2026-07-21', id, { sale_date: '2026-07-31T15:00:00Z', status_id: SOLD }),
     ]);
-    const vehicles = ids.map((vehicle_id) => ({ ...base.vehicles[0], vehicle_id }));
+    const lots = [...alone, ...cars];
+    const vehicles = [...ids, 901, 902].map((vehicle_id) => ({ ...base.vehicles[0], vehicle_id }));
     const found = await askTogether(
       { lots, vehicles },
       `select domain_id, lots_sold, timed_lots, days_median, attempts_mean, timed_vehicles, vehicle_days_median,

@@ -163,6 +163,7 @@ describe('the accounts of a run', () => {
       loaded: active,
       unchanged: 0,
       rejected: 0,
+      rejectedValues: 0,
     };
     expect(result.balance.streams).toContainEqual(cars);
     const lake = await stage.lake();
