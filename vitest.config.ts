@@ -2,7 +2,7 @@ import { configDefaults, defineConfig } from 'vitest/config';
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
 
 /** Suites that take long and in one piece; begun last, they would keep one core waiting for them. */
-const FIRST = /(model|faults|incremental|care)\.test\.ts$/;
+const FIRST = /(model|unchanged|incremental|nights)\.test\.ts$/;
 
 class LongFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
@@ -16,8 +16,11 @@ class LongFirst extends BaseSequencer {
 const MOCKING = ['test/extract/{rate-limit,moving-list}.test.ts', 'test/pipelines/learned-contract.test.ts'];
 
 /** Run with `npm run test:soak`. */
-const SLOW =
-  'test/pipelines/{disk-full,week,rate,readers,kill,kill-matrix,interrupt,inventory,held-runs,lookups,sources,reference}.test.ts';
+export const SLOW: readonly string[] = [
+  'test/pipelines/{disk-full,faults,held-runs,interrupt,inventory,kill,kill-matrix,lookups,model-found,rate,readers}.test.ts',
+  'test/pipelines/{recovery,reference,sources,survivors,week}.test.ts',
+  'test/cli/care.test.ts',
+];
 
 /** Suites of what queries and exports print and write, which run again in other time zones than UTC. */
 const SHARING = ['test/share/{export,instants}.test.ts', 'test/cli/instants.test.ts'];
@@ -27,7 +30,7 @@ const ZONES = ['Asia/Kolkata', 'America/New_York'];
 // biome-ignore lint/style/noDefaultExport: vitest reads the default export
 export default defineConfig({
   test: {
-    testTimeout: 30_000,
+    testTimeout: 60_000,
     hookTimeout: 60_000,
     // Two cores; a third suite runs while others wait for a clock or a server.
     maxWorkers: 3,
@@ -38,7 +41,7 @@ export default defineConfig({
         test: {
           name: 'shared',
           include: ['test/**/*.test.ts'],
-          exclude: [...configDefaults.exclude, SLOW, ...MOCKING],
+          exclude: [...configDefaults.exclude, ...SLOW, ...MOCKING],
           isolate: false,
         },
       },
