@@ -1,6 +1,6 @@
 import type { DuckDBConnection } from '@duckdb/node-api';
 import type { Column } from '../../lake/schema.js';
-import { identifier, row } from '../../lake/session.js';
+import { identifier, row, rows } from '../../lake/session.js';
 import { clip, printable } from '../printable.js';
 
 /** What a snapshot says of a column. */
@@ -29,8 +29,9 @@ const LONGEST = 48;
 const HIDDEN: ReadonlySet<string> = new Set(['rejects.raw']);
 
 /**
- * Counts the nulls of every column and takes examples, in one scan of the table. The examples come from rows that a hash
- * of the key picks, the same ones every time; a column that is null in all of them shows its least value.
+ * Counts the nulls of every column and takes examples. The examples come from rows that a hash of the key picks, the same
+ * ones every time; a column that is null in all of them shows its least value. Each is a scan of its own, since one over
+ * all of it held too much of a wide table in memory.
  * @param connection has the table by its name
  */
 export async function columnFacts(
@@ -42,25 +43,36 @@ export async function columnFacts(
   if (table.rows === 0 || columns.length === 0) return new Map();
   const picked = `hash(${table.key.map(identifier).join(', ')}) % ${Math.ceil(table.rows / SAMPLE)} = 0`;
   const values = shown.map(({ name, type }) => textOf(identifier(name), type)).join(', ');
-  // FILTER alone would turn every row into text: 8.8 s for a million lots instead of 1.0.
-  const found = await row(
-    connection,
-    `select
-      [${columns.map(({ name }) => `count(${identifier(name)})`).join(', ')}] as counts,
-      [${shown.map(({ name, type }) => textOf(`min(${identifier(name)})`, type)).join(', ')}] as least,
-      list(case when ${picked} then [${values}] end) filter (where ${picked}) as picked
-     from ${identifier(table.name)}`,
+  const name = identifier(table.name);
+  const nulls = columns.map((column) => `count(${identifier(column.name)})`).join(', ');
+  const counts = listOf((await row(connection, `select [${nulls}] as counts from ${name}`)).counts).map(
+    Number,
   );
-  const counts = listOf(found.counts).map(Number);
-  const least = listOf(found.least);
-  const sample = listOf(found.picked).map(listOf);
+  const found = await rows(connection, `select [${values}] as picked from ${name} where ${picked}`);
+  const sample = found.map((each) => listOf(each.picked));
+  const samples = new Map(shown.map(({ name }, at) => [name, sample.map((row) => row[at])]));
+  const isRare = ({ name }: Column): boolean =>
+    (counts[columns.findIndex((column) => column.name === name)] ?? 0) > 0 &&
+    (samples.get(name) ?? []).every((value) => value === null);
+  const least = await leastValues(connection, table.name, shown.filter(isRare));
   return new Map(
     columns.map((column, place) => {
-      const at = shown.indexOf(column);
-      const examples = at < 0 ? [] : examplesOf([...sample.map((values) => values[at]), least[at]]);
+      const examples = examplesOf(least.get(column.name) ?? samples.get(column.name) ?? []);
       return [column.name, { nullRate: 1 - (counts[place] ?? 0) / table.rows, examples }];
     }),
   );
+}
+
+/** The least value of each of some columns, by name: what the sample did not show. */
+async function leastValues(
+  connection: DuckDBConnection,
+  table: string,
+  columns: readonly Column[],
+): Promise<ReadonlyMap<string, readonly unknown[]>> {
+  if (columns.length === 0) return new Map();
+  const values = columns.map(({ name, type }) => textOf(`min(${identifier(name)})`, type));
+  const found = await row(connection, `select [${values.join(', ')}] as least from ${identifier(table)}`);
+  return new Map(columns.map(({ name }, at) => [name, [listOf(found.least)[at]]]));
 }
 
 /** A value as text, cut to what is shown; a third is no sixteen digits. */

@@ -2,6 +2,7 @@ import { copyFileSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Config } from '../../config/config.js';
 import { packageRoot } from '../../config/package-root.js';
+import { outOfMemoryError } from '../../lake/out-of-memory.js';
 import { interruptOn } from '../../lake/session.js';
 import { openLake } from '../open-lake.js';
 import type { Html } from './html.js';
@@ -42,6 +43,8 @@ export async function writeSite(config: Config, folder: string, signal?: AbortSi
     });
     const index = join(folder, 'index.html');
     return { index, pages: site.catalog.length + 1, snapshot_id: lake.manifest.snapshot_id };
+  } catch (error) {
+    throw outOfMemoryError(error, config.memory) ?? error;
   } finally {
     endInterrupts();
     lake.close();
