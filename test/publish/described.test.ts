@@ -15,7 +15,9 @@ const folder = temporaryFolder();
 const current = join(folder.path, 'lake', 'current');
 /** Two marts are enough to see what is said of marts. */
 const modelling = {
-  models: readModels().filter(({ name }) => ['duplicate_lots', 'data_health'].includes(name)),
+  models: readModels().filter(({ name }) =>
+    ['currency_rules', 'currencies', 'duplicate_lots', 'data_health'].includes(name),
+  ),
   checks: [],
 };
 const snapshots: string[] = [];

@@ -168,7 +168,10 @@ function currentOf(delivered: readonly Receipt[]): readonly Vehicle[] {
   );
   return last.map(({ vehicle }) => ({
     ...vehicle,
-    lots: vehicle.lots?.filter((lot) => ownerOf.get(lot.id) === vehicle.id) ?? null,
+    lots:
+      vehicle.lots
+        ?.map((lot, i) => ({ ...lot, position: i + 1 }))
+        .filter((lot) => ownerOf.get(lot.id) === vehicle.id) ?? null,
   }));
 }
 

@@ -105,13 +105,13 @@ function reportKey({ vehicle_ref, report_id }: Report): { readonly text: string;
 }
 
 /** What the columns of a lot hold. */
-export function lotContent(vehicle: Vehicle, lot: Lot, position: number): Values {
+export function lotContent(vehicle: Vehicle, lot: Lot): Values {
   return {
     lot_id: lot.id,
     vehicle_id: vehicle.id,
     domain_id: lot.domain.id,
     lot: lot.lot,
-    position,
+    position: lot.position,
     status_id: lot.status.id,
     bid: lot.bid,
     buy_now: lot.buy_now ?? null,

@@ -67,8 +67,8 @@ export function lotsAfter(
     named.set(lot_id, later(iso(archived_at) ?? '', named.get(lot_id)));
   const fresh: Fresh = new Map();
   for (const vehicle of current) {
-    for (const [i, lot] of (vehicle.lots ?? []).entries()) {
-      const content = lotContent(vehicle, lot, i + 1);
+    for (const lot of vehicle.lots ?? []) {
+      const content = lotContent(vehicle, lot);
       const old = known.tables.lots.get(String(lot.id));
       fresh.set(String(lot.id), { content, state: deliveredState(lot, old, named.get(lot.id), evidence) });
     }

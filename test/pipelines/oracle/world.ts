@@ -30,6 +30,8 @@ export interface Lot {
   archived_at?: string | null;
   prices?: Price[] | null;
   images?: { id: number; small: string[] } | null;
+  /** Place in the list of its vehicle; noted by the model alone. */
+  position?: number;
 }
 
 /** A report of a listing of source 12. */
