@@ -2,7 +2,7 @@ import { configDefaults, defineConfig } from 'vitest/config';
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
 
 /** Suites that take long and in one piece; begun last, they would keep one core waiting for them. */
-const FIRST = /(model|unchanged|incremental|nights)\.test\.ts$/;
+const FIRST = /(model|incremental|nights|quarantine)\.test\.ts$/;
 
 class LongFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
@@ -18,7 +18,7 @@ const MOCKING = ['test/extract/{rate-limit,moving-list}.test.ts', 'test/pipeline
 /** Run with `npm run test:soak`. */
 export const SLOW: readonly string[] = [
   'test/pipelines/{disk-full,faults,held-runs,interrupt,inventory,kill,kill-matrix,lookups,model-found,rate,readers}.test.ts',
-  'test/pipelines/{recovery,reference,sources,survivors,week}.test.ts',
+  'test/pipelines/{recovery,reference,sources,survivors,unchanged,week}.test.ts',
   'test/cli/care.test.ts',
 ];
 
