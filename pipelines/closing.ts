@@ -17,7 +17,8 @@ const MOST_ASKED = 3;
 
 /**
  * Asks for vehicles that left the feed without a price that is trusted, newest first, within a budget of requests, while
- * the service still keeps them. A sale after which the vehicle was offered again is known and not asked for. What came of each is recorded, so that none is asked for ever.
+ * the service still keeps them. A sale after which the vehicle was offered again needs no question. What came of each is
+ * recorded, so that none is asked for ever.
  */
 export function closing(options: JobOptions): Promise<RunResult> {
   return runJob('closing', options, async (job) => {

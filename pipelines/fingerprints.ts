@@ -43,9 +43,9 @@ function codeOf(job: Job): string {
 
 /**
  * Writes the fingerprints of the records that a new state was made from: those of the last one, but of vehicles that
- * this run loaded or changed otherwise, and those that it loaded. A vehicle with a lot that the archive feed ended is
- * left out, since the feed may list it again as it was, and so is one that came otherwise first and then as it was, and
- * one with a lot that another vehicle listed or has now: which of them has it next time shows when both are read.
+ * this run loaded or changed otherwise, and those that it loaded. Some vehicles are left out, so that they are read again:
+ * one with a lot that the archive feed ended, since the feed may list it again as it was; one that came otherwise first
+ * and then as it was; and one with a lot that another vehicle listed or has now, since the last of both decides.
  * @param isCarried whether rows of a published snapshot were carried over: then every vehicle with a lot that was
  *   archived otherwise than by its own record is left out
  */

@@ -29,9 +29,9 @@ interface Carried {
 }
 
 /**
- * Adds to a rebuilt state what only the published snapshot knows: rows whose passes landing no longer holds, the
- * state and history of rows that both have with the same content, older changes of lots, and rejects of passes that are gone. Tables
- * without such a row stay as they are. Own rows of passes that were replayed are the replayed ones.
+ * Adds to a rebuilt state what only the published snapshot knows: rows whose passes landing no longer holds, the state and
+ * history of rows that both have with the same content, older changes of lots, and rejects of passes that are gone. A
+ * table without such a row stays as it is. Own rows of passes that were replayed are the replayed ones.
  * @returns whether any table got something of the published snapshot
  */
 export async function carryOver(context: MergeContext, published: string): Promise<boolean> {
@@ -41,12 +41,13 @@ export async function carryOver(context: MergeContext, published: string): Promi
     `select pass_id, stream, epoch_us(started_at) as started from ${globRelation(context.target, 'passes', false)}`,
   );
   const use = poolOf([context.connection], context.alone);
-  const own = { ...context, base: { folder: published, manifest } };
+  const onPublished = { ...context, base: { folder: published, manifest } };
   let isCarried = false;
   for (const table of [...cutTables(context), ...carriedOwnTables(published, manifest, replayed)]) {
     const stored = manifest.tables[table.name];
     if (stored === undefined || stored.rows === 0) continue;
-    if (await use(() => carryTable(own, table, publishedRows(table, published, stored)))) isCarried = true;
+    if (await use(() => carryTable(onPublished, table, publishedRows(table, published, stored))))
+      isCarried = true;
   }
   return isCarried;
 }

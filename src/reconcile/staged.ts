@@ -53,13 +53,13 @@ export async function findRepeatedVehicles(context: MergeContext): Promise<numbe
     stage,
     'pages',
     ['_seq', 'list'],
-    [...lists].map(([seq, name]) => `${seq},${names.indexOf(name)}`),
+    [...lists].map(([seq, name]) => `${seq},${names.indexOf(name)}\n`),
   );
   const same = csvOf(
     stage,
     'unchanged',
     ['vehicle_id', '_seq'],
-    unchanged.flatMap(([seq, ids]) => ids.map((id) => `${id},${seq}`)),
+    unchanged.map(([seq, ids]) => ids.map((id) => `${id},${seq}\n`).join('')),
   );
   await connection.run(`
     create or replace temp table _receipts as
@@ -84,10 +84,10 @@ export async function findRepeatedVehicles(context: MergeContext): Promise<numbe
   return scalar(connection, `select count(*) from ${REPEATED}`);
 }
 
-/** A relation over lines of numbers. */
-function csvOf(folder: string, name: string, columns: readonly string[], lines: readonly string[]): string {
+/** A relation over numbers; `blocks` of lines, such as those of a page, so that no line is held by itself. */
+function csvOf(folder: string, name: string, columns: readonly string[], blocks: readonly string[]): string {
   const file = join(folder, `${name}.csv`);
-  writeFileSync(file, lines.map((line) => `${line}\n`).join(''));
+  writeFileSync(file, blocks.join(''));
   const types = columns.map((column) => `${column}: 'BIGINT'`).join(', ');
   return `read_csv(${literal(file)}, auto_detect = false, columns = {${types}})`;
 }

@@ -51,9 +51,9 @@ export async function columnFacts(
   const found = await rows(connection, `select [${values}] as picked from ${name} where ${picked}`);
   const sample = found.map((each) => listOf(each.picked));
   const samples = new Map(shown.map(({ name }, at) => [name, sample.map((row) => row[at])]));
-  const isRare = ({ name }: Column): boolean =>
-    (counts[columns.findIndex((column) => column.name === name)] ?? 0) > 0 &&
-    (samples.get(name) ?? []).every((value) => value === null);
+  const isRare = (column: Column): boolean =>
+    (counts[columns.indexOf(column)] ?? 0) > 0 &&
+    (samples.get(column.name) ?? []).every((value) => value === null);
   const least = await leastValues(connection, table.name, shown.filter(isRare));
   return new Map(
     columns.map((column, place) => {
