@@ -1,22 +1,11 @@
+import { reportKeys } from '../../service/contract/report-keys.js';
 import { DAY, zoned } from '../world/instants.js';
 import type { Past } from '../world/past.js';
 import { chance, type Rng } from '../world/random.js';
 import { historyEvents } from './history-events.js';
 import { listingSnapshot, type ReportPlace, reportHead, snapshot } from './report-head.js';
 
-const checkTypes = [
-  'accident_history',
-  'total_loss_history',
-  'flood_total_loss_history',
-  'flood_partial_loss_history',
-  'theft_history',
-  'lien_history',
-  'business_use_history',
-  'rental_use_history',
-  'government_use_history',
-  'insurance_gap_history',
-  'odometer_rollback',
-] as const;
+type CheckType = (typeof reportKeys.check_type)[number];
 
 /** A vehicle-history report of a listing (reports.md); every child array is filled for some reports. */
 export function historyReport(rng: Rng, report: ReportPlace, past: Past): object {
@@ -31,7 +20,9 @@ export function historyReport(rng: Rng, report: ReportPlace, past: Past): object
       section_keys: ['ownership', 'insurance', ...(chance(rng, 0.5) ? ['maintenance'] : [])],
     },
     summary: summary(report, past),
-    checks: checkTypes.filter(() => chance(rng, 0.75)).map((type, place) => check(type, place, past)),
+    checks: reportKeys.check_type
+      .filter(() => chance(rng, 0.75))
+      .map((type, place) => check(type, place, past)),
     events: historyEvents(rng, past, report.zone),
     media: chance(rng, 0.25) ? [attachment(report, 'media-1', 'photo', 'jpg')] : [],
     files: chance(rng, 0.35) ? [attachment(report, 'file-1', 'report_document', 'pdf')] : [],
@@ -73,7 +64,7 @@ function summary(report: ReportPlace, past: Past) {
   };
 }
 
-function found(type: (typeof checkTypes)[number], past: Past): number {
+function found(type: CheckType, past: Past): number {
   if (type === 'accident_history') return past.claims.length;
   if (type === 'total_loss_history') return past.totalLostAt === null ? 0 : 1;
   if (type === 'flood_total_loss_history') return past.flooded ? 1 : 0;
@@ -82,7 +73,7 @@ function found(type: (typeof checkTypes)[number], past: Past): number {
   return type === 'insurance_gap_history' && past.uninsured !== null ? 1 : 0;
 }
 
-function check(type: (typeof checkTypes)[number], place: number, past: Past): object {
+function check(type: CheckType, place: number, past: Past): object {
   const count = found(type, past);
   const open = type === 'lien_history' || type === 'odometer_rollback';
   const result = open
