@@ -156,7 +156,7 @@ in_order as (
     from settling
     window lot_entries as (
         partition by lot_id
-        order by sale_day, is_settled, precedence desc, sale_date, price_id nulls first
+        order by sale_day, is_settled, precedence desc, sale_date, try_cast(price_id as bigint) nulls first, price_id nulls first
     )
 ),
 speaking as (

@@ -87,8 +87,9 @@ async function copyTable(
   if (ids.length === 0 || isEmpty)
     return cpSync(join(snapshot, name), join(target, name), { recursive: true });
   const moved = ids.map((id) => {
-    const attempt = id === 'price_id' ? ` + a.n * ${STEP * 1000}` : '';
-    return `${identifier(id)} + c.n * ${STEP}${attempt} as ${identifier(id)}`;
+    return id === 'price_id'
+      ? `cast(cast(price_id as bigint) + c.n * ${STEP} + a.n * ${STEP * 1000} as varchar) as price_id`
+      : `${identifier(id)} + c.n * ${STEP} as ${identifier(id)}`;
   });
   if (name === 'prices') moved.push(`sale_date - a.n * interval ${EARLIER} days as sale_date`);
   const partition = partitioned ? ', partition_by (domain_id, month)' : '';

@@ -86,6 +86,8 @@ describe('a value that the specification gives no type', () => {
       Object.assign(car.lots[0], {
         airbags: value,
         images,
+        damage: { main: { id: value, name: 'Hail' }, second: null },
+        prices: [{ id: value, lot_id: car.lots[0].id }],
         selling_branch: i % 2 === 0 ? value : { id: 1, number: value },
       });
       car.vehicle_history_reports = [
@@ -109,6 +111,8 @@ describe('a value that the specification gives no type', () => {
       const airbags =
         value === 7 ? { airbags_id: 7 } : i === 5 ? { extra: '{"airbags.of":"b"}' } : { airbags_name: text };
       expect(await query('lots', `where lot_id = ${lotId}`)).toMatchObject([{ ...branch, ...airbags }]);
+      expect(await query('lots', `where lot_id = ${lotId}`)).toMatchObject([{ damage_main_id: text }]);
+      expect(await query('prices', `where lot_id = ${lotId}`)).toMatchObject([{ price_id: text }]);
       expect(await query('history_reports', `where report_id = 'r${i}'`)).toMatchObject([
         { source_mapper_version: text },
       ]);
@@ -124,10 +128,10 @@ describe('a value that the specification gives no type', () => {
     one.lot_id = 424242;
     const { query, close } = await runOver(cars);
     expect(
-      await query('prices', `where price_id in (${one.id}, ${other.id}) order by stated_lot_id`),
+      await query('prices', `where price_id in ('${one.id}', '${other.id}') order by stated_lot_id`),
     ).toMatchObject([
-      { price_id: one.id, lot_id: lots[0].id, stated_lot_id: 424242 },
-      { price_id: other.id, lot_id: lots[1].id, stated_lot_id: null },
+      { price_id: String(one.id), lot_id: lots[0].id, stated_lot_id: 424242 },
+      { price_id: String(other.id), lot_id: lots[1].id, stated_lot_id: null },
     ]);
     close();
   });
@@ -183,7 +187,7 @@ describe('a member that the contract does not know', () => {
       'location.region': 'west',
     });
     expect(await extra('lots', `where lot_id = ${cars[9].lots[0].id}`)).toEqual({ 'seller.rating': 5 });
-    expect(await extra('prices', `where price_id = ${price.id}`)).toEqual({ currency: 'usd' });
+    expect(await extra('prices', `where price_id = '${price.id}'`)).toEqual({ currency: 'usd' });
     const others = await query('vehicles', `where extra is not null and vehicle_id <> ${cars[0].id}`);
     expect(others).toEqual([]);
     close();

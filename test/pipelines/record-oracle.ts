@@ -54,7 +54,8 @@ function expectLot(found: Expectation[], lot: Obj, vehicleId: Json): void {
   flat(found, 'lots', key, lot, '', path, 'lot', (name, value, at) => {
     if (name === 'prices') {
       for (const [i, price] of (isArray(value) ? value : []).entries()) {
-        if (isObject(price)) flat(found, 'prices', { price_id: price.id }, price, '', `${at}[${i}]`, 'price');
+        if (isObject(price))
+          flat(found, 'prices', { price_id: String(price.id) }, price, '', `${at}[${i}]`, 'price');
       }
       return true;
     }

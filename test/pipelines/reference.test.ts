@@ -87,7 +87,7 @@ async function expectedTables(
       generations_qty,
     })),
     generations: generations.map(({ id, ...rest }) => ({ generation_id: id, ...rest })),
-    damages: damages.map(({ id, name, code = null }) => ({ damage_id: id, name, code })),
+    damages: damages.map(({ id, name, code = null }) => ({ damage_id: String(id), name, code })),
     titles: titles.map(({ id, name, code = null }) => ({ title_id: id, name, code })),
     states: states.map(({ country, id, name, code, state_code }) => ({
       country,

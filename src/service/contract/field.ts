@@ -85,13 +85,6 @@ export const id = (description: string, facts: FieldFacts = {}) =>
     wire: wire(Kind.integer | Kind.integerText, 'BIGINT', 'number', { required: true }),
   });
 
-/** A key that is text and must be there. VARCHAR. */
-export const textId = (description: string) =>
-  described(z.union([z.string(), z.int()]), {
-    description,
-    wire: wire(Kind.text | Kind.integer, 'VARCHAR', 'none', { required: true }),
-  });
-
 /** A whole number, or its digits as text; null or missing is null. BIGINT. */
 export const integer = (description: string, facts: FieldFacts = {}) =>
   described(z.union([z.int(), integerText]).nullish(), {
@@ -100,10 +93,10 @@ export const integer = (description: string, facts: FieldFacts = {}) =>
     wire: wire(Kind.null | Kind.integer | Kind.integerText, 'BIGINT', 'number'),
   });
 
-/** Every kind that `number` takes but null. */
 /** Unit of amounts for which the service names no currency (service.md); `currencies` holds what lotlake assumes. */
 export const AMOUNT = 'currency not stated, see currencies';
 
+/** Every kind that `number` takes but null. */
 export const NUMBER_KINDS = Kind.integer | Kind.longInteger | Kind.real | Kind.integerText | Kind.realText;
 
 /** A number, or its digits as text; null or missing is null. DOUBLE. */
@@ -139,6 +132,13 @@ export const anyValue = z
 /** Any JSON value, where service.md gives no type: a text as it is, anything else as its JSON. VARCHAR. */
 export const anyText = (description: string) =>
   described(anyValue.optional(), { description, wire: wire(ANY_KINDS, 'VARCHAR') });
+
+/** A key of any form that must be there: a text as it is, anything else as its JSON. VARCHAR. */
+export const textId = (description: string) =>
+  described(
+    anyValue.refine((value) => value !== undefined && value !== null, 'no key'),
+    { description, wire: wire(ANY_KINDS & ~Kind.null, 'VARCHAR', 'none', { required: true }) },
+  );
 
 /** A value of any form; one that is an object has known members. JSON, normalised by sql/flatten. */
 export const anyForm = (description: string, object: z.ZodObject) =>

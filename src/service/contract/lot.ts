@@ -15,13 +15,14 @@ import {
   named,
   number,
   text,
+  textId,
   texts,
   timestamp,
 } from './field.js';
 
 /** One entry of `lots[].prices`: an auction attempt of the lot, present only with `prices_history=1`. */
 export const priceSchema = z.looseObject({
-  id: id('Id of the price entry.'),
+  id: textId('Id of the price entry.'),
   lot_id: integer('Lot the entry belongs to.'),
   bid: number('Highest bid of the attempt.', { unit: AMOUNT }),
   final_bid_updated_at: timestamp('When the service updated the result; not the moment of the hammer.'),
@@ -61,6 +62,12 @@ const titleSchema = (what: string) =>
   group(`The ${what}.`, {
     id: integer(`Id of the ${what}.`),
     code: text(`Code of the ${what}.`),
+    name: text(`Name of the ${what}.`),
+  });
+
+const damage = (what: string) =>
+  group(`The ${what}.`, {
+    id: anyText(`Id of the ${what}, as in damages.damage_id.`),
     name: text(`Name of the ${what}.`),
   });
 
@@ -140,7 +147,7 @@ export const lotSchema = z.looseObject({
   title: titleSchema('title document'),
   detailed_title: titleSchema('detailed title document'),
   note: text('Free note of the source.'),
-  damage: group('Damage of the vehicle.', { main: named('main damage'), second: named('second damage') }),
+  damage: group('Damage of the vehicle.', { main: damage('main damage'), second: damage('second damage') }),
   keys_available: flag('Whether keys are there.'),
   airbags: anyForm('State of the airbags: an object, or any other value.', airbagsObject),
   condition: named('condition', { values: 'condition' }),

@@ -43,7 +43,7 @@ const reference = (what: string) =>
   });
 
 /** A row of `/usa/damages`; ids from about 100 on are codes that no person entered. */
-export const damageSchema = reference('damage');
+export const damageSchema = z.looseObject({ ...reference('damage').shape, id: textId('Id of the damage.') });
 
 /** A row of `/usa/titles`. */
 export const titleRecordSchema = reference('title document');

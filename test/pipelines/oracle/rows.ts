@@ -89,7 +89,7 @@ function putLot(
   if (lot.prices) children.prices.owners.add(lot.id);
   for (const [i, price] of (lot.prices ?? []).entries())
     put('prices', String(price.id), {
-      price_id: price.id,
+      price_id: String(price.id),
       ...parent,
       position: i + 1,
       bid: price.bid,

@@ -48,7 +48,7 @@ export function rows(night: WorldNight): MartRow[] {
       model_name: model.get(vehicle.model?.id) ?? null,
       generation_id: vehicle.generation?.id ?? null,
       year: vehicle.year ?? null,
-      price_id: attempt.priceId,
+      price_id: attempt.priceId === null ? null : String(attempt.priceId),
       evidence: attempt.priceId !== null ? 'history' : isArchives(lot, word.get(lot.id)) ? 'archive' : 'lot',
       status_id: attempt.status,
       sale_date: attempt.saleDate,
