@@ -101,11 +101,11 @@ entries as (
     from source_prices
     inner join source_lots on source_lots.lot_id = source_prices.lot_id
     union all
-    select lot_id, 2, cast(null as bigint), status_id, sale_date, final_bid, buy_now, final_bid_updated_at, observed_at
+    select lot_id, 2, cast(null as varchar), status_id, sale_date, final_bid, buy_now, final_bid_updated_at, observed_at
     from own_words
     where sale_date is not null
     union all
-    select lot_id, 3, cast(null as bigint), status_id, sale_date, final_bid, buy_now, final_bid_updated_at, observed_at
+    select lot_id, 3, cast(null as varchar), status_id, sale_date, final_bid, buy_now, final_bid_updated_at, observed_at
     from last_words
     where sale_date is not null
 ),

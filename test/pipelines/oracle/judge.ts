@@ -4,6 +4,7 @@ import type { RunResult } from '../../../pipelines/finish.js';
 import { type Evidence, type Knowledge, learn, MODELLED } from './knowledge.js';
 import { expectKnowledge, readKnowledge } from './lake.js';
 import { countsOf, publish, type Walk } from './passes.js';
+import { expectSales } from './sales.js';
 import type { Ended, Stage } from './stage.js';
 import type { Lot, Vehicle } from './world.js';
 /** Draws the conclusions of a run that published; false where it should be held. */
@@ -42,8 +43,10 @@ function noteChanges({ note }: Stage, before: Knowledge, after: Knowledge): void
 }
 
 /** Expects the lake to be what the model says. */
-export async function compare({ known, isPublished, duck, output }: Stage): Promise<void> {
-  if (isPublished) expectKnowledge(await readKnowledge(duck, output), known);
+export async function compare(stage: Stage): Promise<void> {
+  if (!stage.isPublished) return;
+  expectKnowledge(await readKnowledge(stage.duck, stage.output), stage.known);
+  await expectSales(stage);
 }
 
 /** Expects the accounts of a run to agree with what was answered and with what is known. */

@@ -22,13 +22,21 @@ const COLUMNS: Readonly<Record<Modelled, readonly [key: string[], content: strin
     ],
     ARCHIVED,
   ],
-  prices: [['price_id'], ['lot_id', 'vehicle_id', 'domain_id', 'position', 'bid', 'sale_date'], GONE],
+  prices: [
+    ['price_id'],
+    ['lot_id', 'vehicle_id', 'domain_id', 'position', 'status_id', 'bid', 'sale_date'],
+    GONE,
+  ],
   lot_images: [['lot_id'], ['vehicle_id', 'domain_id', 'images_id', 'small'], []],
   listings: [['vehicle_id', 'position'], ['has_history_reports'], GONE],
   inspections: [REPORT, ['vehicle_id', 'position', 'language'], GONE],
   checked_items: [[...REPORT, 'position'], ['vehicle_id', 'part_key'], GONE],
   history_reports: [REPORT, ['vehicle_id', 'position', 'language'], GONE],
-  archived_lots: [['lot_id', 'archived_at'], ['vehicle_id', 'domain_id', 'bid'], []],
+  archived_lots: [
+    ['lot_id', 'archived_at'],
+    ['vehicle_id', 'domain_id', 'bid', 'status_id', 'sale_date', 'final_bid'],
+    [],
+  ],
 };
 
 const CHANGE = ['lot_id', 'vehicle_id', 'domain_id', 'field', 'old_value', 'new_value', 'seen_at'];

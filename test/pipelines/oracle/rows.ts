@@ -92,6 +92,7 @@ function putLot(
       price_id: String(price.id),
       ...parent,
       position: i + 1,
+      status_id: price.status.id,
       bid: price.bid,
       sale_date: iso(price.sale_date),
     });
@@ -131,10 +132,13 @@ export function lotContent(vehicle: Vehicle, lot: Lot): Values {
 /** Rows of the archive feed: one for each time that a lot was archived. */
 export function archiveRows(archive: readonly Archiving[]): Fresh {
   return new Map(
-    archive.map(({ lot_id, archived_at, car_id, domain, bid }) => [
+    archive.map(({ lot_id, archived_at, car_id, domain, bid, status, sale_date, final_bid }) => [
       `${lot_id} ${iso(archived_at)}`,
       {
-        content: { lot_id, archived_at: iso(archived_at), vehicle_id: car_id, domain_id: domain.id, bid },
+        content: {
+          ...{ lot_id, archived_at: iso(archived_at), vehicle_id: car_id, domain_id: domain.id, bid },
+          ...{ status_id: status.id, sale_date: iso(sale_date), final_bid },
+        },
         state: {},
       },
     ]),

@@ -2,9 +2,10 @@
 import type { RunResult } from '../../../pipelines/finish.js';
 import type { JobOptions } from '../../../pipelines/job.js';
 import { LotlakeError, type Outcome } from '../../../src/config/lotlake-error.js';
-import { bareDuckDb, configFor, silentReporter, temporaryFolder, WITHOUT_MARTS } from '../support.js';
+import { bareDuckDb, configFor, silentReporter, temporaryFolder } from '../support.js';
 import { type Knowledge, NOTHING } from './knowledge.js';
 import type { Ledger } from './passes.js';
+import { SALES_ALONE } from './sales.js';
 import { type Answer, type Disturbance, type Service, startService } from './service.js';
 import type { Move, Step, Story, Trouble } from './story.js';
 import { createWorld, happen, type World } from './world.js';
@@ -95,7 +96,7 @@ export function jobOf(stage: Stage, { trouble, sources, guard, allowShrink, conc
     concurrency: trouble.kind === 'none' || trouble.kind === 'drift' ? inFlight[trouble.kind] : 1,
     ...(sources === null ? {} : { sources: [...sources] }),
   });
-  return { ...WITHOUT_MARTS, config, reporter: silentReporter(), now: () => new Date(now) };
+  return { ...SALES_ALONE, config, reporter: silentReporter(), now: () => new Date(now) };
 }
 
 /** Begins the log of a run in which the service behaves as the step says. */

@@ -58,6 +58,8 @@ const OFTEN = [
   'move-lot',
   'share-lot',
   'archived',
+  'sell',
+  'sell',
   'price',
   'price',
 ] as const;

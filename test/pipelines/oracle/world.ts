@@ -3,6 +3,7 @@
 /** One auction attempt of a lot. */
 export interface Price {
   readonly id: number;
+  readonly status: { readonly id: number };
   readonly bid: number;
   readonly sale_date: string;
 }
@@ -61,6 +62,9 @@ export interface Archiving {
   readonly archived_at: string;
   readonly domain: { readonly id: number };
   readonly bid: number | null;
+  readonly status: { readonly id: number };
+  readonly sale_date: string | null;
+  readonly final_bid: number | null;
 }
 
 /** A vehicle, when it last changed, and whether its record, or some of its values, cannot be read at present. */
@@ -100,6 +104,7 @@ export const HAPPENINGS = [
   'name-lot',
   'back',
   'archived',
+  'sell',
   'break',
   'spoil',
   'withhold-lots',
@@ -225,6 +230,7 @@ function newLot(world: World, value: number, now: number): Lot {
 function newPrice(world: World, value: number): Price {
   return {
     id: world.next(),
+    status: { id: value % 3 === 0 ? 6 : 7 },
     bid: 50 + (value % 40),
     sale_date: value % 2 === 0 ? '2026-10-20T15:00:00Z' : '2026-11-10T15:00:00Z',
   };
@@ -253,6 +259,9 @@ const archiving = (lot: Lot, vehicle: Vehicle, now: number): Archiving => ({
   archived_at: iso(now),
   domain: lot.domain,
   bid: lot.bid,
+  status: lot.status,
+  sale_date: lot.sale_date ?? null,
+  final_bid: lot.final_bid ?? null,
 });
 
 function comeBack({ feed, left }: World, who: number, now: number): void {
@@ -289,12 +298,22 @@ function happenToLot(world: World, entry: Entry, { what, which, value }: Happeni
   else if (what === 'images')
     lot.images = value % 4 === 3 ? null : { id: value, small: [`https://images.example/${value}.jpg`] };
   else if (what === 'archived') markArchived(lot, value, now);
+  else if (what === 'sell') sell(world, vehicle, lot, value, now);
   else if (what === 'share-lot') share(pick([...world.feed.values()], value) ?? entry, lot, now);
   else {
     vehicle.lots = (vehicle.lots ?? []).filter((other) => other !== lot);
     if (what === 'name-lot') world.archive.push(archiving(lot, vehicle, now));
     if (what === 'move-lot') moveTo(pick([...world.feed.values()], value) ?? entry, lot, now);
   }
+}
+
+/** The lot is sold, as the archive feed may confirm; its vehicle may be offered again before long. */
+function sell(world: World, vehicle: Vehicle, lot: Lot, value: number, now: number): void {
+  const [status, final_bid] = [{ id: 6 }, 1000 + value];
+  Object.assign(lot, { status, final_bid, sale_date: iso(now - (value % 4) * 7 * 3_600_000) });
+  if (value % 7 === 0) lot.buy_now = final_bid;
+  if (value % 3 === 0) world.archive.push(archiving(lot, vehicle, now));
+  if (value % 5 < 2) vehicle.lots = [...(vehicle.lots ?? []), newLot(world, value, now)];
 }
 
 /** Another vehicle lists the lot as well. */

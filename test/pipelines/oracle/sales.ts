@@ -1,0 +1,79 @@
+/** Compares which sales a lake trusts with what follows from all that its model knows. */
+import { join } from 'node:path';
+import { expect } from 'vitest';
+import { readModels } from '../../../src/model/model-files.js';
+import {
+  attemptsOf,
+  type OracleArchiving,
+  type OracleLot,
+  type OraclePrice,
+} from '../../model/oracle-attempts.js';
+import type { Modelled, Values } from './knowledge.js';
+import type { Stage } from './stage.js';
+
+const MARTS = ['sales', 'observed_spans', 'currencies', 'currency_rules'];
+
+/** The mart of sales and what it reads, without checks. */
+export const SALES_ALONE = {
+  modelling: { models: readModels().filter(({ name }) => MARTS.includes(name)), checks: [] },
+};
+
+const number = (value: unknown): number | null =>
+  value === null || value === undefined ? null : Number(value);
+const time = (value: unknown): number | null => (typeof value === 'string' ? Date.parse(value) : null);
+
+/** Expects the mart of sales to have every attempt of the lots that are known, each with its reason and price. */
+export async function expectSales({ known, duck, output, note }: Stage): Promise<void> {
+  const of = (table: string): string => `'${join(output, 'lake', 'current', table, '*.parquet')}'`;
+  const [run] = await duck.query(`select epoch_ms(max(started_at)) as now from ${of('runs')}`);
+  const sales = await duck.query(
+    `select lot_id, attempt, trust_reason, price from ${of('sales')} order by all`,
+  );
+  const rows = (table: Modelled): Values[] =>
+    [...known.tables[table].values()].map(({ content, state }) => ({ ...content, ...state }));
+  const attempts = attemptsOf({
+    ...{ now: Number(run?.now), least: 5, relistingDays: 30, spans: [], vehicles: [] },
+    lots: rows('lots').map((lot) => lotOf(lot, known.sightings.get(`lot ${lot.lot_id}`))),
+    prices: rows('prices').map(priceOf),
+    archivings: rows('archived_lots').map(archivingOf),
+  });
+  for (const { reason } of attempts) note(`attempts: ${reason}`);
+  const expected = attempts
+    .map(({ lot, attempt, reason, price }) => ({ lot_id: lot.id, attempt, trust_reason: reason, price }))
+    .sort((a, b) => a.lot_id - b.lot_id || a.attempt - b.attempt);
+  expect(sales, 'sales').toEqual(expected);
+}
+
+function lotOf(lot: Values, seen: Values | undefined): OracleLot {
+  return {
+    ...{ id: Number(lot.lot_id), vehicle: Number(lot.vehicle_id), domain: Number(lot.domain_id) },
+    ...{ country: String(lot.location_country_iso), status: number(lot.status_id) },
+    ...{ saleDate: time(lot.sale_date), finalBid: number(lot.final_bid), finalBidAt: null },
+    ...{ buyNow: number(lot.buy_now), archived: lot.archived === true, lastSeen: time(seen?.seen_at) },
+    ...{ main: null, second: null, km: null, repair: null, before: null },
+  };
+}
+
+function priceOf(price: Values): OraclePrice {
+  return {
+    ...{ id: Number(price.price_id), lot: Number(price.lot_id), status: number(price.status_id) },
+    ...{ saleDate: time(price.sale_date), bid: number(price.bid), bidAt: null, buyNow: null },
+    gone: time(price.gone_at),
+  };
+}
+
+function archivingOf(archiving: Values): OracleArchiving {
+  return {
+    ...{
+      lot: Number(archiving.lot_id),
+      at: time(archiving.archived_at) ?? 0,
+      status: number(archiving.status_id),
+    },
+    ...{
+      saleDate: time(archiving.sale_date),
+      finalBid: number(archiving.final_bid),
+      finalBidAt: null,
+      buyNow: null,
+    },
+  };
+}
