@@ -40,10 +40,10 @@ source_rejects as (
     select run_id, stream, count(*) as rejected from rejects where table_name is null group by run_id, stream
 ),
 source_rejected_values as (
-    select run_id, table_name, column_name, count(*) as rejected
+    select run_id, stream, table_name, column_name, count(*) as rejected
     from rejects
     where table_name is not null
-    group by run_id, table_name, column_name
+    group by run_id, stream, table_name, column_name
 ),
 records_without_a_value as (
     select run_id, stream, count(*) as records
@@ -68,6 +68,23 @@ by_stream as (
             as whole_second
     from source_passes
     group by run_id, stream
+),
+rejected_values as (
+    -- a run that found none among the values of a column that once had some says so
+    select
+        by_stream.run_id,
+        columns.table_name,
+        columns.column_name,
+        sum(coalesce(source_rejected_values.rejected, 0)) as rejected
+    from by_stream
+    inner join (select distinct stream, table_name, column_name from source_rejected_values) as columns
+        on columns.stream = by_stream.stream
+    left join source_rejected_values
+        on source_rejected_values.run_id = by_stream.run_id
+        and source_rejected_values.stream = by_stream.stream
+        and source_rejected_values.table_name = columns.table_name
+        and source_rejected_values.column_name = columns.column_name
+    group by by_stream.run_id, columns.table_name, columns.column_name
 ),
 timeline as (
     select run_id, started_at, started_second from source_runs
@@ -215,7 +232,7 @@ metrics as (
     where records > 0
     union all
     select run_id, concat(table_name, '.', column_name), 'rejected_values', rejected, 'values'
-    from source_rejected_values
+    from rejected_values
     union all
     select run_id, stream, 'drifted_members', drifted_members, 'members' from stream_rows
     union all

@@ -232,6 +232,27 @@ describe('data_health', () => {
   };
   const unproven = { complete: false, reason: '9 records came where the service counts 10' };
 
+  it('tells of a column that its values are read again once a run found none that were not', async () => {
+    const reject = (position: number): Given => ({
+      ...{ run_id: 'r1', stream: 'cars', table_name: 'lots', column_name: 'bid', page: 1, position },
+    });
+    await compute('data_health', {
+      runs: [run(1), run(2), run(3, { pipeline: 'lookup' })],
+      passes: [pass(1), pass(2), pass(3, { kind: 'lookup' })],
+      rejects: [reject(0), reject(0), reject(7)],
+    });
+    expect(
+      await texts(
+        lake,
+        `select run_id, subject, value, is_current from data_health where metric = 'rejected_values' order by 1`,
+      ),
+    ).toEqual([
+      { run_id: 'r1', subject: 'lots.bid', value: 3, is_current: false },
+      { run_id: 'r2', subject: 'lots.bid', value: 0, is_current: true },
+      { run_id: 'r3', subject: 'lots.bid', value: 0, is_current: true },
+    ]);
+  });
+
   it('takes the age of cars from full passes that were complete, and of others from any', async () => {
     await compute('data_health', {
       runs: [run(1), run(2), run(3), run(4)],
