@@ -99,9 +99,12 @@ export function expectTruth({ world, known }: Stage, evidence: Evidence): void {
   const valid = [...world.feed.values()].filter(({ broken }) => !broken);
   const readable = valid.filter(({ spoiled }) => spoiled === 0);
   const listed = [...world.feed.values()].flatMap(({ vehicle }) => vehicle.lots ?? []);
-  // Of a lot that several vehicles list, the service does not say whose it is.
-  const ownerOf = (lot: Lot, vehicle: unknown): unknown =>
-    listed.filter((other) => other === lot).length === 1 ? vehicle : 'several';
+  // Of a lot that several vehicles list, the service does not say whose it is; when one of them stops, a window shows
+  // that one alone.
+  const isShared = (lot: Lot): boolean =>
+    listed.filter((other) => other === lot).length > 1 ||
+    (evidence.kind === 'window' && world.shared.has(lot.id));
+  const ownerOf = (lot: Lot, vehicle: unknown): unknown => (isShared(lot) ? 'several' : vehicle);
   const expected = readable.map(({ vehicle: { id, title, year, lots } }) => ({
     ...{ vehicle_id: id, title, year, archived: false },
     lots: (lots ?? []).map((lot) => [lot.id, ownerOf(lot, id), lot.status.id, lot.bid]),

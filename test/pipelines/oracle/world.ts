@@ -82,6 +82,8 @@ export interface World {
   /** Vehicles that left the feed and may come back. */
   readonly left: Map<number, Entry>;
   readonly archive: Archiving[];
+  /** Lots that several vehicles listed at once, at any time. */
+  readonly shared: Set<number>;
   /** Gives ids that no record has had. */
   next(): number;
 }
@@ -162,7 +164,7 @@ export function spoil(record: object, spoiled: number): object {
 /** A world with some vehicles that have been there for a while. */
 export function createWorld(size: number, mix: number, now: number): World {
   let id = 100;
-  const world: World = { feed: new Map(), left: new Map(), archive: [], next: () => id++ };
+  const world: World = { feed: new Map(), left: new Map(), archive: [], shared: new Set(), next: () => id++ };
   for (let i = 0; i < size; i++) appear(world, i * 7 + mix, now - 86_400_000);
   return world;
 }
@@ -299,7 +301,7 @@ function happenToLot(world: World, entry: Entry, { what, which, value }: Happeni
     lot.images = value % 4 === 3 ? null : { id: value, small: [`https://images.example/${value}.jpg`] };
   else if (what === 'archived') markArchived(lot, value, now);
   else if (what === 'sell') sell(world, vehicle, lot, value, now);
-  else if (what === 'share-lot') share(pick([...world.feed.values()], value) ?? entry, lot, now);
+  else if (what === 'share-lot') share(world, pick([...world.feed.values()], value) ?? entry, lot, now);
   else {
     vehicle.lots = (vehicle.lots ?? []).filter((other) => other !== lot);
     if (what === 'name-lot') world.archive.push(archiving(lot, vehicle, now));
@@ -317,8 +319,10 @@ function sell(world: World, vehicle: Vehicle, lot: Lot, value: number, now: numb
 }
 
 /** Another vehicle lists the lot as well. */
-function share(entry: Entry, lot: Lot, now: number): void {
-  if (entry.vehicle.lots?.includes(lot) !== true) moveTo(entry, lot, now);
+function share({ shared }: World, entry: Entry, lot: Lot, now: number): void {
+  if (entry.vehicle.lots?.includes(lot) === true) return;
+  shared.add(lot.id);
+  moveTo(entry, lot, now);
 }
 
 function moveTo(entry: Entry, lot: Lot, now: number): void {
