@@ -100,6 +100,8 @@ it('a feed with a thousand bad values loses these values and nothing else', asyn
     // What can be read of the feed is the feed without this member.
     const twin = places.get(`${member.position} ${member.path}`);
     delete twin?.object[member.name];
+    // When a lot was archived is what the lake concludes as well, from whether it is.
+    if (member.name === 'archived') delete twin?.object.archived_at;
     return { position: member.position, path: member.path, raw: JSON.stringify(value) };
   });
   expect(new Set(given.map(({ path }) => path.replaceAll(/\d+/g, ''))).size).toBeGreaterThanOrEqual(FIELDS);

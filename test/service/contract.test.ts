@@ -33,7 +33,7 @@ describe.each(Object.values(streams))('the contract of $name', (stream) => {
     expect(paths.length).toBe(new Set(paths).size);
     expect(nodes.find(({ path }) => path === stream.idField)).toMatchObject({
       required: true,
-      duckdb: stream.name === 'duplicates' ? 'VARCHAR' : 'BIGINT',
+      duckdb: ['duplicates', 'damages'].includes(stream.name) ? 'VARCHAR' : 'BIGINT',
     });
   });
 
