@@ -58,8 +58,13 @@ export function settleFailedRuns(layout: Layout): FailedRun[] {
   const ledger = ledgerOf(layout);
   if (unresolved.length === 0) rmSync(ledger, { force: true });
   else {
-    writeFileSync(`${ledger}.tmp`, unresolved.map((run) => `${JSON.stringify(run)}\n`).join(''));
-    renameSync(`${ledger}.tmp`, ledger);
+    try {
+      writeFileSync(`${ledger}.tmp`, unresolved.map((run) => `${JSON.stringify(run)}\n`).join(''));
+      renameSync(`${ledger}.tmp`, ledger);
+    } catch (error) {
+      rmSync(`${ledger}.tmp`, { force: true });
+      throw error;
+    }
   }
   return unresolved;
 }

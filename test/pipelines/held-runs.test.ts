@@ -79,11 +79,15 @@ describe('a run that was held', () => {
     await expect(stage.run((options) => rebuild({ ...options, modelling: failing }))).rejects.toMatchObject({
       outcome: 'held',
     });
+    // Ids of runs tell their order by the second.
+    moveTo(3);
     await stage.night();
     expect(await held()).toEqual([['MODEL_TESTS_FAILED'], ['MODEL_TESTS_FAILED']]);
     expect(await failingRuns()).toEqual(['rebuild MODEL_TESTS_FAILED']);
+    moveTo(4);
     await stage.night();
     expect(await failingRuns()).toEqual(['rebuild MODEL_TESTS_FAILED']);
+    moveTo(5);
     await stage.run(rebuild);
     expect(await failingRuns()).toEqual([]);
   }, 120_000);

@@ -116,7 +116,7 @@ async function expectedTables(
 }
 
 /** Columns that lotlake adds to every row. */
-const OWN = new Set(['extra', 'gone_at', 'first_seen_at', 'changed_at', 'run_id']);
+const OWN = new Set(['extra', 'rejected', 'gone_at', 'first_seen_at', 'changed_at', 'run_id']);
 
 const sortedText = (rows: Rows): string[] =>
   rows.map((row) => JSON.stringify(Object.entries(row).sort(([a], [b]) => (a < b ? -1 : 1)))).sort();
