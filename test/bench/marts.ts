@@ -86,11 +86,11 @@ async function copyTable(
   const isEmpty = (await scalar(connection, `select count(*) from ${source}`)) === 0;
   if (ids.length === 0 || isEmpty)
     return cpSync(join(snapshot, name), join(target, name), { recursive: true });
-  const moved = ids.map((id) => {
-    return id === 'price_id'
+  const moved = ids.map((id) =>
+    id === 'price_id'
       ? `cast(cast(price_id as bigint) + c.n * ${STEP} + a.n * ${STEP * 1000} as varchar) as price_id`
-      : `${identifier(id)} + c.n * ${STEP} as ${identifier(id)}`;
-  });
+      : `${identifier(id)} + c.n * ${STEP} as ${identifier(id)}`,
+  );
   if (name === 'prices') moved.push(`sale_date - a.n * interval ${EARLIER} days as sale_date`);
   const partition = partitioned ? ', partition_by (domain_id, month)' : '';
   mkdirSync(join(target, name));

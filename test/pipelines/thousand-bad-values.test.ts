@@ -140,5 +140,9 @@ it('a feed with a thousand bad values loses these values and nothing else', asyn
     ({ column, row }) => row?.[column] !== null && !column.startsWith('archived'),
   );
   expect(untold).toEqual([]);
+  const undecided = lacking.filter(({ column }) => column === 'archived').map(({ row }) => row);
+  expect(undecided.map((row) => [row?.archived, row?.archived_at])).toEqual(
+    undecided.map(() => [false, null]),
+  );
   expect(lacking.filter(({ column, row }) => ![row?.rejected].flat().includes(column))).toEqual([]);
 }, 240_000);
