@@ -87,7 +87,7 @@ select
     end as tags,
     odometer.km > 2000000 or odometer.mi > 1250000 or odometer.km < 0 or odometer.mi < 0 as odometer_out_of_range,
     lower(location.country.iso) = 'ca' and odometer.mi is not null as odometer_unit_uncertain,
-    archived as _archived,
+    coalesce(archived, case when archived_at is not null then true end) as _archived,
     archived_at as _archived_at,
     _extra as extra
 from (

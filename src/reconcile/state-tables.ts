@@ -103,8 +103,8 @@ export async function measureShrink(context: MergeContext): Promise<Shrink[]> {
 
 /**
  * The lots as they are after this run, where this run says anything about them: delivered lots, absent lots and lots
- * that the archive feed names. An explicit `archived` of the feed stands until the feed says otherwise; a lot that was
- * archived for another reason is active again when a pass lists it.
+ * that the archive feed names. What the feed says of archiving (`archived`, or `archived_at` alone) stands until the feed
+ * says otherwise; a lot that was archived for another reason is active again when a pass lists it.
  */
 export async function effectiveLots(context: MergeContext): Promise<string> {
   const { evidence } = context;

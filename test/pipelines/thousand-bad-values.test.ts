@@ -100,8 +100,6 @@ it('a feed with a thousand bad values loses these values and nothing else', asyn
     // What can be read of the feed is the feed without this member.
     const twin = places.get(`${member.position} ${member.path}`);
     delete twin?.object[member.name];
-    // When a lot was archived is what the lake concludes as well, from whether it is.
-    if (member.name === 'archived') delete twin?.object.archived_at;
     return { position: member.position, path: member.path, raw: JSON.stringify(value) };
   });
   expect(new Set(given.map(({ path }) => path.replaceAll(/\d+/g, ''))).size).toBeGreaterThanOrEqual(FIELDS);
@@ -140,9 +138,9 @@ it('a feed with a thousand bad values loses these values and nothing else', asyn
     ({ column, row }) => row?.[column] !== null && !column.startsWith('archived'),
   );
   expect(untold).toEqual([]);
+  // Where that cannot be read, the time of archiving says it.
   const undecided = lacking.filter(({ column }) => column === 'archived').map(({ row }) => row);
-  expect(undecided.map((row) => [row?.archived, row?.archived_at])).toEqual(
-    undecided.map(() => [false, null]),
-  );
+  expect(undecided.length).toBeGreaterThan(0);
+  expect(undecided.filter((row) => row?.archived !== (row?.archived_at !== null))).toEqual([]);
   expect(lacking.filter(({ column, row }) => ![row?.rejected].flat().includes(column))).toEqual([]);
 }, 240_000);

@@ -106,11 +106,14 @@ function deliveredState(
   const was = old?.state.archived === true ? old.state : undefined;
   const stands = was !== undefined && (kind === 'lookup' || was.archived_by === 'feed') ? was : undefined;
   const last_seen_at = was?.last_seen_at ?? seenAt;
-  if (lot.archived ?? stands !== undefined) {
+  const at = iso(lot.archived_at);
+  // A time of archiving says so by itself.
+  const says = lot.archived ?? (at === null ? undefined : true);
+  if (says ?? stands !== undefined) {
     return {
       archived: true,
-      archived_at: iso(lot.archived_at) ?? stands?.archived_at ?? seenAt,
-      archived_by: lot.archived === true ? 'feed' : stands?.archived_by,
+      archived_at: at ?? stands?.archived_at ?? seenAt,
+      archived_by: says ? 'feed' : stands?.archived_by,
       last_seen_at,
     };
   }
