@@ -64,6 +64,9 @@ export function printsOf({ buffer, length }: Uint8Array): Prints {
   return { ids: new Float64Array(buffer, 0, count), hashes: new BigUint64Array(buffer, count * 8, count) };
 }
 
+/** Stands for the hash of a record that has to be read again, whatever it is. */
+const UNKNOWN = 0n;
+
 /** Gathers fingerprints in the order in which records come. */
 export class FingerprintLog implements Prints {
   #ids = new Float64Array(1024);
@@ -83,6 +86,11 @@ export class FingerprintLog implements Prints {
     this.#length += ids.length;
   }
 
+  /** Takes vehicles one of whose records is not known by its fingerprint: they are left out. */
+  addUnknown({ ids }: Prints): void {
+    for (const id of ids) this.add(id, UNKNOWN);
+  }
+
   get ids(): Float64Array {
     return this.#ids.subarray(0, this.#length);
   }
@@ -99,7 +107,7 @@ export class FingerprintLog implements Prints {
     for (let i = 0; i < order.length; ) {
       const id = this.#ids[order[i] ?? 0] ?? 0;
       const hash = this.#hashes[order[i] ?? 0] ?? 0n;
-      let isOne = true;
+      let isOne = hash !== UNKNOWN;
       for (i++; i < order.length && this.#ids[order[i] ?? 0] === id; i++)
         isOne &&= this.#hashes[order[i] ?? 0] === hash;
       if (isOne) out.add(id, hash);

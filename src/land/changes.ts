@@ -151,13 +151,17 @@ export class Changes {
 
   /** Counts a page that another run landed and whose records are all loaded. */
   acceptLanded(passFolder: string, page: LandedPage): void {
-    if (page.fits && page.prints !== undefined) this.fresh.addAll(readPrints(passFolder, page.prints));
+    if (page.prints === undefined) return;
+    const prints = readPrints(passFolder, page.prints);
+    if (page.fits) this.fresh.addAll(prints);
+    else this.fresh.addUnknown(prints);
   }
 
   /** Counts a page that is landed; one whose records need a closer look is read whole, and its records are not known. */
   accept(page: LandedPage, changes: PageChanges): void {
     if (!page.fits) {
       changes.discard();
+      this.fresh.addUnknown(changes.prints);
       return;
     }
     changes.close();

@@ -37,6 +37,15 @@ describe('the lake knows what it should when', () => {
   it('a vehicle that left without lots is looked up', () =>
     story({}, { happenings: [at('drop-lot')] }, { happenings: [at('leave')] }, { run: 'lookup', who: 5 }));
 
+  it('a list has a value that cannot be read, and the next night a vehicle comes as another list showed it', () =>
+    tell({
+      ...{ size: 6, mix: 0, perPage: 2, totals: true, ownLots: true },
+      steps: [
+        { ...NIGHT, sources: [1, 3, 12], happenings: [at('spoil', 0, 0, 60)] },
+        { ...NIGHT, happenings: [0, 1, 2, 3, 4, 5].map((who) => at('drop-lot', who)) },
+      ],
+    }));
+
   it('the key loses a source', () => story({}, { key: [3, 12] }, { key: [3, 12] }));
 
   it('the key loses a source while a pass stands still', () =>
