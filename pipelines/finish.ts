@@ -247,6 +247,7 @@ export async function modelAndPublish(
       job.reporter.warn(`the answers of ${stream} number ${served} records, and ${landed} came in them`);
   const files = compareFiles(target, currentSnapshot(job.layout));
   await hearSignals(job);
+  job.assertOurs();
   // From here on the run is done, whatever comes.
   switchCurrent(job.layout, target);
   killPoint('publish.switched');

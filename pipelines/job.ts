@@ -7,9 +7,10 @@ import { LotlakeError, messageOf } from '../src/config/lotlake-error.js';
 import type { Client } from '../src/extract/client.js';
 import { openClient } from '../src/extract/open-client.js';
 import { diskFullError } from '../src/lake/disk-full.js';
-import { killedRun, noteFailedRun } from '../src/lake/failed-runs.js';
+import { noteFailedRun, unpublishedRun } from '../src/lake/failed-runs.js';
+import { LakeError } from '../src/lake/lake-error.js';
 import { currentSnapshot, type Layout, layoutOf } from '../src/lake/layout.js';
-import { takeLock } from '../src/lake/lock.js';
+import { type Lock, takeLock } from '../src/lake/lock.js';
 import { assertMemory, outOfMemoryError } from '../src/lake/out-of-memory.js';
 import { describeTable, type TableSchema } from '../src/lake/schema.js';
 import { interruptOn, openSession, type Session } from '../src/lake/session.js';
@@ -39,6 +40,8 @@ export interface JobOptions {
   readonly signal?: AbortSignal;
   /** Models and checks to run; those of `sql` by default. */
   readonly modelling?: DataTestOptions;
+  /** Seconds without a sign of life after which the lock of a run elsewhere is taken over. */
+  readonly lease?: number;
 }
 
 /** A pipeline at work: its place on disk, its database, and what it gathers for the summary. */
@@ -52,6 +55,10 @@ export interface Job extends JobOptions {
   readonly contracts: Readonly<Record<StreamName, ContractNode>>;
   /** Scratch folder of this run, removed at its end. */
   readonly work: string;
+  /** Snapshot that was current when the run began; undefined where nothing was published. */
+  readonly began: string | undefined;
+  /** Throws LakeError (LAKE_OVERTAKEN) where another run has the lake meanwhile. */
+  assertOurs(): void;
   readonly drift: DriftReport[];
   readonly warnings: string[];
   now(): Date;
@@ -61,7 +68,8 @@ export interface Job extends JobOptions {
 
 /**
  * Runs a pipeline under the lock of its output folder and cleans up after it, whatever happens. Throws LakeError
- * (LAKE_LOCKED, LAKE_DISK_FULL, LAKE_OUT_OF_MEMORY), ConfigError for own seeds, and what the stages throw.
+ * (LAKE_LOCKED, LAKE_OVERTAKEN, LAKE_DISK_FULL, LAKE_OUT_OF_MEMORY), ConfigError for own seeds, and what the stages
+ * throw.
  */
 export async function runJob<T>(
   pipeline: string,
@@ -87,30 +95,33 @@ async function runLocked<T>(
   work: (job: Job) => Promise<T>,
 ): Promise<T> {
   const now = options.now ?? (() => new Date());
-  const startedAt = now();
   const { modelling, config } = options;
   const models = withOwnSeeds(modelling?.models ?? readModels(), config.seeds);
   const layout = layoutOf(config.output);
-  const killed = killedRun(layout);
-  const release = takeLock(layout.lock, pipeline, new Date());
+  const lost = new AbortController();
+  const signal = options.signal === undefined ? lost.signal : AbortSignal.any([options.signal, lost.signal]);
+  const lock = await lockFor(pipeline, layout, options, () => lost.abort(overtaken(layout)));
   killPoint('job.locked');
+  const startedAt = now();
   const runId = `${startedAt.toISOString().replaceAll(/[-:]|\.\d+/g, '')}-${randomBytes(3).toString('hex')}`;
   const folder = join(layout.work, runId);
   let session: Session | undefined;
   let client: Client | undefined;
   let endInterrupts = (): void => undefined;
   try {
+    const killed = lock.replaced === undefined ? undefined : unpublishedRun(layout, lock.replaced);
     // A run of the same pipeline is what resolves it.
     if (killed !== undefined && killed.pipeline !== pipeline) noteFailedRun(layout, killed);
+    const began = currentSnapshot(layout);
     rmSync(layout.work, { recursive: true, force: true });
     mkdirSync(folder, { recursive: true });
     const { memory, threads } = config;
     session = await openSession({ memory, threads, temp: join(folder, 'spill') });
-    endInterrupts = interruptOn(options.signal, session);
+    endInterrupts = interruptOn(signal, session);
     const { contracts, schemas } = await readDefinitions(session);
     const warnings: string[] = [];
     const reporter = {
-      ...bound(options.reporter, options.signal),
+      ...bound(options.reporter, signal),
       warn: (message: string) => {
         warnings.push(message);
         options.reporter.warn(message);
@@ -118,6 +129,7 @@ async function runLocked<T>(
     };
     return await work({
       ...options,
+      signal,
       modelling: { ...modelling, models },
       reporter,
       pipeline,
@@ -128,6 +140,10 @@ async function runLocked<T>(
       contracts,
       schemas,
       work: folder,
+      began,
+      assertOurs: () => {
+        if (!lock.isHeld() || currentSnapshot(layout) !== began) throw overtaken(layout);
+      },
       drift: [],
       warnings,
       now,
@@ -139,18 +155,38 @@ async function runLocked<T>(
       },
     });
   } catch (error) {
-    noteFailure(explained(error, options), { pipeline, runId, startedAt, layout }, options);
-    throw error;
+    const cause = lost.signal.aborted ? lost.signal.reason : error;
+    noteFailure(explained(cause, options), { pipeline, runId, startedAt, layout }, options);
+    throw cause;
   } finally {
     endInterrupts();
     await client?.close();
     session?.close();
     try {
-      removeWork(layout.work);
+      // Where the lake is another run's now, so is its scratch space.
+      removeWork(lock.isHeld() ? layout.work : folder);
     } finally {
-      release();
+      lock.release();
     }
   }
+}
+
+function lockFor(
+  pipeline: string,
+  { lock }: Layout,
+  { reporter, signal, lease }: JobOptions,
+  onLost: () => void,
+): Promise<Lock> {
+  return takeLock(lock, {
+    ...{ pipeline, now: new Date(), signal, onWait: reporter.warn, onLost },
+    ...(lease === undefined ? {} : { lease }),
+  });
+}
+
+function overtaken({ output }: Layout): LakeError {
+  return new LakeError('LAKE_OVERTAKEN', `another run has taken ${output} over while this one stood still`, {
+    hint: 'nothing of this run was published; the pages that it landed stay for the next one',
+  });
 }
 
 /**

@@ -7,5 +7,6 @@ export const exitCodes: Readonly<Record<Outcome, number>> = {
   refused: 3,
   unavailable: 4,
   held: 5,
+  locked: 6,
   interrupted: 130,
 };

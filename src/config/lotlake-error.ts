@@ -13,7 +13,7 @@ export type Stage =
   | 'sandbox';
 
 /** How a run ends because of an error; the CLI turns it into an exit code. */
-export type Outcome = 'failed' | 'usage' | 'refused' | 'unavailable' | 'held' | 'interrupted';
+export type Outcome = 'failed' | 'usage' | 'refused' | 'unavailable' | 'held' | 'locked' | 'interrupted';
 
 /** What every error of lotlake carries. */
 export interface ErrorFacts {

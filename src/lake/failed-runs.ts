@@ -10,8 +10,9 @@ import {
 } from 'node:fs';
 import { basename, join } from 'node:path';
 import { z } from 'zod';
+import type { Holder } from './holder.js';
 import { currentSnapshot, type Layout } from './layout.js';
-import { deadHolder } from './lock.js';
+import { standingOf } from './lock.js';
 import { readManifest } from './manifest.js';
 
 const failedRun = z.object({
@@ -69,14 +70,18 @@ export function settleFailedRuns(layout: Layout): FailedRun[] {
   return unresolved;
 }
 
-/**
- * The run whose process is gone and left its lock, because it was killed or the machine went down; undefined where there
- * is none, and where it had published already.
- */
-export function killedRun(layout: Layout): Omit<FailedRun, 'snapshot_id'> | undefined {
-  const holder = deadHolder(layout.lock);
-  if (holder === undefined || holder.pipeline === 'vacuum') return undefined;
-  const { pipeline, started_at, pid } = holder;
+/** The run whose process is gone and left its lock, because it was killed or the machine went down. */
+function killedRun(layout: Layout): Omit<FailedRun, 'snapshot_id'> | undefined {
+  const standing = standingOf(layout.lock);
+  return standing?.runs === false ? unpublishedRun(layout, standing.holder) : undefined;
+}
+
+/** The run of a holder that is gone; undefined where it had published, and where it was none. */
+export function unpublishedRun(
+  layout: Layout,
+  { pipeline, started_at, pid }: Holder,
+): Omit<FailedRun, 'snapshot_id'> | undefined {
+  if (pipeline === 'vacuum') return undefined;
   // The link is made anew by every publication, and nobody but the holder of the lock publishes.
   const published = lstatSync(layout.current, { throwIfNoEntry: false })?.mtimeMs ?? 0;
   if (published >= Date.parse(started_at)) return undefined;

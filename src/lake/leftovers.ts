@@ -1,7 +1,7 @@
 import { existsSync, readdirSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 import type { Layout } from './layout.js';
-import { isRunning } from './lock.js';
+import { CLAIM } from './lock.js';
 import type { Going } from './vacuum-plan.js';
 
 /** Folder beside snapshots or streams that holds what is being deleted; no reader lists it. */
@@ -29,14 +29,11 @@ export function findLeftovers(layout: Layout, kept: readonly string[]): Going<st
     ...going('a pass that never began', emptyPasses(layout)),
     ...going('temporary file', [
       ...matching(layout.lake, /^current\.\d+\.tmp$/),
-      ...matching(dirname(layout.lock), LOCK).filter((path) => !isRunning(Number(LOCK.exec(path)?.[1]))),
+      ...matching(layout.output, /^lotlake\.lock\./).filter((path) => path.endsWith(CLAIM)),
       ...kept.flatMap((folder) => matching(folder, /\.tmp$/)),
     ]),
   ];
 }
-
-/** What a process writes while it takes the lock over. */
-const LOCK = /lotlake\.lock\.(\d+)\.\d*\.takeover$/;
 
 /** Pass folders without a `pass.json` and without a page: their run died as it made them. */
 function emptyPasses(layout: Layout): string[] {

@@ -1,120 +1,204 @@
-import {
-  mkdirSync,
-  readdirSync,
-  readFileSync,
-  readlinkSync,
-  rmSync,
-  symlinkSync,
-  writeFileSync,
-} from 'node:fs';
-import { basename, dirname } from 'node:path';
+import { createHash } from 'node:crypto';
+import { lstatSync, lutimesSync, mkdirSync, readlinkSync, rmSync, symlinkSync } from 'node:fs';
+import { dirname } from 'node:path';
+import { setTimeout as wait } from 'node:timers/promises';
+import { type Holder, holderIn, isRunning, placeOf, sayHolder, thisHolder } from './holder.js';
 import { LakeError } from './lake-error.js';
 
-/** Who works on an output folder. */
-export interface Holder {
-  readonly pid: number;
+/** Seconds without a renewal after which the lock of a holder in another place may be taken over. */
+export const LEASE = 120;
+
+/** How often a lock is renewed, and looked at by who waits for its lease to end, within a lease. */
+const RENEWALS = 6;
+const LOOKS = 60;
+
+/** A lock that this process holds. */
+export interface Lock {
+  /** The holder that was gone and whose lock this one replaced. */
+  readonly replaced: Holder | undefined;
+  /** Whether the lock is still this one: a process that stood still past its lease may have lost it. */
+  isHeld(): boolean;
+  release(): void;
+}
+
+/** What taking a lock needs besides its path. */
+export interface LockOptions {
   readonly pipeline: string;
-  readonly started_at: string;
-  /** When the process began, in ticks since the machine did, where the system tells: another may get its pid. */
-  readonly ticks?: string | undefined;
+  readonly now: Date;
+  /** Seconds; {@link LEASE} by default. */
+  readonly lease?: number;
+  readonly signal?: AbortSignal | undefined;
+  /** Is told when the holder runs where its process cannot be seen, so that its lease has to be waited for. */
+  readonly onWait?: (message: string) => void;
+  /** Is called once when the lock turns out to be another's. */
+  readonly onLost?: () => void;
 }
 
-/** Attempts to take a lock while others take it over, and the longest wait between them in milliseconds. */
-const MOST_ATTEMPTS = 100;
-const LONGEST_WAIT = 20;
-
-/** Locks that this process holds: its pid in another lock is what an earlier process of the same pid left. */
-const held = new Set<string>();
+/** Tokens of locks that this process holds: its pid in another lock is what an earlier process of the same pid left. */
+const held = new Set<string | undefined>();
 
 /**
- * Takes the lock of an output folder, or takes it over from a process that is gone. Throws LakeError that names the
- * holder. Returns the function that lets go of it.
+ * Takes the lock of an output folder, or takes it over from a holder that is gone. A holder in the same place is gone
+ * when its process is; one in another place (container, host) when it has not renewed its lock for its whole lease, by
+ * the clock of this process. Throws LakeError that names the holder.
  */
-export function takeLock(path: string, pipeline: string, now: Date): () => void {
+export async function takeLock(path: string, options: LockOptions): Promise<Lock> {
   mkdirSync(dirname(path), { recursive: true });
-  const mine: Holder = {
-    pid: process.pid,
-    pipeline,
-    started_at: now.toISOString(),
-    ticks: ticksOf(process.pid),
-  };
-  for (let attempt = 0; attempt < MOST_ATTEMPTS; attempt++) {
-    try {
-      // The holder is what a symbolic link names: made in one step, and without space on a disk that is full.
-      symlinkSync(JSON.stringify(mine), path);
-      held.add(path);
-      return () => {
-        held.delete(path);
-        rmSync(path, { force: true });
-      };
-    } catch (error) {
-      if (codeOf(error) !== 'EEXIST') throw error;
-    }
-    const holder = liveHolder(path);
-    if (holder !== undefined) throw refused(path, holder);
-    if (!removeDead(path)) wait(Math.random() * LONGEST_WAIT);
+  const mine = thisHolder(options.pipeline, options.now, options.lease ?? LEASE);
+  const text = JSON.stringify(mine);
+  held.add(mine.token);
+  try {
+    const replaced = await makeLock(path, text, options);
+    return hold(path, text, mine, replaced, options.onLost);
+  } catch (error) {
+    held.delete(mine.token);
+    throw error;
   }
-  throw new LakeError('LAKE_LOCKED', `${path} cannot be taken: other processes keep taking it`);
+}
+
+/** Makes a lock, after the removal of a dead one that is in its place. Returns the holder of that. */
+async function makeLock(path: string, text: string, options: LockOptions): Promise<Holder | undefined> {
+  let replaced: Holder | undefined;
+  // The holder is what a symbolic link names: made in one step, and without space on a disk that is full.
+  while (!create(path, text)) {
+    options.signal?.throwIfAborted();
+    const found = readLock(path);
+    if (found === undefined) continue;
+    const end = await watch(path, found, options);
+    if (end === 'renewed') throw refused(path, holderIn(found));
+    if (end === 'gone' && (await removeDead(path, found, text, options))) replaced = holderIn(found);
+  }
+  return replaced;
 }
 
 /**
- * Removes a lock whose holder is gone. One process at a time may, so that none removes what another has just taken.
- * Returns whether this one was let.
+ * Removes a dead lock. The one that makes the claim on it may, so that nobody removes what another has just taken; a
+ * claim whose maker died is a dead lock itself.
+ * @returns whether this process removed it
  */
-function removeDead(path: string): boolean {
-  const gate = `${path}.${process.pid}.${ticksOf(process.pid) ?? ''}${GATE}`;
-  // Each announces itself before it looks around, so that of two at least one sees the other and withdraws.
-  writeFileSync(gate, '');
+async function removeDead(path: string, dead: string, mine: string, options: LockOptions): Promise<boolean> {
+  const claim = `${path}.${createHash('sha256').update(dead).digest('hex').slice(0, 12)}${CLAIM}`;
+  if (!create(claim, mine)) {
+    const other = readLock(claim);
+    if (other === undefined) return false;
+    const end = await watch(claim, other, options);
+    if (end === 'gone') await removeDead(claim, other, mine, options);
+    else await wait(Math.random() * LONGEST_WAIT);
+    return false;
+  }
   try {
-    if (othersAtGate(path, gate)) return false;
-    const text = readLock(path);
-    // Where there is no lock now, somebody may be taking it.
-    if (text !== undefined && !isAlive(holderIn(text), path)) rmSync(path, { force: true });
+    if (readLock(path) !== dead) return false;
+    rmSync(path, { force: true });
     return true;
   } finally {
-    rmSync(gate, { force: true });
+    rmSync(claim, { force: true });
   }
 }
 
-/** Ending of the file by which a process announces that it removes a dead lock: `<lock>.<pid>.<ticks>.takeover`. */
-const GATE = '.takeover';
+/** Ending of the link by which a process claims the removal of a dead lock. */
+export const CLAIM = '.takeover';
 
-function othersAtGate(path: string, mine: string): boolean {
-  const prefix = `${basename(path)}.`;
-  return readdirSync(dirname(path))
-    .filter((name) => name.startsWith(prefix) && name.endsWith(GATE) && name !== basename(mine))
-    .some((name) => {
-      const [pid, ticks] = name.slice(prefix.length, -GATE.length).split('.');
-      return isSameProcess(Number(pid), ticks === '' ? undefined : ticks);
-    });
+/** Longest wait in milliseconds for a process that removes a dead lock. */
+const LONGEST_WAIT = 20;
+
+/** Looks whether a holder is gone; at one in another place for its lease, unless it changes before. */
+async function watch(
+  path: string,
+  text: string,
+  { signal, onWait, lease = LEASE }: LockOptions,
+): Promise<'renewed' | 'gone' | 'changed'> {
+  const holder = holderIn(text);
+  const runs = holder === undefined ? undefined : isAlive(holder);
+  if (runs !== undefined) return runs ? 'renewed' : 'gone';
+  const seconds = holder?.lease ?? lease;
+  const before = renewalOf(path);
+  if (holder !== undefined)
+    onWait?.(
+      `${path} is held by ${sayHolder(holder)}, whose process cannot be seen from here; waiting up to ${seconds} s for it to renew its lock`,
+    );
+  const end = performance.now() + seconds * 1000;
+  while (performance.now() < end) {
+    await wait((seconds * 1000) / LOOKS, undefined, signal === undefined ? {} : { signal });
+    if (readLock(path) !== text) return 'changed';
+    if (renewalOf(path) !== before) return 'renewed';
+  }
+  return 'gone';
 }
 
-function wait(ms: number): void {
-  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms);
-}
-
-/** Who holds a lock now; undefined where nobody does, or where the holder is gone. */
-export function liveHolder(path: string): Holder | undefined {
-  const holder = holderIn(readLock(path) ?? '');
-  return isAlive(holder, path) ? holder : undefined;
-}
-
-/** Who left a lock without letting go of it; undefined where nobody did. */
-export function deadHolder(path: string): Holder | undefined {
-  const holder = holderIn(readLock(path) ?? '');
-  return isAlive(holder, path) ? undefined : holder;
-}
-
-function refused(path: string, holder: Holder): LakeError {
-  return new LakeError(
-    'LAKE_LOCKED',
-    `${path} is held by process ${holder.pid}, which runs ${holder.pipeline} since ${holder.started_at}`,
-    { hint: 'wait for it to end, or use another output folder' },
+function hold(
+  path: string,
+  text: string,
+  { token, lease = LEASE }: Holder,
+  replaced: Holder | undefined,
+  onLost: () => void = () => undefined,
+): Lock {
+  const isHeld = (): boolean => readLock(path) === text;
+  const timer = setInterval(
+    () => {
+      if (isHeld()) return renew(path);
+      clearInterval(timer);
+      onLost();
+    },
+    (lease * 1000) / RENEWALS,
   );
+  timer.unref();
+  return {
+    replaced,
+    isHeld,
+    release: () => {
+      clearInterval(timer);
+      held.delete(token);
+      if (isHeld()) rmSync(path, { force: true });
+    },
+  };
 }
 
-function codeOf(error: unknown): unknown {
-  return error instanceof Error ? Reflect.get(error, 'code') : undefined;
+function renew(path: string): void {
+  const now = new Date();
+  try {
+    lutimesSync(path, now, now);
+  } catch {
+    // Where it is gone, the next look tells.
+  }
+}
+
+/** Who holds a lock, as far as that can be told from here. */
+export interface Standing {
+  readonly holder: Holder;
+  /** Whether its process runs; undefined where it cannot be seen from here. */
+  readonly runs: boolean | undefined;
+  /** When the lock was last renewed, by the clock of the disk. */
+  readonly renewedAt: Date;
+}
+
+/** Who holds a lock; undefined where nobody does, or where that cannot be read. */
+export function standingOf(path: string): Standing | undefined {
+  const holder = holderIn(readLock(path) ?? '');
+  if (holder === undefined) return undefined;
+  return { holder, runs: isAlive(holder), renewedAt: new Date(renewalOf(path)) };
+}
+
+function isAlive(holder: Holder): boolean | undefined {
+  const isOurs = holder.pid === process.pid && holder.place === placeOf();
+  return isOurs ? held.has(holder.token) : isRunning(holder);
+}
+
+function refused(path: string, holder: Holder | undefined): LakeError {
+  const by = holder === undefined ? 'somebody' : sayHolder(holder);
+  return new LakeError('LAKE_LOCKED', `${path} is held by ${by}`, {
+    outcome: 'locked',
+    hint: 'wait for it to end, or use another output folder',
+  });
+}
+
+function create(path: string, text: string): boolean {
+  try {
+    symlinkSync(text, path);
+    return true;
+  } catch (error) {
+    if (codeOf(error) === 'EEXIST') return false;
+    throw error;
+  }
 }
 
 /** What stands in a lock, which may be nothing readable; undefined where there is no lock. */
@@ -126,41 +210,8 @@ function readLock(path: string): string | undefined {
   }
 }
 
-function holderIn(text: string): Holder | undefined {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
-}
+const renewalOf = (path: string): number => lstatSync(path, { throwIfNoEntry: false })?.mtimeMs ?? 0;
 
-function isAlive(holder: Holder | undefined, path: string): boolean {
-  if (holder === undefined) return false;
-  return holder.pid === process.pid ? held.has(path) : isSameProcess(holder.pid, holder.ticks);
-}
-
-function isSameProcess(pid: number, ticks: string | undefined): boolean {
-  return isRunning(pid) && (ticks === undefined || ticks === ticksOf(pid));
-}
-
-/** Field 22 of `/proc/<pid>/stat`; undefined on a system without it, and for a process that has ended. */
-function ticksOf(pid: number): string | undefined {
-  try {
-    const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
-    // The name of the process, in parentheses, may hold spaces. One that nobody has waited for yet is a zombie.
-    const [state, ...fields] = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
-    return state === 'Z' ? undefined : fields[18];
-  } catch {
-    return undefined;
-  }
-}
-
-/** Whether there is a process of an id. */
-export function isRunning(pid: number): boolean {
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch (error) {
-    return error instanceof Error && Reflect.get(error, 'code') === 'EPERM';
-  }
+function codeOf(error: unknown): unknown {
+  return error instanceof Error ? Reflect.get(error, 'code') : undefined;
 }

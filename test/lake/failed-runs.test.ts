@@ -10,7 +10,8 @@ import {
 } from 'node:fs';
 import { basename, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { killedRun, noteFailedRun, settleFailedRuns, unresolvedRuns } from '../../src/lake/failed-runs.js';
+import { noteFailedRun, settleFailedRuns, unresolvedRuns } from '../../src/lake/failed-runs.js';
+import { placeOf } from '../../src/lake/holder.js';
 import { type Layout, layoutOf } from '../../src/lake/layout.js';
 import { writeManifest } from '../../src/lake/manifest.js';
 import { temporaryFolder } from '../pipelines/support.js';
@@ -79,7 +80,10 @@ describe('a run that failed', () => {
 
 describe('a run that was killed', () => {
   const leaveLock = (pipeline: string, startedAt: Date, pid = spawnSync('true').pid): void =>
-    symlinkSync(JSON.stringify({ pid, pipeline, started_at: startedAt.toISOString() }), layout.lock);
+    symlinkSync(
+      JSON.stringify({ pid, place: placeOf(), pipeline, started_at: startedAt.toISOString() }),
+      layout.lock,
+    );
 
   it('is known by its lock', () => {
     publish('nightly');
@@ -90,12 +94,12 @@ describe('a run that was killed', () => {
   it('is none where it had published, where it is alive, or where it was a vacuum', () => {
     leaveLock('nightly', new Date(Date.now() - 60_000));
     publish('nightly');
-    expect(killedRun(layout)).toBe(undefined);
+    expect(unresolvedRuns(layout)).toEqual([]);
     rmSync(layout.lock);
     leaveLock('nightly', new Date(Date.now() + 1000), process.ppid);
-    expect(killedRun(layout)).toBe(undefined);
+    expect(unresolvedRuns(layout)).toEqual([]);
     rmSync(layout.lock);
     leaveLock('vacuum', new Date(Date.now() + 1000));
-    expect(killedRun(layout)).toBe(undefined);
+    expect(unresolvedRuns(layout)).toEqual([]);
   });
 });

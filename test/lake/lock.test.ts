@@ -1,10 +1,13 @@
-import { spawn, spawnSync } from 'node:child_process';
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
 import { once } from 'node:events';
 import { readdirSync, readlinkSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { setTimeout as wait } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { packageRoot } from '../../src/config/package-root.js';
-import { liveHolder, takeLock } from '../../src/lake/lock.js';
+import { placeOf } from '../../src/lake/holder.js';
+import { type LockOptions, standingOf, takeLock } from '../../src/lake/lock.js';
 import { temporaryFolder } from '../pipelines/support.js';
 
 const LIBRARY = join(packageRoot, 'dist', 'src', 'lake', 'lock.js');
@@ -21,14 +24,23 @@ afterEach(() => folder.remove());
 /** A pid that no process has any more. */
 const deadPid = (): number => spawnSync('true').pid;
 const lockOf = (holder: object): string =>
-  JSON.stringify({ pipeline: 'nightly', started_at: '2026-11-18T02:00:00.000Z', ...holder });
+  JSON.stringify({
+    place: placeOf(),
+    pipeline: 'nightly',
+    started_at: '2026-11-18T02:00:00.000Z',
+    ...holder,
+  });
+const take = (options: Partial<LockOptions> = {}) =>
+  takeLock(path, { pipeline: 'nightly', now: new Date('2026-11-18T02:00:00Z'), ...options });
+const takeAndLetGo = async (options: Partial<LockOptions> = {}): Promise<void> =>
+  (await take(options)).release();
 
 /** What processes say that each try to take the lock in the same moment. */
 async function takeTogether(count: number, mode: 'once' | 'many'): Promise<string[]> {
   const go = join(folder.path, 'go');
   const witness = join(folder.path, 'witness');
   const children = Array.from({ length: count }, () =>
-    spawn(process.execPath, [TAKER, LIBRARY, path, go, witness, mode], {
+    spawn(process.execPath, [TAKER, LIBRARY, path, go, witness, mode, ''], {
       stdio: ['ignore', 'pipe', 'inherit'],
     }),
   );
@@ -50,16 +62,18 @@ async function takeTogether(count: number, mode: 'once' | 'many'): Promise<strin
 }
 
 describe('a lock', () => {
-  it('names its holder to whoever is refused, and is gone when it is let go', () => {
-    const release = takeLock(path, 'nightly', new Date('2026-11-18T02:00:00Z'));
+  it('names its holder to whoever is refused, and is gone when it is let go', async () => {
+    const lock = await take();
     const holder = { pid: process.pid, pipeline: 'nightly', started_at: '2026-11-18T02:00:00.000Z' };
-    expect(liveHolder(path)).toMatchObject(holder);
-    expect(() => takeLock(path, 'rebuild', new Date())).toThrow(
-      `${path} is held by process ${process.pid}, which runs nightly since 2026-11-18T02:00:00.000Z`,
-    );
-    release();
-    takeLock(path, 'rebuild', new Date())();
-    expect(liveHolder(path)).toBeUndefined();
+    expect(standingOf(path)).toMatchObject({ holder, runs: true });
+    await expect(take({ pipeline: 'rebuild' })).rejects.toMatchObject({
+      code: 'LAKE_LOCKED',
+      outcome: 'locked',
+      message: `${path} is held by process ${process.pid}, which runs nightly since 2026-11-18T02:00:00.000Z`,
+    });
+    lock.release();
+    await takeAndLetGo({ pipeline: 'rebuild' });
+    expect(standingOf(path)).toBeUndefined();
     expect(readdirSync(folder.path)).toEqual([]);
   });
 
@@ -67,29 +81,104 @@ describe('a lock', () => {
     { of: 'a process that is gone', holder: () => ({ pid: deadPid() }) },
     { of: 'a process whose pid another has now', holder: () => ({ pid: process.ppid, ticks: '1' }) },
     { of: 'an earlier process of our pid', holder: () => ({ pid: process.pid, ticks: '1' }) },
-  ])('of $of is taken over', ({ holder }) => {
+  ])('of $of is taken over at once', async ({ holder }) => {
     symlinkSync(lockOf(holder()), path);
-    takeLock(path, 'nightly', new Date())();
+    const lock = await take();
+    expect(lock.replaced).toMatchObject({ pipeline: 'nightly' });
+    lock.release();
     expect(readdirSync(folder.path)).toEqual([]);
   });
 
-  it('that is a file with nothing readable in it is taken over', () => {
-    writeFileSync(path, '');
-    takeLock(path, 'nightly', new Date())();
+  it.for([
+    {
+      of: 'a place whose processes cannot be seen',
+      holder: () => ({ pid: process.pid, place: 'elsewhere', lease: 1 }),
+    },
+    {
+      of: 'an earlier lotlake, whose process may be elsewhere',
+      holder: () => ({ pid: deadPid(), place: undefined, lease: 1 }),
+    },
+  ])('of $of is taken over when it was not renewed for its lease, not before', async ({ holder }) => {
+    symlinkSync(lockOf(holder()), path);
+    const told: string[] = [];
+    const begun = performance.now();
+    await takeAndLetGo({ onWait: (message) => told.push(message) });
+    expect(performance.now() - begun).toBeGreaterThan(990);
+    expect(told.join()).toMatch(/cannot be seen from here; waiting up to 1 s/);
     expect(readdirSync(folder.path)).toEqual([]);
   });
 
-  it('is taken over past the announcement of a process that died as it took over, not past a live one', () => {
+  it('of a claim whose maker died is taken over, and past a live claim nobody comes', async () => {
     const dead = lockOf({ pid: deadPid() });
     symlinkSync(dead, path);
-    const gate = `${path}.${deadPid()}.7.takeover`;
-    writeFileSync(gate, '');
-    takeLock(path, 'nightly', new Date())();
+    const claim = leaveClaim(lockOf({ pid: deadPid() }), dead);
+    await takeAndLetGo();
+    expect(readdirSync(folder.path)).toEqual([]);
     symlinkSync(dead, path);
-    rmSync(gate);
-    writeFileSync(`${path}.${process.ppid}..takeover`, '');
-    expect(() => takeLock(path, 'nightly', new Date())).toThrow(/cannot be taken/);
+    symlinkSync(lockOf({ pid: process.ppid }), claim);
+    await expect(take({ signal: AbortSignal.timeout(300) })).rejects.toThrow(/timeout/);
     expect(readlinkSync(path)).toBe(dead);
+  });
+
+  it('that is a file with nothing readable in it is taken over after a lease', async () => {
+    writeFileSync(path, '');
+    await takeAndLetGo({ lease: 1 });
+    expect(readdirSync(folder.path)).toEqual([]);
+  });
+
+  it('that another has now is not let go, and its process is told', async () => {
+    let isLost = false;
+    const lock = await take({ lease: 1, onLost: () => (isLost = true) });
+    rmSync(path);
+    symlinkSync(lockOf({ pid: process.ppid }), path);
+    expect(lock.isHeld()).toBe(false);
+    await wait(400);
+    expect(isLost).toBe(true);
+    lock.release();
+    expect(readlinkSync(path)).toContain(String(process.ppid));
+  });
+});
+
+/** Leaves the claim that a process makes on a dead lock before it removes it. Returns its path. */
+function leaveClaim(claimant: string, dead: string): string {
+  const claim = `${path}.${createHash('sha256').update(dead).digest('hex').slice(0, 12)}.takeover`;
+  symlinkSync(claimant, claim);
+  return claim;
+}
+
+/** Whether processes of another process namespace can be made here. */
+const canUnshare = spawnSync('unshare', ['-pf', '--mount-proc', 'true']).status === 0;
+
+describe.runIf(canUnshare)('a process in another namespace', () => {
+  /** Holds the lock there until it is killed. */
+  async function holdElsewhere(lease: number): Promise<ChildProcess> {
+    const go = join(folder.path, 'go');
+    writeFileSync(go, '');
+    const given = [LIBRARY, path, go, join(folder.path, 'witness'), 'keep', String(lease)];
+    const child = spawn('unshare', [
+      '-pf',
+      '--kill-child',
+      '--mount-proc',
+      process.execPath,
+      TAKER,
+      ...given,
+    ]);
+    while (standingOf(path) === undefined) await wait(20);
+    return child;
+  }
+
+  it('keeps its lock as long as it renews it, and loses it a lease after it was killed', async () => {
+    const child = await holdElsewhere(3);
+    expect(standingOf(path)).toMatchObject({ holder: { pid: 1 }, runs: undefined });
+    for (let i = 0; i < 3; i++)
+      await expect(take()).rejects.toThrow(/is held by process 1, which runs nightly/);
+    child.kill('SIGKILL');
+    await once(child, 'close');
+    const begun = performance.now();
+    const lock = await take();
+    expect(performance.now() - begun).toBeGreaterThan(2900);
+    expect(lock.replaced).toMatchObject({ pid: 1 });
+    lock.release();
   });
 });
 

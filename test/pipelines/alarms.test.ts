@@ -6,6 +6,7 @@ import { saveLookup } from '../../pipelines/lookup.js';
 import { nightly } from '../../pipelines/nightly.js';
 import { lookupOf } from '../../src/cli/commands/lookup.js';
 import { status } from '../../src/cli/commands/status.js';
+import { placeOf } from '../../src/lake/holder.js';
 import { layoutOf } from '../../src/lake/layout.js';
 import { takeLock } from '../../src/lake/lock.js';
 import { readModels } from '../../src/model/model-files.js';
@@ -111,7 +112,12 @@ describe('an alarm', () => {
     ]);
     await night(whole);
     expect(await alarms()).toEqual([]);
-    const holder = { pid: spawnSync('true').pid, pipeline: 'nightly', started_at: new Date().toISOString() };
+    const holder = {
+      place: placeOf(),
+      pid: spawnSync('true').pid,
+      pipeline: 'nightly',
+      started_at: new Date().toISOString(),
+    };
     symlinkSync(JSON.stringify(holder), layoutOf(folder.path).lock);
     const killed = [expect.stringMatching(/^nightly run: the run failed .* it was killed, or the machine/)];
     expect(await alarms()).toEqual(killed);
@@ -130,7 +136,7 @@ describe('what is no failed run', () => {
       outcome: 'usage',
     });
     await expect(nightly({ ...job(), signal: AbortSignal.abort() })).rejects.toThrow();
-    const release = takeLock(layoutOf(folder.path).lock, 'nightly', new Date());
+    const { release } = await takeLock(layoutOf(folder.path).lock, { pipeline: 'nightly', now: new Date() });
     await expect(nightly(job())).rejects.toMatchObject({ code: 'LAKE_LOCKED' });
     release();
     expect(await alarms()).toEqual([]);

@@ -1,7 +1,7 @@
 import { type Config, type ConfigInput, readConfig } from '../../config/config.js';
 import { messageOf } from '../../config/lotlake-error.js';
 import { currentSnapshot, type Layout, layoutOf } from '../../lake/layout.js';
-import { liveHolder } from '../../lake/lock.js';
+import { LEASE, standingOf as lockStanding } from '../../lake/lock.js';
 import { readManifest } from '../../lake/manifest.js';
 import { listPasses } from '../../land/pass.js';
 import { streams } from '../../service/streams.js';
@@ -30,7 +30,7 @@ export async function status(
     output: config.output,
     current: manifest === undefined ? null : { snapshot, ...facts(manifest) },
     ...(await standingOf(config, layout, snapshot)),
-    running: liveHolder(layout.lock) ?? null,
+    running: runningIn(layout, effects.now()),
     passes: passes.map(({ manifest: pass, pages }) => ({
       stream: pass.stream,
       pass_id: pass.pass_id,
@@ -43,6 +43,26 @@ export async function status(
     })),
   };
   effects.out(options.json ? `${JSON.stringify(report)}\n` : text(report));
+}
+
+interface Running {
+  readonly pid: number;
+  readonly host: string | null;
+  readonly pipeline: string;
+  readonly started_at: string;
+  /** Seconds since it renewed its lock, where its process cannot be seen from here; otherwise null. */
+  readonly renewed_seconds_ago: number | null;
+}
+
+/** The run at work; one elsewhere that has not renewed its lock for its lease counts as gone. */
+function runningIn(layout: Layout, now: Date): Running | null {
+  const found = lockStanding(layout.lock);
+  if (found === undefined || found.runs === false) return null;
+  const { pid, host, pipeline, started_at, lease } = found.holder;
+  const ago = Math.max(0, now.getTime() - found.renewedAt.getTime()) / 1000;
+  if (found.runs === undefined && ago > (lease ?? LEASE)) return null;
+  const renewed_seconds_ago = found.runs === undefined ? Math.round(ago) : null;
+  return { pid, host: host ?? null, pipeline, started_at, renewed_seconds_ago };
 }
 
 /** What stands, or why only the runs that published nothing are known of. */
@@ -95,7 +115,7 @@ function alarmLines(known: Known): string[] {
 type Report = Known & {
   output: string;
   current: Facts | null;
-  running: { pid: number; pipeline: string; started_at: string } | null;
+  running: Running | null;
   passes: readonly {
     stream: string;
     pass_id: string;
@@ -107,6 +127,14 @@ type Report = Known & {
   }[];
 };
 
+function sayRunning({ pipeline, pid, host, started_at, renewed_seconds_ago }: Running): string {
+  const elsewhere =
+    renewed_seconds_ago === null
+      ? ''
+      : ` on host ${host ?? 'unknown'}, out of sight from here; last sign of life ${renewed_seconds_ago} s ago`;
+  return `${pipeline} as process ${pid} since ${started_at}${elsewhere}`;
+}
+
 function text(report: Report): string {
   const { current, running } = report;
   const lines = [
@@ -115,9 +143,7 @@ function text(report: Report): string {
       ? 'lake:     nothing is published yet'
       : `lake:     snapshot ${current.snapshot_id} by ${current.pipeline}, ${current.created_at}; ${current.rows.toLocaleString('en')} rows, ${(current.bytes / 1e6).toFixed(1)} MB`,
     ...alarmLines(report),
-    running === null
-      ? 'running:  nothing'
-      : `running:  ${running.pipeline} as process ${running.pid} since ${running.started_at}`,
+    running === null ? 'running:  nothing' : `running:  ${sayRunning(running)}`,
     `landing:  ${report.passes.length} passes`,
     ...report.passes.map(
       (pass) =>

@@ -18,7 +18,10 @@ export async function vacuum(
   const config = readConfig(options.config, effects);
   const layout = layoutOf(config.output);
   const retention = retentionOf(config);
-  const release = takeLock(layout.lock, 'vacuum', effects.now());
+  const lock = await takeLock(layout.lock, {
+    ...{ pipeline: 'vacuum', now: effects.now(), signal: effects.signal },
+    onWait: (message) => effects.err(`${message}\n`),
+  });
   try {
     const opened = await openTemporarySession(config);
     const endInterrupts = interruptOn(effects.signal, opened.session);
@@ -32,7 +35,7 @@ export async function vacuum(
     const report = { dry_run: options.dryRun, ...plan };
     effects.out(options.json ? `${JSON.stringify(report)}\n` : text(plan, options.dryRun));
   } finally {
-    release();
+    lock.release();
   }
 }
 
