@@ -1,7 +1,6 @@
 import { join } from 'node:path';
 import { ConfigError } from '../src/config/config-error.js';
 import { globRelation } from '../src/lake/files.js';
-import { currentSnapshot } from '../src/lake/layout.js';
 import { literal, rows } from '../src/lake/session.js';
 import type { ClosingRow } from '../src/reconcile/own-rows.js';
 import { requests } from '../src/service/requests/registry.js';
@@ -58,7 +57,7 @@ interface Open {
 }
 
 async function findOpen(job: Job): Promise<Open[]> {
-  const snapshot = currentSnapshot(job.layout);
+  const snapshot = job.base?.folder;
   if (snapshot === undefined)
     throw new ConfigError('there is no published lake to close', 'run lotlake run nightly first');
   const table = (name: string, partitioned = false): string => globRelation(snapshot, name, partitioned);

@@ -45,6 +45,7 @@ export async function extractLookups(
     {
       stream: 'cars',
       run_id: job.runId,
+      origin: job.config.origin ?? null,
       kind: 'lookup',
       request: { lookups: lookups.length },
       contract: contractFingerprint(job, 'cars'),

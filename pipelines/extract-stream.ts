@@ -4,7 +4,6 @@ import type { Client } from '../src/extract/client.js';
 import { walkScroll } from '../src/extract/scroll.js';
 import { ScrollExpiredError } from '../src/extract/scroll-expired-error.js';
 import { type PageSink, type WalkResult, walk } from '../src/extract/walk.js';
-import { currentSnapshot } from '../src/lake/layout.js';
 import type { Changes } from '../src/land/changes.js';
 import type { LandedPage } from '../src/land/page.js';
 import {
@@ -25,7 +24,6 @@ import { requests } from '../src/service/requests/registry.js';
 import { type Stream, type StreamName, streams } from '../src/service/streams.js';
 import { abandon, findOrOpen } from './find-pass.js';
 import { watchChanges } from './fingerprints.js';
-import { stateOf } from './finish.js';
 import { hiddenSources } from './hidden-sources.js';
 import type { Job } from './job.js';
 import { knownVehicles } from './known-vehicles.js';
@@ -84,8 +82,7 @@ export async function extractStream(
   const client = job.client();
   const pass = findOrOpen(job, name, request.kind, recorded(parameters, request));
   killPoint('extract.pass-opened');
-  const base = stateOf(currentSnapshot(job.layout));
-  const changes = name === 'cars' ? watchChanges(job, base, pass.manifest.pass_id) : undefined;
+  const changes = name === 'cars' ? watchChanges(job, job.base, pass.manifest.pass_id) : undefined;
   const loader = createLoader({
     session: job.session,
     warn: job.reporter.warn,

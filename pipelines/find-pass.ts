@@ -1,9 +1,7 @@
 import { createHash } from 'node:crypto';
-import { currentSnapshot } from '../src/lake/layout.js';
 import { endPass, isWhole, listPasses, openPass, type Pass, type PassRequest } from '../src/land/pass.js';
 import { walkContract } from '../src/service/contract/node.js';
 import type { StreamName } from '../src/service/streams.js';
-import { stateOf } from './finish.js';
 import type { Job } from './job.js';
 
 /** An open pass older than this is not gone on with: too much has moved since. */
@@ -28,7 +26,7 @@ export function findOrOpen(
   query: PassRequest['request'],
 ): Pass {
   const contract = contractFingerprint(job, stream);
-  const merged = new Set(stateOf(currentSnapshot(job.layout))?.manifest.pass_ids);
+  const merged = new Set(job.base?.manifest.pass_ids);
   const passes = listPasses(job.layout.landing, stream);
   const isPublished = ({ manifest }: Pass): boolean => manifest.published || merged.has(manifest.pass_id);
   const starts = passes.filter(isPublished).map(({ manifest }) => manifest.started_at);
@@ -58,7 +56,7 @@ export function findOrOpen(
   if (found === undefined)
     return openPass(
       job.layout.landing,
-      { stream, run_id: job.runId, kind, request: query, contract },
+      { stream, run_id: job.runId, origin: job.config.origin ?? null, kind, request: query, contract },
       job.now(),
     );
   job.reporter.step('resume', `pass ${found.manifest.pass_id} of ${stream} with ${found.pages.length} pages`);

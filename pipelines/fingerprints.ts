@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
+import type { BaseState } from '../src/lake/base.js';
 import { globRelation } from '../src/lake/files.js';
 import {
   FingerprintLog,
@@ -13,7 +14,7 @@ import { type Manifest, SCHEMA_VERSION } from '../src/lake/manifest.js';
 import { literal } from '../src/lake/session.js';
 import { flattenFunctions, lakeTables } from '../src/lake/tables.js';
 import { Changes } from '../src/land/changes.js';
-import type { BaseState, MergeContext } from '../src/reconcile/context.js';
+import type { MergeContext } from '../src/reconcile/context.js';
 import { CLAIMS, UNCHANGED } from '../src/reconcile/staged.js';
 import type { LoadedPass } from './extract-stream.js';
 import { contractFingerprint } from './find-pass.js';

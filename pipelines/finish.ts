@@ -4,17 +4,18 @@ import { setImmediate } from 'node:timers/promises';
 import type { DuckDBConnection } from '@duckdb/node-api';
 import { killPoint } from '../src/config/kill-point.js';
 import { messageOf } from '../src/config/lotlake-error.js';
+import type { BaseState } from '../src/lake/base.js';
 import { compareFiles, type FileUse } from '../src/lake/disk-use.js';
 import { isHeldSinceCurrent, settleFailedRuns } from '../src/lake/failed-runs.js';
 import { currentSnapshot } from '../src/lake/layout.js';
-import { type Manifest, readManifest } from '../src/lake/manifest.js';
+import type { Manifest } from '../src/lake/manifest.js';
 import { abandonPass, listPasses, markPublished, passFolder } from '../src/land/pass.js';
 import { assertTests, runDataTests, type TestResult } from '../src/model/data-tests.js';
 import { keepFailedRows } from '../src/model/failed-rows.js';
 import { type ModelResult, runModels } from '../src/model/run-models.js';
 import { sealSnapshot, switchCurrent } from '../src/publish/publish.js';
 import { commentViews, inWarehouse, readViews } from '../src/publish/warehouse.js';
-import type { BaseState, Evidence, MergeContext, TableCounts } from '../src/reconcile/context.js';
+import type { Evidence, MergeContext, TableCounts } from '../src/reconcile/context.js';
 import {
   type ClosingRow,
   type RunRow,
@@ -32,6 +33,7 @@ import { type Balance, balance } from './balance.js';
 import type { LoadedPass } from './extract-stream.js';
 import { recordFingerprints } from './fingerprints.js';
 import type { Job } from './job.js';
+import { knownOrigin } from './origin.js';
 import { passTimes } from './pass-times.js';
 
 /** What a run leaves behind, for the summary. */
@@ -50,11 +52,6 @@ export interface RunResult {
   readonly drift: Job['drift'];
   readonly warnings: readonly string[];
   readonly seconds: number;
-}
-
-/** The state that a snapshot folder holds, or undefined where nothing was published yet. */
-export function stateOf(folder: string | undefined): BaseState | undefined {
-  return folder === undefined ? undefined : { folder, manifest: readManifest(folder) };
 }
 
 /** What the passes of one night prove. A list without a record proves nothing: no feed is empty. */
@@ -140,7 +137,7 @@ export async function reconcileModelPublish(
   try {
     job.reporter.step('reconcile', 'merge with the last snapshot');
     killPoint('reconcile.begun');
-    const base = stateOf(currentSnapshot(job.layout));
+    const { base } = job;
     settle(job, base);
     const evidence = evidenceOf(job.runId, job.startedAt.toISOString(), passes);
     const merged = await reconcileInto(job, { target, stage, base, passes, evidence, closings });
@@ -230,6 +227,8 @@ export async function modelAndPublish(
       run_id: job.runId,
       pipeline: job.pipeline,
       created_at: job.now().toISOString(),
+      origin:
+        passes.map((pass) => pass.manifest.origin).find((origin) => origin !== null) ?? knownOrigin(job),
       ...passTimes(base, passes),
       pass_ids: passes.map(({ manifest: pass }) => pass.pass_id),
       fingerprints,

@@ -1,7 +1,6 @@
 import type { Client } from '../src/extract/client.js';
 import { readJson } from '../src/extract/open-client.js';
 import { globRelation } from '../src/lake/files.js';
-import { currentSnapshot } from '../src/lake/layout.js';
 import { enumerations } from '../src/service/contract/enumerations.js';
 import { BadRequestError } from '../src/service/errors/bad-request-error.js';
 import { SourceRefusedError } from '../src/service/errors/source-refused-error.js';
@@ -20,7 +19,7 @@ export async function hiddenSources(
   isScroll: boolean,
   among: readonly number[] = Object.keys(enumerations.domain).map(Number),
 ): Promise<number[]> {
-  const snapshot = currentSnapshot(job.layout);
+  const snapshot = job.base?.folder;
   if (snapshot === undefined || among.length === 0) return [];
   const reader = await job.session.connection.runAndReadAll(
     `select distinct domain_id from ${globRelation(snapshot, 'lots', true)}

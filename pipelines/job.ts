@@ -6,11 +6,13 @@ import { killPoint } from '../src/config/kill-point.js';
 import { LotlakeError, messageOf } from '../src/config/lotlake-error.js';
 import type { Client } from '../src/extract/client.js';
 import { openClient } from '../src/extract/open-client.js';
+import { type BaseState, findBase } from '../src/lake/base.js';
 import { diskFullError } from '../src/lake/disk-full.js';
 import { noteFailedRun, unpublishedRun } from '../src/lake/failed-runs.js';
 import { LakeError } from '../src/lake/lake-error.js';
 import { currentSnapshot, type Layout, layoutOf } from '../src/lake/layout.js';
 import { type Lock, takeLock } from '../src/lake/lock.js';
+import { SCHEMA_VERSION } from '../src/lake/manifest.js';
 import { assertMemory, outOfMemoryError } from '../src/lake/out-of-memory.js';
 import { describeTable, type TableSchema } from '../src/lake/schema.js';
 import { interruptOn, openSession, type Session } from '../src/lake/session.js';
@@ -21,6 +23,7 @@ import type { DataTestOptions } from '../src/model/data-tests.js';
 import { readModels, withOwnSeeds } from '../src/model/model-files.js';
 import { type ContractNode, contractOf } from '../src/service/contract/node.js';
 import { type StreamName, streamNames, streams } from '../src/service/streams.js';
+import { assertOrigin } from './origin.js';
 
 /** What a job tells while it works; the CLI shows it. */
 export interface Reporter {
@@ -55,8 +58,8 @@ export interface Job extends JobOptions {
   readonly contracts: Readonly<Record<StreamName, ContractNode>>;
   /** Scratch folder of this run, removed at its end. */
   readonly work: string;
-  /** Snapshot that was current when the run began; undefined where nothing was published. */
-  readonly began: string | undefined;
+  /** The state that the run goes on from; undefined where nothing was published. */
+  readonly base: BaseState | undefined;
   /** Throws LakeError (LAKE_OVERTAKEN) where another run has the lake meanwhile. */
   assertOurs(): void;
   readonly drift: DriftReport[];
@@ -102,6 +105,7 @@ async function runLocked<T>(
   const signal = options.signal === undefined ? lost.signal : AbortSignal.any([options.signal, lost.signal]);
   const lock = await lockFor(pipeline, layout, options, () => lost.abort(overtaken(layout)));
   killPoint('job.locked');
+  const began = currentSnapshot(layout);
   const startedAt = now();
   const runId = `${startedAt.toISOString().replaceAll(/[-:]|\.\d+/g, '')}-${randomBytes(3).toString('hex')}`;
   const folder = join(layout.work, runId);
@@ -112,7 +116,6 @@ async function runLocked<T>(
     const killed = lock.replaced === undefined ? undefined : unpublishedRun(layout, lock.replaced);
     // A run of the same pipeline is what resolves it.
     if (killed !== undefined && killed.pipeline !== pipeline) noteFailedRun(layout, killed);
-    const began = currentSnapshot(layout);
     rmSync(layout.work, { recursive: true, force: true });
     mkdirSync(folder, { recursive: true });
     const { memory, threads } = config;
@@ -127,6 +130,7 @@ async function runLocked<T>(
         options.reporter.warn(message);
       },
     };
+    const base = baseOf(pipeline, layout, reporter);
     return await work({
       ...options,
       signal,
@@ -140,7 +144,7 @@ async function runLocked<T>(
       contracts,
       schemas,
       work: folder,
-      began,
+      base,
       assertOurs: () => {
         if (!lock.isHeld() || currentSnapshot(layout) !== began) throw overtaken(layout);
       },
@@ -148,6 +152,7 @@ async function runLocked<T>(
       warnings,
       now,
       client: () => {
+        if (client === undefined) assertOrigin({ base, layout, config });
         client ??= openClient(config, (error, attempt, wait) =>
           reporter.warn(`attempt ${attempt} failed, next in ${(wait / 1000).toFixed(1)} s: ${error.message}`),
         );
@@ -168,6 +173,24 @@ async function runLocked<T>(
     } finally {
       lock.release();
     }
+  }
+}
+
+/** What a run goes on from. A rebuild is what makes a lake again that cannot be gone on from. */
+function baseOf(pipeline: string, layout: Layout, { step, warn }: Reporter): BaseState | undefined {
+  try {
+    const base = findBase(layout, warn);
+    const format = base?.manifest.schema_version ?? SCHEMA_VERSION;
+    if (base !== undefined && format < SCHEMA_VERSION)
+      step(
+        'migrate',
+        `snapshot ${base.manifest.snapshot_id} has format ${format}; this run reads all records again and publishes format ${SCHEMA_VERSION}`,
+      );
+    return base;
+  } catch (error) {
+    if (pipeline !== 'rebuild' || !(error instanceof LakeError) || error.code !== 'LAKE_UNSOUND') throw error;
+    warn(error.message);
+    return undefined;
   }
 }
 

@@ -1,5 +1,4 @@
 import { globRelation } from '../src/lake/files.js';
-import { currentSnapshot } from '../src/lake/layout.js';
 import { indexAbove } from '../src/lake/sorted.js';
 import type { Job } from './job.js';
 
@@ -12,7 +11,7 @@ export async function knownVehicles(
   job: Job,
   source: number | undefined,
 ): Promise<((low: number, high: number) => boolean) | undefined> {
-  const snapshot = currentSnapshot(job.layout);
+  const snapshot = job.base?.folder;
   if (snapshot === undefined) return undefined;
   const sql =
     source === undefined

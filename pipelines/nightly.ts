@@ -1,8 +1,7 @@
 import { join } from 'node:path';
-import { currentSnapshot } from '../src/lake/layout.js';
 import { extractReference } from './extract-reference.js';
 import { extractStream, type LoadedPass } from './extract-stream.js';
-import { type RunResult, reconcileModelPublish, stateOf } from './finish.js';
+import { type RunResult, reconcileModelPublish } from './finish.js';
 import { type Job, type JobOptions, runJob } from './job.js';
 import { archiveRequest, CARS } from './window.js';
 
@@ -38,7 +37,7 @@ export function nightly(options: JobOptions): Promise<RunResult> {
 
 /** Whether the catalog and the reference lists are older than configured, or were never read. */
 function isReferenceDue(job: Job): boolean {
-  const last = stateOf(currentSnapshot(job.layout))?.manifest.last_pass_at.manufacturers;
+  const last = job.base?.manifest.last_pass_at.manufacturers;
   if (last === undefined) return true;
   return job.now().getTime() - Date.parse(last) > job.config.referenceDays * 86_400_000;
 }

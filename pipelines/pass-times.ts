@@ -1,5 +1,5 @@
+import type { BaseState } from '../src/lake/base.js';
 import type { Manifest } from '../src/lake/manifest.js';
-import type { BaseState } from '../src/reconcile/context.js';
 import type { StreamName } from '../src/service/streams.js';
 import type { LoadedPass } from './extract-stream.js';
 

@@ -1,5 +1,6 @@
 import { existsSync, mkdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
+import type { BaseState } from '../src/lake/base.js';
 import { globRelation } from '../src/lake/files.js';
 import { LakeError } from '../src/lake/lake-error.js';
 import { currentSnapshot } from '../src/lake/layout.js';
@@ -10,7 +11,7 @@ import { rescanPage } from '../src/land/rescan.js';
 import { createLoader } from '../src/load/loader.js';
 import { sealState } from '../src/publish/publish.js';
 import { carryOver } from '../src/reconcile/carry-over.js';
-import type { BaseState, MergeContext } from '../src/reconcile/context.js';
+import type { MergeContext } from '../src/reconcile/context.js';
 import { streams } from '../src/service/streams.js';
 import type { LoadedPass } from './extract-stream.js';
 import { contractFingerprint } from './find-pass.js';

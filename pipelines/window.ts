@@ -1,9 +1,7 @@
 import { ConfigError } from '../src/config/config-error.js';
-import { currentSnapshot } from '../src/lake/layout.js';
 import { MOST_MINUTES } from '../src/service/requests/paging-parameters.js';
 import type { StreamName } from '../src/service/streams.js';
 import type { StreamRequest } from './extract-stream.js';
-import { stateOf } from './finish.js';
 import type { Job } from './job.js';
 import { streamOf } from './pass-times.js';
 
@@ -56,7 +54,7 @@ const windowOf = (elapsed: number): number => Math.min(Math.ceil(elapsed) + OVER
  * earliest of their last ones.
  */
 function minutesSince(job: Job, stream: StreamName, sources?: readonly number[]): number | undefined {
-  const last = stateOf(currentSnapshot(job.layout))?.manifest.last_pass_at ?? {};
+  const last = job.base?.manifest.last_pass_at ?? {};
   const overAll = Date.parse(last[stream] ?? '');
   const starts = sources?.map((source) => {
     const alone = Date.parse(last[streamOf(stream, source)] ?? '');

@@ -2,8 +2,11 @@ import { relative } from 'node:path';
 import type { RunResult } from '../../pipelines/finish.js';
 import { gridOf, megabytes, number } from './grid.js';
 
-/** The summary that a run ends with, for a person; the path of its report is the last line. */
-export function summarize(result: RunResult, cwd: string, report?: string): string {
+/**
+ * The summary that a run ends with, for a person; the path of its report is the last line.
+ * @param flag what other commands need to find the lake
+ */
+export function summarize(result: RunResult, cwd: string, report?: string, flag = ''): string {
   const lines = [
     '',
     `Snapshot ${result.snapshotId} is published (${result.seconds.toFixed(1)} s).`,
@@ -19,19 +22,19 @@ export function summarize(result: RunResult, cwd: string, report?: string): stri
     ...result.warnings.map((warning) => `warning: ${warning}`),
     '',
     'Try next:',
-    ...suggestions(),
+    ...suggestions(flag),
     ...(report === undefined ? [] : ['', `Report: ${relative(cwd, report)}`]),
     '',
   ];
   return lines.join('\n');
 }
 
-/** The three commands that the summary names. */
-export function suggestions(): string[] {
+/** The three commands that the summary names, with the flag that they need. */
+export function suggestions(flag: string): string[] {
   return [
-    '  npx lotlake tables',
-    '  npx lotlake query "select manufacturer_name, model_name, month, priced_lots, price_median from price_trends order by priced_lots desc limit 10"',
-    '  npx lotlake describe lots',
+    `  npx lotlake tables${flag}`,
+    `  npx lotlake query${flag} "select manufacturer_name, model_name, month, priced_lots, price_median from price_trends order by priced_lots desc limit 10"`,
+    `  npx lotlake describe lots${flag}`,
   ];
 }
 

@@ -17,8 +17,19 @@ const settings = z.object({
     .url({ protocol: /^https?$/ })
     .optional()
     .describe('Base URL of the service with its path prefix.'),
+  origin: z
+    .string()
+    .min(1)
+    .optional()
+    .describe(
+      'Name of the service, which the lake keeps: a run against another one is refused. By default the base URL; set it to the old URL where the same service has moved.',
+    ),
   apiKey: z.string().min(1).optional().describe('Key sent as x-api-key; environment or key file only.'),
-  output: z.string().min(1).default('output').describe('Folder that holds landing, lake and reports.'),
+  output: z
+    .string()
+    .min(1)
+    .default('output')
+    .describe('Folder that holds landing, lake and reports; by default output/sandbox for the sandbox.'),
   rate: positive.optional().describe('Requests a second for the whole process; 1 against a real service.'),
   concurrency: count.max(64).default(4).describe('Requests in flight at once.'),
   perPage: count.max(5000).default(1000).describe('Records asked for a page; each endpoint caps it.'),
@@ -115,6 +126,7 @@ export type ConfigInput = Partial<z.input<typeof settings>>;
 
 const ENVIRONMENT: Readonly<Record<string, keyof ConfigInput>> = {
   LOTLAKE_BASE_URL: 'baseUrl',
+  LOTLAKE_ORIGIN: 'origin',
   LOTLAKE_API_KEY: 'apiKey',
   LOTLAKE_OUTPUT: 'output',
   LOTLAKE_RATE: 'rate',
@@ -133,14 +145,16 @@ const ENVIRONMENT: Readonly<Record<string, keyof ConfigInput>> = {
  * Reads the configuration. Throws ConfigError that names the setting and where it came from.
  * @param flags what the command line gave
  * @param effects environment and working folder, replaceable in tests
+ * @param defaults what stands in the place of the defaults
  */
 export function readConfig(
   flags: ConfigInput = {},
   effects: { env?: NodeJS.ProcessEnv; cwd?: string } = {},
+  defaults: ConfigInput = {},
 ): Config {
   const env = effects.env ?? process.env;
   const cwd = effects.cwd ?? process.cwd();
-  const merged: Record<string, unknown> = { ...readFile(resolve(cwd, 'lotlake.config.json')) };
+  const merged: Record<string, unknown> = { ...defaults, ...readFile(resolve(cwd, 'lotlake.config.json')) };
   for (const [name, key] of Object.entries(ENVIRONMENT)) {
     const value = env[name];
     if (value !== undefined && value !== '') merged[key] = value;
@@ -152,13 +166,20 @@ export function readConfig(
     const issues = parsed.error.issues.map((issue) => `${issue.path.join('.') || 'file'}: ${issue.message}`);
     throw new ConfigError(`the configuration is not valid: ${issues.join('; ')}`, settingsHint());
   }
-  const { memory, output, seeds } = parsed.data;
+  const { memory, output, seeds, baseUrl } = parsed.data;
   return {
+    ...(baseUrl === undefined ? {} : { origin: originOf(baseUrl) }),
     ...parsed.data,
     memory: memory ?? defaultMemory(),
     output: readFolder('output', resolve(cwd, output)),
     ...(seeds === undefined ? {} : { seeds: readFolder('seeds', resolve(cwd, seeds)) }),
   };
+}
+
+/** A base URL as the lake keeps it: the same whatever way it is written, and without a password in it. */
+function originOf(baseUrl: string): string {
+  const { protocol, host, pathname } = new URL(baseUrl);
+  return `${protocol}//${host}${pathname.replace(/\/+$/, '')}`;
 }
 
 /** DuckDB reads some characters as a pattern of file names. */

@@ -1,7 +1,11 @@
 import { readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';
+import { version } from '../config/version.js';
 import { LakeError } from './lake-error.js';
+
+/** Version that this code writes. */
+export const SCHEMA_VERSION = 3;
 
 const fileSchema = z.object({
   /** Path below the snapshot folder. */
@@ -23,8 +27,12 @@ const tableSchema = z.object({
 
 const manifestSchema = z.object({
   snapshot_id: z.string(),
-  /** Version of the layout of tables and manifest. */
+  /** Version of the layout of tables, manifest and landing. */
   schema_version: z.int(),
+  /** Version of lotlake that wrote it; null before format 3. */
+  lotlake_version: z.string().nullable().default(null),
+  /** Service that the lake is of; null where it was written before format 3 and no run has said it since. */
+  origin: z.string().nullable().default(null),
   run_id: z.string(),
   pipeline: z.string(),
   created_at: z.string(),
@@ -38,6 +46,12 @@ const manifestSchema = z.object({
   marts: z.record(z.string(), tableSchema),
 });
 
+/** What is read of a manifest before anything else: a later format may have changed the rest. */
+const laterSchema = z.object({
+  schema_version: z.int().gt(SCHEMA_VERSION),
+  lotlake_version: z.string().optional().catch(undefined),
+});
+
 /** A Parquet file of a snapshot. */
 export type LakeFile = Readonly<z.output<typeof fileSchema>>;
 
@@ -47,10 +61,10 @@ export type ManifestTable = Readonly<z.output<typeof tableSchema>>;
 /** `manifest.json` of a snapshot: what it holds and which run made it. */
 export type Manifest = Readonly<z.output<typeof manifestSchema>>;
 
-/** Version that this code writes. */
-export const SCHEMA_VERSION = 2;
-
-/** Reads the manifest of a snapshot. Throws LakeError where there is none or it is not valid. */
+/**
+ * Reads the manifest of a snapshot. Throws LakeError where there is none, it is not valid, or a later lotlake wrote it in
+ * a format that this one does not know.
+ */
 export function readManifest(snapshot: string): Manifest {
   const path = join(snapshot, 'manifest.json');
   let content: unknown;
@@ -59,6 +73,13 @@ export function readManifest(snapshot: string): Manifest {
   } catch (error) {
     throw new LakeError('LAKE_MANIFEST', `${path} cannot be read`, { cause: error, hint: REBUILD });
   }
+  const later = laterSchema.safeParse(content).data;
+  if (later !== undefined)
+    throw new LakeError(
+      'LAKE_FORMAT',
+      `${path} has format ${later.schema_version}, written by lotlake ${later.lotlake_version ?? 'of a later version'}; this is lotlake ${version}, which knows formats 1 to ${SCHEMA_VERSION}`,
+      { outcome: 'usage', hint: 'nothing was changed; install that version of lotlake, or a later one' },
+    );
   const parsed = manifestSchema.safeParse(content);
   if (!parsed.success) {
     throw new LakeError('LAKE_MANIFEST', `${path} is not valid: ${z.prettifyError(parsed.error)}`, {

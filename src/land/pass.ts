@@ -23,6 +23,8 @@ const passSchema = z.object({
   pass_id: z.string(),
   stream: z.enum(streamNames),
   run_id: z.string(),
+  /** Service that was asked; null where it was landed before format 3. */
+  origin: z.string().nullable().default(null),
   /** `full` asks for everything, `window` for what changed in the last minutes, `lookup` for single vehicles. */
   kind: z.enum(['full', 'window', 'lookup']),
   /** Parameters of every request of the pass, without the page. */
@@ -49,7 +51,7 @@ const passSchema = z.object({
   /** Ranges of ids, borders left out, in which a record may have slipped from page to page while the list moved. */
   unproven: z.array(z.tuple([z.number(), z.number()])),
   /** Sources whose lists were walked whole, where they were asked for one by one; null where none was named. */
-  sources: z.array(z.int()).nullable(),
+  sources: z.array(z.int()).nullable().default(null),
   /** Sources that the service refused to the key at a start or at the end of the pass: it says nothing about them. */
   hidden: z.array(z.int()).default([]),
 });
@@ -66,7 +68,10 @@ export interface Pass {
 }
 
 /** What a new pass asks for. */
-export type PassRequest = Pick<PassManifest, 'stream' | 'run_id' | 'kind' | 'request' | 'contract'>;
+export type PassRequest = Pick<
+  PassManifest,
+  'stream' | 'run_id' | 'origin' | 'kind' | 'request' | 'contract'
+>;
 
 const LEDGER = 'pages.ndjson';
 

@@ -3,6 +3,8 @@ import { basename, join } from 'node:path';
 import type { DuckDBConnection } from '@duckdb/node-api';
 import { killPoint } from '../config/kill-point.js';
 import { messageOf } from '../config/lotlake-error.js';
+import { version } from '../config/version.js';
+import type { BaseState } from '../lake/base.js';
 import { withChecksums } from '../lake/checksum.js';
 import { listFiles } from '../lake/files.js';
 import type { Layout } from '../lake/layout.js';
@@ -16,11 +18,10 @@ import {
 import { type OwnTable, ownTables } from '../lake/own-tables.js';
 import type { Column, TableSchema } from '../lake/schema.js';
 import { rows } from '../lake/session.js';
-import type { BaseState } from '../reconcile/context.js';
 import { PublishError } from './publish-error.js';
 
 /** What the manifest says besides its tables. */
-export type SnapshotFacts = Omit<Manifest, 'tables' | 'marts' | 'schema_version'>;
+export type SnapshotFacts = Omit<Manifest, 'tables' | 'marts' | 'schema_version' | 'lotlake_version'>;
 
 /** A mart in the snapshot: its name and its key. */
 export interface MartFacts {
@@ -76,14 +77,17 @@ async function describeSnapshot(
     const columns = await martColumns(connection, snapshot, name);
     described[name] = describe(files, name, columns, key, false);
   }
-  return { ...facts, schema_version: SCHEMA_VERSION, tables, marts: described };
+  return {
+    ...{ ...facts, schema_version: SCHEMA_VERSION, lotlake_version: version },
+    ...{ tables, marts: described },
+  };
 }
 
 /** Describes a state that a rebuild goes on from and never publishes. */
 export async function sealState(
   connection: DuckDBConnection,
   folder: string,
-  facts: Omit<SnapshotFacts, 'snapshot_id' | 'pipeline' | 'created_at' | 'pass_ids'>,
+  facts: Omit<SnapshotFacts, 'snapshot_id' | 'pipeline' | 'created_at' | 'pass_ids' | 'origin'>,
   schemas: ReadonlyMap<string, TableSchema>,
 ): Promise<Manifest> {
   const rest = {
@@ -91,6 +95,7 @@ export async function sealState(
     pipeline: 'rebuild',
     created_at: new Date().toISOString(),
     pass_ids: [],
+    origin: null,
   };
   const own = ownTables.filter((table) => table.name !== 'runs');
   const manifest = await describeSnapshot(connection, folder, { ...facts, ...rest }, schemas, [], own);

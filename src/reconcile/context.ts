@@ -1,14 +1,8 @@
 import type { DuckDBConnection } from '@duckdb/node-api';
-import type { Manifest } from '../lake/manifest.js';
+import type { BaseState } from '../lake/base.js';
 import type { TableSchema } from '../lake/schema.js';
 import type { Session } from '../lake/session.js';
 import type { PassManifest } from '../land/pass.js';
-
-/** The last state that new rows are merged with. */
-export interface BaseState {
-  readonly folder: string;
-  readonly manifest: Manifest;
-}
 
 /** What the passes of this run prove. */
 export interface Evidence {

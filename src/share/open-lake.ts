@@ -1,3 +1,4 @@
+import { join } from 'node:path';
 import type { Config } from '../config/config.js';
 import { viewOn } from '../lake/files.js';
 import { currentSnapshot, layoutOf } from '../lake/layout.js';
@@ -56,7 +57,11 @@ export async function openLake(
 export function publishedSnapshot(config: Config): string {
   const snapshot = currentSnapshot(layoutOf(config.output));
   if (snapshot !== undefined) return snapshot;
-  throw new ShareError('SHARE_NO_SNAPSHOT', `there is no published lake in ${config.output}`, {
-    hint: 'run lotlake run nightly first, or name another folder with --output',
-  });
+  const { output } = config;
+  const sandbox = join(output, 'sandbox');
+  const hint =
+    currentSnapshot(layoutOf(sandbox)) === undefined
+      ? 'run lotlake run nightly first, or name another folder with --output'
+      : `that of the sandbox is in ${sandbox}: name it with --output`;
+  throw new ShareError('SHARE_NO_SNAPSHOT', `there is no published lake in ${output}`, { hint });
 }

@@ -35,6 +35,8 @@ function publish(pipeline: string): void {
     run_id: id,
     pipeline,
     schema_version: 2,
+    lotlake_version: null,
+    origin: null,
     created_at: '',
     fingerprints: null,
   };

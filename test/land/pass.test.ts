@@ -28,6 +28,7 @@ afterEach(() => rmSync(landing, { recursive: true, force: true }));
 const request = {
   stream: 'cars',
   run_id: 'run-1',
+  origin: null,
   kind: 'full',
   request: { per_page: 1000, simple_paginate: 0 },
   contract: 'abc',

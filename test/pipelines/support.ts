@@ -47,7 +47,16 @@ export const WITHOUT_CATALOG: readonly FaultRule[] = [
 /** A configuration that points at a server of the test; one thread, since suites run side by side. */
 export function configFor(url: string, output: string, more: ConfigInput = {}): Config {
   return readConfig(
-    { baseUrl: url, output, rate: 10_000, retryBudget: 5, memory: '700MB', threads: 1, ...more },
+    {
+      baseUrl: url,
+      origin: 'test',
+      output,
+      rate: 10_000,
+      retryBudget: 5,
+      memory: '700MB',
+      threads: 1,
+      ...more,
+    },
     { env: { LOTLAKE_API_KEY: 'sandbox-key' }, cwd: output },
   );
 }

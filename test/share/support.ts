@@ -39,6 +39,8 @@ export async function handMadeLake(
   writeManifest(snapshot, {
     snapshot_id: SNAPSHOT,
     schema_version: 1,
+    lotlake_version: null,
+    origin: null,
     run_id: SNAPSHOT,
     pipeline: 'nightly',
     created_at: PUBLISHED,

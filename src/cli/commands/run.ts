@@ -1,6 +1,7 @@
+import { join, relative } from 'node:path';
 import type { RunResult } from '../../../pipelines/finish.js';
 import type { Job, JobOptions } from '../../../pipelines/job.js';
-import { type ConfigInput, readConfig } from '../../config/config.js';
+import { type Config, type ConfigInput, readConfig } from '../../config/config.js';
 import type { Effects } from '../effects.js';
 import { createReporter } from '../reporter.js';
 import { reportOn } from '../run-report.js';
@@ -42,11 +43,23 @@ export async function run(options: RunOptions, effects: Effects): Promise<void> 
     effects.out(
       options.json
         ? `${JSON.stringify({ ...machineReadable(result), report: report ?? null })}\n`
-        : summarize(result, effects.cwd, report),
+        : summarize(result, effects.cwd, report, flagOf(options, effects)),
     );
   } finally {
     reporter.stop();
   }
+}
+
+/** Where the sandbox writes unless it is told otherwise: the first run against a real service needs no cleaning up. */
+const SANDBOX: ConfigInput = { output: join('output', 'sandbox') };
+
+const configOf = (options: Pick<RunOptions, 'config' | 'sandbox'>, effects: Effects): Config =>
+  readConfig(options.config, effects, options.sandbox ? SANDBOX : {});
+
+/** The flag by which other commands find the lake of a run; empty where they do by themselves. */
+function flagOf(options: RunOptions, effects: Effects): string {
+  const { output } = configOf(options, effects);
+  return output === readConfig({}, effects).output ? '' : ` --output ${relative(effects.cwd, output) || '.'}`;
 }
 
 async function start(
@@ -56,7 +69,7 @@ async function start(
   reporter: Job['reporter'],
   now: () => Date,
 ): Promise<Finished> {
-  const config = readConfig(input, effects);
+  const config = configOf({ ...options, config: input }, effects);
   const result = await runPipeline(options, { config, reporter, now, signal: effects.signal });
   return { result, report: await reportOn(config, reporter) };
 }
@@ -102,6 +115,7 @@ async function runOnSandbox(
     const input = {
       ...options.config,
       baseUrl: sandbox.url,
+      origin: `sandbox of ${options.vehicles} vehicles, seed ${options.seed}`,
       apiKey: sandbox.apiKey,
       rate: options.config.rate ?? 1e6,
     };

@@ -79,7 +79,7 @@ function manifestOf(folder: string): Read {
   try {
     return { manifest: readManifest(folder) };
   } catch (error) {
-    if (!(error instanceof LakeError)) throw error;
+    if (!(error instanceof LakeError) || error.code === 'LAKE_FORMAT') throw error;
     const expected = 'a manifest that can be read';
     const file = 'manifest.json';
     const broken: Problem = { table: 'snapshot', file, check: 'readable', expected, found: error.message };

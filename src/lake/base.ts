@@ -1,0 +1,83 @@
+import { existsSync, lstatSync } from 'node:fs';
+import { basename, join } from 'node:path';
+import { LakeError } from './lake-error.js';
+import { currentSnapshot, type Layout } from './layout.js';
+import { type Manifest, readManifest } from './manifest.js';
+import { listSnapshots } from './snapshots.js';
+import { findMissing } from './verify-files.js';
+
+/** The state that a run goes on from. */
+export interface BaseState {
+  readonly folder: string;
+  readonly manifest: Manifest;
+}
+
+/**
+ * The state that a run goes on from: the published snapshot; where that is damaged, or its link is lost, the newest
+ * older one with all of its files, and `warn` is told. Undefined where nothing was published yet. Throws LakeError where
+ * no snapshot is left that could be gone on from.
+ */
+export function findBase(layout: Layout, warn: (message: string) => void): BaseState | undefined {
+  const current = currentSnapshot(layout);
+  if (current === undefined) return withoutLink(layout, warn);
+  const damage = damageOf(current);
+  if (damage === undefined) return { folder: current, manifest: readManifest(current) };
+  const sound = newestSound(layout, basename(current));
+  if (sound === undefined)
+    throw new LakeError('LAKE_UNSOUND', `the published snapshot ${basename(current)} is damaged: ${damage}`, {
+      outcome: 'held',
+      hint: 'nothing was changed, and no older snapshot has all of its files; lotlake run rebuild makes the lake again from landing and from what can be read of it, lotlake verify names all that is wrong',
+    });
+  warn(
+    `the published snapshot ${basename(current)} is damaged: ${damage}; going on from ${basename(sound.folder)}, the newest with all of its files. What runs saw in between comes back with lotlake run rebuild`,
+  );
+  return sound;
+}
+
+/** A copy may have lost the link `current`; the snapshots tell what it named. */
+function withoutLink(layout: Layout, warn: (message: string) => void): BaseState | undefined {
+  if (lstatSync(layout.current, { throwIfNoEntry: false })?.isDirectory() === true)
+    throw new LakeError('LAKE_UNSOUND', `${layout.current} is a folder and no link to a snapshot`, {
+      outcome: 'held',
+      hint: 'nothing was changed; a copy has followed the link: remove this folder, and the next run makes the link again from lake/snapshots',
+    });
+  const sound = newestSound(layout);
+  if (sound !== undefined) {
+    warn(`the link ${layout.current} is lost; going on from the newest snapshot, ${basename(sound.folder)}`);
+    return sound;
+  }
+  const [left] = listSnapshots(layout).filter(({ folder }) => existsSync(join(folder, 'manifest.json')));
+  if (left === undefined) return undefined;
+  throw new LakeError(
+    'LAKE_UNSOUND',
+    `${layout.current} is not there, and no snapshot has all of its files`,
+    {
+      outcome: 'held',
+      hint: 'nothing was changed; lotlake run rebuild makes the lake again from landing and from what can be read of it',
+    },
+  );
+}
+
+/** The newest snapshot that has all files of its manifest, of those before another one if that is named. */
+export function newestSound(layout: Layout, before?: string): BaseState | undefined {
+  return listSnapshots(layout)
+    .filter(({ id }) => before === undefined || id < before)
+    .flatMap(({ folder, manifest }) => (manifest === undefined ? [] : [{ folder, manifest }]))
+    .findLast(({ folder, manifest }) => findMissing(folder, manifest).length === 0);
+}
+
+/** What is wrong with a snapshot, as far as its manifest and the sizes of its files tell. A later format is an error. */
+function damageOf(snapshot: string): string | undefined {
+  let manifest: Manifest;
+  try {
+    manifest = readManifest(snapshot);
+  } catch (error) {
+    if (!(error instanceof LakeError) || error.code === 'LAKE_FORMAT') throw error;
+    return error.message;
+  }
+  const [first, ...more] = findMissing(snapshot, manifest);
+  if (first === undefined) return undefined;
+  const tables = new Set([first, ...more].map(({ table }) => table));
+  const others = more.length === 0 ? '' : `, and ${more.length} more files of ${[...tables].join(', ')}`;
+  return `table ${first.table}: ${first.file} has ${first.found} instead of ${first.expected}${others}`;
+}
