@@ -80,7 +80,7 @@ export async function extractStream(
   const isScroll = name === 'cars' && job.config.paging === 'scroll';
   const parameters = parametersOf(job, stream, request, isScroll);
   const client = job.client();
-  const pass = findOrOpen(job, name, request.kind, recorded(parameters, request));
+  const pass = await findOrOpen(job, name, request.kind, recorded(parameters, request));
   killPoint('extract.pass-opened');
   const changes = name === 'cars' ? watchChanges(job, job.base, pass.manifest.pass_id) : undefined;
   const loader = createLoader({

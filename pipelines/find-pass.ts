@@ -1,5 +1,16 @@
 import { createHash } from 'node:crypto';
-import { endPass, isWhole, listPasses, openPass, type Pass, type PassRequest } from '../src/land/pass.js';
+import { rmSync } from 'node:fs';
+import {
+  damagedFiles,
+  endPass,
+  isWhole,
+  listPasses,
+  openPass,
+  type Pass,
+  type PassRequest,
+  readPass,
+  reopenPass,
+} from '../src/land/pass.js';
 import { walkContract } from '../src/service/contract/node.js';
 import type { StreamName } from '../src/service/streams.js';
 import type { Job } from './job.js';
@@ -16,15 +27,16 @@ export function contractFingerprint(job: Job, stream: StreamName): string {
 }
 
 /**
- * Goes on with the pass that an earlier run left: open, or sealed but in no published snapshot. Others that were left
- * are abandoned, so that every sealed pass in landing is one that the lake was made from.
+ * Goes on with the pass that an earlier run left: open, or sealed but in no published snapshot. Pages of it that are
+ * lost or damaged are asked for again. Others that were left are abandoned, so that every sealed pass in landing is one
+ * that the lake was made from.
  */
-export function findOrOpen(
+export async function findOrOpen(
   job: Job,
   stream: StreamName,
   kind: PassRequest['kind'],
   query: PassRequest['request'],
-): Pass {
+): Promise<Pass> {
   const contract = contractFingerprint(job, stream);
   const merged = new Set(job.base?.manifest.pass_ids);
   const passes = listPasses(job.layout.landing, stream);
@@ -39,19 +51,17 @@ export function findOrOpen(
     const age = job.now().getTime() - Date.parse(pass.manifest.started_at);
     // What another pass has seen since must neither be overwritten with older records nor count as absent.
     const isNewest = pass.manifest.started_at > newest;
-    const isSame =
-      // A window moves on with the clock, so that one half of it does not go with the other half of a later one.
-      (pass.manifest.state === 'open' ? kind === 'full' : isWhole(pass)) &&
-      pass.manifest.contract === contract &&
-      isSameRequest(pass.manifest.request, query);
-    if (isSame && isNewest && age < RESUME_HOURS * 3_600_000 && found === undefined) found = pass;
-    else {
-      const reason = isSame
-        ? 'left behind, and older than a later one or than 12 hours'
-        : 'left behind by another request or contract';
-      abandon(job, pass, reason);
-      job.reporter.warn(`pass ${pass.manifest.pass_id} of ${stream} is abandoned: ${reason}`);
+    const isSame = pass.manifest.contract === contract && isSameRequest(pass.manifest.request, query);
+    let reason = isSame
+      ? 'left behind, and older than a later one or than 12 hours'
+      : 'left behind by another request or contract';
+    if (isSame && isNewest && age < RESUME_HOURS * 3_600_000 && found === undefined) {
+      found = await withoutDamage(job, pass);
+      reason = 'left behind without all of its pages, which cannot be asked for one by one';
     }
+    if (found?.folder === pass.folder) continue;
+    abandon(job, pass, reason);
+    job.reporter.warn(`pass ${pass.manifest.pass_id} of ${stream} is abandoned: ${reason}`);
   }
   if (found === undefined)
     return openPass(
@@ -61,6 +71,23 @@ export function findOrOpen(
     );
   job.reporter.step('resume', `pass ${found.manifest.pass_id} of ${stream} with ${found.pages.length} pages`);
   return found;
+}
+
+/**
+ * A pass with those of its pages that are as they were landed; a sealed one that lacks some is open again. Undefined
+ * where the missing pages do not go with the others: a window moves on with the clock, and a scroll only goes forward.
+ */
+async function withoutDamage(job: Job, pass: Pass): Promise<Pass | undefined> {
+  for (const path of await damagedFiles(pass, job.signal)) {
+    job.reporter.warn(`${path} is not as it was landed: it is removed, and its page asked for again`);
+    rmSync(path);
+  }
+  const left = readPass(pass.folder);
+  const { manifest, pages } = left;
+  if (manifest.state === 'sealed' && isWhole(left)) return left;
+  const hasGap = 'limit' in manifest.request && pages.some(({ page }, i) => page !== i + 1);
+  if (manifest.kind !== 'full' || hasGap) return undefined;
+  return manifest.state === 'sealed' ? reopenPass(left) : left;
 }
 
 /** Gives up a pass of this run or of an earlier one. */

@@ -6,7 +6,7 @@ import { LakeError } from '../src/lake/lake-error.js';
 import { currentSnapshot } from '../src/lake/layout.js';
 import { rows } from '../src/lake/session.js';
 import { LandError } from '../src/land/land-error.js';
-import { isWhole, listPasses, type Pass } from '../src/land/pass.js';
+import { damagedFiles, isWhole, listPasses, type Pass } from '../src/land/pass.js';
 import { rescanPage } from '../src/land/rescan.js';
 import { createLoader } from '../src/load/loader.js';
 import { sealState } from '../src/publish/publish.js';
@@ -35,6 +35,7 @@ import { passTimes } from './pass-times.js';
 export function rebuild(options: JobOptions): Promise<RunResult> {
   return runJob('rebuild', options, async (job) => {
     const nights = groupByRun(job, await publishedPasses(job));
+    await assertUndamaged(job, nights);
     if (nights.length === 0) {
       throw new LandError(`there is no pass of a published run in ${job.layout.landing}`, {
         hint: 'run lotlake run nightly first',
@@ -134,6 +135,19 @@ function groupByRun(job: Job, known: ReadonlySet<string>): Night[] {
   return [...byRun]
     .map(([runId, passes]) => ({ runId, passes }))
     .sort((a, b) => (started(a.passes) < started(b.passes) ? -1 : 1));
+}
+
+/** Throws LandError where a page is not as it was landed, before hours go into the others. */
+async function assertUndamaged(job: Job, nights: readonly Night[]): Promise<void> {
+  job.reporter.step('check', 'the pages of landing against their checksums');
+  const damaged: string[] = [];
+  for (const { passes } of nights)
+    for (const pass of passes) damaged.push(...(await damagedFiles(pass, job.signal)));
+  if (damaged.length === 0) return;
+  const files = damaged.length === 1 ? 'a page' : `${damaged.length} pages`;
+  throw new LandError(`${files} of published passes are not as they were landed: ${damaged.join(', ')}`, {
+    hint: 'the last snapshot stays current and landing stays as it is; the service cannot be asked for an old page again: bring each file back from a copy, or move the folder of its pass out of landing and run rebuild again, which carries over what the snapshot knows of it',
+  });
 }
 
 async function replay(

@@ -29,6 +29,8 @@ export interface LandedPage {
   /** Bytes of the records, uncompressed. */
   readonly bytes: number;
   readonly fileBytes: number;
+  /** SHA-256 of the file in hex; pages from before checksums have none. */
+  readonly sha256?: string | undefined;
   readonly largestRecord: number;
   readonly firstId: number | null;
   readonly lastId: number | null;
@@ -73,12 +75,15 @@ export async function landPage(
   body: AsyncIterable<Uint8Array>,
   target: PageTarget,
   changes?: PageChanges,
-): Promise<{ scan: PageScan; fileBytes: number }> {
+): Promise<{ scan: PageScan; fileBytes: number; sha256: string }> {
   await mkdir(dirname(target.path), { recursive: true });
   const temporary = `${target.path}.${process.pid}.${Math.random().toString(36).slice(2, 8)}.tmp`;
   const gzip = createGzip({ level: 1, memLevel: 9, chunkSize: 1 << 18 });
   const file = createWriteStream(temporary);
   gzip.pipe(file);
+  // Of the bytes on their way to the file, so that it need not be read for its checksum.
+  const sha256 = createHash('sha256');
+  gzip.on('data', (chunk: Buffer) => sha256.update(chunk));
   const written = finished(file);
   written.catch(() => undefined);
   gzip.on('error', (error) => file.destroy(error));
@@ -107,7 +112,7 @@ export async function landPage(
     killPoint('land.page-written');
     await rename(temporary, target.path);
     killPoint('land.page-renamed');
-    return { scan, fileBytes: (await stat(target.path)).size };
+    return { scan, fileBytes: (await stat(target.path)).size, sha256: sha256.digest('hex') };
   } catch (error) {
     changes?.discard();
     gzip.destroy();

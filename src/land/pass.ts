@@ -15,6 +15,7 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';
+import { checksumOf } from '../lake/checksum.js';
 import { type StreamName, streamNames } from '../service/streams.js';
 import { LandError, unwritable } from './land-error.js';
 import type { LandedPage } from './page.js';
@@ -149,6 +150,24 @@ export function noteHidden(folder: string, sources: readonly number[]): number[]
   const hidden = [...manifest.hidden, ...more].sort((a, b) => a - b);
   if (more.length > 0) writeManifest(folder, { ...manifest, hidden });
   return more;
+}
+
+/** Opens a sealed pass again that lost pages, so that they are asked for once more. */
+export function reopenPass({ folder }: Pass): Pass {
+  const { manifest } = readPass(folder);
+  writeManifest(folder, { ...manifest, state: 'open', complete: false, ended_at: null });
+  return readPass(folder);
+}
+
+/** Files of pages that are not as they were landed. Of pages from before checksums nothing is known. */
+export async function damagedFiles({ folder, pages }: Pass, signal?: AbortSignal): Promise<string[]> {
+  const damaged: string[] = [];
+  for (const { file, sha256 } of pages) {
+    signal?.throwIfAborted();
+    const path = join(folder, file);
+    if (sha256 !== undefined && (await checksumOf(path)) !== sha256) damaged.push(path);
+  }
+  return damaged;
 }
 
 /** Whether every page that a sealed pass had is still there. */

@@ -24,14 +24,17 @@ export function createSink(
   changes?: Changes,
 ): PageSink<LandedPage> {
   const landed = pass.pages.filter((page) => page.list === list);
-  const versions = new Map<number, number>();
-  for (const page of landed) versions.set(page.page, (versions.get(page.page) ?? 0) + 1);
+  const taken = new Set(landed.map(({ file }) => file));
   const prefix = list === '' ? '' : `${list.replaceAll(/[^a-zA-Z0-9]+/g, '-')}.`;
+  /** A name that no page has. An earlier version may be lost while a later one is not. */
+  const nameOf = (number: number, version = 1): string => {
+    const name = `${prefix}page-${String(number).padStart(6, '0')}${version === 1 ? '' : `.${version}`}.ndjson.gz`;
+    return taken.has(name) ? nameOf(number, version + 1) : name;
+  };
   return {
     landed,
     async land(number: number, answer: Answer, requestedAt: string): Promise<LandedPage> {
-      const version = versions.get(number) ?? 0;
-      const file = `${prefix}page-${String(number).padStart(6, '0')}${version === 0 ? '' : `.${version + 1}`}.ndjson.gz`;
+      const file = nameOf(number);
       const seen = changes?.open(file.replace(/\.gz$/, ''));
       const target = {
         path: join(pass.folder, file),
@@ -39,8 +42,8 @@ export function createSink(
         contract,
         idField: stream.idField,
       };
-      const { scan, fileBytes } = await landPage(answer.body, target, seen);
-      versions.set(number, version + 1);
+      const { scan, fileBytes, sha256 } = await landPage(answer.body, target, seen);
+      taken.add(file);
       const page: LandedPage = {
         list,
         page: number,
@@ -49,6 +52,7 @@ export function createSink(
         records: scan.records,
         bytes: scan.bytes,
         fileBytes,
+        sha256,
         largestRecord: scan.largestRecord,
         firstId: finite(scan.ids[0]),
         lastId: finite(scan.ids.at(-1)),

@@ -13,7 +13,15 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { LandError } from '../../src/land/land-error.js';
 import type { LandedPage } from '../../src/land/page.js';
-import { endPass, listPasses, openPass, type Pass, readPass, recordPage } from '../../src/land/pass.js';
+import {
+  damagedFiles,
+  endPass,
+  listPasses,
+  openPass,
+  type Pass,
+  readPass,
+  recordPage,
+} from '../../src/land/pass.js';
 import { createSink } from '../../src/land/sink.js';
 import { streams } from '../../src/service/streams.js';
 import { landedPage } from './ledger.js';
@@ -211,6 +219,34 @@ describe('the sink of a pass', () => {
     const again = await resumed.land(1, answer([{ id: 2 }]), night.toISOString());
     expect(again).toMatchObject({ file: 'page-000001.2.ndjson.gz', seq: 1 });
     expect(readPass(pass.folder).pages.map(({ firstId }) => firstId)).toEqual([1, 2]);
+  });
+
+  it('gives a page that is read again a name that no reading has, where an earlier one is lost', async () => {
+    const pass = open();
+    const sink = createSink(pass, streams.cars, vehicleContract);
+    const first = await sink.land(1, answer([{ id: 1 }]), night.toISOString());
+    await sink.land(1, answer([{ id: 2 }]), night.toISOString());
+    rmSync(join(pass.folder, first.file));
+    const resumed = createSink(readPass(pass.folder), streams.cars, vehicleContract);
+    await resumed.land(1, answer([{ id: 3 }]), night.toISOString());
+    expect(readPass(pass.folder).pages.map(({ firstId }) => firstId)).toEqual([2, 3]);
+  });
+
+  it('notes the checksum of each file, by which a damaged one is found', async () => {
+    const pass = open();
+    const sink = createSink(pass, streams.cars, vehicleContract);
+    for (const page of [1, 2, 3])
+      await sink.land(page, answer([{ id: page, vin: 'x'.repeat(99) }]), night.toISOString());
+    const landed = readPass(pass.folder);
+    expect(await damagedFiles(landed)).toEqual([]);
+    const path = join(pass.folder, landed.pages[1]?.file ?? '');
+    const bytes = readFileSync(path);
+    for (let i = 0; i < bytes.length; i++) {
+      const damaged = Buffer.from(bytes);
+      damaged[i] = ~(damaged[i] ?? 0) & 0xff;
+      writeFileSync(path, damaged);
+      expect(await damagedFiles(landed)).toEqual([path]);
+    }
   });
 
   it('records nothing of a page that failed', async () => {
