@@ -88,7 +88,7 @@ export const ownTables: readonly OwnTable[] = [
   {
     name: 'rejects',
     description:
-      'Values that break the contract, and records that could not be loaded at all because their keys or rows cannot be read, with their place and raw text.',
+      'Values that break the contract, and records that could not be loaded at all because their keys or rows cannot be read or they are too large, with their place and raw text.',
     grain: 'one row a rejected value, and one a record that was rejected whole, without table_name',
     key: ['stream', 'pass_id', 'list', 'page', 'position', 'path'],
     partitioned: false,
@@ -115,7 +115,8 @@ export const ownTables: readonly OwnTable[] = [
       {
         name: 'raw',
         type: 'VARCHAR',
-        description: 'The value as it came; of a record that was rejected whole, the record.',
+        description:
+          'The value as it came; of a record that was rejected whole, the record; of one that is too large, its first 1,000 bytes.',
       },
       {
         name: 'table_name',

@@ -11,6 +11,7 @@ import type { ContractNode } from '../service/contract/node.js';
 import type { PageChanges, PrintsPlace } from './changes.js';
 import { unwritable } from './land-error.js';
 import { LineBuffers } from './line-buffers.js';
+import type { OversizedRecord } from './oversized.js';
 import { PageError } from './page-error.js';
 import { type PageScan, PageScanner, ScanError } from './scan-page.js';
 import type { Drift, Misfit } from './shape.js';
@@ -32,6 +33,8 @@ export interface LandedPage {
   /** SHA-256 of the file in hex; pages from before checksums have none. */
   readonly sha256?: string | undefined;
   readonly largestRecord: number;
+  /** Records past the limit, of which the file holds the beginning alone. */
+  readonly oversized?: readonly OversizedRecord[] | undefined;
   readonly firstId: number | null;
   readonly lastId: number | null;
   /** Ids around records whose own cannot be read, null where they begin or end the page. */
@@ -122,6 +125,11 @@ export async function landPage(
     if (error === file.errored) throw unwritable(target.path, error);
     throw error instanceof ScanError ? new PageError(target.url, error.message, error) : error;
   }
+}
+
+/** Whether every record of a page can be loaded without a closer look. */
+export function fitsAsWhole({ misfits, utf8, irregular, oversized }: PageScan): boolean {
+  return misfits.length === 0 && utf8 && !irregular && oversized.length === 0;
 }
 
 /** Paging members of a scanned page. */

@@ -5,7 +5,8 @@ import { createGunzip } from 'node:zlib';
 import { messageOf } from '../config/lotlake-error.js';
 import type { ContractNode } from '../service/contract/node.js';
 import { LandError } from './land-error.js';
-import type { LandedPage } from './page.js';
+import { MOST_RECORD_BYTES } from './oversized.js';
+import { fitsAsWhole, type LandedPage } from './page.js';
 import { PageScanner } from './scan-page.js';
 
 const OPEN = Buffer.from('[');
@@ -22,7 +23,9 @@ export async function rescanPage(
 ): Promise<LandedPage> {
   if (page.records === 0) return page;
   const path = join(folder, page.file);
-  const scanner = new PageScanner(contract, idField);
+  // What was landed is within the limit of its time.
+  const mostRecordBytes = Math.max(MOST_RECORD_BYTES, page.largestRecord);
+  const scanner = new PageScanner(contract, idField, { mostRecordBytes });
   try {
     scanner.push(OPEN);
     // A record holds no raw line end, so that the lines of a page are the elements of an array.
@@ -42,7 +45,7 @@ export async function rescanPage(
     const scan = scanner.finish();
     return {
       ...page,
-      fits: scan.misfits.length === 0 && scan.utf8 && !scan.irregular,
+      fits: fitsAsWhole(scan),
       irregular: scan.irregular,
       drift: scan.drift,
       misfits: scan.misfits,

@@ -1,6 +1,13 @@
 import { isUtf8 } from 'node:buffer';
 import type { ContractNode } from '../service/contract/node.js';
 import {
+  KEPT_BYTES,
+  MOST_RECORD_BYTES,
+  type OversizedRecord,
+  type SkipState,
+  skipRecord,
+} from './oversized.js';
+import {
   DepthFault,
   giveBack,
   NEED_MORE,
@@ -20,7 +27,10 @@ export interface PageScan {
   readonly records: number;
   /** Bytes of the records as they are landed, line ends included. */
   readonly bytes: number;
+  /** Bytes of the largest record that is within the limit. */
   readonly largestRecord: number;
+  /** Records past the limit. */
+  readonly oversized: readonly OversizedRecord[];
   /** Ids of the records in their order; NaN where a record has no numeric id. */
   readonly ids: readonly number[];
   /** Members of the envelope besides `data`, parsed. */
@@ -38,12 +48,12 @@ export interface PageScan {
 const EMPTY = Buffer.alloc(0);
 const MOST_ENVELOPE_BYTES = 4 << 20;
 
-type State = 'start' | 'member' | 'record' | 'afterData' | 'done';
+type State = 'start' | 'member' | 'record' | 'oversized' | 'afterData' | 'done';
 
 /**
  * Cuts the records of a page out of its body while it streams in: each becomes one line, its bytes unchanged but for
- * white space between tokens. Keeps only the record under way, so that memory follows the largest record, not the
- * page. What was seen is compared with the contract at the end.
+ * white space between tokens. Keeps only the record under way, and of one past the limit only its beginning, so that
+ * memory follows the largest record within the limit, not the page. What was seen is compared with the contract at the end.
  */
 export class PageScanner {
   readonly #contract: ContractNode;
@@ -59,6 +69,8 @@ export class PageScanner {
   #ids: number[] = [];
   #bytes = 0;
   #largestRecord = 0;
+  #oversized: OversizedRecord[] = [];
+  #skipping: SkipState = { depth: 0, isInText: false, isEscaped: false };
   #utf8 = true;
   /** Stretches of memory that hold the lines to be returned: a start and an end by turns. */
   #runs: number[] = [];
@@ -76,7 +88,7 @@ export class PageScanner {
   ) {
     this.#contract = contract;
     this.#values = takeScanner(contract, idField);
-    this.#mostRecordBytes = options.mostRecordBytes ?? 64 << 20;
+    this.#mostRecordBytes = options.mostRecordBytes ?? MOST_RECORD_BYTES;
     this.#allocate = options.allocate ?? Buffer.allocUnsafe;
   }
 
@@ -119,6 +131,7 @@ export class PageScanner {
       records: this.#ids.length,
       bytes: this.#bytes,
       largestRecord: this.#largestRecord,
+      oversized: this.#oversized,
       ids: this.#ids,
       envelope: JSON.parse(`{${this.#envelope.join(',')}}`),
       hasData: this.#hasData,
@@ -149,7 +162,12 @@ export class PageScanner {
     let p = memory.start;
     try {
       while (this.#state !== 'done') {
-        const next = this.#state === 'record' ? this.#record(p) : this.#step(p);
+        const next =
+          this.#state === 'record'
+            ? this.#record(p)
+            : this.#state === 'oversized'
+              ? this.#rest(p)
+              : this.#step(p);
         if (next === NEED_MORE) break;
         p = next;
       }
@@ -161,11 +179,11 @@ export class PageScanner {
     }
     this.#consumed += p - memory.start;
     memory.start = p;
-    this.#wait = (memory.end - p) * 2;
-    if (memory.end - p > this.#mostRecordBytes)
-      throw this.#fail(
-        `record ${this.#ids.length} of the page is larger than ${this.#mostRecordBytes} bytes`,
-      );
+    const held = memory.end - p;
+    this.#wait = Math.min(held * 2, this.#mostRecordBytes + 1);
+    // A record of that size has been shortened: what is held is white space, or a member of the envelope.
+    if (held > 2 * this.#mostRecordBytes)
+      throw this.#fail(`more than ${held} bytes that belong to no record, after record ${this.#ids.length}`);
     const lines = this.#gather();
     this.#bytes += lines.length;
     if (this.#utf8 && !isUtf8(lines)) this.#utf8 = false;
@@ -183,21 +201,65 @@ export class PageScanner {
     }
     values.beginRecord(this.#ids.length);
     const end = values.record(from);
+    const bytes = (end === NEED_MORE ? memory.end : end) - from;
+    if (bytes > this.#mostRecordBytes) return this.#shorten(from);
     if (end === NEED_MORE) return NEED_MORE;
     const spaced = values.spaced;
-    let p = values.space(end);
-    const c = memory.bytes[p];
-    if (this.#single) this.#state = 'afterData';
-    else if (c === 0x2c) p++;
-    else if (c === 0x5d) {
-      this.#state = this.#bare ? 'done' : 'afterData';
-      p++;
-    } else if (p >= memory.end) return NEED_MORE;
-    else throw new SyntaxFault(p, 'expected a comma or a closing bracket');
-    if (end - from > this.#largestRecord) this.#largestRecord = end - from;
-    this.#ids.push(values.idStart < 0 ? Number.NaN : numericId(memory.bytes, values.idStart, values.idEnd));
+    const next = this.#behindRecord(values.space(end));
+    if (next === NEED_MORE) return NEED_MORE;
+    if (bytes > this.#largestRecord) this.#largestRecord = bytes;
+    this.#ids.push(this.#id());
     this.#line(from, spaced ? values.compact(from, end) : end);
-    return p;
+    return next;
+  }
+
+  /** The id of the record under way, NaN where it has none or the bytes end before it. */
+  #id(): number {
+    const { memory, idStart, idEnd } = this.#values;
+    return idStart < 0 ? Number.NaN : numericId(memory.bytes, idStart, idEnd);
+  }
+
+  /** The address behind the separator at `p`, which follows a record. */
+  #behindRecord(p: number): number {
+    const { memory } = this.#values;
+    const c = memory.bytes[p];
+    if (this.#single) {
+      this.#state = 'afterData';
+      return p;
+    }
+    if (c === 0x2c) this.#state = 'record';
+    else if (c === 0x5d) this.#state = this.#bare ? 'done' : 'afterData';
+    else if (p >= memory.end) return NEED_MORE;
+    else throw new SyntaxFault(p, 'expected a comma or a closing bracket');
+    return p + 1;
+  }
+
+  /** Puts the beginning of a record that is too large, as a JSON text, in its place, and passes over what has come of it. */
+  #shorten(from: number): number {
+    const { memory } = this.#values;
+    const id = this.#id();
+    const kept = Math.min(KEPT_BYTES, this.#mostRecordBytes >> 2);
+    const line = Buffer.from(JSON.stringify(memory.bytes.toString('utf8', from, from + kept)));
+    this.#oversized.push({ position: this.#ids.length, id: Number.isNaN(id) ? null : id, bytes: 0 });
+    this.#ids.push(id);
+    this.#state = 'oversized';
+    this.#skipping = { depth: 0, isInText: false, isEscaped: false };
+    const next = this.#rest(from);
+    // Only now: until here these bytes were the record's own.
+    memory.bytes.set(line, from);
+    this.#line(from, from + line.length);
+    return next;
+  }
+
+  /** Passes over what has come of a record that is too large, and the separator behind it. */
+  #rest(from: number): number {
+    const { memory } = this.#values;
+    const record = this.#oversized.pop();
+    if (record === undefined) return from;
+    const end = skipRecord(this.#skipping, memory.bytes, from, memory.end);
+    this.#oversized.push({ ...record, bytes: record.bytes + end - from });
+    if (end < memory.end) return this.#behindRecord(end);
+    return end > from ? end : NEED_MORE;
   }
 
   /** Notes a record as a line. Between two records is one byte as a rule, which becomes the line end. */

@@ -6,7 +6,7 @@ import type { PageSink } from '../extract/walk.js';
 import type { ContractNode } from '../service/contract/node.js';
 import type { Stream } from '../service/streams.js';
 import { type Changes, keepPrints } from './changes.js';
-import { digestOf, type LandedPage, landPage, pagingOf, unnamedIn } from './page.js';
+import { digestOf, fitsAsWhole, type LandedPage, landPage, pagingOf, unnamedIn } from './page.js';
 import { type Pass, recordPage } from './pass.js';
 
 /**
@@ -54,11 +54,12 @@ export function createSink(
         fileBytes,
         sha256,
         largestRecord: scan.largestRecord,
+        ...(scan.oversized.length === 0 ? {} : { oversized: scan.oversized }),
         firstId: finite(scan.ids[0]),
         lastId: finite(scan.ids.at(-1)),
         unnamed: unnamedIn(scan.ids),
         digest: digestOf(scan.ids, scan.bytes),
-        fits: scan.misfits.length === 0 && scan.utf8 && !scan.irregular,
+        fits: fitsAsWhole(scan),
         irregular: scan.irregular,
         prints: seen === undefined ? undefined : keepPrints(pass.folder, seen.prints),
         drift: scan.drift,

@@ -3,6 +3,7 @@ import { createReadStream } from 'node:fs';
 import { open } from 'node:fs/promises';
 import { pipeline } from 'node:stream';
 import { createGunzip } from 'node:zlib';
+import { MOST_RECORD_BYTES, type OversizedRecord } from '../land/oversized.js';
 import { PageScanner } from '../land/scan-page.js';
 import type { ContractNode } from '../service/contract/node.js';
 import type { Stream } from '../service/streams.js';
@@ -51,6 +52,8 @@ export interface PagePlace {
   readonly page: number;
   /** Order of receipt in its pass. */
   readonly seq: number;
+  /** Records past the limit, of which the page holds the beginning alone. */
+  readonly oversized?: readonly OversizedRecord[] | undefined;
   /** Whether some record of the page is JSON that DuckDB does not take. */
   readonly irregular: boolean;
 }
@@ -70,6 +73,12 @@ export async function checkPage(place: PagePlace, rules: RecordRules, target: st
   const out = await open(target, 'w');
   try {
     for await (const line of linesOf(place.file)) {
+      const oversized = place.oversized?.find((record) => record.position === position);
+      if (oversized !== undefined) {
+        reject(tooLarge(oversized), JSON.parse(line.toString('utf8')));
+        position++;
+        continue;
+      }
       const isReadable = place.irregular && isUtf8(line);
       const mended = mendRecord(isReadable ? regular(line, rules.stream, rules.contract) : line, rules);
       if ('record' in mended) {
@@ -84,6 +93,15 @@ export async function checkPage(place: PagePlace, rules: RecordRules, target: st
   }
   const rejected = position - kept;
   return { kept, rejected, rejectedValues: rejects.length - rejected, rejects };
+}
+
+function tooLarge({ id, bytes }: OversizedRecord): Fault {
+  return {
+    record_id: id === null ? null : String(id),
+    path: '',
+    expected: `a record of at most ${MOST_RECORD_BYTES} bytes`,
+    found: `record of ${bytes} bytes`,
+  };
 }
 
 const NEWLINE = Buffer.from('\n');
@@ -108,7 +126,8 @@ async function* linesOf(file: string): AsyncGenerator<Buffer> {
  * surrogate pair, which no UTF-8 text can hold, becomes U+FFFD. Landing keeps the record as it came.
  */
 function regular(line: Buffer, stream: Stream, contract: ContractNode): Buffer {
-  const scanner = new PageScanner(contract, stream.idField);
+  // What was landed is within the limit of its time.
+  const scanner = new PageScanner(contract, stream.idField, { mostRecordBytes: line.length });
   scanner.push(Buffer.concat([Buffer.from('['), line, Buffer.from(']')]));
   scanner.flush();
   if (!scanner.finish().irregular) return line;

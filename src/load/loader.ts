@@ -150,6 +150,7 @@ export function createLoader(options: {
       list: page.list,
       page: page.page,
       seq,
+      oversized: page.oversized,
       irregular: page.irregular,
     };
     places ??= columnPlaces(
