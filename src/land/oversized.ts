@@ -1,7 +1,7 @@
 /**
  * Bytes of a record, as the service sends it, beyond which it is set aside instead of loaded: over a hundred times the
  * largest known (36 KB). The least memory of 700 MB loads 20 such records of any shape, on 2 threads and on 16; of twice
- * the size it does not (docs/decisions/0017).
+ * the size it does not (docs/decisions/0018).
  */
 export const MOST_RECORD_BYTES = 4 << 20;
 
