@@ -195,13 +195,17 @@ export function recordRun(job: Job, passes: readonly LoadedPass[], merged: Merge
   });
 }
 
-/** Models, tests and publishes a state that is complete but for its marts. */
+/**
+ * Models, tests and publishes a state that is complete but for its marts.
+ * @param times starts of the last whole passes that the state holds
+ */
 export async function modelAndPublish(
   job: Job,
   target: string,
   passes: readonly LoadedPass[],
   merged: Merged,
   fingerprints: Manifest['fingerprints'],
+  times = passTimes(merged.context.base, passes),
 ): Promise<RunResult> {
   const { connection } = job.session;
   const { base } = merged.context;
@@ -212,10 +216,10 @@ export async function modelAndPublish(
     tests,
     'nothing was published and the last snapshot stays current; lotlake test --kept --show shows the rows',
   );
-  const times = job.session.timesAlone;
-  if (times > 0)
+  const { timesAlone } = job.session;
+  if (timesAlone > 0)
     job.reporter.warn(
-      `${times} ${times === 1 ? 'step' : 'steps'} of merging and modelling did not fit into ${job.config.memory} beside others and ran again alone; more memory (LOTLAKE_MEMORY) spares that`,
+      `${timesAlone} ${timesAlone === 1 ? 'step' : 'steps'} of merging and modelling did not fit into ${job.config.memory} beside others and ran again alone; more memory (LOTLAKE_MEMORY) spares that`,
     );
   killPoint('model.tested');
   job.reporter.step('publish', job.runId);
@@ -229,7 +233,7 @@ export async function modelAndPublish(
       created_at: job.now().toISOString(),
       origin:
         passes.map((pass) => pass.manifest.origin).find((origin) => origin !== null) ?? knownOrigin(job),
-      ...passTimes(base, passes),
+      ...times,
       pass_ids: passes.map(({ manifest: pass }) => pass.pass_id),
       fingerprints,
     },

@@ -4,6 +4,7 @@ import type { BaseState } from '../src/lake/base.js';
 import { globRelation } from '../src/lake/files.js';
 import { LakeError } from '../src/lake/lake-error.js';
 import { currentSnapshot } from '../src/lake/layout.js';
+import { type Manifest, readManifest } from '../src/lake/manifest.js';
 import { rows } from '../src/lake/session.js';
 import { LandError } from '../src/land/land-error.js';
 import { damagedFiles, isWhole, listPasses, type Pass } from '../src/land/pass.js';
@@ -26,7 +27,7 @@ import {
   recordRun,
 } from './finish.js';
 import { type Job, type JobOptions, runJob } from './job.js';
-import { passTimes } from './pass-times.js';
+import { laterTimes, passTimes } from './pass-times.js';
 
 /**
  * Makes the lake again from landing: replays the sealed passes night by night, oldest first, onto an empty lake, and
@@ -58,13 +59,15 @@ export function rebuild(options: JobOptions): Promise<RunResult> {
       if (last === undefined) throw new LandError('no night was replayed');
       await recordRun(job, all, last.merged);
       const published = currentSnapshot(job.layout);
-      let isCarried = false;
+      let carried: Carried | undefined;
       if (published !== undefined) {
         job.reporter.step('carry over', 'what only the published snapshot knows');
-        isCarried = await carryOverIfReadable(job, last.merged.context, published);
+        carried = await carryOverIfReadable(job, last.merged.context, published);
       }
-      const fingerprints = await recordFingerprints(job, last.merged.context, last.passes, isCarried);
-      return await modelAndPublish(job, target, all, last.merged, fingerprints);
+      const { context } = last.merged;
+      const fingerprints = await recordFingerprints(job, context, last.passes, carried?.hasRows ?? false);
+      const times = laterTimes(passTimes(context.base, all), carried?.known);
+      return await modelAndPublish(job, target, all, last.merged, fingerprints, times);
     } catch (error) {
       discard(job, target);
       throw error;
@@ -72,14 +75,26 @@ export function rebuild(options: JobOptions): Promise<RunResult> {
   });
 }
 
+/** What was carried over from the published snapshot. */
+interface Carried {
+  readonly hasRows: boolean;
+  /** Which passes it knew of. */
+  readonly known: Manifest;
+}
+
 /** A snapshot that cannot be read is what a rebuild is for: it carries nothing over and the run says so. */
-async function carryOverIfReadable(job: Job, context: MergeContext, published: string): Promise<boolean> {
+async function carryOverIfReadable(
+  job: Job,
+  context: MergeContext,
+  published: string,
+): Promise<Carried | undefined> {
   try {
-    return await job.session.whileWriting(() => carryOver(context, published));
+    const hasRows = await job.session.whileWriting(() => carryOver(context, published));
+    return { hasRows, known: readManifest(published) };
   } catch (error) {
     if (!(error instanceof LakeError)) throw error;
     job.reporter.warn(`nothing is carried over from ${published}: ${error.message}`);
-    return false;
+    return undefined;
   }
 }
 

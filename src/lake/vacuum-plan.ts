@@ -11,7 +11,16 @@ export interface SnapshotFacts {
 /** What a plan needs to know of a pass. */
 export type PassFacts = Pick<
   PassManifest,
-  'pass_id' | 'stream' | 'kind' | 'state' | 'published' | 'started_at' | 'reason'
+  | 'pass_id'
+  | 'stream'
+  | 'kind'
+  | 'state'
+  | 'published'
+  | 'started_at'
+  | 'reason'
+  | 'complete'
+  | 'sources'
+  | 'records'
 >;
 
 /** Something that goes, and why. */
@@ -60,9 +69,9 @@ export function planSnapshots(
 }
 
 /**
- * Passes that go: abandoned ones, sealed ones that nothing can use any more, and published ones before the oldest full
- * pass that is kept. Of a stream everything since that pass is kept, whatever its kind, because a rebuild that replays
- * a full pass without the windows and lookups after it would bring old values back.
+ * Passes that go: abandoned ones, sealed ones that nothing can use any more, and of the published ones those without a
+ * record and those before the oldest proof that is kept. Of a stream everything since that proof is kept, whatever its
+ * kind, because a rebuild that replays a full pass without the windows and lookups after it would bring old values back.
  * @param passes by stream, oldest first
  */
 export function planPasses<T extends PassFacts>(
@@ -71,32 +80,57 @@ export function planPasses<T extends PassFacts>(
   keep: (stream: StreamName) => number,
 ): Going<T>[] {
   const isHeld = (pass: T): boolean => pass.state === 'sealed' && lake.passes.has(pass.pass_id);
-  const held = passes.filter(isHeld);
-  const cutOf = (stream: StreamName): string =>
-    oldestKept(
-      held.filter((pass) => pass.stream === stream),
-      keep(stream),
-    );
-  // The archive feed of a night counts in the replay of its vehicles, so that no list is kept for less long than they.
-  const cars = held.some(({ stream }) => stream === 'cars') ? [cutOf('cars')] : [];
+  const proofs = passes.filter((pass) => isHeld(pass) && isProof(pass));
+  const cuts = new Map<StreamName, string>();
+  for (const { stream } of passes) {
+    if (cuts.has(stream)) continue;
+    const own = proofs.filter((pass) => pass.stream === stream);
+    cuts.set(stream, oldestKept(own, keep(stream)));
+  }
+  const cars = cuts.get('cars');
   return passes.flatMap((pass) => {
-    const cut = [cutOf(pass.stream), ...cars].sort()[0] ?? '';
-    const reason = isHeld(pass)
-      ? pass.started_at < cut
-        ? pastRetention(cut)
-        : undefined
-      : useless(pass, lake);
+    // The archive feed of a night counts in the replay of its vehicles, so that no list is kept for less long than they.
+    const cut = [cuts.get(pass.stream) ?? '', cars].filter((at) => at !== undefined).sort()[0] ?? '';
+    const reason = isHeld(pass) ? pastRetention(pass, cut) : useless(pass, lake);
     return reason === undefined ? [] : [{ what: pass, reason }];
   });
 }
 
-/** Start of the oldest full pass that is kept; empty, before every start, where there are no more than are kept. */
-function oldestKept(held: readonly PassFacts[], keep: number): string {
-  const starts = held.filter(({ kind }) => kind === 'full').map(({ started_at }) => started_at);
-  return starts.sort().at(-keep) ?? '';
+/**
+ * Whether a pass showed all that it asked for. Of the feed only a full pass shows what left; a list that is read by
+ * windows, such as the archive, is never read whole again, so that its windows count. No record proves nothing.
+ */
+function isProof({ stream, kind, complete, sources, records }: PassFacts): boolean {
+  const isOfKind = kind === 'full' || (kind === 'window' && stream !== 'cars');
+  return isOfKind && records > 0 && (sources === null ? complete : sources.length > 0);
 }
 
-const pastRetention = (cut: string): string => `published, and before the oldest full pass kept (${cut})`;
+/** Days after which a source that no pass proves any more, such as one that the key lost, keeps nothing back. */
+const FORGOTTEN_DAYS = 31;
+
+/**
+ * Start of the oldest of the last `keep` proofs, and where passes are over some sources, of the last ones of each; empty,
+ * before every start, where there are fewer.
+ */
+function oldestKept(proofs: readonly PassFacts[], keep: number): string {
+  const sources = new Set(proofs.flatMap((pass) => pass.sources ?? [null]));
+  const starts = [...sources].map((source) =>
+    proofs
+      .filter((pass) => pass.sources === null || (source !== null && pass.sources.includes(source)))
+      .map(({ started_at }) => started_at)
+      .sort(),
+  );
+  const newest = Math.max(...starts.map(lastOf));
+  const known = starts.filter((of) => newest - lastOf(of) < FORGOTTEN_DAYS * 86_400_000);
+  return known.map((of) => of.at(-keep) ?? '').sort()[0] ?? '';
+}
+
+const lastOf = (starts: readonly string[]): number => Date.parse(starts.at(-1) ?? '');
+
+function pastRetention({ records, started_at }: PassFacts, cut: string): string | undefined {
+  if (records === 0) return 'published, and without a record';
+  return started_at < cut ? `published, and before the oldest complete pass kept (${cut})` : undefined;
+}
 
 /** Why no run will use a pass that the lake does not hold; undefined where one would. */
 function useless(pass: PassFacts, lake: LakeFacts): string | undefined {

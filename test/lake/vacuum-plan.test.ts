@@ -33,12 +33,21 @@ describe('snapshots that go', () => {
   });
 });
 
-/** Passes written as `<stream> <kind> <day>[!state]`, each named by its text. */
+/**
+ * Passes written as `<stream> <kind> <day>[!word] [of <sources>]`, each named by its text; the word is a state,
+ * `unproven` or `empty`.
+ */
 function passes(...texts: string[]): PassFacts[] {
   return texts.map((text) => {
-    const [stream = '', kind = '', rest = ''] = text.split(' ');
-    const [day = '', state = 'sealed'] = rest.split('!');
-    const facts = { pass_id: text, stream, kind, state, started_at: day, published: false, reason: null };
+    const [stream = '', kind = '', rest = '', , of] = text.split(' ');
+    const [day = '', word = 'sealed'] = rest.split('!');
+    const sources = of?.split(',').map(Number) ?? null;
+    const facts = {
+      ...{ pass_id: text, stream, kind, sources, published: false, reason: null },
+      ...{ started_at: `2026-11-${day}T02:00:00.000Z`, records: word === 'empty' ? 0 : 10 },
+      complete: word !== 'unproven' && kind !== 'lookup',
+      state: word === 'open' || word === 'abandoned' ? word : 'sealed',
+    };
     return facts as PassFacts;
   });
 }
@@ -77,7 +86,12 @@ describe('passes that go', () => {
     const keep = (stream: string) => (stream === 'cars' ? 2 : 1);
     const facts = lake({ passes: new Set(all.map(({ pass_id }) => pass_id)) });
     expect(planPasses(all, facts, keep)).toEqual([]);
-    expect(going(all, 1)).toEqual(['cars full 01', 'statistics full 01', 'statistics full 02']);
+    expect(going(all, 1)).toEqual([
+      'cars full 01',
+      'statistics full 01',
+      'statistics full 02',
+      'archived_lots full 01',
+    ]);
   });
 
   it('are not what the next run goes on with, and are what no run can use', () => {
@@ -90,12 +104,95 @@ describe('passes that go', () => {
       'cars full 06',
     );
     // Of the sealed ones the lake holds only the third; the newest is what a run left that never published.
-    const facts = { passes: new Set(['cars full 03']), lastPassAt: { cars: '04' } };
+    const facts = { passes: new Set(['cars full 03']), lastPassAt: { cars: '2026-11-04T02:00:00.000Z' } };
     expect(going(all, 1, facts)).toEqual(['cars full 01!abandoned', 'cars full 02', 'cars full 04']);
   });
 
   it('are not those of a run that published a snapshot which is no longer current', () => {
     const all = passes('cars full 01', 'cars full 02').map((pass) => ({ ...pass, published: true }));
-    expect(going(all, 1, { passes: new Set(['cars full 02']), lastPassAt: { cars: '02' } })).toEqual([]);
+    expect(
+      going(all, 1, { passes: new Set(['cars full 02']), lastPassAt: { cars: '2026-11-02T02:00:00.000Z' } }),
+    ).toEqual([]);
+  });
+
+  it('are counted by full passes that proved something: one that did not never pushes one that did out', () => {
+    const all = passes(
+      'cars full 01',
+      'cars window 02',
+      'cars full 03',
+      'cars full 04!unproven',
+      'cars full 05!unproven',
+      'cars full 06!unproven',
+    );
+    expect(going(all, 1)).toEqual(['cars full 01', 'cars window 02']);
+    expect(going(all, 2)).toEqual([]);
+    expect(going(passes('cars full 01', 'cars full 02!unproven'), 1)).toEqual([]);
+  });
+
+  it('are counted for each source that a pass over some sources proved', () => {
+    const all = passes(
+      'cars full 01 of 1,3',
+      'cars full 02 of 3',
+      'cars full 03 of 1',
+      'cars full 04!unproven of 1',
+      'cars full 05!unproven of 1',
+    );
+    expect(going(all, 1)).toEqual(['cars full 01 of 1,3']);
+    expect(going(all, 2)).toEqual([]);
+    const later = passes('cars full 01', 'cars full 02 of 1,3', 'cars full 03', 'cars full 04 of 1,3');
+    expect(going(later, 1)).toEqual(['cars full 01', 'cars full 02 of 1,3']);
+  });
+
+  it('are those of a source that no pass has proved for a month, too', () => {
+    const old = passes('cars full 01 of 12').map((pass) => ({ ...pass, started_at: '2026-09-01T00:00:00Z' }));
+    const all = [...old, ...passes('cars full 01 of 1', 'cars full 02 of 1')];
+    expect(going(all, 1)).toEqual(['cars full 01 of 12', 'cars full 01 of 1']);
+  });
+
+  it('are those without a record, of which a rebuild makes nothing', () => {
+    const all = passes('cars full 01', 'cars window 02!empty', 'duplicates full 02!empty', 'cars window 03');
+    expect(going(all, 3)).toEqual(['cars window 02!empty', 'duplicates full 02!empty']);
+  });
+
+  it('are windows over the archive as old as no vehicle that is kept, though no full pass followed the first', () => {
+    const all = passes(
+      'cars full 01',
+      'archived_lots full 01',
+      'archived_lots window 02',
+      'cars full 03',
+      'archived_lots window 04',
+      'archived_lots window 05',
+      'cars full 06',
+      'archived_lots window 07',
+    );
+    expect(going(all, 2)).toEqual(['cars full 01', 'archived_lots full 01', 'archived_lots window 02']);
+    expect(going(all, 4)).toEqual([]);
+  });
+
+  it('leave as many over sixty nights with hourly windows as over six', () => {
+    const start = Date.parse('2026-09-01T02:00:00Z');
+    let landing: PassFacts[] = [];
+    const left: number[] = [];
+    const land = (stream: string, kind: string, hour: number, records = 10): void => {
+      const started_at = new Date(start + hour * 3_600_000).toISOString();
+      const [pass] = passes(`${stream} ${kind} 01`);
+      if (pass !== undefined)
+        landing.push({ ...pass, pass_id: `${stream} ${started_at}`, started_at, records });
+    };
+    for (let night = 0; night < 60; night++) {
+      land('cars', 'full', 24 * night);
+      land('archived_lots', night === 0 ? 'full' : 'window', 24 * night + 0.5);
+      land('statistics', 'full', 24 * night + 0.6);
+      land('duplicates', 'full', 24 * night + 0.7, 0);
+      for (let hour = 1; hour < 24; hour++) {
+        land('cars', 'window', 24 * night + hour);
+        land('archived_lots', 'window', 24 * night + hour + 0.1);
+      }
+      const gone = new Set(going(landing, 3));
+      landing = landing.filter(({ pass_id }) => !gone.has(pass_id));
+      left.push(landing.length);
+    }
+    expect(left.slice(6).every((count) => count === left[5])).toBe(true);
+    expect(left[5]).toBe(3 * (2 * 24 + 1));
   });
 });

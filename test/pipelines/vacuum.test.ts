@@ -1,11 +1,13 @@
-import { readdirSync } from 'node:fs';
+import { readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { incremental } from '../../pipelines/incremental.js';
 import { nightly } from '../../pipelines/nightly.js';
 import { rebuild } from '../../pipelines/rebuild.js';
 import { layoutOf } from '../../src/lake/layout.js';
+import { readManifest } from '../../src/lake/manifest.js';
 import { openTemporarySession } from '../../src/lake/temporary-session.js';
-import { executeVacuum, planVacuum } from '../../src/lake/vacuum.js';
+import { executeVacuum, planVacuum, type Retention, type VacuumPlan } from '../../src/lake/vacuum.js';
 import { createWorld } from '../../src/sandbox/index.js';
 import {
   configFor,
@@ -17,9 +19,18 @@ import {
   temporaryFolder,
   WITHOUT_MARTS,
 } from './support.js';
+import { setUp } from './world-oracle.js';
 
 const START = Date.parse('2026-11-02T02:00:00Z');
 const NIGHT = 36 * 3_600_000;
+
+/** Removes what is past retention, as `lotlake vacuum` does. */
+async function vacuum(output: string, retention: Retention): Promise<VacuumPlan> {
+  const opened = await openTemporarySession({ memory: '500MB', threads: 1 });
+  const plan = await planVacuum(opened.session.connection, layoutOf(output), retention).finally(opened.close);
+  await executeVacuum(layoutOf(output), plan, new AbortController().signal);
+  return plan;
+}
 
 describe('what only a night that landing no longer holds said', () => {
   it('is still there when the lake is made again', async () => {
@@ -53,14 +64,67 @@ describe('what only a night that landing no longer holds said', () => {
     night = nights.length - 1;
     const before = await readLake(layout.current);
     expect(before.get('rejects')).toMatchObject([{ path: 'listings', record_id: String(broken.id) }]);
-    const opened = await openTemporarySession({ memory: '500MB', threads: 1 });
-    const retention = { snapshots: 2, passes: () => 2 };
-    const plan = await planVacuum(opened.session.connection, layout, retention).finally(opened.close);
-    await executeVacuum(layout, plan, new AbortController().signal);
+    await vacuum(folder.path, { snapshots: 2, passes: () => 2 });
     expect(readdirSync(join(layout.landing, 'cars')).length).toBe(2);
     await rebuild(job());
     expectSameLake(await readLake(layout.current), before);
     await service.close();
     folder.remove();
   });
+});
+
+describe('nights with windows between them', () => {
+  const HOUR = 3_600_000;
+
+  it('are made again with every row as it was after a vacuum that removed the older ones', async () => {
+    const stage = await setUp(
+      { vehicles: 80, seed: 21, clock: new Date(START) },
+      { referenceDays: 1000, shrinkGuard: 1 },
+    );
+    const layout = layoutOf(stage.output);
+    const moveTo = (hours: number) => stage.sandbox.setClock(new Date(START + hours * HOUR));
+    const counts: number[] = [];
+    for (let night = 0; night < 4; night++) {
+      moveTo(30 * night);
+      await stage.night();
+      for (const hours of [9, 20]) {
+        moveTo(30 * night + hours);
+        await stage.run(incremental);
+      }
+      await vacuum(stage.output, { snapshots: 1, passes: () => 2 });
+      counts.push(readdirSync(join(layout.landing, 'archived_lots')).length);
+    }
+    expect(readdirSync(join(layout.landing, 'cars')).length).toBeLessThanOrEqual(6);
+    expect(Math.max(...counts.slice(2))).toBeLessThanOrEqual(6);
+    const before = await stage.lake();
+    const known = readManifest(layout.current).last_pass_at;
+    expect(before.get('archived_lots')?.length).toBeGreaterThan(5);
+    await stage.run(rebuild);
+    expectSameLake(await stage.lake(), before);
+    expect(readManifest(layout.current).last_pass_at).toEqual(known);
+    moveTo(30 * 4);
+    await stage.run(incremental);
+    await stage.night();
+    await stage.close();
+  }, 240_000);
+
+  it('are known of after a rebuild, whatever landing has lost', async () => {
+    const stage = await setUp({ vehicles: 40, seed: 22, clock: new Date(START) }, { referenceDays: 1000 });
+    const layout = layoutOf(stage.output);
+    await stage.night();
+    stage.sandbox.setClock(new Date(START + 30 * HOUR));
+    await stage.run(incremental);
+    const known = readManifest(layout.current).last_pass_at;
+    rmSync(join(layout.landing, 'archived_lots'), { recursive: true });
+    const cars = join(layout.landing, 'cars');
+    rmSync(join(cars, readdirSync(cars).sort()[0] ?? ''), { recursive: true });
+    const before = await stage.lake();
+    await stage.run(rebuild);
+    expect(readManifest(layout.current).last_pass_at).toEqual(known);
+    expectSameLake(await stage.lake(), before);
+    stage.sandbox.setClock(new Date(START + 40 * HOUR));
+    const { result } = await stage.run(incremental);
+    expect(result.passes.map(({ manifest }) => manifest.kind)).toEqual(['window', 'window']);
+    await stage.close();
+  }, 120_000);
 });
