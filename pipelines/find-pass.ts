@@ -3,8 +3,8 @@ import { rmSync } from 'node:fs';
 import {
   damagedFiles,
   endPass,
+  findPasses,
   isWhole,
-  listPasses,
   openPass,
   type Pass,
   type PassRequest,
@@ -17,6 +17,10 @@ import type { Job } from './job.js';
 
 /** An open pass older than this is not gone on with: too much has moved since. */
 const RESUME_HOURS = 12;
+
+/** Id of a pass, which begins with its start. */
+const ID = /^(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d)Z-.*$/;
+const startIn = (id: string): string => id.replace(ID, '$1-$2-$3T$4:$5:$6.999Z');
 
 /** Fingerprint of a contract: pages that were checked against another are checked again. */
 export function contractFingerprint(job: Job, stream: StreamName): string {
@@ -39,9 +43,20 @@ export async function findOrOpen(
 ): Promise<Pass> {
   const contract = contractFingerprint(job, stream);
   const merged = new Set(job.base?.manifest.pass_ids);
-  const passes = listPasses(job.layout.landing, stream);
+  const { passes, unreadable } = findPasses(job.layout.landing, stream);
+  for (const { folder, reason } of unreadable)
+    job.reporter.warn(
+      `${folder} is left where it is, and this run does without it: ${reason}; bring the file back, or move the folder away`,
+    );
   const isPublished = ({ manifest }: Pass): boolean => manifest.published || merged.has(manifest.pass_id);
-  const starts = passes.filter(isPublished).map(({ manifest }) => manifest.started_at);
+  const starts = [
+    ...passes.filter(isPublished).map(({ manifest }) => manifest.started_at),
+    // What cannot be read may have been published.
+    ...unreadable
+      .map(({ pass_id }) => pass_id)
+      .filter((id) => ID.test(id))
+      .map(startIn),
+  ];
   const newest = starts.sort().at(-1) ?? '';
   const left = passes.filter(
     (pass) => pass.manifest.kind === kind && pass.manifest.state !== 'abandoned' && !isPublished(pass),

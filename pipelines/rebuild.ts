@@ -7,7 +7,7 @@ import { currentSnapshot } from '../src/lake/layout.js';
 import { type Manifest, readManifest } from '../src/lake/manifest.js';
 import { rows } from '../src/lake/session.js';
 import { LandError } from '../src/land/land-error.js';
-import { damagedFiles, isWhole, listPasses, type Pass } from '../src/land/pass.js';
+import { damagedFiles, findPasses, isWhole, type Pass, type UnreadablePass } from '../src/land/pass.js';
 import { rescanPage } from '../src/land/rescan.js';
 import { createLoader } from '../src/load/loader.js';
 import { sealState } from '../src/publish/publish.js';
@@ -118,10 +118,10 @@ interface Night {
   readonly passes: readonly Pass[];
 }
 
-/** Ids of the passes that the published snapshot names; a run that dies right after its switch has not marked its own. */
-async function publishedPasses(job: Job): Promise<ReadonlySet<string>> {
+/** Ids of the passes that the published snapshot names; undefined where there is none. A run that dies right after its switch has not marked its own. */
+async function publishedPasses(job: Job): Promise<ReadonlySet<string> | undefined> {
   const snapshot = currentSnapshot(job.layout);
-  if (snapshot === undefined || !existsSync(join(snapshot, 'passes'))) return new Set();
+  if (snapshot === undefined || !existsSync(join(snapshot, 'passes'))) return undefined;
   const named = await rows(
     job.session.connection,
     `select pass_id from ${globRelation(snapshot, 'passes', false)}`,
@@ -129,13 +129,36 @@ async function publishedPasses(job: Job): Promise<ReadonlySet<string>> {
   return new Set(named.map((row) => String(row.pass_id)));
 }
 
+/** A pass that cannot be read is left out where the lake was not made from it. Throws LandError where it may have been. */
+function leaveOut(
+  job: Job,
+  { folder, pass_id, reason }: UnreadablePass,
+  known: ReadonlySet<string> | undefined,
+): void {
+  if (known?.has(pass_id) === false) {
+    job.reporter.warn(`${folder} is left out, since no published run used it: ${reason}`);
+    return;
+  }
+  throw new LandError(
+    `${folder}, from which the lake ${known === undefined ? 'may have been' : 'was'} made: ${reason}`,
+    {
+      hint: 'bring the file back, or move the folder of this pass away, and what the published snapshot knows of it is carried over; the last snapshot stays current',
+    },
+  );
+}
+
 /** Sealed passes by the run that used them, oldest first. */
-function groupByRun(job: Job, known: ReadonlySet<string>): Night[] {
+function groupByRun(job: Job, known: ReadonlySet<string> | undefined): Night[] {
   const byRun = new Map<string, Pass[]>();
   for (const name of Object.values(streams).map((stream) => stream.name)) {
-    for (const pass of listPasses(job.layout.landing, name)) {
+    const { passes, unreadable } = findPasses(job.layout.landing, name);
+    for (const pass of unreadable) leaveOut(job, pass, known);
+    for (const pass of passes) {
       // A night that was never published is no part of what the lake knows.
-      if (pass.manifest.state !== 'sealed' || !(pass.manifest.published || known.has(pass.manifest.pass_id)))
+      if (
+        pass.manifest.state !== 'sealed' ||
+        !(pass.manifest.published || known?.has(pass.manifest.pass_id) === true)
+      )
         continue;
       if (!isWhole(pass)) {
         throw new LandError(`${pass.folder} has ${pass.pages.length} of its ${pass.manifest.pages} pages`, {

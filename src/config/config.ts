@@ -5,7 +5,7 @@ import { enumerations } from '../service/contract/enumerations.js';
 import { ConfigError } from './config-error.js';
 import { amountOf, bytesOfAmount, defaultMemory, MEMORY } from './memory.js';
 
-/** Full passes of a stream that are kept where the configuration names none. */
+/** Complete passes of a stream that are kept where the configuration names none. */
 export const DEFAULT_PASSES = 3;
 
 const positive = z.coerce.number().positive();
@@ -106,11 +106,17 @@ const settings = z.object({
   keepSnapshots: count
     .default(7)
     .describe('Published snapshots that vacuum keeps, the current one among them.'),
+  keepDays: z.coerce
+    .number()
+    .int()
+    .nonnegative()
+    .default(7)
+    .describe('Days (UTC) of which vacuum keeps the last published snapshot, beside keepSnapshots.'),
   keepPasses: z
     .union([count, z.record(z.string(), count)])
     .default(DEFAULT_PASSES)
     .describe(
-      'Full passes of a stream that vacuum keeps, with all passes since; by stream in a file, or one number.',
+      'Complete passes of a stream that vacuum keeps, with all passes since; by stream in a file, or one number.',
     ),
   allowShrink: z
     .union([z.boolean(), z.stringbool()])

@@ -2,6 +2,7 @@ import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import type { DuckDBConnection } from '@duckdb/node-api';
 import { ConfigError } from '../config/config-error.js';
+import { messageOf } from '../config/lotlake-error.js';
 import { globRelation } from './files.js';
 import { LakeError } from './lake-error.js';
 import { currentSnapshot, type Layout } from './layout.js';
@@ -41,18 +42,40 @@ function manifestIn(folder: string): Manifest | undefined {
   }
 }
 
-/** Ids of the snapshots that were current once: the one that is, and each that another snapshot was made from. */
+/** Snapshots that were current once. */
+export interface Published {
+  readonly ids: ReadonlySet<string>;
+  /** Snapshots whose `runs` cannot be read: they may tell of more. */
+  readonly unreadable: readonly { readonly snapshot: Snapshot; readonly reason: string }[];
+}
+
+/** Finds the snapshots that were current once: the one that is, and each that another snapshot was made from. */
 export async function publishedIds(
   connection: DuckDBConnection,
   layout: Layout,
   snapshots: readonly Snapshot[],
-): Promise<ReadonlySet<string>> {
+): Promise<Published> {
   const current = currentSnapshot(layout);
-  const published = new Set(snapshots.filter(({ folder }) => folder === current).map(({ id }) => id));
-  for (const { id, folder } of snapshots)
-    for (const other of await idsIn(connection, folder, 'runs', 'snapshot_id').catch(() => []))
-      if (other !== id) published.add(other);
-  return published;
+  const ids = new Set(snapshots.filter(({ folder }) => folder === current).map(({ id }) => id));
+  const unread: { snapshot: Snapshot; reason: string }[] = [];
+  for (const snapshot of snapshots) {
+    const { id, folder, manifest } = snapshot;
+    if (manifest !== undefined && manifest.tables.runs === undefined) continue;
+    try {
+      for (const other of await idsIn(connection, folder, 'runs', 'snapshot_id'))
+        if (other !== id) ids.add(other);
+    } catch (error) {
+      unread.push({ snapshot, reason: messageOf(error).replaceAll(/\s+/g, ' ') });
+    }
+  }
+  // What a run that died left has no runs yet, or half of them.
+  const unreadable = unread.filter(({ snapshot }) => isSealed(snapshot) || ids.has(snapshot.id));
+  return { ids, unreadable };
+}
+
+/** Whether a snapshot has a manifest, which is the last that a run writes of it, be it readable or not. */
+export function isSealed({ folder }: Snapshot): boolean {
+  return existsSync(join(folder, 'manifest.json'));
 }
 
 /** Ids that a small table of a snapshot names. */
@@ -76,7 +99,7 @@ export async function pickSnapshot(
   const moment = momentOf(choice.asOf);
   const snapshots = listSnapshots(layout);
   const published = await publishedIds(connection, layout, snapshots);
-  const kept = snapshots.filter(hasManifest).filter(({ id }) => published.has(id));
+  const kept = snapshots.filter(hasManifest).filter(({ id }) => published.ids.has(id));
   const found = kept
     .sort((a, b) => timeOf(a.manifest) - timeOf(b.manifest))
     .filter(({ manifest }) => timeOf(manifest) <= moment)

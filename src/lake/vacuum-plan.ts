@@ -6,6 +6,16 @@ export interface SnapshotFacts {
   readonly id: string;
   /** Whether it has a manifest, which is the last that a run writes of it. */
   readonly sealed: boolean;
+  /** When it was made; undefined where its manifest cannot be read. */
+  readonly createdAt: string | undefined;
+}
+
+/** How many snapshots are kept. */
+export interface KeptSnapshots {
+  /** Published ones, the current one among them. */
+  readonly snapshots: number;
+  /** Days (UTC), back from that of the last published one, whose last published one is kept, too. */
+  readonly days: number;
 }
 
 /** What a plan needs to know of a pass. */
@@ -35,6 +45,8 @@ export interface LakeFacts {
   readonly current: string | undefined;
   /** Snapshots that were current once. */
   readonly published: ReadonlySet<string>;
+  /** Whether a snapshot that is not among them never was; false where something that would tell cannot be read. */
+  readonly isAllKnown: boolean;
   /** Passes that the current snapshot was made from. */
   readonly passes: ReadonlySet<string>;
   /** Start of the last pass over each stream that the current snapshot holds. */
@@ -42,30 +54,42 @@ export interface LakeFacts {
 }
 
 /**
- * Snapshots that go: unfinished ones, those that were never current, and published ones older than the last `keep`.
- * The current one stays whatever its age; without a current one nothing says which were published, so that only
- * unfinished ones go.
+ * Snapshots that go: unfinished ones, those that were never current, and published ones beside the last ones and the
+ * last ones of days. The current one stays whatever its age; without a current one only unfinished ones go. One whose
+ * manifest cannot be read stays, and takes the place of no other.
  * @param snapshots oldest first
  */
 export function planSnapshots(
   snapshots: readonly SnapshotFacts[],
   lake: LakeFacts,
-  keep: number,
+  keep: KeptSnapshots,
 ): Going<string>[] {
-  const kept = new Set(
-    snapshots
-      .filter(({ id }) => lake.published.has(id))
-      .slice(-keep)
-      .map(({ id }) => id),
+  const published = snapshots.filter(
+    ({ id, createdAt }) => lake.published.has(id) && createdAt !== undefined,
   );
-  return snapshots.flatMap(({ id, sealed }) => {
-    if (id === lake.current || kept.has(id)) return [];
-    if (!sealed && !lake.published.has(id))
-      return [{ what: id, reason: 'its run ended before it was finished' }];
-    if (lake.current === undefined) return [];
-    const reason = lake.published.has(id) ? `older than the last ${keep} published` : 'never published';
-    return [{ what: id, reason }];
+  const kept = new Set([...published.slice(-keep.snapshots), ...lastOfDays(published, keep.days)]);
+  const reasonOf = (snapshot: SnapshotFacts): string | undefined => {
+    const { id, sealed, createdAt } = snapshot;
+    if (id === lake.current || kept.has(snapshot)) return undefined;
+    const isPublished = lake.published.has(id);
+    if (!isPublished && !lake.isAllKnown) return undefined;
+    if (!isPublished && !sealed) return 'its run ended before it was finished';
+    if (createdAt === undefined || lake.current === undefined) return undefined;
+    return isPublished ? `older than the last ${keep.snapshots} published` : 'never published';
+  };
+  return snapshots.flatMap((snapshot) => {
+    const reason = reasonOf(snapshot);
+    return reason === undefined ? [] : [{ what: snapshot.id, reason }];
   });
+}
+
+/** The last published snapshot of each of the last days, so that hourly runs do not push last night out. */
+function lastOfDays(published: readonly SnapshotFacts[], days: number): SnapshotFacts[] {
+  const dayOf = ({ createdAt }: SnapshotFacts): number =>
+    Math.floor(Date.parse(createdAt ?? '') / 86_400_000);
+  const lasts = [...new Map(published.map((snapshot) => [dayOf(snapshot), snapshot])).values()];
+  const newest = Math.max(...lasts.map(dayOf));
+  return lasts.filter((snapshot) => newest - dayOf(snapshot) < days);
 }
 
 /**

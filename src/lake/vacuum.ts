@@ -4,21 +4,19 @@ import { basename, join, relative } from 'node:path';
 import type { DuckDBConnection } from '@duckdb/node-api';
 import { killPoint } from '../config/kill-point.js';
 import { messageOf } from '../config/lotlake-error.js';
-import { listPasses, type Pass } from '../land/pass.js';
+import { findPasses } from '../land/pass.js';
 import { type StreamName, streamNames } from '../service/streams.js';
 import { measure } from './disk-use.js';
 import { LakeError } from './lake-error.js';
 import { currentSnapshot, type Layout } from './layout.js';
 import { findLeftovers, TRASH, trashFolders } from './leftovers.js';
 import { type Manifest, readManifest } from './manifest.js';
-import { idsIn, listSnapshots, publishedIds, type Snapshot } from './snapshots.js';
-import { type Going, type LakeFacts, planPasses, planSnapshots } from './vacuum-plan.js';
+import { idsIn, isSealed, listSnapshots, type Published, publishedIds, type Snapshot } from './snapshots.js';
+import { type Going, type KeptSnapshots, type LakeFacts, planPasses, planSnapshots } from './vacuum-plan.js';
 import { findMissing } from './verify-files.js';
 
 /** How much is kept. */
-export interface Retention {
-  /** Published snapshots, the current one among them. */
-  readonly snapshots: number;
+export interface Retention extends KeptSnapshots {
   /** Full passes of a stream. */
   passes(stream: StreamName): number;
 }
@@ -34,9 +32,18 @@ export interface Removal {
   readonly freed: number;
 }
 
+/** A snapshot or pass that cannot be read. */
+export interface Unreadable {
+  /** Path below the output folder. */
+  readonly path: string;
+  readonly reason: string;
+}
+
 /** What a vacuum removes and leaves. */
 export interface VacuumPlan {
   readonly removals: readonly Removal[];
+  /** What stays because it cannot be read, whatever its age. */
+  readonly unreadable: readonly Unreadable[];
   readonly freed: number;
   readonly kept: { readonly snapshots: number; readonly passes: number };
 }
@@ -51,15 +58,18 @@ export async function planVacuum(
   retention: Retention,
 ): Promise<VacuumPlan> {
   const snapshots = listSnapshots(layout);
-  const lake = await factsOf(connection, layout, snapshots);
-  const sealed = snapshots.map(({ id, folder }) => ({
-    id,
-    sealed: existsSync(join(folder, 'manifest.json')),
+  const published = await publishedIds(connection, layout, snapshots);
+  const lake = await factsOf(connection, layout, published);
+  const facts = snapshots.map((snapshot) => ({
+    id: snapshot.id,
+    sealed: isSealed(snapshot),
+    createdAt: snapshot.manifest?.created_at,
   }));
-  const passes = streamNames
-    .flatMap((stream) => listPasses(layout.landing, stream))
-    .map(({ folder, manifest }: Pass) => ({ ...manifest, folder }));
-  const oldSnapshots = planSnapshots(sealed, lake, retention.snapshots).map(({ what, reason }) => ({
+  const landed = streamNames.map((stream) => findPasses(layout.landing, stream));
+  const passes = landed.flatMap(({ passes }) =>
+    passes.map(({ folder, manifest }) => ({ ...manifest, folder })),
+  );
+  const oldSnapshots = planSnapshots(facts, lake, retention).map(({ what, reason }) => ({
     what: join(layout.snapshots, what),
     reason,
   }));
@@ -83,6 +93,10 @@ export async function planVacuum(
   }));
   return {
     removals: measured,
+    unreadable: [
+      ...unreadableSnapshots(snapshots, published),
+      ...landed.flatMap(({ unreadable }) => unreadable),
+    ].map(({ folder, reason }) => ({ path: relative(layout.output, folder), reason })),
     freed: measured.reduce((sum, { freed }) => sum + freed, 0),
     kept: {
       snapshots: snapshots.length - oldSnapshots.length,
@@ -94,15 +108,31 @@ export async function planVacuum(
 const removals = (kind: Removal['kind'], going: readonly Going<string>[]) =>
   going.map(({ what, reason }) => ({ path: what, kind, reason }));
 
+/** Snapshots whose manifest or whose runs cannot be read. */
+function unreadableSnapshots(
+  snapshots: readonly Snapshot[],
+  { ids, unreadable }: Published,
+): { readonly folder: string; readonly reason: string }[] {
+  const isUnread = (snapshot: Snapshot): boolean =>
+    snapshot.manifest === undefined && (isSealed(snapshot) || ids.has(snapshot.id));
+  return [
+    ...snapshots.filter(isUnread).map(({ folder }) => ({ folder, reason: 'its manifest cannot be read' })),
+    ...unreadable.map(({ snapshot: { folder }, reason }) => ({
+      folder,
+      reason: `its runs, which tell what was published, cannot be read, so that no snapshot is taken for one that never was: ${reason}`,
+    })),
+  ];
+}
+
 async function factsOf(
   connection: DuckDBConnection,
   layout: Layout,
-  snapshots: readonly Snapshot[],
+  { ids: published, unreadable }: Published,
 ): Promise<LakeFacts> {
   const folder = currentSnapshot(layout);
-  const published = await publishedIds(connection, layout, snapshots);
+  const isAllKnown = unreadable.length === 0;
   if (folder === undefined || !existsSync(folder))
-    return { current: undefined, published, passes: new Set(), lastPassAt: {} };
+    return { current: undefined, published, isAllKnown, passes: new Set(), lastPassAt: {} };
   const manifest = readManifest(folder);
   const [missing] = findMissing(folder, manifest);
   if (missing !== undefined)
@@ -111,7 +141,7 @@ async function factsOf(
     throw unsound(`${join(folder, 'passes')} cannot be read: ${messageOf(cause)}`);
   });
   const lastPassAt = lastPasses(manifest.last_pass_at);
-  return { current: basename(folder), published, passes: new Set(passes), lastPassAt };
+  return { current: basename(folder), published, isAllKnown, passes: new Set(passes), lastPassAt };
 }
 
 /** Start of the last pass over each stream, be it over all sources (`cars`) or over one (`cars:3`). */

@@ -13,8 +13,9 @@ import {
   statSync,
   writeFileSync,
 } from 'node:fs';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { z } from 'zod';
+import { messageOf } from '../config/lotlake-error.js';
 import { checksumOf } from '../lake/checksum.js';
 import { type StreamName, streamNames } from '../service/streams.js';
 import { LandError, unwritable } from './land-error.js';
@@ -107,14 +108,45 @@ export function openPass(landing: string, request: PassRequest, now: Date): Pass
   return { folder, manifest, pages: [] };
 }
 
-/** Passes of a stream, oldest first. A folder without a `pass.json` is no pass. */
+/** Folder of a pass whose `pass.json` or ledger cannot be read: what it was, nobody knows. */
+export interface UnreadablePass {
+  readonly folder: string;
+  readonly pass_id: string;
+  readonly reason: string;
+}
+
+/** Passes of a stream that can be read, oldest first. */
 export function listPasses(landing: string, stream: StreamName): Pass[] {
-  const folder = join(landing, stream);
-  if (!existsSync(folder)) return [];
-  return readdirSync(folder)
-    .sort()
-    .filter((name) => existsSync(join(folder, name, 'pass.json')))
-    .map((name) => readPass(join(folder, name)));
+  return findPasses(landing, stream).passes;
+}
+
+/**
+ * Passes of a stream, oldest first, and those that cannot be read: one that is damaged is no reason to stop a run that
+ * does not need it. A folder without a `pass.json` and without a page is no pass.
+ */
+export function findPasses(
+  landing: string,
+  stream: StreamName,
+): { readonly passes: Pass[]; readonly unreadable: UnreadablePass[] } {
+  const passes: Pass[] = [];
+  const unreadable: UnreadablePass[] = [];
+  const parent = join(landing, stream);
+  for (const name of existsSync(parent) ? readdirSync(parent).sort() : []) {
+    const folder = join(parent, name);
+    if (!isPass(folder)) continue;
+    try {
+      passes.push(readPass(folder));
+    } catch (error) {
+      const reason = messageOf(error).replaceAll(/\s+/g, ' ');
+      unreadable.push({ folder, pass_id: basename(folder), reason });
+    }
+  }
+  return { passes, unreadable };
+}
+
+function isPass(folder: string): boolean {
+  if (statSync(folder, { throwIfNoEntry: false })?.isDirectory() !== true) return false;
+  return readdirSync(folder).some((name) => name === 'pass.json' || name.endsWith('.gz'));
 }
 
 /** Reads one pass. Throws LandError where its `pass.json` is not valid. */

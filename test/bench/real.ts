@@ -89,7 +89,10 @@ async function runStep(step: Step, limit: Limit, data: BenchData): Promise<Comma
   const place = join(folder, limit);
   if (step === steps[0]) rmSync(place, { recursive: true, force: true });
   mkdirSync(place, { recursive: true });
-  writeFileSync(join(place, 'lotlake.config.json'), JSON.stringify({ keepSnapshots: 1, keepPasses: 1 }));
+  writeFileSync(
+    join(place, 'lotlake.config.json'),
+    JSON.stringify({ keepSnapshots: 1, keepDays: 0, keepPasses: 1 }),
+  );
   const output = join(place, step.onCopy === true ? 'copy' : 'lake');
   if (step.onCopy === true) execFileSync('cp', ['-al', join(place, 'lake'), output]);
   rmSync(join(place, 'lots'), { recursive: true, force: true });

@@ -291,7 +291,7 @@ describe('lotlake vacuum', () => {
     before = await readLake(layout.current);
     writeFileSync(
       join(folder.path, 'lotlake.config.json'),
-      '{"keepSnapshots": 2, "keepPasses": {"cars": 2}}',
+      '{"keepSnapshots": 2, "keepDays": 0, "keepPasses": {"cars": 2}}',
     );
     writeFileSync(join(layout.lake, 'current.1.tmp'), 'left');
     const dry = JSON.parse(lotlake('vacuum', '--dry-run', '--json').out);

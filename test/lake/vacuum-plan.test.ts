@@ -4,16 +4,23 @@ import { type LakeFacts, type PassFacts, planPasses, planSnapshots } from '../..
 const lake = (more: Partial<LakeFacts> = {}): LakeFacts => ({
   current: 'e',
   published: new Set(['a', 'b', 'c', 'e']),
+  isAllKnown: true,
   passes: new Set(),
   lastPassAt: {},
   ...more,
 });
-const snapshots = (ids: string, unsealed = '') =>
-  [...ids].map((id) => ({ id, sealed: !unsealed.includes(id) }));
+/** Snapshots of one day, but for those of `days`; the manifest of an unsealed and of an unreadable one says nothing. */
+const snapshots = (ids: string, unsealed = '', unreadable = '', days: Record<string, string> = {}) =>
+  [...ids].map((id) => ({
+    id,
+    sealed: !unsealed.includes(id),
+    createdAt: (unsealed + unreadable).includes(id) ? undefined : `2026-11-${days[id] ?? '20'}T10:00:00.000Z`,
+  }));
+const last = (count: number, days = 0) => ({ snapshots: count, days });
 
 describe('snapshots that go', () => {
   it('are unfinished, never published, or older than the last that are kept', () => {
-    const going = planSnapshots(snapshots('abcdef', 'f'), lake(), 2);
+    const going = planSnapshots(snapshots('abcdef', 'f'), lake(), last(2));
     expect(going.map(({ what, reason }) => `${what}: ${reason}`)).toEqual([
       'a: older than the last 2 published',
       'b: older than the last 2 published',
@@ -23,13 +30,40 @@ describe('snapshots that go', () => {
   });
 
   it('never hold the current one, whatever is newer', () => {
-    const going = planSnapshots(snapshots('abce'), lake({ current: 'a' }), 1);
+    const going = planSnapshots(snapshots('abce'), lake({ current: 'a' }), last(1));
     expect(going.map(({ what }) => what)).toEqual(['b', 'c']);
   });
 
   it('are unfinished ones alone where nothing is current', () => {
     const facts = lake({ current: undefined, published: new Set(['a']) });
-    expect(planSnapshots(snapshots('abc', 'c'), facts, 1).map(({ what }) => what)).toEqual(['c']);
+    expect(planSnapshots(snapshots('abc', 'c'), facts, last(1)).map(({ what }) => what)).toEqual(['c']);
+  });
+});
+
+describe('snapshots that stay', () => {
+  const all = new Set([...'abcdefgh']);
+  const ids = (...given: Parameters<typeof planSnapshots>) => planSnapshots(...given).map(({ what }) => what);
+
+  it('are the last published of each of the last days, too, so that hourly runs do not push last night out', () => {
+    const days = { a: '16', b: '18', c: '18', d: '19', e: '19', f: '20', g: '20', h: '20' };
+    const facts = lake({ current: 'h', published: all });
+    const given = snapshots('abcdefgh', '', '', days);
+    expect(ids(given, facts, last(2, 0))).toEqual([...'abcdef']);
+    expect(ids(given, facts, last(2, 1))).toEqual([...'abcdef']);
+    expect(ids(given, facts, last(2, 3))).toEqual([...'abdf']);
+    expect(ids(given, facts, last(1, 4))).toEqual([...'abdfg']);
+    expect(ids(given, facts, last(1, 5))).toEqual([...'bdfg']);
+  });
+
+  it('are all that are not known to be published, where something that would tell cannot be read', () => {
+    const facts = lake({ published: new Set(['a', 'b', 'e']), isAllKnown: false });
+    expect(ids(snapshots('abcdef', 'f'), facts, last(1))).toEqual(['a', 'b']);
+  });
+
+  it('are those whose manifest cannot be read, and none goes for them', () => {
+    const facts = lake({ current: 'e', published: new Set([...'abce']) });
+    expect(ids(snapshots('abcde', '', 'cd'), facts, last(2))).toEqual(['a']);
+    expect(ids(snapshots('abce', 'a'), facts, last(1))).toEqual(['b', 'c']);
   });
 });
 

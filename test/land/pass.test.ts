@@ -16,6 +16,7 @@ import type { LandedPage } from '../../src/land/page.js';
 import {
   damagedFiles,
   endPass,
+  findPasses,
   listPasses,
   openPass,
   type Pass,
@@ -93,11 +94,29 @@ describe('the passes of a stream', () => {
     expect(listPasses(landing, 'cars')).toEqual([]);
   });
 
-  it.each([['{"pass_id":'], ['{}'], ['[]']])('are refused by name where a manifest is broken: %s', (text) => {
-    const pass = open();
-    writeFileSync(join(pass.folder, 'pass.json'), text);
-    expect(() => listPasses(landing, 'cars')).toThrow(LandError);
-    expect(() => readPass(pass.folder)).toThrow(join(pass.folder, 'pass.json'));
+  it.each([['{"pass_id":'], ['{}'], ['[]']])(
+    'are told apart from one whose manifest is broken: %s',
+    (text) => {
+      const [pass, sound] = [open(), open(new Date('2026-12-01T00:00:00Z'))];
+      writeFileSync(join(pass.folder, 'pass.json'), text);
+      const reason = expect.stringContaining(join(pass.folder, 'pass.json'));
+      const { folder, manifest } = pass;
+      expect(findPasses(landing, 'cars')).toEqual({
+        passes: [sound],
+        unreadable: [{ folder, pass_id: manifest.pass_id, reason }],
+      });
+      expect(() => readPass(pass.folder)).toThrow(LandError);
+    },
+  );
+
+  it('are told apart from one with pages whose manifest is lost, and from one whose ledger cannot be read', () => {
+    const [lost, broken] = [open(), open()];
+    put(lost, { page: 1, seq: 0 });
+    rmSync(join(lost.folder, 'pass.json'));
+    mkdirSync(join(broken.folder, 'pages.ndjson'));
+    const { passes, unreadable } = findPasses(landing, 'cars');
+    expect(passes).toEqual([]);
+    expect(unreadable.map(({ folder }) => folder).sort()).toEqual([lost.folder, broken.folder].sort());
   });
 });
 

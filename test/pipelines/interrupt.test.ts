@@ -69,7 +69,7 @@ function expectAtRest({ code, signal, err }: Ended): void {
 }
 
 beforeAll(async () => {
-  writeFileSync(join(folder.path, 'lotlake.config.json'), '{"keepSnapshots": 1}');
+  writeFileSync(join(folder.path, 'lotlake.config.json'), '{"keepSnapshots": 1, "keepDays": 0}');
   sandbox = await startSandbox({ vehicles: 160, seed: 13, clock: CLOCK });
   await succeed(NIGHT, disturbed);
   cpSync(disturbed, undisturbed, { recursive: true, verbatimSymlinks: true });

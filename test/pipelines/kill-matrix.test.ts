@@ -47,7 +47,7 @@ async function succeed(args: readonly string[], output: string): Promise<void> {
 }
 
 beforeAll(async () => {
-  writeFileSync(join(folder.path, 'lotlake.config.json'), '{"keepSnapshots": 1}');
+  writeFileSync(join(folder.path, 'lotlake.config.json'), '{"keepSnapshots": 1, "keepDays": 0}');
   sandbox = await startSandbox({ vehicles: 60, seed: 13, clock: CLOCK });
   await succeed(['run', 'nightly'], first);
   before = await contentOf(first);

@@ -64,7 +64,7 @@ describe('what only a night that landing no longer holds said', () => {
     night = nights.length - 1;
     const before = await readLake(layout.current);
     expect(before.get('rejects')).toMatchObject([{ path: 'listings', record_id: String(broken.id) }]);
-    await vacuum(folder.path, { snapshots: 2, passes: () => 2 });
+    await vacuum(folder.path, { snapshots: 2, days: 0, passes: () => 2 });
     expect(readdirSync(join(layout.landing, 'cars')).length).toBe(2);
     await rebuild(job());
     expectSameLake(await readLake(layout.current), before);
@@ -91,7 +91,7 @@ describe('nights with windows between them', () => {
         moveTo(30 * night + hours);
         await stage.run(incremental);
       }
-      await vacuum(stage.output, { snapshots: 1, passes: () => 2 });
+      await vacuum(stage.output, { snapshots: 1, days: 0, passes: () => 2 });
       counts.push(readdirSync(join(layout.landing, 'archived_lots')).length);
     }
     expect(readdirSync(join(layout.landing, 'cars')).length).toBeLessThanOrEqual(6);

@@ -3,6 +3,7 @@ import { join, relative } from 'node:path';
 import { type ConfigInput, readConfig } from '../../config/config.js';
 import { layoutOf } from '../../lake/layout.js';
 import { literal, type Row, rows } from '../../lake/session.js';
+import { LandError } from '../../land/land-error.js';
 import { passFolder, readPass } from '../../land/pass.js';
 import type { StreamName } from '../../service/streams.js';
 import { openLake } from '../../share/open-lake.js';
@@ -126,8 +127,14 @@ function fileOf(
 ): string | null {
   const folder = passFolder(landing, { stream: streamOf(stream, 'rejects'), pass_id });
   if (!existsSync(join(folder, 'pass.json'))) return null;
-  const landed = readPass(folder).pages.findLast((known) => known.list === list && known.page === page);
-  return landed === undefined ? null : join(folder, landed.file);
+  try {
+    const landed = readPass(folder).pages.findLast((known) => known.list === list && known.page === page);
+    return landed === undefined ? null : join(folder, landed.file);
+  } catch (error) {
+    // lotlake status names a pass that cannot be read; what the table knows is told all the same.
+    if (error instanceof LandError) return null;
+    throw error;
+  }
 }
 
 function text(groups: readonly Group[], cwd: string): string {

@@ -3,9 +3,10 @@ import { messageOf } from '../../config/lotlake-error.js';
 import { currentSnapshot, type Layout, layoutOf } from '../../lake/layout.js';
 import { LEASE, standingOf as lockStanding } from '../../lake/lock.js';
 import { readManifest } from '../../lake/manifest.js';
-import { listPasses } from '../../land/pass.js';
+import { findPasses, type UnreadablePass } from '../../land/pass.js';
 import { streams } from '../../service/streams.js';
 import { openLake } from '../../share/open-lake.js';
+import { printable } from '../../share/printable.js';
 import {
   failedRuns,
   readStanding,
@@ -25,7 +26,8 @@ export async function status(
   const layout = layoutOf(config.output);
   const snapshot = currentSnapshot(layout);
   const manifest = snapshot === undefined ? undefined : readManifest(snapshot);
-  const passes = Object.values(streams).flatMap((stream) => listPasses(layout.landing, stream.name));
+  const landed = Object.values(streams).map((stream) => findPasses(layout.landing, stream.name));
+  const passes = landed.flatMap((stream) => stream.passes);
   const report = {
     output: config.output,
     current: manifest === undefined ? null : { snapshot, ...facts(manifest) },
@@ -41,6 +43,7 @@ export async function status(
       records: pages.reduce((sum, page) => sum + page.records, 0),
       started_at: pass.started_at,
     })),
+    unreadable: landed.flatMap((stream) => stream.unreadable),
   };
   effects.out(options.json ? `${JSON.stringify(report)}\n` : text(report));
 }
@@ -125,6 +128,7 @@ type Report = Known & {
     pages: number;
     records: number;
   }[];
+  unreadable: readonly UnreadablePass[];
 };
 
 function sayRunning({ pipeline, pid, host, started_at, renewed_seconds_ago }: Running): string {
@@ -149,6 +153,7 @@ function text(report: Report): string {
       (pass) =>
         `  ${pass.stream.padEnd(14)} ${pass.pass_id}  ${pass.state}${pass.state === 'sealed' && !pass.complete ? ' (proves no absence)' : ''}, ${pass.kind}, ${pass.pages} pages, ${pass.records.toLocaleString('en')} records`,
     ),
+    ...report.unreadable.map(({ folder, reason }) => `  cannot be read: ${folder}: ${printable(reason)}`),
     '',
   ];
   return lines.join('\n');

@@ -39,18 +39,20 @@ export async function vacuum(
   }
 }
 
-function retentionOf({ keepSnapshots, keepPasses }: Config): Retention {
-  if (typeof keepPasses === 'number') return { snapshots: keepSnapshots, passes: () => keepPasses };
+function retentionOf({ keepSnapshots, keepDays, keepPasses }: Config): Retention {
+  const kept = { snapshots: keepSnapshots, days: keepDays };
+  if (typeof keepPasses === 'number') return { ...kept, passes: () => keepPasses };
   for (const name of Object.keys(keepPasses)) streamOf(name, 'keepPasses');
-  return { snapshots: keepSnapshots, passes: (stream: StreamName) => keepPasses[stream] ?? DEFAULT_PASSES };
+  return { ...kept, passes: (stream: StreamName) => keepPasses[stream] ?? DEFAULT_PASSES };
 }
 
-function text({ removals, freed, kept }: VacuumPlan, dryRun: boolean): string {
+function text({ removals, unreadable, freed, kept }: VacuumPlan, dryRun: boolean): string {
   const grid = gridOf(['what', 'folder', '>size', '>frees', 'why']);
   for (const { kind, path, bytes, freed, reason } of removals)
     grid.push([kind, path, megabytes(bytes), megabytes(freed), printable(reason)]);
   return [
     ...(removals.length === 0 ? ['nothing to remove'] : [grid.toString()]),
+    ...unreadable.map(({ path, reason }) => `left as it is: ${path}: ${printable(reason)}`),
     `frees ${megabytes(freed)} (${freed} bytes); stays: ${kept.snapshots} snapshots, ${kept.passes} passes`,
     ...(dryRun ? ['dry run: nothing was removed'] : []),
     '',
