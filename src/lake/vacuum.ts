@@ -48,6 +48,15 @@ export interface VacuumPlan {
   readonly kept: { readonly snapshots: number; readonly passes: number };
 }
 
+/** Throws LakeError where an output folder has nothing of lotlake, such as one whose name is mistyped. */
+export function assertLake({ output, lake, landing, work }: Layout): void {
+  if ([lake, landing, work].some((folder) => existsSync(folder))) return;
+  throw new LakeError('LAKE_NOT_FOUND', `there is no lake in ${output}`, {
+    outcome: 'usage',
+    hint: 'nothing was made or removed; name the folder of a lake with --output or LOTLAKE_OUTPUT',
+  });
+}
+
 /**
  * Finds what can go. The caller holds the lock of the output folder, so that no run is at work. Throws LakeError where
  * the current snapshot is damaged: then nothing says what the lake still needs.

@@ -82,6 +82,17 @@ it('what dead runs left goes, and the next run resumes the pass that one of them
   expect(asked).toEqual(['1']);
 });
 
+it('a folder without a lake is told, and not made', () => {
+  const typo = join(folder.path, 'typo');
+  for (const more of [[], ['--dry-run'], ['--json']]) {
+    const { code, err } = runLotlake(folder.path, 'vacuum', '--output', typo, ...more);
+    expect(code).toBe(2);
+    expect(err).toContain(`there is no lake in ${typo}`);
+    expect(err).toContain('LAKE_NOT_FOUND');
+  }
+  expect(existsSync(typo)).toBe(false);
+});
+
 it('a file frees its bytes where its last name goes', () => {
   const place = join(folder.path, 'links');
   write(place, 'a', 'shared');

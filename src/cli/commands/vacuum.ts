@@ -3,7 +3,7 @@ import { layoutOf } from '../../lake/layout.js';
 import { takeLock } from '../../lake/lock.js';
 import { interruptOn } from '../../lake/session.js';
 import { openTemporarySession } from '../../lake/temporary-session.js';
-import { executeVacuum, planVacuum, type Retention, type VacuumPlan } from '../../lake/vacuum.js';
+import { assertLake, executeVacuum, planVacuum, type Retention, type VacuumPlan } from '../../lake/vacuum.js';
 import type { StreamName } from '../../service/streams.js';
 import { printable } from '../../share/printable.js';
 import type { Effects } from '../effects.js';
@@ -18,6 +18,7 @@ export async function vacuum(
   const config = readConfig(options.config, effects);
   const layout = layoutOf(config.output);
   const retention = retentionOf(config);
+  assertLake(layout);
   const lock = await takeLock(layout.lock, {
     ...{ pipeline: 'vacuum', now: effects.now(), signal: effects.signal },
     onWait: (message) => effects.err(`${message}\n`),
