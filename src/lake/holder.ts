@@ -82,7 +82,8 @@ function ticksOf(pid: number): string | undefined {
   }
 }
 
-function isProcess(pid: number): boolean {
+/** Whether there is a process of an id in this place. */
+export function isProcess(pid: number): boolean {
   try {
     process.kill(pid, 0);
     return true;

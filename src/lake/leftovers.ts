@@ -2,6 +2,7 @@ import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Layout } from './layout.js';
 import { CLAIM } from './lock.js';
+import { findPartials } from './partial.js';
 import type { Going } from './vacuum-plan.js';
 
 /** Folder beside snapshots or streams that holds what is being deleted; no reader lists it. */
@@ -18,6 +19,7 @@ export function trashFolders(layout: Layout): string[] {
  * @param kept folders of the snapshots and passes that stay
  */
 export function findLeftovers(layout: Layout, kept: readonly string[]): Going<string>[] {
+  const { output, landing, lake, work } = layout;
   const going = (reason: string, paths: readonly string[]): Going<string>[] =>
     paths.map((what) => ({ what, reason }));
   return [
@@ -27,9 +29,10 @@ export function findLeftovers(layout: Layout, kept: readonly string[]): Going<st
       trashFolders(layout).flatMap((folder) => matching(folder, /./)),
     ),
     ...going('a pass that never began', emptyPasses(layout)),
+    ...going('begun by a process that died', findPartials(output, [landing, lake, work])),
     ...going('temporary file', [
-      ...matching(layout.lake, /^current\.\d+\.tmp$/),
-      ...matching(layout.output, /^lotlake\.lock\./).filter((path) => path.endsWith(CLAIM)),
+      ...matching(layout.lake, /^(current\.\d+|failed-runs\.ndjson)\.tmp$/),
+      ...matching(output, /^lotlake\.lock\./).filter((path) => path.endsWith(CLAIM)),
       ...kept.flatMap((folder) => matching(folder, /\.tmp$/)),
     ]),
   ];

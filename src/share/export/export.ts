@@ -10,7 +10,7 @@ import { outOfMemoryError } from '../../lake/out-of-memory.js';
 import { interruptOn } from '../../lake/session.js';
 import type { Choice } from '../../lake/snapshots.js';
 import { dictionary } from '../dictionary.js';
-import { type OpenLake, openLake } from '../open-lake.js';
+import { type OpenLake, openLake, publishedSnapshot } from '../open-lake.js';
 import { queryError } from '../query.js';
 import { writeArrow } from './arrow-files.js';
 import { writeCsv } from './csv-files.js';
@@ -50,6 +50,8 @@ export async function exportLake(
   now: Date,
   options: { readonly choice?: Choice | undefined; readonly signal?: AbortSignal | undefined } = {},
 ): Promise<Exported> {
+  // Before a folder is made for it.
+  publishedSnapshot(config);
   const target = openTarget(request);
   try {
     const words = [...request.tables, request.where ?? ''].join(' ');

@@ -1,4 +1,3 @@
-import { randomBytes } from 'node:crypto';
 import {
   closeSync,
   existsSync,
@@ -11,7 +10,8 @@ import {
   rmSync,
   statSync,
 } from 'node:fs';
-import { basename, dirname, join, relative } from 'node:path';
+import { dirname, join, relative } from 'node:path';
+import { partialOf } from '../../lake/partial.js';
 import { ShareError } from '../share-error.js';
 import type { ExportRequest } from './request.js';
 import { SUMS, summedFiles } from './sums.js';
@@ -39,9 +39,7 @@ export function openTarget({ to, zip, force }: Pick<ExportRequest, 'to' | 'zip' 
   const path = zip ? `${to}.zip` : to;
   checkFree(path, force, zip);
   mkdirSync(dirname(to), { recursive: true });
-  const beside = (suffix: string): string =>
-    join(dirname(to), `.${basename(to)}.${suffix}-${randomBytes(4).toString('hex')}`);
-  const staging = beside('partial');
+  const staging = partialOf(path);
   mkdirSync(join(staging, 'data'), { recursive: true });
   return {
     path,
@@ -49,7 +47,7 @@ export function openTarget({ to, zip, force }: Pick<ExportRequest, 'to' | 'zip' 
     commit: (made) => {
       checkFree(path, force, zip);
       if (!existsSync(path)) return renameSync(made, path);
-      const replaced = beside('replaced');
+      const replaced = partialOf(path, 'replaced');
       renameSync(path, replaced);
       renameSync(made, path);
       rmSync(replaced, { recursive: true, force: true });

@@ -1,8 +1,8 @@
-import { randomBytes } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { mkdir, rename, rm, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import type { Config } from '../../config/config.js';
+import { partialOf } from '../../lake/partial.js';
 import { compose } from './compose.js';
 import { renderPage } from './page.js';
 import { readReport } from './read-report.js';
@@ -18,7 +18,7 @@ const DICTIONARY = 'docs/index.html';
 export async function writeReport(config: Config, to = join(config.output, 'report.html')): Promise<string> {
   const dictionary = existsSync(join(dirname(to), DICTIONARY)) ? DICTIONARY : undefined;
   const page = await renderPage(compose(await readReport(config), dictionary));
-  const beside = join(dirname(to), `.report-${randomBytes(4).toString('hex')}.html`);
+  const beside = partialOf(to);
   await mkdir(dirname(to), { recursive: true });
   try {
     await writeFile(beside, page);

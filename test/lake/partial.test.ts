@@ -1,0 +1,90 @@
+import { spawn } from 'node:child_process';
+import { existsSync, mkdirSync, readdirSync, utimesSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { afterEach, beforeEach, expect, it } from 'vitest';
+import { packageRoot } from '../../src/config/package-root.js';
+import { layoutOf } from '../../src/lake/layout.js';
+import { findLeftovers } from '../../src/lake/leftovers.js';
+import { partialOf } from '../../src/lake/partial.js';
+import { runLotlake } from '../cli/support.js';
+import { temporaryFolder } from '../pipelines/support.js';
+
+const TARGET = join(packageRoot, 'dist', 'src', 'share', 'export', 'target.js');
+
+let folder: ReturnType<typeof temporaryFolder>;
+beforeEach(() => {
+  folder = temporaryFolder();
+  for (const name of ['landing', 'lake', 'exports']) mkdirSync(join(folder.path, name));
+});
+afterEach(() => folder.remove());
+
+/** Begins an export in a process of its own and gives the function that kills it. */
+async function beginExport(to: string): Promise<() => Promise<void>> {
+  const script = `import { openTarget } from ${JSON.stringify(pathToFileURL(TARGET).href)};
+    openTarget({ to: ${JSON.stringify(to)}, zip: false, force: false });
+    console.log('begun');
+    setInterval(() => undefined, 1000);`;
+  const child = spawn(process.execPath, ['--input-type=module', '-e', script]);
+  const ended = new Promise<void>((resolve) => child.on('exit', () => resolve()));
+  await new Promise((resolve) => child.stdout.once('data', resolve));
+  return () => {
+    child.kill('SIGKILL');
+    return ended;
+  };
+}
+
+/** Paths below the output folder that a vacuum would remove. */
+const going = (): string[] =>
+  findLeftovers(layoutOf(folder.path), []).map(({ what }) => what.slice(folder.path.length + 1));
+
+it('what an export that was killed left in the output folder goes with the next vacuum, and not while it works', async () => {
+  const exports = join(folder.path, 'exports');
+  const kill = await beginExport(join(exports, 'x'));
+  const [staging = ''] = readdirSync(exports);
+  expect(staging).toMatch(/^\.x\.partial-/);
+  expect(going()).toEqual([]);
+  await kill();
+  expect(going()).toEqual([join('exports', staging)]);
+  const { code, out, err } = runLotlake(folder.path, 'vacuum', '--json');
+  expect(code, err).toBe(0);
+  expect(JSON.parse(out).removals).toMatchObject([
+    { path: join('exports', staging), reason: 'begun by a process that died' },
+  ]);
+  expect(readdirSync(exports)).toEqual([]);
+});
+
+it('what a process of another host or an earlier version makes goes when nothing was written to it for a day', () => {
+  const names = ['.x.partial-0123abcd', '.y.partial-0123abcd.1.elsewhere'];
+  for (const name of names) mkdirSync(join(folder.path, 'exports', name, 'data'), { recursive: true });
+  expect(going()).toEqual([]);
+  const old = new Date(Date.now() - 25 * 3_600_000);
+  for (const path of names.flatMap((name) => [join(name, 'data'), name]))
+    utimesSync(join(folder.path, 'exports', path), old, old);
+  expect(going()).toEqual(names.map((name) => join('exports', name)));
+  writeFileSync(join(folder.path, 'exports', names[0] ?? '', 'data', 'lots.csv'), '');
+  expect(going()).toEqual([join('exports', names[1] ?? '')]);
+});
+
+it('an earlier export stays where the one in its place never got the name', () => {
+  const earlier = partialOf(join(folder.path, 'x'), 'replaced').replace(`.${process.pid}.`, '.999999999.');
+  mkdirSync(earlier);
+  expect(going()).toEqual([]);
+  mkdirSync(join(folder.path, 'x'));
+  expect(going()).toHaveLength(1);
+});
+
+it('an export of a lake that is not there makes no folder', () => {
+  const typo = join(folder.path, 'typo');
+  const { code, err } = runLotlake(
+    typo.slice(0, -5),
+    'export',
+    'lots',
+    '--output',
+    typo,
+    '--to',
+    join(typo, 'exports', 'x'),
+  );
+  expect([code, err]).toEqual([1, expect.stringContaining('SHARE_NO_SNAPSHOT')]);
+  expect(existsSync(typo)).toBe(false);
+});
