@@ -32,7 +32,7 @@ function knownRecords(job: Job, base: BaseState | undefined): Fingerprints {
 }
 
 /** What rows are made by: records that were read by another contract or other SQL are read again. */
-function codeOf(job: Job): string {
+export function codeOf(job: Job): string {
   const flatten = lakeTables().map((table) => `${table.name} ${table.sql}`);
   return createHash('sha256')
     .update(

@@ -33,12 +33,15 @@ import { type Balance, balance } from './balance.js';
 import type { LoadedPass } from './extract-stream.js';
 import { recordFingerprints } from './fingerprints.js';
 import type { Job } from './job.js';
+import { isNothingNew, keepCurrent, recipeOf } from './nothing-new.js';
 import { knownOrigin } from './origin.js';
 import { passTimes } from './pass-times.js';
 
 /** What a run leaves behind, for the summary. */
 export interface RunResult {
   readonly runId: string;
+  /** Whether the run published a snapshot; one that brought nothing new leaves the current one, which is told instead. */
+  readonly published: boolean;
   readonly snapshotId: string;
   readonly snapshot: string;
   readonly manifest: Manifest;
@@ -139,6 +142,8 @@ export async function reconcileModelPublish(
     killPoint('reconcile.begun');
     const { base } = job;
     settle(job, base);
+    if (base !== undefined && (await isNothingNew(job, base, passes, closings)))
+      return keepCurrent(job, base, passes);
     const evidence = evidenceOf(job.runId, job.startedAt.toISOString(), passes);
     const merged = await reconcileInto(job, { target, stage, base, passes, evidence, closings });
     await recordRun(job, passes, merged);
@@ -236,6 +241,7 @@ export async function modelAndPublish(
       ...times,
       pass_ids: passes.map(({ manifest: pass }) => pass.pass_id),
       fingerprints,
+      recipe: recipeOf(job),
     },
     job.schemas,
     models.map((model) => ({ name: model.name, key: model.key })),
@@ -258,6 +264,7 @@ export async function modelAndPublish(
   killPoint('job.published');
   return {
     runId: job.runId,
+    published: true,
     snapshotId: job.runId,
     snapshot: target,
     manifest,

@@ -7,18 +7,18 @@ import { gridOf, megabytes, number } from './grid.js';
  * @param flag what other commands need to find the lake
  */
 export function summarize(result: RunResult, cwd: string, report?: string, flag = ''): string {
+  const { published, snapshotId } = result;
+  const said = published
+    ? `Snapshot ${snapshotId} is published`
+    : `Nothing is new: no snapshot is published, and ${snapshotId} stays current`;
   const lines = [
     '',
-    `Snapshot ${result.snapshotId} is published (${result.seconds.toFixed(1)} s).`,
+    `${said} (${result.seconds.toFixed(1)} s).`,
     `  ${relative(cwd, result.snapshot) || '.'}`,
-    '',
-    tables(result),
-    '',
-    ...balance(result),
+    ...(published ? ['', tables(result), '', ...balance(result)] : []),
     '',
     ...passes(result),
-    ...rejectsAndDrift(result),
-    ...tests(result),
+    ...(published ? [...rejectsAndDrift(result), ...tests(result)] : []),
     ...result.warnings.map((warning) => `warning: ${warning}`),
     '',
     'Try next:',

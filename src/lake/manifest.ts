@@ -42,6 +42,8 @@ const manifestSchema = z.object({
   pass_ids: z.array(z.string()).default([]),
   /** Fingerprints of the records that the snapshot was made from, and of the code that read them. */
   fingerprints: z.object({ records: z.int(), code: z.string() }).nullable().default(null),
+  /** Fingerprint of the contract, SQL, seeds and settings that tables and marts were made by. */
+  recipe: z.string().optional(),
   tables: z.record(z.string(), tableSchema),
   marts: z.record(z.string(), tableSchema),
 });

@@ -1,6 +1,6 @@
-import { existsSync, mkdirSync, renameSync, rmdirSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, renameSync, rmdirSync, rmSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
-import { basename, join, relative } from 'node:path';
+import { basename, dirname, join, relative } from 'node:path';
 import type { DuckDBConnection } from '@duckdb/node-api';
 import { killPoint } from '../config/kill-point.js';
 import { messageOf } from '../config/lotlake-error.js';
@@ -186,6 +186,13 @@ export async function executeVacuum(layout: Layout, plan: VacuumPlan, signal: Ab
   }
   for (const folder of trashFolders(layout)) if (existsSync(folder)) rmdirSync(folder);
   killPoint('vacuum.done');
+}
+
+/** Removes the folder of a pass as a vacuum does: whoever lists passes meets all of it or nothing. */
+export function removePass(layout: Layout, folder: string): void {
+  const moved = moveAway(layout, folder, 'pass');
+  rmSync(moved, { recursive: true, force: true });
+  if (readdirSync(dirname(moved)).length === 0) rmdirSync(dirname(moved));
 }
 
 /** The trash is on the disk of what it takes: snapshots and landing may be on two. */

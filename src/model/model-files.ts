@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { parse } from 'yaml';
@@ -69,6 +70,8 @@ export type Model = Readonly<z.output<typeof definition>> & {
   readonly name: string;
   readonly sql: string;
   readonly isSeed?: boolean;
+  /** SHA-256 of the CSV file of a seed. */
+  readonly digest?: string;
 };
 
 /** Folder of the models that come with lotlake. */
@@ -157,8 +160,10 @@ function readSeed(folder: string, name: string, files: string = folder): Model {
     ([column, { type }]) => `${literal(column)}: ${literal(type)}`,
   );
   const options = `columns = {${types.join(', ')}}, header = true, auto_detect = false, quote = '"', escape = '"'`;
-  const sql = `select * from read_csv(${literal(join(files, `${name}.csv`))}, ${options})`;
-  return { name, sql, isSeed: true, ...described };
+  const path = join(files, `${name}.csv`);
+  const sql = `select * from read_csv(${literal(path)}, ${options})`;
+  const digest = createHash('sha256').update(readFileSync(path)).digest('hex');
+  return { name, sql, isSeed: true, digest, ...described };
 }
 
 function readDefinition<T extends typeof definition | typeof seedDefinition>(

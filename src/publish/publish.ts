@@ -87,7 +87,7 @@ async function describeSnapshot(
 export async function sealState(
   connection: DuckDBConnection,
   folder: string,
-  facts: Omit<SnapshotFacts, 'snapshot_id' | 'pipeline' | 'created_at' | 'pass_ids' | 'origin'>,
+  facts: Omit<SnapshotFacts, 'snapshot_id' | 'pipeline' | 'created_at' | 'pass_ids' | 'recipe' | 'origin'>,
   schemas: ReadonlyMap<string, TableSchema>,
 ): Promise<Manifest> {
   const rest = {

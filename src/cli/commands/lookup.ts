@@ -54,7 +54,8 @@ export async function lookup(options: LookupOptions, effects: Effects): Promise<
   const reporter = createReporter(effects, { json: options.json, log: config.log });
   const result = await saveLookup({ config, reporter, now: effects.now, signal: effects.signal }, asked);
   await reportOn(config, reporter);
-  effects.err(`saved in snapshot ${result.snapshotId}\n`);
+  const said = result.published ? 'saved in' : 'nothing to save came; current is';
+  effects.err(`${said} snapshot ${result.snapshotId}\n`);
 }
 
 /** The request of a lookup. Throws RequestLimitError for what no such request can ask for. */
