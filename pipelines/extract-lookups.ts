@@ -1,7 +1,7 @@
 import type { Answer } from '../src/extract/client.js';
 import { instant } from '../src/extract/instant.js';
 import { asPage } from '../src/extract/one-record.js';
-import { endPass, openPass } from '../src/land/pass.js';
+import { endPass, openPass, syncPass } from '../src/land/pass.js';
 import { counter, createSink } from '../src/land/sink.js';
 import { createLoader } from '../src/load/loader.js';
 import { NotFoundError } from '../src/service/errors/not-found-error.js';
@@ -90,6 +90,7 @@ export async function extractLookups(
     total: null,
     run_id: job.runId,
   } as const;
+  await syncPass(pass.folder);
   const manifest = endPass(pass, end, job.now());
   const loaded = await loader.finish();
   job.drift.push(...loaded.drift);

@@ -13,6 +13,7 @@ import {
   type PassManifest,
   type PassRequest,
   readPass,
+  syncPass,
 } from '../src/land/pass.js';
 import { counter, createSink } from '../src/land/sink.js';
 import { createLoader, discardStaged, type Loader, type LoadResult } from '../src/load/loader.js';
@@ -201,6 +202,7 @@ async function walkPass(job: Job, walking: PassWalk): Promise<PassManifest> {
   }
   await watchSources(job, walking, sourcesOf(walked));
   killPoint('extract.list-walked');
+  await syncPass(pass.folder);
   const manifest = endPass(pass, { ...endOf(walked), run_id: job.runId }, job.now());
   killPoint('land.pass-sealed');
   return manifest;

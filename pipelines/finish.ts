@@ -1,5 +1,5 @@
-import { mkdirSync, rmSync } from 'node:fs';
-import { join } from 'node:path';
+import { existsSync, mkdirSync, rmSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
 import type { DuckDBConnection } from '@duckdb/node-api';
 import { killPoint } from '../src/config/kill-point.js';
@@ -9,11 +9,12 @@ import { compareFiles, type FileUse } from '../src/lake/disk-use.js';
 import { isHeldSinceCurrent, settleFailedRuns } from '../src/lake/failed-runs.js';
 import { currentSnapshot } from '../src/lake/layout.js';
 import type { Manifest } from '../src/lake/manifest.js';
+import { foldersBelow, syncFolders } from '../src/lake/sync.js';
 import { abandonPass, listPasses, markPublished, passFolder } from '../src/land/pass.js';
 import { assertTests, runDataTests, type TestResult } from '../src/model/data-tests.js';
 import { keepFailedRows } from '../src/model/failed-rows.js';
 import { type ModelResult, runModels } from '../src/model/run-models.js';
-import { sealSnapshot, switchCurrent } from '../src/publish/publish.js';
+import { sealSnapshot, switchCurrent, syncOwnFiles } from '../src/publish/publish.js';
 import { commentViews, inWarehouse, readViews } from '../src/publish/warehouse.js';
 import type { Evidence, MergeContext, TableCounts } from '../src/reconcile/context.js';
 import {
@@ -216,6 +217,10 @@ export async function modelAndPublish(
   const { base } = merged.context;
   job.reporter.step('model', 'marts and data tests');
   killPoint('model.begun');
+  const published = currentSnapshot(job.layout);
+  // Beside the models, so that the disk works while they compute; what they add is synced with the rest below.
+  const tables = syncOwnFiles(target, published);
+  tables.catch(() => undefined);
   const { models, tests } = await job.session.whileWriting(() => modelAndTest(job, target));
   assertTests(
     tests,
@@ -254,12 +259,16 @@ export async function modelAndPublish(
   for (const { stream, served, landed } of accounts.streams)
     if (served !== landed)
       job.reporter.warn(`the answers of ${stream} number ${served} records, and ${landed} came in them`);
-  const files = compareFiles(target, currentSnapshot(job.layout));
+  const files = compareFiles(target, published);
+  await tables;
+  await syncOwnFiles(target, published);
+  syncFolders([...foldersBelow(target), ...foldersAbove(job, target, passes)]);
   await hearSignals(job);
   job.assertOurs();
   // From here on the run is done, whatever comes.
   switchCurrent(job.layout, target);
   killPoint('publish.switched');
+  syncSwitch(job);
   noteInLanding(job, passes);
   killPoint('job.published');
   return {
@@ -312,6 +321,24 @@ async function hearSignals(job: Job): Promise<void> {
   await setImmediate();
   await setImmediate();
   job.signal?.throwIfAborted();
+}
+
+/** Folders that lead to a snapshot and to the passes of its run, up to the one in which the output folder is. */
+function foldersAbove({ layout }: Job, target: string, passes: readonly LoadedPass[]): string[] {
+  const ofPasses = passes.map(({ manifest: pass }) => passFolder(layout.landing, pass));
+  const above = [...ofPasses, ...ofPasses.map(dirname), layout.landing, dirname(target), layout.lake];
+  return [...new Set(above), layout.output, dirname(layout.output)].filter(existsSync);
+}
+
+/** The switch is done, whatever the disk says now. */
+function syncSwitch(job: Job): void {
+  try {
+    syncFolders([job.layout.lake]);
+  } catch (error) {
+    job.reporter.warn(
+      `the snapshot is published, but ${job.layout.lake} cannot be synced, so that a power cut may bring the one before back: ${messageOf(error)}`,
+    );
+  }
 }
 
 /** Marks the passes of a snapshot that is published. Where that fails, the next run makes it good. */

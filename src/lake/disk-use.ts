@@ -41,12 +41,8 @@ export interface FileUse {
 export function compareFiles(snapshot: string, before: string | undefined): FileUse {
   const use = { writtenFiles: 0, writtenBytes: 0, linkedFiles: 0, linkedBytes: 0 };
   for (const file of filesBelow(snapshot)) {
-    const { dev, ino, size } = lstatSync(file);
-    const known =
-      before === undefined
-        ? undefined
-        : lstatSync(join(before, relative(snapshot, file)), { throwIfNoEntry: false });
-    if (known?.ino === ino && known.dev === dev) {
+    const { size } = lstatSync(file);
+    if (isLinked(snapshot, before, file)) {
       use.linkedFiles++;
       use.linkedBytes += size;
     } else {
@@ -55,6 +51,18 @@ export function compareFiles(snapshot: string, before: string | undefined): File
     }
   }
   return use;
+}
+
+/** Files of a snapshot folder that are not those of another. */
+export function ownFiles(snapshot: string, before: string | undefined): string[] {
+  return filesBelow(snapshot).filter((file) => !isLinked(snapshot, before, file));
+}
+
+function isLinked(snapshot: string, before: string | undefined, file: string): boolean {
+  if (before === undefined) return false;
+  const { dev, ino } = lstatSync(file);
+  const known = lstatSync(join(before, relative(snapshot, file)), { throwIfNoEntry: false });
+  return known?.ino === ino && known.dev === dev;
 }
 
 function filesBelow(path: string): string[] {

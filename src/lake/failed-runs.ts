@@ -1,19 +1,11 @@
-import {
-  appendFileSync,
-  existsSync,
-  lstatSync,
-  mkdirSync,
-  readFileSync,
-  renameSync,
-  rmSync,
-  writeFileSync,
-} from 'node:fs';
+import { appendFileSync, existsSync, lstatSync, mkdirSync, readFileSync, rmSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { z } from 'zod';
 import type { Holder } from './holder.js';
 import { currentSnapshot, type Layout } from './layout.js';
 import { standingOf } from './lock.js';
 import { readManifest } from './manifest.js';
+import { replaceFile } from './sync.js';
 
 const failedRun = z.object({
   pipeline: z.string(),
@@ -59,13 +51,7 @@ export function settleFailedRuns(layout: Layout): FailedRun[] {
   const ledger = ledgerOf(layout);
   if (unresolved.length === 0) rmSync(ledger, { force: true });
   else {
-    try {
-      writeFileSync(`${ledger}.tmp`, unresolved.map((run) => `${JSON.stringify(run)}\n`).join(''));
-      renameSync(`${ledger}.tmp`, ledger);
-    } catch (error) {
-      rmSync(`${ledger}.tmp`, { force: true });
-      throw error;
-    }
+    replaceFile(ledger, unresolved.map((run) => `${JSON.stringify(run)}\n`).join(''));
   }
   return unresolved;
 }

@@ -1,8 +1,9 @@
-import { readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';
 import { version } from '../config/version.js';
 import { LakeError } from './lake-error.js';
+import { replaceFile } from './sync.js';
 
 /** Version that this code writes. */
 export const SCHEMA_VERSION = 3;
@@ -95,7 +96,5 @@ const REBUILD = 'run lotlake run rebuild to make the lake again from landing';
 
 /** Writes the manifest of a snapshot, whole or not at all. */
 export function writeManifest(snapshot: string, manifest: Manifest): void {
-  const path = join(snapshot, 'manifest.json');
-  writeFileSync(`${path}.tmp`, `${JSON.stringify(manifest, null, 1)}\n`);
-  renameSync(`${path}.tmp`, path);
+  replaceFile(join(snapshot, 'manifest.json'), `${JSON.stringify(manifest, null, 1)}\n`);
 }

@@ -8,15 +8,13 @@ import {
   readdirSync,
   readFileSync,
   readSync,
-  renameSync,
-  rmSync,
   statSync,
-  writeFileSync,
 } from 'node:fs';
 import { basename, join } from 'node:path';
 import { z } from 'zod';
 import { messageOf } from '../config/lotlake-error.js';
 import { checksumOf } from '../lake/checksum.js';
+import { replaceFile, syncFiles, syncFolders } from '../lake/sync.js';
 import { type StreamName, streamNames } from '../service/streams.js';
 import { LandError, unwritable } from './land-error.js';
 import type { LandedPage } from './page.js';
@@ -227,6 +225,20 @@ export function markPublished(folder: string): void {
   writeManifest(folder, { ...readPass(folder).manifest, published: true });
 }
 
+/**
+ * Waits until all that a pass holds is on disk. Called before a pass is sealed, so that one which says so is whole after a
+ * power cut, too.
+ */
+export async function syncPass(folder: string): Promise<void> {
+  try {
+    const files = readdirSync(folder).filter((name) => !name.endsWith('.tmp'));
+    await syncFiles(files.map((name) => join(folder, name)));
+    syncFolders([folder]);
+  } catch (error) {
+    throw unwritable(folder, error);
+  }
+}
+
 /** Ends a pass as sealed or abandoned, with the sums of its pages. */
 export function endPass(
   pass: Pass,
@@ -296,10 +308,8 @@ function endsWithLine(path: string): boolean {
 function writeManifest(folder: string, manifest: PassManifest): void {
   const path = join(folder, 'pass.json');
   try {
-    writeFileSync(`${path}.tmp`, `${JSON.stringify(manifest, null, 2)}\n`);
-    renameSync(`${path}.tmp`, path);
+    replaceFile(path, `${JSON.stringify(manifest, null, 2)}\n`);
   } catch (error) {
-    rmSync(`${path}.tmp`, { force: true });
     throw unwritable(path, error);
   }
 }

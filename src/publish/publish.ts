@@ -6,6 +6,7 @@ import { messageOf } from '../config/lotlake-error.js';
 import { version } from '../config/version.js';
 import type { BaseState } from '../lake/base.js';
 import { withChecksums } from '../lake/checksum.js';
+import { ownFiles } from '../lake/disk-use.js';
 import { listFiles } from '../lake/files.js';
 import type { Layout } from '../lake/layout.js';
 import {
@@ -18,6 +19,7 @@ import {
 import { type OwnTable, ownTables } from '../lake/own-tables.js';
 import type { Column, TableSchema } from '../lake/schema.js';
 import { rows } from '../lake/session.js';
+import { syncFiles } from '../lake/sync.js';
 import { PublishError } from './publish-error.js';
 
 /** What the manifest says besides its tables. */
@@ -27,6 +29,16 @@ export type SnapshotFacts = Omit<Manifest, 'tables' | 'marts' | 'schema_version'
 export interface MartFacts {
   readonly name: string;
   readonly key: readonly string[];
+}
+
+/** Waits until the files that a snapshot does not share with the published one are on disk. Throws PublishError. */
+export function syncOwnFiles(snapshot: string, published: string | undefined): Promise<void> {
+  return syncFiles(ownFiles(snapshot, published)).catch((error) => {
+    throw new PublishError(`${snapshot} cannot be synced: ${messageOf(error)}`, {
+      cause: error,
+      hint: 'the last snapshot stays current; see whether the disk is sound and run the same command again',
+    });
+  });
 }
 
 /** Describes every file of a snapshot, with checksums, and writes its manifest. */
