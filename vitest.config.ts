@@ -19,7 +19,7 @@ const MOCKING = ['test/extract/{rate-limit,moving-list}.test.ts', 'test/pipeline
 export const SLOW: readonly string[] = [
   'test/pipelines/{disk-full,faults,formats,held-runs,interrupt,inventory,kill,kill-matrix,lookups,model-found,oversized,rate,readers}.test.ts',
   'test/pipelines/{recovery,reference,sources,survivors,unchanged,week}.test.ts',
-  'test/cli/care.test.ts',
+  'test/cli/{care,moved,backup}.test.ts',
 ];
 
 /** Suites of what queries and exports print and write, which run again in other time zones than UTC. */

@@ -10,6 +10,7 @@ import { isHeldSinceCurrent, settleFailedRuns } from '../src/lake/failed-runs.js
 import { currentSnapshot } from '../src/lake/layout.js';
 import type { Manifest } from '../src/lake/manifest.js';
 import { foldersBelow, syncFolders } from '../src/lake/sync.js';
+import { mendViews } from '../src/lake/views.js';
 import { abandonPass, listPasses, markPublished, passFolder } from '../src/land/pass.js';
 import { assertTests, runDataTests, type TestResult } from '../src/model/data-tests.js';
 import { keepFailedRows } from '../src/model/failed-rows.js';
@@ -218,6 +219,7 @@ export async function modelAndPublish(
   job.reporter.step('model', 'marts and data tests');
   killPoint('model.begun');
   const published = currentSnapshot(job.layout);
+  if (published !== undefined) await mendViews(connection, job.layout, published);
   // Beside the models, so that the disk works while they compute; what they add is synced with the rest below.
   const tables = syncOwnFiles(target, published);
   tables.catch(() => undefined);

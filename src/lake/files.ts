@@ -2,7 +2,7 @@ import { copyFileSync, existsSync, linkSync, mkdirSync, readdirSync, statSync } 
 import { dirname, join, relative } from 'node:path';
 import type { DuckDBConnection } from '@duckdb/node-api';
 import type { LakeFile } from './manifest.js';
-import { identifier, literal, literals, rows } from './session.js';
+import { literal, literals, rows } from './session.js';
 
 /** A Parquet file of a snapshot, before its rows are counted. */
 export type FileSize = Omit<LakeFile, 'rows'>;
@@ -63,10 +63,4 @@ export const HIVE = 'hive_partitioning = true';
 export function globRelation(snapshot: string, name: string, hive: boolean): string {
   const glob = literal(join(snapshot, name, '**', '*.parquet'));
   return `read_parquet(${glob}, ${hive ? HIVE : 'hive_partitioning = false'})`;
-}
-
-/** SQL of the view on a table or mart of a snapshot, which it names. */
-export function viewOn(snapshot: string, table: { name: string; partitioned: boolean }): string {
-  const relation = globRelation(snapshot, table.name, table.partitioned);
-  return `create or replace view ${identifier(table.name)} as select * from ${relation}`;
 }

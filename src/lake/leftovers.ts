@@ -31,7 +31,7 @@ export function findLeftovers(layout: Layout, kept: readonly string[]): Going<st
     ...going('a pass that never began', emptyPasses(layout)),
     ...going('begun by a process that died', findPartials(output, [landing, lake, work])),
     ...going('temporary file', [
-      ...matching(layout.lake, /^(current\.\d+|failed-runs\.ndjson)\.tmp$/),
+      ...matching(layout.lake, /^(current\.\d+|warehouse\.\d+|failed-runs\.ndjson)\.tmp(\.wal)?$/),
       ...matching(output, /^lotlake\.lock\./).filter((path) => path.endsWith(CLAIM)),
       ...kept.flatMap((folder) => matching(folder, /\.tmp$/)),
     ]),

@@ -1,4 +1,4 @@
-import { readdirSync, statSync } from 'node:fs';
+import { closeSync, openSync, readdirSync, readSync, statSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { checksumOf } from './checksum.js';
 import { FINGERPRINTS } from './fingerprints.js';
@@ -23,6 +23,8 @@ export interface Problem {
     | 'test';
   readonly expected: string;
   readonly found: string;
+  /** Set where a power cut leaves a file like this: cut, empty, or with zeros where its bytes were not written yet. */
+  readonly torn?: true;
 }
 
 /** Tables and marts of a manifest by name. */
@@ -82,7 +84,8 @@ function fingerprintProblems(snapshot: string, { fingerprints }: Manifest): Prob
   const expected = fingerprints === null ? 0 : fingerprints.records * 16;
   const found = statSync(join(snapshot, FINGERPRINTS), { throwIfNoEntry: false })?.size ?? 0;
   const problem = { table: 'snapshot', file: FINGERPRINTS, check: 'size' } as const;
-  return found === expected ? [] : [{ ...problem, expected: `${expected} bytes`, found: `${found} bytes` }];
+  const told = { ...problem, expected: `${expected} bytes`, found: `${found} bytes` };
+  return found === expected ? [] : [{ ...told, ...tornIf(found < expected) }];
 }
 
 /** Files of a manifest that are not there, or not of their size. */
@@ -97,7 +100,8 @@ function sizeProblem(snapshot: string, table: string, file: LakeFile): Problem |
   if (found?.size === file.bytes) return undefined;
   const check = found === undefined ? 'presence' : 'size';
   const told = found === undefined ? 'no file' : `${found.size} bytes`;
-  return { table, file: file.path, check, expected: `${file.bytes} bytes`, found: told };
+  const isCut = found !== undefined && found.size < file.bytes;
+  return { table, file: file.path, check, expected: `${file.bytes} bytes`, found: told, ...tornIf(isCut) };
 }
 
 async function checksumProblem(
@@ -108,5 +112,37 @@ async function checksumProblem(
   if (file.sha256 === undefined) return undefined;
   const found = await checksumOf(join(snapshot, file.path));
   if (found === file.sha256) return undefined;
-  return { table, file: file.path, check: 'checksum', expected: file.sha256, found };
+  const torn = tornState(join(snapshot, file.path));
+  const told = torn ?? found;
+  return {
+    table,
+    file: file.path,
+    check: 'checksum',
+    expected: file.sha256,
+    found: told,
+    ...tornIf(torn !== undefined),
+  };
+}
+
+/** Marks a problem that a power cut leaves. */
+export const tornIf = (isTorn: boolean): Pick<Problem, 'torn'> => (isTorn ? { torn: true } : {});
+
+/** What file systems allot at once; one of these that was not written in time reads as zeros. */
+const BLOCK = 4096;
+
+/** How a power cut left a file: empty, or with a block of zeros; undefined where it does not look like that. */
+export function tornState(path: string): string | undefined {
+  const { size } = statSync(path);
+  if (size === 0) return 'an empty file';
+  const block = Buffer.alloc(BLOCK);
+  const file = openSync(path, 'r');
+  try {
+    for (let start = 0; start < size; start += BLOCK) {
+      const read = readSync(file, block, 0, BLOCK, start);
+      if (block.subarray(0, read).every((byte) => byte === 0)) return `zeros from byte ${start} on`;
+    }
+  } finally {
+    closeSync(file);
+  }
+  return undefined;
 }

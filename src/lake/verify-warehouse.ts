@@ -1,36 +1,57 @@
-import { existsSync, realpathSync } from 'node:fs';
+import { existsSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import type { DuckDBConnection } from '@duckdb/node-api';
 import { messageOf } from '../config/lotlake-error.js';
 import { WAREHOUSE } from './layout.js';
 import type { Manifest } from './manifest.js';
-import { identifier, literal, rows, scalar } from './session.js';
-import { allTables, type Problem } from './verify-files.js';
+import { identifier, literal, scalar } from './session.js';
+import { allTables, type Problem, tornIf, tornState } from './verify-files.js';
+import { FOLDER, namedFolders } from './views.js';
 
-/** Reads every view and table of a snapshot's `warehouse.duckdb` and compares the rows with the manifest. */
+/**
+ * Reads every view and table of a snapshot's `warehouse.duckdb` and compares the rows with the manifest. Views that name
+ * another folder, in a lake that was moved and cannot be written, are a warning: they read this folder all the same, and
+ * are not read at all where they are of an earlier lotlake.
+ */
 export async function verifyWarehouse(
   connection: DuckDBConnection,
   snapshot: string,
   manifest: Manifest,
-): Promise<readonly Problem[]> {
+): Promise<{ readonly problems: readonly Problem[]; readonly warnings: readonly Problem[] }> {
   const path = join(snapshot, WAREHOUSE);
-  if (!existsSync(path)) return [problem('snapshot', 'a database', 'no file')];
+  if (!existsSync(path)) return { problems: [problem('snapshot', 'a database', 'no file')], warnings: [] };
   try {
     await connection.run(`attach ${literal(path)} as warehouse (read_only)`);
   } catch (error) {
-    return [problem('snapshot', 'a database that opens', messageOf(error))];
+    const torn =
+      tornState(path) ?? (isCut(path) ? `a file that ends at byte ${statSync(path).size}` : undefined);
+    const found = problem('snapshot', 'a database that opens', torn ?? messageOf(error));
+    return { problems: [{ ...found, ...tornIf(torn !== undefined) }], warnings: [] };
   }
   try {
-    const problems = await strangeViews(connection, snapshot);
+    const { strange, canBeTold } = await namedFolders(connection, 'warehouse', snapshot);
+    const help = canBeTold
+      ? `set variable ${FOLDER} = ${literal(snapshot)}`
+      : 'open the lake once with lotlake where it can be written';
+    const warnings = strange.map((folder) =>
+      problem('snapshot', `views on ${snapshot}`, `views on ${folder}; ${help}`),
+    );
+    if (strange.length > 0 && !canBeTold) return { problems: [], warnings };
+    await connection.run(`set variable ${FOLDER} = ${literal(snapshot)}`);
+    const problems: Problem[] = [];
     for (const [name, table] of Object.entries(allTables(manifest))) {
       const found = await countIn(connection, name);
       if (found !== `${table.rows} rows`) problems.push(problem(name, `${table.rows} rows`, found));
     }
-    return problems;
+    return { problems, warnings };
   } finally {
+    await connection.run(`reset variable ${FOLDER}`);
     await connection.run('detach warehouse');
   }
 }
+
+/** A database is three headers of 4 KiB and whole blocks of 256 KiB. */
+const isCut = (path: string): boolean => (statSync(path).size - 3 * 4096) % (1 << 18) !== 0;
 
 const problem = (table: string, expected: string, found: string): Problem => ({
   table,
@@ -46,23 +67,4 @@ async function countIn(connection: DuckDBConnection, name: string): Promise<stri
   } catch (error) {
     return messageOf(error);
   }
-}
-
-/** Views hold the absolute path of the folder in which they were made: those of a lake that was moved read the old one. */
-async function strangeViews(connection: DuckDBConnection, snapshot: string): Promise<Problem[]> {
-  const views = await rows(
-    connection,
-    `select view_name, regexp_extract(sql, '''(.*?)/' || view_name || '/\\*\\*', 1) as folder
-     from duckdb_views() where database_name = 'warehouse' and not internal`,
-  );
-  const folders = new Set(
-    views
-      .map((row) => String(row.folder).replaceAll("''", "'"))
-      .filter((folder) => !isSame(folder, snapshot)),
-  );
-  return [...folders].map((folder) => problem('snapshot', `views on ${snapshot}`, `views on ${folder}`));
-}
-
-function isSame(folder: string, snapshot: string): boolean {
-  return existsSync(folder) && realpathSync(folder) === realpathSync(snapshot);
 }

@@ -1,11 +1,11 @@
 import { join } from 'node:path';
 import type { DuckDBConnection } from '@duckdb/node-api';
-import { viewOn } from '../lake/files.js';
 import { WAREHOUSE } from '../lake/layout.js';
 import { ownTables } from '../lake/own-tables.js';
 import type { Column } from '../lake/schema.js';
 import { identifier, inTransaction, literal, rows, type Session } from '../lake/session.js';
 import { lakeTables } from '../lake/tables.js';
+import { viewOn } from '../lake/views.js';
 
 /** Names of all lake tables and whether each is partitioned, in the order in which they are listed. */
 export function lakeTableNames(): readonly { readonly name: string; readonly partitioned: boolean }[] {

@@ -1,11 +1,11 @@
 import { join } from 'node:path';
 import type { Config } from '../config/config.js';
-import { viewOn } from '../lake/files.js';
 import { currentSnapshot, layoutOf } from '../lake/layout.js';
 import { type Manifest, readManifest } from '../lake/manifest.js';
 import { literals } from '../lake/session.js';
 import { type Choice, pickSnapshot } from '../lake/snapshots.js';
 import { openTemporarySession, type TemporarySession } from '../lake/temporary-session.js';
+import { mendViews, viewOn } from '../lake/views.js';
 import { ShareError } from './share-error.js';
 
 /** A snapshot of the lake, opened for reading. */
@@ -16,7 +16,8 @@ export interface OpenLake extends TemporarySession {
 
 /**
  * Opens the published snapshot, or an older one that is kept, with a view for each table and mart that `sql` may name.
- * Nothing can be written: only the snapshot's files can be reached.
+ * Nothing can be written: only the snapshot's files can be reached. Views of `warehouse.duckdb` that name another folder
+ * are made anew before.
  * @param sql text of the query; views are made for the names that occur in it, all of them by default
  * @param into a folder that can be written to all the same; rows then come in the order of the files
  */
@@ -30,8 +31,9 @@ export async function openLake(
   const opened = await openTemporarySession(config);
   try {
     const { connection } = opened.session;
-    const snapshot =
-      choice === undefined ? published : await pickSnapshot(connection, layoutOf(config.output), choice);
+    const layout = layoutOf(config.output);
+    const snapshot = choice === undefined ? published : await pickSnapshot(connection, layout, choice);
+    await mendViews(connection, layout, snapshot);
     const manifest = readManifest(snapshot);
     const words = sql === undefined ? undefined : new Set(sql.toLowerCase().match(/[a-z_0-9]+/g) ?? []);
     for (const [name, table] of Object.entries({ ...manifest.tables, ...manifest.marts })) {

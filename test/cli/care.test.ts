@@ -78,6 +78,9 @@ afterAll(async () => {
   folder.remove();
 });
 
+/** Overwrites a file with zeros. */
+const zero = (file: string): void => writeFileSync(file, Buffer.alloc(statSync(file).size));
+
 /** The first file of a table. */
 const fileOf = (snapshot: string, table: string): string =>
   readdirSync(join(snapshot, table), { recursive: true, encoding: 'utf8' })
@@ -181,8 +184,16 @@ describe('lotlake verify', () => {
     const { code, out, err } = runLotlake(copy.path, 'verify', '--json');
     const {
       problems,
-    }: { problems: { table: string; check: string; file: string; found: string; expected: string }[] } =
-      JSON.parse(out);
+    }: {
+      problems: {
+        table: string;
+        check: string;
+        file: string;
+        found: string;
+        expected: string;
+        torn?: true;
+      }[];
+    } = JSON.parse(out);
     return { code, err, problems };
   }
   it('finds the snapshots of a lake sound, with a checksum for every file', () => {
@@ -225,7 +236,6 @@ describe('lotlake verify', () => {
         `prices readable ${prices}`,
         'titles presence titles/copy.parquet',
         'snapshot presence notes.txt',
-        'snapshot warehouse warehouse.duckdb',
         'children_have_lots test null',
       ]),
     );
@@ -259,8 +269,59 @@ describe('lotlake verify', () => {
   it('names a database that is gone and a manifest that is broken', () => {
     const gone = damaged((snapshot) => rmSync(join(snapshot, 'warehouse.duckdb')));
     expect(gone).toMatchObject({ code: 5, problems: [{ check: 'warehouse', found: 'no file' }] });
-    const broken = damaged((snapshot) => writeFileSync(join(snapshot, 'manifest.json'), '{'));
+    const broken = damaged((snapshot) => writeFileSync(join(snapshot, 'manifest.json'), '{}'));
     expect(broken).toMatchObject({ code: 5, problems: [{ file: 'manifest.json', check: 'readable' }] });
+    expect(broken.problems[0]).not.toHaveProperty('torn');
+    expect(broken.err).not.toContain('torn');
+  });
+
+  it.each([
+    ['an empty manifest', 'an empty file', (file: string) => truncateSync(file)],
+    ['a manifest that is cut', /^text that ends or breaks off/, (file: string) => truncateSync(file, 5000)],
+    ['a manifest of zeros', 'zeros from byte 0 on', (file: string) => zero(file)],
+    ['no manifest', 'no file', (file: string) => rmSync(file)],
+  ])('says that %s is torn, and what to do', (_, found, tear) => {
+    const torn = damaged((snapshot) => tear(join(snapshot, 'manifest.json')));
+    expect(torn.code).toBe(5);
+    expect(torn.problems).toHaveLength(1);
+    expect(torn.problems[0]?.found).toMatch(found);
+    expect(torn.problems[0]).toMatchObject({ file: 'manifest.json', torn: true });
+    expect(torn.err).toMatch(
+      /it is torn, 1 file is as a power cut leaves it \(manifest\.json\).*run rebuild/,
+    );
+  });
+
+  it('tells files that are cut or zeros from files that are wrong otherwise', () => {
+    let files: string[] = [];
+    const { problems, err } = damaged((snapshot) => {
+      files = ['lots', 'vehicles', 'prices', 'titles', 'states'].map((table) => fileOf(snapshot, table));
+      const [lots = '', vehicles = '', prices = '', titles = '', states = ''] = files.map((file) =>
+        join(snapshot, file),
+      );
+      zero(lots);
+      truncateSync(vehicles, 100);
+      truncateSync(prices);
+      rmSync(titles);
+      const bytes = readFileSync(states);
+      bytes[20] = (bytes[20] ?? 0) ^ 1;
+      writeFileSync(states, bytes);
+      zero(join(snapshot, 'warehouse.duckdb'));
+    });
+    const torn = problems.filter((problem) => problem.torn).map(({ file }) => file);
+    expect([...new Set(torn)].sort()).toEqual([...files.slice(0, 3), 'warehouse.duckdb'].sort());
+    expect(problems.map(({ file }) => file)).toEqual(expect.arrayContaining(files));
+    expect(err).toContain('it is torn, 4 files are as a power cut leaves them');
+  });
+
+  it('does not crash over a manifest that names no run and no table', () => {
+    const { code, err } = damaged((snapshot) => {
+      const manifest = JSON.parse(readFileSync(join(snapshot, 'manifest.json'), 'utf8'));
+      const empty = { ...manifest, run_id: 'none', pass_ids: [], tables: {}, marts: {} };
+      writeFileSync(join(snapshot, 'manifest.json'), JSON.stringify(empty));
+    });
+    expect(code).toBe(5);
+    expect(err).toContain('LAKE_UNSOUND');
+    expect(err).not.toContain('unexpected');
   });
 });
 

@@ -1,4 +1,5 @@
-import { basename } from 'node:path';
+import { existsSync, readFileSync } from 'node:fs';
+import { basename, join } from 'node:path';
 import type { DuckDBConnection } from '@duckdb/node-api';
 import { type ConfigInput, readConfig } from '../../config/config.js';
 import { LotlakeError } from '../../config/lotlake-error.js';
@@ -10,8 +11,9 @@ import { identifier, interruptOn } from '../../lake/session.js';
 import { findSnapshot } from '../../lake/snapshots.js';
 import { openTemporarySession } from '../../lake/temporary-session.js';
 import { verifyContent } from '../../lake/verify-content.js';
-import { allTables, type Problem, verifyFiles } from '../../lake/verify-files.js';
+import { allTables, type Problem, tornIf, tornState, verifyFiles } from '../../lake/verify-files.js';
 import { verifyWarehouse } from '../../lake/verify-warehouse.js';
+import { mendViews } from '../../lake/views.js';
 import { readChecks } from '../../model/checks.js';
 import { type DataTestOptions, runDataTests, type TestResult } from '../../model/data-tests.js';
 import { readModels } from '../../model/model-files.js';
@@ -25,6 +27,8 @@ interface Report {
   readonly snapshot_id: string;
   readonly folder: string;
   readonly sound: boolean;
+  /** Files that are as a power cut leaves them, below the snapshot. */
+  readonly torn: readonly string[];
   readonly tables: number;
   readonly files: number;
   readonly rows: number;
@@ -42,13 +46,13 @@ export async function verify(
   effects: Effects,
 ): Promise<void> {
   const config = readConfig(options.config, effects);
+  const layout = layoutOf(config.output);
   const folder =
-    options.snapshot === undefined
-      ? publishedSnapshot(config)
-      : findSnapshot(layoutOf(config.output), options.snapshot);
+    options.snapshot === undefined ? publishedSnapshot(config) : findSnapshot(layout, options.snapshot);
   const opened = await openTemporarySession(config);
   const endInterrupts = interruptOn(effects.signal, opened.session);
   try {
+    await mendViews(opened.session.connection, layout, folder);
     const report = await examine(opened.session.connection, folder, effects.signal);
     effects.out(options.json ? `${JSON.stringify(report)}\n` : text(report));
     if (!report.sound) throw unsound(report);
@@ -62,15 +66,21 @@ async function examine(connection: DuckDBConnection, folder: string, signal: Abo
   const read = manifestOf(folder);
   if (read.manifest === undefined) return reportOf(folder, undefined, [read.broken], []);
   const { manifest } = read;
+  const warehouse = await verifyWarehouse(connection, folder, manifest);
   const results = [
     await verifyFiles(folder, manifest, signal),
     await verifyContent(connection, folder, manifest, signal),
-    await verifyWarehouse(connection, folder, manifest),
+    warehouse.problems,
   ];
   const tests = await dataTests(connection, folder, manifest);
   // A check that was interrupted found nothing wrong.
   signal.throwIfAborted();
-  return reportOf(folder, manifest, [...results.flat(), ...tests.problems], tests.warnings);
+  return reportOf(
+    folder,
+    manifest,
+    [...results.flat(), ...tests.problems],
+    [...warehouse.warnings, ...tests.warnings],
+  );
 }
 
 type Read = { readonly manifest: Manifest } | { readonly manifest: undefined; readonly broken: Problem };
@@ -81,9 +91,22 @@ function manifestOf(folder: string): Read {
   } catch (error) {
     if (!(error instanceof LakeError) || error.code === 'LAKE_FORMAT') throw error;
     const expected = 'a manifest that can be read';
-    const file = 'manifest.json';
-    const broken: Problem = { table: 'snapshot', file, check: 'readable', expected, found: error.message };
-    return { manifest: undefined, broken };
+    const torn = tornManifest(join(folder, 'manifest.json'));
+    const found = torn ?? error.message;
+    const place = { table: 'snapshot', file: 'manifest.json', check: 'readable' } as const;
+    return { manifest: undefined, broken: { ...place, expected, found, ...tornIf(torn !== undefined) } };
+  }
+}
+
+/** How a power cut left a manifest: it is the last file of a snapshot to be written. */
+function tornManifest(path: string): string | undefined {
+  if (!existsSync(path)) return 'no file';
+  const text = readFileSync(path, 'utf8');
+  try {
+    JSON.parse(text);
+    return undefined;
+  } catch {
+    return tornState(path) ?? `text that ends or breaks off within its ${text.length} characters`;
   }
 }
 
@@ -99,6 +122,7 @@ function reportOf(
     snapshot_id: basename(folder),
     folder,
     sound: problems.length === 0,
+    torn: [...new Set(problems.flatMap(({ file, torn }) => (torn === true && file !== null ? [file] : [])))],
     tables: tables.length,
     files: files.length,
     rows: tables.reduce((sum, table) => sum + table.rows, 0),
@@ -159,11 +183,19 @@ function failed({ model, test, failures, sample }: TestResult): Problem {
   };
 }
 
-function unsound({ problems, snapshot_id }: Report): LakeError {
-  const told = `${problems.length} ${problems.length === 1 ? 'thing is' : 'things are'} wrong`;
-  return new LakeError('LAKE_UNSOUND', `${told} with snapshot ${snapshot_id}`, {
+function unsound({ problems, snapshot_id, torn }: Report): LakeError {
+  const told = `${problems.length} ${problems.length === 1 ? 'thing is' : 'things are'} wrong with snapshot ${snapshot_id}`;
+  const rebuild = 'lotlake run rebuild makes the lake again from landing';
+  if (torn.length === 0)
+    return new LakeError('LAKE_UNSOUND', told, { outcome: 'held', hint: `nothing was changed; ${rebuild}` });
+  const files =
+    torn.length === 1
+      ? '1 file is as a power cut leaves it'
+      : `${torn.length} files are as a power cut leaves them`;
+  const named = `${torn.slice(0, 3).join(', ')}${torn.length > 3 ? ', …' : ''}`;
+  return new LakeError('LAKE_UNSOUND', `${told}: it is torn, ${files} (${named})`, {
     outcome: 'held',
-    hint: 'nothing was changed; lotlake run rebuild makes the lake again from landing',
+    hint: `nothing was changed; ${rebuild}, and lotlake verify --snapshot <id> says whether an earlier snapshot is sound`,
   });
 }
 
@@ -175,7 +207,7 @@ function text(report: Report): string {
     ...(without_checksum === 0 ? [] : [`${number(without_checksum)} files have no checksum in the manifest`]),
     ...(problems.length === 0 ? [] : [listed(problems)]),
     ...(warnings.length === 0 ? [] : ['warnings:', listed(warnings)]),
-    report.sound ? 'sound' : 'not sound',
+    report.sound ? 'sound' : report.torn.length > 0 ? 'not sound: torn' : 'not sound',
     '',
   ].join('\n');
 }

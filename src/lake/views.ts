@@ -1,0 +1,139 @@
+import { copyFileSync, existsSync, realpathSync, renameSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import type { DuckDBConnection } from '@duckdb/node-api';
+import { HIVE } from './files.js';
+import { currentSnapshot, type Layout, WAREHOUSE } from './layout.js';
+import { readManifest } from './manifest.js';
+import { identifier, inTransaction, literal, rows } from './session.js';
+import { listSnapshots } from './snapshots.js';
+
+/**
+ * Variable of a DuckDB session with the folder in which views look for their files. Without it they take the folder that
+ * they name: no view can find the place of its own database (decision 17).
+ */
+export const FOLDER = 'lotlake_snapshot';
+
+/** SQL of the view on a table or mart of a snapshot, which it names. */
+export function viewOn(snapshot: string, table: { name: string; partitioned: boolean }): string {
+  const files = `coalesce(getvariable('${FOLDER}'), ${literal(snapshot)}) || ${literal(`/${table.name}/**/*.parquet`)}`;
+  const hive = table.partitioned ? HIVE : 'hive_partitioning = false';
+  return `create or replace view ${identifier(table.name)} as select * from read_parquet(${files}, ${hive})`;
+}
+
+/** The folder in the SQL of a view: behind the variable, or in the path where an earlier lotlake made it. */
+const NAMED = new RegExp(
+  `getvariable\\('${FOLDER}'\\), '((?:[^']|'')*)'|read_parquet\\('((?:[^']|'')*)/[^/']+/\\*\\*`,
+);
+
+/** What the views of an attached database say of where their files are. */
+export interface NamedFolders {
+  /** Folders that they name and that are not the snapshot's own. */
+  readonly strange: readonly string[];
+  /** Whether all of them heed the variable. */
+  readonly canBeTold: boolean;
+}
+
+/** Reads from the views of an attached database which folders they name. */
+export async function namedFolders(
+  connection: DuckDBConnection,
+  database: string,
+  snapshot: string,
+): Promise<NamedFolders> {
+  const views = await rows(
+    connection,
+    `select sql from duckdb_views() where database_name = ${literal(database)} and not internal`,
+  );
+  const found = views.map(({ sql }) => NAMED.exec(String(sql)) ?? []);
+  const folders = found
+    .flatMap(([, told, fixed]) => told ?? fixed ?? [])
+    .map((folder) => folder.replaceAll("''", "'"));
+  const strange = [...new Set(folders)].filter((folder) => !isSame(folder, snapshot));
+  return { strange, canBeTold: found.every(([, , fixed]) => fixed === undefined) };
+}
+
+function isSame(folder: string, snapshot: string): boolean {
+  return existsSync(folder) && realpathSync(folder) === realpathSync(snapshot);
+}
+
+/**
+ * Makes the views of a lake anew where those of a snapshot name another folder, because the lake was moved or copied:
+ * those of every snapshot, the current one last, so that one look at it tells whether all are done. Nothing happens to a
+ * lake that cannot be written, nor to a database that cannot be opened; `verify` tells of both.
+ */
+export async function mendViews(connection: DuckDBConnection, layout: Layout, opened: string): Promise<void> {
+  if (!(await isMoved(connection, opened))) return;
+  const current = currentSnapshot(layout);
+  const others = listSnapshots(layout).filter(({ folder, manifest }) => manifest && folder !== current);
+  const scratch = join(layout.lake, `warehouse.${process.pid}.tmp`);
+  try {
+    for (const folder of [...others.map((snapshot) => snapshot.folder), current ?? opened]) {
+      if (!(await isMoved(connection, folder))) continue;
+      await renewViews(connection, folder, scratch);
+    }
+  } catch {
+    // A reader has no use for the views: a folder that is not his to write is no error.
+  } finally {
+    for (const path of [scratch, `${scratch}.wal`]) rmSync(path, { force: true });
+  }
+}
+
+async function isMoved(connection: DuckDBConnection, snapshot: string): Promise<boolean> {
+  const path = join(snapshot, WAREHOUSE);
+  try {
+    await connection.run(`attach ${literal(path)} as looked_at (read_only)`);
+  } catch {
+    return false;
+  }
+  try {
+    return (await namedFolders(connection, 'looked_at', snapshot)).strange.length > 0;
+  } catch {
+    return false;
+  } finally {
+    await connection.run('detach looked_at');
+  }
+}
+
+/**
+ * Makes the views of a snapshot's database anew, with their descriptions, beside it and in its place: who has it open
+ * keeps the one before.
+ * @param scratch path of the new database while it is made, on the same disk
+ * @param named folder that the views name, where the snapshot is still to be moved there
+ */
+export async function renewViews(
+  connection: DuckDBConnection,
+  snapshot: string,
+  scratch: string,
+  named: string = snapshot,
+): Promise<void> {
+  const { tables, marts } = readManifest(snapshot);
+  const database = join(snapshot, WAREHOUSE);
+  copyFileSync(database, scratch);
+  await connection.run(`attach ${literal(scratch)} as renewed`);
+  try {
+    await connection.run('use renewed');
+    const found = await rows(
+      connection,
+      `select view_name, null as column_name, comment from duckdb_views() where database_name = 'renewed'
+       union all
+       select table_name, column_name, comment from duckdb_columns() where database_name = 'renewed'`,
+    );
+    const views = Object.entries({ ...tables, ...marts })
+      .filter(([name]) => found.some(({ view_name }) => view_name === name))
+      .map(([name, { partitioned }]) => viewOn(named, { name, partitioned }));
+    const comments = found
+      .filter(({ comment }) => comment !== null)
+      .map(({ view_name, column_name, comment }) => {
+        const view = identifier(String(view_name));
+        const what =
+          column_name === null ? `view ${view}` : `column ${view}.${identifier(String(column_name))}`;
+        return `comment on ${what} is ${literal(String(comment))}`;
+      });
+    await connection.run(`set variable ${FOLDER} = ${literal(snapshot)}`);
+    await inTransaction(connection, [...views, ...comments]);
+  } finally {
+    await connection.run(`reset variable ${FOLDER}`);
+    await connection.run('use memory');
+    await connection.run('detach renewed');
+  }
+  renameSync(scratch, database);
+}
