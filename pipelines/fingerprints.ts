@@ -76,7 +76,9 @@ export async function recordFingerprints(
     loaded === '' ? [] : [`select vehicle_id from ${UNCHANGED} where vehicle_id in (${loaded})`];
   const ended = await idsOf(
     job,
-    [archived, contested, ...otherwise, ...partlyDelivered(stage, lots, loaded)].join(' union all '),
+    [archived, contested, ...otherwise, ...partlyDelivered(stage, target, loaded, evidence.hidden)].join(
+      ' union all ',
+    ),
   );
   const log = new FingerprintLog();
   for (const { changes } of passes) if (changes !== undefined) log.addAll(changes.fresh);
@@ -87,15 +89,33 @@ export async function recordFingerprints(
   return { records: all.ids.length, code: codeOf(job) };
 }
 
-/** Loaded vehicles with an active lot that their record does not have, such as one of a source that the key lost. */
-function partlyDelivered(stage: string, lots: string, loaded: string): string[] {
+/** Tables of the reports of vehicles. */
+const REPORTS = ['inspections', 'history_reports'];
+
+/**
+ * Loaded vehicles with an active lot that their record does not have, such as one of a source that the key lost, and
+ * those with a report of such a source: whether the record without it is all that the service has is not known.
+ */
+function partlyDelivered(stage: string, target: string, loaded: string, hidden: readonly number[]): string[] {
   if (loaded === '') return [];
+  const lots = globRelation(target, 'lots', true);
+  const reports = REPORTS.flatMap((table) =>
+    hidden.map((source) => join(target, table, `domain_id=${source}`)),
+  );
   const folder = join(stage, 'lots');
   const hasLots = existsSync(folder) && readdirSync(folder).length > 0;
   const delivered = hasLots
     ? `and lot_id not in (select lot_id from read_parquet(${literal(join(folder, '**', '*.parquet'))}, hive_partitioning = false))`
     : '';
-  return [`select vehicle_id from ${lots} where not archived and vehicle_id in (${loaded}) ${delivered}`];
+  return [
+    `select vehicle_id from ${lots} where not archived and vehicle_id in (${loaded}) ${delivered}`,
+    ...reports
+      .filter(existsSync)
+      .map(
+        (rows) =>
+          `select vehicle_id from ${globRelation(rows, '', false)} where gone_at is null and vehicle_id in (${loaded})`,
+      ),
+  ];
 }
 
 /** Ids of vehicles, ascending. */

@@ -48,6 +48,13 @@ describe('the lake knows what it should when', () => {
 
   it('the key loses a source', () => story({}, { key: [3, 12] }, { key: [3, 12] }));
 
+  it('reports of a source go while the key lacks it, and the key gets it back', () =>
+    story(
+      { happenings: [0, 1, 2, 3, 4, 5].map((who) => at('report', who, 1, 3)) },
+      { key: [1, 3], happenings: [0, 1, 2, 3, 4, 5].map((who) => at('report', who, 1, 40)) },
+      { key: [1, 3, 12] },
+    ));
+
   it('the key loses a source while a pass stands still', () =>
     tell({
       ...{ size: 3, mix: 19, perPage: 2, totals: false },
