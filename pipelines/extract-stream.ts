@@ -15,6 +15,7 @@ import {
   readPass,
   syncPass,
 } from '../src/land/pass.js';
+import { rescanPage } from '../src/land/rescan.js';
 import { counter, createSink } from '../src/land/sink.js';
 import { createLoader, discardStaged, type Loader, type LoadResult } from '../src/load/loader.js';
 import { BadRequestError } from '../src/service/errors/bad-request-error.js';
@@ -23,7 +24,7 @@ import { SourceRefusedError } from '../src/service/errors/source-refused-error.j
 import { pageSizes } from '../src/service/requests/plan.js';
 import { requests } from '../src/service/requests/registry.js';
 import { type Stream, type StreamName, streams } from '../src/service/streams.js';
-import { abandon, findOrOpen } from './find-pass.js';
+import { abandon, contractFingerprint, findOrOpen } from './find-pass.js';
 import { watchChanges } from './fingerprints.js';
 import { hiddenSources } from './hidden-sources.js';
 import type { Job } from './job.js';
@@ -79,9 +80,10 @@ export async function extractStream(
 ): Promise<LoadedPass | undefined> {
   const stream = streams[name];
   const isScroll = name === 'cars' && job.config.paging === 'scroll';
-  const parameters = parametersOf(job, stream, request, isScroll);
   const client = job.client();
-  const pass = await findOrOpen(job, name, request.kind, recorded(parameters, request));
+  const wanted = parametersOf(job, stream, request, isScroll);
+  const pass = await findOrOpen(job, name, request.kind, recorded(wanted, request));
+  const parameters = withSizeOf(pass, wanted);
   killPoint('extract.pass-opened');
   const changes = name === 'cars' ? watchChanges(job, job.base, pass.manifest.pass_id) : undefined;
   const loader = createLoader({
@@ -95,11 +97,11 @@ export async function extractStream(
     stage,
     changes,
   });
-  for (const page of pass.pages) {
-    changes?.acceptLanded(pass.folder, page);
-    loader.add(page);
-  }
   try {
+    for await (const page of landedPages(job, pass)) {
+      changes?.acceptLanded(pass.folder, page);
+      loader.add(page);
+    }
     const lists = request.lists ?? listsOf(request.sources);
     const manifest =
       pass.manifest.state === 'sealed'
@@ -116,10 +118,11 @@ export async function extractStream(
     if (
       error instanceof BadRequestError &&
       'per_page' in parameters &&
-      readPass(pass.folder).pages.length === 0
+      readPass(pass.folder).pages.length === pass.pages.length
     ) {
       // Plans differ in the page size that they allow, and which plan a key has is not told (service.md, limits).
       abandon(job, pass, error.message);
+      discardStaged(stage, pass.manifest.pass_id);
       job.reporter.warn(
         `${stream.path} refuses ${parameters.per_page} records a page; going on with its own size: ${error.message}`,
       );
@@ -159,6 +162,25 @@ function parametersOf(job: Job, stream: Stream, request: StreamRequest, isScroll
   }
   if (stream.maxPerPage === undefined || request.ownPageSize === true) return request.parameters;
   return { ...request.parameters, per_page: Math.min(job.config.perPage, stream.maxPerPage) };
+}
+
+/** The pages of a pass that is gone on with are of one size, whatever would be asked for now. */
+function withSizeOf({ manifest: { request } }: Pass, wanted: Asked): Asked {
+  const { per_page: _, limit: __, ...rest } = wanted;
+  const { per_page, limit } = request;
+  return {
+    ...rest,
+    ...(per_page === undefined ? {} : { per_page }),
+    ...(limit === undefined ? {} : { limit }),
+  };
+}
+
+/** Pages that an earlier run landed, as the contract of this one sees them. */
+export async function* landedPages(job: Job, { manifest, folder, pages }: Pass): AsyncGenerator<LandedPage> {
+  const { stream } = manifest;
+  const isSame = manifest.contract === contractFingerprint(job, stream);
+  for (const page of pages)
+    yield isSame ? page : await rescanPage(page, folder, job.contracts[stream], streams[stream].idField);
 }
 
 /** What `pass.json` says of the parameters: flags as the service takes them, and the sources. */
@@ -203,7 +225,12 @@ async function walkPass(job: Job, walking: PassWalk): Promise<PassManifest> {
   await watchSources(job, walking, sourcesOf(walked));
   killPoint('extract.list-walked');
   await syncPass(pass.folder);
-  const manifest = endPass(pass, { ...endOf(walked), run_id: job.runId }, job.now());
+  const end = endOf(walked);
+  const manifest = endPass(
+    pass,
+    { ...end, ...(hasMoved(pass, walked) ? movedEnd(end.sources) : {}), run_id: job.runId },
+    job.now(),
+  );
   killPoint('land.pass-sealed');
   return manifest;
 }
@@ -259,6 +286,23 @@ async function walkList(
     ...(isKnownBetween === undefined ? {} : { isKnownBetween }),
   });
 }
+
+/**
+ * Whether the list of a window moved between the runs that walked it: a record may have slipped from a page that was
+ * asked for into one that was landed before. Of a full pass, its borders tell.
+ */
+function hasMoved({ manifest, pages }: Pass, walked: readonly Walked[]): boolean {
+  const totals = new Map(walked.map(({ list, result }) => [list.name, result.total]));
+  const isSame = ({ list, total }: LandedPage): boolean => total !== null && total === totals.get(list);
+  return manifest.kind === 'window' && !pages.every(isSame);
+}
+
+/** What such a window proves: the next one starts where the last whole one did. */
+const movedEnd = (sources: PassManifest['sources'] | undefined) => ({
+  complete: false,
+  reason: 'the list moved while the pass stood still; the next window covers it',
+  sources: sources === null ? null : [],
+});
 
 /** What a walk over some lists proves together. */
 function endOf(walked: readonly Walked[]): Omit<Parameters<typeof endPass>[1], 'run_id'> {

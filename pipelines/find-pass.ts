@@ -50,7 +50,9 @@ export async function findOrOpen(
     );
   const isPublished = ({ manifest }: Pass): boolean => manifest.published || merged.has(manifest.pass_id);
   const starts = [
-    ...passes.filter(isPublished).map(({ manifest }) => manifest.started_at),
+    ...passes
+      .filter((pass) => isPublished(pass) && pass.manifest.kind === 'full')
+      .map(({ manifest }) => manifest.started_at),
     // What cannot be read may have been published.
     ...unreadable
       .map(({ pass_id }) => pass_id)
@@ -64,12 +66,12 @@ export async function findOrOpen(
   let found: Pass | undefined;
   for (const pass of left.reverse()) {
     const age = job.now().getTime() - Date.parse(pass.manifest.started_at);
-    // What another pass has seen since must neither be overwritten with older records nor count as absent.
+    // A later full pass has seen all of it. What a window or a lookup has seen since is kept by reconcile.
     const isNewest = pass.manifest.started_at > newest;
-    const isSame = pass.manifest.contract === contract && isSameRequest(pass.manifest.request, query);
+    const isSame = isSameRequest(pass.manifest, query, job.now());
     let reason = isSame
-      ? 'left behind, and older than a later one or than 12 hours'
-      : 'left behind by another request or contract';
+      ? 'left behind, and older than a later full pass or than 12 hours'
+      : 'left behind by another request';
     if (isSame && isNewest && age < RESUME_HOURS * 3_600_000 && found === undefined) {
       found = await withoutDamage(job, pass);
       reason = 'left behind without all of its pages, which cannot be asked for one by one';
@@ -90,7 +92,7 @@ export async function findOrOpen(
 
 /**
  * A pass with those of its pages that are as they were landed; a sealed one that lacks some is open again. Undefined
- * where the missing pages do not go with the others: a window moves on with the clock, and a scroll only goes forward.
+ * where the missing pages do not go with the others: a sealed window has moved on, and a scroll only goes forward.
  */
 async function withoutDamage(job: Job, pass: Pass): Promise<Pass | undefined> {
   for (const path of await damagedFiles(pass, job.signal)) {
@@ -101,7 +103,7 @@ async function withoutDamage(job: Job, pass: Pass): Promise<Pass | undefined> {
   const { manifest, pages } = left;
   if (manifest.state === 'sealed' && isWhole(left)) return left;
   const hasGap = 'limit' in manifest.request && pages.some(({ page }, i) => page !== i + 1);
-  if (manifest.kind !== 'full' || hasGap) return undefined;
+  if ((manifest.kind !== 'full' && manifest.state === 'sealed') || hasGap) return undefined;
   return manifest.state === 'sealed' ? reopenPass(left) : left;
 }
 
@@ -110,9 +112,22 @@ export function abandon(job: Job, pass: Pass, reason: string): void {
   endPass(pass, { state: 'abandoned', reason, complete: false, total: null, run_id: job.runId }, job.now());
 }
 
-/** A window that was walked whole and not published reaches further back than one asked for now; its length does not matter. */
-function isSameRequest(a: PassRequest['request'], b: PassRequest['request']): boolean {
-  const { minutes: _a, ...left } = a;
-  const { minutes: _b, ...right } = b;
-  return JSON.stringify(left) === JSON.stringify(right);
+/**
+ * Whether what a run asks for is what a pass asked for: which stream and sources, and how its list is walked. The size of
+ * its pages is what the pass has. An open window goes on where its start is the same, so that its pages are of one list;
+ * an unpublished whole one started earlier than a new one would, and covers all of it.
+ */
+function isSameRequest(
+  { request, kind, state, started_at }: Pass['manifest'],
+  wanted: PassRequest['request'],
+  now: Date,
+): boolean {
+  const meaning = ({ minutes: _, per_page: __, limit, ...rest }: PassRequest['request']): string =>
+    JSON.stringify({ ...rest, isScroll: limit !== undefined });
+  if (meaning(request) !== meaning(wanted)) return false;
+  if (kind !== 'window' || state === 'sealed') return true;
+  const startOf = (instant: number, minutes: unknown): number => instant / 60_000 - Number(minutes);
+  const moved = startOf(Date.parse(started_at), request.minutes) - startOf(now.getTime(), wanted.minutes);
+  // Windows are of whole minutes.
+  return Math.abs(moved) < 2;
 }
