@@ -9,6 +9,7 @@ import type { LandedPage } from '../src/land/page.js';
 import {
   endPass,
   noteHidden,
+  noteLoadFailure,
   type Pass,
   type PassManifest,
   type PassRequest,
@@ -17,6 +18,7 @@ import {
 } from '../src/land/pass.js';
 import { rescanPage } from '../src/land/rescan.js';
 import { counter, createSink } from '../src/land/sink.js';
+import { isOfPage, LoadError } from '../src/load/load-error.js';
 import { createLoader, discardStaged, type Loader, type LoadResult } from '../src/load/loader.js';
 import { BadRequestError } from '../src/service/errors/bad-request-error.js';
 import { NotFoundError } from '../src/service/errors/not-found-error.js';
@@ -115,6 +117,7 @@ export async function extractStream(
     return { manifest, ...loaded, changes };
   } catch (error) {
     await loader.stop();
+    if (error instanceof LoadError) noteFailedLoad(job, pass, error);
     if (
       error instanceof BadRequestError &&
       'per_page' in parameters &&
@@ -141,6 +144,16 @@ export async function extractStream(
     job.reporter.warn(`${stream.path} is skipped: ${messageOf(error)}`);
     return undefined;
   }
+}
+
+/** Notes a page that cannot be loaded. Where that happens in a second run the pass is given up, so that the next starts anew. */
+function noteFailedLoad(job: Job, pass: Pass, error: LoadError): void {
+  if (error.page === undefined || !isOfPage(error) || job.signal?.aborted === true) return;
+  const failure = { page: error.page, run_id: job.runId, error: messageOf(error.cause) };
+  if (!noteLoadFailure(pass.folder, failure)) return;
+  const reason = `${error.page} could not be loaded in two runs: ${failure.error}`;
+  abandon(job, pass, reason);
+  job.reporter.warn(`${pass.folder} is set aside, and the next run starts a new pass: ${reason}`);
 }
 
 interface PassWalk {

@@ -54,6 +54,8 @@ const passSchema = z.object({
   sources: z.array(z.int()).nullable().default(null),
   /** Sources that the service refused to the key at a start or at the end of the pass: it says nothing about them. */
   hidden: z.array(z.int()).default([]),
+  /** Pages that runs could not load, by file. */
+  load_failures: z.array(z.object({ page: z.string(), run_id: z.string(), error: z.string() })).default([]),
 });
 
 /** `pass.json`: one walk through a list of the service. */
@@ -101,6 +103,7 @@ export function openPass(landing: string, request: PassRequest, now: Date): Pass
     unproven: [],
     sources: null,
     hidden: [],
+    load_failures: [],
   };
   writeManifest(folder, manifest);
   return { folder, manifest, pages: [] };
@@ -180,6 +183,17 @@ export function noteHidden(folder: string, sources: readonly number[]): number[]
   const hidden = [...manifest.hidden, ...more].sort((a, b) => a - b);
   if (more.length > 0) writeManifest(folder, { ...manifest, hidden });
   return more;
+}
+
+/**
+ * Notes that a run could not load a page.
+ * @returns whether another run could not do so before
+ */
+export function noteLoadFailure(folder: string, failure: PassManifest['load_failures'][number]): boolean {
+  const { manifest } = readPass(folder);
+  const before = manifest.load_failures;
+  writeManifest(folder, { ...manifest, load_failures: [...before, failure] });
+  return before.some(({ page, run_id }) => page === failure.page && run_id !== failure.run_id);
 }
 
 /** Opens a sealed pass again that lost pages, so that they are asked for once more. */

@@ -103,11 +103,13 @@ export function createLoader(options: {
   const drift = new Map<string, DriftReport>();
   const lists = new Map<number, string>();
   const tasks: Promise<void>[] = [];
-  /** Batches that did not fit into memory beside others. */
-  const scarce: { readonly batch: Batch; readonly pages: readonly LandedPage[] }[] = [];
+  /** Batches that could not be loaded at once. */
+  const apart: { readonly batch: Batch; readonly pages: readonly LandedPage[] }[] = [];
   let pending: LandedPage[] = [];
   let pendingBytes = 0;
   let batches = 0;
+  /** Batches that did not fit into memory beside others. */
+  let crowded = 0;
   let served = 0;
   let records = 0;
   let loaded = 0;
@@ -173,7 +175,13 @@ export function createLoader(options: {
       .map((entry) => entry.path)
       .sort();
     try {
-      const files = (await Promise.all(pages.map(toFile))).filter((file) => file.kept > 0);
+      const ready = pages.map((page) =>
+        toFile(page).catch((error: unknown) => {
+          fail([page], error);
+          throw error;
+        }),
+      );
+      const files = (await Promise.all(ready)).filter((file) => file.kept > 0);
       const batch: Batch = {
         stream: stream.name,
         contract,
@@ -185,8 +193,8 @@ export function createLoader(options: {
         isSmall: pages.reduce((sum, page) => sum + bytesOf(page), 0) < SMALL_BATCH_BYTES,
         isMended: files.some((file) => file.isMended),
       };
-      if (files.length > 0 && !(await load(batch))) {
-        scarce.push({ batch, pages });
+      if (files.length > 0 && !(await load(batch, pages))) {
+        apart.push({ batch, pages });
         return;
       }
     } catch (error) {
@@ -195,8 +203,8 @@ export function createLoader(options: {
     release(pages);
   };
 
-  /** Loads a batch; false where it does not fit into memory beside others, and then nothing of it stays staged. */
-  const load = async (batch: Batch): Promise<boolean> => {
+  /** Loads a batch; false where one of several pages may be why it cannot be, and then nothing of it stays staged. */
+  const load = async (batch: Batch, pages: readonly LandedPage[]): Promise<boolean> => {
     const connection = idle.pop() ?? (await options.session.connect());
     try {
       killPoint('load.batch-begun');
@@ -205,37 +213,46 @@ export function createLoader(options: {
       loaded += count;
       return true;
     } catch (error) {
-      if (batch.files.length < 2 || !isOutOfMemory(error)) throw error;
+      if (pages.length < 2) throw error;
       removeStaged(options.stage, batch.name);
+      if (isOutOfMemory(error)) crowded++;
+      else options.warn(`a batch of ${stream.path} is loaded page by page: ${messageOf(error)}`);
       return false;
     } finally {
       idle.push(connection);
     }
   };
 
-  /** Loads the batches that did not fit, a file at a time, now that no other is under way. */
-  const loadScarce = async (): Promise<void> => {
-    if (scarce.length === 0 || failure !== undefined || isStopped) return;
-    options.warn(
-      `${scarce.length} of ${batches} batches of ${stream.path} did not fit into memory beside others and are loaded page by page; more memory (LOTLAKE_MEMORY) spares that`,
-    );
-    for (const { batch, pages } of scarce) {
-      if (failure !== undefined || isStopped) return;
-      try {
-        for (const [i, file] of batch.files.entries())
-          await load({ ...batch, files: [file], name: `${batch.name}-${i}` });
-      } catch (error) {
-        fail(pages, error);
+  /**
+   * Loads the batches that failed, a file at a time: no other takes memory meanwhile, and a page that cannot be loaded is
+   * told from the others.
+   */
+  const loadApart = async (): Promise<void> => {
+    if (failure !== undefined || isStopped) return;
+    if (crowded > 0)
+      options.warn(
+        `${crowded} of ${batches} batches of ${stream.path} did not fit into memory beside others and are loaded page by page; more memory (LOTLAKE_MEMORY) spares that`,
+      );
+    for (const { batch, pages } of apart) {
+      for (const [i, file] of batch.files.entries()) {
+        if (failure !== undefined || isStopped) return;
+        const own = pages.filter(({ seq }) => seq === file.seq);
+        await load({ ...batch, files: [file], name: `${batch.name}-${i}` }, own).catch((error: unknown) =>
+          fail(own, error),
+        );
       }
       release(pages);
     }
   };
 
   const fail = (pages: readonly LandedPage[], error: unknown): void => {
-    const places = `pages ${pages.map((page) => page.page).join(', ')} of pass ${options.passId}`;
+    const [first, ...others] = pages;
+    const numbers = pages.map((page) => page.page).join(', ');
+    const places = `${others.length === 0 ? 'page' : 'pages'} ${numbers} of pass ${options.passId}`;
     failure ??= new LoadError(`${places} cannot be loaded: ${messageOf(error)}`, {
       cause: error,
-      hint: `the pages stay in ${options.passFolder}; run lotlake run rebuild after the cause is mended`,
+      ...(first === undefined || others.length > 0 ? {} : { page: first.file }),
+      hint: `the last snapshot stays current and the pages stay in ${options.passFolder}; run the same command again`,
     });
   };
 
@@ -254,7 +271,7 @@ export function createLoader(options: {
 
   const settle = async (): Promise<void> => {
     await Promise.all(tasks);
-    await loadScarce();
+    await loadApart();
     for (const connection of idle) connection.closeSync();
   };
 

@@ -1,6 +1,7 @@
 import { readdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { DuckDBConnection } from '@duckdb/node-api';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { nightly } from '../../pipelines/nightly.js';
 import { rebuild } from '../../pipelines/rebuild.js';
 import type { ConfigInput } from '../../src/config/config.js';
@@ -12,6 +13,7 @@ const records: readonly string[] = world
   .activeIds()
   .map((id) => world.vehicleJson(id, { pricesHistory: true }) ?? '');
 const SIZE = 20;
+const PAGE_2 = 'page-000002.ndjson.gz';
 const LAST = Math.ceil(records.length / SIZE);
 
 let folder: ReturnType<typeof temporaryFolder>;
@@ -88,6 +90,23 @@ async function expectWhole() {
   expect(found.map((row) => row.vehicle_id)).toEqual(world.activeIds());
 }
 
+/** Takes the checksums out of the ledger, as it was before there were any. */
+function forgetChecksums() {
+  const ledger = join(cars(), passes()[0] ?? '', 'pages.ndjson');
+  const lines = readFileSync(ledger, 'utf8')
+    .split('\n')
+    .filter((line) => line !== '');
+  const older = lines.map((line) => JSON.stringify({ ...JSON.parse(line), sha256: undefined }));
+  writeFileSync(ledger, older.map((line) => `${line}\n`).join(''));
+}
+
+/** Leaves a sealed pass that no run has loaded and published. */
+async function leaveSealed() {
+  refused.add('/api/archived-lots');
+  await expect(night()).rejects.toMatchObject({ code: 'SERVICE_KEY_REFUSED' });
+  refused.clear();
+}
+
 describe('an inverted byte in a landed page', () => {
   it('of an open pass costs that page, which is asked for again', async () => {
     refused.add(2);
@@ -102,9 +121,7 @@ describe('an inverted byte in a landed page', () => {
   });
 
   it('of a sealed pass that was never published costs that page', async () => {
-    refused.add('/api/archived-lots');
-    await expect(night()).rejects.toMatchObject({ code: 'SERVICE_KEY_REFUSED' });
-    refused.clear();
+    await leaveSealed();
     expect(passJson(passes()[0] ?? '')).toMatchObject({ state: 'sealed', published: false, pages: LAST });
     const path = damage(2);
     const { asked, warnings } = await night();
@@ -115,8 +132,7 @@ describe('an inverted byte in a landed page', () => {
   });
 
   it('of a sealed pass costs that page, too, where the run that asks again is refused', async () => {
-    refused.add('/api/archived-lots');
-    await expect(night()).rejects.toMatchObject({ code: 'SERVICE_KEY_REFUSED' });
+    await leaveSealed();
     damage(2);
     refused.add(2);
     await expect(night()).rejects.toMatchObject({ code: 'SERVICE_KEY_REFUSED' });
@@ -157,13 +173,71 @@ describe('an inverted byte in a landed page', () => {
     refused.add(2);
     await expect(night()).rejects.toMatchObject({ code: 'SERVICE_KEY_REFUSED' });
     refused.clear();
-    const ledger = join(cars(), passes()[0] ?? '', 'pages.ndjson');
-    const lines = readFileSync(ledger, 'utf8')
-      .split('\n')
-      .filter((line) => line !== '');
-    const older = lines.map((line) => JSON.stringify({ ...JSON.parse(line), sha256: undefined }));
-    writeFileSync(ledger, older.map((line) => `${line}\n`).join(''));
+    forgetChecksums();
     expect((await night()).asked).toEqual([1, 2]);
     await expectWhole();
+  });
+});
+
+describe('a page that cannot be loaded', () => {
+  afterEach(() => vi.restoreAllMocks());
+
+  /** Lets every batch that is staged fail. */
+  const failWith = (message: string) => {
+    const run = DuckDBConnection.prototype.run;
+    vi.spyOn(DuckDBConnection.prototype, 'run').mockImplementation(async function (
+      this: DuckDBConnection,
+      ...given: Parameters<typeof run>
+    ) {
+      if (/^copy .* to '[^']*stage\/lots\//s.test(given[0])) throw new Error(message);
+      return run.apply(this, given);
+    });
+  };
+
+  it('twice sets its pass aside, and the next run starts anew', async () => {
+    await leaveSealed();
+    damage(2);
+    forgetChecksums();
+    const failed = { code: 'LOAD_FAILED', message: expect.stringMatching(/^page 2 of pass/) };
+    await expect(night()).rejects.toMatchObject(failed);
+    const [first = ''] = passes();
+    expect(passJson(first)).toMatchObject({ state: 'sealed', load_failures: [{ page: PAGE_2 }] });
+    await expect(night()).rejects.toMatchObject(failed);
+    expect(passJson(first)).toMatchObject({
+      state: 'abandoned',
+      reason: expect.stringMatching(/page-000002.ndjson.gz could not be loaded in two runs: .*Malformed/),
+    });
+    expect((await night()).asked).toEqual([1, 2, 3, 4]);
+    expect(passes()).toHaveLength(2);
+    await expectWhole();
+  });
+
+  it.each([
+    ['LAKE_OUT_OF_MEMORY', 'Out of Memory Error: failed to allocate data of size 16.0 MiB'],
+    ['LAKE_DISK_FULL', 'IO Error: Could not write to file "x": No space left on device'],
+    ['LOAD_FAILED', 'IO Error: Cannot open file "x": Too many open files'],
+  ])('because of the machine does not count: %s', async (code, message) => {
+    await leaveSealed();
+    failWith(message);
+    for (const _ of [1, 2, 3]) await expect(night()).rejects.toMatchObject({ code });
+    vi.restoreAllMocks();
+    expect(passJson(passes()[0] ?? '')).toMatchObject({ state: 'sealed', load_failures: [] });
+    expect((await night()).asked).toEqual([]);
+    await expectWhole();
+  });
+
+  it('because the run was interrupted does not count', async () => {
+    await leaveSealed();
+    for (const _ of [1, 2, 3]) {
+      const stop = new AbortController();
+      failWith('INTERRUPT Error: Interrupted!');
+      const step = (name: string): void => {
+        if (name === 'resume') stop.abort();
+      };
+      const reporter = { ...silentReporter(), step };
+      await expect(nightly({ ...job(), reporter, signal: stop.signal })).rejects.toThrow();
+      vi.restoreAllMocks();
+    }
+    expect(passJson(passes()[0] ?? '')).toMatchObject({ state: 'sealed', load_failures: [] });
   });
 });
