@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
+import { version } from '../src/config/version.js';
 import type { BaseState } from '../src/lake/base.js';
 import { globRelation } from '../src/lake/files.js';
 import {
@@ -12,8 +13,10 @@ import {
 } from '../src/lake/fingerprints.js';
 import { type Manifest, SCHEMA_VERSION } from '../src/lake/manifest.js';
 import { literal } from '../src/lake/session.js';
-import { flattenFunctions, lakeTables } from '../src/lake/tables.js';
+import { flattenFunctions, type LakeTable, lakeTables } from '../src/lake/tables.js';
 import { Changes } from '../src/land/changes.js';
+import { stagedSql } from '../src/load/batch.js';
+import { type BatchView, planViews } from '../src/load/views.js';
 import type { MergeContext } from '../src/reconcile/context.js';
 import { CLAIMS, UNCHANGED } from '../src/reconcile/staged.js';
 import type { LoadedPass } from './extract-stream.js';
@@ -31,15 +34,36 @@ function knownRecords(job: Job, base: BaseState | undefined): Fingerprints {
   return readFingerprints(base.folder, stored.records);
 }
 
-/** What rows are made by: records that were read by another contract or other SQL are read again. */
-export function codeOf(job: Job): string {
-  const flatten = lakeTables().map((table) => `${table.name} ${table.sql}`);
+/** What decides which rows a record gives. */
+export interface RowRules {
+  /** Fingerprint of the contract. */
+  readonly contract: string;
+  /** Version of lotlake: how records are mended and merged is code. */
+  readonly version: string;
+  readonly tables: readonly LakeTable[];
+  readonly views: readonly BatchView[];
+}
+
+/** Fingerprint of what rows are made by: records that were read by other rules are read again. */
+export function rowCode({ tables, ...rules }: RowRules): string {
+  // What only describes a table decides nothing.
+  const cut = tables.map((table) => ({
+    ...table,
+    ...{ sql: stagedSql(table), description: '', grain: '', columns: {} },
+  }));
   return createHash('sha256')
-    .update(
-      [contractFingerprint(job, 'cars'), String(SCHEMA_VERSION), flattenFunctions, ...flatten].join('\n'),
-    )
+    .update(JSON.stringify([rules, SCHEMA_VERSION, flattenFunctions, cut]))
     .digest('hex')
     .slice(0, 16);
+}
+
+export function codeOf(job: Job): string {
+  return rowCode({
+    contract: contractFingerprint(job, 'cars'),
+    version,
+    tables: lakeTables(),
+    views: planViews('cars', job.contracts.cars, [], 'batch', false),
+  });
 }
 
 /**

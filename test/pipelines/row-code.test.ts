@@ -1,0 +1,39 @@
+import { describe, expect, it } from 'vitest';
+import { type RowRules, rowCode } from '../../pipelines/fingerprints.js';
+import { lakeTables } from '../../src/lake/tables.js';
+import { planViews } from '../../src/load/views.js';
+import { vehicleContract } from '../land/support.js';
+
+const rules: RowRules = {
+  contract: 'abc',
+  version: '1.0.0',
+  tables: lakeTables(),
+  views: planViews('cars', vehicleContract, [], 'batch', false),
+};
+const code = rowCode(rules);
+
+describe('the code that rows are made by', () => {
+  it('is the same for the same rules', () => {
+    expect(rowCode({ ...rules, tables: [...rules.tables] })).toBe(code);
+  });
+
+  it.each([
+    ['the contract', { contract: 'abd' }],
+    ['the version of lotlake, which mends and merges records', { version: '1.0.1' }],
+    ['a view', { views: rules.views.map((view) => ({ ...view, sql: `${view.sql} where true` })) }],
+    ['the SQL of a table', { tables: withLots({ sql: 'select 1' }) }],
+    ['a partition', { tables: withLots({ partition: { domain_id: true, month: 'sale_date' } }) }],
+    ['a key', { tables: withLots({ key: ['lot_id', 'vehicle_id'] }) }],
+    ['what becomes of rows that are gone', { tables: withLots({ gone: 'keep' }) }],
+  ] satisfies [string, Partial<RowRules>][])('is another for another of %s', (_, change) => {
+    expect(rowCode({ ...rules, ...change })).not.toBe(code);
+  });
+
+  it('is the same where a table is described otherwise', () => {
+    expect(rowCode({ ...rules, tables: withLots({ description: 'Lots.', columns: {} }) })).toBe(code);
+  });
+});
+
+function withLots(change: Partial<RowRules['tables'][number]>): RowRules['tables'] {
+  return lakeTables().map((table) => (table.name === 'lots' ? { ...table, ...change } : table));
+}
