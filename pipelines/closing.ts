@@ -28,13 +28,13 @@ export function closing(options: JobOptions): Promise<RunResult> {
       name: String(vehicle_id),
       request: requests.car({ car_id: vehicle_id, prices_history: true }),
     }));
-    const { pass, missing, refused } = await extractLookups(job, stage, lookups);
+    const { pass, answers } = await extractLookups(job, stage, lookups);
     const closings = open.map(
       ({ vehicle_id, asked }): ClosingRow => ({
         vehicle_id,
         asked_at: job.now().toISOString(),
         asked: asked + 1,
-        outcome: outcomeOf(String(vehicle_id), missing, refused),
+        outcome: OUTCOMES[answers.get(String(vehicle_id)) ?? 'found'],
         run_id: job.runId,
       }),
     );
@@ -42,14 +42,8 @@ export function closing(options: JobOptions): Promise<RunResult> {
   });
 }
 
-function outcomeOf(
-  name: string,
-  missing: ReadonlySet<string>,
-  refused: ReadonlySet<string>,
-): ClosingRow['outcome'] {
-  if (missing.has(name)) return 'gone';
-  return refused.has(name) ? 'refused' : 'found';
-}
+/** What `closings` says of an answer. */
+const OUTCOMES = { missing: 'gone', refused: 'refused', found: 'found' } as const;
 
 interface Open {
   readonly vehicle_id: number;

@@ -1,15 +1,15 @@
 import type { Answer } from '../src/extract/client.js';
 import { instant } from '../src/extract/instant.js';
 import { asPage } from '../src/extract/one-record.js';
-import { endPass, openPass, syncPass } from '../src/land/pass.js';
+import { endPass, noteAnswer, type PassManifest, syncPass } from '../src/land/pass.js';
 import { counter, createSink } from '../src/land/sink.js';
 import { createLoader } from '../src/load/loader.js';
 import { NotFoundError } from '../src/service/errors/not-found-error.js';
 import { SourceRefusedError } from '../src/service/errors/source-refused-error.js';
 import type { ServiceRequest } from '../src/service/requests/service-request.js';
 import { streams } from '../src/service/streams.js';
-import type { LoadedPass } from './extract-stream.js';
-import { contractFingerprint } from './find-pass.js';
+import { type LoadedPass, landedPages } from './extract-stream.js';
+import { findOrOpen } from './find-pass.js';
 import type { Job } from './job.js';
 
 /** One vehicle to ask for. */
@@ -22,15 +22,16 @@ export interface Lookup {
 /** What came of the lookups of a run. */
 export interface LookupResult {
   readonly pass: LoadedPass;
-  /** Names of the lookups that the service answered with 404. */
-  readonly missing: ReadonlySet<string>;
-  /** Names of the lookups that the key may not make, since it lacks the source. */
-  readonly refused: ReadonlySet<string>;
+  /** Lookups that brought no record, by their names. */
+  readonly answers: ReadonlyMap<string, Unanswered>;
 }
+
+/** Why a lookup brings no record: the service answered 404, or the key lacks the source. */
+type Unanswered = PassManifest['answers'][string];
 
 /**
  * Asks for single vehicles, lands the answers as a pass of kind `lookup` and loads them. Such a pass says nothing about
- * what it lacks.
+ * what it lacks. One of the same pipeline that was left is gone on with, so that nothing is asked for twice.
  */
 export async function extractLookups(
   job: Job,
@@ -40,18 +41,7 @@ export async function extractLookups(
   const stream = streams.cars;
   const contract = job.contracts.cars;
   const client = job.client();
-  const pass = openPass(
-    job.layout.landing,
-    {
-      stream: 'cars',
-      run_id: job.runId,
-      origin: job.config.origin ?? null,
-      kind: 'lookup',
-      request: { lookups: lookups.length },
-      contract: contractFingerprint(job, 'cars'),
-    },
-    job.now(),
-  );
+  const pass = await findOrOpen(job, 'cars', 'lookup', { pipeline: job.pipeline });
   const loader = createLoader({
     session: job.session,
     warn: job.reporter.warn,
@@ -62,26 +52,29 @@ export async function extractLookups(
     passFolder: pass.folder,
     stage,
   });
-  const missing = new Set<string>();
-  const refused = new Set<string>();
+  const answers = new Map(Object.entries(pass.manifest.answers));
+  const landed = new Set(pass.pages.map((page) => page.list));
   const next = counter(pass);
-  let records = 0;
-  for (const lookup of lookups) {
-    const sink = createSink(pass, stream, contract, lookup.name, next);
-    try {
+  try {
+    for await (const page of landedPages(job, pass)) loader.add(page);
+    for (const { name, request } of lookups) {
+      if (landed.has(name) || answers.has(name)) continue;
+      const sink = createSink(pass, stream, contract, name, next);
       const land = async (answer: Answer) => sink.land(1, await asPage(answer), instant());
-      const page = await client.get(lookup.request.path, lookup.request.query, land, job.signal);
-      loader.add(page);
-      records += page.records;
-    } catch (error) {
-      if (error instanceof NotFoundError) missing.add(lookup.name);
-      else if (error instanceof SourceRefusedError) refused.add(lookup.name);
-      else {
-        await loader.stop();
-        throw error;
+      try {
+        loader.add(await client.get(request.path, request.query, land, job.signal));
+        landed.add(name);
+      } catch (error) {
+        const answer = answerOf(error);
+        if (answer === undefined) throw error;
+        noteAnswer(pass.folder, name, answer);
+        answers.set(name, answer);
       }
+      job.reporter.progress('lookups', landed.size + answers.size, lookups.length, landed.size, 0);
     }
-    job.reporter.progress('lookups', records + missing.size + refused.size, lookups.length, records, 0);
+  } catch (error) {
+    await loader.stop();
+    throw error;
   }
   const end = {
     state: 'sealed',
@@ -94,5 +87,11 @@ export async function extractLookups(
   const manifest = endPass(pass, end, job.now());
   const loaded = await loader.finish();
   job.drift.push(...loaded.drift);
-  return { pass: { manifest, ...loaded }, missing, refused };
+  return { pass: { manifest, ...loaded }, answers };
+}
+
+/** What an error of the service says of a lookup; undefined where it says nothing of it alone. */
+function answerOf(error: unknown): Unanswered | undefined {
+  if (error instanceof NotFoundError) return 'missing';
+  return error instanceof SourceRefusedError ? 'refused' : undefined;
 }

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { rmSync } from 'node:fs';
+import { removePass } from '../src/lake/vacuum.js';
 import {
   damagedFiles,
   endPass,
@@ -105,6 +106,20 @@ async function withoutDamage(job: Job, pass: Pass): Promise<Pass | undefined> {
   const hasGap = 'limit' in manifest.request && pages.some(({ page }, i) => page !== i + 1);
   if ((manifest.kind !== 'full' && manifest.state === 'sealed') || hasGap) return undefined;
   return manifest.state === 'sealed' ? reopenPass(left) : left;
+}
+
+/**
+ * Removes what lookups of single vehicles that were not published left in landing. Those of a closing run are gone on
+ * with.
+ */
+export function removeLeftLookups({ base, layout }: Pick<Job, 'base' | 'layout'>): void {
+  const isLeft = ({ manifest: { kind, request, published, pass_id } }: Pass): boolean =>
+    kind === 'lookup' &&
+    request.pipeline !== 'closing' &&
+    !published &&
+    base?.manifest.pass_ids.includes(pass_id) !== true;
+  for (const { folder } of findPasses(layout.landing, 'cars').passes.filter(isLeft))
+    removePass(layout, folder);
 }
 
 /** Gives up a pass of this run or of an earlier one. */

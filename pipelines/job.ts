@@ -23,6 +23,7 @@ import type { DataTestOptions } from '../src/model/data-tests.js';
 import { readModels, withOwnSeeds } from '../src/model/model-files.js';
 import { type ContractNode, contractOf } from '../src/service/contract/node.js';
 import { type StreamName, streamNames, streams } from '../src/service/streams.js';
+import { removeLeftLookups } from './find-pass.js';
 import { assertOrigin } from './origin.js';
 
 /** What a job tells while it works; the CLI shows it. */
@@ -131,6 +132,7 @@ async function runLocked<T>(
       },
     };
     const base = baseOf(pipeline, layout, reporter);
+    removeLeftLookups({ base, layout });
     return await work({
       ...options,
       signal,

@@ -2,28 +2,32 @@ import { join } from 'node:path';
 import { NotFoundError } from '../src/service/errors/not-found-error.js';
 import { SourceRefusedError } from '../src/service/errors/source-refused-error.js';
 import { extractLookups, type Lookup } from './extract-lookups.js';
+import { removeLeftLookups } from './find-pass.js';
 import { type RunResult, reconcileModelPublish } from './finish.js';
 import { type JobOptions, runJob } from './job.js';
 
-/** Asks for one vehicle and adds what came to the lake, without that counting as a pass over the feed. */
+/**
+ * Asks for one vehicle and adds what came to the lake, without that counting as a pass over the feed. Nothing stays in
+ * landing of a lookup that does not get so far.
+ */
 export function saveLookup(options: JobOptions, lookup: Lookup): Promise<RunResult> {
   return runJob('lookup', options, async (job) => {
     const stage = join(job.work, 'stage');
-    const { pass, missing, refused } = await extractLookups(job, stage, [lookup]);
-    if (missing.size > 0)
-      throw new NotFoundError({
-        method: 'GET',
-        url: lookup.request.path,
-        status: 404,
-        detail: 'nothing was saved',
-      });
-    if (refused.size > 0)
-      throw new SourceRefusedError({
-        method: 'GET',
-        url: lookup.request.path,
-        status: 401,
-        detail: 'nothing was saved',
-      });
-    return reconcileModelPublish(job, stage, [pass]);
+    try {
+      const { pass, answers } = await extractLookups(job, stage, [lookup]);
+      const answer = answers.get(lookup.name);
+      if (answer !== undefined) throw unanswered(lookup, answer);
+      return await reconcileModelPublish(job, stage, [pass]);
+    } catch (error) {
+      removeLeftLookups(job);
+      throw error;
+    }
   });
+}
+
+function unanswered({ request }: Lookup, answer: 'missing' | 'refused'): Error {
+  const facts = { method: 'GET', url: request.path, detail: 'nothing was saved' } as const;
+  return answer === 'missing'
+    ? new NotFoundError({ ...facts, status: 404 })
+    : new SourceRefusedError({ ...facts, status: 401 });
 }

@@ -8,14 +8,12 @@ import { type Manifest, readManifest } from '../src/lake/manifest.js';
 import { rows } from '../src/lake/session.js';
 import { LandError } from '../src/land/land-error.js';
 import { damagedFiles, findPasses, isWhole, type Pass, type UnreadablePass } from '../src/land/pass.js';
-import { rescanPage } from '../src/land/rescan.js';
 import { createLoader } from '../src/load/loader.js';
 import { sealState } from '../src/publish/publish.js';
 import { carryOver } from '../src/reconcile/carry-over.js';
 import type { MergeContext } from '../src/reconcile/context.js';
 import { streams } from '../src/service/streams.js';
-import type { LoadedPass } from './extract-stream.js';
-import { contractFingerprint } from './find-pass.js';
+import { type LoadedPass, landedPages } from './extract-stream.js';
 import { recordFingerprints, watchChanges } from './fingerprints.js';
 import {
   discard,
@@ -210,32 +208,28 @@ async function replay(
 
 async function loadPass(job: Job, pass: Pass, stage: string): Promise<LoadedPass> {
   const name = pass.manifest.stream;
-  const contract = job.contracts[name];
   const loader = createLoader({
     session: job.session,
     warn: job.reporter.warn,
     schemas: job.schemas,
     stream: streams[name],
-    contract,
+    contract: job.contracts[name],
     passId: pass.manifest.pass_id,
     passFolder: pass.folder,
     stage,
   });
   const changes = name === 'cars' ? watchChanges(job, undefined, pass.manifest.pass_id) : undefined;
-  const isSameContract = pass.manifest.contract === contractFingerprint(job, name);
+  let pages = 0;
   let records = 0;
   let bytes = 0;
   try {
-    for (const [i, landed] of pass.pages.entries()) {
+    for await (const page of landedPages(job, pass)) {
       job.signal?.throwIfAborted();
-      const page = isSameContract
-        ? landed
-        : await rescanPage(landed, pass.folder, contract, streams[name].idField);
       changes?.acceptLanded(pass.folder, page);
       loader.add(page);
       records += page.records;
       bytes += page.bytes;
-      job.reporter.progress(name, i + 1, pass.pages.length, records, bytes);
+      job.reporter.progress(name, ++pages, pass.pages.length, records, bytes);
     }
   } catch (error) {
     await loader.stop();

@@ -54,6 +54,8 @@ const passSchema = z.object({
   sources: z.array(z.int()).nullable().default(null),
   /** Sources that the service refused to the key at a start or at the end of the pass: it says nothing about them. */
   hidden: z.array(z.int()).default([]),
+  /** What came of lookups that brought no record, by their names. */
+  answers: z.record(z.string(), z.enum(['missing', 'refused'])).default({}),
   /** Pages that runs could not load, by file. */
   load_failures: z.array(z.object({ page: z.string(), run_id: z.string(), error: z.string() })).default([]),
 });
@@ -104,6 +106,7 @@ export function openPass(landing: string, request: PassRequest, now: Date): Pass
     sources: null,
     hidden: [],
     load_failures: [],
+    answers: {},
   };
   writeManifest(folder, manifest);
   return { folder, manifest, pages: [] };
@@ -212,6 +215,12 @@ export async function damagedFiles({ folder, pages }: Pass, signal?: AbortSignal
     if (sha256 !== undefined && (await checksumOf(path)) !== sha256) damaged.push(path);
   }
   return damaged;
+}
+
+/** Notes a lookup that brought no record, so that it is not made again. */
+export function noteAnswer(folder: string, name: string, answer: PassManifest['answers'][string]): void {
+  const { manifest } = readPass(folder);
+  writeManifest(folder, { ...manifest, answers: { ...manifest.answers, [name]: answer } });
 }
 
 /** Whether every page that a sealed pass had is still there. */

@@ -11,7 +11,7 @@ import { holdSmallStates } from './hold.js';
 import { appendLotChanges } from './lot-changes.js';
 import { mergeTable } from './merge.js';
 import { ReconcileError } from './reconcile-error.js';
-import { findContestedLots, writeSightings } from './sightings.js';
+import { findContestedLots, findOvertakenVehicles, writeSightings } from './sightings.js';
 import {
   currentRelation,
   findLacking,
@@ -42,7 +42,8 @@ export async function reconcile(given: MergeContext): Promise<ReconcileResult> {
   const step = <T>(what: string, work: Step<T>, context: MergeContext): Promise<T> =>
     use((connection) => naming(what, work, { ...context, connection }));
   try {
-    const repeatedVehicles = await step('repeated vehicles', findRepeatedVehicles, given);
+    const repeated = await step('repeated vehicles', findRepeatedVehicles, given);
+    const repeatedVehicles = repeated + (await step('vehicles seen later', findOvertakenVehicles, given));
     const held = await step('last state', holdSmallStates, given);
     const lacking = await step('rejected values', findLacking, given);
     const once = { ...given, repeatedVehicles, held, lacking };

@@ -7,6 +7,7 @@ import {
   baseRelation,
   CLAIMS,
   currentRows,
+  REPEATED,
   rejectedLots,
   rejectedVehicles,
   schemaOf,
@@ -48,7 +49,6 @@ const KNOWN = '_known_sightings';
 export async function findContestedLots(context: MergeContext): Promise<number> {
   const { connection } = context;
   const staged = currentRows(context, 'lots', NO_LOTS);
-  await connection.run(`create or replace view ${KNOWN} as from ${knownSightings(context)}`);
   await connection.run(`
     create or replace table ${CLAIMS} as
     with contested as (
@@ -78,6 +78,28 @@ export async function findContestedLots(context: MergeContext): Promise<number> 
       row_number() over (partition by lot_id order by _seq desc, vehicle_id desc) > 1 as is_lost
     from last_claims`);
   return scalar(connection, `select count(*) from ${CLAIMS}`);
+}
+
+/** Stands for a receipt after every page of this run. */
+const AFTER_ALL = Number.MAX_SAFE_INTEGER;
+
+/**
+ * Notes the vehicles that another run has seen after the pass of this one began: a pass that was left and gone on with
+ * may hold older records of them than the lake. They count as come unchanged, after all that was staged of them.
+ * @returns how many there are
+ */
+export async function findOvertakenVehicles(context: MergeContext): Promise<number> {
+  const { connection, evidence } = context;
+  await connection.run(`create or replace view ${KNOWN} as from ${knownSightings(context)}`);
+  const newer = `select vehicle_id from ${KNOWN} where lot_id is null and seen_at > ${timestamp(evidence.seenAt)}`;
+  const overtaken = await scalar(connection, `select count(*) from (${newer})`);
+  if (overtaken === 0) return 0;
+  for (const table of [UNCHANGED, REPEATED])
+    await connection.run(`
+      create or replace table ${table} as
+      select vehicle_id, _seq from ${table} where vehicle_id not in (${newer})
+      union all select vehicle_id, ${AFTER_ALL} from (${newer})`);
+  return overtaken;
 }
 
 const NO_LOTS = 'cast(null as bigint) as vehicle_id, cast(null as bigint) as lot_id, 0 as _seq';
@@ -113,8 +135,8 @@ function lotSightings(context: MergeContext): string {
 function lastSeen({ evidence }: MergeContext, isSeen: string, isRejected: string): string {
   const seenAt = timestamp(evidence.seenAt);
   return `
-      case when ${isSeen} then ${seenAt} else k.seen_at end as seen_at,
-      case when ${isSeen} then ${literal(evidence.kind)} else k.seen_by end as seen_by,
+      case when ${isSeen} then greatest(${seenAt}, k.seen_at) else k.seen_at end as seen_at,
+      case when ${isSeen} and coalesce(k.seen_at <= ${seenAt}, true) then ${literal(evidence.kind)} else k.seen_by end as seen_by,
       case when ${isSeen} then null when ${isRejected} then ${seenAt} else k.rejected_at end as rejected_at,
       case when ${isSeen} then ${literal(evidence.runId)} else k.run_id end as run_id`;
 }

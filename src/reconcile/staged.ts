@@ -10,7 +10,7 @@ import type { MergeContext } from './context.js';
 import { heldName } from './hold.js';
 
 /** Staged vehicles that came more than once in this run, with the order of their last receipt. */
-const REPEATED = '_repeated_vehicles';
+export const REPEATED = '_repeated_vehicles';
 
 /** Vehicles that came as the last state has them, and in no other version after that. */
 export const UNCHANGED = '_unchanged_vehicles';

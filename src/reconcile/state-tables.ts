@@ -115,6 +115,8 @@ export async function effectiveLots(context: MergeContext): Promise<string> {
   const parts: string[] = [];
   if (isStaged(context, 'lots')) {
     const staged = await stagedRelation(context, schema);
+    // A run that ended since this pass began may have read of it already.
+    const named = "greatest(f.archived_at, case when o.archived_by = 'archive-feed' then o.archived_at end)";
     const stands = evidence.fromFeed ? "(o.archived and o.archived_by = 'feed')" : 'o.archived';
     parts.push(`
       select ${content.map((name) => `n.${name}`).join(', ')},
@@ -125,11 +127,11 @@ export async function effectiveLots(context: MergeContext): Promise<string> {
       from (
         select n.*,
           coalesce(n._archived, ${stands}, false) as by_feed,
-          coalesce(f.archived_at > ${seen}, false) as by_archive,
+          coalesce(${named} > ${seen}, false) as by_archive,
           case when ${stands} then o.archived_at end as o_archived_at,
           case when ${stands} then o.archived_by end as o_archived_by,
           case when o.archived then o.last_seen_at end as o_last_seen_at,
-          f.archived_at as f_archived_at
+          ${named} as f_archived_at
         from ${staged} as n
         left join (select lot_id, archived, archived_by, archived_at, last_seen_at from ${old}) as o on o.lot_id = n.lot_id
         left join ${FEED} as f on f.lot_id = n.lot_id

@@ -46,7 +46,7 @@ const OWN_COLUMNS: Readonly<Record<string, string>> = {
   run_id: 'Run that last changed the row.',
   gone_at: 'Start of the pass that no longer brought the row; null while it is there.',
   archived:
-    'Whether the row left the feed; its values are the last known ones. It is never null: where the feed gives null or nothing, a time of archiving says that it left; without one, what was known before stands.',
+    'Whether the row left the feed; its values are the last known ones. It is never null: where the feed gives null or nothing and no archived_at, that says nothing, and what was known before stands.',
   archived_at: 'When the row was archived, as exactly as it is known.',
   archived_by: 'How that is known: feed, archive-feed or absence.',
   last_seen_at: 'Last time the row was known to be in the feed; set when it is archived.',

@@ -109,6 +109,10 @@ export interface Evidence {
   readonly unproven: readonly (readonly [number, number])[];
   readonly archive: readonly Archiving[];
   readonly guard: number;
+  /** Vehicles that a run has seen since the pass began: they count as present, and stay as they are. */
+  readonly seenLater?: ReadonlySet<number>;
+  /** Sources of their active lots. */
+  readonly sourcesSeenLater?: ReadonlySet<number>;
 }
 
 /** What a run should do: publish what it knows then, or hold. */
@@ -118,8 +122,10 @@ export type Verdict = { readonly held: true } | { readonly held: false; readonly
 export type Fresh = Map<string, Pick<Row, 'content' | 'state'> & Partial<Pick<Row, 'rejected'>>>;
 
 /** Merges what a run brought with what was known. */
-export function learn(known: Knowledge, evidence: Evidence): Verdict {
-  const current = currentOf(evidence.delivered);
+export function learn(known: Knowledge, given: Evidence): Verdict {
+  const later = seenLater(known, given);
+  const current = currentOf(given.delivered, later);
+  const evidence = { ...given, seenLater: later.vehicles, sourcesSeenLater: later.sources };
   const absent = absentLots(known, evidence, current);
   if (evidence.provesAbsence && isTooMuch(known.tables.lots, absent, evidence.guard)) return { held: true };
   const { seenAt, kind } = evidence;
@@ -150,7 +156,7 @@ export function learn(known: Knowledge, evidence: Evidence): Verdict {
       tables,
       lotChanges: [...known.lotChanges, ...changesBetween(known.tables.lots, lots, seenAt)],
       rejects: [...known.rejects, ...evidence.rejects],
-      sightings: sightingsAfter(known, evidence, current),
+      sightings: sightingsAfter(known, evidence, current, later),
     },
   };
 }
@@ -159,7 +165,8 @@ export function learn(known: Knowledge, evidence: Evidence): Verdict {
  * What counts of what came: the last record of a vehicle in each list, since the list of a source may show the lots of
  * that source alone; and a lot that two vehicles list is the one's that came last.
  */
-function currentOf(delivered: readonly Receipt[]): readonly Vehicle[] {
+function currentOf(all: readonly Receipt[], later: SeenLater): readonly Vehicle[] {
+  const delivered = all.filter(({ vehicle }) => !later.vehicles.has(vehicle.id));
   const keyOf = ({ list, vehicle }: Receipt): string => `${list} ${vehicle.id}`;
   const lastOf = new Map(delivered.map((receipt) => [keyOf(receipt), receipt]));
   const last = delivered.filter((receipt) => lastOf.get(keyOf(receipt)) === receipt);
@@ -171,8 +178,37 @@ function currentOf(delivered: readonly Receipt[]): readonly Vehicle[] {
     lots:
       vehicle.lots
         ?.map((lot, i) => ({ ...lot, position: i + 1 }))
-        .filter((lot) => ownerOf.get(lot.id) === vehicle.id) ?? null,
+        .filter((lot) => ownerOf.get(lot.id) === vehicle.id && !later.lots.has(lot.id)) ?? null,
   }));
+}
+
+/** Vehicles, and the lots that they listed, that a run has seen since the pass of this one began; see `seenLater`. */
+interface SeenLater {
+  readonly vehicles: ReadonlySet<number>;
+  readonly lots: ReadonlySet<number>;
+  readonly sources: ReadonlySet<number>;
+}
+
+/** What a run has seen since the pass of this one began, which is newer than what the pass has of it. */
+function seenLater({ sightings, tables }: Knowledge, { seenAt }: Evidence): SeenLater {
+  const timeOf = (key: string): string => String(sightings.get(key)?.seen_at ?? '');
+  const vehicles = [...tables.vehicles.keys()].filter((id) => timeOf(`vehicle ${id}`) > seenAt).map(Number);
+  const lots = [...tables.lots].filter(
+    ([id, { content }]) =>
+      vehicles.includes(Number(content.vehicle_id)) &&
+      timeOf(`lot ${id}`) === timeOf(`vehicle ${content.vehicle_id}`),
+  );
+  return {
+    vehicles: new Set(vehicles),
+    lots: new Set(lots.map(([id]) => Number(id))),
+    sources: new Set(
+      [...tables.lots.values()]
+        .filter(
+          ({ content, state }) => state.archived !== true && vehicles.includes(Number(content.vehicle_id)),
+        )
+        .map(({ content }) => Number(content.domain_id)),
+    ),
+  };
 }
 
 const NEVER = (): boolean => false;
@@ -233,6 +269,7 @@ function sightingsAfter(
   known: Knowledge,
   { rejected, rejectedLots, seenAt, kind }: Evidence,
   current: readonly Vehicle[],
+  later: SeenLater,
 ): Knowledge['sightings'] {
   const after = new Map(known.sightings);
   const reject = (key: string): Map<string, Values> =>
@@ -245,5 +282,10 @@ function sightingsAfter(
     after.set(`vehicle ${id}`, seen);
     for (const lot of lots ?? []) after.set(`lot ${lot.id}`, seen);
   }
+  for (const key of [
+    ...[...later.vehicles].map((id) => `vehicle ${id}`),
+    ...[...later.lots].map((id) => `lot ${id}`),
+  ])
+    after.set(key, { ...after.get(key), rejected_at: null });
   return after;
 }

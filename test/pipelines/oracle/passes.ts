@@ -12,6 +12,10 @@ export interface Walk {
   readonly kind: 'full' | 'window' | 'lookup';
   readonly startedAt: number;
   readonly sources: readonly number[] | undefined;
+  /** Where a window begins, in minutes; undefined of a full pass. */
+  readonly begins?: number | undefined;
+  /** Whether the list of a window had another total when a later run went on with it. */
+  hasMoved?: boolean;
   /** Everything that was answered with records, by this run and by the ones before it. */
   answers: Answer[];
   /** Sources that the run which walked it last was refused. */
@@ -25,7 +29,7 @@ export interface Walk {
 export interface Ledger {
   /** Passes that were left by a run that published nothing. */
   left: readonly Walk[];
-  /** Start of the newest pass that was published, by stream. */
+  /** Start of the newest full pass that was published, by stream. */
   readonly newest: Map<Followed, number>;
   /** Start of the last pass that was walked whole and published, over all sources and over one: what windows reach to. */
   readonly whole: Map<Followed | `cars:${string}`, number>;
@@ -35,15 +39,20 @@ export interface Ledger {
 const RESUME = 12 * 3_600_000;
 
 /**
- * The pass that a run fills: the one that was left, where it asked for the same, is younger than 12 hours, and nothing
- * that was seen since is in the lake. A window is used only where it was walked whole. What is left else is given up.
+ * The pass that a run fills: the one that was left, where it asked for the same, is younger than 12 hours, and no full
+ * pass since is in the lake. A window that was not walked whole goes on where it would start at the same time: where no
+ * whole pass of its stream came in between. What is left else is given up.
  */
-export function begin(ledger: Ledger, wanted: Pick<Walk, 'stream' | 'kind' | 'sources'>, now: number): Walk {
+export function begin(
+  ledger: Ledger,
+  wanted: Pick<Walk, 'stream' | 'kind' | 'sources' | 'begins'>,
+  now: number,
+): Walk {
   const isOfKind = (walk: Walk): boolean => walk.stream === wanted.stream && walk.kind === wanted.kind;
   const found = ledger.left.find(
     (walk) =>
       isOfKind(walk) &&
-      (walk.isSealed || walk.kind === 'full') &&
+      (walk.isSealed || walk.kind === 'full' || Math.abs((walk.begins ?? 0) - (wanted.begins ?? 0)) < 2) &&
       String(walk.sources) === String(wanted.sources) &&
       walk.startedAt > (ledger.newest.get(walk.stream) ?? 0) &&
       now - walk.startedAt < RESUME,
@@ -57,7 +66,14 @@ const PATHS: Readonly<Record<Followed, string>> = { cars: '/cars', archived_lots
 /** Adds what a run was answered to a pass that it filled. */
 export function fill(walk: Walk, log: readonly Answer[]): void {
   const own = log.filter(({ path }) => path === PATHS[walk.stream]);
+  const earlier = [...walk.answers];
   walk.answers.push(...own.filter(({ status }) => status === 200));
+  if (walk.kind === 'window' && !walk.isSealed) {
+    const lastTotal = new Map(walk.answers.map(({ list, total }) => [list, total]));
+    walk.hasMoved =
+      walk.hasMoved === true ||
+      earlier.some(({ list, total }) => total === null || total !== lastTotal.get(list));
+  }
   const refused = own.filter(({ status }) => status === 401);
   walk.hidden = [
     ...walk.hidden,
@@ -71,8 +87,8 @@ export function fill(walk: Walk, log: readonly Answer[]): void {
 export function publish(ledger: Ledger, walks: readonly Walk[]): void {
   for (const walk of walks) {
     const { stream, startedAt, kind } = walk;
-    ledger.newest.set(stream, Math.max(startedAt, ledger.newest.get(stream) ?? 0));
     if (kind === 'lookup') continue;
+    if (kind === 'full') ledger.newest.set(stream, Math.max(startedAt, ledger.newest.get(stream) ?? 0));
     const lists = walkedLists(walk);
     if (walk.sources === undefined && lists.every((list) => list.isComplete))
       ledger.whole.set(stream, startedAt);
@@ -89,7 +105,7 @@ interface List {
 }
 
 /** The lists of a pass that were walked: all but those of refused sources. */
-function walkedLists({ answers, sources, refused }: Walk): List[] {
+function walkedLists({ answers, sources, refused, hasMoved }: Walk): List[] {
   const names = sources === undefined ? [''] : sources.map(String);
   return names
     .filter((name) => !refused.includes(name))
@@ -97,7 +113,7 @@ function walkedLists({ answers, sources, refused }: Walk): List[] {
       const pages = new Map(
         answers.filter((answer) => answer.list === name).map((answer) => [answer.page, answer]),
       );
-      return { name, pages, isComplete: isComplete([...pages.values()]) };
+      return { name, pages, isComplete: hasMoved !== true && isComplete([...pages.values()]) };
     });
 }
 

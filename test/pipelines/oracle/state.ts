@@ -15,15 +15,16 @@ export function absentLots(
   evidence: Evidence,
   current: readonly Vehicle[],
 ): ReadonlySet<string> {
-  if (!evidence.provesAbsence || current.length === 0) return new Set();
+  const { seenLater = new Set(), sourcesSeenLater = new Set() } = evidence;
+  if (!evidence.provesAbsence || (current.length === 0 && seenLater.size === 0)) return new Set();
   const came = new Set(current.map((vehicle) => vehicle.id));
   const withLots = new Set(current.filter(({ lots }) => (lots ?? null) !== null).map(({ id }) => id));
   const lots = current.flatMap((vehicle) => vehicle.lots ?? []);
   const present = new Set([...lots.map((lot) => lot.id), ...evidence.rejectedLots]);
-  const seen = new Set(lots.map((lot) => lot.domain.id));
+  const seen = new Set([...lots.map((lot) => lot.domain.id), ...sourcesSeenLater]);
   const isAbsent = ({ content, state }: Row): boolean => {
     const [lot, vehicle, source] = [content.lot_id, content.vehicle_id, content.domain_id].map(Number);
-    if (state.archived === true || present.has(lot ?? 0)) return false;
+    if (state.archived === true || present.has(lot ?? 0) || seenLater.has(vehicle ?? 0)) return false;
     if (seen.size > 0 && !seen.has(source ?? 0)) return false;
     if (evidence.sources !== undefined && !evidence.sources.includes(source ?? 0)) return false;
     if (evidence.hidden.includes(source ?? 0)) return false;
@@ -117,8 +118,10 @@ function deliveredState(
       last_seen_at,
     };
   }
-  if (named === undefined || named <= seenAt) return ACTIVE;
-  return { archived: true, archived_at: named, archived_by: 'archive-feed', last_seen_at };
+  const before = was?.archived_by === 'archive-feed' ? String(was.archived_at) : '';
+  const last = later(named, before);
+  if (last <= seenAt) return ACTIVE;
+  return { archived: true, archived_at: last, archived_by: 'archive-feed', last_seen_at };
 }
 
 /**
@@ -148,6 +151,7 @@ export function vehiclesAfter(
   for (const [key, row] of known.tables.vehicles) {
     const id = Number(row.content.vehicle_id);
     if (row.state.archived === true || fresh.has(key) || evidence.rejected.has(id)) continue;
+    if (evidence.seenLater?.has(id) === true) continue;
     const own = lotsOf.get(id) ?? [];
     const isLacked = evidence.provesAbsence && isProven(evidence, id);
     const absence = {

@@ -81,8 +81,9 @@ async function lookUp(stage: Stage, next: Step): Promise<void> {
   await compare(stage);
 }
 
-/** Longest reach of a window, in minutes. */
+/** Longest reach of a window, and what it reaches back beyond the last whole pass, in minutes. */
 const MOST_MINUTES = 4320;
+const OVERLAP_MINUTES = 60;
 
 /** Runs a nightly or an incremental job and judges it. */
 async function walkFeed(stage: Stage, next: Step, run: 'nightly' | 'incremental'): Promise<void> {
@@ -127,7 +128,10 @@ function fillWalks(
     if (minutes !== undefined)
       expect(minutes, path).toBeGreaterThanOrEqual(path === '/cars' ? reach.cars : reach.archived_lots);
   const sources = next.sources ?? undefined;
-  const cars = begin(ledger, { stream: 'cars', kind, sources }, now);
+  const beginsAt = (minutes: number): number =>
+    now / 60_000 - Math.min(Math.ceil(minutes) + OVERLAP_MINUTES, MOST_MINUTES);
+  const begins = kind === 'full' ? undefined : beginsAt(reach.cars);
+  const cars = begin(ledger, { stream: 'cars', kind, sources, begins }, now);
   if (cars.startedAt !== now) note('passes gone on with');
   // A pass that was walked whole is not asked for again.
   if (cars.isSealed) expect(log.filter(({ path }) => path === '/cars')).toEqual([]);
@@ -138,7 +142,8 @@ function fillWalks(
   if (failed?.path === '/cars') return { walks: [cars], outcome: 'unavailable' };
   cars.isSealed = true;
   const archiveKind = reach.archived_lots > MOST_MINUTES ? 'full' : 'window';
-  const archive = begin(ledger, { stream: 'archived_lots', kind: archiveKind, sources: undefined }, now);
+  const wanted = { stream: 'archived_lots', kind: archiveKind, sources: undefined } as const;
+  const archive = begin(ledger, { ...wanted, begins: beginsAt(reach.archived_lots) }, now);
   fill(archive, log);
   archive.isSealed = failed?.path !== '/archived-lots';
   const walks = [cars, archive] as const;
