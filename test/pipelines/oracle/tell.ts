@@ -1,12 +1,15 @@
 /** Tells random stories: after each step a job runs, and the lake is compared with its model. */
+import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { expect } from 'vitest';
+import type { RunResult } from '../../../pipelines/finish.js';
 import { incremental } from '../../../pipelines/incremental.js';
 import { saveLookup } from '../../../pipelines/lookup.js';
 import { nightly } from '../../../pipelines/nightly.js';
 import { rebuild } from '../../../pipelines/rebuild.js';
 import type { Outcome } from '../../../src/config/lotlake-error.js';
+import { readPass } from '../../../src/land/pass.js';
 import { readModels } from '../../../src/model/model-files.js';
 import { requests } from '../../../src/service/requests/registry.js';
 import { expectSameLake, readLake } from '../support.js';
@@ -154,6 +157,27 @@ function fillWalks(
 const isReread = ({ answers }: Walk): boolean =>
   new Set(answers.map(({ list, page }) => `${list} ${page}`)).size < answers.length;
 
+/**
+ * Answers in the order in which the client had received them: of requests in flight together, the service cannot tell.
+ * The last answer for a page is the last of its name in the ledger.
+ */
+function asReceived({ output }: Stage, { passes }: RunResult, answers: readonly Answer[]): Answer[] {
+  const passId = passes.find(({ manifest }) => manifest.stream === 'cars')?.manifest.pass_id ?? '';
+  const folder = join(output, 'landing', 'cars', passId);
+  // A run that brought nothing leaves no pass.
+  if (!existsSync(folder)) return [...answers];
+  const { pages } = readPass(folder);
+  const times = new Map<string, number>();
+  const places = answers.map((answer) => {
+    const page = `${answer.list} ${answer.page}`;
+    const time = times.get(page) ?? 0;
+    times.set(page, time + 1);
+    const landed = pages.filter((each) => `${each.list} ${each.page}` === page);
+    return { answer, seq: landed[time]?.seq ?? Number.POSITIVE_INFINITY };
+  });
+  return places.sort((a, b) => a.seq - b.seq).map(({ answer }) => answer);
+}
+
 /** Judges a run whose passes were walked to their end. */
 async function judge(stage: Stage, next: Step, walks: readonly [Walk, Walk], end: Ended): Promise<void> {
   const { known: before, note } = stage;
@@ -167,6 +191,7 @@ async function judge(stage: Stage, next: Step, walks: readonly [Walk, Walk], end
   }
   if (next.trouble.kind === 'drift' && (next.trouble.concurrency > 1 || isReread(cars)))
     return adopt(stage, end, walks);
+  if ('result' in end) cars.answers = asReceived(stage, end.result, cars.answers);
   const evidence = evidenceOf(cars, archive, next.allowShrink ? 1 : next.guard);
   if (!evidence.provesAbsence && cars.kind === 'full') note('full passes that prove no absence');
   if (evidence.unproven.length > 0) note('passes with open borders');
