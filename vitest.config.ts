@@ -17,9 +17,7 @@ const MOCKING = ['test/extract/{rate-limit,moving-list}.test.ts', 'test/pipeline
 
 /** Run with `npm run test:soak`. */
 export const SLOW: readonly string[] = [
-  'test/pipelines/{damaged-pages,disk-full,faults,formats,held-runs,interrupt,inventory,kill,kill-matrix,lookups,model-found,oversized,rate,readers}.test.ts',
-  'test/pipelines/{recovery,reference,sources,survivors,unchanged,week}.test.ts',
-  'test/cli/{care,moved,backup}.test.ts',
+  'test/pipelines/{backup,care,damaged-pages,disk-full,faults,formats,held-runs,interrupt,inventory,kill,kill-matrix,lookups,model-found,moved,oversized,rate,readers,recovery,reference,rejects-kept,sources,survivors,unchanged,week}.test.ts',
 ];
 
 /** Suites of what queries and exports print and write, which run again in other time zones than UTC. */

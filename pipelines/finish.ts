@@ -11,7 +11,7 @@ import { currentSnapshot } from '../src/lake/layout.js';
 import type { Manifest } from '../src/lake/manifest.js';
 import { foldersBelow, syncFolders } from '../src/lake/sync.js';
 import { mendViews } from '../src/lake/views.js';
-import { abandonPass, listPasses, markPublished, passFolder } from '../src/land/pass.js';
+import { abandonPass, landedPassIds, listPasses, markPublished, passFolder } from '../src/land/pass.js';
 import { assertTests, runDataTests, type TestResult } from '../src/model/data-tests.js';
 import { keepFailedRows } from '../src/model/failed-rows.js';
 import { type ModelResult, runModels } from '../src/model/run-models.js';
@@ -118,10 +118,7 @@ export async function reconcileInto(
     context,
     options.passes.map((pass) => pass.manifest),
   );
-  await writeRejects(
-    context,
-    options.passes.map((pass) => pass.manifest.pass_id),
-  );
+  await writeRejects(context, landedPassIds(job.layout.landing));
   await writeClosings(context, options.closings ?? []);
   killPoint('reconcile.own-tables-written');
   return { context, counts: { ...result.counts }, lotChanges: result.lotChanges };

@@ -5,6 +5,7 @@ with source_runs as (
         started_at,
         -- runs of an older lotlake did not keep it
         coalesce(reject_alarm, 0.01) as reject_alarm,
+        coalesce(rejected, 0) + coalesce(rejected_values, 0) as all_rejected,
         cast(cast(started_at as date) - date '1970-01-01' as bigint) * 86400
             + extract(hour from started_at) * 3600
             + extract(minute from started_at) * 60
@@ -35,6 +36,13 @@ source_passes as (
             + extract(second from started_at) as started_second
     from passes
     where state = 'sealed'
+),
+runs_with_rejects as (
+    -- rejects end with the pass that they are of: of a run that had some, and of which none are left, they are unknown
+    select source_runs.run_id
+    from source_runs
+    left join (select distinct run_id from rejects) as kept on kept.run_id = source_runs.run_id
+    where source_runs.all_rejected = 0 or kept.run_id is not null
 ),
 source_rejects as (
     select run_id, stream, count(*) as rejected from rejects where table_name is null group by run_id, stream
@@ -75,8 +83,10 @@ rejected_values as (
         by_stream.run_id,
         columns.table_name,
         columns.column_name,
-        sum(coalesce(source_rejected_values.rejected, 0)) as rejected
+        sum(case when runs_with_rejects.run_id is not null then coalesce(source_rejected_values.rejected, 0) end)
+            as rejected
     from by_stream
+    left join runs_with_rejects on runs_with_rejects.run_id = by_stream.run_id
     inner join (select distinct stream, table_name, column_name from source_rejected_values) as columns
         on columns.stream = by_stream.stream
     left join source_rejected_values
@@ -170,11 +180,13 @@ stream_rows as (
         by_stream.run_id,
         by_stream.stream,
         by_stream.records,
-        coalesce(source_rejects.rejected, 0) as rejected,
-        coalesce(records_without_a_value.records, 0) as without_a_value,
+        case when runs_with_rejects.run_id is not null then coalesce(source_rejects.rejected, 0) end as rejected,
+        case when runs_with_rejects.run_id is not null then coalesce(records_without_a_value.records, 0) end
+            as without_a_value,
         by_stream.drifted_members,
         by_stream.incomplete_passes
     from by_stream
+    left join runs_with_rejects on runs_with_rejects.run_id = by_stream.run_id
     left join source_rejects
         on source_rejects.run_id = by_stream.run_id
         and source_rejects.stream = by_stream.stream
@@ -248,7 +260,7 @@ metrics as (
     cross join last_run
     where filled.all_rows > 0
 ),
-final as (
+ranked as (
     select
         source_runs.run_id,
         source_runs.started_at,
@@ -276,5 +288,10 @@ final as (
         ) = 1 as is_current
     from metrics
     inner join source_runs on source_runs.run_id = metrics.run_id
+),
+final as (
+    select run_id, started_at, pipeline, subject, metric, value, unit, is_alarm, is_current
+    from ranked
+    where value is not null
 )
 select * from final

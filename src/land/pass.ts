@@ -231,6 +231,12 @@ export function isWhole(pass: Pass): boolean {
   );
 }
 
+/** Ids of the passes that landing holds. */
+export function landedPassIds(landing: string): ReadonlySet<string> {
+  const folders = streamNames.map((stream) => join(landing, stream)).filter((folder) => existsSync(folder));
+  return new Set(folders.flatMap((folder) => readdirSync(folder)));
+}
+
 /** Folder of a pass below landing. */
 export function passFolder(landing: string, pass: Pick<PassManifest, 'stream' | 'pass_id'>): string {
   return join(landing, pass.stream, pass.pass_id);

@@ -22,15 +22,13 @@ interface Carried {
   readonly partitioned: boolean;
   /** SQL of the month of a row that comes from the published snapshot. */
   readonly month: string;
-  /** SQL that says which rows of the published snapshot count. */
-  readonly counts: string;
   /** SQL that says which rebuilt rows the published snapshot knows better. */
   readonly doubtful: string;
 }
 
 /**
  * Adds to a rebuilt state what only the published snapshot knows: rows whose passes landing no longer holds, the state and
- * history of rows that both have with the same content, older changes of lots, and rejects of passes that are gone. A
+ * history of rows that both have with the same content, and older changes of lots. A
  * table without such a row stays as it is. Own rows of passes that were replayed are the replayed ones.
  * @returns whether any table got something of the published snapshot
  */
@@ -72,21 +70,19 @@ function cutTables(context: MergeContext): Carried[] {
       columns: schema.columns,
       partitioned: schema.table.partition !== undefined,
       month: 'month',
-      counts: 'true',
       doubtful: 'false',
     }),
   );
 }
 
 function carriedOwnTables(published: string, manifest: Manifest, replayed: readonly Row[]): Carried[] {
-  const ids = replayed.map((pass) => literal(String(pass.pass_id))).join(', ') || 'null';
-  return ownTables.map(
+  // A rejected record of a pass that was replayed has had its chance, and of others rejects end with the pass.
+  const carried = ownTables.filter(({ name }) => name !== 'rejects');
+  return carried.map(
     (table): Carried => ({
       ...table,
       own: [],
       month: monthOf('seen_at'),
-      // A rejected record of a pass that was replayed has had its chance.
-      counts: table.name === 'rejects' ? `pass_id not in (${ids})` : 'true',
       doubtful: table.name === 'lot_changes' ? doubtfulChanges(published, manifest, replayed) : 'false',
     }),
   );
@@ -240,7 +236,7 @@ function publishedRows(table: Carried, published: string, stored: ManifestTable)
   );
   const files = filesRelation(published, stored.files, stored.partitioned);
   const partition = table.partitioned ? `, ${table.month} as month` : '';
-  const selected = `select ${columns.join(', ')}${partition} from ${files} where ${table.counts}`;
+  const selected = `select ${columns.join(', ')}${partition} from ${files}`;
   return table.partitioned ? `(select *, ${PARTITION} from (${selected}))` : `(${selected})`;
 }
 

@@ -1,8 +1,8 @@
-import { mkdirSync } from 'node:fs';
+import { mkdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { filesRelation } from '../lake/files.js';
-import { ownTables } from '../lake/own-tables.js';
-import { identifier, literal } from '../lake/session.js';
+import { filesRelation, linkFile } from '../lake/files.js';
+import { type OwnTable, ownTables } from '../lake/own-tables.js';
+import { identifier, literal, rows, scalar } from '../lake/session.js';
 import type { PassManifest } from '../land/pass.js';
 import { rejectsRelation } from '../load/loader.js';
 import type { MergeContext } from './context.js';
@@ -33,23 +33,50 @@ export interface RunRow {
 
 /** Writes the passes of a run; a pass that the last state has is replaced. */
 export async function writePasses(context: MergeContext, passes: readonly PassManifest[]): Promise<void> {
-  const rows = passes.map((pass) => ({
+  const noted = passes.map((pass) => ({
     ...pass,
     request: JSON.stringify(pass.request),
     drift: JSON.stringify(pass.drift),
   }));
-  await writeOwn(context, 'passes', jsonRelation('passes', rows));
+  await writeOwn(context, 'passes', jsonRelation('passes', noted));
 }
 
-/** Writes the rejects of a run; rejects of a pass that is loaded again are replaced. */
-export async function writeRejects(context: MergeContext, passIds: readonly string[]): Promise<void> {
+/**
+ * Writes the rejects of a run as a file, and links those of earlier runs: each as long as landing holds a pass that it is
+ * of.
+ * @param landed ids of the passes that landing holds
+ */
+export async function writeRejects(context: MergeContext, landed: ReadonlySet<string>): Promise<void> {
+  const { connection, base, target, evidence } = context;
   // A page that was read again may reject something at one place twice: what was received last counts.
   const fresh = `(
-    select distinct on (stream, pass_id, list, page, position, path) *, ${literal(context.evidence.runId)} as run_id
+    select distinct on (stream, pass_id, list, page, position, path) *, ${literal(evidence.runId)} as run_id
     from ${rejectsRelation(context.stage)} order by seq desc
   )`;
-  const again = passIds.map(literal).join(', ') || 'null';
-  await writeOwn(context, 'rejects', fresh, `pass_id in (${again})`);
+  const { columns, key } = ownTable('rejects');
+  const stored = base?.manifest.tables.rejects;
+  // Files of an older lotlake, with other columns, are written again.
+  const isSame = columns.every(({ name }) => stored?.columns.some((known) => known.name === name));
+  if (stored !== undefined && !isSame) return writeOwn(context, 'rejects', fresh);
+  const folder = join(target, 'rejects');
+  mkdirSync(folder, { recursive: true });
+  let linked = 0;
+  for (const file of stored?.files.filter((earlier) => earlier.rows > 0) ?? []) {
+    const from = join(base?.folder ?? '', file.path);
+    const passes = await rows(connection, `select distinct pass_id from read_parquet(${literal(from)})`);
+    if (!passes.some(({ pass_id }) => landed.has(String(pass_id)))) continue;
+    linkFile(from, join(target, file.path));
+    linked++;
+  }
+  const file = join(folder, `${evidence.runId}.parquet`);
+  const selected = columns.map((c) => `cast(${identifier(c.name)} as ${c.type}) as ${identifier(c.name)}`);
+  const order = key.map(identifier).join(', ');
+  const written = await scalar(
+    connection,
+    `copy (select ${selected.join(', ')} from ${fresh} order by ${order}) to ${literal(file)} (${parquetOf('rejects', context)})`,
+  );
+  // One file stays, so that a table without rows can be read.
+  if (written === 0 && linked > 0) rmSync(file);
 }
 
 /** One row of `closings`. */
@@ -72,14 +99,8 @@ export async function writeRun(context: MergeContext, run: RunRow): Promise<void
 }
 
 /** Writes a small table of lotlake's own as one file: what the last state has, replaced by key, and the new rows. */
-async function writeOwn(
-  context: MergeContext,
-  name: string,
-  fresh: string,
-  replaced?: string,
-): Promise<void> {
-  const table = ownTables.find((own) => own.name === name);
-  if (table === undefined) throw new ReconcileError('RECONCILE_FAILED', `there is no own table ${name}`);
+async function writeOwn(context: MergeContext, name: string, fresh: string): Promise<void> {
+  const table = ownTable(name);
   const key = table.key.map(identifier).join(', ');
   const stored = context.base?.manifest.tables[name];
   const select = (isThere: (column: string) => boolean): string =>
@@ -95,12 +116,18 @@ async function writeOwn(
     context.base === undefined || stored === undefined
       ? ''
       : `union all select ${oldColumns} from ${filesRelation(context.base.folder, stored.files, false)}
-         where not coalesce(${replaced ?? 'false'}, false) and (${key}) not in (select (${key}) from fresh)`;
+         where (${key}) not in (select (${key}) from fresh)`;
   const folder = join(context.target, name);
   mkdirSync(folder, { recursive: true });
   await context.connection.run(`
     copy (with fresh as (select ${select(() => true)} from ${fresh}) select * from fresh ${old} order by ${key})
     to ${literal(join(folder, 'data_0.parquet'))} (${parquetOf(name, context)})`);
+}
+
+function ownTable(name: string): OwnTable {
+  const table = ownTables.find((own) => own.name === name);
+  if (table === undefined) throw new ReconcileError('RECONCILE_FAILED', `there is no own table ${name}`);
+  return table;
 }
 
 function jsonRelation(name: string, rows: readonly object[]): string {

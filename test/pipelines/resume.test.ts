@@ -28,7 +28,7 @@ type Pipeline = (options: JobOptions) => Promise<RunResult>;
 type Pages = readonly string[];
 
 const FIRST = new Date('2026-11-18T02:00:00Z');
-const SECOND = new Date('2026-11-19T02:00:00Z');
+const SECOND = new Date('2026-11-20T02:00:00Z');
 
 let sandbox: Sandbox;
 let gate: Awaited<ReturnType<typeof standBetween>>;
@@ -38,14 +38,16 @@ let until = Number.POSITIVE_INFINITY;
 /** Page size above which the service refuses a request, as the plan of the key has it. */
 let mostPerPage = 1000;
 beforeAll(async () => {
-  sandbox = await startSandbox({ vehicles: 120, seed: 3, clock: FIRST, faults: WITHOUT_CATALOG });
+  sandbox = await startSandbox({ vehicles: 300, seed: 3, clock: FIRST, faults: WITHOUT_CATALOG });
   gate = await standBetween(sandbox, (url) => {
     if (Number(url.searchParams.get('per_page')) > mostPerPage)
       return { status: 400, body: { message: 'The per page field must not be greater.' } };
     if (!/^\/api\/(cars|archived-lots)/.test(url.pathname) || isProbe(url.searchParams)) return url;
     if (answered.length >= until) return { status: 500, body: { message: 'gone' } };
-    const { minutes: _, ...rest } = Object.fromEntries(url.searchParams);
-    answered.push(`${url.pathname} ${JSON.stringify(rest)}`);
+    const { minutes: _, per_page, ...rest } = Object.fromEntries(url.searchParams);
+    // A list that was not begun takes the settings of the run that begins it.
+    const size = url.pathname === '/api/cars' ? per_page : undefined;
+    answered.push(`${url.pathname} ${JSON.stringify({ ...rest, size })}`);
     return url;
   });
 });
@@ -61,19 +63,20 @@ afterEach(() => {
 });
 
 const job = (output: string, more: ConfigInput = {}) => ({
-  config: configFor(gate.url, output, { perPage: 20, retryBudget: 0.01, concurrency: 1, ...more }),
+  config: configFor(gate.url, output, { perPage: 50, retryBudget: 0.01, concurrency: 1, ...more }),
   ...SALES_ALONE,
   reporter: silentReporter(),
   now: () => sandbox.clock,
 });
 
-/** A lake with its first night, at the clock of the second. */
-async function afterFirstNight(): Promise<string> {
+/** A lake with its first night, at the clock of the second; for a closing run, with both nights. */
+async function afterFirstNight(pipeline: Pipeline = nightly): Promise<string> {
   const folder = temporaryFolder();
   folders.push(folder);
   sandbox.setClock(FIRST);
   await nightly(job(folder.path));
   sandbox.setClock(SECOND);
+  if (pipeline === closing) await nightly(job(folder.path));
   answered = [];
   return folder.path;
 }
@@ -83,7 +86,7 @@ async function undisturbed(
   pipeline: Pipeline,
   more: ConfigInput = {},
 ): Promise<{ lake: object; pages: Pages }> {
-  const output = await afterFirstNight();
+  const output = await afterFirstNight(pipeline);
   await pipeline(job(output, more));
   return { lake: await contentOf(output), pages: [...answered].sort() };
 }
@@ -118,19 +121,19 @@ async function twice(
 
 describe('a run goes on where another ended, whatever of this is changed:', () => {
   it.each([
-    { pipeline: nightly, name: 'nightly', pages: 3, then: { perPage: 50 } },
-    { pipeline: nightly, name: 'nightly', pages: 2, then: { concurrency: 4, rate: 5000 } },
-    { pipeline: nightly, name: 'nightly', pages: 4, then: { memory: '900MB', threads: 2, timeout: 60 } },
-    { pipeline: nightly, name: 'nightly', pages: 7, then: { retryBudget: 2 } },
-    { pipeline: incremental, name: 'incremental', pages: 1, then: { perPage: 5, concurrency: 2 } },
-    { pipeline: closing, name: 'closing', pages: 3, then: { rate: 900 } },
+    { pipeline: nightly, name: 'nightly', pages: 3, next: { perPage: 20 } },
+    { pipeline: nightly, name: 'nightly', pages: 2, next: { concurrency: 4, rate: 5000 } },
+    { pipeline: nightly, name: 'nightly', pages: 4, next: { memory: '900MB', threads: 2, timeout: 60 } },
+    { pipeline: nightly, name: 'nightly', pages: 6, next: { retryBudget: 2 } },
+    { pipeline: incremental, name: 'incremental', pages: 1, next: { perPage: 5, concurrency: 2 } },
+    { pipeline: closing, name: 'closing', pages: 3, next: { rate: 900 } },
   ])(
-    '$name after $pages pages, $then',
-    async ({ pipeline, pages, then }) => {
+    '$name after $pages pages, $next',
+    async ({ pipeline, pages, next }) => {
       const expected = await undisturbed(pipeline);
       expect(expected.pages.length).toBeGreaterThan(pages);
       const output = await afterFirstNight();
-      await twice(output, pipeline, pages, then);
+      await twice(output, pipeline, pages, next);
       expect([...answered].sort()).toEqual(expected.pages);
       expect(await contentOf(output)).toEqual(expected.lake);
     },
@@ -138,7 +141,7 @@ describe('a run goes on where another ended, whatever of this is changed:', () =
   );
 
   it('the page size that the plan of the key imposed', async () => {
-    mostPerPage = 19;
+    mostPerPage = 49;
     const expected = await undisturbed(nightly);
     const output = await afterFirstNight();
     await twice(output, nightly, 1);
@@ -164,7 +167,7 @@ describe('a run goes on where another ended, whatever of this is changed:', () =
     const output = await afterFirstNight();
     const [id = 0] = sandbox.world.activeIds();
     const before = answered.length;
-    await twice(output, nightly, 7, {}, async () => {
+    await twice(output, nightly, 4, {}, async () => {
       sandbox.setClock(new Date(SECOND.getTime() + 60_000));
       const lookup = { name: 'asked', request: requests.car.from({ car_id: id, prices_history: true }) };
       await saveLookup(job(output), lookup);
@@ -179,13 +182,13 @@ describe('a run goes on where another ended, whatever of this is changed:', () =
 
 describe('a run starts anew where the rest would not go with what is landed:', () => {
   it.each([
-    { name: 'other sources', then: { sources: '1,3' } },
-    { name: 'a scroll instead of pages', then: { paging: 'scroll' as const } },
+    { name: 'other sources', next: { sources: '1,3' } },
+    { name: 'a scroll instead of pages', next: { paging: 'scroll' as const } },
   ])(
     '$name',
-    async ({ then }) => {
+    async ({ next }) => {
       const output = await afterFirstNight();
-      const warnings = await twice(output, nightly, 3, then);
+      const warnings = await twice(output, nightly, 3, next);
       expect(warnings.join()).toMatch(/pass .* of cars is abandoned: left behind by another request/);
       const states = listPasses(join(output, 'landing'), 'cars').map(({ manifest: { state } }) => state);
       expect(states.sort()).toEqual(['abandoned', 'sealed', 'sealed']);
