@@ -17,7 +17,10 @@ const MOCKING = ['test/extract/{rate-limit,moving-list}.test.ts', 'test/pipeline
 
 /** Run with `npm run test:soak`. */
 export const SLOW: readonly string[] = [
-  'test/pipelines/{backup,care,damaged-pages,disk-full,faults,formats,held-runs,interrupt,inventory,kill,kill-matrix,lookups,model-found,moved,oversized,rate,readers,recovery,reference,rejects-kept,sources,survivors,unchanged,week}.test.ts',
+  'test/pipelines/{damaged-pages,disk-full,faults,formats,held-runs,interrupt,inventory,kill,kill-matrix,lookups}.test.ts',
+  'test/pipelines/{model-found,oversized,rate,readers,recovery,reference,rejects-kept,resume,sources}.test.ts',
+  'test/pipelines/{survivors,unchanged,week}.test.ts',
+  'test/cli/{backup,care,moved}.test.ts',
 ];
 
 /** Suites of what queries and exports print and write, which run again in other time zones than UTC. */
