@@ -9,13 +9,13 @@ import { compareFiles, type FileUse } from '../src/lake/disk-use.js';
 import { isHeldSinceCurrent, settleFailedRuns } from '../src/lake/failed-runs.js';
 import { currentSnapshot } from '../src/lake/layout.js';
 import type { Manifest } from '../src/lake/manifest.js';
-import { foldersBelow, syncFolders } from '../src/lake/sync.js';
+import { syncFolders } from '../src/lake/sync.js';
 import { mendViews } from '../src/lake/views.js';
 import { abandonPass, landedPassIds, listPasses, markPublished, passFolder } from '../src/land/pass.js';
 import { assertTests, runDataTests, type TestResult } from '../src/model/data-tests.js';
 import { keepFailedRows } from '../src/model/failed-rows.js';
 import { type ModelResult, runModels } from '../src/model/run-models.js';
-import { sealSnapshot, switchCurrent, syncOwnFiles } from '../src/publish/publish.js';
+import { sealSnapshot, switchCurrent, syncSnapshot } from '../src/publish/publish.js';
 import { commentViews, inWarehouse, readViews } from '../src/publish/warehouse.js';
 import type { Evidence, MergeContext, TableCounts } from '../src/reconcile/context.js';
 import {
@@ -217,8 +217,8 @@ export async function modelAndPublish(
   killPoint('model.begun');
   const published = currentSnapshot(job.layout);
   if (published !== undefined) await mendViews(connection, job.layout, published);
-  // Beside the models, so that the disk works while they compute; what they add is synced with the rest below.
-  const tables = syncOwnFiles(target, published);
+  // Beside the models, so that the disk works while they compute; nothing in the tables changes any more.
+  const tables = syncSnapshot(target, published);
   tables.catch(() => undefined);
   const { models, tests } = await job.session.whileWriting(() => modelAndTest(job, target));
   assertTests(
@@ -259,15 +259,14 @@ export async function modelAndPublish(
     if (served !== landed)
       job.reporter.warn(`the answers of ${stream} number ${served} records, and ${landed} came in them`);
   const files = compareFiles(target, published);
-  await tables;
-  await syncOwnFiles(target, published);
-  syncFolders([...foldersBelow(target), ...foldersAbove(job, target, passes)]);
+  await syncSnapshot(target, published, await tables);
+  await syncFolders([target, ...foldersAbove(job, target, passes)]);
   await hearSignals(job);
   job.assertOurs();
   // From here on the run is done, whatever comes.
   switchCurrent(job.layout, target);
   killPoint('publish.switched');
-  syncSwitch(job);
+  await syncSwitch(job);
   noteInLanding(job, passes);
   killPoint('job.published');
   return {
@@ -330,9 +329,9 @@ function foldersAbove({ layout }: Job, target: string, passes: readonly LoadedPa
 }
 
 /** The switch is done, whatever the disk says now. */
-function syncSwitch(job: Job): void {
+async function syncSwitch(job: Job): Promise<void> {
   try {
-    syncFolders([job.layout.lake]);
+    await syncFolders([job.layout.lake]);
   } catch (error) {
     job.reporter.warn(
       `the snapshot is published, but ${job.layout.lake} cannot be synced, so that a power cut may bring the one before back: ${messageOf(error)}`,

@@ -1,63 +1,46 @@
-import {
-  closeSync,
-  fsync,
-  fsyncSync,
-  openSync,
-  readdirSync,
-  renameSync,
-  rmSync,
-  writeFileSync,
-} from 'node:fs';
+import { closeSync, fsync, openSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import pLimit from 'p-limit';
 
-/** Files that are synced at once: the disk writes the journal once for those that wait for it together. */
+/** Files and folders that are synced at once: one flush of the disk serves those that wait for it together. */
 const AT_ONCE = 16;
+
+/** What systems answer that cannot sync a folder, or do not let this user open it; there is nothing to do then. */
+const NOT_POSSIBLE: ReadonlySet<unknown> = new Set(['EACCES', 'EPERM', 'EISDIR', 'EINVAL', 'ENOTSUP']);
 
 const synced = promisify(fsync);
 
 /** Waits until the contents of files are on disk. Throws the error of the system that names the reason. */
 export async function syncFiles(paths: readonly string[]): Promise<void> {
   const limit = pLimit(AT_ONCE);
-  await Promise.all(
-    paths.map((path) =>
-      limit(async () => {
-        const file = openSync(path, 'r');
-        try {
-          await synced(file);
-        } finally {
-          closeSync(file);
-        }
-      }),
-    ),
-  );
+  await Promise.all(paths.map((path) => limit(() => sync(path))));
 }
 
-/** What systems answer that cannot sync a folder, or do not let this user open it; there is nothing to do then. */
-const NOT_POSSIBLE: ReadonlySet<unknown> = new Set(['EACCES', 'EPERM', 'EISDIR', 'EINVAL', 'ENOTSUP']);
-
-/** Waits until the names in folders are on disk, in the order given. */
-export function syncFolders(paths: readonly string[]): void {
-  for (const path of paths) {
-    let folder: number | undefined;
-    try {
-      folder = openSync(path, 'r');
-      fsyncSync(folder);
-    } catch (error) {
+/** Waits until the names in folders are on disk, where the system can do that. */
+export async function syncFolders(paths: readonly string[]): Promise<void> {
+  const limit = pLimit(AT_ONCE);
+  const syncFolder = (path: string): Promise<void> =>
+    sync(path).catch((error) => {
       if (!NOT_POSSIBLE.has(error instanceof Error ? Reflect.get(error, 'code') : undefined)) throw error;
-    } finally {
-      if (folder !== undefined) closeSync(folder);
-    }
+    });
+  await Promise.all(paths.map((path) => limit(() => syncFolder(path))));
+}
+
+async function sync(path: string): Promise<void> {
+  const file = openSync(path, 'r');
+  try {
+    await synced(file);
+  } finally {
+    closeSync(file);
   }
 }
 
-/** A folder and all folders below it, the deepest first. */
+/** All folders below a folder. */
 export function foldersBelow(path: string): string[] {
-  const below = readdirSync(path, { recursive: true, withFileTypes: true })
+  return readdirSync(path, { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isDirectory())
     .map((entry) => join(entry.parentPath, entry.name));
-  return [path, ...below].reverse();
 }
 
 /**

@@ -262,7 +262,7 @@ export async function syncPass(folder: string): Promise<void> {
   try {
     const files = readdirSync(folder).filter((name) => !name.endsWith('.tmp'));
     await syncFiles(files.map((name) => join(folder, name)));
-    syncFolders([folder]);
+    await syncFolders([folder]);
   } catch (error) {
     throw unwritable(folder, error);
   }

@@ -19,7 +19,7 @@ import {
 import { type OwnTable, ownTables } from '../lake/own-tables.js';
 import type { Column, TableSchema } from '../lake/schema.js';
 import { rows } from '../lake/session.js';
-import { syncFiles } from '../lake/sync.js';
+import { foldersBelow, syncFiles, syncFolders } from '../lake/sync.js';
 import { PublishError } from './publish-error.js';
 
 /** What the manifest says besides its tables. */
@@ -31,14 +31,28 @@ export interface MartFacts {
   readonly key: readonly string[];
 }
 
-/** Waits until the files that a snapshot does not share with the published one are on disk. Throws PublishError. */
-export function syncOwnFiles(snapshot: string, published: string | undefined): Promise<void> {
-  return syncFiles(ownFiles(snapshot, published)).catch((error) => {
+/**
+ * Waits until the files that a snapshot does not share with the published one, and the folders in it, are on disk, but
+ * for those that were synced before. Returns all that are. Throws PublishError.
+ */
+export async function syncSnapshot(
+  snapshot: string,
+  published: string | undefined,
+  before: ReadonlySet<string> = new Set(),
+): Promise<ReadonlySet<string>> {
+  const isNew = (path: string): boolean => !before.has(path);
+  const files = ownFiles(snapshot, published).filter(isNew);
+  const folders = foldersBelow(snapshot).filter(isNew);
+  try {
+    await syncFiles(files);
+    await syncFolders(folders);
+  } catch (error) {
     throw new PublishError(`${snapshot} cannot be synced: ${messageOf(error)}`, {
       cause: error,
       hint: 'the last snapshot stays current; see whether the disk is sound and run the same command again',
     });
-  });
+  }
+  return new Set([...before, ...files, ...folders]);
 }
 
 /** Describes every file of a snapshot, with checksums, and writes its manifest. */

@@ -17,44 +17,63 @@ const cache = join(packageRoot, '.bench');
 
 type Night = 'first' | 'changed';
 
-/** Seconds of a first night and of one in which 1 % changed. */
-async function nights(data: BenchData, isSynced: boolean): Promise<Record<Night, number>> {
+/** What one night took. */
+interface Taken {
+  readonly seconds: number;
+  /** Seconds in which at least one sync was under way. */
+  readonly syncing: number;
+  readonly calls: number;
+}
+
+/** A first night and one in which 1 % changed. */
+async function nights(data: BenchData, isSynced: boolean): Promise<Record<Night, Taken>> {
   const output = join(cache, 'synced');
   rmSync(output, { recursive: true, force: true });
   mkdirSync(output, { recursive: true });
-  const preload = isSynced ? [] : ['--import', pathOf('./unsynced.js')];
-  const seconds: number[] = [];
+  const taken: Taken[] = [];
   for (const night of ['gzipped', 'changed'] as const) {
     // What other work left to be written is not counted.
     await run('sync');
     const service = await serve(data, night);
+    const preload = ['--import', pathOf('./sync-calls.js')];
     const args = [...preload, pathOf('./child.js'), 'nightly', data.folder, output, service.url];
-    const { stdout } = await run(process.execPath, args, { maxBuffer: 1 << 26 });
+    const env = { ...process.env, LOTLAKE_BENCH_SYNC: isSynced ? 'on' : 'off' };
+    const { stdout, stderr } = await run(process.execPath, args, { maxBuffer: 1 << 26, env });
     service.close();
-    const measured: Measured = JSON.parse(stdout);
-    seconds.push(measured.seconds);
+    const { seconds }: Measured = JSON.parse(stdout);
+    const { seconds: syncing, calls } = JSON.parse(stderr.trim().split('\n').at(-1) ?? '');
+    taken.push({ seconds, syncing, calls });
   }
-  const [first = 0, changed = 0] = seconds;
   rmSync(output, { recursive: true });
+  const [first, changed] = taken;
+  if (first === undefined || changed === undefined) throw new TypeError('a night is missing');
   return { first, changed };
 }
 
-const middle = (values: readonly number[]): number =>
-  values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? 0;
+const middle = (values: readonly number[]): string => {
+  const sorted = values.toSorted((a, b) => a - b);
+  const of = (share: number): string => (sorted[Math.floor((sorted.length - 1) * share)] ?? 0).toFixed(3);
+  return `${of(0.5)} (${of(0)} to ${of(1)})`;
+};
 
 const data = await benchData(cache, { vehicles: Number(size) });
 const ratios: Record<Night, number[]> = { first: [], changed: [] };
+const shares: Record<Night, number[]> = { first: [], changed: [] };
 for (let pair = 0; pair < Number(count); pair++) {
-  const order = pair % 2 === 0 ? [true, false] : [false, true];
-  const taken = new Map<boolean, Record<Night, number>>();
-  for (const isSynced of order) taken.set(isSynced, await nights(data, isSynced));
+  const isFirst = pair % 2 === 0;
+  const a = await nights(data, isFirst);
+  const b = await nights(data, !isFirst);
+  const [on, off] = isFirst ? [a, b] : [b, a];
   for (const night of ['first', 'changed'] as const) {
-    const [on = 0, off = 0] = [taken.get(true)?.[night], taken.get(false)?.[night]];
-    ratios[night].push(on / off);
-    console.log(`${night}: ${on.toFixed(2)} s synced, ${off.toFixed(2)} s not`);
+    const { seconds, syncing, calls } = on[night];
+    ratios[night].push(seconds / off[night].seconds);
+    shares[night].push(syncing / seconds);
+    console.log(
+      `${night}: ${seconds.toFixed(2)} s with ${calls} syncs, under way for ${syncing.toFixed(3)} s; ${off[night].seconds.toFixed(2)} s without`,
+    );
   }
 }
-for (const [night, found] of Object.entries(ratios))
-  console.log(
-    `${night} night, synced × not synced: ${middle(found).toFixed(3)} (${found.map((r) => r.toFixed(3)).join(', ')})`,
-  );
+for (const night of ['first', 'changed'] as const) {
+  console.log(`${night} night, with × without: ${middle(ratios[night])}`);
+  console.log(`${night} night, share of it with a sync under way: ${middle(shares[night])}`);
+}

@@ -4,15 +4,11 @@ import { syncBuiltinESMExports } from 'node:module';
 
 const paths = new Map();
 const tell = (...words) => appendFileSync(process.env.LOTLAKE_TEST_CALLS, `${JSON.stringify(words)}\n`);
-const { openSync, fsync, fsyncSync, renameSync, writeFileSync } = fs;
+const { openSync, fsync, renameSync, writeFileSync } = fs;
 fs.openSync = (path, ...rest) => {
   const file = openSync(path, ...rest);
   paths.set(file, String(path));
   return file;
-};
-fs.fsyncSync = (file) => {
-  fsyncSync(file);
-  tell('sync', paths.get(file));
 };
 fs.fsync = (file, done) => {
   const path = paths.get(file);
