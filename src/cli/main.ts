@@ -302,6 +302,18 @@ const cli = yargs(hideBin(process.argv))
       await vacuum({ dryRun: args.dryRun, json: args.json, config: configOf(args) }, effects);
     },
   )
+  .command(
+    'backup',
+    'copy the lake to another folder, sound and with the links between its snapshots',
+    (args) =>
+      shared(args)
+        .option('to', { type: 'string', demandOption: true, describe: 'folder to make' })
+        .option('force', { type: 'boolean', default: false, describe: 'replace an earlier backup' }),
+    async (args) => {
+      const { backup } = await import('./commands/backup.js');
+      await backup({ to: args.to, force: args.force, json: args.json, config: configOf(args) }, effects);
+    },
+  )
   .demandCommand(1, 'name a command')
   .strict()
   .version(version)
@@ -353,6 +365,7 @@ function fail(error: unknown): void {
 /** What to do after an interrupt, by command. */
 const GO_ON: Readonly<Record<string, string>> = {
   run: 'the last snapshot stays current and what has landed is kept; run the same command again to go on',
+  backup: 'the lake is as it was and nothing is left of the copy; run the same command again',
   vacuum: 'the lake is whole; run the same command again to remove the rest',
 };
 

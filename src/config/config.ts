@@ -188,8 +188,8 @@ function originOf(baseUrl: string): string {
   return `${protocol}//${host}${pathname.replace(/\/+$/, '')}`;
 }
 
-/** DuckDB reads some characters as a pattern of file names. */
-function readFolder(setting: string, folder: string): string {
+/** The folder of a setting or an option. Throws ConfigError for characters that DuckDB reads as a pattern of file names. */
+export function readFolder(setting: string, folder: string): string {
   if (/[*?[\]{}]/.test(folder))
     throw new ConfigError(
       `${setting}: ${folder} has one of the characters * ? [ ] { }`,

@@ -1,6 +1,6 @@
 import { readSync, writeSync } from 'node:fs';
 
-/** Moments at which a run can be killed, in the order in which a nightly job and a vacuum reach them. */
+/** Moments at which a run can be killed, in the order in which a nightly job, a vacuum and a backup reach them. */
 export const killPoints = [
   'job.locked',
   'extract.pass-opened',
@@ -33,6 +33,9 @@ export const killPoints = [
   'vacuum.moved',
   'vacuum.folder-deleted',
   'vacuum.done',
+  'backup.file-copied',
+  'backup.copied',
+  'backup.checked',
 ] as const;
 
 /** Name of a moment at which a run can be killed. */

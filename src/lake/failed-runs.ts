@@ -56,6 +56,9 @@ export function settleFailedRuns(layout: Layout): FailedRun[] {
   return unresolved;
 }
 
+/** Commands that hold the lock and are no run. */
+const CARE: ReadonlySet<string> = new Set(['vacuum', 'backup']);
+
 /** The run whose process is gone and left its lock, because it was killed or the machine went down. */
 function killedRun(layout: Layout): Omit<FailedRun, 'snapshot_id'> | undefined {
   const standing = standingOf(layout.lock);
@@ -67,7 +70,7 @@ export function unpublishedRun(
   layout: Layout,
   { pipeline, started_at, pid }: Holder,
 ): Omit<FailedRun, 'snapshot_id'> | undefined {
-  if (pipeline === 'vacuum') return undefined;
+  if (CARE.has(pipeline)) return undefined;
   // The link is made anew by every publication, and nobody but the holder of the lock publishes.
   const published = lstatSync(layout.current, { throwIfNoEntry: false })?.mtimeMs ?? 0;
   if (published >= Date.parse(started_at)) return undefined;

@@ -1,0 +1,274 @@
+import { createHash } from 'node:crypto';
+import {
+  constants,
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  readdirSync,
+  readlinkSync,
+  realpathSync,
+  renameSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { copyFile } from 'node:fs/promises';
+import { basename, dirname, join, relative, sep } from 'node:path';
+import type { DuckDBConnection } from '@duckdb/node-api';
+import { killPoint } from '../config/kill-point.js';
+import { messageOf } from '../config/lotlake-error.js';
+import { version } from '../config/version.js';
+import { linkFile } from './files.js';
+import { LakeError } from './lake-error.js';
+import { currentSnapshot, type Layout, layoutOf } from './layout.js';
+import { TRASH } from './leftovers.js';
+import { listSnapshots } from './snapshots.js';
+import { foldersBelow, syncFiles, syncFolders } from './sync.js';
+import { type Problem, verifyFiles } from './verify-files.js';
+import { renewViews } from './views.js';
+
+/** File that tells a backup from any other folder; what it says is {@link Backup}. */
+const NOTE = 'backup.json';
+
+/** What a backup holds. */
+export interface Backup {
+  readonly path: string;
+  readonly from: string;
+  readonly made_at: string;
+  readonly lotlake: string;
+  /** The current snapshot; null where nothing is published yet. */
+  readonly snapshot_id: string | null;
+  readonly snapshots: number;
+  readonly files: number;
+  /** Files that are further names of others, as in the lake. */
+  readonly links: number;
+  readonly bytes: number;
+  /** Snapshots that the copy lacks, because they were never finished or are not sound. */
+  readonly left_out: readonly string[];
+}
+
+/** What a backup is made with. */
+export interface BackupOptions {
+  /** Folder that the copy becomes. */
+  readonly to: string;
+  /** Whether an earlier backup is replaced. */
+  readonly force: boolean;
+  readonly now: Date;
+  readonly signal: AbortSignal;
+}
+
+/**
+ * Copies a lake to another folder: everything but scratch, with its hard links, views that name the copy, and every file
+ * of a snapshot compared with its checksum. It is made beside its place and gets its name when it is whole and on disk.
+ * The caller holds the lock of the output folder. Throws LakeError: LAKE_BACKUP_EXISTS where something is in the way,
+ * LAKE_UNSOUND where the current snapshot is damaged, LAKE_BACKUP where the copy cannot be made; nothing is left then.
+ */
+export async function backUp(
+  connection: DuckDBConnection,
+  layout: Layout,
+  options: BackupOptions,
+): Promise<Backup> {
+  const { to, force, signal } = options;
+  checkPlace(layout, to, force);
+  mkdirSync(dirname(to), { recursive: true });
+  removeDead(layout, to);
+  const staging = join(dirname(to), `.${basename(to)}${endingOf(layout)}`);
+  try {
+    mkdirSync(staging);
+    const copied = await copyTree(layout, staging, signal);
+    killPoint('backup.copied');
+    const copy = layoutOf(staging);
+    const damaged = await checkSnapshots(copy, signal);
+    for (const { folder } of listSnapshots(copy))
+      await renewViews(
+        connection,
+        folder,
+        join(staging, 'warehouse.tmp'),
+        join(to, relative(staging, folder)),
+      );
+    const current = currentSnapshot(copy);
+    const backup: Backup = {
+      path: to,
+      from: layout.output,
+      made_at: options.now.toISOString(),
+      lotlake: version,
+      snapshot_id: current === undefined ? null : basename(current),
+      snapshots: listSnapshots(copy).length,
+      files: copied.files,
+      links: copied.links,
+      bytes: copied.bytes,
+      left_out: [...copied.leftOut, ...damaged],
+    };
+    writeFileSync(join(staging, NOTE), `${JSON.stringify(backup, null, 1)}\n`);
+    await syncFiles(filesBelow(staging));
+    await syncFolders([...foldersBelow(staging), staging]);
+    killPoint('backup.checked');
+    signal.throwIfAborted();
+    await commit(layout, staging, to);
+    return backup;
+  } catch (error) {
+    rmSync(staging, { recursive: true, force: true });
+    if (error instanceof LakeError || signal.aborted) throw error;
+    throw new LakeError('LAKE_BACKUP', `${to} cannot be made: ${messageOf(error)}`, {
+      cause: error,
+      hint: 'the lake is as it was, and nothing is left of the copy; mend the cause or name another folder',
+    });
+  }
+}
+
+/** Ending of the folders in which copies of one lake are made; its lock sees to it that there is one at a time. */
+const endingOf = ({ output }: Layout): string =>
+  `.${createHash('sha256').update(realpathSync(output)).digest('hex').slice(0, 8)}.backup-tmp`;
+
+/** What stands before that ending where an earlier backup waits for the new one to take its place. */
+const REPLACED = '.replaced';
+
+/** Removes what backups of this lake left beside the place when they were killed, and puts back what they were to replace. */
+function removeDead(layout: Layout, to: string): void {
+  const ending = endingOf(layout);
+  for (const name of readdirSync(dirname(to)).filter(
+    (entry) => entry.startsWith('.') && entry.endsWith(ending),
+  )) {
+    const left = join(dirname(to), name);
+    const before = name.slice(1, -ending.length);
+    const place = join(dirname(to), before.slice(0, -REPLACED.length));
+    if (before.endsWith(REPLACED) && !existsSync(place)) renameSync(left, place);
+    else rmSync(left, { recursive: true, force: true });
+  }
+}
+
+function checkPlace(layout: Layout, to: string, force: boolean): void {
+  const isIn = (inner: string, outer: string): boolean => `${inner}${sep}`.startsWith(`${outer}${sep}`);
+  const [place, lake] = [realPlace(to), realPlace(layout.output)];
+  if (isIn(place, lake) || isIn(lake, place))
+    throw inTheWay(
+      `${to} and the lake in ${layout.output} lie in one another`,
+      'name a folder beside the lake',
+    );
+  if (!existsSync(layout.lake) && !existsSync(layout.landing))
+    throw new LakeError('LAKE_BACKUP', `there is no lake in ${layout.output}`, {
+      outcome: 'usage',
+      hint: 'name the folder of the lake with --output',
+    });
+  const isFree = !existsSync(to) || (statSync(to).isDirectory() && readdirSync(to).length === 0);
+  if (isFree) return;
+  if (!force)
+    throw inTheWay(`${to} exists`, 'name another folder, or replace an earlier backup with --force');
+  if (!existsSync(join(to, NOTE)))
+    throw inTheWay(`${to} was not made by a backup`, '--force replaces only a backup; name another folder');
+}
+
+/** A path without symbolic links, also where the last parts of it are not there yet. */
+function realPlace(path: string): string {
+  if (existsSync(path)) return realpathSync(path);
+  return join(realPlace(dirname(path)), basename(path));
+}
+
+function inTheWay(message: string, hint: string): LakeError {
+  return new LakeError('LAKE_BACKUP_EXISTS', message, { outcome: 'usage', hint });
+}
+
+interface Copied {
+  files: number;
+  links: number;
+  bytes: number;
+  readonly leftOut: string[];
+}
+
+/** Copies what is no scratch; a file that has several names gets them in the copy, too. */
+async function copyTree(layout: Layout, staging: string, signal: AbortSignal): Promise<Copied> {
+  const copied: Copied = { files: 0, links: 0, bytes: 0, leftOut: [] };
+  const unfinished = listSnapshots(layout).filter(({ manifest }) => manifest === undefined);
+  copied.leftOut.push(...unfinished.map(({ id }) => id));
+  const without = new Set([layout.work, layout.lock, ...unfinished.map(({ folder }) => folder)]);
+  // These may be links to another disk; any other link stays a link.
+  const followed = new Set([layout.lake, layout.snapshots, layout.landing]);
+  const names = new Map<string, string>();
+  const copyFolder = async (folder: string): Promise<void> => {
+    for (const name of readdirSync(folder).sort()) {
+      signal.throwIfAborted();
+      const path = join(folder, name);
+      if (without.has(path) || isScratch(layout, path)) continue;
+      const to = join(staging, relative(layout.output, path));
+      const found = followed.has(path) ? statSync(path) : lstatSync(path);
+      if (found.isDirectory()) {
+        mkdirSync(to);
+        await copyFolder(path);
+      } else if (found.isSymbolicLink()) {
+        symlinkSync(readlinkSync(path), to);
+      } else if (found.isFile()) {
+        const inode = `${found.dev}:${found.ino}`;
+        const first = names.get(inode);
+        copied.files++;
+        if (first !== undefined) {
+          linkFile(first, to);
+          copied.links++;
+          continue;
+        }
+        names.set(inode, to);
+        await copyFile(path, to, constants.COPYFILE_FICLONE);
+        copied.bytes += found.size;
+        if (statSync(to).size !== found.size) throw new TypeError(`${path} changed while it was copied`);
+        killPoint('backup.file-copied');
+      }
+    }
+  };
+  await copyFolder(layout.output);
+  return copied;
+}
+
+/** What runs and vacuums leave when they die, which the next of them removes. */
+function isScratch(layout: Layout, path: string): boolean {
+  const name = basename(path);
+  return (
+    /\.tmp(\.wal)?$/.test(name) ||
+    name === TRASH ||
+    (dirname(path) === layout.output && name.startsWith(basename(layout.lock)))
+  );
+}
+
+/**
+ * Compares the files of the copied snapshots with their manifests. Removes an older one that is not sound, since it is
+ * not in the lake either, and returns its id.
+ */
+async function checkSnapshots(copy: Layout, signal: AbortSignal): Promise<string[]> {
+  const damaged: string[] = [];
+  const current = currentSnapshot(copy);
+  if (current !== undefined && !existsSync(join(current, 'manifest.json')))
+    throw unsound(basename(current), 'it has no manifest that can be read');
+  for (const { id, folder, manifest } of listSnapshots(copy)) {
+    if (manifest === undefined) continue;
+    const [problem] = await verifyFiles(folder, manifest, signal);
+    if (problem === undefined) continue;
+    if (folder === current) throw unsound(id, sayProblem(problem));
+    rmSync(folder, { recursive: true });
+    damaged.push(id);
+  }
+  return damaged;
+}
+
+const sayProblem = ({ file, found, expected }: Problem): string => `${file}: ${found} instead of ${expected}`;
+
+function unsound(id: string, what: string): LakeError {
+  return new LakeError('LAKE_UNSOUND', `the copy of the current snapshot ${id} is not sound: ${what}`, {
+    outcome: 'held',
+    hint: 'nothing is left of the copy; lotlake verify tells whether the lake itself is damaged',
+  });
+}
+
+function filesBelow(folder: string): string[] {
+  return readdirSync(folder, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map((entry) => join(entry.parentPath, entry.name));
+}
+
+/** Gives the copy its name; a backup that has it goes when the new one is there. An empty folder is simply replaced. */
+async function commit(layout: Layout, staging: string, to: string): Promise<void> {
+  const replaced = join(dirname(to), `.${basename(to)}${REPLACED}${endingOf(layout)}`);
+  const isReplacing = existsSync(to) && readdirSync(to).length > 0;
+  if (isReplacing) renameSync(to, replaced);
+  renameSync(staging, to);
+  await syncFolders([dirname(to)]);
+  if (isReplacing) rmSync(replaced, { recursive: true, force: true });
+}
