@@ -14,7 +14,7 @@ import { basename, join } from 'node:path';
 import { z } from 'zod';
 import { messageOf } from '../config/lotlake-error.js';
 import { checksumOf } from '../lake/checksum.js';
-import { replaceFile, syncFiles, syncFolders } from '../lake/sync.js';
+import { replaceFile, syncFiles } from '../lake/sync.js';
 import { type StreamName, streamNames } from '../service/streams.js';
 import { LandError, unwritable } from './land-error.js';
 import type { LandedPage } from './page.js';
@@ -255,14 +255,13 @@ export function markPublished(folder: string): void {
 }
 
 /**
- * Waits until all that a pass holds is on disk. Called before a pass is sealed, so that one which says so is whole after a
- * power cut, too.
+ * Waits until the files of a pass are on disk. Called before it is sealed: after a power cut, one which says so has whole
+ * files, and where a name was lost it is found to lack a page. Its folder is synced before the snapshot is switched to.
  */
 export async function syncPass(folder: string): Promise<void> {
   try {
     const files = readdirSync(folder).filter((name) => !name.endsWith('.tmp'));
     await syncFiles(files.map((name) => join(folder, name)));
-    await syncFolders([folder]);
   } catch (error) {
     throw unwritable(folder, error);
   }

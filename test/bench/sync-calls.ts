@@ -1,42 +1,51 @@
-import fs, { writeSync } from 'node:fs';
+import fs, { type PathLike, writeSync } from 'node:fs';
 import { syncBuiltinESMExports } from 'node:module';
 
 /**
  * Loaded before a night of `bench:sync`. With LOTLAKE_BENCH_SYNC `off` lotlake's own syncs do nothing; those of DuckDB
- * stay. Otherwise it says on stderr, at the end, for how many seconds at least one was under way: more than the night
- * waits for them, since some go on beside other work.
+ * stay. Otherwise it says on stderr, at the end, for how many seconds at least one was under way that the night waits
+ * for: all but those of the tables, which go on beside the models until the manifest is written.
  */
-const { fsync, writeFileSync } = fs;
+const { fsync, openSync, writeFileSync } = fs;
 const isOff = process.env.LOTLAKE_BENCH_SYNC === 'off';
+const paths = new Map<number, string>();
+let isSealed = false;
 let underWay = 0;
 let since = 0;
-let total = 0;
+let waited = 0;
 let calls = 0;
 
-function begin(): void {
+/** Notes the begin of a sync; returns the function that notes its end. */
+function begin(path: string): () => void {
   calls++;
+  if (!isSealed && path.includes('/snapshots/')) return () => undefined;
   if (underWay++ === 0) since = performance.now();
-}
-
-function end(): void {
-  if (--underWay === 0) total += performance.now() - since;
+  return () => {
+    if (--underWay === 0) waited += performance.now() - since;
+  };
 }
 
 Object.assign(fs, {
+  openSync: (path: PathLike, ...rest: [flags: string]) => {
+    const file = openSync(path, ...rest);
+    paths.set(file, String(path));
+    return file;
+  },
   fsync: (file: number, done: (error: Error | null) => void) => {
     if (isOff) return void setImmediate(done, null);
-    begin();
+    const end = begin(paths.get(file) ?? '');
     fsync(file, (error) => {
       end();
       done(error);
     });
   },
   writeFileSync: (path: string, data: string, options?: { readonly flush?: boolean }) => {
-    const isFlushed = !isOff && options?.flush === true;
-    if (isFlushed) begin();
-    writeFileSync(path, data, { ...options, flush: isFlushed });
-    if (isFlushed) end();
+    if (isOff || options?.flush !== true) return writeFileSync(path, data, { ...options, flush: false });
+    if (path.includes('/snapshots/')) isSealed = true;
+    const end = begin(path);
+    writeFileSync(path, data, options);
+    end();
   },
 });
 syncBuiltinESMExports();
-process.on('exit', () => writeSync(2, `${JSON.stringify({ seconds: total / 1000, calls })}\n`));
+process.on('exit', () => writeSync(2, `${JSON.stringify({ seconds: waited / 1000, calls })}\n`));

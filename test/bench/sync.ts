@@ -20,7 +20,7 @@ type Night = 'first' | 'changed';
 /** What one night took. */
 interface Taken {
   readonly seconds: number;
-  /** Seconds in which at least one sync was under way. */
+  /** Seconds in which at least one sync was under way that the night waits for. */
   readonly syncing: number;
   readonly calls: number;
 }
@@ -69,11 +69,11 @@ for (let pair = 0; pair < Number(count); pair++) {
     ratios[night].push(seconds / off[night].seconds);
     shares[night].push(syncing / seconds);
     console.log(
-      `${night}: ${seconds.toFixed(2)} s with ${calls} syncs, under way for ${syncing.toFixed(3)} s; ${off[night].seconds.toFixed(2)} s without`,
+      `${night}: ${seconds.toFixed(2)} s with ${calls} syncs, waited for ${syncing.toFixed(3)} s; ${off[night].seconds.toFixed(2)} s without`,
     );
   }
 }
 for (const night of ['first', 'changed'] as const) {
   console.log(`${night} night, with × without: ${middle(ratios[night])}`);
-  console.log(`${night} night, share of it with a sync under way: ${middle(shares[night])}`);
+  console.log(`${night} night, share of it that waits for syncs, at most: ${middle(shares[night])}`);
 }
