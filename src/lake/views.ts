@@ -9,7 +9,7 @@ import { listSnapshots } from './snapshots.js';
 
 /**
  * Variable of a DuckDB session with the folder in which views look for their files. Without it they take the folder that
- * they name: no view can find the place of its own database (docs/decisions/0017-views-name-their-folder.md).
+ * they name: no view can find the place of its own database (docs/decisions/0019-views-name-their-folder.md).
  */
 export const FOLDER = 'lotlake_snapshot';
 
