@@ -24,7 +24,7 @@ async function forget(output: string, table: string, column: string): Promise<vo
   writeFileSync(parquet, bytes);
   stored.columns = stored.columns.filter(({ name }: { name: string }) => name !== column);
   Object.assign(file, { bytes: statSync(parquet).size, sha256: undefined });
-  for (const member of ['pass_ids', 'fingerprints']) delete manifest[member];
+  for (const member of ['pass_ids', 'fingerprints', 'recipe']) delete manifest[member];
   writeFileSync(path, JSON.stringify(manifest));
 }
 
