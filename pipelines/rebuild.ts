@@ -1,18 +1,14 @@
-import { existsSync, mkdirSync, rmSync } from 'node:fs';
+import { mkdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import type { BaseState } from '../src/lake/base.js';
-import { globRelation } from '../src/lake/files.js';
-import { LakeError } from '../src/lake/lake-error.js';
-import { currentSnapshot } from '../src/lake/layout.js';
-import { type Manifest, readManifest } from '../src/lake/manifest.js';
-import { rows } from '../src/lake/session.js';
+import { literals, rows } from '../src/lake/session.js';
 import { LandError } from '../src/land/land-error.js';
 import { damagedFiles, findPasses, isWhole, type Pass, type UnreadablePass } from '../src/land/pass.js';
 import { createLoader } from '../src/load/loader.js';
 import { sealState } from '../src/publish/publish.js';
 import { carryOver } from '../src/reconcile/carry-over.js';
-import type { MergeContext } from '../src/reconcile/context.js';
 import { streams } from '../src/service/streams.js';
+import { findCarriers } from './carriers.js';
 import { type LoadedPass, landedPages } from './extract-stream.js';
 import { recordFingerprints, watchChanges } from './fingerprints.js';
 import {
@@ -33,7 +29,9 @@ import { laterTimes, passTimes } from './pass-times.js';
  */
 export function rebuild(options: JobOptions): Promise<RunResult> {
   return runJob('rebuild', options, async (job) => {
-    const nights = groupByRun(job, await publishedPasses(job));
+    job.reporter.step('check', 'the published snapshot against its checksums');
+    const carriers = await findCarriers(job);
+    const nights = groupByRun(job, await publishedPasses(job, carriers));
     await assertUndamaged(job, nights);
     if (nights.length === 0) {
       throw new LandError(`there is no pass of a published run in ${job.layout.landing}`, {
@@ -56,44 +54,21 @@ export function rebuild(options: JobOptions): Promise<RunResult> {
       }
       if (last === undefined) throw new LandError('no night was replayed');
       await recordRun(job, all, last.merged);
-      const published = currentSnapshot(job.layout);
-      let carried: Carried | undefined;
-      if (published !== undefined) {
-        job.reporter.step('carry over', 'what only the published snapshot knows');
-        carried = await carryOverIfReadable(job, last.merged.context, published);
-      }
       const { context } = last.merged;
-      const fingerprints = await recordFingerprints(job, context, last.passes, carried?.hasRows ?? false);
-      const times = laterTimes(passTimes(context.base, all), carried?.known);
+      let hasRows = false;
+      for (const [i, carrier] of carriers.entries()) {
+        job.reporter.step('carry over', `what only snapshot ${carrier.manifest.snapshot_id} knows`);
+        const isCarried = await job.session.whileWriting(() => carryOver(context, carrier, i > 0));
+        hasRows ||= isCarried;
+      }
+      const fingerprints = await recordFingerprints(job, context, last.passes, hasRows);
+      const times = laterTimes(passTimes(context.base, all), carriers[0]?.manifest);
       return await modelAndPublish(job, target, all, last.merged, fingerprints, times);
     } catch (error) {
       discard(job, target);
       throw error;
     }
   });
-}
-
-/** What was carried over from the published snapshot. */
-interface Carried {
-  readonly hasRows: boolean;
-  /** Which passes it knew of. */
-  readonly known: Manifest;
-}
-
-/** A snapshot that cannot be read is what a rebuild is for: it carries nothing over and the run says so. */
-async function carryOverIfReadable(
-  job: Job,
-  context: MergeContext,
-  published: string,
-): Promise<Carried | undefined> {
-  try {
-    const hasRows = await job.session.whileWriting(() => carryOver(context, published));
-    return { hasRows, known: readManifest(published) };
-  } catch (error) {
-    if (!(error instanceof LakeError)) throw error;
-    job.reporter.warn(`nothing is carried over from ${published}: ${error.message}`);
-    return undefined;
-  }
 }
 
 /** The state of a replayed night, as the base of the next. */
@@ -116,13 +91,21 @@ interface Night {
   readonly passes: readonly Pass[];
 }
 
-/** Ids of the passes that the published snapshot names; undefined where there is none. A run that dies right after its switch has not marked its own. */
-async function publishedPasses(job: Job): Promise<ReadonlySet<string> | undefined> {
-  const snapshot = currentSnapshot(job.layout);
-  if (snapshot === undefined || !existsSync(join(snapshot, 'passes'))) return undefined;
+/**
+ * Ids of the passes that the snapshots name; undefined where none can tell. A run that dies right after its switch has
+ * not marked its own.
+ */
+async function publishedPasses(
+  job: Job,
+  carriers: readonly BaseState[],
+): Promise<ReadonlySet<string> | undefined> {
+  const files = carriers.flatMap(({ folder, manifest }) =>
+    (manifest.tables.passes?.files ?? []).map((file) => join(folder, file.path)),
+  );
+  if (files.length === 0) return undefined;
   const named = await rows(
     job.session.connection,
-    `select pass_id from ${globRelation(snapshot, 'passes', false)}`,
+    `select distinct pass_id from read_parquet(${literals(files)}, hive_partitioning = false, union_by_name = true)`,
   );
   return new Set(named.map((row) => String(row.pass_id)));
 }

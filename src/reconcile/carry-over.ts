@@ -1,7 +1,8 @@
 import { mkdirSync, renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
+import type { BaseState } from '../lake/base.js';
 import { filesRelation, globRelation } from '../lake/files.js';
-import { type Manifest, type ManifestTable, readManifest } from '../lake/manifest.js';
+import type { Manifest, ManifestTable } from '../lake/manifest.js';
 import { ownTables } from '../lake/own-tables.js';
 import { monthOf } from '../lake/partition.js';
 import { poolOf } from '../lake/pool.js';
@@ -30,33 +31,46 @@ interface Carried {
  * Adds to a rebuilt state what only the published snapshot knows: rows whose passes landing no longer holds, the state and
  * history of rows that both have with the same content, and older changes of lots. A
  * table without such a row stays as it is. Own rows of passes that were replayed are the replayed ones.
+ * @param published the files of it that can be read
+ * @param isOlder whether a newer snapshot was carried over before: then it is asked only for rows that are not there yet,
+ *   and since when others were known
  * @returns whether any table got something of the published snapshot
  */
-export async function carryOver(context: MergeContext, published: string): Promise<boolean> {
-  const manifest = readManifest(published);
+export async function carryOver(
+  context: MergeContext,
+  published: BaseState,
+  isOlder = false,
+): Promise<boolean> {
+  const { folder, manifest } = published;
   const replayed = await rows(
     context.connection,
     `select pass_id, stream, epoch_us(started_at) as started from ${globRelation(context.target, 'passes', false)}`,
   );
   const use = poolOf([context.connection], context.alone);
-  const onPublished = { ...context, base: { folder: published, manifest } };
+  const onPublished = { ...context, base: published };
   let isCarried = false;
-  for (const table of [...cutTables(context), ...carriedOwnTables(published, manifest, replayed)]) {
+  const own = carriedOwnTables(folder, manifest, isOlder ? [] : replayed);
+  for (const table of [...cutTables(context), ...own]) {
     const stored = manifest.tables[table.name];
     if (stored === undefined || stored.rows === 0) continue;
-    if (await use(() => carryTable(onPublished, table, publishedRows(table, published, stored))))
+    if (await use(() => carryTable(onPublished, table, publishedRows(table, folder, stored), isOlder)))
       isCarried = true;
   }
   return isCarried;
 }
 
 /** Adds to one table what the published snapshot knows; false where that is nothing. */
-async function carryTable(context: MergeContext, table: Carried, published: string): Promise<boolean> {
+async function carryTable(
+  context: MergeContext,
+  table: Carried,
+  published: string,
+  isOlder: boolean,
+): Promise<boolean> {
   const known = await noteKnown(context, table, published);
   const rebuilt = rebuiltRows(context, table);
-  const news = await findNews(context, table, rebuilt, known);
+  const news = await findNews(context, table, rebuilt, known, isOlder);
   if (news.rows > 0)
-    await rewrite(context, table, { rebuilt, known, only: news.only > 0 ? published : undefined });
+    await rewrite(context, table, { rebuilt, known, isOlder, only: news.only > 0 ? published : undefined });
   await context.connection.run(`drop table ${NEWS}`);
   return news.rows > 0;
 }
@@ -95,7 +109,7 @@ function carriedOwnTables(published: string, manifest: Manifest, replayed: reado
 function doubtfulChanges(published: string, manifest: Manifest, replayed: readonly Row[]): string {
   const lots = manifest.tables.lots;
   const starts = replayed.filter((pass) => pass.stream === 'cars').map((pass) => Number(pass.started));
-  if (lots === undefined || starts.length === 0) return 'false';
+  if (lots === undefined || lots.files.length === 0 || starts.length === 0) return 'false';
   return `(field in ('archived', 'archived_at', 'archived_by') and lot_id in (
     select lot_id from ${filesRelation(published, lots.files, lots.partitioned)} where first_seen_at < make_timestamptz(${Math.min(...starts)})))`;
 }
@@ -123,17 +137,25 @@ async function findNews(
   table: Carried,
   rebuilt: string,
   known: string,
+  isOlder: boolean,
 ): Promise<{ readonly rows: number; readonly only: number }> {
   const keys = table.key.map(identifier).join(', ');
+  const hasHistory = table.own.includes('first_seen_at');
+  const seen = isOlder && hasHistory ? ', first_seen_at' : '';
+  const isBetter = isOlder
+    ? hasHistory
+      ? 'k.first_seen_at < r.first_seen_at'
+      : 'false'
+    : '(k._hash = r._hash and k._own_hash <> r._own_hash)';
   await connection.run(`
     create or replace table ${NEWS} as
     select ${table.key.map((column) => `k.${identifier(column)}`).join(', ')}, r._hash is null as _is_only
-    from (select ${keys}, _hash, _own_hash from ${known}) as k
+    from (select ${keys}, _hash, _own_hash${seen} from ${known}) as k
     left join (
-      select ${keys}, ${contentHash(table)} as _hash, ${ownHash(table)} as _own_hash
+      select ${keys}, ${contentHash(table)} as _hash, ${ownHash(table)} as _own_hash${seen}
       from ${rebuilt} where not ${table.doubtful}
     ) as r on ${match(table, 'k')}
-    where r._hash is null or (k._hash = r._hash and k._own_hash <> r._own_hash)`);
+    where r._hash is null or ${isBetter}`);
   const counts = await row(
     connection,
     `select count(*) + (select count(*) from ${rebuilt} where ${table.doubtful}) as rows,
@@ -152,15 +174,21 @@ async function rewrite(
   {
     rebuilt,
     known,
+    isOlder,
     only,
-  }: { readonly rebuilt: string; readonly known: string; readonly only: string | undefined },
+  }: {
+    readonly rebuilt: string;
+    readonly known: string;
+    readonly isOlder: boolean;
+    readonly only: string | undefined;
+  },
 ): Promise<void> {
   const own = new Set(table.own);
   const partition = table.partitioned ? ', _domain, _month' : '';
   const merged = table.columns.map(({ name }) => {
     const column = identifier(name);
     if (name === 'first_seen_at') return 'least(r.first_seen_at, k.first_seen_at) as first_seen_at';
-    return own.has(name)
+    return own.has(name) && !isOlder
       ? `case when k._hash = ${contentHash(table, 'r')} then k.${column} else r.${column} end as ${column}`
       : `r.${column}`;
   });
