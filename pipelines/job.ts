@@ -44,8 +44,6 @@ export interface JobOptions {
   readonly signal?: AbortSignal;
   /** Models and checks to run; those of `sql` by default. */
   readonly modelling?: DataTestOptions;
-  /** Seconds without a sign of life after which the lock of a run elsewhere is taken over. */
-  readonly lease?: number;
 }
 
 /** A pipeline at work: its place on disk, its database, and what it gathers for the summary. */
@@ -199,13 +197,10 @@ function baseOf(pipeline: string, layout: Layout, { step, warn }: Reporter): Bas
 function lockFor(
   pipeline: string,
   { lock }: Layout,
-  { reporter, signal, lease }: JobOptions,
+  { reporter, signal, config: { lease } }: JobOptions,
   onLost: () => void,
 ): Promise<Lock> {
-  return takeLock(lock, {
-    ...{ pipeline, now: new Date(), signal, onWait: reporter.warn, onLost },
-    ...(lease === undefined ? {} : { lease }),
-  });
+  return takeLock(lock, { pipeline, now: new Date(), lease, signal, onWait: reporter.warn, onLost });
 }
 
 function overtaken({ output }: Layout): LakeError {

@@ -118,6 +118,11 @@ const settings = z.object({
     .describe(
       'Complete passes of a stream that vacuum keeps, with all passes since; by stream in a file, or one number.',
     ),
+  lease: positive
+    .default(120)
+    .describe(
+      'Seconds without a sign of life after which the lock of a run in another container or on another host is taken over.',
+    ),
   allowShrink: z
     .union([z.boolean(), z.stringbool()])
     .default(false)

@@ -28,6 +28,8 @@ export function placeEnv({ url, output, env }: Place): NodeJS.ProcessEnv {
   return {
     ...process.env,
     LOTLAKE_BASE_URL: url,
+    // As in `configFor`: tests reach one service through many ports.
+    LOTLAKE_ORIGIN: 'test',
     LOTLAKE_API_KEY: 'sandbox-key',
     LOTLAKE_OUTPUT: output,
     LOTLAKE_RATE: '1000',

@@ -31,7 +31,7 @@ afterAll(async () => {
 async function watched(watch: Watch): Promise<Call[]> {
   const file = join(root, `${watches.indexOf(watch)}.calls`);
   const [program = '', ...args] = [...watch.command(file), process.execPath, CLI, 'run', 'nightly'];
-  const env = placeEnv({ url: sandbox.url, output, env: { ...watch.env(file), LOTLAKE_ORIGIN: 'test' } });
+  const env = placeEnv({ url: sandbox.url, output, env: watch.env(file) });
   const child = spawn(program, args, { env });
   let err = '';
   child.stderr.on('data', (data) => {

@@ -21,7 +21,7 @@ export async function backup(
   const to = readFolder('to', resolve(effects.cwd, options.to));
   const layout = layoutOf(config.output);
   const lock = await takeLock(layout.lock, {
-    ...{ pipeline: 'backup', now: effects.now(), signal: effects.signal },
+    ...{ pipeline: 'backup', now: effects.now(), lease: config.lease, signal: effects.signal },
     onWait: (message) => effects.err(`${message}\n`),
   });
   try {

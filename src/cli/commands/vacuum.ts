@@ -20,7 +20,7 @@ export async function vacuum(
   const retention = retentionOf(config);
   assertLake(layout);
   const lock = await takeLock(layout.lock, {
-    ...{ pipeline: 'vacuum', now: effects.now(), signal: effects.signal },
+    ...{ pipeline: 'vacuum', now: effects.now(), lease: config.lease, signal: effects.signal },
     onWait: (message) => effects.err(`${message}\n`),
   });
   try {

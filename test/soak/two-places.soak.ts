@@ -1,0 +1,105 @@
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as wait } from 'node:timers/promises';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { packageRoot } from '../../src/config/package-root.js';
+import { type Sandbox, startSandbox } from '../../src/sandbox/index.js';
+import { placeEnv } from '../pipelines/lake-process.js';
+import { type PlainRow, readLake, temporaryFolder, WITHOUT_CATALOG } from '../pipelines/support.js';
+
+const CLI = join(packageRoot, 'dist', 'src', 'cli', 'main.js');
+const LEASE = 4;
+const ROUNDS = 20;
+
+const folder = temporaryFolder();
+const output = join(folder.path, 'output');
+let sandbox: Sandbox;
+beforeAll(async () => {
+  writeFileSync(join(folder.path, 'lotlake.config.json'), JSON.stringify({ lease: LEASE }));
+  sandbox = await startSandbox({ vehicles: 80, seed: 6, faults: WITHOUT_CATALOG });
+});
+afterAll(async () => {
+  await sandbox.close();
+  folder.remove();
+});
+
+interface Run {
+  readonly child: ChildProcess;
+  readonly ended: Promise<{ readonly code: number | null; readonly said: string; readonly at: number }>;
+}
+
+/** Starts a nightly run in a process namespace of its own, as in another container with the same volume. */
+function start(): Run {
+  const args = [
+    '-pf',
+    '--kill-child',
+    '--mount-proc',
+    process.execPath,
+    CLI,
+    'run',
+    'nightly',
+    '--allow-shrink',
+  ];
+  const env = placeEnv({ url: sandbox.url, output });
+  const child = spawn('unshare', args, { cwd: folder.path, env });
+  let said = '';
+  for (const stream of [child.stdout, child.stderr]) stream.on('data', (data) => (said += String(data)));
+  const ended: Run['ended'] = new Promise((resolve) =>
+    child.on('close', (code) => resolve({ code, said, at: Date.now() })),
+  );
+  return { child, ended };
+}
+
+async function publishedRuns(): Promise<readonly PlainRow[]> {
+  if (!existsSync(join(output, 'lake', 'current'))) return [];
+  const lake = await readLake(join(output, 'lake', 'current'));
+  return [...(lake.get('runs') ?? [])].sort((a, b) => (String(a.started_at) < String(b.started_at) ? -1 : 1));
+}
+
+const canUnshare = spawnSync('unshare', ['-pf', '--mount-proc', 'true']).status === 0;
+
+/** About 4 minutes. Random offsets: a failure names its round. */
+it.runIf(canUnshare)(
+  'two runs in two process namespaces never work at once, and no publication is lost',
+  async () => {
+    let published = 0;
+    const counts = { refused: 0, taken: 0, both: 0 };
+    for (let round = 0; round < ROUNDS; round++) {
+      const isKilled = round % 2 === 1;
+      const first = start();
+      await wait(300 + Math.random() * 3000);
+      const killedAt = Date.now();
+      if (isKilled) first.child.kill('SIGKILL');
+      const second = start();
+      const [a, b] = await Promise.all([first.ended, second.ended]);
+      const told = `round ${round}, ${isKilled ? 'killed' : 'alive'}: ${a.code} and ${b.code}\n${a.said}\n${b.said}`;
+      if (isKilled) expect(b.code, told).toBe(0);
+      for (const { code, said } of [a, b]) if (code === 6) expect(said, told).toContain('[LAKE_LOCKED]');
+      // One that is not killed publishes or is refused.
+      for (const { code } of isKilled ? [b] : [a, b]) expect([0, 6], told).toContain(code);
+      const done = [a, b].filter(({ code }) => code === 0).length;
+      expect(done, told).toBeGreaterThan(0);
+      const runs = await publishedRuns();
+      // What was killed may have published right before.
+      const isOver = isKilled && runs.length === published + done + 1;
+      expect(runs.length, told).toBe(published + done + (isOver ? 1 : 0));
+      published = runs.length;
+      if (isKilled && b.said.includes('cannot be seen from here')) {
+        counts.taken++;
+        expect(b.at - killedAt, told).toBeGreaterThan(LEASE * 1000 * 0.8);
+      }
+      if (a.code === 6 || b.code === 6) counts.refused++;
+      if (!isKilled && done === 2) counts.both++;
+      for (const [i, run] of runs.entries())
+        if (i > 0) expect(String(run.started_at) >= String(runs[i - 1]?.ended_at), told).toBe(true);
+    }
+    process.stdout.write(`${JSON.stringify(counts)}\n`);
+    expect(counts.taken).toBeGreaterThan(0);
+    expect(counts.refused).toBeGreaterThan(0);
+    expect(readFileSync(join(output, 'lake', 'current', 'manifest.json'), 'utf8')).toContain(
+      '"origin": "test"',
+    );
+  },
+  1_800_000,
+);
