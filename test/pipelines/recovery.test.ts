@@ -110,7 +110,7 @@ describe('a rebuild', () => {
   it('mends a lake whose manifest is broken', async () => {
     await night(inPages(vehicles));
     writeFileSync(join(folder.path, 'lake', 'current', 'manifest.json'), '{');
-    await expect(night(inPages(vehicles))).rejects.toMatchObject({ code: 'LAKE_MANIFEST' });
+    await expect(night(inPages(vehicles))).rejects.toMatchObject({ code: 'LAKE_UNSOUND' });
     await rebuild(job());
     expect(await active()).toEqual(ids);
   });

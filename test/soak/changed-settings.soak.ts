@@ -1,0 +1,159 @@
+import { execFileSync } from 'node:child_process';
+import { cpSync, mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as wait } from 'node:timers/promises';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { packageRoot } from '../../src/config/package-root.js';
+import { listPasses } from '../../src/land/pass.js';
+import { type Sandbox, startSandbox } from '../../src/sandbox/index.js';
+import { streamNames } from '../../src/service/streams.js';
+import { contentOf, type Ended, startLotlake } from '../pipelines/lake-process.js';
+import { bareDuckDb, temporaryFolder, WITHOUT_CATALOG } from '../pipelines/support.js';
+
+const CLOCK = new Date('2026-11-18T02:00:00Z');
+const LATER = new Date('2026-11-20T14:00:00Z');
+const FORMATS = join(packageRoot, 'test', 'lake', 'formats');
+
+/** Settings that may change between a run and the one that goes on. */
+const SETTINGS: readonly NodeJS.ProcessEnv[] = [
+  { LOTLAKE_PER_PAGE: '25' },
+  { LOTLAKE_RATE: '300' },
+  { LOTLAKE_CONCURRENCY: '4' },
+  { LOTLAKE_MEMORY: '800MB' },
+  { LOTLAKE_THREADS: '2' },
+  { LOTLAKE_LOG: 'debug' },
+];
+
+const folder = temporaryFolder();
+const at = (name: string): string => join(folder.path, name);
+const copy = (from: string, to: string): void =>
+  cpSync(from, to, { recursive: true, verbatimSymlinks: true });
+let world: Sandbox;
+let small: Sandbox;
+
+/** What is killed: its arguments in a folder, the lake that it begins with, and what it should leave. */
+interface Work {
+  readonly name: string;
+  readonly args: (output: string) => readonly string[];
+  readonly base: string;
+  readonly service: () => Sandbox;
+  readonly left: (output: string) => Promise<unknown>;
+}
+
+/** Rows of an exported table. */
+async function exported(output: string): Promise<unknown> {
+  const duck = await bareDuckDb();
+  const rows = await duck.query(`select * from '${output}-export/**/*.parquet' order by lot_id`);
+  duck.close();
+  return rows;
+}
+
+const WORKS: readonly Work[] = [
+  { name: 'nightly', args: () => ['run', 'nightly', '--allow-shrink'], base: 'first' },
+  { name: 'incremental', args: () => ['run', 'incremental'], base: 'first' },
+  { name: 'closing', args: () => ['run', 'closing'], base: 'second' },
+  { name: 'vacuum', args: () => ['vacuum'], base: 'second' },
+  {
+    name: 'export',
+    args: (output: string) => ['export', 'lots', '--to', `${output}-export`],
+    base: 'second',
+  },
+  { name: 'migrate', args: () => ['run', 'nightly', '--allow-shrink'], base: 'old' },
+].map((work) => ({
+  ...work,
+  service: () => (work.name === 'migrate' ? small : world),
+  left: work.name === 'export' ? exported : contentOf,
+}));
+
+const lotlake = (args: readonly string[], service: Sandbox, output: string, env: NodeJS.ProcessEnv = {}) =>
+  startLotlake(args, {
+    ...{ url: service.url, output, cwd: folder.path },
+    env: { LOTLAKE_PER_PAGE: '40', LOTLAKE_CONCURRENCY: '1', ...env },
+  });
+
+async function succeed(started: { readonly ended: Promise<Ended> }): Promise<void> {
+  const { code, err } = await started.ended;
+  expect(code, err).toBe(0);
+}
+
+beforeAll(async () => {
+  writeFileSync(at('lotlake.config.json'), '{"keepSnapshots": 1, "keepDays": 0}');
+  world = await startSandbox({ vehicles: 240, seed: 13, clock: CLOCK, faults: WITHOUT_CATALOG });
+  small = await startSandbox({ vehicles: 8, seed: 5, clock: new Date('2026-11-19T02:00:00Z') });
+  await succeed(lotlake(['run', 'nightly'], world, at('first')));
+  world.setClock(LATER);
+  copy(at('first'), at('second'));
+  await succeed(lotlake(['run', 'nightly', '--allow-shrink'], world, at('second')));
+  mkdirSync(at('old'));
+  const [oldest = ''] = readdirSync(FORMATS).sort();
+  execFileSync('tar', ['-xzf', join(FORMATS, oldest), '-C', at('old')]);
+});
+afterAll(async () => {
+  await Promise.all([world.close(), small.close()]);
+  folder.remove();
+});
+
+/** Pages and lookups that a run left in landing, as the service is asked for them. */
+function landedIn(output: string): Set<string> {
+  const passes = streamNames.flatMap((stream) => listPasses(join(output, 'landing'), stream));
+  const left = passes.filter(({ manifest: { published, state } }) => !published && state !== 'abandoned');
+  return new Set(
+    left.flatMap(({ manifest: { kind, stream }, pages }) =>
+      pages.map(({ list, page }) => {
+        if (kind === 'lookup') return `/cars/${list}`;
+        return `${stream === 'cars' ? '/cars' : '/archived-lots'} ${stream === 'cars' || stream === 'archived_lots' ? page : stream}`;
+      }),
+    ),
+  );
+}
+
+/** Pages and lookups that were asked for since a number of requests; questions for a total ask for one record. */
+const askedSince = (service: Sandbox, since: number): string[] =>
+  service.requests.slice(since).flatMap(({ path, query }) => {
+    const parameters = new URLSearchParams(query);
+    if (path.startsWith('/cars/')) return [path];
+    if (!['/cars', '/archived-lots'].includes(path) || parameters.get('per_page') === '1') return [];
+    return [`${path} ${parameters.get('page')}`];
+  });
+
+/** About 10 minutes. Random moments: a failure names its own. */
+it('50 runs that are killed at random are gone on with under another setting, as if nothing had been', async () => {
+  const expected = new Map<string, { readonly left: unknown; readonly ms: number }>();
+  for (const { name, args, base, service, left } of WORKS) {
+    const output = at(`${name}-undisturbed`);
+    copy(at(base), output);
+    const begun = performance.now();
+    await succeed(lotlake(args(output), service(), output));
+    expected.set(name, { left: await left(output), ms: performance.now() - begun });
+  }
+  const counts: Record<string, number> = {};
+  for (let i = 0; i < 50; i++) {
+    const work = WORKS[i % WORKS.length];
+    const env = SETTINGS[Math.floor(i / WORKS.length) % SETTINGS.length];
+    if (work === undefined) continue;
+    const { name, args, base, service, left } = work;
+    const output = at(`${name}-${i}`);
+    copy(at(base), output);
+    const ms = Math.random() * (expected.get(name)?.ms ?? 0);
+    const killed = lotlake(args(output), service(), output);
+    await wait(ms);
+    killed.child.kill('SIGKILL');
+    const { signal } = await killed.ended;
+    const landed = landedIn(output);
+    const since = service().requests.length;
+    const told = `${name}, killed after ${Math.round(ms)} ms (${signal}), then with ${JSON.stringify(env)}, ${landed.size} pages landed`;
+    const again = await lotlake(args(output), service(), output, env).ended;
+    // An export that was whole before it was killed stands in the way of another one.
+    if (again.code !== 0) expect(again.err, told).toContain('SHARE_EXPORT_EXISTS');
+    expect(
+      askedSince(service(), since).filter((page) => landed.has(page)),
+      told,
+    ).toEqual([]);
+    expect(await left(output), told).toEqual(expected.get(name)?.left);
+    const what = signal === null ? 'ended before' : landed.size > 0 ? 'with pages landed' : 'with none';
+    counts[`${name} ${what}`] = (counts[`${name} ${what}`] ?? 0) + 1;
+    rmSync(output, { recursive: true });
+    rmSync(`${output}-export`, { recursive: true, force: true });
+  }
+  process.stdout.write(`${JSON.stringify(counts, null, 1)}\n`);
+}, 3_600_000);
