@@ -4,12 +4,12 @@ import type { BaseState } from '../lake/base.js';
 import { filesRelation, globRelation } from '../lake/files.js';
 import type { Manifest, ManifestTable } from '../lake/manifest.js';
 import { ownTables } from '../lake/own-tables.js';
-import { monthOf } from '../lake/partition.js';
+import { monthOf, partitionFolder } from '../lake/partition.js';
 import { poolOf } from '../lake/pool.js';
 import { type Column, HISTORY, REJECTED, type TableSchema } from '../lake/schema.js';
 import { identifier, literal, type Row, row, rows } from '../lake/session.js';
 import type { MergeContext } from './context.js';
-import { parquetOf, type RowsSql, writeRows } from './write.js';
+import { inPartition, parquetOf, type RowsSql, writeRows } from './write.js';
 
 /** A table as carrying over sees it. */
 interface Carried {
@@ -200,7 +200,7 @@ async function rewrite(
   const sql: RowsSql = (condition, ofIds) => `
     select ${merged.join(', ')}${partition}
     from (from ${rebuilt} where not ${table.doubtful} and ${condition}) as r
-    left join (from ${known} where ${ofIds}) as k on ${match(table, 'k')}
+    ${own.size === 0 ? '' : `left join (from ${known} where ${ofIds}) as k on ${match(table, 'k')}`}
     ${only === undefined ? '' : onlyThere(condition, ofIds)}`;
   // Beside the rebuilt files, which are read meanwhile.
   const carried = join(context.target, '_carried');
@@ -217,24 +217,28 @@ async function writeCarried(
   { name, schema, key, partitioned, columns }: Carried,
   sql: RowsSql,
 ): Promise<void> {
+  const found = partitioned
+    ? await rows(context.connection, `select distinct _domain, _month from (${sql('true', 'true')})`)
+    : [];
+  const partitions = found.map((row) => ({ domain: String(row._domain), month: String(row._month) }));
   if (schema !== undefined) {
-    const found = partitioned
-      ? await rows(context.connection, `select distinct _domain, _month from (${sql('true', 'true')})`)
-      : [];
-    const partitions = found.map((row) => ({ domain: String(row._domain), month: String(row._month) }));
     await writeRows(context, schema, sql, partitions);
     return;
   }
   const folder = join(context.target, name);
-  mkdirSync(folder, { recursive: true });
-  const selected = columns.map((column) => identifier(column.name)).join(', ');
   const order = key.map(identifier).join(', ');
-  const parquet = parquetOf(name, context);
-  await context.connection.run(
-    partitioned
-      ? `copy (select ${selected}, _month as month from (${sql('true', 'true')}) order by domain_id, month, ${order}) to ${literal(folder)} (${parquet}, partition_by (domain_id, month))`
-      : `copy (select ${selected} from (${sql('true', 'true')}) order by ${order}) to ${literal(join(folder, 'data_0.parquet'))} (${parquet})`,
-  );
+  const write = async (below: string, condition: string): Promise<void> => {
+    // A path that names its partition names the source, too.
+    const inFile = columns.filter((column) => below === '' || column.name !== 'domain_id');
+    const selected = inFile.map((column) => identifier(column.name)).join(', ');
+    mkdirSync(join(folder, below), { recursive: true });
+    await context.connection.run(
+      `copy (select ${selected} from (${sql(condition, 'true')}) order by ${order}) to ${literal(join(folder, below, 'data_0.parquet'))} (${parquetOf(name, context)})`,
+    );
+  };
+  if (!partitioned) return write('', 'true');
+  // One file after the other, so that no more than the rows of one are in memory.
+  for (const partition of partitions) await write(partitionFolder(partition), inPartition(partition));
 }
 
 /** SQL of a hash of all columns but those of state and history, and what the last delivery lacked. */

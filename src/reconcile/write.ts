@@ -95,7 +95,8 @@ export async function writeRows(
   );
 }
 
-const inPartition = ({ domain, month }: Partition): string =>
+/** SQL that says whether a row with `_domain` and `_month` is in a partition. */
+export const inPartition = ({ domain, month }: Partition): string =>
   `(_domain = ${literal(domain)} and _month = ${literal(month)})`;
 
 /** A file of a wide table, and the condition that holds for its rows. */
