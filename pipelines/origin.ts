@@ -25,12 +25,14 @@ export function assertOrigin(job: Pick<Job, 'base' | 'layout' | 'config'>): stri
     );
   const known = knownOrigin(job);
   if (known === null || known === origin) return origin;
+  const isUrl = [known, origin].every((name) => URL.canParse(name));
+  const moved = isUrl ? `; if it is the same service under a new address, set LOTLAKE_ORIGIN=${known}` : '';
   throw new LakeError(
     'LAKE_ORIGIN',
     `${job.config.output} holds the lake of ${known}, and this run asks ${origin}`,
     {
       outcome: 'usage',
-      hint: `nothing was asked and nothing was changed; name another folder with --output or LOTLAKE_OUTPUT, or, if it is the same service under a new address, set LOTLAKE_ORIGIN=${known}`,
+      hint: `nothing was asked and nothing was changed; name another folder with --output or LOTLAKE_OUTPUT${moved}`,
     },
   );
 }

@@ -79,5 +79,5 @@ function damageOf(snapshot: string): string | undefined {
   if (first === undefined) return undefined;
   const tables = new Set([first, ...more].map(({ table }) => table));
   const others = more.length === 0 ? '' : `, and ${more.length} more files of ${[...tables].join(', ')}`;
-  return `table ${first.table}: ${first.file} has ${first.found} instead of ${first.expected}${others}`;
+  return `table ${first.table}: ${first.file}: ${first.found} instead of ${first.expected}${others}`;
 }

@@ -46,7 +46,7 @@ describe('a published snapshot that lacks a file', () => {
       rmSync(fileOf(table));
       await expect(nextNight(1)).rejects.toMatchObject({
         code: 'LAKE_UNSOUND',
-        message: expect.stringMatching(new RegExp(`is damaged: table ${table}: ${table}/.* has no file`)),
+        message: expect.stringMatching(new RegExp(`is damaged: table ${table}: ${table}/.*: no file`)),
         hint: expect.stringContaining('lotlake run rebuild'),
       });
       stage.sandbox.setClock(new Date(START));
