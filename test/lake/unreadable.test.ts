@@ -134,10 +134,11 @@ describe('a pass that cannot be read', () => {
     const reporter = silentReporter();
     await rebuild(job(reporter));
     expect(reporter.warnings).toContainEqual(expect.stringContaining(`${lost} is left out`));
-    renameSync(layout.current, `${layout.current}.away`);
+    renameSync(layout.lake, `${layout.lake}.away`);
     await expect(rebuild(job())).rejects.toMatchObject({
       message: expect.stringContaining('may have been made'),
     });
-    renameSync(`${layout.current}.away`, layout.current);
+    rmSync(layout.lake, { recursive: true, force: true });
+    renameSync(`${layout.lake}.away`, layout.lake);
   }, 120_000);
 });
