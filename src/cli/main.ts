@@ -74,7 +74,11 @@ const cli = yargs(hideBin(process.argv))
           choices: ['nightly', 'incremental', 'reference', 'closing', 'rebuild'] as const,
           demandOption: true,
         })
-        .option('sandbox', { type: 'boolean', default: false, describe: 'run against the embedded service' })
+        .option('sandbox', {
+          type: 'boolean',
+          default: false,
+          describe: 'run against the embedded service; writes to output/sandbox unless told otherwise',
+        })
         .options(worldOptions)
         .option('everything', {
           type: 'boolean',
