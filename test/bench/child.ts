@@ -55,9 +55,10 @@ const pipeline = {
   progress: () => undefined,
   warn: (text: string) => console.error(text),
 };
-const config = (rate = 1e6) =>
+const config = (rate = Number(process.env.LOTLAKE_BENCH_RATE ?? 1e6)) =>
   readConfig(
-    { output, baseUrl: url === '' ? 'http://127.0.0.1:1/api' : url, rate },
+    // The pages are served through another port each time.
+    { output, baseUrl: url === '' ? 'http://127.0.0.1:1/api' : url, origin: 'bench', rate },
     { env: { LOTLAKE_API_KEY: 'bench' } },
   );
 

@@ -124,7 +124,7 @@ async function served(
   const { data, night, output, cwd, at } = given;
   const service = night === undefined ? undefined : await serve(data, night);
   const env = {
-    ...(service === undefined ? {} : { LOTLAKE_BASE_URL: service.url }),
+    ...(service === undefined ? {} : { LOTLAKE_BASE_URL: service.url, LOTLAKE_ORIGIN: 'bench' }),
     LOTLAKE_API_KEY: 'bench',
     LOTLAKE_RATE: String(PACE),
     // The default is left to lotlake itself.

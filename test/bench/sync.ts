@@ -8,11 +8,11 @@ import type { Measured } from './child.js';
 import { type BenchData, benchData } from './data.js';
 import { serve } from './service.js';
 
-/** `npm run bench:sync [vehicles] [pairs]`: what it costs a night to sync files and folders, by turns. */
+/** `npm run bench:sync [vehicles] [pairs] [requests a second]`: what it costs a night to sync files and folders, by turns. */
 
 const run = promisify(execFile);
 const pathOf = (name: string): string => fileURLToPath(new URL(name, import.meta.url));
-const [size = '20000', count = '5'] = process.argv.slice(2);
+const [size = '20000', count = '5', rate = '1e6'] = process.argv.slice(2);
 const cache = join(packageRoot, '.bench');
 
 type Night = 'first' | 'changed';
@@ -37,7 +37,7 @@ async function nights(data: BenchData, isSynced: boolean): Promise<Record<Night,
     const service = await serve(data, night);
     const preload = ['--import', pathOf('./sync-calls.js')];
     const args = [...preload, pathOf('./child.js'), 'nightly', data.folder, output, service.url];
-    const env = { ...process.env, LOTLAKE_BENCH_SYNC: isSynced ? 'on' : 'off' };
+    const env = { ...process.env, LOTLAKE_BENCH_SYNC: isSynced ? 'on' : 'off', LOTLAKE_BENCH_RATE: rate };
     const { stdout, stderr } = await run(process.execPath, args, { maxBuffer: 1 << 26, env });
     service.close();
     const { seconds }: Measured = JSON.parse(stdout);
