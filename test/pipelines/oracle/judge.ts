@@ -110,8 +110,12 @@ export function expectTruth({ world, known }: Stage, evidence: Evidence): void {
     valid.filter(({ spoiled }) => spoiled > 0).flatMap(({ vehicle }) => vehicle.lots ?? []),
   );
   const lotsOf = ({ lots }: Vehicle): Lot[] => (lots ?? []).filter((lot) => !unreadable.has(lot));
+  // A window may tell that a lot which another vehicle lists as well was archived, and not that this one is there.
+  const isOfSeveral = ({ lots }: Vehicle): boolean =>
+    evidence.kind === 'window' && (lots ?? []).some(isShared);
   const expected = readable.map(({ vehicle }) => ({
-    ...{ vehicle_id: vehicle.id, title: vehicle.title, year: vehicle.year, archived: false },
+    ...{ vehicle_id: vehicle.id, title: vehicle.title, year: vehicle.year },
+    archived: isOfSeveral(vehicle) ? 'several' : false,
     lots: lotsOf(vehicle).map((lot) => [lot.id, ownerOf(lot, vehicle.id), lot.status.id, lot.bid]),
   }));
   const actual = readable.map(({ vehicle }) => {
@@ -122,7 +126,7 @@ export function expectTruth({ world, known }: Stage, evidence: Evidence): void {
     });
     return {
       ...row?.content,
-      archived: row?.state.archived,
+      archived: isOfSeveral(vehicle) ? 'several' : row?.state.archived,
       lots,
     };
   });

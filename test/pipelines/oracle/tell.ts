@@ -158,7 +158,7 @@ const isReread = ({ answers }: Walk): boolean =>
   new Set(answers.map(({ list, page }) => `${list} ${page}`)).size < answers.length;
 
 /**
- * Answers in the order in which the client had received them: of requests in flight together, the service cannot tell.
+ * Answers in the order and at the times that the client saw: of requests in flight together, the service cannot tell.
  * The last answer for a page is the last of its name in the ledger.
  */
 function asReceived({ output }: Stage, { passes }: RunResult, answers: readonly Answer[]): Answer[] {
@@ -169,14 +169,21 @@ function asReceived({ output }: Stage, { passes }: RunResult, answers: readonly 
   const { pages } = readPass(folder);
   const times = new Map<string, number>();
   const places = answers.map((answer) => {
-    const page = `${answer.list} ${answer.page}`;
-    const time = times.get(page) ?? 0;
-    times.set(page, time + 1);
-    const landed = pages.filter((each) => `${each.list} ${each.page}` === page);
-    return { answer, seq: landed[time]?.seq ?? Number.POSITIVE_INFINITY };
+    const name = `${answer.list} ${answer.page}`;
+    const time = times.get(name) ?? 0;
+    times.set(name, time + 1);
+    const landed = pages.filter((each) => `${each.list} ${each.page}` === name);
+    const page = landed[time];
+    if (page === undefined) return { answer, seq: Number.POSITIVE_INFINITY };
+    const [asked, answered] = [microseconds(page.requestedAt), microseconds(page.receivedAt)];
+    return { answer: { ...answer, asked, answered }, seq: page.seq };
   });
   return places.sort((a, b) => a.seq - b.seq).map(({ answer }) => answer);
 }
+
+/** An instant of a ledger, which has microseconds, as a number. */
+const microseconds = (text: string): number =>
+  Date.parse(`${text.slice(0, 23)}Z`) * 1000 + Number(text.slice(23, 26));
 
 /** Judges a run whose passes were walked to their end. */
 async function judge(stage: Stage, next: Step, walks: readonly [Walk, Walk], end: Ended): Promise<void> {
