@@ -17,8 +17,8 @@ const MOCKING = ['test/extract/{rate-limit,moving-list}.test.ts', 'test/pipeline
 
 /** Run with `npm run test:soak`. */
 export const SLOW: readonly string[] = [
-  'test/pipelines/{damaged-lake,damaged-pages,disk-full,faults,formats,held-runs,interrupt,inventory,kill,kill-matrix,lookups}.test.ts',
-  'test/pipelines/{model-found,nothing-new,oversized,rate,readers,recovery,reference,rejects-kept,resume,sources}.test.ts',
+  'test/pipelines/{absence,damaged-lake,damaged-pages,disk-full,faults,formats,held-runs,interrupt,inventory,kill,kill-matrix,lookups}.test.ts',
+  'test/pipelines/{model-found,nothing-new,oversized,rate,readers,recovery,reference,rejected-values,rejects-kept,resume,sources}.test.ts',
   'test/pipelines/{survivors,unchanged,vacuum,week}.test.ts',
   'test/cli/{backup,care,moved}.test.ts',
 ];
