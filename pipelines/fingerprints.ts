@@ -57,6 +57,7 @@ export function rowCode({ tables, ...rules }: RowRules): string {
     .slice(0, 16);
 }
 
+/** Fingerprint of the rules by which this version makes rows of the records of vehicles. */
 export function codeOf(job: Job): string {
   return rowCode({
     contract: contractFingerprint(job, 'cars'),

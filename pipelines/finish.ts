@@ -70,6 +70,7 @@ export function evidenceOf(runId: string, startedAt: string, passes: readonly Lo
   return {
     seenAt: cars?.started_at ?? startedAt,
     runId,
+    isResumed: cars !== undefined && cars.started_at < startedAt,
     carsComplete: cars !== undefined && cars.kind === 'full' && isWhole && cars.records > 0,
     kind: cars?.kind ?? 'full',
     fromFeed: cars === undefined || cars.kind !== 'lookup',

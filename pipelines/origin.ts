@@ -1,4 +1,3 @@
-import { ConfigError } from '../src/config/config-error.js';
 import { LakeError } from '../src/lake/lake-error.js';
 import { listPasses } from '../src/land/pass.js';
 import { streamNames } from '../src/service/streams.js';
@@ -14,17 +13,12 @@ export function knownOrigin({ base, layout }: Pick<Job, 'base' | 'layout'>): str
 
 /**
  * Makes sure that a run asks the service that the lake is of: records of another would be merged with it, and its own
- * archived for their absence. Returns the origin. Throws LakeError (LAKE_ORIGIN), and ConfigError where none is set.
+ * archived for their absence. Throws LakeError (LAKE_ORIGIN).
  */
-export function assertOrigin(job: Pick<Job, 'base' | 'layout' | 'config'>): string {
+export function assertOrigin(job: Pick<Job, 'base' | 'layout' | 'config'>): void {
   const { origin } = job.config;
-  if (origin === undefined)
-    throw new ConfigError(
-      'there is no base URL',
-      'set LOTLAKE_BASE_URL, or try lotlake run nightly --sandbox',
-    );
   const known = knownOrigin(job);
-  if (known === null || known === origin) return origin;
+  if (origin === undefined || known === null || known === origin) return;
   const isUrl = [known, origin].every((name) => URL.canParse(name));
   const moved = isUrl ? `; if it is the same service under a new address, set LOTLAKE_ORIGIN=${known}` : '';
   throw new LakeError(

@@ -9,6 +9,8 @@ export interface Evidence {
   /** When the run's pass over `/cars` began: the time at which its rows were seen. */
   readonly seenAt: string;
   readonly runId: string;
+  /** Whether an earlier run began the pass, so that others may have seen of the feed since. */
+  readonly isResumed: boolean;
   /** Whether a full pass over `/cars` is complete, so that what it lacks is absent. */
   readonly carsComplete: boolean;
   /** What the pass over `/cars` asked for: everything, what changed in some minutes, or single vehicles. */

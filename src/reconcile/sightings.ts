@@ -91,6 +91,8 @@ const AFTER_ALL = Number.MAX_SAFE_INTEGER;
 export async function findOvertakenVehicles(context: MergeContext): Promise<number> {
   const { connection, evidence } = context;
   await connection.run(`create or replace view ${KNOWN} as from ${knownSightings(context)}`);
+  // Nobody else works while a pass that began in this run goes on: a later sighting is that of a clock that was wrong.
+  if (!evidence.isResumed) return 0;
   const newer = `select vehicle_id from ${KNOWN} where lot_id is null and seen_at > ${timestamp(evidence.seenAt)}`;
   const overtaken = await scalar(connection, `select count(*) from (${newer})`);
   if (overtaken === 0) return 0;
@@ -134,9 +136,10 @@ function lotSightings(context: MergeContext): string {
 /** Columns of a sighting `k` that is known, or of one that is new. */
 function lastSeen({ evidence }: MergeContext, isSeen: string, isRejected: string): string {
   const seenAt = timestamp(evidence.seenAt);
+  const isNews = evidence.isResumed ? `(${isSeen}) and coalesce(k.seen_at <= ${seenAt}, true)` : isSeen;
   return `
-      case when ${isSeen} then greatest(${seenAt}, k.seen_at) else k.seen_at end as seen_at,
-      case when ${isSeen} and coalesce(k.seen_at <= ${seenAt}, true) then ${literal(evidence.kind)} else k.seen_by end as seen_by,
+      case when ${isNews} then ${seenAt} else k.seen_at end as seen_at,
+      case when ${isNews} then ${literal(evidence.kind)} else k.seen_by end as seen_by,
       case when ${isSeen} then null when ${isRejected} then ${seenAt} else k.rejected_at end as rejected_at,
       case when ${isSeen} then ${literal(evidence.runId)} else k.run_id end as run_id`;
 }

@@ -116,7 +116,9 @@ export async function effectiveLots(context: MergeContext): Promise<string> {
   if (isStaged(context, 'lots')) {
     const staged = await stagedRelation(context, schema);
     // A run that ended since this pass began may have read of it already.
-    const named = "greatest(f.archived_at, case when o.archived_by = 'archive-feed' then o.archived_at end)";
+    const named = evidence.isResumed
+      ? "greatest(f.archived_at, case when o.archived_by = 'archive-feed' then o.archived_at end)"
+      : 'f.archived_at';
     const stands = evidence.fromFeed ? "(o.archived and o.archived_by = 'feed')" : 'o.archived';
     parts.push(`
       select ${content.map((name) => `n.${name}`).join(', ')},
