@@ -84,6 +84,16 @@ const active = async () =>
   );
 const ids = vehicles.map((vehicle) => vehicle.id);
 
+it('a night brings what changed after one whose clock was half an hour ahead', async () => {
+  now = START + 1_800_000;
+  await night(inPages(vehicles));
+  now = START + 60_000;
+  const [first, ...others] = vehicles;
+  await night(inPages([{ ...first, title: 'since then' }, ...others]));
+  const title = await query(`select title from '$lake/vehicles/*.parquet' where vehicle_id = ${first.id}`);
+  expect(title).toEqual([{ title: 'since then' }]);
+});
+
 describe('a rebuild', () => {
   it('does not replay a night that the guard held, and the next night asks anew', async () => {
     await night(inPages(vehicles));
