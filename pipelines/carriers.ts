@@ -7,17 +7,23 @@ import { listSnapshots } from '../src/lake/snapshots.js';
 import { type Problem, verifyFiles } from '../src/lake/verify-files.js';
 import type { Job } from './job.js';
 
+/** A snapshot that is carried over from. */
+export interface Carrier extends BaseState {
+  /** Whether it has all of its files as they were written. */
+  readonly isSound: boolean;
+}
+
 /**
  * The snapshots that a rebuild carries over from, the best first: the published one without the files of it that are
  * damaged, and where it lacks some, the newest sound one before it, for what these held. Warns of what is damaged. None
  * where nothing was published, or nothing can be read.
  */
-export async function findCarriers(job: Job): Promise<BaseState[]> {
+export async function findCarriers(job: Job): Promise<Carrier[]> {
   const current = currentSnapshot(job.layout);
   const published = listSnapshots(job.layout).filter(
     ({ id }) => current === undefined || id <= basename(current),
   );
-  const carriers: BaseState[] = [];
+  const carriers: Carrier[] = [];
   for (const { id, folder } of published.reverse()) {
     const read = await readable(job, folder);
     if ('why' in read) {
@@ -27,7 +33,7 @@ export async function findCarriers(job: Job): Promise<BaseState[]> {
     const isSound = read.lost.length === 0;
     // Behind a damaged one, only a sound one helps.
     if (carriers.length > 0 && !isSound) continue;
-    carriers.push({ folder, manifest: read.manifest });
+    carriers.push({ folder, manifest: read.manifest, isSound });
     if (isSound) return carriers;
     job.reporter.warn(sayLost(id, read.lost));
   }

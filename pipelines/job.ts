@@ -6,7 +6,7 @@ import { killPoint } from '../src/config/kill-point.js';
 import { LotlakeError, messageOf } from '../src/config/lotlake-error.js';
 import type { Client } from '../src/extract/client.js';
 import { openClient } from '../src/extract/open-client.js';
-import { type BaseState, findBase } from '../src/lake/base.js';
+import { assertLink, type BaseState, findBase } from '../src/lake/base.js';
 import { diskFullError } from '../src/lake/disk-full.js';
 import { noteFailedRun, unpublishedRun } from '../src/lake/failed-runs.js';
 import { LakeError } from '../src/lake/lake-error.js';
@@ -176,10 +176,12 @@ async function runLocked<T>(
   }
 }
 
-/** What a run goes on from. A rebuild is what makes a lake again that cannot be gone on from. */
+/** What a run goes on from. A rebuild makes a lake again that cannot be gone on from, and says itself what is damaged. */
 function baseOf(pipeline: string, layout: Layout, { step, warn }: Reporter): BaseState | undefined {
+  assertLink(layout);
+  const isRebuild = pipeline === 'rebuild';
   try {
-    const base = findBase(layout, warn);
+    const base = findBase(layout, isRebuild ? () => undefined : warn);
     const format = base?.manifest.schema_version ?? SCHEMA_VERSION;
     if (base !== undefined && format < SCHEMA_VERSION)
       step(
@@ -188,8 +190,7 @@ function baseOf(pipeline: string, layout: Layout, { step, warn }: Reporter): Bas
       );
     return base;
   } catch (error) {
-    if (pipeline !== 'rebuild' || !(error instanceof LakeError) || error.code !== 'LAKE_UNSOUND') throw error;
-    warn(error.message);
+    if (!isRebuild || !(error instanceof LakeError) || error.code !== 'LAKE_UNSOUND') throw error;
     return undefined;
   }
 }

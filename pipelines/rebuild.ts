@@ -62,7 +62,11 @@ export function rebuild(options: JobOptions): Promise<RunResult> {
         hasRows ||= isCarried;
       }
       const fingerprints = await recordFingerprints(job, context, last.passes, hasRows);
-      const times = laterTimes(passTimes(context.base, all), carriers[0]?.manifest);
+      const times = laterTimes(
+        passTimes(context.base, all),
+        // What a damaged one knew of its passes may be what it lost.
+        carriers.find(({ isSound }) => isSound)?.manifest,
+      );
       return await modelAndPublish(job, target, all, last.merged, fingerprints, times);
     } catch (error) {
       discard(job, target);

@@ -34,13 +34,17 @@ export function findBase(layout: Layout, warn: (message: string) => void): BaseS
   return sound;
 }
 
-/** A copy may have lost the link `current`; the snapshots tell what it named. */
-function withoutLink(layout: Layout, warn: (message: string) => void): BaseState | undefined {
+/** Throws LakeError where `current` is a folder, which no publication can replace: a copy has followed the link. */
+export function assertLink(layout: Layout): void {
   if (lstatSync(layout.current, { throwIfNoEntry: false })?.isDirectory() === true)
     throw new LakeError('LAKE_UNSOUND', `${layout.current} is a folder and no link to a snapshot`, {
       outcome: 'held',
       hint: 'nothing was changed; a copy has followed the link: remove this folder, and the next run makes the link again from lake/snapshots',
     });
+}
+
+/** A copy may have lost the link `current`; the snapshots tell what it named. */
+function withoutLink(layout: Layout, warn: (message: string) => void): BaseState | undefined {
   const sound = newestSound(layout);
   if (sound !== undefined) {
     warn(`the link ${layout.current} is lost; going on from the newest snapshot, ${basename(sound.folder)}`);
@@ -59,7 +63,7 @@ function withoutLink(layout: Layout, warn: (message: string) => void): BaseState
 }
 
 /** The newest snapshot that has all files of its manifest, of those before another one if that is named. */
-export function newestSound(layout: Layout, before?: string): BaseState | undefined {
+function newestSound(layout: Layout, before?: string): BaseState | undefined {
   return listSnapshots(layout)
     .filter(({ id }) => before === undefined || id < before)
     .flatMap(({ folder, manifest }) => (manifest === undefined ? [] : [{ folder, manifest }]))
