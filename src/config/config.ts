@@ -8,6 +8,9 @@ import { amountOf, bytesOfAmount, defaultMemory, MEMORY } from './memory.js';
 /** Complete passes of a stream that are kept where the configuration names none. */
 export const DEFAULT_PASSES = 3;
 
+/** Seconds without a renewal after which the lock of a holder elsewhere may be taken over, where nothing else is set. */
+export const LEASE = 120;
+
 const positive = z.coerce.number().positive();
 const count = z.coerce.number().int().positive();
 
@@ -119,7 +122,7 @@ const settings = z.object({
       'Complete passes of a stream that vacuum keeps, with all passes since; by stream in a file, or one number.',
     ),
   lease: positive
-    .default(120)
+    .default(LEASE)
     .describe(
       'Seconds without a sign of life after which the lock of a run in another container or on another host is taken over.',
     ),

@@ -2,11 +2,9 @@ import { createHash } from 'node:crypto';
 import { lstatSync, lutimesSync, mkdirSync, readlinkSync, rmSync, symlinkSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
+import { LEASE } from '../config/config.js';
 import { type Holder, holderIn, isRunning, placeOf, sayHolder, thisHolder } from './holder.js';
 import { LakeError } from './lake-error.js';
-
-/** Seconds without a renewal after which the lock of a holder in another place may be taken over. */
-export const LEASE = 120;
 
 /** How often a lock is renewed, and looked at by who waits for its lease to end, within a lease. */
 const RENEWALS = 6;

@@ -1,7 +1,7 @@
-import { type Config, type ConfigInput, readConfig } from '../../config/config.js';
+import { type Config, type ConfigInput, LEASE, readConfig } from '../../config/config.js';
 import { messageOf } from '../../config/lotlake-error.js';
 import { currentSnapshot, type Layout, layoutOf } from '../../lake/layout.js';
-import { LEASE, standingOf as lockStanding } from '../../lake/lock.js';
+import { standingOf as lockStanding } from '../../lake/lock.js';
 import { readManifest } from '../../lake/manifest.js';
 import { findPasses, type UnreadablePass } from '../../land/pass.js';
 import { streams } from '../../service/streams.js';
