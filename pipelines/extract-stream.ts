@@ -109,8 +109,10 @@ export async function extractStream(
       pass.manifest.state === 'sealed'
         ? reseal(job, pass)
         : await walkPass(job, { client, stream, pass, parameters, loader, lists, isScroll, changes });
-    if (!manifest.complete)
-      job.reporter.warn(`the pass over ${stream.path} proves no absence: ${manifest.reason}`);
+    if (manifest.reason !== null)
+      job.reporter.warn(
+        `the pass over ${stream.path} ${manifest.complete ? 'does not prove all' : 'proves no absence'}: ${manifest.reason}`,
+      );
     const loaded = await loader.finish();
     killPoint('load.pass-loaded');
     job.drift.push(...loaded.drift);
@@ -238,7 +240,7 @@ async function walkPass(job: Job, walking: PassWalk): Promise<PassManifest> {
   await watchSources(job, walking, sourcesOf(walked));
   killPoint('extract.list-walked');
   await syncPass(pass.folder);
-  const end = endOf(walked);
+  const end = endOf(walked, pass.manifest.kind);
   const manifest = endPass(
     pass,
     { ...end, ...(hasMoved(pass, walked) ? movedEnd(end.sources) : {}), run_id: job.runId },
@@ -317,16 +319,21 @@ const movedEnd = (sources: PassManifest['sources'] | undefined) => ({
   sources: sources === null ? null : [],
 });
 
-/** What a walk over some lists proves together. */
-function endOf(walked: readonly Walked[]): Omit<Parameters<typeof endPass>[1], 'run_id'> {
+/** What a walk over some lists proves together. A window is whole or not: the next one covers what it may have missed. */
+function endOf(
+  walked: readonly Walked[],
+  kind: PassManifest['kind'],
+): Omit<Parameters<typeof endPass>[1], 'run_id'> {
   const results = walked.map(({ result }) => result);
   const reason = results.find((result) => result.reason !== null)?.reason ?? null;
-  const complete = walked.filter(({ result }) => result.reason === null).map(({ list }) => list.source);
+  const isComplete = ({ complete, reason }: WalkResult): boolean =>
+    complete && (kind === 'full' || reason === null);
+  const complete = walked.filter(({ result }) => isComplete(result)).map(({ list }) => list.source);
   const sources = complete.filter((source) => source !== undefined);
   const totals = results.map(({ total }) => total);
   return {
     state: 'sealed',
-    complete: reason === null,
+    complete: results.every(isComplete),
     reason,
     total: totals.includes(null) ? null : totals.reduce<number>((sum, total) => sum + (total ?? 0), 0),
     unproven: results.flatMap((result) =>

@@ -165,7 +165,8 @@ async function runLocked<T>(
     throw cause;
   } finally {
     endInterrupts();
-    await client?.close();
+    // Not waited for: whatever it does, session and lock are given back.
+    void client?.close().catch(() => undefined);
     session?.close();
     try {
       // Where the lake is another run's now, so is its scratch space.

@@ -69,7 +69,7 @@ by_stream as (
         stream,
         cast(sum(records) as double) as records,
         -- lookups ask for single vehicles and are not meant to prove anything
-        sum(case when not complete and reason is not null and kind <> 'lookup' then 1 else 0 end) as incomplete_passes,
+        sum(case when reason is not null and kind <> 'lookup' then 1 else 0 end) as incomplete_passes,
         max((length(drift) - length(replace(drift, '"path":', ''))) / 7) as drifted_members,
         -- of the feed only a full pass shows what left
         max(case when complete and (kind = 'full' or (kind = 'window' and stream <> 'cars')) then started_second end)

@@ -75,7 +75,7 @@ function balance({ balance: { streams, tables } }: RunResult): string[] {
 function passes(result: RunResult): string[] {
   return result.passes.map((pass) => {
     const { manifest } = pass;
-    const proof = manifest.complete ? '' : ' (proves no absence)';
+    const proof = manifest.reason === null ? '' : ` (proves ${manifest.complete ? 'not all' : 'no absence'})`;
     return `${manifest.stream}: ${number(manifest.records)} records on ${number(manifest.pages)} pages, ${megabytes(manifest.bytes)}${proof}`;
   });
 }

@@ -1,5 +1,4 @@
 import type { Readable } from 'node:stream';
-import { text } from 'node:stream/consumers';
 import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib';
 import { Agent, request } from 'undici';
 import { ConfigError } from '../config/config-error.js';
@@ -18,7 +17,7 @@ export interface ClientOptions {
   readonly apiKey: string;
   /** Requests a second; undefined sets no limit. */
   readonly rate?: number | undefined;
-  /** Seconds without a byte after which a request is given up. */
+  /** Seconds without a byte after which a request is given up; at `MOST_TIMEOUTS` times that it is in any case. */
   readonly timeout: number;
   /** Seconds for which one request is tried again. */
   readonly retryBudget: number;
@@ -54,6 +53,18 @@ export interface Client {
   close(): Promise<void>;
 }
 
+/** No request takes longer than so many times its time-out, however steadily its bytes come. */
+const MOST_TIMEOUTS = 5;
+
+/** Bytes of an answer, decompressed: more than ten times the largest page of the service. */
+const MOST_BODY_BYTES = 1 << 29;
+
+/** Bytes of an answer that is held whole, such as one vehicle. */
+const MOST_WHOLE_BYTES = 1 << 26;
+
+/** Bytes of an error body that are read for what it says. */
+const MOST_ERROR_BYTES = 1 << 16;
+
 /** Creates a client. Throws ConfigError for a base URL that would send the key in the clear. */
 export function createClient(options: ClientOptions): Client {
   const base = checkBase(options.baseUrl);
@@ -69,39 +80,45 @@ export function createClient(options: ClientOptions): Client {
   const attempt = async <T>(
     url: URL,
     consume: (answer: Answer) => Promise<T>,
-    signal: AbortSignal | undefined,
+    outer: AbortSignal | undefined,
   ): Promise<T> => {
     const facts = { method: 'GET', url: url.href };
-    await limit.take(signal);
+    await limit.take(outer);
     sent++;
     killPoint('extract.page-asked');
-    let response: Awaited<ReturnType<typeof request>>;
+    const seconds = options.timeout * MOST_TIMEOUTS;
+    const late = new AbortController();
+    const timer = setTimeout(() => late.abort(new Error(`no end within ${seconds} s`)), seconds * 1000);
+    const signal = outer === undefined ? late.signal : AbortSignal.any([outer, late.signal]);
+    const headers = { 'x-api-key': options.apiKey, accept: 'application/json', 'accept-encoding': 'gzip' };
+    let response: Awaited<ReturnType<typeof request>> | undefined;
+    let body: ReturnType<typeof watched> | undefined;
     try {
-      response = await request(url, {
-        dispatcher: agent,
-        headers: { 'x-api-key': options.apiKey, accept: 'application/json', 'accept-encoding': 'gzip' },
-        ...(signal === undefined ? {} : { signal }),
-      });
-    } catch (error) {
-      throw signal?.aborted ? error : new ConnectionError(facts, messageOf(error), error);
-    }
-    if (response.statusCode !== 200) {
-      const retryAfter = parseRetryAfter(header(response.headers['retry-after']), Date.now());
-      if (response.statusCode === 429 && retryAfter !== undefined) limit.pause(Date.now() + retryAfter);
-      const body = decoded(response.body, header(response.headers['content-encoding']));
-      const said = messageOfBody(await text(body).catch(() => ''));
-      const detail = said?.replaceAll(options.apiKey, '…');
-      throw errorFromAnswer({ ...facts, status: response.statusCode, detail, retryAfter });
-    }
-    const body = watched(decoded(response.body, header(response.headers['content-encoding'])));
-    try {
+      response = await request(url, { dispatcher: agent, headers, signal });
+      const decodedBody = decoded(response.body, header(response.headers['content-encoding']));
+      if (response.statusCode !== 200) {
+        const retryAfter = parseRetryAfter(header(response.headers['retry-after']), Date.now());
+        if (response.statusCode === 429 && retryAfter !== undefined) limit.pause(Date.now() + retryAfter);
+        const said = messageOfBody(
+          await beginningOf(decodedBody, MOST_ERROR_BYTES)
+            .then(String)
+            // The status alone says what happened.
+            .catch(() => ''),
+        );
+        const detail = said?.replaceAll(options.apiKey, '…');
+        throw errorFromAnswer({ ...facts, status: response.statusCode, detail, retryAfter });
+      }
+      body = watched(decodedBody);
       return await consume({ request: facts, body: body.chunks });
     } catch (error) {
-      response.body.destroy();
+      response?.body.destroy();
       // A file that `consume` cannot write is no failure of the service.
-      const isOfSystem = error instanceof Error && 'syscall' in error && error !== body.failure();
-      if (signal?.aborted || error instanceof LotlakeError || isOfSystem) throw error;
-      throw new ConnectionError(facts, messageOf(error), error);
+      const isOfSystem =
+        body !== undefined && error instanceof Error && 'syscall' in error && error !== body.failure();
+      if (outer?.aborted || error instanceof LotlakeError || isOfSystem) throw error;
+      throw new ConnectionError(facts, messageOf(late.signal.aborted ? late.signal.reason : error), error);
+    } finally {
+      clearTimeout(timer);
     }
   };
 
@@ -114,7 +131,8 @@ export function createClient(options: ClientOptions): Client {
         ...(options.firstWait === undefined ? {} : { firstWait: options.firstWait }),
       }),
     sent: () => sent,
-    close: () => agent.close(),
+    // Whatever still comes is waited for by nobody.
+    close: () => agent.destroy(),
   };
 }
 
@@ -171,12 +189,36 @@ function watched(body: AsyncIterable<Uint8Array>): {
 } {
   let failure: unknown;
   async function* chunks(): AsyncGenerator<Uint8Array> {
+    let bytes = 0;
     try {
-      yield* body;
+      for await (const chunk of body) {
+        bytes += chunk.length;
+        if (bytes > MOST_BODY_BYTES) throw new Error(`a body of more than ${MOST_BODY_BYTES >> 20} MiB`);
+        yield chunk;
+      }
     } catch (error) {
       failure = error;
       throw error;
     }
   }
   return { chunks: chunks(), failure: () => failure };
+}
+
+/** Reads an answer that is held whole, such as one vehicle. Throws for one of more than `MOST_WHOLE_BYTES`. */
+export async function readBody({ body }: Pick<Answer, 'body'>): Promise<Buffer> {
+  const bytes = await beginningOf(body, MOST_WHOLE_BYTES + 1);
+  if (bytes.length > MOST_WHOLE_BYTES) throw new Error(`a body of more than ${MOST_WHOLE_BYTES >> 20} MiB`);
+  return bytes;
+}
+
+/** The first bytes of a body, up to as many as are asked for. */
+async function beginningOf(body: AsyncIterable<Uint8Array>, most: number): Promise<Buffer> {
+  const chunks: Uint8Array[] = [];
+  let bytes = 0;
+  for await (const chunk of body) {
+    chunks.push(chunk);
+    bytes += chunk.length;
+    if (bytes >= most) break;
+  }
+  return Buffer.concat(chunks).subarray(0, most);
 }

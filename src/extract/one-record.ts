@@ -1,7 +1,7 @@
 import { NotFoundError } from '../service/errors/not-found-error.js';
 import type { RequestFacts } from '../service/errors/service-error.js';
 import { UnexpectedAnswerError } from '../service/errors/unexpected-answer-error.js';
-import type { Answer } from './client.js';
+import { type Answer, readBody } from './client.js';
 
 const FORMS = 'a record, {data: {…}} and {data: [{…}]} with one record are known';
 
@@ -27,9 +27,7 @@ export function recordIn(body: unknown, request: RequestFacts): object {
  * left to whoever lands it. Throws as `recordIn` does.
  */
 export async function asPage(answer: Answer): Promise<Answer> {
-  const chunks: Uint8Array[] = [];
-  for await (const chunk of answer.body) chunks.push(chunk);
-  const bytes = Buffer.concat(chunks);
+  const bytes = await readBody(answer);
   let body: unknown;
   try {
     body = JSON.parse(bytes.toString('utf8'));

@@ -1,6 +1,6 @@
 import type { Config } from '../config/config.js';
 import { ConfigError } from '../config/config-error.js';
-import { type Client, type ClientOptions, createClient } from './client.js';
+import { type Answer, type Client, type ClientOptions, createClient, readBody } from './client.js';
 
 /** The client that a configuration describes. Throws ConfigError where base URL or key are missing. */
 export function openClient(config: Config, onRetry?: ClientOptions['onRetry']): Client {
@@ -22,8 +22,6 @@ export function openClient(config: Config, onRetry?: ClientOptions['onRetry']): 
 }
 
 /** Reads a whole answer as JSON; for answers that are small, such as one vehicle. */
-export async function readJson(answer: { readonly body: AsyncIterable<Uint8Array> }): Promise<unknown> {
-  const chunks: Uint8Array[] = [];
-  for await (const chunk of answer.body) chunks.push(chunk);
-  return JSON.parse(Buffer.concat(chunks).toString('utf8'));
+export async function readJson(answer: Pick<Answer, 'body'>): Promise<unknown> {
+  return JSON.parse((await readBody(answer)).toString('utf8'));
 }

@@ -7,6 +7,17 @@ export interface PageFacts {
   readonly next: string | null;
   /** What continues the scroll form of the feed; null where the list is no scroll, or at its end. */
   readonly scrollId?: string | null;
+  /** Place of the page as it tells it itself; missing in pages of an older lotlake, as are the next three. */
+  readonly current?: number | null | undefined;
+  /** Place of its first record in the whole list, from 1. */
+  readonly from?: number | null | undefined;
+  /** Records that it announces by `from` and `to`. */
+  readonly announced?: number | null | undefined;
+  /** Records whose id another record of the page has. */
+  readonly repeats?: number | undefined;
+  readonly perPage?: number | null | undefined;
+  /** Ids of its records in their order, NaN for those that cannot be read; of a page that this process received. */
+  readonly ids?: readonly number[] | undefined;
   readonly digest: string;
   readonly firstId: number | null;
   readonly lastId: number | null;
@@ -16,39 +27,13 @@ export interface PageFacts {
   readonly receivedAt: string;
 }
 
-/** How the rest of a list is walked once one page is there. */
-export type PagePlan =
-  | { readonly mode: 'done' }
-  /** Page numbers in the order in which they are asked for. */
-  | { readonly mode: 'numbers'; readonly pages: readonly number[] }
-  /** Follow `links.next` from this page on. */
-  | { readonly mode: 'links'; readonly from: number };
-
 /**
- * Plans the rest of a list. With totals the pages are asked for from the last to the first, because a record that
- * leaves the list moves the later ones up: read backwards, it is met twice instead of never.
- * @param first the page that was read first
- * @param landed numbers of pages that an earlier start of the same pass has
+ * Pages of a list with totals in the order in which they are asked for: from the last to the first, because a record
+ * that leaves the list moves the later ones up: read backwards, it is met twice instead of never.
+ * @param landed pages that are there
  */
-export function planPages(first: PageFacts, landed: ReadonlySet<number>): PagePlan {
-  if (first.lastPage !== null) {
-    const pages: number[] = [];
-    for (let page = first.lastPage; page > 0; page--) if (!landed.has(page)) pages.push(page);
-    return pages.length === 0 ? { mode: 'done' } : { mode: 'numbers', pages };
-  }
-  return first.next === null || first.records === 0 ? { mode: 'done' } : { mode: 'links', from: first.page };
-}
-
-/**
- * The page that `links.next` names. Only its paging parameter is taken; a link that lost it means the next number.
- * The link's host and scheme are never used (field-notes.md).
- */
-export function nextPage(page: PageFacts): number | undefined {
-  if (page.next === null || page.records === 0) return undefined;
-  const following = page.page + 1;
-  if (!URL.canParse(page.next, 'http://localhost')) return following;
-  const named = Number(new URL(page.next, 'http://localhost').searchParams.get('page'));
-  return Number.isInteger(named) && named > page.page ? named : following;
+export function* pagesBack(last: number, landed: ReadonlyMap<number, unknown>): Generator<number> {
+  for (let page = last; page > 0; page--) if (!landed.has(page)) yield page;
 }
 
 /**
@@ -87,8 +72,9 @@ export function findBorders(pages: readonly PageFacts[]): Border[] {
     const behind = byNumber.get(page.page + 1);
     if (behind === undefined) return [];
     // A page that came empty is behind the end of a list that has shrunk.
-    const high = behind.records === 0 ? Number.MAX_SAFE_INTEGER : (behind.firstId ?? Number.MAX_SAFE_INTEGER);
-    const low = page.lastId ?? -1;
+    const first = behind.records === 0 ? undefined : (behind.firstId ?? behind.unnamed?.[1]);
+    const high = first ?? Number.MAX_SAFE_INTEGER;
+    const low = page.lastId ?? page.unnamed?.[0] ?? -1;
     const isOpen = page.requestedAt < behind.receivedAt;
     const hasIds = page.lastId !== null && (behind.records === 0 || behind.firstId !== null);
     return high - low <= 1 ? [] : [{ page: page.page, range: [low, high], isOpen, hasIds }];
@@ -120,9 +106,4 @@ export function repeatedPages(pages: readonly PageFacts[]): number[] {
       return isRepeat;
     })
     .map((page) => page.page);
-}
-
-/** Whether a count is close enough to the service's total for the pass to be trusted: 0.5 %, at least 2 records. */
-export function countAgrees(records: number, total: number | null): boolean {
-  return total === null || Math.abs(records - total) <= Math.max(2, total * 0.005);
 }

@@ -3,6 +3,7 @@ import { MOST_SCROLL_MINUTES } from '../service/requests/cars.js';
 import { requests } from '../service/requests/registry.js';
 import type { Client, Query } from './client.js';
 import { instant } from './instant.js';
+import { MOST_BARREN, noveltyOf } from './novelty.js';
 import { type PageFacts, unnamedRanges } from './plan.js';
 import { ScrollExpiredError } from './scroll-expired-error.js';
 import type { PageSink, WalkResult } from './walk.js';
@@ -23,23 +24,37 @@ export interface ScrollWalk<P extends PageFacts> {
  * Goes on with the scroll of the last landed page. Throws ScrollExpiredError where the service no longer knows it.
  */
 export async function walkScroll<P extends PageFacts>(options: ScrollWalk<P>): Promise<WalkResult> {
-  let number = options.sink.landed.length;
-  let last: P | undefined = options.sink.landed.at(-1);
   const pages = [...options.sink.landed];
+  const bringsNew = noveltyOf(false);
+  let barren = 0;
+  const ended = (stopped: string | null): WalkResult => {
+    const full = pages.findLastIndex(({ records }) => records > 0);
+    const hollow = pages.find(({ records }, i) => records === 0 && i < full);
+    const lost = hollow === undefined ? null : `page ${hollow.page} came empty, and others behind it did not`;
+    const reason = stopped ?? lost;
+    const complete = reason === null && full >= 0;
+    return { complete, reason, total: null, unproven: unnamedRanges(pages, false) };
+  };
   for (;;) {
-    if (last !== undefined && (last.records === 0 || (last.scrollId ?? null) === null))
-      return {
-        ...{ complete: number > 1 || last.records > 0, reason: null, total: null },
-        unproven: unnamedRanges(pages, false),
-      };
-    number++;
+    const [before, last] = [pages.at(-2), pages.at(-1)];
+    if (last !== undefined && (last.scrollId ?? null) === null) return ended(null);
+    // An empty page is the end, unless the next one shows that it lost its records.
+    if (last?.records === 0 && before?.records === 0) return ended(null);
+    if (barren >= MOST_BARREN)
+      return ended(`page ${last?.page} and those before it bring no record that is new`);
     const query: Query =
       last === undefined
         ? { ...options.query, scroll_time: MOST_SCROLL_MINUTES }
         : requests.carsScrollNext.from({ scroll_id: last.scrollId }).query;
-    last = await fetchPage(options, number, query);
-    pages.push(last);
-    options.onPage?.(last);
+    try {
+      const page = await fetchPage(options, pages.length + 1, query);
+      pages.push(page);
+      options.onPage?.(page);
+      barren = bringsNew(page) ? 0 : barren + 1;
+    } catch (error) {
+      if (!(error instanceof ScrollExpiredError) || last?.records !== 0) throw error;
+      return ended(null);
+    }
   }
 }
 

@@ -1,19 +1,18 @@
-import pLimit from 'p-limit';
 import { envelopeSchema } from '../service/contract/envelope.js';
 import type { Answer, Client, Query } from './client.js';
 import { instant } from './instant.js';
+import { MOST_BARREN, noveltyOf } from './novelty.js';
 import { readJson } from './open-client.js';
+import { type Border, findBorders, type PageFacts, pagesBack, unnamedRanges, unsafePages } from './plan.js';
 import {
-  type Border,
-  countAgrees,
-  findBorders,
-  nextPage,
-  type PageFacts,
-  planPages,
-  repeatedPages,
-  unnamedRanges,
-  unsafePages,
-} from './plan.js';
+  contradictionIn,
+  contradictions,
+  doubtsOf,
+  lastOf,
+  type Received,
+  whyNotWhole,
+  wrongRanges,
+} from './proof.js';
 
 /** Where pages go; landing implements it. */
 export interface PageSink<P extends PageFacts> {
@@ -42,8 +41,9 @@ export interface Walk<P extends PageFacts> {
 
 /** How a walk ended. */
 export interface WalkResult {
-  /** Whether what the list lacks is proven absent: the last page is reached and the count agrees with the total. */
+  /** Whether what the list lacks is proven absent, but for `unproven`: the end is reached, and the numbers agree. */
   readonly complete: boolean;
+  /** What the walk does not prove, and why; null where it proves all. */
   readonly reason: string | null;
   readonly total: number | null;
   /** Ranges of ids, ends left out, that the walk proves nothing about: a record in them may have been missed. */
@@ -52,10 +52,17 @@ export interface WalkResult {
 
 /**
  * Walks a list to its end: by page number from the last page to the first where the service gives totals, else along
- * `links.next`. Pages that the sink already has are not asked for again.
+ * `links.next`. Pages that the sink already has are not asked for again, but those that contradict themselves.
  */
 export async function walk<P extends PageFacts>(options: Walk<P>): Promise<WalkResult> {
+  const { ascending } = options;
   const pages = new Map<number, P>(options.sink.landed.map((page) => [page.page, page]));
+  const totals = new Set<number>();
+  const note = (page: P): void => {
+    if (page.total !== null && contradictionIn(page, undefined, ascending) === undefined)
+      totals.add(page.total);
+  };
+  options.sink.landed.forEach(note);
   const fetchPage = async (number: number, signal = options.signal): Promise<P> => {
     const requestedAt = instant();
     const page = await options.client.get(
@@ -65,23 +72,105 @@ export async function walk<P extends PageFacts>(options: Walk<P>): Promise<WalkR
       signal,
     );
     pages.set(number, page);
+    note(page);
     options.onPage?.(page, expectedPages(pages));
     return page;
   };
-
   const first = [...pages.values()][0] ?? (await fetchPage((await lastPageByTotal(options)) ?? 1));
-  const plan = planPages(first, new Set(pages.keys()));
-  if (plan.mode === 'links') {
-    const repeated = await followLinks(pages.get(1) ?? (await fetchPage(1)), pages, fetchPage);
-    return repeated ?? finished(pages, null, await closeBorders(options, pages, fetchPage));
+  let stopped: string | undefined;
+  let unproven: WalkResult['unproven'] = [];
+  const last = first.lastPage === null ? undefined : await findEnd(first, pages, fetchPage);
+  if (last === undefined) {
+    let end = pages.get(1) ?? (await fetchPage(1));
+    for (let round = 0; round < MOST_ROUNDS && stopped === undefined; round++) {
+      stopped = await followLinks(end, pages, fetchPage, ascending);
+      if (stopped === undefined) unproven = await closeBorders(options, pages, fetchPage);
+      end = lastOf(pages) ?? end;
+      // A page that was the end when it was read first may name another now.
+      if (end.next === null) break;
+    }
+    if (first.lastPage !== null)
+      stopped ??= `the list ends before page ${first.lastPage}, its last by its own numbers`;
+  } else {
+    stopped = await readBack(options, last, pages, fetchPage);
+    if (stopped === undefined) {
+      await followGrowth(last, pages, fetchPage);
+      await mend(pages, fetchPage);
+      unproven = await closeBorders(options, pages, fetchPage);
+    }
   }
-  if (plan.mode === 'numbers') await inParallel(plan.pages, options.concurrency, fetchPage, options.signal);
-  if (first.lastPage !== null) {
-    await followGrowth(pages, fetchPage);
-    await mend(pages, fetchPage);
+  const received = { pages, wrong: contradictions(pages, ascending), totals, ascending };
+  return ended(received, last === undefined ? null : lastTotal(pages), unproven, stopped);
+}
+
+/** What a walk proves by the pages that it received. */
+function ended(
+  received: Received,
+  total: number | null,
+  unproven: WalkResult['unproven'],
+  stopped: string | undefined,
+): WalkResult {
+  const why = stopped ?? whyNotWhole(received);
+  if (why !== undefined) return { total, unproven, complete: false, reason: why };
+  const reason = doubtsOf(received.wrong) ?? null;
+  const complete = reason === null || received.ascending;
+  return { total, unproven: [...unproven, ...wrongRanges(received)], complete, reason };
+}
+
+/**
+ * The number of the last page by what pages tell of it. A page that should hold records and comes empty is asked for
+ * again; undefined where it stays so, and the numbers are no guide to the list.
+ */
+async function findEnd<P extends PageFacts>(
+  first: P,
+  pages: ReadonlyMap<number, P>,
+  fetchPage: (page: number) => Promise<P>,
+): Promise<number | undefined> {
+  let number = Math.max(1, first.lastPage ?? 1);
+  for (let round = 0; round < MOST_BARREN; round++) {
+    const known = round === 0 ? pages.get(number) : undefined;
+    const { records, lastPage } = known ?? (await fetchPage(number));
+    if (records > 0 || number === 1) return number;
+    // The list has shrunk.
+    if (lastPage !== null && lastPage < number) number = Math.max(1, lastPage);
   }
-  const unproven = await closeBorders(options, pages, fetchPage);
-  return finished(pages, first.lastPage === null ? null : lastTotal(pages), unproven);
+  return undefined;
+}
+
+/** Reads the pages of a list from the last to the first. Gives why it stopped where they go on and bring nothing new. */
+async function readBack<P extends PageFacts>(
+  { concurrency, signal: outer, ascending }: Walk<P>,
+  last: number,
+  pages: ReadonlyMap<number, P>,
+  fetchPage: (page: number, signal?: AbortSignal) => Promise<P>,
+): Promise<string | undefined> {
+  const stop = new AbortController();
+  const signal = outer === undefined ? stop.signal : AbortSignal.any([outer, stop.signal]);
+  const numbers = pagesBack(last, new Map(pages));
+  const bringsNew = noveltyOf(ascending);
+  let barren = 0;
+  let stopped: string | undefined;
+  const work = async (): Promise<void> => {
+    for (const number of numbers) {
+      if (signal.aborted) return;
+      const page = await fetchPage(number, signal);
+      barren = bringsNew(page) ? 0 : barren + 1;
+      if (barren < MOST_BARREN) continue;
+      stopped ??= `pages down to ${number} bring no record that is new`;
+      return;
+    }
+  };
+  let failure: unknown;
+  const workers = Array.from({ length: concurrency }, () =>
+    work().catch((error: unknown) => {
+      failure ??= error;
+      stop.abort();
+    }),
+  );
+  await Promise.all(workers);
+  if (failure !== undefined) throw failure;
+  outer?.throwIfAborted();
+  return stopped;
 }
 
 /**
@@ -100,40 +189,18 @@ async function lastPageByTotal(
   return total === undefined ? undefined : Math.max(1, Math.ceil(total / size));
 }
 
-async function inParallel(
-  numbers: readonly number[],
-  concurrency: number,
-  fetchPage: (page: number, signal?: AbortSignal) => Promise<unknown>,
-  outer: AbortSignal | undefined,
-): Promise<void> {
-  const stop = new AbortController();
-  const signal = outer === undefined ? stop.signal : AbortSignal.any([outer, stop.signal]);
-  const limit = pLimit(concurrency);
-  let failure: unknown;
-  await Promise.all(
-    numbers.map((number) =>
-      limit(async () => {
-        if (signal.aborted) return;
-        try {
-          await fetchPage(number, signal);
-        } catch (error) {
-          failure ??= error;
-          stop.abort();
-        }
-      }),
-    ),
-  );
-  if (failure !== undefined) throw failure;
-  outer?.throwIfAborted();
-}
-
 /** Reads the pages that the list grew by while others were read. */
 async function followGrowth<P extends PageFacts>(
+  last: number,
   pages: ReadonlyMap<number, P>,
   fetchPage: (page: number) => Promise<P>,
 ): Promise<void> {
-  const told = (): number => Math.max(...[...pages.values()].map((page) => page.lastPage ?? 0));
-  for (let number = Math.max(...pages.keys()) + 1; number <= told(); number++) await fetchPage(number);
+  const told = (): number =>
+    [...pages.values()].reduce((most, { lastPage }) => Math.max(most, lastPage ?? 0), 0);
+  for (let number = last + 1; number <= told(); number++) {
+    const page = pages.get(number) ?? (await fetchPage(number));
+    if (page.records === 0) return;
+  }
 }
 
 /** How often pages are read again in the hope that the list stands still. */
@@ -158,9 +225,10 @@ async function mend<P extends PageFacts>(
 const MOST_REREAD = { share: 0.05, least: 20 } as const;
 
 /**
- * Reads the pages of a border again where a known record lies in between: it has gone, or it slipped through while the
- * list moved. The page behind comes first, so that what leaves meanwhile is met twice and not missed. A border that
- * comes as it was is settled: for a record to be missed both times, others have to leave and join in turn around it.
+ * Reads pages again that contradict themselves, and the pages of a border where a known record lies in between: it has
+ * gone, or it slipped through while the list moved. The page behind comes first, so that what leaves meanwhile is met
+ * twice and not missed. A border that comes as it was is settled: for a record to be missed both times, others have to
+ * leave and join in turn around it.
  * @returns the ranges that stay unproven
  */
 async function closeBorders<P extends PageFacts>(
@@ -170,67 +238,52 @@ async function closeBorders<P extends PageFacts>(
 ): Promise<WalkResult['unproven']> {
   const settled = new Map<number, string>();
   const unsettled = (): Border[] =>
-    findBorders([...pages.values()]).filter(({ page, range }) => settled.get(page) !== String(range));
+    ascending
+      ? findBorders([...pages.values()]).filter(({ page, range }) => settled.get(page) !== String(range))
+      : [];
   const isSuspect = ({ range, hasIds }: Border): boolean => hasIds && isKnownBetween?.(...range) === true;
   let left = Math.max(MOST_REREAD.least, pages.size * MOST_REREAD.share);
-  for (let round = 0; round < MOST_ROUNDS && ascending && left > 0; round++) {
-    const suspects = unsettled()
-      .filter(isSuspect)
-      .sort((a, b) => b.page - a.page);
-    if (suspects.length === 0) break;
+  for (let round = 0; round < MOST_ROUNDS && left > 0; round++) {
+    const suspects = new Map(
+      unsettled()
+        .filter(isSuspect)
+        .map(({ page, range }) => [page, String(range)]),
+    );
+    for (const number of contradictions(pages, ascending).keys())
+      if (!suspects.has(number - 1)) suspects.set(number - 1, '');
+    if (suspects.size === 0) break;
     let behind: number | undefined;
-    const reread: Border[] = [];
-    for (const border of suspects) {
+    for (const [number, range] of [...suspects].sort(([a], [b]) => b - a)) {
       if (left <= 0) break;
-      if (behind !== border.page + 1) await fetchPage(border.page + 1);
-      await fetchPage(border.page);
-      behind = border.page;
+      if (behind !== number + 1) await fetchPage(number + 1);
+      if (number > 0) await fetchPage(number);
+      behind = number;
       left -= 2;
-      reread.push(border);
+      settled.set(number, range);
     }
-    for (const { page, range } of reread) settled.set(page, String(range));
-    await followGrowth(pages, fetchPage);
+    await followGrowth(Math.max(...pages.keys()), pages, fetchPage);
   }
   const open = unsettled().filter((border) => border.isOpen || isSuspect(border));
   return [...open.map(({ range }) => range), ...unnamedRanges([...pages.values()], ascending)];
 }
 
-/** Follows `links.next` to the end; a page that repeats an earlier one ends the walk, which then proves nothing. */
+/** Follows the pages until one names no next. Gives why it stopped where they go on and bring nothing new. */
 async function followLinks<P extends PageFacts>(
   first: P,
-  pages: Map<number, P>,
+  pages: ReadonlyMap<number, P>,
   fetchPage: (page: number) => Promise<P>,
-): Promise<WalkResult | undefined> {
-  const digests = new Set<string>();
-  let page = first;
-  for (;;) {
-    if (page.records > 0 && digests.has(page.digest)) {
-      return {
-        ...finished(pages, null, []),
-        complete: false,
-        reason: `page ${page.page} repeats an earlier page`,
-      };
-    }
-    digests.add(page.digest);
-    const number = nextPage(page);
-    if (number === undefined) return undefined;
-    page = pages.get(number) ?? (await fetchPage(number));
+  ascending: boolean,
+): Promise<string | undefined> {
+  const bringsNew = noveltyOf(ascending);
+  let barren = 0;
+  for (let page = first; ; page = pages.get(page.page + 1) ?? (await fetchPage(page.page + 1))) {
+    const isNew = bringsNew(page);
+    if (!isNew && page.firstId !== null) return `page ${page.page} brings no record that is new`;
+    if (page.next === null) return undefined;
+    barren = isNew ? 0 : barren + 1;
+    if (barren >= MOST_BARREN)
+      return `page ${page.page} and those before it bring no record, and name a next one`;
   }
-}
-
-function finished(
-  pages: ReadonlyMap<number, PageFacts>,
-  total: number | null,
-  unproven: WalkResult['unproven'],
-): WalkResult {
-  const received = [...pages.values()];
-  const records = received.reduce((sum, page) => sum + page.records, 0);
-  const [repeated] = repeatedPages(received);
-  const result = { total, unproven };
-  if (repeated !== undefined)
-    return { ...result, complete: false, reason: `page ${repeated} repeats another page` };
-  if (countAgrees(records, total)) return { ...result, complete: true, reason: null };
-  return { ...result, complete: false, reason: `${records} records came where the service counts ${total}` };
 }
 
 function lastTotal(pages: ReadonlyMap<number, PageFacts>): number | null {

@@ -145,7 +145,7 @@ export const ownTables: readonly OwnTable[] = [
       { name: 'request', type: 'VARCHAR', description: 'Parameters of the requests, as JSON.' },
       { name: 'state', type: 'VARCHAR', description: 'sealed or abandoned.' },
       { name: 'complete', type: 'BOOLEAN', description: 'Whether what the pass lacks is proven absent.' },
-      { name: 'reason', type: 'VARCHAR', description: 'Why the pass proves no absence.' },
+      { name: 'reason', type: 'VARCHAR', description: 'What the pass does not prove, and why.' },
       {
         name: 'sources',
         type: 'VARCHAR[]',

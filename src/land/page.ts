@@ -51,7 +51,13 @@ export interface LandedPage {
   readonly misfits: readonly Misfit[];
   readonly requestedAt: string;
   readonly receivedAt: string;
+  /** Records whose id another record of the page has; missing in pages of an older lotlake, as are the next two. */
+  readonly repeats?: number | undefined;
+  /** Ids of the records, NaN for those that cannot be read; of lists that do not ascend, and not in the ledger. */
+  readonly ids?: readonly number[] | undefined;
   /** Paging members of the envelope, null where the service left them out. */
+  readonly current?: number | null | undefined;
+  readonly from?: number | null | undefined;
   readonly announced: number | null;
   readonly total: number | null;
   readonly lastPage: number | null;
@@ -135,14 +141,20 @@ export function fitsAsWhole({ misfits, utf8, irregular, oversized }: PageScan): 
 /** Paging members of a scanned page. */
 export function pagingOf(
   scan: PageScan,
-): Pick<LandedPage, 'announced' | 'total' | 'lastPage' | 'perPage' | 'next' | 'scrollId'> {
+): Pick<
+  LandedPage,
+  'current' | 'from' | 'announced' | 'total' | 'lastPage' | 'perPage' | 'next' | 'scrollId'
+> {
   const envelope = envelopeSchema.parse(scan.envelope);
-  const { from, to } = envelope.meta ?? {};
+  const { current_page, from, to, total, last_page, per_page } = envelope.meta ?? {};
   return {
+    current: current_page ?? null,
+    from: from ?? null,
     announced: typeof from === 'number' && typeof to === 'number' ? to - from + 1 : null,
-    total: envelope.meta?.total ?? null,
-    lastPage: envelope.meta?.last_page ?? null,
-    perPage: envelope.meta?.per_page ?? null,
+    total: total ?? null,
+    // Without the other, neither of the two can be held against anything.
+    lastPage: typeof total === 'number' ? (last_page ?? null) : null,
+    perPage: per_page ?? null,
     next: envelope.links?.next ?? null,
     // The end of a scroll has an empty `next_url`; what it names is not followed, only the id is taken.
     scrollId: (envelope.next_url ?? '') === '' ? null : (envelope.scroll_id ?? null),
@@ -156,10 +168,15 @@ export function unnamedIn(ids: readonly number[]): LandedPage['unnamed'] {
   return [ids[first - 1] ?? null, ids[ids.findLastIndex(Number.isNaN) + 1] ?? null];
 }
 
-/** Fingerprint of a page: its ids and its size. */
+/** How many records have an id that one before them has; ids that cannot be read do not count. */
+export function repeatsIn(ids: readonly number[]): number {
+  return ids.length - new Set(ids).size - Math.max(0, ids.filter(Number.isNaN).length - 1);
+}
+
+/** Fingerprint of a page: its ids, with its size where some cannot be read. */
 export function digestOf(ids: readonly number[], bytes: number): string {
   return createHash('sha1')
-    .update(Float64Array.from([...ids, bytes]))
+    .update(Float64Array.from(ids.some(Number.isNaN) ? [...ids, bytes] : ids))
     .digest('base64url')
     .slice(0, 16);
 }
@@ -175,4 +192,12 @@ function checkEnvelope(scan: PageScan, url: string): void {
   const parsed = envelopeSchema.safeParse(scan.envelope);
   if (!parsed.success)
     throw new PageError(url, `the envelope is not valid: ${z.prettifyError(parsed.error)}`);
+  const { total, last_page: last, per_page: size } = parsed.data.meta ?? {};
+  if (typeof total !== 'number' || typeof last !== 'number') return;
+  const most = Math.max(1, typeof size === 'number' && size > 0 ? Math.ceil(total / size) : total);
+  if (last > most)
+    throw new PageError(
+      url,
+      `its last page is said to be ${last}, where ${total} records fill ${most} at most`,
+    );
 }

@@ -32,9 +32,9 @@ const passSchema = z.object({
   /** Fingerprint of the contract that the pages were compared with. */
   contract: z.string(),
   state: z.enum(['open', 'sealed', 'abandoned']),
-  /** Why the pass is abandoned, or why its count is not trusted for absence. */
+  /** Why the pass is abandoned, or what it does not prove, and why. */
   reason: z.string().nullable(),
-  /** Whether the pass proves that what it lacks is absent. */
+  /** Whether the pass proves that what it lacks is absent, but for `unproven`. */
   complete: z.boolean(),
   started_at: z.string(),
   ended_at: z.string().nullable(),

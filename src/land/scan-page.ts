@@ -46,7 +46,10 @@ export interface PageScan {
 }
 
 const EMPTY = Buffer.alloc(0);
+/** Bytes of all members of the envelope together. */
 const MOST_ENVELOPE_BYTES = 4 << 20;
+/** Records of a page: many times what any list of the service gives at once. */
+const MOST_RECORDS = 200_000;
 
 type State = 'start' | 'member' | 'record' | 'oversized' | 'afterData' | 'done';
 
@@ -66,6 +69,7 @@ export class PageScanner {
   #single = false;
   #hasData = false;
   #envelope: string[] = [];
+  #envelopeBytes = 0;
   #ids: number[] = [];
   #bytes = 0;
   #largestRecord = 0;
@@ -177,6 +181,7 @@ export class PageScanner {
         throw this.#fail(`record ${this.#ids.length} of the page is nested too deeply`);
       throw error instanceof SyntaxFault ? this.#fault(error) : error;
     }
+    if (this.#ids.length > MOST_RECORDS) throw this.#fail(`more than ${MOST_RECORDS} records on one page`);
     this.#consumed += p - memory.start;
     memory.start = p;
     const held = memory.end - p;
@@ -342,7 +347,9 @@ export class PageScanner {
     const end = p;
     const next = this.#separator(values.space(p));
     if (next === NEED_MORE) return NEED_MORE;
-    if (end - from > MOST_ENVELOPE_BYTES) throw new SyntaxFault(from, 'an envelope that is too large');
+    this.#envelopeBytes += end - from;
+    if (this.#envelopeBytes > MOST_ENVELOPE_BYTES)
+      throw new SyntaxFault(from, 'an envelope that is too large');
     this.#envelope.push(b.toString('utf8', from, end));
     return next;
   }

@@ -6,7 +6,7 @@ import type { PageSink } from '../extract/walk.js';
 import type { ContractNode } from '../service/contract/node.js';
 import type { Stream } from '../service/streams.js';
 import { type Changes, keepPrints } from './changes.js';
-import { digestOf, fitsAsWhole, type LandedPage, landPage, pagingOf, unnamedIn } from './page.js';
+import { digestOf, fitsAsWhole, type LandedPage, landPage, pagingOf, repeatsIn, unnamedIn } from './page.js';
 import { type Pass, recordPage } from './pass.js';
 
 /**
@@ -58,6 +58,7 @@ export function createSink(
         firstId: finite(scan.ids[0]),
         lastId: finite(scan.ids.at(-1)),
         unnamed: unnamedIn(scan.ids),
+        repeats: repeatsIn(scan.ids),
         digest: digestOf(scan.ids, scan.bytes),
         fits: fitsAsWhole(scan),
         irregular: scan.irregular,
@@ -71,7 +72,8 @@ export function createSink(
       recordPage(pass.folder, page);
       if (seen !== undefined) changes?.accept(page, seen);
       killPoint('land.page-recorded');
-      return page;
+      // Of an ascending list its ends are enough to know what is new.
+      return stream.ascending ? page : { ...page, ids: scan.ids };
     },
   };
 }

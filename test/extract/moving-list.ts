@@ -85,7 +85,9 @@ export async function tell(story: Story): Promise<Ending> {
   const pageText = ({ page, perPage }: Waiting): string => {
     const data = ids.slice((page - 1) * perPage, page * perPage).map((id) => ({ id }));
     const lastPage = Math.max(1, Math.ceil(ids.length / perPage));
-    const meta = story.totals ? { total: ids.length, last_page: lastPage } : {};
+    const from = data.length === 0 ? null : (page - 1) * perPage + 1;
+    const place = { current_page: page, per_page: perPage, from, to: from && from + data.length - 1 };
+    const meta = story.totals ? { ...place, total: ids.length, last_page: lastPage } : place;
     return JSON.stringify({ data, links: { next: page < lastPage ? `?page=${page + 1}` : null }, meta });
   };
 

@@ -1,4 +1,5 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
+import { MOST_BARREN } from '../../src/extract/novelty.js';
 import { type Walk, walk } from '../../src/extract/walk.js';
 import { type Faults, startSandbox } from '../../src/sandbox/index.js';
 import { idsSeen, memorySink, pageAsked, quickClient, type SeenPage, serve } from './support.js';
@@ -155,11 +156,11 @@ describe('a list without totals', () => {
     expect(idsSeen((await walkAt(server.url)).sink)).toEqual(upTo(35));
   });
 
-  it('ends with an empty page, even one with a link', async () => {
+  it('does not end with an empty page that names another, and proves nothing where none has a record', async () => {
     const server = await listServer(upTo(20), (page) => ({ links: { next: `http://x/?page=${page + 1}` } }));
     const { result, sink } = await walkAt(server.url);
-    expect(server.seen.length).toBe(3);
-    expect(result.complete).toBe(true);
+    expect(server.seen.length).toBe(2 + MOST_BARREN);
+    expect(result).toMatchObject({ complete: false, reason: expect.stringContaining('name a next one') });
     expect(idsSeen(sink)).toEqual(upTo(20));
   });
 
@@ -167,7 +168,11 @@ describe('a list without totals', () => {
     const { asked, walkIt } = await sandboxOf([{ fault: { kind: 'repeat-page', page: 1 } }]);
     const { result } = await walkIt({ simple_paginate: 1 });
     expect(asked()).toEqual([1, 2]);
-    expect(result).toMatchObject({ complete: false, reason: 'page 2 repeats an earlier page', total: null });
+    expect(result).toMatchObject({
+      complete: false,
+      reason: 'page 2 brings no record that is new',
+      total: null,
+    });
   });
 
   it('is stopped between pages when the run is interrupted', async () => {

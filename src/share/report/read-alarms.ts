@@ -38,7 +38,7 @@ const ALARMS: Readonly<Record<string, (value: number) => string>> = {
   reject_share: (value) => `${percent(value)} of the records were rejected`,
   rejected_value_share: (value) => `${percent(value)} of the records have a value that was rejected`,
   incomplete_passes: (value) =>
-    `${count(value)} ${value === 1 ? 'pass' : 'passes'} could not be shown to be whole, so that nothing counts as gone`,
+    `${count(value)} ${value === 1 ? 'pass' : 'passes'} could not be shown to be whole, so that not all that is gone counts as gone`,
   null_share: (value) => `${percent(value)} of the rows have no value`,
 };
 

@@ -74,6 +74,7 @@ describe(`${cases.length} commands`, () => {
           },
           input: filled(given.stdin),
           timeout: given.seconds * 1000,
+          killSignal: 'SIGKILL',
           maxBuffer: 1 << 28,
         },
       );

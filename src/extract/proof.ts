@@ -1,0 +1,114 @@
+import { type PageFacts, repeatedPages } from './plan.js';
+
+/** Records that a page has to hold by its own numbers; undefined where they do not tell. */
+function expectedRecords({ page, total, perPage, next }: PageFacts): number | undefined {
+  const most = perPage ?? 0;
+  if (most === 0) return undefined;
+  if (total !== null) return Math.min(most, Math.max(0, total - (page - 1) * most));
+  return next === null ? undefined : most;
+}
+
+/**
+ * What a page says that it does not hold to, in words; undefined where its numbers agree with its records, with its
+ * place in the list, and with what the page before says.
+ */
+export function contradictionIn(
+  page: PageFacts,
+  before: PageFacts | undefined,
+  ascending: boolean,
+): string | undefined {
+  const { current, announced, from, records, perPage = null, next, firstId } = page;
+  const name = `page ${page.page}`;
+  const expected = expectedRecords(page);
+  if (records === 0 && (expected ?? 0) > 0) return `${name} came empty where ${expected} records belong`;
+  if (records === 0 && next !== null && page.lastPage === null)
+    return `${name} came empty and names another as the next`;
+  if (records === 0 && before !== undefined && before.total === null && before.next !== null)
+    return `${name} came empty, though the page before names it`;
+  if (typeof announced === 'number' && announced !== records)
+    return `${name} announces ${announced} records and holds ${records}`;
+  if (expected !== undefined && expected !== records)
+    return `${name} holds ${records} records where ${expected} belong`;
+  if (typeof current === 'number' && current !== page.page) return `${name} says that it is page ${current}`;
+  if (typeof from === 'number' && perPage !== null && perPage > 0 && from !== (page.page - 1) * perPage + 1)
+    return `${name} says that it begins with record ${from} of the list`;
+  if (page.total !== null && page.lastPage !== null && page.page >= page.lastPage && next !== null)
+    return `${name} names another as the next, though it is the last of ${page.lastPage}`;
+  if (!ascending) return undefined;
+  if ((page.repeats ?? 0) > 0) return `${name} holds ${page.repeats} records twice`;
+  const earlier = before?.firstId ?? null;
+  if (firstId !== null && earlier !== null && firstId <= earlier)
+    return `${name} begins with an id that belongs before page ${page.page - 1}`;
+  return undefined;
+}
+
+/** Pages that contradict themselves or the page before, by number. */
+export function contradictions(
+  pages: ReadonlyMap<number, PageFacts>,
+  ascending: boolean,
+): Map<number, string> {
+  const found = new Map<number, string>();
+  for (const number of [...pages.keys()].sort((a, b) => a - b)) {
+    const page = pages.get(number);
+    const told = page === undefined ? undefined : contradictionIn(page, pages.get(number - 1), ascending);
+    if (told !== undefined) found.set(number, told);
+  }
+  return found;
+}
+
+/** The last page of a list by its number. */
+export function lastOf<P extends PageFacts>(pages: ReadonlyMap<number, P>): P | undefined {
+  return pages.get([...pages.keys()].reduce((most, number) => Math.max(most, number), 0));
+}
+
+/** What a walk received, and what of it cannot be right. */
+export interface Received {
+  readonly pages: ReadonlyMap<number, PageFacts>;
+  /** Pages that contradict themselves, however often they are asked for. */
+  readonly wrong: ReadonlyMap<number, string>;
+  /** Totals of every reading of a page that did not contradict itself: where they differ, the list was seen to move. */
+  readonly totals: ReadonlySet<number>;
+  readonly ascending: boolean;
+}
+
+/** Ranges of ids, ends left out, in which the records of wrong pages lie: between the pages around them. */
+export function wrongRanges({ pages, wrong, ascending }: Received): [number, number][] {
+  if (!ascending) return [];
+  const sound = [...pages.values()]
+    .filter(({ page, firstId, lastId }) => !wrong.has(page) && firstId !== null && lastId !== null)
+    .sort((a, b) => a.page - b.page);
+  return [...wrong.keys()]
+    .map((number): [number, number] => [
+      sound.findLast(({ page }) => page < number)?.lastId ?? -1,
+      sound.find(({ page }) => page > number)?.firstId ?? Number.MAX_SAFE_INTEGER,
+    ])
+    .filter(([low, high]) => high - low > 1);
+}
+
+/** What speaks against taking a list for whole; undefined where nothing does. */
+export function whyNotWhole({ pages, wrong, totals }: Received): string | undefined {
+  const all = [...pages.values()];
+  const [repeated] = repeatedPages(all);
+  if (repeated !== undefined) return `page ${repeated} repeats another page`;
+  const end = lastOf(pages);
+  if (all.every(({ total }) => total === null))
+    return end?.next == null ? undefined : `page ${end.page} names a next one that does not come`;
+  const [least, most] = [Math.min(...totals), Math.max(...totals)];
+  const size = all.find(({ page, perPage }) => !wrong.has(page) && perPage !== null)?.perPage ?? null;
+  // A wrong page counts as what belongs there: its records are known to be missing, and where.
+  const records = all.reduce((sum, page) => {
+    const right = wrong.has(page.page) ? expectedRecords({ ...page, total: most, perPage: size }) : undefined;
+    return sum + (right ?? page.records);
+  }, 0);
+  if (records >= least && records <= most) return undefined;
+  return `${all.reduce((sum, page) => sum + page.records, 0)} records came where the service counts ${
+    least === most ? most : `${least} to ${most}`
+  }`;
+}
+
+/** The first of the contradictions as a text. */
+export function doubtsOf(wrong: ReadonlyMap<number, string>): string | undefined {
+  const [first, ...others] = wrong.values();
+  if (first === undefined) return undefined;
+  return others.length === 0 ? first : `${first}, and ${others.length} more pages contradict themselves`;
+}

@@ -1,0 +1,28 @@
+import { join } from 'node:path';
+import { nightly } from '../../../pipelines/nightly.js';
+import type { ConfigInput } from '../../../src/config/config.js';
+import { bareDuckDb, configFor, silentReporter, WITHOUT_MARTS } from '../../pipelines/support.js';
+
+/** Vehicles of the first night: twenty pages of twenty. */
+export const FIRST = Array.from({ length: 400 }, (_, i) => i + 1);
+/** Vehicles that have left the feed since; whoever proves it archives them. */
+export const GONE = [45, 205, 385];
+export const LEFT = FIRST.filter((id) => !GONE.includes(id));
+
+/** Settings of every night. */
+export const SETTINGS: ConfigInput = { perPage: 20, concurrency: 2, referenceDays: 1000, shrinkGuard: 1 };
+
+/** A night without marts in this process. */
+export async function night(url: string, output: string, config: ConfigInput = {}): Promise<void> {
+  const settings = configFor(url, output, { ...SETTINGS, ...config });
+  await nightly({ ...WITHOUT_MARTS, config: settings, reporter: silentReporter() });
+}
+
+/** Vehicles that a published lake has as archived. */
+export async function archived(output: string): Promise<number[]> {
+  const duck = await bareDuckDb();
+  const files = join(output, 'lake/current/vehicles/**/*.parquet');
+  const rows = await duck.query(`select vehicle_id from '${files}' where archived order by 1`);
+  duck.close();
+  return rows.map(({ vehicle_id }) => Number(vehicle_id));
+}

@@ -1,0 +1,187 @@
+import { once } from 'node:events';
+import { createServer, type ServerResponse } from 'node:http';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { z } from 'zod';
+import type { Mutation } from './mutations.js';
+
+/** What the service does to the answers that a rule is for. */
+export const ruleSchema = z.strictObject({
+  path: z.string().default('/cars').describe('Path that it is for.'),
+  page: z
+    .union([z.number(), z.array(z.number())])
+    .optional()
+    .describe('Page or pages; all by default.'),
+  probe: z
+    .boolean()
+    .default(false)
+    .describe('Whether it is for requests of one record, which ask for the total.'),
+  after: z.number().default(0).describe('How many such requests go well before.'),
+  times: z.number().optional().describe('How many are hit then; all by default.'),
+  keep: z.number().optional().describe('Records that are left on the page; its numbers stay as they were.'),
+  of: z.number().optional().describe('Page whose records come in the place of its own.'),
+  shown: z.number().optional().describe('Records that are left, and that from, to and per_page know of.'),
+  ids: z.array(z.number()).optional().describe('Ids of the records that come in the place of its own.'),
+  meta: z
+    .record(z.string(), z.unknown())
+    .default({})
+    .describe('Members of meta; null is sent, "-" leaves one out.'),
+  next: z.string().nullable().optional().describe('Link to the next page; null for none.'),
+  unlike: z.boolean().default(false).describe('Whether a byte differs under every request.'),
+  status: z.number().optional(),
+  headers: z.record(z.string(), z.string()).default({}),
+  body: z.string().optional().describe('Text in the place of the body.'),
+  fill: z.string().optional().describe('In the place of the records, this text until the client goes.'),
+  pad: z.number().optional().describe('How often the text of the body is repeated.'),
+  drip: z.boolean().default(false).describe('A byte every fifth of a second, without end.'),
+});
+
+export type Rule = z.output<typeof ruleSchema>;
+
+/** A list of vehicles that is served by rules. */
+export interface HostileService {
+  readonly url: string;
+  /** Pages of vehicles that were asked for. */
+  readonly asked: readonly number[];
+  /** Serves these ids, and does what the rules say; `mutate` may make something else of a page that no rule is for. */
+  become(
+    ids: readonly number[],
+    totals: boolean,
+    rules: readonly Rule[],
+    mutate?: (page: number) => Mutation | undefined,
+  ): void;
+  close(): Promise<void>;
+}
+
+const lot = (id: number) => ({
+  id: id * 10,
+  lot: String(id * 100),
+  domain: { id: 3, name: 'copart_com' },
+  status: { id: 3, name: 'sale' },
+  updated_at: '2026-11-01T00:00:00.000000Z',
+});
+
+const vehicle = (id: number): object => ({
+  id,
+  year: 2020,
+  vin: `VIN${String(id).padStart(14, '0')}`,
+  lots: [lot(id)],
+});
+
+/** Starts the service on 127.0.0.1. */
+export async function startService(): Promise<HostileService> {
+  let ids: readonly number[] = [];
+  let totals = true;
+  let rules: readonly Rule[] = [];
+  let mutate: (page: number) => Mutation | undefined = () => undefined;
+  let counts = new Map<Rule, number>();
+  let asked: number[] = [];
+  const server = createServer((request, response) => {
+    const url = new URL(request.url ?? '', 'http://127.0.0.1');
+    const path = url.pathname.replace(/^\/api/, '');
+    const page = Number(url.searchParams.get('page') ?? 1);
+    const size = Number(url.searchParams.get('per_page') ?? 20);
+    if (path === '/cars') asked.push(page);
+    const rule = rules.find((candidate) => {
+      if (candidate.path !== path || candidate.probe !== (size === 1)) return false;
+      if (candidate.page !== undefined && ![candidate.page].flat().includes(page)) return false;
+      const count = (counts.get(candidate) ?? 0) + 1;
+      counts.set(candidate, count);
+      return (
+        count > candidate.after && count <= candidate.after + (candidate.times ?? Number.POSITIVE_INFINITY)
+      );
+    });
+    if (path !== '/cars' && rule === undefined) {
+      response.writeHead(404, { 'content-type': 'application/json' }).end('{"message":"not here"}');
+      return;
+    }
+    const mutation = rule === undefined && size > 1 ? mutate(page) : undefined;
+    if (mutation !== undefined) {
+      void sendMutated(response, mutation(pageOf(ids, { page, size, totals }, undefined)));
+      return;
+    }
+    void send(response, rule, () => pageOf(ids, { page, size, totals }, rule));
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const address = server.address();
+  const port = typeof address === 'object' ? address?.port : undefined;
+  return {
+    url: `http://127.0.0.1:${port}/api`,
+    get asked() {
+      return asked;
+    },
+    become: (...given) => {
+      [ids, totals, rules, mutate = () => undefined] = given;
+      counts = new Map();
+      asked = [];
+    },
+    close: async () => {
+      server.close();
+      server.closeAllConnections();
+      await once(server, 'close');
+    },
+  };
+}
+
+interface Asked {
+  readonly page: number;
+  readonly size: number;
+  readonly totals: boolean;
+}
+
+let unlike = 0;
+
+/** A page as the real service gives it, but for what the rule does to it. */
+function pageOf(ids: readonly number[], { page, size, totals }: Asked, rule: Rule | undefined): string {
+  const last = Math.max(1, Math.ceil(ids.length / size));
+  const cut = (number: number): number[] => ids.slice((number - 1) * size, number * size);
+  const own = cut(page).slice(0, rule?.shown);
+  const shown = rule?.ids ?? (rule?.of === undefined ? own : cut(rule.of));
+  const from = own.length === 0 ? null : (page - 1) * size + 1;
+  const meta = {
+    current_page: page,
+    from,
+    to: from === null ? null : from + own.length - 1,
+    per_page: size,
+    ...(totals ? { total: ids.length, last_page: last } : {}),
+    ...rule?.meta,
+  };
+  const next = page < last ? `http://service.example/api/cars?page=${page + 1}` : null;
+  const records = shown.slice(0, rule?.keep).map(vehicle);
+  const data = rule?.unlike === true ? records.map((record) => ({ ...record, seen: unlike++ })) : records;
+  const links = { next: rule?.next === undefined ? next : rule.next };
+  return JSON.stringify({ data, links, meta: without(meta) });
+}
+
+const without = (meta: object): object =>
+  Object.fromEntries(Object.entries(meta).filter(([, value]) => value !== '-'));
+
+async function send(response: ServerResponse, rule: Rule | undefined, page: () => string): Promise<void> {
+  const text = rule?.body === undefined ? page() : rule.body.repeat(rule.pad ?? 1);
+  response.writeHead(rule?.status ?? 200, { 'content-type': 'application/json', ...rule?.headers });
+  const isThere = (): boolean => !response.destroyed && response.writable;
+  if (rule?.drip === true) {
+    for (let i = 0; isThere(); i++) {
+      response.write(text[i] ?? ' ');
+      await sleep(200);
+    }
+    return;
+  }
+  if (rule?.fill !== undefined) {
+    const chunk = rule.fill.repeat(Math.ceil(65_536 / rule.fill.length));
+    response.write('{"data":[');
+    while (isThere())
+      if (!response.write(chunk)) await Promise.race([once(response, 'drain'), once(response, 'close')]);
+    return;
+  }
+  response.end(text);
+}
+
+async function sendMutated(response: ServerResponse, sent: ReturnType<Mutation>): Promise<void> {
+  const { body, status = 200, headers = {}, delay = 0, ending = 'whole' } = sent;
+  await sleep(delay);
+  const length = ending === 'whole' ? {} : { 'content-length': String(body.length + 1000) };
+  response.writeHead(status, { 'content-type': 'application/json', ...length, ...headers });
+  if (ending === 'whole') response.end(body);
+  else response.write(body, () => ending === 'reset' && response.destroy());
+}
