@@ -44,6 +44,7 @@ export async function extractLookups(
   const pass = await findOrOpen(job, 'cars', 'lookup', { pipeline: job.pipeline });
   const loader = createLoader({
     session: job.session,
+    signal: job.signal,
     warn: job.reporter.warn,
     schemas: job.schemas,
     stream,

@@ -90,6 +90,7 @@ export async function extractStream(
   const changes = name === 'cars' ? watchChanges(job, job.base, pass.manifest.pass_id) : undefined;
   const loader = createLoader({
     session: job.session,
+    signal: job.signal,
     warn: job.reporter.warn,
     schemas: job.schemas,
     stream,

@@ -197,6 +197,7 @@ async function loadPass(job: Job, pass: Pass, stage: string): Promise<LoadedPass
   const name = pass.manifest.stream;
   const loader = createLoader({
     session: job.session,
+    signal: job.signal,
     warn: job.reporter.warn,
     schemas: job.schemas,
     stream: streams[name],

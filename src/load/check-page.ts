@@ -1,13 +1,11 @@
-import { isUtf8 } from 'node:buffer';
 import { createReadStream } from 'node:fs';
 import { open } from 'node:fs/promises';
 import { pipeline } from 'node:stream';
+import { setImmediate } from 'node:timers/promises';
 import { createGunzip } from 'node:zlib';
 import { MOST_RECORD_BYTES, type OversizedRecord } from '../land/oversized.js';
-import { PageScanner } from '../land/scan-page.js';
-import type { ContractNode } from '../service/contract/node.js';
-import type { Stream } from '../service/streams.js';
-import { type BadValue, type Fault, mendRecord, type RecordRules } from './mend-record.js';
+import { type BadValue, type Fault, LARGE, mendRecord, type RecordRules } from './mend-record.js';
+import { regular } from './regular.js';
 
 /** A value that breaks the contract, or a record that cannot be loaded, with its place and its raw text. */
 export interface Reject {
@@ -40,7 +38,6 @@ export interface CheckedPage {
   readonly rejected: number;
   /** Values that the kept records lack. */
   readonly rejectedValues: number;
-  readonly rejects: readonly Reject[];
 }
 
 /** Where a page is and what it belongs to. */
@@ -58,41 +55,61 @@ export interface PagePlace {
   readonly irregular: boolean;
 }
 
+/** Rejects that are held at once; a page may have as many as it has bytes. */
+const MOST_HELD = 1000;
+
 /**
  * Looks at each record of a page that does not fit the contract as a whole. Writes those that can be loaded to `target`
- * (newline-delimited JSON), with null for values that break the contract, and returns what was left out.
+ * (newline-delimited JSON), with null for values that break the contract, and gives what was left out to `take`, some at
+ * a time. Other work gets its turn in between; it ends where `take` throws.
  */
-export async function checkPage(place: PagePlace, rules: RecordRules, target: string): Promise<CheckedPage> {
-  const rejects: Reject[] = [];
+export async function checkPage(
+  place: PagePlace,
+  rules: RecordRules,
+  target: string,
+  take: (rejects: readonly Reject[]) => void,
+): Promise<CheckedPage> {
+  const { passId: pass_id, list, page, seq } = place;
+  let held: Reject[] = [];
   let position = 0;
   let kept = 0;
-  const reject = (what: Fault | BadValue, raw: string): void => {
-    const { passId: pass_id, list, page, seq } = place;
-    rejects.push({ stream: rules.stream.name, pass_id, list, page, seq, position, raw, ...what });
+  let values = 0;
+  const reject = async (what: Fault | BadValue, raw: string): Promise<void> => {
+    held.push({ stream: rules.stream.name, pass_id, list, page, seq, position, raw, ...what });
+    if (held.length >= MOST_HELD) await turn();
+  };
+  const turn = async (): Promise<void> => {
+    take(held);
+    held = [];
+    await setImmediate();
   };
   const out = await open(target, 'w');
   try {
     for await (const line of linesOf(place.file)) {
       const oversized = place.oversized?.find((record) => record.position === position);
-      if (oversized !== undefined) {
-        reject(tooLarge(oversized), JSON.parse(line.toString('utf8')));
-        position++;
-        continue;
-      }
-      const isReadable = place.irregular && isUtf8(line);
-      const mended = mendRecord(isReadable ? regular(line, rules.stream, rules.contract) : line, rules);
-      if ('record' in mended) {
-        await out.write(Buffer.concat([mended.record, NEWLINE]));
-        for (const value of mended.values) reject(value, value.raw);
+      const checked =
+        oversized === undefined
+          ? mendRecord(place.irregular ? regular(line, rules.contract) : line, rules)
+          : tooLarge(oversized);
+      if ('record' in checked) {
+        await out.write(Buffer.concat([checked.record, NEWLINE]));
+        for (const value of checked.values) {
+          await reject(value, value.raw);
+          values++;
+        }
         kept++;
-      } else reject(mended, line.toString('utf8'));
+      } else {
+        const text = line.toString('utf8');
+        await reject(checked, oversized === undefined ? text : JSON.parse(text));
+      }
       position++;
+      if (line.length > LARGE) await turn();
     }
+    take(held);
   } finally {
     await out.close();
   }
-  const rejected = position - kept;
-  return { kept, rejected, rejectedValues: rejects.length - rejected, rejects };
+  return { kept, rejected: position - kept, rejectedValues: values };
 }
 
 function tooLarge({ id, bytes }: OversizedRecord): Fault {
@@ -120,20 +137,3 @@ async function* linesOf(file: string): AsyncGenerator<Buffer> {
   }
   if (rest.length > 0) yield rest;
 }
-
-/**
- * A record as DuckDB takes it. Of a member that stands twice the last value counts, as in JSON.parse; half of a
- * surrogate pair, which no UTF-8 text can hold, becomes U+FFFD. Landing keeps the record as it came.
- */
-function regular(line: Buffer, stream: Stream, contract: ContractNode): Buffer {
-  // What was landed is within the limit of its time.
-  const scanner = new PageScanner(contract, stream.idField, { mostRecordBytes: line.length });
-  scanner.push(Buffer.concat([Buffer.from('['), line, Buffer.from(']')]));
-  scanner.flush();
-  if (!scanner.finish().irregular) return line;
-  const written = JSON.stringify(JSON.parse(line.toString('utf8')));
-  return Buffer.from(written.replaceAll(ESCAPE, (found) => (HALF_PAIR.test(found) ? '\\ufffd' : found)));
-}
-
-const ESCAPE = /\\(?:u[0-9a-f]{4}|.)/g;
-const HALF_PAIR = /^\\ud[89a-f]/;

@@ -67,7 +67,10 @@ export interface ColumnPlaces {
   readonly entities: ReadonlySet<string>;
   /** Whether a place, or one inside it, tells which row it is: without it no row can be told from another. */
   holdsKey(path: string): boolean;
-  /** The columns that a place fills: those of its own entity first, then those that are handed down. */
+  /**
+   * The columns that a place fills: those of its own entity first, then those that are handed down. One that the contract
+   * does not know fills the column extra.
+   */
   filledBy(path: string): readonly FilledColumns[];
   /** Where the columns of a table's key stand, for rows that are cut from an entity; undefined for positions. */
   keyOf(table: LakeTable, entity: string): readonly (readonly [column: string, path: string | undefined])[];
@@ -99,21 +102,45 @@ export function columnPlaces(contract: ContractNode, schemas: readonly TableSche
     return filled;
   });
   const keys = all.filter(({ table, column }) => table.key.includes(column)).map(({ source }) => source);
+  /** A member that the contract does not know is kept in the column extra of its row. */
+  const extraOf = (path: string): Filled[] => {
+    const around = entities.filter((entity) => entity === '' || isIn(path, entity));
+    const nearest = around.reduce((a, b) => (b.length > a.length ? b : a));
+    const rows = cut.filter(({ entity, names }) => entity === nearest && names.includes('extra'));
+    return rows.map(({ table, entity }) => ({ table, entity, column: 'extra', source: path }));
+  };
+  const filledBy = (path: string): readonly FilledColumns[] => {
+    const inside = all.filter(({ source }) => isIn(source, path));
+    const around = inside.length > 0 ? inside : all.filter(({ source }) => isIn(path, source));
+    const found = around.length > 0 ? around : extraOf(path);
+    const groups = new Map<string, FilledColumns>();
+    for (const { table, entity, column } of found) {
+      const name = `${table.name} ${entity}`;
+      groups.set(name, { table, entity, columns: [...(groups.get(name)?.columns ?? []), column] });
+    }
+    return [...groups.values()].sort((a, b) => a.entity.length - b.entity.length);
+  };
+  const keyOf = ({ table, entity }: Pick<FilledColumns, 'table' | 'entity'>) =>
+    table.key.map((column) => [column, placesOfColumn(table, column, contract, entity)[0]] as const);
+  // One record may have as many bad values as it has bytes, all at a few places.
+  const keysOf = new Map(cut.map((rows) => [`${rows.table.name} ${rows.entity}`, keyOf(rows)]));
   return {
     entities: new Set(entities),
-    holdsKey: (path) => keys.some((key) => isIn(key, path)),
-    filledBy(path) {
-      const inside = all.filter(({ source }) => isIn(source, path));
-      const found = inside.length > 0 ? inside : all.filter(({ source }) => isIn(path, source));
-      const groups = new Map<string, FilledColumns>();
-      for (const { table, entity, column } of found) {
-        const name = `${table.name} ${entity}`;
-        groups.set(name, { table, entity, columns: [...(groups.get(name)?.columns ?? []), column] });
-      }
-      return [...groups.values()].sort((a, b) => a.entity.length - b.entity.length);
-    },
-    keyOf: (table, entity) =>
-      table.key.map((column) => [column, placesOfColumn(table, column, contract, entity)[0]]),
+    holdsKey: once((path) => keys.some((key) => isIn(key, path))),
+    filledBy: once(filledBy),
+    keyOf: (table, entity) => keysOf.get(`${table.name} ${entity}`) ?? [],
+  };
+}
+
+/** A function of a place of the contract that is computed once for each. */
+function once<T>(compute: (path: string) => T): (path: string) => T {
+  const known = new Map<string, T>();
+  return (path) => {
+    const found = known.get(path);
+    if (found !== undefined) return found;
+    const computed = compute(path);
+    known.set(path, computed);
+    return computed;
   };
 }
 

@@ -21,6 +21,7 @@ import { literal, type Session } from '../lake/session.js';
 import type { Changes } from '../land/changes.js';
 import { kindNames } from '../land/kinds.js';
 import type { LandedPage } from '../land/page.js';
+import { MOST_DRIFT } from '../land/shape.js';
 import type { ContractNode } from '../service/contract/node.js';
 import type { Stream } from '../service/streams.js';
 import { type Batch, type BatchFile, loadBatch } from './batch.js';
@@ -93,6 +94,8 @@ export function createLoader(options: {
   readonly stage: string;
   /** What of each page has to be loaded; whole pages without it. */
   readonly changes?: Changes | undefined;
+  /** Ends the look at a page record by record. */
+  readonly signal?: AbortSignal | undefined;
   /** Is told what the reader should know; loading goes on. */
   readonly warn: (message: string) => void;
 }): Loader {
@@ -119,6 +122,7 @@ export function createLoader(options: {
   let places: ReturnType<typeof columnPlaces> | undefined;
   let failure: unknown;
   let isStopped = false;
+  let isDriftFull = false;
   mkdirSync(options.stage, { recursive: true });
 
   const bytesOf = (page: LandedPage): number => (changes?.freshOf(page) ?? page).bytes;
@@ -126,7 +130,14 @@ export function createLoader(options: {
   const learn = (page: LandedPage): void => {
     for (const { path, kinds, firstRecord } of page.drift) {
       const known = drift.get(path);
-      const learned = [...drift.values()].filter((entry) => entry.kept).map((entry) => entry.path);
+      if (known === undefined && drift.size >= MOST_DRIFT) {
+        if (!isDriftFull)
+          options.warn(
+            `${stream.path} brings more than ${MOST_DRIFT} members that lotlake does not know; the others are kept in landing alone`,
+          );
+        isDriftFull = true;
+        continue;
+      }
       drift.set(path, {
         stream: stream.name,
         path,
@@ -134,10 +145,13 @@ export function createLoader(options: {
         pass_id: options.passId,
         page: known?.page ?? page.page,
         position: known?.position ?? firstRecord,
-        kept: known?.kept ?? isLoadable(path, contract, learned),
+        kept: known?.kept ?? isLoadable(path, contract, learnedPaths()),
       });
     }
   };
+
+  const learnedPaths = (): string[] =>
+    [...drift.values()].filter((entry) => entry.kept).map((entry) => entry.path);
 
   const toFile = async (page: LandedPage): Promise<LoadFile> => {
     const fresh = changes?.freshOf(page);
@@ -159,21 +173,20 @@ export function createLoader(options: {
       contract,
       [...options.schemas.values()].filter(({ table }) => table.stream === stream.name),
     );
-    const checked = await checkPage(place, { stream, contract, places }, clean);
+    const rejectsFile = join(options.stage, REJECTS_FILE);
+    const checked = await checkPage(place, { stream, contract, places }, clean, (rejects) => {
+      options.signal?.throwIfAborted();
+      appendFileSync(rejectsFile, rejects.map((reject) => `${JSON.stringify(reject)}\n`).join(''));
+    });
     rejected += checked.rejected;
     rejectedValues += checked.rejectedValues;
-    const lines = checked.rejects.map((reject) => `${JSON.stringify(reject)}\n`).join('');
-    appendFileSync(join(options.stage, REJECTS_FILE), lines);
     return { path: clean, seq, list, kept: checked.kept, isMended: checked.rejectedValues > 0 };
   };
 
   const run = async (pages: readonly LandedPage[], name: string): Promise<void> => {
     if (failure !== undefined || isStopped) return;
     // Sorted, so that `extra` does not depend on the order in which members were met.
-    const learned = [...drift.values()]
-      .filter((entry) => entry.kept)
-      .map((entry) => entry.path)
-      .sort();
+    const learned = learnedPaths().sort();
     try {
       const ready = pages.map((page) =>
         toFile(page).catch((error: unknown) => {

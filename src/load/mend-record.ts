@@ -1,10 +1,11 @@
 import { isUtf8 } from 'node:buffer';
 import { z } from 'zod';
 import { kindNames } from '../land/kinds.js';
-import { locate, type RecordPath } from '../land/locate.js';
+import { locate, type RecordPath, type Span } from '../land/locate.js';
 import type { ContractNode } from '../service/contract/node.js';
 import type { Stream } from '../service/streams.js';
 import type { ColumnPlaces, FilledColumns } from './column-places.js';
+import { HALF_PAIR, halfPairs, hasHalfPair } from './half-pairs.js';
 import { isRowPlace, nodeAt, REJECTED_MEMBER } from './types.js';
 
 /** Why a record cannot be loaded. */
@@ -26,10 +27,10 @@ export interface BadValue extends Fault {
   readonly raw: string;
 }
 
-/** A record that can be loaded, and what is missing in it. */
+/** A record that can be loaded, and what is missing in it, to be gone through once. */
 export interface MendedRecord {
   readonly record: Buffer;
-  readonly values: readonly BadValue[];
+  readonly values: Iterable<BadValue>;
 }
 
 /** What checking a record needs to know of its stream. */
@@ -50,30 +51,79 @@ export function mendRecord(line: Buffer, rules: RecordRules): MendedRecord | Fau
     const record_id = idOf(JSON.parse(line.toString('latin1')), stream.idField);
     return { record_id, path: '', expected: 'JSON in UTF-8', found: 'bytes that are no UTF-8' };
   }
-  const record: unknown = JSON.parse(line.toString('utf8'));
-  const bad: { readonly path: RecordPath; readonly found: string }[] = [];
+  const text = line.toString('utf8');
+  const record: unknown = JSON.parse(text);
+  const faultAt = (path: RecordPath): Fault => {
+    const value = valueAt(record, path);
+    const [span] = locate(line, [path], contract);
+    return {
+      record_id: idOf(record, stream.idField),
+      path: pathText(path),
+      expected: expectation(path, value, contract),
+      found: describe(value, line, span),
+    };
+  };
+  // A list of a million elements that are no rows would keep zod busy for seconds.
+  const [noRow] = line.length > LARGE ? noRows(record, contract) : [];
+  if (noRow !== undefined) return faultAt(noRow);
+  const bad: BadPlace[] = [];
+  const halves = HALF_PAIR.test(text) ? [...halfPairs(record, contract)] : [];
   for (;;) {
-    const parsed = z.safeParse(stream.schema, record);
-    if (parsed.success) break;
-    const paths = parsed.error.issues.flatMap(pathsOf);
+    const issues = issuesOf(stream, record);
+    const paths = [...(bad.length === 0 ? halves : []), ...(issues ?? []).flatMap(pathsOf)];
+    if (issues !== undefined && paths.length === 0) break;
     const unmendable = paths.find((path) => !isMendable(path, rules) || valueAt(record, path) === null);
-    if (unmendable !== undefined) {
-      const node = nodeAt(contract, placeOf(unmendable));
+    if (unmendable !== undefined) return faultAt(unmendable);
+    if (issues === undefined || paths.length + bad.length > MOST_BAD_VALUES)
       return {
         record_id: idOf(record, stream.idField),
-        path: pathText(unmendable),
-        expected: node === undefined ? '' : expectation(node),
-        found: describe(valueAt(record, unmendable)),
+        path: '',
+        expected: `a record with at most ${MOST_BAD_VALUES} values that break the contract`,
+        found: 'more',
       };
-    }
     for (const path of paths) {
       const value = valueAt(record, path);
       if (value === null) continue;
-      bad.push({ path, found: describe(value) });
+      bad.push({ path, place: placeOf(path), value });
       setNull(record, path);
     }
   }
   return bad.length === 0 ? { record: line, values: [] } : withoutValues(line, record, bad, rules);
+}
+
+/** Bytes of a record that takes a while to look at. */
+export const LARGE = 1 << 16;
+
+/** Paths of the elements that are no object where rows are cut from them. */
+function* noRows(value: unknown, node: ContractNode, path: RecordPath = []): Generator<RecordPath> {
+  if (typeof value !== 'object' || value === null) {
+    if (node.path.endsWith('[]') && isRowPlace(node)) yield path;
+  } else if (Array.isArray(value) && node.element !== undefined) {
+    for (const [i, element] of value.entries()) yield* noRows(element, node.element, [...path, i]);
+  } else if (!Array.isArray(value)) {
+    for (const member of node.members.values())
+      yield* noRows(Reflect.get(value, member.name), member, [...path, member.name]);
+  }
+}
+
+/** A record with more values that break the contract is rejected whole; the largest known record has fewer in all. */
+export const MOST_BAD_VALUES = 10_000;
+
+/** What zod says of a record; undefined where it is more than zod can hold: it hands issues on as arguments of a call. */
+function issuesOf(stream: Stream, record: unknown): readonly z.core.$ZodIssue[] | undefined {
+  try {
+    return z.safeParse(stream.schema, record).error?.issues ?? [];
+  } catch (error) {
+    if (error instanceof RangeError) return undefined;
+    throw error;
+  }
+}
+
+/** A value that breaks the contract, and the place of the contract that it stands at. */
+interface BadPlace {
+  readonly path: RecordPath;
+  readonly place: string;
+  readonly value: unknown;
 }
 
 /** Paths of what an issue is about: of a value with several forms, what is wrong inside the form that it has. */
@@ -90,21 +140,20 @@ function pathsOf(issue: z.core.$ZodIssue): RecordPath[] {
 function isMendable(path: RecordPath, { contract, places }: RecordRules): boolean {
   const place = placeOf(path);
   const node = nodeAt(contract, place);
-  return node !== undefined && !node.required && !isRowPlace(node) && !places.holdsKey(place);
+  return node === undefined || (!node.required && !isRowPlace(node) && !places.holdsKey(place));
 }
 
 function withoutValues(
   line: Buffer,
   record: unknown,
-  bad: readonly { readonly path: RecordPath; readonly found: string }[],
+  bad: readonly BadPlace[],
   { stream, contract, places }: RecordRules,
 ): MendedRecord {
   const marks = new Map<string, { readonly path: RecordPath; readonly columns: Set<string> }>();
-  const filled = bad.map(({ path }) => places.filledBy(placeOf(path)));
-  for (const [i, { path }] of bad.entries()) {
+  for (const { path, place } of bad) {
     const own = entityOf(path, places);
-    for (const { entity, columns } of filled[i] ?? []) {
-      const start = placeOf(own);
+    const start = placeOf(own);
+    for (const { entity, columns } of places.filledBy(place)) {
       const steps = entity === start ? [] : stepsOf(entity.slice(start.length));
       for (const at of objectsAt(valueAt(record, own), steps, own)) {
         const mark = marks.get(pathText(at)) ?? { path: at, columns: new Set() };
@@ -119,7 +168,7 @@ function withoutValues(
     [...bad, ...marked].map(({ path }) => path),
     contract,
   );
-  const edits = spans.flatMap((span, i): { start: number; end: number; text: string }[] => {
+  const edits = spans.flatMap((span, i): Edit[] => {
     if (span === undefined) return [];
     const [start, end] = span;
     const columns = marked[i - bad.length]?.columns;
@@ -129,23 +178,27 @@ function withoutValues(
     return [{ start: start + 1, end: start + 1, text }];
   });
   const record_id = idOf(record, stream.idField);
-  const values = bad.map(({ path, found }, i): BadValue => {
-    const node = nodeAt(contract, placeOf(path));
-    const [row] = filled[i] ?? [];
-    const [start, end] = spans[i] ?? [0, 0];
-    return {
-      record_id,
-      path: pathText(path),
-      expected: node === undefined ? '' : expectation(node),
-      found,
-      raw: line.toString('utf8', start, end),
-      table_name: row?.table.name ?? '',
-      row_key: row === undefined ? '{}' : rowKey(record, path, row, places),
-      // What is derived from a value stands behind the column of the value itself.
-      column_name: (node?.members.size === 0 ? row?.columns.slice(0, 1) : row?.columns)?.join(', ') ?? '',
-    };
-  });
-  return { record: edited(line, edits), values };
+  function* values(): Generator<BadValue> {
+    for (const [i, { path, place, value }] of bad.entries()) {
+      const [row] = places.filledBy(place);
+      const span = spans[i] ?? [0, 0];
+      yield {
+        record_id,
+        path: pathText(path),
+        expected: expectation(path, value, contract),
+        found: describe(value, line, span),
+        raw: line.toString('utf8', ...span),
+        table_name: row?.table.name ?? '',
+        row_key: row === undefined ? '{}' : rowKey(record, path, row, places),
+        // What is derived from a value stands behind the column of the value itself.
+        column_name:
+          (nodeAt(contract, place)?.members.size === 0 ? row?.columns.slice(0, 1) : row?.columns)?.join(
+            ', ',
+          ) ?? '',
+      };
+    }
+  }
+  return { record: edited(line, edits), values: values() };
 }
 
 /** The longest beginning of a path that is a row of some table. */
@@ -155,10 +208,14 @@ function entityOf(path: RecordPath, { entities }: ColumnPlaces): RecordPath {
   return path.slice(0, length);
 }
 
-function edited(
-  line: Buffer,
-  edits: readonly { readonly start: number; readonly end: number; readonly text: string }[],
-): Buffer {
+/** A text in the place of some bytes of a record. */
+interface Edit {
+  readonly start: number;
+  readonly end: number;
+  readonly text: string;
+}
+
+function edited(line: Buffer, edits: readonly Edit[]): Buffer {
   const parts: Buffer[] = [];
   let from = 0;
   for (const { start, end, text } of [...edits].sort((a, b) => a.start - b.start)) {
@@ -177,10 +234,20 @@ function rowKey(
 ): string {
   const own = entityOf(path, places);
   const entries = places.keyOf(table, entity).map(([column, source]): [string, unknown] => {
-    if (source !== undefined) return [column, valueAt(record, along(own, source)) ?? null];
+    if (source !== undefined) return [column, plainKey(valueAt(record, along(own, source)))];
     return [column, partOfKey(column, own)];
   });
   return JSON.stringify(Object.fromEntries(entries));
+}
+
+/** A part of a key as JSON; null where it is an object that is nested deeper than JSON.stringify can follow. */
+function plainKey(value: unknown): unknown {
+  try {
+    JSON.stringify(value);
+    return value ?? null;
+  } catch {
+    return null;
+  }
 }
 
 /** A column of a key that no member of the record fills. */
@@ -239,17 +306,31 @@ function pathText(path: RecordPath): string {
 /** The place of the contract that a path leads to: without positions. */
 const placeOf = (path: RecordPath): string => pathText(path).replaceAll(/\[\d+\]/g, '[]');
 
-function expectation(node: ContractNode): string {
-  const kinds = kindNames(node.accepts).join(', ');
-  return node.required ? `${kinds} (required)` : kinds;
+function expectation(path: RecordPath, value: unknown, contract: ContractNode): string {
+  const node = nodeAt(contract, placeOf(path));
+  const kinds = node === undefined ? 'a value' : kindNames(node.accepts).join(', ');
+  const form = hasHalfPair(value) ? `${kinds} without half of a surrogate pair` : kinds;
+  return node?.required === true ? `${form} (required)` : form;
 }
 
-function describe(value: unknown): string {
+const MOST_FOUND = 200;
+
+/** What a value is, in a few words: its kind, and its JSON text or the beginning of it. */
+function describe(value: unknown, line: Buffer, span: Span | undefined): string {
   if (value === undefined) return 'nothing';
   if (value === null) return 'null';
-  const text = JSON.stringify(value);
   const kind = Array.isArray(value) ? 'array' : typeof value === 'string' ? 'text' : typeof value;
-  return `${kind} ${text.length > 200 ? `${text.slice(0, 200)}…` : text}`;
+  return `${kind} ${typeof value === 'object' ? beginning(line, span) : clipped(JSON.stringify(value))}`;
+}
+
+/** The beginning of a JSON text. The whole of it may be nested deeper than JSON.stringify can follow. */
+function beginning(line: Buffer, [start, end]: Span = [0, line.length]): string {
+  return clipped(line.toString('utf8', start, Math.min(end, start + 4 * MOST_FOUND + 4)));
+}
+
+/** A text cut to a length, but not within a surrogate pair. */
+function clipped(text: string): string {
+  return text.length > MOST_FOUND ? `${text.slice(0, MOST_FOUND).replace(/[\ud800-\udbff]$/, '')}…` : text;
 }
 
 function idOf(record: unknown, field: string): string | null {

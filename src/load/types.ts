@@ -47,13 +47,15 @@ export function isLoadable(path: string, contract: ContractNode, others: Learned
   // What stands where a list or a plain value belongs is part of a misfit.
   if (node?.members.size === 0) return false;
   // Names that would mean something in a path or an identifier are kept in landing alone.
-  if (node === undefined || !/^[^_.[\]*"\u0000-\u001f][^.[\]*"\u0000-\u001f]*$/.test(name)) return false;
+  if (node === undefined || !LOADABLE_NAME.test(name)) return false;
   const taken = [
     ...node.members.keys(),
     ...others.filter((other) => split(other).parent === parent).map((o) => split(o).name),
   ];
   return !taken.some((known) => known.toLowerCase() === name.toLowerCase() && known !== name);
 }
+
+const LOADABLE_NAME = /^[^_.[\]*"\p{Cc}\p{Surrogate}][^.[\]*"\p{Cc}\p{Surrogate}]*$/u;
 
 /** The node of a contract at a path. */
 export function nodeAt(contract: ContractNode, path: string): ContractNode | undefined {

@@ -25,8 +25,13 @@ async function check(lines: readonly (string | Buffer)[], name: StreamName = 'ca
   const place = { file, passId: 'pass-1', list: '', irregular: true, page: 12, seq: 3 };
   const contract = contractOf(stream.schema);
   const places = columnPlaces(contract, await schemasOf(name));
-  const result = await checkPage(place, { stream, contract, places }, `${file}.clean`);
-  return { ...result, clean: readFileSync(`${file}.clean`) };
+  const rejects: Reject[] = [];
+  const sizes: number[] = [];
+  const result = await checkPage(place, { stream, contract, places }, `${file}.clean`, (some) => {
+    rejects.push(...some);
+    sizes.push(some.length);
+  });
+  return { ...result, rejects, sizes, clean: readFileSync(`${file}.clean`) };
 }
 
 /** The only reject of a page that consists of one record. */
@@ -210,7 +215,7 @@ describe('a value that breaks the contract', () => {
     [
       '{"id":1,"lots":[{"id":1},{"id":2,"prices":[{"id":3},{"id":4,"bid":[1, 2]}]}]}',
       'lots[1].prices[1].bid',
-      'array [1,2]',
+      'array [1, 2]',
       'prices',
       { price_id: 4 },
       'bid',
@@ -335,11 +340,83 @@ describe('a record that only looks odd', () => {
 describe('a record that is JSON and that the database does not take', () => {
   it.each([
     ['a member that stands twice', '{"id":1,"vin":"a","vin":"b"}', '{"id":1,"vin":"b"}'],
-    ['half of a surrogate pair', '{"id":1,"title":"\\ud83d, cut"}', '{"id":1,"title":"\\ufffd, cut"}'],
-    ['the other half', '{"id":1,"title":"\\ude97, cut"}', '{"id":1,"title":"\\ufffd, cut"}'],
+    ['three times', '{"vin":"a","vin":"b","id":1,"vin":"c"}', '{"id":1,"vin":"c"}'],
+    ['in another that does', '{"id":1,"lots":[{"a":1,"a":2}],"lots":[]}', '{"id":1,"lots":[]}'],
+    ['beside a long number', '{"id":1,"x":1,"x":12345678901234567890}', '{"id":1,"x":12345678901234567890}'],
+    ['by half of a pair in a name', '{"id":1,"a\\ud83d":7}', '{"id":1,"a\ufffd":7}'],
   ])('is kept in a form that it does: %s', async (_, line, expected) => {
     const { rejects, clean } = await check([line, '{"id":2,"title":"\\ud83d\\ude97"}']);
     expect(rejects).toEqual([]);
     expect(clean.toString()).toBe(`${expected}\n{"id":2,"title":"\\ud83d\\ude97"}\n`);
+  });
+
+  it.each([
+    ['a text', '{"id":1,"title":"\\ud83d, cut"}', 'title', '"\\ud83d, cut"', 'title'],
+    ['the other half', '{"id":1,"title":"\\uDE97, cut"}', 'title', '"\\uDE97, cut"', 'title'],
+    ['a member that is not known', '{"id":1,"new":{"\\ud83d":1}}', 'new', '{"\\ud83d":1}', 'extra'],
+    [
+      'an element',
+      '{"id":1,"lots":[{"id":2,"images":{"small":["\\udead"]}}]}',
+      'lots[0].images.small[0]',
+      '"\\udead"',
+      'small',
+    ],
+  ])('lacks the value with half of a surrogate pair: %s', async (_, line, path, raw, column_name) => {
+    const { kept, rejects, clean } = await check([line]);
+    expect(kept).toBe(1);
+    expect(rejects).toMatchObject([{ path, raw, column_name }]);
+    expect(rejects[0]?.expected).toContain('without half of a surrogate pair');
+    expect(clean.toString()).toContain('null');
+    expect(clean.toString()).not.toContain(raw);
+  });
+
+  it('is rejected whole where half of a surrogate pair stands in a key', async () => {
+    const raw = '{"id":1,"inspections":[{"report_id":"\\ud83d"}]}';
+    expect(await rejectOf(raw)).toMatchObject({ path: 'inspections[0].report_id', raw });
+  });
+});
+
+describe('a large record', () => {
+  const nested = `${'['.repeat(15_000)}${']'.repeat(15_000)}`;
+
+  it.each([
+    ['in the wrong place', `{"id":1,"year":${nested}}`],
+    ['beside a member that stands twice', `{"id":1,"year":1,"year":"x","new":${nested}}`],
+    ['in a key', `{"id":1,"inspections":[{"report_id":${nested},"created_at":"x"}]}`],
+    ['with half of a surrogate pair inside', `{"id":1,"details":${nested.replace('[]', '["\\ud83d"]')}}`],
+  ])('may be nested as deep as a page can be: %s', async (_, line) => {
+    const { kept, rejects } = await check([line]);
+    expect(kept).toBe(1);
+    expect(rejects).toHaveLength(1);
+  });
+
+  it('is told in words that are cut between characters', async () => {
+    const [even, odd] = await Promise.all(
+      ['', 'a'].map((more) => rejectOf(`{"id":1,"year":"${more}${'🚗'.repeat(300)}"}`)),
+    );
+    for (const reject of [even, odd]) expect(Buffer.from(reject?.found ?? '').toString()).toBe(reject?.found);
+  });
+
+  it.each([
+    ['just as many bad values as are told', 10_000, 1, 10_000],
+    ['one more', 10_001, 0, 1],
+    ['more than zod can hold', 400_000, 0, 1],
+  ])('is rejected whole where it is bad throughout: %s', async (_, values, kept, told) => {
+    const prices = Array.from({ length: values }, (_, i) => `{"id":${i},"bid":"x"}`);
+    const result = await check([`{"id":7,"lots":[{"id":1,"prices":[${prices.join(',')}]}]}`]);
+    expect(result).toMatchObject({ kept, rejected: 1 - kept });
+    expect(result.rejects).toHaveLength(told);
+    expect(result.rejects[0]).toMatchObject({ record_id: '7' });
+  });
+
+  it('gives its rejects away some at a time, and other work its turn', async () => {
+    const lots = Array.from({ length: 5000 }, (_, i) => `{"id":${i},"buy_now":"x"}`);
+    let turns = 0;
+    const timer = setInterval(() => turns++, 0);
+    const { rejects, sizes } = await check([`{"id":1,"lots":[${lots.join(',')}]}`]);
+    clearInterval(timer);
+    expect(rejects).toHaveLength(5000);
+    expect(Math.max(...sizes)).toBe(1000);
+    expect(turns).toBeGreaterThanOrEqual(5);
   });
 });

@@ -194,7 +194,7 @@ describe('a value that breaks the contract', () => {
     const stage = await stageOf(cars);
     await stage.night();
     expect(await stage.query('lots', `where lot_id = ${lot.id}`)).toMatchObject([
-      { bid: null, note: 'half \ufffd', extra: '{"colour_code":7}', rejected: ['bid'] },
+      { bid: null, note: null, extra: '{"colour_code":7}', rejected: ['bid', 'note'] },
     ]);
     expect(await stage.query('vehicles', `where vehicle_id = ${cars[2].id}`)).toMatchObject([
       { manufacturer_id: null, manufacturer_name: null, rejected: ['manufacturer_id', 'manufacturer_name'] },

@@ -1,0 +1,47 @@
+import { describe, expect, it, vi } from 'vitest';
+import { locate, type RecordPath } from '../../src/land/locate.js';
+import { ValueScanner } from '../../src/land/scan-values.js';
+import { contractOf } from '../../src/service/contract/node.js';
+import { vehicleSchema } from '../../src/service/contract/vehicle.js';
+
+const contract = contractOf(vehicleSchema);
+
+const textsAt = (record: string, ...paths: RecordPath[]): (string | undefined)[] =>
+  locate(Buffer.from(record), paths, contract).map((span) =>
+    span === undefined ? undefined : Buffer.from(record).toString('utf8', ...span),
+  );
+
+describe('values of a record', () => {
+  it.each([
+    [['a'], '1'],
+    [['b', 1, 'c'], '"]}"'],
+    [['b', 1], '{"c":"]}"}'],
+    [['b'], '[{},{"c":"]}"}]'],
+    [['b', 0, 'c'], undefined],
+    [['b', 2], undefined],
+    [['b', 'c'], undefined],
+    [['a', 'c'], undefined],
+    [['ü'], '[[]]'],
+    [['ü', 0, 0], undefined],
+    [['e'], '{}'],
+    [[], '{"a":1,"b":[{},{"c":"]}"}],"\\u00fc":[[]],"e":{}}'],
+  ] satisfies [RecordPath, string | undefined][])('are found at %j', (path, text) => {
+    const record = '{"a":1,"b":[{},{"c":"]}"}],"\\u00fc":[[]],"e":{}}';
+    expect(textsAt(record, path)).toEqual([text]);
+    expect(textsAt(record, ['a'], path, ['b', 1], ['e'])[1]).toBe(text);
+  });
+
+  it('are found with one walk over the record, however many they are', () => {
+    const steps = [vi.spyOn(ValueScanner.prototype, 'skip'), vi.spyOn(ValueScanner.prototype, 'text')];
+    const work = (values: number): number => {
+      for (const step of steps) step.mockClear();
+      const record = `{"lots":[${Array.from({ length: values }, (_, i) => `{"id":${i},"bid":"x"}`).join(',')}]}`;
+      const paths = Array.from({ length: values }, (_, i): RecordPath => ['lots', i, 'bid']);
+      expect(textsAt(record, ...paths)).toEqual(paths.map(() => '"x"'));
+      return steps.reduce((calls, step) => calls + step.mock.calls.length, 0);
+    };
+    const few = work(100);
+    expect(work(400)).toBeLessThanOrEqual(4 * few);
+    for (const step of steps) step.mockRestore();
+  });
+});
