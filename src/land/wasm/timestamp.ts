@@ -3,7 +3,8 @@ import { isDigit } from './tokens';
 
 /**
  * Length of the timestamp at `p` if it has one of the forms that nearly every one has: date and time to the second,
- * with nothing behind, with microseconds and Z, or with a zone in hours and minutes. Zero for everything else.
+ * with nothing behind, with microseconds and Z, or with a zone in hours and minutes. Zero for everything else, and in the
+ * first and the last century, where a zone may lead out of the years that can be kept.
  */
 export function plainTimestamp(p: i32): i32 {
   // The least byte at each place of `0000-00-00 00:00`, and how far above it a byte may be.
@@ -12,7 +13,7 @@ export function plainTimestamp(p: i32): i32 {
   if (!i8x16.all_true(i8x16.le_u(i8x16.sub(v128.load(p), lowest), range))) return 0;
   const joint = load<u8>(p + 10);
   if (joint !== 0x54 && joint !== 0x20) return 0;
-  if (two(p) === 0 || two(p + 11) > 23 || !isDay(two(p + 5), two(p + 8))) return 0;
+  if (two(p) === 0 || two(p) === 99 || two(p + 11) > 23 || !isDay(two(p + 5), two(p + 8))) return 0;
   // The same for `00:00:00.000000Z`, which begins with the hour again.
   const lowestBehind = i8x16(48, 48, 58, 48, 48, 58, 48, 48, 46, 48, 48, 48, 48, 48, 48, 90);
   const rangeBehind = i8x16(9, 9, 0, 9, 9, 0, 5, 9, 0, 9, 9, 9, 9, 9, 9, 0);

@@ -221,12 +221,13 @@ export const forms = <T extends z.ZodType>(
   });
 
 const TIMESTAMP =
-  /^(\d{4})-(\d{2})-(\d{2})(?:[T ](\d{2}):(\d{2})(?::(\d{2})(?:\.\d{1,9})?(?:Z|[+-](?:0\d|1[0-4])(?::?[0-5]\d)?)?)?)?$/;
+  /^(\d{4})-(\d{2})-(\d{2})(?:[T ](\d{2}):(\d{2})(?::(\d{2})(?:\.\d{1,9})?(?:Z|([+-])(0\d|1[0-4])(?::?([0-5]\d))?)?)?)?$/;
 const MONTH_DAYS = [31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31];
 
 /**
  * Whether a text is a timestamp that the service is known to write: a date, or date and time joined by `T` or a
- * space, with up to nine decimals and an optional zone (service.md, reports.md, field-notes.md).
+ * space, with up to nine decimals and an optional zone (service.md, reports.md, field-notes.md). Its instant lies in the
+ * years 1 to 9999 in UTC: readers and partitions know no other.
  */
 export function isTimestamp(value: string): boolean {
   const match = TIMESTAMP.exec(value);
@@ -236,7 +237,21 @@ export function isTimestamp(value: string): boolean {
   if (year < 1 || (hour ?? 0) > 23 || (minute ?? 0) > 59 || (second ?? 0) > 59) return false;
   const leap = (year % 4 === 0 && year % 100 !== 0) || year % 400 === 0;
   const days = month === 2 && leap ? 29 : (MONTH_DAYS[month - 1] ?? 0);
-  return day >= 1 && day <= days;
+  if (day < 1 || day > days) return false;
+  return (year > 1 && year < 9999) || isInRange(match);
+}
+
+/** Whether the instant of a timestamp of the first or the last year is within the years 1 to 9999 in UTC, too. */
+function isInRange(match: RegExpExecArray): boolean {
+  const [year = 0, month = 1, day = 1, hour = 0, minute = 0, second = 0] = match
+    .slice(1, 7)
+    .map((part) => Number(part ?? 0));
+  const [sign, hours = 0, minutes = 0] = match.slice(7, 10);
+  const offset = (Number(hours) * 60 + Number(minutes)) * (sign === '-' ? -60_000 : 60_000);
+  const instant = new Date(0);
+  instant.setUTCFullYear(year, month - 1, day);
+  instant.setUTCHours(hour, minute, second, -offset);
+  return instant.getUTCFullYear() >= 1 && instant.getUTCFullYear() <= 9999;
 }
 
 /** Whether a text is a year from 1 on, or a month of one, such as `2019` or `2019-05`. */
