@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import type { Config } from '../src/config/config.js';
 import { killPoint } from '../src/config/kill-point.js';
 import { LotlakeError, messageOf } from '../src/config/lotlake-error.js';
+import { redacted } from '../src/config/redact.js';
 import type { Client } from '../src/extract/client.js';
 import { openClient } from '../src/extract/open-client.js';
 import { assertLink, type BaseState, findBase } from '../src/lake/base.js';
@@ -124,7 +125,8 @@ async function runLocked<T>(
     const warnings: string[] = [];
     const reporter = {
       ...bound(options.reporter, signal),
-      warn: (message: string) => {
+      warn: (given: string) => {
+        const message = redacted(given);
         warnings.push(message);
         options.reporter.warn(message);
       },

@@ -1,3 +1,5 @@
+import { redacted } from './redact.js';
+
 /** Stages of the straight line, as they appear in folders, logs and errors. */
 export type Stage =
   | 'config'
@@ -28,7 +30,7 @@ export interface ErrorFacts {
   readonly cause?: unknown;
 }
 
-/** Base of every error that lotlake raises on purpose. */
+/** Base of every error that lotlake raises on purpose. Message and hint hold no key and have a limited length. */
 export class LotlakeError extends Error {
   override readonly name: string = 'LotlakeError';
   readonly code: string;
@@ -38,16 +40,24 @@ export class LotlakeError extends Error {
   readonly hint: string | undefined;
 
   constructor(message: string, facts: ErrorFacts) {
-    super(message, facts.cause === undefined ? {} : { cause: facts.cause });
+    super(told(message), facts.cause === undefined ? {} : { cause: facts.cause });
     this.code = facts.code;
     this.stage = facts.stage;
     this.outcome = facts.outcome ?? 'failed';
     this.retryable = facts.retryable ?? false;
-    this.hint = facts.hint;
+    this.hint = facts.hint === undefined ? undefined : told(facts.hint);
   }
 }
 
-/** The message of anything that was thrown. */
+/** Characters of a message; what a service says may have any length. */
+const MOST_MESSAGE = 4000;
+
+/** A message as it may be kept and shown: cut to a length, and without the key. */
+function told(message: string): string {
+  return redacted(message.length > MOST_MESSAGE ? `${message.slice(0, MOST_MESSAGE)}…` : message);
+}
+
+/** The message of anything that was thrown, as it may be kept and shown. */
 export function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
+  return told(error instanceof Error ? error.message : String(error));
 }

@@ -1,0 +1,70 @@
+/** What stands in place of the key, and of a part of it. */
+const HIDDEN = '…';
+
+/** Characters of the key that give it away; shorter parts are those of other words. */
+const LEAST_PART = 8;
+
+interface Secret {
+  /** Finds where parts of the key begin, in any form that texts hold it in. */
+  readonly parts: RegExp;
+  /** The whole key as a body may hold it. */
+  readonly whole: readonly Buffer[];
+}
+
+let secret: Secret | undefined;
+
+/** Makes `redacted` and `redactedBody` hide a key from now on; there is one in a process. One below 8 characters stays. */
+export function hideKey(key: string): void {
+  if (key.length < LEAST_PART) return;
+  const json = JSON.stringify(key).slice(1, -1);
+  const forms = new Set([key, json, json.replaceAll('/', '\\/'), encodeURIComponent(key)]);
+  const parts = new Set([...forms].flatMap(partsOf));
+  secret = {
+    parts: new RegExp(`(?=${[...parts].map((part) => part.replaceAll(/[^\w]/g, '\\$&')).join('|')})`, 'g'),
+    whole: [...forms].map((form) => Buffer.from(form)),
+  };
+}
+
+const partsOf = (form: string): string[] =>
+  Array.from({ length: form.length - LEAST_PART + 1 }, (_, i) => form.slice(i, i + LEAST_PART));
+
+/** A text without the key and its parts of 8 characters and more. */
+export function redacted(text: string): string {
+  if (secret === undefined) return text;
+  let kept = '';
+  let from = 0;
+  for (const { index } of text.matchAll(secret.parts)) {
+    if (index > from || index === 0) kept += text.slice(from, index) + HIDDEN;
+    from = index + LEAST_PART;
+  }
+  return kept + text.slice(from);
+}
+
+/**
+ * A body in which asterisks stand in place of the whole key, so that no page, ledger or message made from it holds it.
+ * The length stays; the chunks are written to.
+ */
+export async function* redactedBody(body: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+  let held: Buffer = Buffer.alloc(0);
+  for await (const chunk of body) {
+    const bytes =
+      held.length === 0
+        ? Buffer.from(chunk.buffer, chunk.byteOffset, chunk.length)
+        : Buffer.concat([held, chunk]);
+    const whole = secret?.whole ?? [];
+    for (const form of whole)
+      for (let at = bytes.indexOf(form); at >= 0; at = bytes.indexOf(form, at + form.length))
+        bytes.fill('*', at, at + form.length);
+    const open = Math.max(0, ...whole.map((form) => begunAtEnd(bytes, form)));
+    held = bytes.subarray(bytes.length - open);
+    if (open < bytes.length) yield bytes.subarray(0, bytes.length - open);
+  }
+  if (held.length > 0) yield held;
+}
+
+/** How many bytes at the end may be the beginning of a text. */
+function begunAtEnd(bytes: Buffer, text: Buffer): number {
+  for (let length = Math.min(text.length - 1, bytes.length); length > 0; length--)
+    if (bytes.subarray(bytes.length - length).equals(text.subarray(0, length))) return length;
+  return 0;
+}
