@@ -1,7 +1,9 @@
 /** What commands do to the world around them; tests replace it. */
 export interface Effects {
-  /** Results. */
-  readonly out: (text: string | Uint8Array) => void;
+  /** Results, for people or as JSON. */
+  readonly out: (text: string) => void;
+  /** Results whose every byte counts, such as CSV. */
+  readonly data: (data: string | Uint8Array) => void;
   /** Everything else. */
   readonly err: (text: string) => void;
   readonly now: () => Date;

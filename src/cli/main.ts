@@ -10,11 +10,11 @@ import { DEFAULT_MAX_BYTES, exportFormats, exportProfiles } from '../share/expor
 import { formats } from '../share/formats.js';
 import type { Effects } from './effects.js';
 import { exitCodes } from './exit-code.js';
+import { streams } from './write.js';
 
 const stop = new AbortController();
 const effects: Effects = {
-  out: (text) => process.stdout.write(text),
-  err: (text) => process.stderr.write(text),
+  ...streams,
   now: () => new Date(),
   env: process.env,
   cwd: process.cwd(),
@@ -324,7 +324,7 @@ const cli = yargs(hideBin(process.argv))
   .wrap(Math.min(110, process.stdout.columns ?? 110))
   .fail((message, error, args) => {
     if (error !== undefined && error !== null) throw error;
-    process.stderr.write(`${message}\n\n`);
+    effects.err(`${message}\n\n`);
     args.showHelp('error');
     process.exitCode = exitCodes.usage;
     throw new UsageShown();
@@ -351,18 +351,18 @@ function fail(error: unknown): void {
     const known =
       error instanceof LotlakeError ? { code: error.code, stage: error.stage, hint: error.hint } : {};
     const message = error instanceof Error ? error.message : String(error);
-    process.stderr.write(`${JSON.stringify({ error: { message, ...known } })}\n`);
+    effects.err(`${JSON.stringify({ error: { message, ...known } })}\n`);
     process.exitCode = error instanceof LotlakeError ? exitCodes[error.outcome] : exitCodes.failed;
     return;
   }
   if (error instanceof LotlakeError) {
-    process.stderr.write(`${error.stage}: ${error.message} [${error.code}]\n`);
-    if (error.hint !== undefined) process.stderr.write(`  ${error.hint}\n`);
-    if (process.env.LOTLAKE_LOG === 'debug') process.stderr.write(`${error.stack}\n`);
+    effects.err(`${error.stage}: ${error.message} [${error.code}]\n`);
+    if (error.hint !== undefined) effects.err(`  ${error.hint}\n`);
+    if (process.env.LOTLAKE_LOG === 'debug') effects.err(`${error.stack}\n`);
     process.exitCode = exitCodes[error.outcome];
     return;
   }
-  process.stderr.write(`unexpected: ${error instanceof Error ? error.stack : String(error)}\n`);
+  effects.err(`unexpected: ${error instanceof Error ? error.stack : String(error)}\n`);
   process.exitCode = exitCodes.failed;
 }
 
@@ -376,7 +376,7 @@ const GO_ON: Readonly<Record<string, string>> = {
 function tellInterrupted(advice: string): void {
   const message = `interrupted: ${advice}`;
   const isJson = process.argv.includes('--json');
-  process.stderr.write(`${isJson ? JSON.stringify({ error: { message } }) : message}\n`);
+  effects.err(`${isJson ? JSON.stringify({ error: { message } }) : message}\n`);
 }
 
 /** A second signal that comes sooner, in milliseconds, is the first one, handed on by npm beside the terminal. */
@@ -397,7 +397,7 @@ for (const name of ['SIGINT', 'SIGTERM'] as const) process.on(name, interrupt);
 process.stdout.on('error', (error) => {
   // A reader such as head may close the pipe early; that is no failure.
   if (Reflect.get(error, 'code') === 'EPIPE') process.exit(0);
-  process.stderr.write(`the result cannot be written: ${error.message}\n`);
+  effects.err(`the result cannot be written: ${error.message}\n`);
   process.exitCode = exitCodes.failed;
 });
 

@@ -1,8 +1,22 @@
-/** A value as one line of text, empty for none; control characters would act on a terminal instead of being read. */
+/** Characters that act on a terminal or on the lines around them instead of being read: control, direction, line ends. */
+const ACTING =
+  '\\u0000-\\u0008\\u000b-\\u001f\\u007f-\\u009f\\u061c\\u200e\\u200f\\u2028-\\u202e\\u2066-\\u2069\\ufeff';
+const IN_LINES = new RegExp(`[${ACTING}]`, 'g');
+const IN_LINE = new RegExp(`[\\t\\n${ACTING}]`, 'g');
+
+/** A value as one line of text, empty for none; characters that would act on a terminal become spaces. */
 export function printable(value: unknown): string {
   if (value === null || value === undefined) return '';
   const text = typeof value === 'object' ? JSON.stringify(value) : String(value);
-  return text.replaceAll(/[\u0000-\u001f\u007f-\u009f]/g, ' ');
+  return text.replaceAll(IN_LINE, ' ');
+}
+
+/**
+ * A text of several lines whose characters that would act on a terminal are written as in JSON, such as `\u001b`: JSON
+ * that has such characters in its texts says the same as before.
+ */
+export function visible(text: string): string {
+  return text.replaceAll(IN_LINES, (found) => `\\u${found.charCodeAt(0).toString(16).padStart(4, '0')}`);
 }
 
 /** A text cut to a length, with an ellipsis where something is left out. */

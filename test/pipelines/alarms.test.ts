@@ -71,6 +71,7 @@ async function told(json: boolean): Promise<string> {
     out: (text: string | Uint8Array) => {
       out += text;
     },
+    data: () => undefined,
     err: () => undefined,
     now: () => new Date(),
     env: {},

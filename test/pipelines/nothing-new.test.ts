@@ -159,6 +159,7 @@ describe('lotlake run', () => {
         out: (text: string | Uint8Array) => {
           out += text;
         },
+        data: () => undefined,
         err: () => undefined,
         now: () => now,
         env: { LOTLAKE_API_KEY: 'sandbox-key' },

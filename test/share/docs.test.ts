@@ -145,6 +145,7 @@ describe('lotlake docs', () => {
     const out: (string | Uint8Array)[] = [];
     const effects = {
       out: (said: string | Uint8Array) => out.push(said),
+      data: () => undefined,
       err: () => undefined,
       now: () => new Date(),
       env: {},

@@ -20,7 +20,7 @@ export async function query(
   const lake = await openLake(readConfig(options.config, effects), options.sql, options.choice);
   const endInterrupts = interruptOn(effects.signal, lake.session);
   try {
-    effects.out(await render(lake.session.connection, options.sql, options.format, lake.temp));
+    effects.data(await render(lake.session.connection, options.sql, options.format, lake.temp));
   } finally {
     endInterrupts();
     lake.close();
