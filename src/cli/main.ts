@@ -1,4 +1,5 @@
 #!/usr/bin/env node
+import { buffer } from 'node:stream/consumers';
 import yargs, { type Argv } from 'yargs';
 import { hideBin } from 'yargs/helpers';
 import type { ConfigInput } from '../config/config.js';
@@ -10,15 +11,18 @@ import { DEFAULT_MAX_BYTES, exportFormats, exportProfiles } from '../share/expor
 import { formats } from '../share/formats.js';
 import type { Effects } from './effects.js';
 import { exitCodes } from './exit-code.js';
-import { streams } from './write.js';
+import { openStreams, widthOf } from './streams.js';
 
 const stop = new AbortController();
+const streams = openStreams(process);
 const effects: Effects = {
   ...streams,
   now: () => new Date(),
   env: process.env,
   cwd: process.cwd(),
   isTerminal: process.stderr.isTTY,
+  width: widthOf(process.stdout, process.env),
+  input: () => buffer(process.stdin),
   signal: stop.signal,
 };
 
@@ -119,21 +123,25 @@ const cli = yargs(hideBin(process.argv))
     },
   )
   .command(
-    'query <sql>',
+    'query [sql]',
     'answer a query over the published lake',
     (args) =>
       shared(args)
         .positional('sql', {
           type: 'string',
-          demandOption: true,
-          describe: 'one SELECT; tables and marts by name',
+          describe: 'one SELECT; tables and marts by name; - reads it from standard input',
         })
+        .option('file', { type: 'string', describe: 'file with the query, instead of the argument' })
         .option('format', { choices: formats, default: 'table' as const, describe: 'form of the result' })
+        .option('rows', { type: 'string', describe: 'rows that table and vertical show (default 40)' })
         .options(snapshotOptions),
     async (args) => {
       const { query } = await import('./commands/query.js');
       const format = args.json ? 'json' : args.format;
-      await query({ sql: args.sql, format, choice: choiceOf(args), config: configOf(args) }, effects);
+      const { file, rows } = args;
+      // yargs gives a lone dash as an empty text.
+      const sql = args.sql === '' && process.argv.includes('-') ? '-' : args.sql;
+      await query({ sql, file, format, rows, choice: choiceOf(args), config: configOf(args) }, effects);
     },
   )
   .command(
@@ -394,15 +402,10 @@ function interrupt(): void {
 }
 
 for (const name of ['SIGINT', 'SIGTERM'] as const) process.on(name, interrupt);
-process.stdout.on('error', (error) => {
-  // A reader such as head may close the pipe early; that is no failure.
-  if (Reflect.get(error, 'code') === 'EPIPE') process.exit(0);
-  effects.err(`the result cannot be written: ${error.message}\n`);
-  process.exitCode = exitCodes.failed;
-});
 
 try {
   await cli.parseAsync();
+  await streams.finish();
 } catch (error) {
   fail(error);
 }

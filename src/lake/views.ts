@@ -13,9 +13,12 @@ import { listSnapshots } from './snapshots.js';
  */
 export const FOLDER = 'lotlake_snapshot';
 
+/** Pattern of the files of a table or mart below the folder of its snapshot. */
+export const filesOf = (snapshot: string, name: string): string => `${snapshot}/${name}/**/*.parquet`;
+
 /** SQL of the view on a table or mart of a snapshot, which it names. */
 export function viewOn(snapshot: string, table: { name: string; partitioned: boolean }): string {
-  const files = `coalesce(getvariable('${FOLDER}'), ${literal(snapshot)}) || ${literal(`/${table.name}/**/*.parquet`)}`;
+  const files = `coalesce(getvariable('${FOLDER}'), ${literal(snapshot)}) || ${literal(filesOf('', table.name))}`;
   const hive = table.partitioned ? HIVE : 'hive_partitioning = false';
   return `create or replace view ${identifier(table.name)} as select * from read_parquet(${files}, ${hive})`;
 }

@@ -1,4 +1,5 @@
 import {
+  AsyncByteQueue,
   Bool,
   type DataType,
   DateDay,
@@ -16,17 +17,47 @@ import {
   Vector,
   vectorFromArray,
 } from 'apache-arrow';
-import type { Columns, Result } from './query.js';
+import type { Columns, Rows } from './result.js';
 
 /**
- * A result, with values as arrowValue gives them, as an Arrow IPC stream: integers Int64, numbers Float64, dates Date32,
- * instants Timestamp in UTC microseconds, lists of text List<Utf8>, the rest text.
+ * Rows, with values as arrowValue gives them, as an Arrow IPC stream of a record batch for each piece of rows: integers
+ * Int64, numbers Float64, dates Date32, instants Timestamp in UTC microseconds, lists of text List<Utf8>, the rest text.
+ * Without rows it has one batch, which is empty.
  */
-export function arrowStream(result: Result): Uint8Array {
-  const { columns } = result;
-  const rows = result.rows.map((row) => columns.map(({ name }) => row[name]));
-  const batch = arrowBatch(columns, rows, arrowSchema(columns));
-  return RecordBatchStreamWriter.writeAll([batch]).toUint8Array(true);
+export async function* arrowStream(
+  columns: Columns,
+  pieces: AsyncIterable<Rows>,
+): AsyncGenerator<Uint8Array> {
+  const schema = arrowSchema(columns);
+  const written = new WrittenBytes();
+  const writer = new RecordBatchStreamWriter();
+  writer.reset(written, schema);
+  let isEmpty = true;
+  for await (const rows of pieces) {
+    isEmpty = false;
+    writer.write(arrowBatch(columns, rows, schema));
+    yield* written.take();
+  }
+  if (isEmpty) writer.write(arrowBatch(columns, [], schema));
+  writer.close();
+  yield* written.take();
+}
+
+/** What an Arrow writer has written and nobody has taken; its own queue grows with the file where nobody reads. */
+export class WrittenBytes extends AsyncByteQueue {
+  total = 0;
+  #chunks: Uint8Array[] = [];
+
+  override write(chunk: Uint8Array): void {
+    this.total += chunk.byteLength;
+    this.#chunks.push(chunk);
+  }
+
+  take(): Uint8Array[] {
+    const chunks = this.#chunks;
+    this.#chunks = [];
+    return chunks;
+  }
 }
 
 /** Columns as an Arrow schema; every one may be null. */
@@ -35,11 +66,7 @@ export function arrowSchema(columns: Columns): Schema {
 }
 
 /** Rows, with their values as arrowValue gives them and in the order of the columns, as a record batch of their schema. */
-export function arrowBatch(
-  columns: Columns,
-  rows: readonly (readonly unknown[])[],
-  schema: Schema,
-): RecordBatch {
+export function arrowBatch(columns: Columns, rows: Rows, schema: Schema): RecordBatch {
   const children = columns.map(({ name, type }, i) => {
     const values = rows.map((row) => row[i] ?? null);
     const [data] = vectorOf(values, type).data;

@@ -1,142 +1,110 @@
-import { readFile, rm } from 'node:fs/promises';
+import { createReadStream } from 'node:fs';
+import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { type DuckDBConnection, type DuckDBValueConverter, StatementType } from '@duckdb/node-api';
-import Table from 'cli-table3';
-import { messageOf } from '../config/lotlake-error.js';
+import type { DuckDBConnection } from '@duckdb/node-api';
 import { literal } from '../lake/session.js';
 import { arrowStream } from './arrow.js';
 import { csvField, csvHeader, LINE_END } from './csv.js';
 import type { Format } from './formats.js';
 import { arrowValue, jsonValue } from './instants.js';
-import { clip, printable } from './printable.js';
+import { queryError, type ReadQuery } from './read-only.js';
+import { type Columns, openResult, type Result, type Rows } from './result.js';
 import { ShareError } from './share-error.js';
+import { planText, tableText, type View, verticalText } from './table.js';
 
-/** Columns of a result; types are DuckDB's names of them. */
-export type Columns = readonly { readonly name: string; readonly type: string }[];
-
-/** Columns and rows of a result; values as a converter gives them, 64-bit integers as numbers where they are exact. */
-export interface Result {
-  readonly columns: Columns;
-  readonly rows: readonly Readonly<Record<string, unknown>>[];
-}
-
-const READING: ReadonlySet<StatementType> = new Set([
-  StatementType.SELECT,
-  StatementType.EXPLAIN,
-  StatementType.RELATION,
-]);
-
-/** Checks that a text is one statement that only reads. Throws ShareError. */
-export async function checkReadOnly(connection: DuckDBConnection, sql: string): Promise<void> {
-  try {
-    const statements = await connection.extractStatements(sql);
-    if (statements.count !== 1)
-      throw new ShareError('SHARE_QUERY', `expected one statement and found ${statements.count}`, {
-        outcome: 'usage',
-      });
-    const explained = /^\s*explain(?:\s+analyze)?\s+([\s\S]+)$/i.exec(sql);
-    if (explained?.[1] !== undefined) return await checkReadOnly(connection, explained[1]);
-    const prepared = await statements.prepare(0);
-    if (!READING.has(prepared.statementType)) {
-      throw new ShareError(
-        'SHARE_QUERY',
-        `only queries are allowed, not ${StatementType[prepared.statementType]}`,
-        {
-          outcome: 'usage',
-          hint: 'to keep a result, use --format and redirect the output',
-        },
-      );
-    }
-  } catch (error) {
-    throw error instanceof ShareError ? error : queryError(error);
-  }
-}
-
-/** Runs a query that only reads. Throws ShareError with DuckDB's message. */
-async function runQuery(
-  connection: DuckDBConnection,
-  sql: string,
-  converter: DuckDBValueConverter<unknown>,
-): Promise<Result> {
-  await checkReadOnly(connection, sql);
-  try {
-    const reader = await connection.runAndReadAll(sql);
-    const names = reader.deduplicatedColumnNames();
-    const columns = names.map((name, i) => ({ name, type: String(reader.columnType(i)) }));
-    const rows = reader
-      .convertRows(converter)
-      .map((row) =>
-        Object.fromEntries(row.map((value, i) => [names[i] ?? '', numeric(value, columns[i]?.type ?? '')])),
-      );
-    return { columns, rows };
-  } catch (error) {
-    throw queryError(error);
-  }
-}
-
-/** What DuckDB said of a query that failed. */
-export function queryError(error: unknown): ShareError {
-  return new ShareError('SHARE_QUERY', messageOf(error), {
-    cause: error,
-    hint: 'lotlake tables lists what there is; lotlake describe <table> lists its columns',
-  });
-}
-
-/** The JSON converter gives 64-bit integers as text; the ones that are exact as numbers are given as numbers. */
-function numeric(value: unknown, type: string): unknown {
-  if (typeof value !== 'string' || !/^(U?BIGINT|HUGEINT)$/.test(type)) return value;
-  const number = Number(value);
-  return Number.isSafeInteger(number) ? number : value;
+/** Where and how a result is shown. */
+export interface Rendering {
+  /** Folder in which the connection may write. */
+  readonly temp: string;
+  readonly view: View;
 }
 
 /**
- * Runs a query and writes its result. `arrow` and `parquet` are bytes, the others text.
- * @param temp folder in which the connection may write
+ * Runs a query and gives its result piece by piece; `arrow` and `parquet` are bytes, the others text. No more than some
+ * thousand rows are in memory. Parquet, which ends with its index, is first made in a file.
  */
-export async function render(
+export async function* render(
   connection: DuckDBConnection,
-  sql: string,
+  query: ReadQuery,
   format: Format,
-  temp: string,
-): Promise<string | Uint8Array> {
-  if (format === 'parquet') return parquet(connection, sql, temp);
-  if (format === 'arrow') return arrowStream(await runQuery(connection, sql, arrowValue));
-  const result = await runQuery(connection, sql, jsonValue);
-  if (format === 'json') return `${JSON.stringify(result.rows)}\n`;
-  return format === 'csv' ? csv(result) : table(result);
+  { temp, view }: Rendering,
+): AsyncGenerator<string | Uint8Array> {
+  if (format === 'parquet') return yield* parquet(connection, query, temp);
+  const result = await openResult(connection, query);
+  const { columns } = result;
+  if (format === 'arrow') yield* arrowStream(columns, joined(result.rows(arrowValue)));
+  else if (format === 'json') yield* json(columns, result.rows(jsonValue));
+  else if (format === 'csv') yield* csv(columns, result.rows(jsonValue));
+  else yield await shown(query, format, result, view);
 }
 
-async function parquet(connection: DuckDBConnection, sql: string, temp: string): Promise<Uint8Array> {
-  await checkReadOnly(connection, sql);
+/** Rows of a record batch, of which a reader pays for each. */
+const ROWS_OF_A_BATCH = 16_384;
+
+async function* joined(pieces: AsyncIterable<Rows>): AsyncGenerator<Rows> {
+  let rows: (readonly unknown[])[] = [];
+  for await (const piece of pieces) {
+    rows = rows.concat(piece);
+    if (rows.length < ROWS_OF_A_BATCH) continue;
+    yield rows;
+    rows = [];
+  }
+  if (rows.length > 0) yield rows;
+}
+
+async function* json(columns: Columns, pieces: AsyncIterable<Rows>): AsyncGenerator<string> {
+  let before = '[';
+  for await (const rows of pieces) {
+    const objects = rows.map((row) => Object.fromEntries(columns.map(({ name }, i) => [name, row[i]])));
+    yield `${before}${JSON.stringify(objects).slice(1, -1)}`;
+    before = ',';
+  }
+  yield before === '[' ? '[]\n' : ']\n';
+}
+
+async function* csv(columns: Columns, pieces: AsyncIterable<Rows>): AsyncGenerator<string> {
+  yield `${csvHeader(columns)}${LINE_END}`;
+  for await (const rows of pieces)
+    yield rows
+      .map((row) => `${columns.map(({ type }, i) => csvField(row[i], type)).join(',')}${LINE_END}`)
+      .join('');
+}
+
+/** The first rows for a person, and how many there are. */
+async function shown(query: ReadQuery, format: Format, result: Result, view: View): Promise<string> {
+  const first: (readonly unknown[])[] = [];
+  let total = 0;
+  for await (const rows of result.rows(jsonValue)) {
+    first.push(...rows.slice(0, view.rows - first.length));
+    total += rows.length;
+    if (total >= view.rows) break;
+  }
+  total += await result.countRest();
+  if (query.sql !== query.select) return planText(first);
+  const text = format === 'vertical' ? verticalText : tableText;
+  return text(result.columns, first, total, view);
+}
+
+async function* parquet(
+  connection: DuckDBConnection,
+  query: ReadQuery,
+  temp: string,
+): AsyncGenerator<Uint8Array> {
+  if (query.sql !== query.select) {
+    throw new ShareError('SHARE_QUERY', 'a plan has no form in Parquet', {
+      outcome: 'usage',
+      hint: 'leave --format out, or use json, csv or arrow',
+    });
+  }
   const path = join(temp, 'result.parquet');
+  // As a text of its own a query may end with a comment or a semicolon.
+  const copy = `copy (from query(${literal(query.select)})) to ${literal(path)} (format parquet, compression zstd)`;
   try {
-    await connection.run(
-      `copy (${sql.replace(/;\s*$/, '')}) to ${literal(path)} (format parquet, compression zstd)`,
-    );
-    return await readFile(path);
-  } catch (error) {
-    throw queryError(error);
+    await connection.run(copy).catch((error) => {
+      throw queryError(error);
+    });
+    yield* createReadStream(path, { highWaterMark: 1 << 18 });
   } finally {
     await rm(path, { force: true });
   }
-}
-
-function table(result: Result): string {
-  const grid = new Table({
-    head: result.columns.map((column) => column.name),
-    style: { head: [], border: [], compact: true },
-    colAligns: result.columns.map((column) =>
-      /INT|DOUBLE|DECIMAL|FLOAT/.test(column.type) ? 'right' : 'left',
-    ),
-  });
-  for (const row of result.rows)
-    grid.push(result.columns.map((column) => clip(printable(row[column.name]), 60)));
-  return `${grid.toString()}\n(${result.rows.length} row${result.rows.length === 1 ? '' : 's'})\n`;
-}
-
-function csv(result: Result): string {
-  const lines = result.rows.map((row) =>
-    result.columns.map(({ name, type }) => csvField(row[name], type)).join(','),
-  );
-  return [csvHeader(result.columns), ...lines, ''].join(LINE_END);
 }

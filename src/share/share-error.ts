@@ -11,7 +11,8 @@ export class ShareError extends LotlakeError {
       | 'SHARE_NO_COLUMN'
       | 'SHARE_EXPORT_OPTIONS'
       | 'SHARE_EXPORT_EXISTS'
-      | 'SHARE_DOCS',
+      | 'SHARE_DOCS'
+      | 'SHARE_OUTPUT',
     message: string,
     rest: { hint?: string; cause?: unknown; outcome?: Outcome } = {},
   ) {

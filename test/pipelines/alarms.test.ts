@@ -77,6 +77,9 @@ async function told(json: boolean): Promise<string> {
     env: {},
     cwd: folder.path,
     isTerminal: false,
+    width: undefined,
+    pipe: async () => undefined,
+    input: async () => new Uint8Array(),
     signal: new AbortController().signal,
   };
   await status({ json, config: { output: folder.path, memory: '700MB' } }, effects);

@@ -165,6 +165,9 @@ describe('lotlake run', () => {
         env: { LOTLAKE_API_KEY: 'sandbox-key' },
         cwd: folder.path,
         isTerminal: false,
+        width: undefined,
+        pipe: async () => undefined,
+        input: async () => new Uint8Array(),
         signal: new AbortController().signal,
       };
       const config = {

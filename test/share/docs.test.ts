@@ -151,6 +151,9 @@ describe('lotlake docs', () => {
       env: {},
       cwd: folder.path,
       isTerminal: false,
+      width: undefined,
+      pipe: async () => undefined,
+      input: async () => new Uint8Array(),
       signal: new AbortController().signal,
     };
     await docs(

@@ -5,7 +5,9 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { openTemporarySession, type TemporarySession } from '../../src/lake/temporary-session.js';
 import { writeArrow } from '../../src/share/export/arrow-files.js';
 import { writeCsv } from '../../src/share/export/csv-files.js';
+import type { Format } from '../../src/share/formats.js';
 import { render } from '../../src/share/query.js';
+import { readQuery } from '../../src/share/read-only.js';
 
 /** SQL of a value, and how JSON, CSV and the table on a terminal show it. */
 const SHOWN = {
@@ -71,8 +73,15 @@ beforeAll(async () => {
 });
 afterAll(() => opened.close());
 
-const rendered = async (sql: string, format: 'json' | 'csv' | 'table' | 'arrow' | 'parquet') =>
-  Buffer.from(await render(opened.session.connection, sql, format, opened.temp));
+async function rendered(sql: string, format: Format): Promise<Buffer> {
+  const { session, temp } = opened;
+  const query = await readQuery(session.connection, sql);
+  const pieces: Buffer[] = [];
+  const view = { rows: 40, width: undefined };
+  for await (const piece of render(session.connection, query, format, { temp, view }))
+    pieces.push(Buffer.from(piece));
+  return Buffer.concat(pieces);
+}
 
 /** Rows of integers of a query, as DuckDB gives them. */
 async function integers(sql: string): Promise<unknown[][]> {

@@ -1,6 +1,6 @@
 import type { DuckDBConnection } from '@duckdb/node-api';
-import { AsyncByteQueue, RecordBatchFileWriter } from 'apache-arrow';
-import { arrowBatch, arrowSchema } from '../arrow.js';
+import { RecordBatchFileWriter } from 'apache-arrow';
+import { arrowBatch, arrowSchema, WrittenBytes } from '../arrow.js';
 import { arrowValue } from '../instants.js';
 import type { WrittenPart } from './data-file.js';
 import { writeParts } from './streamed.js';
@@ -33,21 +33,4 @@ export async function writeArrow(
     writer.close();
     yield* written.take();
   });
-}
-
-/** What an Arrow writer has written and nobody has taken; its own queue grows with the file where nobody reads. */
-class WrittenBytes extends AsyncByteQueue {
-  total = 0;
-  #chunks: Uint8Array[] = [];
-
-  override write(chunk: Uint8Array): void {
-    this.total += chunk.byteLength;
-    this.#chunks.push(chunk);
-  }
-
-  take(): Uint8Array[] {
-    const chunks = this.#chunks;
-    this.#chunks = [];
-    return chunks;
-  }
 }

@@ -1,5 +1,6 @@
 import type { DuckDBConnection } from '@duckdb/node-api';
-import { identifier, literal, rows } from '../../lake/session.js';
+import { identifier } from '../../lake/session.js';
+import { checkFunctions, treeOf } from '../read-only.js';
 import { ShareError } from '../share-error.js';
 
 /** The parse tree of a query that has nothing but a list, a table and a condition has these members and no others set. */
@@ -33,9 +34,7 @@ export async function checkCondition(
   condition: string,
 ): Promise<void> {
   const sql = `select 1 from ${identifier(table)}${whereClause(condition)}`;
-  const [answer] = await rows(connection, `select json_serialize_sql(${literal(sql)}) as tree`);
-  const tree: { error: boolean; error_message?: string; statements?: { node: Record<string, unknown> }[] } =
-    JSON.parse(String(answer?.tree));
+  const tree = await treeOf(connection, sql);
   if (tree.error) throw notOneExpression(tree.error_message ?? 'it cannot be parsed');
   const [first, ...others] = tree.statements ?? [];
   if (first === undefined || others.length > 0) throw notOneExpression('it holds another statement');
@@ -43,6 +42,7 @@ export async function checkCondition(
     if (JSON.stringify(first.node[member]) !== JSON.stringify(value))
       throw notOneExpression('it ends the condition and goes on with more of a query');
   }
+  checkFunctions(tree);
 }
 
 function notOneExpression(reason: string): ShareError {

@@ -11,7 +11,7 @@ import { interruptOn } from '../../lake/session.js';
 import type { Choice } from '../../lake/snapshots.js';
 import { dictionary } from '../dictionary.js';
 import { type OpenLake, openLake, publishedSnapshot } from '../open-lake.js';
-import { queryError } from '../query.js';
+import { queryError } from '../read-only.js';
 import { writeArrow } from './arrow-files.js';
 import { writeCsv } from './csv-files.js';
 import { type DataFile, nameParts, type WrittenPart } from './data-file.js';

@@ -3,11 +3,8 @@ import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import type { DuckDBConnection, DuckDBValueConverter } from '@duckdb/node-api';
-import type { Columns } from '../query.js';
+import { type Columns, chunksOf, type Rows } from '../result.js';
 import type { WrittenPart } from './data-file.js';
-
-/** Rows with their values in the order of the columns, as a converter gives them. */
-export type Rows = readonly (readonly unknown[])[];
 
 /** Rows of a query a piece at a time. */
 export interface Pieces {
@@ -60,13 +57,13 @@ async function readPieces(
 ): Promise<{ readonly columns: Columns; readonly pieces: Pieces }> {
   const result = await connection.stream(sql);
   const columns = result.columnNames().map((name, i) => ({ name, type: String(result.columnType(i)) }));
-  const chunks = result.yieldConvertedRows(converter);
+  const chunks = chunksOf(connection, sql, result);
   let ahead: Rows = [];
   const hasMore = async (): Promise<boolean> => {
     while (ahead.length === 0) {
       const { value, done } = await chunks.next();
       if (done === true) return false;
-      ahead = value;
+      ahead = value.convertRows(converter);
     }
     return true;
   };

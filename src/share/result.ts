@@ -1,0 +1,93 @@
+import {
+  type DuckDBConnection,
+  type DuckDBDataChunk,
+  type DuckDBResult,
+  type DuckDBValueConverter,
+  StatementType,
+} from '@duckdb/node-api';
+import { queryError, type ReadQuery } from './read-only.js';
+
+/** Columns of a result; types are DuckDB's names of them. */
+export type Columns = readonly { readonly name: string; readonly type: string }[];
+
+/** Rows with their values in the order of the columns, as a converter gives them. */
+export type Rows = readonly (readonly unknown[])[];
+
+/** A result that comes piece by piece; it can be read once. */
+export interface Result {
+  readonly columns: Columns;
+  /** Pieces of some thousand rows, with values as a converter gives them; 64-bit integers are numbers where they are exact. */
+  rows(converter: DuckDBValueConverter<unknown>): AsyncGenerator<Rows>;
+  /** Counts the rows that are left. */
+  countRest(): Promise<number>;
+}
+
+const READING: ReadonlySet<StatementType> = new Set([StatementType.SELECT, StatementType.EXPLAIN]);
+
+/** Begins a query. Throws ShareError with DuckDB's message, here and where rows are read. */
+export async function openResult(connection: DuckDBConnection, query: ReadQuery): Promise<Result> {
+  const result = await telling(async () => {
+    const statements = await connection.extractStatements(query.sql);
+    const prepared = await statements.prepare(0);
+    if (statements.count !== 1 || !READING.has(prepared.statementType))
+      throw new TypeError(`not a query: ${StatementType[prepared.statementType]}`);
+    return prepared.stream();
+  });
+  const columns = result
+    .deduplicatedColumnNames()
+    .map((name, i) => ({ name, type: String(result.columnType(i)) }));
+  const isInteger = columns.map(({ type }) => /^(U?BIGINT|HUGEINT)$/.test(type));
+  const chunks = chunksOf(connection, query.select, result);
+  const next = async () => (await telling(() => chunks.next())).value ?? undefined;
+  return {
+    columns,
+    async *rows(converter) {
+      for (let chunk = await next(); chunk !== undefined; chunk = await next())
+        yield chunk
+          .convertRows(converter)
+          .map((row) => row.map((value, i) => (isInteger[i] === true ? exact(value) : value)));
+    },
+    async countRest() {
+      let count = 0;
+      // Chunks lie outside of the heap of JavaScript: without the values of a column in it, none would be freed.
+      for (let chunk = await next(); chunk !== undefined; chunk = await next())
+        count += chunk.getColumnValues(0).length;
+      return count;
+    },
+  };
+}
+
+/**
+ * Chunks of a result that is streamed. One that fails amid its rows ends as if it were whole: DuckDB's API says so only in
+ * that it is no longer streaming, and not why. The query is run again for the reason, without its rows.
+ */
+export async function* chunksOf(
+  connection: DuckDBConnection,
+  sql: string,
+  result: DuckDBResult,
+): AsyncGenerator<DuckDBDataChunk, undefined> {
+  const isStreamed = result.isStreaming;
+  for (;;) {
+    const chunk = await result.fetchChunk();
+    if (chunk === null || chunk.rowCount === 0) break;
+    yield chunk;
+  }
+  if (!isStreamed || result.isStreaming) return;
+  await connection.run(`explain analyze\n${sql}`);
+  throw new TypeError('the query failed amid its rows, and did not when it was run again');
+}
+
+async function telling<T>(work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    throw queryError(error);
+  }
+}
+
+/** The JSON converter gives 64-bit integers as text; the ones that are exact as numbers are given as numbers. */
+function exact(value: unknown): unknown {
+  if (typeof value !== 'string') return value;
+  const number = Number(value);
+  return Number.isSafeInteger(number) ? number : value;
+}

@@ -1,0 +1,78 @@
+import Table from 'cli-table3';
+import stringWidth from 'string-width';
+import { clip, printable } from './printable.js';
+import type { Columns, Rows } from './result.js';
+
+/** What a person sees of a result. */
+export interface View {
+  /** Rows to show. */
+  readonly rows: number;
+  /** Columns of characters that a line may have; undefined where nothing limits it. */
+  readonly width: number | undefined;
+}
+
+/** Characters of a cell, and those that are left of one at least where a table has to be narrower. */
+const MOST = 60;
+const LEAST = 8;
+
+/** The border and the spaces that each cell has beside its text. */
+const FRAME = 3;
+
+/**
+ * Rows as a table that fits the width: the widest columns are clipped first. Where that does not do, the rows are given
+ * as by {@link verticalText}.
+ * @param total rows of the whole result
+ */
+export function tableText(columns: Columns, rows: Rows, total: number, view: View): string {
+  const cells = rows.map((row) => columns.map((_, i) => clip(printable(row[i]), MOST)));
+  const head = columns.map(({ name }) => printable(name));
+  const natural = columns.map((_, i) =>
+    Math.max(...[head, ...cells].map((row) => stringWidth(row[i] ?? ''))),
+  );
+  const widths = fitted(natural, view.width);
+  if (widths === undefined) return verticalText(columns, rows, total, view);
+  const grid = new Table({
+    head,
+    colWidths: widths.map((width) => width + FRAME - 1),
+    style: { head: [], border: [], compact: true },
+    colAligns: columns.map(({ type }) => (/INT|DOUBLE|DECIMAL|FLOAT/.test(type) ? 'right' : 'left')),
+  });
+  grid.push(...cells);
+  return `${grid.toString()}\n${countText(rows.length, total)}`;
+}
+
+/** Rows one below the other, a line for each value, which is not clipped. */
+export function verticalText(columns: Columns, rows: Rows, total: number, _view?: View): string {
+  const names = columns.map(({ name }) => printable(name));
+  const width = Math.max(...names.map(stringWidth));
+  const records = rows.map((row, n) => {
+    const lines = names.map((name, i) =>
+      `  ${name}${' '.repeat(width - stringWidth(name))}  ${printable(row[i])}`.trimEnd(),
+    );
+    return `row ${n + 1}\n${lines.join('\n')}\n`;
+  });
+  return `${records.join('')}${countText(rows.length, total)}`;
+}
+
+/** The plan of a query, which DuckDB draws over several lines: the last column of the rows of an `explain`. */
+export function planText(rows: Rows): string {
+  const lines = rows.flatMap((row) => String(row.at(-1)).split('\n'));
+  return `${lines.map((line) => printable(line).trimEnd()).join('\n')}\n`;
+}
+
+/** Widths of cells so that all fit into a line; undefined where they cannot. */
+function fitted(natural: readonly number[], width: number | undefined): readonly number[] | undefined {
+  const room = (width ?? Number.POSITIVE_INFINITY) - FRAME * natural.length - 1;
+  const withLimit = (limit: number) => natural.map((each) => Math.min(each, limit));
+  for (let limit = MOST; limit >= LEAST; limit--) {
+    const widths = limit === MOST ? natural : withLimit(limit);
+    if (widths.reduce((sum, each) => sum + each, 0) <= room) return widths;
+  }
+  return undefined;
+}
+
+function countText(shown: number, total: number): string {
+  const all = `${total.toLocaleString('en')} row${total === 1 ? '' : 's'}`;
+  if (shown === total) return `(${all})\n`;
+  return `(the first ${shown.toLocaleString('en')} of ${all}; --rows shows more, --format csv all)\n`;
+}
