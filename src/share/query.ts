@@ -81,8 +81,8 @@ async function shown(query: ReadQuery, format: Format, result: Result, view: Vie
   }
   total += await result.countRest();
   if (query.sql !== query.select) return planText(first);
-  const text = format === 'vertical' ? verticalText : tableText;
-  return text(result.columns, first, total, view);
+  if (format === 'vertical') return verticalText(result.columns, first, total);
+  return tableText(result.columns, first, total, view);
 }
 
 async function* parquet(

@@ -26,25 +26,23 @@ const FRAME = 3;
 export function tableText(columns: Columns, rows: Rows, total: number, view: View): string {
   const cells = rows.map((row) => columns.map((_, i) => clip(printable(row[i]), MOST)));
   const head = columns.map(({ name }) => printable(name));
-  const natural = columns.map((_, i) =>
-    Math.max(...[head, ...cells].map((row) => stringWidth(row[i] ?? ''))),
-  );
+  const natural = columns.map((_, i) => widest([head, ...cells].map((row) => row[i] ?? '')));
   const widths = fitted(natural, view.width);
-  if (widths === undefined) return verticalText(columns, rows, total, view);
+  if (widths === undefined) return verticalText(columns, rows, total);
   const grid = new Table({
     head,
     colWidths: widths.map((width) => width + FRAME - 1),
     style: { head: [], border: [], compact: true },
     colAligns: columns.map(({ type }) => (/INT|DOUBLE|DECIMAL|FLOAT/.test(type) ? 'right' : 'left')),
   });
-  grid.push(...cells);
+  for (const row of cells) grid.push(row);
   return `${grid.toString()}\n${countText(rows.length, total)}`;
 }
 
 /** Rows one below the other, a line for each value, which is not clipped. */
-export function verticalText(columns: Columns, rows: Rows, total: number, _view?: View): string {
+export function verticalText(columns: Columns, rows: Rows, total: number): string {
   const names = columns.map(({ name }) => printable(name));
-  const width = Math.max(...names.map(stringWidth));
+  const width = widest(names);
   const records = rows.map((row, n) => {
     const lines = names.map((name, i) =>
       `  ${name}${' '.repeat(width - stringWidth(name))}  ${printable(row[i])}`.trimEnd(),
@@ -59,6 +57,9 @@ export function planText(rows: Rows): string {
   const lines = rows.flatMap((row) => String(row.at(-1)).split('\n'));
   return `${lines.map((line) => printable(line).trimEnd()).join('\n')}\n`;
 }
+
+const widest = (texts: readonly string[]): number =>
+  texts.reduce((most, text) => Math.max(most, stringWidth(text)), 0);
 
 /** Widths of cells so that all fit into a line; undefined where they cannot. */
 function fitted(natural: readonly number[], width: number | undefined): readonly number[] | undefined {
