@@ -408,4 +408,6 @@ try {
   await streams.finish();
 } catch (error) {
   fail(error);
+  // What a reader has not taken would keep the process until it does.
+  if (stop.signal.aborted && process.stdout.writableLength > 0) process.exit();
 }
