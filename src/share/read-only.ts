@@ -52,7 +52,7 @@ export function checkFunctions(tree: unknown): void {
 
 /**
  * Checks that a text is one query that only reads: DuckDB's parser gives a tree of it, which it does for SELECT alone, and
- * the tree calls no function that writes (docs/decisions/0020-queries-by-their-tree.md). Throws ShareError SHARE_QUERY.
+ * the tree calls no function that writes (docs/decisions/0021-queries-by-their-tree.md). Throws ShareError SHARE_QUERY.
  */
 export async function readQuery(connection: DuckDBConnection, text: string): Promise<ReadQuery> {
   // DuckDB would run what stands before it, which is not what was checked.
