@@ -1,20 +1,24 @@
 #!/usr/bin/env node
 import { buffer } from 'node:stream/consumers';
-import yargs, { type Argv } from 'yargs';
-import { hideBin } from 'yargs/helpers';
+import type { Argv } from 'yargs';
 import type { ConfigInput } from '../config/config.js';
-import { ConfigError } from '../config/config-error.js';
-import { LotlakeError } from '../config/lotlake-error.js';
-import { version } from '../config/version.js';
 import type { Choice } from '../lake/snapshots.js';
-import { DEFAULT_MAX_BYTES, exportFormats, exportProfiles } from '../share/export/request.js';
-import { formats } from '../share/formats.js';
 import type { Effects } from './effects.js';
-import { exitCodes } from './exit-code.js';
-import { openStreams, widthOf } from './streams.js';
+// First: a signal that comes while the other modules load is met, too.
+import { end, fail, stopSignal, streams } from './ending.js';
+import type { Known } from './usage-error.js';
 
-const stop = new AbortController();
-const streams = openStreams(process);
+const { default: yargs } = await import('yargs');
+const { hideBin } = await import('yargs/helpers');
+const { ConfigError } = await import('../config/config-error.js');
+const { version } = await import('../config/version.js');
+const { DEFAULT_MAX_BYTES, exportFormats, exportProfiles } = await import('../share/export/request.js');
+const { formats } = await import('../share/formats.js');
+const { exitCodes } = await import('./exit-code.js');
+const { instant, positiveNumber, wholeNumber } = await import('./option-values.js');
+const { widthOf } = await import('./streams.js');
+const { UsageError, usageError } = await import('./usage-error.js');
+
 const effects: Effects = {
   ...streams,
   now: () => new Date(),
@@ -23,25 +27,34 @@ const effects: Effects = {
   isTerminal: process.stderr.isTTY,
   width: widthOf(process.stdout, process.env),
   input: () => buffer(process.stdin),
-  signal: stop.signal,
+  signal: stopSignal,
 };
 
 interface Shared {
   readonly output: string | undefined;
+  readonly config: string | undefined;
   readonly json: boolean;
 }
 
 function shared<T>(args: Argv<T>): Argv<T & Shared> {
   return args
     .option('output', { type: 'string', describe: 'folder of the lake (LOTLAKE_OUTPUT, default output)' })
+    .option('config', { type: 'string', describe: 'file of settings (default lotlake.config.json)' })
     .option('json', { type: 'boolean', default: false, describe: 'machine-readable results and log' });
 }
 
 const worldOptions = {
-  vehicles: { type: 'number', default: 6000, describe: 'vehicles in the sandbox' },
-  seed: { type: 'number', default: 1, describe: 'seed of the sandbox' },
+  vehicles: { type: 'string', default: '6000', describe: 'vehicles in the sandbox' },
+  seed: { type: 'string', default: '1', describe: 'seed of the sandbox' },
   clock: { type: 'string', describe: 'time in the sandbox, ISO 8601 (default now)' },
 } as const;
+
+/** The sandbox's world. Throws ConfigError for what it cannot be. */
+const worldOf = (args: { vehicles: string; seed: string; clock: string | undefined }) => ({
+  vehicles: wholeNumber('--vehicles', args.vehicles, 1, 4_000_000),
+  seed: wholeNumber('--seed', args.seed, 0, 2 ** 32 - 1),
+  clock: args.clock === undefined ? undefined : instant('--clock', args.clock),
+});
 
 const snapshotOptions = {
   'as-of': {
@@ -57,8 +70,11 @@ function choiceOf(args: { asOf: string | undefined; snapshot: string | undefined
   return args.snapshot === undefined ? undefined : { snapshot: args.snapshot };
 }
 
-const configOf = (args: { output: string | undefined }): ConfigInput =>
-  args.output === undefined ? {} : { output: args.output };
+function configOf({ output, config: configFile }: Pick<Shared, 'output' | 'config'>): ConfigInput {
+  return { ...(output === undefined ? {} : { output }), configFile };
+}
+
+const pipelines = ['nightly', 'incremental', 'reference', 'closing', 'rebuild'] as const;
 
 // The list is long and only asked for here, so that no other command pays for loading it.
 const endpoints =
@@ -75,7 +91,7 @@ const cli = yargs(hideBin(process.argv))
     (args) =>
       shared(args)
         .positional('pipeline', {
-          choices: ['nightly', 'incremental', 'reference', 'closing', 'rebuild'] as const,
+          choices: pipelines,
           demandOption: true,
         })
         .option('sandbox', {
@@ -98,7 +114,7 @@ const cli = yargs(hideBin(process.argv))
       const { run } = await import('./commands/run.js');
       const { allowShrink, sources } = args;
       const config = { ...configOf(args), allowShrink, sources };
-      await run({ ...args, config }, effects);
+      await run({ ...args, ...worldOf(args), config }, effects);
     },
   )
   .command(
@@ -109,17 +125,19 @@ const cli = yargs(hideBin(process.argv))
         .epilogue(endpoints)
         .options(worldOptions)
         .options({
-          port: { type: 'number', default: 8787, describe: 'port on 127.0.0.1' },
+          port: { type: 'string', default: '8787', describe: 'port on 127.0.0.1' },
           plan: {
             choices: ['demo', 'small', 'unlimited'] as const,
             default: 'unlimited' as const,
             describe: 'plan of the key',
           },
-          rate: { type: 'number', describe: 'requests a second before it answers 429' },
+          rate: { type: 'string', describe: 'requests a second before it answers 429' },
         }),
     async (args) => {
       const { sandbox } = await import('./commands/sandbox.js');
-      await sandbox(args, effects);
+      const port = wholeNumber('--port', args.port, 0, 65_535);
+      const rate = args.rate === undefined ? undefined : positiveNumber('--rate', args.rate, 1e6);
+      await sandbox({ ...worldOf(args), port, plan: args.plan, rate }, effects);
     },
   )
   .command(
@@ -205,11 +223,13 @@ const cli = yargs(hideBin(process.argv))
           demandOption: true,
           describe: 'VIN, lot number, vehicle id or listing id',
         })
-        .positional('domain', { type: 'number', describe: 'source (1, 3 or 12); needed for listing' })
+        .positional('domain', { type: 'string', describe: 'source (1, 3 or 12); needed for listing' })
         .option('save', { type: 'boolean', default: false, describe: 'add what comes to the lake' }),
     async (args) => {
       const { lookup } = await import('./commands/lookup.js');
-      await lookup({ ...args, config: configOf(args) }, effects);
+      const { domain: given } = args;
+      const domain = given === undefined ? undefined : wholeNumber('the source', given, 1, 999);
+      await lookup({ ...args, domain, config: configOf(args) }, effects);
     },
   )
   .command('audit', "compare the service's counts with the lake's active vehicles", shared, async (args) => {
@@ -253,10 +273,11 @@ const cli = yargs(hideBin(process.argv))
   .command(
     'runs',
     'list the runs that published, newest first',
-    (args) => shared(args).option('limit', { type: 'number', default: 20, describe: 'runs to list' }),
+    (args) => shared(args).option('limit', { type: 'string', default: '20', describe: 'runs to list' }),
     async (args) => {
       const { runs } = await import('./commands/runs.js');
-      await runs({ limit: args.limit, json: args.json, config: configOf(args) }, effects);
+      const limit = wholeNumber('--limit', args.limit, 1, 1e9);
+      await runs({ limit, json: args.json, config: configOf(args) }, effects);
     },
   )
   .command(
@@ -326,17 +347,34 @@ const cli = yargs(hideBin(process.argv))
       await backup({ to: args.to, force: args.force, json: args.json, config: configOf(args) }, effects);
     },
   )
-  .demandCommand(1, 'name a command')
+  .demandCommand(1)
   .strict()
+  .detectLocale(false)
   .version(version)
   .wrap(Math.min(110, process.stdout.columns ?? 110))
-  .fail((message, error, args) => {
+  .check((args) => {
+    for (const [name, value] of Object.entries(args))
+      if (Array.isArray(value) && !LISTS.has(name))
+        throw new UsageError(`--${name} is given twice`, 'give it once');
+    return true;
+  })
+  .fail((message, error, usage) => {
     if (error !== undefined && error !== null) throw error;
-    effects.err(`${message}\n\n`);
-    args.showHelp('error');
-    process.exitCode = exitCodes.usage;
-    throw new UsageShown();
+    throw usageError(message, hideBin(process.argv), { ...knownTo(usage), pipelines });
   });
+
+/** What yargs knows where it fails; its types leave these methods out. */
+function knownTo(usage: object): Omit<Known, 'pipelines'> {
+  const of = (object: object, method: string): unknown =>
+    Reflect.apply(Reflect.get(object, method), object, []);
+  const named = (list: unknown): string[] => (Array.isArray(list) ? list.map(([name]) => String(name)) : []);
+  const options = Object.keys(Object(Reflect.get(Object(of(cli, 'getOptions')), 'key')));
+  const [command = ''] = named(of(usage, 'getUsage'));
+  return { commands: named(of(usage, 'getCommands')), command: command.replace('$0 ', ''), options };
+}
+
+/** Arguments that are lists; `--columns` may be given twice. */
+const LISTS: ReadonlySet<string> = new Set(['_', 'tables', 'columns']);
 
 /** Reads `--show`, which may stand without a number. Throws ConfigError for what is no count. */
 function rowsToShow(given: string | undefined): number {
@@ -346,68 +384,11 @@ function rowsToShow(given: string | undefined): number {
   throw new ConfigError(`--show: ${given} is no number of rows`);
 }
 
-class UsageShown extends Error {}
-
-function fail(error: unknown): void {
-  if (error instanceof UsageShown) return;
-  if (stop.signal.aborted) {
-    tellInterrupted(GO_ON[process.argv[2] ?? ''] ?? 'run the same command again');
-    process.exitCode = exitCodes.interrupted;
-    return;
-  }
-  if (process.argv.includes('--json')) {
-    const known =
-      error instanceof LotlakeError ? { code: error.code, stage: error.stage, hint: error.hint } : {};
-    const message = error instanceof Error ? error.message : String(error);
-    effects.err(`${JSON.stringify({ error: { message, ...known } })}\n`);
-    process.exitCode = error instanceof LotlakeError ? exitCodes[error.outcome] : exitCodes.failed;
-    return;
-  }
-  if (error instanceof LotlakeError) {
-    effects.err(`${error.stage}: ${error.message} [${error.code}]\n`);
-    if (error.hint !== undefined) effects.err(`  ${error.hint}\n`);
-    if (process.env.LOTLAKE_LOG === 'debug') effects.err(`${error.stack}\n`);
-    process.exitCode = exitCodes[error.outcome];
-    return;
-  }
-  effects.err(`unexpected: ${error instanceof Error ? error.stack : String(error)}\n`);
-  process.exitCode = exitCodes.failed;
-}
-
-/** What to do after an interrupt, by command. */
-const GO_ON: Readonly<Record<string, string>> = {
-  run: 'the last snapshot stays current and what has landed is kept; run the same command again to go on',
-  backup: 'the lake is as it was and nothing is left of the copy; run the same command again',
-  vacuum: 'the lake is whole; run the same command again to remove the rest',
-};
-
-function tellInterrupted(advice: string): void {
-  const message = `interrupted: ${advice}`;
-  const isJson = process.argv.includes('--json');
-  effects.err(`${isJson ? JSON.stringify({ error: { message } }) : message}\n`);
-}
-
-/** A second signal that comes sooner, in milliseconds, is the first one, handed on by npm beside the terminal. */
-const SAME_SIGNAL = 1000;
-let interruptedAt: number | undefined;
-
-/** Ends the command at the next safe point, and at once where the user asks again. */
-function interrupt(): void {
-  const now = performance.now();
-  interruptedAt ??= now;
-  stop.abort();
-  if (now - interruptedAt < SAME_SIGNAL) return;
-  tellInterrupted('ended at once; lotlake status tells what is published, and vacuum removes what is left');
-  process.exit(exitCodes.interrupted);
-}
-
-for (const name of ['SIGINT', 'SIGTERM'] as const) process.on(name, interrupt);
 
 try {
   await cli.parseAsync();
   await streams.finish();
 } catch (error) {
   fail(error);
-  // What a reader has not taken would keep the process until it does.
-  if (stop.signal.aborted && process.stdout.writableLength > 0) process.exit();
 }
+await end();

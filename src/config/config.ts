@@ -1,162 +1,34 @@
-import { existsSync, readFileSync } from 'node:fs';
-import { resolve } from 'node:path';
+import { readFileSync, statSync } from 'node:fs';
+import { relative, resolve } from 'node:path';
 import { z } from 'zod';
-import { enumerations } from '../service/contract/enumerations.js';
 import { ConfigError } from './config-error.js';
-import { amountOf, bytesOfAmount, defaultMemory, MEMORY } from './memory.js';
-
-/** Complete passes of a stream that are kept where the configuration names none. */
-export const DEFAULT_PASSES = 3;
-
-/** Seconds without a renewal after which the lock of a holder elsewhere may be taken over, where nothing else is set. */
-export const LEASE = 120;
-
-const positive = z.coerce.number().positive();
-const count = z.coerce.number().int().positive();
-
-/** Every setting with its sentence and its default. Sources: flags over environment over file over defaults. */
-const settings = z.object({
-  baseUrl: z
-    .url({ protocol: /^https?$/ })
-    .optional()
-    .describe('Base URL of the service with its path prefix.'),
-  origin: z
-    .string()
-    .min(1)
-    .optional()
-    .describe(
-      'Name of the service, which the lake keeps: a run against another one is refused. By default the base URL; set it to the old URL where the same service has moved.',
-    ),
-  apiKey: z.string().min(1).optional().describe('Key sent as x-api-key; environment or key file only.'),
-  output: z
-    .string()
-    .min(1)
-    .default('output')
-    .describe('Folder that holds landing, lake and reports; by default output/sandbox for the sandbox.'),
-  rate: positive.optional().describe('Requests a second for the whole process; 1 against a real service.'),
-  concurrency: count.max(64).default(4).describe('Requests in flight at once.'),
-  perPage: count.max(5000).default(1000).describe('Records asked for a page; each endpoint caps it.'),
-  paging: z
-    .enum(['pages', 'scroll'])
-    .default('pages')
-    .describe('How /cars is walked: by page, or along the scroll form of the feed.'),
-  sources: z
-    .union([z.string().transform((ids) => ids.split(',').map(Number)), z.array(z.number())])
-    .refine(
-      (ids) => ids.length > 0 && ids.every((id) => id in enumerations.domain),
-      'sources are 1, 3 and 12',
-    )
-    .optional()
-    .describe('Sources to ask for one by one, such as 1,3; all that the key has, together, by default.'),
-  memory: z
-    .string()
-    .regex(/^\d+(\.\d+)?\s*(KB|MB|GB|KiB|MiB|GiB)$/i, 'an amount such as 800MB')
-    .refine(
-      (amount) => bytesOfAmount(amount) >= MEMORY.least,
-      `less than the ${amountOf(MEMORY.least)} that a night of the real service takes`,
-    )
-    .optional()
-    .describe(
-      'Memory limit of DuckDB, at least 700MB; the process takes up to 900 MB more. By default a quarter of what the machine or its container has, from 700MB to 4GB.',
-    ),
-  threads: count.max(256).optional().describe('Threads of DuckDB; all cores by default.'),
-  log: z
-    .enum(['silent', 'warn', 'info', 'debug'])
-    .default('info')
-    .describe('What is said on stderr: nothing, warnings, steps and progress, or stack traces too.'),
-  timeout: positive.default(120).describe('Seconds without a byte after which a request is given up.'),
-  retryBudget: positive
-    .default(900)
-    .describe('Seconds for which one request is tried again before the run ends.'),
-  closingBudget: count.default(500).describe('Requests that one closing run may make.'),
-  referenceDays: z.coerce
-    .number()
-    .nonnegative()
-    .default(7)
-    .describe('Age in days at which nightly reads the catalog and the reference lists again.'),
-  shrinkGuard: z.coerce
-    .number()
-    .gt(0)
-    .max(1)
-    .default(0.2)
-    .describe("Share of a source's active vehicles that one run may archive for absence."),
-  rejectAlarm: z.coerce
-    .number()
-    .min(0)
-    .max(1)
-    .default(0.01)
-    .describe(
-      'Share of the records of a stream that are rejected, or loaded without a value that was rejected, above which data_health raises an alarm.',
-    ),
-  minimumGroup: count
-    .default(5)
-    .describe('Fewest values that a statistic of the marts rests on; smaller groups show their count alone.'),
-  relistingDays: z.coerce
-    .number()
-    .int()
-    .nonnegative()
-    .default(30)
-    .describe(
-      'Days after a sale within which another offer of the vehicle shows that the sale did not hold.',
-    ),
-  seeds: z
-    .string()
-    .min(1)
-    .optional()
-    .describe(
-      'Folder with own seeds, such as currency_rules.csv; each stands in the place of the one of the same name in sql/seeds.',
-    ),
-  keepSnapshots: count
-    .default(7)
-    .describe('Published snapshots that vacuum keeps, the current one among them.'),
-  keepDays: z.coerce
-    .number()
-    .int()
-    .nonnegative()
-    .default(7)
-    .describe('Days (UTC) of which vacuum keeps the last published snapshot, beside keepSnapshots.'),
-  keepPasses: z
-    .union([count, z.record(z.string(), count)])
-    .default(DEFAULT_PASSES)
-    .describe(
-      'Complete passes of a stream that vacuum keeps, with all passes since; by stream in a file, or one number.',
-    ),
-  lease: positive
-    .default(LEASE)
-    .describe(
-      'Seconds without a sign of life after which the lock of a run in another container or on another host is taken over.',
-    ),
-  allowShrink: z
-    .union([z.boolean(), z.stringbool()])
-    .default(false)
-    .describe('Archive for absence past the shrink guard.'),
-});
+import { quoted, readExistingFolder, readFolder } from './folder.js';
+import { messageOf } from './lotlake-error.js';
+import { defaultMemory } from './memory.js';
+import { didYouMean } from './nearest.js';
+import { factsOf, type SettingName, settingNames, settings } from './settings.js';
 
 /** Settings after validation: complete, typed and read-only; `output` and `seeds` are absolute. */
 export type Config = Readonly<z.output<typeof settings> & { memory: string }>;
 
-/** Settings as flags or a file give them. */
-export type ConfigInput = Partial<z.input<typeof settings>>;
+/** Settings by name, not yet checked. */
+export type Settings = Partial<z.input<typeof settings>>;
 
-const ENVIRONMENT: Readonly<Record<string, keyof ConfigInput>> = {
-  LOTLAKE_BASE_URL: 'baseUrl',
-  LOTLAKE_ORIGIN: 'origin',
-  LOTLAKE_API_KEY: 'apiKey',
-  LOTLAKE_OUTPUT: 'output',
-  LOTLAKE_RATE: 'rate',
-  LOTLAKE_CONCURRENCY: 'concurrency',
-  LOTLAKE_PER_PAGE: 'perPage',
-  LOTLAKE_PAGING: 'paging',
-  LOTLAKE_SOURCES: 'sources',
-  LOTLAKE_MEMORY: 'memory',
-  LOTLAKE_THREADS: 'threads',
-  LOTLAKE_LOG: 'log',
-  LOTLAKE_MINIMUM_GROUP: 'minimumGroup',
-  LOTLAKE_RELISTING_DAYS: 'relistingDays',
-};
+/** Settings as flags give them, and the file of settings that `--config` names. */
+export type ConfigInput = Settings & { readonly configFile?: string | undefined };
+
+/** The file of settings where none is named; it may be missing. */
+const FILE = 'lotlake.config.json';
+
+/** A value that was given, and the place that it came from, as a message names it. */
+interface Given {
+  readonly value: unknown;
+  readonly place: string;
+}
 
 /**
- * Reads the configuration. Throws ConfigError that names the setting and where it came from.
+ * Reads the configuration: flags over environment over file over defaults. Nothing is made and nobody is asked. Throws
+ * ConfigError that names each setting that is wrong, what was given, and where it came from.
  * @param flags what the command line gave
  * @param effects environment and working folder, replaceable in tests
  * @param defaults what stands in the place of the defaults
@@ -164,31 +36,78 @@ const ENVIRONMENT: Readonly<Record<string, keyof ConfigInput>> = {
 export function readConfig(
   flags: ConfigInput = {},
   effects: { env?: NodeJS.ProcessEnv; cwd?: string } = {},
-  defaults: ConfigInput = {},
+  defaults: Settings = {},
 ): Config {
+  const { configFile, ...options } = flags;
   const env = effects.env ?? process.env;
   const cwd = effects.cwd ?? process.cwd();
-  const merged: Record<string, unknown> = { ...defaults, ...readFile(resolve(cwd, 'lotlake.config.json')) };
-  for (const [name, key] of Object.entries(ENVIRONMENT)) {
-    const value = env[name];
-    if (value !== undefined && value !== '') merged[key] = value;
-  }
-  if (env.LOTLAKE_API_KEY_FILE) merged.apiKey = readKeyFile(resolve(cwd, env.LOTLAKE_API_KEY_FILE));
-  for (const [key, value] of Object.entries(flags)) if (value !== undefined) merged[key] = value;
-  const parsed = z.strictObject(settings.shape).safeParse(merged);
-  if (!parsed.success) {
-    const issues = parsed.error.issues.map((issue) => `${issue.path.join('.') || 'file'}: ${issue.message}`);
-    throw new ConfigError(`the configuration is not valid: ${issues.join('; ')}`, settingsHint());
-  }
+  const given = new Map<string, Given>([
+    ...entries(defaults, (name) => `the default of ${name}`),
+    ...fromFile(cwd, configFile),
+    ...fromEnvironment(env, cwd),
+    ...entries(options, (name) => `--${name.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`),
+  ]);
+  const parsed = settings.safeParse(Object.fromEntries([...given].map(([name, { value }]) => [name, value])));
+  if (!parsed.success) throw notValid(parsed.error, given);
   const { memory, output, seeds, baseUrl } = parsed.data;
+  const place = (name: SettingName): string => given.get(name)?.place ?? `the default of ${name}`;
   return {
     ...(baseUrl === undefined ? {} : { origin: originOf(baseUrl) }),
     ...parsed.data,
     memory: memory ?? defaultMemory(),
-    output: readFolder('output', resolve(cwd, output)),
-    ...(seeds === undefined ? {} : { seeds: readFolder('seeds', resolve(cwd, seeds)) }),
+    output: readFolder(place('output'), output, cwd),
+    ...(seeds === undefined ? {} : { seeds: readExistingFolder(place('seeds'), seeds, cwd) }),
   };
 }
+
+function entries(values: object, placeOf: (name: string) => string): [string, Given][] {
+  return Object.entries(values)
+    .filter(([, value]) => value !== undefined)
+    .map(([name, value]) => [name, { value, place: placeOf(name) }]);
+}
+
+/** A variable that is empty counts as one that is not set. */
+function fromEnvironment(env: NodeJS.ProcessEnv, cwd: string): [string, Given][] {
+  const found = settingNames.flatMap((name): [string, Given][] => {
+    const { env: place } = factsOf(name);
+    const value = place === undefined ? undefined : env[place];
+    return place === undefined || value === undefined || value === '' ? [] : [[name, { value, place }]];
+  });
+  const path = env.LOTLAKE_API_KEY_FILE;
+  if (path === undefined || path === '') return found;
+  return [...found, ['apiKey', { value: readKeyFile(resolve(cwd, path)), place: `the key file ${path}` }]];
+}
+
+/** What is wrong, setting by setting, with what the first of them does. */
+function notValid({ issues }: z.ZodError, given: ReadonlyMap<string, Given>): ConfigError {
+  const problems = new Map<string, string>();
+  let first: SettingName | undefined;
+  for (const issue of issues) {
+    for (const key of issue.code === 'unrecognized_keys' ? issue.keys : []) {
+      const { place = key } = given.get(key) ?? {};
+      const near = didYouMean(
+        key,
+        settingNames.filter((name) => name !== 'apiKey'),
+      );
+      problems.set(key, `${place}: there is no such setting${near}`);
+    }
+    const name = settingNames.find((known) => known === issue.path[0]);
+    if (name === undefined || problems.has(name)) continue;
+    first ??= name;
+    const { takes, isSecret } = factsOf(name);
+    const { place = name, value } = given.get(name) ?? {};
+    const said = issue.code === 'custom' && issue.message !== 'Invalid input' ? issue.message : undefined;
+    const secret = isSecret === true || (name === 'baseUrl' && holdsPassword(value));
+    const what = secret ? `${place} cannot be used` : `${place} is ${quoted(value)}`;
+    problems.set(name, said === undefined ? `${what}; it takes ${takes}` : `${what}: ${said}`);
+  }
+  const hint =
+    first === undefined ? `settings: ${settingNames.join(', ')}` : `${first}: ${factsOf(first).sentence}`;
+  return new ConfigError([...problems.values()].join('; '), hint);
+}
+
+/** Whether what was given for a URL may hold a password, readable as a URL or not. */
+const holdsPassword = (value: unknown): boolean => typeof value === 'string' && value.includes('@');
 
 /** A base URL as the lake keeps it: the same whatever way it is written, and without a password in it. */
 function originOf(baseUrl: string): string {
@@ -196,42 +115,49 @@ function originOf(baseUrl: string): string {
   return `${protocol}//${host}${pathname.replace(/\/+$/, '')}`;
 }
 
-/** The folder of a setting or an option. Throws ConfigError for characters that DuckDB reads as a pattern of file names. */
-export function readFolder(setting: string, folder: string): string {
-  if (/[*?[\]{}]/.test(folder))
-    throw new ConfigError(
-      `${setting}: ${folder} has one of the characters * ? [ ] { }`,
-      'use a folder without them',
-    );
-  return folder;
-}
-
-function readFile(path: string): Record<string, unknown> {
-  if (!existsSync(path)) return {};
+function fromFile(cwd: string, named: string | undefined): [string, Given][] {
+  if (named === '') throw new ConfigError('--config names no file');
+  const path = resolve(cwd, named ?? FILE);
+  const said = named === undefined ? path : `--config ${named}`;
+  let text: string;
+  try {
+    if (named === undefined && statSync(path, { throwIfNoEntry: false }) === undefined) return [];
+    text = readFileSync(path, 'utf8');
+  } catch (error) {
+    throw new ConfigError(`${said}: the file cannot be read: ${messageOf(error)}`);
+  }
   let parsed: unknown;
   try {
-    parsed = JSON.parse(readFileSync(path, 'utf8'));
+    parsed = JSON.parse(text);
   } catch (error) {
-    throw new ConfigError(`${path} is no JSON: ${String(error)}`);
+    throw new ConfigError(`${said}: the file is no JSON: ${messageOf(error)}`);
   }
   const object = z.record(z.string(), z.unknown()).safeParse(parsed);
-  if (!object.success) throw new ConfigError(`${path} holds no object`);
+  if (!object.success) throw new ConfigError(`${said}: the file holds no object`);
   if ('apiKey' in object.data)
     throw new ConfigError(
-      `${path} holds the key`,
+      `${said}: the file holds the key`,
       'set LOTLAKE_API_KEY, or name a file in LOTLAKE_API_KEY_FILE',
     );
-  return object.data;
+  return entries(object.data, (name) => `${name} in ${path}`);
 }
 
+/** The key in a file; the line break that ends the file is not part of it. */
 function readKeyFile(path: string): string {
   try {
-    return readFileSync(path, 'utf8').trim();
+    return readFileSync(path, 'utf8').replace(/\r?\n$/, '');
   } catch (error) {
-    throw new ConfigError(`the key file ${path} cannot be read`, String(error));
+    throw new ConfigError(`the key file ${path} cannot be read: ${messageOf(error)}`);
   }
 }
 
-function settingsHint(): string {
-  return `settings: ${Object.keys(settings.shape).join(', ')}`;
+/** The flags by which another command finds the same lake; empty where it does by itself. */
+export function flagsOf(
+  config: Config,
+  { configFile }: ConfigInput,
+  effects: { env: NodeJS.ProcessEnv; cwd: string },
+): string {
+  const file = configFile === undefined ? '' : ` --config ${configFile}`;
+  const found = readConfig({ configFile }, effects).output;
+  return config.output === found ? file : `${file} --output ${relative(effects.cwd, config.output) || '.'}`;
 }

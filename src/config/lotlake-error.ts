@@ -1,7 +1,8 @@
 import { redacted } from './redact.js';
 
-/** Stages of the straight line, as they appear in folders, logs and errors. */
+/** Stages of the straight line, as they appear in folders, logs and errors, after what comes before them. */
 export type Stage =
+  | 'usage'
   | 'config'
   | 'service'
   | 'extract'

@@ -3,22 +3,30 @@ import { ConfigError } from '../config/config-error.js';
 import { hideKey, redactedBody } from '../config/redact.js';
 import { type Answer, type Client, type ClientOptions, createClient, readBody } from './client.js';
 
+/** Base URL and key of the service. Throws ConfigError where one of them is missing; nothing is asked. */
+export function assertService({ baseUrl, apiKey }: Config): {
+  readonly baseUrl: string;
+  readonly apiKey: string;
+} {
+  if (baseUrl === undefined)
+    throw new ConfigError(
+      'there is no base URL',
+      'set LOTLAKE_BASE_URL, or try lotlake run nightly --sandbox',
+    );
+  if (apiKey === undefined)
+    throw new ConfigError('there is no key', 'set LOTLAKE_API_KEY or LOTLAKE_API_KEY_FILE');
+  return { baseUrl, apiKey };
+}
+
 /**
  * The client that a configuration describes. Nothing that the process says or keeps from now on holds the key. Throws
  * ConfigError where base URL or key are missing.
  */
 export function openClient(config: Config, onRetry?: ClientOptions['onRetry']): Client {
-  if (config.baseUrl === undefined)
-    throw new ConfigError(
-      'there is no base URL',
-      'set LOTLAKE_BASE_URL, or try lotlake run nightly --sandbox',
-    );
-  if (config.apiKey === undefined)
-    throw new ConfigError('there is no key', 'set LOTLAKE_API_KEY or LOTLAKE_API_KEY_FILE');
-  hideKey(config.apiKey);
+  const service = assertService(config);
+  hideKey(service.apiKey);
   const client = createClient({
-    baseUrl: config.baseUrl,
-    apiKey: config.apiKey,
+    ...service,
     rate: config.rate ?? 1,
     timeout: config.timeout,
     retryBudget: config.retryBudget,

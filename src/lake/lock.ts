@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { lstatSync, lutimesSync, mkdirSync, readlinkSync, rmSync, symlinkSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
-import { LEASE } from '../config/config.js';
+import { LEASE } from '../config/settings.js';
 import { type Holder, holderIn, isRunning, placeOf, sayHolder, thisHolder } from './holder.js';
 import { LakeError } from './lake-error.js';
 

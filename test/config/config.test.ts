@@ -26,9 +26,15 @@ describe('the configuration', () => {
 
   it('names what is wrong and where', () => {
     const cwd = folderWith({ 'lotlake.config.json': '{"perpage": 5}' });
-    expect(() => readConfig({}, { env: {}, cwd })).toThrow(/perpage/);
-    expect(() => readConfig({}, { env: { LOTLAKE_RATE: 'fast' }, cwd: folderWith({}) })).toThrow(/rate/);
-    expect(() => readConfig({}, { env: { LOTLAKE_MEMORY: 'much' }, cwd: folderWith({}) })).toThrow(/memory/);
+    expect(() => readConfig({}, { env: {}, cwd })).toThrow(
+      `perpage in ${cwd}/lotlake.config.json: there is no such setting; did you mean perPage?`,
+    );
+    expect(() => readConfig({}, { env: { LOTLAKE_RATE: 'fast' }, cwd: folderWith({}) })).toThrow(
+      /^LOTLAKE_RATE is "fast"/,
+    );
+    expect(() => readConfig({}, { env: { LOTLAKE_MEMORY: 'much' }, cwd: folderWith({}) })).toThrow(
+      /^LOTLAKE_MEMORY is "much"/,
+    );
     expect(() => readConfig({}, { env: {}, cwd: folderWith({ 'lotlake.config.json': '{' }) })).toThrow(
       /no JSON/,
     );
@@ -41,6 +47,55 @@ describe('the configuration', () => {
     expect(() => readConfig({}, { env: { LOTLAKE_API_KEY_FILE: 'none' }, cwd })).toThrow(/cannot be read/);
     const withKey = folderWith({ 'lotlake.config.json': '{"apiKey": "secret"}' });
     expect(() => readConfig({}, { env: {}, cwd: withKey })).toThrow(/holds the key/);
+  });
+
+  it('leaves the line break that ends a key file out of the key, and takes no other', () => {
+    const read = (key: string) =>
+      readConfig({}, { env: { LOTLAKE_API_KEY_FILE: 'key' }, cwd: folderWith({ key }) }).apiKey;
+    for (const end of ['', '\n', '\r\n']) expect(read(`a key${end}`)).toBe('a key');
+    for (const key of ['a\nb', 'a\n\n', ' a', 'a\u0000', 'ä', '', '\n', '\ufeffa'])
+      expect(() => read(key)).toThrow(/^the key file key cannot be used: /);
+  });
+
+  it('reads numbers as people write them, and nothing else as a number', () => {
+    const rate = (given: unknown) =>
+      readConfig(
+        {},
+        { env: {}, cwd: folderWith({ 'lotlake.config.json': JSON.stringify({ rate: given }) }) },
+      );
+    for (const [given, read] of [
+      ['2', 2],
+      [' 2.5 ', 2.5],
+      ['.5', 0.5],
+      ['1e3', 1000],
+      [3, 3],
+    ] as const)
+      expect(rate(given).rate).toBe(read);
+    for (const given of [
+      '',
+      ' ',
+      '0',
+      '-1',
+      '1e999',
+      '0x10',
+      '1_000',
+      '1,5',
+      'NaN',
+      'Infinity',
+      '1e-9',
+      true,
+      null,
+      [1],
+    ])
+      expect(() => rate(given)).toThrow(`is ${JSON.stringify(given)}; it takes requests a second`);
+  });
+
+  it('takes each source once', () => {
+    const sources = (given: string) =>
+      readConfig({ sources: given }, { env: {}, cwd: folderWith({}) }).sources;
+    expect(sources('1, 3')).toEqual([1, 3]);
+    for (const given of ['3,3', '3,7', '', ',', '1;3', '1.0e0,x'])
+      expect(() => sources(given)).toThrow(/^--sources is /);
   });
 
   it('sends the key over https alone, but for this machine', () => {

@@ -3,7 +3,8 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { packageRoot } from '../../src/config/package-root.js';
 
-const CODE = /'((?:CONFIG|SERVICE|EXTRACT|LAND|LOAD|LAKE|RECONCILE|MODEL|PUBLISH|SHARE|SANDBOX)_[A-Z_]+)'/g;
+const CODE =
+  /'((?:USAGE|SYSTEM|INTERNAL|CONFIG|SERVICE|EXTRACT|LAND|LOAD|LAKE|RECONCILE|MODEL|PUBLISH|SHARE|SANDBOX)_[A-Z_]+)'/g;
 
 function sources(folder: string): string[] {
   return readdirSync(join(packageRoot, folder), { recursive: true, withFileTypes: true })

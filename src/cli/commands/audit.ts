@@ -1,5 +1,5 @@
 import { type ConfigInput, readConfig } from '../../config/config.js';
-import { openClient, readJson } from '../../extract/open-client.js';
+import { assertService, openClient, readJson } from '../../extract/open-client.js';
 import { rows } from '../../lake/session.js';
 import { enumerations } from '../../service/contract/enumerations.js';
 import { SourceRefusedError } from '../../service/errors/source-refused-error.js';
@@ -26,6 +26,7 @@ export async function audit(
   effects: Effects,
 ): Promise<void> {
   const config = readConfig(options.config, effects);
+  assertService(config);
   const lake = await openLake(config);
   const client = openClient(config);
   try {

@@ -1,5 +1,5 @@
-import { resolve } from 'node:path';
-import { type ConfigInput, readConfig, readFolder } from '../../config/config.js';
+import { type ConfigInput, readConfig } from '../../config/config.js';
+import { readFolder } from '../../config/folder.js';
 import { type Backup, backUp } from '../../lake/backup.js';
 import { layoutOf } from '../../lake/layout.js';
 import { takeLock } from '../../lake/lock.js';
@@ -18,7 +18,7 @@ export async function backup(
   effects: Effects,
 ): Promise<void> {
   const config = readConfig(options.config, effects);
-  const to = readFolder('to', resolve(effects.cwd, options.to));
+  const to = readFolder('--to', options.to, effects.cwd);
   const layout = layoutOf(config.output);
   const lock = await takeLock(layout.lock, {
     ...{ pipeline: 'backup', now: effects.now(), lease: config.lease, signal: effects.signal },

@@ -1,5 +1,6 @@
-import { join, resolve } from 'node:path';
+import { join } from 'node:path';
 import { type ConfigInput, readConfig } from '../../config/config.js';
+import { readFile, readFolder } from '../../config/folder.js';
 import type { Effects } from '../effects.js';
 
 /** Writes the pages about tables and marts, or the part of them that needs no lake as one Markdown file. */
@@ -16,14 +17,15 @@ export async function docs(
 ): Promise<void> {
   if (options.markdown !== undefined) {
     const { writeMarkdown } = await import('../../share/docs/markdown.js');
-    const path = resolve(effects.cwd, options.markdown);
+    const path = readFile('--markdown', options.markdown, effects.cwd);
     await writeMarkdown(path);
     effects.out(options.json ? `${JSON.stringify({ markdown: path })}\n` : `${path}\n`);
     return;
   }
   const config = readConfig(options.config, effects);
   const { writeSite } = await import('../../share/docs/write-site.js');
-  const folder = options.to === undefined ? join(config.output, 'docs') : resolve(effects.cwd, options.to);
+  const folder =
+    options.to === undefined ? join(config.output, 'docs') : readFolder('--to', options.to, effects.cwd);
   const written = await writeSite(config, folder, effects.signal);
   effects.out(
     options.json

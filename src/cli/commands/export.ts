@@ -1,5 +1,6 @@
 import { relative } from 'node:path';
 import { type ConfigInput, readConfig } from '../../config/config.js';
+import { readFolder } from '../../config/folder.js';
 import type { Choice } from '../../lake/snapshots.js';
 import { type Exported, exportLake } from '../../share/export/export.js';
 import { type ExportInput, exportRequest } from '../../share/export/request.js';
@@ -16,8 +17,9 @@ export async function exportTables(
   },
   effects: Effects,
 ): Promise<void> {
-  const request = exportRequest(options.input, effects.cwd);
   const config = readConfig(options.config, effects);
+  const to = readFolder('--to', options.input.to, effects.cwd);
+  const request = exportRequest({ ...options.input, to }, effects.cwd);
   const { choice } = options;
   const made = await exportLake(request, config, effects.now(), { choice, signal: effects.signal });
   effects.out(options.json ? `${JSON.stringify(made)}\n` : summary(made, effects.cwd));

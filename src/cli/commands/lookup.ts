@@ -1,5 +1,6 @@
 import type { Lookup } from '../../../pipelines/extract-lookups.js';
 import { type ConfigInput, readConfig } from '../../config/config.js';
+import { assertWritable } from '../../config/folder.js';
 import { LotlakeError } from '../../config/lotlake-error.js';
 import type { Answer } from '../../extract/client.js';
 import { recordIn } from '../../extract/one-record.js';
@@ -38,6 +39,7 @@ class NothingFoundError extends LotlakeError {
 export async function lookup(options: LookupOptions, effects: Effects): Promise<void> {
   const config = readConfig(options.config, effects);
   const asked = lookupOf(options);
+  if (options.save) assertWritable('the output folder', config.output);
   const client = openClient(config);
   try {
     const read = async (answer: Answer) => recordIn(await readJson(answer), answer.request);

@@ -1,5 +1,6 @@
-import { relative, resolve } from 'node:path';
+import { relative } from 'node:path';
 import { type ConfigInput, readConfig } from '../../config/config.js';
+import { readFile } from '../../config/folder.js';
 import { writeReport } from '../../share/report/write-report.js';
 import type { Effects } from '../effects.js';
 
@@ -9,7 +10,7 @@ export async function report(
   effects: Effects,
 ): Promise<void> {
   const config = readConfig(options.config, effects);
-  const to = options.to === undefined ? undefined : resolve(effects.cwd, options.to);
+  const to = options.to === undefined ? undefined : readFile('--to', options.to, effects.cwd);
   const path = await writeReport(config, to);
   effects.out(
     options.json ? `${JSON.stringify({ report: path })}\n` : `${relative(effects.cwd, path) || path}\n`,

@@ -1,22 +1,21 @@
-import { join, relative } from 'node:path';
+import { join } from 'node:path';
 import type { RunResult } from '../../../pipelines/finish.js';
 import type { Job, JobOptions } from '../../../pipelines/job.js';
-import { type Config, type ConfigInput, readConfig } from '../../config/config.js';
+import { type Config, type ConfigInput, flagsOf, readConfig } from '../../config/config.js';
+import { assertWritable } from '../../config/folder.js';
+import { assertService } from '../../extract/open-client.js';
 import type { Effects } from '../effects.js';
 import { createReporter } from '../reporter.js';
 import { reportOn } from '../run-report.js';
 import { summarize } from '../summary.js';
 
-/** Pipelines that `lotlake run` knows. */
-export const pipelines = ['nightly', 'incremental', 'reference', 'closing', 'rebuild'] as const;
-
 /** Options of `lotlake run`. */
 export interface RunOptions {
-  readonly pipeline: (typeof pipelines)[number];
+  readonly pipeline: 'nightly' | 'incremental' | 'reference' | 'closing' | 'rebuild';
   readonly sandbox: boolean;
   readonly vehicles: number;
   readonly seed: number;
-  readonly clock?: string | undefined;
+  readonly clock?: Date | undefined;
   /** Walk into catalog entries without a vehicle in the feed, too. */
   readonly everything: boolean;
   readonly json: boolean;
@@ -31,10 +30,10 @@ interface Finished {
 
 /** Runs a pipeline, writes the report of what it published, and prints its summary. */
 export async function run(options: RunOptions, effects: Effects): Promise<void> {
-  const reporter = createReporter(effects, {
-    json: options.json,
-    log: readConfig(options.config, effects).log,
-  });
+  const config = configOf(options, effects);
+  assertWritable('the output folder', config.output);
+  if (!options.sandbox && options.pipeline !== 'rebuild') assertService(config);
+  const reporter = createReporter(effects, { json: options.json, log: config.log });
   try {
     const { result, report } = options.sandbox
       ? await runOnSandbox(options, effects, reporter)
@@ -43,7 +42,7 @@ export async function run(options: RunOptions, effects: Effects): Promise<void> 
     effects.out(
       options.json
         ? `${JSON.stringify({ ...machineReadable(result), report: report ?? null })}\n`
-        : summarize(result, effects.cwd, report, flagOf(options, effects)),
+        : summarize(result, effects.cwd, report, flagsOf(config, options.config, effects)),
     );
   } finally {
     reporter.stop();
@@ -55,12 +54,6 @@ const SANDBOX: ConfigInput = { output: join('output', 'sandbox') };
 
 const configOf = (options: Pick<RunOptions, 'config' | 'sandbox'>, effects: Effects): Config =>
   readConfig(options.config, effects, options.sandbox ? SANDBOX : {});
-
-/** The flag by which other commands find the lake of a run; empty where they do by themselves. */
-function flagOf(options: RunOptions, effects: Effects): string {
-  const { output } = configOf(options, effects);
-  return output === readConfig({}, effects).output ? '' : ` --output ${relative(effects.cwd, output) || '.'}`;
-}
 
 async function start(
   options: RunOptions,
@@ -102,7 +95,7 @@ async function runOnSandbox(
   reporter: Job['reporter'],
 ): Promise<Finished> {
   const { startSandbox } = await import('../../sandbox/server/start.js');
-  const clock = options.clock === undefined ? effects.now() : new Date(options.clock);
+  const clock = options.clock ?? effects.now();
   reporter.step(
     'sandbox',
     `${options.vehicles.toLocaleString('en')} vehicles, seed ${options.seed}, clock ${clock.toISOString()}`,
@@ -130,9 +123,18 @@ function machineReadable(result: RunResult): object {
   const rows = Object.fromEntries(
     Object.entries({ ...manifest.tables, ...manifest.marts }).map(([name, table]) => [name, table.rows]),
   );
-  return {
-    ...rest,
-    rows,
-    passes: passes.map(({ manifest: pass, changes: _, ...counts }) => ({ ...pass, ...counts })),
-  };
+  const told = passes.map(({ manifest: pass, changes: _, ...counts }) => ({ ...pass, ...counts }));
+  return { ...Object(snakeCased({ ...rest, passes: told })), rows };
+}
+
+/** A value with the names of its members in snake case, as all JSON of the CLI has them. */
+function snakeCased(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(snakeCased);
+  if (typeof value !== 'object' || value === null) return value;
+  return Object.fromEntries(
+    Object.entries(value).map(([name, member]) => [
+      name.replaceAll(/(?<=[a-z0-9])[A-Z]/g, (letter) => `_${letter.toLowerCase()}`),
+      snakeCased(member),
+    ]),
+  );
 }

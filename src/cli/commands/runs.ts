@@ -1,5 +1,4 @@
 import { type ConfigInput, readConfig } from '../../config/config.js';
-import { ConfigError } from '../../config/config-error.js';
 import { type Row, rows } from '../../lake/session.js';
 import type { TableCounts } from '../../reconcile/context.js';
 import { openLake } from '../../share/open-lake.js';
@@ -30,8 +29,6 @@ export async function runs(
   options: { readonly limit: number; readonly json: boolean; readonly config: ConfigInput },
   effects: Effects,
 ): Promise<void> {
-  if (!Number.isInteger(options.limit) || options.limit < 1)
-    throw new ConfigError('--limit is no whole number from 1 on', 'such as --limit 20');
   const lake = await openLake(readConfig(options.config, effects), 'runs');
   try {
     const sql = `select * from runs order by started_at desc, run_id desc limit ${options.limit}`;

@@ -6,7 +6,7 @@ export interface SandboxCommandOptions {
   readonly port: number;
   readonly vehicles: number;
   readonly seed: number;
-  readonly clock?: string | undefined;
+  readonly clock: Date | undefined;
   readonly plan: 'demo' | 'small' | 'unlimited';
   readonly rate?: number | undefined;
 }
@@ -20,7 +20,7 @@ export async function sandbox(options: SandboxCommandOptions, effects: Effects):
     seed: options.seed,
     plan: options.plan,
     rate: options.rate ?? null,
-    clock: options.clock === undefined ? effects.now() : new Date(options.clock),
+    clock: options.clock ?? effects.now(),
   });
   effects.out(
     [

@@ -1,5 +1,6 @@
-import { type Config, type ConfigInput, LEASE, readConfig } from '../../config/config.js';
+import { type Config, type ConfigInput, readConfig } from '../../config/config.js';
 import { messageOf } from '../../config/lotlake-error.js';
+import { LEASE } from '../../config/settings.js';
 import { currentSnapshot, type Layout, layoutOf } from '../../lake/layout.js';
 import { standingOf as lockStanding } from '../../lake/lock.js';
 import { readManifest } from '../../lake/manifest.js';

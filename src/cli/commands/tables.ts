@@ -1,5 +1,6 @@
 import Table from 'cli-table3';
 import { type ConfigInput, readConfig } from '../../config/config.js';
+import { didYouMean } from '../../config/nearest.js';
 import { readManifest } from '../../lake/manifest.js';
 import { dictionary, type TableEntry } from '../../share/dictionary.js';
 import { publishedSnapshot } from '../../share/open-lake.js';
@@ -30,9 +31,11 @@ export function describe(
   const entries = readDictionary(options.config, effects);
   const entry = entries.find((candidate) => candidate.name === options.table.toLowerCase());
   if (entry === undefined) {
-    throw new ShareError('SHARE_NO_TABLE', `there is no table ${options.table}`, {
+    const names = entries.map(({ name }) => name);
+    const near = didYouMean(options.table, names);
+    throw new ShareError('SHARE_NO_TABLE', `there is no table ${options.table}${near}`, {
       outcome: 'usage',
-      hint: `there are: ${entries.map((candidate) => candidate.name).join(', ')}`,
+      hint: `there are: ${names.join(', ')}`,
     });
   }
   effects.out(options.json ? `${JSON.stringify(entry)}\n` : page(entry));

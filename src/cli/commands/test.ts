@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import type { DuckDBConnection } from '@duckdb/node-api';
 import { type Config, type ConfigInput, readConfig } from '../../config/config.js';
+import { didYouMean } from '../../config/nearest.js';
 import { layoutOf } from '../../lake/layout.js';
 import { interruptOn, literal, type Row, rows } from '../../lake/session.js';
 import type { Choice } from '../../lake/snapshots.js';
@@ -68,9 +69,10 @@ function testsOf(model: string | undefined): Required<DataTestOptions> {
   if (model === 'checks') return { models: [], checks };
   const named = models.filter(({ name }) => name === model.toLowerCase());
   if (named.length > 0) return { models: named, checks: [] };
-  throw new ModelError('MODEL_UNKNOWN', `there is no mart ${model}`, {
+  const names = [...models.map(({ name }) => name), 'checks'];
+  throw new ModelError('MODEL_UNKNOWN', `there is no mart ${model}${didYouMean(model, names)}`, {
     outcome: 'usage',
-    hint: `there are: ${models.map(({ name }) => name).join(', ')}, and checks`,
+    hint: `there are: ${names.join(', ')}`,
   });
 }
 

@@ -1,4 +1,5 @@
-import { type Config, type ConfigInput, DEFAULT_PASSES, readConfig } from '../../config/config.js';
+import { type Config, type ConfigInput, readConfig } from '../../config/config.js';
+import { DEFAULT_PASSES } from '../../config/settings.js';
 import { layoutOf } from '../../lake/layout.js';
 import { takeLock } from '../../lake/lock.js';
 import { interruptOn } from '../../lake/session.js';

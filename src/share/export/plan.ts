@@ -1,11 +1,11 @@
 import type { DuckDBConnection } from '@duckdb/node-api';
 import { messageOf } from '../../config/lotlake-error.js';
+import { didYouMean, nearest } from '../../config/nearest.js';
 import { identifier } from '../../lake/session.js';
 import type { ColumnEntry, TableEntry } from '../dictionary.js';
 import { ShareError } from '../share-error.js';
 import { compatColumn } from './compat.js';
 import { checkCondition, whereClause } from './condition.js';
-import { nearest } from './nearest.js';
 import type { ExportRequest } from './request.js';
 
 /** One table of an export: what it holds, and the query that gives its rows. */
@@ -33,9 +33,10 @@ export async function planExport(
 ): Promise<TablePlan[]> {
   const plans: TablePlan[] = [];
   for (const table of request.tables) {
-    const entry = entries.find(({ name }) => name === table) ?? (await noTable(connection, table, entries));
+    const entry = entries.find(({ name }) => name === table);
+    if (entry === undefined) throw noTable(table, entries);
     if (request.where !== undefined) await checkCondition(connection, table, request.where);
-    const plan = planTable(request, entry, await chosenColumns(connection, entry, request.columns));
+    const plan = planTable(request, entry, chosenColumns(entry, request.columns));
     await checkBinds(connection, plan);
     plans.push(plan);
   }
@@ -57,45 +58,28 @@ function planTable(request: ExportRequest, entry: TableEntry, columns: readonly 
   };
 }
 
-async function chosenColumns(
-  connection: DuckDBConnection,
-  entry: TableEntry,
-  wanted: readonly string[] | undefined,
-): Promise<readonly ColumnEntry[]> {
+function chosenColumns(entry: TableEntry, wanted: readonly string[] | undefined): readonly ColumnEntry[] {
   if (wanted === undefined) return entry.columns;
-  const chosen: ColumnEntry[] = [];
-  for (const name of new Set(wanted.map((each) => each.toLowerCase()))) {
+  return [...new Set(wanted.map((each) => each.toLowerCase()))].map((name) => {
     const column = entry.columns.find((candidate) => candidate.name === name);
-    chosen.push(column ?? (await noColumn(connection, name, entry)));
-  }
-  return chosen;
-}
-
-async function noTable(
-  connection: DuckDBConnection,
-  table: string,
-  entries: readonly TableEntry[],
-): Promise<never> {
-  const near = await nearest(
-    connection,
-    table,
-    entries.map(({ name }) => name),
-  );
-  throw new ShareError('SHARE_NO_TABLE', `there is no table ${table}`, {
-    outcome: 'usage',
-    hint: `the nearest names are ${near.join(', ')}; lotlake tables lists all`,
+    if (column === undefined) throw noColumn(name, entry);
+    return column;
   });
 }
 
-async function noColumn(connection: DuckDBConnection, column: string, entry: TableEntry): Promise<never> {
-  const near = await nearest(
-    connection,
-    column,
-    entry.columns.map(({ name }) => name),
-  );
-  throw new ShareError('SHARE_NO_COLUMN', `${entry.name} has no column ${column}`, {
+function noTable(table: string, entries: readonly TableEntry[]): ShareError {
+  const names = entries.map(({ name }) => name);
+  return new ShareError('SHARE_NO_TABLE', `there is no table ${table}${didYouMean(table, names)}`, {
     outcome: 'usage',
-    hint: `the nearest names are ${near.join(', ')}; lotlake describe ${entry.name} lists all`,
+    hint: `the nearest names are ${nearest(table, names).join(', ')}; lotlake tables lists all`,
+  });
+}
+
+function noColumn(column: string, { name: table, columns }: TableEntry): ShareError {
+  const names = columns.map(({ name }) => name);
+  return new ShareError('SHARE_NO_COLUMN', `${table} has no column ${column}${didYouMean(column, names)}`, {
+    outcome: 'usage',
+    hint: `the nearest names are ${nearest(column, names).join(', ')}; lotlake describe ${table} lists all`,
   });
 }
 

@@ -77,7 +77,6 @@ function problemOf(request: ExportRequest): string | undefined {
     return `--profile compat is for Parquet, not for ${format}`;
   if (bom && format !== 'csv') return `--bom is for CSV, not for ${format}`;
   if (basename(to) === '') return `${to} cannot be the folder of an export`;
-  if (/[*?[\]{}]/.test(to)) return `--to ${to} has one of the characters * ? [ ] { }`;
   return undefined;
 }
 

@@ -1,0 +1,79 @@
+import { exitCodes } from './exit-code.js';
+import { openStreams } from './streams.js';
+import { toldOf } from './told-error.js';
+
+/** Aborted when the user wants the command to end. */
+const stop = new AbortController();
+
+/** See {@link stop}. */
+export const stopSignal: AbortSignal = stop.signal;
+
+/** Where everything that a command says goes. */
+export const streams = openStreams(process);
+
+const isJson = (): boolean => process.argv.includes('--json');
+
+/** What to do after an interrupt, by command. */
+const GO_ON: Readonly<Record<string, string>> = {
+  run: 'the last snapshot stays current and what has landed is kept; run the same command again to go on',
+  backup: 'the lake is as it was and nothing is left of the copy; run the same command again',
+  vacuum: 'the lake is whole; run the same command again to remove the rest',
+};
+
+function tellInterrupted(advice: string): void {
+  const message = `interrupted: ${advice}`;
+  streams.err(`${isJson() ? JSON.stringify({ error: { message } }) : message}\n`);
+}
+
+/**
+ * Tells an error on stderr and sets the exit code.
+ * @param isDebug whether the calls that led to it are shown
+ */
+export function fail(error: unknown, isDebug = process.env.LOTLAKE_LOG === 'debug'): void {
+  if (stop.signal.aborted) {
+    tellInterrupted(GO_ON[process.argv[2] ?? ''] ?? 'run the same command again');
+    process.exitCode = exitCodes.interrupted;
+    return;
+  }
+  const { message, code, stage, hint, outcome } = toldOf(error);
+  const stack = isDebug && error instanceof Error ? error.stack : undefined;
+  const lines = isJson()
+    ? [JSON.stringify({ error: { message, code, stage, hint, stack } })]
+    : [`${stage}: ${message} [${code}]`, ...(hint === undefined ? [] : [`  ${hint}`]), ...(stack === undefined ? [] : [stack])];
+  streams.err(`${lines.join('\n')}\n`);
+  process.exitCode = exitCodes[outcome];
+}
+
+/** A second signal that comes sooner, in milliseconds, is the first one, handed on by npm beside the terminal. */
+const SAME_SIGNAL = 1000;
+let interruptedAt: number | undefined;
+
+/** Ends the command at the next safe point, and at once where the user asks again. */
+function interrupt(): void {
+  const now = performance.now();
+  interruptedAt ??= now;
+  stop.abort();
+  if (now - interruptedAt < SAME_SIGNAL) return;
+  tellInterrupted('ended at once; lotlake status tells what is published, and vacuum removes what is left');
+  process.exit(exitCodes.interrupted);
+}
+
+/**
+ * Ends the process when all is written. Node takes its handlers of signals down before it is gone where it ends by
+ * itself: a signal that comes then would end it with another exit code than that of the work.
+ */
+export async function end(): Promise<never> {
+  // What a reader of stdout has not taken would keep an interrupted command until it does.
+  const waited = stop.signal.aborted ? [process.stderr] : [process.stdout, process.stderr];
+  for (const stream of waited)
+    await new Promise<void>((resolve) => stream.write('', () => resolve()));
+  // What a stream has to say of its last write comes after that.
+  await new Promise((resolve) => setImmediate(resolve));
+  process.exit();
+}
+
+for (const name of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(name, interrupt);
+process.on('uncaughtException', (error) => {
+  fail(error);
+  process.exit();
+});

@@ -1,0 +1,97 @@
+import { constants, tmpdir } from 'node:os';
+import { LotlakeError, type Outcome } from '../config/lotlake-error.js';
+import { causesOf, diskFullError } from '../lake/disk-full.js';
+
+/** An error as it is told: by a code of docs/errors.md, and what to do about it. */
+export interface Told {
+  readonly message: string;
+  readonly code: string;
+  readonly stage: string;
+  readonly hint: string | undefined;
+  readonly outcome: Outcome;
+}
+
+/** What to do where the system refuses something, by its name for that. */
+const HINTS: Readonly<Record<string, string>> = {
+  EACCES: 'give this user the right to it, or name another place',
+  EPERM: 'give this user the right to it, or name another place',
+  EROFS: 'the file system takes no writing; name another place',
+  ENOENT: 'something that was there is gone, or a folder on the way is missing; run the same command again',
+  ENOTDIR: 'a file stands where a folder has to be; name another place',
+  EISDIR: 'a folder stands where a file has to be; name another place',
+  EEXIST: 'something is there already; name another place',
+  ENOTEMPTY: 'the folder holds something already; name another place',
+  ELOOP: 'symbolic links lead in a circle; name another place',
+  ENAMETOOLONG: 'the path is too long for the file system; name a shorter one',
+  EMFILE: 'raise the limit of open files (ulimit -n), or lower LOTLAKE_CONCURRENCY and LOTLAKE_THREADS',
+  ENFILE: 'the machine has too many files open; end other programs, or raise its limit',
+  ENOMEM: 'the machine has too little memory free; end other programs, or lower LOTLAKE_MEMORY',
+  EAGAIN: 'the machine has too many processes or threads; end other programs, or raise its limit',
+  EADDRINUSE: 'another process listens there; end it, or name another port',
+  EADDRNOTAVAIL: 'the machine has no such address; name another one',
+  EIO: 'the disk failed to read or write; look into the log of the system, then run lotlake verify',
+  EXDEV: 'the two places are on different disks; name a place on the same one',
+};
+
+/** What DuckDB begins its errors with. */
+const OF_DUCKDB = /^[A-Z][A-Za-z ]* Error: /;
+
+/**
+ * How any error is told: one of lotlake as it is; a refusal of the system, whether it is the error or the cause of it, as
+ * SYSTEM_FAILED, or LAKE_DISK_FULL where there is no room; one of DuckDB as LAKE_FAILED; and all else as a fault of
+ * lotlake.
+ */
+export function toldOf(error: unknown): Told {
+  if (error instanceof LotlakeError) return told(error);
+  const full = diskFullError(error, pathOf(error) ?? tmpdir());
+  if (full !== undefined) return told(full);
+  const ofSystem = causesOf(error).find((each) => nameIn(each) !== undefined);
+  const name = nameIn(ofSystem);
+  if (ofSystem !== undefined && name !== undefined)
+    return {
+      message: ofSystem.message.includes(name) ? ofSystem.message : `${name}: ${ofSystem.message}`,
+      code: 'SYSTEM_FAILED',
+      stage: 'system',
+      hint: HINTS[name] ?? 'the system refused this; mend the cause and run the same command again',
+      outcome: 'failed',
+    };
+  const message = error instanceof Error ? error.message : String(error);
+  if (causesOf(error).some((each) => Reflect.get(each, 'code') === 'ERR_MODULE_NOT_FOUND'))
+    return {
+      message,
+      code: 'SYSTEM_FAILED',
+      stage: 'system',
+      hint: 'install lotlake again (npm ci); where it is whole, raise the limit of open files (ulimit -n)',
+      outcome: 'failed',
+    };
+  if (OF_DUCKDB.test(message))
+    return {
+      message,
+      code: 'LAKE_FAILED',
+      stage: 'lake',
+      hint: 'lotlake verify tells whether a file of the snapshot is damaged',
+      outcome: 'failed',
+    };
+  return {
+    message: `${error instanceof Error ? `${error.name}: ` : ''}${message}`,
+    code: 'INTERNAL_ERROR',
+    stage: 'internal',
+    hint: 'this is a fault of lotlake itself; LOTLAKE_LOG=debug shows where, which a report of it needs',
+    outcome: 'failed',
+  };
+}
+
+function told({ message, code, stage, hint, outcome }: LotlakeError): Told {
+  return { message, code, stage, hint, outcome };
+}
+
+/** The name that the system has for an error, such as EACCES; undefined for one that is not its own. */
+function nameIn(error: Error | undefined): string | undefined {
+  const code: unknown = error === undefined ? undefined : Reflect.get(error, 'code');
+  return typeof code === 'string' && code in constants.errno ? code : undefined;
+}
+
+function pathOf(error: unknown): string | undefined {
+  const found = causesOf(error).map((each): unknown => Reflect.get(each, 'path'));
+  return found.find((path): path is string => typeof path === 'string');
+}

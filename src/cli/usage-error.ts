@@ -1,0 +1,85 @@
+import { LotlakeError } from '../config/lotlake-error.js';
+import { didYouMean } from '../config/nearest.js';
+
+/** A command line that cannot be understood. */
+export class UsageError extends LotlakeError {
+  override readonly name = 'UsageError';
+  constructor(message: string, hint: string) {
+    super(message, { code: 'USAGE_INVALID', stage: 'usage', outcome: 'usage', hint });
+  }
+}
+
+/** What can be named on a command line. */
+export interface Known {
+  /** Commands with their arguments, such as `run <pipeline>`; empty within a command. */
+  readonly commands: readonly string[];
+  /** The command that is being read, with its arguments. */
+  readonly command: string;
+  /** Names of options and arguments. */
+  readonly options: readonly string[];
+  /** Pipelines of `lotlake run`, which are easily taken for commands. */
+  readonly pipelines: readonly string[];
+}
+
+/**
+ * What is wrong with a command line, in one line that names the nearest name.
+ * @param said what yargs says of it, in English
+ * @param argv the command line
+ */
+export function usageError(said: string, argv: readonly string[], known: Known): UsageError {
+  const isOption = (name: string): boolean => argv.some((given) => nameOf(given) === dashed(name));
+  const isAtTop = known.commands.length > 0;
+  const help = `lotlake ${isAtTop ? '' : `${firstWord(known.command)} `}--help`;
+  const match = (pattern: RegExp): RegExpExecArray | undefined => pattern.exec(said) ?? undefined;
+
+  const unknown = match(/^Unknown arguments?: (.*)$/s)?.[1]?.split(', ');
+  if (unknown !== undefined) {
+    const option = unknown.find(isOption);
+    const other = unknown.find((name) => !isOption(name));
+    if (isAtTop && other !== undefined) return unknownCommand(other, known, help);
+    if (isAtTop)
+      return new UsageError(`--${option} stands before a command`, 'options come after the command');
+    if (option !== undefined) return unknownOption(option, known, help);
+    return new UsageError(`${other} is one argument too many`, `${help} tells what the command takes`);
+  }
+  const choice = match(/Argument: (\S+), Given: (.*), Choices: (.*)$/m);
+  if (choice !== undefined) {
+    const [name = '', given = '', listed = ''] = choice.slice(1).map((text) => text.replaceAll('"', ''));
+    const near = didYouMean(given, listed.split(', '));
+    const what = isOption(name) ? `--${name}` : name;
+    return new UsageError(`unknown ${what} ${given}${near}`, `there are: ${listed}`);
+  }
+  const missing = match(/^Missing required arguments?: (.*)$/s)?.[1]?.split(', ');
+  if (missing !== undefined)
+    return new UsageError(`--${missing.join(' and --')} is missing`, `${help} lists the options`);
+  if (said.startsWith('Not enough non-option'))
+    return isAtTop
+      ? new UsageError('no command is named', `${help} lists the commands`)
+      : new UsageError(`an argument is missing: lotlake ${known.command}`, `${help} tells what it is`);
+  const [, one, two] = match(/^Arguments (\S+) and (\S+) are mutually exclusive$/) ?? [];
+  if (one !== undefined)
+    return new UsageError(`--${one} and --${two} do not go together`, `${help} lists the options`);
+  return new UsageError(said.replaceAll(/\s*\n\s*/g, ' '), help);
+}
+
+function unknownCommand(name: string, { commands, pipelines }: Known, help: string): UsageError {
+  const pipeline = didYouMean(name, pipelines).replace('you mean ', 'you mean run ');
+  const near = pipeline || didYouMean(name, commands.map(firstWord));
+  return new UsageError(`unknown command ${name}${near}`, `${help} lists the commands`);
+}
+
+function unknownOption(name: string, { command, options }: Known, help: string): UsageError {
+  const known = options.filter((option) => !new RegExp(`[<[]${option}\\W`).test(command));
+  const near = didYouMean(dashed(name), known).replace('you mean ', 'you mean --');
+  return new UsageError(`unknown option --${dashed(name)}${near}`, `${help} lists the options`);
+}
+
+const firstWord = (text: string): string => text.split(' ')[0] ?? '';
+
+/** The name of an option as it was given, without dashes and value; undefined for what is no option. */
+function nameOf(given: string): string | undefined {
+  return given.startsWith('-') ? dashed(given.replace(/^--?(no-)?/, '').split('=')[0] ?? '') : undefined;
+}
+
+/** `allow-shrink` of `allowShrink`. */
+const dashed = (name: string): string => name.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
