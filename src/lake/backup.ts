@@ -5,6 +5,7 @@ import {
   lstatSync,
   mkdirSync,
   readdirSync,
+  readFileSync,
   readlinkSync,
   realpathSync,
   renameSync,
@@ -14,8 +15,9 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { copyFile } from 'node:fs/promises';
-import { basename, dirname, join, relative, sep } from 'node:path';
+import { basename, dirname, join, relative } from 'node:path';
 import type { DuckDBConnection } from '@duckdb/node-api';
+import { z } from 'zod';
 import { killPoint } from '../config/kill-point.js';
 import { messageOf } from '../config/lotlake-error.js';
 import { version } from '../config/version.js';
@@ -23,6 +25,7 @@ import { linkFile } from './files.js';
 import { LakeError } from './lake-error.js';
 import { currentSnapshot, type Layout, layoutOf } from './layout.js';
 import { TRASH } from './leftovers.js';
+import { isWithin, realPlace } from './place.js';
 import { listSnapshots } from './snapshots.js';
 import { foldersBelow, syncFiles, syncFolders } from './sync.js';
 import { type Problem, verifyFiles } from './verify-files.js';
@@ -46,6 +49,8 @@ export interface Backup {
   readonly bytes: number;
   /** Snapshots that the copy lacks, because they were never finished or are not sound. */
   readonly left_out: readonly string[];
+  /** What lies in the folder beside the note. */
+  readonly names: readonly string[];
 }
 
 /** What a backup is made with. */
@@ -99,6 +104,7 @@ export async function backUp(
       links: copied.links,
       bytes: copied.bytes,
       left_out: [...copied.leftOut, ...damaged],
+      names: readdirSync(staging).sort(),
     };
     writeFileSync(join(staging, NOTE), `${JSON.stringify(backup, null, 1)}\n`);
     await syncFiles(filesBelow(staging));
@@ -139,9 +145,8 @@ function removeDead(layout: Layout, to: string): void {
 }
 
 function checkPlace(layout: Layout, to: string, force: boolean): void {
-  const isIn = (inner: string, outer: string): boolean => `${inner}${sep}`.startsWith(`${outer}${sep}`);
   const [place, lake] = [realPlace(to), realPlace(layout.output)];
-  if (isIn(place, lake) || isIn(lake, place))
+  if (isWithin(place, lake) || isWithin(lake, place))
     throw inTheWay(
       `${to} and the lake in ${layout.output} lie in one another`,
       'name a folder beside the lake',
@@ -155,14 +160,28 @@ function checkPlace(layout: Layout, to: string, force: boolean): void {
   if (isFree) return;
   if (!force)
     throw inTheWay(`${to} exists`, 'name another folder, or replace an earlier backup with --force');
-  if (!existsSync(join(to, NOTE)))
-    throw inTheWay(`${to} was not made by a backup`, '--force replaces only a backup; name another folder');
+  const foreign = foreignIn(to);
+  if (foreign !== undefined) throw inTheWay(foreign, '--force replaces only a backup; name another folder');
 }
 
-/** A path without symbolic links, also where the last parts of it are not there yet. */
-function realPlace(path: string): string {
-  if (existsSync(path)) return realpathSync(path);
-  return join(realPlace(dirname(path)), basename(path));
+/** What the note of a backup says at least; those of earlier versions do not name what lies in the folder. */
+const noteSchema = z.object({ lotlake: z.string(), from: z.string(), names: z.array(z.string()).optional() });
+
+/** Why a folder is no backup, or holds what the backup did not make; undefined for a backup. */
+function foreignIn(to: string): string | undefined {
+  const note = noteSchema.safeParse(noteIn(to)).data;
+  if (note === undefined) return `${to} was not made by a backup`;
+  const ours = new Set([NOTE, ...(note.names ?? readdirSync(to))]);
+  const foreign = readdirSync(to).find((name) => !ours.has(name));
+  return foreign === undefined ? undefined : `${to} holds ${foreign}, which no backup made`;
+}
+
+function noteIn(folder: string): unknown {
+  try {
+    return JSON.parse(readFileSync(join(folder, NOTE), 'utf8'));
+  } catch {
+    return undefined;
+  }
 }
 
 function inTheWay(message: string, hint: string): LakeError {

@@ -12,7 +12,8 @@ export class ShareError extends LotlakeError {
       | 'SHARE_EXPORT_OPTIONS'
       | 'SHARE_EXPORT_EXISTS'
       | 'SHARE_DOCS'
-      | 'SHARE_OUTPUT',
+      | 'SHARE_OUTPUT'
+      | 'SHARE_PLACE',
     message: string,
     rest: { hint?: string; cause?: unknown; outcome?: Outcome } = {},
   ) {

@@ -18,7 +18,7 @@ export async function docs(
   if (options.markdown !== undefined) {
     const { writeMarkdown } = await import('../../share/docs/markdown.js');
     const path = readFile('--markdown', options.markdown, effects.cwd);
-    await writeMarkdown(path);
+    await writeMarkdown(path, readConfig(options.config, effects).output);
     effects.out(options.json ? `${JSON.stringify({ markdown: path })}\n` : `${path}\n`);
     return;
   }

@@ -1,4 +1,5 @@
 import { openTemporarySession } from '../../lake/temporary-session.js';
+import { assertOurs, assertOutside } from '../places.js';
 import { type CatalogTable, readCatalog } from './catalog.js';
 import { describeEmptyLake } from './empty-lake.js';
 import { typeName } from './html.js';
@@ -8,8 +9,14 @@ import { writeWhole, writingTo } from './write-whole.js';
 /** Command that writes docs/tables.md. */
 export const MARKDOWN_COMMAND = 'npm run docs:tables';
 
-/** Writes {@link tablesMarkdown} to a file. Throws ShareError (SHARE_DOCS) where it cannot be written. */
-export async function writeMarkdown(path: string): Promise<void> {
+/**
+ * Writes {@link tablesMarkdown} to a file. Throws ShareError where it cannot be written (SHARE_DOCS), or the place is not
+ * its own (SHARE_PLACE).
+ * @param output folder of the lake, which is kept from it
+ */
+export async function writeMarkdown(path: string, output: string): Promise<void> {
+  assertOutside(path, output);
+  assertOurs(path, ['# Tables and marts', MARKDOWN_COMMAND]);
   const text = await tablesMarkdown();
   writingTo(path, () => writeWhole(path, text));
 }

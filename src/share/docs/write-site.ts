@@ -1,10 +1,11 @@
-import { copyFileSync, mkdirSync } from 'node:fs';
+import { copyFileSync, existsSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Config } from '../../config/config.js';
 import { packageRoot } from '../../config/package-root.js';
 import { outOfMemoryError } from '../../lake/out-of-memory.js';
 import { interruptOn } from '../../lake/session.js';
 import { openLake } from '../open-lake.js';
+import { assertOurs, assertOutside } from '../places.js';
 import type { Html } from './html.js';
 import { indexPage } from './index-page.js';
 import { searchIndex } from './search-index.js';
@@ -14,6 +15,9 @@ import { writeWhole, writingTo } from './write-whole.js';
 
 /** Files of the site that are the same for every lake. */
 const ASSETS = ['docs.css', 'docs.js'];
+
+/** Texts that every first page has. */
+const MARKS = ['search-index.js', '>lotlake data<'];
 
 /** A site that was written. */
 export interface WrittenSite {
@@ -25,9 +29,14 @@ export interface WrittenSite {
 /**
  * Writes the pages about the published snapshot into a folder, which is made where there is none; other files in it stay.
  * @param signal ends the work before anything is written
- * Throws ShareError where nothing is published (SHARE_NO_SNAPSHOT) or the folder cannot be written (SHARE_DOCS).
+ * Throws ShareError where nothing is published (SHARE_NO_SNAPSHOT), the place is not a site's (SHARE_PLACE), or the folder cannot be written (SHARE_DOCS).
  */
 export async function writeSite(config: Config, folder: string, signal?: AbortSignal): Promise<WrittenSite> {
+  assertOutside(folder, config.output);
+  // A folder with a site of ours has such a first page; the files of another are not ours to replace.
+  assertOurs(join(folder, 'index.html'), MARKS);
+  if (!existsSync(join(folder, 'index.html')))
+    for (const name of ['search-index.js', ...ASSETS]) assertOurs(join(folder, name), MARKS);
   const lake = await openLake(config);
   const endInterrupts = interruptOn(signal, lake.session);
   try {

@@ -11,6 +11,7 @@ import { interruptOn } from '../../lake/session.js';
 import type { Choice } from '../../lake/snapshots.js';
 import { dictionary } from '../dictionary.js';
 import { type OpenLake, openLake, publishedSnapshot } from '../open-lake.js';
+import { assertOutside } from '../places.js';
 import { queryError } from '../read-only.js';
 import { writeArrow } from './arrow-files.js';
 import { writeCsv } from './csv-files.js';
@@ -52,6 +53,7 @@ export async function exportLake(
 ): Promise<Exported> {
   // Before a folder is made for it.
   publishedSnapshot(config);
+  assertOutside(request.zip ? `${request.to}.zip` : request.to, config.output);
   const target = openTarget(request);
   try {
     const words = [...request.tables, request.where ?? ''].join(' ');
