@@ -194,6 +194,6 @@ describe('lotlake run', () => {
     const id = readlinkSync(layout().current).replace('snapshots/', '');
     expect(id).not.toBe(snapshotId);
     expect(await told(false)).toContain(`Nothing is new: no snapshot is published, and ${id} stays current`);
-    expect(JSON.parse(await told(true))).toMatchObject({ published: false, snapshotId: id });
+    expect(JSON.parse(await told(true))).toMatchObject({ published: false, snapshot_id: id });
   }, 120_000);
 });

@@ -47,7 +47,7 @@ describe('a run whose report cannot be written', () => {
     expect(err).toContain('its report could not be written');
     const result = JSON.parse(out);
     expect(result.report).toBe(null);
-    expect(JSON.parse(lotlake('status', '--json').out).current.snapshot_id).toBe(result.snapshotId);
+    expect(JSON.parse(lotlake('status', '--json').out).current.snapshot_id).toBe(result.snapshot_id);
     expect(statSync(path).isDirectory()).toBe(true);
   });
 });
