@@ -39,7 +39,11 @@ export function fail(error: unknown, isDebug = process.env.LOTLAKE_LOG === 'debu
   const stack = isDebug && error instanceof Error ? error.stack : undefined;
   const lines = isJson()
     ? [JSON.stringify({ error: { message, code, stage, hint, stack } })]
-    : [`${stage}: ${message} [${code}]`, ...(hint === undefined ? [] : [`  ${hint}`]), ...(stack === undefined ? [] : [stack])];
+    : [
+        `${stage}: ${message} [${code}]`,
+        ...(hint === undefined ? [] : [`  ${hint}`]),
+        ...(stack === undefined ? [] : [stack]),
+      ];
   streams.err(`${lines.join('\n')}\n`);
   process.exitCode = exitCodes[outcome];
 }
@@ -65,8 +69,7 @@ function interrupt(): void {
 export async function end(): Promise<never> {
   // What a reader of stdout has not taken would keep an interrupted command until it does.
   const waited = stop.signal.aborted ? [process.stderr] : [process.stdout, process.stderr];
-  for (const stream of waited)
-    await new Promise<void>((resolve) => stream.write('', () => resolve()));
+  for (const stream of waited) await new Promise<void>((resolve) => stream.write('', () => resolve()));
   // What a stream has to say of its last write comes after that.
   await new Promise((resolve) => setImmediate(resolve));
   process.exit();

@@ -14,7 +14,6 @@ const { ConfigError } = await import('../config/config-error.js');
 const { version } = await import('../config/version.js');
 const { DEFAULT_MAX_BYTES, exportFormats, exportProfiles } = await import('../share/export/request.js');
 const { formats } = await import('../share/formats.js');
-const { exitCodes } = await import('./exit-code.js');
 const { instant, positiveNumber, wholeNumber } = await import('./option-values.js');
 const { widthOf } = await import('./streams.js');
 const { UsageError, usageError } = await import('./usage-error.js');
@@ -383,7 +382,6 @@ function rowsToShow(given: string | undefined): number {
   if (Number.isInteger(rows) && rows >= 0) return rows;
   throw new ConfigError(`--show: ${given} is no number of rows`);
 }
-
 
 try {
   await cli.parseAsync();

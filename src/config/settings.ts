@@ -137,7 +137,8 @@ export const settings = z.strictObject({
     env: 'LOTLAKE_LOG',
   }),
   timeout: between(0.001, WEEK).default(120).register(facts, {
-    sentence: 'Seconds without a byte after which a request is given up.',
+    sentence:
+      'Seconds without a byte after which a request is given up; it is after five times as long in any case.',
     takes: SECONDS,
   }),
   retryBudget: between(0.001, WEEK).default(900).register(facts, {

@@ -1,9 +1,9 @@
 import type { Readable } from 'node:stream';
 import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib';
 import { Agent, request } from 'undici';
-import { ConfigError } from '../config/config-error.js';
 import { killPoint } from '../config/kill-point.js';
 import { LotlakeError, messageOf } from '../config/lotlake-error.js';
+import { hideKey, redactedBody } from '../config/redact.js';
 import { ConnectionError } from '../service/errors/connection-error.js';
 import { errorFromAnswer, messageOfBody } from '../service/errors/from-answer.js';
 import type { RequestFacts } from '../service/errors/service-error.js';
@@ -65,9 +65,10 @@ const MOST_WHOLE_BYTES = 1 << 26;
 /** Bytes of an error body that are read for what it says. */
 const MOST_ERROR_BYTES = 1 << 16;
 
-/** Creates a client. Throws ConfigError for a base URL that would send the key in the clear. */
+/** Creates a client. Nothing that it gives, and nothing that the process says or keeps from now on, holds the key. */
 export function createClient(options: ClientOptions): Client {
-  const base = checkBase(options.baseUrl);
+  hideKey(options.apiKey);
+  const base = new URL(options.baseUrl);
   const limit = createRateLimit(options.rate);
   const agent = new Agent({
     connect: { timeout: 30_000 },
@@ -95,20 +96,19 @@ export function createClient(options: ClientOptions): Client {
     let body: ReturnType<typeof watched> | undefined;
     try {
       response = await request(url, { dispatcher: agent, headers, signal });
-      const decodedBody = decoded(response.body, header(response.headers['content-encoding']));
+      const answered = redactedBody(decoded(response.body, header(response.headers['content-encoding'])));
       if (response.statusCode !== 200) {
         const retryAfter = parseRetryAfter(header(response.headers['retry-after']), Date.now());
         if (response.statusCode === 429 && retryAfter !== undefined) limit.pause(Date.now() + retryAfter);
-        const said = messageOfBody(
-          await beginningOf(decodedBody, MOST_ERROR_BYTES)
+        const detail = messageOfBody(
+          await beginningOf(answered, MOST_ERROR_BYTES)
             .then(String)
             // The status alone says what happened.
             .catch(() => ''),
         );
-        const detail = said?.replaceAll(options.apiKey, '…');
         throw errorFromAnswer({ ...facts, status: response.statusCode, detail, retryAfter });
       }
-      body = watched(decodedBody);
+      body = watched(answered);
       return await consume({ request: facts, body: body.chunks });
     } catch (error) {
       response?.body.destroy();
@@ -138,20 +138,6 @@ export function createClient(options: ClientOptions): Client {
 
 function header(value: string | string[] | undefined): string | undefined {
   return Array.isArray(value) ? value[0] : value;
-}
-
-function checkBase(baseUrl: string): URL {
-  const base = new URL(baseUrl.endsWith('/') ? baseUrl : `${baseUrl}/`);
-  const local = ['127.0.0.1', 'localhost', '[::1]'].includes(base.hostname);
-  if (base.protocol !== 'https:' && !local) {
-    throw new ConfigError(
-      `the base URL ${base.origin} is not https`,
-      'the key would travel in the clear; use https, or a service on this machine',
-    );
-  }
-  if (base.username !== '' || base.password !== '')
-    throw new ConfigError('the base URL holds credentials', 'the key belongs in LOTLAKE_API_KEY');
-  return base;
 }
 
 /** URL of a path below the base with its parameters; always on the configured origin. */

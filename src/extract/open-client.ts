@@ -1,6 +1,5 @@
 import type { Config } from '../config/config.js';
 import { ConfigError } from '../config/config-error.js';
-import { hideKey, redactedBody } from '../config/redact.js';
 import { type Answer, type Client, type ClientOptions, createClient, readBody } from './client.js';
 
 /** Base URL and key of the service. Throws ConfigError where one of them is missing; nothing is asked. */
@@ -18,25 +17,15 @@ export function assertService({ baseUrl, apiKey }: Config): {
   return { baseUrl, apiKey };
 }
 
-/**
- * The client that a configuration describes. Nothing that the process says or keeps from now on holds the key. Throws
- * ConfigError where base URL or key are missing.
- */
+/** The client that a configuration describes. Throws ConfigError where base URL or key are missing. */
 export function openClient(config: Config, onRetry?: ClientOptions['onRetry']): Client {
-  const service = assertService(config);
-  hideKey(service.apiKey);
-  const client = createClient({
-    ...service,
+  return createClient({
+    ...assertService(config),
     rate: config.rate ?? 1,
     timeout: config.timeout,
     retryBudget: config.retryBudget,
     ...(onRetry === undefined ? {} : { onRetry }),
   });
-  return {
-    ...client,
-    get: (path, query, consume, signal) =>
-      client.get(path, query, (answer) => consume({ ...answer, body: redactedBody(answer.body) }), signal),
-  };
 }
 
 /** Reads a whole answer as JSON; for answers that are small, such as one vehicle. */

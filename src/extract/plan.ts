@@ -5,6 +5,8 @@ export interface PageFacts {
   readonly total: number | null;
   readonly lastPage: number | null;
   readonly next: string | null;
+  /** False where the page says neither how many there are nor whether another follows. */
+  readonly tellsEnd?: boolean | undefined;
   /** What continues the scroll form of the feed; null where the list is no scroll, or at its end. */
   readonly scrollId?: string | null;
   /** Place of the page as it tells it itself; missing in pages of an older lotlake, as are the next three. */

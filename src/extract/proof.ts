@@ -32,9 +32,10 @@ export function contradictionIn(
   if (typeof current === 'number' && current !== page.page) return `${name} says that it is page ${current}`;
   if (typeof from === 'number' && perPage !== null && perPage > 0 && from !== (page.page - 1) * perPage + 1)
     return `${name} says that it begins with record ${from} of the list`;
+  // Lists of reference data may come whole on their only page, which names a next one all the same.
+  if (!ascending) return undefined;
   if (page.total !== null && page.lastPage !== null && page.page >= page.lastPage && next !== null)
     return `${name} names another as the next, though it is the last of ${page.lastPage}`;
-  if (!ascending) return undefined;
   if ((page.repeats ?? 0) > 0) return `${name} holds ${page.repeats} records twice`;
   const earlier = before?.firstId ?? null;
   if (firstId !== null && earlier !== null && firstId <= earlier)
@@ -93,6 +94,7 @@ export function whyNotWhole({ pages, wrong, totals }: Received): string | undefi
   const end = lastOf(pages);
   if (all.every(({ total }) => total === null))
     return end?.next == null ? undefined : `page ${end.page} names a next one that does not come`;
+  if (totals.size === 0) return doubtsOf(wrong);
   const [least, most] = [Math.min(...totals), Math.max(...totals)];
   const size = all.find(({ page, perPage }) => !wrong.has(page) && perPage !== null)?.perPage ?? null;
   // A wrong page counts as what belongs there: its records are known to be missing, and where.

@@ -279,7 +279,8 @@ async function followLinks<P extends PageFacts>(
   for (let page = first; ; page = pages.get(page.page + 1) ?? (await fetchPage(page.page + 1))) {
     const isNew = bringsNew(page);
     if (!isNew && page.firstId !== null) return `page ${page.page} brings no record that is new`;
-    if (page.next === null) return undefined;
+    const isFull = (page.perPage ?? 0) > 0 && page.records === page.perPage;
+    if (page.next === null && (page.tellsEnd !== false || !isFull)) return undefined;
     barren = isNew ? 0 : barren + 1;
     if (barren >= MOST_BARREN)
       return `page ${page.page} and those before it bring no record, and name a next one`;

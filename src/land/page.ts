@@ -63,6 +63,8 @@ export interface LandedPage {
   readonly lastPage: number | null;
   readonly perPage: number | null;
   readonly next: string | null;
+  /** False where the page says neither how many there are nor whether another follows. */
+  readonly tellsEnd?: boolean | undefined;
   /** What continues the scroll form of the feed; null where the list is no scroll, or at its end. */
   readonly scrollId: string | null;
 }
@@ -143,7 +145,7 @@ export function pagingOf(
   scan: PageScan,
 ): Pick<
   LandedPage,
-  'current' | 'from' | 'announced' | 'total' | 'lastPage' | 'perPage' | 'next' | 'scrollId'
+  'current' | 'from' | 'announced' | 'total' | 'lastPage' | 'perPage' | 'next' | 'tellsEnd' | 'scrollId'
 > {
   const envelope = envelopeSchema.parse(scan.envelope);
   const { current_page, from, to, total, last_page, per_page } = envelope.meta ?? {};
@@ -156,6 +158,7 @@ export function pagingOf(
     lastPage: typeof total === 'number' ? (last_page ?? null) : null,
     perPage: per_page ?? null,
     next: envelope.links?.next ?? null,
+    tellsEnd: envelope.meta == null || typeof total === 'number' || envelope.links?.next !== undefined,
     // The end of a scroll has an empty `next_url`; what it names is not followed, only the id is taken.
     scrollId: (envelope.next_url ?? '') === '' ? null : (envelope.scroll_id ?? null),
   };

@@ -39,7 +39,7 @@ describe('lotlake export', () => {
   });
 
   it.each([
-    [['sale', '--to', 'x'], /no table sale \[SHARE_NO_TABLE\]\n {2}the nearest names are sales/],
+    [['sale', '--to', 'x'], /no table sale; did you mean sales/],
     [['sales', '--to', 'x', '--snapshot', '20200101T000000Z-aaaaaa'], /LAKE_NO_SNAPSHOT/],
     [['sales', '--to', 'x', '--max-bytes', 'big'], /SHARE_EXPORT_OPTIONS/],
     [['sales'], /to/],

@@ -2,7 +2,6 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
 import { readConfig } from '../../src/config/config.js';
-import { createClient } from '../../src/extract/client.js';
 import { temporaryFolder } from '../pipelines/support.js';
 
 const folders: ReturnType<typeof temporaryFolder>[] = [];
@@ -99,10 +98,18 @@ describe('the configuration', () => {
   });
 
   it('sends the key over https alone, but for this machine', () => {
-    const client = (baseUrl: string) => createClient({ baseUrl, apiKey: 'k', timeout: 1, retryBudget: 1 });
-    expect(() => client('http://service.example/api')).toThrow(/not https/);
-    expect(() => client('https://user:password@service.example/api')).toThrow(/credentials/);
-    for (const url of ['https://service.example/api', 'http://127.0.0.1:1/api', 'http://localhost:1'])
-      expect(() => client(url)).not.toThrow();
+    const url = (baseUrl: string) => readConfig({ baseUrl }, { env: {}, cwd: folderWith({}) }).baseUrl;
+    for (const given of ['http://service.example/api', 'http://10.0.0.1', 'http://127.0.0.1.service.example'])
+      expect(() => url(given)).toThrow(/not https/);
+    expect(() => url('ftp://service.example')).toThrow(/no URL of http or https/);
+    expect(() => url('https://user:password@service.example/api')).toThrow(/credentials/);
+    expect(() => url('https://user:password@service.example/api')).not.toThrow(/password@|user/);
+    for (const given of [
+      'https://service.example/api',
+      'http://127.0.0.1:1/api',
+      'http://localhost:1',
+      'http://[::1]:1/',
+    ])
+      expect(url(given)).toBe(given);
   });
 });

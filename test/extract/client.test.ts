@@ -2,7 +2,6 @@ import type { ServerResponse } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { gzipSync } from 'node:zlib';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { ConfigError } from '../../src/config/config-error.js';
 import { type Answer, type Client, createClient, urlOf } from '../../src/extract/client.js';
 import { PageError } from '../../src/land/page-error.js';
 import { ServiceError } from '../../src/service/errors/service-error.js';
@@ -116,31 +115,6 @@ describe('a request', () => {
 });
 
 describe('a base URL', () => {
-  const create = (baseUrl: string) => createClient({ baseUrl, apiKey: KEY, timeout: 1, retryBudget: 1 });
-
-  it.each([
-    'http://service.example/api',
-    'http://10.0.0.1',
-    'http://127.0.0.1.service.example',
-    'ftp://service.example',
-  ])('that would send the key in the clear is refused: %s', (url) => {
-    expect(() => create(url)).toThrow(ConfigError);
-  });
-
-  it('with credentials is refused without repeating them', () => {
-    expect(() => create('https://user:password@service.example')).toThrow(ConfigError);
-    expect(() => create('https://user:password@service.example')).not.toThrow(/password@|user/);
-  });
-
-  it.each([
-    'https://service.example/api',
-    'http://127.0.0.1:1/api',
-    'http://localhost:1',
-    'http://[::1]:1/api/',
-  ])('is taken over https, or from this machine: %s', async (url) => {
-    await create(url).close();
-  });
-
   it('keeps its path prefix, with or without a slash at its end', () => {
     const url = (base: string, path: string) => urlOf(new URL(base), path, { page: 2 }).href;
     expect(url('https://service.example/v1/api/', '/cars')).toBe(

@@ -27,15 +27,19 @@ it('what dead runs left goes, and the next run resumes the pass that one of them
     if (pathname !== '/api/cars' || (broken && page === 1 && !isTotal))
       return { status: 404, body: { message: 'not here' } };
     if (!isTotal) asked.push(String(page));
-    const meta = { current_page: page, last_page: 2, per_page: 1000, total: 2000 };
-    const data = page > 2 ? [] : [{ id: page, lots: [] }];
+    const meta = { current_page: page, last_page: 2, per_page: 2, total: 4 };
+    const data = [2 * page - 1, 2 * page].map((id) => ({ id, lots: [] }));
     return { body: { data, links: { next: page < 2 ? 'http://x.example/api/cars?page=2' : null }, meta } };
   });
   const start = Date.now();
   const night = (days: number) => {
     const reporter = silentReporter();
     const now = () => new Date(start + days * 86_400_000);
-    const run = nightly({ config: configFor(service.url, folder.path, { concurrency: 1 }), reporter, now });
+    const run = nightly({
+      config: configFor(service.url, folder.path, { concurrency: 1, perPage: 2 }),
+      reporter,
+      now,
+    });
     return { reporter, run };
   };
   await night(0).run;

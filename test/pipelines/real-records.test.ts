@@ -5,15 +5,7 @@ import type { RunResult } from '../../pipelines/finish.js';
 import { nightly } from '../../pipelines/nightly.js';
 import { packageRoot } from '../../src/config/package-root.js';
 import { type Expectation, expectArchivedLot, expectVehicle, unmet } from './record-oracle.js';
-import {
-  bareDuckDb,
-  configFor,
-  lastPage,
-  type PlainRow,
-  serve,
-  silentReporter,
-  temporaryFolder,
-} from './support.js';
+import { bareDuckDb, configFor, type PlainRow, serve, silentReporter, temporaryFolder } from './support.js';
 
 const samples = join(packageRoot, '..', 'shared', 'samples');
 const isPresent = existsSync(samples);
@@ -34,12 +26,12 @@ describe.skipIf(!isPresent)('real records of the service', () => {
       read('car-domain1-abridged.json'),
       read('search-lot-domain12.json').data,
       read('prices-history-domain1.json').data,
-    ];
+    ].sort((a, b) => a.id - b.id);
     const archived = read('archived-lots-page.json');
     expectations = [...vehicles.flatMap(expectVehicle), ...archived.data.flatMap(expectArchivedLot)];
     const service = await serve((url) => {
       const page = Number(url.searchParams.get('page') ?? 1);
-      // Simple pagination: three records a page, `links.next` to another host, then an empty page.
+      // Simple pagination: three records a page, `links.next` to another host.
       if (url.pathname === '/api/cars') {
         const data = vehicles.slice((page - 1) * 3, page * 3);
         const next = `http://auctionsapi.com/api/cars?per_page=3&page=${page + 1}`;
@@ -47,12 +39,13 @@ describe.skipIf(!isPresent)('real records of the service', () => {
           body: {
             ...cars,
             data,
-            links: { ...cars.links, next: data.length === 0 ? null : next },
-            meta: { ...cars.meta, current_page: page },
+            links: { ...cars.links, next: page * 3 < vehicles.length ? next : null },
+            meta: { ...cars.meta, current_page: page, from: page * 3 - 2, to: page * 3 - 3 + data.length },
           },
         };
       }
-      if (url.pathname === '/api/archived-lots') return { body: page === 1 ? archived : lastPage([]) };
+      if (url.pathname === '/api/archived-lots')
+        return { body: { ...archived, links: { ...archived.links, next: null } } };
       return { status: 404, body: { message: 'no such endpoint' } };
     });
     const reporter = silentReporter();

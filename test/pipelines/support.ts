@@ -100,7 +100,12 @@ export function lastPage(data: readonly unknown[]): object {
   return {
     data,
     links: { first: null, last: null, prev: null, next: null },
-    meta: { current_page: 1, from: 1, path: 'http://service.example/api', per_page: 1000, to: data.length },
+    meta: {
+      current_page: 1,
+      from: data.length === 0 ? null : 1,
+      to: data.length === 0 ? null : data.length,
+      per_page: 1000,
+    },
   };
 }
 

@@ -26,6 +26,7 @@ export const ruleSchema = z.strictObject({
     .default({})
     .describe('Members of meta; null is sent, "-" leaves one out.'),
   next: z.string().nullable().optional().describe('Link to the next page; null for none.'),
+  links: z.boolean().default(true).describe('Whether there are links at all.'),
   unlike: z.boolean().default(false).describe('Whether a byte differs under every request.'),
   status: z.number().optional(),
   headers: z.record(z.string(), z.string()).default({}),
@@ -150,7 +151,7 @@ function pageOf(ids: readonly number[], { page, size, totals }: Asked, rule: Rul
   const records = shown.slice(0, rule?.keep).map(vehicle);
   const data = rule?.unlike === true ? records.map((record) => ({ ...record, seen: unlike++ })) : records;
   const links = { next: rule?.next === undefined ? next : rule.next };
-  return JSON.stringify({ data, links, meta: without(meta) });
+  return JSON.stringify({ data, ...(rule?.links === false ? {} : { links }), meta: without(meta) });
 }
 
 const without = (meta: object): object =>
