@@ -2,7 +2,7 @@ import type { ServerResponse } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { gzipSync } from 'node:zlib';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { type Answer, type Client, createClient, urlOf } from '../../src/extract/client.js';
+import { type Answer, type Client, urlOf } from '../../src/extract/client.js';
 import { PageError } from '../../src/land/page-error.js';
 import { ServiceError } from '../../src/service/errors/service-error.js';
 import { memorySink, quickClient, serve, type TestServer } from './support.js';
