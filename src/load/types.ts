@@ -34,7 +34,8 @@ interface Learned {
 
 function split(path: string): Learned {
   const cut = path.lastIndexOf('.');
-  return cut < 0 ? { parent: '', name: path } : { parent: path.slice(0, cut), name: path.slice(cut + 1) };
+  // What begins with a dot is a name with one, and not below anything.
+  return cut <= 0 ? { parent: '', name: path } : { parent: path.slice(0, cut), name: path.slice(cut + 1) };
 }
 
 /**
