@@ -100,12 +100,7 @@ export function lastPage(data: readonly unknown[]): object {
   return {
     data,
     links: { first: null, last: null, prev: null, next: null },
-    meta: {
-      current_page: 1,
-      from: data.length === 0 ? null : 1,
-      to: data.length === 0 ? null : data.length,
-      per_page: 1000,
-    },
+    meta: { path: 'http://service.example/api' },
   };
 }
 
