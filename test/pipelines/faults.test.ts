@@ -288,7 +288,9 @@ describe('a page that repeats for ever', () => {
     );
     expect(stage.sandbox.requests.slice(sent).filter((one) => one.path === '/statistics').length).toBe(2);
     expect(warnings.join('\n')).toMatch(/\/cars proves no absence: page \d+ repeats/);
-    expect(warnings.join('\n')).toMatch(/\/statistics proves no absence: page 2 brings no record that is new/);
+    expect(warnings.join('\n')).toMatch(
+      /\/statistics proves no absence: page 2 brings no record that is new/,
+    );
     const lake = await stage.lake();
     expect(activeIn(lake)).toEqual(before);
     expect(statistics(lake)).toEqual(rows);
