@@ -2,7 +2,7 @@ import { configDefaults, defineConfig } from 'vitest/config';
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
 
 /** Suites that take long and in one piece; begun last, they would keep one core waiting for them. */
-const FIRST = /(model|incremental|nights|quarantine)\.test\.ts$/;
+const FIRST = /(incremental|nights|quarantine)\.test\.ts$/;
 
 class LongFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
@@ -17,10 +17,11 @@ const MOCKING = ['test/extract/{rate-limit,moving-list}.test.ts', 'test/pipeline
 
 /** Run with `npm run test:soak`. */
 export const SLOW: readonly string[] = [
-  'test/pipelines/{absence,damaged-lake,damaged-pages,disk-full,faults,formats,held-runs,interrupt,inventory,kill,kill-matrix,lookups}.test.ts',
-  'test/pipelines/{model-found,nothing-new,oversized,rate,readers,recovery,reference,rejected-values,rejects-kept,resume,sources}.test.ts',
+  'test/pipelines/{absence,alarms,damaged-lake,damaged-pages,disk-full,faults,formats,held-runs,interrupt,inventory,kill,kill-matrix,lookups}.test.ts',
+  'test/pipelines/{model,model-found,nothing-new,origin,oversized,rate,readers,recovery,reference,rejected-values,rejects-kept,resume,sources}.test.ts',
   'test/pipelines/{survivors,unchanged,vacuum,week}.test.ts',
-  'test/cli/{backup,care,moved}.test.ts',
+  'test/cli/{backup,care,json,moved,signals}.test.ts',
+  'test/{lake/lock,publish/synced,share/report-cli}.test.ts',
 ];
 
 /** Suites of what queries and exports print and write, which run again in other time zones than UTC. */
