@@ -17,7 +17,7 @@ export function contradictionIn(
   before: PageFacts | undefined,
   ascending: boolean,
 ): string | undefined {
-  const { current, announced, from, records, perPage = null, next, firstId } = page;
+  const { current, announced, from, records, perPage = null, next } = page;
   const name = `page ${page.page}`;
   const expected = expectedRecords(page);
   if (records === 0 && (expected ?? 0) > 0) return `${name} came empty where ${expected} records belong`;
@@ -37,22 +37,34 @@ export function contradictionIn(
   if (page.total !== null && page.lastPage !== null && page.page >= page.lastPage && next !== null)
     return `${name} names another as the next, though it is the last of ${page.lastPage}`;
   if ((page.repeats ?? 0) > 0) return `${name} holds ${page.repeats} records twice`;
-  const earlier = before?.firstId ?? null;
-  if (firstId !== null && earlier !== null && firstId <= earlier)
-    return `${name} begins with an id that belongs before page ${page.page - 1}`;
   return undefined;
 }
 
-/** Pages that contradict themselves or the page before, by number. */
+/**
+ * Whether a page of an ascending list begins or ends before the one before it does. One of the two holds ids that belong
+ * elsewhere, and nobody can tell which.
+ */
+export function isOutOfOrder(page: PageFacts, before: PageFacts | undefined): boolean {
+  const isBefore = (id: number | null, other: number | null | undefined): boolean =>
+    id !== null && typeof other === 'number' && id <= other;
+  return isBefore(page.firstId, before?.firstId) || isBefore(page.lastId, before?.lastId);
+}
+
+/** Pages that contradict themselves or the pages around them, by number. */
 export function contradictions(
   pages: ReadonlyMap<number, PageFacts>,
   ascending: boolean,
 ): Map<number, string> {
   const found = new Map<number, string>();
   for (const number of [...pages.keys()].sort((a, b) => a - b)) {
-    const page = pages.get(number);
-    const told = page === undefined ? undefined : contradictionIn(page, pages.get(number - 1), ascending);
+    const [page, before] = [pages.get(number), pages.get(number - 1)];
+    if (page === undefined) continue;
+    const told = contradictionIn(page, before, ascending);
     if (told !== undefined) found.set(number, told);
+    if (!ascending || !isOutOfOrder(page, before)) continue;
+    for (const one of [number - 1, number])
+      if (!found.has(one))
+        found.set(one, `pages ${number - 1} and ${number} are not in the order of their ids`);
   }
   return found;
 }
@@ -108,9 +120,8 @@ export function whyNotWhole({ pages, wrong, totals }: Received): string | undefi
   }`;
 }
 
-/** The first of the contradictions as a text. */
+/** The first of the contradictions as a text, and how many there are. */
 export function doubtsOf(wrong: ReadonlyMap<number, string>): string | undefined {
-  const [first, ...others] = wrong.values();
-  if (first === undefined) return undefined;
-  return others.length === 0 ? first : `${first}, and ${others.length} more pages contradict themselves`;
+  const [first] = wrong.values();
+  return wrong.size < 2 ? first : `${first}; ${wrong.size} pages in all contradict themselves or each other`;
 }

@@ -64,7 +64,6 @@ describe('a page', () => {
     ['of another number', { current: 5 }, /says that it is page 5/],
     ['of another place', { from: 41 }, /begins with record 41/],
     ['with records twice', { repeats: 2 }, /holds 2 records twice/],
-    ['of ids that were before', { firstId: 110 }, /belongs before page 3/],
   ])('%s contradicts itself', (_, given, told) => {
     const before = page(3, given.total === null ? simple : {});
     expect(contradictionIn(page(4, given), before, true)).toMatch(told);
@@ -81,6 +80,18 @@ describe('a list', () => {
     expect([...wrong.wrong.keys()]).toEqual([4]);
     expect(whyNotWhole(wrong)).toBeUndefined();
     expect(wrongRanges(wrong)).toEqual([[300, 410]]);
+  });
+
+  it.each<[string, Partial<PageFacts>]>([
+    ['begins', { firstId: 110 }],
+    ['ends', { firstId: 191, lastId: 199 }],
+  ])('has two wrong pages where one %s before the other, and proves nothing around both', (_, given) => {
+    const wrong = received(list({ page: 4, ...given }));
+    expect([...wrong.wrong.keys()]).toEqual([3, 4]);
+    expect(wrongRanges(wrong)).toEqual([
+      [200, 410],
+      [200, 410],
+    ]);
   });
 
   it('without order proves nothing of a wrong page', () => {
