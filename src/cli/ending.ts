@@ -2,10 +2,9 @@ import { exitCodes } from './exit-code.js';
 import { openStreams } from './streams.js';
 import { toldOf } from './told-error.js';
 
-/** Aborted when the user wants the command to end. */
 const stop = new AbortController();
 
-/** See {@link stop}. */
+/** Aborted when the user wants the command to end. */
 export const stopSignal: AbortSignal = stop.signal;
 
 /** Where everything that a command says goes. */
@@ -25,17 +24,15 @@ function tellInterrupted(advice: string): void {
   streams.err(`${isJson() ? JSON.stringify({ error: { message } }) : message}\n`);
 }
 
-/**
- * Tells an error on stderr and sets the exit code.
- * @param isDebug whether the calls that led to it are shown
- */
-export function fail(error: unknown, isDebug = process.env.LOTLAKE_LOG === 'debug'): void {
+/** Tells an error on stderr, with the calls that led to it where LOTLAKE_LOG is debug, and sets the exit code. */
+export function fail(error: unknown): void {
   if (stop.signal.aborted) {
     tellInterrupted(GO_ON[process.argv[2] ?? ''] ?? 'run the same command again');
     process.exitCode = exitCodes.interrupted;
     return;
   }
   const { message, code, stage, hint, outcome } = toldOf(error);
+  const isDebug = process.env.LOTLAKE_LOG === 'debug';
   const stack = isDebug && error instanceof Error ? error.stack : undefined;
   const lines = isJson()
     ? [JSON.stringify({ error: { message, code, stage, hint, stack } })]

@@ -56,6 +56,9 @@ export interface Client {
 /** No request takes longer than so many times its time-out, however steadily its bytes come. */
 const MOST_TIMEOUTS = 5;
 
+/** Longest time of a timer in milliseconds; one that is set for longer ends at once. */
+const MOST_TIMER = 2 ** 31 - 1;
+
 /** Bytes of an answer, decompressed: more than ten times the largest page of the service. */
 const MOST_BODY_BYTES = 1 << 29;
 
@@ -89,7 +92,10 @@ export function createClient(options: ClientOptions): Client {
     killPoint('extract.page-asked');
     const seconds = options.timeout * MOST_TIMEOUTS;
     const late = new AbortController();
-    const timer = setTimeout(() => late.abort(new Error(`no end within ${seconds} s`)), seconds * 1000);
+    const timer = setTimeout(
+      () => late.abort(new Error(`no end within ${seconds} s`)),
+      Math.min(seconds * 1000, MOST_TIMER),
+    );
     const signal = outer === undefined ? late.signal : AbortSignal.any([outer, late.signal]);
     const headers = { 'x-api-key': options.apiKey, accept: 'application/json', 'accept-encoding': 'gzip' };
     let response: Awaited<ReturnType<typeof request>> | undefined;

@@ -92,6 +92,13 @@ describe('a request', () => {
     expect(other.seen).toEqual([]);
   });
 
+  it('has the longest time-out that a setting may give it', async () => {
+    const { client } = await pair((_, response) => setTimeout(() => response.end(PAGE), 50), {
+      ...{ timeout: 604_800, retryBudget: 0 },
+    });
+    expect(await client.get('/cars', {}, textOf)).toBe(PAGE);
+  });
+
   it('is given up when the run is interrupted', async () => {
     const stop = new AbortController();
     const { server, client } = await pair(() => setTimeout(() => stop.abort(), 20));
