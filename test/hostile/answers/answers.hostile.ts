@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process';
-import { cpSync, existsSync, writeFileSync } from 'node:fs';
+import { cpSync, existsSync, readlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -55,10 +55,13 @@ describe(`${cases.length} services`, () => {
     try {
       cpSync(base.path, here.path, { recursive: true, verbatimSymlinks: true });
       const output = join(here.path, 'output');
+      const current = join(output, 'lake/current');
+      const before = readlinkSync(current);
       service.become(LEFT, given.totals, given.rules);
       const hostile = await nightOf(here.path, given);
       const said = `${hostile.out.slice(0, 1000)}\n${hostile.err.slice(0, 3000)}`;
       expect(hostile.code, said).toBe(given.exit);
+      expect(readlinkSync(current) !== before, 'published').toBe(given.exit === 0);
       expect(service.asked.length, 'requests').toBeLessThanOrEqual(given.requests);
       for (const text of given.stderr) expect(hostile.err).toContain(text);
       for (const text of [...given.never, 'the-secret-key'])

@@ -18,11 +18,14 @@ export async function night(url: string, output: string, config: ConfigInput = {
   await nightly({ ...WITHOUT_MARTS, config: settings, reporter: silentReporter() });
 }
 
-/** Vehicles that a published lake has as archived. */
+/** Vehicles that a published lake has as archived. Throws where it has not kept every vehicle of the first night. */
 export async function archived(output: string): Promise<number[]> {
   const duck = await bareDuckDb();
   const files = join(output, 'lake/current/vehicles/**/*.parquet');
-  const rows = await duck.query(`select vehicle_id from '${files}' where archived order by 1`);
+  const rows = await duck.query(`select vehicle_id, archived from '${files}' order by 1`);
   duck.close();
-  return rows.map(({ vehicle_id }) => Number(vehicle_id));
+  const kept = new Set(rows.map(({ vehicle_id }) => Number(vehicle_id)));
+  const lost = FIRST.filter((id) => !kept.has(id));
+  if (lost.length > 0) throw new Error(`the lake has lost ${lost.join(', ')}`);
+  return rows.filter((row) => row.archived === true).map(({ vehicle_id }) => Number(vehicle_id));
 }
