@@ -3,15 +3,16 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, readlinkSync } from '
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { KillPoint } from '../../src/config/kill-point.js';
-import { diskFullError } from '../../src/lake/disk-full.js';
-import { openSession } from '../../src/lake/session.js';
+import { openSession } from '../../src/duck/session.js';
+import { diskFullError } from '../../src/lake/limits.js';
 import { type Sandbox, startSandbox } from '../../src/sandbox/index.js';
 import { ConnectionError } from '../../src/service/errors/connection-error.js';
 import { CLI } from '../cli/support.js';
 import { contentOf, placeEnv, startLotlake } from './lake-process.js';
 import { temporaryFolder } from './support.js';
 
-const CLOCK = new Date('2026-11-18T02:00:00Z');
+/** Long before the clock of the runs, which is the real one: no lot is sold while two lakes are compared. */
+const CLOCK = new Date('2026-08-18T02:00:00Z');
 const folder = temporaryFolder();
 const inFolder = (...names: readonly string[]): string => join(folder.path, ...names);
 const env = { LOTLAKE_PER_PAGE: '20' };
