@@ -18,14 +18,14 @@ const MOCKING = ['test/extract/{rate-limit,moving-list}.test.ts', 'test/pipeline
 /** Run with `npm run test:soak`. */
 export const SLOW: readonly string[] = [
   'test/pipelines/{absence,alarms,damaged-lake,damaged-pages,disk-full,faults,formats,held-runs,interrupt,inventory,kill,kill-matrix,lookups}.test.ts',
-  'test/pipelines/{model,model-found,nothing-new,origin,oversized,rate,readers,recovery,reference,rejected-values,rejects-kept,resume,sources}.test.ts',
+  'test/pipelines/{model-found,nothing-new,origin,oversized,rate,readers,recovery,reference,rejected-values,rejects-kept,resume,sources}.test.ts',
   'test/pipelines/{survivors,unchanged,vacuum,week}.test.ts',
   'test/cli/{backup,care,json,moved,signals}.test.ts',
-  'test/{lake/lock,publish/synced,share/report-cli}.test.ts',
+  'test/{lake/lock,publish/synced,report/cli}.test.ts',
 ];
 
 /** Suites of what queries and exports print and write, which run again in other time zones than UTC. */
-const SHARING = ['test/share/{export,instants}.test.ts', 'test/cli/instants.test.ts'];
+const SHARING = ['test/{export/export,query/instants}.test.ts', 'test/cli/instants.test.ts'];
 
 const ZONES = ['Asia/Kolkata', 'America/New_York'];
 

@@ -1,12 +1,12 @@
 import { join } from 'node:path';
 import { ConfigError } from '../src/config/config-error.js';
+import { literal, rows } from '../src/duck/session.js';
 import { globRelation } from '../src/lake/files.js';
-import { literal, rows } from '../src/lake/session.js';
 import type { ClosingRow } from '../src/reconcile/own-rows.js';
+import { extractLookups } from '../src/run/extract-lookups.js';
+import { type RunResult, reconcileModelPublish } from '../src/run/finish.js';
+import { type Job, type JobOptions, runJob } from '../src/run/job.js';
 import { requests } from '../src/service/requests/registry.js';
-import { extractLookups } from './extract-lookups.js';
-import { type RunResult, reconcileModelPublish } from './finish.js';
-import { type Job, type JobOptions, runJob } from './job.js';
 
 /** How long the service keeps an archived vehicle (service.md: about a month). */
 const RETENTION_DAYS = 31;

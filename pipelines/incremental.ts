@@ -1,8 +1,8 @@
 import { join } from 'node:path';
-import { extractStream, type LoadedPass } from './extract-stream.js';
-import { type RunResult, reconcileModelPublish } from './finish.js';
-import { type JobOptions, runJob } from './job.js';
-import { archiveRequest, changesRequest } from './window.js';
+import { extractStream, type LoadedPass } from '../src/run/extract-stream.js';
+import { type RunResult, reconcileModelPublish } from '../src/run/finish.js';
+import { type JobOptions, runJob } from '../src/run/job.js';
+import { archiveRequest, changesRequest } from '../src/run/window.js';
 
 /**
  * What changed in the feed and the archive since the last pass, for hours between full passes. A window shows what is

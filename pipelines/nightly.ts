@@ -1,9 +1,9 @@
 import { join } from 'node:path';
-import { extractReference } from './extract-reference.js';
-import { extractStream, type LoadedPass } from './extract-stream.js';
-import { type RunResult, reconcileModelPublish } from './finish.js';
-import { type Job, type JobOptions, runJob } from './job.js';
-import { archiveRequest, CARS } from './window.js';
+import { extractReference } from '../src/run/extract-reference.js';
+import { extractStream, type LoadedPass } from '../src/run/extract-stream.js';
+import { type RunResult, reconcileModelPublish } from '../src/run/finish.js';
+import { type Job, type JobOptions, runJob } from '../src/run/job.js';
+import { archiveRequest, CARS } from '../src/run/window.js';
 
 /** The nightly job: a full pass over the feed, what was archived since the last one, the statistics; then publish. */
 export function nightly(options: JobOptions): Promise<RunResult> {

@@ -1,16 +1,15 @@
 import { mkdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
+import { literals, rows } from '../src/duck/session.js';
 import type { BaseState } from '../src/lake/base.js';
-import { literals, rows } from '../src/lake/session.js';
 import { LandError } from '../src/land/land-error.js';
 import { damagedFiles, findPasses, isWhole, type Pass, type UnreadablePass } from '../src/land/pass.js';
 import { createLoader } from '../src/load/loader.js';
 import { sealState } from '../src/publish/publish.js';
 import { carryOver } from '../src/reconcile/carry-over.js';
-import { streams } from '../src/service/streams.js';
-import { findCarriers } from './carriers.js';
-import { type LoadedPass, landedPages } from './extract-stream.js';
-import { recordFingerprints, watchChanges } from './fingerprints.js';
+import { findCarriers } from '../src/run/carriers.js';
+import { type LoadedPass, landedPages } from '../src/run/extract-stream.js';
+import { recordFingerprints, watchChanges } from '../src/run/fingerprints.js';
 import {
   discard,
   evidenceOf,
@@ -19,9 +18,10 @@ import {
   type RunResult,
   reconcileInto,
   recordRun,
-} from './finish.js';
-import { type Job, type JobOptions, runJob } from './job.js';
-import { laterTimes, passTimes } from './pass-times.js';
+} from '../src/run/finish.js';
+import { type Job, type JobOptions, runJob } from '../src/run/job.js';
+import { laterTimes, passTimes } from '../src/run/pass-times.js';
+import { streams } from '../src/service/streams.js';
 
 /**
  * Makes the lake again from landing: replays the sealed passes night by night, oldest first, onto an empty lake, and

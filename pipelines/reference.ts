@@ -1,7 +1,7 @@
 import { join } from 'node:path';
-import { extractReference } from './extract-reference.js';
-import { type RunResult, reconcileModelPublish } from './finish.js';
-import { type JobOptions, runJob } from './job.js';
+import { extractReference } from '../src/run/extract-reference.js';
+import { type RunResult, reconcileModelPublish } from '../src/run/finish.js';
+import { type JobOptions, runJob } from '../src/run/job.js';
 
 /** Walks the catalog and the reference lists of the service, and publishes them with the rest of the lake. */
 export function reference(options: JobOptions & { readonly everything?: boolean }): Promise<RunResult> {

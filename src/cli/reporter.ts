@@ -1,7 +1,7 @@
 import { Presets, SingleBar } from 'cli-progress';
 import { pino } from 'pino';
-import type { Reporter } from '../../pipelines/job.js';
 import type { Config } from '../config/config.js';
+import type { Reporter } from '../run/job.js';
 import type { Effects } from './effects.js';
 
 /** Plain lines are at least this far apart, in milliseconds. */

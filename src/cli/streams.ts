@@ -1,8 +1,8 @@
 import { once } from 'node:events';
 import { messageOf } from '../config/lotlake-error.js';
 import { redacted } from '../config/redact.js';
-import { visible } from '../share/printable.js';
-import { ShareError } from '../share/share-error.js';
+import { visible } from '../query/printable.js';
+import { ShareError } from '../query/share-error.js';
 
 /**
  * Stdout and stderr of a command, either of which may be lost while it works: what is written then ends, not the work.

@@ -1,5 +1,5 @@
 import { relative } from 'node:path';
-import type { RunResult } from '../../pipelines/finish.js';
+import type { RunResult } from '../run/finish.js';
 import { gridOf, megabytes, number } from './grid.js';
 
 /**

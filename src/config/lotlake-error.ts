@@ -62,3 +62,8 @@ function told(message: string): string {
 export function messageOf(error: unknown): string {
   return told(error instanceof Error ? error.message : String(error));
 }
+
+/** An error and what caused it. */
+export function causesOf(error: unknown): readonly Error[] {
+  return error instanceof Error ? [error, ...causesOf(error.cause)] : [];
+}

@@ -1,5 +1,4 @@
 import { z } from 'zod';
-import { enumerations } from '../service/contract/enumerations.js';
 import { bytesOfAmount, MEMORY } from './memory.js';
 
 /** Complete passes of a stream that are kept where the configuration names none. */
@@ -21,7 +20,7 @@ interface Facts {
 }
 
 /** Facts of every setting by its schema. */
-export const facts = z.registry<Facts>();
+const facts = z.registry<Facts>();
 
 /** Numbers as people write them; no hexadecimal, and nothing that is read as 0, 1 or infinity by chance. */
 const NUMBER = /^[+-]?(\d+(\.\d*)?|\.\d+)(e[+-]?\d+)?$/i;
@@ -36,7 +35,10 @@ const whole = (least: number, most: number) => number.pipe(z.int().min(least).ma
 const DAYS = 36_500;
 const WEEK = 7 * 86_400;
 const SECONDS = `seconds from 0.001 to ${WEEK}`;
-const SOURCES = Object.keys(enumerations.domain);
+
+/** Sources of the service (service.md), with their names in the feed. */
+export const sources = { 1: 'iaai_com', 3: 'copart_com', 12: 'encar_com' } as const;
+const SOURCES = Object.keys(sources);
 
 /** Every setting with its sentence, what it takes, its variable and its default. */
 export const settings = z.strictObject({
@@ -100,7 +102,7 @@ export const settings = z.strictObject({
     .preprocess((given) => (typeof given === 'string' ? given.split(',') : given), z.array(number).min(1))
     .superRefine((ids, context) => {
       const twice = ids.find((id, i) => ids.indexOf(id) !== i);
-      const unknown = ids.find((id) => !(id in enumerations.domain));
+      const unknown = ids.find((id) => !(id in sources));
       const message =
         unknown !== undefined
           ? `there is no source ${unknown}; there are ${SOURCES.join(', ')}`

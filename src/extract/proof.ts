@@ -44,7 +44,7 @@ export function contradictionIn(
  * Whether a page of an ascending list begins or ends before the one before it does. One of the two holds ids that belong
  * elsewhere, and nobody can tell which.
  */
-export function isOutOfOrder(page: PageFacts, before: PageFacts | undefined): boolean {
+function isOutOfOrder(page: PageFacts, before: PageFacts | undefined): boolean {
   const isBefore = (id: number | null, other: number | null | undefined): boolean =>
     id !== null && typeof other === 'number' && id <= other;
   return isBefore(page.firstId, before?.firstId) || isBefore(page.lastId, before?.lastId);

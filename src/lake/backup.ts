@@ -21,13 +21,13 @@ import { z } from 'zod';
 import { killPoint } from '../config/kill-point.js';
 import { messageOf } from '../config/lotlake-error.js';
 import { version } from '../config/version.js';
+import { foldersBelow, syncFiles, syncFolders } from '../land/sync.js';
 import { linkFile } from './files.js';
 import { LakeError } from './lake-error.js';
 import { currentSnapshot, type Layout, layoutOf } from './layout.js';
 import { TRASH } from './leftovers.js';
 import { isWithin, realPlace } from './place.js';
 import { listSnapshots } from './snapshots.js';
-import { foldersBelow, syncFiles, syncFolders } from './sync.js';
 import { type Problem, verifyFiles } from './verify-files.js';
 import { renewViews } from './views.js';
 

@@ -1,11 +1,11 @@
 import { appendFileSync, existsSync, lstatSync, mkdirSync, readFileSync, rmSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { z } from 'zod';
+import { replaceFile } from '../land/sync.js';
 import type { Holder } from './holder.js';
 import { currentSnapshot, type Layout } from './layout.js';
 import { standingOf } from './lock.js';
 import { readManifest } from './manifest.js';
-import { replaceFile } from './sync.js';
 
 const failedRun = z.object({
   pipeline: z.string(),

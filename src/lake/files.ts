@@ -1,8 +1,8 @@
 import { copyFileSync, existsSync, linkSync, mkdirSync, readdirSync, statSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import type { DuckDBConnection } from '@duckdb/node-api';
+import { literal, literals, rows } from '../duck/session.js';
 import type { LakeFile } from './manifest.js';
-import { literal, literals, rows } from './session.js';
 
 /** A Parquet file of a snapshot, before its rows are counted. */
 export type FileSize = Omit<LakeFile, 'rows'>;

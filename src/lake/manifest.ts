@@ -2,8 +2,8 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';
 import { version } from '../config/version.js';
+import { replaceFile } from '../land/sync.js';
 import { LakeError } from './lake-error.js';
-import { replaceFile } from './sync.js';
 
 /** Version that this code writes. */
 export const SCHEMA_VERSION = 3;

@@ -1,4 +1,4 @@
-import { identifier } from './session.js';
+import { identifier } from '../duck/session.js';
 import type { LakeTable } from './tables.js';
 
 /** One partition of a table, as text: the source (or `none`) and the month (or `unknown`). */

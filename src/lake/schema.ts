@@ -1,5 +1,5 @@
 import type { DuckDBConnection } from '@duckdb/node-api';
-import { rows } from './session.js';
+import { rows } from '../duck/session.js';
 import type { LakeTable } from './tables.js';
 
 /** A column of a table: DuckDB type as `DESCRIBE` prints it. */

@@ -3,11 +3,11 @@ import { join } from 'node:path';
 import type { DuckDBConnection } from '@duckdb/node-api';
 import { ConfigError } from '../config/config-error.js';
 import { messageOf } from '../config/lotlake-error.js';
+import { rows } from '../duck/session.js';
 import { globRelation } from './files.js';
 import { LakeError } from './lake-error.js';
 import { currentSnapshot, type Layout } from './layout.js';
 import { type Manifest, readManifest } from './manifest.js';
-import { rows } from './session.js';
 
 /** A snapshot folder on disk. */
 export interface Snapshot {

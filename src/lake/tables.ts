@@ -73,10 +73,3 @@ function readTables(folder: string): LakeTable[] {
       return { name, sql: readFileSync(join(folder, file), 'utf8'), ...parsed.data };
     });
 }
-
-/** The table of a name that is known to exist. */
-export function lakeTable(name: string): LakeTable {
-  const found = lakeTables().find((table) => table.name === name);
-  if (found === undefined) throw new LakeError('LAKE_DEFINITION', `there is no lake table ${name}`);
-  return found;
-}

@@ -22,7 +22,7 @@ export interface Retention extends KeptSnapshots {
 }
 
 /** A file or folder that is removed. */
-export interface Removal {
+interface Removal {
   /** Path below the output folder. */
   readonly path: string;
   readonly kind: 'snapshot' | 'pass' | 'leftover';
@@ -33,7 +33,7 @@ export interface Removal {
 }
 
 /** A snapshot or pass that cannot be read. */
-export interface Unreadable {
+interface Unreadable {
   /** Path below the output folder. */
   readonly path: string;
   readonly reason: string;

@@ -2,10 +2,10 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import type { DuckDBConnection } from '@duckdb/node-api';
 import { messageOf } from '../config/lotlake-error.js';
+import { identifier, literal, literals, type Row, rows } from '../duck/session.js';
 import { filesRelation, partitionOf } from './files.js';
 import type { LakeFile, Manifest, ManifestTable } from './manifest.js';
 import type { Column } from './schema.js';
-import { identifier, literal, literals, type Row, rows } from './session.js';
 import { allTables, type Problem } from './verify-files.js';
 
 /** Compares what the files of a snapshot hold with its manifest: rows, columns and types, and keys that repeat. */

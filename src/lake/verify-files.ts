@@ -1,7 +1,7 @@
 import { closeSync, openSync, readdirSync, readSync, statSync } from 'node:fs';
 import { join, relative } from 'node:path';
-import { checksumOf } from './checksum.js';
-import { FINGERPRINTS } from './fingerprints.js';
+import { checksumOf } from '../land/checksum.js';
+import { FINGERPRINTS } from '../land/fingerprints.js';
 import { WAREHOUSE } from './layout.js';
 import type { LakeFile, Manifest } from './manifest.js';
 

@@ -2,9 +2,9 @@ import { existsSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import type { DuckDBConnection } from '@duckdb/node-api';
 import { messageOf } from '../config/lotlake-error.js';
+import { identifier, literal, scalar } from '../duck/session.js';
 import { WAREHOUSE } from './layout.js';
 import type { Manifest } from './manifest.js';
-import { identifier, literal, scalar } from './session.js';
 import { allTables, type Problem, tornIf, tornState } from './verify-files.js';
 import { FOLDER, namedFolders } from './views.js';
 

@@ -1,10 +1,10 @@
 import { copyFileSync, existsSync, realpathSync, renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import type { DuckDBConnection } from '@duckdb/node-api';
+import { identifier, inTransaction, literal, rows } from '../duck/session.js';
 import { HIVE } from './files.js';
 import { currentSnapshot, type Layout, WAREHOUSE } from './layout.js';
 import { readManifest } from './manifest.js';
-import { identifier, inTransaction, literal, rows } from './session.js';
 import { listSnapshots } from './snapshots.js';
 
 /**

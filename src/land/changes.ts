@@ -17,7 +17,7 @@ import {
   PRINT_BYTES,
   type Prints,
   printsOf,
-} from '../lake/fingerprints.js';
+} from './fingerprints.js';
 import { unwritable } from './land-error.js';
 import type { LandedPage } from './page.js';
 

@@ -1,8 +1,8 @@
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import type { DuckDBConnection } from '@duckdb/node-api';
+import { identifier, literal, literals } from '../duck/session.js';
 import { partitionColumns } from '../lake/partition.js';
-import { identifier, literal, literals } from '../lake/session.js';
 import { flattenFunctions, type LakeTable, lakeTables } from '../lake/tables.js';
 import type { ContractNode } from '../service/contract/node.js';
 import type { StreamName } from '../service/streams.js';
@@ -20,7 +20,7 @@ export interface BatchFile {
 const BATCH = '_batch';
 
 /** Tables that tell reconcile whose children were delivered; staged beside the lake tables of `cars`. */
-export const DELIVERED: Readonly<Record<string, string>> = {
+const DELIVERED: Readonly<Record<string, string>> = {
   _delivered_vehicles: `
     select _vehicle_id as vehicle_id, lots is not null as lots, listings is not null as listings,
       inspections is not null as inspections, vehicle_history_reports is not null as vehicle_history_reports,

@@ -1,6 +1,6 @@
-import { LotlakeError } from '../config/lotlake-error.js';
-import { causesOf, diskFullError } from '../lake/disk-full.js';
-import { isOutOfMemory } from '../lake/out-of-memory.js';
+import { causesOf, LotlakeError } from '../config/lotlake-error.js';
+import { isOutOfMemory } from '../duck/session.js';
+import { diskFullError } from '../lake/limits.js';
 
 /** Landed pages could not be turned into tables. */
 export class LoadError extends LotlakeError {

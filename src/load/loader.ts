@@ -15,9 +15,8 @@ import type { DuckDBConnection } from '@duckdb/node-api';
 import pLimit from 'p-limit';
 import { killPoint } from '../config/kill-point.js';
 import { messageOf } from '../config/lotlake-error.js';
-import { isOutOfMemory } from '../lake/out-of-memory.js';
+import { isOutOfMemory, literal, type Session } from '../duck/session.js';
 import type { TableSchema } from '../lake/schema.js';
-import { literal, type Session } from '../lake/session.js';
 import type { Changes } from '../land/changes.js';
 import { kindNames } from '../land/kinds.js';
 import type { LandedPage } from '../land/page.js';
@@ -341,7 +340,7 @@ export function discardStaged(stage: string, passId: string): void {
 }
 
 /** Columns of a reject as it is written to {@link REJECTS_FILE}. */
-export const REJECT_COLUMNS =
+const REJECT_COLUMNS =
   "{stream: 'VARCHAR', pass_id: 'VARCHAR', list: 'VARCHAR', page: 'BIGINT', seq: 'BIGINT', position: 'BIGINT', record_id: 'VARCHAR', " +
   "path: 'VARCHAR', expected: 'VARCHAR', found: 'VARCHAR', raw: 'VARCHAR', table_name: 'VARCHAR', row_key: 'VARCHAR', " +
   "column_name: 'VARCHAR'}";

@@ -107,7 +107,7 @@ function* noRows(value: unknown, node: ContractNode, path: RecordPath = []): Gen
 }
 
 /** A record with more values that break the contract is rejected whole; the largest known record has fewer in all. */
-export const MOST_BAD_VALUES = 10_000;
+const MOST_BAD_VALUES = 10_000;
 
 /** What zod says of a record; undefined where it is more than zod can hold: it hands issues on as arguments of a call. */
 function issuesOf(stream: Stream, record: unknown): readonly z.core.$ZodIssue[] | undefined {

@@ -1,4 +1,4 @@
-import { identifier } from '../lake/session.js';
+import { identifier } from '../duck/session.js';
 import { type ContractNode, walkContract } from '../service/contract/node.js';
 
 /**
@@ -11,7 +11,7 @@ export type LearnedPaths = readonly string[];
 export const REJECTED_MEMBER = '_lotlake_rejected';
 
 /** Whether rows are cut from a place: the record itself, an object of a list, or the image set of a lot. */
-export function isEntity({ path, duckdb }: ContractNode): boolean {
+function isEntity({ path, duckdb }: ContractNode): boolean {
   return path === '' || (path.endsWith('[]') && duckdb === 'STRUCT') || path === 'lots[].images';
 }
 

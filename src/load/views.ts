@@ -1,4 +1,4 @@
-import { identifier, literal } from '../lake/session.js';
+import { identifier, literal } from '../duck/session.js';
 import type { ContractNode } from '../service/contract/node.js';
 import { type LearnedPaths, nodeAt, REJECTED_MEMBER } from './types.js';
 

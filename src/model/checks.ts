@@ -15,7 +15,7 @@ export interface Check extends PlannedTest {
 }
 
 /** Folder of the checks that come with lotlake. */
-export const checksFolder: string = join(packageRoot, 'sql', 'checks');
+const checksFolder: string = join(packageRoot, 'sql', 'checks');
 
 /**
  * Reads the checks of a folder, by name. Each begins with `-- description: …` and `-- severity: error` or `warn`.

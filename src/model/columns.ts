@@ -1,5 +1,5 @@
 import type { DuckDBConnection } from '@duckdb/node-api';
-import { rows } from '../lake/session.js';
+import { rows } from '../duck/session.js';
 import type { Model } from './model-files.js';
 
 /** Where the SELECT of a model and its .yml disagree; both lists are empty where they agree. */

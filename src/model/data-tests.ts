@@ -1,7 +1,7 @@
 import type { DuckDBConnection } from '@duckdb/node-api';
 import { messageOf } from '../config/lotlake-error.js';
-import { poolOf, settled } from '../lake/pool.js';
-import { identifier, type Row, row, rows, type Session, scalar } from '../lake/session.js';
+import { poolOf, settled } from '../duck/pool.js';
+import { identifier, type Row, row, rows, type Session, scalar } from '../duck/session.js';
 import { type Check, readChecks } from './checks.js';
 import { ModelError } from './model-error.js';
 import { type Model, readModels } from './model-files.js';

@@ -2,7 +2,7 @@ import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node
 import { join } from 'node:path';
 import type { DuckDBConnection } from '@duckdb/node-api';
 import { z } from 'zod';
-import { literal, scalar } from '../lake/session.js';
+import { literal, scalar } from '../duck/session.js';
 import type { TestResult } from './data-tests.js';
 
 /** Failing rows of one test that are kept. */

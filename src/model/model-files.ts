@@ -6,7 +6,7 @@ import { z } from 'zod';
 import { ConfigError } from '../config/config-error.js';
 import { messageOf } from '../config/lotlake-error.js';
 import { packageRoot } from '../config/package-root.js';
-import { literal } from '../lake/session.js';
+import { literal } from '../duck/session.js';
 import { ModelError } from './model-error.js';
 
 const severity = z.enum(['error', 'warn']).default('error');
@@ -75,7 +75,7 @@ export type Model = Readonly<z.output<typeof definition>> & {
 };
 
 /** Folder of the models that come with lotlake. */
-export const martsFolder: string = join(packageRoot, 'sql', 'marts');
+const martsFolder: string = join(packageRoot, 'sql', 'marts');
 
 /** Folder of the seeds that come with lotlake. */
 const seedsFolder: string = join(packageRoot, 'sql', 'seeds');

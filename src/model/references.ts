@@ -1,6 +1,6 @@
 import type { DuckDBConnection } from '@duckdb/node-api';
 import { z } from 'zod';
-import { literal, row } from '../lake/session.js';
+import { literal, row } from '../duck/session.js';
 import { ModelError } from './model-error.js';
 
 const serialized = z.object({

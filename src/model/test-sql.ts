@@ -1,4 +1,4 @@
-import { identifier, literal } from '../lake/session.js';
+import { identifier, literal } from '../duck/session.js';
 import type { ColumnTest, Model, Severity } from './model-files.js';
 
 /** A data test as SQL: a SELECT of the rows that fail it. */

@@ -4,6 +4,7 @@ import type { DuckDBConnection } from '@duckdb/node-api';
 import { killPoint } from '../config/kill-point.js';
 import { messageOf } from '../config/lotlake-error.js';
 import { version } from '../config/version.js';
+import { rows } from '../duck/session.js';
 import type { BaseState } from '../lake/base.js';
 import { withChecksums } from '../lake/checksum.js';
 import { ownFiles } from '../lake/disk-use.js';
@@ -18,8 +19,7 @@ import {
 } from '../lake/manifest.js';
 import { type OwnTable, ownTables } from '../lake/own-tables.js';
 import type { Column, TableSchema } from '../lake/schema.js';
-import { rows } from '../lake/session.js';
-import { foldersBelow, syncFiles, syncFolders } from '../lake/sync.js';
+import { foldersBelow, syncFiles, syncFolders } from '../land/sync.js';
 import { PublishError } from './publish-error.js';
 
 /** What the manifest says besides its tables. */

@@ -1,9 +1,9 @@
 import { join } from 'node:path';
 import type { DuckDBConnection } from '@duckdb/node-api';
+import { identifier, inTransaction, literal, rows, type Session } from '../duck/session.js';
 import { WAREHOUSE } from '../lake/layout.js';
 import { ownTables } from '../lake/own-tables.js';
 import type { Column } from '../lake/schema.js';
-import { identifier, inTransaction, literal, rows, type Session } from '../lake/session.js';
 import { lakeTables } from '../lake/tables.js';
 import { viewOn } from '../lake/views.js';
 

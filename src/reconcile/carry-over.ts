@@ -1,13 +1,13 @@
 import { mkdirSync, renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
+import { poolOf } from '../duck/pool.js';
+import { identifier, literal, type Row, row, rows } from '../duck/session.js';
 import type { BaseState } from '../lake/base.js';
 import { filesRelation, globRelation } from '../lake/files.js';
 import type { Manifest, ManifestTable } from '../lake/manifest.js';
 import { ownTables } from '../lake/own-tables.js';
 import { monthOf, partitionFolder } from '../lake/partition.js';
-import { poolOf } from '../lake/pool.js';
 import { type Column, HISTORY, REJECTED, type TableSchema } from '../lake/schema.js';
-import { identifier, literal, type Row, row, rows } from '../lake/session.js';
 import type { MergeContext } from './context.js';
 import { inPartition, parquetOf, type RowsSql, writeRows } from './write.js';
 

@@ -1,7 +1,7 @@
 import type { DuckDBConnection } from '@duckdb/node-api';
+import type { Session } from '../duck/session.js';
 import type { BaseState } from '../lake/base.js';
 import type { TableSchema } from '../lake/schema.js';
-import type { Session } from '../lake/session.js';
 import type { PassManifest } from '../land/pass.js';
 
 /** What the passes of this run prove. */

@@ -1,7 +1,7 @@
+import { identifier, rows, scalar } from '../duck/session.js';
 import { type Partition, partitionFolder } from '../lake/partition.js';
 import type { TableSchema } from '../lake/schema.js';
 import { REJECTED } from '../lake/schema.js';
-import { identifier, rows, scalar } from '../lake/session.js';
 import type { LakeTable } from '../lake/tables.js';
 import type { MergeContext, TableCounts } from './context.js';
 import { baseRelation, currentRows, UNCHANGED } from './staged.js';

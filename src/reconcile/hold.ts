@@ -1,7 +1,7 @@
 import { existsSync, readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import type { MergeContext } from './context.js';
-import { baseRelation } from './staged.js';
+import { baseRelation, heldName } from './staged.js';
 
 /** Tables that merging reads several times, all columns of many files. */
 const READ_OFTEN = ['lots', 'vehicles'];
@@ -11,9 +11,6 @@ const MOST_STORED = 512 << 10;
 
 /** The same for staged rows, which are compressed less. */
 const MOST_STAGED = 1 << 20;
-
-/** Name of the table that holds the last state of a lake table. */
-export const heldName = (table: string): string => `_base_${table}`;
 
 /**
  * Reads small last states into memory once: opening the many small files of a small lake costs more than their rows.

@@ -1,8 +1,8 @@
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
+import { identifier, literal, scalar } from '../duck/session.js';
 import { linkFile } from '../lake/files.js';
 import type { TableSchema } from '../lake/schema.js';
-import { identifier, literal, scalar } from '../lake/session.js';
 import type { MergeContext } from './context.js';
 import { diffName } from './diff.js';
 import { baseRelation, timestamp } from './staged.js';

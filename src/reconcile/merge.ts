@@ -1,11 +1,11 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { killPoint } from '../config/kill-point.js';
+import { identifier, literal, rows } from '../duck/session.js';
 import { type FileSize, fileSizes, linkFile, partitionOf } from '../lake/files.js';
 import type { LakeFile, ManifestTable } from '../lake/manifest.js';
 import { type Partition, partitionFromFolder } from '../lake/partition.js';
 import { REJECTED, type TableSchema } from '../lake/schema.js';
-import { identifier, literal, rows } from '../lake/session.js';
 import type { MergeContext, TableCounts } from './context.js';
 import {
   createDiff,

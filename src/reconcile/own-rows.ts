@@ -1,8 +1,8 @@
 import { mkdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
+import { identifier, literal, rows, scalar } from '../duck/session.js';
 import { filesRelation, linkFile } from '../lake/files.js';
 import { type OwnTable, ownTables } from '../lake/own-tables.js';
-import { identifier, literal, rows, scalar } from '../lake/session.js';
 import type { PassManifest } from '../land/pass.js';
 import { rejectsRelation } from '../load/loader.js';
 import type { MergeContext } from './context.js';

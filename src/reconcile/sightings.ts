@@ -1,7 +1,7 @@
 import { mkdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
+import { literal, scalar } from '../duck/session.js';
 import { filesRelation, globRelation } from '../lake/files.js';
-import { literal, scalar } from '../lake/session.js';
 import type { MergeContext } from './context.js';
 import {
   baseRelation,

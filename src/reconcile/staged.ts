@@ -1,13 +1,12 @@
 import { existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { identifier, literal, rows, scalar } from '../duck/session.js';
 import { filesRelation } from '../lake/files.js';
 import type { LakeFile } from '../lake/manifest.js';
 import { partitionColumns } from '../lake/partition.js';
 import { type Column, REJECTED, type TableSchema } from '../lake/schema.js';
-import { identifier, literal, rows, scalar } from '../lake/session.js';
 import { rejectsRelation } from '../load/loader.js';
 import type { MergeContext } from './context.js';
-import { heldName } from './hold.js';
 
 /** Staged vehicles that came more than once in this run, with the order of their last receipt. */
 export const REPEATED = '_repeated_vehicles';
@@ -17,6 +16,9 @@ export const UNCHANGED = '_unchanged_vehicles';
 
 /** Lots that more than one vehicle listed, with the vehicles that did and whether another one did so later. */
 export const CLAIMS = '_claims';
+
+/** Name of the table that holds the last state of a lake table. */
+export const heldName = (table: string): string => `_base_${table}`;
 
 /** Whether this run staged rows for a table. */
 export function isStaged(context: MergeContext, table: string): boolean {

@@ -1,7 +1,7 @@
+import { identifier, literal } from '../duck/session.js';
 import { globRelation } from '../lake/files.js';
 import { partitionColumns } from '../lake/partition.js';
 import { REJECTED } from '../lake/schema.js';
-import { identifier, literal } from '../lake/session.js';
 import type { Evidence, MergeContext } from './context.js';
 import { sightings } from './sightings.js';
 import {
@@ -21,7 +21,7 @@ import {
 const FEED = '_archive_feed';
 
 /** Lots of the last state that this run shows to be gone. */
-export const ABSENT_LOTS = '_absent_lots';
+const ABSENT_LOTS = '_absent_lots';
 
 /**
  * Prepares what lots and vehicles are compared with: lots named by the archive feed, and lots that are absent.

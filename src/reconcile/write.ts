@@ -2,10 +2,10 @@ import { mkdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import type { DuckDBConnection } from '@duckdb/node-api';
 import { version } from '../config/version.js';
+import { poolOf, settled } from '../duck/pool.js';
+import { identifier, literal, rows, scalar } from '../duck/session.js';
 import { type Partition, partitionFolder } from '../lake/partition.js';
-import { poolOf, settled } from '../lake/pool.js';
 import type { TableSchema } from '../lake/schema.js';
-import { identifier, literal, rows, scalar } from '../lake/session.js';
 import type { MergeContext } from './context.js';
 import { isSmall } from './hold.js';
 

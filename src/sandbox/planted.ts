@@ -9,7 +9,7 @@ import { idOf, population } from './world/population.js';
 import type { World } from './world.js';
 
 /** An auction whose result is known, with what it should have brought. */
-export interface PlantedAttempt {
+interface PlantedAttempt {
   readonly saleAt: Date;
   readonly sold: boolean;
   /** Highest bid, USD; of a sold attempt the price. */

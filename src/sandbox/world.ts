@@ -12,8 +12,8 @@ import { ARCHIVE_DAYS, FIRST_CLOCK, indexOf, type Population, population } from 
 
 /** The clock of a world when none is given. */
 export const DEFAULT_CLOCK: Date = new Date('2026-11-20T00:00:00Z');
-export const DEFAULT_SEED = 1;
-export const DEFAULT_VEHICLES = 1_000;
+const DEFAULT_SEED = 1;
+const DEFAULT_VEHICLES = 1_000;
 
 /** What fixes a world; the same three give the same bytes, always and everywhere. */
 export interface WorldOptions {
@@ -26,7 +26,7 @@ export interface WorldOptions {
 }
 
 /** How records are wanted. */
-export interface RecordOptions {
+interface RecordOptions {
   /** Adds `prices` to each lot (`prices_history=1`). Default false. */
   readonly pricesHistory?: boolean;
 }

@@ -1,7 +1,7 @@
 import { cpSync, existsSync, mkdirSync, realpathSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
+import { identifier, literal, openSession, rows, type Session, scalar } from '../../src/duck/session.js';
 import { globRelation } from '../../src/lake/files.js';
-import { identifier, literal, openSession, rows, type Session, scalar } from '../../src/lake/session.js';
 import { assertTests, runDataTests } from '../../src/model/data-tests.js';
 import { runModels } from '../../src/model/run-models.js';
 import { inWarehouse, lakeTableNames } from '../../src/publish/warehouse.js';

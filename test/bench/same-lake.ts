@@ -1,9 +1,9 @@
 import { realpathSync } from 'node:fs';
 import { join } from 'node:path';
 import { DuckDBInstance } from '@duckdb/node-api';
+import { identifier } from '../../src/duck/session.js';
 import { globRelation } from '../../src/lake/files.js';
 import { readManifest } from '../../src/lake/manifest.js';
-import { identifier } from '../../src/lake/session.js';
 
 /** Columns and tables that name runs, passes, files or durations, which no two runs share. */
 const OWN_COLUMNS = /^(run_id|pass_id|snapshot_id)$/;

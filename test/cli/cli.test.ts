@@ -4,8 +4,8 @@ import { tableFromIPC } from 'apache-arrow';
 import { parquetReadObjects } from 'hyparquet';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { suggestions } from '../../src/cli/summary.js';
+import { dictionary } from '../../src/docs/dictionary.js';
 import { readManifest } from '../../src/lake/manifest.js';
-import { dictionary } from '../../src/share/dictionary.js';
 import { bareDuckDb, type PlainRow, temporaryFolder } from '../pipelines/support.js';
 import { CLI, runLotlake } from './support.js';
 

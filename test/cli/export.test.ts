@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { filesBelow, type HandMade, handMadeLake, LOTS, SALES, SNAPSHOT } from '../share/support.js';
+import { filesBelow, type HandMade, handMadeLake, LOTS, SALES, SNAPSHOT } from '../query/support.js';
 import { runLotlake } from './support.js';
 
 let lake: HandMade;

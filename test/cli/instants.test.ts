@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { tableFromIPC } from 'apache-arrow';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type HandMade, handMadeLake } from '../share/support.js';
+import { type HandMade, handMadeLake } from '../query/support.js';
 import { runLotlake } from './support.js';
 
 let lake: HandMade;

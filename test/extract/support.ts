@@ -10,7 +10,7 @@ import { contractOf } from '../../src/service/contract/node.js';
 import { streams } from '../../src/service/streams.js';
 
 /** A request that a test server received. */
-export interface Seen {
+interface Seen {
   readonly url: string;
   readonly headers: IncomingMessage['headers'];
   /** Milliseconds of a steady clock. */

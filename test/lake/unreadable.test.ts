@@ -3,8 +3,8 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { nightly } from '../../pipelines/nightly.js';
 import { rebuild } from '../../pipelines/rebuild.js';
+import { openTemporarySession } from '../../src/duck/temporary-session.js';
 import { layoutOf } from '../../src/lake/layout.js';
-import { openTemporarySession } from '../../src/lake/temporary-session.js';
 import { executeVacuum, planVacuum, type VacuumPlan } from '../../src/lake/vacuum.js';
 import { runLotlake } from '../cli/support.js';
 import {

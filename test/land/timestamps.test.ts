@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { openSession, rows, type Session } from '../../src/lake/session.js';
+import { openSession, rows, type Session } from '../../src/duck/session.js';
 import { isTimestamp, isYearOrMonth, reportDate, timestamp } from '../../src/service/contract/field.js';
 import { contractOf } from '../../src/service/contract/node.js';
 import { pageOf, scanText } from './support.js';

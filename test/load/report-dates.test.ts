@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { openSession, rows, type Session } from '../../src/lake/session.js';
+import { openSession, rows, type Session } from '../../src/duck/session.js';
 import { loadBatch } from '../../src/load/batch.js';
 import { contractOf } from '../../src/service/contract/node.js';
 import { streams } from '../../src/service/streams.js';

@@ -1,7 +1,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { Row } from '../../src/lake/session.js';
+import type { Row } from '../../src/duck/session.js';
 import { runDataTests } from '../../src/model/data-tests.js';
 import { withOwnSeeds } from '../../src/model/model-files.js';
 import { runModels } from '../../src/model/run-models.js';

@@ -2,7 +2,7 @@ import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { openSession, rows, type Session } from '../../src/lake/session.js';
+import { openSession, rows, type Session } from '../../src/duck/session.js';
 import { readChecks } from '../../src/model/checks.js';
 import { assertTests, runDataTests } from '../../src/model/data-tests.js';
 import type { ColumnTest, Model, ModelTest } from '../../src/model/model-files.js';

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { openSession, type Session } from '../../src/lake/session.js';
+import { openSession, type Session } from '../../src/duck/session.js';
 import { planModels } from '../../src/model/graph.js';
 import { readModels } from '../../src/model/model-files.js';
 import { referencesOf } from '../../src/model/references.js';

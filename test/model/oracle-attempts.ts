@@ -51,7 +51,7 @@ export interface OracleVehicle {
 }
 
 /** A time in which a source was observed: `from` belongs to it, `to` does not. */
-export interface OracleSpan {
+interface OracleSpan {
   readonly domain: number;
   readonly from: number;
   readonly to: number;

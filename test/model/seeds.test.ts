@@ -2,11 +2,11 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
 import { packageRoot } from '../../src/config/package-root.js';
-import { rows } from '../../src/lake/session.js';
-import { openTemporarySession } from '../../src/lake/temporary-session.js';
+import { rows } from '../../src/duck/session.js';
+import { openTemporarySession } from '../../src/duck/temporary-session.js';
 import { type Model, readModels, withOwnSeeds } from '../../src/model/model-files.js';
 import { temporaryFolder } from '../pipelines/support.js';
-import { nightOf } from '../share/report-lake.js';
+import { nightOf } from '../report/lake.js';
 
 const folder = temporaryFolder();
 afterAll(folder.remove);

@@ -2,12 +2,12 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { DuckDBConnection } from '@duckdb/node-api';
-import { identifier, literal, openSession, type Row, rows } from '../../src/lake/session.js';
+import { createEmptyTables } from '../../src/docs/empty-lake.js';
+import { identifier, literal, openSession, type Row, rows } from '../../src/duck/session.js';
 import { readChecks } from '../../src/model/checks.js';
 import type { DataTestOptions } from '../../src/model/data-tests.js';
 import { type Model, readModels } from '../../src/model/model-files.js';
 import { runModels } from '../../src/model/run-models.js';
-import { createEmptyTables } from '../../src/share/docs/empty-lake.js';
 
 /** Parquet settings of the tests. */
 export const PARQUET = (): string => 'format parquet, compression zstd';

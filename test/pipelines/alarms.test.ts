@@ -1,7 +1,6 @@
 import { spawnSync } from 'node:child_process';
 import { symlinkSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { JobOptions } from '../../pipelines/job.js';
 import { saveLookup } from '../../pipelines/lookup.js';
 import { nightly } from '../../pipelines/nightly.js';
 import { lookupOf } from '../../src/cli/commands/lookup.js';
@@ -10,6 +9,7 @@ import { placeOf } from '../../src/lake/holder.js';
 import { layoutOf } from '../../src/lake/layout.js';
 import { takeLock } from '../../src/lake/lock.js';
 import { readModels } from '../../src/model/model-files.js';
+import type { JobOptions } from '../../src/run/job.js';
 import { startSandbox } from '../../src/sandbox/index.js';
 import { configFor, lastPage, serve, silentReporter, temporaryFolder } from './support.js';
 import { recordsOf } from './world-oracle.js';

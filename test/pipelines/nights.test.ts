@@ -1,9 +1,9 @@
 import { mkdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { RunResult } from '../../pipelines/finish.js';
 import { nightly } from '../../pipelines/nightly.js';
 import { rebuild } from '../../pipelines/rebuild.js';
+import type { RunResult } from '../../src/run/finish.js';
 import { type Sandbox, startSandbox, type World } from '../../src/sandbox/index.js';
 import { expectArchivedLot, expectVehicle, unmet } from './record-oracle.js';
 import {

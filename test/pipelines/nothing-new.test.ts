@@ -2,9 +2,7 @@ import { existsSync, readdirSync, readlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { closing } from '../../pipelines/closing.js';
-import type { RunResult } from '../../pipelines/finish.js';
 import { incremental } from '../../pipelines/incremental.js';
-import type { JobOptions } from '../../pipelines/job.js';
 import { nightly } from '../../pipelines/nightly.js';
 import { run as runCommand } from '../../src/cli/commands/run.js';
 import type { ConfigInput } from '../../src/config/config.js';
@@ -12,6 +10,8 @@ import { unresolvedRuns } from '../../src/lake/failed-runs.js';
 import { layoutOf } from '../../src/lake/layout.js';
 import { readManifest } from '../../src/lake/manifest.js';
 import { readModels } from '../../src/model/model-files.js';
+import type { RunResult } from '../../src/run/finish.js';
+import type { JobOptions } from '../../src/run/job.js';
 import { createWorld } from '../../src/sandbox/index.js';
 import { configFor, lastPage, readLake, serve, silentReporter, temporaryFolder } from './support.js';
 

@@ -1,9 +1,9 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { RunResult } from '../../pipelines/finish.js';
 import { nightly } from '../../pipelines/nightly.js';
 import { packageRoot } from '../../src/config/package-root.js';
+import type { RunResult } from '../../src/run/finish.js';
 import { type Expectation, expectArchivedLot, expectVehicle, unmet } from './record-oracle.js';
 import { bareDuckDb, configFor, type PlainRow, serve, silentReporter, temporaryFolder } from './support.js';
 

@@ -185,7 +185,7 @@ export function unmet(
 }
 
 /** Whether a stored value is the value of the record: numbers by value, instants by time, the rest as text. */
-export function isSame(stored: unknown, expected: unknown): boolean {
+function isSame(stored: unknown, expected: unknown): boolean {
   if (expected === null || expected === undefined) return stored === null;
   if (stored === null || stored === undefined) return false;
   if (STORED_INSTANT.test(String(stored))) return instant(stored) === instant(expected);

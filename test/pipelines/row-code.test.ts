@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { type RowRules, rowCode } from '../../pipelines/fingerprints.js';
 import { lakeTables } from '../../src/lake/tables.js';
 import { planViews } from '../../src/load/views.js';
+import { type RowRules, rowCode } from '../../src/run/fingerprints.js';
 import { vehicleContract } from '../land/support.js';
 
 const rules: RowRules = {

@@ -11,8 +11,8 @@ import {
   JsonDuckDBValueConverter,
 } from '@duckdb/node-api';
 import { expect } from 'vitest';
-import type { Reporter } from '../../pipelines/job.js';
 import { type Config, type ConfigInput, readConfig } from '../../src/config/config.js';
+import type { Reporter } from '../../src/run/job.js';
 import type { FaultRule } from '../../src/sandbox/index.js';
 
 /** A reporter that keeps what it is told. */

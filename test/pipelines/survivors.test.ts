@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { readModels } from '../../src/model/model-files.js';
 import { createWorld } from '../../src/sandbox/index.js';
-import { type Document, figureOf, nightOf, reportOf, tableOf } from '../share/report-lake.js';
+import { type Document, figureOf, nightOf, reportOf, tableOf } from '../report/lake.js';
 import { bareDuckDb, temporaryFolder } from './support.js';
 import { recordsOf } from './world-oracle.js';
 

@@ -4,9 +4,9 @@ import { describe, expect, it } from 'vitest';
 import { incremental } from '../../pipelines/incremental.js';
 import { nightly } from '../../pipelines/nightly.js';
 import { rebuild } from '../../pipelines/rebuild.js';
+import { openTemporarySession } from '../../src/duck/temporary-session.js';
 import { layoutOf } from '../../src/lake/layout.js';
 import { readManifest } from '../../src/lake/manifest.js';
-import { openTemporarySession } from '../../src/lake/temporary-session.js';
 import { executeVacuum, planVacuum, type Retention, type VacuumPlan } from '../../src/lake/vacuum.js';
 import { createWorld } from '../../src/sandbox/index.js';
 import {

@@ -1,9 +1,9 @@
 import { existsSync, readdirSync, statSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { RunResult } from '../../pipelines/finish.js';
 import { summarize } from '../../src/cli/summary.js';
 import { lakeTables } from '../../src/lake/tables.js';
+import type { RunResult } from '../../src/run/finish.js';
 import { bareDuckDb } from './support.js';
 import { type Stage, setUp } from './world-oracle.js';
 

@@ -2,10 +2,10 @@
 import { readdirSync } from 'node:fs';
 import { createServer, request as forward } from 'node:http';
 import { join } from 'node:path';
-import type { RunResult } from '../../pipelines/finish.js';
-import type { JobOptions } from '../../pipelines/job.js';
 import { nightly } from '../../pipelines/nightly.js';
 import type { ConfigInput } from '../../src/config/config.js';
+import type { RunResult } from '../../src/run/finish.js';
+import type { JobOptions } from '../../src/run/job.js';
 import { type Sandbox, type SandboxOptions, startSandbox, type World } from '../../src/sandbox/index.js';
 import { type Expectation, expectVehicle, unmet } from './record-oracle.js';
 import {
@@ -94,7 +94,7 @@ export interface Night {
 }
 
 /** Settings of one run, where its service is, and how far its clock is before that of the sandbox. */
-export type RunInput = ConfigInput & { readonly url?: string; readonly minutes?: number };
+type RunInput = ConfigInput & { readonly url?: string; readonly minutes?: number };
 
 type Pipeline = (options: JobOptions) => Promise<RunResult>;
 

@@ -3,13 +3,13 @@ import { basename, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { rebuild } from '../../pipelines/rebuild.js';
 import { version } from '../../src/config/version.js';
+import { dictionary } from '../../src/docs/dictionary.js';
 import { readManifest } from '../../src/lake/manifest.js';
 import { readModels } from '../../src/model/model-files.js';
 import { startSandbox } from '../../src/sandbox/index.js';
-import { dictionary } from '../../src/share/dictionary.js';
 import { bareDuckDb, configFor, silentReporter, temporaryFolder } from '../pipelines/support.js';
 import { recordsOf } from '../pipelines/world-oracle.js';
-import { nightOf } from '../share/report-lake.js';
+import { nightOf } from '../report/lake.js';
 
 const folder = temporaryFolder();
 const current = join(folder.path, 'lake', 'current');

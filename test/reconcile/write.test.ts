@@ -2,7 +2,7 @@ import { mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { openSession, rows } from '../../src/lake/session.js';
+import { openSession, rows } from '../../src/duck/session.js';
 import { lakeTables } from '../../src/lake/tables.js';
 import type { MergeContext } from '../../src/reconcile/context.js';
 import { writeRows } from '../../src/reconcile/write.js';

@@ -9,7 +9,7 @@ export interface Got {
 }
 
 /** The paged envelope, as far as tests look at it. */
-export interface Page {
+interface Page {
   readonly data?: readonly Json[];
   readonly links?: { readonly [name: string]: string | null };
   readonly meta?: Json;

@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { exportFrom, type HandMade, handMadeLake, LOTS, SALES } from '../share/support.js';
+import { exportFrom, type HandMade, handMadeLake, LOTS, SALES } from '../query/support.js';
 
 /** A Python with pandas and pyarrow, such as the one of `npm run test:notebooks`. */
 const python = process.env.LOTLAKE_PYTHON;

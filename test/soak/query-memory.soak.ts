@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { CLI } from '../cli/support.js';
-import { type HandMade, handMadeLake } from '../share/support.js';
+import { type HandMade, handMadeLake } from '../query/support.js';
 
 const ROWS = 20_000_000;
 /** DuckDB has this much; Node needs some 100 MB beside it. */

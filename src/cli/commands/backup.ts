@@ -1,9 +1,9 @@
 import { type ConfigInput, readConfig } from '../../config/config.js';
 import { readFolder } from '../../config/folder.js';
+import { openTemporarySession } from '../../duck/temporary-session.js';
 import { type Backup, backUp } from '../../lake/backup.js';
 import { layoutOf } from '../../lake/layout.js';
 import { takeLock } from '../../lake/lock.js';
-import { openTemporarySession } from '../../lake/temporary-session.js';
 import type { Effects } from '../effects.js';
 import { megabytes, number } from '../grid.js';
 

@@ -16,14 +16,14 @@ export async function docs(
   effects: Effects,
 ): Promise<void> {
   if (options.markdown !== undefined) {
-    const { writeMarkdown } = await import('../../share/docs/markdown.js');
+    const { writeMarkdown } = await import('../../docs/markdown.js');
     const path = readFile('--markdown', options.markdown, effects.cwd);
     await writeMarkdown(path, readConfig(options.config, effects).output);
     effects.out(options.json ? `${JSON.stringify({ markdown: path })}\n` : `${path}\n`);
     return;
   }
   const config = readConfig(options.config, effects);
-  const { writeSite } = await import('../../share/docs/write-site.js');
+  const { writeSite } = await import('../../docs/write-site.js');
   const folder =
     options.to === undefined ? join(config.output, 'docs') : readFolder('--to', options.to, effects.cwd);
   const written = await writeSite(config, folder, effects.signal);

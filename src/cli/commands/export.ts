@@ -1,9 +1,9 @@
 import { relative } from 'node:path';
 import { type ConfigInput, readConfig } from '../../config/config.js';
 import { readFolder } from '../../config/folder.js';
+import { type Exported, exportLake } from '../../export/export.js';
+import { type ExportInput, exportRequest } from '../../export/request.js';
 import type { Choice } from '../../lake/snapshots.js';
-import { type Exported, exportLake } from '../../share/export/export.js';
-import { type ExportInput, exportRequest } from '../../share/export/request.js';
 import type { Effects } from '../effects.js';
 
 /** Writes tables into a folder or a .zip to hand over, and says what is in it. */

@@ -1,13 +1,13 @@
-import type { Lookup } from '../../../pipelines/extract-lookups.js';
 import { type ConfigInput, readConfig } from '../../config/config.js';
 import { assertWritable } from '../../config/folder.js';
 import { LotlakeError } from '../../config/lotlake-error.js';
 import type { Answer } from '../../extract/client.js';
 import { recordIn } from '../../extract/one-record.js';
 import { openClient, readJson } from '../../extract/open-client.js';
+import { vehicleCard } from '../../query/vehicle-card.js';
+import type { Lookup } from '../../run/extract-lookups.js';
 import { NotFoundError } from '../../service/errors/not-found-error.js';
 import { requests } from '../../service/requests/registry.js';
-import { vehicleCard } from '../../share/vehicle-card.js';
 import type { Effects } from '../effects.js';
 import { createReporter } from '../reporter.js';
 import { reportOn } from '../run-report.js';

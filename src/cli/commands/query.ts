@@ -2,13 +2,13 @@ import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { type ConfigInput, readConfig } from '../../config/config.js';
 import { messageOf } from '../../config/lotlake-error.js';
-import { interruptOn } from '../../lake/session.js';
+import { interruptOn } from '../../duck/session.js';
 import type { Choice } from '../../lake/snapshots.js';
-import type { Format } from '../../share/formats.js';
-import { openLake } from '../../share/open-lake.js';
-import { render } from '../../share/query.js';
-import { type ReadQuery, readQuery } from '../../share/read-only.js';
-import { ShareError } from '../../share/share-error.js';
+import type { Format } from '../../query/formats.js';
+import { openLake } from '../../query/open-lake.js';
+import { render } from '../../query/query.js';
+import { type ReadQuery, readQuery } from '../../query/read-only.js';
+import { ShareError } from '../../query/share-error.js';
 import type { Effects } from '../effects.js';
 
 /** Rows that a table shows unless it is told otherwise: about a screen. */

@@ -1,13 +1,13 @@
 import { existsSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { type ConfigInput, readConfig } from '../../config/config.js';
+import { literal, type Row, rows } from '../../duck/session.js';
 import { layoutOf } from '../../lake/layout.js';
-import { literal, type Row, rows } from '../../lake/session.js';
 import { LandError } from '../../land/land-error.js';
 import { passFolder, readPass } from '../../land/pass.js';
+import { openLake } from '../../query/open-lake.js';
+import { clip, printable } from '../../query/printable.js';
 import type { StreamName } from '../../service/streams.js';
-import { openLake } from '../../share/open-lake.js';
-import { clip, printable } from '../../share/printable.js';
 import type { Effects } from '../effects.js';
 import { gridOf, number } from '../grid.js';
 import { streamOf } from '../stream-name.js';

@@ -1,7 +1,7 @@
 import { relative } from 'node:path';
 import { type ConfigInput, readConfig } from '../../config/config.js';
 import { readFile } from '../../config/folder.js';
-import { writeReport } from '../../share/report/write-report.js';
+import { writeReport } from '../../report/write-report.js';
 import type { Effects } from '../effects.js';
 
 /** Writes the report of the published snapshot and says where it is. */

@@ -1,9 +1,9 @@
 import { join } from 'node:path';
-import type { RunResult } from '../../../pipelines/finish.js';
-import type { Job, JobOptions } from '../../../pipelines/job.js';
 import { type Config, type ConfigInput, flagsOf, readConfig } from '../../config/config.js';
 import { assertWritable } from '../../config/folder.js';
 import { assertService } from '../../extract/open-client.js';
+import type { RunResult } from '../../run/finish.js';
+import type { Job, JobOptions } from '../../run/job.js';
 import type { Effects } from '../effects.js';
 import { createReporter } from '../reporter.js';
 import { reportOn } from '../run-report.js';

@@ -1,9 +1,9 @@
 import { type ConfigInput, readConfig } from '../../config/config.js';
-import { type Row, rows } from '../../lake/session.js';
+import { type Row, rows } from '../../duck/session.js';
+import { openLake } from '../../query/open-lake.js';
+import { printable } from '../../query/printable.js';
 import type { TableCounts } from '../../reconcile/context.js';
-import { openLake } from '../../share/open-lake.js';
-import { printable } from '../../share/printable.js';
-import { dateOf } from '../../share/report/read-market.js';
+import { dateOf } from '../../report/read-market.js';
 import type { Effects } from '../effects.js';
 import { gridOf, number } from '../grid.js';
 

@@ -5,9 +5,8 @@ import { currentSnapshot, type Layout, layoutOf } from '../../lake/layout.js';
 import { standingOf as lockStanding } from '../../lake/lock.js';
 import { readManifest } from '../../lake/manifest.js';
 import { findPasses, type UnreadablePass } from '../../land/pass.js';
-import { streams } from '../../service/streams.js';
-import { openLake } from '../../share/open-lake.js';
-import { printable } from '../../share/printable.js';
+import { openLake } from '../../query/open-lake.js';
+import { printable } from '../../query/printable.js';
 import {
   failedRuns,
   readStanding,
@@ -15,7 +14,8 @@ import {
   sayAlarm,
   sayDrift,
   sayRejected,
-} from '../../share/report/read-alarms.js';
+} from '../../report/read-alarms.js';
+import { streams } from '../../service/streams.js';
 import type { Effects } from '../effects.js';
 
 /** Says what is published and what is wrong with it, what landing holds, and whether a run is at work. */

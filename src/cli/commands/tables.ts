@@ -1,10 +1,10 @@
 import Table from 'cli-table3';
 import { type ConfigInput, readConfig } from '../../config/config.js';
 import { didYouMean } from '../../config/nearest.js';
+import { dictionary, type TableEntry } from '../../docs/dictionary.js';
 import { readManifest } from '../../lake/manifest.js';
-import { dictionary, type TableEntry } from '../../share/dictionary.js';
-import { publishedSnapshot } from '../../share/open-lake.js';
-import { ShareError } from '../../share/share-error.js';
+import { publishedSnapshot } from '../../query/open-lake.js';
+import { ShareError } from '../../query/share-error.js';
 import type { Effects } from '../effects.js';
 
 /** Lists every table and mart with rows and description. */

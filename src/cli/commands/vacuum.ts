@@ -1,12 +1,12 @@
 import { type Config, type ConfigInput, readConfig } from '../../config/config.js';
 import { DEFAULT_PASSES } from '../../config/settings.js';
+import { interruptOn } from '../../duck/session.js';
+import { openTemporarySession } from '../../duck/temporary-session.js';
 import { layoutOf } from '../../lake/layout.js';
 import { takeLock } from '../../lake/lock.js';
-import { interruptOn } from '../../lake/session.js';
-import { openTemporarySession } from '../../lake/temporary-session.js';
 import { assertLake, executeVacuum, planVacuum, type Retention, type VacuumPlan } from '../../lake/vacuum.js';
+import { printable } from '../../query/printable.js';
 import type { StreamName } from '../../service/streams.js';
-import { printable } from '../../share/printable.js';
 import type { Effects } from '../effects.js';
 import { gridOf, megabytes } from '../grid.js';
 import { streamOf } from '../stream-name.js';

@@ -4,7 +4,7 @@ import { rareModels, unusualModels } from '../data/rare-models.js';
 import { fillerModels } from './filler-models.js';
 
 /** A generation of the catalogue. */
-export interface CatalogGeneration {
+interface CatalogGeneration {
   readonly id: number;
   readonly name: string;
   readonly from: number;

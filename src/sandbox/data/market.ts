@@ -75,7 +75,7 @@ export function marketFactor(at: Instant): number {
 }
 
 /** Discount of a lot by damage, title, claims and accident, 0 to 1. */
-export function discountFactor(facts: PriceFacts): number {
+function discountFactor(facts: PriceFacts): number {
   const damage = facts.damage === null ? 1 : (damageFactors.get(facts.damage) ?? 1);
   const title = facts.title === null ? 1 : (titleFactors.get(facts.title) ?? 1);
   const accident = facts.accident ? market.accidentFactor : 1;

@@ -15,7 +15,7 @@ function escaped(word: string): string {
 }
 
 /** JSON with slashes and everything outside ASCII escaped, as captured records of source 12 are written. */
-export function escapedJson(value: unknown): string {
+function escapedJson(value: unknown): string {
   const text = JSON.stringify(value).replaceAll('/', '\\/');
   return ASCII_ONLY.test(text) ? text : text.replace(FOREIGN, escaped);
 }

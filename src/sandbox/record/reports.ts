@@ -17,7 +17,7 @@ export interface ReportedListing {
 }
 
 /** When the inspection reports of a listing were stored, the newest first, as far as a clock has seen them. */
-export function inspectionTimes({ life, facts }: ReportedListing, clock: Instant): Instant[] {
+function inspectionTimes({ life, facts }: ReportedListing, clock: Instant): Instant[] {
   const second = life.secondReportAt;
   const times = second !== null && second <= clock ? [second] : [];
   const isArchived = times.length > 0 && facts.superseded;

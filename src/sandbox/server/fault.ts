@@ -5,7 +5,7 @@ const share = z.coerce.number().min(0).max(1).optional();
 const every = z.coerce.number().int().positive().optional();
 
 /** Everything that the sandbox can do wrong on purpose. Each member says what it does when left out. */
-export const faultSchema = z.discriminatedUnion('kind', [
+const faultSchema = z.discriminatedUnion('kind', [
   /** 429 with `Retry-After` in seconds (default), as an HTTP date, or without; `seconds` defaults to 1. */
   z.object({
     kind: z.literal('rate-limited'),
@@ -64,7 +64,7 @@ export const faultSchema = z.discriminatedUnion('kind', [
 export type Fault = z.infer<typeof faultSchema>;
 
 /** Which requests a rule is for; a member left out matches everything. */
-export interface FaultMatch {
+interface FaultMatch {
   /** Path below the base URL, such as `/cars`. */
   readonly path?: string | RegExp;
   readonly page?: number;

@@ -3,14 +3,14 @@ import { LINK_BASE } from './envelope.js';
 import { badRequest } from './refusal.js';
 
 /** What a scroll goes through: the list is fixed when it starts, whatever happens to the world. */
-export interface ScrollSource {
+interface ScrollSource {
   readonly size: number;
   /** The JSON of a record by its place. */
   readonly record: (place: number) => string;
 }
 
 /** How a scroll was started. */
-export interface ScrollStart {
+interface ScrollStart {
   readonly path: string;
   /** Records an answer. */
   readonly limit: number;

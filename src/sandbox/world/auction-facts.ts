@@ -17,7 +17,7 @@ import type { Population } from './population.js';
 import { below, between, chance, normal, pick, type Rng, Salt, stream, unit } from './random.js';
 
 /** What happened in one auction, in USD. */
-export interface AttemptFacts {
+interface AttemptFacts {
   /** The hammer price or Buy Now price of a sold attempt; for the others the highest bid, below the value. */
   readonly bid: number;
   readonly prebid: number;

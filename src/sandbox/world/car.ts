@@ -14,7 +14,7 @@ import { type Quirk, quirkOf } from './quirk.js';
 import { between, byWeight, chance, hash, normal, pick, type Rng, Salt, stream, unit } from './random.js';
 
 /** How complete the record of a vehicle is. */
-export type RecordShape = 'described' | 'observed' | 'abridged';
+type RecordShape = 'described' | 'observed' | 'abridged';
 
 /** The car itself, whichever lots sell it. */
 export interface Car {

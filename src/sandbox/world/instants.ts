@@ -1,7 +1,7 @@
 /** Instants are milliseconds since 1970 in UTC, always whole seconds. */
 export type Instant = number;
 
-export const SECOND = 1_000;
+const SECOND = 1_000;
 export const MINUTE = 60_000;
 export const HOUR = 3_600_000;
 export const DAY = 86_400_000;
@@ -40,9 +40,3 @@ export function zoned(at: Instant, ahead: number): string {
 
 /** The instant cut to whole seconds. */
 export const wholeSecond = (at: number): Instant => Math.floor(at / SECOND) * SECOND;
-
-/** First instant of the month. */
-export function monthStart(at: Instant): Instant {
-  const date = new Date(at);
-  return Date.UTC(date.getUTCFullYear(), date.getUTCMonth(), 1);
-}

@@ -20,7 +20,7 @@ export interface Life {
 }
 
 /** A merge as one of its two vehicles sees it: `index` is the other one. */
-export interface Merge {
+interface Merge {
   readonly index: number;
   readonly at: Instant;
 }

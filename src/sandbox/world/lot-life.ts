@@ -2,7 +2,7 @@ import { DAY, HOUR, type Instant, MINUTE, wholeSecond } from './instants.js';
 import { between, chance, type Rng, unit } from './random.js';
 
 /** One auction of a lot. */
-export interface Attempt {
+interface Attempt {
   /** When the service learned the date. */
   readonly knownAt: Instant;
   readonly saleAt: Instant;

@@ -11,7 +11,7 @@ export interface Population {
 }
 
 /** When the first vehicle appears. */
-export const EPOCH: Instant = Date.UTC(2024, 0, 1);
+const EPOCH: Instant = Date.UTC(2024, 0, 1);
 /** Longest time from appearing to being archived. */
 export const MAX_LIFE_DAYS = 245;
 /** Archived lots stay readable for this long (service.md, lifecycle). */

@@ -5,7 +5,7 @@ import { hash, Salt } from './random.js';
  * Rare oddities of single vehicles (field-notes.md). Each falls on one of `QUIRK_CYCLE` consecutive vehicles, so that
  * a world of a few thousand holds all of them.
  */
-export const quirks = [
+const quirks = [
   'huge odometer',
   'negative money',
   'absurd money',
@@ -36,7 +36,7 @@ export const quirks = [
 export type Quirk = (typeof quirks)[number];
 
 /** One vehicle of this many has a given quirk. */
-export const QUIRK_CYCLE = 300;
+const QUIRK_CYCLE = 300;
 
 /** The oddity of the vehicle of an index, for most vehicles none. */
 export function quirkOf(world: Population, index: number): Quirk | undefined {

@@ -56,5 +56,3 @@ export const archivedLotSchema = z.looseObject({
   final_bid: datedAmount('Final bid'),
   final_bid_updated_at: timestamp('When the final bid was last updated, in the older form.'),
 });
-
-export type ArchivedLot = z.infer<typeof archivedLotSchema>;

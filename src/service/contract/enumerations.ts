@@ -1,6 +1,7 @@
+import { sources } from '../../config/settings.js';
 /** Known ids of the service's enumerations (service.md; further ids from field-notes.md). Unknown ids are kept. */
 export const enumerations = {
-  domain: { 1: 'iaai_com', 3: 'copart_com', 12: 'encar_com' },
+  domain: sources,
   vehicle_type: {
     1: 'automobile',
     2: 'motorcycle',

@@ -33,5 +33,3 @@ export const envelopeSchema = z.looseObject({
   /** A 200 with `error` and no `data` is a failure. */
   error: z.unknown().optional(),
 });
-
-export type Envelope = z.infer<typeof envelopeSchema>;

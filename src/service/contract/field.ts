@@ -116,11 +116,10 @@ export const text = (description: string, facts: FieldFacts = {}) =>
   });
 
 /** Every kind but whole numbers of more than 15 digits, which would not be read exactly. */
-export const ANY_KINDS =
-  Kind.null | Kind.boolean | Kind.integer | Kind.real | Kind.text | Kind.object | Kind.array;
+const ANY_KINDS = Kind.null | Kind.boolean | Kind.integer | Kind.real | Kind.text | Kind.object | Kind.array;
 
 /** Any JSON value that is read exactly. */
-export const anyValue = z
+const anyValue = z
   .unknown()
   .refine(
     (value) =>

@@ -5,7 +5,7 @@ import { limitationSchema, mediaHead, reportHead, snapshotHead } from './report.
 const REPORT_AMOUNT = { unit: 'currency of the row' };
 
 /** One detail of a history event; only the value member that applies is filled. */
-export const eventDetailSchema = z.looseObject({
+const eventDetailSchema = z.looseObject({
   key: text('Canonical key of the detail.'),
   value_text: text('Value as text.'),
   value_number: number('Value as number; its unit is in unit_key.'),
@@ -16,7 +16,7 @@ export const eventDetailSchema = z.looseObject({
 });
 
 /** Something that happened to the vehicle. */
-export const eventSchema = z.looseObject({
+const eventSchema = z.looseObject({
   id: text('Id of the event inside its report.'),
   type_key: text('Canonical type of the event.', { keys: 'event_type' }),
   subtype_key: text('Canonical subtype of the event.'),
@@ -92,5 +92,3 @@ export const historyReportSchema = z.looseObject({
   files: list(z.looseObject(historyMedia), 'Files of the report.'),
   limitations: list(limitationSchema, 'Limitations that the source states.'),
 });
-
-export type HistoryReport = z.infer<typeof historyReportSchema>;

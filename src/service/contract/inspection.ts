@@ -3,7 +3,7 @@ import { anyText, group, integer, list, number, reportDate, text, texts } from '
 import { limitationSchema, mediaHead, reportHead, snapshotHead } from './report.js';
 
 /** A measured value of a checked item. */
-export const measurementSchema = z.looseObject({
+const measurementSchema = z.looseObject({
   id: text('Id of the measurement inside its report.'),
   type_key: text('Canonical type of the measurement.'),
   value_number: number('Measured number; its unit is in unit_key.'),
@@ -14,7 +14,7 @@ export const measurementSchema = z.looseObject({
 });
 
 /** One part that the inspector looked at. */
-export const checkedItemSchema = z.looseObject({
+const checkedItemSchema = z.looseObject({
   id: text('Id of the checked item inside its report.'),
   block_id: text('Inspection block the item belongs to.'),
   block_key: text('Canonical key of that block.', { keys: 'block' }),
@@ -129,5 +129,3 @@ export const inspectionSchema = z.looseObject({
   ),
   limitations: list(limitationSchema, 'Limitations that the source states.'),
 });
-
-export type Inspection = z.infer<typeof inspectionSchema>;

@@ -21,7 +21,7 @@ import {
 } from './field.js';
 
 /** One entry of `lots[].prices`: an auction attempt of the lot, present only with `prices_history=1`. */
-export const priceSchema = z.looseObject({
+const priceSchema = z.looseObject({
   id: textId('Id of the price entry.'),
   lot_id: integer('Lot the entry belongs to.'),
   bid: number('Highest bid of the attempt.', { unit: AMOUNT }),
@@ -72,7 +72,7 @@ const damage = (what: string) =>
   });
 
 /** Photographs and films of a lot, as URLs. */
-export const imagesSchema = z.looseObject({
+const imagesSchema = z.looseObject({
   id: integer('Id of the image set.'),
   small: texts('Small photographs.', { unit: 'URL' }),
   normal: texts('Photographs of normal size.', { unit: 'URL' }),
@@ -89,7 +89,7 @@ export const imagesSchema = z.looseObject({
 });
 
 /** Where a lot stands. */
-export const locationSchema = z.looseObject({
+const locationSchema = z.looseObject({
   country: group('Country of the lot.', { iso: text('Country code.'), name: text('Country name.') }),
   state: group('State of the lot.', {
     id: integer('Id of the state.'),
@@ -179,6 +179,3 @@ export const lotSchema = z.looseObject({
   archived_at: timestamp('When the lot was archived.'),
   prices: list(priceSchema, 'Auction attempts of the lot, unsorted.'),
 });
-
-export type Lot = z.infer<typeof lotSchema>;
-export type Price = z.infer<typeof priceSchema>;

@@ -20,5 +20,3 @@ export const statisticSchema = z.looseObject({
   engine: named('engine'),
   domain: named('source platform', { values: 'domain' }),
 });
-
-export type Statistic = z.infer<typeof statisticSchema>;

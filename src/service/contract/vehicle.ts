@@ -5,7 +5,7 @@ import { inspectionSchema } from './inspection.js';
 import { lotSchema } from './lot.js';
 
 /** One listing of a vehicle; only its two flags are documented (service.md). */
-export const listingSchema = z.looseObject({
+const listingSchema = z.looseObject({
   has_history_reports: flag('Whether the listing has published history reports.'),
   is_manufacturer_certified: flag('Whether the maker or an official dealer programme certified the vehicle.'),
 });
@@ -45,5 +45,3 @@ export const vehicleSchema = z.looseObject({
   inspections: list(inspectionSchema, 'Inspection reports of active listings.'),
   vehicle_history_reports: list(historyReportSchema, 'History reports of active listings.'),
 });
-
-export type Vehicle = z.infer<typeof vehicleSchema>;

@@ -1,5 +1,5 @@
 import { pageSizeOfPlan } from './check.js';
-import { type ParametersOf, requestOf } from './endpoint.js';
+import { requestOf } from './endpoint.js';
 import { idList, integer } from './kinds.js';
 import { minutes, simplePaginate, sized } from './paging-parameters.js';
 import { optional } from './parameter.js';
@@ -32,8 +32,3 @@ export const statisticsRequest = requestOf({
   },
   checks: [pageSizeOfPlan(pageSizes.statistics)],
 });
-
-/** Parameters of {@link archivedLotsRequest}. */
-export type ArchivedLotsParameters = ParametersOf<typeof archivedLotsRequest>;
-/** Parameters of {@link statisticsRequest}. */
-export type StatisticsParameters = ParametersOf<typeof statisticsRequest>;

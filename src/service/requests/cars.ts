@@ -1,5 +1,5 @@
 import { oneStatusForm, pageSizeOfPlan } from './check.js';
-import { type ParametersOf, requestOf } from './endpoint.js';
+import { requestOf } from './endpoint.js';
 import { integer, text } from './kinds.js';
 import { pricesHistory, simplePaginate, sized } from './paging-parameters.js';
 import { optional, required } from './parameter.js';
@@ -51,8 +51,3 @@ export const carsScrollNextRequest = requestOf({
     scroll_time: optional(scrollMinutes, 'Minutes that the scroll waits for its next request.'),
   },
 });
-
-/** Parameters of {@link carsRequest}. */
-export type CarsParameters = ParametersOf<typeof carsRequest>;
-/** Parameters of {@link carsScrollRequest}. */
-export type CarsScrollParameters = ParametersOf<typeof carsScrollRequest>;

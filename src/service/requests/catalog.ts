@@ -1,4 +1,4 @@
-import { type ParametersOf, requestOf } from './endpoint.js';
+import { requestOf } from './endpoint.js';
 import { integer, word } from './kinds.js';
 import { pageOnly } from './paging-parameters.js';
 import { optional, required } from './parameter.js';
@@ -37,10 +37,3 @@ export const generationsRequest = requestOf({
     ...pageOnly,
   },
 });
-
-/** Parameters of {@link manufacturersRequest}. */
-export type ManufacturersParameters = ParametersOf<typeof manufacturersRequest>;
-/** Parameters of {@link modelsRequest}. */
-export type ModelsParameters = ParametersOf<typeof modelsRequest>;
-/** Parameters of {@link generationsRequest}. */
-export type GenerationsParameters = ParametersOf<typeof generationsRequest>;

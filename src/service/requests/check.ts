@@ -39,7 +39,7 @@ export const pageSizeOfPlan =
   };
 
 /** Results that `/search` can page through (service.md, limits). */
-export const SEARCH_WINDOW = 10_000;
+const SEARCH_WINDOW = 10_000;
 
 /** A page that ends within the window of `/search`. */
 export const searchWindow =

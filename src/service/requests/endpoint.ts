@@ -18,13 +18,13 @@ export interface Definition<P extends Parameters> {
 }
 
 /** What is known of the key that asks. */
-export interface RequestOptions {
+interface RequestOptions {
   /** Plan of the key; without it the endpoint's own limits hold. */
   readonly plan?: Plan | undefined;
 }
 
 /** Parameters as they are given, by the service's names; flags are booleans. */
-export type Given<P extends Parameters> = z.input<z.ZodObject<P, z.core.$strict>>;
+type Given<P extends Parameters> = z.input<z.ZodObject<P, z.core.$strict>>;
 
 type Arguments<P extends Parameters> =
   Record<never, never> extends Given<P>
@@ -41,11 +41,6 @@ export interface RequestOf<P extends Parameters> {
   readonly from: (parameters: unknown, options?: RequestOptions) => ServiceRequest;
   readonly endpoint: Definition<P>;
 }
-
-/** Parameters that the function of a request takes. */
-export type ParametersOf<R extends { readonly endpoint: Definition<Parameters> }> = Given<
-  R['endpoint']['parameters']
->;
 
 /** The function that makes the requests of an endpoint. */
 export function requestOf<const P extends Parameters>(endpoint: Definition<P>): RequestOf<P> {

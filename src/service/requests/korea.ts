@@ -1,5 +1,5 @@
 import { pageSizeOfPlan } from './check.js';
-import { type ParametersOf, requestOf } from './endpoint.js';
+import { requestOf } from './endpoint.js';
 import { integer } from './kinds.js';
 import { minutes, sized } from './paging-parameters.js';
 import { optional } from './parameter.js';
@@ -23,6 +23,3 @@ export const koreaOptionsRequest = requestOf({
   what: 'The default options of source 12.',
   parameters: {},
 });
-
-/** Parameters of {@link koreaDuplicatesRequest}. */
-export type KoreaDuplicatesParameters = ParametersOf<typeof koreaDuplicatesRequest>;

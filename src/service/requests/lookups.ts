@@ -1,5 +1,5 @@
 import { idsOfSource1 } from './check.js';
-import { type ParametersOf, requestOf } from './endpoint.js';
+import { requestOf } from './endpoint.js';
 import { flag, integer, segment } from './kinds.js';
 import { pricesHistory } from './paging-parameters.js';
 import { optional, required } from './parameter.js';
@@ -45,12 +45,3 @@ export const searchLotRequest = requestOf({
   },
   checks: [idsOfSource1],
 });
-
-/** Parameters of {@link carRequest}. */
-export type CarParameters = ParametersOf<typeof carRequest>;
-/** Parameters of {@link listingRequest}. */
-export type ListingParameters = ParametersOf<typeof listingRequest>;
-/** Parameters of {@link searchVinRequest}. */
-export type SearchVinParameters = ParametersOf<typeof searchVinRequest>;
-/** Parameters of {@link searchLotRequest}. */
-export type SearchLotParameters = ParametersOf<typeof searchLotRequest>;

@@ -1,4 +1,4 @@
-import { type ParametersOf, requestOf } from './endpoint.js';
+import { requestOf } from './endpoint.js';
 import { integer, word } from './kinds.js';
 import { pageOnly } from './paging-parameters.js';
 import { optional, required } from './parameter.js';
@@ -33,10 +33,3 @@ export const titlesRequest = requestOf({
   what: 'Title documents by id.',
   parameters: pageOnly,
 });
-
-/** Parameters of {@link damagesRequest} and {@link titlesRequest}. */
-export type PageParameters = ParametersOf<typeof damagesRequest>;
-/** Parameters of {@link statesRequest}. */
-export type StatesParameters = ParametersOf<typeof statesRequest>;
-/** Parameters of {@link citiesRequest}. */
-export type CitiesParameters = ParametersOf<typeof citiesRequest>;

@@ -1,5 +1,5 @@
 import { oneStatusForm, pageSizeOfPlan, searchWindow } from './check.js';
-import { type ParametersOf, requestOf } from './endpoint.js';
+import { requestOf } from './endpoint.js';
 import { pricesHistory, simplePaginate, sized } from './paging-parameters.js';
 import { pageSizes } from './plan.js';
 import { selection, sorted } from './selection.js';
@@ -30,8 +30,3 @@ export const searchCountRequest = requestOf({
   parameters: { ...selection, ...searchOnlyParameters },
   checks: [oneStatusForm],
 });
-
-/** Parameters of {@link searchRequest}. */
-export type SearchParameters = ParametersOf<typeof searchRequest>;
-/** Parameters of {@link searchCountRequest}. */
-export type SearchCountParameters = ParametersOf<typeof searchCountRequest>;

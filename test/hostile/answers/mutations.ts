@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 
 /** What is sent in the place of a good page. */
-export interface Sent {
+interface Sent {
   readonly body: Buffer;
   readonly status?: number;
   readonly headers?: Readonly<Record<string, string>>;

@@ -7,8 +7,8 @@ import { type Mutation, mutation } from './mutations.js';
 import { archived, FIRST, GONE, LEFT, night } from './nights.js';
 import { type HostileService, startService } from './service.js';
 
-/** Pages that are mutated over all nights, and how long the longest night may take in milliseconds. */
-const LEAST = 2000;
+/** Pages that are mutated over all nights (LOTLAKE_PAGES), and how long the longest night may take in milliseconds. */
+const LEAST = Number(process.env.LOTLAKE_PAGES ?? 2000);
 const LONGEST = 30_000;
 
 const base = temporaryFolder();

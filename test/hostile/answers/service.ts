@@ -36,7 +36,7 @@ export const ruleSchema = z.strictObject({
   drip: z.boolean().default(false).describe('A byte every fifth of a second, without end.'),
 });
 
-export type Rule = z.output<typeof ruleSchema>;
+type Rule = z.output<typeof ruleSchema>;
 
 /** A list of vehicles that is served by rules. */
 export interface HostileService {

@@ -82,7 +82,7 @@ export const NOTHING: Knowledge = {
 };
 
 /** A vehicle as one list showed it. */
-export interface Receipt {
+interface Receipt {
   readonly list: string;
   readonly vehicle: Vehicle;
 }

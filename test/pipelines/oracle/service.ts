@@ -18,7 +18,7 @@ export interface Disturbance {
 }
 
 /** How the service behaves in a run. */
-export interface Manner extends Disturbance {
+interface Manner extends Disturbance {
   readonly now: number;
   /** Sources that the key has; records show nothing of others. */
   readonly key: readonly number[];
@@ -60,7 +60,7 @@ export interface Service {
 }
 
 /** A vehicle as the service shows it to a key. */
-export function shown(
+function shown(
   { vehicle, broken, spoiled }: Pick<Entry, 'vehicle' | 'broken' | 'spoiled'>,
   key: readonly number[],
 ): unknown {
@@ -75,7 +75,7 @@ export function shown(
 }
 
 /** Whether a key sees a vehicle: by a lot on one of its sources, or because it has no lots. */
-export function isVisible({ lots }: Vehicle, key: readonly number[]): boolean {
+function isVisible({ lots }: Vehicle, key: readonly number[]): boolean {
   return (lots ?? []).length === 0 || (lots ?? []).some((lot) => key.includes(lot.domain.id));
 }
 

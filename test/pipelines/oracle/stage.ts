@@ -1,7 +1,8 @@
 /** A story while it is told: its world, its service, its lake, and what should be known. */
-import type { RunResult } from '../../../pipelines/finish.js';
-import type { JobOptions } from '../../../pipelines/job.js';
+
 import { LotlakeError, type Outcome } from '../../../src/config/lotlake-error.js';
+import type { RunResult } from '../../../src/run/finish.js';
+import type { JobOptions } from '../../../src/run/job.js';
 import { bareDuckDb, configFor, silentReporter, temporaryFolder } from '../support.js';
 import { type Knowledge, NOTHING } from './knowledge.js';
 import type { Ledger } from './passes.js';

@@ -1,7 +1,7 @@
 /** A small service world that moves at random: what it holds, and what can happen to it. */
 
 /** One auction attempt of a lot. */
-export interface Price {
+interface Price {
   readonly id: number;
   readonly status: { readonly id: number };
   readonly bid: number;

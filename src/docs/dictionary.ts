@@ -1,0 +1,173 @@
+import type { ManifestTable } from '../lake/manifest.js';
+import { ownTables } from '../lake/own-tables.js';
+import { ownColumns } from '../lake/schema.js';
+import { type LakeTable, lakeTables } from '../lake/tables.js';
+import { sourceOf } from '../load/column-places.js';
+import { nodeAt } from '../load/types.js';
+import { readModels } from '../model/model-files.js';
+import { enumerations } from '../service/contract/enumerations.js';
+import { type ContractNode, contractOf } from '../service/contract/node.js';
+import { reportKeys } from '../service/contract/report-keys.js';
+import { streams } from '../service/streams.js';
+
+/** A column as people read about it. */
+export interface ColumnEntry {
+  readonly name: string;
+  readonly type: string;
+  readonly description: string;
+  readonly unit: string | undefined;
+  /** Path in the feed, where the column comes from there. */
+  readonly source: string | undefined;
+}
+
+/** A table or mart as people read about it. */
+export interface TableEntry {
+  readonly name: string;
+  readonly kind: 'table' | 'mart';
+  readonly description: string;
+  readonly grain: string;
+  readonly key: readonly string[];
+  readonly rows: number;
+  readonly columns: readonly ColumnEntry[];
+}
+
+type Described = Pick<ManifestTable, 'columns' | 'rows'> & Partial<Pick<ManifestTable, 'partitioned'>>;
+
+/** What there is to describe, by name: a manifest, or an empty lake where there is no snapshot. */
+export interface Contents {
+  /** Partitioned as this lotlake would, where it is not said. */
+  readonly tables: Readonly<Record<string, Described>>;
+  readonly marts: Readonly<Record<string, Described>>;
+}
+
+const OWN_COLUMNS: Readonly<Record<string, string>> = {
+  first_seen_at: 'Start of the pass that first brought the row.',
+  changed_at: 'Start of the pass that last changed the row.',
+  run_id: 'Run that last changed the row.',
+  gone_at: 'Start of the pass that no longer brought the row; null while it is there.',
+  archived:
+    'Whether the row left the feed; its values are the last known ones. It is never null: where the feed gives null or nothing and no archived_at, that says nothing, and what was known before stands.',
+  archived_at: 'When the row was archived, as exactly as it is known.',
+  archived_by: 'How that is known: feed, archive-feed or absence.',
+  last_seen_at: 'Last time the row was known to be in the feed; set when it is archived.',
+  extra:
+    'Members that the contract does not know, as a JSON object by path; null where there are none. A member that is null, one whose name begins with _ or has a sign of a path in it, and one whose name differs from another only by case is in landing only.',
+  rejected:
+    'Columns of this row whose last delivered values break the contract: they hold the last good value, or null where there was none. The values stand in rejects. Null where there are none.',
+};
+
+/** Columns that `sql/flatten` makes beside a date of a report: how their names end, and what they hold. */
+const BESIDE_DATES: readonly (readonly [ending: string, describe: (date: string) => string])[] = [
+  [
+    '_local',
+    (date) =>
+      `Derived - ${date} in the local time of its source, as exact as it counts: 2019, 2019-05, 2019-05-17 or 2019-05-17T08:30:00; null where nobody says how exact it is.`,
+  ],
+  [
+    '_offset',
+    (date) =>
+      `Derived - minutes that local time is ahead of UTC in ${date}; null where the source gave no offset.`,
+  ],
+];
+
+/** Describes every table and mart of a snapshot from the contract and the `.yml` files. */
+export function dictionary(contents: Contents): TableEntry[] {
+  const contracts = new Map(Object.values(streams).map(({ name, schema }) => [name, contractOf(schema)]));
+  const tables = lakeTables().flatMap((table) => {
+    const contract = contracts.get(table.stream);
+    return contract === undefined ? [] : [describeLakeTable(table, contents, contract)];
+  });
+  const own = ownTables.map(
+    (table): TableEntry => ({
+      ...table,
+      kind: 'table',
+      rows: contents.tables[table.name]?.rows ?? 0,
+      columns: [
+        ...table.columns.map((column) => ({ ...column, unit: undefined, source: undefined })),
+        ...((contents.tables[table.name]?.partitioned ?? table.partitioned) ? [monthEntry('seen_at')] : []),
+      ],
+    }),
+  );
+  const marts = readModels().map(
+    (model): TableEntry => ({
+      name: model.name,
+      kind: 'mart',
+      description: model.description,
+      grain: model.grain,
+      key: model.key,
+      rows: contents.marts[model.name]?.rows ?? 0,
+      columns: (contents.marts[model.name]?.columns ?? []).map((column) => ({
+        ...column,
+        description: model.columns[column.name]?.description ?? '',
+        unit: model.columns[column.name]?.unit,
+        source: undefined,
+      })),
+    }),
+  );
+  return [...tables, ...own, ...marts];
+}
+
+/** The month of a partition is in the path of its files alone, and a column for every reader. */
+const monthEntry = (instant: string): ColumnEntry => ({
+  name: 'month',
+  type: 'VARCHAR',
+  description: `Partition: month in UTC of ${instant}, such as 2026-11; the text unknown where that is null.`,
+  unit: undefined,
+  source: undefined,
+});
+
+/** A child row lies in the month of its parent, which flattening hands down. */
+const monthSource = (column: string): string =>
+  column.startsWith('_') ? 'created_at of the lot or report that the row belongs to' : column;
+
+function describeLakeTable(table: LakeTable, contents: Contents, contract: ContractNode): TableEntry {
+  const stored = contents.tables[table.name];
+  const columns = (stored?.columns ?? []).filter(({ name }) => name !== 'month');
+  return {
+    name: table.name,
+    kind: 'table',
+    description: table.description,
+    grain: table.grain,
+    key: table.key,
+    rows: stored?.rows ?? 0,
+    columns: [
+      ...columns.map((column) => ({ ...column, ...describeColumn(table, column.name, contract) })),
+      ...(table.partition === undefined || stored?.partitioned === false
+        ? []
+        : [monthEntry(monthSource(table.partition.month))]),
+    ],
+  };
+}
+
+/** Describes a column by its place in the contract, see `sourceOf`. */
+function describeColumn(
+  table: LakeTable,
+  column: string,
+  contract: ContractNode,
+): Pick<ColumnEntry, 'description' | 'unit' | 'source'> {
+  for (const [ending, describe] of BESIDE_DATES) {
+    const date = column.endsWith(ending) ? column.slice(0, -ending.length) : '';
+    const source = sourceOf(table, date, contract)?.path;
+    if (source !== undefined) return { description: describe(date), unit: undefined, source };
+  }
+  const given = table.columns[column];
+  const isOwn = ownColumns(table).some((own) => own.name === column);
+  // The record itself may have a member of that name, which reconcile reads.
+  const node = isOwn ? nodeAt(contract, table.from)?.members.get(column) : sourceOf(table, column, contract);
+  const own = isOwn || node === undefined ? OWN_COLUMNS[column] : undefined;
+  const values = node === undefined ? '' : knownValues(node);
+  const position = column.endsWith('position') ? 'Position in the list of the feed, from 1.' : undefined;
+  return {
+    description: given ?? own ?? position ?? `${node?.description ?? ''}${values}`,
+    unit: node?.unit ?? (node?.duckdb === 'TIMESTAMPTZ' ? 'UTC' : undefined),
+    source: node?.path,
+  };
+}
+
+/** The values that the contract knows of a place, as the end of its description. */
+function knownValues({ values, keys }: ContractNode): string {
+  if (keys !== undefined) return ` Known: ${reportKeys[keys].join(', ')}.`;
+  if (values === undefined) return '';
+  const entries = Object.entries(enumerations[values]).map(([id, name]) => `${id} ${name}`);
+  return ` Known: ${entries.join(', ')}.`;
+}

@@ -1,0 +1,95 @@
+import type { DuckDBConnection } from '@duckdb/node-api';
+import pLimit, { type LimitFunction } from 'p-limit';
+import type { Session } from './session.js';
+import { isOutOfMemory } from './session.js';
+
+/** Work on a connection of a pool. */
+type Work<T> = (connection: DuckDBConnection) => Promise<T>;
+
+/**
+ * Runs work on one of some connections, as soon as one is free. Work that does not fit into memory beside other work
+ * runs again when nothing else is under way. Once work has failed none begins any more, and what fails after that throws
+ * what failed first.
+ * @param again what runs the second time; the same work by default
+ */
+export type UseConnection = <T>(work: Work<T>, again?: Work<T>) => Promise<T>;
+
+/**
+ * Shares work among connections to one database, each of which has what the work needs.
+ * @param alone gives work all the memory of the database; without it nothing runs twice
+ */
+export function poolOf(connections: readonly DuckDBConnection[], alone?: Session['alone']): UseConnection {
+  const idle = [...connections];
+  const limit = pLimit(connections.length);
+  const oneAfterTheOther = pLimit(1);
+  let failure: { readonly error: unknown } | undefined;
+  const run = async <T>(work: Work<T>, isFinal: (error: unknown) => boolean): Promise<T> => {
+    if (failure !== undefined) throw failure.error;
+    const connection = idle.pop();
+    if (connection === undefined) throw new TypeError('a pool needs a connection');
+    try {
+      return await work(connection);
+    } catch (error) {
+      if (!isFinal(error)) throw error;
+      failure ??= { error };
+      throw failure.error;
+    } finally {
+      idle.push(connection);
+    }
+  };
+  const runsAgain = (error: unknown): boolean =>
+    alone !== undefined && failure === undefined && isOutOfMemory(error);
+  return async (work, again = work) => {
+    try {
+      return await limit(() => run(work, (error) => !runsAgain(error)));
+    } catch (first) {
+      if (alone === undefined || !runsAgain(first)) throw first;
+      try {
+        return await oneAfterTheOther(() =>
+          holdingAll(limit, connections.length, () =>
+            alone(() => run(again, (error) => !isOutOfMemory(error))),
+          ),
+        );
+      } catch (last) {
+        failure ??= { error: last };
+        throw failure.error;
+      }
+    }
+  };
+}
+
+/** Runs work once it has every place of a limit, so that nothing is under way beside it. */
+async function holdingAll<T>(limit: LimitFunction, places: number, work: () => Promise<T>): Promise<T> {
+  let release = (): void => undefined;
+  const released = new Promise<void>((resolve) => {
+    release = resolve;
+  });
+  const taken = Array.from(
+    { length: places },
+    () =>
+      new Promise<void>((resolve) => {
+        void limit(() => {
+          resolve();
+          return released;
+        });
+      }),
+  );
+  await Promise.all(taken);
+  try {
+    return await work();
+  } finally {
+    release();
+  }
+}
+
+/**
+ * Waits for all tasks, whatever becomes of them, since a database is not closed while a statement runs. Throws what
+ * one of them threw, if any did.
+ */
+export async function settled<T>(tasks: readonly Promise<T>[]): Promise<T[]> {
+  const ends = await Promise.allSettled(tasks);
+  return ends.map((end) => {
+    if (end.status === 'rejected') throw end.reason;
+    return end.value;
+  });
+}

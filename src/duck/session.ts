@@ -1,0 +1,211 @@
+import { mkdirSync } from 'node:fs';
+import { type DuckDBConnection, DuckDBInstance } from '@duckdb/node-api';
+import { causesOf, LotlakeError } from '../config/lotlake-error.js';
+import { bytesOfAmount } from '../config/memory.js';
+
+/** Limits of one DuckDB database. */
+export interface SessionOptions {
+  readonly memory: string;
+  readonly threads?: number | undefined;
+  /** Folder for what does not fit in memory. */
+  readonly temp: string;
+  /** Database file; in memory by default. */
+  readonly path?: string;
+}
+
+/** A row of a query result: BIGINT as number (lotlake's keys and counts are below 2^53), the rest as JSON has it. */
+export type Row = Readonly<Record<string, unknown>>;
+
+/** A DuckDB database with lotlake's settings, and short ways to run SQL on it. */
+export interface Session {
+  /** The memory limit. */
+  readonly memoryBytes: number;
+  readonly instance: DuckDBInstance;
+  readonly connection: DuckDBConnection;
+  /** Another connection with the same settings; temporary tables are its own. */
+  connect(): Promise<DuckDBConnection>;
+  /**
+   * Runs work that writes large files, with less of the memory: what Parquet writers hold comes on top of DuckDB's limit.
+   */
+  whileWriting<T>(work: () => Promise<T>): Promise<T>;
+  /**
+   * Runs work with all of the memory once more, because it did not fit into it beside other work; and once more on one
+   * thread, where it does not fit then either.
+   */
+  alone<T>(work: () => Promise<T>): Promise<T>;
+  /** How often work ran alone. */
+  readonly timesAlone: number;
+  /** Ends what the database is doing; the statements under way fail. */
+  interrupt(): void;
+  close(): void;
+}
+
+/** Share of the memory that is the limit while large files are written. */
+const WRITING_SHARE = 0.8;
+
+/** Opens a DuckDB database that fetches nothing, spills below the output folder and works in UTC. */
+export async function openSession(options: SessionOptions): Promise<Session> {
+  mkdirSync(options.temp, { recursive: true });
+  const instance = await DuckDBInstance.create(options.path ?? ':memory:', {
+    autoinstall_known_extensions: 'false',
+    autoload_known_extensions: 'false',
+    memory_limit: options.memory,
+    temp_directory: options.temp,
+    preserve_insertion_order: 'false',
+    partitioned_write_max_open_files: '4096',
+    ...(options.threads === undefined ? {} : { threads: String(options.threads) }),
+  });
+  const open: DuckDBConnection[] = [];
+  const connect = async (): Promise<DuckDBConnection> => {
+    const connection = await instance.connect();
+    await connection.run("set TimeZone = 'UTC'");
+    open.push(connection);
+    return connection;
+  };
+  const connection = await connect();
+  const memoryBytes = bytesOfAmount(options.memory);
+  let share = 1;
+  let timesAlone = 0;
+  /** Runs work with a share of the memory as the limit. */
+  const within = async <T>(given: number, work: () => Promise<T>): Promise<T> => {
+    const before = share;
+    const limit = async (next: number): Promise<void> => {
+      share = next;
+      // Where so much cannot be given back at once the limit stays as it is.
+      await connection.run(`set memory_limit = '${Math.floor(memoryBytes * next)}B'`).catch(() => undefined);
+    };
+    await limit(given);
+    try {
+      return await work();
+    } finally {
+      await limit(before);
+    }
+  };
+  /** Each thread has buffers of its own for what it reads, sorts and writes. */
+  const onOneThread = async <T>(work: () => Promise<T>): Promise<T> => {
+    await connection.run('set threads = 1');
+    try {
+      return await work();
+    } finally {
+      const given = options.threads === undefined ? 'reset threads' : `set threads = ${options.threads}`;
+      await connection.run(given).catch(() => undefined);
+    }
+  };
+  return {
+    memoryBytes,
+    instance,
+    connection,
+    connect,
+    whileWriting: (work) => within(WRITING_SHARE, work),
+    alone: (work) => {
+      timesAlone++;
+      return within(1, async () => {
+        try {
+          return await work();
+        } catch (error) {
+          if (!isOutOfMemory(error)) throw error;
+          return await onOneThread(work);
+        }
+      });
+    },
+    get timesAlone() {
+      return timesAlone;
+    },
+    interrupt: () => {
+      for (const each of open) {
+        try {
+          each.interrupt();
+        } catch {
+          // A connection that was closed has nothing to end.
+        }
+      }
+    },
+    close: () => {
+      connection.closeSync();
+      instance.closeSync();
+    },
+  };
+}
+
+/** Milliseconds between interrupts. */
+const INTERRUPT_EVERY = 20;
+
+/**
+ * Ends what a database does once a signal is aborted, and what it begins after that, since a statement does not know of
+ * an interrupt before it. Returns the function that stops doing so.
+ */
+export function interruptOn(signal: AbortSignal | undefined, session: Session): () => void {
+  let timer: NodeJS.Timeout | undefined;
+  const begin = (): void => {
+    session.interrupt();
+    timer = setInterval(session.interrupt, INTERRUPT_EVERY);
+  };
+  if (signal?.aborted === true) begin();
+  else signal?.addEventListener('abort', begin, { once: true });
+  return () => {
+    signal?.removeEventListener('abort', begin);
+    clearInterval(timer);
+  };
+}
+
+/** All rows of a query. */
+export async function rows(connection: DuckDBConnection, sql: string): Promise<Row[]> {
+  const reader = await connection.runAndReadAll(sql);
+  return reader.getRowObjectsJS().map(plain);
+}
+
+/** Runs statements in one transaction, which is ended where one of them fails. */
+export async function inTransaction(
+  connection: DuckDBConnection,
+  statements: readonly string[],
+): Promise<void> {
+  await connection.run('begin');
+  try {
+    await connection.run(statements.join(';\n'));
+  } catch (error) {
+    await connection.run('rollback').catch(() => undefined);
+    throw error;
+  }
+  await connection.run('commit');
+}
+
+/** The first row of a query that must have one. */
+export async function row(connection: DuckDBConnection, sql: string): Promise<Row> {
+  const [first] = await rows(connection, sql);
+  if (first === undefined) throw new TypeError(`no row from: ${sql}`);
+  return first;
+}
+
+/** The first value of the first row, as a number. */
+export async function scalar(connection: DuckDBConnection, sql: string): Promise<number> {
+  return Number(Object.values(await row(connection, sql))[0]);
+}
+
+function plain(row: Record<string, unknown>): Row {
+  const out: Record<string, unknown> = {};
+  for (const [name, value] of Object.entries(row))
+    out[name] = typeof value === 'bigint' ? Number(value) : value;
+  return out;
+}
+
+/** A text as an SQL literal. */
+export function literal(value: string): string {
+  return `'${value.replaceAll("'", "''")}'`;
+}
+
+/** A name as an SQL identifier. */
+export function identifier(name: string): string {
+  return `"${name.replaceAll('"', '""')}"`;
+}
+
+/** Texts as an SQL list. */
+export function literals(values: readonly string[]): string {
+  return `[${values.map(literal).join(', ')}]`;
+}
+
+/** Whether DuckDB ended a statement because it reached its memory limit: `error` or one of its causes says so. */
+export function isOutOfMemory(error: unknown): boolean {
+  return causesOf(error).some(
+    (cause) => !(cause instanceof LotlakeError) && cause.message.startsWith('Out of Memory Error'),
+  );
+}

@@ -1,0 +1,101 @@
+import {
+  closeSync,
+  existsSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  readSync,
+  renameSync,
+  rmSync,
+  statSync,
+} from 'node:fs';
+import { dirname, join, relative } from 'node:path';
+import { partialOf } from '../lake/partial.js';
+import { ShareError } from '../query/share-error.js';
+import type { ExportRequest } from './request.js';
+import { SUMS, summedFiles } from './sums.js';
+
+/** Ends a .zip that an export made. */
+export const ZIP_COMMENT = 'lotlake export';
+
+/** Where an export is made before it gets its name. */
+export interface Target {
+  /** The folder or .zip that the export becomes. */
+  readonly path: string;
+  /** An empty folder beside it. */
+  readonly staging: string;
+  /** Gives a file or folder the name of the export, in place of an earlier one. */
+  commit(made: string): void;
+  /** Removes what is left in staging. */
+  discard(): void;
+}
+
+/**
+ * Makes the staging folder of an export. Throws ShareError SHARE_EXPORT_EXISTS where something is in the way: with
+ * `force` an earlier export is replaced, and nothing else.
+ */
+export function openTarget({ to, zip, force }: Pick<ExportRequest, 'to' | 'zip' | 'force'>): Target {
+  const path = zip ? `${to}.zip` : to;
+  checkFree(path, force, zip);
+  mkdirSync(dirname(to), { recursive: true });
+  const staging = partialOf(path);
+  mkdirSync(join(staging, 'data'), { recursive: true });
+  return {
+    path,
+    staging,
+    commit: (made) => {
+      checkFree(path, force, zip);
+      if (!existsSync(path)) return renameSync(made, path);
+      const replaced = partialOf(path, 'replaced');
+      renameSync(path, replaced);
+      renameSync(made, path);
+      rmSync(replaced, { recursive: true, force: true });
+    },
+    discard: () => rmSync(staging, { recursive: true, force: true }),
+  };
+}
+
+function checkFree(path: string, force: boolean, zip: boolean): void {
+  const found = statSync(path, { throwIfNoEntry: false });
+  if (found === undefined) return;
+  if (found.isDirectory() && readdirSync(path).length === 0 && !zip) return;
+  if (!force)
+    throw inTheWay(`${path} exists`, 'name another folder, or replace an earlier export with --force');
+  const foreign = zip ? notOurZip(path, found.isFile()) : notOurFolder(path, found.isDirectory());
+  if (foreign !== undefined)
+    throw inTheWay(foreign, '--force replaces only what an export made; name another folder');
+}
+
+function inTheWay(message: string, hint: string): ShareError {
+  return new ShareError('SHARE_EXPORT_EXISTS', message, { outcome: 'usage', hint });
+}
+
+/** Why a path is no folder of an export: files that its sums do not list would be lost. */
+function notOurFolder(path: string, isFolder: boolean): string | undefined {
+  if (!isFolder) return `${path} is no folder`;
+  const description = join(path, 'datapackage.json');
+  if (
+    !existsSync(join(path, SUMS)) ||
+    !existsSync(description) ||
+    !readFileSync(description, 'utf8').includes('"lotlake"')
+  )
+    return `${path} was not made by an export`;
+  const ours = new Set([SUMS, ...summedFiles(path)]);
+  const foreign = readdirSync(path, { recursive: true, withFileTypes: true })
+    .filter((entry) => !entry.isDirectory())
+    .map((entry) => relative(path, join(entry.parentPath, entry.name)))
+    .find((file) => !ours.has(file));
+  return foreign === undefined ? undefined : `${path} holds ${foreign}, which no export made`;
+}
+
+function notOurZip(path: string, isFile: boolean): string | undefined {
+  const size = statSync(path).size;
+  const end = Buffer.alloc(Math.min(ZIP_COMMENT.length, size));
+  if (isFile) {
+    const file = openSync(path, 'r');
+    readSync(file, end, 0, end.length, size - end.length);
+    closeSync(file);
+  }
+  return end.toString() === ZIP_COMMENT ? undefined : `${path} was not made by an export`;
+}

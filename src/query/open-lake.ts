@@ -1,0 +1,80 @@
+import { join } from 'node:path';
+import type { DuckDBConnection } from '@duckdb/node-api';
+import type { Config } from '../config/config.js';
+import { literals } from '../duck/session.js';
+import { openTemporarySession, type TemporarySession } from '../duck/temporary-session.js';
+import { fileSizes } from '../lake/files.js';
+import { currentSnapshot, layoutOf } from '../lake/layout.js';
+import { type Manifest, readManifest } from '../lake/manifest.js';
+import { type Choice, pickSnapshot } from '../lake/snapshots.js';
+import { filesOf, mendViews, viewOn } from '../lake/views.js';
+import type { ReadQuery } from './read-only.js';
+import { ShareError } from './share-error.js';
+
+/** A snapshot of the lake, opened for reading. */
+export interface OpenLake extends TemporarySession {
+  readonly snapshot: string;
+  readonly manifest: Manifest;
+}
+
+/**
+ * Opens the published snapshot, or an older one that is kept, with a view for each table and mart that is named.
+ * Only the data files of these can be reached, and the session's own folder. DuckDB lets whoever can reach a file write
+ * it, too: what a user typed is for {@link readQuery} to judge first. Views of `warehouse.duckdb` that name another
+ * folder are made anew before.
+ * @param named views are made for the names that occur in it, or for what a query needs; for all by default
+ * @param into a folder that is for writing; rows then come in the order of the files
+ */
+export async function openLake(
+  config: Config,
+  named?: string | ((connection: DuckDBConnection) => Promise<Pick<ReadQuery, 'needed'>>),
+  choice?: Choice,
+  into?: string,
+): Promise<OpenLake> {
+  const published = publishedSnapshot(config);
+  const opened = await openTemporarySession(config);
+  try {
+    const { connection } = opened.session;
+    const layout = layoutOf(config.output);
+    const snapshot = choice === undefined ? published : await pickSnapshot(connection, layout, choice);
+    await mendViews(connection, layout, snapshot);
+    const manifest = readManifest(snapshot);
+    const tables = { ...manifest.tables, ...manifest.marts };
+    const { needed } = typeof named === 'function' ? await named(connection) : wordsOf(named);
+    const reached: string[] = [];
+    for (const name of needed(Object.keys(tables))) {
+      await connection.run(viewOn(snapshot, { name, partitioned: tables[name]?.partitioned ?? false }));
+      const files = fileSizes(snapshot, name).map(({ path }) => join(snapshot, path));
+      reached.push(filesOf(snapshot, name), ...files);
+    }
+    const folders = [opened.temp, ...(into === undefined ? [] : [into])].map((folder) => `${folder}/`);
+    await connection.run(`set allowed_paths = ${literals(reached)}`);
+    await connection.run(`set allowed_directories = ${literals(folders)}`);
+    // Several threads write their rows as they come, also where insertion order is to be preserved.
+    if (into !== undefined) await connection.run('set threads = 1');
+    await connection.run('set enable_external_access = false');
+    await connection.run('set lock_configuration = true');
+    return { ...opened, snapshot, manifest };
+  } catch (error) {
+    opened.close();
+    throw error;
+  }
+}
+
+function wordsOf(text: string | undefined): Pick<ReadQuery, 'needed'> {
+  const words = text === undefined ? undefined : new Set(text.toLowerCase().match(/[a-z_0-9]+/g) ?? []);
+  return { needed: (tables) => tables.filter((name) => words?.has(name) ?? true) };
+}
+
+/** Folder of the published snapshot. Throws ShareError where there is none. */
+export function publishedSnapshot(config: Config): string {
+  const snapshot = currentSnapshot(layoutOf(config.output));
+  if (snapshot !== undefined) return snapshot;
+  const { output } = config;
+  const sandbox = join(output, 'sandbox');
+  const hint =
+    currentSnapshot(layoutOf(sandbox)) === undefined
+      ? 'run lotlake run nightly first, or name another folder with --output'
+      : `that of the sandbox is in ${sandbox}: name it with --output`;
+  throw new ShareError('SHARE_NO_SNAPSHOT', `there is no published lake in ${output}`, { hint });
+}

@@ -1,0 +1,110 @@
+import { createReadStream } from 'node:fs';
+import { rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { DuckDBConnection } from '@duckdb/node-api';
+import { literal } from '../duck/session.js';
+import { arrowStream } from './arrow.js';
+import { csvField, csvHeader, LINE_END } from './csv.js';
+import type { Format } from './formats.js';
+import { arrowValue, jsonValue } from './instants.js';
+import { queryError, type ReadQuery } from './read-only.js';
+import { type Columns, openResult, type Result, type Rows } from './result.js';
+import { ShareError } from './share-error.js';
+import { planText, tableText, type View, verticalText } from './table.js';
+
+/** Where and how a result is shown. */
+export interface Rendering {
+  /** Folder in which the connection may write. */
+  readonly temp: string;
+  readonly view: View;
+}
+
+/**
+ * Runs a query and gives its result piece by piece; `arrow` and `parquet` are bytes, the others text. No more than some
+ * thousand rows are in memory. Parquet, which ends with its index, is first made in a file.
+ */
+export async function* render(
+  connection: DuckDBConnection,
+  query: ReadQuery,
+  format: Format,
+  { temp, view }: Rendering,
+): AsyncGenerator<string | Uint8Array> {
+  if (format === 'parquet') return yield* parquet(connection, query, temp);
+  const result = await openResult(connection, query);
+  const { columns } = result;
+  if (format === 'arrow') yield* arrowStream(columns, joined(result.rows(arrowValue)));
+  else if (format === 'json') yield* json(columns, result.rows(jsonValue));
+  else if (format === 'csv') yield* csv(columns, result.rows(jsonValue));
+  else yield await shown(query, format, result, view);
+}
+
+/** Rows of a record batch, of which a reader pays for each. */
+const ROWS_OF_A_BATCH = 16_384;
+
+async function* joined(pieces: AsyncIterable<Rows>): AsyncGenerator<Rows> {
+  let rows: (readonly unknown[])[] = [];
+  for await (const piece of pieces) {
+    rows = rows.concat(piece);
+    if (rows.length < ROWS_OF_A_BATCH) continue;
+    yield rows;
+    rows = [];
+  }
+  if (rows.length > 0) yield rows;
+}
+
+async function* json(columns: Columns, pieces: AsyncIterable<Rows>): AsyncGenerator<string> {
+  let before = '[';
+  for await (const rows of pieces) {
+    const objects = rows.map((row) => Object.fromEntries(columns.map(({ name }, i) => [name, row[i]])));
+    yield `${before}${JSON.stringify(objects).slice(1, -1)}`;
+    before = ',';
+  }
+  yield before === '[' ? '[]\n' : ']\n';
+}
+
+async function* csv(columns: Columns, pieces: AsyncIterable<Rows>): AsyncGenerator<string> {
+  yield `${csvHeader(columns)}${LINE_END}`;
+  for await (const rows of pieces)
+    yield rows
+      .map((row) => `${columns.map(({ type }, i) => csvField(row[i], type)).join(',')}${LINE_END}`)
+      .join('');
+}
+
+/** The first rows for a person, and how many there are. */
+async function shown(query: ReadQuery, format: Format, result: Result, view: View): Promise<string> {
+  const first: (readonly unknown[])[] = [];
+  let total = 0;
+  for await (const rows of result.rows(jsonValue)) {
+    first.push(...rows.slice(0, view.rows - first.length));
+    total += rows.length;
+    if (total >= view.rows) break;
+  }
+  total += await result.countRest();
+  if (query.sql !== query.select) return planText(first);
+  if (format === 'vertical') return verticalText(result.columns, first, total);
+  return tableText(result.columns, first, total, view);
+}
+
+async function* parquet(
+  connection: DuckDBConnection,
+  query: ReadQuery,
+  temp: string,
+): AsyncGenerator<Uint8Array> {
+  if (query.sql !== query.select) {
+    throw new ShareError('SHARE_QUERY', 'a plan has no form in Parquet', {
+      outcome: 'usage',
+      hint: 'leave --format out, or use json, csv or arrow',
+    });
+  }
+  const path = join(temp, 'result.parquet');
+  // As a text of its own a query may end with a comment or a semicolon.
+  const copy = `copy (from query(${literal(query.select)})) to ${literal(path)} (format parquet, compression zstd)`;
+  try {
+    await connection.run(copy).catch((error) => {
+      throw queryError(error);
+    });
+    yield* createReadStream(path, { highWaterMark: 1 << 18 });
+  } finally {
+    await rm(path, { force: true });
+  }
+}

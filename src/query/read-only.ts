@@ -1,0 +1,132 @@
+import type { DuckDBConnection } from '@duckdb/node-api';
+import { messageOf } from '../config/lotlake-error.js';
+import { literal, row } from '../duck/session.js';
+import { ShareError } from './share-error.js';
+
+/** A query that only reads. */
+export interface ReadQuery {
+  /** What DuckDB runs: the text that was checked, behind `explain` where the plan is asked for. */
+  readonly sql: string;
+  /** The query itself, without `explain`. */
+  readonly select: string;
+  /** Those of some tables that have to be there for it: the ones that it names, or all where it may read any. */
+  readonly needed: (tables: readonly string[]) => readonly string[];
+}
+
+/** DuckDB's parse tree of a text; it has one for texts of nothing but SELECT statements. */
+export interface SqlTree {
+  readonly error: boolean;
+  readonly error_type?: string;
+  readonly error_message?: string;
+  readonly statements?: readonly { readonly node: Readonly<Record<string, unknown>> }[];
+}
+
+/**
+ * Table functions that only read. DuckDB has others that a SELECT may call: some write files (`enable_logging`,
+ * `enable_profiling`), some run a text that no tree shows (`query`, `json_execute_serialized_sql`).
+ */
+const READING =
+  /^(duckdb_\w+|pragma_\w+|parquet_\w+|read_(parquet|csv|csv_auto|text|blob|json\w*|ndjson\w*)|sniff_csv|glob|query_table|range|generate_series|unnest|repeat|repeat_row|json_each|json_tree|summary|histogram|histogram_values|icu_calendar_names|pg_timezone_names|test_all_types|test_vector_types)$/;
+
+/** Those among them that show which tables there are, or read one that no tree names. */
+const CATALOG = /^(duckdb_|pragma_|query_table$|histogram)/;
+
+/** Where a text asks for the plan of a query; the rest is checked by itself, whatever this finds. */
+const GAP = String.raw`(?:\s|--[^\n]*(?:\n|$)|/\*(?:[^*]|\*(?!/))*\*/)*`;
+const EXPLAIN = new RegExp(`^${GAP}explain\\b(?:${GAP}(analyze)\\b)?`, 'i');
+
+/** The parse tree of a text, by DuckDB's own parser. */
+export async function treeOf(connection: DuckDBConnection, sql: string): Promise<SqlTree> {
+  const { tree } = await row(connection, `select json_serialize_sql(${literal(sql)}) as tree`);
+  return JSON.parse(String(tree));
+}
+
+/** Checks that the table functions of a parse tree only read. Throws ShareError SHARE_QUERY. */
+export function checkFunctions(tree: unknown): void {
+  for (const { type, function: called } of nodesOf(tree)) {
+    if (type !== 'TABLE_FUNCTION') continue;
+    const name = functionName(called);
+    if (!READING.test(name)) throw refused(`only queries are allowed, and ${name}() does more than read`);
+  }
+}
+
+/**
+ * Checks that a text is one query that only reads: DuckDB's parser gives a tree of it, which it does for SELECT alone, and
+ * the tree calls no function that writes (docs/decisions/0021-queries-by-their-tree.md). Throws ShareError SHARE_QUERY.
+ */
+export async function readQuery(connection: DuckDBConnection, text: string): Promise<ReadQuery> {
+  // DuckDB would run what stands before it, which is not what was checked.
+  if (text.includes('\0')) throw refused('the query holds a NUL character');
+  const [prefix, analyze] = EXPLAIN.exec(text) ?? [''];
+  const select = text.slice(prefix.length);
+  const tree = await treeOf(connection, select);
+  if (tree.error) throw await refusal(connection, select, tree);
+  const count = tree.statements?.length ?? 0;
+  if (count === 0) throw refused('the query is empty');
+  if (count > 1) throw refused(`expected one statement and found ${count}`);
+  checkFunctions(tree);
+  const sql = prefix === '' ? select : `explain ${analyze ?? ''}\n${select}`;
+  return { sql, select, needed: (tables) => neededOf(tree, tables) };
+}
+
+/** What DuckDB said of a query that failed. */
+export function queryError(error: unknown): ShareError {
+  return new ShareError('SHARE_QUERY', messageOf(error).replace(/^Failed to extract statements: /, ''), {
+    cause: error,
+    hint: 'lotlake tables lists what there is; lotlake describe <table> lists its columns',
+  });
+}
+
+function refused(message: string, hint?: string): ShareError {
+  return new ShareError('SHARE_QUERY', message, {
+    outcome: 'usage',
+    ...(hint === undefined ? {} : { hint }),
+  });
+}
+
+/** Why a text has no tree. */
+async function refusal(connection: DuckDBConnection, sql: string, tree: SqlTree): Promise<ShareError> {
+  let count: number;
+  try {
+    ({ count } = await connection.extractStatements(sql));
+  } catch (error) {
+    return queryError(error);
+  }
+  if (tree.error_type === 'parser') return queryError(tree.error_message);
+  const reason = await connection.prepare(`from query(${literal(sql)})`).then(() => '', messageOf);
+  if (/pivot/i.test(reason)) {
+    return refused(
+      'a pivot has to name its values',
+      "write pivot <table> on <column> in ('a', 'b') using <aggregate>",
+    );
+  }
+  if (count > 1) return refused(`expected one statement and found ${count}`);
+  return refused(
+    'only queries are allowed: select, from, with, values, describe, summarize, show, pivot, explain',
+    'to keep a result, use --format and redirect the output',
+  );
+}
+
+function neededOf(tree: SqlTree, tables: readonly string[]): readonly string[] {
+  const named = new Set<string>();
+  const defined = new Set<string>();
+  for (const { type, table_name: name, function: called, cte_map: ctes } of nodesOf(tree)) {
+    if (type === 'BASE_TABLE') named.add(String(name).toLowerCase());
+    for (const { key } of Reflect.get(Object(ctes), 'map') ?? []) defined.add(String(key).toLowerCase());
+    if (type === 'SHOW_REF' && name !== '') return tables;
+    if (type === 'TABLE_FUNCTION' && CATALOG.test(functionName(called))) return tables;
+  }
+  // Another name is of the catalog's own views, or mistyped: DuckDB then says which table is like it.
+  const isKnown = (name: string): boolean => defined.has(name) || tables.includes(name);
+  return [...named].every(isKnown) ? tables.filter((name) => named.has(name)) : tables;
+}
+
+const functionName = (called: unknown): string =>
+  String(Reflect.get(Object(called), 'function_name')).toLowerCase();
+
+/** Every object of a tree. */
+function* nodesOf(tree: unknown): Generator<Readonly<Record<string, unknown>>> {
+  if (typeof tree !== 'object' || tree === null) return;
+  if (!Array.isArray(tree)) yield { ...tree };
+  for (const member of Object.values(tree)) yield* nodesOf(member);
+}

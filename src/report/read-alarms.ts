@@ -1,0 +1,131 @@
+import type { DuckDBConnection } from '@duckdb/node-api';
+import { type Row, rows } from '../duck/session.js';
+import { unresolvedRuns } from '../lake/failed-runs.js';
+import type { Layout } from '../lake/layout.js';
+import { clip, printable } from '../query/printable.js';
+import { count, instant, label, percent, plural } from './format.js';
+import { dateOf } from './read-market.js';
+
+/** Something that somebody should look at, in one sentence. */
+export interface Alarm {
+  readonly pipeline: string;
+  /** Start of the run that it comes from. */
+  readonly started_at: string;
+  /** What it is of: run, a stream, or a column. */
+  readonly subject: string;
+  readonly what: string;
+}
+
+/** What the last run of a pipeline found in a stream. */
+interface Found {
+  readonly pipeline: string;
+  readonly stream: string;
+  readonly count: number;
+}
+
+/** What stands: judged on the last run of each pipeline and stream, whichever run came last of all. */
+export interface Standing {
+  readonly alarms: readonly Alarm[];
+  /** Records that were rejected. */
+  readonly rejected: readonly Found[];
+  /** Members that the contract does not know and that came for the first time. */
+  readonly drift: readonly (Found & { readonly members: readonly string[] })[];
+}
+
+/** Figures of data_health that can be an alarm, in words. */
+const ALARMS: Readonly<Record<string, (value: number) => string>> = {
+  age_hours: (value) => `the last complete pass began ${value.toFixed(1)} hours before the run`,
+  reject_share: (value) => `${percent(value)} of the records were rejected`,
+  rejected_value_share: (value) => `${percent(value)} of the records have a value that was rejected`,
+  incomplete_passes: (value) =>
+    `${count(value)} ${value === 1 ? 'pass' : 'passes'} could not be shown to be whole, so that not all that is gone counts as gone`,
+  null_share: (value) => `${percent(value)} of the rows have no value`,
+};
+
+/** Reads what stands from the marts of a snapshot, and the runs that have published nothing since from beside it. */
+export async function readStanding(connection: DuckDBConnection, layout: Layout): Promise<Standing> {
+  // Failing runs are taken from where they are noted, which knows those after the snapshot, too.
+  const figures = await rows(
+    connection,
+    `select run_id, started_at, pipeline, subject, metric, value, is_alarm
+     from data_health
+     where is_current and metric <> 'failing_runs'
+     order by started_at desc, subject, metric`,
+  );
+  const firsts = await rows(
+    connection,
+    `select stream, run_id, list(path order by path) as members
+     from (
+       select stream, path, arg_min(run_id, started_at) as run_id
+       from (
+         select stream, run_id, started_at, unnest(json_extract_string(drift, '$[*].path')) as path
+         from passes
+         where state = 'sealed'
+       )
+       group by stream, path
+     )
+     group by stream, run_id`,
+  );
+  const found = (metric: string) => figures.filter((row) => row.metric === metric && Number(row.value) > 0);
+  return {
+    alarms: [...failedRuns(layout), ...figures.filter((row) => row.is_alarm === true).map(alarmOf)],
+    rejected: found('rejected').map(foundOf),
+    drift: found('drifted_members').flatMap((row) => {
+      const first = firsts.find(({ stream, run_id }) => stream === row.subject && run_id === row.run_id);
+      const members = Array.isArray(first?.members) ? first.members.map((path) => label(path)) : [];
+      return members.length === 0 ? [] : [{ ...foundOf(row), count: members.length, members }];
+    }),
+  };
+}
+
+/** Held and failed runs that none of their pipeline has followed: one alarm a pipeline, with the last of them. */
+export function failedRuns(layout: Layout): Alarm[] {
+  const unresolved = unresolvedRuns(layout);
+  return [...new Set(unresolved.map(({ pipeline }) => pipeline))].flatMap((pipeline) => {
+    const runs = unresolved.filter((run) => run.pipeline === pipeline);
+    const last = runs.at(-1);
+    if (last === undefined) return [];
+    const ended = last.outcome === 'held' ? 'was held' : 'failed';
+    const before = runs.length === 1 ? '' : `, the last of ${count(runs.length)} in a row`;
+    const what = `the run ${ended} and published nothing${before}: ${clip(printable(last.reason), 200)}`;
+    return [{ pipeline: label(pipeline), started_at: last.started_at, subject: 'run', what }];
+  });
+}
+
+/** An alarm as a sentence. */
+export const sayAlarm = ({ pipeline, started_at, subject, what }: Alarm): string =>
+  `${pipeline} of ${instant(new Date(started_at))}${subject === 'run' ? '' : `, ${subject}`}: ${what}`;
+
+/** `3 records: 2 of cars (nightly), 1 of cars (lookup)`; undefined where none was rejected. */
+export function sayRejected({ rejected }: Standing): string | undefined {
+  if (rejected.length === 0) return undefined;
+  const parts = rejected.map((found) => `${count(found.count)} of ${found.stream} (${found.pipeline})`);
+  return `${plural(sum(rejected), 'record')}: ${parts.join(', ')}`;
+}
+
+/** `2 members: colour, lots[].x of cars (nightly)`; undefined where no member is new. */
+export function sayDrift({ drift }: Standing): string | undefined {
+  if (drift.length === 0) return undefined;
+  const parts = drift.map(
+    ({ members, stream, pipeline }) => `${clip(members.join(', '), 200)} of ${stream} (${pipeline})`,
+  );
+  return `${plural(sum(drift), 'member')}: ${parts.join('; ')}`;
+}
+
+const sum = (found: readonly Found[]): number => found.reduce((total, { count: n }) => total + n, 0);
+
+function alarmOf(row: Row): Alarm {
+  const say = ALARMS[String(row.metric)] ?? ((value: number) => `${label(row.metric)} is ${value}`);
+  return {
+    pipeline: label(row.pipeline),
+    started_at: dateOf(row.started_at).toISOString(),
+    subject: label(row.subject),
+    what: say(Number(row.value)),
+  };
+}
+
+const foundOf = (row: Row): Found => ({
+  pipeline: label(row.pipeline),
+  stream: label(row.subject),
+  count: Number(row.value),
+});

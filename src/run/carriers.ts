@@ -1,0 +1,76 @@
+import { basename } from 'node:path';
+import type { BaseState } from '../lake/base.js';
+import { LakeError } from '../lake/lake-error.js';
+import { currentSnapshot } from '../lake/layout.js';
+import { type Manifest, type ManifestTable, readManifest } from '../lake/manifest.js';
+import { listSnapshots } from '../lake/snapshots.js';
+import { type Problem, verifyFiles } from '../lake/verify-files.js';
+import type { Job } from './job.js';
+
+/** A snapshot that is carried over from. */
+export interface Carrier extends BaseState {
+  /** Whether it has all of its files as they were written. */
+  readonly isSound: boolean;
+}
+
+/**
+ * The snapshots that a rebuild carries over from, the best first: the published one without the files of it that are
+ * damaged, and where it lacks some, the newest sound one before it, for what these held. Warns of what is damaged. None
+ * where nothing was published, or nothing can be read.
+ */
+export async function findCarriers(job: Job): Promise<Carrier[]> {
+  const current = currentSnapshot(job.layout);
+  const published = listSnapshots(job.layout).filter(
+    ({ id }) => current === undefined || id <= basename(current),
+  );
+  const carriers: Carrier[] = [];
+  for (const { id, folder } of published.reverse()) {
+    const read = await readable(job, folder);
+    if ('why' in read) {
+      job.reporter.warn(`nothing is carried over from snapshot ${id}: ${read.why}`);
+      continue;
+    }
+    const isSound = read.lost.length === 0;
+    // Behind a damaged one, only a sound one helps.
+    if (carriers.length > 0 && !isSound) continue;
+    carriers.push({ folder, manifest: read.manifest, isSound });
+    if (isSound) return carriers;
+    job.reporter.warn(sayLost(id, read.lost));
+  }
+  return carriers;
+}
+
+type Readable = { readonly manifest: Manifest; readonly lost: readonly Problem[] } | { readonly why: string };
+
+/** A manifest without the files that are not as it says, and what is wrong with these. */
+async function readable(job: Job, folder: string): Promise<Readable> {
+  let manifest: Manifest;
+  try {
+    manifest = readManifest(folder);
+  } catch (error) {
+    if (!(error instanceof LakeError) || error.code === 'LAKE_FORMAT') throw error;
+    return { why: error.message };
+  }
+  // Marts are made anew from the tables.
+  const { tables } = manifest;
+  const problems = await verifyFiles(
+    folder,
+    { ...manifest, marts: {} },
+    job.signal ?? new AbortController().signal,
+  );
+  const lost = problems.filter(
+    ({ table, file }) => tables[table]?.files.some(({ path }) => path === file) === true,
+  );
+  const gone = new Set(lost.map(({ file }) => file));
+  const left = Object.entries(tables).map(([name, table]): [string, ManifestTable] => {
+    const files = table.files.filter(({ path }) => !gone.has(path));
+    return [name, { ...table, files, rows: files.reduce((sum, file) => sum + file.rows, 0) }];
+  });
+  return { manifest: { ...manifest, tables: Object.fromEntries(left) }, lost };
+}
+
+function sayLost(id: string, lost: readonly Problem[]): string {
+  const [first] = lost;
+  const tables = [...new Set(lost.map(({ table }) => table))].join(', ');
+  return `snapshot ${id} is damaged in ${lost.length} files of ${tables} (${first?.file}: ${first?.found}): what they held comes from landing and from an older snapshot, as far as these have it`;
+}

@@ -1,0 +1,98 @@
+import type { Answer } from '../extract/client.js';
+import { instant } from '../extract/instant.js';
+import { asPage } from '../extract/one-record.js';
+import { endPass, noteAnswer, type PassManifest, syncPass } from '../land/pass.js';
+import { counter, createSink } from '../land/sink.js';
+import { createLoader } from '../load/loader.js';
+import { NotFoundError } from '../service/errors/not-found-error.js';
+import { SourceRefusedError } from '../service/errors/source-refused-error.js';
+import type { ServiceRequest } from '../service/requests/service-request.js';
+import { streams } from '../service/streams.js';
+import { type LoadedPass, landedPages } from './extract-stream.js';
+import { findOrOpen } from './find-pass.js';
+import type { Job } from './job.js';
+
+/** One vehicle to ask for. */
+export interface Lookup {
+  /** Tells the lookup from the others of its run. */
+  readonly name: string;
+  readonly request: ServiceRequest;
+}
+
+/** What came of the lookups of a run. */
+export interface LookupResult {
+  readonly pass: LoadedPass;
+  /** Lookups that brought no record, by their names. */
+  readonly answers: ReadonlyMap<string, Unanswered>;
+}
+
+/** Why a lookup brings no record: the service answered 404, or the key lacks the source. */
+type Unanswered = PassManifest['answers'][string];
+
+/**
+ * Asks for single vehicles, lands the answers as a pass of kind `lookup` and loads them. Such a pass says nothing about
+ * what it lacks. One of the same pipeline that was left is gone on with, so that nothing is asked for twice.
+ */
+export async function extractLookups(
+  job: Job,
+  stage: string,
+  lookups: readonly Lookup[],
+): Promise<LookupResult> {
+  const stream = streams.cars;
+  const contract = job.contracts.cars;
+  const client = job.client();
+  const pass = await findOrOpen(job, 'cars', 'lookup', { pipeline: job.pipeline });
+  const loader = createLoader({
+    session: job.session,
+    signal: job.signal,
+    warn: job.reporter.warn,
+    schemas: job.schemas,
+    stream,
+    contract,
+    passId: pass.manifest.pass_id,
+    passFolder: pass.folder,
+    stage,
+  });
+  const answers = new Map(Object.entries(pass.manifest.answers));
+  const landed = new Set(pass.pages.map((page) => page.list));
+  const next = counter(pass);
+  try {
+    for await (const page of landedPages(job, pass)) loader.add(page);
+    for (const { name, request } of lookups) {
+      if (landed.has(name) || answers.has(name)) continue;
+      const sink = createSink(pass, stream, contract, name, next);
+      const land = async (answer: Answer) => sink.land(1, await asPage(answer), instant());
+      try {
+        loader.add(await client.get(request.path, request.query, land, job.signal));
+        landed.add(name);
+      } catch (error) {
+        const answer = answerOf(error);
+        if (answer === undefined) throw error;
+        noteAnswer(pass.folder, name, answer);
+        answers.set(name, answer);
+      }
+      job.reporter.progress('lookups', landed.size + answers.size, lookups.length, landed.size, 0);
+    }
+  } catch (error) {
+    await loader.stop();
+    throw error;
+  }
+  const end = {
+    state: 'sealed',
+    complete: false,
+    reason: 'lookups',
+    total: null,
+    run_id: job.runId,
+  } as const;
+  await syncPass(pass.folder);
+  const manifest = endPass(pass, end, job.now());
+  const loaded = await loader.finish();
+  job.drift.push(...loaded.drift);
+  return { pass: { manifest, ...loaded }, answers };
+}
+
+/** What an error of the service says of a lookup; undefined where it says nothing of it alone. */
+function answerOf(error: unknown): Unanswered | undefined {
+  if (error instanceof NotFoundError) return 'missing';
+  return error instanceof SourceRefusedError ? 'refused' : undefined;
+}

@@ -1,0 +1,148 @@
+import { createHash } from 'node:crypto';
+import { rmSync } from 'node:fs';
+import { removePass } from '../lake/vacuum.js';
+import {
+  damagedFiles,
+  endPass,
+  findPasses,
+  isWhole,
+  openPass,
+  type Pass,
+  type PassRequest,
+  readPass,
+  reopenPass,
+} from '../land/pass.js';
+import { walkContract } from '../service/contract/node.js';
+import type { StreamName } from '../service/streams.js';
+import type { Job } from './job.js';
+
+/** An open pass older than this is not gone on with: too much has moved since. */
+const RESUME_HOURS = 12;
+
+/** Id of a pass, which begins with its start. */
+const ID = /^(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d)Z-.*$/;
+const startIn = (id: string): string => id.replace(ID, '$1-$2-$3T$4:$5:$6.999Z');
+
+/** Fingerprint of a contract: pages that were checked against another are checked again. */
+export function contractFingerprint(job: Job, stream: StreamName): string {
+  const nodes = [...walkContract(job.contracts[stream])].map(
+    (node) => `${node.path} ${node.accepts} ${node.duckdb} ${node.lexical} ${node.required}`,
+  );
+  return createHash('sha256').update(nodes.join('\n')).digest('hex').slice(0, 16);
+}
+
+/**
+ * Goes on with the pass that an earlier run left: open, or sealed but in no published snapshot. Pages of it that are
+ * lost or damaged are asked for again. Others that were left are abandoned, so that every sealed pass in landing is one
+ * that the lake was made from.
+ */
+export async function findOrOpen(
+  job: Job,
+  stream: StreamName,
+  kind: PassRequest['kind'],
+  query: PassRequest['request'],
+): Promise<Pass> {
+  const contract = contractFingerprint(job, stream);
+  const merged = new Set(job.base?.manifest.pass_ids);
+  const { passes, unreadable } = findPasses(job.layout.landing, stream);
+  for (const { folder, reason } of unreadable)
+    job.reporter.warn(
+      `${folder} is left where it is, and this run does without it: ${reason}; bring the file back, or move the folder away`,
+    );
+  const isPublished = ({ manifest }: Pass): boolean => manifest.published || merged.has(manifest.pass_id);
+  const starts = [
+    ...passes
+      .filter((pass) => isPublished(pass) && pass.manifest.kind === 'full')
+      .map(({ manifest }) => manifest.started_at),
+    // What cannot be read may have been published.
+    ...unreadable
+      .map(({ pass_id }) => pass_id)
+      .filter((id) => ID.test(id))
+      .map(startIn),
+  ];
+  const newest = starts.sort().at(-1) ?? '';
+  const left = passes.filter(
+    (pass) => pass.manifest.kind === kind && pass.manifest.state !== 'abandoned' && !isPublished(pass),
+  );
+  let found: Pass | undefined;
+  for (const pass of left.reverse()) {
+    const age = job.now().getTime() - Date.parse(pass.manifest.started_at);
+    // A later full pass has seen all of it. What a window or a lookup has seen since is kept by reconcile.
+    const isNewest = pass.manifest.started_at > newest;
+    const isSame = isSameRequest(pass.manifest, query, job.now());
+    let reason = isSame
+      ? 'left behind, and older than a later full pass or than 12 hours'
+      : 'left behind by another request';
+    if (isSame && isNewest && age < RESUME_HOURS * 3_600_000 && found === undefined) {
+      found = await withoutDamage(job, pass);
+      reason = 'left behind without all of its pages, which cannot be asked for one by one';
+    }
+    if (found?.folder === pass.folder) continue;
+    abandon(job, pass, reason);
+    job.reporter.warn(`pass ${pass.manifest.pass_id} of ${stream} is abandoned: ${reason}`);
+  }
+  if (found === undefined)
+    return openPass(
+      job.layout.landing,
+      { stream, run_id: job.runId, origin: job.config.origin ?? null, kind, request: query, contract },
+      job.now(),
+    );
+  job.reporter.step('resume', `pass ${found.manifest.pass_id} of ${stream} with ${found.pages.length} pages`);
+  return found;
+}
+
+/**
+ * A pass with those of its pages that are as they were landed; a sealed one that lacks some is open again. Undefined
+ * where the missing pages do not go with the others: a sealed window has moved on, and a scroll only goes forward.
+ */
+async function withoutDamage(job: Job, pass: Pass): Promise<Pass | undefined> {
+  for (const path of await damagedFiles(pass, job.signal)) {
+    job.reporter.warn(`${path} is not as it was landed: it is removed, and its page asked for again`);
+    rmSync(path);
+  }
+  const left = readPass(pass.folder);
+  const { manifest, pages } = left;
+  if (manifest.state === 'sealed' && isWhole(left)) return left;
+  const hasGap = 'limit' in manifest.request && pages.some(({ page }, i) => page !== i + 1);
+  if ((manifest.kind !== 'full' && manifest.state === 'sealed') || hasGap) return undefined;
+  return manifest.state === 'sealed' ? reopenPass(left) : left;
+}
+
+/**
+ * Removes what lookups of single vehicles that were not published left in landing. Those of a closing run are gone on
+ * with.
+ */
+export function removeLeftLookups({ base, layout }: Pick<Job, 'base' | 'layout'>): void {
+  const isLeft = ({ manifest: { kind, request, published, pass_id } }: Pass): boolean =>
+    kind === 'lookup' &&
+    request.pipeline !== 'closing' &&
+    !published &&
+    base?.manifest.pass_ids.includes(pass_id) !== true;
+  for (const { folder } of findPasses(layout.landing, 'cars').passes.filter(isLeft))
+    removePass(layout, folder);
+}
+
+/** Gives up a pass of this run or of an earlier one. */
+export function abandon(job: Job, pass: Pass, reason: string): void {
+  endPass(pass, { state: 'abandoned', reason, complete: false, total: null, run_id: job.runId }, job.now());
+}
+
+/**
+ * Whether what a run asks for is what a pass asked for: which stream and sources, and how its list is walked. The size of
+ * its pages is what the pass has. An open window goes on where its start is the same, so that its pages are of one list;
+ * an unpublished whole one started earlier than a new one would, and covers all of it.
+ */
+function isSameRequest(
+  { request, kind, state, started_at }: Pass['manifest'],
+  wanted: PassRequest['request'],
+  now: Date,
+): boolean {
+  const meaning = ({ minutes: _, per_page: __, limit, ...rest }: PassRequest['request']): string =>
+    JSON.stringify({ ...rest, isScroll: limit !== undefined });
+  if (meaning(request) !== meaning(wanted)) return false;
+  if (kind !== 'window' || state === 'sealed') return true;
+  const startOf = (instant: number, minutes: unknown): number => instant / 60_000 - Number(minutes);
+  const moved = startOf(Date.parse(started_at), request.minutes) - startOf(now.getTime(), wanted.minutes);
+  // Windows are of whole minutes.
+  return Math.abs(moved) < 2;
+}

@@ -1,0 +1,366 @@
+import { existsSync, mkdirSync, rmSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { setImmediate } from 'node:timers/promises';
+import type { DuckDBConnection } from '@duckdb/node-api';
+import { killPoint } from '../config/kill-point.js';
+import { messageOf } from '../config/lotlake-error.js';
+import { dictionary } from '../docs/dictionary.js';
+import type { BaseState } from '../lake/base.js';
+import { compareFiles, type FileUse } from '../lake/disk-use.js';
+import { isHeldSinceCurrent, settleFailedRuns } from '../lake/failed-runs.js';
+import { currentSnapshot } from '../lake/layout.js';
+import type { Manifest } from '../lake/manifest.js';
+import { mendViews } from '../lake/views.js';
+import { abandonPass, landedPassIds, listPasses, markPublished, passFolder } from '../land/pass.js';
+import { syncFolders } from '../land/sync.js';
+import { assertTests, runDataTests, type TestResult } from '../model/data-tests.js';
+import { keepFailedRows } from '../model/failed-rows.js';
+import { type ModelResult, runModels } from '../model/run-models.js';
+import { sealSnapshot, switchCurrent, syncSnapshot } from '../publish/publish.js';
+import { commentViews, inWarehouse, readViews } from '../publish/warehouse.js';
+import type { Evidence, MergeContext, TableCounts } from '../reconcile/context.js';
+import {
+  type ClosingRow,
+  type RunRow,
+  writeClosings,
+  writePasses,
+  writeRejects,
+  writeRun,
+} from '../reconcile/own-rows.js';
+import { reconcile } from '../reconcile/reconcile.js';
+import { ReconcileError } from '../reconcile/reconcile-error.js';
+import { parquetOf } from '../reconcile/write.js';
+import { streamNames } from '../service/streams.js';
+import { type Balance, balance } from './balance.js';
+import type { LoadedPass } from './extract-stream.js';
+import { recordFingerprints } from './fingerprints.js';
+import type { Job } from './job.js';
+import { isNothingNew, keepCurrent, recipeOf } from './nothing-new.js';
+import { knownOrigin } from './origin.js';
+import { passTimes } from './pass-times.js';
+
+/** What a run leaves behind, for the summary. */
+export interface RunResult {
+  readonly runId: string;
+  /** Whether the run published a snapshot; one that brought nothing new leaves the current one, which is told instead. */
+  readonly published: boolean;
+  readonly snapshotId: string;
+  readonly snapshot: string;
+  readonly manifest: Manifest;
+  readonly passes: readonly LoadedPass[];
+  readonly counts: Readonly<Record<string, TableCounts>>;
+  readonly balance: Balance;
+  readonly lotChanges: number;
+  readonly files: FileUse;
+  readonly models: readonly ModelResult[];
+  readonly tests: readonly TestResult[];
+  readonly drift: Job['drift'];
+  readonly warnings: readonly string[];
+  readonly seconds: number;
+}
+
+/** What the passes of one night prove. A list without a record proves nothing: no feed is empty. */
+export function evidenceOf(runId: string, startedAt: string, passes: readonly LoadedPass[]): Evidence {
+  const cars = passes.find((pass) => pass.manifest.stream === 'cars')?.manifest;
+  const complete = passes.filter(
+    ({ manifest }) => manifest.kind === 'full' && manifest.complete && manifest.records > 0,
+  );
+  const sources = cars?.sources ?? undefined;
+  const isWhole = sources === undefined ? cars?.complete === true : sources.length > 0;
+  return {
+    seenAt: cars?.started_at ?? startedAt,
+    runId,
+    isResumed: cars !== undefined && cars.started_at < startedAt,
+    carsComplete: cars !== undefined && cars.kind === 'full' && isWhole && cars.records > 0,
+    kind: cars?.kind ?? 'full',
+    fromFeed: cars === undefined || cars.kind !== 'lookup',
+    sources,
+    hidden: cars?.hidden ?? [],
+    unproven: cars?.unproven ?? [],
+    completeStreams: new Set(complete.map((pass) => pass.manifest.stream)),
+  };
+}
+
+/** Merges staged rows into a new state folder and writes lotlake's own tables beside them. */
+export async function reconcileInto(
+  job: Job,
+  options: {
+    readonly target: string;
+    readonly stage: string;
+    readonly base: BaseState | undefined;
+    readonly passes: readonly LoadedPass[];
+    readonly evidence: Evidence;
+    readonly closings?: readonly ClosingRow[];
+  },
+): Promise<{
+  context: MergeContext;
+  counts: Record<string, TableCounts>;
+  lotChanges: number;
+}> {
+  mkdirSync(options.target, { recursive: true });
+  const context: MergeContext = {
+    connection: job.session.connection,
+    connect: job.session.connect,
+    alone: job.session.alone,
+    schemas: job.schemas,
+    stage: options.stage,
+    target: options.target,
+    snapshot: job.runId,
+    base: options.base,
+    evidence: options.evidence,
+    shrinkGuard: job.config.shrinkGuard,
+    allowShrink: job.config.allowShrink,
+    unchanged: options.passes.flatMap(({ changes }) => [...(changes?.unchanged ?? [])]),
+    lists: new Map(options.passes.filter(isOfLists).flatMap(({ lists }) => [...lists])),
+  };
+  const result = await job.session.whileWriting(() => reconcile(context));
+  for (const warning of result.warnings) job.reporter.warn(warning);
+  await writePasses(
+    context,
+    options.passes.map((pass) => pass.manifest),
+  );
+  await writeRejects(context, landedPassIds(job.layout.landing));
+  await writeClosings(context, options.closings ?? []);
+  killPoint('reconcile.own-tables-written');
+  return { context, counts: { ...result.counts }, lotChanges: result.lotChanges };
+}
+
+/** Whether a pass is over the lists of sources; lookups ask for single vehicles, and the last answer counts. */
+const isOfLists = ({ manifest: { stream, kind } }: LoadedPass): boolean =>
+  stream === 'cars' && kind !== 'lookup';
+
+/** The end of every pipeline: reconcile with the last snapshot, model, test, publish. */
+export async function reconcileModelPublish(
+  job: Job,
+  stage: string,
+  passes: readonly LoadedPass[],
+  closings: readonly ClosingRow[] = [],
+): Promise<RunResult> {
+  const target = join(job.layout.snapshots, job.runId);
+  try {
+    job.reporter.step('reconcile', 'merge with the last snapshot');
+    killPoint('reconcile.begun');
+    const { base } = job;
+    settle(job, base);
+    if (base !== undefined && (await isNothingNew(job, base, passes, closings)))
+      return keepCurrent(job, base, passes);
+    const evidence = evidenceOf(job.runId, job.startedAt.toISOString(), passes);
+    const merged = await reconcileInto(job, { target, stage, base, passes, evidence, closings });
+    await recordRun(job, passes, merged);
+    const fingerprints = await recordFingerprints(job, merged.context, passes);
+    return await modelAndPublish(job, target, passes, merged, fingerprints);
+  } catch (error) {
+    discard(job, target);
+    // Passes that are not believed are not used again: the next run asks anew.
+    if (error instanceof ReconcileError && error.outcome === 'held') {
+      for (const { manifest } of passes)
+        abandonPass(job.layout.landing, manifest, `held: ${error.message}`, job.now());
+    }
+    throw error;
+  }
+}
+
+/** Removes the folder of a snapshot that was not published. */
+export function discard(job: Job, target: string): void {
+  if (currentSnapshot(job.layout) !== target) rmSync(target, { recursive: true, force: true });
+}
+
+/** A run that ended between the switch and the notes in landing left passes unmarked that the lake was made from. */
+function settle(job: Job, base: BaseState | undefined): void {
+  const made = new Set(base?.manifest.pass_ids);
+  for (const stream of made.size === 0 ? [] : streamNames) {
+    for (const { folder, manifest } of listPasses(job.layout.landing, stream))
+      if (made.has(manifest.pass_id) && !manifest.published) markPublished(folder);
+  }
+}
+
+/** What reconcile gave to the steps after it. */
+export type Merged = Awaited<ReturnType<typeof reconcileInto>>;
+
+/** Writes the row of this run. */
+export function recordRun(job: Job, passes: readonly LoadedPass[], merged: Merged): Promise<void> {
+  const failed = settleFailedRuns(job.layout);
+  return writeRun(merged.context, {
+    run_id: job.runId,
+    pipeline: job.pipeline,
+    snapshot_id: job.runId,
+    started_at: job.startedAt.toISOString(),
+    ended_at: job.now().toISOString(),
+    ...sumOf(passes),
+    drifted: job.drift.length,
+    counts: JSON.stringify(merged.counts),
+    warnings: job.warnings,
+    held: failed.filter((run) => isHeldSinceCurrent(run, job.layout)).map(({ reason }) => reason),
+    failing: failed
+      .filter(({ pipeline }) => pipeline !== job.pipeline)
+      .map(({ pipeline, started_at, reason }) => `${pipeline} of ${started_at}: ${reason}`),
+    minimum_group: job.config.minimumGroup,
+    relisting_days: job.config.relistingDays,
+    reject_alarm: job.config.rejectAlarm,
+  });
+}
+
+/**
+ * Models, tests and publishes a state that is complete but for its marts.
+ * @param times starts of the last whole passes that the state holds
+ */
+export async function modelAndPublish(
+  job: Job,
+  target: string,
+  passes: readonly LoadedPass[],
+  merged: Merged,
+  fingerprints: Manifest['fingerprints'],
+  times = passTimes(merged.context.base, passes),
+): Promise<RunResult> {
+  const { connection } = job.session;
+  const { base } = merged.context;
+  job.reporter.step('model', 'marts and data tests');
+  killPoint('model.begun');
+  const published = currentSnapshot(job.layout);
+  if (published !== undefined) await mendViews(connection, job.layout, published);
+  // Beside the models, so that the disk works while they compute; nothing in the tables changes any more.
+  const tables = syncSnapshot(target, published);
+  tables.catch(() => undefined);
+  const { models, tests } = await job.session.whileWriting(() => modelAndTest(job, target));
+  assertTests(
+    tests,
+    'nothing was published and the last snapshot stays current; lotlake test --kept --show shows the rows',
+  );
+  const { timesAlone } = job.session;
+  if (timesAlone > 0)
+    job.reporter.warn(
+      `${timesAlone} ${timesAlone === 1 ? 'step' : 'steps'} of merging and modelling did not fit into ${job.config.memory} beside others and ran again alone; more memory (LOTLAKE_MEMORY) spares that`,
+    );
+  killPoint('model.tested');
+  job.reporter.step('publish', job.runId);
+  const manifest = await sealSnapshot(
+    connection,
+    target,
+    {
+      snapshot_id: job.runId,
+      run_id: job.runId,
+      pipeline: job.pipeline,
+      created_at: job.now().toISOString(),
+      origin:
+        passes.map((pass) => pass.manifest.origin).find((origin) => origin !== null) ?? knownOrigin(job),
+      ...times,
+      pass_ids: passes.map(({ manifest: pass }) => pass.pass_id),
+      fingerprints,
+      recipe: recipeOf(job),
+    },
+    job.schemas,
+    models.map((model) => ({ name: model.name, key: model.key })),
+    base,
+    job.signal,
+  );
+  killPoint('publish.sealed');
+  const before = base?.manifest.tables ?? {};
+  const accounts = balance(passes, before, merged.counts, manifest.tables, job.pipeline === 'rebuild');
+  for (const { stream, served, landed } of accounts.streams)
+    if (served !== landed)
+      job.reporter.warn(`the answers of ${stream} number ${served} records, and ${landed} came in them`);
+  const files = compareFiles(target, published);
+  await syncSnapshot(target, published, await tables);
+  await syncFolders([target, ...foldersAbove(job, target, passes)]);
+  await hearSignals(job);
+  job.assertOurs();
+  // From here on the run is done, whatever comes.
+  switchCurrent(job.layout, target);
+  killPoint('publish.switched');
+  await syncSwitch(job);
+  noteInLanding(job, passes);
+  killPoint('job.published');
+  return {
+    runId: job.runId,
+    published: true,
+    snapshotId: job.runId,
+    snapshot: target,
+    manifest,
+    passes,
+    counts: merged.counts,
+    balance: accounts,
+    lotChanges: merged.lotChanges,
+    files,
+    models,
+    tests,
+    drift: job.drift,
+    warnings: job.warnings,
+    seconds: (job.now().getTime() - job.startedAt.getTime()) / 1000,
+  };
+}
+
+/** Writes the marts into a snapshot and tests them; keeps rows that fail. */
+async function modelAndTest(
+  job: Job,
+  target: string,
+): Promise<{ readonly models: ModelResult[]; readonly tests: TestResult[] }> {
+  const { connection } = job.session;
+  return inWarehouse(job.session, target, async (second) => {
+    const { alone } = job.session;
+    const beside = [second];
+    const parquet = (mart: string): string => parquetOf(mart, { snapshot: job.runId });
+    const models = await runModels(connection, { ...job.modelling, target, parquet, beside, alone });
+    await describeWarehouse(connection);
+    const tests = await runDataTests(connection, job.modelling, beside, alone);
+    const run = { run_id: job.runId, pipeline: job.pipeline, started_at: job.startedAt.toISOString() };
+    await keepFailedRows(connection, tests, run, job.layout.failedTests);
+    return { models, tests };
+  });
+}
+
+/** Says in the database of a snapshot itself what its tables and columns mean. */
+async function describeWarehouse(connection: DuckDBConnection): Promise<void> {
+  const views = await readViews(connection);
+  const entries = dictionary({ tables: views, marts: views }).filter(({ name }) => name in views);
+  await commentViews(connection, entries);
+}
+
+/** Ends the run where the user wants it to. A signal is heard between two turns of the event loop. */
+async function hearSignals(job: Job): Promise<void> {
+  await setImmediate();
+  await setImmediate();
+  job.signal?.throwIfAborted();
+}
+
+/** Folders that lead to a snapshot and to the passes of its run, up to the one in which the output folder is. */
+function foldersAbove({ layout }: Job, target: string, passes: readonly LoadedPass[]): string[] {
+  const ofPasses = passes.map(({ manifest: pass }) => passFolder(layout.landing, pass));
+  const above = [...ofPasses, ...ofPasses.map(dirname), layout.landing, dirname(target), layout.lake];
+  return [...new Set(above), layout.output, dirname(layout.output)].filter(existsSync);
+}
+
+/** The switch is done, whatever the disk says now. */
+async function syncSwitch(job: Job): Promise<void> {
+  try {
+    await syncFolders([job.layout.lake]);
+  } catch (error) {
+    job.reporter.warn(
+      `the snapshot is published, but ${job.layout.lake} cannot be synced, so that a power cut may bring the one before back: ${messageOf(error)}`,
+    );
+  }
+}
+
+/** Marks the passes of a snapshot that is published. Where that fails, the next run makes it good. */
+function noteInLanding(job: Job, passes: readonly LoadedPass[]): void {
+  try {
+    for (const { manifest: pass } of passes) {
+      markPublished(passFolder(job.layout.landing, pass));
+      killPoint('publish.pass-marked');
+    }
+  } catch (error) {
+    job.reporter.warn(`the snapshot is published, but landing could not be told: ${messageOf(error)}`);
+  }
+}
+
+function sumOf(
+  passes: readonly LoadedPass[],
+): Pick<RunRow, 'records' | 'loaded' | 'rejected' | 'rejected_values'> {
+  const sum = (member: 'records' | 'loaded' | 'rejected' | 'rejectedValues'): number =>
+    passes.reduce((total, pass) => total + pass[member], 0);
+  return {
+    records: sum('records'),
+    loaded: sum('loaded'),
+    rejected: sum('rejected'),
+    rejected_values: sum('rejectedValues'),
+  };
+}

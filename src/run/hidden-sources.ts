@@ -1,0 +1,46 @@
+import type { Client } from '../extract/client.js';
+import { readJson } from '../extract/open-client.js';
+import { globRelation } from '../lake/files.js';
+import { enumerations } from '../service/contract/enumerations.js';
+import { BadRequestError } from '../service/errors/bad-request-error.js';
+import { SourceRefusedError } from '../service/errors/source-refused-error.js';
+import { requests } from '../service/requests/registry.js';
+import type { Job } from './job.js';
+
+/**
+ * Sources with active lots in the lake that the service refuses to the key at this moment: one small request for each
+ * source that the lake knows. Vehicles come without the lots of such a source, as if these had gone.
+ * @param among sources to ask for; all by default
+ * @param isScroll whether the feed is walked as a scroll, whose host may know no pages
+ */
+export async function hiddenSources(
+  job: Job,
+  client: Client,
+  isScroll: boolean,
+  among: readonly number[] = Object.keys(enumerations.domain).map(Number),
+): Promise<number[]> {
+  const snapshot = job.base?.folder;
+  if (snapshot === undefined || among.length === 0) return [];
+  const reader = await job.session.connection.runAndReadAll(
+    `select distinct domain_id from ${globRelation(snapshot, 'lots', true)}
+    where not archived and domain_id in (${among.join(', ')}) order by domain_id`,
+  );
+  const ask = (selected: { readonly domain_id?: number }): Promise<unknown> => {
+    const { path, query } = isScroll
+      ? requests.carsScroll.from({ ...selected, limit: 1 })
+      : requests.cars.from({ ...selected, per_page: 1 });
+    return client.get(path, query, readJson, job.signal);
+  };
+  const hidden: number[] = [];
+  for (const [source] of reader.getRows()) {
+    try {
+      await ask({ domain_id: Number(source) });
+    } catch (error) {
+      if (!(error instanceof SourceRefusedError || error instanceof BadRequestError)) throw error;
+      // A 400 is about the source where the same request without it is answered.
+      if (error instanceof BadRequestError) await ask({});
+      hidden.push(Number(source));
+    }
+  }
+  return hidden;
+}

@@ -1,0 +1,288 @@
+import { randomBytes } from 'node:crypto';
+import { mkdirSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Config } from '../config/config.js';
+import { killPoint } from '../config/kill-point.js';
+import { LotlakeError, messageOf } from '../config/lotlake-error.js';
+import { redacted } from '../config/redact.js';
+import { interruptOn, openSession, type Session } from '../duck/session.js';
+import type { Client } from '../extract/client.js';
+import { openClient } from '../extract/open-client.js';
+import { assertLink, type BaseState, findBase } from '../lake/base.js';
+import { noteFailedRun, unpublishedRun } from '../lake/failed-runs.js';
+import { LakeError } from '../lake/lake-error.js';
+import { currentSnapshot, type Layout, layoutOf } from '../lake/layout.js';
+import { assertMemory, diskFullError, outOfMemoryError } from '../lake/limits.js';
+import { type Lock, takeLock } from '../lake/lock.js';
+import { SCHEMA_VERSION } from '../lake/manifest.js';
+import { describeTable, type TableSchema } from '../lake/schema.js';
+import { lakeTables } from '../lake/tables.js';
+import { createEmptyBatch } from '../load/batch.js';
+import type { DriftReport } from '../load/loader.js';
+import type { DataTestOptions } from '../model/data-tests.js';
+import { readModels, withOwnSeeds } from '../model/model-files.js';
+import { type ContractNode, contractOf } from '../service/contract/node.js';
+import { type StreamName, streamNames, streams } from '../service/streams.js';
+import { removeLeftLookups } from './find-pass.js';
+import { assertOrigin } from './origin.js';
+
+/** What a job tells while it works; the CLI shows it. */
+export interface Reporter {
+  /** A step of the pipeline begins. */
+  step(name: string, detail?: string): void;
+  /** Pages landed so far, and how many are expected where that is known. */
+  progress(stream: string, pages: number, expected: number | null, records: number, bytes: number): void;
+  /** Something the reader should know; the run goes on. */
+  warn(message: string): void;
+}
+
+/** What a pipeline needs from outside; tests replace it. */
+export interface JobOptions {
+  readonly config: Config;
+  readonly reporter: Reporter;
+  readonly now?: () => Date;
+  readonly signal?: AbortSignal;
+  /** Models and checks to run; those of `sql` by default. */
+  readonly modelling?: DataTestOptions;
+}
+
+/** A pipeline at work: its place on disk, its database, and what it gathers for the summary. */
+export interface Job extends JobOptions {
+  readonly pipeline: string;
+  readonly runId: string;
+  readonly startedAt: Date;
+  readonly layout: Layout;
+  readonly session: Session;
+  readonly schemas: ReadonlyMap<string, TableSchema>;
+  readonly contracts: Readonly<Record<StreamName, ContractNode>>;
+  /** Scratch folder of this run, removed at its end. */
+  readonly work: string;
+  /** The state that the run goes on from; undefined where nothing was published. */
+  readonly base: BaseState | undefined;
+  /** Throws LakeError (LAKE_OVERTAKEN) where another run has the lake meanwhile. */
+  assertOurs(): void;
+  readonly drift: DriftReport[];
+  readonly warnings: string[];
+  now(): Date;
+  /** The client of the service, opened when it is first needed. */
+  client(): Client;
+}
+
+/**
+ * Runs a pipeline under the lock of its output folder and cleans up after it, whatever happens. Throws LakeError
+ * (LAKE_LOCKED, LAKE_OVERTAKEN, LAKE_DISK_FULL, LAKE_OUT_OF_MEMORY), ConfigError for own seeds, and what the stages
+ * throw.
+ */
+export async function runJob<T>(
+  pipeline: string,
+  options: JobOptions,
+  work: (job: Job) => Promise<T>,
+): Promise<T> {
+  assertMemory(options.config.memory);
+  try {
+    return await runLocked(pipeline, options, work);
+  } catch (error) {
+    throw explained(error, options);
+  }
+}
+
+/** The error of a disk or a memory that is full where that is the cause. */
+function explained(error: unknown, { config: { output, memory } }: JobOptions): unknown {
+  return diskFullError(error, output) ?? outOfMemoryError(error, memory) ?? error;
+}
+
+async function runLocked<T>(
+  pipeline: string,
+  options: JobOptions,
+  work: (job: Job) => Promise<T>,
+): Promise<T> {
+  const now = options.now ?? (() => new Date());
+  const { modelling, config } = options;
+  const models = withOwnSeeds(modelling?.models ?? readModels(), config.seeds);
+  const layout = layoutOf(config.output);
+  const lost = new AbortController();
+  const signal = options.signal === undefined ? lost.signal : AbortSignal.any([options.signal, lost.signal]);
+  const lock = await lockFor(pipeline, layout, options, () => lost.abort(overtaken(layout)));
+  killPoint('job.locked');
+  const began = currentSnapshot(layout);
+  const startedAt = now();
+  const runId = `${startedAt.toISOString().replaceAll(/[-:]|\.\d+/g, '')}-${randomBytes(3).toString('hex')}`;
+  const folder = join(layout.work, runId);
+  let session: Session | undefined;
+  let client: Client | undefined;
+  let endInterrupts = (): void => undefined;
+  try {
+    const killed = lock.replaced === undefined ? undefined : unpublishedRun(layout, lock.replaced);
+    // A run of the same pipeline is what resolves it.
+    if (killed !== undefined && killed.pipeline !== pipeline) noteFailedRun(layout, killed);
+    rmSync(layout.work, { recursive: true, force: true });
+    mkdirSync(folder, { recursive: true });
+    const { memory, threads } = config;
+    session = await openSession({ memory, threads, temp: join(folder, 'spill') });
+    endInterrupts = interruptOn(signal, session);
+    const { contracts, schemas } = await readDefinitions(session);
+    const warnings: string[] = [];
+    const reporter = {
+      ...bound(options.reporter, signal),
+      warn: (given: string) => {
+        const message = redacted(given);
+        warnings.push(message);
+        options.reporter.warn(message);
+      },
+    };
+    const base = baseOf(pipeline, layout, reporter);
+    removeLeftLookups({ base, layout });
+    return await work({
+      ...options,
+      signal,
+      modelling: { ...modelling, models },
+      reporter,
+      pipeline,
+      runId,
+      startedAt,
+      layout,
+      session,
+      contracts,
+      schemas,
+      work: folder,
+      base,
+      assertOurs: () => {
+        if (!lock.isHeld() || currentSnapshot(layout) !== began) throw overtaken(layout);
+      },
+      drift: [],
+      warnings,
+      now,
+      client: () => {
+        if (client === undefined) assertOrigin({ base, layout, config });
+        client ??= openClient(config, (error, attempt, wait) =>
+          reporter.warn(`attempt ${attempt} failed, next in ${(wait / 1000).toFixed(1)} s: ${error.message}`),
+        );
+        return client;
+      },
+    });
+  } catch (error) {
+    const cause = lost.signal.aborted ? lost.signal.reason : error;
+    noteFailure(explained(cause, options), { pipeline, runId, startedAt, layout }, options);
+    throw cause;
+  } finally {
+    endInterrupts();
+    // Not waited for: whatever it does, session and lock are given back.
+    void client?.close().catch(() => undefined);
+    session?.close();
+    try {
+      // Where the lake is another run's now, so is its scratch space.
+      removeWork(lock.isHeld() ? layout.work : folder);
+    } finally {
+      lock.release();
+    }
+  }
+}
+
+/** What a run goes on from. A rebuild makes a lake again that cannot be gone on from, and says itself what is damaged. */
+function baseOf(pipeline: string, layout: Layout, { step, warn }: Reporter): BaseState | undefined {
+  assertLink(layout);
+  const isRebuild = pipeline === 'rebuild';
+  try {
+    const base = findBase(layout, isRebuild ? () => undefined : warn);
+    const format = base?.manifest.schema_version ?? SCHEMA_VERSION;
+    if (base !== undefined && format < SCHEMA_VERSION)
+      step(
+        'migrate',
+        `snapshot ${base.manifest.snapshot_id} has format ${format}; this run reads all records again and publishes format ${SCHEMA_VERSION}`,
+      );
+    return base;
+  } catch (error) {
+    if (!isRebuild || !(error instanceof LakeError) || error.code !== 'LAKE_UNSOUND') throw error;
+    return undefined;
+  }
+}
+
+function lockFor(
+  pipeline: string,
+  { lock }: Layout,
+  { reporter, signal, config: { lease } }: JobOptions,
+  onLost: () => void,
+): Promise<Lock> {
+  return takeLock(lock, { pipeline, now: new Date(), lease, signal, onWait: reporter.warn, onLost });
+}
+
+function overtaken({ output }: Layout): LakeError {
+  return new LakeError('LAKE_OVERTAKEN', `another run has taken ${output} over while this one stood still`, {
+    hint: 'nothing of this run was published; the pages that it landed stay for the next one',
+  });
+}
+
+/**
+ * Notes a run that was held or failed, so that it stays an alarm until one of its pipeline publishes. Wrong usage and an
+ * interrupt are what somebody wanted, and after the switch of the snapshot the run is done.
+ */
+function noteFailure(
+  error: unknown,
+  { pipeline, runId, startedAt, layout }: Pick<Job, 'pipeline' | 'runId' | 'startedAt' | 'layout'>,
+  { signal, reporter }: JobOptions,
+): void {
+  const outcome = error instanceof LotlakeError ? error.outcome : 'failed';
+  if (signal?.aborted === true || outcome === 'usage' || outcome === 'interrupted') return;
+  if (currentSnapshot(layout) === join(layout.snapshots, runId)) return;
+  const reason = error instanceof LotlakeError ? `${error.code}: ${error.message}` : messageOf(error);
+  try {
+    noteFailedRun(layout, {
+      pipeline,
+      started_at: startedAt.toISOString(),
+      outcome,
+      reason,
+    });
+  } catch (cause) {
+    reporter.warn(`lotlake status will not know that this run did not publish: ${messageOf(cause)}`);
+  }
+}
+
+type Definitions = Pick<Job, 'contracts' | 'schemas'>;
+
+let definitions: Definitions | undefined;
+
+/** The contracts and the columns of every table, which follow from the code alone: computed once a process. */
+async function readDefinitions(session: Session): Promise<Definitions> {
+  if (definitions === undefined) {
+    const contracts = readContracts();
+    definitions = { contracts, schemas: await describeTables(session, contracts) };
+  }
+  return definitions;
+}
+
+function readContracts(): Readonly<Record<StreamName, ContractNode>> {
+  const entries = streamNames.map((name) => [name, contractOf(streams[name].schema)]);
+  return Object.fromEntries(entries);
+}
+
+/** Every step is a point at which an interrupted run ends. */
+function bound(reporter: Reporter, signal: AbortSignal | undefined): Reporter {
+  return {
+    step: (...given) => {
+      signal?.throwIfAborted();
+      reporter.step(...given);
+    },
+    progress: (...given) => reporter.progress(...given),
+    warn: (message) => reporter.warn(message),
+  };
+}
+
+async function describeTables(
+  session: Session,
+  contracts: Readonly<Record<StreamName, ContractNode>>,
+): Promise<Map<string, TableSchema>> {
+  const schemas = new Map<string, TableSchema>();
+  const connection = await session.connect();
+  for (const stream of Object.values(streams)) {
+    await createEmptyBatch(connection, stream.name, contracts[stream.name]);
+    for (const table of lakeTables().filter((table) => table.stream === stream.name))
+      schemas.set(table.name, await describeTable(connection, table));
+  }
+  connection.closeSync();
+  return schemas;
+}
+
+function removeWork(work: string): void {
+  // What was writing to it when the run failed may still be at it for a moment.
+  rmSync(work, { recursive: true, force: true, maxRetries: 3 });
+}

@@ -1,0 +1,105 @@
+import { createHash } from 'node:crypto';
+import { messageOf } from '../config/lotlake-error.js';
+import { literal, scalar } from '../duck/session.js';
+import type { BaseState } from '../lake/base.js';
+import { unresolvedRuns } from '../lake/failed-runs.js';
+import { globRelation } from '../lake/files.js';
+import { currentSnapshot } from '../lake/layout.js';
+import { removePass } from '../lake/vacuum.js';
+import { passFolder } from '../land/pass.js';
+import { readChecks } from '../model/checks.js';
+import type { ClosingRow } from '../reconcile/own-rows.js';
+import { balance } from './balance.js';
+import type { LoadedPass } from './extract-stream.js';
+import { codeOf } from './fingerprints.js';
+import type { RunResult } from './finish.js';
+import type { Job } from './job.js';
+
+/** A window that reaches back further than this moves the time of the last pass on, though it is empty. */
+const MOST_QUIET_MINUTES = 1440;
+
+/**
+ * Whether a snapshot of this run would say nothing that the current one does not: every pass is a lookup or a whole
+ * window, and none has a record. It publishes all the same
+ * - on the first run of a day (UTC), since marts count days, and for a window longer than a day, since the next one
+ *   would reach back further still;
+ * - where a run of its pipeline that failed, or a pass of its last one that was not whole, stands as an alarm;
+ * - where the current snapshot is damaged or its link is lost;
+ * - where contract, SQL, seeds or settings are others than those of the current snapshot;
+ * - where vehicles that were asked for are gone, which `closings` keeps.
+ */
+export async function isNothingNew(
+  job: Job,
+  base: BaseState,
+  passes: readonly LoadedPass[],
+  closings: readonly ClosingRow[],
+): Promise<boolean> {
+  const dayOf = (instant: string): string => instant.slice(0, 10);
+  return (
+    passes.length > 0 &&
+    passes.every(isQuiet) &&
+    closings.length === 0 &&
+    base.folder === currentSnapshot(job.layout) &&
+    dayOf(base.manifest.created_at) === dayOf(job.now().toISOString()) &&
+    base.manifest.recipe === recipeOf(job) &&
+    !unresolvedRuns(job.layout).some(({ pipeline }) => pipeline === job.pipeline) &&
+    !(await hasUnprovenPass(job, base))
+  );
+}
+
+function isQuiet({ manifest: { kind, complete, records, request } }: LoadedPass): boolean {
+  const isShort = kind === 'window' && complete && Number(request.minutes) <= MOST_QUIET_MINUTES;
+  return records === 0 && (isShort || kind === 'lookup');
+}
+
+/** Whether an alarm stands that a pass of the last run of this pipeline was not whole. */
+async function hasUnprovenPass(
+  { session, pipeline }: Job,
+  { folder, manifest }: BaseState,
+): Promise<boolean> {
+  if (manifest.marts.data_health === undefined) return false;
+  const alarms = await scalar(
+    session.connection,
+    `select count(*) from ${globRelation(folder, 'data_health', false)}
+    where is_current and is_alarm and metric = 'incomplete_passes' and pipeline = ${literal(pipeline)}`,
+  );
+  return alarms > 0;
+}
+
+/** Fingerprint of all that tables and marts are made by, besides the records. */
+export function recipeOf(job: Job): string {
+  const { minimumGroup, relistingDays, rejectAlarm } = job.config;
+  const { models, checks = readChecks() } = job.modelling ?? {};
+  const recipe = [codeOf(job), minimumGroup, relistingDays, rejectAlarm, models, checks];
+  return createHash('sha256').update(JSON.stringify(recipe)).digest('hex').slice(0, 16);
+}
+
+/** Ends a run that brought nothing: its passes, which hold no record, go, and the current snapshot stays. */
+export function keepCurrent(job: Job, base: BaseState, passes: readonly LoadedPass[]): RunResult {
+  const { folder, manifest } = base;
+  job.reporter.step('publish', `nothing is new; ${manifest.snapshot_id} stays current`);
+  try {
+    for (const pass of passes) removePass(job.layout, passFolder(job.layout.landing, pass.manifest));
+  } catch (error) {
+    job.reporter.warn(
+      `a pass without a record stays in landing, and the next run goes on with it: ${messageOf(error)}`,
+    );
+  }
+  return {
+    runId: job.runId,
+    published: false,
+    snapshotId: manifest.snapshot_id,
+    snapshot: folder,
+    manifest,
+    passes,
+    counts: {},
+    balance: balance(passes, manifest.tables, {}, manifest.tables, false),
+    lotChanges: 0,
+    files: { writtenFiles: 0, writtenBytes: 0, linkedFiles: 0, linkedBytes: 0 },
+    models: [],
+    tests: [],
+    drift: job.drift,
+    warnings: job.warnings,
+    seconds: (job.now().getTime() - job.startedAt.getTime()) / 1000,
+  };
+}

@@ -1,0 +1,65 @@
+import { ConfigError } from '../config/config-error.js';
+import { MOST_MINUTES } from '../service/requests/paging-parameters.js';
+import type { StreamName } from '../service/streams.js';
+import type { StreamRequest } from './extract-stream.js';
+import type { Job } from './job.js';
+import { streamOf } from './pass-times.js';
+
+/** Totals are asked for, because account defaults differ (service.md). */
+const PAGED = { simple_paginate: false } as const;
+
+/** What every pass over `/cars` asks for. */
+export const CARS = { ...PAGED, prices_history: true } as const;
+
+/** Minutes by which a window reaches back past the start of the last pass: clocks differ, and updates arrive late. */
+const OVERLAP_MINUTES = 60;
+
+/** The archive since the last pass over it that the lake holds, with an overlap; all of it where that is too long ago. */
+export function archiveRequest(job: Job): StreamRequest {
+  const elapsed = minutesSince(job, 'archived_lots');
+  if (elapsed === undefined || elapsed > MOST_MINUTES) return { kind: 'full', parameters: PAGED };
+  return { kind: 'window', parameters: { ...PAGED, minutes: windowOf(elapsed) } };
+}
+
+/**
+ * What changed in the feed since the last pass over it that the lake holds, with an overlap. Throws ConfigError where
+ * no window reaches back so far.
+ */
+export function changesRequest(job: Job): StreamRequest {
+  const { sources } = job.config;
+  const elapsed = minutesSince(job, 'cars', sources);
+  if (elapsed === undefined)
+    throw new ConfigError(
+      `there is no full pass to add changes to${sources === undefined ? '' : ` for each of the sources ${sources.join(', ')}`}`,
+      'a full pass is due: lotlake run nightly',
+    );
+  if (elapsed > MOST_MINUTES) {
+    const since = `the last pass over /cars began ${(elapsed / 1440).toFixed(1)} days ago`;
+    throw new ConfigError(
+      `${since}, and the service tells the changes of ${MOST_MINUTES / 1440} days only`,
+      'a full pass is due: lotlake run nightly',
+    );
+  }
+  return {
+    kind: 'window',
+    parameters: { ...CARS, minutes: windowOf(elapsed) },
+    sources,
+  };
+}
+
+const windowOf = (elapsed: number): number => Math.min(Math.ceil(elapsed) + OVERLAP_MINUTES, MOST_MINUTES);
+
+/**
+ * Minutes since the start of the last whole pass over a stream that the lake holds; of some of its sources, since the
+ * earliest of their last ones.
+ */
+function minutesSince(job: Job, stream: StreamName, sources?: readonly number[]): number | undefined {
+  const last = job.base?.manifest.last_pass_at ?? {};
+  const overAll = Date.parse(last[stream] ?? '');
+  const starts = sources?.map((source) => {
+    const alone = Date.parse(last[streamOf(stream, source)] ?? '');
+    return Math.max(...[overAll, alone].filter(Number.isFinite));
+  }) ?? [overAll];
+  const earliest = Math.min(...starts);
+  return Number.isFinite(earliest) ? (job.now().getTime() - earliest) / 60_000 : undefined;
+}

@@ -1,0 +1,123 @@
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { parse } from 'yaml';
+import { packageRoot } from '../../src/config/package-root.js';
+import { type CatalogTable, readCatalog } from '../../src/docs/catalog.js';
+import { describeEmptyLake } from '../../src/docs/empty-lake.js';
+import { MARKDOWN_COMMAND, tablesMarkdown } from '../../src/docs/markdown.js';
+import { openTemporarySession, type TemporarySession } from '../../src/duck/temporary-session.js';
+import { readChecks } from '../../src/model/checks.js';
+import { compareColumns } from '../../src/model/columns.js';
+import { readModels } from '../../src/model/model-files.js';
+import { temporaryFolder } from '../pipelines/support.js';
+
+const folder = temporaryFolder();
+let opened: TemporarySession;
+let catalog: readonly CatalogTable[];
+beforeAll(async () => {
+  opened = await openTemporarySession({ memory: '200MB', threads: 1 });
+  catalog = await readCatalog(opened.session.connection, await describeEmptyLake());
+});
+afterAll(() => {
+  opened.close();
+  folder.remove();
+});
+
+const YML = 'description: D.\ngrain: one row a n\nkey: [n]\ncolumns:\n  n: { description: N. }\n';
+
+/** A folder of models or checks with the given files. */
+function folderOf(name: string, files: Readonly<Record<string, string>>): string {
+  const path = join(folder.path, name);
+  mkdirSync(path);
+  for (const [file, content] of Object.entries(files)) writeFileSync(join(path, file), content);
+  return path;
+}
+
+const filesOf = (name: string): readonly string[] => readdirSync(join(packageRoot, 'sql', name)).sort();
+
+describe('what is in SQL is in .yml, and the other way', () => {
+  it('refuses a mart of which one half is missing', () => {
+    expect(() => readModels(folderOf('sql-alone', { 'a.sql': 'select 1 as n' }))).toThrow(
+      /a\.yml cannot be read/,
+    );
+    expect(() => readModels(folderOf('yml-alone', { 'b.yml': YML }))).toThrow(/b\.yml .*has no \.sql/);
+    expect(readModels(folderOf('both', { 'c.sql': 'select 1 as n', 'c.yml': YML }))).toHaveLength(1);
+  });
+
+  it('finds a column that is on one side only', async () => {
+    const [model] = readModels(folderOf('columns', { 'd.sql': 'select 1 as m', 'd.yml': YML }));
+    if (model === undefined) throw new TypeError('no model');
+    expect(await compareColumns(opened.session.connection, model)).toEqual({
+      undescribed: ['m'],
+      missing: ['n'],
+    });
+  });
+
+  it('refuses a check whose header lacks its description or its severity', () => {
+    const check = (name: string, header: string) => () =>
+      readChecks(folderOf(name, { 'e.sql': `${header}\nselect 1` }));
+    expect(check('no-description', '-- severity: warn')).toThrow(/e\.sql[\s\S]*description/);
+    expect(check('no-severity', '-- description: D.')).toThrow(/e\.sql[\s\S]*severity/);
+  });
+
+  it('has a .sql and a .yml for each mart and lake table, and nothing beside them', () => {
+    for (const name of ['marts', 'flatten']) {
+      const names = [...new Set(filesOf(name).map((file) => file.split('.')[0] ?? ''))];
+      expect(filesOf(name), name).toEqual(names.flatMap((each) => [`${each}.sql`, `${each}.yml`]));
+    }
+    expect(filesOf('checks').filter((file) => !file.endsWith('.sql'))).toEqual([]);
+  });
+
+  it('describes in sql/flatten only columns that the tables have', () => {
+    for (const { name, stream, key, columns } of catalog) {
+      if (stream === undefined) continue;
+      const yml: unknown = parse(readFileSync(join(packageRoot, 'sql', 'flatten', `${name}.yml`), 'utf8'));
+      const described = yml !== null && typeof yml === 'object' ? Reflect.get(yml, 'columns') : undefined;
+      const names = columns.map((column) => column.name);
+      expect(names, name).toEqual(expect.arrayContaining([...key, ...Object.keys(described ?? {})]));
+    }
+  });
+
+  it('says what every table, mart, column and check is', () => {
+    const silent = catalog.flatMap(({ name, description, grain, columns }) => [
+      ...(description === '' || grain === '' ? [name] : []),
+      ...columns
+        .filter((column) => column.description.trim() === '')
+        .map((column) => `${name}.${column.name}`),
+    ]);
+    expect(silent).toEqual([]);
+    expect(catalog.every(({ columns }) => columns.length > 0)).toBe(true);
+  });
+});
+
+describe('the catalog', () => {
+  const table = (name: string) => catalog.find((each) => each.name === name);
+
+  it('knows what a mart reads, what reads a table, and which checks do', () => {
+    expect(table('price_trends')?.reads).toEqual(expect.arrayContaining(['sales', 'vehicles']));
+    expect(table('sales')?.readBy).toContain('price_trends');
+    expect(table('lot_images')?.checks.map(({ test }) => test)).toContain('children_have_lots');
+  });
+
+  it('knows every place of the feed that a table is cut from', () => {
+    expect(table('report_limitations')?.places).toEqual([
+      'inspections[].limitations[]',
+      'vehicle_history_reports[].limitations[]',
+    ]);
+    expect(table('vehicles')?.places).toEqual([]);
+  });
+
+  it('does not take a column of lotlake’s own for one of the feed', () => {
+    const run = table('lots')?.columns.find(({ name }) => name === 'run_id');
+    expect(run).toMatchObject({ source: undefined, description: 'Run that last changed the row.' });
+  });
+});
+
+describe('docs/tables.md', () => {
+  it('is up to date', async () => {
+    const written = readFileSync(join(packageRoot, 'docs', 'tables.md'), 'utf8');
+    const isCurrent = written === (await tablesMarkdown());
+    expect(isCurrent, `docs/tables.md is stale: run ${MARKDOWN_COMMAND}`).toBe(true);
+  });
+});

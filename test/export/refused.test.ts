@@ -1,0 +1,132 @@
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import {
+  exportFrom,
+  exportTo,
+  filesBelow,
+  type HandMade,
+  handMadeLake,
+  LOTS,
+  SALES,
+} from '../query/support.js';
+
+let lake: HandMade;
+beforeAll(async () => {
+  lake = await handMadeLake({ lots: LOTS }, { sales: SALES });
+});
+afterAll(() => lake.remove());
+
+describe('a condition', () => {
+  it.each([
+    'true) limit (1',
+    'true) order by (lot_id',
+    'true) union all select * from sales where (true',
+    'true) group by all having (true',
+    'true) using sample (5',
+    'true) qualify (true',
+    "true); copy (select 1) to 'x.csv'; select (1",
+    'true) /*',
+    '',
+  ])('is one expression, not %j', async (where) => {
+    await expect(exportTo(lake, { tables: ['lots'], where })).rejects.toMatchObject({
+      code: 'SHARE_QUERY',
+      outcome: 'usage',
+    });
+  });
+
+  it('reaches no file outside of the lake', async () => {
+    const where = "title_name = (select content from read_text('/etc/hostname'))";
+    await expect(exportTo(lake, { tables: ['lots'], where })).rejects.toMatchObject({ code: 'SHARE_QUERY' });
+  });
+
+  it('that fails on a row leaves nothing behind', async () => {
+    const before = filesBelow(lake.folder);
+    const where = "cast(title_name as bigint) = 1 or error('no')";
+    await expect(exportTo(lake, { tables: ['lots'], where, format: 'csv' })).rejects.toMatchObject({
+      code: 'SHARE_QUERY',
+    });
+    expect(filesBelow(lake.folder)).toEqual(before);
+  });
+});
+
+describe('what is not there', () => {
+  it.each([
+    [{ tables: ['lotz'] }, 'SHARE_NO_TABLE', /lots/],
+    [{ tables: ['lots'], columns: ['sale_dat'] }, 'SHARE_NO_COLUMN', /sale_date/],
+    [{ tables: ['lots'], columns: ['tag'] }, 'SHARE_NO_COLUMN', /names are tags/],
+  ])('is told with the nearest names: %j', async (input, code, hint) => {
+    await expect(exportTo(lake, input)).rejects.toMatchObject({
+      code,
+      hint: expect.stringMatching(hint),
+      outcome: 'usage',
+    });
+  });
+
+  it('is told by DuckDB where it is in a condition', async () => {
+    const wrong = exportTo(lake, { tables: ['lots'], where: 'sale_dat is null' });
+    await expect(wrong).rejects.toMatchObject({
+      code: 'SHARE_QUERY',
+      message: expect.stringContaining('sale_date'),
+    });
+  });
+
+  it.each([
+    { tables: ['lots', 'sales'], where: 'true' },
+    { tables: ['lots', 'sales'], columns: ['lot_id'] },
+    { tables: ['lots'], columns: [] },
+    { tables: ['lots'], format: 'csv' as const, profile: 'compat' as const },
+    { tables: ['lots'], bom: true },
+    { tables: ['lots'], maxBytes: 'much' },
+    { tables: ['lots'], maxBytes: '0MB' },
+    { tables: [] },
+  ])('is told of options: %j', async (input) => {
+    await expect(exportTo(lake, input)).rejects.toMatchObject({
+      code: 'SHARE_EXPORT_OPTIONS',
+      outcome: 'usage',
+    });
+  });
+});
+
+describe('the folder of an export', () => {
+  const refused = { code: 'SHARE_EXPORT_EXISTS', outcome: 'usage' };
+
+  it('may be there when it is empty', async () => {
+    mkdirSync(join(lake.folder, 'empty'));
+    const made = await exportFrom(lake, { tables: ['sales'], to: 'empty' });
+    expect(filesBelow(made.path)).toContain('data/sales.parquet');
+  });
+
+  it('is replaced with --force alone', async () => {
+    const input = { tables: ['lots'], to: 'again' };
+    await exportFrom(lake, input);
+    await expect(exportFrom(lake, { ...input, tables: ['sales'] })).rejects.toMatchObject(refused);
+    const made = await exportFrom(lake, { ...input, tables: ['sales'], force: true });
+    expect(filesBelow(join(made.path, 'data'))).toEqual(['sales.parquet']);
+  });
+
+  it('is not replaced where it holds what no export made', async () => {
+    const { path: to, at } = await exportTo(lake, { tables: ['lots'] });
+    writeFileSync(at('data/notes.txt'), 'mine');
+    await expect(exportFrom(lake, { tables: ['lots'], to, force: true })).rejects.toMatchObject(refused);
+    expect(readFileSync(at('data/notes.txt'), 'utf8')).toBe('mine');
+    await expect(exportFrom(lake, { tables: ['lots'], to: 'output', force: true })).rejects.toMatchObject(
+      refused,
+    );
+    await expect(
+      exportFrom(lake, { tables: ['lots'], to: at('README.md'), force: true }),
+    ).rejects.toMatchObject(refused);
+  });
+
+  it('is not made when the export is interrupted', async () => {
+    const before = filesBelow(lake.folder);
+    const made = exportFrom(lake, { tables: ['lots'], to: 'stopped' }, AbortSignal.abort());
+    await expect(made).rejects.toThrow();
+    expect(filesBelow(lake.folder)).toEqual(before);
+  });
+
+  it('keeps its name where there are quotes in it', async () => {
+    const made = await exportFrom(lake, { tables: ['sales'], to: "it's here" });
+    expect(filesBelow(made.path)).toContain('data/sales.parquet');
+  });
+});

@@ -1,0 +1,108 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { LotlakeError } from '../../src/config/lotlake-error.js';
+import { poolOf, settled } from '../../src/duck/pool.js';
+import { isOutOfMemory, openSession, type Session, scalar } from '../../src/duck/session.js';
+import { assertMemory, outOfMemoryError } from '../../src/lake/limits.js';
+import { readModels } from '../../src/model/model-files.js';
+import { runModels } from '../../src/model/run-models.js';
+import { temporaryFolder } from '../pipelines/support.js';
+
+/** A list is held whole: this one takes more than the memory of the session. */
+const TOO_MUCH = 'select length(list(i)) from range(20000000) as r(i)';
+/** One of these fits, and two at once do not. */
+const HALF = 'select length(list(i)) as n from range(6000000) as r(i)';
+
+let folder: ReturnType<typeof temporaryFolder>;
+let session: Session;
+
+beforeEach(async () => {
+  folder = temporaryFolder();
+  session = await openSession({ memory: '200MB', temp: folder.path, threads: 1 });
+});
+afterEach(() => {
+  session.close();
+  folder.remove();
+});
+
+const errorOf = (sql: string): Promise<unknown> =>
+  session.connection.run(sql).catch((error: unknown) => error);
+
+describe('an error of DuckDB', () => {
+  it('is known to be for want of memory, also as the cause of another', async () => {
+    const error = await errorOf(TOO_MUCH);
+    expect(isOutOfMemory(error)).toBe(true);
+    const facts = { code: 'MODEL_FAILED', stage: 'model', cause: error } as const;
+    expect(isOutOfMemory(new LotlakeError('model sales failed', facts))).toBe(true);
+    expect(isOutOfMemory(await errorOf('select no_such_column'))).toBe(false);
+    expect(
+      isOutOfMemory(new LotlakeError('Out of Memory Error, says the service', { ...facts, cause: 0 })),
+    ).toBe(false);
+  });
+
+  it('is told with the limit, what the machine has, and what to do', async () => {
+    const told = outOfMemoryError(await errorOf(TOO_MUCH), '200MB');
+    expect(told?.code).toBe('LAKE_OUT_OF_MEMORY');
+    expect(told?.message).toMatch(/^Out of Memory Error: .* \(limit 200MB, of [\d.]+ GB that this machine/);
+    expect(told?.hint).toMatch(/what was landed and published stays; set LOTLAKE_MEMORY to up to [\d.]+ GB/);
+    expect(outOfMemoryError(new Error('another'), '200MB')).toBeUndefined();
+    expect(outOfMemoryError(await errorOf(TOO_MUCH), '900GB')?.hint).toMatch(/with more memory$/);
+  });
+
+  it('comes before the first request where the machine has less than a job needs', () => {
+    expect(() => assertMemory('700MB', 1.2e9)).toThrow(/has 1.2 GB of memory, and a job needs 1.6 GB/);
+    expect(() => assertMemory('700MB', 1.6e9)).not.toThrow();
+  });
+});
+
+describe('work that does not fit into memory beside other work', () => {
+  it('runs again when nothing else is under way, with all of the memory', async () => {
+    const use = poolOf([session.connection, await session.connect()], session.alone);
+    let running = 0;
+    const besideLast: number[] = [];
+    const tasks = [0, 1, 2, 3].map(() =>
+      use(async (connection) => {
+        running += 1;
+        besideLast.push(running);
+        try {
+          return await scalar(connection, HALF);
+        } finally {
+          running -= 1;
+        }
+      }),
+    );
+    expect(await session.whileWriting(() => settled(tasks))).toEqual([6e6, 6e6, 6e6, 6e6]);
+    expect(session.timesAlone).toBeGreaterThan(0);
+    expect(besideLast.slice(-session.timesAlone)).toEqual(Array(session.timesAlone).fill(1));
+  });
+
+  it('ends what comes after it where it does not fit by itself either', async () => {
+    const use = poolOf([session.connection, await session.connect()], session.alone);
+    const tasks = [TOO_MUCH, 'select 1'].map((sql) => use((connection) => scalar(connection, sql)));
+    const [tooMuch, one] = await Promise.allSettled(tasks);
+    expect(tooMuch).toMatchObject({ status: 'rejected', reason: { message: /Out of Memory/ } });
+    expect(one).toEqual({ status: 'fulfilled', value: 1 });
+    await expect(use((connection) => scalar(connection, 'select 1'))).rejects.toThrow(/Out of Memory/);
+  });
+
+  it('does not fail a model, whose file is sorted all the same', async () => {
+    const [model] = readModels();
+    if (model === undefined) throw new Error('there is no model');
+    const models = ['a', 'b', 'c'].map((name) => ({
+      ...model,
+      name,
+      key: ['id'],
+      sql: `select i as id, (${HALF}) as n from range(2000) as r(i) order by hash(i)`,
+    }));
+    const beside = [await session.connect()];
+    const { alone } = session;
+    const options = { target: folder.path, parquet: () => 'format parquet', models, beside, alone };
+    const results = await session.whileWriting(() => runModels(session.connection, options));
+    expect(results.map(({ rows }) => rows)).toEqual([2000, 2000, 2000]);
+    expect(session.timesAlone).toBeGreaterThan(0);
+    for (const { name } of models) {
+      const sorted = `select bool_and(id = file_row_number) from read_parquet('${folder.path}/${name}/*', file_row_number = true)`;
+      const reader = await session.connection.runAndReadAll(sorted);
+      expect(reader.getRows()).toEqual([[true]]);
+    }
+  });
+});

@@ -1,0 +1,93 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import {
+  FINGERPRINTS,
+  FingerprintLog,
+  type Fingerprints,
+  mergeFingerprints,
+  readFingerprints,
+  writeFingerprints,
+} from '../../src/land/fingerprints.js';
+import { temporaryFolder } from '../pipelines/support.js';
+
+const id = fc.integer({ min: 0, max: 30 });
+const pair = fc.tuple(id, fc.bigInt({ min: 1n, max: 2n ** 64n - 1n }));
+const pairs = fc.array(pair, { maxLength: 40 });
+
+function logOf(given: readonly (readonly [number, bigint])[]): Fingerprints {
+  const log = new FingerprintLog();
+  for (const [vehicle, hash] of given) log.add(vehicle, hash);
+  return log.sorted();
+}
+
+const mapOf = ({ ids, hashes }: Fingerprints) => new Map([...ids].map((vehicle, i) => [vehicle, hashes[i]]));
+
+/** What a plain map keeps of pairs: a vehicle with two different hashes has none. */
+function kept(given: readonly (readonly [number, bigint])[]): Map<number, bigint> {
+  const out = new Map<number, bigint>();
+  for (const [vehicle, hash] of given)
+    if (given.every(([other, theirs]) => other !== vehicle || theirs === hash)) out.set(vehicle, hash);
+  return out;
+}
+
+describe('fingerprints', () => {
+  it('keep one hash of each vehicle and none of one that came with two', () => {
+    fc.assert(
+      fc.property(pairs, pair, (given, [vehicle, hash]) => {
+        const prints = logOf(given);
+        expect(mapOf(prints)).toEqual(kept(given));
+        expect([...prints.ids]).toEqual([...prints.ids].sort((a, b) => a - b));
+        for (const [known, print] of kept(given)) expect(prints.has(known, print)).toBe(true);
+        expect(prints.has(vehicle, hash)).toBe(kept(given).get(vehicle) === hash);
+        expect(prints.has(Number.NaN, hash)).toBe(false);
+      }),
+    );
+  });
+
+  it('leave out a vehicle one of whose records is not known by its hash', () => {
+    const log = new FingerprintLog();
+    for (const vehicle of [1, 2, 3]) log.add(vehicle, 9n);
+    log.addUnknown(
+      logOf([
+        [2, 9n],
+        [4, 9n],
+      ]),
+    );
+    expect(mapOf(log.sorted())).toEqual(
+      new Map([
+        [1, 9n],
+        [3, 9n],
+      ]),
+    );
+  });
+
+  it('merge like maps, the later winning, without what is stale', () => {
+    fc.assert(
+      fc.property(pairs, pairs, fc.uniqueArray(id), (earlier, later, without) => {
+        const stale = Float64Array.from(without).sort();
+        const expected = new Map([...kept(earlier)].filter(([vehicle]) => !without.includes(vehicle)));
+        for (const [vehicle, hash] of kept(later)) expected.set(vehicle, hash);
+        expect(mapOf(mergeFingerprints(logOf(earlier), logOf(later), stale))).toEqual(expected);
+      }),
+    );
+  });
+
+  it('are read as they were written, and not at all from a file that is not whole', () => {
+    const folder = temporaryFolder();
+    try {
+      const prints = logOf([
+        [7, 2n ** 64n - 1n],
+        [3, 1n],
+      ]);
+      writeFingerprints(folder.path, prints);
+      expect(mapOf(readFingerprints(folder.path, 2))).toEqual(mapOf(prints));
+      expect(readFingerprints(folder.path, 3).ids).toHaveLength(0);
+      writeFileSync(join(folder.path, FINGERPRINTS), 'torn');
+      expect(readFingerprints(folder.path, 2).ids).toHaveLength(0);
+    } finally {
+      folder.remove();
+    }
+  });
+});

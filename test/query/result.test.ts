@@ -1,0 +1,51 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { openTemporarySession, type TemporarySession } from '../../src/duck/temporary-session.js';
+import { writeCsv } from '../../src/export/csv-files.js';
+import { jsonValue } from '../../src/query/instants.js';
+import { readQuery } from '../../src/query/read-only.js';
+import { openResult } from '../../src/query/result.js';
+
+let opened: TemporarySession;
+beforeAll(async () => {
+  opened = await openTemporarySession({ memory: '200MB', threads: 2 });
+});
+afterAll(() => opened.close());
+
+const FAILING =
+  "select case when i < 900000 then i else error('amid ' || i) end as i from range(1000000) t(i)";
+
+async function resultOf(sql: string) {
+  const { connection } = opened.session;
+  return openResult(connection, await readQuery(connection, sql));
+}
+
+async function countOf(sql: string): Promise<number> {
+  let count = 0;
+  for await (const rows of (await resultOf(sql)).rows(jsonValue)) count += rows.length;
+  return count;
+}
+
+describe('a streamed result', () => {
+  it.each([0, 1, 2048, 2049, 300_000])('has all of %i rows', async (count) => {
+    expect(await countOf(`from range(${count})`)).toBe(count);
+    expect(await (await resultOf(`from range(${count})`)).countRest()).toBe(count);
+  });
+
+  it('keeps the order that the query asks for', async () => {
+    const got: unknown[] = [];
+    const result = await resultOf('select i from range(300000) t(i) order by i desc');
+    for await (const rows of result.rows(jsonValue)) got.push(...rows.map(([i]) => i));
+    expect(got).toEqual(Array.from({ length: 300_000 }, (_, i) => 299_999 - i));
+  });
+
+  it('that fails amid its rows does not end as if it were whole', async () => {
+    await expect(countOf(FAILING)).rejects.toThrow('amid 9');
+    await expect((await resultOf(FAILING)).countRest()).rejects.toThrow('amid 9');
+  });
+
+  it('that fails amid its rows is no part of an export', async () => {
+    const folder = `${opened.temp}/csv`;
+    const written = writeCsv(opened.session.connection, FAILING, folder, { maxBytes: 1e9, bom: false });
+    await expect(written).rejects.toThrow('amid 9');
+  });
+});

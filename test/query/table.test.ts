@@ -1,0 +1,28 @@
+import { describe, expect, it } from 'vitest';
+import { tableText } from '../../src/query/table.js';
+
+const columns = (count: number) =>
+  Array.from({ length: count }, (_, i) => ({ name: `c${i}`, type: 'VARCHAR' }));
+const lines = (text: string) => text.trimEnd().split('\n').slice(0, -1);
+
+describe('a table', () => {
+  it.each([30, 40, 60, 79, 80, 120])('fits %i characters', (width) => {
+    const text = tableText(columns(3), [['a', 'b'.repeat(30), 'c'.repeat(90)]], 1, { rows: 40, width });
+    const widths = lines(text).map((line) => line.length);
+    expect(Math.max(...widths)).toBeLessThanOrEqual(width);
+    expect(text).toContain('│ a ');
+  });
+
+  it('clips no more than it has to', () => {
+    const text = tableText(columns(2), [['b'.repeat(20), 'c'.repeat(50)]], 1, { rows: 40, width: 60 });
+    expect(text).toContain('b'.repeat(20));
+    expect(lines(text)[0]?.length).toBe(60);
+  });
+
+  it('is vertical where not even clipped columns fit', () => {
+    const wide = { rows: 40, width: 80 };
+    const row = Array.from({ length: 20 }, () => 'long enough');
+    expect(tableText(columns(20), [row], 1, wide)).toMatch(/^row 1\n {2}c0 {3}long enough\n/);
+    expect(tableText(columns(20), [row], 1, { rows: 40, width: undefined })).toMatch(/^┌/);
+  });
+});

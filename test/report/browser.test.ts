@@ -1,0 +1,114 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { startSandbox } from '../../src/sandbox/index.js';
+import { temporaryFolder } from '../pipelines/support.js';
+import { recordsOf } from '../pipelines/world-oracle.js';
+import { type Browser, chromium, inBrowser, launchBrowser } from './browser.js';
+import { nightOf, reportOf } from './lake.js';
+
+const CLOCK = new Date('2026-11-18T04:00:00Z');
+const SCRIPT = '<script>alert(1)</script>';
+const IMAGE = '"><img src=x onerror=alert(1)>';
+const CLOSING = '</style></svg><script>alert(2)</script>';
+
+/** Vehicles of a few models whose names, damages, titles and places are written to break out of a page. */
+async function hostileRecords(): Promise<unknown[]> {
+  const sandbox = await startSandbox({ vehicles: 900, seed: 11, clock: CLOCK });
+  const records = recordsOf(sandbox.world);
+  await sandbox.close();
+  for (const [i, record] of records.entries()) {
+    record.manufacturer = { id: 1, name: IMAGE };
+    record.model = { id: 1 + (i % 3), name: [SCRIPT, CLOSING, 'Plain & simple'][i % 3], manufacturer_id: 1 };
+    record.generation = null;
+    for (const lot of record.lots) {
+      if (lot.damage?.main != null) lot.damage.main.name = i % 2 === 0 ? SCRIPT : IMAGE;
+      if (lot.title != null) lot.title.name = CLOSING;
+      if (lot.location?.state != null) lot.location.state.name = `${SCRIPT} ${lot.location.state.code}`;
+    }
+  }
+  return records;
+}
+
+describe.skipIf(chromium === undefined)(`the report ${inBrowser}`, () => {
+  const folder = temporaryFolder();
+  let browser: Browser;
+  let path: string;
+
+  beforeAll(async () => {
+    await nightOf(folder.path, await hostileRecords(), CLOCK);
+    ({ path } = await reportOf(folder.path));
+    browser = await launchBrowser();
+  });
+  afterAll(async () => {
+    await browser?.close();
+    folder.remove();
+  });
+
+  it('asks for nothing, logs no error and runs no script', async () => {
+    const { page, requests, errors, close } = await browser.open(path);
+    let dialogs = 0;
+    page.on('dialog', (dialog) => {
+      dialogs += 1;
+      return dialog.dismiss();
+    });
+    for (const summary of await page.locator('summary').all())
+      if (await summary.isVisible()) await summary.click();
+    expect(requests).toHaveLength(1);
+    expect(errors).toEqual([]);
+    expect(dialogs).toBe(0);
+    expect(await page.locator('script, img, iframe, object, link').count()).toBe(0);
+    await close();
+  });
+
+  it('shows text of the feed as text, in tables and in charts', async () => {
+    const { page, close } = await browser.open(path);
+    const text = await page.evaluate('document.body.textContent');
+    for (const hostile of [SCRIPT, IMAGE, CLOSING]) expect(text).toContain(hostile);
+    const drawn = await page.evaluate(
+      "[...document.querySelectorAll('.wide svg text')].map((text) => text.textContent).join('\\n')",
+    );
+    expect(drawn).toContain(SCRIPT);
+    await close();
+  });
+
+  it('is light or dark as the reader likes, and light on paper', async () => {
+    const colours: string[] = [];
+    for (const view of [{}, { scheme: 'dark' }, { scheme: 'dark', media: 'print' }] as const) {
+      const { page, close } = await browser.open(path, view);
+      const style = 'getComputedStyle(document.documentElement).backgroundColor';
+      const ink = "getComputedStyle(document.querySelector('.wide .legend, .wide svg')).color";
+      const bar = "getComputedStyle(document.querySelector('.wide svg rect[fill]') ?? document.body).fill";
+      colours.push(JSON.stringify(await page.evaluate(`[${style}, ${ink}, ${bar}]`)));
+      await close();
+    }
+    const [light, dark, paper] = colours;
+    expect(dark).not.toBe(light);
+    expect(paper).toBe(light);
+  });
+
+  it.for([360, 390, 768, 1200])('keeps within a window of %d pixels', async (width) => {
+    const { page, close } = await browser.open(path, { width });
+    const [scroll, inner] = (await page.evaluate(
+      '[document.documentElement.scrollWidth, innerWidth]',
+    )) as number[];
+    expect(scroll).toBeLessThanOrEqual(inner ?? 0);
+    const outside = await page.evaluate(
+      `[...document.querySelectorAll('svg text, h1, h2, h3, p, dd')]
+         .filter((e) => e.getClientRects().length > 0 && (e.getBoundingClientRect().right > innerWidth + 1
+           || e.getBoundingClientRect().left < -1))
+         .map((e) => e.textContent)`,
+    );
+    expect(outside).toEqual([]);
+    await close();
+  });
+
+  it('draws text on a phone that can be read', async () => {
+    const { page, close } = await browser.open(path, { width: 360 });
+    const sizes = (await page.evaluate(
+      `[...document.querySelectorAll('.narrow svg')].map((svg) =>
+         12 * svg.getBoundingClientRect().width / svg.viewBox.baseVal.width)`,
+    )) as number[];
+    expect(sizes.length).toBeGreaterThan(5);
+    for (const size of sizes) expect(size).toBeGreaterThan(10.5);
+    await close();
+  });
+});

@@ -1,0 +1,271 @@
+import { readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { noteFailedRun } from '../../src/lake/failed-runs.js';
+import { layoutOf } from '../../src/lake/layout.js';
+import { startSandbox } from '../../src/sandbox/index.js';
+import { bareDuckDb, temporaryFolder, WITHOUT_MARTS } from '../pipelines/support.js';
+import { recordsOf } from '../pipelines/world-oracle.js';
+import { type Document, figureOf, night, nightOf, reportOf, tableOf, tilesOf } from './lake.js';
+
+const CLOCK = new Date('2026-11-16T04:00:00Z');
+const NEXT = new Date('2026-11-19T05:00:00Z');
+const WORLD = { vehicles: 1500, seed: 3 };
+
+const folder = temporaryFolder();
+const closers: (() => void)[] = [folder.remove];
+let document: Document;
+let html: string;
+
+/** Asks the marts of a snapshot by plain glob. */
+async function ask(snapshot: string, sql: string) {
+  const duck = await bareDuckDb();
+  const named = sql.replaceAll(
+    /\{(\w+)\}/g,
+    (_, table) => `'${join(folder.path, 'lake', snapshot, table, '**', '*.parquet')}'`,
+  );
+  const rows = await duck.query(named);
+  duck.close();
+  return rows;
+}
+
+const one = async (snapshot: string, sql: string) => Object.values((await ask(snapshot, sql))[0] ?? {})[0];
+const english = (value: unknown) => Number(value).toLocaleString('en');
+const signed = (difference: number) =>
+  difference === 0 ? 'unchanged' : `${difference < 0 ? '−' : '+'}${english(Math.abs(difference))}`;
+
+beforeAll(async () => {
+  await night(folder.path, { ...WORLD, clock: CLOCK });
+  await night(folder.path, { ...WORLD, clock: NEXT });
+  ({ document, html } = await reportOf(folder.path));
+});
+afterAll(() => {
+  for (const close of closers) close();
+});
+
+describe('the figures at the top', () => {
+  it('are those of the marts, with their change since the run before', async () => {
+    const [before] = readdirSync(join(folder.path, 'lake', 'snapshots')).sort();
+    const tiles = tilesOf(document);
+    const counted: [string, string, string][] = [
+      ['Active lots', 'select count(*) from {lots} where not archived', 'active'],
+      [
+        'Sold since 16 Nov',
+        `select count(*) from {sales} where outcome = 'sold' and sale_date between timestamptz '${CLOCK.toISOString()}' and timestamptz '@' - interval 12 hour`,
+        'sold',
+      ],
+      ['Auctions to come', "select count(*) from {sales} where outcome = 'upcoming'", 'upcoming'],
+    ];
+    for (const [name, sql] of counted) {
+      const now = Number(await one('current', sql.replaceAll('@', NEXT.toISOString())));
+      const then = Number(await one(`snapshots/${before}`, sql.replaceAll('@', CLOCK.toISOString())));
+      expect(now, name).toBeGreaterThan(0);
+      expect(tiles.get(name), name).toEqual({ value: english(now), change: signed(now - then) });
+    }
+    const arrived = await one('current', "select count(*) from {lots} where first_seen_at >= '2026-11-19'");
+    const left = await one(
+      'current',
+      "select count(*) from {lot_changes} where field = 'archived' and new_value = 'true'",
+    );
+    expect(tiles.get('New on 19 Nov')).toEqual({
+      value: english(arrived),
+      change: `and ${english(left)} left`,
+    });
+  });
+
+  it('give the median price of the last 30 days, and the sell-through since the sources are observed', async () => {
+    const [row] = await ask(
+      'current',
+      `select median(price) filter (where currency = 'USD') as price,
+         count(*) filter (where outcome = 'sold' and is_observed) /
+         count(*) filter (where outcome in ('sold', 'not_sold', 'on_approval') and is_observed) as share
+       from {sales}
+       where sale_date between timestamptz '${NEXT.toISOString()}' - interval 30 day and timestamptz '${NEXT.toISOString()}'`,
+    );
+    const tiles = tilesOf(document);
+    expect(tiles.get('Median price, 30 days')?.value).toBe(`$${english(Math.round(Number(row?.price)))}`);
+    expect(tiles.get('Sell-through since 16 Nov')?.value).toBe(`${(Number(row?.share) * 100).toFixed(1)}%`);
+  });
+});
+
+describe('the numbers behind the charts', () => {
+  it('are the rows of sell_through', async () => {
+    const rows = await ask('current', 'select * from {sell_through} order by domain_id, month');
+    const table = tableOf(document, 'Share of offered lots that are sold, by source');
+    expect(table.map((row) => [row[2], row[3]])).toEqual(
+      rows.map((row) =>
+        row.observed === 'none' ? ['–', '–'] : [english(row.lots_offered), english(row.lots_sold)],
+      ),
+    );
+    expect(rows.filter(({ observed }) => observed === 'none').length).toBeGreaterThan(5);
+    for (const [i, row] of rows.entries())
+      expect(table[i]?.[4]).toBe(
+        row.sell_through === null
+          ? row.observed === 'none'
+            ? 'not observed'
+            : `too few (${row.lots_offered})`
+          : `${(Number(row.sell_through) * 100).toFixed(1)}%`,
+      );
+  });
+
+  it('are the lots of damage_breakdown, all models together', async () => {
+    const rows = await ask(
+      'current',
+      'select damage_main, sum(lots)::bigint as lots, sum(sold)::bigint as sold from {damage_breakdown} group by all order by lots desc, damage_main limit 14',
+    );
+    const table = tableOf(document, 'Lots by main damage');
+    expect(table.map((row) => row.slice(0, 3))).toEqual(
+      rows.map((row) => [
+        row.damage_main === 'unknown' ? 'Not given' : row.damage_main,
+        english(row.lots),
+        english(row.sold),
+      ]),
+    );
+  });
+
+  it('are the parts of inspection_issues with the greatest share', async () => {
+    const rows = await ask(
+      'current',
+      "select found_items, looked_at, found_share from {inspection_issues} where level = 'part' order by found_share desc nulls last, looked_at desc, block_key, part_key limit 14",
+    );
+    const table = tableOf(document, 'Parts on which issues are found most often');
+    expect(table.map((row) => row.slice(1, 3))).toEqual(
+      rows.map((row) => [english(row.looked_at), english(row.found_items)]),
+    );
+  });
+
+  it('keep the amounts of claims apart by currency', async () => {
+    const rows = await ask(
+      'current',
+      'select type_key, currency, count(*)::bigint as events, sum(amount_total) as amount from {claim_history} group by domain_id, type_key, currency order by events desc, type_key, currency nulls last limit 20',
+    );
+    const table = tableOf(document, 'Events in history reports, by type and currency');
+    expect(table.map((row) => [row[2], row[4], row[5]])).toEqual(
+      rows.map((row) => [
+        english(row.events),
+        row.currency ?? '–',
+        row.amount === null ? '–' : english(Math.round(Number(row.amount))),
+      ]),
+    );
+  });
+
+  it('are the states of regional_prices, null where a group is too small', async () => {
+    const rows = await ask('current', "select * from {regional_prices} where level = 'state'");
+    const table = tableOf(document, 'Prices by state, against the same model year in the nation');
+    const figures = (row: readonly (string | undefined)[]) => row.join('|');
+    expect(table.map((row) => figures([row[1], row[3], row[5]])).sort()).toEqual(
+      rows
+        .map((row) =>
+          figures([
+            english(row.lots),
+            row.price_median === null
+              ? row.currency === null && Number(row.priced_lots) > 0
+                ? 'currency not known'
+                : `too few (${row.priced_lots})`
+              : `$${english(Math.round(Number(row.price_median)))}`,
+            row.price_ratio_median === null
+              ? `too few (${row.compared_lots})`
+              : Number(row.price_ratio_median).toFixed(2),
+          ]),
+        )
+        .sort(),
+    );
+  });
+
+  it('are the days of inventory_daily, the last first', async () => {
+    const rows = await ask(
+      'current',
+      'select active_lots, new_lots, archived_lots from {inventory_daily} order by day desc, domain_id',
+    );
+    const table = tableOf(document, 'Lots in the feed at the end of each day');
+    const or = (value: unknown) => (value === null ? '–' : english(value));
+    expect(table.map((row) => row.slice(2, 5))).toEqual(
+      rows.map((row) => [or(row.active_lots), or(row.new_lots), or(row.archived_lots)]),
+    );
+  });
+});
+
+describe('the charts', () => {
+  it('each have a role, a title, a description and a table of their numbers', () => {
+    const charts = [...document.querySelectorAll('.chart svg')];
+    expect(charts.length).toBeGreaterThan(10);
+    const ids = [...html.matchAll(/ id="([^"]+)"/g)].map((match) => match[1]);
+    expect(new Set(ids).size).toBe(ids.length);
+    for (const chart of charts) {
+      expect(chart.getAttribute('role')).toBe('img');
+      const named = String(chart.getAttribute('aria-labelledby')).split(' ');
+      expect(named.every((id) => ids.includes(id))).toBe(true);
+      expect(chart.querySelector('desc')?.textContent.length).toBeGreaterThan(20);
+    }
+    const drawn = [...document.querySelectorAll('figure')].filter((f) => f.querySelector('.chart') !== null);
+    const bare = drawn.filter((figure) => figure.querySelector('table') === null);
+    expect(bare.map((figure) => figure.querySelector('h3')?.textContent)).toEqual([]);
+  });
+
+  it('say in words where there is not enough data', () => {
+    expect(figureOf(document, 'Price by main damage, against sound lots').textContent).toContain(
+      'No damage has enough prices yet',
+    );
+  });
+
+  it('need nothing from outside', () => {
+    expect(html).not.toMatch(/<script|<link|@import|url\(|src=/);
+    expect(html).toContain(
+      "default-src 'none'; style-src 'unsafe-inline'; img-src data:".replaceAll("'", '&#39;'),
+    );
+  });
+});
+
+describe('a report', () => {
+  it('leaves nothing beside it', () => {
+    expect(readdirSync(folder.path).filter((name) => name.includes('report'))).toEqual(['report.html']);
+  });
+
+  it.for([
+    ['ten vehicles without a sale', { vehicles: 10, seed: 5, domains: [12] }],
+    ['ten vehicles', { vehicles: 10, seed: 6 }],
+  ] as const)('of %s has no figure that is none', async ([, world]) => {
+    const small = temporaryFolder();
+    closers.push(small.remove);
+    await night(small.path, { ...world, clock: CLOCK });
+    const { document: page, html: text } = await reportOf(small.path);
+    for (const style of page.querySelectorAll('style')) expect(style.textContent).toBeTruthy();
+    const words = text.replaceAll(/<style>[\s\S]*?<\/style>/g, '');
+    expect(words).not.toMatch(/NaN|Infinity|undefined|\bnull\b|\[object/);
+    expect(page.querySelector('body')?.textContent).toContain('too few');
+  });
+
+  it('tells of alarms before everything else', async () => {
+    expect(document.querySelector('.state')?.textContent).toContain('No alarms in the data.');
+    const alarmed = temporaryFolder();
+    closers.push(alarmed.remove);
+    const sandbox = await startSandbox({ vehicles: 20, seed: 7, clock: CLOCK });
+    const [broken, ...records] = recordsOf(sandbox.world);
+    await sandbox.close();
+    await nightOf(alarmed.path, [{ ...broken, listings: 'none' }, ...records], CLOCK);
+    noteFailedRun(layoutOf(alarmed.path), {
+      ...{ pipeline: 'incremental', started_at: '2026-11-18T06:00:00.000Z' },
+      ...{ outcome: 'failed', reason: 'SERVICE_FAILED: <500>' },
+    });
+    const { document: page } = await reportOf(alarmed.path);
+    const texts = (selector: string) =>
+      [...page.querySelectorAll(`header ${selector}`)].map((element) => element.textContent);
+    const alarms = texts('.alarms li');
+    expect(texts('.state')[0]).toMatch(`${alarms.length} alarms in the data`);
+    expect(alarms[0]).toBe(
+      'incremental of 18 Nov 2026, 06:00 UTC: the run failed and published nothing: SERVICE_FAILED: <500>.',
+    );
+    expect(alarms).toContainEqual(
+      expect.stringMatching(/^nightly of 16 Nov 2026, .* UTC, cars: \d\.\d% of the records were rejected\.$/),
+    );
+    expect(texts('.note')).toEqual(['Rejected and not loaded: 1 record: 1 of cars (nightly).']);
+  });
+
+  it('is refused for a snapshot that is older than the marts', async () => {
+    const older = temporaryFolder();
+    closers.push(older.remove);
+    await nightOf(older.path, [], CLOCK, WITHOUT_MARTS);
+    await expect(reportOf(older.path)).rejects.toMatchObject({ code: 'SHARE_NO_TABLE' });
+    expect(readdirSync(older.path).filter((name) => name.includes('report'))).toEqual([]);
+  });
+});
