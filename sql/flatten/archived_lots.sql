@@ -19,5 +19,7 @@ select
         final_bid_updated_at
     ) as final_bid_updated_at,
     case json_type(sale_date) when 'OBJECT' then cast(sale_date ->> '$.updated_at' as timestamptz) end as sale_date_updated_at,
-    _extra as extra
+    _extra as extra,
+    _rejected as rejected,
+    _seq
 from records

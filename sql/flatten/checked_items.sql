@@ -31,5 +31,7 @@ select
     visual_height,
     visual_shape_key,
     _month as _month_at,
-    _extra as extra
+    _extra as extra,
+    _rejected as rejected,
+    _seq
 from "inspections[].checked_items[]"

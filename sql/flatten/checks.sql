@@ -14,5 +14,7 @@ select
     evidence_type_key,
     verification_key,
     _month as _month_at,
-    _extra as extra
+    _extra as extra,
+    _rejected as rejected,
+    _seq
 from "vehicle_history_reports[].checks[]"

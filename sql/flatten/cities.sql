@@ -3,5 +3,7 @@ select
     id as city_id,
     name,
     code,
-    _extra as extra
+    _extra as extra,
+    _rejected as rejected,
+    _seq
 from records

@@ -2,5 +2,7 @@ select
     id as damage_id,
     name,
     code,
-    _extra as extra
+    _extra as extra,
+    _rejected as rejected,
+    _seq
 from records

@@ -9,5 +9,7 @@ select
     location,
     description,
     image,
-    _extra as extra
+    _extra as extra,
+    _rejected as rejected,
+    _seq
 from records

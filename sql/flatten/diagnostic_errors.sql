@@ -13,5 +13,7 @@ select
     source_label,
     description,
     _month as _month_at,
-    _extra as extra
+    _extra as extra,
+    _rejected as rejected,
+    _seq
 from "inspections[].diagnostic_errors[]"

@@ -1,5 +1,7 @@
 select
     duplicate_id,
     original_id,
-    _extra as extra
+    _extra as extra,
+    _rejected as rejected,
+    _seq
 from records

@@ -15,5 +15,7 @@ select
     source_code,
     source_label,
     _month as _month_at,
-    _extra as extra
+    _extra as extra,
+    _rejected as rejected,
+    _seq
 from "vehicle_history_reports[].events[].details[]"

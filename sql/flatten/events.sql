@@ -30,5 +30,7 @@ select
     source_label,
     description,
     _month as _month_at,
-    _extra as extra
+    _extra as extra,
+    _rejected as rejected,
+    _seq
 from "vehicle_history_reports[].events[]"

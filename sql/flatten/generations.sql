@@ -6,5 +6,7 @@ select
     from_year,
     to_year,
     cars_qty,
-    _extra as extra
+    _extra as extra,
+    _rejected as rejected,
+    _seq
 from records

@@ -57,5 +57,7 @@ select
     date_local(created_at) as created_at_local,
     date_offset(created_at) as created_at_offset,
     system_updated_at,
-    _extra as extra
+    _extra as extra,
+    _rejected as rejected,
+    _seq
 from "vehicle_history_reports[]" as report

@@ -10,5 +10,7 @@ select
     user_id,
     source_label,
     _month as _month_at,
-    _extra as extra
+    _extra as extra,
+    _rejected as rejected,
+    _seq
 from "inspections[].participants[]"

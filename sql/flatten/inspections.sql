@@ -48,5 +48,7 @@ select
     date_local(updated_at) as updated_at_local,
     date_offset(updated_at) as updated_at_offset,
     system_updated_at,
-    _extra as extra
+    _extra as extra,
+    _rejected as rejected,
+    _seq
 from "inspections[]" as report

@@ -3,5 +3,7 @@ select
     _position as position,
     has_history_reports,
     is_manufacturer_certified,
-    _extra as extra
+    _extra as extra,
+    _rejected as rejected,
+    _seq
 from "listings[]"

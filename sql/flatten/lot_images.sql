@@ -21,5 +21,7 @@ select
         else case when json_type(interior) <> 'NULL' then [cast(interior as varchar)] end
     end as interior,
     _month as _month_at,
-    _extra as extra
+    _extra as extra,
+    _rejected as rejected,
+    _seq
 from "lots[].images"

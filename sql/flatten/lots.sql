@@ -89,7 +89,9 @@ select
     lower(location.country.iso) = 'ca' and odometer.mi is not null as odometer_unit_uncertain,
     coalesce(archived, case when archived_at is not null then true end) as _archived,
     archived_at as _archived_at,
-    _extra as extra
+    _extra as extra,
+    _rejected as rejected,
+    _seq
 from (
     select
         *,

@@ -6,5 +6,7 @@ select
     cars_qty,
     models_qty,
     image,
-    _extra as extra
+    _extra as extra,
+    _rejected as rejected,
+    _seq
 from records

@@ -6,5 +6,7 @@ select
     vehicle_type.name as vehicle_type_name,
     cars_qty,
     generations_qty,
-    _extra as extra
+    _extra as extra,
+    _rejected as rejected,
+    _seq
 from records

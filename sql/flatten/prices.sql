@@ -11,5 +11,7 @@ select
     buy_now_price,
     sale_date,
     final_bid_updated_at,
-    _extra as extra
+    _extra as extra,
+    _rejected as rejected,
+    _seq
 from "lots[].prices[]"

@@ -10,7 +10,9 @@ select
     source_label,
     description,
     _month as _month_at,
-    _extra as extra
+    _extra as extra,
+    _rejected as rejected,
+    _seq
 from "inspections[].limitations[]"
 union all
 select
@@ -25,5 +27,7 @@ select
     source_label,
     description,
     _month as _month_at,
-    _extra as extra
+    _extra as extra,
+    _rejected as rejected,
+    _seq
 from "vehicle_history_reports[].limitations[]"

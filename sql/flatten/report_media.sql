@@ -18,7 +18,9 @@ select
     cast(null as varchar) as original_name,
     cast(null as varchar) as extension,
     _month as _month_at,
-    _extra as extra
+    _extra as extra,
+    _rejected as rejected,
+    _seq
 from "inspections[].media[]"
 union all
 select
@@ -41,7 +43,9 @@ select
     original_name,
     extension,
     _month as _month_at,
-    _extra as extra
+    _extra as extra,
+    _rejected as rejected,
+    _seq
 from "inspections[].files[]"
 union all
 select
@@ -64,7 +68,9 @@ select
     original_name,
     cast(null as varchar) as extension,
     _month as _month_at,
-    _extra as extra
+    _extra as extra,
+    _rejected as rejected,
+    _seq
 from "vehicle_history_reports[].media[]"
 union all
 select
@@ -87,5 +93,7 @@ select
     original_name,
     cast(null as varchar) as extension,
     _month as _month_at,
-    _extra as extra
+    _extra as extra,
+    _rejected as rejected,
+    _seq
 from "vehicle_history_reports[].files[]"

@@ -3,5 +3,7 @@ select
     id as state_id,
     name,
     coalesce(code, state_code) as code,
-    _extra as extra
+    _extra as extra,
+    _rejected as rejected,
+    _seq
 from records

@@ -21,5 +21,7 @@ select
     year_calc_at,
     month_calc_at,
     day_calc_at,
-    _extra as extra
+    _extra as extra,
+    _rejected as rejected,
+    _seq
 from records

@@ -31,5 +31,7 @@ select
     seats,
     has_inspections,
     has_history_reports,
-    _extra as extra
+    _extra as extra,
+    _rejected as rejected,
+    _seq
 from records

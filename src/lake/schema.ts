@@ -39,6 +39,8 @@ export const REJECTED: Column = { name: 'rejected', type: 'VARCHAR[]' };
 /** Columns of a lake table. */
 export interface TableSchema {
   readonly table: LakeTable;
+  /** All columns of the SELECT, with those of lotlake's own bookkeeping. */
+  readonly staged: readonly Column[];
   /** Columns that the feed fills, in the order of the SELECT. */
   readonly content: readonly Column[];
   /** Columns that say whether a row is still there. */
@@ -50,9 +52,8 @@ export interface TableSchema {
 /** Describes a table's SELECT on a connection that has the views of its stream (see load/batch). */
 export async function describeTable(connection: DuckDBConnection, table: LakeTable): Promise<TableSchema> {
   const described = await rows(connection, `describe ${table.sql}`);
-  const content = described
-    .map((row) => ({ name: String(row.column_name), type: String(row.column_type) }))
-    .filter((column) => !column.name.startsWith('_'));
+  const staged = described.map((row) => ({ name: String(row.column_name), type: String(row.column_type) }));
+  const content = staged.filter(({ name }) => !name.startsWith('_') && name !== REJECTED.name);
   const state = STATE[table.gone];
-  return { table, content, state, columns: [...content, REJECTED, ...state, ...HISTORY] };
+  return { table, staged, content, state, columns: [...content, REJECTED, ...state, ...HISTORY] };
 }

@@ -1,6 +1,7 @@
-import { mkdirSync } from 'node:fs';
+import { mkdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { DuckDBConnection } from '@duckdb/node-api';
+import { packageRoot } from '../config/package-root.js';
 import { identifier, literal, literals } from '../duck/session.js';
 import { partitionColumns } from '../lake/partition.js';
 import { flattenFunctions, type LakeTable, lakeTables } from '../lake/tables.js';
@@ -19,16 +20,11 @@ export interface BatchFile {
 
 const BATCH = '_batch';
 
-/** Tables that tell reconcile whose children were delivered; staged beside the lake tables of `cars`. */
-const DELIVERED: Readonly<Record<string, string>> = {
-  _delivered_vehicles: `
-    select _vehicle_id as vehicle_id, lots is not null as lots, listings is not null as listings,
-      inspections is not null as inspections, vehicle_history_reports is not null as vehicle_history_reports,
-      inspections is not null and vehicle_history_reports is not null as reports, _seq
-    from records`,
-  _delivered_lots: `
-    select _lot_id as lot_id, _vehicle_id as vehicle_id, prices is not null as prices, images is not null as images, _seq from "lots[]"`,
-};
+/** What tells reconcile whose child rows were delivered; staged beside the lake tables of `cars`. */
+const MEMBERS = ['vehicle_members', 'lot_members'].map((name) => ({
+  name,
+  sql: readFileSync(join(packageRoot, 'sql', 'members', `${name}.sql`), 'utf8'),
+}));
 
 /** Records to be loaded together. */
 export interface Batch {
@@ -65,8 +61,8 @@ export async function loadBatch(connection: DuckDBConnection, options: Batch): P
         table.wide !== undefined && !options.isSmall,
       ),
     );
-    const delivered = options.stream === 'cars' ? Object.entries(DELIVERED) : [];
-    copies.push(...delivered.map(([name, sql]) => stageSql(sql, join(options.stage, name), options.name)));
+    const members = options.stream === 'cars' ? MEMBERS : [];
+    copies.push(...members.map(({ name, sql }) => stageSql(sql, join(options.stage, name), options.name)));
     await connection.run(copies.join(';\n'));
     const counted = await connection.runAndReadAll(`select count(*) from ${BATCH}`);
     return Number(counted.getRows()[0]?.[0]);
@@ -78,10 +74,11 @@ export async function loadBatch(connection: DuckDBConnection, options: Batch): P
   }
 }
 
-/** The SELECT of a table with what its rows lack and the order of receipt beside its columns, and the partition of a wide one. */
+/** The SELECT of a table; of a wide one with the partition of each row. */
 export function stagedSql(table: LakeTable): string {
-  const sql = table.sql.replaceAll(/\b_extra as extra\b/g, '_extra as extra, _rejected as rejected, _seq');
-  return table.wide !== undefined ? `select t.*${partitionColumns(table, 't')} from (${sql}) as t` : sql;
+  return table.wide !== undefined
+    ? `select t.*${partitionColumns(table, 't')} from (${table.sql}) as t`
+    : table.sql;
 }
 
 async function createBatch(

@@ -1,4 +1,5 @@
 import type { DuckDBConnection } from '@duckdb/node-api';
+import { LotlakeError, type Outcome } from '../config/lotlake-error.js';
 import type { Session } from '../duck/session.js';
 import type { BaseState } from '../lake/base.js';
 import type { TableSchema } from '../lake/schema.js';
@@ -54,12 +55,6 @@ export interface MergeContext {
   readonly lists: ReadonlyMap<number, string>;
   /** Tables whose last state is small and held in memory while merging. */
   readonly held?: ReadonlySet<string>;
-  /** Columns whose values were rejected in this run, by table; only of tables that have a last state. */
-  readonly lacking?: ReadonlyMap<string, readonly string[]>;
-  /** How many staged vehicles came more than once in this run, once merging has looked. */
-  readonly repeatedVehicles?: number;
-  /** How many lots more than one vehicle listed, once merging has looked. */
-  readonly contestedLots?: number;
 }
 
 /** What became of the rows of a table. */
@@ -72,4 +67,16 @@ export interface TableCounts {
   readonly writtenBytes: number;
   readonly linkedFiles: number;
   readonly linkedBytes: number;
+}
+
+/** New rows could not be merged with the last state, or a guard holds the run. */
+export class ReconcileError extends LotlakeError {
+  override readonly name = 'ReconcileError';
+  constructor(
+    code: 'RECONCILE_FAILED' | 'RECONCILE_SHRINK' | 'RECONCILE_UNBALANCED',
+    message: string,
+    rest: { outcome?: Outcome; hint?: string; cause?: unknown } = {},
+  ) {
+    super(message, { code, stage: 'reconcile', ...rest });
+  }
 }

@@ -6,17 +6,17 @@ import { type FileSize, fileSizes, linkFile, partitionOf } from '../lake/files.j
 import type { LakeFile, ManifestTable } from '../lake/manifest.js';
 import { type Partition, partitionFromFolder } from '../lake/partition.js';
 import { REJECTED, type TableSchema } from '../lake/schema.js';
-import type { MergeContext, TableCounts } from './context.js';
 import {
-  createDiff,
-  type DiffSummary,
-  diffName,
+  actionsOf,
+  compareRows,
+  type Difference,
   givenColumns,
   type NewRows,
   noDifference,
-  summarizeDiff,
-} from './diff.js';
-import { baseRelation, timestamp } from './staged.js';
+  summarize,
+} from './compare.js';
+import type { MergeContext, TableCounts } from './context.js';
+import { baseRelation } from './state.js';
 import { type RowsSql, writeEmpty, writeRows } from './write.js';
 
 /**
@@ -60,10 +60,10 @@ async function compare(
   schema: TableSchema,
   fresh: NewRows,
   oldRows: number,
-): Promise<DiffSummary & { readonly fresh: NewRows }> {
-  const differences = await createDiff(context, schema, fresh);
+): Promise<Difference & { readonly fresh: NewRows }> {
+  const differences = await compareRows(context, schema, fresh);
   if (differences === 0) return { ...noDifference(oldRows), fresh };
-  const found = await summarizeDiff(context, schema.table, oldRows);
+  const found = await summarize(context, schema.table, oldRows);
   if (!found.isRepeated || fresh.lastOfEach === undefined) return { ...found, fresh };
   const last = { relation: fresh.lastOfEach, withState: fresh.withState };
   return compare(context, schema, last, oldRows);
@@ -73,12 +73,12 @@ async function compare(
 function mergedRows(
   context: MergeContext,
   schema: TableSchema,
-  fresh: NewRows & Pick<DiffSummary, 'isNoted'>,
+  fresh: NewRows & Pick<Difference, 'isNoted'>,
   rewritten: readonly LakeFile[],
   { condition, ofIds }: { readonly condition: string; readonly ofIds: string },
 ): string {
   const { table } = schema;
-  const diff = `(from ${diffName(table.name)} where ${ofIds})`;
+  const diff = `(from ${actionsOf(table.name)} where ${ofIds})`;
   const seen = timestamp(context.evidence.seenAt);
   const match = (left: string): string =>
     table.key
@@ -103,7 +103,7 @@ function mergedRows(
     ) as m on ${table.key.map((key) => `m.${identifier(key)} is not distinct from o.${identifier(key)}`).join(' and ')}`;
   return `
     select ${old.join(', ')}${partition('o')}
-    from (from ${baseRelation(context, schema, rewritten)} where ${condition}) as o left join ${diff} as d on ${match('o')}
+    from (from ${oldRelation(context, schema, rewritten)} where ${condition}) as o left join ${diff} as d on ${match('o')}
     ${fresh.isNoted ? noted : ''}
     where ${stays}
     union all by name
@@ -111,6 +111,15 @@ function mergedRows(
     from (from ${fresh.relation} where ${condition}) as n join ${diff} as d on ${match('n')}
     where d._action in ('inserted', 'updated')`;
 }
+
+/** The rows of files of the last state; where it is held in memory all of its rows. */
+function oldRelation(context: MergeContext, schema: TableSchema, files: readonly LakeFile[]): string {
+  const { name } = schema.table;
+  return context.held?.has(name) === true ? `base.${name}` : baseRelation(context, schema, files);
+}
+
+/** An instant as an SQL literal. */
+const timestamp = (iso: string): string => `cast(${literal(iso)} as timestamptz)`;
 
 function newColumns(context: MergeContext, schema: TableSchema, fresh: NewRows, firstSeen: string): string {
   const seen = timestamp(context.evidence.seenAt);
@@ -155,7 +164,7 @@ async function reshape(
   const none = { inserted: 0, updated: 0, gone: 0, linkedFiles: 0, linkedBytes: 0 };
   if (files.length === 0) await writeEmpty(context, schema);
   else {
-    const rows = `select * from ${baseRelation(context, schema, files)}`;
+    const rows = `select * from ${oldRelation(context, schema, files)}`;
     const partitions = new Map(
       files.map((file) => [partitionOf(file), partitionFromFolder(partitionOf(file))]),
     );

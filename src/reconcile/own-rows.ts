@@ -4,9 +4,7 @@ import { identifier, literal, rows, scalar } from '../duck/session.js';
 import { filesRelation, linkFile } from '../lake/files.js';
 import { type OwnTable, ownTables } from '../lake/own-tables.js';
 import type { PassManifest } from '../land/pass.js';
-import { rejectsRelation } from '../load/loader.js';
-import type { MergeContext } from './context.js';
-import { ReconcileError } from './reconcile-error.js';
+import { type MergeContext, ReconcileError } from './context.js';
 import { parquetOf } from './write.js';
 
 /** One row of `runs`. */
@@ -51,7 +49,7 @@ export async function writeRejects(context: MergeContext, landed: ReadonlySet<st
   // A page that was read again may reject something at one place twice: what was received last counts.
   const fresh = `(
     select distinct on (stream, pass_id, list, page, position, path) *, ${literal(evidence.runId)} as run_id
-    from ${rejectsRelation(context.stage)} order by seq desc
+    from run.rejects order by seq desc
   )`;
   const { columns, key } = ownTable('rejects');
   const stored = base?.manifest.tables.rejects;

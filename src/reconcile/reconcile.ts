@@ -3,38 +3,28 @@ import { join } from 'node:path';
 import { killPoint } from '../config/kill-point.js';
 import { LotlakeError, messageOf } from '../config/lotlake-error.js';
 import { poolOf, settled, type UseConnection } from '../duck/pool.js';
-import { literal } from '../duck/session.js';
+import { identifier, literal, rows, scalar } from '../duck/session.js';
+import { REJECTED, type TableSchema } from '../lake/schema.js';
 import { type LakeTable, lakeTables } from '../lake/tables.js';
-import type { MergeContext, TableCounts } from './context.js';
-import { dropDiff, type NewRows } from './diff.js';
-import { holdSmallStates } from './hold.js';
-import { appendLotChanges } from './lot-changes.js';
+import { dropActions, type NewRows } from './compare.js';
+import { type MergeContext, ReconcileError, type TableCounts } from './context.js';
+import { writeLotChanges } from './lot-changes.js';
 import { mergeTable } from './merge.js';
-import { ReconcileError } from './reconcile-error.js';
-import { findContestedLots, findOvertakenVehicles, writeSightings } from './sightings.js';
-import {
-  currentRelation,
-  findLacking,
-  findRepeatedVehicles,
-  isStaged,
-  lastOfEach,
-  schemaOf,
-  stagedRelation,
-} from './staged.js';
-import { effectiveLots, effectiveVehicles, measureShrink, prepareState } from './state-tables.js';
+import { applyRules, ruleOf } from './rules.js';
+import { bindCurrent, bindNext, bindState, isStaged, lastOfEach, OF_RULES, oncePerKey } from './state.js';
+import { parquetOf } from './write.js';
 
 /** What reconcile did. */
 export interface ReconcileResult {
   readonly counts: Readonly<Record<string, TableCounts>>;
   readonly lotChanges: number;
-  readonly repeatedVehicles: number;
   /** What the run should warn of, such as an override of the guard. */
   readonly warnings: readonly string[];
 }
 
 /**
- * Merges the staged rows of a run with the last state into the new snapshot folder. Throws ReconcileError, with
- * nothing published, where too much would be archived for absence.
+ * Merges the staged rows of a run with the last state into the new snapshot folder, by the rules of `sql/reconcile`.
+ * Throws ReconcileError, with nothing published, where too much would be archived for absence.
  */
 export async function reconcile(given: MergeContext): Promise<ReconcileResult> {
   const second = await given.connect();
@@ -42,20 +32,17 @@ export async function reconcile(given: MergeContext): Promise<ReconcileResult> {
   const step = <T>(what: string, work: Step<T>, context: MergeContext): Promise<T> =>
     use((connection) => naming(what, work, { ...context, connection }));
   try {
-    const repeated = await step('repeated vehicles', findRepeatedVehicles, given);
-    const repeatedVehicles = repeated + (await step('vehicles seen later', findOvertakenVehicles, given));
-    const held = await step('last state', holdSmallStates, given);
-    const lacking = await step('rejected values', findLacking, given);
-    const once = { ...given, repeatedVehicles, held, lacking };
-    const context = { ...once, contestedLots: await step('contested lots', findContestedLots, once) };
+    const held = await step('last state', bindState, given);
+    const context = { ...given, held };
+    await step('rows that count', findCurrent, context);
     await step('sightings', writeSightings, context);
-    await step('absent lots', prepareState, context);
+    await step('absent lots', findAbsent, context);
     killPoint('reconcile.state-prepared');
     const warnings = await step('shrink guard', guardShrink, context);
     const merged = await mergeTables(context, use, lakeTables());
     const counts = Object.fromEntries(merged.map((one) => [one.table, one.counts]));
     const lotChanges = merged.reduce((sum, one) => sum + one.lotChanges, 0);
-    return { counts, lotChanges, repeatedVehicles, warnings };
+    return { counts, lotChanges, warnings };
   } finally {
     second.closeSync();
   }
@@ -78,6 +65,41 @@ async function naming<T>(what: string, work: Step<T>, context: MergeContext): Pr
       },
     );
   }
+}
+
+/** Decides which staged rows count. */
+async function findCurrent(context: MergeContext): Promise<void> {
+  const { connection, schemas } = context;
+  await applyRules(connection, 'receipts', 'overtaken_vehicles', 'unchanged_vehicles', 'outdated_receipts');
+  // One row a vehicle and list: the largest of these relations, and no later rule reads it.
+  await connection.run('drop table run.receipts');
+  await applyRules(connection, 'lot_claims', 'rejected_vehicles', 'rejected_lots');
+  await bindCurrent(
+    connection,
+    [...schemas.values()].filter(({ table }) => OF_RULES.has(table.name) || isStaged(context, table.name)),
+  );
+}
+
+/**
+ * Writes the sightings. They are a small table of their own, so that no row of a lot changes because it was seen; vehicles
+ * and lots are a file each, so that half of it is worked on at a time.
+ */
+async function writeSightings(context: MergeContext): Promise<void> {
+  const folder = join(context.target, 'sightings');
+  rmSync(folder, { recursive: true, force: true });
+  mkdirSync(folder, { recursive: true });
+  for (const [i, rule] of ['vehicle_sightings', 'lot_sightings'].entries())
+    await context.connection.run(
+      `copy (from (${ruleOf(rule).sql}) order by vehicle_id, lot_id)
+       to ${literal(join(folder, `data_${i}.parquet`))} (${parquetOf('sightings', context)})`,
+    );
+  await bindNext(context, 'sightings', false);
+}
+
+/** Decides which lots of the last state are absent, and which deliveries say that other rows are gone. */
+async function findAbsent({ connection, base }: MergeContext): Promise<void> {
+  await applyRules(connection, 'archive_feed', 'absent_lots', 'shrink');
+  if (base !== undefined) await applyRules(connection, 'delivering_vehicles', 'delivering_lots');
 }
 
 interface MergedTable {
@@ -121,72 +143,84 @@ const mergeOne =
   (table: string): Step<MergedTable> =>
   async (context) => {
     const schema = schemaOf(context, table);
-    const fresh = await freshRows(context, table);
-    const counts = await mergeTable(context, schema, fresh);
+    const counts = await mergeTable(context, schema, await newRows(context, schema));
     let lotChanges = 0;
     if (table === 'lots') {
-      lotChanges = await appendLotChanges(context, schema, fresh?.relation);
+      await bindNext(context, 'lots', true);
+      lotChanges = await writeLotChanges(context, counts.updated);
       killPoint('reconcile.changes-appended');
     }
-    await dropDiff(context, table);
+    await dropActions(context, table);
     killPoint('reconcile.table-merged');
     return { table, counts, lotChanges };
   };
 
-async function freshRows(context: MergeContext, name: string): Promise<NewRows | undefined> {
-  if (name !== 'lots' && name !== 'vehicles') {
-    const schema = context.schemas.get(name);
-    if (schema === undefined || !isStaged(context, name)) return undefined;
-    if (isFirst(context, name)) return { relation: await stagedRelation(context, schema), withState: false };
-    const relation = currentRelation(context, schema);
-    return { relation, withState: false, lastOfEach: lastOfEach(schema, relation) };
-  }
-  if (context.base === undefined && !isStaged(context, name)) return undefined;
-  const sql = name === 'lots' ? await effectiveLots(context) : await effectiveVehicles(context);
-  if (context.base === undefined) return { relation: sql, withState: true };
-  // Read several times below, so it is computed once.
+/** The new rows of a table; undefined where this run says nothing about it. */
+async function newRows(context: MergeContext, schema: TableSchema): Promise<NewRows | undefined> {
+  const { name } = schema.table;
+  if (name === 'lots' || name === 'vehicles') return rowsWithState(context, schema);
+  if (!isStaged(context, name)) return undefined;
+  const relation = `current.${name}`;
+  if ((context.base?.manifest.tables[name]?.rows ?? 0) === 0)
+    return { relation: await oncePerKey(context.connection, schema, relation), withState: false };
+  return { relation, withState: false, lastOfEach: lastOfEach(schema, relation) };
+}
+
+/** Lots or vehicles as the rules have them: those that were delivered, and those of the last state that end. */
+async function rowsWithState(context: MergeContext, schema: TableSchema): Promise<NewRows | undefined> {
+  const { connection, base, stage } = context;
+  const { name } = schema.table;
+  if (base === undefined && !isStaged(context, name)) return undefined;
+  if (name === 'vehicles') await applyRules(connection, 'lots_of_vehicles');
+  await applyRules(connection, `delivered_${name}`, `ended_${name}`);
+  const sql = stateSql(schema);
+  if (base === undefined) return { relation: sql, withState: true };
+  // Read several times while merging, so it is computed once.
   if (context.held?.has(name) === true) {
-    const held = `_effective_${name}`;
-    await context.connection.run(`create or replace table ${held} as from ${sql}`);
-    return { relation: held, withState: true };
+    await connection.run(`create or replace table run.${name} as from ${sql}`);
+    return { relation: `run.${name}`, withState: true };
   }
-  const folder = join(context.stage, `_effective_${name}`);
+  const folder = join(stage, `_new_${name}`);
   rmSync(folder, { recursive: true, force: true });
   mkdirSync(folder);
-  const isWide = name === 'lots';
+  const isWide = schema.table.wide !== undefined;
   const target = literal(isWide ? folder : join(folder, 'data_0.parquet'));
   // A row group of every partition is in memory while they are written.
   const partition = isWide
     ? ', partition_by (_domain, _month), overwrite_or_ignore true, row_group_size 2048'
     : '';
-  await context.connection.run(
-    `copy (from ${sql}) to ${target} (format parquet, compression snappy${partition})`,
-  );
+  await connection.run(`copy (from ${sql}) to ${target} (format parquet, compression snappy${partition})`);
   // A partitioned copy of no rows leaves no file.
   if (readdirSync(folder).length === 0) return undefined;
-  return { relation: effectiveFiles(folder, isWide), withState: true };
-}
-
-/** Whether a table has no rows yet that new ones could be compared with. */
-function isFirst(context: MergeContext, name: string): boolean {
-  return (context.base?.manifest.tables[name]?.rows ?? 0) === 0;
-}
-
-function effectiveFiles(folder: string, isWide: boolean): string {
   const glob = literal(join(folder, isWide ? '**' : '', '*.parquet'));
-  return `read_parquet(${glob}, hive_partitioning = ${isWide}${isWide ? ', hive_types_autocast = false' : ''})`;
+  const hive = `hive_partitioning = ${isWide}${isWide ? ', hive_types_autocast = false' : ''}`;
+  return { relation: `read_parquet(${glob}, ${hive})`, withState: true };
+}
+
+function stateSql({ table, content, state }: TableSchema): string {
+  const [key] = table.key.map(identifier);
+  const partition = table.partition === undefined ? [] : ['_domain', '_month'];
+  const columns = (relation: string, names: readonly string[]): string =>
+    names.map((column) => `${relation}.${identifier(column)}`).join(', ');
+  const own = [...content, REJECTED].map((column) => column.name);
+  const [archived, ...how] = state.map((column) => column.name);
+  return `(
+    select ${columns('n', [...own, ...state.map((column) => column.name), ...partition])} from run.delivered_${table.name} as n
+    union all
+    select ${columns('o', own)}, true as ${archived}, ${columns('e', how)}${partition.map((name) => `, o.${name}`).join('')}
+    from base.${table.name} as o join run.ended_${table.name} as e on e.${key} = o.${key}
+  )`;
 }
 
 /** Holds the run where a source would lose more of its active lots at once than a feed plausibly does. */
-async function guardShrink(context: MergeContext): Promise<string[]> {
-  if (!context.evidence.carsComplete || context.base === undefined) return [];
-  const over = (await measureShrink(context)).filter(
-    (source) => source.active > 0 && source.absent / source.active > context.shrinkGuard,
-  );
-  if (over.length === 0) return [];
+async function guardShrink({ connection, base, ...context }: MergeContext): Promise<string[]> {
+  if (base === undefined || (await scalar(connection, 'select count(*) from run.shrink where is_over')) === 0)
+    return [];
+  const over = await rows(connection, 'from run.shrink where is_over order by domain_id');
   const told = over
     .map(
-      (s) => `source ${s.domainId}: ${s.absent} of ${s.active} active lots (${percent(s.absent / s.active)})`,
+      ({ domain_id, absent_lots, active_lots }) =>
+        `source ${domain_id}: ${absent_lots} of ${active_lots} active lots (${percent(Number(absent_lots) / Number(active_lots))})`,
     )
     .join('; ');
   if (context.allowShrink) return [`archived past the shrink guard: ${told}`];
@@ -197,3 +231,9 @@ async function guardShrink(context: MergeContext): Promise<string[]> {
 }
 
 const percent = (share: number): string => `${(share * 100).toFixed(1)} %`;
+
+function schemaOf({ schemas }: MergeContext, table: string): TableSchema {
+  const schema = schemas.get(table);
+  if (schema === undefined) throw new TypeError(`no schema of ${table}`);
+  return schema;
+}

@@ -1,7 +1,6 @@
 import type { Manifest } from '../lake/manifest.js';
 import { lakeTables } from '../lake/tables.js';
-import type { TableCounts } from '../reconcile/context.js';
-import { ReconcileError } from '../reconcile/reconcile-error.js';
+import { ReconcileError, type TableCounts } from '../reconcile/context.js';
 import type { LoadedPass } from './extract-stream.js';
 
 /** Records of a stream on their way: every one that was served is landed, and then loaded or rejected. */

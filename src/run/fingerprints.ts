@@ -18,7 +18,6 @@ import {
 import { stagedSql } from '../load/batch.js';
 import { type BatchView, planViews } from '../load/views.js';
 import type { MergeContext } from '../reconcile/context.js';
-import { CLAIMS, UNCHANGED } from '../reconcile/staged.js';
 import type { LoadedPass } from './extract-stream.js';
 import { contractFingerprint } from './find-pass.js';
 import type { Job } from './job.js';
@@ -88,7 +87,7 @@ export async function recordFingerprints(
     ? `select vehicle_id from read_parquet(${literal(join(staged, '*.parquet'))})`
     : '';
   const archived = `select vehicle_id from ${lots} where ${isCarried ? "archived_by <> 'feed'" : "archived_by = 'archive-feed'"}`;
-  const contested = `select vehicle_id from ${CLAIMS}`;
+  const contested = `select vehicle_id from run.lot_claims`;
   const changed = [
     `select vehicle_id from ${lots} where run_id = ${run}`,
     `select vehicle_id from ${globRelation(target, 'vehicles', false)} where run_id = ${run}`,
@@ -98,7 +97,7 @@ export async function recordFingerprints(
   ];
   const stale = await idsOf(job, changed.join(' union all '));
   const otherwise =
-    loaded === '' ? [] : [`select vehicle_id from ${UNCHANGED} where vehicle_id in (${loaded})`];
+    loaded === '' ? [] : [`select vehicle_id from run.unchanged_vehicles where vehicle_id in (${loaded})`];
   const ended = await idsOf(
     job,
     [archived, contested, ...otherwise, ...partlyDelivered(stage, target, loaded, evidence.hidden)].join(

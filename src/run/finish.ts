@@ -18,7 +18,7 @@ import { keepFailedRows } from '../model/failed-rows.js';
 import { type ModelResult, runModels } from '../model/run-models.js';
 import { sealSnapshot, switchCurrent, syncSnapshot } from '../publish/publish.js';
 import { commentViews, inWarehouse, readViews } from '../publish/warehouse.js';
-import type { Evidence, MergeContext, TableCounts } from '../reconcile/context.js';
+import { type Evidence, type MergeContext, ReconcileError, type TableCounts } from '../reconcile/context.js';
 import {
   type ClosingRow,
   type RunRow,
@@ -28,7 +28,6 @@ import {
   writeRun,
 } from '../reconcile/own-rows.js';
 import { reconcile } from '../reconcile/reconcile.js';
-import { ReconcileError } from '../reconcile/reconcile-error.js';
 import { parquetOf } from '../reconcile/write.js';
 import { streamNames } from '../service/streams.js';
 import { type Balance, balance } from './balance.js';

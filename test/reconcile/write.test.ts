@@ -44,7 +44,7 @@ it('writes a wide table in files of one range of ids each, none too large, and e
         snapshot: 'night',
         base: undefined,
       };
-      const schema = { table: { ...images, wide }, columns, content: [], state: [] };
+      const schema = { table: { ...images, wide }, columns, staged: [], content: [], state: [] };
       expect(await writeRows(context as unknown as MergeContext, schema, sql, partitions)).toBe(lots.length);
 
       const found = await rows(

@@ -1,0 +1,11 @@
+with facts as (
+    select seen_at, is_resumed from run.facts
+),
+sightings as (
+    select vehicle_id, lot_id, seen_at from base.sightings
+)
+-- no other run works while a new pass goes on: a later sighting then comes from a clock that was wrong
+select sightings.vehicle_id
+from sightings
+cross join facts
+where facts.is_resumed and sightings.lot_id is null and sightings.seen_at > facts.seen_at

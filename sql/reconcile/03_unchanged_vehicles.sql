@@ -1,0 +1,16 @@
+with receipts as (
+    select vehicle_id, staged_seq, unchanged_seq from run.receipts
+),
+overtaken as (
+    select vehicle_id from run.overtaken_vehicles
+),
+last_unchanged as (
+    select vehicle_id, max(unchanged_seq) as seq
+    from receipts
+    where unchanged_seq > coalesce(staged_seq, -1)
+    group by vehicle_id
+)
+select vehicle_id, seq from last_unchanged where vehicle_id not in (select vehicle_id from overtaken)
+union all
+-- what another run saw came after every page of this one
+select vehicle_id, 9007199254740991 as seq from overtaken

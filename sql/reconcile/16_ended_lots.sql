@@ -1,0 +1,31 @@
+with facts as (
+    select seen_at from run.facts
+),
+active as (
+    select lot_id from base.lots where not coalesce(archived, false)
+),
+sightings as (
+    select lot_id, seen_at from next.sightings where lot_id is not null
+),
+judged as (
+    select
+        active.lot_id,
+        sightings.seen_at as last_seen_at,
+        archive_feed.archived_at as named_at,
+        -- the archive feed counts where it names the lot later than it was seen
+        coalesce(archive_feed.archived_at > sightings.seen_at, false) as is_named,
+        absent.lot_id is not null as is_absent
+    from active
+    left join sightings on sightings.lot_id = active.lot_id
+    left join run.archive_feed as archive_feed on archive_feed.lot_id = active.lot_id
+    left join run.absent_lots as absent on absent.lot_id = active.lot_id
+    where active.lot_id not in (select lot_id from current.lots)
+)
+select
+    judged.lot_id,
+    case when judged.is_named then judged.named_at else facts.seen_at end as archived_at,
+    case when judged.is_named then 'archive-feed' else 'absence' end as archived_by,
+    judged.last_seen_at
+from judged
+cross join facts
+where judged.is_named or judged.is_absent

@@ -1,0 +1,326 @@
+import { existsSync, mkdirSync, readdirSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { DuckDBConnection } from '@duckdb/node-api';
+import { identifier, literal, rows, scalar } from '../duck/session.js';
+import { filesRelation, globRelation } from '../lake/files.js';
+import type { LakeFile } from '../lake/manifest.js';
+import { partitionColumns } from '../lake/partition.js';
+import { type Column, REJECTED, type TableSchema } from '../lake/schema.js';
+import { rejectsRelation } from '../load/loader.js';
+import type { Evidence, MergeContext } from './context.js';
+
+/** Schemas of the relations that the rules read, besides `run` for what the run and its rules know. */
+const SCHEMAS = ['base', 'stage', 'current', 'next', 'run'] as const;
+
+/** Tables that rules read, whether anything was staged of them or not. */
+export const OF_RULES: ReadonlySet<string> = new Set(['lots', 'vehicles', 'archived_lots']);
+
+/** Which lists came with each staged vehicle and lot; see `sql/members`. */
+const MEMBERS: Readonly<Record<string, readonly Column[]>> = {
+  vehicle_members: [
+    { name: 'vehicle_id', type: 'BIGINT' },
+    ...['lots', 'listings', 'inspections', 'vehicle_history_reports', 'reports'].map(flag),
+    { name: '_seq', type: 'INTEGER' },
+  ],
+  lot_members: [
+    ...['lot_id', 'vehicle_id'].map((name) => ({ name, type: 'BIGINT' })),
+    ...['prices', 'images'].map(flag),
+    { name: '_seq', type: 'INTEGER' },
+  ],
+};
+
+function flag(name: string): Column {
+  return { name, type: 'BOOLEAN' };
+}
+
+const PARTITION: readonly Column[] = ['_domain', '_month'].map((name) => ({ name, type: 'VARCHAR' }));
+
+/** Columns of the staged rows of a table. */
+export function stagedColumns({ table, staged }: Pick<TableSchema, 'table' | 'staged'>): readonly Column[] {
+  return table.wide === undefined ? staged : [...staged, ...PARTITION];
+}
+
+/** Bytes of Parquet up to which the last state of a table is held in memory, and its staged rows may be beside it. */
+const SMALL = { stored: 512 << 10, staged: 1 << 20 } as const;
+
+/**
+ * Binds what the rules read: the last state as `base`, the staged rows as `stage`, and what the run knows as `run`.
+ * @returns the tables whose last state is held in memory: opening the many small files of a small lake costs more than
+ *   their rows
+ */
+export async function bindState(context: MergeContext): Promise<ReadonlySet<string>> {
+  const { connection, schemas } = context;
+  await createSchemas(connection);
+  const held = new Set<string>();
+  for (const schema of schemas.values()) {
+    const { name } = schema.table;
+    if (!OF_RULES.has(name) && !isStaged(context, name)) continue;
+    const isHeld = READ_OFTEN.has(name) && context.base !== undefined && isSmall(context, name);
+    if (isHeld) held.add(name);
+    await connection.run(
+      `create ${isHeld ? 'table' : 'view'} base.${name} as from ${baseRelation(context, schema)}`,
+    );
+    await bindStage(context, name, stagedColumns(schema));
+  }
+  for (const [name, columns] of Object.entries(MEMBERS)) await bindStage(context, name, columns);
+  await connection.run(`create view base.sightings as from ${knownSightings(context)}`);
+  await bindRun(context);
+  return held;
+}
+
+async function bindStage(context: MergeContext, name: string, columns: readonly Column[]): Promise<void> {
+  const rows = isStaged(context, name) ? `from ${stagedFiles(context, name)}` : emptyOf(columns);
+  await context.connection.run(`create view stage.${name} as ${rows}`);
+}
+
+/** Tables that merging reads several times, with all of their columns. */
+const READ_OFTEN: ReadonlySet<string> = new Set(['lots', 'vehicles']);
+
+/** Makes the schemas of the rules anew. */
+export async function createSchemas(connection: DuckDBConnection): Promise<void> {
+  for (const name of SCHEMAS)
+    await connection.run(`drop schema if exists ${name} cascade; create schema ${name}`);
+}
+
+/** Columns of the relations of `run` that are given; the others are what rules come to. */
+export const RUN_RELATIONS = {
+  facts:
+    'run_id varchar, seen_at timestamptz, kind varchar, is_resumed boolean, is_from_feed boolean, proves_absence boolean, asks_all_sources boolean, shrink_guard double',
+  sources: 'domain_id bigint',
+  hidden_sources: 'domain_id bigint',
+  unproven: 'low bigint, high bigint',
+  complete_streams: 'stream varchar',
+  pages: 'seq bigint, list varchar',
+  unchanged_records: 'vehicle_id bigint, seq bigint',
+} as const;
+
+async function bindRun(context: MergeContext): Promise<void> {
+  const { connection, evidence, stage, unchanged, lists } = context;
+  mkdirSync(stage, { recursive: true });
+  const insert = async (name: keyof typeof RUN_RELATIONS, values: readonly string[]): Promise<void> => {
+    await connection.run(`create table run.${name} (${RUN_RELATIONS[name]})`);
+    if (values.length > 0)
+      await connection.run(`insert into run.${name} values ${values.map((each) => `(${each})`).join(', ')}`);
+  };
+  await insert('facts', [factsOf(evidence, context.shrinkGuard)]);
+  await insert('sources', (evidence.sources ?? []).map(String));
+  await insert('hidden_sources', evidence.hidden.map(String));
+  await insert(
+    'unproven',
+    evidence.unproven.map(([low, high]) => `${low}, ${high}`),
+  );
+  await insert('complete_streams', [...evidence.completeStreams].map(literal));
+  await insert(
+    'pages',
+    [...lists].map(([seq, list]) => `${seq}, ${literal(list)}`),
+  );
+  // As a file: millions of values are too long a statement.
+  const file = join(stage, 'unchanged.csv');
+  const blocks = unchanged.map(([seq, ids]) => ids.map((id) => `${id},${seq}\n`).join(''));
+  writeFileSync(file, blocks.join(''));
+  await connection.run(
+    `create view run.unchanged_records as from read_csv(${literal(file)}, auto_detect = false, columns = {vehicle_id: 'BIGINT', seq: 'BIGINT'})`,
+  );
+  await connection.run(`create view run.rejects as from ${rejectsRelation(stage)}`);
+}
+
+const factsOf = (evidence: Evidence, shrinkGuard: number): string =>
+  [
+    literal(evidence.runId),
+    literal(evidence.seenAt),
+    literal(evidence.kind),
+    evidence.isResumed,
+    evidence.fromFeed,
+    evidence.carsComplete,
+    evidence.sources === undefined,
+    shrinkGuard,
+  ].join(', ');
+
+/**
+ * Binds `current`: the staged rows that count, without outdated receipts and lots that another vehicle keeps, with the
+ * last good value in place of each rejected one. Lots and vehicles have one row a key, the one received last.
+ * @param schemas the tables that have a relation in `base` and in `stage`
+ */
+export async function bindCurrent(
+  connection: DuckDBConnection,
+  schemas: readonly TableSchema[],
+): Promise<void> {
+  const hasRows = async (relation: string): Promise<boolean> =>
+    (await scalar(connection, `select count(*) from (select 1 from ${relation} limit 1)`)) > 0;
+  const isOutdated = await hasRows('run.outdated_receipts');
+  const hasLost = await hasRows('(from run.lot_claims where is_lost)');
+  const mayLack = await hasRows('(from run.rejects where table_name is not null)');
+  const counting = (name: string, columns: readonly Column[]): string => {
+    const has = (column: string): boolean => columns.some((each) => each.name === column);
+    const joins = [
+      ...(isOutdated && has('vehicle_id')
+        ? ['anti join run.outdated_receipts as r on r.vehicle_id = s.vehicle_id and r.seq = s._seq']
+        : []),
+      ...(hasLost && has('lot_id')
+        ? [
+            'anti join (from run.lot_claims where is_lost) as c on c.lot_id = s.lot_id and c.vehicle_id = s.vehicle_id',
+          ]
+        : []),
+    ];
+    return joins.length === 0 ? `stage.${name}` : `(select s.* from stage.${name} as s ${joins.join(' ')})`;
+  };
+  for (const [name, columns] of Object.entries(MEMBERS))
+    await connection.run(`create view current.${name} as from ${counting(name, columns)}`);
+  for (const schema of schemas) {
+    const { table } = schema;
+    const source = table.stream === 'cars' ? counting(table.name, schema.content) : `stage.${table.name}`;
+    const placed =
+      table.partition === undefined || table.wide !== undefined
+        ? source
+        : `(select s.*${partitionColumns(table, 's')} from ${source} as s)`;
+    const lacking = mayLack ? await findLacking(connection, schema) : [];
+    const filled = withLastGood(schema, placed, lacking);
+    const current = READ_OFTEN.has(table.name) ? await oncePerKey(connection, schema, filled) : filled;
+    await connection.run(`create view current.${table.name} as from ${current}`);
+  }
+}
+
+/** Columns of a staged table whose values were rejected; none where no row has a last good value. */
+async function findLacking(connection: DuckDBConnection, { table }: TableSchema): Promise<string[]> {
+  const found = await rows(
+    connection,
+    `select distinct r.name from stage.${table.name} as s, unnest(s.${REJECTED.name}) as r(name)
+     where s.${REJECTED.name} is not null and exists (select 1 from base.${table.name})`,
+  );
+  return found.map(({ name }) => String(name)).sort();
+}
+
+/**
+ * Staged rows with the last good value in place of each that was rejected, where their key is known; what is rejected
+ * is then no change. A row whose month cannot be read stays in the month that it is in.
+ */
+function withLastGood({ table, content }: TableSchema, source: string, lacking: readonly string[]): string {
+  if (lacking.length === 0) return source;
+  const isLacking = (column: string): string => `list_contains(n.${REJECTED.name}, ${literal(column)})`;
+  const columns = content.map(({ name }) => name).filter((name) => lacking.includes(name));
+  const keep = (column: string): string => {
+    const name = identifier(column);
+    return `case when o.first_seen_at is not null and ${isLacking(column)} then o.${name} else n.${name} end as ${name}`;
+  };
+  const match = table.key.map((key) => `o.${identifier(key)} is not distinct from n.${identifier(key)}`);
+  const replaced = columns.length === 0 ? '' : `replace (${columns.map(keep).join(', ')})`;
+  const isPartitioned = table.partition !== undefined;
+  const lastMonth = `case when ${isLacking('month')} then o._month end as _last_month`;
+  const filled = `select n.* ${replaced}${isPartitioned ? `, ${lastMonth}` : ''} from ${source} as n
+    left join base.${table.name} as o on ${match.join(' and ')} where n.${REJECTED.name} is not null`;
+  const placed = isPartitioned
+    ? `select * exclude (_last_month) replace (coalesce(_last_month, _month) as _month) from (
+        select n.* exclude (_domain, _month)${partitionColumns(table, 'n')} from (${filled}) as n)`
+    : filled;
+  return `(select * from ${source} where ${REJECTED.name} is null union all by name ${placed})`;
+}
+
+/** A relation with one row a key; the relation itself where no key comes twice. */
+export async function oncePerKey(
+  connection: DuckDBConnection,
+  schema: TableSchema,
+  relation: string,
+): Promise<string> {
+  const key = schema.table.key.map(identifier).join(', ');
+  const repeated = await scalar(
+    connection,
+    `select count(*) from (select ${key} from ${relation} group by all having count(*) > 1)`,
+  );
+  return repeated === 0 ? relation : lastOfEach(schema, relation);
+}
+
+/** Of staged rows with the same key the one that was received last. */
+export function lastOfEach({ table, content }: TableSchema, relation: string): string {
+  const key = table.key.map(identifier).join(', ');
+  const order = content.some((column) => column.name === 'position')
+    ? '_seq desc, position desc'
+    : '_seq desc';
+  return `(select * exclude (_rank) from (
+    select *, row_number() over (partition by ${key} order by ${order}) as _rank from ${relation}
+  ) where _rank = 1)`;
+}
+
+/** Binds a table of the snapshot that is being written, once it is complete. */
+export async function bindNext(context: MergeContext, table: string, hive: boolean): Promise<void> {
+  await context.connection.run(
+    `create or replace view next.${table} as from ${globRelation(context.target, table, hive)}`,
+  );
+}
+
+/** Whether this run staged rows for a table. */
+export function isStaged(context: Pick<MergeContext, 'stage'>, table: string): boolean {
+  const folder = join(context.stage, table);
+  return existsSync(folder) && readdirSync(folder).length > 0;
+}
+
+/** The staged rows of a table as they were received; a wide table has `_domain` and `_month` beside them. */
+export function stagedFiles(context: Pick<MergeContext, 'stage'>, table: string): string {
+  const folder = join(context.stage, table);
+  // A small batch of a wide table is one file, a large one is staged by partition.
+  const entries = readdirSync(folder, { withFileTypes: true });
+  const whole = `read_parquet(${literal(join(folder, '*.parquet'))}, hive_partitioning = false)`;
+  if (!entries.some((entry) => entry.isDirectory())) return whole;
+  const parts = `read_parquet(${literal(join(folder, '*', '*', '*.parquet'))}, hive_partitioning = true, hive_types_autocast = false)`;
+  return entries.some((entry) => entry.isFile())
+    ? `(select * from ${parts} union all by name select * from ${whole})`
+    : parts;
+}
+
+/** Whether the last state and the staged rows of a table are so few that they may be in memory together. */
+export function isSmall(context: Pick<MergeContext, 'base' | 'stage'>, table: string): boolean {
+  const stored = context.base?.manifest.tables[table]?.bytes ?? 0;
+  return stored <= SMALL.stored && stagedBytes(context, table) <= SMALL.staged;
+}
+
+function stagedBytes({ stage }: Pick<MergeContext, 'stage'>, table: string): number {
+  const folder = join(stage, table);
+  if (!existsSync(folder)) return 0;
+  return readdirSync(folder, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .reduce((sum, entry) => sum + statSync(join(entry.parentPath, entry.name)).size, 0);
+}
+
+/**
+ * The rows of a table in the last state, with its own columns and, where it is partitioned, `_domain` and `_month`;
+ * columns that it did not have yet are null.
+ * @param files the files to read; all of them by default
+ */
+export function baseRelation(
+  context: Pick<MergeContext, 'base'>,
+  { table, columns }: Pick<TableSchema, 'table' | 'columns'>,
+  files?: readonly LakeFile[],
+): string {
+  const stored = context.base?.manifest.tables[table.name];
+  const used = (files ?? stored?.files ?? []).filter((file) => file.rows > 0);
+  const isPartitioned = table.partition !== undefined;
+  if (context.base === undefined || stored === undefined || used.length === 0) {
+    return `(${emptyOf([...columns, ...(isPartitioned ? PARTITION : [])])})`;
+  }
+  const known = new Set(stored.columns.map((column) => column.name));
+  const selected = columns.map((column) =>
+    known.has(column.name)
+      ? `cast(${identifier(column.name)} as ${column.type}) as ${identifier(column.name)}`
+      : nullColumn(column),
+  );
+  const partition = isPartitioned
+    ? `, coalesce(cast(domain_id as varchar), 'none') as _domain, month as _month`
+    : '';
+  return `(select ${selected.join(', ')}${partition} from ${filesRelation(context.base.folder, used, stored.partitioned)})`;
+}
+
+const nullColumn = (column: Column): string => `cast(null as ${column.type}) as ${identifier(column.name)}`;
+
+const emptyOf = (columns: readonly Column[]): string =>
+  `select ${columns.map(nullColumn).join(', ')} where false`;
+
+/** The sightings of the last state; a lake from before they were kept knows when a row last changed. */
+function knownSightings(context: MergeContext): string {
+  const stored = context.base?.manifest.tables.sightings;
+  if (context.base !== undefined && stored !== undefined)
+    return filesRelation(context.base.folder, stored.files, false);
+  const from = (table: 'lots' | 'vehicles', lotId: string): string => `
+    select vehicle_id, ${lotId} as lot_id, coalesce(last_seen_at, changed_at) as seen_at,
+      cast(null as varchar) as seen_by, cast(null as timestamptz) as rejected_at, run_id
+    from base.${table}`;
+  return `(${from('lots', 'lot_id')} union all ${from('vehicles', 'null')})`;
+}
