@@ -16,7 +16,7 @@ import pLimit from 'p-limit';
 import { killPoint } from '../config/kill-point.js';
 import { messageOf } from '../config/lotlake-error.js';
 import { isOutOfMemory, literal, type Session } from '../duck/session.js';
-import type { TableSchema } from '../lake/schema.js';
+import type { Column, TableSchema } from '../lake/schema.js';
 import type { Changes } from '../land/changes.js';
 import { kindNames } from '../land/kinds.js';
 import type { LandedPage } from '../land/page.js';
@@ -340,16 +340,22 @@ export function discardStaged(stage: string, passId: string): void {
 }
 
 /** Columns of a reject as it is written to {@link REJECTS_FILE}. */
-const REJECT_COLUMNS =
-  "{stream: 'VARCHAR', pass_id: 'VARCHAR', list: 'VARCHAR', page: 'BIGINT', seq: 'BIGINT', position: 'BIGINT', record_id: 'VARCHAR', " +
-  "path: 'VARCHAR', expected: 'VARCHAR', found: 'VARCHAR', raw: 'VARCHAR', table_name: 'VARCHAR', row_key: 'VARCHAR', " +
-  "column_name: 'VARCHAR'}";
+export const REJECT_COLUMNS: readonly Column[] = [
+  ...['stream', 'pass_id', 'list'].map(text),
+  ...['page', 'seq', 'position'].map((name) => ({ name, type: 'BIGINT' })),
+  ...['record_id', 'path', 'expected', 'found', 'raw', 'table_name', 'row_key', 'column_name'].map(text),
+];
+
+function text(name: string): Column {
+  return { name, type: 'VARCHAR' };
+}
 
 /** A relation with the rejects that loading left in a stage; empty where there are none. */
 export function rejectsRelation(stage: string): string {
   const file = join(stage, REJECTS_FILE);
   if (!existsSync(file)) writeFileSync(file, '');
-  return `read_json(${literal(file)}, format = 'newline_delimited', maximum_object_size = ${largestLine(file)}, columns = ${REJECT_COLUMNS})`;
+  const columns = REJECT_COLUMNS.map(({ name, type }) => `${name}: '${type}'`);
+  return `read_json(${literal(file)}, format = 'newline_delimited', maximum_object_size = ${largestLine(file)}, columns = {${columns.join(', ')}})`;
 }
 
 /** Bytes of the longest line of a file, for the reader's buffers. */

@@ -16,7 +16,7 @@ const SCHEMAS = ['base', 'stage', 'current', 'next', 'run'] as const;
 export const OF_RULES: ReadonlySet<string> = new Set(['lots', 'vehicles', 'archived_lots']);
 
 /** Which lists came with each staged vehicle and lot; see `sql/members`. */
-const MEMBERS: Readonly<Record<string, readonly Column[]>> = {
+export const MEMBERS: Readonly<Record<string, readonly Column[]>> = {
   vehicle_members: [
     { name: 'vehicle_id', type: 'BIGINT' },
     ...['lots', 'listings', 'inspections', 'vehicle_history_reports', 'reports'].map(flag),
