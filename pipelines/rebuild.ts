@@ -4,7 +4,7 @@ import { literals, rows } from '../src/duck/session.js';
 import type { BaseState } from '../src/lake/base.js';
 import { LandError } from '../src/land/land-error.js';
 import { damagedFiles, findPasses, isWhole, type Pass, type UnreadablePass } from '../src/land/pass.js';
-import { createLoader } from '../src/load/loader.js';
+import { Loader } from '../src/load/loader.js';
 import { sealState } from '../src/publish/publish.js';
 import { carryOver } from '../src/reconcile/carry-over.js';
 import { findCarriers } from '../src/run/carriers.js';
@@ -195,7 +195,7 @@ async function replay(
 
 async function loadPass(job: Job, pass: Pass, stage: string): Promise<LoadedPass> {
   const name = pass.manifest.stream;
-  const loader = createLoader({
+  const loader = new Loader({
     session: job.session,
     signal: job.signal,
     warn: job.reporter.warn,

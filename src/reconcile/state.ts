@@ -6,7 +6,7 @@ import { filesRelation, globRelation } from '../lake/files.js';
 import type { LakeFile } from '../lake/manifest.js';
 import { partitionColumns } from '../lake/partition.js';
 import { type Column, REJECTED, type TableSchema } from '../lake/schema.js';
-import { rejectsRelation } from '../load/loader.js';
+import { rejectsRelation } from '../load/rejects.js';
 import type { Evidence, MergeContext } from './context.js';
 
 /** Schemas of the relations that the rules read, besides `run` for what the run and its rules know. */

@@ -3,7 +3,7 @@ import { instant } from '../extract/instant.js';
 import { asPage } from '../extract/one-record.js';
 import { endPass, noteAnswer, type PassManifest, syncPass } from '../land/pass.js';
 import { counter, createSink } from '../land/sink.js';
-import { createLoader } from '../load/loader.js';
+import { Loader } from '../load/loader.js';
 import { NotFoundError } from '../service/errors/not-found-error.js';
 import { SourceRefusedError } from '../service/errors/source-refused-error.js';
 import type { ServiceRequest } from '../service/requests/service-request.js';
@@ -42,7 +42,7 @@ export async function extractLookups(
   const contract = job.contracts.cars;
   const client = job.client();
   const pass = await findOrOpen(job, 'cars', 'lookup', { pipeline: job.pipeline });
-  const loader = createLoader({
+  const loader = new Loader({
     session: job.session,
     signal: job.signal,
     warn: job.reporter.warn,

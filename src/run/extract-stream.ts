@@ -19,7 +19,7 @@ import {
 import { rescanPage } from '../land/rescan.js';
 import { counter, createSink } from '../land/sink.js';
 import { isOfPage, LoadError } from '../load/load-error.js';
-import { createLoader, discardStaged, type Loader, type LoadResult } from '../load/loader.js';
+import { discardStaged, Loader, type LoadResult } from '../load/loader.js';
 import { BadRequestError } from '../service/errors/bad-request-error.js';
 import { NotFoundError } from '../service/errors/not-found-error.js';
 import { SourceRefusedError } from '../service/errors/source-refused-error.js';
@@ -88,7 +88,7 @@ export async function extractStream(
   const parameters = withSizeOf(pass, wanted);
   killPoint('extract.pass-opened');
   const changes = name === 'cars' ? watchChanges(job, job.base, pass.manifest.pass_id) : undefined;
-  const loader = createLoader({
+  const loader = new Loader({
     session: job.session,
     signal: job.signal,
     warn: job.reporter.warn,

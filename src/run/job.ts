@@ -18,7 +18,7 @@ import { SCHEMA_VERSION } from '../lake/manifest.js';
 import { describeTable, type TableSchema } from '../lake/schema.js';
 import { lakeTables } from '../lake/tables.js';
 import { createEmptyBatch } from '../load/batch.js';
-import type { DriftReport } from '../load/loader.js';
+import type { DriftReport } from '../load/drift.js';
 import type { DataTestOptions } from '../model/data-tests.js';
 import { readModels, withOwnSeeds } from '../model/model-files.js';
 import { type ContractNode, contractOf } from '../service/contract/node.js';

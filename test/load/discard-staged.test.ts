@@ -1,7 +1,8 @@
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { expect, it } from 'vitest';
-import { discardStaged, REJECTS_FILE } from '../../src/load/loader.js';
+import { discardStaged } from '../../src/load/loader.js';
+import { rejectsFile } from '../../src/load/rejects.js';
 import { temporaryFolder } from '../pipelines/support.js';
 
 it('what was staged of a pass that is given up is removed, and nothing of another', () => {
@@ -16,12 +17,12 @@ it('what was staged of a pass that is given up is removed, and nothing of anothe
     writeFileSync(join(folder.path, file), '');
   }
   const rejects = ['given-up', 'other', 'given-up'].map((pass_id) => `${JSON.stringify({ pass_id })}\n`);
-  writeFileSync(join(folder.path, REJECTS_FILE), rejects.join(''));
+  writeFileSync(rejectsFile(folder.path), rejects.join(''));
 
   discardStaged(folder.path, 'given-up');
 
   const left = readdirSync(folder.path, { recursive: true, encoding: 'utf8' });
   expect(left.filter((path) => path.endsWith('.parquet')).sort()).toEqual(files('other').sort());
-  expect(readFileSync(join(folder.path, REJECTS_FILE), 'utf8')).toBe('{"pass_id":"other"}\n');
+  expect(readFileSync(rejectsFile(folder.path), 'utf8')).toBe('{"pass_id":"other"}\n');
   folder.remove();
 });

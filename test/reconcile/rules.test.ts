@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { identifier, literal, rows, scalar } from '../../src/duck/session.js';
 import { openTemporarySession, type TemporarySession } from '../../src/duck/temporary-session.js';
 import type { Column, TableSchema } from '../../src/lake/schema.js';
-import { REJECT_COLUMNS } from '../../src/load/loader.js';
+import { REJECT_COLUMNS } from '../../src/load/rejects.js';
 import { applyRules, type Rule, rules } from '../../src/reconcile/rules.js';
 import {
   bindCurrent,

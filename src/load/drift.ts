@@ -1,0 +1,71 @@
+import { kindNames } from '../land/kinds.js';
+import type { LandedPage } from '../land/page.js';
+import { MOST_DRIFT } from '../land/shape.js';
+import type { ContractNode } from '../service/contract/node.js';
+import type { Stream } from '../service/streams.js';
+import { isLoadable } from './types.js';
+
+/** A member that the contract does not know, as a run reports it. */
+export interface DriftReport {
+  readonly stream: string;
+  readonly path: string;
+  readonly kinds: readonly string[];
+  /** Where it was first seen. */
+  readonly pass_id: string;
+  readonly page: number;
+  readonly position: number;
+  /** Whether it is kept in `extra`; a member that differs from another only by case is kept in landing alone. */
+  readonly kept: boolean;
+}
+
+/** The drift that the pages of one pass bring. */
+export class Drift {
+  readonly #found = new Map<string, DriftReport>();
+  #isFull = false;
+
+  constructor(
+    private readonly options: {
+      readonly stream: Stream;
+      readonly contract: ContractNode;
+      readonly passId: string;
+      readonly warn: (message: string) => void;
+    },
+  ) {}
+
+  /** Notes the unknown members of a page. Warns once if there are more than {@link MOST_DRIFT}. */
+  learn(page: LandedPage): void {
+    const { stream, contract, passId, warn } = this.options;
+    for (const { path, kinds, firstRecord } of page.drift) {
+      const known = this.#found.get(path);
+      if (known === undefined && this.#found.size >= MOST_DRIFT) {
+        if (!this.#isFull)
+          warn(
+            `${stream.path} brings more than ${MOST_DRIFT} members that lotlake does not know; the others are kept in landing alone`,
+          );
+        this.#isFull = true;
+        continue;
+      }
+      this.#found.set(path, {
+        stream: stream.name,
+        path,
+        kinds: [...new Set([...(known?.kinds ?? []), ...kindNames(kinds)])],
+        pass_id: passId,
+        page: known?.page ?? page.page,
+        position: known?.position ?? firstRecord,
+        kept: known?.kept ?? isLoadable(path, contract, this.paths()),
+      });
+    }
+  }
+
+  /** Paths that are kept in `extra`, sorted, so that `extra` does not depend on the order of pages. */
+  paths(): string[] {
+    return this.reports()
+      .filter(({ kept }) => kept)
+      .map(({ path }) => path)
+      .sort();
+  }
+
+  reports(): readonly DriftReport[] {
+    return [...this.#found.values()];
+  }
+}
