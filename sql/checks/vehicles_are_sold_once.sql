@@ -1,9 +1,6 @@
 -- description: No offer of a vehicle follows one of its sales within the days that a sale has to hold.
 -- severity: error
-with settings as (
-    select max_by(relisting_days, started_at) as relisting_days from runs
-),
-final as (
+with final as (
     select
         sold.lot_id,
         sold.vehicle_id,
@@ -12,7 +9,7 @@ final as (
         other.sale_date as later_sale_date
     from sales as sold
     inner join sales as other on other.vehicle_id = sold.vehicle_id and other.lot_id <> sold.lot_id
-    cross join settings
+    cross join dim_settings as settings
     where sold.outcome = 'sold'
         and (other.sale_date > sold.sale_date or (other.sale_date = sold.sale_date and other.lot_id > sold.lot_id))
         and cast(other.sale_date as date) - cast(sold.sale_date as date) <= settings.relisting_days

@@ -1,7 +1,4 @@
-with settings as (
-    select max_by(minimum_group, started_at) as minimum_group from runs
-),
-source_inspections as (
+with source_inspections as (
     select
         domain_id,
         coalesce(trim(listing_id), '') as listing_id,
@@ -228,7 +225,7 @@ compared as (
         lot_facts.price,
         case when clean.priced_lots >= settings.minimum_group then lot_facts.price / clean.price_median end as price_ratio
     from lot_facts
-    cross join settings
+    cross join dim_settings as settings
     left join clean
         on clean.domain_id = lot_facts.domain_id
         and clean.manufacturer_id = lot_facts.manufacturer_id
@@ -265,6 +262,6 @@ final as (
         bands.compared_lots,
         case when bands.compared_lots >= settings.minimum_group then bands.price_ratio_median end as price_ratio_median
     from bands
-    cross join settings
+    cross join dim_settings as settings
 )
 select * from final

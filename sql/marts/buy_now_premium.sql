@@ -1,16 +1,7 @@
-with settings as (
-    select max_by(minimum_group, started_at) as minimum_group from runs
-),
-levels as (
+with levels as (
     select 'all' as level
     union all
     select 'model_year' as level
-),
-manufacturer_names as (
-    select manufacturer_id, max(trim(manufacturer_name)) as manufacturer_name from vehicles group by manufacturer_id
-),
-model_names as (
-    select model_id, max(trim(model_name)) as model_name from vehicles group by model_id
 ),
 source_vehicles as (
     select vehicle_id, manufacturer_id, model_id, year from vehicles
@@ -74,7 +65,7 @@ compared as (
             then priced.buy_now_price / auctions.auction_median - 1
         end as premium
     from priced
-    cross join settings
+    cross join dim_settings as settings
     left join auctions
         on auctions.domain_id = priced.domain_id
         and auctions.manufacturer_id = priced.manufacturer_id
@@ -146,8 +137,8 @@ final as (
         premiums.compared_lots,
         case when premiums.compared_lots >= settings.minimum_group then premiums.premium_median end as premium_median
     from premiums
-    cross join settings
-    left join manufacturer_names on manufacturer_names.manufacturer_id = premiums.manufacturer_id
-    left join model_names on model_names.model_id = premiums.model_id
+    cross join dim_settings as settings
+    left join dim_manufacturers as manufacturer_names on manufacturer_names.manufacturer_id = premiums.manufacturer_id
+    left join dim_models as model_names on model_names.model_id = premiums.model_id
 )
 select * from final

@@ -1,10 +1,4 @@
-with settings as (
-    select max_by(minimum_group, started_at) as minimum_group from runs
-),
-source_names as (
-    select domain_id, max(trim(domain_name)) as domain_name from lots group by domain_id
-),
-source_reports as (
+with source_reports as (
     select domain_id, listing_id, report_id
     from history_reports
     where gone_at is null
@@ -81,7 +75,7 @@ final as (
     inner join types
         on types.type_key = results.type_key
         and types.domain_id is not distinct from results.domain_id
-    cross join settings
-    left join source_names on source_names.domain_id = results.domain_id
+    cross join dim_settings as settings
+    left join dim_sources as source_names on source_names.domain_id = results.domain_id
 )
 select * from final

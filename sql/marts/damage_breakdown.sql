@@ -1,20 +1,8 @@
-with settings as (
-    select max_by(minimum_group, started_at) as minimum_group from runs
-),
-sold_lots as (
+with sold_lots as (
     -- a lot is sold once: an attempt that was followed by another one was no sale
     select lot_id, price
     from sales
     where outcome = 'sold'
-),
-source_names as (
-    select domain_id, max(trim(domain_name)) as domain_name from lots group by domain_id
-),
-manufacturer_names as (
-    select manufacturer_id, max(trim(manufacturer_name)) as manufacturer_name from vehicles group by manufacturer_id
-),
-model_names as (
-    select model_id, max(trim(model_name)) as model_name from vehicles group by model_id
 ),
 source_vehicles as (
     select
@@ -25,26 +13,20 @@ source_vehicles as (
 ),
 source_lots as (
     select
-        lot_id,
+        lots.lot_id,
         vehicle_id,
         domain_id,
         coalesce(nullif(upper(trim(location_country_iso)), ''), 'unknown') as country_iso,
         coalesce(nullif(trim(damage_main_name), ''), 'unknown') as damage_main,
         coalesce(nullif(trim(damage_second_name), ''), 'unknown') as damage_second,
-        -- hours, readings known to be wrong and kilometres that may be miles are no distances
-        case
-            when odometer_km > 0
-                and coalesce(odometer_status_id, 1) in (1, 3)
-                and not coalesce(odometer_out_of_range, false)
-                and not coalesce(odometer_unit_uncertain, false)
-            then cast(odometer_km as double)
-        end as odometer_km,
+        readings.odometer_km,
         -- the bounds of a price hold for estimates as well
         case
             when estimate_repair_price between 0 and 5000000 and pre_accident_price between 1 and 5000000
             then estimate_repair_price / pre_accident_price
         end as repair_share
     from lots
+    left join odometer_readings as readings on readings.lot_id = lots.lot_id
 ),
 classified as (
     -- a lot that does not state its main damage may have any; one that states no second damage may have no other
@@ -136,7 +118,7 @@ large_enough as (
         case when damages.repair_lots >= settings.minimum_group then damages.repair_share end as repair_share,
         case when sound.priced_lots >= settings.minimum_group then sound.price_median end as sound_price_median
     from damages
-    cross join settings
+    cross join dim_settings as settings
     left join sound
         on sound.domain_id is not distinct from damages.domain_id
         and sound.manufacturer_id is not distinct from damages.manufacturer_id
@@ -165,8 +147,8 @@ final as (
         large_enough.repair_lots,
         large_enough.repair_share
     from large_enough
-    left join source_names on source_names.domain_id = large_enough.domain_id
-    left join manufacturer_names on manufacturer_names.manufacturer_id = large_enough.manufacturer_id
-    left join model_names on model_names.model_id = large_enough.model_id
+    left join dim_sources as source_names on source_names.domain_id = large_enough.domain_id
+    left join dim_manufacturers as manufacturer_names on manufacturer_names.manufacturer_id = large_enough.manufacturer_id
+    left join dim_models as model_names on model_names.model_id = large_enough.model_id
 )
 select * from final

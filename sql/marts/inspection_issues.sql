@@ -1,7 +1,4 @@
-with settings as (
-    select max_by(minimum_group, started_at) as minimum_group from runs
-),
-source_inspections as (
+with source_inspections as (
     select domain_id, listing_id, report_id
     from inspections
     where gone_at is null
@@ -148,6 +145,6 @@ final as (
         parts.reports
     from levels
     inner join parts on parts.block_key = levels.block_key and parts.part_key = levels.part_key
-    cross join settings
+    cross join dim_settings as settings
 )
 select * from final

@@ -1,7 +1,4 @@
-with source_names as (
-    select domain_id, max(trim(domain_name)) as domain_name from lots group by domain_id
-),
-source_vehicles as (
+with source_vehicles as (
     -- a vehicle on several sources comes with all its lots, also those of a source that the key lacks: of a source itself
     -- tell the vehicles that stand there alone
     select vehicle_id, min(domain_id) as domain_id, min(first_seen_at) as first_seen_at
@@ -21,7 +18,7 @@ looks as (
         passes.started_at,
         case when passes.kind = 'full' then passes.started_at end as full_at
     from sources
-    inner join source_names on source_names.domain_id = sources.domain_id
+    inner join dim_sources as source_names on source_names.domain_id = sources.domain_id
     inner join passes on passes.started_at >= sources.first_seen_at
     where passes.stream = 'cars'
         and passes.state = 'sealed'

@@ -1,16 +1,7 @@
-with settings as (
-    select max_by(minimum_group, started_at) as minimum_group from runs
-),
-levels as (
+with levels as (
     select 'all' as level
     union all
     select 'model' as level
-),
-manufacturer_names as (
-    select manufacturer_id, max(trim(manufacturer_name)) as manufacturer_name from vehicles group by manufacturer_id
-),
-model_names as (
-    select model_id, max(trim(model_name)) as model_name from vehicles group by model_id
 ),
 priced as (
     select
@@ -23,15 +14,6 @@ priced as (
     from sales
     where price is not null
 ),
-readings as (
-    -- hours, readings known to be wrong and kilometres that may be miles are no distances
-    select lot_id, cast(odometer_km as double) as odometer_km
-    from lots
-    where odometer_km > 0
-        and coalesce(odometer_status_id, 1) in (1, 3)
-        and not coalesce(odometer_out_of_range, false)
-        and not coalesce(odometer_unit_uncertain, false)
-),
 compared as (
     select
         priced.manufacturer_id,
@@ -42,7 +24,7 @@ compared as (
         priced.price,
         price_ratios.price_ratio
     from priced
-    inner join readings on readings.lot_id = priced.lot_id
+    inner join odometer_readings as readings on readings.lot_id = priced.lot_id
     left join price_ratios on price_ratios.lot_id = priced.lot_id
     where priced.age_years is not null
 ),
@@ -90,8 +72,8 @@ final as (
         bands.compared_lots,
         case when bands.compared_lots >= settings.minimum_group then bands.price_ratio_median end as price_ratio_median
     from bands
-    cross join settings
-    left join manufacturer_names on manufacturer_names.manufacturer_id = bands.manufacturer_id
-    left join model_names on model_names.model_id = bands.model_id
+    cross join dim_settings as settings
+    left join dim_manufacturers as manufacturer_names on manufacturer_names.manufacturer_id = bands.manufacturer_id
+    left join dim_models as model_names on model_names.model_id = bands.model_id
 )
 select * from final

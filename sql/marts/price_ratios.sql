@@ -1,7 +1,4 @@
-with settings as (
-    select max_by(minimum_group, started_at) as minimum_group from runs
-),
-priced as (
+with priced as (
     select lot_id, attempt, domain_id, manufacturer_id, model_id, year, currency, price
     from sales
     where price is not null
@@ -52,7 +49,7 @@ compared as (
             else (middles.low + middles.high) / 2
         end as others_median
     from ranked
-    cross join settings
+    cross join dim_settings as settings
     inner join middles
         on middles.domain_id = ranked.domain_id
         and middles.manufacturer_id = ranked.manufacturer_id

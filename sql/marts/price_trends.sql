@@ -1,16 +1,4 @@
-with settings as (
-    select max_by(minimum_group, started_at) as minimum_group from runs
-),
-source_names as (
-    select domain_id, max(trim(domain_name)) as domain_name from lots group by domain_id
-),
-manufacturer_names as (
-    select manufacturer_id, max(trim(manufacturer_name)) as manufacturer_name from vehicles group by manufacturer_id
-),
-model_names as (
-    select model_id, max(trim(model_name)) as model_name from vehicles group by model_id
-),
-generation_names as (
+with generation_names as (
     select generation_id, max(trim(generation_name)) as generation_name from vehicles group by generation_id
 ),
 held_attempts as (
@@ -106,7 +94,7 @@ large_enough as (
         case when monthly.priced_lots >= settings.minimum_group then monthly.price_p90 end as price_p90,
         case when quarterly.priced_lots_3m >= settings.minimum_group then quarterly.price_median_3m end as price_median_3m
     from monthly
-    cross join settings
+    cross join dim_settings as settings
     left join quarterly
         on quarterly.month = monthly.month
         and quarterly.domain_id = monthly.domain_id
@@ -159,9 +147,9 @@ final as (
         round(compared.price_median_3m, 2) as price_median_3m
     from compared
     inner join months on months.month = compared.month and months.domain_id = compared.domain_id
-    left join source_names on source_names.domain_id = compared.domain_id
-    left join manufacturer_names on manufacturer_names.manufacturer_id = compared.manufacturer_id
-    left join model_names on model_names.model_id = compared.model_id
+    left join dim_sources as source_names on source_names.domain_id = compared.domain_id
+    left join dim_manufacturers as manufacturer_names on manufacturer_names.manufacturer_id = compared.manufacturer_id
+    left join dim_models as model_names on model_names.model_id = compared.model_id
     left join generation_names on generation_names.generation_id = compared.generation_id
 )
 select * from final

@@ -1,7 +1,4 @@
-with settings as (
-    select max_by(minimum_group, started_at) as minimum_group from runs
-),
-levels as (
+with levels as (
     select 'state' as level
     union all
     select 'city' as level
@@ -134,7 +131,7 @@ compared as (
         case when national.priced_lots >= settings.minimum_group then priced.price / national.price_median end
             as price_ratio
     from priced
-    cross join settings
+    cross join dim_settings as settings
     left join national
         on national.country_iso = priced.country_iso
         and national.currency = priced.currency
@@ -188,7 +185,7 @@ final as (
         case when statistics.compared_lots >= settings.minimum_group then statistics.price_ratio_p75 end
             as price_ratio_p75
     from counts
-    cross join settings
+    cross join dim_settings as settings
     left join statistics
         on statistics.level = counts.level
         and statistics.country_iso is not distinct from counts.country_iso

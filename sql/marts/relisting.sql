@@ -1,10 +1,4 @@
-with settings as (
-    select max_by(minimum_group, started_at) as minimum_group from runs
-),
-source_names as (
-    select domain_id, max(trim(domain_name)) as domain_name from lots group by domain_id
-),
-watched as (
+with watched as (
     select domain_id, min(observed_from) as observed_since from observed_spans group by domain_id
 ),
 held_attempts as (
@@ -47,7 +41,7 @@ first_medians as (
         first_sales.currency,
         first_sales.price_median
     from first_sales
-    cross join settings
+    cross join dim_settings as settings
     where first_sales.priced_lots >= settings.minimum_group
 ),
 attempts as (
@@ -94,8 +88,8 @@ final as (
         case when attempts.compared_lots >= settings.minimum_group then attempts.price_ratio_to_first_median end
             as price_ratio_to_first_median
     from attempts
-    cross join settings
+    cross join dim_settings as settings
     left join watched on watched.domain_id = attempts.domain_id
-    left join source_names on source_names.domain_id = attempts.domain_id
+    left join dim_sources as source_names on source_names.domain_id = attempts.domain_id
 )
 select * from final

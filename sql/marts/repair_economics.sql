@@ -1,10 +1,4 @@
-with settings as (
-    select max_by(minimum_group, started_at) as minimum_group from runs
-),
-source_names as (
-    select domain_id, max(trim(domain_name)) as domain_name from lots group by domain_id
-),
-sold_lots as (
+with sold_lots as (
     select lot_id, price
     from sales
     where price is not null
@@ -69,7 +63,7 @@ judged as (
         bands.currency is not null and bands.lots >= settings.minimum_group as has_estimates,
         bands.currency is not null and bands.priced_lots >= settings.minimum_group as has_prices
     from bands
-    cross join settings
+    cross join dim_settings as settings
 ),
 final as (
     select
@@ -89,6 +83,6 @@ final as (
         case when judged.has_prices then cast(judged.below_value_lots as double) / judged.priced_lots end
             as below_value_share
     from judged
-    left join source_names on source_names.domain_id = judged.domain_id
+    left join dim_sources as source_names on source_names.domain_id = judged.domain_id
 )
 select * from final

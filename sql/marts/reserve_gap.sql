@@ -1,10 +1,4 @@
-with settings as (
-    select max_by(minimum_group, started_at) as minimum_group from runs
-),
-source_names as (
-    select domain_id, max(trim(domain_name)) as domain_name from lots group by domain_id
-),
-watched as (
+with watched as (
     select domain_id, min(observed_from) as observed_since from observed_spans group by domain_id
 ),
 reserved as (
@@ -60,7 +54,7 @@ judged as (
         -- amounts whose currency is not known count, and are in no statistic
         outcomes.currency is not null and outcomes.lots >= settings.minimum_group as is_large_enough
     from outcomes
-    cross join settings
+    cross join dim_settings as settings
 ),
 final as (
     select
@@ -80,6 +74,6 @@ final as (
         case when judged.is_large_enough then judged.gap_share_p75 end as gap_share_p75
     from judged
     left join watched on watched.domain_id = judged.domain_id
-    left join source_names on source_names.domain_id = judged.domain_id
+    left join dim_sources as source_names on source_names.domain_id = judged.domain_id
 )
 select * from final

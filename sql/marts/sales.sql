@@ -1,8 +1,4 @@
-with clock as (
-    -- the start of the last run stands for now, so that a snapshot gives the same rows whenever it is read
-    select max(started_at) as as_of, max_by(relisting_days, started_at) as relisting_days from runs
-),
-source_sightings as (
+with source_sightings as (
     select lot_id, seen_at from sightings where lot_id is not null
 ),
 source_lots as (
@@ -19,7 +15,7 @@ source_lots as (
         coalesce(nullif(upper(trim(lots.location_country_iso)), ''), 'unknown') as country_iso,
         case when source_sightings.seen_at > clock.as_of then clock.as_of else source_sightings.seen_at end as observed_at
     from lots
-    cross join clock
+    cross join dim_settings as clock
     left join source_sightings on source_sightings.lot_id = lots.lot_id
     where lots.domain_id <> 12
 ),
@@ -43,15 +39,6 @@ source_archivings as (
 ),
 source_vehicles as (
     select vehicle_id, manufacturer_id, model_id, generation_id, year from vehicles
-),
-source_names as (
-    select domain_id, max(trim(domain_name)) as domain_name from lots group by domain_id
-),
-manufacturer_names as (
-    select manufacturer_id, max(trim(manufacturer_name)) as manufacturer_name from vehicles group by manufacturer_id
-),
-model_names as (
-    select model_id, max(trim(model_name)) as model_name from vehicles group by model_id
 ),
 confirmed as (
     -- the archive feed takes a lot in when its auction is over: what it calls sold then is sold, for that amount
@@ -133,7 +120,7 @@ dated as (
             else 0
         end as is_seen
     from entries
-    cross join clock
+    cross join dim_settings as clock
     left join confirmed
         on confirmed.lot_id = entries.lot_id
         and confirmed.sale_day = cast(entries.sale_date as date)
@@ -213,7 +200,7 @@ judged as (
             else 'trusted'
         end as trust_reason
     from attempts
-    cross join clock
+    cross join dim_settings as clock
 ),
 in_vehicle as (
     -- the attempts of a vehicle over all its lots and sources; a lot without a vehicle stands for itself
@@ -241,7 +228,7 @@ upheld as (
             else in_vehicle.trust_reason
         end as final_reason
     from in_vehicle
-    cross join clock
+    cross join dim_settings as clock
 ),
 outcomes as (
     select
@@ -284,9 +271,9 @@ described as (
     left join currencies
         on currencies.domain_id = source_lots.domain_id and currencies.country_iso = source_lots.country_iso
     left join source_vehicles on source_vehicles.vehicle_id = source_lots.vehicle_id
-    left join source_names on source_names.domain_id = source_lots.domain_id
-    left join manufacturer_names on manufacturer_names.manufacturer_id = source_vehicles.manufacturer_id
-    left join model_names on model_names.model_id = source_vehicles.model_id
+    left join dim_sources as source_names on source_names.domain_id = source_lots.domain_id
+    left join dim_manufacturers as manufacturer_names on manufacturer_names.manufacturer_id = source_vehicles.manufacturer_id
+    left join dim_models as model_names on model_names.model_id = source_vehicles.model_id
 ),
 final as (
     select

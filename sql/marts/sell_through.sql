@@ -1,10 +1,4 @@
-with settings as (
-    select max_by(minimum_group, started_at) as minimum_group from runs
-),
-source_names as (
-    select domain_id, max(trim(domain_name)) as domain_name from lots group by domain_id
-),
-past_attempts as (
+with past_attempts as (
     -- before lotlake began, what was sold had left: an attempt that was not observed has a month and no outcome
     select sale_month as month, domain_id, attempt, case when is_observed then outcome end as outcome
     from sales
@@ -99,8 +93,8 @@ final as (
             then cast(quarterly.lots_sold as double) / cast(quarterly.lots_offered as double)
         end as sell_through_3m
     from monthly
-    cross join settings
+    cross join dim_settings as settings
     inner join quarterly on quarterly.month = monthly.month and quarterly.domain_id = monthly.domain_id
-    left join source_names on source_names.domain_id = monthly.domain_id
+    left join dim_sources as source_names on source_names.domain_id = monthly.domain_id
 )
 select * from final

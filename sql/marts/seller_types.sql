@@ -1,7 +1,4 @@
-with settings as (
-    select max_by(minimum_group, started_at) as minimum_group from runs
-),
-held_attempts as (
+with held_attempts as (
     select
         lot_id,
         attempt,
@@ -10,9 +7,6 @@ held_attempts as (
         price
     from sales
     where outcome in ('sold', 'not_sold', 'on_approval')
-),
-source_names as (
-    select domain_id, max(trim(domain_name)) as domain_name from lots group by domain_id
 ),
 watched as (
     select domain_id, min(observed_from) as observed_since from observed_spans group by domain_id
@@ -81,12 +75,12 @@ final as (
             when sales_of_types.compared_lots >= settings.minimum_group then sales_of_types.price_ratio_median
         end as price_ratio_median
     from lots_of_types
-    cross join settings
+    cross join dim_settings as settings
     left join sales_of_types
         on sales_of_types.domain_id = lots_of_types.domain_id
         and sales_of_types.seller_type = lots_of_types.seller_type
         and sales_of_types.currency is not distinct from lots_of_types.currency
     left join watched on watched.domain_id = lots_of_types.domain_id
-    left join source_names on source_names.domain_id = lots_of_types.domain_id
+    left join dim_sources as source_names on source_names.domain_id = lots_of_types.domain_id
 )
 select * from final

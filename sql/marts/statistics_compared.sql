@@ -1,7 +1,4 @@
-with settings as (
-    select max_by(minimum_group, started_at) as minimum_group from runs
-),
-records as (
+with records as (
     select
         statistic_id,
         domain_id,
@@ -71,7 +68,7 @@ large_enough as (
         case when own.lots >= settings.minimum_group then own.price_min end as price_min,
         case when own.lots >= settings.minimum_group then own.price_max end as price_max
     from own
-    cross join settings
+    cross join dim_settings as settings
     where own.currency is not null
 ),
 final as (

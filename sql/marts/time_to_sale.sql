@@ -1,19 +1,7 @@
-with clock as (
-    select max(started_at) as as_of, max_by(minimum_group, started_at) as minimum_group from runs
-),
-sold_attempts as (
+with sold_attempts as (
     select lot_id, attempt, vehicle_id, vehicle_round, vehicle_attempt, cast(sale_date as date) as sale_day
     from sales
     where outcome = 'sold'
-),
-source_names as (
-    select domain_id, max(trim(domain_name)) as domain_name from lots group by domain_id
-),
-manufacturer_names as (
-    select manufacturer_id, max(trim(manufacturer_name)) as manufacturer_name from vehicles group by manufacturer_id
-),
-model_names as (
-    select model_id, max(trim(model_name)) as model_name from vehicles group by model_id
 ),
 source_vehicles as (
     select vehicle_id, manufacturer_id, model_id from vehicles
@@ -52,7 +40,7 @@ lot_facts as (
         end as open_days,
         case when source_lots.is_left then cast(source_lots.left_day - source_lots.first_day as bigint) end as left_days
     from source_lots
-    cross join clock
+    cross join dim_settings as clock
     left join source_vehicles on source_vehicles.vehicle_id = source_lots.vehicle_id
     left join sold_attempts on sold_attempts.lot_id = source_lots.lot_id
     left join rounds
@@ -123,9 +111,9 @@ final as (
         models.left_lots,
         case when models.timed_left_lots >= clock.minimum_group then models.left_days_median end as left_days_median
     from models
-    cross join clock
-    left join source_names on source_names.domain_id = models.domain_id
-    left join manufacturer_names on manufacturer_names.manufacturer_id = models.manufacturer_id
-    left join model_names on model_names.model_id = models.model_id
+    cross join dim_settings as clock
+    left join dim_sources as source_names on source_names.domain_id = models.domain_id
+    left join dim_manufacturers as manufacturer_names on manufacturer_names.manufacturer_id = models.manufacturer_id
+    left join dim_models as model_names on model_names.model_id = models.model_id
 )
 select * from final

@@ -1,11 +1,5 @@
-with settings as (
-    select max_by(minimum_group, started_at) as minimum_group from runs
-),
-sold_attempts as (
+with sold_attempts as (
     select lot_id, price from sales where outcome = 'sold'
-),
-source_names as (
-    select domain_id, max(trim(domain_name)) as domain_name from lots group by domain_id
 ),
 source_lots as (
     select
@@ -59,11 +53,11 @@ final as (
             when sales_of_titles.compared_lots >= settings.minimum_group then sales_of_titles.price_ratio_median
         end as price_ratio_median
     from lots_of_titles
-    cross join settings
+    cross join dim_settings as settings
     left join sales_of_titles
         on sales_of_titles.domain_id = lots_of_titles.domain_id
         and sales_of_titles.title_name = lots_of_titles.title_name
         and sales_of_titles.currency is not distinct from lots_of_titles.currency
-    left join source_names on source_names.domain_id = lots_of_titles.domain_id
+    left join dim_sources as source_names on source_names.domain_id = lots_of_titles.domain_id
 )
 select * from final

