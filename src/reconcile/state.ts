@@ -85,7 +85,7 @@ export async function createSchemas(connection: DuckDBConnection): Promise<void>
 /** Columns of the relations of `run` that are given; the others are what rules come to. */
 export const RUN_RELATIONS = {
   facts:
-    'run_id varchar, seen_at timestamptz, kind varchar, is_resumed boolean, is_from_feed boolean, proves_absence boolean, asks_all_sources boolean, shrink_guard double',
+    'run_id varchar, seen_at timestamptz, kind varchar, is_resumed boolean, is_from_feed boolean, proves_absence boolean, asks_all_sources boolean, shrink_guard double, is_carried boolean',
   sources: 'domain_id bigint',
   hidden_sources: 'domain_id bigint',
   unproven: 'low bigint, high bigint',
@@ -134,6 +134,7 @@ const factsOf = (evidence: Evidence, shrinkGuard: number): string =>
     evidence.carsComplete,
     evidence.sources === undefined,
     shrinkGuard,
+    false,
   ].join(', ');
 
 /**

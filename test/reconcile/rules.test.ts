@@ -33,7 +33,7 @@ const COMPARED = columnsOf(
 );
 
 /** What the run knows where a case does not say: a full pass over all sources that proves absence. */
-const FACTS = "'run-2', '2026-11-20 02:00:00+00', 'full', false, true, true, true, 0.2";
+const FACTS = "'run-2', '2026-11-20 02:00:00+00', 'full', false, true, true, true, 0.2, false";
 
 function columnsOf(text: string): Column[] {
   return text.split(', ').map((column) => {
@@ -105,8 +105,10 @@ async function play(
   }
   for (const [name, columns] of Object.entries(MEMBERS))
     await fill(connection, `stage.${name}`, columns, csv(`stage/${name}`));
-  const lots = schemas.find(({ table }) => table.name === 'lots');
-  await fill(connection, 'next.lots', lots?.columns ?? [], csv('next/lots'));
+  for (const name of ['lots', 'vehicles', 'inspections', 'history_reports']) {
+    const columns = all.find(({ table }) => table.name === name)?.columns ?? [];
+    await fill(connection, `next.${name}`, columns, csv(`next/${name}`));
+  }
   for (const state of ['base', 'next'])
     await fill(connection, `${state}.sightings`, SIGHTINGS, csv(`${state}/sightings`));
   for (const [name, text] of Object.entries(RUN_RELATIONS))
@@ -147,11 +149,12 @@ async function play(
 }
 
 let session: TemporarySession;
+let all: readonly TableSchema[];
 let schemas: readonly TableSchema[];
 
 beforeAll(async () => {
   session = await openTemporarySession({ memory: '500MB', threads: 1 });
-  const all = [...(await schemasOf('cars')), ...(await schemasOf('archived_lots'))];
+  all = [...(await schemasOf('cars')), ...(await schemasOf('archived_lots'))];
   schemas = all.filter(({ table }) => OF_RULES.has(table.name));
 });
 afterAll(() => session.close());
