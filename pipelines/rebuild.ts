@@ -1,27 +1,13 @@
-import { mkdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { literals, rows } from '../src/duck/session.js';
 import type { BaseState } from '../src/lake/base.js';
-import { LandError } from '../src/land/land-error.js';
-import { damagedFiles, findPasses, isWhole, type Pass, type UnreadablePass } from '../src/land/pass.js';
-import { Loader } from '../src/load/loader.js';
-import { sealState } from '../src/publish/publish.js';
 import { carryOver } from '../src/reconcile/carry-over.js';
 import { findCarriers } from '../src/run/carriers.js';
-import { type LoadedPass, landedPages } from '../src/run/extract-stream.js';
-import { recordFingerprints, watchChanges } from '../src/run/fingerprints.js';
-import {
-  discard,
-  evidenceOf,
-  type Merged,
-  modelAndPublish,
-  type RunResult,
-  reconcileInto,
-  recordRun,
-} from '../src/run/finish.js';
-import { type Job, type JobOptions, runJob } from '../src/run/job.js';
-import { laterTimes, passTimes } from '../src/run/pass-times.js';
-import { streams } from '../src/service/streams.js';
+import type { LoadedPass } from '../src/run/extract-stream.js';
+import { recordFingerprints } from '../src/run/fingerprints.js';
+import { discard, modelAndPublish, type RunResult, recordRun } from '../src/run/finish.js';
+import { type JobOptions, runJob } from '../src/run/job.js';
+import { landedNights, type Replayed, replay, sealed } from '../src/run/replay.js';
+import { laterTimes, passTimes } from '../src/run/window.js';
 
 /**
  * Makes the lake again from landing: replays the sealed passes night by night, oldest first, onto an empty lake, and
@@ -31,18 +17,13 @@ export function rebuild(options: JobOptions): Promise<RunResult> {
   return runJob('rebuild', options, async (job) => {
     job.reporter.step('check', 'the published snapshot against its checksums');
     const carriers = await findCarriers(job);
-    const nights = groupByRun(job, await publishedPasses(job, carriers));
-    await assertUndamaged(job, nights);
-    if (nights.length === 0) {
-      throw new LandError(`there is no pass of a published run in ${job.layout.landing}`, {
-        hint: 'run lotlake run nightly first',
-      });
-    }
+    const [first, ...later] = await landedNights(job, carriers);
     const target = join(job.layout.snapshots, job.runId);
     try {
-      let state: BaseState | undefined;
       let last: Replayed | undefined;
+      let state: BaseState | undefined;
       const all: LoadedPass[] = [];
+      const nights = [first, ...later];
       for (const [i, night] of nights.entries()) {
         const isLast = i === nights.length - 1;
         const folder = isLast ? target : join(job.work, `state-${i}`);
@@ -52,7 +33,7 @@ export function rebuild(options: JobOptions): Promise<RunResult> {
         all.push(...last.passes.map(({ changes: _, ...pass }) => pass));
         if (!isLast) state = await sealed(job, folder, last);
       }
-      if (last === undefined) throw new LandError('no night was replayed');
+      if (last === undefined) throw new TypeError('no night was replayed');
       await recordRun(job, all, last.merged);
       const { context } = last.merged;
       let hasRows = false;
@@ -73,157 +54,4 @@ export function rebuild(options: JobOptions): Promise<RunResult> {
       throw error;
     }
   });
-}
-
-/** The state of a replayed night, as the base of the next. */
-async function sealed(job: Job, folder: string, night: Replayed): Promise<BaseState> {
-  const { evidence, base, stage } = night.merged.context;
-  const fingerprints = await recordFingerprints(job, night.merged.context, night.passes);
-  rmSync(stage, { recursive: true, force: true });
-  const times = passTimes(base, night.passes);
-  const facts = { run_id: evidence.runId, fingerprints, ...times };
-  return { folder, manifest: await sealState(job.session.connection, folder, facts, job.schemas) };
-}
-
-interface Replayed {
-  readonly passes: LoadedPass[];
-  readonly merged: Merged;
-}
-
-interface Night {
-  readonly runId: string;
-  readonly passes: readonly Pass[];
-}
-
-/**
- * Ids of the passes that the snapshots name; undefined where none can tell. A run that dies right after its switch has
- * not marked its own.
- */
-async function publishedPasses(
-  job: Job,
-  carriers: readonly BaseState[],
-): Promise<ReadonlySet<string> | undefined> {
-  const files = carriers.flatMap(({ folder, manifest }) =>
-    (manifest.tables.passes?.files ?? []).map((file) => join(folder, file.path)),
-  );
-  if (files.length === 0) return undefined;
-  const named = await rows(
-    job.session.connection,
-    `select distinct pass_id from read_parquet(${literals(files)}, hive_partitioning = false, union_by_name = true)`,
-  );
-  return new Set(named.map((row) => String(row.pass_id)));
-}
-
-/** A pass that cannot be read is left out where the lake was not made from it. Throws LandError where it may have been. */
-function leaveOut(
-  job: Job,
-  { folder, pass_id, reason }: UnreadablePass,
-  known: ReadonlySet<string> | undefined,
-): void {
-  if (known?.has(pass_id) === false) {
-    job.reporter.warn(`${folder} is left out, since no published run used it: ${reason}`);
-    return;
-  }
-  throw new LandError(
-    `${folder}, from which the lake ${known === undefined ? 'may have been' : 'was'} made: ${reason}`,
-    {
-      hint: 'bring the file back, or move the folder of this pass away, and what the published snapshot knows of it is carried over; the last snapshot stays current',
-    },
-  );
-}
-
-/** Sealed passes by the run that used them, oldest first. */
-function groupByRun(job: Job, known: ReadonlySet<string> | undefined): Night[] {
-  const byRun = new Map<string, Pass[]>();
-  for (const name of Object.values(streams).map((stream) => stream.name)) {
-    const { passes, unreadable } = findPasses(job.layout.landing, name);
-    for (const pass of unreadable) leaveOut(job, pass, known);
-    for (const pass of passes) {
-      // A night that was never published is no part of what the lake knows.
-      if (
-        pass.manifest.state !== 'sealed' ||
-        !(pass.manifest.published || known?.has(pass.manifest.pass_id) === true)
-      )
-        continue;
-      if (!isWhole(pass)) {
-        throw new LandError(`${pass.folder} has ${pass.pages.length} of its ${pass.manifest.pages} pages`, {
-          hint: 'bring the missing files back, or move the folder of this pass away; the last snapshot stays current',
-        });
-      }
-      byRun.set(pass.manifest.run_id, [...(byRun.get(pass.manifest.run_id) ?? []), pass]);
-    }
-  }
-  const started = (passes: readonly Pass[]): string =>
-    passes.map((pass) => pass.manifest.started_at).sort()[0] ?? '';
-  return [...byRun]
-    .map(([runId, passes]) => ({ runId, passes }))
-    .sort((a, b) => (started(a.passes) < started(b.passes) ? -1 : 1));
-}
-
-/** Throws LandError where a page is not as it was landed, before hours go into the others. */
-async function assertUndamaged(job: Job, nights: readonly Night[]): Promise<void> {
-  job.reporter.step('check', 'the pages of landing against their checksums');
-  const damaged: string[] = [];
-  for (const { passes } of nights)
-    for (const pass of passes) damaged.push(...(await damagedFiles(pass, job.signal)));
-  if (damaged.length === 0) return;
-  const files = damaged.length === 1 ? 'a page' : `${damaged.length} pages`;
-  throw new LandError(`${files} of published passes are not as they were landed: ${damaged.join(', ')}`, {
-    hint: 'the last snapshot stays current and landing stays as it is; the service cannot be asked for an old page again: bring each file back from a copy, or move the folder of its pass out of landing and run rebuild again, which carries over what the snapshot knows of it',
-  });
-}
-
-async function replay(
-  job: Job,
-  night: Night,
-  target: string,
-  base: BaseState | undefined,
-): Promise<Replayed> {
-  const stage = join(job.work, `stage-${night.runId}`);
-  mkdirSync(stage, { recursive: true });
-  const passes: LoadedPass[] = [];
-  for (const pass of night.passes) passes.push(await loadPass(job, pass, stage));
-  const started = passes[0]?.manifest.started_at ?? job.startedAt.toISOString();
-  const evidence = evidenceOf(night.runId, started, passes);
-  // What a night was allowed to archive was decided in that night.
-  const merged = await reconcileInto(
-    { ...job, config: { ...job.config, allowShrink: true } },
-    { target, stage, base, passes, evidence },
-  );
-  return { passes, merged };
-}
-
-async function loadPass(job: Job, pass: Pass, stage: string): Promise<LoadedPass> {
-  const name = pass.manifest.stream;
-  const loader = new Loader({
-    session: job.session,
-    signal: job.signal,
-    warn: job.reporter.warn,
-    schemas: job.schemas,
-    stream: streams[name],
-    contract: job.contracts[name],
-    passId: pass.manifest.pass_id,
-    passFolder: pass.folder,
-    stage,
-  });
-  const changes = name === 'cars' ? watchChanges(job, undefined, pass.manifest.pass_id) : undefined;
-  let pages = 0;
-  let records = 0;
-  let bytes = 0;
-  try {
-    for await (const page of landedPages(job, pass)) {
-      job.signal?.throwIfAborted();
-      changes?.acceptLanded(pass.folder, page);
-      loader.add(page);
-      records += page.records;
-      bytes += page.bytes;
-      job.reporter.progress(name, ++pages, pass.pages.length, records, bytes);
-    }
-  } catch (error) {
-    await loader.stop();
-    throw error;
-  }
-  const loaded = await loader.finish();
-  job.drift.push(...loaded.drift);
-  return { manifest: pass.manifest, ...loaded, changes };
 }

@@ -28,9 +28,8 @@ import { requests } from '../service/requests/registry.js';
 import { type Stream, type StreamName, streams } from '../service/streams.js';
 import { abandon, contractFingerprint, findOrOpen } from './find-pass.js';
 import { watchChanges } from './fingerprints.js';
-import { hiddenSources } from './hidden-sources.js';
 import type { Job } from './job.js';
-import { knownVehicles } from './known-vehicles.js';
+import { hiddenSources, knownVehicles } from './known.js';
 
 /** A pass whose records are staged. */
 export interface LoadedPass extends LoadResult {

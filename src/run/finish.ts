@@ -36,7 +36,7 @@ import { recordFingerprints } from './fingerprints.js';
 import type { Job } from './job.js';
 import { isNothingNew, keepCurrent, recipeOf } from './nothing-new.js';
 import { knownOrigin } from './origin.js';
-import { passTimes } from './pass-times.js';
+import { passTimes } from './window.js';
 
 /** What a run leaves behind, for the summary. */
 export interface RunResult {

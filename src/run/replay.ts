@@ -1,0 +1,187 @@
+import { mkdirSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { literals, rows } from '../duck/session.js';
+import type { BaseState } from '../lake/base.js';
+import { LandError } from '../land/land-error.js';
+import { damagedFiles, findPasses, isWhole, type Pass, type UnreadablePass } from '../land/pass.js';
+import { Loader } from '../load/loader.js';
+import { sealState } from '../publish/publish.js';
+import { streams } from '../service/streams.js';
+import { type LoadedPass, landedPages } from './extract-stream.js';
+import { recordFingerprints, watchChanges } from './fingerprints.js';
+import { evidenceOf, type Merged, reconcileInto } from './finish.js';
+import type { Job } from './job.js';
+import { passTimes } from './window.js';
+
+/** The state of a replayed night, as the base of the next. */
+export async function sealed(job: Job, folder: string, night: Replayed): Promise<BaseState> {
+  const { evidence, base, stage } = night.merged.context;
+  const fingerprints = await recordFingerprints(job, night.merged.context, night.passes);
+  rmSync(stage, { recursive: true, force: true });
+  const times = passTimes(base, night.passes);
+  const facts = { run_id: evidence.runId, fingerprints, ...times };
+  return { folder, manifest: await sealState(job.session.connection, folder, facts, job.schemas) };
+}
+
+/** A night whose passes were loaded and merged again. */
+export interface Replayed {
+  readonly passes: LoadedPass[];
+  readonly merged: Merged;
+}
+
+/** The landed passes that one run used. */
+interface Night {
+  readonly runId: string;
+  readonly passes: readonly Pass[];
+}
+
+/**
+ * The nights that landing holds, oldest first, after their pages were compared with their checksums. Throws LandError
+ * where a page is damaged, a pass cannot be read, or there is none.
+ */
+export async function landedNights(
+  job: Job,
+  carriers: readonly BaseState[],
+): Promise<readonly [Night, ...Night[]]> {
+  const [first, ...later] = groupByRun(job, await publishedPasses(job, carriers));
+  if (first === undefined)
+    throw new LandError(`there is no pass of a published run in ${job.layout.landing}`, {
+      hint: 'run lotlake run nightly first',
+    });
+  await assertUndamaged(job, [first, ...later]);
+  return [first, ...later];
+}
+
+/**
+ * Ids of the passes that the snapshots name; undefined where none can tell. A run that dies right after its switch has
+ * not marked its own.
+ */
+async function publishedPasses(
+  job: Job,
+  carriers: readonly BaseState[],
+): Promise<ReadonlySet<string> | undefined> {
+  const files = carriers.flatMap(({ folder, manifest }) =>
+    (manifest.tables.passes?.files ?? []).map((file) => join(folder, file.path)),
+  );
+  if (files.length === 0) return undefined;
+  const named = await rows(
+    job.session.connection,
+    `select distinct pass_id from read_parquet(${literals(files)}, hive_partitioning = false, union_by_name = true)`,
+  );
+  return new Set(named.map((row) => String(row.pass_id)));
+}
+
+/** A pass that cannot be read is left out where the lake was not made from it. Throws LandError where it may have been. */
+function leaveOut(
+  job: Job,
+  { folder, pass_id, reason }: UnreadablePass,
+  known: ReadonlySet<string> | undefined,
+): void {
+  if (known?.has(pass_id) === false) {
+    job.reporter.warn(`${folder} is left out, since no published run used it: ${reason}`);
+    return;
+  }
+  throw new LandError(
+    `${folder}, from which the lake ${known === undefined ? 'may have been' : 'was'} made: ${reason}`,
+    {
+      hint: 'bring the file back, or move the folder of this pass away, and what the published snapshot knows of it is carried over; the last snapshot stays current',
+    },
+  );
+}
+
+/** Sealed passes by the run that used them, oldest first. */
+function groupByRun(job: Job, known: ReadonlySet<string> | undefined): Night[] {
+  const byRun = new Map<string, Pass[]>();
+  for (const name of Object.values(streams).map((stream) => stream.name)) {
+    const { passes, unreadable } = findPasses(job.layout.landing, name);
+    for (const pass of unreadable) leaveOut(job, pass, known);
+    for (const pass of passes) {
+      // A night that was never published is no part of what the lake knows.
+      if (
+        pass.manifest.state !== 'sealed' ||
+        !(pass.manifest.published || known?.has(pass.manifest.pass_id) === true)
+      )
+        continue;
+      if (!isWhole(pass)) {
+        throw new LandError(`${pass.folder} has ${pass.pages.length} of its ${pass.manifest.pages} pages`, {
+          hint: 'bring the missing files back, or move the folder of this pass away; the last snapshot stays current',
+        });
+      }
+      byRun.set(pass.manifest.run_id, [...(byRun.get(pass.manifest.run_id) ?? []), pass]);
+    }
+  }
+  const started = (passes: readonly Pass[]): string =>
+    passes.map((pass) => pass.manifest.started_at).sort()[0] ?? '';
+  return [...byRun]
+    .map(([runId, passes]) => ({ runId, passes }))
+    .sort((a, b) => (started(a.passes) < started(b.passes) ? -1 : 1));
+}
+
+/** Throws LandError where a page is not as it was landed, before hours go into the others. */
+async function assertUndamaged(job: Job, nights: readonly Night[]): Promise<void> {
+  job.reporter.step('check', 'the pages of landing against their checksums');
+  const damaged: string[] = [];
+  for (const { passes } of nights)
+    for (const pass of passes) damaged.push(...(await damagedFiles(pass, job.signal)));
+  if (damaged.length === 0) return;
+  const files = damaged.length === 1 ? 'a page' : `${damaged.length} pages`;
+  throw new LandError(`${files} of published passes are not as they were landed: ${damaged.join(', ')}`, {
+    hint: 'the last snapshot stays current and landing stays as it is; the service cannot be asked for an old page again: bring each file back from a copy, or move the folder of its pass out of landing and run rebuild again, which carries over what the snapshot knows of it',
+  });
+}
+
+/** Loads the passes of a night and merges them with the state of the nights before. */
+export async function replay(
+  job: Job,
+  night: Night,
+  target: string,
+  base: BaseState | undefined,
+): Promise<Replayed> {
+  const stage = join(job.work, `stage-${night.runId}`);
+  mkdirSync(stage, { recursive: true });
+  const passes: LoadedPass[] = [];
+  for (const pass of night.passes) passes.push(await loadPass(job, pass, stage));
+  const started = passes[0]?.manifest.started_at ?? job.startedAt.toISOString();
+  const evidence = evidenceOf(night.runId, started, passes);
+  // What a night was allowed to archive was decided in that night.
+  const merged = await reconcileInto(
+    { ...job, config: { ...job.config, allowShrink: true } },
+    { target, stage, base, passes, evidence },
+  );
+  return { passes, merged };
+}
+
+async function loadPass(job: Job, pass: Pass, stage: string): Promise<LoadedPass> {
+  const name = pass.manifest.stream;
+  const loader = new Loader({
+    session: job.session,
+    signal: job.signal,
+    warn: job.reporter.warn,
+    schemas: job.schemas,
+    stream: streams[name],
+    contract: job.contracts[name],
+    passId: pass.manifest.pass_id,
+    passFolder: pass.folder,
+    stage,
+  });
+  const changes = name === 'cars' ? watchChanges(job, undefined, pass.manifest.pass_id) : undefined;
+  let pages = 0;
+  let records = 0;
+  let bytes = 0;
+  try {
+    for await (const page of landedPages(job, pass)) {
+      job.signal?.throwIfAborted();
+      changes?.acceptLanded(pass.folder, page);
+      loader.add(page);
+      records += page.records;
+      bytes += page.bytes;
+      job.reporter.progress(name, ++pages, pass.pages.length, records, bytes);
+    }
+  } catch (error) {
+    await loader.stop();
+    throw error;
+  }
+  const loaded = await loader.finish();
+  job.drift.push(...loaded.drift);
+  return { manifest: pass.manifest, ...loaded, changes };
+}
