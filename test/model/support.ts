@@ -59,7 +59,7 @@ const sqlOf = (value: Value): string => (typeof value === 'string' ? literal(val
 const isNamed = (sql: string, name: string): boolean => new RegExp(`\\b${name}\\b`).test(sql);
 
 /** The named models and those that they read; all where none is named. */
-function modelsOf(marts: readonly string[]): readonly Model[] {
+export function modelsOf(marts: readonly string[]): readonly Model[] {
   const all = readModels();
   if (marts.length === 0) return all;
   const found = new Set(marts);

@@ -3,12 +3,12 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { nightly } from '../../pipelines/nightly.js';
 import { rebuild } from '../../pipelines/rebuild.js';
-import { readModels } from '../../src/model/model-files.js';
 import { startSandbox } from '../../src/sandbox/index.js';
+import { modelsOf } from '../model/support.js';
 import { bareDuckDb, configFor, silentReporter, temporaryFolder, WITHOUT_CATALOG } from './support.js';
 
 const START = Date.parse('2026-11-10T02:00:00Z');
-const modelling = { models: readModels().filter(({ name }) => name === 'observed_spans'), checks: [] };
+const modelling = { models: modelsOf(['observed_spans']), checks: [] };
 const folder = temporaryFolder();
 afterAll(() => folder.remove());
 

@@ -1,21 +1,19 @@
 /** Compares which sales a lake trusts with what follows from all that its model knows. */
 import { join } from 'node:path';
 import { expect } from 'vitest';
-import { readModels } from '../../../src/model/model-files.js';
 import {
   attemptsOf,
   type OracleArchiving,
   type OracleLot,
   type OraclePrice,
 } from '../../model/oracle-attempts.js';
+import { modelsOf } from '../../model/support.js';
 import type { Modelled, Values } from './knowledge.js';
 import type { Stage } from './stage.js';
 
-const MARTS = ['sales', 'observed_spans', 'currencies', 'currency_rules'];
-
 /** The mart of sales and what it reads, without checks. */
 export const SALES_ALONE = {
-  modelling: { models: readModels().filter(({ name }) => MARTS.includes(name)), checks: [] },
+  modelling: { models: modelsOf(['sales']), checks: [] },
 };
 
 const number = (value: unknown): number | null =>
