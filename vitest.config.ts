@@ -1,5 +1,6 @@
 import { configDefaults, defineConfig } from 'vitest/config';
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
+import { LeftOut } from './test/left-out.js';
 
 /** Suites that take long and in one piece; begun last, they would keep one core waiting for them. */
 const FIRST = /(incremental|nights|quarantine)\.test\.ts$/;
@@ -37,6 +38,7 @@ export default defineConfig({
     // Two cores; a third suite runs while others wait for a clock or a server.
     maxWorkers: 3,
     sequence: { sequencer: LongFirst },
+    reporters: ['default', new LeftOut()],
     projects: [
       {
         extends: true,
