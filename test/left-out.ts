@@ -20,7 +20,7 @@ export class LeftOut implements Reporter {
         .map((path) => join('test', path))
         .filter((path) => path.endsWith(ending) && !run.has(path));
     const slow = [...left('.test.ts'), ...left('.soak.ts')];
-    const names = slow.map((path) => path.replace(/^.*\/(.*)\.(test|soak)\.ts$/, '$1')).sort();
+    const names = [...new Set(slow.map((path) => path.replace(/^.*\/(.*)\.(test|soak)\.ts$/, '$1')))].sort();
     process.stdout.write(`\n${slow.length} suites are left to npm run test:soak: ${names.join(', ')}\n`);
     process.stdout.write(`${left('.hostile.ts').length} suites are left to npm run test:hostile\n`);
     const skipped = modules.flatMap(({ children }) => [...children.allTests('skipped')]);

@@ -92,7 +92,7 @@ async function integers(sql: string): Promise<unknown[][]> {
 const EPOCHS = `select ${COUNTED.map((name) => `epoch_us(${name})`).join(', ')}`;
 
 describe('the process', () => {
-  it.runIf(process.env.TZ)('is in the time zone that it was begun with', () => {
+  it.runIf(process.env.TZ)('is in the time zone that it was begun with (in suites that set TZ)', () => {
     const zoneOf = (timeZone?: string) => Intl.DateTimeFormat('en', { timeZone }).resolvedOptions().timeZone;
     expect(zoneOf()).toBe(zoneOf(process.env.TZ));
   });
