@@ -40,9 +40,9 @@ function comparedColumns({ content, state }: TableSchema, { withState }: NewRows
 const NOTE = `case when ${REJECTED.name} is null then 0 else cast(hash(${REJECTED.name}) >> 32 as uinteger) end`;
 
 /**
- * Finds what is new, different, back or gone, by key, into the relation `actionsOf`; rows without a difference, whose key
- * is there once, are left out. A row that differs only in which of its values were rejected is noted, and did not
- * change. Keys may hold null.
+ * Compares new rows with the base by key, and writes what happens to each row into the relation `actionsOf`. Equal rows are
+ * left out, unless their key came more than once. A row that differs only in its rejected values is noted, and does not
+ * count as changed. Keys may hold null.
  * @returns number of rows in that relation
  */
 export async function compareRows(
@@ -86,8 +86,8 @@ export async function compareRows(
 }
 
 /**
- * SQL, over an old row `o`, that says whether this run delivered what owns it, so that a row that did not come is gone.
- * A source that the key lacked for some of the pass has its rows left out of what is delivered.
+ * SQL over an old row `o`: whether this run delivered its owner, so that a missing row is gone. Rows of a source that the
+ * key lacked for a while are never gone.
  */
 function ownerCame({ table, content }: TableSchema): string {
   if (table.gone !== 'mark' && table.gone !== 'remove') return 'false';

@@ -54,7 +54,7 @@ export async function mergeTable(
   return { ...counts, ...writtenSizes(written), ...linked };
 }
 
-/** Compares new rows with the last state; where a key came more than once, which is rare, what came last of each. */
+/** Compares new rows with the base. If a key came more than once, which is rare, compares its last row. */
 async function compare(
   context: MergeContext,
   schema: TableSchema,
@@ -69,7 +69,7 @@ async function compare(
   return compare(context, schema, last, oldRows);
 }
 
-/** The rows of the partitions that are written again: what stays, what is gone, what is new or changed. */
+/** All rows of the partitions that are rewritten: kept, gone, new and changed ones. */
 function mergedRows(
   context: MergeContext,
   schema: TableSchema,
@@ -154,7 +154,7 @@ async function partitionsOf(context: MergeContext, fresh: NewRows): Promise<Part
   return found.map((r) => ({ domain: String(r._domain), month: String(r._month) }));
 }
 
-/** Writes a table that nothing came for: again, with columns that it did not have yet, or empty where it is new. */
+/** Writes a table without new rows: again with new columns, or empty if it is new. */
 async function reshape(
   context: MergeContext,
   schema: TableSchema,

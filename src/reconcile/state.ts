@@ -192,8 +192,8 @@ async function findLacking(connection: DuckDBConnection, { table }: TableSchema)
 }
 
 /**
- * Staged rows with the last good value in place of each that was rejected, where their key is known; what is rejected
- * is then no change. A row whose month cannot be read stays in the month that it is in.
+ * Staged rows with the last good value in place of each rejected one, if the base has the row: a rejected value is no
+ * change. A row with an unreadable month stays in its partition.
  */
 function withLastGood({ table, content }: TableSchema, source: string, lacking: readonly string[]): string {
   if (lacking.length === 0) return source;
@@ -267,7 +267,7 @@ export function stagedFiles(context: Pick<MergeContext, 'stage'>, table: string)
     : parts;
 }
 
-/** Whether the last state and the staged rows of a table are so few that they may be in memory together. */
+/** Whether the base rows and the staged rows of a table fit into memory together. */
 export function isSmall(context: Pick<MergeContext, 'base' | 'stage'>, table: string): boolean {
   const stored = context.base?.manifest.tables[table]?.bytes ?? 0;
   return stored <= SMALL.stored && stagedBytes(context, table) <= SMALL.staged;
@@ -282,8 +282,8 @@ function stagedBytes({ stage }: Pick<MergeContext, 'stage'>, table: string): num
 }
 
 /**
- * The rows of a table in the last state, with its own columns and, where it is partitioned, `_domain` and `_month`;
- * columns that it did not have yet are null.
+ * The rows of a table in the last snapshot, with `_domain` and `_month` if it is partitioned. Columns that the snapshot
+ * does not have yet are null.
  * @param files the files to read; all of them by default
  */
 export function baseRelation(
@@ -314,7 +314,7 @@ const nullColumn = (column: Column): string => `cast(null as ${column.type}) as 
 const emptyOf = (columns: readonly Column[]): string =>
   `select ${columns.map(nullColumn).join(', ')} where false`;
 
-/** The sightings of the last state; a lake from before they were kept knows when a row last changed. */
+/** The sightings of the last snapshot. A lake of an older format has none, and gives when each row last changed. */
 function knownSightings(context: MergeContext): string {
   const stored = context.base?.manifest.tables.sightings;
   if (context.base !== undefined && stored !== undefined)

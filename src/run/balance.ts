@@ -37,8 +37,8 @@ export interface Balance {
 }
 
 /**
- * Accounts for every record and row of a run. Throws ReconcileError, with nothing published, where something is lost or
- * comes from nowhere.
+ * Accounts for every record and row of a run. Throws ReconcileError, before anything is published, if a record or row is
+ * lost or comes from nowhere.
  * @param before rows by table of the state that was merged with
  * @param carries whether rows may come from the published snapshot, too
  */
@@ -67,7 +67,7 @@ export function balance(
     };
     return [{ ...row, carried: carries ? row.after - row.before - row.inserted + row.removed : 0 }];
   });
-  const wrong = [...streams.filter(isUneven).map(told), ...tables.filter(isOff).map(toldOfTable)];
+  const wrong = [...streams.filter(isUneven).map(describeStream), ...tables.filter(isOff).map(describeTable)];
   if (wrong.length > 0)
     throw new ReconcileError(
       'RECONCILE_UNBALANCED',
@@ -100,8 +100,8 @@ const isUneven = ({ landed, loaded, rejected }: StreamBalance): boolean => lande
 const isOff = ({ before, inserted, removed, carried, after }: TableBalance): boolean =>
   carried < 0 || before + inserted - removed + carried !== after;
 
-const told = ({ stream, landed, loaded, rejected }: StreamBalance): string =>
+const describeStream = ({ stream, landed, loaded, rejected }: StreamBalance): string =>
   `${stream}: ${landed} records landed, ${loaded} loaded and ${rejected} rejected`;
 
-const toldOfTable = ({ table, before, inserted, removed, after }: TableBalance): string =>
+const describeTable = ({ table, before, inserted, removed, after }: TableBalance): string =>
   `${table}: ${before} rows, ${inserted} new and ${removed} removed make ${after}`;

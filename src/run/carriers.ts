@@ -14,9 +14,9 @@ export interface Carrier extends BaseState {
 }
 
 /**
- * The snapshots that a rebuild carries over from, the best first: the published one without the files of it that are
- * damaged, and where it lacks some, the newest sound one before it, for what these held. Warns of what is damaged. None
- * where nothing was published, or nothing can be read.
+ * The snapshots that a rebuild carries rows over from, best first. The published snapshot comes first, without its damaged
+ * files. If it has some, the newest sound snapshot before it stands in for them. Warns of the damage. Empty if nothing
+ * was published, or nothing can be read.
  */
 export async function findCarriers(job: Job): Promise<Carrier[]> {
   const current = currentSnapshot(job.layout);
@@ -31,7 +31,7 @@ export async function findCarriers(job: Job): Promise<Carrier[]> {
       continue;
     }
     const isSound = read.lost.length === 0;
-    // Behind a damaged one, only a sound one helps.
+    // After a damaged snapshot only a sound one adds anything.
     if (carriers.length > 0 && !isSound) continue;
     carriers.push({ folder, manifest: read.manifest, isSound });
     if (isSound) return carriers;
@@ -51,7 +51,7 @@ async function readable(job: Job, folder: string): Promise<Readable> {
     if (!(error instanceof LakeError) || error.code === 'LAKE_FORMAT') throw error;
     return { why: error.message };
   }
-  // Marts are made anew from the tables.
+  // Marts are computed again from the tables.
   const { tables } = manifest;
   const problems = await verifyFiles(
     folder,

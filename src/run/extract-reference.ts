@@ -8,8 +8,8 @@ import type { Job } from './job.js';
 
 /**
  * Walks the catalog and the reference lists: manufacturers, their models, the models' generations; damages, titles,
- * states and their cities; duplicates and options of source 12. What the catalog says has no vehicle in the feed is not
- * walked into, unless everything is asked for.
+ * states and their cities; duplicates and options of source 12. Skips manufacturers and models that have no vehicle in the
+ * feed, unless everything is asked for.
  */
 export async function extractReference(
   job: Job,

@@ -70,8 +70,8 @@ export interface StreamRequest {
 const MOST_RESTARTS = 2;
 
 /**
- * Walks the lists of a stream to their end, lands their pages and loads them while they come. Goes on with an open pass
- * of the same request. An optional stream that the service does not have is reported and gives undefined.
+ * Walks the lists of a stream to their end, lands their pages, and loads them as they arrive. Resumes an open pass of the
+ * same request. If the service does not have an optional stream, warns and gives undefined.
  */
 export async function extractStream(
   job: Job,
@@ -125,7 +125,7 @@ export async function extractStream(
       'per_page' in parameters &&
       readPass(pass.folder).pages.length === pass.pages.length
     ) {
-      // Plans differ in the page size that they allow, and which plan a key has is not told (service.md, limits).
+      // Plans allow different page sizes, and the service does not say which plan a key has (service.md, limits).
       abandon(job, pass, error.message);
       discardStaged(stage, pass.manifest.pass_id);
       job.reporter.warn(
@@ -139,7 +139,7 @@ export async function extractStream(
       job.reporter.warn(`starting the scroll again: ${error.message}`);
       return extractStream(job, name, stage, { ...request, restarts: (request.restarts ?? 0) + 1 });
     }
-    // The lists of source 12 are refused to a key that lacks it.
+    // The service refuses the lists of source 12 to a key without it.
     const isMissing = error instanceof NotFoundError || error instanceof SourceRefusedError;
     if (!stream.optional || !isMissing || readPass(pass.folder).pages.length > 0) throw error;
     abandon(job, pass, messageOf(error));
@@ -148,7 +148,7 @@ export async function extractStream(
   }
 }
 
-/** Notes a page that cannot be loaded. Where that happens in a second run the pass is given up, so that the next starts anew. */
+/** Notes a page that cannot be loaded. At its second failure the pass is abandoned, so that the next run starts a new one. */
 function noteFailedLoad(job: Job, pass: Pass, error: LoadError): void {
   if (error.page === undefined || !isOfPage(error) || job.signal?.aborted === true) return;
   const failure = { page: error.page, run_id: job.runId, error: messageOf(error.cause) };
@@ -179,7 +179,7 @@ function parametersOf(job: Job, stream: Stream, request: StreamRequest, isScroll
   return { ...request.parameters, per_page: Math.min(job.config.perPage, stream.maxPerPage) };
 }
 
-/** The pages of a pass that is gone on with are of one size, whatever would be asked for now. */
+/** A resumed pass keeps its page size, whatever is configured now. */
 function withSizeOf({ manifest: { request } }: Pass, wanted: Asked): Asked {
   const { per_page: _, limit: __, ...rest } = wanted;
   const { per_page, limit } = request;
@@ -190,7 +190,7 @@ function withSizeOf({ manifest: { request } }: Pass, wanted: Asked): Asked {
   };
 }
 
-/** Pages that an earlier run landed, as the contract of this one sees them. */
+/** Pages that an earlier run landed. If the contract changed since, they are scanned again. */
 export async function* landedPages(job: Job, { manifest, folder, pages }: Pass): AsyncGenerator<LandedPage> {
   const { stream } = manifest;
   const isSame = manifest.contract === contractFingerprint(job, stream);
@@ -251,9 +251,9 @@ async function walkPass(job: Job, walking: PassWalk): Promise<PassManifest> {
 }
 
 /**
- * Notes which sources the key lacks now, at the end of a full pass, and at every start of one over all sources: a key that
- * loses a source meanwhile gets its vehicles without these lots. Where sources are asked for one by one, a list that is
- * refused from the start is left out.
+ * Notes which sources the key lacks, at the end of every full pass and at each start of one over all sources. A key that
+ * loses a source during a pass gets vehicles without the lots of that source, as if they had left. If sources are asked
+ * for one by one, a list that is refused from the start is left out.
  * @param among sources that were walked one by one; undefined where they were asked for together
  */
 async function watchSources(
@@ -303,8 +303,8 @@ async function walkList(
 }
 
 /**
- * Whether the list of a window moved between the runs that walked it: a record may have slipped from a page that was
- * asked for into one that was landed before. Of a full pass, its borders tell.
+ * Whether the list of a window moved between the runs that walked it. Then a record may have slipped into a page that was
+ * landed before. Full passes find that out by reading borders again.
  */
 function hasMoved({ manifest, pages }: Pass, walked: readonly Walked[]): boolean {
   const totals = new Map(walked.map(({ list, result }) => [list.name, result.total]));
@@ -312,14 +312,14 @@ function hasMoved({ manifest, pages }: Pass, walked: readonly Walked[]): boolean
   return manifest.kind === 'window' && !pages.every(isSame);
 }
 
-/** What such a window proves: the next one starts where the last whole one did. */
+/** End of a window that moved: it is incomplete, so the next window starts where the last complete one did. */
 const movedEnd = (sources: PassManifest['sources'] | undefined) => ({
   complete: false,
   reason: 'the list moved while the pass stood still; the next window covers it',
   sources: sources === null ? null : [],
 });
 
-/** What a walk over some lists proves together. A window is whole or not: the next one covers what it may have missed. */
+/** What the walks over all lists prove together. A window with any doubt is incomplete: the next one covers it. */
 function endOf(
   walked: readonly Walked[],
   kind: PassManifest['kind'],

@@ -32,9 +32,8 @@ export function contractFingerprint(job: Job, stream: StreamName): string {
 }
 
 /**
- * Goes on with the pass that an earlier run left: open, or sealed but in no published snapshot. Pages of it that are
- * lost or damaged are asked for again. Others that were left are abandoned, so that every sealed pass in landing is one
- * that the lake was made from.
+ * Resumes the pass that an earlier run left open, or sealed without publishing it. Lost or damaged pages of it are asked
+ * for again. Other left passes are abandoned: then every sealed pass in landing belongs to a published snapshot.
  */
 export async function findOrOpen(
   job: Job,
@@ -54,7 +53,7 @@ export async function findOrOpen(
     ...passes
       .filter((pass) => isPublished(pass) && pass.manifest.kind === 'full')
       .map(({ manifest }) => manifest.started_at),
-    // What cannot be read may have been published.
+    // An unreadable pass may have been published, so it is left alone.
     ...unreadable
       .map(({ pass_id }) => pass_id)
       .filter((id) => ID.test(id))
@@ -67,7 +66,7 @@ export async function findOrOpen(
   let found: Pass | undefined;
   for (const pass of left.reverse()) {
     const age = job.now().getTime() - Date.parse(pass.manifest.started_at);
-    // A later full pass has seen all of it. What a window or a lookup has seen since is kept by reconcile.
+    // A later full pass covers this one. Reconcile keeps what windows and lookups saw since.
     const isNewest = pass.manifest.started_at > newest;
     const isSame = isSameRequest(pass.manifest, query, job.now());
     let reason = isSame
@@ -92,8 +91,8 @@ export async function findOrOpen(
 }
 
 /**
- * A pass with those of its pages that are as they were landed; a sealed one that lacks some is open again. Undefined
- * where the missing pages do not go with the others: a sealed window has moved on, and a scroll only goes forward.
+ * Removes damaged pages of a pass. If a sealed pass then lacks pages it is opened again. Gives undefined if the missing
+ * pages cannot be asked for any more: a sealed window has moved on, and a scroll only goes forward.
  */
 async function withoutDamage(job: Job, pass: Pass): Promise<Pass | undefined> {
   for (const path of await damagedFiles(pass, job.signal)) {
@@ -109,8 +108,7 @@ async function withoutDamage(job: Job, pass: Pass): Promise<Pass | undefined> {
 }
 
 /**
- * Removes what lookups of single vehicles that were not published left in landing. Those of a closing run are gone on
- * with.
+ * Removes unpublished lookups of single vehicles from landing. Those of a closing run stay, and the next one resumes them.
  */
 export function removeLeftLookups({ base, layout }: Pick<Job, 'base' | 'layout'>): void {
   const isLeft = ({ manifest: { kind, request, published, pass_id } }: Pass): boolean =>
@@ -128,9 +126,9 @@ export function abandon(job: Job, pass: Pass, reason: string): void {
 }
 
 /**
- * Whether what a run asks for is what a pass asked for: which stream and sources, and how its list is walked. The size of
- * its pages is what the pass has. An open window goes on where its start is the same, so that its pages are of one list;
- * an unpublished whole one started earlier than a new one would, and covers all of it.
+ * Whether a pass asked for the same as this run: stream, filters, sources, and how the list is walked. The page size does
+ * not matter. An open window is resumed if its start is the same, so that all pages are of one list. An unpublished
+ * window started earlier, so it covers everything a new window would.
  */
 function isSameRequest(
   { request, kind, state, started_at }: Pass['manifest'],

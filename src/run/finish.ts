@@ -58,7 +58,7 @@ export interface RunResult {
   readonly seconds: number;
 }
 
-/** What the passes of one night prove. A list without a record proves nothing: no feed is empty. */
+/** What the passes of a run prove. A pass without records proves nothing: no feed is empty. */
 export function evidenceOf(runId: string, startedAt: string, passes: readonly LoadedPass[]): Evidence {
   const cars = passes.find((pass) => pass.manifest.stream === 'cars')?.manifest;
   const complete = passes.filter(
@@ -124,7 +124,7 @@ export async function reconcileInto(
   return { context, counts: { ...result.counts }, lotChanges: result.lotChanges };
 }
 
-/** Whether a pass is over the lists of sources; lookups ask for single vehicles, and the last answer counts. */
+/** Whether a pass walked lists. Lookups ask for single vehicles, and their last answer counts. */
 const isOfLists = ({ manifest: { stream, kind } }: LoadedPass): boolean =>
   stream === 'cars' && kind !== 'lookup';
 
@@ -150,7 +150,7 @@ export async function reconcileModelPublish(
     return await modelAndPublish(job, target, passes, merged, fingerprints);
   } catch (error) {
     discard(job, target);
-    // Passes that are not believed are not used again: the next run asks anew.
+    // A held run does not trust its passes: the next run starts new ones.
     if (error instanceof ReconcileError && error.outcome === 'held') {
       for (const { manifest } of passes)
         abandonPass(job.layout.landing, manifest, `held: ${error.message}`, job.now());
@@ -164,7 +164,7 @@ export function discard(job: Job, target: string): void {
   if (currentSnapshot(job.layout) !== target) rmSync(target, { recursive: true, force: true });
 }
 
-/** A run that ended between the switch and the notes in landing left passes unmarked that the lake was made from. */
+/** Marks passes as published that an earlier run left unmarked because it died right after the switch. */
 function settle(job: Job, base: BaseState | undefined): void {
   const made = new Set(base?.manifest.pass_ids);
   for (const stream of made.size === 0 ? [] : streamNames) {
@@ -200,7 +200,7 @@ export function recordRun(job: Job, passes: readonly LoadedPass[], merged: Merge
 }
 
 /**
- * Models, tests and publishes a state that is complete but for its marts.
+ * Computes and tests the marts of a new state, and publishes it.
  * @param times starts of the last whole passes that the state holds
  */
 export async function modelAndPublish(
@@ -217,7 +217,7 @@ export async function modelAndPublish(
   killPoint('model.begun');
   const published = currentSnapshot(job.layout);
   if (published !== undefined) await mendViews(connection, job.layout, published);
-  // Beside the models, so that the disk works while they compute; nothing in the tables changes any more.
+  // The tables are final. Sync them while the models compute.
   const tables = syncSnapshot(target, published);
   tables.catch(() => undefined);
   const { models, tests } = await job.session.whileWriting(() => modelAndTest(job, target));
@@ -263,7 +263,7 @@ export async function modelAndPublish(
   await syncFolders([target, ...foldersAbove(job, target, passes)]);
   await hearSignals(job);
   job.assertOurs();
-  // From here on the run is done, whatever comes.
+  // The switch is the end of the run: a later failure only warns.
   switchCurrent(job.layout, target);
   killPoint('publish.switched');
   await syncSwitch(job);
@@ -314,7 +314,7 @@ async function describeWarehouse(connection: DuckDBConnection): Promise<void> {
   await commentViews(connection, entries);
 }
 
-/** Ends the run where the user wants it to. A signal is heard between two turns of the event loop. */
+/** Ends the run if the user asked for it. Node delivers signals between two turns of the event loop. */
 async function hearSignals(job: Job): Promise<void> {
   await setImmediate();
   await setImmediate();
@@ -328,7 +328,7 @@ function foldersAbove({ layout }: Job, target: string, passes: readonly LoadedPa
   return [...new Set(above), layout.output, dirname(layout.output)].filter(existsSync);
 }
 
-/** The switch is done, whatever the disk says now. */
+/** Syncs the switched link. A failure only warns: the switch is done. */
 async function syncSwitch(job: Job): Promise<void> {
   try {
     await syncFolders([job.layout.lake]);

@@ -86,7 +86,7 @@ export async function runJob<T>(
   }
 }
 
-/** The error of a disk or a memory that is full where that is the cause. */
+/** Names a full disk or memory if that caused an error. */
 function explained(error: unknown, { config: { output, memory } }: JobOptions): unknown {
   return diskFullError(error, output) ?? outOfMemoryError(error, memory) ?? error;
 }
@@ -113,7 +113,7 @@ async function runLocked<T>(
   let endInterrupts = (): void => undefined;
   try {
     const killed = lock.replaced === undefined ? undefined : unpublishedRun(layout, lock.replaced);
-    // A run of the same pipeline is what resolves it.
+    // This run resolves a killed one of the same pipeline.
     if (killed !== undefined && killed.pipeline !== pipeline) noteFailedRun(layout, killed);
     rmSync(layout.work, { recursive: true, force: true });
     mkdirSync(folder, { recursive: true });
@@ -166,11 +166,11 @@ async function runLocked<T>(
     throw cause;
   } finally {
     endInterrupts();
-    // Not waited for: whatever it does, session and lock are given back.
+    // Not awaited: a client that hangs must not keep the lock.
     void client?.close().catch(() => undefined);
     session?.close();
     try {
-      // Where the lake is another run's now, so is its scratch space.
+      // If another run holds the lake now, the shared scratch folder is its own.
       removeWork(lock.isHeld() ? layout.work : folder);
     } finally {
       lock.release();
@@ -178,7 +178,7 @@ async function runLocked<T>(
   }
 }
 
-/** What a run goes on from. A rebuild makes a lake again that cannot be gone on from, and says itself what is damaged. */
+/** The snapshot that a run builds on. A rebuild needs none: it repairs a lake whose snapshots are damaged. */
 function baseOf(pipeline: string, layout: Layout, { step, warn }: Reporter): BaseState | undefined {
   assertLink(layout);
   const isRebuild = pipeline === 'rebuild';
@@ -213,8 +213,8 @@ function overtaken({ output }: Layout): LakeError {
 }
 
 /**
- * Notes a run that was held or failed, so that it stays an alarm until one of its pipeline publishes. Wrong usage and an
- * interrupt are what somebody wanted, and after the switch of the snapshot the run is done.
+ * Notes a held or failed run. It stays an alarm until a run of its pipeline publishes. Wrong usage and interrupts are not
+ * noted: somebody caused them. Nor is a failure after the switch: the run had published.
  */
 function noteFailure(
   error: unknown,
@@ -283,6 +283,6 @@ async function describeTables(
 }
 
 function removeWork(work: string): void {
-  // What was writing to it when the run failed may still be at it for a moment.
+  // A statement that was interrupted may still write here for a moment.
   rmSync(work, { recursive: true, force: true, maxRetries: 3 });
 }
