@@ -5,7 +5,7 @@ import { livesAt } from './world/feed.js';
 import { lotId } from './world/keys.js';
 import { carLife, isActive, seenLots } from './world/life.js';
 import { stateOf } from './world/lot-life.js';
-import { idOf, population } from './world/population.js';
+import { idOf } from './world/population.js';
 import type { World } from './world.js';
 
 /** An auction whose result is known, with what it should have brought. */
@@ -34,16 +34,15 @@ export interface PlantedLot {
 
 /** The truth behind the prices of a world, lot by lot, ascending by vehicle. */
 export function* plantedLots(world: World): Generator<PlantedLot> {
-  const base = population(world.seed, world.vehicles);
   const now = world.clock.getTime();
-  for (const life of livesAt(base, now)) {
+  for (const life of livesAt(world, now)) {
     if (!isActive(life, now)) continue;
-    const car = carOf(base, carLife(base, life));
-    for (const { life: lot } of seenLots(base, life, now)) {
+    const car = carOf(world, carLife(world, life));
+    for (const { life: lot } of seenLots(world, life, now)) {
       if (lot.domain === 12) continue;
-      const facts = auctionFacts(base, car, lot);
+      const facts = auctionFacts(world, car, lot);
       yield {
-        vehicleId: idOf(base, life.index),
+        vehicleId: idOf(world, life.index),
         lotId: lotId(lot),
         modelId: car.model.id,
         generationId: car.generation.id,

@@ -57,7 +57,7 @@ function lotRecord({ world, car, life, clock }: Owner, seen: SeenLot, form: Reco
 }
 
 /** The title of a vehicle; of some it looks like a formula. */
-export function titleOf({ year, model, trim, quirk }: Car): string {
+function titleOf({ year, model, trim, quirk }: Car): string {
   const title = `${year} ${model.manufacturer.name} ${model.name} ${trim}`;
   return quirk === 'formula title' ? (formulaNames[1] ?? title) : title;
 }
