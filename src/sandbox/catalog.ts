@@ -1,6 +1,5 @@
 import { fillerMakers } from './data/filler-makers.js';
-import { americanModels, koreanModels, type ModelRow } from './data/models.js';
-import { rareModels, unusualModels } from './data/rare-models.js';
+import { americanModels, koreanModels, type ModelRow, rareModels, unusualModels } from './data/models.js';
 import { perWorld } from './lookup.js';
 import { carOf } from './world/car.js';
 import { carLife, lifeOf } from './world/life.js';
@@ -37,18 +36,7 @@ export type CatalogType = 'cars' | 'motorcycles' | 'all';
 
 const FIRST_ID = 10_000;
 const IDS_A_MAKER = 1_000;
-const names = [
-  'Ranger',
-  'Tourer',
-  'Cruiser',
-  'Scout',
-  'Voyager',
-  'Pioneer',
-  'Sprint',
-  'Nomad',
-  'Summit',
-  'Pilot',
-];
+const names = 'Ranger Tourer Cruiser Scout Voyager Pioneer Sprint Nomad Summit Pilot'.split(' ');
 
 /** Models that the catalogue lists though no vehicle of them is offered (invented names). */
 function fillerModels(maker: number, count: number, motorcycle: boolean): CatalogModel[] {

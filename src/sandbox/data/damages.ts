@@ -1,4 +1,4 @@
-import { byWeight, type NonEmpty } from '../world/random.js';
+import { byWeight } from '../world/random.js';
 
 /** A damage as the service lists it, with its planted factor on the price and how often it is drawn. */
 export interface DamageRow {
@@ -19,7 +19,7 @@ const row = (id: number, name: string, factor: number, weight: number): DamageRo
  * Damages with the share of the undamaged price that is left. Near-duplicates ("Rear", "Rear End", "Re") keep
  * their own ids and share one factor, as they mean the same (field-notes.md).
  */
-export const damages: NonEmpty<DamageRow> = [
+export const damages: readonly DamageRow[] = [
   row(1, 'Minor Dent/Scratches', 1, 90),
   row(2, 'Normal Wear', 1, 110),
   row(3, 'Front End', 0.62, 190),
@@ -48,10 +48,8 @@ export const damages: NonEmpty<DamageRow> = [
   row(50, 'Frame', 0.5, 8),
 ];
 
-const entries = byWeight(damages, (damage) => damage.weight);
-
 /** Damages in the shares in which they are drawn. */
-export const damageDraw = entries;
+export const damageDraw = byWeight(damages, (damage) => damage.weight);
 
 /** Factor of the main damage on the price; a lot without one counts as undamaged. */
 export const damageFactors: ReadonlyMap<number, number> = new Map(damages.map((d) => [d.id, d.factor]));

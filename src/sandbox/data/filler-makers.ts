@@ -1,4 +1,4 @@
-import { rareModels } from './rare-models.js';
+import { rareModels } from './models.js';
 
 /** A manufacturer that the catalogue lists though no vehicle of it is ever offered. */
 export interface FillerMaker {
@@ -16,20 +16,9 @@ const heads =
  Delta Eastwind Ember Falcon Forest Granite Harbor Heron Ironwood Juniper Lakeland Mesa Northway`.split(
     /\s+/,
   );
-const tails = [
-  'Coach',
-  'Trailers',
-  'Campers',
-  'Equipment',
-  'Boats',
-  'Buses',
-  'Carts',
-  'Bodies',
-  'Homes',
-  'Custom',
-  'Tractors',
-  'Works',
-];
+const tails = 'Coach Trailers Campers Equipment Boats Buses Carts Bodies Homes Custom Tractors Works'.split(
+  ' ',
+);
 
 /** Makers of trailers, boats, buses and such (invented names), ten of motorcycles, and one for everything else. */
 export const fillerMakers: readonly FillerMaker[] = [

@@ -1,5 +1,3 @@
-import type { NonEmpty } from '../world/random.js';
-
 /** A place where lots stand. */
 export interface Place {
   readonly id: number;
@@ -62,11 +60,6 @@ const read = (text: string, country: Place['country'], first: number): Place[] =
     };
   });
 
-const filled = (list: Place[]): NonEmpty<Place> => {
-  const [first, ...rest] = list;
-  return [first ?? seoul, ...rest];
-};
-
 const seoul: Place = {
   id: 900,
   country: republic,
@@ -78,12 +71,14 @@ const seoul: Place = {
 };
 
 /** Yards in the United States. */
-export const americanPlaces = filled(read(rows, usa, 57));
+export const americanPlaces = read(rows, usa, 57);
 
 /** Yards in Canada. */
-export const canadianPlaces = filled(read(provinces, canada, 501));
+export const canadianPlaces = read(provinces, canada, 501);
 
 /** Cities of source 12: no state, no coordinates. */
-export const koreanPlaces = filled(
-  cities.map((name, place) => ({ ...seoul, id: 900 + place, city: { id: 1750 + place, name } })),
-);
+export const koreanPlaces = cities.map((name, place) => ({
+  ...seoul,
+  id: 900 + place,
+  city: { id: 1750 + place, name },
+}));

@@ -14,19 +14,7 @@ const DAMAGES = 2_300;
 const FIRST_JUNK = 100;
 
 const planted = new Map(damages.map((damage) => [damage.id, damage.name]));
-const parts = [
-  'Roof',
-  'Door',
-  'Hood',
-  'Trunk',
-  'Wheel',
-  'Cab',
-  'Cargo',
-  'Suspension',
-  'Interior',
-  'Glass',
-  'Axle',
-];
+const parts = 'Roof Door Hood Trunk Wheel Cab Cargo Suspension Interior Glass Axle'.split(' ');
 const kinds = ['Damage', 'Scratched', 'Missing', 'Bent', 'Burned', 'Repaired', 'Cracked'];
 const letters = 'abcdefghijklmnopqrstuvwxyz';
 

@@ -1,4 +1,4 @@
-import { byWeight, type NonEmpty } from '../world/random.js';
+import { byWeight } from '../world/random.js';
 
 /** A title document with its planted factor on the price. */
 export interface TitleRow {
@@ -20,7 +20,7 @@ const row = (
 ): TitleRow => ({ id, code, name, detailed: { id: id + 1000, code, name: detailed }, factor, weight });
 
 /** Titles with the share of the clean-title price that is left. */
-export const titles: NonEmpty<TitleRow> = [
+export const titles: readonly TitleRow[] = [
   row(4240, 'Rs - Clean Title', 1, 180, 'Az - Cert Of Title-Restored Salvage'),
   row(4241, 'Ct - Clean Title', 1, 160, 'Tx - Certificate Of Title', 'CT'),
   row(4245, 'St - Salvage Title', 0.6, 330, 'In - Cert Of Title-Salvage Title'),

@@ -1,4 +1,5 @@
-import { domainNames } from '../data/wording.js';
+import { enumerations } from '../../service/contract/enumerations.js';
+import { named } from '../data/wording.js';
 import { auctionFacts } from '../world/auction-facts.js';
 import { type Car, carOf } from '../world/car.js';
 import { type Instant, micros } from '../world/instants.js';
@@ -24,7 +25,7 @@ export function archivedLotRecord(world: Population, life: Life, lot: LotLife): 
     car_id: idOf(world, life.index),
     vin: car.vin?.toLowerCase() ?? null,
     lot: lotNumber(lot),
-    domain: { name: domainNames.get(lot.domain) ?? '', id: lot.domain },
+    domain: named(enumerations.domain, lot.domain),
     status: shown.status,
   };
   return lot.index % 5 === 0 ? { ...head, ...older(shown) } : { ...head, ...dated(shown) };

@@ -1,4 +1,5 @@
-import { domainNames } from '../data/wording.js';
+import { enumerations } from '../../service/contract/enumerations.js';
+import { named } from '../data/wording.js';
 import type { AuctionFacts } from '../world/auction-facts.js';
 import type { Car } from '../world/car.js';
 import { type Instant, micros, plain } from '../world/instants.js';
@@ -12,10 +13,6 @@ import { locationOf } from './location.js';
 import { type Money, moneyOf } from './money.js';
 import { pricesOf } from './prices.js';
 
-const sellerTypes = { 1: 'insurance', 2: 'non_insurance' } as const;
-const airbagNames = ['', 'intact', 'deployed', 'missing', 'none'];
-const odometerNames = ['', 'actual', 'not_actual', 'exempt', 'exceeds_mechanical_limits', 'hours'];
-const auctionNames = ['', 'pure_sale', 'minimum_bid', '', 'live'];
 const sources: ReadonlyMap<number, string> = new Map([
   [1, 'iaai'],
   [3, 'copart'],
@@ -53,12 +50,12 @@ export function auctionLot(parts: LotParts): object {
   return parts.withPrices ? Object.assign(lot, { prices: pricesOf(parts) }) : lot;
 }
 
-const domainOf = ({ domain }: LotLife) => ({ name: domainNames.get(domain) ?? '', id: domain });
+const domainOf = ({ domain }: LotLife) => named(enumerations.domain, domain);
 
 const odometerOf = ({ odometer: { km, mi, status } }: AuctionFacts) => ({
   km,
   mi,
-  status: { name: odometerNames[status] ?? '', id: status },
+  status: named(enumerations.odometer_status, status),
 });
 
 /** The members of an abridged record; the others are missing, not null (field-notes.md). */
@@ -78,8 +75,8 @@ function abridged({ life, state, facts }: LotParts, money: Money, images: Images
     status: money.status,
     seller: facts.seller,
     title: facts.title && { id: facts.title.id, name: facts.title.name },
-    damage: { main: named(facts.damage), second: named(facts.secondDamage) },
-    condition: { name: facts.condition[1], id: facts.condition[0] },
+    damage: { main: idAndName(facts.damage), second: idAndName(facts.secondDamage) },
+    condition: facts.condition,
     images: { downloaded: images.downloaded },
     location: { country: facts.place.country, state: facts.place.state, city: facts.place.city },
     created_at: micros(life.start),
@@ -87,7 +84,7 @@ function abridged({ life, state, facts }: LotParts, money: Money, images: Images
   };
 }
 
-const named = (row: { readonly id: number; readonly name: string } | null) =>
+const idAndName = (row: { readonly id: number; readonly name: string } | null) =>
   row === null ? null : { id: row.id, name: row.name };
 
 function full(parts: LotParts, money: Money, images: Images) {
@@ -117,10 +114,10 @@ function full(parts: LotParts, money: Money, images: Images) {
     title: title && { id: title.id, code: title.code, name: title.name },
     detailed_title: unknown.detailed || title === null ? null : title.detailed,
     note: facts.note,
-    damage: { main: named(facts.damage), second: named(facts.secondDamage) },
+    damage: { main: idAndName(facts.damage), second: idAndName(facts.secondDamage) },
     keys_available: facts.keys,
-    airbags: facts.airbags === null ? null : { name: airbagNames[facts.airbags] ?? '', id: facts.airbags },
-    condition: { name: facts.condition[1], id: facts.condition[0] },
+    airbags: facts.airbags === null ? null : named(enumerations.airbags, facts.airbags),
+    condition: facts.condition,
     grade_iaai: facts.grade,
     images,
     location: locationOf(place, { state: unknown.state, yard: unknown.yard }),
@@ -135,17 +132,14 @@ function full(parts: LotParts, money: Money, images: Images) {
       facts.reserve === null
         ? null
         : { price: facts.reserve, updated_at: facts.reserve % 2 ? null : micros(life.start) },
-    auction_type:
-      facts.auctionType === null
-        ? null
-        : { name: auctionNames[facts.auctionType] ?? '', id: facts.auctionType },
+    auction_type: facts.auctionType === null ? null : named(enumerations.auction_type, facts.auctionType),
   };
 }
 
 function sellerTypeOf({ form, sellerType }: AuctionFacts) {
   if (form.type < 0.45) return null;
-  const name = sellerTypes[sellerType];
-  return form.type < 0.6 ? name : { name, id: sellerType };
+  const type = named(enumerations.seller_type, sellerType);
+  return form.type < 0.6 ? type.name : type;
 }
 
 function branchOf({ life, facts: { unknown, place, branchNumber } }: LotParts) {

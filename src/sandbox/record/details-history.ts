@@ -10,20 +10,9 @@ interface Entry {
   readonly content: object;
 }
 
-const months = [
-  'January',
-  'February',
-  'March',
-  'April',
-  'May',
-  'June',
-  'July',
-  'August',
-  'September',
-  'October',
-  'November',
-  'December',
-];
+const months = 'January February March April May June July August September October November December'.split(
+  ' ',
+);
 
 const longDate = (at: Instant): string => {
   const [year, month, day] = dateOf(at).split('-');

@@ -5,28 +5,13 @@ import { type ListingFacts, WON_A_DOLLAR } from '../world/listing-facts.js';
 import { chance, hash, pick, type Rng } from '../world/random.js';
 import { pastEntries } from './details-history.js';
 
-const inspected = [
-  'brake_master_cylinder_oil_leakage',
-  'brake_oil_leakage',
-  'brake_system_status',
-  'electric_generator_output',
-  'electric_indoor_blower_motor',
-  'electric_radiator_fan_motor',
-  'electric_starter_motor',
-  'electric_window_motor',
-  'motor_oil_flow_rate',
-  'motor_oil_leak_cylinder_header_gasket',
-  'motor_operation_status',
-  'motor_water_leak_pump',
-  'motor_water_leak_radiator',
-  'power_constant_velocity_joint',
-  'self_check_motor',
-  'self_check_transmission',
-  'steering_gear',
-  'steering_tie_rod_end_and_ball_joint',
-  'trans_auto_oil_leakage',
-  'trans_auto_status',
-] as const;
+const inspected =
+  `brake_master_cylinder_oil_leakage brake_oil_leakage brake_system_status electric_generator_output
+electric_indoor_blower_motor electric_radiator_fan_motor electric_starter_motor
+electric_window_motor motor_oil_flow_rate motor_oil_leak_cylinder_header_gasket
+motor_operation_status motor_water_leak_pump motor_water_leak_radiator power_constant_velocity_joint
+self_check_motor self_check_transmission steering_gear steering_tie_rod_end_and_ball_joint
+trans_auto_oil_leakage trans_auto_status`.split(/\s+/);
 
 const panels = [
   ['P031', 'Front door (left)', 'front_door_left'],

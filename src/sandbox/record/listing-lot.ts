@@ -1,4 +1,5 @@
-import { domainNames } from '../data/wording.js';
+import { enumerations } from '../../service/contract/enumerations.js';
+import { named } from '../data/wording.js';
 import type { Car } from '../world/car.js';
 import { micros } from '../world/instants.js';
 import { lotId, lotNumber } from '../world/keys.js';
@@ -31,7 +32,7 @@ export function listingLot({ world, car, life, state, facts, withPrices }: Listi
   const lot = {
     id: lotId(life),
     lot: number,
-    domain: { name: domainNames.get(life.domain) ?? '', id: life.domain },
+    domain: named(enumerations.domain, life.domain),
     external_id: null,
     odometer: { km: car.km, mi: Math.round(car.km / KM_A_MILE), status: { name: 'actual', id: 1 } },
     estimate_repair_price: null,

@@ -1,5 +1,5 @@
 import { enumerations } from '../../service/contract/enumerations.js';
-import { formulaNames } from '../data/wording.js';
+import { formulaNames, named } from '../data/wording.js';
 import { auctionFacts } from '../world/auction-facts.js';
 import { type Car, carOf } from '../world/car.js';
 import { type Instant, micros } from '../world/instants.js';
@@ -62,11 +62,6 @@ function titleOf({ year, model, trim, quirk }: Car): string {
   return quirk === 'formula title' ? (formulaNames[1] ?? title) : title;
 }
 
-/** Id and name of an enumeration's value, as the service writes them. */
-function named(values: Readonly<Record<number, string>>, id: number) {
-  return { name: values[id] ?? '', id };
-}
-
 function identity(car: Car) {
   const { model, generation, unknown, engine, color } = car;
   return {
@@ -84,9 +79,9 @@ function identity(car: Car) {
           model_id: model.id,
         },
     body_type: named(enumerations.body_type, model.body),
-    color: { name: color[1], id: color[0] },
+    color,
     engine: unknown.engine ? null : { id: engine.id, name: engine.name },
-    transmission: car.automatic ? { name: 'automatic', id: 1 } : { name: 'manual', id: 2 },
+    transmission: named(enumerations.transmission, car.automatic ? 1 : 2),
     drive_wheel: unknown.wheels ? null : named(enumerations.drive_wheel, car.wheels),
     vehicle_type: named(enumerations.vehicle_type, model.vehicleType),
     fuel: named(enumerations.fuel, engine.fuel),

@@ -5,6 +5,7 @@ import { type TitleRow, titleDraw } from '../data/titles.js';
 import {
   conditions,
   formulaNames,
+  type Named,
   notes,
   type SellerRow,
   scriptNote,
@@ -34,7 +35,7 @@ export interface AuctionFacts {
   readonly secondDamage: DamageRow | null;
   readonly title: TitleRow | null;
   readonly place: Place;
-  readonly condition: readonly [id: number, name: string, weight: number];
+  readonly condition: Named;
   readonly seller: SellerRow | string | null;
   readonly sellerType: 1 | 2;
   /** Which of its forms each many-formed member takes, 0 to 1. */

@@ -4,9 +4,12 @@ import {
   type GenerationRow,
   koreanModels,
   type ModelRow,
+  RARE,
+  rareModels,
+  UNUSUAL,
+  unusualModels,
 } from '../data/models.js';
-import { RARE, rareModels, UNUSUAL, unusualModels } from '../data/rare-models.js';
-import { colors, rareColors } from '../data/wording.js';
+import { colors, type Named, rareColors } from '../data/wording.js';
 import { DAY } from './instants.js';
 import type { Life } from './life.js';
 import type { Population } from './population.js';
@@ -26,7 +29,7 @@ export interface Car {
   readonly year: number;
   readonly engine: EngineRow;
   readonly vin: string | null;
-  readonly color: readonly [id: number, name: string, weight: number];
+  readonly color: Named;
   readonly automatic: boolean;
   readonly wheels: 1 | 2 | 3;
   readonly doors: number;
@@ -112,7 +115,9 @@ function shapeOf(rng: Rng, domain: number): RecordShape {
 function generationOf(model: ModelRow, year: number): GenerationRow {
   const fitting = model.generations.find((row) => row.from <= year && year <= (row.to ?? year));
   const [first] = model.generations;
-  return fitting ?? (year < first.from ? first : (model.generations.at(-1) ?? first));
+  const last = model.generations.at(-1);
+  if (first === undefined || last === undefined) throw new RangeError(`${model.name} has no generation`);
+  return fitting ?? (year < first.from ? first : last);
 }
 
 function seenVin(world: Population, index: number, quirk: Quirk | undefined): string | null {
