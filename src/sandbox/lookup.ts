@@ -1,12 +1,9 @@
-import { recordJson } from './record/json.js';
-import { vehicleRecord } from './record/vehicle.js';
+import { recordJson, vehicleRecord } from './record/vehicle.js';
 import { carOf } from './world/car.js';
-import { isGone, livesAt } from './world/feed.js';
 import { DAY, type Instant } from './world/instants.js';
-import { lotNumber, lotOfExternalId, lotOfNumber } from './world/keys.js';
-import { carLife, isActive, type Life, lifeOf, seenLots } from './world/life.js';
+import { carLife, isActive, isGone, type Life, lifeOf, livesAt, seenLots } from './world/life.js';
 import type { LotLife } from './world/lot-life.js';
-import { ARCHIVE_DAYS, indexOf } from './world/population.js';
+import { ARCHIVE_DAYS, indexOf, lotNumber, lotOfExternalId, lotOfNumber } from './world/population.js';
 import { hash, Salt } from './world/random.js';
 import type { World } from './world.js';
 

@@ -1,11 +1,9 @@
 import { expectedPrice, type PriceFacts } from './data/market.js';
 import { auctionFacts } from './world/auction-facts.js';
 import { carOf } from './world/car.js';
-import { livesAt } from './world/feed.js';
-import { lotId } from './world/keys.js';
-import { carLife, isActive, seenLots } from './world/life.js';
+import { carLife, isActive, livesAt, seenLots } from './world/life.js';
 import { stateOf } from './world/lot-life.js';
-import { idOf } from './world/population.js';
+import { idOf, lotId } from './world/population.js';
 import type { World } from './world.js';
 
 /** An auction whose result is known, with what it should have brought. */

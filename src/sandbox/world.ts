@@ -1,14 +1,29 @@
 import { LotlakeError } from '../config/lotlake-error.js';
 import { archivedLotRecord } from './record/archived-lot.js';
-import { recordJson } from './record/json.js';
 import { calculatedAt, type StatisticRecord, statisticRecords } from './record/statistics.js';
-import { vehicleRecord } from './record/vehicle.js';
-import { domainBit, type Feed, feedAt, isGone, livesAt } from './world/feed.js';
+import { recordJson, vehicleRecord } from './record/vehicle.js';
 import { DAY, type Instant, wholeSecond } from './world/instants.js';
-import { lotId, lotOfId } from './world/keys.js';
-import { allLots, isActive, type Life, lifeOf } from './world/life.js';
+import {
+  allLots,
+  domainBit,
+  type Feed,
+  feedAt,
+  isActive,
+  isGone,
+  type Life,
+  lifeOf,
+  livesAt,
+} from './world/life.js';
 import type { LotLife } from './world/lot-life.js';
-import { ARCHIVE_DAYS, FIRST_CLOCK, indexOf, type Population, population } from './world/population.js';
+import {
+  ARCHIVE_DAYS,
+  FIRST_CLOCK,
+  indexOf,
+  lotId,
+  lotOfId,
+  type Population,
+  population,
+} from './world/population.js';
 
 /** A wrong use of the sandbox itself; never a fault that it injects on request. */
 export class SandboxError extends LotlakeError {

@@ -1,5 +1,5 @@
 /** An engine of a model: name as the sources write it, cylinders, and id of the fuel. */
-export interface EngineRow {
+interface EngineRow {
   readonly id: number;
   readonly name: string;
   readonly cylinders: number | null;

@@ -3,11 +3,10 @@ import { named } from '../data/wording.js';
 import { auctionFacts } from '../world/auction-facts.js';
 import { type Car, carOf } from '../world/car.js';
 import { type Instant, micros } from '../world/instants.js';
-import { lotId, lotNumber } from '../world/keys.js';
 import { carLife, type Life } from '../world/life.js';
 import { askingPrice, listingFacts } from '../world/listing-facts.js';
 import { type LotLife, stateOf } from '../world/lot-life.js';
-import { idOf, type Population } from '../world/population.js';
+import { idOf, lotId, lotNumber, type Population } from '../world/population.js';
 import { type Money, moneyOf, statuses } from './money.js';
 
 type Shown = Pick<

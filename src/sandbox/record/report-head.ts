@@ -2,8 +2,8 @@ import { enumerations } from '../../service/contract/enumerations.js';
 import { named } from '../data/wording.js';
 import type { Car } from '../world/car.js';
 import { HOUR, type Instant, micros, zoned } from '../world/instants.js';
-import { lotNumber } from '../world/keys.js';
 import type { LotLife } from '../world/lot-life.js';
+import { lotNumber } from '../world/population.js';
 
 /** A report and the listing it belongs to. */
 export interface ReportPlace {

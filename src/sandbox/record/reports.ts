@@ -1,14 +1,15 @@
 import type { Car } from '../world/car.js';
 import { HOUR, type Instant } from '../world/instants.js';
-import type { ReportFacts } from '../world/listing-facts.js';
+import type { Life, SeenLot } from '../world/life.js';
+import { type ReportFacts, reportFacts } from '../world/listing-facts.js';
 import type { LotLife } from '../world/lot-life.js';
-import type { Population } from '../world/population.js';
+import { idOf, type Population } from '../world/population.js';
 import { Salt, stream } from '../world/random.js';
 import { historyReport } from './history-report.js';
 import { inspectionReport } from './inspection.js';
 
 /** A listing whose reports are wanted. */
-export interface ReportedListing {
+interface ReportedListing {
   readonly world: Population;
   readonly car: Car;
   readonly vehicleId: number;
@@ -36,13 +37,13 @@ function worded<T>(domain: number, value: T): T {
 }
 
 /** A report and when the service stored it. */
-export interface StoredReport {
+interface StoredReport {
   readonly storedAt: Instant;
   readonly record: object;
 }
 
 /** Inspection reports of a listing, the newest first. */
-export const inspections = (listing: ReportedListing, clock: Instant): StoredReport[] =>
+const inspections = (listing: ReportedListing, clock: Instant): StoredReport[] =>
   inspectionTimes(listing, clock).map((storedAt) => {
     const place = storedAt === listing.life.start ? 0 : 1;
     const { world, life, facts } = listing;
@@ -53,7 +54,7 @@ export const inspections = (listing: ReportedListing, clock: Instant): StoredRep
   });
 
 /** History reports of a listing; two are two sources, not two states of one. */
-export const histories = (listing: ReportedListing): object[] =>
+const histories = (listing: ReportedListing): object[] =>
   listing.facts.histories.map((place) => {
     const { world, life, facts } = listing;
     const rng = stream(world.seed, life.index, Salt.report + 10 * life.place + 500 * place + 20_000);
@@ -63,7 +64,52 @@ export const histories = (listing: ReportedListing): object[] =>
   });
 
 /** Whether a listing has an inspection report or a history report at a clock. */
-export const reportFlags = (listing: ReportedListing, clock: Instant) => ({
+const reportFlags = (listing: ReportedListing, clock: Instant) => ({
   inspected: inspectionTimes(listing, clock).length > 0,
   reported: listing.facts.histories.length > 0,
 });
+
+/** A vehicle whose later members are wanted. */
+interface AddedTo {
+  readonly world: Population;
+  readonly car: Car;
+  readonly life: Life;
+  readonly seen: readonly SeenLot[];
+  readonly clock: Instant;
+}
+
+/** A lot with its reports; undefined where it has none. */
+function listingOf({ world, car, life }: AddedTo, lot: LotLife): ReportedListing | undefined {
+  const facts = reportFacts(world, car, lot, life.birth);
+  return facts && { world, car, vehicleId: idOf(world, life.index), life: lot, facts };
+}
+
+/** Members that the service added later, but for the reports (service.md): from lots that are not archived. */
+export function flagMembers(vehicle: AddedTo) {
+  const open = vehicle.seen.filter((lot) => !lot.archived).map((lot) => listingOf(vehicle, lot.life));
+  const flags = open.map((listing) =>
+    listing === undefined ? { inspected: false, reported: false } : reportFlags(listing, vehicle.clock),
+  );
+  return {
+    doors: vehicle.car.doors,
+    seats: vehicle.car.seats,
+    has_inspections: flags.some((flag) => flag.inspected),
+    has_history_reports: flags.some((flag) => flag.reported),
+    listings: open.map((listing, place) => ({
+      has_history_reports: flags[place]?.reported ?? false,
+      is_manufacturer_certified: listing?.facts.certified ?? false,
+    })),
+  };
+}
+
+/** The reports of the given lots, inspections by newest first (reports.md). */
+export function reportMembers(vehicle: AddedTo, lots: readonly LotLife[]) {
+  const listings = lots.flatMap((lot) => listingOf(vehicle, lot) ?? []);
+  return {
+    inspections: listings
+      .flatMap((listing) => inspections(listing, vehicle.clock))
+      .sort((a, b) => b.storedAt - a.storedAt)
+      .map((report) => report.record),
+    vehicle_history_reports: listings.flatMap(histories),
+  };
+}

@@ -7,9 +7,8 @@ import { carLife, type Life, type SeenLot, seenLots } from '../world/life.js';
 import { listingFacts } from '../world/listing-facts.js';
 import { type LotLife, stateOf } from '../world/lot-life.js';
 import { idOf, type Population } from '../world/population.js';
-import { flagMembers, reportMembers } from './additions.js';
-import { auctionLot } from './auction-lot.js';
-import { listingLot } from './listing-lot.js';
+import { auctionLot, listingLot } from './lot.js';
+import { flagMembers, reportMembers } from './reports.js';
 
 /** How a record is wanted. */
 export interface RecordForm {
@@ -88,3 +87,29 @@ function identity(car: Car) {
     cylinders: engine.cylinders,
   };
 }
+
+const ASCII_ONLY = /^[\0-\x7f]*$/;
+const FOREIGN = /[^\0-\x7f]+/g;
+/** Escaped words; the texts of the world repeat a small vocabulary. */
+const words = new Map<string, string>();
+
+const unicodeEscape = (unit: number): string => `\\u${unit.toString(16).padStart(4, '0')}`;
+
+function escaped(word: string): string {
+  let text = words.get(word);
+  if (text === undefined) {
+    text = Array.from({ length: word.length }, (_, place) => unicodeEscape(word.charCodeAt(place))).join('');
+    words.set(word, text);
+  }
+  return text;
+}
+
+/** JSON with slashes and everything outside ASCII escaped, as captured records of source 12 are written. */
+function escapedJson(value: unknown): string {
+  const text = JSON.stringify(value).replaceAll('/', '\\/');
+  return ASCII_ONLY.test(text) ? text : text.replace(FOREIGN, escaped);
+}
+
+/** The text of a record: of source 12 with escapes, of the others without; both are JSON (samples). */
+export const recordJson = (domain: number, record: object): string =>
+  domain === 12 ? escapedJson(record) : JSON.stringify(record);
