@@ -1,5 +1,5 @@
-import { SCROLL_MINUTES } from '../service/endpoints.js';
 import { BadRequestError } from '../service/errors.js';
+import { SCROLL_MINUTES } from '../service/limits.js';
 import { requests } from '../service/requests.js';
 import type { Client, Query } from './client.js';
 import { instant } from './instant.js';

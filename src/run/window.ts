@@ -1,5 +1,5 @@
 import { ConfigError } from '../config/config-error.js';
-import { MOST_MINUTES } from '../service/endpoints.js';
+import { MOST_MINUTES } from '../service/limits.js';
 import type { StreamName } from '../service/streams.js';
 import type { StreamRequest } from './extract-stream.js';
 import type { Job } from './job.js';

@@ -1,4 +1,3 @@
-import { fillerMakers } from './data/filler-makers.js';
 import { americanModels, koreanModels, type ModelRow, rareModels, unusualModels } from './data/models.js';
 import { perWorld } from './lookup.js';
 import { carOf } from './world/car.js';
@@ -61,6 +60,34 @@ function fillerModels(maker: number, count: number, motorcycle: boolean): Catalo
     };
   });
 }
+
+const FIRST_FILLER_MAKER = Math.max(...rareModels.map((model) => model.manufacturer.id)) + 1;
+
+const heads =
+  `Airlift Alder Anchor Badger Beacon Bluebell Boreal Cardinal Cascade Cedar Colony Comet Coyote Crescent
+ Delta Eastwind Ember Falcon Forest Granite Harbor Heron Ironwood Juniper Lakeland Mesa Northway`.split(
+    /\s+/,
+  );
+const tails = 'Coach Trailers Campers Equipment Boats Buses Carts Bodies Homes Custom Tractors Works'.split(
+  ' ',
+);
+
+/** Manufacturers that no vehicle is of, with the number of their models: makers of trailers, boats, buses and such (invented names), ten of motorcycles, and one for everything else. */
+const fillerMakers = [
+  { id: FIRST_FILLER_MAKER, name: 'Other / Homemade', motorcycles: false, models: 620 },
+  ...heads.flatMap((head, row) =>
+    tails.map((tail, column) => {
+      const place = row * tails.length + column;
+      const motorcycles = tail === 'Works' && row % 3 === 0;
+      return {
+        id: FIRST_FILLER_MAKER + 1 + place,
+        name: `${head} ${motorcycles ? 'Cycles' : tail}`,
+        motorcycles,
+        models: 1 + ((place * 7) % 17),
+      };
+    }),
+  ),
+];
 
 const offered = (model: ModelRow): CatalogModel => ({
   id: model.id,

@@ -1,4 +1,5 @@
 import { enumerations } from './contract/enumerations.js';
+import { MOST_MINUTES, type PageSizes, pageSizes, SCROLL_MINUTES } from './limits.js';
 import {
   code,
   flag,
@@ -17,35 +18,6 @@ import {
   withDefault,
   word,
 } from './parameter.js';
-
-/** Plans of a key (service.md, authentication); they decide how many records a page may hold. */
-export type Plan = 'demo' | 'small' | 'unlimited';
-
-/** How many records a page of a list may hold. */
-export interface PageSizes {
-  /** What the service takes when it is left out. */
-  readonly fallback: number;
-  /** Largest page of the endpoint, on any plan. */
-  readonly most: number;
-  /** Plans that have less. */
-  readonly plans: Readonly<Partial<Record<Plan, number>>>;
-}
-
-/** Page sizes of the lists that take one (service.md, limits; the scroll from field-notes.md). */
-export const pageSizes = {
-  cars: { fallback: 50, most: 1000, plans: { demo: 50, small: 50 } },
-  archivedLots: { fallback: 100, most: 1000, plans: { demo: 100, small: 100 } },
-  statistics: { fallback: 100, most: 500, plans: { demo: 10 } },
-  duplicates: { fallback: 1000, most: 5000, plans: {} },
-  scroll: { fallback: 1000, most: 2000, plans: { demo: 50, small: 50 } },
-} as const satisfies Record<string, PageSizes>;
-
-/** Longest window of a `minutes` parameter (service.md, limits). */
-export const MOST_MINUTES = 4320;
-/** Longest time that a scroll waits for its next request, and the default, in minutes (field-notes.md). */
-export const SCROLL_MINUTES = { most: 15, fallback: 10 } as const;
-/** Results that `/search` can page through (service.md, limits). */
-export const SEARCH_WINDOW = 10_000;
 
 const ONE_SOURCE =
   'give one source; for several send a request for each, or leave it out for all sources of the key';
@@ -81,6 +53,10 @@ const pricesHistory = {
   prices_history: withDefault(flag, '1 adds the auctions of each lot as prices', false),
 };
 
+/** A whole number, and a switch, that may be left out. */
+const number = (what: string) => optional(integer(), what);
+const toggle = (what: string) => optional(flag, what);
+
 /** What decides which vehicles `/cars` and `/search` give (service.md, `/cars`). */
 const selection = {
   domain_id: optional(
@@ -89,15 +65,15 @@ const selection = {
   ),
   minutes: minutes('only vehicles updated within the last minutes'),
   manufacturer_id: optional(idList, 'only these manufacturers'),
-  model_id: optional(integer(), 'only this model'),
-  generation_id: optional(integer(), 'only this generation'),
-  from_year: optional(integer(), 'first model year'),
-  to_year: optional(integer(), 'last model year'),
-  year: optional(integer(), 'only this model year'),
+  model_id: number('only this model'),
+  generation_id: number('only this generation'),
+  from_year: number('first model year'),
+  to_year: number('last model year'),
+  year: number('only this model year'),
   vehicle_type: optional(oneOf(enumerations.vehicle_type), 'only this vehicle type'),
   vin: optional(text, 'VIN, in any case; `_` at its end asks for a prefix, at its start for a suffix'),
   name: optional(text, 'part of the title, in any case'),
-  cylinders: optional(integer(), 'only engines with this many cylinders'),
+  cylinders: number('only engines with this many cylinders'),
   engine_name: optional(text, "part of the engine's name, in any case"),
   body_type: optional(oneOf(enumerations.body_type), 'only this body type'),
   color: optional(oneOf(enumerations.color), 'only this colour'),
@@ -115,29 +91,26 @@ const selection = {
   country: optional(code, 'country where the lot stands, such as US, CA or KR'),
   state_code: optional(code, 'state where the lot stands, such as CA or FL'),
   damage: optional(text, 'part of the main or second damage, in any case'),
-  buy_now: optional(flag, '1 keeps to lots with a Buy Now price'),
-  odometer_from_km: optional(integer(), 'odometer in km, at least'),
-  odometer_to_km: optional(integer(), 'odometer in km, at most'),
-  odometer_from_mi: optional(integer(), 'odometer in miles, at least'),
-  odometer_to_mi: optional(integer(), 'odometer in miles, at most'),
-  buy_now_price_from: optional(integer(), 'Buy Now price, at least'),
-  buy_now_price_to: optional(integer(), 'Buy Now price, at most'),
-  bid_price_from: optional(integer(), 'current bid, at least'),
-  bid_price_to: optional(integer(), 'current bid, at most'),
-  without_sale_date: optional(flag, '1 keeps to lots without an auction date'),
-  sale_date_in_days: optional(
-    integer(),
-    'auction later than this many days ago; sale_date_from takes priority',
-  ),
+  buy_now: toggle('1 keeps to lots with a Buy Now price'),
+  odometer_from_km: number('odometer in km, at least'),
+  odometer_to_km: number('odometer in km, at most'),
+  odometer_from_mi: number('odometer in miles, at least'),
+  odometer_to_mi: number('odometer in miles, at most'),
+  buy_now_price_from: number('Buy Now price, at least'),
+  buy_now_price_to: number('Buy Now price, at most'),
+  bid_price_from: number('current bid, at least'),
+  bid_price_to: number('current bid, at most'),
+  without_sale_date: toggle('1 keeps to lots without an auction date'),
+  sale_date_in_days: number('auction later than this many days ago; sale_date_from takes priority'),
   sale_date_from: optional(moment, 'auction later than this, UTC'),
   sale_date_to: optional(moment, 'auction earlier than this, UTC'),
-  exclude_expired_auctions: optional(flag, '1 keeps to lots without an auction date or with one to come'),
-  next_hours_auction: optional(integer(), 'auction within this many hours from now'),
+  exclude_expired_auctions: toggle('1 keeps to lots without an auction date or with one to come'),
+  next_hours_auction: number('auction within this many hours from now'),
 };
 
 /** Filters that only `/search` and `/search/count` have (service.md; reports.md, rule 2). */
 const searchOnly = {
-  seats: optional(integer(), 'exactly this many seats'),
+  seats: number('exactly this many seats'),
   has_inspections: optional(looseFlag, 'whether an active listing has an inspection report'),
   has_history_reports: optional(looseFlag, 'whether an active listing has a history report'),
   'listings[].has_history_reports': optional(
@@ -255,10 +228,10 @@ export const endpoints = {
     'Average prices by generation, model year and source, calculated on Mondays.',
     {
       manufacturer_id: optional(idList, 'only these manufacturers'),
-      model_id: optional(integer(), 'only this model'),
-      generation_id: optional(integer(), 'only this generation'),
-      engine_id: optional(integer(), 'only this engine'),
-      year: optional(integer(), 'only this model year'),
+      model_id: number('only this model'),
+      generation_id: number('only this generation'),
+      engine_id: number('only this engine'),
+      year: number('only this model year'),
       ...sized(pageSizes.statistics),
       ...simplePaginate,
     },
@@ -299,7 +272,7 @@ export const endpoints = {
     'Pairs of lot numbers of source 12 that stand for one offer, in the order in which they were found.',
     {
       minutes: minutes('only pairs found within the last minutes'),
-      lot: optional(integer(), 'only pairs with this lot number, as original or as duplicate'),
+      lot: number('only pairs with this lot number, as original or as duplicate'),
       ...sized(pageSizes.duplicates),
     },
   ),

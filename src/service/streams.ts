@@ -13,7 +13,7 @@ import {
 } from './contract/reference.js';
 import { statisticSchema } from './contract/statistic.js';
 import { vehicleSchema } from './contract/vehicle.js';
-import { pageSizes } from './endpoints.js';
+import { pageSizes } from './limits.js';
 import { requests } from './requests.js';
 
 /** A stream of records that lotlake lands: what one record looks like and how its lists are paged. */

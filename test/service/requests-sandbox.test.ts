@@ -2,8 +2,8 @@ import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Sandbox, startSandbox } from '../../src/sandbox/index.js';
 import { enumerations } from '../../src/service/contract/enumerations.js';
-import type { Plan } from '../../src/service/endpoints.js';
 import { RequestLimitError } from '../../src/service/errors.js';
+import type { Plan } from '../../src/service/limits.js';
 import { requests, type ServiceRequest } from '../../src/service/requests.js';
 
 type Name = keyof typeof requests;

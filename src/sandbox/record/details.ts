@@ -21,7 +21,7 @@ const panels = [
   ['P041', 'Trunk lid', 'trunk_lid'],
 ] as const;
 
-/** What source 12 says of a car beyond the common members (field-notes.md); its keys are free text in places. */
+/** The `details` of source 12 (field-notes.md). Some of its keys are free text. */
 export function listingDetails(rng: Rng, car: Car, facts: ListingFacts, listedAt: Instant): object {
   const { past } = facts;
   const [korean, english] = describe(rng);
@@ -89,7 +89,7 @@ function describe(rng: Rng): readonly [string, string] {
   return [all.map((pair) => pair[0]).join('\n'), all.map((pair) => pair[1]).join('\n')];
 }
 
-/** The insurance record in the words of the source: counts, costs in KRW and single claims. */
+/** The insurance record as the source writes it: counts, costs in KRW and each claim. */
 function insurance(car: Car, { past }: ListingFacts, listedAt: Instant): object {
   const own = past.claims.filter((claim) => claim.own);
   const other = past.claims.filter((claim) => !claim.own);

@@ -38,7 +38,7 @@ export function historyReport(rng: Rng, report: ReportPlace, past: Past): object
   };
 }
 
-/** The second report of a listing knows the month alone. */
+/** The second report of a listing gives only the month. */
 const firstRegistered = ({ place, zone }: ReportPlace, { registeredAt }: Past): string =>
   place === 0 ? zoned(registeredAt, zone) : zoned(registeredAt, zone).slice(0, 7);
 
@@ -151,7 +151,7 @@ function historyEvents(rng: Rng, past: Past, zone: number): object[] {
   return drafts.sort((a, b) => a.at - b.at).map((draft, place) => eventOf(draft, place, zone));
 }
 
-/** Events that few vehicles have, in the forms in which sources write dates that are not exact. */
+/** Events that few vehicles have. They use the forms in which sources write inexact dates. */
 function rareDrafts(past: Past): Draft[] {
   const once = (at: Instant | null, draft: Omit<Draft, 'at'>): Draft[] =>
     at === null ? [] : [{ ...draft, at }];
@@ -202,7 +202,7 @@ const visitDraft = (visit: Visit, zone: number): Draft => ({
   details: visit.statutory ? [detail('next_due', { date: zoned(visit.at, zone).slice(0, 10) }, null)] : [],
 });
 
-/** A date as a source gives one of this precision: where its day, month or year begins, or that alone. */
+/** A date as a source writes it: the start of its day, month or year, or the bare day, month or year. */
 function dateText(at: Instant, { precision = 'day', bare = false }: Draft, zone: number): string {
   const text = zoned(at, zone);
   if (precision === 'datetime' || precision === 'unknown') return text;

@@ -33,7 +33,7 @@ function slug(name: string): string {
   return text;
 }
 
-/** Images of sources 1 and 3: three sizes of each photograph, for some lots frames of an outside and inside view. */
+/** Images of sources 1 and 3: three sizes of each photograph. Some lots have frames of an outside view, too. */
 export function auctionImages(rng: Rng, shot: Shot, domain: number) {
   const folder = `${STORE}/${dateOf(shot.at).slice(5, 7)}${dateOf(shot.at).slice(2, 4)}/`;
   const photos = Array.from({ length: between(rng, 5, 12) }, () => folder + hex(rng, 4));

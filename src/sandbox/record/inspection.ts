@@ -36,7 +36,7 @@ export function inspectionReport(rng: Rng, rareRng: Rng, report: ReportPlace, pa
   };
 }
 
-/** The first report of a listing names the hour, the second one the day alone. */
+/** The first report of a listing gives a time, the second one only a day. */
 const validUntil = ({ place, zone }: ReportPlace, at: Instant): string =>
   place === 0 ? zoned(at, zone) : zoned(at, zone).slice(0, 10);
 

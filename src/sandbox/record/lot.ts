@@ -187,8 +187,8 @@ function locationOf(place: Place, unknown: { readonly state: boolean; readonly y
 }
 
 /**
- * The archive members of a lot: set once it is archived; before that false, null or missing (field-notes.md), which
- * `form` (0 to 1) decides.
+ * The archive members of a lot. They are set once it is archived. Before that they are false, null or missing
+ * (field-notes.md); `form` (0 to 1) decides which.
  */
 function archiveMembers(life: LotLife, state: LotState, form: number): object {
   if (state.archived) return { archived: true, archived_at: micros(life.end) };

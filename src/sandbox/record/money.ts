@@ -8,7 +8,7 @@ import { lotId, priceId } from '../world/population.js';
 
 const status = (id: number): Named => named(enumerations.lot_status, id);
 
-/** Lot statuses by what they mean here (field-notes.md). */
+/** Lot statuses by their meaning (field-notes.md). */
 export const statuses = {
   notChecked: status(1),
   notOnSale: status(2),
@@ -60,7 +60,8 @@ export function moneyOf(parts: Parts): Money {
 
 type Shown = Omit<Money, 'buyNow' | 'buyNowAt' | 'timedStart'>;
 
-const nothing = {
+/** A lot that shows no auction. */
+export const nothing = {
   saleAt: null,
   saleKnownAt: null,
   bid: null,
@@ -127,12 +128,12 @@ function quiet({ life }: Parts): Shown {
   return { ...nothing, status: idle[life.index % idle.length] ?? statuses.sale };
 }
 
-/** The auctions that a lot went through, for half of the lots in no order. */
+/** The auctions of a lot. Half of the lots list them in no order. */
 export function pricesOf({ life, state, facts }: Omit<Parts, 'car'>) {
   if (facts.unpriced) return [];
   const last = state.done.length - 1;
   const entries = state.done.map((attempt, place) => {
-    // A relisting turns an earlier sale into none.
+    // A lot that is offered again was not sold before.
     const sold = attempt.sold && place === last && state.next === null;
     return {
       id: priceId(life, place),

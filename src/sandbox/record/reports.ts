@@ -17,7 +17,7 @@ interface ReportedListing {
   readonly facts: ReportFacts;
 }
 
-/** When the inspection reports of a listing were stored, the newest first, as far as a clock has seen them. */
+/** When the inspection reports of a listing were stored, the newest first, up to a clock. */
 function inspectionTimes({ life, facts }: ReportedListing, clock: Instant): Instant[] {
   const second = life.secondReportAt;
   const times = second !== null && second <= clock ? [second] : [];
@@ -28,7 +28,7 @@ function inspectionTimes({ life, facts }: ReportedListing, clock: Instant): Inst
 /** Hours that local time is ahead of UTC where the reports of a source are made. */
 const zoneOf = (domain: number): number => (domain === 12 ? 9 : -5);
 
-/** A report in the words of its source: those of sources 1 and 3 have no texts but keys and names. */
+/** Removes Korean texts from the reports of sources 1 and 3, which have only keys and names. */
 function worded<T>(domain: number, value: T): T {
   if (domain === 12) return value;
   return JSON.parse(JSON.stringify(value), (_, member) =>
@@ -53,7 +53,7 @@ const inspections = (listing: ReportedListing, clock: Instant): StoredReport[] =
     return { storedAt, record: worded(life.domain, inspectionReport(rng, rareRng, report, facts.past)) };
   });
 
-/** History reports of a listing; two are two sources, not two states of one. */
+/** History reports of a listing. Two reports come from two sources; they are not versions of one. */
 const histories = (listing: ReportedListing): object[] =>
   listing.facts.histories.map((place) => {
     const { world, life, facts } = listing;
@@ -84,7 +84,7 @@ function listingOf({ world, car, life }: AddedTo, lot: LotLife): ReportedListing
   return facts && { world, car, vehicleId: idOf(world, life.index), life: lot, facts };
 }
 
-/** Members that the service added later, but for the reports (service.md): from lots that are not archived. */
+/** Members that the service added later (service.md), without the reports. They look at lots that are not archived. */
 export function flagMembers(vehicle: AddedTo) {
   const open = vehicle.seen.filter((lot) => !lot.archived).map((lot) => listingOf(vehicle, lot.life));
   const flags = open.map((listing) =>

@@ -16,7 +16,7 @@ interface Group {
   readonly bids: number[];
 }
 
-/** First Monday 1970 fell on the fifth of January. */
+/** The first Monday of 1970 was the fifth of January. */
 const MONDAY = 4 * DAY;
 
 /** When the service last calculated its statistics: at the start of the week. */

@@ -55,7 +55,7 @@ function lotRecord({ world, car, life, clock }: Owner, seen: SeenLot, form: Reco
   return marked ? { ...record, archived: true, archived_at: micros(lot.end) } : record;
 }
 
-/** The title of a vehicle; of some it looks like a formula. */
+/** The title of a vehicle; a few look like a formula. */
 function titleOf({ year, model, trim, quirk }: Car): string {
   const title = `${year} ${model.manufacturer.name} ${model.name} ${trim}`;
   return quirk === 'formula title' ? (formulaNames[1] ?? title) : title;
@@ -104,12 +104,12 @@ function escaped(word: string): string {
   return text;
 }
 
-/** JSON with slashes and everything outside ASCII escaped, as captured records of source 12 are written. */
+/** JSON with escaped slashes and non-ASCII characters, as in captured records of source 12. */
 function escapedJson(value: unknown): string {
   const text = JSON.stringify(value).replaceAll('/', '\\/');
   return ASCII_ONLY.test(text) ? text : text.replace(FOREIGN, escaped);
 }
 
-/** The text of a record: of source 12 with escapes, of the others without; both are JSON (samples). */
+/** The text of a record. Only source 12 escapes (samples). */
 export const recordJson = (domain: number, record: object): string =>
   domain === 12 ? escapedJson(record) : JSON.stringify(record);

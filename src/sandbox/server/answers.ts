@@ -1,9 +1,9 @@
 import { enumerations } from '../../service/contract/enumerations.js';
-import { endpoints, pageSizes, SCROLL_MINUTES, SEARCH_WINDOW } from '../../service/endpoints.js';
+import { endpoints } from '../../service/endpoints.js';
+import { pageSizes, SCROLL_MINUTES, SEARCH_WINDOW } from '../../service/limits.js';
 import { generationRecords, manufacturerRecords, modelRecords } from '../catalog.js';
-import { optionRows } from '../data/options.js';
-import { damageRows, titleRows } from '../data/reference-rows.js';
-import { citiesOf, states } from '../data/states.js';
+import { citiesOf, states } from '../data/places.js';
+import { damageRows, optionRows, titleRows } from '../data/reference-rows.js';
 import {
   compactJson,
   duplicatesOf,

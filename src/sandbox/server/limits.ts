@@ -1,4 +1,4 @@
-import type { Plan } from '../../service/endpoints.js';
+import type { Plan } from '../../service/limits.js';
 import { DAY, type Instant } from '../world/instants.js';
 
 /** Requests a day of a plan; null for no limit. A demo key has 100 to 150 (field-notes.md). */

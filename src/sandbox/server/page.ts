@@ -1,4 +1,4 @@
-import type { PageSizes, Plan } from '../../service/endpoints.js';
+import type { PageSizes, Plan } from '../../service/limits.js';
 import { faultOf } from './faults.js';
 import type { Question } from './question.js';
 import { badRequest } from './refusal.js';

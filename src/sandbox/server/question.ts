@@ -1,5 +1,6 @@
 import { z } from 'zod';
-import { type Endpoint, endpoints, type Plan } from '../../service/endpoints.js';
+import { type Endpoint, endpoints } from '../../service/endpoints.js';
+import type { Plan } from '../../service/limits.js';
 import { type Parameter, type Parameters, type Shape, shapeOf } from '../../service/parameter.js';
 import type { World } from '../world.js';
 import type { Fault } from './faults.js';

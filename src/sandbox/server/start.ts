@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { Server } from 'node:http';
 import { createAdaptorServer } from '@hono/node-server';
-import type { Plan } from '../../service/endpoints.js';
+import type { Plan } from '../../service/limits.js';
 import { createWorld, SandboxError, type World, type WorldOptions } from '../world.js';
 import { ADMIN_PATH, highestRate, type LoggedRequest } from './admin.js';
 import { createApp } from './app.js';

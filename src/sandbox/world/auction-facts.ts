@@ -1,7 +1,5 @@
-import { damageDraw } from '../data/damages.js';
-import { expectedPrice, market, type PriceFacts } from '../data/market.js';
+import { damageDraw, expectedPrice, market, type PriceFacts, titleDraw } from '../data/market.js';
 import { americanPlaces, canadianPlaces } from '../data/places.js';
-import { titleDraw } from '../data/titles.js';
 import {
   conditions,
   formulaNames,
@@ -56,7 +54,7 @@ export function auctionFacts(world: Population, car: Car, lot: LotLife) {
     condition: pick(rng, conditions),
     seller: sellerOf(rng, car),
     sellerType: chance(rng, 0.75) ? 1 : 2,
-    // Which of its forms each many-formed member takes, 0 to 1.
+    // Decides the form of each member that has several forms, 0 to 1.
     form: { type: unit(rng), tags: unit(rng), archived: unit(rng), stamp: unit(rng) },
     airbags: chance(rng, 0.5) ? null : between(rng, 1, 4),
     grade: gradeOf(rng, car, lot),
@@ -76,7 +74,7 @@ export function auctionFacts(world: Population, car: Car, lot: LotLife) {
         : `${between(rng, 1, 90)}${pick(rng, ['A', 'B'])}`,
     branchNumber: lot.domain === 1 ? between(rng, 100, 900) : null,
     keys: chance(rng, 0.85),
-    // Members that this lot leaves null.
+    // Members that are null in the record of this lot.
     unknown: {
       state: chance(rng, 0.03),
       yard: chance(rng, 0.08),
@@ -97,7 +95,7 @@ function odometerOf(rng: Rng, car: Car) {
   const status = chance(rng, 0.85) ? 1 : between(rng, 2, 5);
   if (car.quirk === 'huge odometer') return { km: 4_109_575_321, mi: 2_553_571_660, status: 4 };
   const mi = Math.round(car.km / KM_A_MILE);
-  // Kilometres that were taken for miles and converted once more.
+  // Kilometres were taken for miles and converted again.
   if (car.quirk === 'kilometres as miles') return { km: Math.round(car.km * KM_A_MILE), mi: car.km, status };
   return { km: Math.round(mi * KM_A_MILE), mi, status };
 }
@@ -126,7 +124,7 @@ function noteOf(rng: Rng, car: Car): string | null {
   return has ? note : null;
 }
 
-/** What repair would cost, and the price before the accident, of a clean one, and in cash. */
+/** Estimates: repair cost, price before the accident, clean wholesale price, actual cash value. */
 function estimatesOf(rng: Rng, car: Car, value: number): readonly (number | null)[] {
   const repair = chance(rng, 0.5) ? Math.round(value * (0.3 + unit(rng))) : null;
   const before = chance(rng, 0.4) ? Math.round(value * (1.4 + unit(rng))) : null;

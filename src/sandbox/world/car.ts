@@ -99,12 +99,12 @@ export function carOf(world: Population, life: Pick<Life, 'index' | 'domain' | '
     // Kilometres when the vehicle appears.
     km: Math.round(years * MEAN_KM_A_YEAR * Math.exp(0.38 * normal(rng) - 0.07)),
     trim: pick(rng, trims),
-    // Members that this record leaves null.
+    // Members that are null in the record.
     unknown: { generation: chance(rng, 0.05), engine: chance(rng, 0.04), wheels: chance(rng, 0.12) },
   };
 }
 
-/** The rare model that a few vehicles of sources 1 and 3 are, drawn apart so that all others stay as they are. */
+/** The rare model of a few vehicles of sources 1 and 3. It has a draw of its own, so that all other vehicles keep theirs. */
 function rareModel(
   world: Population,
   { index, domain }: Pick<Life, 'index' | 'domain'>,
@@ -114,7 +114,7 @@ function rareModel(
   return rareModels[Math.floor(draw / RARE) % rareModels.length];
 }
 
-/** The vehicle that is no everyday car, of which each kind falls on one in a fixed number of consecutive vehicles. */
+/** The unusual model of a vehicle. Each one falls on one vehicle in a fixed number of consecutive vehicles. */
 function unusualModel(
   world: Population,
   { index, domain }: Pick<Life, 'index' | 'domain'>,
@@ -124,7 +124,7 @@ function unusualModel(
   return domain === 12 || slot % UNUSUAL !== 0 ? undefined : unusualModels[slot / UNUSUAL];
 }
 
-/** One vehicle in 20 has a colour that is rarely drawn, apart from the draws of the others. */
+/** One vehicle in 20 has a rare colour. It has a draw of its own, so that all other vehicles keep theirs. */
 function rareColor(world: Population, index: number, usual: Named): Named {
   const draw = hash(world.seed, index, Salt.color);
   return draw % 20 === 0 ? (rareColors[Math.floor(draw / 20) % rareColors.length] ?? usual) : usual;

@@ -19,11 +19,11 @@ export interface Life {
   readonly end: Instant;
   /** Source of the first lot. */
   readonly domain: number;
-  /** Lots that the vehicle is born with or gets, but for those of a merged vehicle. */
+  /** Lots of the vehicle, without those of a vehicle that is merged into it. */
   readonly lots: readonly LotLife[];
-  /** The vehicle that this one turned out to be, and when the service merged them. */
+  /** The vehicle that this one is merged into, and when. */
   readonly mergedInto: Merge | null;
-  /** The vehicle whose lots this one took over, and when. */
+  /** The vehicle that is merged into this one, and when. */
   readonly absorbs: Merge | null;
 }
 
@@ -91,7 +91,7 @@ interface Pair {
   readonly end: Instant;
 }
 
-/** The merge of the block that an index lies in, when it is one of the two and both are fit for it. */
+/** The merge in the block of an index; null unless the index is one of the two and both can merge. */
 function pairOf(world: Population, index: number): Pair | null {
   const block = Math.floor(index / MERGE_BLOCK);
   const kept = block * MERGE_BLOCK + (hash(world.seed, block, Salt.pair) % (MERGE_BLOCK - 20));
@@ -142,7 +142,7 @@ export interface Feed {
 /** The bit of a source in `Feed.domains`. */
 export const domainBit = (domain: number): number => 1 << domain;
 
-/** Lives that a clock can see anything of, ascending. */
+/** Lives that are visible at a clock, as active or archived, ascending. */
 export function* livesAt(world: Population, clock: Instant): Generator<Life> {
   const [first, last] = indexRange(world, clock);
   for (let index = first; index <= last; index += 1) {
@@ -151,14 +151,14 @@ export function* livesAt(world: Population, clock: Instant): Generator<Life> {
   }
 }
 
-/** Whether a vehicle's lots went over to another vehicle by a clock. */
+/** Whether a vehicle is merged into another one at a clock. */
 export const isGone = (life: Life, clock: Instant): boolean =>
   life.mergedInto !== null && life.mergedInto.at <= clock;
 
 const mergedAt = (life: Life, clock: Instant): Instant =>
   life.absorbs !== null && life.absorbs.at <= clock ? life.absorbs.at : 0;
 
-/** When a lot last changed its vehicle's record, if only by vanishing from it. */
+/** When a lot last changed its vehicle's record; leaving the record is a change, too. */
 function changedAt(lot: LotLife, clock: Instant): Instant {
   const vanishes = lot.end + ARCHIVE_DAYS * DAY;
   return vanishes <= clock ? vanishes : stateOf(lot, clock).updatedAt;

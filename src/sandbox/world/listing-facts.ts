@@ -61,7 +61,7 @@ export interface ReportFacts {
 /** One lot of sources 1 and 3 in this many has reports. */
 const REPORTED = 20;
 
-/** Draws the facts of a lot's reports; undefined for a lot without any, as most of sources 1 and 3 are. */
+/** Draws the facts of a lot's reports; undefined for a lot without reports, as most lots of sources 1 and 3. */
 export function reportFacts(
   world: Population,
   car: Car,
@@ -81,7 +81,7 @@ export function reportFacts(
   }
   const draw = hash(world.seed, lot.index, Salt.reported + lot.place);
   if (draw % REPORTED !== 0) return undefined;
-  // Their prices know of no claims.
+  // The prices of sources 1 and 3 do not depend on claims.
   const past = { ...pastOf(world, car, listedAt), claims: [], accident: false };
   return { past, inspected: (draw >>> 8) % 2 === 0, superseded, histories: published(1), certified: false };
 }

@@ -1,7 +1,7 @@
 import { DAY, type Instant, wholeSecond } from './instants.js';
 import { hash, Salt } from './random.js';
 
-/** What fixes a world but its clock. */
+/** Everything that fixes a world except its clock. */
 export interface Population {
   readonly seed: number;
   /** Vehicles that are active at any one time, within about 2 %. */
@@ -21,7 +21,7 @@ export const FIRST_CLOCK: Instant = EPOCH + (MAX_LIFE_DAYS + ARCHIVE_DAYS) * DAY
 
 const MIN_LIFE_DAYS = 6;
 const LIFE_POWER = 1.7;
-/** Mean time from appearing to being archived: the mean of `lifeDays`; merges take a little away. */
+/** Mean time from appearing to being archived: the mean of `lifeDays`. Merges shorten it a little. */
 const MEAN_LIFE_DAYS = MIN_LIFE_DAYS + (MAX_LIFE_DAYS - MIN_LIFE_DAYS) / (LIFE_POWER + 1);
 const LEFT_BY_MERGES = 0.995;
 const GOLDEN = 0.618_033_988_749_894_9;
@@ -102,7 +102,7 @@ export const lotOfId = (id: number): Place => place(id - FIRST_LOT_ID);
 /** Index and place of the lot that would have a number. */
 export const lotOfNumber = (number: number): Place => place(number - FIRST_LOT_NUMBER);
 
-/** Index and place of the lot that would have an id inside source 1; undefined for a text that is none. */
+/** Index and place of the lot that would have an id inside source 1; undefined for any other text. */
 export function lotOfExternalId(id: string): Place | undefined {
   const digits = /^(\d{1,12})(?:~US)?$/.exec(id)?.[1];
   return digits === undefined ? undefined : lotOfNumber(Number(digits) - EXTERNAL_SHIFT);
