@@ -9,9 +9,9 @@ import {
   manufacturerSchema,
   modelSchema,
   stateSchema,
+  statisticSchema,
   titleRecordSchema,
 } from './contract/reference.js';
-import { statisticSchema } from './contract/statistic.js';
 import { vehicleSchema } from './contract/vehicle.js';
 import { pageSizes } from './limits.js';
 import { requests } from './requests.js';

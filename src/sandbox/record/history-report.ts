@@ -110,7 +110,7 @@ interface Draft {
   readonly type: string;
   readonly subtype?: string;
   readonly at: Instant;
-  readonly until?: Instant;
+  readonly until?: Instant | undefined;
   readonly km?: number;
   readonly precision?: 'datetime' | 'day' | 'month' | 'year' | 'unknown';
   /** Whether the source writes the day, the month or the year alone, without a time and an offset. */
@@ -121,47 +121,33 @@ interface Draft {
   readonly details?: readonly object[];
 }
 
-/** The events of a history report, oldest first; `zone` is how many hours local time is ahead of UTC. */
+/** A draft for each of some times. */
+const on = (times: Instant | null | readonly Instant[], draft: Omit<Draft, 'at'>): Draft[] =>
+  [times ?? []].flat().map((at) => ({ ...draft, at }));
+
+/**
+ * The events of a history report, oldest first, in all the forms in which sources write dates. `zone` is how many hours
+ * local time is ahead of UTC.
+ */
 function historyEvents(rng: Rng, past: Past, zone: number): object[] {
+  const { registeredAt } = past;
+  const [uninsured = null, until] = past.uninsured ?? [];
   const drafts: Draft[] = [
-    {
-      type: 'initial_registration',
-      at: past.registeredAt,
-      text: '최초 등록',
-      details: [useDetail],
-    },
-    ...past.owners.map((at) => ({
-      type: 'owner_change',
-      at,
-      precision: 'month' as const,
-      text: '소유자 변경',
-    })),
-    ...past.plates.map((at) => ({ type: 'registration_change', subtype: 'plate', at, text: '번호 변경' })),
+    ...on(registeredAt, { type: 'initial_registration', text: '최초 등록', details: [useDetail] }),
+    ...on(past.owners, { type: 'owner_change', precision: 'month', text: '소유자 변경' }),
+    ...on(past.plates, { type: 'registration_change', subtype: 'plate', text: '번호 변경' }),
     ...past.claims.map(claimDraft),
     ...past.visits.filter(() => chance(rng, 0.7)).map((visit) => visitDraft(visit, zone)),
-    ...rareDrafts(past),
+    ...on(past.insuredAt, { type: 'insurance_coverage_started', bare: true, text: '보험 가입' }),
+    ...on(past.recalledAt, { type: 'recall', precision: 'month', bare: true, text: '리콜' }),
+    ...on(past.quotedAt, { type: 'comparative_quote', precision: 'datetime', text: '견적' }),
+    ...on(past.totalLostAt, { type: 'total_loss', text: '전손' }),
+    ...on(past.usageChangedAt, { type: 'usage_change', precision: 'year', bare: true, text: '용도 변경' }),
+    ...on(uninsured, { type: 'insurance_coverage_gap', until, precision: 'month', text: '미가입 기간' }),
+    ...on(past.stolen ? registeredAt : null, { type: 'theft', precision: 'year', text: '도난' }),
+    ...on(past.flooded ? registeredAt : null, { type: 'flood_damage', precision: 'unknown', text: '침수' }),
   ];
-  if (past.uninsured !== null) {
-    const [at, until] = past.uninsured;
-    drafts.push({ type: 'insurance_coverage_gap', at, until, precision: 'month', text: '미가입 기간' });
-  }
-  if (past.stolen) drafts.push({ type: 'theft', at: past.registeredAt, precision: 'year', text: '도난' });
-  if (past.flooded)
-    drafts.push({ type: 'flood_damage', at: past.registeredAt, precision: 'unknown', text: '침수' });
   return drafts.sort((a, b) => a.at - b.at).map((draft, place) => eventOf(draft, place, zone));
-}
-
-/** Events that few vehicles have. They use the forms in which sources write inexact dates. */
-function rareDrafts(past: Past): Draft[] {
-  const once = (at: Instant | null, draft: Omit<Draft, 'at'>): Draft[] =>
-    at === null ? [] : [{ ...draft, at }];
-  return [
-    ...once(past.insuredAt, { type: 'insurance_coverage_started', bare: true, text: '보험 가입' }),
-    ...once(past.recalledAt, { type: 'recall', precision: 'month', bare: true, text: '리콜' }),
-    ...once(past.quotedAt, { type: 'comparative_quote', precision: 'datetime', text: '견적' }),
-    ...once(past.totalLostAt, { type: 'total_loss', text: '전손' }),
-    ...once(past.usageChangedAt, { type: 'usage_change', precision: 'year', bare: true, text: '용도 변경' }),
-  ];
 }
 
 const useDetail = detail('use', { text: 'private "person"' }, null);
