@@ -6,7 +6,7 @@ import type { ClosingRow } from '../src/reconcile/own-rows.js';
 import { extractLookups } from '../src/run/extract-lookups.js';
 import { type RunResult, reconcileModelPublish } from '../src/run/finish.js';
 import { type Job, type JobOptions, runJob } from '../src/run/job.js';
-import { requests } from '../src/service/requests/registry.js';
+import { requests } from '../src/service/requests.js';
 
 /** How long the service keeps an archived vehicle (service.md: about a month). */
 const RETENTION_DAYS = 31;

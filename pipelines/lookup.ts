@@ -3,8 +3,7 @@ import { extractLookups, type Lookup } from '../src/run/extract-lookups.js';
 import { removeLeftLookups } from '../src/run/find-pass.js';
 import { type RunResult, reconcileModelPublish } from '../src/run/finish.js';
 import { type JobOptions, runJob } from '../src/run/job.js';
-import { NotFoundError } from '../src/service/errors/not-found-error.js';
-import { SourceRefusedError } from '../src/service/errors/source-refused-error.js';
+import { NotFoundError, SourceRefusedError } from '../src/service/errors.js';
 
 /**
  * Asks for one vehicle and adds what came to the lake, without that counting as a pass over the feed. Nothing stays in

@@ -78,7 +78,7 @@ const pipelines = ['nightly', 'incremental', 'reference', 'closing', 'rebuild'] 
 // The list is long and only asked for here, so that no other command pays for loading it.
 const endpoints =
   process.argv[2] === 'sandbox' && process.argv.includes('--help')
-    ? (await import('../sandbox/endpoints/help.js')).endpointHelp()
+    ? (await import('../sandbox/server/help.js')).endpointHelp()
     : '';
 
 const cli = yargs(hideBin(process.argv))

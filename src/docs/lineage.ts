@@ -1,4 +1,4 @@
-import { requests } from '../service/requests/registry.js';
+import { requests } from '../service/requests.js';
 import { streams } from '../service/streams.js';
 import type { CatalogTable } from './catalog.js';
 
@@ -55,8 +55,8 @@ export function lineageOf(catalog: readonly CatalogTable[]): Lineage {
 /** Paths of the endpoints that fill a stream, as the service documents them. */
 export function endpointsOf(stream: keyof typeof streams): readonly string[] {
   const { request, path } = streams[stream];
-  const main = Object.values(requests).find((each) => each === request)?.endpoint.path ?? path;
-  return stream === 'cars' ? [main, ...LOOKUPS.map(({ endpoint }) => endpoint.path)] : [main];
+  const main = Object.values(requests).find((each) => each === request)?.path ?? path;
+  return stream === 'cars' ? [main, ...LOOKUPS.map((lookup) => lookup.path)] : [main];
 }
 
 /** The part of a lineage that leads to a node, and what reads that node. */

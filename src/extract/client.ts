@@ -4,9 +4,8 @@ import { Agent, request } from 'undici';
 import { killPoint } from '../config/kill-point.js';
 import { LotlakeError, messageOf } from '../config/lotlake-error.js';
 import { hideKey, redactedBody } from '../config/redact.js';
-import { ConnectionError } from '../service/errors/connection-error.js';
-import { errorFromAnswer, messageOfBody } from '../service/errors/from-answer.js';
-import type { RequestFacts } from '../service/errors/service-error.js';
+import type { RequestFacts } from '../service/errors.js';
+import { ConnectionError, errorFromAnswer, messageOfBody } from '../service/errors.js';
 import { createRateLimit } from './rate-limit.js';
 import { parseRetryAfter, withRetry } from './retry.js';
 
@@ -40,7 +39,7 @@ export interface Answer {
 export interface Client {
   /**
    * Sends one GET. `consume` reads the whole body; where it fails on the body the request is sent again.
-   * Throws one of the classes in `service/errors`.
+   * Throws one of the classes in `service/errors.ts`.
    */
   get<T>(
     path: string,

@@ -1,6 +1,5 @@
-import { NotFoundError } from '../service/errors/not-found-error.js';
-import type { RequestFacts } from '../service/errors/service-error.js';
-import { UnexpectedAnswerError } from '../service/errors/unexpected-answer-error.js';
+import type { RequestFacts } from '../service/errors.js';
+import { NotFoundError, UnexpectedAnswerError } from '../service/errors.js';
 import { type Answer, readBody } from './client.js';
 
 const FORMS = 'a record, {data: {…}} and {data: [{…}]} with one record are known';

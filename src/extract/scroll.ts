@@ -1,6 +1,6 @@
-import { BadRequestError } from '../service/errors/bad-request-error.js';
-import { MOST_SCROLL_MINUTES } from '../service/requests/cars.js';
-import { requests } from '../service/requests/registry.js';
+import { BadRequestError } from '../service/errors.js';
+import { SCROLL_MINUTES } from '../service/limits.js';
+import { requests } from '../service/requests.js';
 import type { Client, Query } from './client.js';
 import { instant } from './instant.js';
 import { MOST_BARREN, noveltyOf } from './novelty.js';
@@ -44,7 +44,7 @@ export async function walkScroll<P extends PageFacts>(options: ScrollWalk<P>): P
       return ended(`page ${last?.page} and those before it bring no record that is new`);
     const query: Query =
       last === undefined
-        ? { ...options.query, scroll_time: MOST_SCROLL_MINUTES }
+        ? { ...options.query, scroll_time: SCROLL_MINUTES.most }
         : requests.carsScrollNext.from({ scroll_id: last.scrollId }).query;
     try {
       const page = await fetchPage(options, pages.length + 1, query);

@@ -3,9 +3,8 @@ import { readJson } from '../extract/open-client.js';
 import { globRelation } from '../lake/files.js';
 import { indexAbove } from '../land/fingerprints.js';
 import { enumerations } from '../service/contract/enumerations.js';
-import { BadRequestError } from '../service/errors/bad-request-error.js';
-import { SourceRefusedError } from '../service/errors/source-refused-error.js';
-import { requests } from '../service/requests/registry.js';
+import { BadRequestError, SourceRefusedError } from '../service/errors.js';
+import { requests } from '../service/requests.js';
 import type { Job } from './job.js';
 
 /**

@@ -1,7 +1,7 @@
 import { ConfigError } from '../config/config-error.js';
 import type { BaseState } from '../lake/base.js';
 import type { Manifest } from '../lake/manifest.js';
-import { MOST_MINUTES } from '../service/requests/paging-parameters.js';
+import { MOST_MINUTES } from '../service/limits.js';
 import type { StreamName } from '../service/streams.js';
 import type { LoadedPass, StreamRequest } from './extract-stream.js';
 import type { Job } from './job.js';

@@ -4,16 +4,14 @@ export {
   marketFactor,
   wearFactor,
 } from './data/market.js';
-export { endpointHelp } from './endpoints/help.js';
-export { SandboxError } from './error.js';
 export { type PlantedLot, plantedLots } from './planted.js';
-export type { Fault, FaultRequest, FaultRule, Faults } from './server/fault.js';
-
-export type { Plan } from './server/plan.js';
-export { highestRate } from './server/request-log.js';
+export { highestRate } from './server/admin.js';
+export type { Fault, FaultRequest, FaultRule, Faults } from './server/faults.js';
+export { endpointHelp } from './server/help.js';
 export { type Sandbox, type SandboxOptions, startSandbox } from './server/start.js';
 export {
   createWorld,
   DEFAULT_CLOCK,
+  SandboxError,
   type World,
 } from './world.js';

@@ -1,14 +1,42 @@
-import { SandboxError } from './error.js';
+import { LotlakeError } from '../config/lotlake-error.js';
 import { archivedLotRecord } from './record/archived-lot.js';
-import { recordJson } from './record/json.js';
 import { calculatedAt, type StatisticRecord, statisticRecords } from './record/statistics.js';
-import { vehicleRecord } from './record/vehicle.js';
-import { domainBit, type Feed, feedAt, isGone, livesAt } from './world/feed.js';
+import { recordJson, vehicleRecord } from './record/vehicle.js';
 import { DAY, type Instant, wholeSecond } from './world/instants.js';
-import { lotId, lotOfId } from './world/keys.js';
-import { allLots, isActive, type Life, lifeOf } from './world/life.js';
+import {
+  allLots,
+  domainBit,
+  type Feed,
+  feedAt,
+  isActive,
+  isGone,
+  type Life,
+  lifeOf,
+  livesAt,
+} from './world/life.js';
 import type { LotLife } from './world/lot-life.js';
-import { ARCHIVE_DAYS, FIRST_CLOCK, indexOf, type Population, population } from './world/population.js';
+import {
+  ARCHIVE_DAYS,
+  FIRST_CLOCK,
+  indexOf,
+  lotId,
+  lotOfId,
+  type Population,
+  population,
+} from './world/population.js';
+
+/** A wrong use of the sandbox itself; never a fault that it injects on request. */
+export class SandboxError extends LotlakeError {
+  override readonly name = 'SandboxError';
+  constructor(message: string, hint?: string) {
+    super(message, {
+      code: 'SANDBOX_INVALID',
+      stage: 'sandbox',
+      outcome: 'usage',
+      ...(hint === undefined ? {} : { hint }),
+    });
+  }
+}
 
 /** The clock of a world when none is given. */
 export const DEFAULT_CLOCK: Date = new Date('2026-11-20T00:00:00Z');
@@ -32,9 +60,7 @@ interface RecordOptions {
 }
 
 /** The market at one moment. Everything in it is computed on demand. */
-export interface World {
-  readonly seed: number;
-  readonly vehicles: number;
+export interface World extends Population {
   readonly clock: Date;
   /** The same world at another time. */
   at(clock: Date): World;
@@ -76,8 +102,7 @@ function worldAt(base: Population, clock: Date): World {
     );
   };
   return {
-    seed: base.seed,
-    vehicles: base.vehicles,
+    ...base,
     clock: new Date(now),
     at: (other) => worldAt(base, other),
     activeIds: (domainId) => idsOf(feed(), domainId),

@@ -9,12 +9,12 @@ import {
   manufacturerSchema,
   modelSchema,
   stateSchema,
+  statisticSchema,
   titleRecordSchema,
 } from './contract/reference.js';
-import { statisticSchema } from './contract/statistic.js';
 import { vehicleSchema } from './contract/vehicle.js';
-import { pageSizes } from './requests/plan.js';
-import { requests } from './requests/registry.js';
+import { pageSizes } from './limits.js';
+import { requests } from './requests.js';
 
 /** A stream of records that lotlake lands: what one record looks like and how its lists are paged. */
 export interface Stream {

@@ -4,7 +4,7 @@ import { gzipSync } from 'node:zlib';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { type Answer, type Client, urlOf } from '../../src/extract/client.js';
 import { PageError } from '../../src/land/page-error.js';
-import { ServiceError } from '../../src/service/errors/service-error.js';
+import { ServiceError } from '../../src/service/errors.js';
 import { memorySink, quickClient, serve, type TestServer } from './support.js';
 
 const KEY = 'the-secret-key';

@@ -2,9 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { LotlakeError } from '../../src/config/lotlake-error.js';
 import { parseRetryAfter, waitBefore, withRetry } from '../../src/extract/retry.js';
-import { BadRequestError } from '../../src/service/errors/bad-request-error.js';
-import { RateLimitedError } from '../../src/service/errors/rate-limited-error.js';
-import { ServerError } from '../../src/service/errors/server-error.js';
+import { BadRequestError, RateLimitedError, ServerError } from '../../src/service/errors.js';
 
 const facts = { method: 'GET', url: 'https://service.example/api/cars' };
 const failed = () => new ServerError({ ...facts, status: 500 });

@@ -8,7 +8,7 @@ import { PageError } from '../../src/land/page-error.js';
 import { rescanPage } from '../../src/land/rescan.js';
 import { createWorld } from '../../src/sandbox/index.js';
 import { contractOf } from '../../src/service/contract/node.js';
-import { statisticSchema } from '../../src/service/contract/statistic.js';
+import { statisticSchema } from '../../src/service/contract/reference.js';
 import { landedPage } from './ledger.js';
 import { cut, pageOf, vehicleContract } from './support.js';
 

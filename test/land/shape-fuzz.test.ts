@@ -4,7 +4,7 @@ import type { z } from 'zod';
 import { createWorld } from '../../src/sandbox/index.js';
 import { archivedLotSchema } from '../../src/service/contract/archived-lot.js';
 import { contractOf } from '../../src/service/contract/node.js';
-import { statisticSchema } from '../../src/service/contract/statistic.js';
+import { statisticSchema } from '../../src/service/contract/reference.js';
 import { vehicleSchema } from '../../src/service/contract/vehicle.js';
 import { scanText } from './support.js';
 

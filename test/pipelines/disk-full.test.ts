@@ -6,7 +6,7 @@ import type { KillPoint } from '../../src/config/kill-point.js';
 import { openSession } from '../../src/duck/session.js';
 import { diskFullError } from '../../src/lake/limits.js';
 import { type Sandbox, startSandbox } from '../../src/sandbox/index.js';
-import { ConnectionError } from '../../src/service/errors/connection-error.js';
+import { ConnectionError } from '../../src/service/errors.js';
 import { CLI } from '../cli/support.js';
 import { contentOf, placeEnv, startLotlake } from './lake-process.js';
 import { temporaryFolder } from './support.js';

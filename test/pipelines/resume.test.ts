@@ -12,7 +12,7 @@ import { listPasses, openPass } from '../../src/land/pass.js';
 import type { RunResult } from '../../src/run/finish.js';
 import type { JobOptions } from '../../src/run/job.js';
 import { type Sandbox, startSandbox } from '../../src/sandbox/index.js';
-import { requests } from '../../src/service/requests/registry.js';
+import { requests } from '../../src/service/requests.js';
 import { SALES_ALONE } from './oracle/sales.js';
 import {
   configFor,

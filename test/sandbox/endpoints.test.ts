@@ -1,10 +1,11 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { pathParameters } from '../../src/sandbox/endpoints/endpoint.js';
-import { endpoints } from '../../src/sandbox/endpoints/registry.js';
-import { matchOf } from '../../src/sandbox/endpoints/router.js';
 import { endpointHelp } from '../../src/sandbox/index.js';
+import { matchOf } from '../../src/sandbox/server/answers.js';
+import { endpoints as defined, namesInPath } from '../../src/service/endpoints.js';
+
+const endpoints = Object.values(defined);
 
 const page = readFileSync(join(import.meta.dirname, '../../docs/endpoints.md'), 'utf8');
 
@@ -36,7 +37,7 @@ const documented = new Map(
     }),
 );
 
-const registered = new Map(
+const wanted = new Map(
   endpoints.map(({ path, what, parameters }) => [
     path,
     {
@@ -47,12 +48,12 @@ const registered = new Map(
 );
 
 describe('docs/endpoints.md', () => {
-  it('names the registered endpoints, and no others', () => {
-    expect([...documented.keys()]).toEqual([...registered.keys()]);
+  it('names the defined endpoints, and no others', () => {
+    expect([...documented.keys()]).toEqual([...wanted.keys()]);
   });
 
-  it.each([...registered])('describes GET %s with its parameters', (path, wanted) => {
-    expect(documented.get(path)).toEqual(wanted);
+  it.each([...wanted])('describes GET %s with its parameters', (path, facts) => {
+    expect(documented.get(path)).toEqual(facts);
   });
 
   it('names a test that exists in every row', () => {
@@ -95,10 +96,12 @@ describe('docs/endpoints.md', () => {
   });
 });
 
-describe('the registry', () => {
+describe('the definitions', () => {
   it('declares every parameter of its paths', () => {
     for (const endpoint of endpoints) {
-      expect(Object.keys(endpoint.parameters)).toEqual(expect.arrayContaining([...pathParameters(endpoint)]));
+      expect(Object.keys(endpoint.parameters)).toEqual(
+        expect.arrayContaining([...namesInPath(endpoint.path)]),
+      );
     }
   });
 
@@ -106,9 +109,10 @@ describe('the registry', () => {
     for (const endpoint of endpoints) {
       const filled = endpoint.path.replaceAll(/\{(\w+)\}/g, 'a%20$1');
       const found = matchOf(filled.replaceAll(/[[\]]/g, ''));
-      expect(found?.endpoint.path).toBe(endpoint.path);
-      expect([...(found?.path ?? [])]).toEqual(pathParameters(endpoint).map((name) => [name, `a ${name}`]));
-      expect(matchOf(filled.replaceAll(/\[.*\]/g, ''))?.endpoint.path).toBe(endpoint.path);
+      expect(found && defined[found.name]).toBe(endpoint);
+      expect([...(found?.path ?? [])]).toEqual(namesInPath(endpoint.path).map((name) => [name, `a ${name}`]));
+      const short = matchOf(filled.replaceAll(/\[.*\]/g, ''));
+      expect(short && defined[short.name]).toBe(endpoint);
     }
     for (const path of [
       '',

@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import { endpoints } from '../../src/sandbox/endpoints/registry.js';
 import { highestRate, type Sandbox, type SandboxOptions, startSandbox } from '../../src/sandbox/index.js';
+import { endpoints } from '../../src/service/endpoints.js';
 import { type Got, get } from './support.js';
 
 let sandbox: Sandbox;
@@ -26,7 +26,7 @@ const samples = (): Map<string, string> => {
     ['/usa/cities/{state_id}', '/usa/cities/44'],
   ]);
 };
-const paths = (): string[] => endpoints.map(({ path }) => samples().get(path) ?? path);
+const paths = (): string[] => Object.values(endpoints).map(({ path }) => samples().get(path) ?? path);
 
 describe('every endpoint', () => {
   it('answers 200 with a key, 403 without, and 405 to anything but GET', async () => {

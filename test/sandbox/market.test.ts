@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { damageFactors, damages } from '../../src/sandbox/data/damages.js';
+import { damageFactors, damages } from '../../src/sandbox/data/market.js';
 import {
   createWorld,
   expectedPrice,

@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { LotlakeError } from '../../src/config/lotlake-error.js';
-import { ConnectionError } from '../../src/service/errors/connection-error.js';
-import { errorFromAnswer, messageOfBody } from '../../src/service/errors/from-answer.js';
+import { ConnectionError, errorFromAnswer, messageOfBody } from '../../src/service/errors.js';
 
 const facts = { method: 'GET', url: 'https://service.example/api/cars?page=3' };
 const statuses = [301, 400, 401, 403, 404, 418, 429, 500, 502, 503, 504, 599];

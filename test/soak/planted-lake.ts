@@ -1,4 +1,4 @@
-import { damages } from '../../src/sandbox/data/damages.js';
+import { damages } from '../../src/sandbox/data/market.js';
 import { type PlantedLot, plantedLots, type World } from '../../src/sandbox/index.js';
 import { computeMarts, type Given, openLake, type TestLake } from '../model/support.js';
 

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { titles } from '../../src/sandbox/data/titles.js';
+import { titles } from '../../src/sandbox/data/market.js';
 import { attempts } from '../model/world/marts/sales.js';
 import { type MartRow, type WorldNight, worldNight } from '../model/world/night.js';
 import { ratiosToOthers } from '../model/world/ratios.js';

@@ -3,9 +3,8 @@ import { rows } from '../../duck/session.js';
 import { assertService, openClient, readJson } from '../../extract/open-client.js';
 import { openLake } from '../../query/open-lake.js';
 import { enumerations } from '../../service/contract/enumerations.js';
-import { SourceRefusedError } from '../../service/errors/source-refused-error.js';
-import { UnexpectedAnswerError } from '../../service/errors/unexpected-answer-error.js';
-import { requests } from '../../service/requests/registry.js';
+import { SourceRefusedError, UnexpectedAnswerError } from '../../service/errors.js';
+import { requests } from '../../service/requests.js';
 import type { Effects } from '../effects.js';
 import { gridOf } from '../grid.js';
 

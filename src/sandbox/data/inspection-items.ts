@@ -1,5 +1,3 @@
-import type { NonEmpty } from '../world/random.js';
-
 /** One check of an inspection: block, part, place on the vehicle, and the issue it finds when it finds one. */
 export interface CheckRow {
   readonly block: string;
@@ -20,7 +18,7 @@ const row = (
 ): CheckRow => ({ block, part, label, location, issue, measure });
 
 /** Checks that inspections draw from. */
-export const checks: NonEmpty<CheckRow> = [
+export const checks: readonly CheckRow[] = [
   row('exterior', 'hood', '후드', 'front', 'painted', ['paint_thickness', 'micrometer', 85, 320]),
   row('exterior', 'front_door', '프론트 도어', 'front_left', 'dent', [
     'paint_thickness',
@@ -47,7 +45,7 @@ export const checks: NonEmpty<CheckRow> = [
 ];
 
 /** Checks that few inspections have, with what those above never find. */
-export const rareChecks: NonEmpty<CheckRow> = [
+export const rareChecks: readonly CheckRow[] = [
   row('exterior', 'windshield', '앞유리', 'front', 'crack'),
   row('exterior', 'headlamp', '전조등', 'front_right', 'broken'),
   row('exterior', 'roof', '루프', null, 'damage'),
@@ -61,7 +59,7 @@ export const rareChecks: NonEmpty<CheckRow> = [
 ];
 
 /** Trouble codes that a diagnosis may read. */
-export const troubleCodes: NonEmpty<readonly [code: string, system: string, text: string]> = [
+export const troubleCodes: readonly (readonly [code: string, system: string, text: string])[] = [
   ['P0420', 'engine', 'Catalyst system efficiency below threshold'],
   ['P0300', 'engine', 'Random misfire detected'],
   ['C1201', 'brakes', 'Wheel speed sensor, rear left'],

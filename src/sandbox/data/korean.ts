@@ -1,7 +1,5 @@
-import type { NonEmpty } from '../world/random.js';
-
 /** Sentences of dealers (invented): Korean, and the same in English. */
-export const remarks: NonEmpty<readonly [korean: string, english: string]> = [
+export const remarks: readonly (readonly [korean: string, english: string])[] = [
   ['안녕하세요! 실매물만 올리는 딜러입니다 😊', 'Hello! I only list cars that I really have 😊'],
   ['♣ 전 차주가 꼼꼼하게 관리한 차량입니다.', '♣ The previous owner looked after this car with care.'],
   ['☞ 소모품 교환 기록을 보여 드립니다.', '☞ I can show the record of replaced wear parts.'],
@@ -27,7 +25,7 @@ export const remarks: NonEmpty<readonly [korean: string, english: string]> = [
 ];
 
 /** Regions that stand in histories. */
-export const regions: NonEmpty<string> = [
+export const regions: readonly string[] = [
   'Suwon-si, Gyeonggi-do',
   'Haeundae-gu, Busan',
   'Seo-gu, Daegu',
@@ -40,7 +38,7 @@ export const optionCodes: readonly string[] = Array.from({ length: 62 }, (_, n) 
 );
 
 /** Badges (trim levels) of source 12. */
-export const badges: NonEmpty<string> = [
+export const badges: readonly string[] = [
   '2.0 Premium',
   '2.5 Exclusive ',
   '3.3 Calligraphy',

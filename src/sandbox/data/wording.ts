@@ -1,4 +1,5 @@
-import { byWeight, type NonEmpty } from '../world/random.js';
+import { enumerations } from '../../service/contract/enumerations.js';
+import { byWeight } from '../world/random.js';
 
 /** A seller as an object; the flags may be unknown. */
 export interface SellerRow {
@@ -29,7 +30,7 @@ const other = (id: number, name: string, rental: boolean | null, credit: boolean
 });
 
 /** Sellers of sources 1 and 3 (invented names). */
-export const sellers: NonEmpty<SellerRow> = [
+export const sellers: readonly SellerRow[] = [
   insurer(7, 'Progress Mutual'),
   insurer(8, 'Granite State Casualty'),
   insurer(12, 'Lakeshore Insurance '),
@@ -40,10 +41,14 @@ export const sellers: NonEmpty<SellerRow> = [
 ];
 
 /** Names that a spreadsheet would take for a formula. */
-export const formulaNames: NonEmpty<string> = ['=SUM(A1:A9) Motors', '+1 Auto Sales', '=HYPERLINK("x") Cars'];
+export const formulaNames: readonly string[] = [
+  '=SUM(A1:A9) Motors',
+  '+1 Auto Sales',
+  '=HYPERLINK("x") Cars',
+];
 
 /** Notes as clerks write them: quotes, line breaks, backslashes, control characters, signs of many scripts. */
-export const notes: NonEmpty<string> = [
+export const notes: readonly string[] = [
   'Engine starts, "check engine" light on',
   'Second line follows\nkeys in the office\r\nno spare',
   'See C:\\lots\\photos\\front',
@@ -58,53 +63,31 @@ export const notes: NonEmpty<string> = [
 export const scriptNote = 'Runs rough <script>alert(1)</script> <b>sold as is</b>';
 
 /** Tags of the auction sources. */
-export const tags: NonEmpty<string> = ['AUTOCHECK', 'CERT-D', 'IV', 'NLC', 'RUN-DRIVE', 'FEATURED', 'TOW'];
+export const tags: readonly string[] = ['AUTOCHECK', 'CERT-D', 'IV', 'NLC', 'RUN-DRIVE', 'FEATURED', 'TOW'];
 
-const conditionRows: NonEmpty<readonly [id: number, name: string, weight: number]> = [
-  [0, 'run_and_drives', 60],
-  [1, 'for_repair', 10],
-  [2, 'to_be_dismantled', 3],
-  [3, 'not_run', 12],
-  [4, 'used', 3],
-  [5, 'unconfirmed', 4],
-  [6, 'engine_starts', 14],
-  [7, 'enhanced', 2],
-];
+/** The names of an enumeration's values by id. */
+type Names = Readonly<Record<number, string>>;
 
-/** Conditions, as the wire writes them, in the shares in which they are drawn. */
-export const conditions = byWeight(conditionRows, (condition) => condition[2]);
+/** A value of an enumeration as records write it. */
+export interface Named {
+  readonly name: string;
+  readonly id: number;
+}
 
-const colorRows: NonEmpty<readonly [id: number, name: string, weight: number]> = [
-  [15, 'black', 24],
-  [13, 'white', 24],
-  [9, 'grey', 16],
-  [1, 'silver', 12],
-  [11, 'blue', 10],
-  [5, 'red', 8],
-  [4, 'green', 2],
-  [8, 'brown', 2],
-  [3, 'orange', 1],
-  [100, 'two_colors', 1],
-];
+/** A value of an enumeration as records write it. */
+export const named = (values: Names, id: number): Named => ({ name: values[id] ?? '', id });
+
+/** Values of an enumeration in the shares of `id:weight`. */
+function weighted(values: Names, weights: string): readonly Named[] {
+  const pairs = weights.split(' ').map((pair) => pair.split(':').map(Number));
+  return byWeight(pairs, ([, weight = 0]) => weight).map(([id = 0]) => named(values, id));
+}
+
+/** Conditions in the shares in which they are drawn. */
+export const conditions = weighted(enumerations.condition, '0:60 1:10 2:3 3:12 4:3 5:4 6:14 7:2');
 
 /** Colours in the shares in which they are drawn. */
-export const colors = byWeight(colorRows, (color) => color[2]);
+export const colors = weighted(enumerations.color, '15:24 13:24 9:16 1:12 11:10 5:8 4:2 8:2 3:1 100:1');
 
 /** Colours that few vehicles have, each as rare as the others. */
-export const rareColors: NonEmpty<readonly [id: number, name: string, weight: number]> = [
-  [2, 'purple', 1],
-  [6, 'gold', 1],
-  [7, 'charcoal', 1],
-  [10, 'turquoise', 1],
-  [12, 'bronze', 1],
-  [14, 'cream', 1],
-  [16, 'yellow', 1],
-  [17, 'beige', 1],
-  [18, 'pink', 1],
-];
-
-export const domainNames: ReadonlyMap<number, string> = new Map([
-  [1, 'iaai_com'],
-  [3, 'copart_com'],
-  [12, 'encar_com'],
-]);
+export const rareColors = [2, 6, 7, 10, 12, 14, 16, 17, 18].map((id) => named(enumerations.color, id));

@@ -1,13 +1,13 @@
-import { domainNames } from '../data/wording.js';
+import { enumerations } from '../../service/contract/enumerations.js';
+import { named } from '../data/wording.js';
 import { auctionFacts } from '../world/auction-facts.js';
 import { type Car, carOf } from '../world/car.js';
 import { type Instant, micros } from '../world/instants.js';
-import { lotId, lotNumber } from '../world/keys.js';
 import { carLife, type Life } from '../world/life.js';
 import { askingPrice, listingFacts } from '../world/listing-facts.js';
 import { type LotLife, stateOf } from '../world/lot-life.js';
-import { idOf, type Population } from '../world/population.js';
-import { type Money, moneyOf, statuses } from './money.js';
+import { idOf, lotId, lotNumber, type Population } from '../world/population.js';
+import { type Money, moneyOf, nothing, statuses } from './money.js';
 
 type Shown = Pick<
   Money,
@@ -24,7 +24,7 @@ export function archivedLotRecord(world: Population, life: Life, lot: LotLife): 
     car_id: idOf(world, life.index),
     vin: car.vin?.toLowerCase() ?? null,
     lot: lotNumber(lot),
-    domain: { name: domainNames.get(lot.domain) ?? '', id: lot.domain },
+    domain: named(enumerations.domain, lot.domain),
     status: shown.status,
   };
   return lot.index % 5 === 0 ? { ...head, ...older(shown) } : { ...head, ...dated(shown) };
@@ -34,18 +34,8 @@ function shownOf(world: Population, life: Life, lot: LotLife, car: Car): Shown {
   const state = stateOf(lot, lot.end);
   if (lot.domain !== 12) return moneyOf({ car, life: lot, state, facts: auctionFacts(world, car, lot) });
   const asked = askingPrice(listingFacts(world, car, lot, life.birth), state.touches);
-  return { ...unsold, buyNow: asked, buyNowAt: state.touchedAt };
+  return { ...nothing, status: statuses.sale, buyNow: asked, buyNowAt: state.touchedAt };
 }
-
-const unsold = {
-  status: statuses.sale,
-  bid: null,
-  bidAt: null,
-  saleAt: null,
-  saleKnownAt: null,
-  finalBid: null,
-  finalBidAt: null,
-} as const;
 
 const stamp = (at: Instant | null): string | null => (at === null ? null : micros(at));
 

@@ -1,32 +1,17 @@
-import { optionCodes, remarks } from '../data/korean.js';
+import { optionCodes, regions, remarks } from '../data/korean.js';
 import type { Car } from '../world/car.js';
 import { dateOf, HOUR, type Instant, timeOf } from '../world/instants.js';
 import { type ListingFacts, WON_A_DOLLAR } from '../world/listing-facts.js';
+import type { Claim, Visit } from '../world/past.js';
 import { chance, hash, pick, type Rng } from '../world/random.js';
-import { pastEntries } from './details-history.js';
 
-const inspected = [
-  'brake_master_cylinder_oil_leakage',
-  'brake_oil_leakage',
-  'brake_system_status',
-  'electric_generator_output',
-  'electric_indoor_blower_motor',
-  'electric_radiator_fan_motor',
-  'electric_starter_motor',
-  'electric_window_motor',
-  'motor_oil_flow_rate',
-  'motor_oil_leak_cylinder_header_gasket',
-  'motor_operation_status',
-  'motor_water_leak_pump',
-  'motor_water_leak_radiator',
-  'power_constant_velocity_joint',
-  'self_check_motor',
-  'self_check_transmission',
-  'steering_gear',
-  'steering_tie_rod_end_and_ball_joint',
-  'trans_auto_oil_leakage',
-  'trans_auto_status',
-] as const;
+const inspected =
+  `brake_master_cylinder_oil_leakage brake_oil_leakage brake_system_status electric_generator_output
+electric_indoor_blower_motor electric_radiator_fan_motor electric_starter_motor
+electric_window_motor motor_oil_flow_rate motor_oil_leak_cylinder_header_gasket
+motor_operation_status motor_water_leak_pump motor_water_leak_radiator power_constant_velocity_joint
+self_check_motor self_check_transmission steering_gear steering_tie_rod_end_and_ball_joint
+trans_auto_oil_leakage trans_auto_status`.split(/\s+/);
 
 const panels = [
   ['P031', 'Front door (left)', 'front_door_left'],
@@ -36,7 +21,7 @@ const panels = [
   ['P041', 'Trunk lid', 'trunk_lid'],
 ] as const;
 
-/** What source 12 says of a car beyond the common members (field-notes.md); its keys are free text in places. */
+/** The `details` of source 12 (field-notes.md). Some of its keys are free text. */
 export function listingDetails(rng: Rng, car: Car, facts: ListingFacts, listedAt: Instant): object {
   const { past } = facts;
   const [korean, english] = describe(rng);
@@ -104,7 +89,7 @@ function describe(rng: Rng): readonly [string, string] {
   return [all.map((pair) => pair[0]).join('\n'), all.map((pair) => pair[1]).join('\n')];
 }
 
-/** The insurance record in the words of the source: counts, costs in KRW and single claims. */
+/** The insurance record as the source writes it: counts, costs in KRW and each claim. */
 function insurance(car: Car, { past }: ListingFacts, listedAt: Instant): object {
   const own = past.claims.filter((claim) => claim.own);
   const other = past.claims.filter((claim) => !claim.own);
@@ -145,5 +130,99 @@ function insurance(car: Car, { past }: ListingFacts, listedAt: Instant): object 
     robberCnt: past.stolen ? 1 : 0,
     totalLossCnt: past.totalLostAt === null ? 0 : 1,
     year: car.year,
+  };
+}
+
+interface Entry {
+  readonly at: Instant;
+  readonly content: object;
+}
+
+const months = 'January February March April May June July August September October November December'.split(
+  ' ',
+);
+
+const longDate = (at: Instant): string => {
+  const [year, month, day] = dateOf(at).split('-');
+  return `${months[Number(month) - 1]} ${Number(day)}, ${year}`;
+};
+
+const monthAndYear = (at: Instant): string => {
+  const [year, month] = dateOf(at).split('-');
+  return `${months[Number(month) - 1]} ${year?.slice(2)}`;
+};
+
+const thousands = (value: number): string => String(value).replace(/\B(?=(\d{3})+$)/g, ',');
+
+const millions = (won: number): string => `${(won / 1_000_000).toFixed(2)} million won`;
+
+/** The past of a listing month by month, oldest first, under keys that are free text. */
+function pastEntries(rng: Rng, car: Car, { past }: ListingFacts): object[] {
+  const region = pick(rng, regions);
+  const entries: Entry[] = [
+    { at: past.registeredAt, content: delivery(car, region, past.registeredAt) },
+    ...past.claims.map((claim) => ({ at: claim.at, content: claimEntry(claim) })),
+    ...past.owners.map((at) => ({ at, content: ownerEntry(at, pick(rng, regions)) })),
+    ...past.visits.map((visit) => ({ at: visit.at, content: visitEntry(visit) })),
+  ];
+  if (past.uninsured !== null) {
+    const [from, to] = past.uninsured;
+    const period = `${monthAndYear(from)} ~ ${monthAndYear(to)}`;
+    entries.push({
+      at: from,
+      content: { title: 'No car insurance', sub: `Period: ${period}`, 'Period not covered': period },
+    });
+  }
+  return entries
+    .sort((a, b) => a.at - b.at)
+    .map((entry) => ({ content: [entry.content], date: monthAndYear(entry.at) }));
+}
+
+const delivery = (car: Car, region: string, at: Instant): object => ({
+  title: 'New car delivered (private person)',
+  sub: `${region}\nPrice when delivered not known`,
+  flag: 'INDIVIDUAL',
+  'Production country': 'kr',
+  'First registration date': longDate(at),
+  'New car list price': millions(car.model.newPrice * 1300),
+  'first time buyer': 'No information',
+  'Address at time of purchase': region,
+});
+
+const claimEntry = (claim: Claim): object => ({
+  title: claim.own ? 'Insurance paid for damage to this car' : 'Insurance paid for damage to another car',
+  sub: `Total ${millions(claim.benefit)}`,
+  flag: claim.own ? 'USE_MY_INSURANCE' : 'PROPERTY_DAMAGE',
+  'Date of occurrence': longDate(claim.at),
+  'Processing type': claim.own ? 'damage to my car' : 'another car damaged',
+  'total repair cost': millions(claim.parts + claim.labor + claim.painting),
+});
+
+const ownerEntry = (at: Instant, region: string): object => ({
+  title: 'Change of owner',
+  sub: region,
+  'Date of change': longDate(at),
+  'Address after change': region,
+  'Classification of change': 'Change of owner',
+});
+
+function visitEntry(visit: Visit): object {
+  const mileage = `${thousands(visit.km)}km`;
+  if (visit.statutory) {
+    return {
+      title: 'Car inspection completed',
+      sub: `regular inspection\nMileage ${mileage}`,
+      'Inspection date': longDate(visit.at),
+      'Driving distance during inspection': mileage,
+      'inspection station': visit.place,
+    };
+  }
+  return {
+    title: 'Maintenance/repair history',
+    sub: `Mileage ${mileage}`,
+    'Date of receipt': longDate(visit.at),
+    'maintenance company': visit.place,
+    'Maintenance company address': 'No information',
+    mileage,
   };
 }

@@ -1,8 +1,7 @@
 import { reportKeys } from '../../service/contract/report-keys.js';
-import { DAY, zoned } from '../world/instants.js';
-import type { Past } from '../world/past.js';
+import { DAY, type Instant, zoned } from '../world/instants.js';
+import type { Claim, Past, Visit } from '../world/past.js';
 import { chance, type Rng } from '../world/random.js';
-import { historyEvents } from './history-events.js';
 import { listingSnapshot, type ReportPlace, reportHead, snapshot } from './report-head.js';
 
 type CheckType = (typeof reportKeys.check_type)[number];
@@ -39,7 +38,7 @@ export function historyReport(rng: Rng, report: ReportPlace, past: Past): object
   };
 }
 
-/** The second report of a listing knows the month alone. */
+/** The second report of a listing gives only the month. */
 const firstRegistered = ({ place, zone }: ReportPlace, { registeredAt }: Past): string =>
   place === 0 ? zoned(registeredAt, zone) : zoned(registeredAt, zone).slice(0, 7);
 
@@ -106,3 +105,122 @@ const attachment = (report: ReportPlace, id: string, type: string, extension: st
   description: zoned(report.at - DAY, report.zone).slice(0, 10),
   sort_order: 1,
 });
+
+interface Draft {
+  readonly type: string;
+  readonly subtype?: string;
+  readonly at: Instant;
+  readonly until?: Instant | undefined;
+  readonly km?: number;
+  readonly precision?: 'datetime' | 'day' | 'month' | 'year' | 'unknown';
+  /** Whether the source writes the day, the month or the year alone, without a time and an offset. */
+  readonly bare?: boolean;
+  readonly text: string;
+  readonly organization?: string;
+  readonly claim?: Claim;
+  readonly details?: readonly object[];
+}
+
+/** A draft for each of some times. */
+const on = (times: Instant | null | readonly Instant[], draft: Omit<Draft, 'at'>): Draft[] =>
+  [times ?? []].flat().map((at) => ({ ...draft, at }));
+
+/**
+ * The events of a history report, oldest first, in all the forms in which sources write dates. `zone` is how many hours
+ * local time is ahead of UTC.
+ */
+function historyEvents(rng: Rng, past: Past, zone: number): object[] {
+  const { registeredAt } = past;
+  const [uninsured = null, until] = past.uninsured ?? [];
+  const drafts: Draft[] = [
+    ...on(registeredAt, { type: 'initial_registration', text: '최초 등록', details: [useDetail] }),
+    ...on(past.owners, { type: 'owner_change', precision: 'month', text: '소유자 변경' }),
+    ...on(past.plates, { type: 'registration_change', subtype: 'plate', text: '번호 변경' }),
+    ...past.claims.map(claimDraft),
+    ...past.visits.filter(() => chance(rng, 0.7)).map((visit) => visitDraft(visit, zone)),
+    ...on(past.insuredAt, { type: 'insurance_coverage_started', bare: true, text: '보험 가입' }),
+    ...on(past.recalledAt, { type: 'recall', precision: 'month', bare: true, text: '리콜' }),
+    ...on(past.quotedAt, { type: 'comparative_quote', precision: 'datetime', text: '견적' }),
+    ...on(past.totalLostAt, { type: 'total_loss', text: '전손' }),
+    ...on(past.usageChangedAt, { type: 'usage_change', precision: 'year', bare: true, text: '용도 변경' }),
+    ...on(uninsured, { type: 'insurance_coverage_gap', until, precision: 'month', text: '미가입 기간' }),
+    ...on(past.stolen ? registeredAt : null, { type: 'theft', precision: 'year', text: '도난' }),
+    ...on(past.flooded ? registeredAt : null, { type: 'flood_damage', precision: 'unknown', text: '침수' }),
+  ];
+  return drafts.sort((a, b) => a.at - b.at).map((draft, place) => eventOf(draft, place, zone));
+}
+
+const useDetail = detail('use', { text: 'private "person"' }, null);
+
+function detail(
+  key: string,
+  value: { readonly text?: string; readonly number?: number; readonly date?: string },
+  unit: string | null,
+): object {
+  return {
+    key,
+    value_text: value.text ?? null,
+    value_number: value.number ?? null,
+    value_date: value.date ?? null,
+    unit_key: unit,
+    source_code: key.slice(0, 3).toUpperCase(),
+    source_label: key.replaceAll('_', ' '),
+  };
+}
+
+const claimDraft = (claim: Claim): Draft => ({
+  type: 'insurance_claim',
+  subtype: claim.own ? 'vehicle_damage' : 'third_party_damage',
+  at: claim.at,
+  text: claim.own ? '내차 피해' : '상대차 피해',
+  organization: 'Hankook Insurance',
+  claim,
+  details: [detail('estimate', { number: claim.parts + claim.labor }, 'krw')],
+});
+
+const visitDraft = (visit: Visit, zone: number): Draft => ({
+  type: visit.statutory ? 'statutory_inspection' : 'maintenance',
+  at: visit.at,
+  km: visit.km,
+  precision: 'datetime',
+  text: visit.statutory ? '정기 검사' : '정비',
+  organization: visit.place,
+  details: visit.statutory ? [detail('next_due', { date: zoned(visit.at, zone).slice(0, 10) }, null)] : [],
+});
+
+/** A date as a source writes it: the start of its day, month or year, or the bare day, month or year. */
+function dateText(at: Instant, { precision = 'day', bare = false }: Draft, zone: number): string {
+  const text = zoned(at, zone);
+  if (precision === 'datetime' || precision === 'unknown') return text;
+  const counted = text.slice(0, { day: 10, month: 7, year: 4 }[precision]);
+  return bare ? counted : `${counted}${'-01-01'.slice(counted.length - 4)}T00:00:00${text.slice(19)}`;
+}
+
+function eventOf(draft: Draft, place: number, zone: number): object {
+  const { claim } = draft;
+  return {
+    id: `event-${place + 1}`,
+    type_key: draft.type,
+    subtype_key: draft.subtype ?? null,
+    occurred_at: dateText(draft.at, draft, zone),
+    ended_at: draft.until === undefined ? null : dateText(draft.until, draft, zone),
+    date_precision_key: draft.precision ?? 'day',
+    status_key: 'completed',
+    mileage_km: draft.km ?? null,
+    source_code: String(place + 1),
+    source_label: draft.type.replaceAll('_', ' '),
+    description: draft.text,
+    evidence_type_key: claim === undefined ? 'registration_record' : 'insurance_record',
+    verification_key: 'verified',
+    organization_name: draft.organization ?? null,
+    organization_role_key:
+      draft.organization === undefined ? null : claim === undefined ? 'workshop' : 'insurer',
+    currency: claim === undefined ? null : 'krw',
+    amount_total: claim === undefined ? null : claim.parts + claim.labor + claim.painting,
+    amount_insurance_benefit: claim?.benefit ?? null,
+    amount_parts: claim?.parts ?? null,
+    amount_labor: claim?.labor ?? null,
+    amount_painting: claim?.painting ?? null,
+    details: draft.details ?? [],
+  };
+}

@@ -2,20 +2,6 @@ import type { Car } from '../world/car.js';
 import { dateOf, type Instant } from '../world/instants.js';
 import { below, between, chance, hex, type Rng } from '../world/random.js';
 
-/** Photographs and films of a lot as the service lists them. */
-export interface Images {
-  readonly id: number;
-  readonly small: readonly string[] | null;
-  readonly normal: readonly string[];
-  readonly big: readonly string[];
-  readonly exterior: readonly string[] | null;
-  readonly interior: string | null;
-  readonly video: string | null;
-  readonly video_youtube_id: string | null;
-  readonly external_panorama_url: string | null;
-  readonly downloaded: readonly string[];
-}
-
 interface Shot {
   readonly id: number;
   readonly lot: string;
@@ -47,8 +33,8 @@ function slug(name: string): string {
   return text;
 }
 
-/** Images of sources 1 and 3: three sizes of each photograph, for some lots frames of an outside and inside view. */
-export function auctionImages(rng: Rng, source: string, shot: Shot): Images {
+/** Images of sources 1 and 3: three sizes of each photograph. Some lots have frames of an outside view, too. */
+export function auctionImages(rng: Rng, shot: Shot, domain: number) {
   const folder = `${STORE}/${dateOf(shot.at).slice(5, 7)}${dateOf(shot.at).slice(2, 4)}/`;
   const photos = Array.from({ length: between(rng, 5, 12) }, () => folder + hex(rng, 4));
   const large = photos.map((photo) => `${photo}_hrs.jpg`);
@@ -66,12 +52,12 @@ export function auctionImages(rng: Rng, source: string, shot: Shot): Images {
     video,
     video_youtube_id: youtube,
     external_panorama_url: chance(rng, 0.02) ? `https://pano.auction.example/${shot.lot}` : null,
-    downloaded: copies(chance(rng, 0.1) ? 0 : photos.length, source, shot),
+    downloaded: copies(chance(rng, 0.1) ? 0 : photos.length, domain === 1 ? 'iaai' : 'copart', shot),
   };
 }
 
 /** Images of source 12: two sizes with long addresses, no small ones. */
-export function listingImages(rng: Rng, shot: Shot): Images {
+export function listingImages(rng: Rng, shot: Shot) {
   const path = `${LISTINGS}${below(rng, 10)}/pic${shot.lot.slice(0, 4)}/${shot.lot}_`;
   const stamp = dateOf(shot.at).replaceAll('-', '');
   const photos = Array.from(

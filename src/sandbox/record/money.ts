@@ -1,33 +1,30 @@
+import { enumerations } from '../../service/contract/enumerations.js';
+import { type Named, named } from '../data/wording.js';
 import type { AuctionFacts } from '../world/auction-facts.js';
 import type { Car } from '../world/car.js';
-import type { Instant } from '../world/instants.js';
+import { type Instant, micros } from '../world/instants.js';
 import type { LotLife, LotState } from '../world/lot-life.js';
+import { lotId, priceId } from '../world/population.js';
 
-/** A lot status as the wire writes it. */
-export interface Status {
-  readonly name: string;
-  readonly id: number;
-}
+const status = (id: number): Named => named(enumerations.lot_status, id);
 
-const status = (id: number, name: string): Status => ({ name, id });
-
-/** Lot statuses by what they mean here (field-notes.md). */
+/** Lot statuses by their meaning (field-notes.md). */
 export const statuses = {
-  notChecked: status(1, 'not_checked'),
-  notOnSale: status(2, 'not_on_sale'),
-  sale: status(3, 'sale'),
-  onApproval: status(4, 'on_approval'),
-  newAuction: status(5, 'new_auction'),
-  sold: status(6, 'sold'),
-  failed: status(7, 'failed'),
-  notSold: status(8, 'not_sold'),
-  future: status(9, 'future'),
-  upcoming: status(10, 'upcoming'),
+  notChecked: status(1),
+  notOnSale: status(2),
+  sale: status(3),
+  onApproval: status(4),
+  newAuction: status(5),
+  sold: status(6),
+  failed: status(7),
+  notSold: status(8),
+  future: status(9),
+  upcoming: status(10),
 } as const;
 
 /** Status, dates and amounts of an auction lot at one moment. */
 export interface Money {
-  readonly status: Status;
+  readonly status: Named;
   readonly saleAt: Instant | null;
   readonly saleKnownAt: Instant | null;
   readonly bid: number | null;
@@ -39,6 +36,7 @@ export interface Money {
   readonly timedStart: number | null;
 }
 
+/** A lot of source 1 or 3 at one moment. */
 interface Parts {
   readonly car: Car;
   readonly life: LotLife;
@@ -62,7 +60,8 @@ export function moneyOf(parts: Parts): Money {
 
 type Shown = Omit<Money, 'buyNow' | 'buyNowAt' | 'timedStart'>;
 
-const nothing = {
+/** A lot that shows no auction. */
+export const nothing = {
   saleAt: null,
   saleKnownAt: null,
   bid: null,
@@ -128,3 +127,25 @@ function quiet({ life }: Parts): Shown {
   ] as const;
   return { ...nothing, status: idle[life.index % idle.length] ?? statuses.sale };
 }
+
+/** The auctions of a lot. Half of the lots list them in no order. */
+export function pricesOf({ life, state, facts }: Omit<Parts, 'car'>) {
+  if (facts.unpriced) return [];
+  const last = state.done.length - 1;
+  const entries = state.done.map((attempt, place) => {
+    // A lot that is offered again was not sold before.
+    const sold = attempt.sold && place === last && state.next === null;
+    return {
+      id: priceId(life, place),
+      lot_id: lotId(life),
+      bid: facts.attempts[place]?.bid ?? 0,
+      final_bid_updated_at: micros(attempt.resultAt),
+      buy_now_price: facts.buyNow,
+      sale_date: micros(attempt.saleAt),
+      status: sold ? statuses.sold : statuses.notSold,
+    };
+  });
+  return life.index % 2 === 0 ? entries : entries.sort((a, b) => scattered(a.id) - scattered(b.id));
+}
+
+const scattered = (id: number): number => Math.imul(id, 0x9e3779b1) >>> 0;

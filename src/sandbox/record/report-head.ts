@@ -1,8 +1,9 @@
-import { domainNames } from '../data/wording.js';
+import { enumerations } from '../../service/contract/enumerations.js';
+import { named } from '../data/wording.js';
 import type { Car } from '../world/car.js';
 import { HOUR, type Instant, micros, zoned } from '../world/instants.js';
-import { lotNumber } from '../world/keys.js';
 import type { LotLife } from '../world/lot-life.js';
+import { lotNumber } from '../world/population.js';
 
 /** A report and the listing it belongs to. */
 export interface ReportPlace {
@@ -42,7 +43,8 @@ export function reportHead(report: ReportPlace, kind: 'inspection' | 'history') 
       vin: car.vin ?? '',
     },
     source: {
-      source_key: place === 0 ? (domainNames.get(life.domain) ?? '').replace('_com', '') : 'dealer_network',
+      source_key:
+        place === 0 ? named(enumerations.domain, life.domain).name.replace('_com', '') : 'dealer_network',
       source_type: kind === 'inspection' ? 'inspection_sheet' : 'insurance_record',
       source_report_id: `${listing}/${place + 1}`,
       source_language: language,
@@ -67,5 +69,5 @@ export const snapshot = ({ car, place }: ReportPlace) => ({
 /** Members that describe the listing in a history report's snapshot. */
 export const listingSnapshot = ({ life }: ReportPlace) => ({
   listing_id: lotNumber(life),
-  source_domain: domainNames.get(life.domain) ?? '',
+  source_domain: named(enumerations.domain, life.domain).name,
 });

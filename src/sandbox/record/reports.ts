@@ -1,14 +1,15 @@
 import type { Car } from '../world/car.js';
 import { HOUR, type Instant } from '../world/instants.js';
-import type { ReportFacts } from '../world/listing-facts.js';
+import type { Life, SeenLot } from '../world/life.js';
+import { type ReportFacts, reportFacts } from '../world/listing-facts.js';
 import type { LotLife } from '../world/lot-life.js';
-import type { Population } from '../world/population.js';
+import { idOf, type Population } from '../world/population.js';
 import { Salt, stream } from '../world/random.js';
 import { historyReport } from './history-report.js';
 import { inspectionReport } from './inspection.js';
 
 /** A listing whose reports are wanted. */
-export interface ReportedListing {
+interface ReportedListing {
   readonly world: Population;
   readonly car: Car;
   readonly vehicleId: number;
@@ -16,7 +17,7 @@ export interface ReportedListing {
   readonly facts: ReportFacts;
 }
 
-/** When the inspection reports of a listing were stored, the newest first, as far as a clock has seen them. */
+/** When the inspection reports of a listing were stored, the newest first, up to a clock. */
 function inspectionTimes({ life, facts }: ReportedListing, clock: Instant): Instant[] {
   const second = life.secondReportAt;
   const times = second !== null && second <= clock ? [second] : [];
@@ -27,7 +28,7 @@ function inspectionTimes({ life, facts }: ReportedListing, clock: Instant): Inst
 /** Hours that local time is ahead of UTC where the reports of a source are made. */
 const zoneOf = (domain: number): number => (domain === 12 ? 9 : -5);
 
-/** A report in the words of its source: those of sources 1 and 3 have no texts but keys and names. */
+/** Removes Korean texts from the reports of sources 1 and 3, which have only keys and names. */
 function worded<T>(domain: number, value: T): T {
   if (domain === 12) return value;
   return JSON.parse(JSON.stringify(value), (_, member) =>
@@ -36,13 +37,13 @@ function worded<T>(domain: number, value: T): T {
 }
 
 /** A report and when the service stored it. */
-export interface StoredReport {
+interface StoredReport {
   readonly storedAt: Instant;
   readonly record: object;
 }
 
 /** Inspection reports of a listing, the newest first. */
-export const inspections = (listing: ReportedListing, clock: Instant): StoredReport[] =>
+const inspections = (listing: ReportedListing, clock: Instant): StoredReport[] =>
   inspectionTimes(listing, clock).map((storedAt) => {
     const place = storedAt === listing.life.start ? 0 : 1;
     const { world, life, facts } = listing;
@@ -52,8 +53,8 @@ export const inspections = (listing: ReportedListing, clock: Instant): StoredRep
     return { storedAt, record: worded(life.domain, inspectionReport(rng, rareRng, report, facts.past)) };
   });
 
-/** History reports of a listing; two are two sources, not two states of one. */
-export const histories = (listing: ReportedListing): object[] =>
+/** History reports of a listing. Two reports come from two sources; they are not versions of one. */
+const histories = (listing: ReportedListing): object[] =>
   listing.facts.histories.map((place) => {
     const { world, life, facts } = listing;
     const rng = stream(world.seed, life.index, Salt.report + 10 * life.place + 500 * place + 20_000);
@@ -63,7 +64,52 @@ export const histories = (listing: ReportedListing): object[] =>
   });
 
 /** Whether a listing has an inspection report or a history report at a clock. */
-export const reportFlags = (listing: ReportedListing, clock: Instant) => ({
+const reportFlags = (listing: ReportedListing, clock: Instant) => ({
   inspected: inspectionTimes(listing, clock).length > 0,
   reported: listing.facts.histories.length > 0,
 });
+
+/** A vehicle whose later members are wanted. */
+interface AddedTo {
+  readonly world: Population;
+  readonly car: Car;
+  readonly life: Life;
+  readonly seen: readonly SeenLot[];
+  readonly clock: Instant;
+}
+
+/** A lot with its reports; undefined where it has none. */
+function listingOf({ world, car, life }: AddedTo, lot: LotLife): ReportedListing | undefined {
+  const facts = reportFacts(world, car, lot, life.birth);
+  return facts && { world, car, vehicleId: idOf(world, life.index), life: lot, facts };
+}
+
+/** Members that the service added later (service.md), without the reports. They look at lots that are not archived. */
+export function flagMembers(vehicle: AddedTo) {
+  const open = vehicle.seen.filter((lot) => !lot.archived).map((lot) => listingOf(vehicle, lot.life));
+  const flags = open.map((listing) =>
+    listing === undefined ? { inspected: false, reported: false } : reportFlags(listing, vehicle.clock),
+  );
+  return {
+    doors: vehicle.car.doors,
+    seats: vehicle.car.seats,
+    has_inspections: flags.some((flag) => flag.inspected),
+    has_history_reports: flags.some((flag) => flag.reported),
+    listings: open.map((listing, place) => ({
+      has_history_reports: flags[place]?.reported ?? false,
+      is_manufacturer_certified: listing?.facts.certified ?? false,
+    })),
+  };
+}
+
+/** The reports of the given lots, inspections by newest first (reports.md). */
+export function reportMembers(vehicle: AddedTo, lots: readonly LotLife[]) {
+  const listings = lots.flatMap((lot) => listingOf(vehicle, lot) ?? []);
+  return {
+    inspections: listings
+      .flatMap((listing) => inspections(listing, vehicle.clock))
+      .sort((a, b) => b.storedAt - a.storedAt)
+      .map((report) => report.record),
+    vehicle_history_reports: listings.flatMap(histories),
+  };
+}

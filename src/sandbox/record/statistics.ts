@@ -1,5 +1,5 @@
 import { enumerations } from '../../service/contract/enumerations.js';
-import { domainNames } from '../data/wording.js';
+import { named } from '../data/wording.js';
 import { auctionFacts } from '../world/auction-facts.js';
 import { type Car, carOf } from '../world/car.js';
 import { DAY, type Instant, micros } from '../world/instants.js';
@@ -16,7 +16,7 @@ interface Group {
   readonly bids: number[];
 }
 
-/** First Monday 1970 fell on the fifth of January. */
+/** The first Monday of 1970 was the fifth of January. */
 const MONDAY = 4 * DAY;
 
 /** When the service last calculated its statistics: at the start of the week. */
@@ -69,6 +69,6 @@ function row(id: number, { car, domain, bids }: Group, at: Instant) {
     car_model: { id: model.id, name: model.name },
     generation: { id: generation.id, name: generation.name },
     engine: id % 4 === 0 ? null : { id: engine.id, name: engine.name },
-    domain: { id: domain, name: domainNames.get(domain) ?? '' },
+    domain: { id: domain, name: named(enumerations.domain, domain).name },
   };
 }

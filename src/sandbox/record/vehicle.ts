@@ -1,5 +1,5 @@
 import { enumerations } from '../../service/contract/enumerations.js';
-import { formulaNames } from '../data/wording.js';
+import { formulaNames, named } from '../data/wording.js';
 import { auctionFacts } from '../world/auction-facts.js';
 import { type Car, carOf } from '../world/car.js';
 import { type Instant, micros } from '../world/instants.js';
@@ -7,9 +7,8 @@ import { carLife, type Life, type SeenLot, seenLots } from '../world/life.js';
 import { listingFacts } from '../world/listing-facts.js';
 import { type LotLife, stateOf } from '../world/lot-life.js';
 import { idOf, type Population } from '../world/population.js';
-import { flagMembers, reportMembers } from './additions.js';
-import { auctionLot } from './auction-lot.js';
-import { listingLot } from './listing-lot.js';
+import { auctionLot, listingLot } from './lot.js';
+import { flagMembers, reportMembers } from './reports.js';
 
 /** How a record is wanted. */
 export interface RecordForm {
@@ -56,15 +55,10 @@ function lotRecord({ world, car, life, clock }: Owner, seen: SeenLot, form: Reco
   return marked ? { ...record, archived: true, archived_at: micros(lot.end) } : record;
 }
 
-/** The title of a vehicle; of some it looks like a formula. */
-export function titleOf({ year, model, trim, quirk }: Car): string {
+/** The title of a vehicle; a few look like a formula. */
+function titleOf({ year, model, trim, quirk }: Car): string {
   const title = `${year} ${model.manufacturer.name} ${model.name} ${trim}`;
   return quirk === 'formula title' ? (formulaNames[1] ?? title) : title;
-}
-
-/** Id and name of an enumeration's value, as the service writes them. */
-function named(values: Readonly<Record<number, string>>, id: number) {
-  return { name: values[id] ?? '', id };
 }
 
 function identity(car: Car) {
@@ -84,12 +78,38 @@ function identity(car: Car) {
           model_id: model.id,
         },
     body_type: named(enumerations.body_type, model.body),
-    color: { name: color[1], id: color[0] },
+    color,
     engine: unknown.engine ? null : { id: engine.id, name: engine.name },
-    transmission: car.automatic ? { name: 'automatic', id: 1 } : { name: 'manual', id: 2 },
+    transmission: named(enumerations.transmission, car.automatic ? 1 : 2),
     drive_wheel: unknown.wheels ? null : named(enumerations.drive_wheel, car.wheels),
     vehicle_type: named(enumerations.vehicle_type, model.vehicleType),
     fuel: named(enumerations.fuel, engine.fuel),
     cylinders: engine.cylinders,
   };
 }
+
+const ASCII_ONLY = /^[\0-\x7f]*$/;
+const FOREIGN = /[^\0-\x7f]+/g;
+/** Escaped words; the texts of the world repeat a small vocabulary. */
+const words = new Map<string, string>();
+
+const unicodeEscape = (unit: number): string => `\\u${unit.toString(16).padStart(4, '0')}`;
+
+function escaped(word: string): string {
+  let text = words.get(word);
+  if (text === undefined) {
+    text = Array.from({ length: word.length }, (_, place) => unicodeEscape(word.charCodeAt(place))).join('');
+    words.set(word, text);
+  }
+  return text;
+}
+
+/** JSON with escaped slashes and non-ASCII characters, as in captured records of source 12. */
+function escapedJson(value: unknown): string {
+  const text = JSON.stringify(value).replaceAll('/', '\\/');
+  return ASCII_ONLY.test(text) ? text : text.replace(FOREIGN, escaped);
+}
+
+/** The text of a record. Only source 12 escapes (samples). */
+export const recordJson = (domain: number, record: object): string =>
+  domain === 12 ? escapedJson(record) : JSON.stringify(record);

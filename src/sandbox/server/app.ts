@@ -1,14 +1,21 @@
 import type { HttpBindings } from '@hono/node-server';
 import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response';
 import { type Context, Hono } from 'hono';
-import type { Question } from '../endpoints/endpoint.js';
-import { matchOf } from '../endpoints/router.js';
 import { HOUR } from '../world/instants.js';
-import { type AdminState, adminAnswer } from './admin.js';
-import { ADMIN_PATH, BASE_PATH } from './base-path.js';
-import { alterRecords, faultOf, refuse } from './disturb.js';
-import { FAULT_HEADER, type Fault, type FaultRequest, headerFaults } from './fault.js';
-import { badKey, notFound, Refusal, tooMany, tooManyToday, wrongMethod } from './refusal.js';
+import { ADMIN_PATH, type AdminState, adminAnswer } from './admin.js';
+import { answerTo } from './answers.js';
+import {
+  alterRecords,
+  FAULT_HEADER,
+  type Fault,
+  type FaultRequest,
+  faultOf,
+  headerFaults,
+  refuse,
+} from './faults.js';
+import { BASE_PATH } from './page.js';
+import type { Question } from './question.js';
+import { badKey, Refusal, tooMany, tooManyToday, wrongMethod } from './refusal.js';
 import { type Answer, encode, send } from './send.js';
 
 /** What the app asks of the sandbox around it. */
@@ -106,11 +113,8 @@ async function listAnswer(
   const key = `${world.clock.getTime()} ${zipped} ${path}${url.search}`;
   const cached = kept?.get(key);
   if (cached !== undefined) return cached;
-  const match = matchOf(path);
-  if (match === undefined) throw notFound('route');
   const { access, scrolls } = state;
-  const question = { world, path, query: url.searchParams, access, faults, scrolls };
-  const text = match.endpoint.answer(question, match.path);
+  const text = answerTo({ world, path, query: url.searchParams, access, faults, scrolls });
   const answer = await encode(200, shortened(alterRecords(text, faults), faults), {}, zipped);
   kept?.set(key, answer);
   return answer;

@@ -1,5 +1,5 @@
 import { MINUTE } from '../world/instants.js';
-import { LINK_BASE } from './envelope.js';
+import { LINK_BASE } from './page.js';
 import { badRequest } from './refusal.js';
 
 /** What a scroll goes through: the list is fixed when it starts, whatever happens to the world. */

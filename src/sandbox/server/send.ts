@@ -2,8 +2,7 @@ import { Buffer } from 'node:buffer';
 import type { ServerResponse } from 'node:http';
 import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
-import { faultOf } from './disturb.js';
-import type { Fault } from './fault.js';
+import { type Fault, faultOf } from './faults.js';
 
 const compress = promisify(gzip);
 

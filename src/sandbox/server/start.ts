@@ -1,16 +1,14 @@
 import { once } from 'node:events';
 import { Server } from 'node:http';
 import { createAdaptorServer } from '@hono/node-server';
-import { allDomains } from '../endpoints/domain.js';
-import { SandboxError } from '../error.js';
-import { createWorld, type World, type WorldOptions } from '../world.js';
+import type { Plan } from '../../service/limits.js';
+import { createWorld, SandboxError, type World, type WorldOptions } from '../world.js';
+import { ADMIN_PATH, highestRate, type LoggedRequest } from './admin.js';
 import { createApp } from './app.js';
-import { ADMIN_PATH, BASE_PATH } from './base-path.js';
-import { dayBudget } from './day-budget.js';
-import { type Faults, faultSource } from './fault.js';
-import { type Plan, requestsPerDay, SCROLL_REQUESTS } from './plan.js';
-import { rateBudget } from './rate.js';
-import { highestRate, type LoggedRequest } from './request-log.js';
+import { type Faults, faultSource } from './faults.js';
+import { allDomains } from './filters.js';
+import { dayBudget, rateBudget, requestsPerDay, SCROLL_REQUESTS } from './limits.js';
+import { BASE_PATH } from './page.js';
 import { createScrolls } from './scroll.js';
 
 /** How a sandbox is set up; every member has a default. */

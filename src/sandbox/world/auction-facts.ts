@@ -1,7 +1,5 @@
-import { type DamageRow, damageDraw } from '../data/damages.js';
-import { expectedPrice, market, type PriceFacts } from '../data/market.js';
-import { americanPlaces, canadianPlaces, type Place } from '../data/places.js';
-import { type TitleRow, titleDraw } from '../data/titles.js';
+import { damageDraw, expectedPrice, market, type PriceFacts, titleDraw } from '../data/market.js';
+import { americanPlaces, canadianPlaces } from '../data/places.js';
 import {
   conditions,
   formulaNames,
@@ -16,68 +14,15 @@ import type { LotLife } from './lot-life.js';
 import type { Population } from './population.js';
 import { below, between, chance, normal, pick, type Rng, Salt, stream, unit } from './random.js';
 
-/** What happened in one auction, in USD. */
-interface AttemptFacts {
-  /** The hammer price or Buy Now price of a sold attempt; for the others the highest bid, below the value. */
-  readonly bid: number;
-  readonly prebid: number;
-  /** Sold at the Buy Now price. */
-  readonly isBoughtNow: boolean;
-}
-
 /** What is true of a lot of source 1 or 3 all its life. */
-export interface AuctionFacts {
-  readonly price: PriceFacts;
-  readonly attempts: readonly AttemptFacts[];
-  readonly odometer: { readonly km: number; readonly mi: number; readonly status: number };
-  readonly damage: DamageRow | null;
-  readonly secondDamage: DamageRow | null;
-  readonly title: TitleRow | null;
-  readonly place: Place;
-  readonly condition: readonly [id: number, name: string, weight: number];
-  readonly seller: SellerRow | string | null;
-  readonly sellerType: 1 | 2;
-  /** Which of its forms each many-formed member takes, 0 to 1. */
-  readonly form: {
-    readonly type: number;
-    readonly tags: number;
-    readonly archived: number;
-    readonly stamp: number;
-  };
-  readonly airbags: number | null;
-  readonly grade: number | string | null;
-  readonly note: string | null;
-  readonly tags: readonly string[];
-  readonly buyNow: number | null;
-  /** Whether the lot was sold without the service learning the price. */
-  readonly unpriced: boolean;
-  readonly timed: boolean;
-  readonly reserve: number | null;
-  readonly auctionType: number | null;
-  readonly estimates: readonly [
-    repair: number | null,
-    before: number | null,
-    clean: number | null,
-    cash: number | null,
-  ];
-  readonly lane: string | null;
-  readonly branchNumber: number | null;
-  readonly keys: boolean;
-  /** Members that this lot leaves null. */
-  readonly unknown: {
-    readonly state: boolean;
-    readonly yard: boolean;
-    readonly branch: boolean;
-    readonly detailed: boolean;
-  };
-}
+export type AuctionFacts = Readonly<ReturnType<typeof auctionFacts>>;
 
-const KM_A_MILE = 1.609344;
+export const KM_A_MILE = 1.609344;
 const CANADIAN = 0.06;
 const step = (amount: number): number => Math.max(25, Math.round(amount / 25) * 25);
 
 /** Draws the facts of a lot; the order of the draws is part of the world. */
-export function auctionFacts(world: Population, car: Car, lot: LotLife): AuctionFacts {
+export function auctionFacts(world: Population, car: Car, lot: LotLife) {
   const rng = stream(world.seed, lot.index, Salt.lot + lot.place);
   const canadian = chance(rng, CANADIAN) || car.quirk === 'kilometres as miles';
   const odometer = odometerOf(rng, car);
@@ -99,7 +44,7 @@ export function auctionFacts(world: Population, car: Car, lot: LotLife): Auction
     const offered = 0.4 + 0.5 * unit(rng);
     return { bid: step(attempt.sold ? hammer : hammer * offered), prebid: step(hammer * offered * 0.3) };
   });
-  const facts: Omit<AuctionFacts, 'attempts'> = {
+  const facts = {
     price,
     odometer,
     damage,
@@ -109,12 +54,14 @@ export function auctionFacts(world: Population, car: Car, lot: LotLife): Auction
     condition: pick(rng, conditions),
     seller: sellerOf(rng, car),
     sellerType: chance(rng, 0.75) ? 1 : 2,
+    // Decides the form of each member that has several forms, 0 to 1.
     form: { type: unit(rng), tags: unit(rng), archived: unit(rng), stamp: unit(rng) },
     airbags: chance(rng, 0.5) ? null : between(rng, 1, 4),
     grade: gradeOf(rng, car, lot),
     note: noteOf(rng, car),
     tags: Array.from({ length: below(rng, 4) }, () => pick(rng, tags)),
     buyNow: chance(rng, 0.1) ? null : chance(rng, 0.75) ? 0 : step(value * market.buyNowMarkup),
+    // Whether the lot is sold without the service learning the price.
     unpriced: chance(rng, 0.16),
     timed: chance(rng, 0.03),
     reserve: chance(rng, 0.08) ? step(value * 0.95) : null,
@@ -127,6 +74,7 @@ export function auctionFacts(world: Population, car: Car, lot: LotLife): Auction
         : `${between(rng, 1, 90)}${pick(rng, ['A', 'B'])}`,
     branchNumber: lot.domain === 1 ? between(rng, 100, 900) : null,
     keys: chance(rng, 0.85),
+    // Members that are null in the record of this lot.
     unknown: {
       state: chance(rng, 0.03),
       yard: chance(rng, 0.08),
@@ -135,23 +83,24 @@ export function auctionFacts(world: Population, car: Car, lot: LotLife): Auction
     },
   };
   const takesBuyNow = chance(stream(world.seed, lot.index, Salt.purchase + lot.place), market.buyNowShare);
-  const attempts = bids.map((attempt, place): AttemptFacts => {
+  // A bid is the hammer price or Buy Now price of a sold auction; else the highest bid, below the value.
+  const attempts = bids.map((attempt, place) => {
     const isBoughtNow = takesBuyNow && lot.attempts[place]?.sold === true && (facts.buyNow ?? 0) > 0;
     return { ...attempt, bid: isBoughtNow ? (facts.buyNow ?? 0) : attempt.bid, isBoughtNow };
   });
   return { ...facts, attempts };
 }
 
-function odometerOf(rng: Rng, car: Car): AuctionFacts['odometer'] {
+function odometerOf(rng: Rng, car: Car) {
   const status = chance(rng, 0.85) ? 1 : between(rng, 2, 5);
   if (car.quirk === 'huge odometer') return { km: 4_109_575_321, mi: 2_553_571_660, status: 4 };
   const mi = Math.round(car.km / KM_A_MILE);
-  // Kilometres that were taken for miles and converted once more.
+  // Kilometres were taken for miles and converted again.
   if (car.quirk === 'kilometres as miles') return { km: Math.round(car.km * KM_A_MILE), mi: car.km, status };
   return { km: Math.round(mi * KM_A_MILE), mi, status };
 }
 
-function sellerOf(rng: Rng, car: Car): AuctionFacts['seller'] {
+function sellerOf(rng: Rng, car: Car): SellerRow | string | null {
   const draw = unit(rng);
   const row = pick(rng, sellers);
   const formula = pick(rng, formulaNames);
@@ -159,7 +108,7 @@ function sellerOf(rng: Rng, car: Car): AuctionFacts['seller'] {
   return draw < 0.45 ? null : draw < 0.6 ? row.name : row;
 }
 
-function gradeOf(rng: Rng, car: Car, lot: LotLife): AuctionFacts['grade'] {
+function gradeOf(rng: Rng, car: Car, lot: LotLife): number | string | null {
   const score = between(rng, 1, 50);
   const draw = unit(rng);
   if (car.quirk === 'zero grade') return 0;
@@ -175,7 +124,8 @@ function noteOf(rng: Rng, car: Car): string | null {
   return has ? note : null;
 }
 
-function estimatesOf(rng: Rng, car: Car, value: number): AuctionFacts['estimates'] {
+/** Estimates: repair cost, price before the accident, clean wholesale price, actual cash value. */
+function estimatesOf(rng: Rng, car: Car, value: number): readonly (number | null)[] {
   const repair = chance(rng, 0.5) ? Math.round(value * (0.3 + unit(rng))) : null;
   const before = chance(rng, 0.4) ? Math.round(value * (1.4 + unit(rng))) : null;
   const clean = chance(rng, 0.3) ? Math.round(value * (1.2 + unit(rng)) * 2) / 2 : null;

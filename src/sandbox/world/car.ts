@@ -1,42 +1,68 @@
 import {
   americanModels,
-  type EngineRow,
   type GenerationRow,
   koreanModels,
   type ModelRow,
+  RARE,
+  rareModels,
+  UNUSUAL,
+  unusualModels,
 } from '../data/models.js';
-import { RARE, rareModels, UNUSUAL, unusualModels } from '../data/rare-models.js';
-import { colors, rareColors } from '../data/wording.js';
+import { colors, type Named, rareColors } from '../data/wording.js';
 import { DAY } from './instants.js';
 import type { Life } from './life.js';
 import type { Population } from './population.js';
-import { type Quirk, quirkOf } from './quirk.js';
 import { between, byWeight, chance, hash, normal, pick, type Rng, Salt, stream, unit } from './random.js';
+
+/**
+ * Rare oddities of single vehicles (field-notes.md). Each falls on one of `QUIRK_CYCLE` consecutive vehicles, so that
+ * a world of a few thousand holds all of them.
+ */
+const quirks = [
+  'huge odometer',
+  'negative money',
+  'absurd money',
+  'fractional money',
+  'script note',
+  'formula seller',
+  'formula title',
+  'kilometres as miles',
+  'missing vin',
+  'missing vin',
+  'empty vin',
+  'fake vin',
+  'fake vin',
+  'shared vin',
+  'shared vin',
+  'shared vin',
+  'shared vin',
+  'zero grade',
+  'early sold',
+  'early sold',
+  'early sold',
+  'early sold',
+  'early sold',
+  'early sold',
+] as const;
+
+/** An oddity of a vehicle. */
+type Quirk = (typeof quirks)[number];
+
+/** One vehicle of this many has a given quirk. */
+const QUIRK_CYCLE = 300;
+
+/** The oddity of the vehicle of an index, for most vehicles none. */
+function quirkOf(world: Population, index: number): Quirk | undefined {
+  const slot = (index + (hash(world.seed, 1, Salt.birth) % QUIRK_CYCLE)) % QUIRK_CYCLE;
+  // Spread over the cycle, so that neighbours are not all odd.
+  return slot % 12 === 0 ? quirks[slot / 12] : undefined;
+}
 
 /** How complete the record of a vehicle is. */
 type RecordShape = 'described' | 'observed' | 'abridged';
 
 /** The car itself, whichever lots sell it. */
-export interface Car {
-  readonly index: number;
-  readonly quirk: Quirk | undefined;
-  readonly shape: RecordShape;
-  readonly model: ModelRow;
-  readonly generation: GenerationRow;
-  readonly year: number;
-  readonly engine: EngineRow;
-  readonly vin: string | null;
-  readonly color: readonly [id: number, name: string, weight: number];
-  readonly automatic: boolean;
-  readonly wheels: 1 | 2 | 3;
-  readonly doors: number;
-  readonly seats: number;
-  /** Kilometres when the vehicle appears. */
-  readonly km: number;
-  readonly trim: string;
-  /** Members that this record leaves null. */
-  readonly unknown: { readonly generation: boolean; readonly engine: boolean; readonly wheels: boolean };
-}
+export type Car = Readonly<ReturnType<typeof carOf>>;
 
 const american = byWeight(americanModels, (model) => model.weight);
 const korean = byWeight(koreanModels, (model) => model.weight);
@@ -46,7 +72,7 @@ const fakeVins = ['00000000000000000', 'NOVIN', '11111111111111111', 'HLL0000000
 const MEAN_KM_A_YEAR = 19_000;
 
 /** The car of a life, computed from the seed and its index alone. */
-export function carOf(world: Population, life: Pick<Life, 'index' | 'domain' | 'birth'>): Car {
+export function carOf(world: Population, life: Pick<Life, 'index' | 'domain' | 'birth'>) {
   const rng = stream(world.seed, life.index, Salt.car);
   const usual = pick(rng, life.domain === 12 ? korean : american);
   const model = unusualModel(world, life) ?? rareModel(world, life) ?? usual;
@@ -70,13 +96,15 @@ export function carOf(world: Population, life: Pick<Life, 'index' | 'domain' | '
     wheels: chance(rng, 0.5) ? 2 : chance(rng, 0.6) ? 3 : 1,
     doors: model.vehicleType === 2 ? 0 : model.body === 3 || model.vehicleType === 4 ? 2 : 4,
     seats: model.body === 7 ? between(rng, 7, 11) : 5,
+    // Kilometres when the vehicle appears.
     km: Math.round(years * MEAN_KM_A_YEAR * Math.exp(0.38 * normal(rng) - 0.07)),
     trim: pick(rng, trims),
+    // Members that are null in the record.
     unknown: { generation: chance(rng, 0.05), engine: chance(rng, 0.04), wheels: chance(rng, 0.12) },
   };
 }
 
-/** The rare model that a few vehicles of sources 1 and 3 are, drawn apart so that all others stay as they are. */
+/** The rare model of a few vehicles of sources 1 and 3. It has a draw of its own, so that all other vehicles keep theirs. */
 function rareModel(
   world: Population,
   { index, domain }: Pick<Life, 'index' | 'domain'>,
@@ -86,7 +114,7 @@ function rareModel(
   return rareModels[Math.floor(draw / RARE) % rareModels.length];
 }
 
-/** The vehicle that is no everyday car, of which each kind falls on one in a fixed number of consecutive vehicles. */
+/** The unusual model of a vehicle. Each one falls on one vehicle in a fixed number of consecutive vehicles. */
 function unusualModel(
   world: Population,
   { index, domain }: Pick<Life, 'index' | 'domain'>,
@@ -96,8 +124,8 @@ function unusualModel(
   return domain === 12 || slot % UNUSUAL !== 0 ? undefined : unusualModels[slot / UNUSUAL];
 }
 
-/** One vehicle in 20 has a colour that is rarely drawn, apart from the draws of the others. */
-function rareColor(world: Population, index: number, usual: Car['color']): Car['color'] {
+/** One vehicle in 20 has a rare colour. It has a draw of its own, so that all other vehicles keep theirs. */
+function rareColor(world: Population, index: number, usual: Named): Named {
   const draw = hash(world.seed, index, Salt.color);
   return draw % 20 === 0 ? (rareColors[Math.floor(draw / 20) % rareColors.length] ?? usual) : usual;
 }
@@ -112,7 +140,9 @@ function shapeOf(rng: Rng, domain: number): RecordShape {
 function generationOf(model: ModelRow, year: number): GenerationRow {
   const fitting = model.generations.find((row) => row.from <= year && year <= (row.to ?? year));
   const [first] = model.generations;
-  return fitting ?? (year < first.from ? first : (model.generations.at(-1) ?? first));
+  const last = model.generations.at(-1);
+  if (first === undefined || last === undefined) throw new RangeError(`${model.name} has no generation`);
+  return fitting ?? (year < first.from ? first : last);
 }
 
 function seenVin(world: Population, index: number, quirk: Quirk | undefined): string | null {

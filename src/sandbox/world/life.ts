@@ -1,6 +1,14 @@
 import { DAY, type Instant, wholeSecond } from './instants.js';
-import { type LotLife, lotLife } from './lot-life.js';
-import { ARCHIVE_DAYS, birthOf, lifeDays, MAX_LIFE_DAYS, type Population } from './population.js';
+import { type LotLife, lotLife, stateOf } from './lot-life.js';
+import {
+  ARCHIVE_DAYS,
+  birthOf,
+  idOf,
+  indexRange,
+  lifeDays,
+  MAX_LIFE_DAYS,
+  type Population,
+} from './population.js';
 import { below, between, byWeight, chance, hash, pick, type Rng, Salt, stream, unit } from './random.js';
 
 /** The whole life of a vehicle: nothing in it depends on the clock. */
@@ -11,11 +19,11 @@ export interface Life {
   readonly end: Instant;
   /** Source of the first lot. */
   readonly domain: number;
-  /** Lots that the vehicle is born with or gets, but for those of a merged vehicle. */
+  /** Lots of the vehicle, without those of a vehicle that is merged into it. */
   readonly lots: readonly LotLife[];
-  /** The vehicle that this one turned out to be, and when the service merged them. */
+  /** The vehicle that this one is merged into, and when. */
   readonly mergedInto: Merge | null;
-  /** The vehicle whose lots this one took over, and when. */
+  /** The vehicle that is merged into this one, and when. */
   readonly absorbs: Merge | null;
 }
 
@@ -83,7 +91,7 @@ interface Pair {
   readonly end: Instant;
 }
 
-/** The merge of the block that an index lies in, when it is one of the two and both are fit for it. */
+/** The merge in the block of an index; null unless the index is one of the two and both can merge. */
 function pairOf(world: Population, index: number): Pair | null {
   const block = Math.floor(index / MERGE_BLOCK);
   const kept = block * MERGE_BLOCK + (hash(world.seed, block, Salt.pair) % (MERGE_BLOCK - 20));
@@ -121,3 +129,52 @@ export function allLots(world: Population, life: Life, clock: Instant): readonly
 
 /** Whether a vehicle is in the feed at a clock. */
 export const isActive = (life: Life, clock: Instant): boolean => life.birth <= clock && clock < life.end;
+
+/** The vehicles that are in the feed at a clock, ascending by id, in parallel arrays. */
+export interface Feed {
+  readonly ids: readonly number[];
+  /** When the record last changed: the newest change of a lot, a lot that came or went, or a merge. */
+  readonly updatedAt: readonly Instant[];
+  /** Sources of the lots that are not archived, as bits of `domainBit`. */
+  readonly domains: readonly number[];
+}
+
+/** The bit of a source in `Feed.domains`. */
+export const domainBit = (domain: number): number => 1 << domain;
+
+/** Lives that are visible at a clock, as active or archived, ascending. */
+export function* livesAt(world: Population, clock: Instant): Generator<Life> {
+  const [first, last] = indexRange(world, clock);
+  for (let index = first; index <= last; index += 1) {
+    const life = lifeOf(world, index);
+    if (life.birth <= clock && clock < life.end + ARCHIVE_DAYS * DAY) yield life;
+  }
+}
+
+/** Whether a vehicle is merged into another one at a clock. */
+export const isGone = (life: Life, clock: Instant): boolean =>
+  life.mergedInto !== null && life.mergedInto.at <= clock;
+
+const mergedAt = (life: Life, clock: Instant): Instant =>
+  life.absorbs !== null && life.absorbs.at <= clock ? life.absorbs.at : 0;
+
+/** When a lot last changed its vehicle's record; leaving the record is a change, too. */
+function changedAt(lot: LotLife, clock: Instant): Instant {
+  const vanishes = lot.end + ARCHIVE_DAYS * DAY;
+  return vanishes <= clock ? vanishes : stateOf(lot, clock).updatedAt;
+}
+
+/** Looks through all vehicles that may be active at a clock. */
+export function feedAt(world: Population, clock: Instant): Feed {
+  const ids: number[] = [];
+  const updatedAt: Instant[] = [];
+  const domains: number[] = [];
+  for (const life of livesAt(world, clock)) {
+    if (!isActive(life, clock)) continue;
+    const lots = allLots(world, life, clock).filter((lot) => lot.start <= clock);
+    ids.push(idOf(world, life.index));
+    updatedAt.push(Math.max(mergedAt(life, clock), ...lots.map((lot) => changedAt(lot, clock))));
+    domains.push(lots.reduce((bits, lot) => (clock < lot.end ? bits | domainBit(lot.domain) : bits), 0));
+  }
+  return { ids, updatedAt, domains };
+}

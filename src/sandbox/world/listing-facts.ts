@@ -1,6 +1,6 @@
 import { badges } from '../data/korean.js';
 import { expectedPrice, market, type PriceFacts } from '../data/market.js';
-import { koreanPlaces, type Place } from '../data/places.js';
+import { koreanPlaces } from '../data/places.js';
 import type { Car } from './car.js';
 import type { LotLife } from './lot-life.js';
 import { type Past, pastOf } from './past.js';
@@ -8,27 +8,13 @@ import type { Population } from './population.js';
 import { chance, hash, normal, pick, Salt, stream, unit } from './random.js';
 
 /** What is true of a listing of source 12 all its life. */
-export interface ListingFacts {
-  readonly price: PriceFacts;
-  /** First asking price, USD. */
-  readonly asked: number;
-  readonly past: Past;
-  readonly place: Place;
-  readonly badge: string;
-  readonly keys: boolean;
-  /** Whether there is an inspection report from the start; a second one comes at `secondReportAt` of the lot. */
-  readonly inspected: boolean;
-  /** How many history reports there are, 0 to 2. */
-  readonly histories: number;
-  readonly certified: boolean;
-  readonly archivedForm: number;
-}
+export type ListingFacts = Readonly<ReturnType<typeof listingFacts>>;
 
 /** Won a US dollar, for texts in the currency of the source. */
 export const WON_A_DOLLAR = 1_400;
 
 /** Draws the facts of a listing. */
-export function listingFacts(world: Population, car: Car, lot: LotLife, listedAt: number): ListingFacts {
+export function listingFacts(world: Population, car: Car, lot: LotLife, listedAt: number) {
   const rng = stream(world.seed, lot.index, Salt.lot + lot.place);
   const past = pastOf(world, car, listedAt);
   const price: PriceFacts = {
@@ -46,11 +32,13 @@ export function listingFacts(world: Population, car: Car, lot: LotLife, listedAt
   const draw = unit(rng);
   return {
     price,
+    // The first asking price, USD.
     asked,
     past,
     place: pick(rng, koreanPlaces),
     badge: pick(rng, badges),
     keys: chance(rng, 0.98),
+    // Whether there is an inspection report from the start; a second one comes at `secondReportAt` of the lot.
     inspected: draw < 0.8,
     histories: draw < 0.12 ? 2 : draw < 0.85 ? 1 : 0,
     certified: chance(rng, 0.1),
@@ -73,7 +61,7 @@ export interface ReportFacts {
 /** One lot of sources 1 and 3 in this many has reports. */
 const REPORTED = 20;
 
-/** Draws the facts of a lot's reports; undefined for a lot without any, as most of sources 1 and 3 are. */
+/** Draws the facts of a lot's reports; undefined for a lot without reports, as most lots of sources 1 and 3. */
 export function reportFacts(
   world: Population,
   car: Car,
@@ -93,7 +81,7 @@ export function reportFacts(
   }
   const draw = hash(world.seed, lot.index, Salt.reported + lot.place);
   if (draw % REPORTED !== 0) return undefined;
-  // Their prices know of no claims.
+  // The prices of sources 1 and 3 do not depend on claims.
   const past = { ...pastOf(world, car, listedAt), claims: [], accident: false };
   return { past, inspected: (draw >>> 8) % 2 === 0, superseded, histories: published(1), certified: false };
 }

@@ -13,7 +13,7 @@ interface Attempt {
   readonly sold: boolean;
 }
 
-/** Everything that happens to a lot and when; what it costs is no part of it. */
+/** Everything that happens to a lot and when, without its prices. */
 export interface LotLife {
   readonly index: number;
   /** Place among the lots of its vehicle, 0 to 13. */
@@ -103,7 +103,7 @@ function auctions(rng: Rng, frame: Frame): Attempt[] {
   return attempts;
 }
 
-/** The half hour of the working day (13:00 to 20:00 UTC) of the day of an instant. */
+/** A half hour between 13:00 and 20:00 UTC on the day of an instant. */
 const auctionHour = (rng: Rng, at: number): Instant =>
   Math.floor(at / DAY) * DAY + 13 * HOUR + between(rng, 0, 14) * 30 * MINUTE;
 

@@ -4,45 +4,13 @@ import type { Population } from './population.js';
 import { between, chance, pick, type Rng, Salt, stream, unit } from './random.js';
 
 /** An insurance claim; amounts in KRW. */
-export interface Claim {
-  readonly at: Instant;
-  /** Whether this vehicle was damaged (else it damaged another). */
-  readonly own: boolean;
-  readonly benefit: number;
-  readonly parts: number;
-  readonly labor: number;
-  readonly painting: number;
-}
+export type Claim = Readonly<ReturnType<typeof claim>>;
 
 /** A visit to a workshop or to the statutory inspection. */
-export interface Visit {
-  readonly at: Instant;
-  readonly km: number;
-  readonly place: string;
-  readonly statutory: boolean;
-}
+export type Visit = Past['visits'][number];
 
 /** What happened to a source 12 vehicle before it was listed. */
-export interface Past {
-  readonly registeredAt: Instant;
-  readonly claims: readonly Claim[];
-  readonly owners: readonly Instant[];
-  readonly plates: readonly Instant[];
-  readonly visits: readonly Visit[];
-  /** Whether the frame was repaired: such a vehicle counts as an accident car. */
-  readonly accident: boolean;
-  readonly flooded: boolean;
-  readonly stolen: boolean;
-  readonly rental: boolean;
-  readonly uninsured: readonly [Instant, Instant] | null;
-  readonly insuredAt: Instant | null;
-  readonly recalledAt: Instant | null;
-  /** When a workshop made an offer for a repair that was not done. */
-  readonly quotedAt: Instant | null;
-  readonly totalLostAt: Instant | null;
-  /** When the vehicle changed between private and business use. */
-  readonly usageChangedAt: Instant | null;
-}
+export type Past = Readonly<ReturnType<typeof pastOf>>;
 
 const workshops = [
   'Hanbit Motors',
@@ -52,7 +20,7 @@ const workshops = [
 ] as const;
 
 /** The past of a car, oldest first, all before `listedAt`. */
-export function pastOf(world: Population, car: Car, listedAt: Instant): Past {
+export function pastOf(world: Population, car: Car, listedAt: Instant) {
   const rng = stream(world.seed, car.index, Salt.past);
   const first = Math.min(Date.UTC(car.year, between(rng, 0, 11), between(rng, 1, 28)), listedAt - 40 * DAY);
   const span = listedAt - 10 * DAY - first;
@@ -70,8 +38,10 @@ export function pastOf(world: Population, car: Car, listedAt: Instant): Past {
   return {
     insuredAt: once(0.3),
     recalledAt: once(0.15),
+    // When a workshop made an offer for a repair that was not done.
     quotedAt: once(0.12),
     totalLostAt: once(0.03),
+    // When the vehicle changed between private and business use.
     usageChangedAt: once(0.08),
     registeredAt: wholeSecond(first),
     claims,
@@ -83,23 +53,26 @@ export function pastOf(world: Population, car: Car, listedAt: Instant): Past {
       place: pick(rng, workshops),
       statutory: chance(rng, 0.4),
     })),
+    // Whether the frame was repaired: such a vehicle counts as an accident car.
     accident: claims.some((entry) => entry.own) && chance(rng, 0.3),
     flooded: chance(rng, 0.03),
     stolen: chance(rng, 0.02),
     rental: chance(rng, 0.12),
-    uninsured: uninsured === null ? null : [wholeSecond(uninsured), wholeSecond(uninsured + 90 * DAY)],
+    uninsured:
+      uninsured === null ? null : ([wholeSecond(uninsured), wholeSecond(uninsured + 90 * DAY)] as const),
   };
 }
 
 const claimCount = (rng: Rng, years: number): number =>
   chance(rng, 0.4) ? 0 : Math.min(7, Math.floor(-Math.log(1 - unit(rng)) * (0.6 + years / 4)));
 
-function claim(rng: Rng, at: Instant): Claim {
+function claim(rng: Rng, at: Instant) {
   const parts = between(rng, 0, 40) * 55_500;
   const labor = between(rng, 5, 60) * 14_850;
   const painting = between(rng, 5, 80) * 8_640;
   return {
     at,
+    // Whether this vehicle was damaged (else it damaged another).
     own: chance(rng, 0.65),
     parts,
     labor,

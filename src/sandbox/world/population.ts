@@ -1,7 +1,7 @@
 import { DAY, type Instant, wholeSecond } from './instants.js';
 import { hash, Salt } from './random.js';
 
-/** What fixes a world but its clock. */
+/** Everything that fixes a world except its clock. */
 export interface Population {
   readonly seed: number;
   /** Vehicles that are active at any one time, within about 2 %. */
@@ -21,7 +21,7 @@ export const FIRST_CLOCK: Instant = EPOCH + (MAX_LIFE_DAYS + ARCHIVE_DAYS) * DAY
 
 const MIN_LIFE_DAYS = 6;
 const LIFE_POWER = 1.7;
-/** Mean time from appearing to being archived: the mean of `lifeDays`; merges take a little away. */
+/** Mean time from appearing to being archived: the mean of `lifeDays`. Merges shorten it a little. */
 const MEAN_LIFE_DAYS = MIN_LIFE_DAYS + (MAX_LIFE_DAYS - MIN_LIFE_DAYS) / (LIFE_POWER + 1);
 const LEFT_BY_MERGES = 0.995;
 const GOLDEN = 0.618_033_988_749_894_9;
@@ -64,4 +64,46 @@ export const idOf = (world: Population, index: number): number =>
 export function indexOf(world: Population, id: number): number | undefined {
   const index = Math.floor((id - FIRST_ID) / ID_STEP);
   return index >= 0 && idOf(world, index) === id ? index : undefined;
+}
+
+const LOTS_A_VEHICLE = 16;
+const FIRST_LOT_ID = 10_000_000;
+const FIRST_LOT_NUMBER = 30_000_000;
+const EXTERNAL_SHIFT = 160;
+
+/** Which lot of which vehicle. */
+interface Place {
+  readonly index: number;
+  readonly place: number;
+}
+
+const slot = (lot: Place): number => lot.index * LOTS_A_VEHICLE + lot.place;
+
+/** Id of a lot, the same under whichever vehicle it stands. */
+export const lotId = (lot: Place): number => FIRST_LOT_ID + slot(lot);
+
+/** Number of the lot on its source: unique within the source, eight digits. */
+export const lotNumber = (lot: Place): string => String(FIRST_LOT_NUMBER + slot(lot));
+
+/** Id of the lot inside source 1; its digits collide with lot numbers of other lots (field-notes.md). */
+export const externalId = (lot: Place): string => `${FIRST_LOT_NUMBER + slot(lot) + EXTERNAL_SHIFT}~US`;
+
+/** Id of the attempt at a place (0 to 31) of a lot's auctions. */
+export const priceId = (lot: Place, attempt: number): number => 1_000_000 + slot(lot) * 32 + attempt;
+
+const place = (slot: number): Place => ({
+  index: Math.floor(slot / LOTS_A_VEHICLE),
+  place: ((slot % LOTS_A_VEHICLE) + LOTS_A_VEHICLE) % LOTS_A_VEHICLE,
+});
+
+/** Index and place of the lot that would have an id. */
+export const lotOfId = (id: number): Place => place(id - FIRST_LOT_ID);
+
+/** Index and place of the lot that would have a number. */
+export const lotOfNumber = (number: number): Place => place(number - FIRST_LOT_NUMBER);
+
+/** Index and place of the lot that would have an id inside source 1; undefined for any other text. */
+export function lotOfExternalId(id: string): Place | undefined {
+  const digits = /^(\d{1,12})(?:~US)?$/.exec(id)?.[1];
+  return digits === undefined ? undefined : lotOfNumber(Number(digits) - EXTERNAL_SHIFT);
 }

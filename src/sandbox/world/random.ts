@@ -4,9 +4,6 @@ import type { RandomGenerator } from 'pure-rand/types/RandomGenerator';
 /** A source of random 32-bit integers; every draw moves it on. */
 export type Rng = RandomGenerator;
 
-/** A list that has a first element. */
-export type NonEmpty<T> = readonly [T, ...T[]];
-
 /** What a stream of random numbers is for: streams with different salts are independent. */
 export const Salt = {
   life: 1,
@@ -58,20 +55,24 @@ export const between = (rng: Rng, low: number, high: number): number => low + be
 export const chance = (rng: Rng, share: number): boolean => unit(rng) < share;
 
 /** One element of a list, each as likely as the others. */
-export const pick = <T>(rng: Rng, list: NonEmpty<T>): T => list[below(rng, list.length)] ?? list[0];
+export function pick<T>(rng: Rng, list: readonly T[]): T {
+  const entry = list[below(rng, list.length)];
+  if (entry === undefined) throw new RangeError('there is nothing to pick from');
+  return entry;
+}
 
 /** A draw of the standard normal distribution (Box and Muller). */
 export const normal = (rng: Rng): number =>
   Math.sqrt(-2 * Math.log(1 - unit(rng))) * Math.cos(2 * Math.PI * unit(rng));
 
 /** A list in which each element stands as often as its weight says, so that `pick` draws by weight. */
-export function byWeight<T>(entries: NonEmpty<T>, weight: (entry: T) => number): NonEmpty<T> {
+export function byWeight<T>(entries: readonly T[], weight: (entry: T) => number): readonly T[] {
   const total = entries.reduce((sum, entry) => sum + weight(entry), 0);
   const places = Math.max(1000, entries.length * 20);
-  const rest = entries.flatMap((entry) =>
-    Array.from({ length: Math.round((weight(entry) / total) * places) }, () => entry),
+  const drawn = entries.flatMap((entry) =>
+    Array<T>(Math.round((weight(entry) / total) * places)).fill(entry),
   );
-  return [entries[0], ...rest];
+  return [...entries.slice(0, 1), ...drawn];
 }
 
 const HEX = Array.from({ length: 65_536 }, (_, value) => value.toString(16).padStart(4, '0'));

@@ -11,7 +11,7 @@ import type { Outcome } from '../../../src/config/lotlake-error.js';
 import { readPass } from '../../../src/land/pass.js';
 import { readModels } from '../../../src/model/model-files.js';
 import type { RunResult } from '../../../src/run/finish.js';
-import { requests } from '../../../src/service/requests/registry.js';
+import { requests } from '../../../src/service/requests.js';
 import { expectSameLake, readLake } from '../support.js';
 import { adopt, compare, conclude, expectBalance, expectSteadyLotsKept, expectTruth } from './judge.js';
 import { begin, evidenceOf, type Followed, fill, type Walk } from './passes.js';

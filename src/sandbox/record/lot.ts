@@ -1,0 +1,197 @@
+import { enumerations } from '../../service/contract/enumerations.js';
+import type { Place } from '../data/places.js';
+import { named } from '../data/wording.js';
+import { type AuctionFacts, KM_A_MILE } from '../world/auction-facts.js';
+import type { Car } from '../world/car.js';
+import { type Instant, micros, plain } from '../world/instants.js';
+import { askingPrice, type ListingFacts } from '../world/listing-facts.js';
+import type { LotLife, LotState } from '../world/lot-life.js';
+import { externalId, lotId, lotNumber, type Population } from '../world/population.js';
+import { Salt, stream } from '../world/random.js';
+import { listingDetails } from './details.js';
+import { auctionImages, listingImages } from './images.js';
+import { type Money, moneyOf, pricesOf, statuses } from './money.js';
+
+/** What a record of a lot is made of. */
+interface LotParts<Facts> {
+  readonly world: Population;
+  readonly car: Car;
+  readonly life: LotLife;
+  readonly state: LotState;
+  readonly facts: Facts;
+  readonly withPrices: boolean;
+}
+
+type Members = Record<string, unknown>;
+
+const stamp = (at: Instant | null): string | null => (at === null ? null : micros(at));
+
+const streamOf = ({ world, life }: LotParts<unknown>) =>
+  stream(world.seed, life.index, Salt.images + life.place);
+
+const shotOf = ({ car, life }: LotParts<unknown>) => ({
+  id: lotId(life) + 3_000_000,
+  lot: lotNumber(life),
+  car,
+  at: life.start,
+});
+
+/** A lot of source 1 or 3, in full or abridged. */
+export function auctionLot(parts: LotParts<AuctionFacts>): object {
+  const { car, life, state, facts } = parts;
+  const money = moneyOf(parts);
+  const record = auctionMembers(parts, money);
+  const lot = car.shape === 'abridged' ? abridged(record, parts) : record;
+  if (car.shape === 'observed') lot.timed_start_bid = money.timedStart;
+  if (car.shape !== 'abridged') Object.assign(lot, archiveMembers(life, state, facts.form.archived));
+  if (parts.withPrices) lot.prices = pricesOf(parts);
+  return lot;
+}
+
+const ABRIDGED =
+  `id lot domain external_id odometer estimate_repair_price actual_cash_value sale_date bid buy_now
+final_bid status seller title damage condition images location created_at updated_at`.split(/\s+/);
+
+/** The members of an abridged record; the others are missing, not null (field-notes.md). */
+function abridged(record: Members, parts: LotParts<AuctionFacts>): Members {
+  const { title, place } = parts.facts;
+  return {
+    ...Object.fromEntries(ABRIDGED.map((name) => [name, record[name]])),
+    title: idAndName(title),
+    images: { downloaded: auctionImages(streamOf(parts), shotOf(parts), parts.life.domain).downloaded },
+    location: { country: place.country, state: place.state, city: place.city },
+    updated_at: micros(parts.state.updatedAt),
+  };
+}
+
+const idAndName = (row: { readonly id: number; readonly name: string } | null) =>
+  row === null ? null : { id: row.id, name: row.name };
+
+function auctionMembers(parts: LotParts<AuctionFacts>, money: Money): Members {
+  const { life, state, facts } = parts;
+  const { unknown, place, title, form, odometer } = facts;
+  return {
+    id: lotId(life),
+    lot: lotNumber(life),
+    domain: named(enumerations.domain, life.domain),
+    external_id: life.domain === 1 ? externalId(life) : null,
+    odometer: { ...odometer, status: named(enumerations.odometer_status, odometer.status) },
+    estimate_repair_price: facts.estimates[0],
+    pre_accident_price: facts.estimates[1],
+    clean_wholesale_price: facts.estimates[2],
+    actual_cash_value: facts.estimates[3],
+    sale_date: stamp(money.saleAt),
+    sale_date_updated_at: stamp(money.saleKnownAt),
+    bid: money.bid,
+    bid_updated_at: money.bidAt === null ? null : form.stamp < 0.6 ? plain(money.bidAt) : micros(money.bidAt),
+    buy_now: money.buyNow,
+    buy_now_updated_at: stamp(money.buyNowAt),
+    final_bid: money.finalBid,
+    final_bid_updated_at: stamp(money.finalBidAt),
+    status: money.status,
+    seller: facts.seller,
+    seller_type: sellerTypeOf(facts),
+    title: title && { id: title.id, code: title.code, name: title.name },
+    detailed_title: unknown.detailed || title === null ? null : title.detailed,
+    note: facts.note,
+    damage: { main: idAndName(facts.damage), second: idAndName(facts.secondDamage) },
+    keys_available: facts.keys,
+    airbags: facts.airbags === null ? null : named(enumerations.airbags, facts.airbags),
+    condition: facts.condition,
+    grade_iaai: facts.grade,
+    images: auctionImages(streamOf(parts), shotOf(parts), life.domain),
+    location: locationOf(place, { state: unknown.state, yard: unknown.yard }),
+    tags: form.tags < 0.3 ? null : form.tags < 0.4 ? (facts.tags[0] ?? null) : facts.tags,
+    line: facts.lane,
+    selling_branch: branchOf(parts),
+    created_at: micros(life.start),
+    updated_at: form.stamp > 0.97 ? plain(state.updatedAt) : micros(state.updatedAt),
+    details: null,
+    is_timed_auction: facts.timed,
+    seller_reserve:
+      facts.reserve === null
+        ? null
+        : { price: facts.reserve, updated_at: facts.reserve % 2 ? null : micros(life.start) },
+    auction_type: facts.auctionType === null ? null : named(enumerations.auction_type, facts.auctionType),
+  };
+}
+
+function sellerTypeOf({ form, sellerType }: AuctionFacts) {
+  if (form.type < 0.45) return null;
+  const type = named(enumerations.seller_type, sellerType);
+  return form.type < 0.6 ? type.name : type;
+}
+
+function branchOf({ life, facts: { unknown, place, branchNumber } }: LotParts<AuctionFacts>) {
+  if (unknown.branch) return null;
+  const name = `${place.state?.code ?? ''} - ${place.city.name}`;
+  return { name, link: null, number: branchNumber, id: 540_000 + place.id, domain_id: life.domain };
+}
+
+/** The members of a lot in their order. */
+const blank = Object.fromEntries(
+  `id lot domain external_id odometer estimate_repair_price pre_accident_price clean_wholesale_price actual_cash_value
+sale_date sale_date_updated_at bid bid_updated_at buy_now buy_now_updated_at final_bid final_bid_updated_at status seller
+seller_type title detailed_title note damage keys_available airbags condition grade_iaai images location tags line
+selling_branch created_at updated_at details is_timed_auction seller_reserve auction_type`
+    .split(/\s+/)
+    .map((name) => [name, null]),
+);
+
+/** A lot of source 12: an asking price instead of auctions, and large details. */
+export function listingLot(parts: LotParts<ListingFacts>): object {
+  const { car, life, state, facts, withPrices } = parts;
+  const rng = streamOf(parts);
+  return {
+    ...blank,
+    id: lotId(life),
+    lot: lotNumber(life),
+    domain: named(enumerations.domain, life.domain),
+    odometer: {
+      km: car.km,
+      mi: Math.round(car.km / KM_A_MILE),
+      status: named(enumerations.odometer_status, 1),
+    },
+    buy_now: askingPrice(facts, state.touches),
+    buy_now_updated_at: stamp(state.touchedAt),
+    status: statuses.sale,
+    damage: { main: null, second: null },
+    keys_available: facts.keys,
+    condition: named(enumerations.condition, 0),
+    images: listingImages(rng, shotOf(parts)),
+    location: locationOf(facts.place, { state: true, yard: true }),
+    created_at: micros(life.start),
+    updated_at: micros(state.updatedAt),
+    details: listingDetails(rng, car, facts, life.start),
+    is_timed_auction: false,
+    ...archiveMembers(life, state, facts.archivedForm),
+    ...(withPrices ? { prices: [] } : {}),
+  };
+}
+
+/** A place as a lot gives it; state and yard may be unknown. */
+function locationOf(place: Place, unknown: { readonly state: boolean; readonly yard: boolean }) {
+  const label = place.state === null ? null : `${place.state.code} - ${place.city.name}`;
+  return {
+    country: place.country,
+    state: unknown.state ? null : place.state,
+    city: place.city,
+    location: unknown.yard || label === null ? null : { id: place.id, name: label },
+    latitude: place.latitude,
+    longitude: place.longitude,
+    postal_code: place.postalCode,
+    is_offsite: null,
+    raw: label,
+    offsite: null,
+  };
+}
+
+/**
+ * The archive members of a lot. They are set once it is archived. Before that they are false, null or missing
+ * (field-notes.md); `form` (0 to 1) decides which.
+ */
+function archiveMembers(life: LotLife, state: LotState, form: number): object {
+  if (state.archived) return { archived: true, archived_at: micros(life.end) };
+  if (form < 0.5) return {};
+  return { archived: form < 0.6 ? null : false, archived_at: null };
+}

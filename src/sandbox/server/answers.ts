@@ -1,0 +1,200 @@
+import { enumerations } from '../../service/contract/enumerations.js';
+import { endpoints } from '../../service/endpoints.js';
+import { pageSizes, SCROLL_MINUTES, SEARCH_WINDOW } from '../../service/limits.js';
+import { generationRecords, manufacturerRecords, modelRecords } from '../catalog.js';
+import { citiesOf, states } from '../data/places.js';
+import { damageRows, optionRows, titleRows } from '../data/reference-rows.js';
+import {
+  compactJson,
+  duplicatesOf,
+  type Found,
+  type FoundForm,
+  findExternalId,
+  findLot,
+  findVehicle,
+  findVin,
+  foundJson,
+} from '../lookup.js';
+import { faultOf } from './faults.js';
+import { domainOf, selectedIds, sinceOf } from './filters.js';
+import { fixed, listPage, sizeOf } from './page.js';
+import { type EndpointName, type Question, readParameters, type Values } from './question.js';
+import { badRequest, notFound } from './refusal.js';
+
+/** What each endpoint answers: the JSON text of the body. An answer may throw a Refusal. */
+type Answers = { readonly [N in EndpointName]: (question: Question, values: Values<N>) => string };
+
+/** The source of the duplicates and the default options; a key that lacks it is refused. */
+const KOREA = 12;
+
+const answers: Answers = {
+  cars: (question, values) => {
+    const { limit, scroll_time, scroll_id } = values;
+    const starts = limit !== undefined || scroll_time !== undefined;
+    if (starts || scroll_id !== undefined) refusePages(question);
+    if (scroll_id !== undefined) return goOn(question, scroll_id, scroll_time);
+    const ids = selectedIds(question, values);
+    const form = { pricesHistory: values.prices_history };
+    const record = (id: number): string => question.world.vehicleJson(id, form) ?? '';
+    if (!starts) return listPage(question, values, pageSizes.cars, ids, record);
+    const size = sizeOf('limit', limit, question.access.plan, pageSizes.scroll);
+    const minutes = scroll_time ?? SCROLL_MINUTES.fallback;
+    const source = { size: ids.length, record: (place: number) => record(ids[place] ?? 0) };
+    return question.scrolls.start(source, { path: question.path, limit: size, minutes });
+  },
+  car: (question, { car_id, prices_history: withPrices }) => {
+    const found = findVehicle(question.world, car_id, question.access.domains);
+    return answerWith(question, found, 'vehicle', { shape: 'detail', withPrices });
+  },
+  listing: (question, { domain_id, listing_id, prices_history: withPrices }) => {
+    const found = findLot(question.world, listing_id, [domainOf(domain_id, question)]);
+    return answerWith(question, found, 'listing', { shape: 'detail', withPrices, ofLot: true });
+  },
+  search: (question, values) => {
+    const perPage = sizeOf('per_page', values.per_page, question.access.plan, pageSizes.cars);
+    if (values.page * perPage > SEARCH_WINDOW) {
+      throw badRequest('page', `The page must lie within the first ${SEARCH_WINDOW} results.`);
+    }
+    return listPage(question, values, pageSizes.cars, selectedIds(question, values), (id) =>
+      compactJson(question.world, id, values.prices_history),
+    );
+  },
+  searchCount: (question, values) => JSON.stringify({ count: selectedIds(question, values).length }),
+  searchVin: (question, { vin, prices_history: withPrices }) => {
+    const found = findVin(question.world, vin, question.access.domains);
+    return answerWith(question, found, 'vehicle', { shape: 'feed', withPrices });
+  },
+  searchLot: (question, { lot, domain, search_by_id, prices_history: withPrices }) => {
+    const { world, access } = question;
+    const named = Object.entries(enumerations.domain).find(([, name]) => name === domain);
+    const domains = named === undefined ? access.domains : [domainOf(Number(named[0]), question)];
+    if (search_by_id && named !== undefined && !domains.includes(1))
+      throw badRequest('search_by_id', 'The search_by_id is for iaai_com only.');
+    const byId = domains.includes(1) ? findExternalId(world, lot) : undefined;
+    const found = search_by_id ? byId : findLot(world, lot, domains);
+    return answerWith(question, found, 'lot', { shape: 'feed', withPrices });
+  },
+  archivedLots: (question, values) => {
+    const ids = question.world.archivedLotIds(sinceOf(values.minutes, question));
+    return listPage(question, values, pageSizes.archivedLots, ids, (id) =>
+      JSON.stringify(question.world.archivedLot(id)),
+    );
+  },
+  statistics: (question, values) => {
+    const fits = (wanted: number | undefined, id: number | undefined): boolean =>
+      wanted === undefined || wanted === id;
+    const rows = question.world
+      .statistics()
+      .filter(
+        (row) =>
+          (values.manufacturer_id?.includes(row.manufacturer.id) ?? true) &&
+          fits(values.model_id, row.car_model.id) &&
+          fits(values.generation_id, row.generation.id) &&
+          fits(values.engine_id, row.engine?.id) &&
+          fits(values.year, row.year),
+      );
+    return listPage(question, values, pageSizes.statistics, rows);
+  },
+  manufacturers: (question, values) =>
+    listPage(question, values, fixed(1000), manufacturerRecords(question.world, values.type)),
+  models: (question, values) =>
+    listPage(question, values, fixed(500), modelRecords(question.world, values.manufacturer_id, values.type)),
+  generations: (question, values) =>
+    listPage(question, values, fixed(500), generationRecords(question.world, values.model_id, values.type)),
+  damages: (question, values) => listPage(question, values, fixed(1000), damageRows),
+  // The code stands in `code` or in `state_code` (field-notes.md).
+  states: (question, values) => {
+    const rows = states[values.country].map(({ id, name, code }) =>
+      values.country === 'us' ? { id, name, code } : { id, name, state_code: code },
+    );
+    return listPage(question, values, fixed(1000), rows);
+  },
+  cities: (question, values) => endlessPage(question, values.page, citiesOf(values.state_id)),
+  titles: (question, values) => endlessPage(question, values.page, titleRows),
+  koreaDuplicates: (question, values) => {
+    domainOf(KOREA, question);
+    const since = sinceOf(values.minutes, question)?.getTime() ?? 0;
+    const found = duplicatesOf(question.world).filter(
+      ({ original, duplicate, addedAt }) =>
+        addedAt >= since && (values.lot === undefined || [original, duplicate].includes(values.lot)),
+    );
+    return listPage(question, values, pageSizes.duplicates, found, ({ original, duplicate }) =>
+      JSON.stringify({ original_id: original, duplicate_id: duplicate }),
+    );
+  },
+  koreaOptions: (question) => {
+    domainOf(KOREA, question);
+    return JSON.stringify(optionRows);
+  },
+};
+
+/** A list that ignores `page`: every page holds all of it and names another one (field-notes.md). */
+const endlessPage = (question: Question, page: number, list: readonly object[]): string =>
+  listPage(question, { page }, fixed(1000), list, JSON.stringify, 1);
+
+/** `{data: Vehicle}`; throws a 404 where nothing was found. */
+function answerWith({ world }: Question, found: Found | undefined, what: string, form: FoundForm): string {
+  if (found === undefined) throw notFound(what);
+  return `{"data":${foundJson(world, found, form)}}`;
+}
+
+function goOn({ scrolls, faults }: Question, scrollId: string, minutes: number | undefined): string {
+  if (faultOf(faults, 'expired-scroll')) scrolls.forget(scrollId);
+  return scrolls.next(scrollId, minutes);
+}
+
+function refusePages({ query }: Question): void {
+  const name = ['page', 'per_page'].find((paging) => query.has(paging));
+  if (name !== undefined) throw badRequest(name, `The ${name} must not be combined with a scroll.`);
+}
+
+/** An endpoint and the values that stand in the path that was asked for. */
+interface Match {
+  readonly name: EndpointName;
+  readonly path: ReadonlyMap<string, string>;
+}
+
+const isEndpoint = (name: string): name is EndpointName => name in endpoints;
+
+/** `/a/{b}[/{c}]` as an expression with named groups. */
+function patternOf(path: string): RegExp {
+  const text = path
+    .replaceAll('[', '(?:')
+    .replaceAll(']', ')?')
+    .replaceAll(/\{(\w+)\}/g, '(?<$1>[^/]+)');
+  return new RegExp(`^${text}/?$`);
+}
+
+const patterns = Object.keys(endpoints)
+  .filter(isEndpoint)
+  .map((name) => ({ name, pattern: patternOf(endpoints[name].path) }));
+
+/** The endpoint of a path below the base URL, or undefined. */
+export function matchOf(path: string): Match | undefined {
+  for (const { name, pattern } of patterns) {
+    const found = pattern.exec(path);
+    if (found === null) continue;
+    const values = Object.entries(found.groups ?? {}).filter(([, text]) => text !== undefined);
+    return { name, path: new Map(values.map(([key, text]) => [key, decoded(text)])) };
+  }
+  return undefined;
+}
+
+/** The text of a path segment; one that is not well encoded is taken as it is. */
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
+}
+
+/** The answer to a question, as the text of its body. Throws a Refusal, a 404 for a path that no endpoint has. */
+export function answerTo(question: Question): string {
+  const match = matchOf(question.path);
+  if (match === undefined) throw notFound('route');
+  return answerFrom(match.name, match.path, question);
+}
+
+const answerFrom = <N extends EndpointName>(name: N, path: Match['path'], question: Question): string =>
+  answers[name](question, readParameters(name, question.query, path));

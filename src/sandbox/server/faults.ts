@@ -1,0 +1,230 @@
+import { z } from 'zod';
+import { badRequest, Refusal } from './refusal.js';
+
+const share = z.coerce.number().min(0).max(1).optional();
+const every = z.coerce.number().int().positive().optional();
+
+/** Everything that the sandbox can do wrong on purpose. Each member says what it does when left out. */
+const faultSchema = z.discriminatedUnion('kind', [
+  /** 429 with `Retry-After` in seconds (default), as an HTTP date, or without; `seconds` defaults to 1. */
+  z.object({
+    kind: z.literal('rate-limited'),
+    retryAfter: z.enum(['seconds', 'date', 'none']).optional(),
+    seconds: z.coerce.number().optional(),
+  }),
+  /** 404, as of a service that does not have the endpoint. */
+  z.object({ kind: z.literal('not-found') }),
+  /** 500 with a message. */
+  z.object({ kind: z.literal('server-error') }),
+  /** 200 whose body has `error` and no `data`. */
+  z.object({ kind: z.literal('error-member'), message: z.string().optional() }),
+  /** Waits before the answer, milliseconds. */
+  z.object({ kind: z.literal('delay'), ms: z.coerce.number() }),
+  /**
+   * Ends the body early, after the share `at` (default 0.5) of its text: by tearing the connection down (`socket`,
+   * default), as a complete message whose text ends early (`short-text`), or whose gzip stream does (`short-gzip`).
+   */
+  z.object({
+    kind: z.literal('cut-body'),
+    at: share,
+    ending: z.enum(['socket', 'short-text', 'short-gzip']).optional(),
+  }),
+  /** Sends the share `at` (default 0.5) of the body and then nothing more, with the connection open. */
+  z.object({ kind: z.literal('stalled-body'), at: share }),
+  /** Overwrites bytes of the compressed body. */
+  z.object({ kind: z.literal('corrupt-gzip') }),
+  /** Gives the records of one page (default 1) under every page number, and never a last page. */
+  z.object({ kind: z.literal('repeat-page'), page: z.coerce.number().int().positive().optional() }),
+  /** Adds members that no document names: to the record, to its lots, and inside a nested object. */
+  z.object({
+    kind: z.literal('extra-members'),
+    in: z.enum(['record', 'lot', 'nested', 'all']).optional(),
+    every,
+  }),
+  /** Renames a member of each record: `from` is a path such as `vin` (default) or `lots.bid`. */
+  z.object({
+    kind: z.literal('renamed-members'),
+    from: z.string().optional(),
+    to: z.string().optional(),
+    every,
+  }),
+  /** Gives a member another type: a bid that is an object, an id that is no number, a timestamp that is none. */
+  z.object({
+    kind: z.literal('retyped-members'),
+    what: z.enum(['bid-object', 'id-text', 'bad-timestamp']),
+    every,
+  }),
+  /** Answers a scroll's continuation as if the scroll had expired. */
+  z.object({ kind: z.literal('expired-scroll') }),
+  /** Moves the world's clock before the answer, so that records join and leave. */
+  z.object({ kind: z.literal('move-clock'), hours: z.coerce.number() }),
+]);
+
+/** One thing that goes wrong. `every` is for members: one record of this many is affected, default all. */
+export type Fault = z.infer<typeof faultSchema>;
+
+/** Which requests a rule is for; a member left out matches everything. */
+interface FaultMatch {
+  /** Path below the base URL, such as `/cars`. */
+  readonly path?: string | RegExp;
+  readonly page?: number;
+  /** How many matching requests go well first. Default 0. */
+  readonly after?: number;
+  /** How many requests are hit after that. Default all. */
+  readonly times?: number;
+}
+
+/** A fault and the requests it hits. */
+export interface FaultRule {
+  readonly match?: FaultMatch;
+  readonly fault: Fault;
+}
+
+/** What is known of a request before it is answered. */
+export interface FaultRequest {
+  /** Number of the request since the sandbox started, from 1. */
+  readonly number: number;
+  readonly path: string;
+  readonly page: number;
+  readonly query: URLSearchParams;
+}
+
+/** Faults of a sandbox: rules that count, or a function asked for every request. */
+export type Faults = readonly FaultRule[] | ((request: FaultRequest) => Fault | readonly Fault[] | undefined);
+
+/** Header that asks for faults for one request: `kind` or `kind?member=value&…`, several joined by a comma. */
+export const FAULT_HEADER = 'x-sandbox-fault';
+
+/** Turns the configured faults into a question asked once for each request. */
+export function faultSource(faults: Faults): (request: FaultRequest) => readonly Fault[] {
+  if (typeof faults === 'function') return (request) => [faults(request) ?? []].flat();
+  const seen = new Map<FaultRule, number>();
+  return (request) =>
+    faults.filter((rule) => matches(rule, request) && isDue(rule, seen)).map((rule) => rule.fault);
+}
+
+function matches({ match = {} }: FaultRule, request: FaultRequest): boolean {
+  const { path, page } = match;
+  const here = typeof path === 'string' ? path === request.path : (path?.test(request.path) ?? true);
+  return here && (page === undefined || page === request.page);
+}
+
+function isDue(rule: FaultRule, seen: Map<FaultRule, number>): boolean {
+  const count = (seen.get(rule) ?? 0) + 1;
+  seen.set(rule, count);
+  const { after = 0, times = Number.POSITIVE_INFINITY } = rule.match ?? {};
+  return count > after && count <= after + times;
+}
+
+/** The faults that a header names; throws a 400 for one that does not exist. */
+export const headerFaults = (header: string | undefined): readonly Fault[] =>
+  (header ?? '')
+    .split(',')
+    .map((part) => part.trim())
+    .filter((part) => part !== '')
+    .map((part) => {
+      const [kind, members] = part.split('?', 2);
+      const fault = faultSchema.safeParse({ kind, ...Object.fromEntries(new URLSearchParams(members)) });
+      if (!fault.success) throw badRequest(FAULT_HEADER, z.prettifyError(fault.error));
+      return fault.data;
+    });
+
+type FaultOf<K extends Fault['kind']> = Extract<Fault, { kind: K }>;
+
+/** The fault of a kind among several, if there is one. */
+export const faultOf = <K extends Fault['kind']>(faults: readonly Fault[], kind: K): FaultOf<K> | undefined =>
+  faults.find((fault): fault is FaultOf<K> => fault.kind === kind);
+
+/** Throws the refusal that a fault asks for, if one does. */
+export function refuse(faults: readonly Fault[]): void {
+  const limited = faultOf(faults, 'rate-limited');
+  if (limited !== undefined) throw new Refusal(429, { message: 'Too Many Attempts.' }, retryAfter(limited));
+  if (faultOf(faults, 'not-found')) throw new Refusal(404, { message: 'Not Found' });
+  if (faultOf(faults, 'server-error')) throw new Refusal(500, { message: 'Server Error' });
+  const member = faultOf(faults, 'error-member');
+  if (member !== undefined) throw new Refusal(200, { error: member.message ?? 'search backend unavailable' });
+}
+
+function retryAfter({ retryAfter: form = 'seconds', seconds = 1 }: FaultOf<'rate-limited'>) {
+  if (form === 'none') return {};
+  const date = new Date(Date.now() + seconds * 1000).toUTCString();
+  return { 'retry-after': form === 'date' ? date : String(seconds) };
+}
+
+type Json = Record<string, unknown>;
+
+const isObject = (value: unknown): value is Json =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
+const lotsOf = (record: Json): Json[] => (Array.isArray(record.lots) ? record.lots.filter(isObject) : []);
+
+/** Changes the records of an answer's text as the faults ask; gives the text back as it was without such a fault. */
+export function alterRecords(text: string, faults: readonly Fault[]): string {
+  const changes = faults.flatMap((fault) => changeOf(fault) ?? []);
+  if (changes.length === 0) return text;
+  const body: unknown = JSON.parse(text);
+  const records = isObject(body) ? [body.data].flat() : [body].flat();
+  records.filter(isObject).forEach((record, place) => {
+    for (const { every, change } of changes) if (place % every === 0) change(record);
+  });
+  return JSON.stringify(body);
+}
+
+interface Change {
+  readonly every: number;
+  readonly change: (record: Json) => void;
+}
+
+function changeOf(fault: Fault): Change | undefined {
+  switch (fault.kind) {
+    case 'extra-members':
+      return { every: fault.every ?? 1, change: (record) => extend(record, fault.in ?? 'all') };
+    case 'renamed-members':
+      return {
+        every: fault.every ?? 1,
+        change: (record) => rename(record, fault.from ?? 'vin', fault.to ?? 'vin_number'),
+      };
+    case 'retyped-members':
+      return { every: fault.every ?? 1, change: (record) => retype(record, fault.what) };
+    default:
+      return undefined;
+  }
+}
+
+function extend(record: Json, where: 'record' | 'lot' | 'nested' | 'all'): void {
+  const all = where === 'all';
+  if (all || where === 'record') {
+    record.market_score = 0.87;
+    record.sale_channels = [{ key: 'online', open: true }];
+  }
+  for (const lot of lotsOf(record)) {
+    if (all || where === 'lot') lot.seller_rating = 'A+';
+    if ((all || where === 'nested') && isObject(lot.odometer)) lot.odometer.reading_source = 'dashboard';
+  }
+}
+
+function rename(record: Json, from: string, to: string): void {
+  const [head = '', rest] = from.split('.', 2);
+  const targets = rest === undefined ? [record] : lotsOf(record);
+  const name = rest ?? head;
+  for (const target of targets) {
+    if (!(name in target)) continue;
+    target[to] = target[name];
+    delete target[name];
+  }
+}
+
+function retype(record: Json, what: FaultOf<'retyped-members'>['what']): void {
+  const id = 'lot_id' in record ? 'lot_id' : 'id';
+  const lots = lotsOf(record);
+  if (what === 'id-text') record[id] = `no-${String(record[id])}`;
+  if (what === 'bid-object') {
+    for (const lot of lots) lot.bid = { amount: lot.bid ?? 0, currency: 'usd', history: [1, 2] };
+    if (lots.length === 0) record.bid = [record.bid];
+  }
+  if (what === 'bad-timestamp') {
+    for (const lot of lots) lot.updated_at = 'yesterday at noon';
+    if (lots.length === 0)
+      record['archived_at' in record ? 'archived_at' : 'calculated_at'] = '2026-13-45T00:00:00Z';
+  }
+}

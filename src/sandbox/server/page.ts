@@ -1,0 +1,115 @@
+import type { PageSizes, Plan } from '../../service/limits.js';
+import { faultOf } from './faults.js';
+import type { Question } from './question.js';
+import { badRequest } from './refusal.js';
+
+/** Path prefix of all endpoints of the service. */
+export const BASE_PATH = '/api';
+
+/** Links name another host than the one that is asked, without TLS (field-notes.md). */
+export const LINK_BASE = 'http://service.example/api';
+/** Parameters that links keep; the others are dropped (field-notes.md). */
+const KEPT = ['domain_id', 'minutes', 'per_page'];
+
+/** Values of the paging parameters; an endpoint that lacks one leaves it out. */
+interface PagingValues {
+  readonly page: number;
+  readonly per_page?: number | undefined;
+  readonly simple_paginate?: boolean | undefined;
+}
+
+/** Page sizes of a list without `per_page`. */
+export const fixed = (size: number): PageSizes => ({ fallback: size, most: size, plans: {} });
+
+/** The number of records that a parameter asks for; throws a 400 above what the plan allows. */
+export function sizeOf(name: string, wanted: number | undefined, plan: Plan, sizes: PageSizes): number {
+  const most = sizes.plans[plan] ?? sizes.most;
+  const size = wanted ?? Math.min(sizes.fallback, most);
+  if (size > most)
+    throw badRequest(name, `The ${name} must be an integer from 1 to ${most} on the ${plan} plan.`);
+  return size;
+}
+
+/**
+ * One page of a list as the text of the paged envelope. `record` writes an entry as JSON; `repeat` names a page whose
+ * records stand on every page, so that the list never ends. Throws a 400 for a page size that the plan does not allow.
+ */
+export function listPage<T>(
+  question: Question,
+  values: PagingValues,
+  sizes: PageSizes,
+  list: readonly T[],
+  record: (entry: T) => string = (entry) => JSON.stringify(entry),
+  repeat?: number,
+): string {
+  const { access, faults } = question;
+  const { page } = values;
+  const perPage = sizeOf('per_page', values.per_page, access.plan, sizes);
+  const fault = faultOf(faults, 'repeat-page');
+  const repeated = repeat ?? (fault && (fault.page ?? 1));
+  const start = ((repeated ?? page) - 1) * perPage;
+  const records = list.slice(start, start + perPage).map(record);
+  const more = repeated !== undefined || page * perPage < list.length;
+  // Without totals, `links.next` alone says whether a page follows.
+  const simpleByDefault = 'simple_paginate' in values && access.simplePaginateDefault === 1;
+  const simple = values.simple_paginate ?? simpleByDefault;
+  const { links, meta } = envelopeOf(question, { page, perPage, simple }, list.length, records.length, more);
+  return `{"data":[${records.join(',')}],"links":${JSON.stringify(links)},"meta":${JSON.stringify(meta)}}`;
+}
+
+interface Paging {
+  readonly page: number;
+  readonly perPage: number;
+  readonly simple: boolean;
+}
+
+function envelopeOf(question: Question, paging: Paging, total: number, shown: number, more: boolean) {
+  const { page, perPage, simple } = paging;
+  const linkTo = (target: number): string => linkOf(question, perPage, target);
+  const lastPage = Math.max(1, Math.ceil(total / perPage));
+  const from = shown === 0 ? null : (page - 1) * perPage + 1;
+  const links = {
+    first: linkTo(1),
+    last: simple ? null : linkTo(lastPage),
+    prev: page === 1 ? null : linkTo(page - 1),
+    next: more ? linkTo(page + 1) : null,
+  };
+  const base = {
+    path: `${LINK_BASE}${question.path}`,
+    per_page: perPage,
+    to: from === null ? null : from + shown - 1,
+  };
+  const meta = simple
+    ? { current_page: page, from, ...base }
+    : {
+        current_page: page,
+        from,
+        last_page: lastPage,
+        links: numbered(page, lastPage, linkTo),
+        ...base,
+        total,
+      };
+  return { links, meta };
+}
+
+function linkOf({ path, query }: Question, perPage: number, page: number): string {
+  const kept = KEPT.filter((name) => query.has(name)).map((name) => `${name}=${query.get(name)}`);
+  const parts = query.has('per_page') ? kept : [...kept, `per_page=${perPage}`];
+  return `${LINK_BASE}${path}?${[...parts, `page=${page}`].join('&')}`;
+}
+
+/** Links by number for a pager: the pages around this one. */
+function numbered(page: number, lastPage: number, linkTo: (page: number) => string): object[] {
+  const low = Math.max(1, Math.min(page, lastPage) - 3);
+  const pages = Array.from({ length: Math.min(lastPage, low + 6) - low + 1 }, (_, place) => low + place);
+  const link = (target: number | null, label: string, active = false) => ({
+    url: target === null ? null : linkTo(target),
+    label,
+    active,
+  });
+  return [
+    link(page > 1 ? page - 1 : null, '&laquo; Previous'),
+    ...pages.map((number) => link(number, String(number), number === page)),
+    link(page < lastPage ? page + 1 : null, 'Next &raquo;'),
+  ];
+}

@@ -1,0 +1,75 @@
+import { z } from 'zod';
+import { type Endpoint, endpoints } from '../../service/endpoints.js';
+import type { Plan } from '../../service/limits.js';
+import { type Parameter, type Parameters, type Shape, shapeOf } from '../../service/parameter.js';
+import type { World } from '../world.js';
+import type { Fault } from './faults.js';
+import { badRequest } from './refusal.js';
+import type { Scrolls } from './scroll.js';
+
+/** What a key may do. */
+interface Access {
+  readonly plan: Plan;
+  /** What `simple_paginate` is when a request leaves it out. */
+  readonly simplePaginateDefault: 0 | 1;
+  /** Sources that the key is enabled for. */
+  readonly domains: readonly number[];
+}
+
+/** One question to the service. */
+export interface Question {
+  readonly world: World;
+  /** Path below the base URL. */
+  readonly path: string;
+  readonly query: URLSearchParams;
+  readonly access: Access;
+  readonly faults: readonly Fault[];
+  readonly scrolls: Scrolls;
+}
+
+/** Name of an endpoint. */
+export type EndpointName = keyof typeof endpoints;
+
+/** Values of an endpoint's parameters. */
+export type Values<N extends EndpointName> =
+  (typeof endpoints)[N] extends Endpoint<infer P> ? z.output<z.ZodObject<Shape<P>>> : never;
+
+/**
+ * The values of an endpoint's parameters. Throws a 400 that names the parameter for a value that is invalid, for one
+ * that is given several times, and for the array or object form of one that has none. What the endpoint does not know
+ * is ignored.
+ */
+export function readParameters<N extends EndpointName>(
+  endpoint: N,
+  query: URLSearchParams,
+  path: ReadonlyMap<string, string>,
+): Values<N> {
+  const parameters: Parameters = endpoints[endpoint].parameters;
+  for (const sent of query.keys()) refuseBrackets(parameters, sent);
+  const textsOf = (name: string): readonly string[] => [path.get(name) ?? query.getAll(name)].flat();
+  const raw = Object.entries(parameters).map(
+    ([name, parameter]) => [name, sentValue(parameter, textsOf(name))] as const,
+  );
+  const parsed = z.object(shapeOf(parameters)).safeParse(Object.fromEntries(raw));
+  // The schemas are those of the endpoint, which the compiler cannot see.
+  if (parsed.success) return parsed.data as Values<N>;
+  const name = String(parsed.error.issues[0]?.path[0]);
+  const repeated = textsOf(name).length > 1 ? ', given once' : '';
+  throw badRequest(name, `The ${name} must be ${parameters[name]?.form}${repeated}.`);
+}
+
+/** The value that the schema checks; a name that is wrongly repeated is a list, which no other schema takes. */
+function sentValue({ read = String, isList }: Parameter, texts: readonly string[]): unknown {
+  const [text, ...more] = texts;
+  if (text === undefined) return undefined;
+  if (isList === true) return texts.map(read);
+  return more.length > 0 ? texts : read(text);
+}
+
+function refuseBrackets(parameters: Parameters, sent: string): void {
+  const cut = sent.indexOf('[');
+  const name = sent.slice(0, cut);
+  if (cut > 0 && !(sent in parameters) && name in parameters) {
+    throw badRequest(name, `The ${name} must be given once, not as an array or object.`);
+  }
+}

@@ -1,0 +1,149 @@
+import { z } from 'zod';
+import { endpoints, namesInPath } from './endpoints.js';
+import { RequestLimitError } from './errors.js';
+import { type Parameters, type Shape, shapeOf } from './parameter.js';
+
+/** Value of a parameter in a query; undefined is left out. */
+type QueryValue = string | number | undefined;
+
+/** A GET that keeps the limits of the service, ready for the client. */
+export interface ServiceRequest {
+  /** Path below the base URL, its parameters escaped. */
+  readonly path: string;
+  readonly query: Readonly<Record<string, QueryValue>>;
+}
+
+/** Parameters as they are given, by the service's names; flags are booleans. */
+type Given<P extends Parameters> = z.input<z.ZodObject<Shape<P>, z.core.$strict>>;
+
+type Arguments<P extends Parameters> =
+  Record<never, never> extends Given<P> ? [parameters?: Given<P>] : [parameters: Given<P>];
+
+/**
+ * Makes the request of an endpoint. Throws RequestLimitError, before anything is sent, for a parameter that is unknown,
+ * missing or beyond its limits.
+ */
+interface RequestOf<P extends Parameters> {
+  (...given: Arguments<P>): ServiceRequest;
+  /** The same for parameters of unknown shape, such as those of a command line. */
+  readonly from: (parameters: unknown) => ServiceRequest;
+  readonly path: string;
+  readonly parameters: P;
+}
+
+function requestOf<const P extends Parameters>(path: string, parameters: P): RequestOf<P> {
+  const schema = z.strictObject(shapeOf<Parameters>(parameters));
+  const from = (given: unknown): ServiceRequest => {
+    const parsed = schema.safeParse(given);
+    const [issue] = parsed.error?.issues ?? [];
+    if (issue !== undefined) throw refusal(path, parameters, issue, given);
+    const isGiven = ([name]: readonly [string, unknown]): boolean => memberOf(given, name) !== undefined;
+    return requestFor(path, Object.entries(parsed.data ?? {}).filter(isGiven));
+  };
+  return Object.assign((...given: Arguments<P>) => from(given[0] ?? {}), { from, path, parameters });
+}
+
+const memberOf = (given: unknown, name: string): unknown =>
+  typeof given === 'object' && given !== null ? Reflect.get(given, name) : undefined;
+
+/** Values go into the path, where a part in brackets is left out without its value, or else into the query. */
+function requestFor(template: string, values: readonly (readonly [string, unknown])[]): ServiceRequest {
+  const given = new Map(values);
+  const path = template
+    .replaceAll(/\[([^\]]*)\]/g, (_, part: string) =>
+      namesInPath(part).every((name) => given.has(name)) ? part : '',
+    )
+    .replaceAll(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(String(given.get(name))));
+  const inPath = namesInPath(template);
+  const sent = values.filter(([name]) => !inPath.includes(name));
+  return { path, query: Object.fromEntries(sent.map(([name, value]) => [name, inQuery(value)])) };
+}
+
+const inQuery = (value: unknown): QueryValue =>
+  typeof value === 'number' ? value : typeof value === 'boolean' ? Number(value) : String(value);
+
+function refusal(
+  endpoint: string,
+  parameters: Parameters,
+  issue: z.core.$ZodIssue,
+  given: unknown,
+): RequestLimitError {
+  const name = String(issue.code === 'unrecognized_keys' ? issue.keys[0] : issue.path[0]);
+  const parameter = parameters[name];
+  const facts = { endpoint, parameter: name, given: memberOf(given, name) };
+  if (parameter !== undefined) {
+    const limit = `must be ${parameter.given ?? parameter.form}`;
+    return new RequestLimitError({ ...facts, limit, hint: parameter.hint });
+  }
+  if (issue.code === 'unrecognized_keys') {
+    const names = Object.keys(parameters);
+    const hint = names.length === 0 ? 'it has no parameters' : `the parameters are ${names.join(', ')}`;
+    return new RequestLimitError({ ...facts, limit: 'must be left out, lotlake does not send it', hint });
+  }
+  const limit = 'must be an object';
+  return new RequestLimitError({
+    ...facts,
+    parameter: 'parameters',
+    given,
+    limit,
+    hint: 'name each parameter',
+  });
+}
+
+/** The parameters of some names. */
+const only = <P extends Parameters, N extends keyof P>(parameters: P, ...names: N[]): Pick<P, N> =>
+  // The entries are taken from `P` name by name, which the compiler cannot see.
+  Object.fromEntries(names.map((name) => [name, parameters[name]])) as Pick<P, N>;
+
+/** The request of an endpoint with all its parameters. */
+const whole = <P extends Parameters>({ path, parameters }: { path: string; parameters: P }) =>
+  requestOf(path, parameters);
+
+const cars = endpoints.cars.parameters;
+
+/** Every request that lotlake sends, with the parameters that it uses. */
+export const requests = {
+  cars: requestOf(
+    '/cars',
+    only(cars, 'domain_id', 'minutes', 'prices_history', 'page', 'per_page', 'simple_paginate'),
+  ),
+  /** The first part of a scroll; `limit` is required because it starts one. */
+  carsScroll: requestOf('/cars', {
+    ...only(cars, 'domain_id', 'minutes', 'prices_history', 'scroll_time'),
+    limit: { ...cars.limit, schema: cars.limit.schema.unwrap() },
+  }),
+  /** The next part of a scroll, which keeps the filters of its start. */
+  carsScrollNext: requestOf('/cars', {
+    scroll_id: {
+      ...cars.scroll_id,
+      form: 'a text that is not empty',
+      schema: cars.scroll_id.schema.unwrap(),
+    },
+    ...only(cars, 'scroll_time'),
+  }),
+  car: whole(endpoints.car),
+  listing: whole(endpoints.listing),
+  searchCount: requestOf(endpoints.searchCount.path, only(endpoints.searchCount.parameters, 'domain_id')),
+  searchVin: whole(endpoints.searchVin),
+  searchLot: requestOf(
+    endpoints.searchLot.path,
+    only(endpoints.searchLot.parameters, 'lot', 'domain', 'prices_history'),
+  ),
+  archivedLots: whole(endpoints.archivedLots),
+  statistics: requestOf(
+    '/statistics',
+    only(endpoints.statistics.parameters, 'page', 'per_page', 'simple_paginate'),
+  ),
+  manufacturers: whole(endpoints.manufacturers),
+  models: whole(endpoints.models),
+  generations: whole(endpoints.generations),
+  damages: whole(endpoints.damages),
+  states: whole(endpoints.states),
+  cities: whole(endpoints.cities),
+  titles: whole(endpoints.titles),
+  koreaDuplicates: requestOf(
+    endpoints.koreaDuplicates.path,
+    only(endpoints.koreaDuplicates.parameters, 'minutes', 'page', 'per_page'),
+  ),
+  koreaOptions: whole(endpoints.koreaOptions),
+} as const;
