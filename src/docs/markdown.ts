@@ -1,10 +1,10 @@
 import { openTemporarySession } from '../duck/temporary-session.js';
-import { assertOurs, assertOutside } from '../query/places.js';
+import { assertOurs, assertOutside, writeWhole } from '../query/places.js';
 import { type CatalogTable, readCatalog } from './catalog.js';
 import { describeEmptyLake } from './empty-lake.js';
 import { typeName } from './html.js';
 import { endpointsOf, type Lineage, lineageOf } from './lineage.js';
-import { writeWhole, writingTo } from './write-whole.js';
+import { writingTo } from './write-whole.js';
 
 /** Command that writes docs/tables.md. */
 export const MARKDOWN_COMMAND = 'npm run docs:tables';

@@ -5,13 +5,13 @@ import { packageRoot } from '../config/package-root.js';
 import { interruptOn } from '../duck/session.js';
 import { outOfMemoryError } from '../lake/limits.js';
 import { openLake } from '../query/open-lake.js';
-import { assertOurs, assertOutside } from '../query/places.js';
+import { assertOurs, assertOutside, writeWhole } from '../query/places.js';
 import type { Html } from './html.js';
 import { indexPage } from './index-page.js';
 import { searchIndex } from './search-index.js';
 import { pathOf, readSite, type Site } from './site.js';
 import { tablePage } from './table-page.js';
-import { writeWhole, writingTo } from './write-whole.js';
+import { writingTo } from './write-whole.js';
 
 /** Files of the site that are the same for every lake. */
 const ASSETS = ['docs.css', 'docs.js'];

@@ -1,4 +1,6 @@
-import { existsSync, readFileSync, statSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { dirname } from 'node:path';
+import { partialOf } from '../lake/partial.js';
 import { ownFolderAround } from '../lake/place.js';
 import { ShareError } from './share-error.js';
 
@@ -18,6 +20,18 @@ export function assertOurs(path: string, marks: readonly string[]): void {
   const text = statSync(path).isFile() ? readFileSync(path, 'utf8') : '';
   if (marks.every((mark) => text.includes(mark))) return;
   throw refused(`${path} exists, and lotlake did not write it`, 'name another place, or move what is there');
+}
+
+/** Writes a file beside its name and renames it, so that a reader never meets half of it. */
+export function writeWhole(path: string, text: string): void {
+  mkdirSync(dirname(path), { recursive: true });
+  const beside = partialOf(path);
+  try {
+    writeFileSync(beside, text);
+    renameSync(beside, path);
+  } finally {
+    rmSync(beside, { force: true });
+  }
 }
 
 function refused(message: string, hint: string): ShareError {

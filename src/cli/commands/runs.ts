@@ -3,7 +3,7 @@ import { type Row, rows } from '../../duck/session.js';
 import { openLake } from '../../query/open-lake.js';
 import { printable } from '../../query/printable.js';
 import type { TableCounts } from '../../reconcile/context.js';
-import { dateOf } from '../../report/read-market.js';
+import { dateOf } from '../../report/format.js';
 import type { Effects } from '../effects.js';
 import { gridOf, number } from '../grid.js';
 

@@ -8,13 +8,13 @@ import { findPasses, type UnreadablePass } from '../../land/pass.js';
 import { openLake } from '../../query/open-lake.js';
 import { printable } from '../../query/printable.js';
 import {
+  alarmText,
+  driftText,
   failedRuns,
   readStanding,
+  rejectedText,
   type Standing,
-  sayAlarm,
-  sayDrift,
-  sayRejected,
-} from '../../report/read-alarms.js';
+} from '../../report/alarms.js';
 import { streams } from '../../service/streams.js';
 import type { Effects } from '../effects.js';
 
@@ -109,10 +109,14 @@ function facts(manifest: ReturnType<typeof readManifest>): Facts {
 function alarmLines(known: Known): string[] {
   const lines = [
     `alarms:   ${known.alarms.length === 0 ? 'none' : known.alarms.length.toLocaleString('en')}${known.unknown === undefined ? '' : `; those of the snapshot are not known: ${known.unknown}`}`,
-    ...known.alarms.map((alarm) => `  ${sayAlarm(alarm)}`),
+    ...known.alarms.map((alarm) => `  ${alarmText(alarm)}`),
   ];
   return 'rejected' in known
-    ? [...lines, `rejected: ${sayRejected(known) ?? 'none'}`, `drift:    ${sayDrift(known) ?? 'nothing new'}`]
+    ? [
+        ...lines,
+        `rejected: ${rejectedText(known) ?? 'none'}`,
+        `drift:    ${driftText(known) ?? 'nothing new'}`,
+      ]
     : lines;
 }
 
