@@ -1,6 +1,17 @@
-import { exitCodes } from './exit-code.js';
-import { openStreams } from './streams.js';
+import type { Outcome } from '../config/lotlake-error.js';
+import { openStreams } from './effects.js';
 import { toldOf } from './told-error.js';
+
+/** Exit codes by how a command ended; 0 is success. */
+const exitCodes: Readonly<Record<Outcome, number>> = {
+  failed: 1,
+  usage: 2,
+  refused: 3,
+  unavailable: 4,
+  held: 5,
+  locked: 6,
+  interrupted: 130,
+};
 
 const stop = new AbortController();
 

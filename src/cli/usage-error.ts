@@ -9,6 +9,9 @@ export class UsageError extends LotlakeError {
   }
 }
 
+/** Pipelines of `lotlake run`, which are easily taken for commands. */
+export const pipelines = ['nightly', 'incremental', 'reference', 'closing', 'rebuild'] as const;
+
 /** What can be named on a command line. */
 export interface Known {
   /** Commands with their arguments, such as `run <pipeline>`; empty within a command. */
@@ -17,8 +20,6 @@ export interface Known {
   readonly command: string;
   /** Names of options and arguments. */
   readonly options: readonly string[];
-  /** Pipelines of `lotlake run`, which are easily taken for commands. */
-  readonly pipelines: readonly string[];
 }
 
 /**
@@ -62,7 +63,7 @@ export function usageError(said: string, argv: readonly string[], known: Known):
   return new UsageError(said.replaceAll(/\s*\n\s*/g, ' '), help);
 }
 
-function unknownCommand(name: string, { commands, pipelines }: Known, help: string): UsageError {
+function unknownCommand(name: string, { commands }: Known, help: string): UsageError {
   const pipeline = didYouMean(name, pipelines).replace('you mean ', 'you mean run ');
   const near = pipeline || didYouMean(name, commands.map(firstWord));
   return new UsageError(`unknown command ${name}${near}`, `${help} lists the commands`);

@@ -171,3 +171,6 @@ function knownValues({ values, keys }: ContractNode): string {
   const entries = Object.entries(enumerations[values]).map(([id, name]) => `${id} ${name}`);
   return ` Known: ${entries.join(', ')}.`;
 }
+
+/** A type as it is read: the long name of an instant is shortened. */
+export const typeName = (type: string): string => type.replaceAll('TIMESTAMP WITH TIME ZONE', 'TIMESTAMPTZ');

@@ -1,8 +1,8 @@
 import { openTemporarySession } from '../duck/temporary-session.js';
 import { assertOurs, assertOutside, writeWhole } from '../query/places.js';
 import { type CatalogTable, readCatalog } from './catalog.js';
+import { typeName } from './dictionary.js';
 import { describeEmptyLake } from './empty-lake.js';
-import { typeName } from './html.js';
 import { endpointsOf, type Lineage, lineageOf } from './lineage.js';
 import { writingTo } from './write-whole.js';
 

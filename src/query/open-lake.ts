@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import type { DuckDBConnection } from '@duckdb/node-api';
 import type { Config } from '../config/config.js';
-import { literals } from '../duck/session.js';
+import { interruptOn, literals } from '../duck/session.js';
 import { openTemporarySession, type TemporarySession } from '../duck/temporary-session.js';
 import { fileSizes } from '../lake/files.js';
 import { currentSnapshot, layoutOf } from '../lake/layout.js';
@@ -58,6 +58,47 @@ export async function openLake(
   } catch (error) {
     opened.close();
     throw error;
+  }
+}
+
+/** What is read of a lake; see {@link openLake}. */
+export interface Reading {
+  readonly named?: Parameters<typeof openLake>[1];
+  readonly choice?: Choice | undefined;
+  readonly into?: string;
+  /** Ends what the database does once it is aborted. */
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** Opens a lake for some work and closes it after that. */
+export async function readLake<T>(
+  config: Config,
+  { named, choice, into, signal }: Reading,
+  work: (lake: OpenLake) => Promise<T>,
+): Promise<T> {
+  return using(await openLake(config, named, choice, into), signal, work);
+}
+
+/** Opens a database in memory for some work and closes it after that. */
+export async function withDatabase<T>(
+  limits: Parameters<typeof openTemporarySession>[0],
+  signal: AbortSignal | undefined,
+  work: (opened: TemporarySession) => Promise<T>,
+): Promise<T> {
+  return using(await openTemporarySession(limits), signal, work);
+}
+
+async function using<S extends TemporarySession, T>(
+  opened: S,
+  signal: AbortSignal | undefined,
+  work: (opened: S) => Promise<T>,
+): Promise<T> {
+  const endInterrupts = interruptOn(signal, opened.session);
+  try {
+    return await work(opened);
+  } finally {
+    endInterrupts();
+    opened.close();
   }
 }
 

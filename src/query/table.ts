@@ -1,7 +1,26 @@
 import Table from 'cli-table3';
 import stringWidth from 'string-width';
-import { clip, printable } from './printable.js';
+import { clip, count, counted, printable } from './printable.js';
 import type { Columns, Rows } from './result.js';
+
+/**
+ * A table for a terminal. A head that begins with `>` stands over a column that is aligned to the right.
+ * @param widths of the columns; as wide as their text by default
+ */
+export function gridOf(
+  head: readonly string[],
+  rows: readonly (readonly string[])[],
+  widths?: readonly number[],
+): string {
+  const grid = new Table({
+    head: head.map((name) => name.replace(/^>/, '')),
+    colAligns: head.map((name) => (name.startsWith('>') ? 'right' : 'left')),
+    style: { head: [], border: [], compact: true },
+    ...(widths === undefined ? {} : { colWidths: [...widths], wordWrap: true }),
+  });
+  for (const row of rows) grid.push([...row]);
+  return grid.toString();
+}
 
 /** What a person sees of a result. */
 export interface View {
@@ -73,7 +92,7 @@ function fitted(natural: readonly number[], width: number | undefined): readonly
 }
 
 function countText(shown: number, total: number): string {
-  const all = `${total.toLocaleString('en')} row${total === 1 ? '' : 's'}`;
+  const all = counted(total, 'row');
   if (shown === total) return `(${all})\n`;
-  return `(the first ${shown.toLocaleString('en')} of ${all}; --rows shows more, --format csv all)\n`;
+  return `(the first ${count(shown)} of ${all}; --rows shows more, --format csv all)\n`;
 }

@@ -1,12 +1,12 @@
-import Table from 'cli-table3';
 import type { z } from 'zod';
 import { vehicleSchema } from '../service/contract/vehicle.js';
 import { printable } from './printable.js';
+import { gridOf } from './table.js';
 
 /** One vehicle for a person: what it is, where it was offered, and whether it is archived. */
 export function vehicleCard(record: unknown): string {
   const parsed = vehicleSchema.safeParse(record);
-  if (!parsed.success) return `${JSON.stringify(record, null, 2)}\n`;
+  if (!parsed.success) return JSON.stringify(record, null, 2);
   const vehicle = parsed.data;
   const lots = vehicle.lots ?? [];
   const isArchived = lots.length > 0 && lots.every((lot) => lot.archived === true);
@@ -26,18 +26,15 @@ export function vehicleCard(record: unknown): string {
       .join(', '),
     `inspection reports: ${vehicle.inspections?.length ?? 0}, history reports: ${vehicle.vehicle_history_reports?.length ?? 0}`,
   ];
-  return `${facts.filter((line) => line !== '').join('\n')}\n${lotTable(lots)}\n`;
+  return `${facts.filter((line) => line !== '').join('\n')}\n${lotTable(lots)}`;
 }
 
 type Lots = NonNullable<z.infer<typeof vehicleSchema>['lots']>;
 
 function lotTable(lots: Lots): string {
-  const grid = new Table({
-    head: ['source', 'lot', 'status', 'sale date', 'bid', 'final bid', 'buy now', 'damage', 'km', 'archived'],
-    style: { head: [], border: [], compact: true },
-  });
-  for (const lot of lots) {
-    grid.push([
+  return gridOf(
+    ['source', 'lot', 'status', 'sale date', 'bid', 'final bid', 'buy now', 'damage', 'km', 'archived'],
+    lots.map((lot) => [
       printable(lot.domain?.name),
       printable(lot.lot),
       printable(lot.status?.name),
@@ -48,7 +45,6 @@ function lotTable(lots: Lots): string {
       printable(lot.damage?.main?.name),
       printable(lot.odometer?.km),
       lot.archived === true ? printable(lot.archived_at).slice(0, 10) || 'yes' : '',
-    ]);
-  }
-  return grid.toString();
+    ]),
+  );
 }
