@@ -3,7 +3,7 @@ import type { DuckDBConnection } from '@duckdb/node-api';
 import { literal, rows } from '../duck/session.js';
 import { lakeTables } from '../lake/tables.js';
 import { metadataOf, WIDE_ROW_GROUP } from '../reconcile/write.js';
-import type { WrittenPart } from './data-file.js';
+import type { WrittenPart } from './data-files.js';
 import type { TablePlan } from './plan.js';
 import type { ExportRequest } from './request.js';
 
