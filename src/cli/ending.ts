@@ -1,6 +1,6 @@
 import type { Outcome } from '../config/lotlake-error.js';
+import { describeError } from './describe-error.js';
 import { openStreams } from './effects.js';
-import { toldOf } from './told-error.js';
 
 /** Exit codes by how a command ended; 0 is success. */
 const exitCodes: Readonly<Record<Outcome, number>> = {
@@ -42,7 +42,7 @@ export function fail(error: unknown): void {
     process.exitCode = exitCodes.interrupted;
     return;
   }
-  const { message, code, stage, hint, outcome } = toldOf(error);
+  const { message, code, stage, hint, outcome } = describeError(error);
   const isDebug = process.env.LOTLAKE_LOG === 'debug';
   const stack = isDebug && error instanceof Error ? error.stack : undefined;
   const lines = isJson()

@@ -25,93 +25,51 @@ const effects: Effects = {
   signal: stopSignal,
 };
 
-/** Each command with its arguments, its sentence, and the module that is loaded where it is named. */
-const COMMANDS: readonly (readonly [usage: string, sentence: string, load: () => Promise<AnyCommand>])[] = [
-  [
-    'run <pipeline>',
-    'run a pipeline: nightly (full pass), incremental (changes since), reference (catalog and lists), closing (prices of lots that left), or rebuild from landing',
-    async () => (await import('./commands/run.js')).run,
-  ],
-  [
-    'sandbox',
-    'serve the embedded service on 127.0.0.1',
-    async () => (await import('./commands/sandbox.js')).sandbox,
-  ],
-  [
-    'query [sql]',
-    'answer a query over the published lake',
-    async () => (await import('./commands/query.js')).query,
-  ],
-  [
-    'export <tables..>',
-    'write tables and marts with dictionary and checksums into a folder to hand over',
-    async () => (await import('./commands/export.js')).exportTables,
-  ],
-  [
-    'report',
-    'write the report of the published lake as one HTML file',
-    async () => (await import('./commands/report.js')).report,
-  ],
-  [
-    'lookup <kind> <id> [domain]',
-    'ask the service for one vehicle',
-    async () => (await import('./commands/lookup.js')).lookup,
-  ],
-  [
-    'audit',
-    "compare the service's counts with the lake's active vehicles",
-    async () => (await import('./commands/audit.js')).audit,
-  ],
-  ['tables', 'list the tables and marts', async () => (await import('./commands/tables.js')).tables],
-  [
-    'describe <table>',
-    'describe a table or mart and its columns',
-    async () => (await import('./commands/tables.js')).describe,
-  ],
-  [
-    'docs',
-    'write pages about every table and column: lineage, null rates, examples, tests',
-    async () => (await import('./commands/docs.js')).docs,
-  ],
-  [
-    'status',
-    'say what is wrong, published, landed and running',
-    async () => (await import('./commands/status.js')).status,
-  ],
-  [
-    'runs',
-    'list the runs that published, newest first',
-    async () => (await import('./commands/runs.js')).runs,
-  ],
-  [
-    'rejects',
-    'list the records that break the contract, by place and reason',
-    async () => (await import('./commands/rejects.js')).rejects,
-  ],
-  [
-    'test',
-    'run the data tests on a snapshot, and show the rows that fail',
-    async () => (await import('./commands/test.js')).test,
-  ],
-  [
-    'verify',
-    'check every file of a snapshot against its manifest, and its data tests',
-    async () => (await import('./commands/verify.js')).verify,
-  ],
-  [
-    'vacuum',
-    'remove snapshots and passes that are past retention, and what dead runs left',
-    async () => (await import('./commands/vacuum.js')).vacuum,
-  ],
-  [
-    'backup',
-    'copy the lake to another folder, sound and with the links between its snapshots',
-    async () => (await import('./commands/backup.js')).backup,
-  ],
-];
-
 /** A command of any options; yargs has checked what it is given. */
 type AnyCommand = Command<never>;
+
+/** The sentence of each command, by its name and arguments. */
+const COMMANDS = {
+  'run <pipeline>':
+    'run a pipeline: nightly (full pass), incremental (changes since), reference (catalog and lists), closing (prices of lots that left), or rebuild from landing',
+  sandbox: 'serve the embedded service on 127.0.0.1',
+  'query [sql]': 'answer a query over the published lake',
+  'export <tables..>': 'write tables and marts with dictionary and checksums into a folder to hand over',
+  report: 'write the report of the published lake as one HTML file',
+  'lookup <kind> <id> [domain]': 'ask the service for one vehicle',
+  audit: "compare the service's counts with the lake's active vehicles",
+  tables: 'list the tables and marts',
+  'describe <table>': 'describe a table or mart and its columns',
+  docs: 'write pages about every table and column: lineage, null rates, examples, tests',
+  status: 'say what is wrong, published, landed and running',
+  runs: 'list the runs that published, newest first',
+  rejects: 'list the records that break the contract, by place and reason',
+  test: 'run the data tests on a snapshot, and show the rows that fail',
+  verify: 'check every file of a snapshot against its manifest, and its data tests',
+  vacuum: 'remove snapshots and passes that are past retention, and what dead runs left',
+  backup: 'copy the lake to another folder, sound and with the links between its snapshots',
+} as const;
+
+/** A command is loaded when it is named, so that no other one pays for it. */
+const LOADERS: Readonly<Record<keyof typeof COMMANDS, () => Promise<AnyCommand>>> = {
+  'run <pipeline>': async () => (await import('./commands/run.js')).run,
+  sandbox: async () => (await import('./commands/sandbox.js')).sandbox,
+  'query [sql]': async () => (await import('./commands/query.js')).query,
+  'export <tables..>': async () => (await import('./commands/export.js')).exportTables,
+  report: async () => (await import('./commands/report.js')).report,
+  'lookup <kind> <id> [domain]': async () => (await import('./commands/lookup.js')).lookup,
+  audit: async () => (await import('./commands/audit.js')).audit,
+  tables: async () => (await import('./commands/tables.js')).tables,
+  'describe <table>': async () => (await import('./commands/tables.js')).describe,
+  docs: async () => (await import('./commands/docs.js')).docs,
+  status: async () => (await import('./commands/status.js')).status,
+  runs: async () => (await import('./commands/runs.js')).runs,
+  rejects: async () => (await import('./commands/rejects.js')).rejects,
+  test: async () => (await import('./commands/test.js')).test,
+  verify: async () => (await import('./commands/verify.js')).verify,
+  vacuum: async () => (await import('./commands/vacuum.js')).vacuum,
+  backup: async () => (await import('./commands/backup.js')).backup,
+};
 
 async function withOptions(args: Argv, load: () => Promise<AnyCommand>): Promise<Argv> {
   const { positionals = {}, options = {}, hasNoLake, epilogue } = await load();
@@ -134,10 +92,10 @@ const LISTS: ReadonlySet<string> = new Set(['_', 'tables', 'columns']);
 const cli = yargs(hideBin(process.argv))
   .scriptName('lotlake')
   .usage('$0 <command>\n\nVehicle-auction data feed to a columnar analytics lake.');
-for (const [usage, sentence, load] of COMMANDS)
+for (const [usage, load] of Object.entries(LOADERS))
   cli.command(
     usage,
-    sentence,
+    Reflect.get(COMMANDS, usage),
     (args) => withOptions(args, load),
     (args) => run(load, args),
   );

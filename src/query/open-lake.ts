@@ -25,7 +25,7 @@ export interface OpenLake extends TemporarySession {
  * @param named views are made for the names that occur in it, or for what a query needs; for all by default
  * @param into a folder that is for writing; rows then come in the order of the files
  */
-export async function openLake(
+async function openLake(
   config: Config,
   named?: string | ((connection: DuckDBConnection) => Promise<Pick<ReadQuery, 'needed'>>),
   choice?: Choice,

@@ -1,5 +1,6 @@
 import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
+import { messageOf } from '../config/lotlake-error.js';
 import { partialOf } from '../lake/partial.js';
 import { ownFolderAround } from '../lake/place.js';
 import { ShareError } from './share-error.js';
@@ -31,6 +32,18 @@ export function writeWhole(path: string, text: string): void {
     renameSync(beside, path);
   } finally {
     rmSync(beside, { force: true });
+  }
+}
+
+/** Does what writes to a path. Throws ShareError (SHARE_DOCS) that names the path if it fails. */
+export function writingTo(path: string, write: () => void): void {
+  try {
+    write();
+  } catch (error) {
+    throw new ShareError('SHARE_DOCS', `${path} cannot be written: ${messageOf(error)}`, {
+      cause: error,
+      hint: 'name another place',
+    });
   }
 }
 

@@ -5,12 +5,17 @@ import type { DuckDBConnection } from '@duckdb/node-api';
 import { literal } from '../duck/session.js';
 import { arrowStream } from './arrow.js';
 import { csvHeader, csvLine } from './csv.js';
-import type { Format } from './formats.js';
 import { arrowValue, jsonValue } from './instants.js';
 import { queryError, type ReadQuery } from './read-only.js';
 import { type Columns, joined, openResult, type Result, type Rows } from './result.js';
 import { ShareError } from './share-error.js';
 import { planText, tableText, type View, verticalText } from './table.js';
+
+/** Forms in which a result can be given. */
+export const formats = ['table', 'vertical', 'json', 'csv', 'arrow', 'parquet'] as const;
+
+/** One of {@link formats}. */
+export type Format = (typeof formats)[number];
 
 /** Where and how a result is shown. */
 export interface Rendering {

@@ -6,7 +6,7 @@ import { type Row, rows } from '../duck/session.js';
 import { layoutOf } from '../lake/layout.js';
 import type { Manifest } from '../lake/manifest.js';
 import { listSnapshots } from '../lake/snapshots.js';
-import { openLake } from '../query/open-lake.js';
+import { readLake } from '../query/open-lake.js';
 import { assertOurs, assertOutside, writeWhole } from '../query/places.js';
 import { ShareError } from '../query/share-error.js';
 import { alarmText, driftText, readStanding, rejectedText } from './alarms.js';
@@ -71,16 +71,13 @@ export async function writeReport(config: Config, to = join(config.output, 'repo
 }
 
 /** Reads the published snapshot, marts only except `runs` and `passes`, and the headline of the snapshot before it. */
-async function readPage(config: Config, dictionary: string | undefined): Promise<Page> {
-  const lake = await openLake(config, TABLES.join(' '));
-  try {
-    const { manifest } = lake;
+function readPage(config: Config, dictionary: string | undefined): Promise<Page> {
+  return readLake(config, { named: TABLES.join(' ') }, async ({ manifest, session: { connection } }) => {
     const missing = TABLES.find((name) => !holds(manifest, name));
     if (missing !== undefined)
       throw new ShareError('SHARE_NO_TABLE', `the published snapshot has no ${missing}`, {
         hint: 'run lotlake run rebuild, or wait for the next run',
       });
-    const { connection } = lake.session;
     const headline = await readHeadline(connection);
     const before = await readBefore(config, connection, manifest);
     const marts: Marts = {
@@ -109,9 +106,7 @@ async function readPage(config: Config, dictionary: string | undefined): Promise
       dictionary,
       reading: await readingOf(marts),
     };
-  } finally {
-    lake.close();
-  }
+  });
 }
 
 const holds = (manifest: Manifest, name: string): boolean =>
@@ -136,12 +131,8 @@ async function readBefore(
       return HEADLINE_TABLES.every((name) => holds(manifest, name));
     });
   if (found === undefined) return undefined;
-  const lake = await openLake(config, HEADLINE_TABLES.join(' '), { snapshot: found });
-  try {
-    return await readHeadline(lake.session.connection);
-  } finally {
-    lake.close();
-  }
+  const reading = { named: HEADLINE_TABLES.join(' '), choice: { snapshot: found } };
+  return readLake(config, reading, ({ session }) => readHeadline(session.connection));
 }
 
 /** How to read the report, a paragraph each. */

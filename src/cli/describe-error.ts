@@ -2,8 +2,8 @@ import { constants, tmpdir } from 'node:os';
 import { causesOf, LotlakeError, type Outcome } from '../config/lotlake-error.js';
 import { diskFullError } from '../lake/limits.js';
 
-/** An error as it is told: by a code of docs/errors.md, and what to do about it. */
-export interface Told {
+/** An error for a person: a code of docs/errors.md, and what to do about it. */
+export interface ErrorDescription {
   readonly message: string;
   readonly code: string;
   readonly stage: string;
@@ -37,14 +37,13 @@ const HINTS: Readonly<Record<string, string>> = {
 const OF_DUCKDB = /^[A-Z][A-Za-z ]* Error: /;
 
 /**
- * How any error is told: one of lotlake as it is; a refusal of the system, whether it is the error or the cause of it, as
- * SYSTEM_FAILED, or LAKE_DISK_FULL where there is no room; one of DuckDB as LAKE_FAILED; and all else as a fault of
- * lotlake.
+ * Describes any error. One of lotlake is described as it is; one of the system, or with such a cause, as SYSTEM_FAILED, or
+ * as LAKE_DISK_FULL if there is no room; one of DuckDB as LAKE_FAILED; all else as a fault of lotlake.
  */
-export function toldOf(error: unknown): Told {
-  if (error instanceof LotlakeError) return told(error);
+export function describeError(error: unknown): ErrorDescription {
+  if (error instanceof LotlakeError) return factsOf(error);
   const full = diskFullError(error, pathOf(error) ?? tmpdir());
-  if (full !== undefined) return told(full);
+  if (full !== undefined) return factsOf(full);
   const ofSystem = causesOf(error).find((each) => nameIn(each) !== undefined);
   const name = nameIn(ofSystem);
   if (ofSystem !== undefined && name !== undefined)
@@ -81,7 +80,7 @@ export function toldOf(error: unknown): Told {
   };
 }
 
-function told({ message, code, stage, hint, outcome }: LotlakeError): Told {
+function factsOf({ message, code, stage, hint, outcome }: LotlakeError): ErrorDescription {
   return { message, code, stage, hint, outcome };
 }
 
