@@ -11,7 +11,7 @@ export interface ErrorDescription {
   readonly outcome: Outcome;
 }
 
-/** What to do where the system refuses something, by its name for that. */
+/** What to do about an error of the system, by its name. */
 const HINTS: Readonly<Record<string, string>> = {
   EACCES: 'give this user the right to it, or name another place',
   EPERM: 'give this user the right to it, or name another place',
@@ -84,7 +84,7 @@ function factsOf({ message, code, stage, hint, outcome }: LotlakeError): ErrorDe
   return { message, code, stage, hint, outcome };
 }
 
-/** The name that the system has for an error, such as EACCES; undefined for one that is not its own. */
+/** The name of an error of the system, such as EACCES; undefined for any other error. */
 function nameIn(error: Error | undefined): string | undefined {
   const code: unknown = error === undefined ? undefined : Reflect.get(error, 'code');
   return typeof code === 'string' && code in constants.errno ? code : undefined;

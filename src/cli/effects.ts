@@ -5,8 +5,8 @@ import { visible } from '../query/printable.js';
 import { ShareError } from '../query/share-error.js';
 
 /**
- * Stdout and stderr of a command, either of which may be lost while it works: what is written then ends, not the work.
- * People see them without the key, and without characters that act on a terminal. Nothing else writes to the streams.
+ * Stdout and stderr of a command. If a reader closes one of them, writing to it ends and the work goes on. The key is
+ * redacted, and characters that act on a terminal are escaped. Nothing else writes to the streams.
  */
 export interface Streams {
   /** Writes results to stdout, for people or as JSON. */
@@ -14,13 +14,13 @@ export interface Streams {
   /** Writes everything else to stderr. */
   readonly err: (text: string) => void;
   /**
-   * Writes pieces of a result whose every byte counts, such as CSV, to stdout: as fast as it takes them and while it
-   * takes them. Throws where the signal is aborted.
+   * Writes pieces of a result, such as CSV, to stdout without changing a byte. Waits for a slow reader, and stops when
+   * the reader is gone. Throws if the signal is aborted.
    */
   readonly pipe: (pieces: AsyncIterable<string | Uint8Array>, signal: AbortSignal) => Promise<void>;
   /**
-   * Waits until stdout has all that was written. Throws ShareError SHARE_OUTPUT where it could not take it, but not where
-   * its reader wanted no more, as `head` does.
+   * Waits until stdout has taken all. Throws ShareError SHARE_OUTPUT if it could not, but not if its reader wanted no
+   * more, as `head` does.
    */
   readonly finish: () => Promise<void>;
 }
@@ -32,7 +32,7 @@ export interface Effects extends Pick<Streams, 'out' | 'err' | 'pipe'> {
   readonly cwd: string;
   /** Whether stderr is a terminal. */
   readonly isTerminal: boolean;
-  /** Characters of a line of stdout; undefined where nothing limits it. */
+  /** Characters of a line of stdout; undefined if nothing limits it. */
   readonly width: number | undefined;
   /** All of standard input. */
   readonly input: () => Promise<Uint8Array>;
@@ -48,7 +48,7 @@ export function openStreams({ stdout, stderr }: Pick<NodeJS.Process, 'stdout' | 
     lost ??= error;
     gone.abort();
   });
-  // Nothing is left to say it on.
+  // No stream is left to report it on.
   stderr.on('error', () => undefined);
   const write = (text: string | Uint8Array): boolean => lost !== undefined || stdout.write(text);
   return {
@@ -76,7 +76,7 @@ export function openStreams({ stdout, stderr }: Pick<NodeJS.Process, 'stdout' | 
 
 const shown = (text: string): string => visible(redacted(text));
 
-/** Characters of a line of stdout, by the terminal or `COLUMNS`; undefined where neither says so. */
+/** Characters of a line of stdout, from the terminal or `COLUMNS`; undefined if neither is known. */
 export function widthOf(stdout: NodeJS.WriteStream, env: NodeJS.ProcessEnv): number | undefined {
   const told = Number(env.COLUMNS);
   return stdout.columns ?? (Number.isInteger(told) && told > 0 ? told : undefined);

@@ -3,7 +3,7 @@ import { buffer } from 'node:stream/consumers';
 import type { Argv } from 'yargs';
 import type { Command } from './command.js';
 import type { Effects } from './effects.js';
-// First: a signal that comes while the other modules load is met, too.
+// First, so that a signal is handled while the other modules load.
 import { end, fail, stopSignal, streams } from './ending.js';
 import type { Known } from './usage-error.js';
 
@@ -116,7 +116,7 @@ cli
     throw usageError(message, hideBin(process.argv), knownTo(usage));
   });
 
-/** What yargs knows where it fails; its types leave these methods out. */
+/** What yargs knows about the command line when it fails; its types lack these methods. */
 function knownTo(usage: object): Known {
   const of = (object: object, method: string): unknown =>
     Reflect.apply(Reflect.get(object, method), object, []);

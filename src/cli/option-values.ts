@@ -3,14 +3,14 @@ import { quoted } from '../config/folder.js';
 import { didYouMean } from '../config/nearest.js';
 import { type StreamName, streamNames } from '../service/streams.js';
 
-/** A whole number that an option gives. Throws ConfigError with the text that was given. */
+/** A whole number that an option gives. Throws ConfigError with the given text. */
 export function wholeNumber(option: string, given: string, least: number, most: number): number {
   const value = /^\s*-?\d{1,15}\s*$/.test(given) ? Number(given) : Number.NaN;
   if (value >= least && value <= most) return value;
   throw new ConfigError(`${option} is ${quoted(given)}; it takes a whole number from ${least} to ${most}`);
 }
 
-/** A number above 0 that an option gives. Throws ConfigError with the text that was given. */
+/** A number above 0 that an option gives. Throws ConfigError with the given text. */
 export function positiveNumber(option: string, given: string, most: number): number {
   const value = /^\s*(\d+(\.\d+)?|\.\d+)\s*$/.test(given) ? Number(given) : Number.NaN;
   if (value > 0 && value <= most) return value;
@@ -22,7 +22,7 @@ const TIME = /^\d{4}-\d{2}-\d{2}(T\d{2}:\d{2}(:\d{2}(\.\d+)?)?(Z|[+-]\d{2}:\d{2}
 /** Times that the sandbox can have. */
 const [FIRST, LAST] = ['2000-01-01T00:00:00Z', '2200-01-01T00:00:00Z'];
 
-/** An instant that an option gives; UTC where it names no zone. Throws ConfigError with the text that was given. */
+/** An instant that an option gives, in UTC if it names no zone. Throws ConfigError with the given text. */
 function instant(option: string, given: string): Date {
   const zoned = /T.*(Z|[+-]\d{2}:\d{2})$/.test(given) || !given.includes('T') ? given : `${given}Z`;
   const value = new Date(TIME.test(given) ? zoned : Number.NaN);

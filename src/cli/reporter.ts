@@ -6,7 +6,7 @@ import { count } from '../query/printable.js';
 import type { Reporter } from '../run/job.js';
 import type { Effects } from './effects.js';
 
-/** Plain lines are at least this far apart, in milliseconds. */
+/** Least milliseconds between two plain lines of progress. */
 const LINE_INTERVAL = 5000;
 
 /**

@@ -4,8 +4,8 @@ import { gridOf } from '../query/table.js';
 import type { RunResult } from '../run/finish.js';
 
 /**
- * The summary that a run ends with, for a person; the path of its report is the last line.
- * @param flag what other commands need to find the lake
+ * The summary of a run for a person; its last line is the path of the report.
+ * @param flag options by which other commands find the lake
  */
 export function summarize(result: RunResult, cwd: string, report?: string, flag = ''): string {
   const { published, snapshotId } = result;
@@ -29,7 +29,7 @@ export function summarize(result: RunResult, cwd: string, report?: string, flag 
   return lines.join('\n');
 }
 
-/** The three commands that the summary names, with the flag that they need. */
+/** The three commands that the summary suggests. */
 export function suggestions(flag: string): string[] {
   return [
     `  npx lotlake tables${flag}`,

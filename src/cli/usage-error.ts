@@ -23,8 +23,8 @@ export interface Known {
 }
 
 /**
- * What is wrong with a command line, in one line that names the nearest name.
- * @param said what yargs says of it, in English
+ * Turns a failure of yargs into one line that suggests the nearest name.
+ * @param said the message of yargs, in English
  * @param argv the command line
  */
 export function usageError(said: string, argv: readonly string[], known: Known): UsageError {
@@ -77,7 +77,7 @@ function unknownOption(name: string, { command, options }: Known, help: string):
 
 const firstWord = (text: string): string => text.split(' ')[0] ?? '';
 
-/** The name of an option as it was given, without dashes and value; undefined for what is no option. */
+/** The name of a given option, without dashes and value; undefined if it is no option. */
 function nameOf(given: string): string | undefined {
   return given.startsWith('-') ? dashed(given.replace(/^--?(no-)?/, '').split('=')[0] ?? '') : undefined;
 }

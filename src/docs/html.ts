@@ -9,7 +9,7 @@ export interface Place {
   readonly title: string;
   /** Way from the page to the root of the site: empty, or `../`. */
   readonly root: '' | '../';
-  /** Line at the end of every page: which snapshot it tells of. */
+  /** Last line of every page: the snapshot that it is about. */
   readonly source: string;
 }
 

@@ -15,7 +15,7 @@ export interface TablePlan {
   readonly name: string;
   readonly description: string;
   readonly grain: string;
-  /** Columns that tell rows apart; empty where not all of them are exported. */
+  /** Columns that tell rows apart; empty if not all of them are exported. */
   readonly key: readonly string[];
   /** Columns with the types that they have in the export. */
   readonly columns: readonly ColumnEntry[];

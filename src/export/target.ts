@@ -122,7 +122,7 @@ function notOurZip(path: string, isFile: boolean): string | undefined {
  * Packs files into a .zip, a stream at a time, with Zip64 where sizes ask for it. Parquet is compressed already and is
  * stored as it is.
  * @param root folder in the .zip that holds the files
- * @param mtime time that the files bear, so that the same files make the same .zip
+ * @param mtime time of all files, so that the same files make the same .zip
  */
 export async function writeZip(
   path: string,

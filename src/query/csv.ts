@@ -2,7 +2,7 @@ import type { Columns } from './result.js';
 
 const NUMERIC = /^(U?(BIG|SMALL|TINY|HUGE)?INT(EGER)?|DOUBLE|FLOAT|DECIMAL\(\d+,\d+\)|BOOLEAN)$/;
 
-/** Apostrophes before a formula count too, so that taking one away brings any text back. */
+/** A text that has apostrophes before a formula gets one more. So a reader takes one away to get any text back. */
 const FORMULA = /^'*[=+\-@\t\r]/;
 
 const PLAIN_NUMBER = /^-?\d+(\.\d+)?$/;

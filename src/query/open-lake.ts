@@ -50,7 +50,7 @@ async function openLake(
     const folders = [opened.temp, ...(into === undefined ? [] : [into])].map((folder) => `${folder}/`);
     await connection.run(`set allowed_paths = ${literals(reached)}`);
     await connection.run(`set allowed_directories = ${literals(folders)}`);
-    // Several threads write their rows as they come, also where insertion order is to be preserved.
+    // Several threads would write their rows in any order, even if insertion order is preserved.
     if (into !== undefined) await connection.run('set threads = 1');
     await connection.run('set enable_external_access = false');
     await connection.run('set lock_configuration = true');
@@ -107,7 +107,7 @@ function wordsOf(text: string | undefined): Pick<ReadQuery, 'needed'> {
   return { needed: (tables) => tables.filter((name) => words?.has(name) ?? true) };
 }
 
-/** Folder of the published snapshot. Throws ShareError where there is none. */
+/** Folder of the published snapshot. Throws ShareError if there is none. */
 export function publishedSnapshot(config: Config): string {
   const snapshot = currentSnapshot(layoutOf(config.output));
   if (snapshot !== undefined) return snapshot;

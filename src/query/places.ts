@@ -5,7 +5,7 @@ import { partialOf } from '../lake/partial.js';
 import { ownFolderAround } from '../lake/place.js';
 import { ShareError } from './share-error.js';
 
-/** Throws ShareError (SHARE_PLACE) for a place inside a lake or landing, by whatever way it is named. */
+/** Throws ShareError (SHARE_PLACE) for a place inside a lake or landing. Links on the way are followed. */
 export function assertOutside(path: string, output: string): void {
   const folder = ownFolderAround(path, output);
   if (folder === undefined) return;
@@ -13,7 +13,7 @@ export function assertOutside(path: string, output: string): void {
 }
 
 /**
- * Throws ShareError (SHARE_PLACE) where a file is in the way that lotlake did not write.
+ * Throws ShareError (SHARE_PLACE) if a file is in the way that lotlake did not write.
  * @param marks texts that every file of this kind has, whichever version of lotlake wrote it
  */
 export function assertOurs(path: string, marks: readonly string[]): void {

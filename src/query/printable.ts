@@ -19,7 +19,7 @@ export function visible(text: string): string {
   return text.replaceAll(IN_LINES, (found) => `\\u${found.charCodeAt(0).toString(16).padStart(4, '0')}`);
 }
 
-/** A text cut to a length, with an ellipsis where something is left out. */
+/** A text cut to a length; an ellipsis shows that something is missing. */
 export function clip(text: string, length: number): string {
   return text.length > length ? `${text.slice(0, length - 1)}…` : text;
 }

@@ -16,7 +16,7 @@ export type Rows = readonly (readonly unknown[])[];
 /** A result that comes piece by piece; it can be read once. */
 export interface Result {
   readonly columns: Columns;
-  /** Pieces of some thousand rows, with values as a converter gives them; 64-bit integers are numbers where they are exact. */
+  /** Pieces of some thousand rows, with values from the converter. A 64-bit integer is a number if that is exact. */
   rows(converter: DuckDBValueConverter<unknown>): AsyncGenerator<Rows>;
   /** Counts the rows that are left. */
   countRest(): Promise<number>;
@@ -24,7 +24,7 @@ export interface Result {
 
 const READING: ReadonlySet<StatementType> = new Set([StatementType.SELECT, StatementType.EXPLAIN]);
 
-/** Begins a query. Throws ShareError with DuckDB's message, here and where rows are read. */
+/** Begins a query. Throws ShareError with DuckDB's message, now or when rows are read. */
 export async function openResult(
   connection: DuckDBConnection,
   query: Pick<ReadQuery, 'sql' | 'select'>,
@@ -52,7 +52,7 @@ export async function openResult(
     },
     async countRest() {
       let count = 0;
-      // Chunks lie outside of the heap of JavaScript: without the values of a column in it, none would be freed.
+      // Chunks lie outside the heap of JavaScript. Only values on the heap make the collector run and free them.
       for (let chunk = await next(); chunk !== undefined; chunk = await next())
         count += chunk.getColumnValues(0).length;
       return count;

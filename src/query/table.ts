@@ -26,15 +26,15 @@ export function gridOf(
 export interface View {
   /** Rows to show. */
   readonly rows: number;
-  /** Columns of characters that a line may have; undefined where nothing limits it. */
+  /** Characters that a line may have; undefined if nothing limits it. */
   readonly width: number | undefined;
 }
 
-/** Characters of a cell, and those that are left of one at least where a table has to be narrower. */
+/** Most characters of a cell, and the fewest that a narrow table leaves of it. */
 const MOST = 60;
 const LEAST = 8;
 
-/** The border and the spaces that each cell has beside its text. */
+/** Characters of the border and the spaces of a cell. */
 const FRAME = 3;
 
 /**
@@ -80,7 +80,7 @@ export function planText(rows: Rows): string {
 const widest = (texts: readonly string[]): number =>
   texts.reduce((most, text) => Math.max(most, stringWidth(text)), 0);
 
-/** Widths of cells so that all fit into a line; undefined where they cannot. */
+/** Widths of cells that fit into a line; undefined if no widths do. */
 function fitted(natural: readonly number[], width: number | undefined): readonly number[] | undefined {
   const room = (width ?? Number.POSITIVE_INFINITY) - FRAME * natural.length - 1;
   const withLimit = (limit: number) => natural.map((each) => Math.min(each, limit));
