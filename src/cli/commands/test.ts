@@ -23,11 +23,13 @@ const SHOWN = 20;
 /** Longest value of a failing row on a terminal. */
 const WIDEST = 48;
 
-/** A data test as it is told, with failing rows. */
-type Told = Pick<TestResult, 'model' | 'test' | 'severity' | 'failures'> & { readonly rows: readonly Row[] };
+/** A data test with its failing rows. */
+type Listed = Pick<TestResult, 'model' | 'test' | 'severity' | 'failures'> & {
+  readonly rows: readonly Row[];
+};
 
 /** Prints results under a head. */
-type Tell = (head: string, told: readonly Told[]) => void;
+type Print = (head: string, listed: readonly Listed[]) => void;
 
 /** Runs the data tests on a snapshot, or shows the rows that failed those of the last run. */
 export const test = command({
@@ -47,10 +49,11 @@ export const test = command({
   async run({ show: given, kept, model, json, config: input, ...choice }, effects) {
     const show = rowsToShow(given);
     const config = readConfig(input, effects);
-    const tell: Tell = (head, told) => print(effects, json, told, () => text(head, told, show));
+    const printAll: Print = (head, listed) => print(effects, json, listed, () => text(head, listed, show));
+    const nothing = (): void => print(effects, json, [], () => 'no data test of the last run failed');
     await (kept
-      ? tellKept(config, show, tell)
-      : testLake(config, testsOf(model), choiceOf(choice), show, tell, effects));
+      ? printKept(config, show, printAll, nothing)
+      : testLake(config, testsOf(model), choiceOf(choice), show, printAll, effects));
   },
 });
 
@@ -79,32 +82,32 @@ async function testLake(
   chosen: Required<DataTestOptions>,
   choice: Choice | undefined,
   show: number,
-  tell: Tell,
+  printAll: Print,
   { signal }: Effects,
 ): Promise<void> {
   await readLake(config, { choice, signal }, async ({ session: { connection }, manifest }) => {
     const results = await runDataTests(connection, chosen);
-    const told: Told[] = [];
+    const listed: Listed[] = [];
     for (const { model, test: name, severity, failures, sql } of results) {
       const found = failures > 0 ? await failingRows(connection, `(\n${sql}\n)`, show) : [];
-      told.push({ model, test: name, severity, failures, rows: found });
+      listed.push({ model, test: name, severity, failures, rows: found });
     }
-    tell(`snapshot ${manifest.snapshot_id}: ${counted(results.length, 'data test')}`, told);
+    printAll(`snapshot ${manifest.snapshot_id}: ${counted(results.length, 'data test')}`, listed);
     assertTests(results, 'the snapshot stays published; lotlake test --show shows the rows');
   });
 }
 
-async function tellKept(config: Config, show: number, tell: Tell): Promise<void> {
+async function printKept(config: Config, show: number, printAll: Print, nothing: () => void): Promise<void> {
   const folder = layoutOf(config.output).failedTests;
   const kept = readKeptTests(folder);
-  if (kept === undefined) return tell('no data test of the last run failed', []);
+  if (kept === undefined) return nothing();
   await withDatabase(config, undefined, async ({ session }) => {
-    const told: Told[] = [];
+    const listed: Listed[] = [];
     for (const { file, model, test: name, severity, failures } of kept.tests) {
       const found = await failingRows(session.connection, literal(join(folder, file)), show);
-      told.push({ model, test: name, severity, failures, rows: found });
+      listed.push({ model, test: name, severity, failures, rows: found });
     }
-    tell(`run ${kept.run_id} (${kept.pipeline}, ${kept.started_at}); rows in ${folder}`, told);
+    printAll(`run ${kept.run_id} (${kept.pipeline}, ${kept.started_at}); rows in ${folder}`, listed);
   });
 }
 
@@ -115,9 +118,8 @@ const failingRows = async (
 ): Promise<readonly Row[]> =>
   limit === 0 ? [] : rows(connection, `select * from ${relation} order by all limit ${limit}`);
 
-function text(head: string, told: readonly Told[], show: number): string {
-  const failed = told.filter(({ failures }) => failures > 0);
-  if (told.length === 0) return head;
+function text(head: string, listed: readonly Listed[], show: number): string {
+  const failed = listed.filter(({ failures }) => failures > 0);
   if (failed.length === 0) return `${head}, all passed`;
   return [
     head,
@@ -132,7 +134,7 @@ function text(head: string, told: readonly Told[], show: number): string {
   ].join('\n');
 }
 
-function rowsText({ model, test: name, failures, rows: found }: Told): string {
+function rowsText({ model, test: name, failures, rows: found }: Listed): string {
   const columns = Object.keys(found[0] ?? {});
   const cells = found.map((row) => columns.map((column) => clip(printable(row[column]), WIDEST)));
   const rest = failures > found.length ? `, the first ${count(found.length)} of ${count(failures)}` : '';
