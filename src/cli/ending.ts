@@ -1,13 +1,24 @@
-import { exitCodes } from './exit-code.js';
-import { openStreams } from './streams.js';
-import { toldOf } from './told-error.js';
+import type { Outcome } from '../config/lotlake-error.js';
+import { describeError } from './describe-error.js';
+import { openStreams } from './effects.js';
+
+/** Exit codes by how a command ended; 0 is success. */
+const exitCodes: Readonly<Record<Outcome, number>> = {
+  failed: 1,
+  usage: 2,
+  refused: 3,
+  unavailable: 4,
+  held: 5,
+  locked: 6,
+  interrupted: 130,
+};
 
 const stop = new AbortController();
 
 /** Aborted when the user wants the command to end. */
 export const stopSignal: AbortSignal = stop.signal;
 
-/** Where everything that a command says goes. */
+/** Stdout and stderr of this process. */
 export const streams = openStreams(process);
 
 const isJson = (): boolean => process.argv.includes('--json');
@@ -24,14 +35,14 @@ function tellInterrupted(advice: string): void {
   streams.err(`${isJson() ? JSON.stringify({ error: { message } }) : message}\n`);
 }
 
-/** Tells an error on stderr, with the calls that led to it where LOTLAKE_LOG is debug, and sets the exit code. */
+/** Writes an error to stderr, with its stack if LOTLAKE_LOG is debug, and sets the exit code. */
 export function fail(error: unknown): void {
   if (stop.signal.aborted) {
     tellInterrupted(GO_ON[process.argv[2] ?? ''] ?? 'run the same command again');
     process.exitCode = exitCodes.interrupted;
     return;
   }
-  const { message, code, stage, hint, outcome } = toldOf(error);
+  const { message, code, stage, hint, outcome } = describeError(error);
   const isDebug = process.env.LOTLAKE_LOG === 'debug';
   const stack = isDebug && error instanceof Error ? error.stack : undefined;
   const lines = isJson()
@@ -45,11 +56,11 @@ export function fail(error: unknown): void {
   process.exitCode = exitCodes[outcome];
 }
 
-/** A second signal that comes sooner, in milliseconds, is the first one, handed on by npm beside the terminal. */
+/** npm hands a signal on that the terminal sends too. A second one within this many milliseconds is the same signal. */
 const SAME_SIGNAL = 1000;
 let interruptedAt: number | undefined;
 
-/** Ends the command at the next safe point, and at once where the user asks again. */
+/** Ends the command at the next safe point; a second signal ends it at once. */
 function interrupt(): void {
   const now = performance.now();
   interruptedAt ??= now;
@@ -60,14 +71,14 @@ function interrupt(): void {
 }
 
 /**
- * Ends the process when all is written. Node takes its handlers of signals down before it is gone where it ends by
- * itself: a signal that comes then would end it with another exit code than that of the work.
+ * Ends the process when all is written. A process that ends by itself removes its signal handlers first: a signal would
+ * then change the exit code.
  */
 export async function end(): Promise<never> {
-  // What a reader of stdout has not taken would keep an interrupted command until it does.
+  // An interrupted command does not wait for a reader of stdout that has stopped reading.
   const waited = stop.signal.aborted ? [process.stderr] : [process.stdout, process.stderr];
   for (const stream of waited) await new Promise<void>((resolve) => stream.write('', () => resolve()));
-  // What a stream has to say of its last write comes after that.
+  // The error of a last write comes one turn later.
   await new Promise((resolve) => setImmediate(resolve));
   process.exit();
 }

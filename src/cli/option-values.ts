@@ -1,14 +1,16 @@
 import { ConfigError } from '../config/config-error.js';
 import { quoted } from '../config/folder.js';
+import { didYouMean } from '../config/nearest.js';
+import { type StreamName, streamNames } from '../service/streams.js';
 
-/** A whole number that an option gives. Throws ConfigError with the text that was given. */
+/** A whole number that an option gives. Throws ConfigError with the given text. */
 export function wholeNumber(option: string, given: string, least: number, most: number): number {
   const value = /^\s*-?\d{1,15}\s*$/.test(given) ? Number(given) : Number.NaN;
   if (value >= least && value <= most) return value;
   throw new ConfigError(`${option} is ${quoted(given)}; it takes a whole number from ${least} to ${most}`);
 }
 
-/** A number above 0 that an option gives. Throws ConfigError with the text that was given. */
+/** A number above 0 that an option gives. Throws ConfigError with the given text. */
 export function positiveNumber(option: string, given: string, most: number): number {
   const value = /^\s*(\d+(\.\d+)?|\.\d+)\s*$/.test(given) ? Number(given) : Number.NaN;
   if (value > 0 && value <= most) return value;
@@ -20,12 +22,35 @@ const TIME = /^\d{4}-\d{2}-\d{2}(T\d{2}:\d{2}(:\d{2}(\.\d+)?)?(Z|[+-]\d{2}:\d{2}
 /** Times that the sandbox can have. */
 const [FIRST, LAST] = ['2000-01-01T00:00:00Z', '2200-01-01T00:00:00Z'];
 
-/** An instant that an option gives; UTC where it names no zone. Throws ConfigError with the text that was given. */
-export function instant(option: string, given: string): Date {
+/** An instant that an option gives, in UTC if it names no zone. Throws ConfigError with the given text. */
+function instant(option: string, given: string): Date {
   const zoned = /T.*(Z|[+-]\d{2}:\d{2})$/.test(given) || !given.includes('T') ? given : `${given}Z`;
   const value = new Date(TIME.test(given) ? zoned : Number.NaN);
   if (value >= new Date(FIRST) && value < new Date(LAST)) return value;
   throw new ConfigError(
     `${option} is ${quoted(given)}; it takes an instant such as 2026-11-20T00:00:00Z, from ${FIRST} on and before ${LAST}`,
   );
+}
+
+/** The stream of a name that a person gave. Throws ConfigError that names the streams there are. */
+export function streamOf(name: string, where: string): StreamName {
+  const found = streamNames.find((stream) => stream === name);
+  if (found !== undefined) return found;
+  throw new ConfigError(
+    `${where}: there is no stream ${name}${didYouMean(name, streamNames)}`,
+    `streams: ${streamNames.join(', ')}`,
+  );
+}
+
+/** The world of the sandbox that options ask for. Throws ConfigError for what it cannot be. */
+export function worldOf(given: {
+  readonly vehicles: string;
+  readonly seed: string;
+  readonly clock: string | undefined;
+}): { readonly vehicles: number; readonly seed: number; readonly clock: Date | undefined } {
+  return {
+    vehicles: wholeNumber('--vehicles', given.vehicles, 1, 4_000_000),
+    seed: wholeNumber('--seed', given.seed, 0, 2 ** 32 - 1),
+    clock: given.clock === undefined ? undefined : instant('--clock', given.clock),
+  };
 }

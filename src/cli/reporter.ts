@@ -1,10 +1,12 @@
 import { Presets, SingleBar } from 'cli-progress';
 import { pino } from 'pino';
 import type { Config } from '../config/config.js';
+import { messageOf } from '../config/lotlake-error.js';
+import { count } from '../query/printable.js';
 import type { Reporter } from '../run/job.js';
 import type { Effects } from './effects.js';
 
-/** Plain lines are at least this far apart, in milliseconds. */
+/** Least milliseconds between two plain lines of progress. */
 const LINE_INTERVAL = 5000;
 
 /**
@@ -33,7 +35,7 @@ function textReporter(effects: Effects): Reporter & { stop(): void } {
     step: (name, detail) => say(`${name.padEnd(10)} ${detail ?? ''}`.trimEnd()),
     warn: (message) => say(`warning    ${message}`),
     progress(stream, pages, expected, records, bytes) {
-      const sizes = `${records.toLocaleString('en')} records, ${(bytes / 1e6).toFixed(0)} MB`;
+      const sizes = `${count(records)} records, ${(bytes / 1e6).toFixed(0)} MB`;
       if (effects.isTerminal && expected !== null) {
         bar ??= startBar(stream, expected);
         bar.setTotal(Math.max(expected, pages));
@@ -74,4 +76,19 @@ function jsonReporter(effects: Effects): Reporter & { stop(): void } {
       log.info({ stream, pages, expected, records, bytes }, 'progress'),
     stop: () => undefined,
   };
+}
+
+/**
+ * Writes the report of what a run published, and returns its path. If that fails, the run has not: it warns, and the path
+ * is undefined.
+ */
+export async function reportOn(config: Config, reporter: Reporter): Promise<string | undefined> {
+  reporter.step('report');
+  try {
+    const { writeReport } = await import('../report/write-report.js');
+    return await writeReport(config);
+  } catch (error) {
+    reporter.warn(`the snapshot is published, but its report could not be written: ${messageOf(error)}`);
+    return undefined;
+  }
 }

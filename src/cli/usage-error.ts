@@ -9,6 +9,9 @@ export class UsageError extends LotlakeError {
   }
 }
 
+/** Pipelines of `lotlake run`, which are easily taken for commands. */
+export const pipelines = ['nightly', 'incremental', 'reference', 'closing', 'rebuild'] as const;
+
 /** What can be named on a command line. */
 export interface Known {
   /** Commands with their arguments, such as `run <pipeline>`; empty within a command. */
@@ -17,13 +20,11 @@ export interface Known {
   readonly command: string;
   /** Names of options and arguments. */
   readonly options: readonly string[];
-  /** Pipelines of `lotlake run`, which are easily taken for commands. */
-  readonly pipelines: readonly string[];
 }
 
 /**
- * What is wrong with a command line, in one line that names the nearest name.
- * @param said what yargs says of it, in English
+ * Turns a failure of yargs into one line that suggests the nearest name.
+ * @param said the message of yargs, in English
  * @param argv the command line
  */
 export function usageError(said: string, argv: readonly string[], known: Known): UsageError {
@@ -62,7 +63,7 @@ export function usageError(said: string, argv: readonly string[], known: Known):
   return new UsageError(said.replaceAll(/\s*\n\s*/g, ' '), help);
 }
 
-function unknownCommand(name: string, { commands, pipelines }: Known, help: string): UsageError {
+function unknownCommand(name: string, { commands }: Known, help: string): UsageError {
   const pipeline = didYouMean(name, pipelines).replace('you mean ', 'you mean run ');
   const near = pipeline || didYouMean(name, commands.map(firstWord));
   return new UsageError(`unknown command ${name}${near}`, `${help} lists the commands`);
@@ -76,7 +77,7 @@ function unknownOption(name: string, { command, options }: Known, help: string):
 
 const firstWord = (text: string): string => text.split(' ')[0] ?? '';
 
-/** The name of an option as it was given, without dashes and value; undefined for what is no option. */
+/** The name of a given option, without dashes and value; undefined if it is no option. */
 function nameOf(given: string): string | undefined {
   return given.startsWith('-') ? dashed(given.replace(/^--?(no-)?/, '').split('=')[0] ?? '') : undefined;
 }

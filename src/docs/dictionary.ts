@@ -16,7 +16,7 @@ export interface ColumnEntry {
   readonly type: string;
   readonly description: string;
   readonly unit: string | undefined;
-  /** Path in the feed, where the column comes from there. */
+  /** Path in the feed; undefined if the column does not come from there. */
   readonly source: string | undefined;
 }
 
@@ -35,7 +35,7 @@ type Described = Pick<ManifestTable, 'columns' | 'rows'> & Partial<Pick<Manifest
 
 /** What there is to describe, by name: a manifest, or an empty lake where there is no snapshot. */
 export interface Contents {
-  /** Partitioned as this lotlake would, where it is not said. */
+  /** A table without `partitioned` is partitioned as this version of lotlake does it. */
   readonly tables: Readonly<Record<string, Described>>;
   readonly marts: Readonly<Record<string, Described>>;
 }
@@ -171,3 +171,6 @@ function knownValues({ values, keys }: ContractNode): string {
   const entries = Object.entries(enumerations[values]).map(([id, name]) => `${id} ${name}`);
   return ` Known: ${entries.join(', ')}.`;
 }
+
+/** A type for people: the long name of an instant is shortened. */
+export const typeName = (type: string): string => type.replaceAll('TIMESTAMP WITH TIME ZONE', 'TIMESTAMPTZ');

@@ -1,10 +1,10 @@
 import { identifier, rows, type Session } from '../duck/session.js';
-import { openTemporarySession } from '../duck/temporary-session.js';
 import { ownTables } from '../lake/own-tables.js';
 import { type Column, describeTable } from '../lake/schema.js';
 import { lakeTables } from '../lake/tables.js';
 import { createEmptyBatch } from '../load/batch.js';
 import { runModels } from '../model/run-models.js';
+import { withDatabase } from '../query/open-lake.js';
 import { contractOf } from '../service/contract/node.js';
 import { streams } from '../service/streams.js';
 import type { Contents } from './dictionary.js';
@@ -29,12 +29,11 @@ export async function createEmptyTables(session: Session): Promise<Record<string
 }
 
 /** Columns and types of every table and mart as a run publishes them, found without a snapshot. */
-export async function describeEmptyLake(): Promise<Contents> {
-  const opened = await openTemporarySession({ memory: '500MB' });
-  try {
-    const { connection } = opened.session;
-    const tables = await createEmptyTables(opened.session);
-    const models = await runModels(connection, { target: opened.temp, parquet: () => 'format parquet' });
+export function describeEmptyLake(): Promise<Contents> {
+  return withDatabase({ memory: '500MB' }, undefined, async ({ session, temp }) => {
+    const { connection } = session;
+    const tables = await createEmptyTables(session);
+    const models = await runModels(connection, { target: temp, parquet: () => 'format parquet' });
     const marts: Record<string, readonly Column[]> = {};
     for (const { name } of models) {
       const described = await rows(connection, `describe ${identifier(name)}`);
@@ -44,9 +43,7 @@ export async function describeEmptyLake(): Promise<Contents> {
       }));
     }
     return { tables: withoutRows(tables), marts: withoutRows(marts) };
-  } finally {
-    opened.close();
-  }
+  });
 }
 
 function withoutRows(columns: Readonly<Record<string, readonly Column[]>>): Contents['tables'] {

@@ -11,7 +11,7 @@ export interface ColumnFacts {
   readonly examples: readonly string[];
 }
 
-/** A table of a snapshot of which facts are asked for; its rows are in the manifest. */
+/** A table of a snapshot; the manifest gives its rows. */
 export interface Described {
   readonly name: string;
   readonly key: readonly string[];
@@ -25,7 +25,7 @@ const EXAMPLES = 3;
 /** Longest example, in characters. */
 const LONGEST = 48;
 
-/** Columns that hold records as they came: not shown. */
+/** Columns whose values are not shown, since they hold whole records. */
 const HIDDEN: ReadonlySet<string> = new Set(['rejects.raw']);
 
 /**
@@ -75,7 +75,7 @@ async function leastValues(
   return new Map(columns.map(({ name }, at) => [name, [listOf(found.least)[at]]]));
 }
 
-/** A value as text, cut to what is shown; a third is no sixteen digits. */
+/** A value as text, cut to what is shown; a DOUBLE is rounded. */
 function textOf(sql: string, type: string): string {
   const value = type === 'DOUBLE' ? `round(${sql}, 4)` : sql;
   return `left(cast(${value} as varchar), ${LONGEST + 1})`;

@@ -9,7 +9,7 @@ export interface Place {
   readonly title: string;
   /** Way from the page to the root of the site: empty, or `../`. */
   readonly root: '' | '../';
-  /** Line at the end of every page: which snapshot it tells of. */
+  /** Last line of every page: the snapshot that it is about. */
   readonly source: string;
 }
 
@@ -43,13 +43,6 @@ ${content}
 `;
 }
 
-/** A count with separators. */
-export const count = (value: number): string => value.toLocaleString('en');
-
-/** A count with what is counted. */
-export const counted = (value: number, one: string, many = `${one}s`): string =>
-  `${count(value)} ${value === 1 ? one : many}`;
-
 /** A size for people: 3.2 MB. */
 export function size(bytes: number): string {
   const [unit, factor] = bytes >= 1e9 ? ['GB', 1e9] : bytes >= 1e6 ? ['MB', 1e6] : ['kB', 1e3];
@@ -63,6 +56,3 @@ export function percent(share: number): string {
   if (share > 0.999) return '> 99.9 %';
   return `${(share * 100).toFixed(1)} %`;
 }
-
-/** A type as it is read: the long name of an instant is shortened. */
-export const typeName = (type: string): string => type.replaceAll('TIMESTAMP WITH TIME ZONE', 'TIMESTAMPTZ');

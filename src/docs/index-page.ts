@@ -1,7 +1,8 @@
 import { html } from 'hono/html';
 import { readChecks } from '../model/checks.js';
+import { count, counted } from '../query/printable.js';
 import type { CatalogTable } from './catalog.js';
-import { count, counted, type Html, pageOf } from './html.js';
+import { type Html, pageOf } from './html.js';
 import type { LineageNode } from './lineage.js';
 import { lineageSvg } from './lineage-svg.js';
 import { pathOf, type Site } from './site.js';

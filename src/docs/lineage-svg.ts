@@ -24,7 +24,7 @@ interface Point {
 export interface DrawOptions {
   /** What the picture shows, for those who do not see it. */
   readonly label: string;
-  /** Page of a node, relative to the page of the picture; undefined where it has none. */
+  /** Address of the page of a node, relative to this page; undefined if it has none. */
   readonly href: (node: LineageNode) => string | undefined;
   /** Node that the page is about. */
   readonly current?: string;
@@ -80,7 +80,7 @@ function place(lineage: Lineage): Picture {
   return { nodes, edges, width: Math.ceil(width), height: Math.ceil(height) };
 }
 
-/** The ranks are ours, so that each kind stands in its column; dagre orders and places within them. */
+/** Gives each kind its column (rank); dagre orders and places the nodes within it. */
 function graphOf(lineage: Lineage): Graph {
   const graph = new Graph();
   const spaces = { nodesep: 8, edgesep: 6, ranksep: 56, marginx: MARGIN, marginy: MARGIN };
@@ -89,7 +89,7 @@ function graphOf(lineage: Lineage): Graph {
   const ranks = ranksOf(lineage);
   for (const { id, kind } of lineage.nodes)
     graph.setNode(id, { width: widthOf(lineage, kind), height: HEIGHT, rank: ranks.get(id) });
-  // What came last is put on top where nothing else decides.
+  // dagre puts the edge that came last on top if nothing else decides.
   for (const { from, to } of lineage.edges.toReversed()) graph.setEdge(from, to);
   return graph;
 }
@@ -125,7 +125,7 @@ function ranksOf({ nodes, edges }: Lineage): ReadonlyMap<string, number> {
   return new Map(nodes.map(({ id }) => [id, 2 * columnOf(id)]));
 }
 
-/** Nodes of a kind are equally wide, so that they stand in columns. */
+/** All nodes of a kind are as wide as the widest, so that they form a column. */
 function widthOf({ nodes }: Lineage, kind: string): number {
   const longest = Math.max(...nodes.filter((node) => node.kind === kind).map(({ name }) => name.length));
   return Math.round(longest * CHARACTER + PADDING);

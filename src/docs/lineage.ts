@@ -25,7 +25,7 @@ export interface Lineage {
   readonly edges: readonly LineageEdge[];
 }
 
-/** Stands in the place of a stream for the tables that lotlake writes about its own work. */
+/** Takes the place of a stream for the tables that lotlake writes about its own work. */
 const OWN_WORK = 'work of lotlake';
 
 /** Requests by which single vehicles join the feed: the closing job and `lookup --save`. */

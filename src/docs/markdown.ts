@@ -1,10 +1,9 @@
-import { openTemporarySession } from '../duck/temporary-session.js';
-import { assertOurs, assertOutside } from '../query/places.js';
+import { withDatabase } from '../query/open-lake.js';
+import { assertOurs, assertOutside, writeWhole, writingTo } from '../query/places.js';
 import { type CatalogTable, readCatalog } from './catalog.js';
+import { typeName } from './dictionary.js';
 import { describeEmptyLake } from './empty-lake.js';
-import { typeName } from './html.js';
 import { endpointsOf, type Lineage, lineageOf } from './lineage.js';
-import { writeWhole, writingTo } from './write-whole.js';
 
 /** Command that writes docs/tables.md. */
 export const MARKDOWN_COMMAND = 'npm run docs:tables';
@@ -22,14 +21,11 @@ export async function writeMarkdown(path: string, output: string): Promise<void>
 }
 
 /** Every table and mart with its columns, tests and the lineage, as Markdown: the same whatever the lake holds. */
-export async function tablesMarkdown(): Promise<string> {
-  const opened = await openTemporarySession({ memory: '200MB' });
-  try {
-    const catalog = await readCatalog(opened.session.connection, await describeEmptyLake());
+export function tablesMarkdown(): Promise<string> {
+  return withDatabase({ memory: '200MB' }, undefined, async ({ session }) => {
+    const catalog = await readCatalog(session.connection, await describeEmptyLake());
     return `${[intro(catalog), mermaid(lineageOf(catalog)), ...catalog.map(section)].join('\n\n')}\n`;
-  } finally {
-    opened.close();
-  }
+  });
 }
 
 function intro(catalog: readonly CatalogTable[]): string {

@@ -12,7 +12,7 @@ interface Stored {
   readonly rows: number;
   readonly files: number;
   readonly bytes: number;
-  /** 0 where the table is not partitioned. */
+  /** 0 if the table is not partitioned. */
   readonly partitions: number;
 }
 

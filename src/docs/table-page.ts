@@ -1,7 +1,9 @@
 import { html } from 'hono/html';
+import { count, counted } from '../query/printable.js';
 import type { CatalogTable } from './catalog.js';
+import { typeName } from './dictionary.js';
 import type { ColumnFacts } from './facts.js';
-import { count, counted, type Html, pageOf, percent, size, typeName } from './html.js';
+import { type Html, pageOf, percent, size } from './html.js';
 import { around, endpointsOf, type LineageNode } from './lineage.js';
 import { lineageSvg } from './lineage-svg.js';
 import { pathOf, type Site } from './site.js';

@@ -2,16 +2,13 @@ import { copyFileSync, existsSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Config } from '../config/config.js';
 import { packageRoot } from '../config/package-root.js';
-import { interruptOn } from '../duck/session.js';
 import { outOfMemoryError } from '../lake/limits.js';
-import { openLake } from '../query/open-lake.js';
-import { assertOurs, assertOutside } from '../query/places.js';
+import { readLake } from '../query/open-lake.js';
+import { assertOurs, assertOutside, writeWhole, writingTo } from '../query/places.js';
 import type { Html } from './html.js';
 import { indexPage } from './index-page.js';
-import { searchIndex } from './search-index.js';
 import { pathOf, readSite, type Site } from './site.js';
 import { tablePage } from './table-page.js';
-import { writeWhole, writingTo } from './write-whole.js';
 
 /** Files of the site that are the same for every lake. */
 const ASSETS = ['docs.css', 'docs.js'];
@@ -37,26 +34,23 @@ export async function writeSite(config: Config, folder: string, signal?: AbortSi
   assertOurs(join(folder, 'index.html'), MARKS);
   if (!existsSync(join(folder, 'index.html')))
     for (const name of ['search-index.js', ...ASSETS]) assertOurs(join(folder, name), MARKS);
-  const lake = await openLake(config);
-  const endInterrupts = interruptOn(signal, lake.session);
   try {
-    // Before the tables are read, so that a folder that cannot be is told of at once.
-    writingTo(folder, () => mkdirSync(folder, { recursive: true }));
-    const site = await readSite(lake);
-    // A test that was interrupted is no test that could not be run.
-    signal?.throwIfAborted();
-    const files = await filesOf(site);
-    writingTo(folder, () => {
-      for (const [path, text] of files) writeWhole(join(folder, path), text);
-      for (const asset of ASSETS) copyFileSync(join(packageRoot, 'site', asset), join(folder, asset));
+    return await readLake(config, { signal }, async (lake) => {
+      // Before the tables are read, so that a folder that cannot be written fails at once.
+      writingTo(folder, () => mkdirSync(folder, { recursive: true }));
+      const site = await readSite(lake);
+      // A test that was interrupted is no test that could not be run.
+      signal?.throwIfAborted();
+      const files = await filesOf(site);
+      writingTo(folder, () => {
+        for (const [path, text] of files) writeWhole(join(folder, path), text);
+        for (const asset of ASSETS) copyFileSync(join(packageRoot, 'site', asset), join(folder, asset));
+      });
+      const index = join(folder, 'index.html');
+      return { index, pages: site.catalog.length + 1, snapshot_id: lake.manifest.snapshot_id };
     });
-    const index = join(folder, 'index.html');
-    return { index, pages: site.catalog.length + 1, snapshot_id: lake.manifest.snapshot_id };
   } catch (error) {
     throw outOfMemoryError(error, config.memory) ?? error;
-  } finally {
-    endInterrupts();
-    lake.close();
   }
 }
 
@@ -68,4 +62,24 @@ async function filesOf(site: Site): Promise<readonly (readonly [path: string, te
   const files: [string, string][] = [['search-index.js', searchIndex(site)]];
   for (const [path, page] of pages) files.push([path, String(await page)]);
   return files;
+}
+
+/** One thing that can be found: `[name, table of a column, kind, description, path of its page]`. */
+type Entry = readonly [name: string, table: string, kind: string, description: string, path: string];
+
+/** The names that the search knows, as a script: a page that is opened as a file may not fetch JSON. */
+function searchIndex(site: Site): string {
+  const entries = site.catalog.flatMap((table): Entry[] => [
+    [table.name, '', table.kind, table.description, pathOf(site, table.name)],
+    ...table.columns.map(
+      ({ name, description }): Entry => [
+        name,
+        table.name,
+        'column',
+        description,
+        `${pathOf(site, table.name)}#c-${name}`,
+      ],
+    ),
+  ]);
+  return `globalThis.searchIndex = [\n${entries.map((entry) => JSON.stringify(entry)).join(',\n')}\n];\n`;
 }

@@ -16,10 +16,10 @@ const BARE: Readonly<Record<string, unknown>> = {
   qualify: null,
 };
 
-/** The text of a condition, so that a comment in it ends where it does. */
+/** A condition in brackets on lines of its own, so that a comment in it ends with it. */
 const bracketed = (condition: string): string => `(\n${condition}\n)`;
 
-/** The clause of a condition, which {@link checkCondition} has found sound; empty where there is none. */
+/** The clause of a condition that passed {@link checkCondition}; empty if there is none. */
 export function whereClause(condition: string | undefined): string {
   return condition === undefined ? '' : ` where ${bracketed(condition)}`;
 }

@@ -1,5 +1,6 @@
 import type { ColumnEntry } from '../docs/dictionary.js';
-import type { ExportedTable, ExportFacts } from './facts.js';
+import { sumOf } from '../query/printable.js';
+import type { ExportedTable, ExportFacts } from './plan.js';
 
 const MEDIA = {
   parquet: 'application/vnd.apache.parquet',
@@ -53,9 +54,9 @@ function resource({ request: { format } }: ExportFacts, { plan, files }: Exporte
     format,
     mediatype: MEDIA[format],
     encoding: 'utf-8',
-    bytes: files.reduce((sum, { bytes }) => sum + bytes, 0),
+    bytes: sumOf(files, ({ bytes }) => bytes),
     ...(others.length === 0 ? { hash: hashed(first?.sha256) } : {}),
-    rows: files.reduce((sum, { rows }) => sum + rows, 0),
+    rows: sumOf(files, ({ rows }) => rows),
     parts: files.map(({ path, rows, bytes, sha256 }) => ({ path, rows, bytes, hash: hashed(sha256) })),
     schema: {
       fields: plan.columns.map(field),

@@ -1,5 +1,5 @@
-import type { ColumnEntry } from '../docs/dictionary.js';
-import { csvField, LINE_END } from '../query/csv.js';
+import { type ColumnEntry, typeName } from '../docs/dictionary.js';
+import { csvLine } from '../query/csv.js';
 import { printable } from '../query/printable.js';
 import type { TablePlan } from './plan.js';
 
@@ -7,12 +7,15 @@ const HEAD = ['table', 'column', 'type', 'unit', 'description', 'source'];
 
 /** The dictionary of an export as CSV: a line a column. */
 export function dictionaryCsv(plans: readonly TablePlan[], bom: boolean): string {
-  const lines = plans.flatMap((plan) =>
-    plan.columns.map((column) =>
-      [plan.name, ...cells(column)].map((cell) => (cell === '' ? '' : csvField(cell, 'VARCHAR'))),
+  const lines = plans.flatMap((plan) => plan.columns.map((column) => [plan.name, ...cells(column)]));
+  const texts = HEAD.map((name) => ({ name, type: 'VARCHAR' }));
+  const written = [HEAD, ...lines].map((line) =>
+    csvLine(
+      line.map((cell) => (cell === '' ? null : cell)),
+      texts,
     ),
   );
-  return `${bom ? '\uFEFF' : ''}${[HEAD, ...lines].map((line) => `${line.join(',')}${LINE_END}`).join('')}`;
+  return `${bom ? '\uFEFF' : ''}${written.join('')}`;
 }
 
 /** The same as a page, a section a table. */
@@ -35,14 +38,11 @@ function section(plan: TablePlan): string {
 
 const cells = ({ name, type, unit, description, source }: ColumnEntry): string[] => [
   name,
-  shortType(type),
+  typeName(type),
   unit ?? '',
   description,
   source ?? '',
 ];
-
-/** DuckDB's name of a type as it is commonly written. */
-const shortType = (type: string): string => type.replace('TIMESTAMP WITH TIME ZONE', 'TIMESTAMPTZ');
 
 /** A text that stays text in a table of Markdown. */
 function markdown(text: string): string {

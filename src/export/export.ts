@@ -5,26 +5,21 @@ import type { Config } from '../config/config.js';
 import { LotlakeError } from '../config/lotlake-error.js';
 import { version } from '../config/version.js';
 import { dictionary } from '../docs/dictionary.js';
-import { interruptOn } from '../duck/session.js';
 import { diskFullError, outOfMemoryError } from '../lake/limits.js';
 import type { Choice } from '../lake/snapshots.js';
 import { checksumOf } from '../land/checksum.js';
-import { type OpenLake, openLake, publishedSnapshot } from '../query/open-lake.js';
+import { type OpenLake, publishedSnapshot, readLake } from '../query/open-lake.js';
 import { assertOutside } from '../query/places.js';
+import { sumOf } from '../query/printable.js';
 import { queryError } from '../query/read-only.js';
-import { writeArrow } from './arrow-files.js';
-import { writeCsv } from './csv-files.js';
-import { type DataFile, nameParts, type WrittenPart } from './data-file.js';
+import { type DataFile, nameParts, type WrittenPart, writeArrow, writeCsv } from './data-files.js';
 import { descriptor } from './descriptor.js';
 import { dictionaryCsv, dictionaryPage } from './dictionary-pages.js';
-import type { ExportedTable, ExportFacts } from './facts.js';
 import { writeParquet } from './parquet.js';
-import { planExport, type TablePlan } from './plan.js';
+import { type ExportedTable, type ExportFacts, planExport, type TablePlan } from './plan.js';
 import { readme } from './readme.js';
 import type { ExportRequest } from './request.js';
-import { SUMS, sumsText } from './sums.js';
-import { openTarget } from './target.js';
-import { writeZip } from './zip.js';
+import { openTarget, SUMS, sumsText, writeZip } from './target.js';
 
 /** An export that was made. */
 export interface Exported {
@@ -54,21 +49,17 @@ export async function exportLake(
   publishedSnapshot(config);
   assertOutside(request.zip ? `${request.to}.zip` : request.to, config.output);
   const target = openTarget(request);
+  const { signal, choice } = options;
+  const named = [...request.tables, request.where ?? ''].join(' ');
   try {
-    const words = [...request.tables, request.where ?? ''].join(' ');
-    const lake = await openLake(config, words, options.choice, target.staging);
-    const endInterrupts = interruptOn(options.signal, lake.session);
-    try {
+    return await readLake(config, { named, choice, into: target.staging, signal }, async (lake) => {
       const facts = { request, manifest: lake.manifest, createdAt: now.toISOString(), version };
-      const tables = await writeTables(facts, lake, target.staging, options.signal);
+      const tables = await writeTables(facts, lake, target.staging, signal);
       const files = await writePages(facts, tables, target.staging);
-      options.signal?.throwIfAborted();
+      signal?.throwIfAborted();
       target.commit(request.zip ? await pack(facts, target.staging, files) : target.staging);
       return exported(target.path, facts, tables);
-    } finally {
-      endInterrupts();
-      lake.close();
-    }
+    });
   } catch (error) {
     throw diskFullError(error, target.path) ?? outOfMemoryError(error, config.memory) ?? error;
   } finally {
@@ -149,7 +140,7 @@ function exported(path: string, facts: ExportFacts, tables: readonly ExportedTab
     snapshot: facts.manifest.snapshot_id,
     tables: tables.map(({ plan, files }) => ({
       name: plan.name,
-      rows: files.reduce((sum, { rows }) => sum + rows, 0),
+      rows: sumOf(files, ({ rows }) => rows),
       columns: plan.columns.length,
       files,
     })),

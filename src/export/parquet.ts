@@ -3,7 +3,7 @@ import type { DuckDBConnection } from '@duckdb/node-api';
 import { literal, rows } from '../duck/session.js';
 import { lakeTables } from '../lake/tables.js';
 import { metadataOf, WIDE_ROW_GROUP } from '../reconcile/write.js';
-import type { WrittenPart } from './data-file.js';
+import type { WrittenPart } from './data-files.js';
 import type { TablePlan } from './plan.js';
 import type { ExportRequest } from './request.js';
 
@@ -11,7 +11,7 @@ import type { ExportRequest } from './request.js';
 const MOST_ROWS = 122_880;
 const LEAST_ROWS = 2_048;
 
-/** parquetjs-lite turns the values of dictionaries into text, so that compat has none. */
+/** compat has no dictionaries: parquetjs-lite turns their values into text. */
 const ENCODING = {
   default: 'compression zstd',
   compat: 'compression snappy, dictionary_size_limit 0',
@@ -49,13 +49,13 @@ export async function writeParquet(
   return inOrder.filter((part, i) => part.rows > 0 || i === 0);
 }
 
-/** Whether the rows of a table have several kilobytes, of which a whole group is in memory while it is written. */
+/** Whether a row has several kilobytes. A writer holds a whole group of rows in memory. */
 const isWide = (name: string): boolean =>
   lakeTables().some((table) => table.name === name && table.wide !== undefined);
 
 const partNumber = (path: string): number => Number(/part-(\d+)\.parquet$/.exec(path)?.[1]);
 
-/** Rows of a group, so that some twenty groups fill a file and the last one does not make it much larger. */
+/** Rows of a group. Some twenty groups fill a file, so that the last one does not make it much larger. */
 function groupRows(maxBytes: number, rowBytes: number): number {
   const rows = maxBytes / 20 / Math.max(rowBytes, 1);
   return Math.max(1, Math.floor(rows / LEAST_ROWS)) * LEAST_ROWS;

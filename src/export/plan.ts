@@ -3,9 +3,11 @@ import { messageOf } from '../config/lotlake-error.js';
 import { didYouMean, nearest } from '../config/nearest.js';
 import type { ColumnEntry, TableEntry } from '../docs/dictionary.js';
 import { identifier } from '../duck/session.js';
+import type { Manifest } from '../lake/manifest.js';
 import { ShareError } from '../query/share-error.js';
 import { compatColumn } from './compat.js';
 import { checkCondition, whereClause } from './condition.js';
+import type { DataFile } from './data-files.js';
 import type { ExportRequest } from './request.js';
 
 /** One table of an export: what it holds, and the query that gives its rows. */
@@ -13,11 +15,28 @@ export interface TablePlan {
   readonly name: string;
   readonly description: string;
   readonly grain: string;
-  /** Columns that tell rows apart; empty where not all of them are exported. */
+  /** Columns that tell rows apart; empty if not all of them are exported. */
   readonly key: readonly string[];
   /** Columns with the types that they have in the export. */
   readonly columns: readonly ColumnEntry[];
   readonly sql: string;
+}
+
+/** What the pages of an export tell of it. */
+export interface ExportFacts {
+  readonly request: ExportRequest;
+  /** Of the snapshot that is exported. */
+  readonly manifest: Manifest;
+  /** ISO 8601, UTC. */
+  readonly createdAt: string;
+  /** Version of lotlake. */
+  readonly version: string;
+}
+
+/** A table of an export with its data files. */
+export interface ExportedTable {
+  readonly plan: TablePlan;
+  readonly files: readonly DataFile[];
 }
 
 /**

@@ -1,4 +1,5 @@
-import type { ExportedTable, ExportFacts } from './facts.js';
+import { count, sumOf } from '../query/printable.js';
+import type { ExportedTable, ExportFacts } from './plan.js';
 
 /** The page that a reader of an export opens first. */
 export function readme(facts: ExportFacts, tables: readonly ExportedTable[]): string {
@@ -25,8 +26,8 @@ const introduction = ({ manifest, createdAt, version }: ExportFacts): string =>
 
 function contents(tables: readonly ExportedTable[]): string {
   const lines = tables.map(({ plan, files }) => {
-    const rows = files.reduce((sum, file) => sum + file.rows, 0).toLocaleString('en');
-    const bytes = files.reduce((sum, file) => sum + file.bytes, 0).toLocaleString('en');
+    const rows = count(sumOf(files, (file) => file.rows));
+    const bytes = count(sumOf(files, (file) => file.bytes));
     return `| ${plan.name} | ${plan.grain} | ${rows} | ${plan.columns.length} | ${files.length} | ${bytes} |`;
   });
   return [

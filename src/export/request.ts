@@ -30,20 +30,16 @@ export interface ExportInput {
   readonly force?: boolean | undefined;
 }
 
-/** An export after validation: complete, and free of contradictions. */
-export interface ExportRequest {
-  readonly tables: readonly string[];
-  /** Absolute path of the folder. */
-  readonly to: string;
-  readonly where: string | undefined;
-  readonly columns: readonly string[] | undefined;
-  readonly format: (typeof exportFormats)[number];
-  readonly profile: (typeof exportProfiles)[number];
-  readonly maxBytes: number;
-  readonly bom: boolean;
-  readonly zip: boolean;
-  readonly force: boolean;
-}
+/** An export after validation: complete, and free of contradictions; `to` is absolute, `maxBytes` in bytes. */
+export type ExportRequest = Pick<ExportInput, 'tables' | 'to'> &
+  Required<Pick<ExportInput, 'where' | 'columns'>> & {
+    readonly format: (typeof exportFormats)[number];
+    readonly profile: (typeof exportProfiles)[number];
+    readonly maxBytes: number;
+    readonly bom: boolean;
+    readonly zip: boolean;
+    readonly force: boolean;
+  };
 
 /** Size of a data file where none is asked for. */
 export const DEFAULT_MAX_BYTES = '250MB';

@@ -1,5 +1,6 @@
 import {
   closeSync,
+  createWriteStream,
   existsSync,
   mkdirSync,
   openSync,
@@ -11,13 +12,30 @@ import {
   statSync,
 } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
+import { PassThrough } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import { ZipFile } from 'yazl';
 import { partialOf } from '../lake/partial.js';
 import { ShareError } from '../query/share-error.js';
 import type { ExportRequest } from './request.js';
-import { SUMS, summedFiles } from './sums.js';
+
+/** File with the checksums of all others, as `sha256sum -c` reads it. */
+export const SUMS = 'SHA256SUMS';
+
+/** The text of the sums. */
+export function sumsText(files: readonly { readonly path: string; readonly sha256: string }[]): string {
+  const lines = files.map(({ path, sha256 }) => `${sha256}  ${path}\n`);
+  return lines.sort((a, b) => (a.slice(66) < b.slice(66) ? -1 : 1)).join('');
+}
+
+/** Paths that the sums of a folder list. */
+function summedFiles(folder: string): string[] {
+  const lines = readFileSync(join(folder, SUMS), 'utf8').split('\n');
+  return lines.filter((line) => line !== '').map((line) => line.slice(66));
+}
 
 /** Ends a .zip that an export made. */
-export const ZIP_COMMENT = 'lotlake export';
+const ZIP_COMMENT = 'lotlake export';
 
 /** Where an export is made before it gets its name. */
 export interface Target {
@@ -98,4 +116,31 @@ function notOurZip(path: string, isFile: boolean): string | undefined {
     closeSync(file);
   }
   return end.toString() === ZIP_COMMENT ? undefined : `${path} was not made by an export`;
+}
+
+/**
+ * Packs files into a .zip, a stream at a time, with Zip64 where sizes ask for it. Parquet is compressed already and is
+ * stored as it is.
+ * @param root folder in the .zip that holds the files
+ * @param mtime time of all files, so that the same files make the same .zip
+ */
+export async function writeZip(
+  path: string,
+  folder: string,
+  files: readonly string[],
+  root: string,
+  mtime: Date,
+): Promise<void> {
+  const zip = new ZipFile();
+  const packed = new PassThrough();
+  zip.on('error', (error: Error) => packed.destroy(error));
+  zip.outputStream.pipe(packed);
+  for (const file of files)
+    zip.addFile(join(folder, file), `${root}/${file}`, {
+      mtime,
+      mode: 0o100644,
+      compress: !file.endsWith('.parquet'),
+    });
+  zip.end({ comment: ZIP_COMMENT, forceZip64Format: false });
+  await pipeline(packed, createWriteStream(path));
 }

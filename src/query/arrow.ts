@@ -43,7 +43,7 @@ export async function* arrowStream(
   yield* written.take();
 }
 
-/** What an Arrow writer has written and nobody has taken; its own queue grows with the file where nobody reads. */
+/** Holds what an Arrow writer wrote until it is taken. The queue of apache-arrow would hold the whole file. */
 export class WrittenBytes extends AsyncByteQueue {
   total = 0;
   #chunks: Uint8Array[] = [];
@@ -106,7 +106,7 @@ function toArrow(value: unknown, type: DataType): unknown {
   return typeof value === 'object' ? JSON.stringify(value) : String(value);
 }
 
-/** The builders of apache-arrow take milliseconds as doubles; the integers are written as they are. */
+/** A vector of times, made from the integers: the builders of apache-arrow take milliseconds as doubles. */
 function times(values: readonly unknown[], type: TimestampMicrosecond | DateDay): Vector {
   const nullBitmap = new Uint8Array(Math.ceil(values.length / 64) * 8);
   let nullCount = 0;

@@ -2,7 +2,7 @@ import type { Columns } from './result.js';
 
 const NUMERIC = /^(U?(BIG|SMALL|TINY|HUGE)?INT(EGER)?|DOUBLE|FLOAT|DECIMAL\(\d+,\d+\)|BOOLEAN)$/;
 
-/** Apostrophes that are there already count as text, so that taking one away brings any text back. */
+/** A text that has apostrophes before a formula gets one more. So a reader takes one away to get any text back. */
 const FORMULA = /^'*[=+\-@\t\r]/;
 
 const PLAIN_NUMBER = /^-?\d+(\.\d+)?$/;
@@ -20,13 +20,16 @@ export function csvField(value: unknown, type: string): string {
   return quoted(disarmed(String(value)));
 }
 
-/** A header line, without its end. */
-export function csvHeader(columns: Columns): string {
-  return columns.map(({ name }) => quoted(disarmed(name))).join(',');
-}
+/** The header line. */
+export const csvHeader = (columns: Columns): string =>
+  `${columns.map(({ name }) => quoted(disarmed(name))).join(',')}${LINE_END}`;
+
+/** The line of a row. */
+export const csvLine = (row: readonly unknown[], columns: Columns): string =>
+  `${columns.map(({ type }, i) => csvField(row[i], type)).join(',')}${LINE_END}`;
 
 /** Ends every line of a CSV, the last one too. */
-export const LINE_END = '\r\n';
+const LINE_END = '\r\n';
 
 function disarmed(text: string): string {
   return FORMULA.test(text) && !PLAIN_NUMBER.test(text) ? `'${text}` : text;

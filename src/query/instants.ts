@@ -31,7 +31,7 @@ export function arrowValue(value: DuckDBValue, type: DuckDBType): Json | bigint 
   return time === undefined ? jsonValue(value, type) : microseconds(time);
 }
 
-/** A point in time as its integer. */
+/** A point in time as an integer. */
 interface Time {
   /** Units since 1970. */
   readonly units: bigint;

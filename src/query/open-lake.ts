@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import type { DuckDBConnection } from '@duckdb/node-api';
 import type { Config } from '../config/config.js';
-import { literals } from '../duck/session.js';
+import { interruptOn, literals } from '../duck/session.js';
 import { openTemporarySession, type TemporarySession } from '../duck/temporary-session.js';
 import { fileSizes } from '../lake/files.js';
 import { currentSnapshot, layoutOf } from '../lake/layout.js';
@@ -25,7 +25,7 @@ export interface OpenLake extends TemporarySession {
  * @param named views are made for the names that occur in it, or for what a query needs; for all by default
  * @param into a folder that is for writing; rows then come in the order of the files
  */
-export async function openLake(
+async function openLake(
   config: Config,
   named?: string | ((connection: DuckDBConnection) => Promise<Pick<ReadQuery, 'needed'>>),
   choice?: Choice,
@@ -50,7 +50,7 @@ export async function openLake(
     const folders = [opened.temp, ...(into === undefined ? [] : [into])].map((folder) => `${folder}/`);
     await connection.run(`set allowed_paths = ${literals(reached)}`);
     await connection.run(`set allowed_directories = ${literals(folders)}`);
-    // Several threads write their rows as they come, also where insertion order is to be preserved.
+    // Several threads would write their rows in any order, even if insertion order is preserved.
     if (into !== undefined) await connection.run('set threads = 1');
     await connection.run('set enable_external_access = false');
     await connection.run('set lock_configuration = true');
@@ -61,12 +61,53 @@ export async function openLake(
   }
 }
 
+/** What is read of a lake; see {@link openLake}. */
+export interface Reading {
+  readonly named?: Parameters<typeof openLake>[1];
+  readonly choice?: Choice | undefined;
+  readonly into?: string;
+  /** Ends what the database does once it is aborted. */
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** Opens a lake for some work and closes it after that. */
+export async function readLake<T>(
+  config: Config,
+  { named, choice, into, signal }: Reading,
+  work: (lake: OpenLake) => Promise<T>,
+): Promise<T> {
+  return using(await openLake(config, named, choice, into), signal, work);
+}
+
+/** Opens a database in memory for some work and closes it after that. */
+export async function withDatabase<T>(
+  limits: Parameters<typeof openTemporarySession>[0],
+  signal: AbortSignal | undefined,
+  work: (opened: TemporarySession) => Promise<T>,
+): Promise<T> {
+  return using(await openTemporarySession(limits), signal, work);
+}
+
+async function using<S extends TemporarySession, T>(
+  opened: S,
+  signal: AbortSignal | undefined,
+  work: (opened: S) => Promise<T>,
+): Promise<T> {
+  const endInterrupts = interruptOn(signal, opened.session);
+  try {
+    return await work(opened);
+  } finally {
+    endInterrupts();
+    opened.close();
+  }
+}
+
 function wordsOf(text: string | undefined): Pick<ReadQuery, 'needed'> {
   const words = text === undefined ? undefined : new Set(text.toLowerCase().match(/[a-z_0-9]+/g) ?? []);
   return { needed: (tables) => tables.filter((name) => words?.has(name) ?? true) };
 }
 
-/** Folder of the published snapshot. Throws ShareError where there is none. */
+/** Folder of the published snapshot. Throws ShareError if there is none. */
 export function publishedSnapshot(config: Config): string {
   const snapshot = currentSnapshot(layoutOf(config.output));
   if (snapshot !== undefined) return snapshot;

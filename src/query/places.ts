@@ -1,8 +1,11 @@
-import { existsSync, readFileSync, statSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { dirname } from 'node:path';
+import { messageOf } from '../config/lotlake-error.js';
+import { partialOf } from '../lake/partial.js';
 import { ownFolderAround } from '../lake/place.js';
 import { ShareError } from './share-error.js';
 
-/** Throws ShareError (SHARE_PLACE) for a place inside a lake or landing, by whatever way it is named. */
+/** Throws ShareError (SHARE_PLACE) for a place inside a lake or landing. Links on the way are followed. */
 export function assertOutside(path: string, output: string): void {
   const folder = ownFolderAround(path, output);
   if (folder === undefined) return;
@@ -10,7 +13,7 @@ export function assertOutside(path: string, output: string): void {
 }
 
 /**
- * Throws ShareError (SHARE_PLACE) where a file is in the way that lotlake did not write.
+ * Throws ShareError (SHARE_PLACE) if a file is in the way that lotlake did not write.
  * @param marks texts that every file of this kind has, whichever version of lotlake wrote it
  */
 export function assertOurs(path: string, marks: readonly string[]): void {
@@ -18,6 +21,30 @@ export function assertOurs(path: string, marks: readonly string[]): void {
   const text = statSync(path).isFile() ? readFileSync(path, 'utf8') : '';
   if (marks.every((mark) => text.includes(mark))) return;
   throw refused(`${path} exists, and lotlake did not write it`, 'name another place, or move what is there');
+}
+
+/** Writes a file beside its name and renames it, so that a reader never meets half of it. */
+export function writeWhole(path: string, text: string): void {
+  mkdirSync(dirname(path), { recursive: true });
+  const beside = partialOf(path);
+  try {
+    writeFileSync(beside, text);
+    renameSync(beside, path);
+  } finally {
+    rmSync(beside, { force: true });
+  }
+}
+
+/** Does what writes to a path. Throws ShareError (SHARE_DOCS) that names the path if it fails. */
+export function writingTo(path: string, write: () => void): void {
+  try {
+    write();
+  } catch (error) {
+    throw new ShareError('SHARE_DOCS', `${path} cannot be written: ${messageOf(error)}`, {
+      cause: error,
+      hint: 'name another place',
+    });
+  }
 }
 
 function refused(message: string, hint: string): ShareError {

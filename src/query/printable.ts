@@ -19,7 +19,21 @@ export function visible(text: string): string {
   return text.replaceAll(IN_LINES, (found) => `\\u${found.charCodeAt(0).toString(16).padStart(4, '0')}`);
 }
 
-/** A text cut to a length, with an ellipsis where something is left out. */
+/** A text cut to a length; an ellipsis shows that something is missing. */
 export function clip(text: string, length: number): string {
   return text.length > length ? `${text.slice(0, length - 1)}…` : text;
 }
+
+/** A count with separators. */
+export const count = (value: number): string => value.toLocaleString('en');
+
+/** A count with its noun: `1 row`, `2,000 rows`. */
+export const counted = (value: number, one: string, many = `${one}s`): string =>
+  `${count(value)} ${value === 1 ? one : many}`;
+
+/** A size in megabytes. */
+export const megabytes = (bytes: number): string => `${(bytes / 1e6).toFixed(1)} MB`;
+
+/** The sum of a figure over a list. */
+export const sumOf = <T>(list: readonly T[], figure: (each: T) => number): number =>
+  list.reduce((sum, each) => sum + figure(each), 0);

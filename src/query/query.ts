@@ -4,13 +4,18 @@ import { join } from 'node:path';
 import type { DuckDBConnection } from '@duckdb/node-api';
 import { literal } from '../duck/session.js';
 import { arrowStream } from './arrow.js';
-import { csvField, csvHeader, LINE_END } from './csv.js';
-import type { Format } from './formats.js';
+import { csvHeader, csvLine } from './csv.js';
 import { arrowValue, jsonValue } from './instants.js';
 import { queryError, type ReadQuery } from './read-only.js';
-import { type Columns, openResult, type Result, type Rows } from './result.js';
+import { type Columns, joined, openResult, type Result, type Rows } from './result.js';
 import { ShareError } from './share-error.js';
 import { planText, tableText, type View, verticalText } from './table.js';
+
+/** Forms in which a result can be given. */
+export const formats = ['table', 'vertical', 'json', 'csv', 'arrow', 'parquet'] as const;
+
+/** One of {@link formats}. */
+export type Format = (typeof formats)[number];
 
 /** Where and how a result is shown. */
 export interface Rendering {
@@ -32,25 +37,14 @@ export async function* render(
   if (format === 'parquet') return yield* parquet(connection, query, temp);
   const result = await openResult(connection, query);
   const { columns } = result;
-  if (format === 'arrow') yield* arrowStream(columns, joined(result.rows(arrowValue)));
+  if (format === 'arrow') yield* arrowStream(columns, joined(result.rows(arrowValue), ROWS_OF_A_BATCH));
   else if (format === 'json') yield* json(columns, result.rows(jsonValue));
   else if (format === 'csv') yield* csv(columns, result.rows(jsonValue));
   else yield await shown(query, format, result, view);
 }
 
-/** Rows of a record batch, of which a reader pays for each. */
+/** Rows of a record batch; a reader pays for each batch. */
 const ROWS_OF_A_BATCH = 16_384;
-
-async function* joined(pieces: AsyncIterable<Rows>): AsyncGenerator<Rows> {
-  let rows: (readonly unknown[])[] = [];
-  for await (const piece of pieces) {
-    rows = rows.concat(piece);
-    if (rows.length < ROWS_OF_A_BATCH) continue;
-    yield rows;
-    rows = [];
-  }
-  if (rows.length > 0) yield rows;
-}
 
 async function* json(columns: Columns, pieces: AsyncIterable<Rows>): AsyncGenerator<string> {
   let before = '[';
@@ -63,11 +57,8 @@ async function* json(columns: Columns, pieces: AsyncIterable<Rows>): AsyncGenera
 }
 
 async function* csv(columns: Columns, pieces: AsyncIterable<Rows>): AsyncGenerator<string> {
-  yield `${csvHeader(columns)}${LINE_END}`;
-  for await (const rows of pieces)
-    yield rows
-      .map((row) => `${columns.map(({ type }, i) => csvField(row[i], type)).join(',')}${LINE_END}`)
-      .join('');
+  yield csvHeader(columns);
+  for await (const rows of pieces) yield rows.map((row) => csvLine(row, columns)).join('');
 }
 
 /** The first rows for a person, and how many there are. */

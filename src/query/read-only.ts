@@ -5,15 +5,15 @@ import { ShareError } from './share-error.js';
 
 /** A query that only reads. */
 export interface ReadQuery {
-  /** What DuckDB runs: the text that was checked, behind `explain` where the plan is asked for. */
+  /** What DuckDB runs: the checked text, behind `explain` if the user asked for the plan. */
   readonly sql: string;
   /** The query itself, without `explain`. */
   readonly select: string;
-  /** Those of some tables that have to be there for it: the ones that it names, or all where it may read any. */
+  /** Picks the tables that the query needs: the ones that it names, or all if it may read any. */
   readonly needed: (tables: readonly string[]) => readonly string[];
 }
 
-/** DuckDB's parse tree of a text; it has one for texts of nothing but SELECT statements. */
+/** DuckDB's parse tree of a text. Only a text of SELECT statements has one. */
 export interface SqlTree {
   readonly error: boolean;
   readonly error_type?: string;
@@ -28,10 +28,10 @@ export interface SqlTree {
 const READING =
   /^(duckdb_\w+|pragma_\w+|parquet_\w+|read_(parquet|csv|csv_auto|text|blob|json\w*|ndjson\w*)|sniff_csv|glob|query_table|range|generate_series|unnest|repeat|repeat_row|json_each|json_tree|summary|histogram|histogram_values|icu_calendar_names|pg_timezone_names|test_all_types|test_vector_types)$/;
 
-/** Those among them that show which tables there are, or read one that no tree names. */
+/** The table functions that list tables, or read a table that the tree does not name. */
 const CATALOG = /^(duckdb_|pragma_|query_table$|histogram)/;
 
-/** Where a text asks for the plan of a query; the rest is checked by itself, whatever this finds. */
+/** The `explain` at the begin of a text. Whatever this matches, the rest is checked by itself. */
 const GAP = String.raw`(?:\s|--[^\n]*(?:\n|$)|/\*(?:[^*]|\*(?!/))*\*/)*`;
 const EXPLAIN = new RegExp(`^${GAP}explain\\b(?:${GAP}(analyze)\\b)?`, 'i');
 

@@ -16,7 +16,7 @@ export type Rows = readonly (readonly unknown[])[];
 /** A result that comes piece by piece; it can be read once. */
 export interface Result {
   readonly columns: Columns;
-  /** Pieces of some thousand rows, with values as a converter gives them; 64-bit integers are numbers where they are exact. */
+  /** Pieces of some thousand rows, with values from the converter. A 64-bit integer is a number if that is exact. */
   rows(converter: DuckDBValueConverter<unknown>): AsyncGenerator<Rows>;
   /** Counts the rows that are left. */
   countRest(): Promise<number>;
@@ -24,8 +24,11 @@ export interface Result {
 
 const READING: ReadonlySet<StatementType> = new Set([StatementType.SELECT, StatementType.EXPLAIN]);
 
-/** Begins a query. Throws ShareError with DuckDB's message, here and where rows are read. */
-export async function openResult(connection: DuckDBConnection, query: ReadQuery): Promise<Result> {
+/** Begins a query. Throws ShareError with DuckDB's message, now or when rows are read. */
+export async function openResult(
+  connection: DuckDBConnection,
+  query: Pick<ReadQuery, 'sql' | 'select'>,
+): Promise<Result> {
   const result = await telling(async () => {
     const statements = await connection.extractStatements(query.sql);
     const prepared = await statements.prepare(0);
@@ -49,7 +52,7 @@ export async function openResult(connection: DuckDBConnection, query: ReadQuery)
     },
     async countRest() {
       let count = 0;
-      // Chunks lie outside of the heap of JavaScript: without the values of a column in it, none would be freed.
+      // Chunks lie outside the heap of JavaScript. Only values on the heap make the collector run and free them.
       for (let chunk = await next(); chunk !== undefined; chunk = await next())
         count += chunk.getColumnValues(0).length;
       return count;
@@ -61,7 +64,7 @@ export async function openResult(connection: DuckDBConnection, query: ReadQuery)
  * Chunks of a result that is streamed. One that fails amid its rows ends as if it were whole: DuckDB's API says so only in
  * that it is no longer streaming, and not why. The query is run again for the reason, without its rows.
  */
-export async function* chunksOf(
+async function* chunksOf(
   connection: DuckDBConnection,
   sql: string,
   result: DuckDBResult,
@@ -75,6 +78,18 @@ export async function* chunksOf(
   if (!isStreamed || result.isStreaming) return;
   await connection.run(`explain analyze\n${sql}`);
   throw new TypeError('the query failed amid its rows, and did not when it was run again');
+}
+
+/** Joins pieces of rows until they have some size, the last one aside. */
+export async function* joined(pieces: AsyncIterable<Rows>, size: number): AsyncGenerator<Rows, undefined> {
+  let rows: (readonly unknown[])[] = [];
+  for await (const piece of pieces) {
+    rows = rows.concat(piece);
+    if (rows.length < size) continue;
+    yield rows;
+    rows = [];
+  }
+  if (rows.length > 0) yield rows;
 }
 
 async function telling<T>(work: () => Promise<T>): Promise<T> {

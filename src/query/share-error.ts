@@ -15,8 +15,8 @@ export class ShareError extends LotlakeError {
       | 'SHARE_OUTPUT'
       | 'SHARE_PLACE',
     message: string,
-    rest: { hint?: string; cause?: unknown; outcome?: Outcome } = {},
+    { hint, ...rest }: { hint?: string | undefined; cause?: unknown; outcome?: Outcome } = {},
   ) {
-    super(message, { code, stage: 'share', ...rest });
+    super(message, { code, stage: 'share', ...rest, ...(hint === undefined ? {} : { hint }) });
   }
 }

@@ -1,21 +1,40 @@
 import Table from 'cli-table3';
 import stringWidth from 'string-width';
-import { clip, printable } from './printable.js';
+import { clip, count, counted, printable } from './printable.js';
 import type { Columns, Rows } from './result.js';
+
+/**
+ * A table for a terminal. A head that begins with `>` stands over a column that is aligned to the right.
+ * @param widths of the columns; as wide as their text by default
+ */
+export function gridOf(
+  head: readonly string[],
+  rows: readonly (readonly string[])[],
+  widths?: readonly number[],
+): string {
+  const grid = new Table({
+    head: head.map((name) => name.replace(/^>/, '')),
+    colAligns: head.map((name) => (name.startsWith('>') ? 'right' : 'left')),
+    style: { head: [], border: [], compact: true },
+    ...(widths === undefined ? {} : { colWidths: [...widths], wordWrap: true }),
+  });
+  for (const row of rows) grid.push([...row]);
+  return grid.toString();
+}
 
 /** What a person sees of a result. */
 export interface View {
   /** Rows to show. */
   readonly rows: number;
-  /** Columns of characters that a line may have; undefined where nothing limits it. */
+  /** Characters that a line may have; undefined if nothing limits it. */
   readonly width: number | undefined;
 }
 
-/** Characters of a cell, and those that are left of one at least where a table has to be narrower. */
+/** Most characters of a cell, and the fewest that a narrow table leaves of it. */
 const MOST = 60;
 const LEAST = 8;
 
-/** The border and the spaces that each cell has beside its text. */
+/** Characters of the border and the spaces of a cell. */
 const FRAME = 3;
 
 /**
@@ -61,7 +80,7 @@ export function planText(rows: Rows): string {
 const widest = (texts: readonly string[]): number =>
   texts.reduce((most, text) => Math.max(most, stringWidth(text)), 0);
 
-/** Widths of cells so that all fit into a line; undefined where they cannot. */
+/** Widths of cells that fit into a line; undefined if no widths do. */
 function fitted(natural: readonly number[], width: number | undefined): readonly number[] | undefined {
   const room = (width ?? Number.POSITIVE_INFINITY) - FRAME * natural.length - 1;
   const withLimit = (limit: number) => natural.map((each) => Math.min(each, limit));
@@ -73,7 +92,7 @@ function fitted(natural: readonly number[], width: number | undefined): readonly
 }
 
 function countText(shown: number, total: number): string {
-  const all = `${total.toLocaleString('en')} row${total === 1 ? '' : 's'}`;
+  const all = counted(total, 'row');
   if (shown === total) return `(${all})\n`;
-  return `(the first ${shown.toLocaleString('en')} of ${all}; --rows shows more, --format csv all)\n`;
+  return `(the first ${count(shown)} of ${all}; --rows shows more, --format csv all)\n`;
 }

@@ -11,11 +11,15 @@ export interface Chart {
 const WIDE = 720;
 const NARROW = 340;
 
-/** What a chart says to those who do not see it. */
-export interface Alternative {
+/** What names a chart. */
+export interface Named {
   /** Unique in the page. */
   readonly id: string;
   readonly title: string;
+}
+
+/** What a chart says to those who do not see it. */
+export interface Alternative extends Named {
   readonly description: string;
 }
 

@@ -1,19 +1,19 @@
 import * as Plot from '@observablehq/plot';
 import { type Alternative, type Chart, colours, draw, symbols } from './draw.js';
-import { type Maybe, month } from './format.js';
+import { type Maybe, month, unique } from './format.js';
 
 /** A point of a line; null breaks the line. */
 export interface LinePoint {
   readonly series: string;
   readonly at: Date;
   readonly value: Maybe;
-  /** Whether more can come to it, because its month is not over. */
+  /** Whether its month still goes on, so that it may change. */
   readonly isUnfinished?: boolean;
   /** Panel of a chart of small multiples. */
   readonly panel?: string;
 }
 
-/** How values of a chart are written on its axis, and how it is told. */
+/** How a chart writes its axes, and what it says. */
 export interface LineOptions extends Alternative {
   readonly format: (value: number) => string;
   /** Whether times are months or days. */
@@ -27,16 +27,19 @@ const timeTick =
   (date: Date): string =>
     unit === 'day' ? dayOnAxis.format(date) : month(date).replace(/ 20(\d\d)$/, ' ’$1');
 
-const namesOf = (points: readonly LinePoint[]): string[] => [...new Set(points.map(({ series }) => series))];
-
-/** Points from the first month on in which one of them is drawn, so that an axis does not begin with nothing. */
-export function fromFirst<T extends { readonly month: Date }>(
-  points: readonly T[],
-  drawn: readonly T[],
-): T[] {
-  const first = Math.min(...drawn.map(({ month: at }) => at.getTime()));
-  return points.filter(({ month: at }) => at.getTime() >= first);
+/**
+ * Points from the first instant on that has a value, so that an axis does not begin with nothing; undefined if fewer than
+ * two instants have one.
+ */
+export function fromFirst<T extends LinePoint>(points: readonly T[]): T[] | undefined {
+  const times = new Set(points.filter(({ value }) => value !== null).map(({ at }) => at.getTime()));
+  const first = Math.min(...times);
+  return times.size < 2 ? undefined : points.filter(({ at }) => at.getTime() >= first);
 }
+
+/** The last point with a value. */
+export const lastOf = <T extends LinePoint>(points: readonly T[]): T | undefined =>
+  points.findLast(({ value }) => value !== null);
 
 /** Instants for the ticks of a time axis: no more than `most`, evenly chosen from those that have points, the last one in. */
 function timeTicks(points: readonly LinePoint[], most: number): Date[] {
@@ -47,7 +50,7 @@ function timeTicks(points: readonly LinePoint[], most: number): Date[] {
 
 /** Lines of series over time, from zero. */
 export function lines(points: readonly LinePoint[], options: LineOptions): Chart {
-  const names = namesOf(points);
+  const names = unique(points.map(({ series }) => series));
   return draw(options, ({ isNarrow }) => ({
     height: isNarrow ? 240 : 300,
     marginLeft: 52,
@@ -67,8 +70,8 @@ export function lines(points: readonly LinePoint[], options: LineOptions): Chart
 
 /** One small panel for each name in `panel`, all with the same axes. */
 export function panels(points: readonly LinePoint[], options: LineOptions): Chart {
-  const names = namesOf(points);
-  const titles = [...new Set(points.map(({ panel }) => panel ?? ''))];
+  const names = unique(points.map(({ series }) => series));
+  const titles = unique(points.map(({ panel }) => panel ?? ''));
   return draw(options, ({ isNarrow }) => {
     const columns = isNarrow ? 2 : 3;
     const rows = Math.ceil(titles.length / columns);

@@ -1,15 +1,37 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { html, raw } from 'hono/html';
+import { packageRoot } from '../config/package-root.js';
+import type { Row } from '../duck/session.js';
 import { type Chart, SERIES, SYMBOLS } from './draw.js';
-import { STYLE } from './style.js';
+import { plural } from './format.js';
 
 type Html = ReturnType<typeof html>;
+
+/** What the sections read: the marts of one snapshot. */
+export interface Marts {
+  readonly ask: (sql: string) => Promise<readonly Row[]>;
+  /** Start of the run that made the snapshot. */
+  readonly now: Date;
+  /** Fewest values that a statistic rests on. */
+  readonly minimumGroup: number;
+}
 
 /** Numbers as a table. A head that begins with `>` is that of a column of numbers. */
 export interface Numbers {
   readonly head: readonly string[];
   readonly rows: readonly (readonly string[])[];
-  /** Whether they are shown on demand only; behind a chart they always are. */
+  /** Whether a reader unfolds them; behind a chart that is always so. */
   readonly isFolded?: boolean;
+}
+
+/** Rows as a table: the head of each column, and what writes its cell of a row. */
+export function numbersOf<T>(
+  rows: readonly T[],
+  columns: Readonly<Record<string, (row: T) => string>>,
+): Numbers {
+  const cells = Object.values(columns);
+  return { head: Object.keys(columns), rows: rows.map((row) => cells.map((cell) => cell(row))) };
 }
 
 /** A mark and what it stands for. */
@@ -51,12 +73,11 @@ export interface Tile {
 /** The whole report, in words and pictures. */
 export interface Page {
   readonly title: string;
-  readonly meta: readonly string[];
-  /** How many alarms there are, in words. */
-  readonly state: string;
-  /** Things that somebody should look at, before everything else. */
+  /** Which run and snapshot it is about. */
+  readonly meta: string;
+  /** What somebody should look at first. */
   readonly alarms: readonly string[];
-  /** What else is to be known before the figures. */
+  /** What else a reader has to know before the figures. */
   readonly notes: readonly string[];
   readonly tiles: readonly Tile[];
   readonly sections: readonly Section[];
@@ -66,10 +87,14 @@ export interface Page {
   readonly reading: readonly string[];
 }
 
+const STYLE = readFileSync(join(packageRoot, 'site', 'report.css'), 'utf8');
+
 const POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:";
 
 /** The report as one HTML document. Everything but charts and stylesheet is escaped here. */
 export async function renderPage(page: Page): Promise<string> {
+  const alarms = page.alarms.length;
+  const state = alarms === 0 ? 'No alarms in the data.' : `${plural(alarms, 'alarm')} in the data.`;
   const document = await html`<!doctype html>
 <html lang="en">
 <head>
@@ -78,14 +103,15 @@ export async function renderPage(page: Page): Promise<string> {
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="color-scheme" content="light dark">
 <title>${page.title}</title>
-<style>${raw(STYLE)}</style>
+<style>
+${raw(STYLE)}</style>
 </head>
 <body>
 <header>
 <h1>${page.title}</h1>
-${page.meta.map((line) => html`<p class="meta">${line}</p>`)}
-<p class="state ${page.alarms.length === 0 ? 'fine' : 'alarm'}">${page.state} <a href="#health">Data health</a></p>
-${page.alarms.length === 0 ? '' : html`<ul class="alarms">${page.alarms.map((alarm) => html`<li class="alarm">${alarm}</li>`)}</ul>`}
+<p class="meta">${page.meta}</p>
+<p class="state ${alarms === 0 ? 'fine' : 'alarm'}">${state} <a href="#health">Data health</a></p>
+${alarms === 0 ? '' : html`<ul class="alarms">${page.alarms.map((alarm) => html`<li class="alarm">${alarm}</li>`)}</ul>`}
 ${page.notes.map((note) => html`<p class="note">${note}</p>`)}
 <nav aria-label="Contents"><ul>
 ${page.sections.map(({ id, title }) => html`<li><a href="#${id}">${title}</a></li>`)}

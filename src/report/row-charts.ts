@@ -1,6 +1,6 @@
 import * as Plot from '@observablehq/plot';
-import { type Alternative, type Chart, draw, type Size } from './draw.js';
-import type { Maybe } from './format.js';
+import { type Chart, draw, type Named, type Size } from './draw.js';
+import { type Maybe, orTooFew, plural } from './format.js';
 
 /** A row of a chart of categories. */
 export interface Bar {
@@ -8,11 +8,14 @@ export interface Bar {
   readonly value: Maybe;
   /** What stands at the end of the bar, such as the value with its count. */
   readonly text: string;
+  /** What is said to those who do not see it; the text by default. */
+  readonly said?: string;
 }
 
 /** Horizontal bars from zero, one for each row, in the order given. */
-export function bars(rows: readonly Bar[], options: Alternative): Chart {
-  return draw(options, (size) => ({
+export function bars(rows: readonly Bar[], named: Named): Chart {
+  const description = rows.map(({ name, said, text }) => `${name}: ${said ?? text}.`).join(' ');
+  return draw({ ...named, description }, (size) => ({
     ...categories(rows, size),
     x: { axis: null, zero: true },
     marginRight: textWidth(rows) + 8,
@@ -42,27 +45,39 @@ export function bars(rows: readonly Bar[], options: Alternative): Chart {
   }));
 }
 
-/** A row of a chart of positions: a middle and, where it is known, the range around it. */
+/** A row of a chart of positions: a middle and, if it is known, the range around it. */
 export interface Range {
   readonly name: string;
-  readonly low?: Maybe;
-  readonly middle: Maybe;
-  readonly high?: Maybe;
-  readonly text: string;
+  readonly low?: unknown;
+  readonly middle: unknown;
+  readonly high?: unknown;
+  /** How many values the middle rests on. */
+  readonly values: unknown;
 }
 
 /** How positions are written, and what they are compared with. */
-export interface RangeOptions extends Alternative {
+export interface RangeOptions extends Named {
+  /** What the values are, such as `price`. */
+  readonly noun: string;
+  /** Writes a middle for those who do not see it. */
+  readonly say: (middle: unknown) => string;
+  /** Writes a position on the axis. */
   readonly format: (value: number) => string;
   readonly reference?: number;
-  /** What lies left and right of the reference, or what the axis shows. */
+  /** What the axis shows. */
   readonly axis: string;
 }
 
-/** A dot for each row, with its range, along a common axis; rows without a figure say so in their text. */
-export function ranges(rows: readonly Range[], options: RangeOptions): Chart {
-  const { reference } = options;
-  return draw(options, (size) => ({
+/** A dot for each row, with its range, along a common axis; the text of a row without a figure says so. */
+export function ranges(given: readonly Range[], options: RangeOptions): Chart {
+  const { reference, noun, say } = options;
+  const rows = given.map(({ name, low, middle, high, values }) => ({
+    ...{ name, low, middle, high },
+    text: middle === null ? orTooFew(null, values, say) : plural(values, noun),
+    said: orTooFew(middle, values, say),
+  }));
+  const description = rows.map(({ name, said }) => `${name}: ${said}.`).join(' ');
+  return draw({ ...options, description }, (size) => ({
     ...categories(rows, size),
     x: {
       label: options.axis,

@@ -148,7 +148,7 @@ describe('the pages of lotlake docs', () => {
 });
 
 describe('lotlake docs', () => {
-  const run = async (options: Partial<Parameters<typeof docs>[0]>): Promise<string> => {
+  const run = async (options: Partial<Parameters<typeof docs.run>[0]>): Promise<string> => {
     const out: (string | Uint8Array)[] = [];
     const effects = {
       out: (said: string | Uint8Array) => out.push(said),
@@ -163,7 +163,7 @@ describe('lotlake docs', () => {
       input: async () => new Uint8Array(),
       signal: new AbortController().signal,
     };
-    await docs(
+    await docs.run(
       { to: undefined, markdown: undefined, json: false, config: { output: folder.path }, ...options },
       effects,
     );

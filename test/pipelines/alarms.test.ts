@@ -82,7 +82,7 @@ async function told(json: boolean): Promise<string> {
     input: async () => new Uint8Array(),
     signal: new AbortController().signal,
   };
-  await status({ json, config: { output: folder.path, memory: '700MB' } }, effects);
+  await status.run({ json, config: { output: folder.path, memory: '700MB' } }, effects);
   return out;
 }
 

@@ -182,11 +182,14 @@ describe('lotlake run', () => {
       const options = {
         pipeline: 'incremental',
         sandbox: false,
-        vehicles: 1,
-        seed: 1,
+        vehicles: '1',
+        seed: '1',
+        clock: undefined,
         everything: false,
+        allowShrink: undefined,
+        sources: undefined,
       } as const;
-      await runCommand({ ...options, json, config }, effects);
+      await runCommand.run({ ...options, json, config }, effects);
       return out;
     };
     // The first run has other models than the night.

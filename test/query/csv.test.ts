@@ -61,6 +61,6 @@ describe('csvHeader', () => {
         { name: 'a,b', type: 'BIGINT' },
         { name: '=1', type: 'BIGINT' },
       ]),
-    ).toBe('"a,b",\'=1');
+    ).toBe('"a,b",\'=1\r\n');
   });
 });

@@ -3,9 +3,8 @@ import { join } from 'node:path';
 import { type Table, tableFromIPC } from 'apache-arrow';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { openTemporarySession, type TemporarySession } from '../../src/duck/temporary-session.js';
-import { writeArrow } from '../../src/export/arrow-files.js';
-import { writeCsv } from '../../src/export/csv-files.js';
-import type { Format } from '../../src/query/formats.js';
+import { writeArrow, writeCsv } from '../../src/export/data-files.js';
+import type { Format } from '../../src/query/query.js';
 import { render } from '../../src/query/query.js';
 import { readQuery } from '../../src/query/read-only.js';
 

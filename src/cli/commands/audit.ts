@@ -1,54 +1,55 @@
-import { type ConfigInput, readConfig } from '../../config/config.js';
+import { readConfig } from '../../config/config.js';
 import { rows } from '../../duck/session.js';
 import { assertService, openClient, readJson } from '../../extract/open-client.js';
-import { openLake } from '../../query/open-lake.js';
+import { readLake } from '../../query/open-lake.js';
+import { count } from '../../query/printable.js';
+import { gridOf } from '../../query/table.js';
 import { enumerations } from '../../service/contract/enumerations.js';
 import { SourceRefusedError, UnexpectedAnswerError } from '../../service/errors.js';
 import { requests } from '../../service/requests.js';
-import type { Effects } from '../effects.js';
-import { gridOf } from '../grid.js';
+import { command, print } from '../command.js';
 
 /** Vehicles of one source as the service counts them and as the lake has them active. */
 interface Comparison {
   readonly domain_id: number;
   readonly domain_name: string;
-  /** Null where the key is not enabled for the source. */
+  /** Null if the key is not enabled for the source. */
   readonly service: number | null;
   readonly lake: number;
   /** Lake minus service. */
   readonly difference: number | null;
 }
 
-/** Compares `/search/count` by source with the active vehicles of the lake. */
-export async function audit(
-  options: { readonly json: boolean; readonly config: ConfigInput },
-  effects: Effects,
-): Promise<void> {
-  const config = readConfig(options.config, effects);
-  assertService(config);
-  const lake = await openLake(config);
-  const client = openClient(config);
-  try {
-    const active = await rows(
-      lake.session.connection,
-      'select domain_id, count(distinct vehicle_id) as vehicles from lots where not archived group by domain_id',
-    );
-    const comparisons: Comparison[] = [];
-    for (const [id, domain_name] of Object.entries(enumerations.domain)) {
-      const domain_id = Number(id);
-      const inLake = Number(active.find((row) => row.domain_id === domain_id)?.vehicles ?? 0);
-      const service = await countOf(client, domain_id, effects.signal);
-      const difference = service === null ? null : inLake - service;
-      comparisons.push({ domain_id, domain_name, service, lake: inLake, difference });
-    }
-    effects.out(options.json ? `${JSON.stringify(comparisons)}\n` : table(comparisons));
-  } finally {
-    await client.close();
-    lake.close();
-  }
-}
+const ACTIVE =
+  'select domain_id, count(distinct vehicle_id) as vehicles from lots where not archived group by domain_id';
 
-async function countOf(
+/** Compares `/search/count` by source with the active vehicles of the lake. */
+export const audit = command({
+  async run({ json, config: input }, effects) {
+    const config = readConfig(input, effects);
+    assertService(config);
+    const comparisons = await readLake(config, {}, async (lake) => {
+      const client = openClient(config);
+      try {
+        const active = await rows(lake.session.connection, ACTIVE);
+        const found: Comparison[] = [];
+        for (const [id, domain_name] of Object.entries(enumerations.domain)) {
+          const domain_id = Number(id);
+          const inLake = Number(active.find((row) => row.domain_id === domain_id)?.vehicles ?? 0);
+          const service = await countAtService(client, domain_id, effects.signal);
+          const difference = service === null ? null : inLake - service;
+          found.push({ domain_id, domain_name, service, lake: inLake, difference });
+        }
+        return found;
+      } finally {
+        await client.close();
+      }
+    });
+    print(effects, json, comparisons, () => table(comparisons));
+  },
+});
+
+async function countAtService(
   client: ReturnType<typeof openClient>,
   domainId: number,
   signal: AbortSignal,
@@ -59,14 +60,9 @@ async function countOf(
       request.path,
       request.query,
       async (answer) => {
-        const count = countIn(await readJson(answer));
-        if (count === undefined)
-          throw new UnexpectedAnswerError({
-            ...answer.request,
-            status: 200,
-            detail: 'no count in the answer',
-          });
-        return count;
+        const found = countIn(await readJson(answer));
+        if (found !== undefined) return found;
+        throw new UnexpectedAnswerError({ ...answer.request, status: 200, detail: 'no count in the answer' });
       },
       signal,
     );
@@ -77,8 +73,8 @@ async function countOf(
 }
 
 /**
- * The count of an answer whose form the service does not describe: a number, `count` or `total`, maybe below `data` and
- * in a list of one.
+ * The count in an answer. The service does not describe its form: a number, `count` or `total`, maybe below `data` or in
+ * a list of one.
  */
 export function countIn(body: unknown): number | undefined {
   if (typeof body === 'number') return body;
@@ -92,14 +88,14 @@ export function countIn(body: unknown): number | undefined {
 }
 
 function table(comparisons: readonly Comparison[]): string {
-  const grid = gridOf(['source', '>service', '>lake', '>difference']);
-  const number = (value: number | null): string => (value === null ? 'refused' : value.toLocaleString('en'));
-  for (const row of comparisons)
-    grid.push([
-      row.domain_name,
-      number(row.service),
-      number(row.lake),
-      row.difference === null ? '' : number(row.difference),
-    ]);
-  return `${grid.toString()}\n`;
+  const number = (value: number | null): string => (value === null ? 'refused' : count(value));
+  return gridOf(
+    ['source', '>service', '>lake', '>difference'],
+    comparisons.map(({ domain_name, service, lake, difference }) => [
+      domain_name,
+      number(service),
+      number(lake),
+      difference === null ? '' : number(difference),
+    ]),
+  );
 }

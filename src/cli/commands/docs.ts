@@ -1,35 +1,34 @@
 import { join } from 'node:path';
-import { type ConfigInput, readConfig } from '../../config/config.js';
+import { readConfig } from '../../config/config.js';
 import { readFile, readFolder } from '../../config/folder.js';
-import type { Effects } from '../effects.js';
+import { command, print } from '../command.js';
 
-/** Writes the pages about tables and marts, or the part of them that needs no lake as one Markdown file. */
-export async function docs(
+/** Writes the pages about tables and marts, or what needs no lake of them as one Markdown file. */
+export const docs = command({
   options: {
-    /** Folder of the site; `docs` in the output folder by default. */
-    readonly to: string | undefined;
-    /** File that the Markdown goes to, instead of a site. */
-    readonly markdown: string | undefined;
-    readonly json: boolean;
-    readonly config: ConfigInput;
+    to: { type: 'string', describe: 'folder of the pages (default docs in the output folder)' },
+    markdown: {
+      type: 'string',
+      conflicts: 'to',
+      describe: 'write what needs no lake as one Markdown file instead',
+    },
   },
-  effects: Effects,
-): Promise<void> {
-  if (options.markdown !== undefined) {
-    const { writeMarkdown } = await import('../../docs/markdown.js');
-    const path = readFile('--markdown', options.markdown, effects.cwd);
-    await writeMarkdown(path, readConfig(options.config, effects).output);
-    effects.out(options.json ? `${JSON.stringify({ markdown: path })}\n` : `${path}\n`);
-    return;
-  }
-  const config = readConfig(options.config, effects);
-  const { writeSite } = await import('../../docs/write-site.js');
-  const folder =
-    options.to === undefined ? join(config.output, 'docs') : readFolder('--to', options.to, effects.cwd);
-  const written = await writeSite(config, folder, effects.signal);
-  effects.out(
-    options.json
-      ? `${JSON.stringify(written)}\n`
-      : `${written.pages} pages about snapshot ${written.snapshot_id}; open ${written.index}\n`,
-  );
-}
+  async run({ to, markdown, json, config: input }, effects) {
+    if (markdown !== undefined) {
+      const { writeMarkdown } = await import('../../docs/markdown.js');
+      const path = readFile('--markdown', markdown, effects.cwd);
+      await writeMarkdown(path, readConfig(input, effects).output);
+      return print(effects, json, { markdown: path }, () => path);
+    }
+    const config = readConfig(input, effects);
+    const { writeSite } = await import('../../docs/write-site.js');
+    const folder = to === undefined ? join(config.output, 'docs') : readFolder('--to', to, effects.cwd);
+    const written = await writeSite(config, folder, effects.signal);
+    print(
+      effects,
+      json,
+      written,
+      () => `${written.pages} pages about snapshot ${written.snapshot_id}; open ${written.index}`,
+    );
+  },
+});

@@ -1,37 +1,51 @@
 import { relative } from 'node:path';
-import { type ConfigInput, readConfig } from '../../config/config.js';
+import { readConfig } from '../../config/config.js';
 import { readFolder } from '../../config/folder.js';
 import { type Exported, exportLake } from '../../export/export.js';
-import { type ExportInput, exportRequest } from '../../export/request.js';
-import type { Choice } from '../../lake/snapshots.js';
-import type { Effects } from '../effects.js';
+import { DEFAULT_MAX_BYTES, exportFormats, exportProfiles, exportRequest } from '../../export/request.js';
+import { count, counted, megabytes, sumOf } from '../../query/printable.js';
+import { choiceOf, command, print, snapshotOptions } from '../command.js';
 
 /** Writes tables into a folder or a .zip to hand over, and says what is in it. */
-export async function exportTables(
-  options: {
-    readonly input: ExportInput;
-    /** The snapshot to export; the published one by default. */
-    readonly choice: Choice | undefined;
-    readonly json: boolean;
-    readonly config: ConfigInput;
+export const exportTables = command({
+  positionals: {
+    tables: { type: 'string', array: true, demandOption: true, describe: 'tables and marts' },
   },
-  effects: Effects,
-): Promise<void> {
-  const config = readConfig(options.config, effects);
-  const to = readFolder('--to', options.input.to, effects.cwd);
-  const request = exportRequest({ ...options.input, to }, effects.cwd);
-  const { choice } = options;
-  const made = await exportLake(request, config, effects.now(), { choice, signal: effects.signal });
-  effects.out(options.json ? `${JSON.stringify(made)}\n` : summary(made, effects.cwd));
-}
+  options: {
+    to: { type: 'string', demandOption: true, describe: 'folder to make' },
+    where: { type: 'string', describe: 'one SQL expression over the table: rows to export' },
+    columns: { type: 'string', describe: 'columns to export, such as lot_id,bid' },
+    format: { choices: exportFormats, default: 'parquet', describe: 'format of the data' },
+    profile: {
+      choices: exportProfiles,
+      default: 'default',
+      describe: 'compat: Parquet that old readers know',
+    },
+    'max-bytes': { type: 'string', default: DEFAULT_MAX_BYTES, describe: 'size of a data file' },
+    bom: { type: 'boolean', describe: 'begin CSV with a byte order mark, as Excel wants' },
+    zip: { type: 'boolean', describe: 'make one .zip instead of a folder' },
+    force: { type: 'boolean', describe: 'replace an earlier export' },
+    ...snapshotOptions,
+  },
+  async run(given, effects) {
+    const config = readConfig(given.config, effects);
+    const to = readFolder('--to', given.to, effects.cwd);
+    // An option that is given twice is a list.
+    const names = given.columns === undefined ? undefined : String(given.columns).split(',');
+    const columns = names?.flatMap((name) => name.trim() || []);
+    const request = exportRequest({ ...given, to, columns }, effects.cwd);
+    const options = { choice: choiceOf(given), signal: effects.signal };
+    const made = await exportLake(request, config, effects.now(), options);
+    print(effects, given.json, made, () => summary(made, effects.cwd));
+  },
+});
 
 function summary(made: Exported, cwd: string): string {
-  const lines = made.tables.map(({ name, rows, files }) => {
-    const megabytes = files.reduce((sum, { bytes }) => sum + bytes, 0) / 1e6;
-    const count = files.length === 1 ? '1 file' : `${files.length} files`;
-    return `${name}: ${rows.toLocaleString('en')} rows in ${count}, ${megabytes.toFixed(1)} MB`;
-  });
+  const lines = made.tables.map(
+    ({ name, rows, files }) =>
+      `${name}: ${count(rows)} rows in ${counted(files.length, 'file')}, ${megabytes(sumOf(files, ({ bytes }) => bytes))}`,
+  );
   const inside = relative(cwd, made.path);
   const path = inside.startsWith('..') ? made.path : inside;
-  return [`exported snapshot ${made.snapshot}`, ...lines, `in ${path}`, ''].join('\n');
+  return [`exported snapshot ${made.snapshot}`, ...lines, `in ${path}`].join('\n');
 }

@@ -1,18 +1,15 @@
 import { relative } from 'node:path';
-import { type ConfigInput, readConfig } from '../../config/config.js';
+import { readConfig } from '../../config/config.js';
 import { readFile } from '../../config/folder.js';
 import { writeReport } from '../../report/write-report.js';
-import type { Effects } from '../effects.js';
+import { command, print } from '../command.js';
 
 /** Writes the report of the published snapshot and says where it is. */
-export async function report(
-  options: { readonly to: string | undefined; readonly json: boolean; readonly config: ConfigInput },
-  effects: Effects,
-): Promise<void> {
-  const config = readConfig(options.config, effects);
-  const to = options.to === undefined ? undefined : readFile('--to', options.to, effects.cwd);
-  const path = await writeReport(config, to);
-  effects.out(
-    options.json ? `${JSON.stringify({ report: path })}\n` : `${relative(effects.cwd, path) || path}\n`,
-  );
-}
+export const report = command({
+  options: { to: { type: 'string', describe: 'file (default report.html in the output folder)' } },
+  async run({ to, json, config: input }, effects) {
+    const config = readConfig(input, effects);
+    const path = await writeReport(config, to === undefined ? undefined : readFile('--to', to, effects.cwd));
+    print(effects, json, { report: path }, () => relative(effects.cwd, path) || path);
+  },
+});

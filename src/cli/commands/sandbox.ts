@@ -1,36 +1,34 @@
 import { once } from 'node:events';
-import type { Effects } from '../effects.js';
-
-/** Options of `lotlake sandbox`. */
-export interface SandboxCommandOptions {
-  readonly port: number;
-  readonly vehicles: number;
-  readonly seed: number;
-  readonly clock: Date | undefined;
-  readonly plan: 'demo' | 'small' | 'unlimited';
-  readonly rate?: number | undefined;
-}
+import { command, worldOptions } from '../command.js';
+import { positiveNumber, wholeNumber, worldOf } from '../option-values.js';
 
 /** Serves the sandbox until the user ends it. */
-export async function sandbox(options: SandboxCommandOptions, effects: Effects): Promise<void> {
-  const { startSandbox } = await import('../../sandbox/server/start.js');
-  const service = await startSandbox({
-    port: options.port,
-    vehicles: options.vehicles,
-    seed: options.seed,
-    plan: options.plan,
-    rate: options.rate ?? null,
-    clock: options.clock ?? effects.now(),
-  });
-  effects.out(
-    [
-      `The sandbox listens on ${service.url} with the key ${service.apiKey}.`,
-      `  curl -s -H 'x-api-key: ${service.apiKey}' '${service.url}/cars?per_page=2&prices_history=1'`,
-      `  LOTLAKE_BASE_URL=${service.url} LOTLAKE_API_KEY=${service.apiKey} LOTLAKE_RATE=100 npx lotlake run nightly`,
-      'Ctrl-C ends it.',
-      '',
-    ].join('\n'),
-  );
-  if (!effects.signal.aborted) await once(effects.signal, 'abort');
-  await service.close();
-}
+export const sandbox = command({
+  hasNoLake: true,
+  options: {
+    ...worldOptions,
+    port: { type: 'string', default: '8787', describe: 'port on 127.0.0.1' },
+    plan: { choices: ['demo', 'small', 'unlimited'], default: 'unlimited', describe: 'plan of the key' },
+    rate: { type: 'string', describe: 'requests a second before it answers 429' },
+  },
+  epilogue: async () => (await import('../../sandbox/server/help.js')).endpointHelp(),
+  async run(given, effects) {
+    const world = worldOf(given);
+    const port = wholeNumber('--port', given.port, 0, 65_535);
+    const rate = given.rate === undefined ? null : positiveNumber('--rate', given.rate, 1e6);
+    const { startSandbox } = await import('../../sandbox/server/start.js');
+    const clock = world.clock ?? effects.now();
+    const service = await startSandbox({ ...world, port, plan: given.plan, rate, clock });
+    effects.out(
+      [
+        `The sandbox listens on ${service.url} with the key ${service.apiKey}.`,
+        `  curl -s -H 'x-api-key: ${service.apiKey}' '${service.url}/cars?per_page=2&prices_history=1'`,
+        `  LOTLAKE_BASE_URL=${service.url} LOTLAKE_API_KEY=${service.apiKey} LOTLAKE_RATE=100 npx lotlake run nightly`,
+        'Ctrl-C ends it.',
+        '',
+      ].join('\n'),
+    );
+    if (!effects.signal.aborted) await once(effects.signal, 'abort');
+    await service.close();
+  },
+});

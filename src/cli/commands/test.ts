@@ -1,9 +1,9 @@
 import { join } from 'node:path';
 import type { DuckDBConnection } from '@duckdb/node-api';
-import { type Config, type ConfigInput, readConfig } from '../../config/config.js';
+import { type Config, readConfig } from '../../config/config.js';
+import { ConfigError } from '../../config/config-error.js';
 import { didYouMean } from '../../config/nearest.js';
-import { interruptOn, literal, type Row, rows } from '../../duck/session.js';
-import { openTemporarySession } from '../../duck/temporary-session.js';
+import { literal, type Row, rows } from '../../duck/session.js';
 import { layoutOf } from '../../lake/layout.js';
 import type { Choice } from '../../lake/snapshots.js';
 import { readChecks } from '../../model/checks.js';
@@ -11,56 +11,57 @@ import { assertTests, type DataTestOptions, runDataTests, type TestResult } from
 import { readKeptTests } from '../../model/failed-rows.js';
 import { ModelError } from '../../model/model-error.js';
 import { readModels } from '../../model/model-files.js';
-import { openLake } from '../../query/open-lake.js';
-import { clip, printable } from '../../query/printable.js';
+import { readLake, withDatabase } from '../../query/open-lake.js';
+import { clip, count, counted, printable } from '../../query/printable.js';
+import { gridOf } from '../../query/table.js';
+import { choiceOf, command, print } from '../command.js';
 import type { Effects } from '../effects.js';
-import { gridOf, number } from '../grid.js';
 
-/** What `lotlake test` is asked for. */
-export interface TestCommandOptions {
-  /** Failing rows to show of each test; none by default. */
-  readonly show: number;
-  /** Show what the last run kept instead of testing the lake. */
-  readonly kept: boolean;
-  /** The mart whose tests alone are run; `checks` for those across tables. */
-  readonly model: string | undefined;
-  readonly choice: Choice | undefined;
-  readonly json: boolean;
-  readonly config: ConfigInput;
-}
-
-/** A data test that failed, as it is told. */
-type Told = Pick<TestResult, 'model' | 'test' | 'severity' | 'failures'> & { readonly rows: readonly Row[] };
+/** Failing rows that `--show` shows of each test if it gives no number. */
+const SHOWN = 20;
 
 /** Longest value of a failing row on a terminal. */
 const WIDEST = 48;
 
-/** Runs the data tests on a snapshot, or shows the rows that failed those of the last run. */
-export async function test(options: TestCommandOptions, effects: Effects): Promise<void> {
-  const config = readConfig(options.config, effects);
-  if (options.kept) await showKept(config, options, effects);
-  else await testLake(config, options, effects);
-}
+/** A data test with its failing rows. */
+type Listed = Pick<TestResult, 'model' | 'test' | 'severity' | 'failures'> & {
+  readonly rows: readonly Row[];
+};
 
-async function testLake(config: Config, options: TestCommandOptions, effects: Effects): Promise<void> {
-  const chosen = testsOf(options.model);
-  const lake = await openLake(config, undefined, options.choice);
-  const endInterrupts = interruptOn(effects.signal, lake.session);
-  try {
-    const { connection } = lake.session;
-    const results = await runDataTests(connection, chosen);
-    const told: Told[] = [];
-    for (const { model, test: name, severity, failures, sql } of results) {
-      const found = failures > 0 ? await failingRows(connection, `(\n${sql}\n)`, options.show) : [];
-      told.push({ model, test: name, severity, failures, rows: found });
-    }
-    const head = `snapshot ${lake.manifest.snapshot_id}: ${count(results.length, 'data test')}`;
-    effects.out(options.json ? `${JSON.stringify(told)}\n` : text(head, told, options.show));
-    assertTests(results, 'the snapshot stays published; lotlake test --show shows the rows');
-  } finally {
-    endInterrupts();
-    lake.close();
-  }
+/** Prints results under a head. */
+type Print = (head: string, listed: readonly Listed[]) => void;
+
+/** Runs the data tests on a snapshot, or shows the rows that failed those of the last run. */
+export const test = command({
+  options: {
+    show: {
+      type: 'string',
+      describe: 'show the failing rows, so many of each test (20 where no number is given)',
+    },
+    kept: {
+      type: 'boolean',
+      default: false,
+      describe: 'what the last run kept, also one that was held',
+    },
+    model: { type: 'string', describe: 'tests of this mart alone, or checks' },
+    snapshot: { type: 'string', describe: 'id (default the published one)' },
+  },
+  async run({ show: given, kept, model, json, config: input, ...choice }, effects) {
+    const show = rowsToShow(given);
+    const config = readConfig(input, effects);
+    const printAll: Print = (head, listed) => print(effects, json, listed, () => text(head, listed, show));
+    const nothing = (): void => print(effects, json, [], () => 'no data test of the last run failed');
+    await (kept
+      ? printKept(config, show, printAll, nothing)
+      : testLake(config, testsOf(model), choiceOf(choice), show, printAll, effects));
+  },
+});
+
+function rowsToShow(given: string | undefined): number {
+  if (given === undefined) return 0;
+  const rowCount = given === '' ? SHOWN : Number(given);
+  if (Number.isInteger(rowCount) && rowCount >= 0) return rowCount;
+  throw new ConfigError(`--show: ${given} is no number of rows`);
 }
 
 function testsOf(model: string | undefined): Required<DataTestOptions> {
@@ -76,25 +77,38 @@ function testsOf(model: string | undefined): Required<DataTestOptions> {
   });
 }
 
-async function showKept(config: Config, options: TestCommandOptions, effects: Effects): Promise<void> {
+async function testLake(
+  config: Config,
+  chosen: Required<DataTestOptions>,
+  choice: Choice | undefined,
+  show: number,
+  printAll: Print,
+  { signal }: Effects,
+): Promise<void> {
+  await readLake(config, { choice, signal }, async ({ session: { connection }, manifest }) => {
+    const results = await runDataTests(connection, chosen);
+    const listed: Listed[] = [];
+    for (const { model, test: name, severity, failures, sql } of results) {
+      const found = failures > 0 ? await failingRows(connection, `(\n${sql}\n)`, show) : [];
+      listed.push({ model, test: name, severity, failures, rows: found });
+    }
+    printAll(`snapshot ${manifest.snapshot_id}: ${counted(results.length, 'data test')}`, listed);
+    assertTests(results, 'the snapshot stays published; lotlake test --show shows the rows');
+  });
+}
+
+async function printKept(config: Config, show: number, printAll: Print, nothing: () => void): Promise<void> {
   const folder = layoutOf(config.output).failedTests;
   const kept = readKeptTests(folder);
-  if (kept === undefined) {
-    effects.out(options.json ? '[]\n' : 'no data test of the last run failed\n');
-    return;
-  }
-  const { session, close } = await openTemporarySession(config);
-  try {
-    const told: Told[] = [];
+  if (kept === undefined) return nothing();
+  await withDatabase(config, undefined, async ({ session }) => {
+    const listed: Listed[] = [];
     for (const { file, model, test: name, severity, failures } of kept.tests) {
-      const found = await failingRows(session.connection, literal(join(folder, file)), options.show);
-      told.push({ model, test: name, severity, failures, rows: found });
+      const found = await failingRows(session.connection, literal(join(folder, file)), show);
+      listed.push({ model, test: name, severity, failures, rows: found });
     }
-    const head = `run ${kept.run_id} (${kept.pipeline}, ${kept.started_at}); rows in ${folder}`;
-    effects.out(options.json ? `${JSON.stringify(told)}\n` : text(head, told, options.show));
-  } finally {
-    close();
-  }
+    printAll(`run ${kept.run_id} (${kept.pipeline}, ${kept.started_at}); rows in ${folder}`, listed);
+  });
 }
 
 const failingRows = async (
@@ -104,22 +118,25 @@ const failingRows = async (
 ): Promise<readonly Row[]> =>
   limit === 0 ? [] : rows(connection, `select * from ${relation} order by all limit ${limit}`);
 
-function text(head: string, told: readonly Told[], show: number): string {
-  const failed = told.filter(({ failures }) => failures > 0);
-  if (failed.length === 0) return `${head}, all passed\n`;
-  const grid = gridOf(['mart', 'test', 'severity', '>failing rows']);
-  for (const { model, test: name, severity, failures } of failed)
-    grid.push([model, clip(name, 100), severity, number(failures)]);
-  const shown = show === 0 ? [] : failed.flatMap((one) => ['', rowsOf(one)]);
-  return [head, `${count(failed.length, 'data test')} failed:`, grid.toString(), ...shown, ''].join('\n');
+function text(head: string, listed: readonly Listed[], show: number): string {
+  const failed = listed.filter(({ failures }) => failures > 0);
+  if (failed.length === 0) return `${head}, all passed`;
+  return [
+    head,
+    `${counted(failed.length, 'data test')} failed:`,
+    gridOf(
+      ['mart', 'test', 'severity', '>failing rows'],
+      failed.map(({ model, test: name, severity, failures }) => [
+        ...[model, clip(name, 100), severity, count(failures)],
+      ]),
+    ),
+    ...(show === 0 ? [] : failed.flatMap((one) => ['', rowsText(one)])),
+  ].join('\n');
 }
 
-function rowsOf({ model, test: name, failures, rows: found }: Told): string {
+function rowsText({ model, test: name, failures, rows: found }: Listed): string {
   const columns = Object.keys(found[0] ?? {});
-  const grid = gridOf(columns);
-  for (const row of found) grid.push(columns.map((column) => clip(printable(row[column]), WIDEST)));
-  const rest = failures > found.length ? `, the first ${number(found.length)} of ${number(failures)}` : '';
-  return `${model}: ${name}${rest}\n${grid.toString()}`;
+  const cells = found.map((row) => columns.map((column) => clip(printable(row[column]), WIDEST)));
+  const rest = failures > found.length ? `, the first ${count(found.length)} of ${count(failures)}` : '';
+  return `${model}: ${name}${rest}\n${gridOf(columns, cells)}`;
 }
-
-const count = (many: number, what: string): string => `${number(many)} ${what}${many === 1 ? '' : 's'}`;

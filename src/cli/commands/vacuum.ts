@@ -1,45 +1,33 @@
-import { type Config, type ConfigInput, readConfig } from '../../config/config.js';
+import { type Config, readConfig } from '../../config/config.js';
 import { DEFAULT_PASSES } from '../../config/settings.js';
-import { interruptOn } from '../../duck/session.js';
-import { openTemporarySession } from '../../duck/temporary-session.js';
 import { layoutOf } from '../../lake/layout.js';
-import { takeLock } from '../../lake/lock.js';
 import { assertLake, executeVacuum, planVacuum, type Retention, type VacuumPlan } from '../../lake/vacuum.js';
-import { printable } from '../../query/printable.js';
+import { withDatabase } from '../../query/open-lake.js';
+import { megabytes, printable } from '../../query/printable.js';
+import { gridOf } from '../../query/table.js';
 import type { StreamName } from '../../service/streams.js';
-import type { Effects } from '../effects.js';
-import { gridOf, megabytes } from '../grid.js';
-import { streamOf } from '../stream-name.js';
+import { command, print, whileLocked } from '../command.js';
+import { streamOf } from '../option-values.js';
 
 /** Removes snapshots and passes that are past retention and what dead runs left, and says what that frees. */
-export async function vacuum(
-  options: { readonly dryRun: boolean; readonly json: boolean; readonly config: ConfigInput },
-  effects: Effects,
-): Promise<void> {
-  const config = readConfig(options.config, effects);
-  const layout = layoutOf(config.output);
-  const retention = retentionOf(config);
-  assertLake(layout);
-  const lock = await takeLock(layout.lock, {
-    ...{ pipeline: 'vacuum', now: effects.now(), lease: config.lease, signal: effects.signal },
-    onWait: (message) => effects.err(`${message}\n`),
-  });
-  try {
-    const opened = await openTemporarySession(config);
-    const endInterrupts = interruptOn(effects.signal, opened.session);
-    const plan = await planVacuum(opened.session.connection, layout, retention).finally(() => {
-      endInterrupts();
-      opened.close();
+export const vacuum = command({
+  options: { 'dry-run': { type: 'boolean', default: false, describe: 'say it, remove nothing' } },
+  async run({ dryRun, json, config: input }, effects) {
+    const config = readConfig(input, effects);
+    const layout = layoutOf(config.output);
+    const retention = retentionOf(config);
+    assertLake(layout);
+    await whileLocked(config, 'vacuum', effects, async () => {
+      const plan = await withDatabase(config, effects.signal, ({ session }) =>
+        planVacuum(session.connection, layout, retention),
+      );
+      // A plan that was interrupted does not know all that is needed.
+      effects.signal.throwIfAborted();
+      if (!dryRun) await executeVacuum(layout, plan, effects.signal);
+      print(effects, json, { dry_run: dryRun, ...plan }, () => text(plan, dryRun));
     });
-    // A plan that was interrupted does not know all that is needed.
-    effects.signal.throwIfAborted();
-    if (!options.dryRun) await executeVacuum(layout, plan, effects.signal);
-    const report = { dry_run: options.dryRun, ...plan };
-    effects.out(options.json ? `${JSON.stringify(report)}\n` : text(plan, options.dryRun));
-  } finally {
-    lock.release();
-  }
-}
+  },
+});
 
 function retentionOf({ keepSnapshots, keepDays, keepPasses }: Config): Retention {
   const kept = { snapshots: keepSnapshots, days: keepDays };
@@ -49,14 +37,13 @@ function retentionOf({ keepSnapshots, keepDays, keepPasses }: Config): Retention
 }
 
 function text({ removals, unreadable, freed, kept }: VacuumPlan, dryRun: boolean): string {
-  const grid = gridOf(['what', 'folder', '>size', '>frees', 'why']);
-  for (const { kind, path, bytes, freed, reason } of removals)
-    grid.push([kind, path, megabytes(bytes), megabytes(freed), printable(reason)]);
+  const table = removals.map(({ kind, path, bytes, freed: frees, reason }) => [
+    ...[kind, path, megabytes(bytes), megabytes(frees), printable(reason)],
+  ]);
   return [
-    ...(removals.length === 0 ? ['nothing to remove'] : [grid.toString()]),
+    removals.length === 0 ? 'nothing to remove' : gridOf(['what', 'folder', '>size', '>frees', 'why'], table),
     ...unreadable.map(({ path, reason }) => `left as it is: ${path}: ${printable(reason)}`),
     `frees ${megabytes(freed)} (${freed} bytes); stays: ${kept.snapshots} snapshots, ${kept.passes} passes`,
     ...(dryRun ? ['dry run: nothing was removed'] : []),
-    '',
   ].join('\n');
 }

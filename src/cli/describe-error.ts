@@ -2,8 +2,8 @@ import { constants, tmpdir } from 'node:os';
 import { causesOf, LotlakeError, type Outcome } from '../config/lotlake-error.js';
 import { diskFullError } from '../lake/limits.js';
 
-/** An error as it is told: by a code of docs/errors.md, and what to do about it. */
-export interface Told {
+/** An error for a person: a code of docs/errors.md, and what to do about it. */
+export interface ErrorDescription {
   readonly message: string;
   readonly code: string;
   readonly stage: string;
@@ -11,7 +11,7 @@ export interface Told {
   readonly outcome: Outcome;
 }
 
-/** What to do where the system refuses something, by its name for that. */
+/** What to do about an error of the system, by its name. */
 const HINTS: Readonly<Record<string, string>> = {
   EACCES: 'give this user the right to it, or name another place',
   EPERM: 'give this user the right to it, or name another place',
@@ -37,14 +37,13 @@ const HINTS: Readonly<Record<string, string>> = {
 const OF_DUCKDB = /^[A-Z][A-Za-z ]* Error: /;
 
 /**
- * How any error is told: one of lotlake as it is; a refusal of the system, whether it is the error or the cause of it, as
- * SYSTEM_FAILED, or LAKE_DISK_FULL where there is no room; one of DuckDB as LAKE_FAILED; and all else as a fault of
- * lotlake.
+ * Describes any error. One of lotlake is described as it is; one of the system, or with such a cause, as SYSTEM_FAILED, or
+ * as LAKE_DISK_FULL if there is no room; one of DuckDB as LAKE_FAILED; all else as a fault of lotlake.
  */
-export function toldOf(error: unknown): Told {
-  if (error instanceof LotlakeError) return told(error);
+export function describeError(error: unknown): ErrorDescription {
+  if (error instanceof LotlakeError) return factsOf(error);
   const full = diskFullError(error, pathOf(error) ?? tmpdir());
-  if (full !== undefined) return told(full);
+  if (full !== undefined) return factsOf(full);
   const ofSystem = causesOf(error).find((each) => nameIn(each) !== undefined);
   const name = nameIn(ofSystem);
   if (ofSystem !== undefined && name !== undefined)
@@ -81,11 +80,11 @@ export function toldOf(error: unknown): Told {
   };
 }
 
-function told({ message, code, stage, hint, outcome }: LotlakeError): Told {
+function factsOf({ message, code, stage, hint, outcome }: LotlakeError): ErrorDescription {
   return { message, code, stage, hint, outcome };
 }
 
-/** The name that the system has for an error, such as EACCES; undefined for one that is not its own. */
+/** The name of an error of the system, such as EACCES; undefined for any other error. */
 function nameIn(error: Error | undefined): string | undefined {
   const code: unknown = error === undefined ? undefined : Reflect.get(error, 'code');
   return typeof code === 'string' && code in constants.errno ? code : undefined;

@@ -1,6 +1,6 @@
 import { constants } from 'node:os';
 import { describe, expect, it } from 'vitest';
-import { toldOf } from '../../src/cli/told-error.js';
+import { describeError } from '../../src/cli/describe-error.js';
 import { ConfigError } from '../../src/config/config-error.js';
 
 /** What Node throws where the system refuses a call. */
@@ -18,7 +18,7 @@ describe('an error', () => {
   it.each(Object.keys(constants.errno))('of the system, %s, has a code and a hint', (name) => {
     const isFull = ['ENOSPC', 'EDQUOT', 'EFBIG'].includes(name);
     for (const error of [systemError(name), new Error('the report failed', { cause: systemError(name) })]) {
-      const { code, message, hint, outcome } = toldOf(error);
+      const { code, message, hint, outcome } = describeError(error);
       expect({ code, outcome }).toEqual({
         code: isFull ? 'LAKE_DISK_FULL' : 'SYSTEM_FAILED',
         outcome: 'failed',
@@ -29,14 +29,18 @@ describe('an error', () => {
   });
 
   it('of the system is told as one of lotlake where it was turned into one', () => {
-    const { code } = toldOf(new ConfigError('the key file cannot be read'));
+    const { code } = describeError(new ConfigError('the key file cannot be read'));
     expect(code).toBe('CONFIG_INVALID');
   });
 
   it('of DuckDB points at the lake, and one of a full disk at the disk', () => {
-    const damaged = toldOf(new Error("Invalid Input Error: No magic bytes found at end of file 'a.parquet'"));
+    const damaged = describeError(
+      new Error("Invalid Input Error: No magic bytes found at end of file 'a.parquet'"),
+    );
     expect(damaged.code).toBe('LAKE_FAILED');
-    expect(toldOf(new Error('IO Error: write failed: No space left on device')).code).toBe('LAKE_DISK_FULL');
+    expect(describeError(new Error('IO Error: write failed: No space left on device')).code).toBe(
+      'LAKE_DISK_FULL',
+    );
   });
 
   it('of nobody is a fault of lotlake, whatever was thrown', () => {
@@ -46,7 +50,7 @@ describe('an error', () => {
       undefined,
       Object.assign(new Error('x'), { code: 'ERR_X' }),
     ])
-      expect(toldOf(thrown)).toMatchObject({
+      expect(describeError(thrown)).toMatchObject({
         code: 'INTERNAL_ERROR',
         hint: expect.stringContaining('LOTLAKE_LOG=debug'),
       });

@@ -3,15 +3,14 @@ import { type Row, rows } from '../duck/session.js';
 import { unresolvedRuns } from '../lake/failed-runs.js';
 import type { Layout } from '../lake/layout.js';
 import { clip, printable } from '../query/printable.js';
-import { count, instant, label, percent, plural } from './format.js';
-import { dateOf } from './read-market.js';
+import { count, dateOf, instant, label, percent, plural, unique } from './format.js';
 
-/** Something that somebody should look at, in one sentence. */
+/** Something that somebody should look at. */
 export interface Alarm {
   readonly pipeline: string;
-  /** Start of the run that it comes from. */
+  /** Start of the run that raised it. */
   readonly started_at: string;
-  /** What it is of: run, a stream, or a column. */
+  /** `run`, a stream, or a column. */
   readonly subject: string;
   readonly what: string;
 }
@@ -23,12 +22,12 @@ interface Found {
   readonly count: number;
 }
 
-/** What stands: judged on the last run of each pipeline and stream, whichever run came last of all. */
+/** What stands, by the last run of each pipeline and stream. */
 export interface Standing {
   readonly alarms: readonly Alarm[];
   /** Records that were rejected. */
   readonly rejected: readonly Found[];
-  /** Members that the contract does not know and that came for the first time. */
+  /** Members that the contract does not know, in the run that first brought them. */
   readonly drift: readonly (Found & { readonly members: readonly string[] })[];
 }
 
@@ -42,30 +41,31 @@ const ALARMS: Readonly<Record<string, (value: number) => string>> = {
   null_share: (value) => `${percent(value)} of the rows have no value`,
 };
 
-/** Reads what stands from the marts of a snapshot, and the runs that have published nothing since from beside it. */
+/** The noted failures of runs know more than the snapshot: also those after it. */
+const FIGURES = `
+  select run_id, started_at, pipeline, subject, metric, value, is_alarm
+  from data_health
+  where is_current and metric <> 'failing_runs'
+  order by started_at desc, subject, metric`;
+
+/** Members that the contract does not know, by stream and the run that first brought them. */
+const FIRST_SEEN = `
+  select stream, run_id, list(path order by path) as members
+  from (
+    select stream, path, arg_min(run_id, started_at) as run_id
+    from (
+      select stream, run_id, started_at, unnest(json_extract_string(drift, '$[*].path')) as path
+      from passes
+      where state = 'sealed'
+    )
+    group by stream, path
+  )
+  group by stream, run_id`;
+
+/** Reads what stands from the marts of a snapshot, and from the notes beside it about runs that published nothing. */
 export async function readStanding(connection: DuckDBConnection, layout: Layout): Promise<Standing> {
-  // Failing runs are taken from where they are noted, which knows those after the snapshot, too.
-  const figures = await rows(
-    connection,
-    `select run_id, started_at, pipeline, subject, metric, value, is_alarm
-     from data_health
-     where is_current and metric <> 'failing_runs'
-     order by started_at desc, subject, metric`,
-  );
-  const firsts = await rows(
-    connection,
-    `select stream, run_id, list(path order by path) as members
-     from (
-       select stream, path, arg_min(run_id, started_at) as run_id
-       from (
-         select stream, run_id, started_at, unnest(json_extract_string(drift, '$[*].path')) as path
-         from passes
-         where state = 'sealed'
-       )
-       group by stream, path
-     )
-     group by stream, run_id`,
-  );
+  const figures = await rows(connection, FIGURES);
+  const firsts = await rows(connection, FIRST_SEEN);
   const found = (metric: string) => figures.filter((row) => row.metric === metric && Number(row.value) > 0);
   return {
     alarms: [...failedRuns(layout), ...figures.filter((row) => row.is_alarm === true).map(alarmOf)],
@@ -78,10 +78,10 @@ export async function readStanding(connection: DuckDBConnection, layout: Layout)
   };
 }
 
-/** Held and failed runs that none of their pipeline has followed: one alarm a pipeline, with the last of them. */
+/** Held and failed runs that no later run of their pipeline made good: one alarm a pipeline, with its last run. */
 export function failedRuns(layout: Layout): Alarm[] {
   const unresolved = unresolvedRuns(layout);
-  return [...new Set(unresolved.map(({ pipeline }) => pipeline))].flatMap((pipeline) => {
+  return unique(unresolved.map(({ pipeline }) => pipeline)).flatMap((pipeline) => {
     const runs = unresolved.filter((run) => run.pipeline === pipeline);
     const last = runs.at(-1);
     if (last === undefined) return [];
@@ -93,18 +93,18 @@ export function failedRuns(layout: Layout): Alarm[] {
 }
 
 /** An alarm as a sentence. */
-export const sayAlarm = ({ pipeline, started_at, subject, what }: Alarm): string =>
+export const alarmText = ({ pipeline, started_at, subject, what }: Alarm): string =>
   `${pipeline} of ${instant(new Date(started_at))}${subject === 'run' ? '' : `, ${subject}`}: ${what}`;
 
-/** `3 records: 2 of cars (nightly), 1 of cars (lookup)`; undefined where none was rejected. */
-export function sayRejected({ rejected }: Standing): string | undefined {
+/** `3 records: 2 of cars (nightly), 1 of cars (lookup)`; undefined if none was rejected. */
+export function rejectedText({ rejected }: Standing): string | undefined {
   if (rejected.length === 0) return undefined;
   const parts = rejected.map((found) => `${count(found.count)} of ${found.stream} (${found.pipeline})`);
   return `${plural(sum(rejected), 'record')}: ${parts.join(', ')}`;
 }
 
-/** `2 members: colour, lots[].x of cars (nightly)`; undefined where no member is new. */
-export function sayDrift({ drift }: Standing): string | undefined {
+/** `2 members: colour, lots[].x of cars (nightly)`; undefined if no member is new. */
+export function driftText({ drift }: Standing): string | undefined {
   if (drift.length === 0) return undefined;
   const parts = drift.map(
     ({ members, stream, pipeline }) => `${clip(members.join(', '), 200)} of ${stream} (${pipeline})`,
