@@ -110,25 +110,24 @@ function walkedLists({ answers, sources, refused, hasMoved }: Walk): List[] {
   return names
     .filter((name) => !refused.includes(name))
     .map((name) => {
-      const pages = new Map(
-        answers.filter((answer) => answer.list === name).map((answer) => [answer.page, answer]),
-      );
-      return { name, pages, isComplete: hasMoved !== true && isComplete([...pages.values()]) };
+      const own = answers.filter((answer) => answer.list === name);
+      const pages = new Map(own.map((answer) => [answer.page, answer]));
+      const totals = own.map(({ total }) => total).filter((total) => total !== null);
+      return { name, pages, isComplete: hasMoved !== true && isComplete([...pages.values()], totals) };
     });
 }
 
 /**
- * A list is complete when the count agrees with the last total that the service gave (0.5 %, at least 2 records), and
- * when no page holds the very records of another.
+ * A list is complete when as many records came as the service counts, give or take what its totals moved by, and when
+ * no page holds the very records of another.
  */
-function isComplete(pages: readonly Answer[]): boolean {
-  const total = [...pages].sort((a, b) => a.answered - b.answered).at(-1)?.total ?? null;
+function isComplete(pages: readonly Answer[], totals: readonly number[]): boolean {
   const records = pages.reduce((sum, page) => sum + page.records.length, 0);
   const contents = pages
     .filter((page) => page.records.length > 0)
     .map((page) => JSON.stringify(page.records));
   if (new Set(contents).size < contents.length) return false;
-  return total === null || Math.abs(records - total) <= Math.max(2, total * 0.005);
+  return totals.length === 0 || (records >= Math.min(...totals) && records <= Math.max(...totals));
 }
 
 /** Whether a record keeps to the contract: the service here breaks it in one way only. */
