@@ -10,8 +10,8 @@ import type { Known } from './usage-error.js';
 
 const { default: yargs } = await import('yargs');
 const { hideBin } = await import('yargs/helpers');
-const { ConfigError } = await import('../config/config-error.js');
-const { version } = await import('../config/version.js');
+const { ConfigError } = await import('../config/lotlake-error.js');
+const { version } = await import('../config/package-root.js');
 const { DEFAULT_MAX_BYTES, exportFormats, exportProfiles } = await import('../export/request.js');
 const { formats } = await import('../query/formats.js');
 const { instant, positiveNumber, wholeNumber } = await import('./option-values.js');

@@ -1,5 +1,5 @@
-import { ConfigError } from '../config/config-error.js';
 import { quoted } from '../config/folder.js';
+import { ConfigError } from '../config/lotlake-error.js';
 
 /** A whole number that an option gives. Throws ConfigError with the text that was given. */
 export function wholeNumber(option: string, given: string, least: number, most: number): number {

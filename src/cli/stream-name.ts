@@ -1,4 +1,4 @@
-import { ConfigError } from '../config/config-error.js';
+import { ConfigError } from '../config/lotlake-error.js';
 import { didYouMean } from '../config/nearest.js';
 import { type StreamName, streamNames } from '../service/streams.js';
 

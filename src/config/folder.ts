@@ -1,7 +1,6 @@
 import { accessSync, constants, statSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
-import { ConfigError } from './config-error.js';
-import { messageOf } from './lotlake-error.js';
+import { ConfigError, messageOf } from './lotlake-error.js';
 
 /** Longest text of a setting that a message repeats. */
 const LONGEST = 120;

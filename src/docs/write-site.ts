@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import type { Config } from '../config/config.js';
 import { packageRoot } from '../config/package-root.js';
 import { interruptOn } from '../duck/session.js';
-import { outOfMemoryError } from '../lake/limits.js';
+import { outOfMemoryError } from '../lake/lake-error.js';
 import { openLake } from '../query/open-lake.js';
 import { assertOurs, assertOutside } from '../query/places.js';
 import type { Html } from './html.js';

@@ -1,7 +1,7 @@
 import { mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { messageOf } from '../config/lotlake-error.js';
-import { partialOf } from '../lake/partial.js';
+import { partialOf } from '../lake/leftovers.js';
 import { ShareError } from '../query/share-error.js';
 
 /** Writes a file beside its name and renames it, so that a reader never meets half of it. */

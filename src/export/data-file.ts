@@ -1,6 +1,6 @@
 import { renameSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { checksumOf } from '../land/checksum.js';
+import { checksumOf } from '../land/files.js';
 
 /** A data file of an export. */
 export interface DataFile {

@@ -11,7 +11,7 @@ import {
   statSync,
 } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
-import { partialOf } from '../lake/partial.js';
+import { partialOf } from '../lake/leftovers.js';
 import { ShareError } from '../query/share-error.js';
 import type { ExportRequest } from './request.js';
 import { SUMS, summedFiles } from './sums.js';

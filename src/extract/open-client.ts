@@ -1,5 +1,5 @@
 import type { Config } from '../config/config.js';
-import { ConfigError } from '../config/config-error.js';
+import { ConfigError } from '../config/lotlake-error.js';
 import { type Answer, type Client, type ClientOptions, createClient, readBody } from './client.js';
 
 /** Base URL and key of the service. Throws ConfigError where one of them is missing; nothing is asked. */

@@ -20,15 +20,14 @@ import type { DuckDBConnection } from '@duckdb/node-api';
 import { z } from 'zod';
 import { killPoint } from '../config/kill-point.js';
 import { messageOf } from '../config/lotlake-error.js';
-import { version } from '../config/version.js';
-import { foldersBelow, syncFiles, syncFolders } from '../land/sync.js';
+import { version } from '../config/package-root.js';
+import { foldersBelow, syncFiles, syncFolders } from '../land/files.js';
 import { linkFile } from './files.js';
 import { LakeError } from './lake-error.js';
-import { currentSnapshot, type Layout, layoutOf } from './layout.js';
+import { currentSnapshot, isWithin, type Layout, layoutOf, realPlace } from './layout.js';
 import { TRASH } from './leftovers.js';
-import { isWithin, realPlace } from './place.js';
 import { listSnapshots } from './snapshots.js';
-import { type Problem, verifyFiles } from './verify-files.js';
+import { type Problem, verifyFiles } from './verify.js';
 import { renewViews } from './views.js';
 
 /** File that tells a backup from any other folder; what it says is {@link Backup}. */

@@ -4,7 +4,7 @@ import { LakeError } from './lake-error.js';
 import { currentSnapshot, type Layout } from './layout.js';
 import { type Manifest, readManifest } from './manifest.js';
 import { listSnapshots } from './snapshots.js';
-import { findMissing } from './verify-files.js';
+import { findMissing } from './verify.js';
 
 /** The state that a run goes on from. */
 export interface BaseState {

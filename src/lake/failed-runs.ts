@@ -1,7 +1,7 @@
 import { appendFileSync, existsSync, lstatSync, mkdirSync, readFileSync, rmSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { z } from 'zod';
-import { replaceFile } from '../land/sync.js';
+import { replaceFile } from '../land/files.js';
 import type { Holder } from './holder.js';
 import { currentSnapshot, type Layout } from './layout.js';
 import { standingOf } from './lock.js';

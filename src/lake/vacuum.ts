@@ -6,14 +6,14 @@ import { killPoint } from '../config/kill-point.js';
 import { messageOf } from '../config/lotlake-error.js';
 import { findPasses } from '../land/pass.js';
 import { type StreamName, streamNames } from '../service/streams.js';
-import { measure } from './disk-use.js';
+import { measure } from './files.js';
 import { LakeError } from './lake-error.js';
 import { currentSnapshot, type Layout } from './layout.js';
 import { findLeftovers, TRASH, trashFolders } from './leftovers.js';
 import { type Manifest, readManifest } from './manifest.js';
 import { idsIn, isSealed, listSnapshots, type Published, publishedIds, type Snapshot } from './snapshots.js';
 import { type Going, type KeptSnapshots, type LakeFacts, planPasses, planSnapshots } from './vacuum-plan.js';
-import { findMissing } from './verify-files.js';
+import { findMissing } from './verify.js';
 
 /** How much is kept. */
 export interface Retention extends KeptSnapshots {

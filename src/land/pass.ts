@@ -14,10 +14,9 @@ import { basename, join } from 'node:path';
 import { z } from 'zod';
 import { messageOf } from '../config/lotlake-error.js';
 import { type StreamName, streamNames } from '../service/streams.js';
-import { checksumOf } from './checksum.js';
+import { checksumOf, replaceFile, syncFiles } from './files.js';
 import { LandError, unwritable } from './land-error.js';
 import type { LandedPage } from './page.js';
-import { replaceFile, syncFiles } from './sync.js';
 
 const passSchema = z.object({
   pass_id: z.string(),

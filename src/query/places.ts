@@ -1,5 +1,5 @@
 import { existsSync, readFileSync, statSync } from 'node:fs';
-import { ownFolderAround } from '../lake/place.js';
+import { ownFolderAround } from '../lake/layout.js';
 import { ShareError } from './share-error.js';
 
 /** Throws ShareError (SHARE_PLACE) for a place inside a lake or landing, by whatever way it is named. */

@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { mkdir, rename, rm, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import type { Config } from '../config/config.js';
-import { partialOf } from '../lake/partial.js';
+import { partialOf } from '../lake/leftovers.js';
 import { assertOurs, assertOutside } from '../query/places.js';
 import { compose } from './compose.js';
 import { renderPage } from './page.js';

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { version } from '../config/version.js';
+import { version } from '../config/package-root.js';
 import { literal } from '../duck/session.js';
 import type { BaseState } from '../lake/base.js';
 import { globRelation } from '../lake/files.js';

@@ -1,4 +1,4 @@
-import { ConfigError } from '../config/config-error.js';
+import { ConfigError } from '../config/lotlake-error.js';
 import { MOST_MINUTES } from '../service/requests/paging-parameters.js';
 import type { StreamName } from '../service/streams.js';
 import type { StreamRequest } from './extract-stream.js';
