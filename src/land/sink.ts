@@ -1,8 +1,8 @@
 import { join } from 'node:path';
 import { killPoint } from '../config/kill-point.js';
 import type { Answer } from '../extract/client.js';
-import { instant } from '../extract/instant.js';
-import type { PageSink } from '../extract/walk.js';
+import type { PageSink } from '../extract/page-sink.js';
+import { instant } from '../extract/page-sink.js';
 import type { ContractNode } from '../service/contract/node.js';
 import type { Stream } from '../service/streams.js';
 import { type Changes, keepPrints } from './changes.js';

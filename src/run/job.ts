@@ -7,7 +7,7 @@ import { LotlakeError, messageOf } from '../config/lotlake-error.js';
 import { redacted } from '../config/redact.js';
 import { interruptOn, openSession, type Session } from '../duck/session.js';
 import type { Client } from '../extract/client.js';
-import { openClient } from '../extract/open-client.js';
+import { openClient } from '../extract/client.js';
 import { assertLink, type BaseState, findBase } from '../lake/base.js';
 import { noteFailedRun, unpublishedRun } from '../lake/failed-runs.js';
 import { assertMemory, diskFullError, LakeError, outOfMemoryError } from '../lake/lake-error.js';

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { LotlakeError } from '../../src/config/lotlake-error.js';
-import { parseRetryAfter, waitBefore, withRetry } from '../../src/extract/retry.js';
+import { parseRetryAfter, waitBefore, withRetry } from '../../src/extract/pacing.js';
 import { BadRequestError } from '../../src/service/errors/bad-request-error.js';
 import { RateLimitedError } from '../../src/service/errors/rate-limited-error.js';
 import { ServerError } from '../../src/service/errors/server-error.js';

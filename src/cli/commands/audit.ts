@@ -1,6 +1,6 @@
 import { type ConfigInput, readConfig } from '../../config/config.js';
 import { rows } from '../../duck/session.js';
-import { assertService, openClient, readJson } from '../../extract/open-client.js';
+import { assertService, openClient, readJson } from '../../extract/client.js';
 import { openLake } from '../../query/open-lake.js';
 import { enumerations } from '../../service/contract/enumerations.js';
 import { SourceRefusedError } from '../../service/errors/source-refused-error.js';
