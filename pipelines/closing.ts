@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { ConfigError } from '../src/config/config-error.js';
+import { ConfigError } from '../src/config/lotlake-error.js';
 import { literal, rows } from '../src/duck/session.js';
 import { globRelation } from '../src/lake/files.js';
 import type { ClosingRow } from '../src/reconcile/own-rows.js';

@@ -1,6 +1,6 @@
 import { constants, tmpdir } from 'node:os';
 import { causesOf, LotlakeError, type Outcome } from '../config/lotlake-error.js';
-import { diskFullError } from '../lake/limits.js';
+import { diskFullError } from '../lake/lake-error.js';
 
 /** An error for a person: a code of docs/errors.md, and what to do about it. */
 export interface ErrorDescription {

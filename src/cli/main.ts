@@ -9,7 +9,7 @@ import type { Known } from './usage-error.js';
 
 const { default: yargs } = await import('yargs');
 const { hideBin } = await import('yargs/helpers');
-const { version } = await import('../config/version.js');
+const { version } = await import('../config/package-root.js');
 const { lakeOptions } = await import('./command.js');
 const { widthOf } = await import('./effects.js');
 const { UsageError, usageError } = await import('./usage-error.js');

@@ -1,5 +1,5 @@
-import { ConfigError } from '../config/config-error.js';
 import { quoted } from '../config/folder.js';
+import { ConfigError } from '../config/lotlake-error.js';
 import { didYouMean } from '../config/nearest.js';
 import { type StreamName, streamNames } from '../service/streams.js';
 

@@ -1,9 +1,8 @@
 import { readFileSync, statSync } from 'node:fs';
 import { relative, resolve } from 'node:path';
 import { z } from 'zod';
-import { ConfigError } from './config-error.js';
 import { quoted, readExistingFolder, readFolder } from './folder.js';
-import { messageOf } from './lotlake-error.js';
+import { ConfigError, messageOf } from './lotlake-error.js';
 import { defaultMemory } from './memory.js';
 import { didYouMean } from './nearest.js';
 import { factsOf, type SettingName, settingNames, settings } from './settings.js';

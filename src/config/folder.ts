@@ -1,9 +1,8 @@
 import { accessSync, constants, statSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
-import { ConfigError } from './config-error.js';
-import { messageOf } from './lotlake-error.js';
+import { ConfigError, codeOf, messageOf } from './lotlake-error.js';
 
-/** Longest text of a setting that a message repeats. */
+/** Most characters of a setting that a message repeats. */
 const LONGEST = 120;
 
 /** What was given, in quotes and on one line; the end of a long text is left out. */
@@ -85,12 +84,12 @@ function nearestPlace(place: string, path: string, given: string): { path: strin
   }
 }
 
-/** Undefined also below a file, which the next step of the way tells of. */
+/** Undefined also below a file. The next step up meets that file. */
 function statOf(path: string): ReturnType<typeof statSync> | undefined {
   try {
     return statSync(path, { throwIfNoEntry: false });
   } catch (error) {
-    if (Reflect.get(Object(error), 'code') === 'ENOTDIR') return undefined;
+    if (codeOf(error) === 'ENOTDIR') return undefined;
     throw error;
   }
 }

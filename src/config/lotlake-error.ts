@@ -1,6 +1,6 @@
 import { redacted } from './redact.js';
 
-/** Stages of the straight line, as they appear in folders, logs and errors, after what comes before them. */
+/** Stages of the straight line, as folders, logs and errors name them. Usage and config come before the first. */
 export type Stage =
   | 'usage'
   | 'config'
@@ -50,15 +50,28 @@ export class LotlakeError extends Error {
   }
 }
 
-/** Characters of a message; what a service says may have any length. */
+/** A setting that is missing or wrong. */
+export class ConfigError extends LotlakeError {
+  override readonly name = 'ConfigError';
+  constructor(message: string, hint?: string) {
+    super(message, {
+      code: 'CONFIG_INVALID',
+      stage: 'config',
+      outcome: 'usage',
+      ...(hint === undefined ? {} : { hint }),
+    });
+  }
+}
+
+/** Most characters of a message. A service may say any length. */
 const MOST_MESSAGE = 4000;
 
-/** A message as it may be kept and shown: cut to a length, and without the key. */
+/** A message that may be kept and shown: cut to a length, and without the key. */
 function told(message: string): string {
   return redacted(message.length > MOST_MESSAGE ? `${message.slice(0, MOST_MESSAGE)}…` : message);
 }
 
-/** The message of anything that was thrown, as it may be kept and shown. */
+/** The message of anything that was thrown. It may be kept and shown. */
 export function messageOf(error: unknown): string {
   return told(error instanceof Error ? error.message : String(error));
 }
@@ -66,4 +79,9 @@ export function messageOf(error: unknown): string {
 /** An error and what caused it. */
 export function causesOf(error: unknown): readonly Error[] {
   return error instanceof Error ? [error, ...causesOf(error.cause)] : [];
+}
+
+/** The code that the system gives an error, such as `ENOENT`; undefined where it has none. */
+export function codeOf(error: unknown): unknown {
+  return error instanceof Error ? Reflect.get(error, 'code') : undefined;
 }

@@ -1,8 +1,8 @@
-import { existsSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
-/** Folder of the package: the nearest one above this file that holds `sql/`; the same from src and from dist. */
+/** Folder of the package: the nearest one above this file that holds `sql/`. It is the same from src and from dist. */
 export const packageRoot: string = (() => {
   let folder = dirname(fileURLToPath(import.meta.url));
   while (!existsSync(join(folder, 'sql', 'flatten'))) {
@@ -12,3 +12,6 @@ export const packageRoot: string = (() => {
   }
   return folder;
 })();
+
+/** Version of lotlake, such as `0.1.0`. */
+export const version = String(JSON.parse(readFileSync(join(packageRoot, 'package.json'), 'utf8')).version);

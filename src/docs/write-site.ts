@@ -2,7 +2,7 @@ import { copyFileSync, existsSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Config } from '../config/config.js';
 import { packageRoot } from '../config/package-root.js';
-import { outOfMemoryError } from '../lake/limits.js';
+import { outOfMemoryError } from '../lake/lake-error.js';
 import { readLake } from '../query/open-lake.js';
 import { assertOurs, assertOutside, writeWhole, writingTo } from '../query/places.js';
 import type { Html } from './html.js';

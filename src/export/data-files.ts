@@ -4,7 +4,7 @@ import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import type { DuckDBConnection, DuckDBValueConverter } from '@duckdb/node-api';
 import { RecordBatchFileWriter } from 'apache-arrow';
-import { checksumOf } from '../land/checksum.js';
+import { checksumOf } from '../land/files.js';
 import { arrowBatch, arrowSchema, WrittenBytes } from '../query/arrow.js';
 import { csvHeader, csvLine } from '../query/csv.js';
 import { arrowValue, jsonValue } from '../query/instants.js';

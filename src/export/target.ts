@@ -15,7 +15,7 @@ import { dirname, join, relative } from 'node:path';
 import { PassThrough } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { ZipFile } from 'yazl';
-import { partialOf } from '../lake/partial.js';
+import { partialOf } from '../lake/leftovers.js';
 import { ShareError } from '../query/share-error.js';
 import type { ExportRequest } from './request.js';
 

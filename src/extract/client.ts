@@ -1,13 +1,13 @@
 import type { Readable } from 'node:stream';
 import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib';
 import { Agent, request } from 'undici';
+import type { Config } from '../config/config.js';
 import { killPoint } from '../config/kill-point.js';
-import { LotlakeError, messageOf } from '../config/lotlake-error.js';
+import { ConfigError, LotlakeError, messageOf } from '../config/lotlake-error.js';
 import { hideKey, redactedBody } from '../config/redact.js';
 import type { RequestFacts } from '../service/errors.js';
 import { ConnectionError, errorFromAnswer, messageOfBody } from '../service/errors.js';
-import { createRateLimit } from './rate-limit.js';
-import { parseRetryAfter, withRetry } from './retry.js';
+import { createRateLimit, parseRetryAfter, type RetryOptions, withRetry } from './pacing.js';
 
 /** What a client needs to know. */
 export interface ClientOptions {
@@ -20,9 +20,9 @@ export interface ClientOptions {
   readonly timeout: number;
   /** Seconds for which one request is tried again. */
   readonly retryBudget: number;
-  readonly onRetry?: (error: LotlakeError, attempt: number, wait: number) => void;
+  readonly onRetry?: RetryOptions['onRetry'];
   /** First wait between attempts in milliseconds. */
-  readonly firstWait?: number;
+  readonly firstWait?: number | undefined;
 }
 
 /** Parameters of a request; undefined ones are left out, a list repeats its parameter. */
@@ -131,14 +131,40 @@ export function createClient(options: ClientOptions): Client {
     get: (path, query, consume, signal) =>
       withRetry(() => attempt(urlOf(base, path, query), consume, signal), {
         budget: options.retryBudget,
-        ...(signal === undefined ? {} : { signal }),
-        ...(options.onRetry === undefined ? {} : { onRetry: options.onRetry }),
-        ...(options.firstWait === undefined ? {} : { firstWait: options.firstWait }),
+        signal,
+        onRetry: options.onRetry,
+        firstWait: options.firstWait,
       }),
     sent: () => sent,
     // Whatever still comes is waited for by nobody.
     close: () => agent.destroy(),
   };
+}
+
+/** Base URL and key of the service. Throws ConfigError where one of them is missing; nothing is asked. */
+export function assertService({ baseUrl, apiKey }: Config): {
+  readonly baseUrl: string;
+  readonly apiKey: string;
+} {
+  if (baseUrl === undefined)
+    throw new ConfigError(
+      'there is no base URL',
+      'set LOTLAKE_BASE_URL, or try lotlake run nightly --sandbox',
+    );
+  if (apiKey === undefined)
+    throw new ConfigError('there is no key', 'set LOTLAKE_API_KEY or LOTLAKE_API_KEY_FILE');
+  return { baseUrl, apiKey };
+}
+
+/** The client that a configuration describes. Throws ConfigError where base URL or key are missing. */
+export function openClient(config: Config, onRetry?: ClientOptions['onRetry']): Client {
+  return createClient({
+    ...assertService(config),
+    rate: config.rate ?? 1,
+    timeout: config.timeout,
+    retryBudget: config.retryBudget,
+    onRetry,
+  });
 }
 
 function header(value: string | string[] | undefined): string | undefined {
@@ -200,6 +226,11 @@ export async function readBody({ body }: Pick<Answer, 'body'>): Promise<Buffer> 
   const bytes = await beginningOf(body, MOST_WHOLE_BYTES + 1);
   if (bytes.length > MOST_WHOLE_BYTES) throw new Error(`a body of more than ${MOST_WHOLE_BYTES >> 20} MiB`);
   return bytes;
+}
+
+/** Reads a whole answer as JSON; for answers that are small, such as one vehicle. */
+export async function readJson(answer: Pick<Answer, 'body'>): Promise<unknown> {
+  return JSON.parse((await readBody(answer)).toString('utf8'));
 }
 
 /** The first bytes of a body, up to as many as are asked for. */

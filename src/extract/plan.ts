@@ -9,7 +9,7 @@ export interface PageFacts {
   readonly tellsEnd?: boolean | undefined;
   /** What continues the scroll form of the feed; null where the list is no scroll, or at its end. */
   readonly scrollId?: string | null;
-  /** Place of the page as it tells it itself; missing in pages of an older lotlake, as are the next three. */
+  /** Number of the page by its own words. Pages of an older lotlake lack it, and the next three. */
   readonly current?: number | null | undefined;
   /** Place of its first record in the whole list, from 1. */
   readonly from?: number | null | undefined;
@@ -18,7 +18,7 @@ export interface PageFacts {
   /** Records whose id another record of the page has. */
   readonly repeats?: number | undefined;
   readonly perPage?: number | null | undefined;
-  /** Ids of its records in their order, NaN for those that cannot be read; of a page that this process received. */
+  /** Ids of its records in their order, NaN where one cannot be read. Only pages that this process received have them. */
   readonly ids?: readonly number[] | undefined;
   readonly digest: string;
   readonly firstId: number | null;
@@ -30,8 +30,8 @@ export interface PageFacts {
 }
 
 /**
- * Pages of a list with totals in the order in which they are asked for: from the last to the first, because a record
- * that leaves the list moves the later ones up: read backwards, it is met twice instead of never.
+ * Pages of a list with totals in the order in which they are asked for: from the last to the first. A record that leaves
+ * the list moves the later ones up, so a walk backwards meets a record twice where a walk forwards would miss it.
  * @param landed pages that are there
  */
 export function* pagesBack(last: number, landed: ReadonlyMap<number, unknown>): Generator<number> {
@@ -39,8 +39,8 @@ export function* pagesBack(last: number, landed: ReadonlyMap<number, unknown>): 
 }
 
 /**
- * Pages that have to be read again because the list moved while they were read: a page is safe when it was asked for
- * after the page behind it had arrived, or when both saw the same total.
+ * Pages to read again because the list moved while they were read. A page is safe if it was asked for after the page
+ * behind it had arrived, or if both saw the same total.
  */
 export function unsafePages(pages: readonly PageFacts[]): number[] {
   const byNumber = new Map(pages.map((page) => [page.page, page]));
@@ -54,14 +54,14 @@ export function unsafePages(pages: readonly PageFacts[]): number[] {
 }
 
 /**
- * Where a page of an ascending list meets the one behind it. A record that slipped from one page to the other unseen,
- * whatever joined or left the list meanwhile, has an id between the last of the one and the first of the other.
+ * Where a page of an ascending list meets the page behind it. A record that slipped from one page to the other unseen
+ * has an id between the last of the one and the first of the other, whatever else joined or left the list.
  */
 export interface Border {
   readonly page: number;
   /** The two ids; the range leaves them out. */
   readonly range: readonly [number, number];
-  /** Whether the page was asked for before the one behind had arrived, so that one that leaves moves another across. */
+  /** Whether the page was asked for before the one behind had arrived. Then a departure moves a record across. */
   readonly isOpen: boolean;
   /** Whether both sides have ids to tell what lies between them. */
   readonly hasIds: boolean;
@@ -73,7 +73,7 @@ export function findBorders(pages: readonly PageFacts[]): Border[] {
   return [...byNumber.values()].flatMap((page): Border[] => {
     const behind = byNumber.get(page.page + 1);
     if (behind === undefined) return [];
-    // A page that came empty is behind the end of a list that has shrunk.
+    // An empty page lies behind the end of a list that has shrunk.
     const first = behind.records === 0 ? undefined : (behind.firstId ?? behind.unnamed?.[1]);
     const high = first ?? Number.MAX_SAFE_INTEGER;
     const low = page.lastId ?? page.unnamed?.[0] ?? -1;
@@ -84,8 +84,8 @@ export function findBorders(pages: readonly PageFacts[]): Border[] {
 }
 
 /**
- * Ranges of ids, ends left out, in which records lie whose ids cannot be read: each may be any of the vehicles there.
- * @param ascending whether the list ascends by id; where it does not, the range is all ids
+ * Ranges of ids, ends left out, around records whose ids cannot be read. Each may be any of the vehicles there.
+ * @param ascending whether the list ascends by id; otherwise the range is all ids
  */
 export function unnamedRanges(pages: readonly PageFacts[], ascending: boolean): [number, number][] {
   const byNumber = new Map(pages.map((page) => [page.page, page]));
@@ -97,7 +97,7 @@ export function unnamedRanges(pages: readonly PageFacts[], ascending: boolean): 
   });
 }
 
-/** Pages that hold the very records of another page, by number. */
+/** Numbers of pages that hold the same records as another page. */
 export function repeatedPages(pages: readonly PageFacts[]): number[] {
   const seen = new Map<string, number>();
   return pages
@@ -108,4 +108,26 @@ export function repeatedPages(pages: readonly PageFacts[]): number[] {
       return isRepeat;
     })
     .map((page) => page.page);
+}
+
+/** Pages in a row that bring nothing new, after which a walk stops. */
+export const MOST_BARREN = 20;
+
+/**
+ * Says of each page in turn whether it brings a record that no page before it had. In a list that ascends by id, the
+ * first and last id of a page tell. In any other list all ids tell, or the digest of a page that another process landed.
+ */
+export function noveltyOf(ascending: boolean): (page: PageFacts) => boolean {
+  let low = Number.POSITIVE_INFINITY;
+  let high = Number.NEGATIVE_INFINITY;
+  const seen = new Set<number | string>();
+  const isUnseen = (id: number | string): boolean => seen.size < seen.add(id).size;
+  return ({ records, firstId, lastId, ids, digest }) => {
+    if (records === 0) return false;
+    if (!ascending) return (ids ?? [digest]).filter(isUnseen).length > 0;
+    const isNew = (firstId ?? low) < low || (lastId ?? high) > high;
+    low = Math.min(low, firstId ?? low);
+    high = Math.max(high, lastId ?? high);
+    return isNew;
+  };
 }

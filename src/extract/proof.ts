@@ -1,6 +1,6 @@
 import { type PageFacts, repeatedPages } from './plan.js';
 
-/** Records that a page has to hold by its own numbers; undefined where they do not tell. */
+/** Records that a page has to hold by its own numbers; undefined where they do not say. */
 function expectedRecords({ page, total, perPage, next }: PageFacts): number | undefined {
   const most = perPage ?? 0;
   if (most === 0) return undefined;
@@ -9,8 +9,8 @@ function expectedRecords({ page, total, perPage, next }: PageFacts): number | un
 }
 
 /**
- * What a page says that it does not hold to, in words; undefined where its numbers agree with its records, with its
- * place in the list, and with what the page before says.
+ * How a page contradicts itself, in words. Undefined where its numbers agree with its records, with its place in the
+ * list, and with the page before.
  */
 export function contradictionIn(
   page: PageFacts,
@@ -41,8 +41,8 @@ export function contradictionIn(
 }
 
 /**
- * Whether a page of an ascending list begins or ends before the one before it does. One of the two holds ids that belong
- * elsewhere, and nobody can tell which.
+ * Whether a page of an ascending list begins or ends before the page before it does. One of the two holds ids that
+ * belong elsewhere, and nothing says which.
  */
 function isOutOfOrder(page: PageFacts, before: PageFacts | undefined): boolean {
   const isBefore = (id: number | null, other: number | null | undefined): boolean =>
@@ -50,7 +50,7 @@ function isOutOfOrder(page: PageFacts, before: PageFacts | undefined): boolean {
   return isBefore(page.firstId, before?.firstId) || isBefore(page.lastId, before?.lastId);
 }
 
-/** Pages that contradict themselves or the pages around them, by number. */
+/** Pages that contradict themselves or the pages around them: number and reason. */
 export function contradictions(
   pages: ReadonlyMap<number, PageFacts>,
   ascending: boolean,
@@ -77,9 +77,9 @@ export function lastOf<P extends PageFacts>(pages: ReadonlyMap<number, P>): P | 
 /** What a walk received, and what of it cannot be right. */
 export interface Received {
   readonly pages: ReadonlyMap<number, PageFacts>;
-  /** Pages that contradict themselves, however often they are asked for. */
+  /** Pages that contradict themselves even when they are asked for again. */
   readonly wrong: ReadonlyMap<number, string>;
-  /** Totals of every reading of a page that did not contradict itself: where they differ, the list was seen to move. */
+  /** Totals of every reading of a page that did not contradict itself. Where they differ, the list moved. */
   readonly totals: ReadonlySet<number>;
   readonly ascending: boolean;
 }
@@ -98,7 +98,7 @@ export function wrongRanges({ pages, wrong, ascending }: Received): [number, num
     .filter(([low, high]) => high - low > 1);
 }
 
-/** What speaks against taking a list for whole; undefined where nothing does. */
+/** Why the pages are not the whole list; undefined where they are. */
 export function whyNotWhole({ pages, wrong, totals }: Received): string | undefined {
   const all = [...pages.values()];
   const [repeated] = repeatedPages(all);
@@ -109,7 +109,7 @@ export function whyNotWhole({ pages, wrong, totals }: Received): string | undefi
   if (totals.size === 0) return doubtsOf(wrong);
   const [least, most] = [Math.min(...totals), Math.max(...totals)];
   const size = all.find(({ page, perPage }) => !wrong.has(page) && perPage !== null)?.perPage ?? null;
-  // A wrong page counts as what belongs there: its records are known to be missing, and where.
+  // A wrong page counts as what belongs there. Which records may be missing is known from its place.
   const records = all.reduce((sum, page) => {
     const right = wrong.has(page.page) ? expectedRecords({ ...page, total: most, perPage: size }) : undefined;
     return sum + (right ?? page.records);

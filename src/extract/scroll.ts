@@ -1,27 +1,32 @@
+import { LotlakeError } from '../config/lotlake-error.js';
 import { BadRequestError } from '../service/errors.js';
 import { SCROLL_MINUTES } from '../service/limits.js';
 import { requests } from '../service/requests.js';
-import type { Client, Query } from './client.js';
-import { instant } from './instant.js';
-import { MOST_BARREN, noveltyOf } from './novelty.js';
-import { type PageFacts, unnamedRanges } from './plan.js';
-import { ScrollExpiredError } from './scroll-expired-error.js';
-import type { PageSink, WalkResult } from './walk.js';
+import type { Query } from './client.js';
+import { fetchInto, type Source, type WalkResult } from './page-sink.js';
+import { MOST_BARREN, noveltyOf, type PageFacts, unnamedRanges } from './plan.js';
 
-/** One walk along a scroll. */
-export interface ScrollWalk<P extends PageFacts> {
-  readonly client: Client;
-  readonly path: string;
-  /** Parameters of the first request, with `limit`, the records a page. */
-  readonly query: Query;
-  readonly sink: PageSink<P>;
-  readonly signal?: AbortSignal;
+/** The service no longer knows the scroll that a walk would go on with; a new one has to be started. */
+export class ScrollExpiredError extends LotlakeError {
+  override readonly name = 'ScrollExpiredError';
+  constructor(page: number, cause: LotlakeError) {
+    super(`the scroll was refused at page ${page}: ${cause.message}`, {
+      code: 'EXTRACT_SCROLL_EXPIRED',
+      stage: 'extract',
+      cause,
+      hint: 'a new scroll starts from the beginning; where it happens again, raise LOTLAKE_RATE or page by number',
+    });
+  }
+}
+
+/** One walk along a scroll. Its query is that of the first request, with `limit`, the records a page. */
+export interface ScrollWalk<P extends PageFacts> extends Source<P> {
   readonly onPage?: (page: P) => void;
 }
 
 /**
- * Walks the scroll form of the feed to its end: the list stands still while it is read, so that no page border moves.
- * Goes on with the scroll of the last landed page. Throws ScrollExpiredError where the service no longer knows it.
+ * Walks the scroll form of the feed to its end. The list stands still while it is read, so no page border moves. A walk
+ * goes on with the scroll of the last landed page, and throws ScrollExpiredError where the service no longer knows it.
  */
 export async function walkScroll<P extends PageFacts>(options: ScrollWalk<P>): Promise<WalkResult> {
   const pages = [...options.sink.landed];
@@ -58,19 +63,9 @@ export async function walkScroll<P extends PageFacts>(options: ScrollWalk<P>): P
   }
 }
 
-async function fetchPage<P extends PageFacts>(
-  options: ScrollWalk<P>,
-  number: number,
-  query: Query,
-): Promise<P> {
-  const requestedAt = instant();
+async function fetchPage<P extends PageFacts>(source: Source<P>, number: number, query: Query): Promise<P> {
   try {
-    return await options.client.get(
-      options.path,
-      query,
-      (answer) => options.sink.land(number, answer, requestedAt),
-      options.signal,
-    );
+    return await fetchInto(source, number, query);
   } catch (error) {
     if (number > 1 && error instanceof BadRequestError) throw new ScrollExpiredError(number, error);
     throw error;

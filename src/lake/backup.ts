@@ -20,18 +20,17 @@ import type { DuckDBConnection } from '@duckdb/node-api';
 import { z } from 'zod';
 import { killPoint } from '../config/kill-point.js';
 import { messageOf } from '../config/lotlake-error.js';
-import { version } from '../config/version.js';
-import { foldersBelow, syncFiles, syncFolders } from '../land/sync.js';
-import { linkFile } from './files.js';
+import { version } from '../config/package-root.js';
+import { foldersBelow, syncFiles, syncFolders } from '../land/files.js';
+import { filesBelow, linkFile } from './files.js';
 import { LakeError } from './lake-error.js';
-import { currentSnapshot, type Layout, layoutOf } from './layout.js';
+import { currentSnapshot, isWithin, type Layout, layoutOf, realPlace } from './layout.js';
 import { TRASH } from './leftovers.js';
-import { isWithin, realPlace } from './place.js';
 import { listSnapshots } from './snapshots.js';
-import { type Problem, verifyFiles } from './verify-files.js';
+import { type Problem, verifyFiles } from './verify.js';
 import { renewViews } from './views.js';
 
-/** File that tells a backup from any other folder; what it says is {@link Backup}. */
+/** File that tells a backup from any other folder. It holds a {@link Backup}. */
 const NOTE = 'backup.json';
 
 /** What a backup holds. */
@@ -64,10 +63,10 @@ export interface BackupOptions {
 }
 
 /**
- * Copies a lake to another folder: everything but scratch, with its hard links, views that name the copy, and every file
- * of a snapshot compared with its checksum. It is made beside its place and gets its name when it is whole and on disk.
- * The caller holds the lock of the output folder. Throws LakeError: LAKE_BACKUP_EXISTS where something is in the way,
- * LAKE_UNSOUND where the current snapshot is damaged, LAKE_BACKUP where the copy cannot be made; nothing is left then.
+ * Copies a lake to another folder: everything but scratch, with its hard links, and with views that name the copy. Every
+ * file of a snapshot is compared with its checksum. The copy is made beside its place and renamed when it is whole and on
+ * disk. The caller holds the lock of the output folder. Throws LakeError and leaves nothing: LAKE_BACKUP_EXISTS where
+ * something is in the way, LAKE_UNSOUND where the current snapshot is damaged, LAKE_BACKUP where the copy cannot be made.
  */
 export async function backUp(
   connection: DuckDBConnection,
@@ -107,7 +106,7 @@ export async function backUp(
       names: readdirSync(staging).sort(),
     };
     writeFileSync(join(staging, NOTE), `${JSON.stringify(backup, null, 1)}\n`);
-    await syncFiles(filesBelow(staging));
+    await syncFiles(filesBelow(staging).filter((path) => lstatSync(path).isFile()));
     await syncFolders([...foldersBelow(staging), staging]);
     killPoint('backup.checked');
     signal.throwIfAborted();
@@ -123,14 +122,14 @@ export async function backUp(
   }
 }
 
-/** Ending of the folders in which copies of one lake are made; its lock sees to it that there is one at a time. */
+/** Ending of the folders in which copies of one lake are made. The lock of the lake allows one at a time. */
 const endingOf = ({ output }: Layout): string =>
   `.${createHash('sha256').update(realpathSync(output)).digest('hex').slice(0, 8)}.backup-tmp`;
 
-/** What stands before that ending where an earlier backup waits for the new one to take its place. */
+/** Comes before that ending while an earlier backup waits for the new one to take its place. */
 const REPLACED = '.replaced';
 
-/** Removes what backups of this lake left beside the place when they were killed, and puts back what they were to replace. */
+/** Removes what killed backups of this lake left beside the place, and puts back the backups that they moved away. */
 function removeDead(layout: Layout, to: string): void {
   const ending = endingOf(layout);
   for (const name of readdirSync(dirname(to)).filter(
@@ -164,7 +163,7 @@ function checkPlace(layout: Layout, to: string, force: boolean): void {
   if (foreign !== undefined) throw inTheWay(foreign, '--force replaces only a backup; name another folder');
 }
 
-/** What the note of a backup says at least; those of earlier versions do not name what lies in the folder. */
+/** What the note of every backup says. An older lotlake did not name what lies in the folder. */
 const noteSchema = z.object({ lotlake: z.string(), from: z.string(), names: z.array(z.string()).optional() });
 
 /** Why a folder is no backup, or holds what the backup did not make; undefined for a backup. */
@@ -195,7 +194,7 @@ interface Copied {
   readonly leftOut: string[];
 }
 
-/** Copies what is no scratch; a file that has several names gets them in the copy, too. */
+/** Copies all but scratch. A file with several names has them in the copy, too. */
 async function copyTree(layout: Layout, staging: string, signal: AbortSignal): Promise<Copied> {
   const copied: Copied = { files: 0, links: 0, bytes: 0, leftOut: [] };
   const unfinished = listSnapshots(layout).filter(({ manifest }) => manifest === undefined);
@@ -237,7 +236,7 @@ async function copyTree(layout: Layout, staging: string, signal: AbortSignal): P
   return copied;
 }
 
-/** What runs and vacuums leave when they die, which the next of them removes. */
+/** Whether a dead run or vacuum left it. The next run or vacuum removes it. */
 function isScratch(layout: Layout, path: string): boolean {
   const name = basename(path);
   return (
@@ -248,8 +247,8 @@ function isScratch(layout: Layout, path: string): boolean {
 }
 
 /**
- * Compares the files of the copied snapshots with their manifests. Removes an older one that is not sound, since it is
- * not in the lake either, and returns its id.
+ * Compares the files of the copied snapshots with their manifests. Removes older snapshots that are not sound, as they
+ * are not in the lake either, and returns their ids.
  */
 async function checkSnapshots(copy: Layout, signal: AbortSignal): Promise<string[]> {
   const damaged: string[] = [];
@@ -276,13 +275,7 @@ function unsound(id: string, what: string): LakeError {
   });
 }
 
-function filesBelow(folder: string): string[] {
-  return readdirSync(folder, { recursive: true, withFileTypes: true })
-    .filter((entry) => entry.isFile())
-    .map((entry) => join(entry.parentPath, entry.name));
-}
-
-/** Gives the copy its name; a backup that has it goes when the new one is there. An empty folder is simply replaced. */
+/** Gives the copy its name. An earlier backup goes once the new one is there; an empty folder is replaced. */
 async function commit(layout: Layout, staging: string, to: string): Promise<void> {
   const replaced = join(dirname(to), `.${basename(to)}${REPLACED}${endingOf(layout)}`);
   const isReplacing = existsSync(to) && readdirSync(to).length > 0;

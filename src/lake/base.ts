@@ -4,7 +4,7 @@ import { LakeError } from './lake-error.js';
 import { currentSnapshot, type Layout } from './layout.js';
 import { type Manifest, readManifest } from './manifest.js';
 import { listSnapshots } from './snapshots.js';
-import { findMissing } from './verify-files.js';
+import { findMissing } from './verify.js';
 
 /** The state that a run goes on from. */
 export interface BaseState {
@@ -13,9 +13,9 @@ export interface BaseState {
 }
 
 /**
- * The state that a run goes on from: the published snapshot; where that is damaged, or its link is lost, the newest
- * older one with all of its files, and `warn` is told. Undefined where nothing was published yet. Throws LakeError where
- * no snapshot is left that could be gone on from.
+ * The state that a run goes on from: the published snapshot. If that is damaged, or its link is lost, it is the newest
+ * older snapshot that has all of its files, with a warning. Undefined where nothing was published yet. Throws LakeError
+ * where no snapshot can be used.
  */
 export function findBase(layout: Layout, warn: (message: string) => void): BaseState | undefined {
   const current = currentSnapshot(layout);
@@ -34,7 +34,7 @@ export function findBase(layout: Layout, warn: (message: string) => void): BaseS
   return sound;
 }
 
-/** Throws LakeError where `current` is a folder, which no publication can replace: a copy has followed the link. */
+/** Throws LakeError where `current` is a folder, because a copy has followed the link. No publish can replace it. */
 export function assertLink(layout: Layout): void {
   if (lstatSync(layout.current, { throwIfNoEntry: false })?.isDirectory() === true)
     throw new LakeError('LAKE_UNSOUND', `${layout.current} is a folder and no link to a snapshot`, {
@@ -43,7 +43,7 @@ export function assertLink(layout: Layout): void {
     });
 }
 
-/** A copy may have lost the link `current`; the snapshots tell what it named. */
+/** A copy may have lost the link `current`. The snapshots say what it named. */
 function withoutLink(layout: Layout, warn: (message: string) => void): BaseState | undefined {
   const sound = newestSound(layout);
   if (sound !== undefined) {

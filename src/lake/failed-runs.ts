@@ -1,7 +1,7 @@
 import { appendFileSync, existsSync, lstatSync, mkdirSync, readFileSync, rmSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { z } from 'zod';
-import { replaceFile } from '../land/sync.js';
+import { replaceFile } from '../land/files.js';
 import type { Holder } from './holder.js';
 import { currentSnapshot, type Layout } from './layout.js';
 import { standingOf } from './lock.js';
@@ -26,13 +26,13 @@ const ledgerOf = (layout: Layout): string => join(layout.lake, 'failed-runs.ndjs
 /** Notes a run that was held or failed beside the snapshots, for `status` and the next run that publishes. */
 export function noteFailedRun(layout: Layout, run: Omit<FailedRun, 'snapshot_id'>): void {
   mkdirSync(layout.lake, { recursive: true });
-  // A line that a crash tore must not swallow the one after it.
+  // A torn line must not swallow the next one.
   appendFileSync(ledgerOf(layout), `\n${JSON.stringify({ ...run, snapshot_id: currentId(layout) })}\n`);
 }
 
 /**
- * The runs that were held or failed and that no run of the same pipeline has followed with a snapshot, oldest first, and
- * one that was killed. Runs are told apart by the snapshot that stayed current, not by clocks; a torn line is left out.
+ * The runs that were held or failed, oldest first, and a run that was killed, unless a later run of the same pipeline
+ * published. The snapshot that stayed current tells runs apart, not a clock. A torn line is left out.
  */
 export function unresolvedRuns(layout: Layout): FailedRun[] {
   const killed = killedRun(layout);
@@ -43,8 +43,8 @@ export function unresolvedRuns(layout: Layout): FailedRun[] {
 }
 
 /**
- * Forgets the noted runs that the current snapshot has resolved and returns the others. Every run does so before it
- * publishes, so that no publication is missed.
+ * Forgets the noted runs that the current snapshot has resolved, and returns the others. Every run does so before it
+ * publishes, so no publish is missed.
  */
 export function settleFailedRuns(layout: Layout): FailedRun[] {
   const unresolved = notedRuns(layout).filter((run) => isUnresolved(run, layout));

@@ -1,20 +1,29 @@
-import { copyFileSync, existsSync, linkSync, mkdirSync, readdirSync, statSync } from 'node:fs';
+import { copyFileSync, existsSync, linkSync, lstatSync, mkdirSync, readdirSync, statSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import type { DuckDBConnection } from '@duckdb/node-api';
+import { codeOf } from '../config/lotlake-error.js';
 import { literal, literals, rows } from '../duck/session.js';
-import type { LakeFile } from './manifest.js';
+import { checksumOf } from '../land/files.js';
+import { allTables, type LakeFile, type Manifest, type ManifestTable } from './manifest.js';
 
 /** A Parquet file of a snapshot, before its rows are counted. */
 export type FileSize = Omit<LakeFile, 'rows'>;
+
+/** All files below a folder, or the path itself where it is a file. Symbolic links count as files. */
+export function filesBelow(path: string): string[] {
+  if (!lstatSync(path).isDirectory()) return [path];
+  return readdirSync(path, { recursive: true, withFileTypes: true })
+    .filter((entry) => !entry.isDirectory())
+    .map((entry) => join(entry.parentPath, entry.name))
+    .sort();
+}
 
 /** Parquet files below a folder of a snapshot with their sizes; paths are relative to the snapshot. */
 export function fileSizes(snapshot: string, name: string): FileSize[] {
   const folder = join(snapshot, name);
   if (!existsSync(folder)) return [];
-  return readdirSync(folder, { recursive: true, withFileTypes: true })
-    .filter((entry) => entry.isFile() && entry.name.endsWith('.parquet'))
-    .map((entry) => join(entry.parentPath, entry.name))
-    .sort()
+  return filesBelow(folder)
+    .filter((path) => path.endsWith('.parquet'))
     .map((path) => ({ path: relative(snapshot, path), bytes: statSync(path).size }));
 }
 
@@ -32,16 +41,115 @@ export async function listFiles(
   return files.map((file) => ({ ...file, rows: byName.get(join(snapshot, file.path)) ?? 0 }));
 }
 
+const NO_LINKS: ReadonlySet<unknown> = new Set(['EXDEV', 'EPERM', 'ENOTSUP', 'EMLINK']);
+
 /** Gives a file a second name in another snapshot; copies it where the file system has no hard links. */
 export function linkFile(from: string, to: string): void {
   mkdirSync(dirname(to), { recursive: true });
   try {
     linkSync(from, to);
   } catch (error) {
-    const code: unknown = error instanceof Error ? Reflect.get(error, 'code') : undefined;
-    if (code !== 'EXDEV' && code !== 'EPERM' && code !== 'ENOTSUP' && code !== 'EMLINK') throw error;
+    if (!NO_LINKS.has(codeOf(error))) throw error;
     copyFileSync(from, to);
   }
+}
+
+/** Tells a file from every other on this machine, whatever names it has; undefined where there is none. */
+function inodeOf(path: string): string | undefined {
+  const found = lstatSync(path, { throwIfNoEntry: false });
+  return found === undefined ? undefined : `${found.dev}:${found.ino}`;
+}
+
+/** Whether a file of a snapshot is a hard link to the file of the same name in another snapshot. */
+function isLinked(snapshot: string, before: string | undefined, path: string): boolean {
+  const name = relative(snapshot, path);
+  return before !== undefined && inodeOf(path) === inodeOf(join(before, name));
+}
+
+/** Files of a snapshot folder that are not hard links to those of another. */
+export function ownFiles(snapshot: string, before: string | undefined): string[] {
+  return filesBelow(snapshot).filter((file) => !isLinked(snapshot, before, file));
+}
+
+/** Files of a snapshot that its run wrote, and those that it shares with the snapshot before. */
+export interface FileUse {
+  readonly writtenFiles: number;
+  readonly writtenBytes: number;
+  readonly linkedFiles: number;
+  readonly linkedBytes: number;
+}
+
+/** Counts the files of a snapshot that are hard links to those of another, and those that are its own. */
+export function compareFiles(snapshot: string, before: string | undefined): FileUse {
+  const all = filesBelow(snapshot);
+  const own = ownFiles(snapshot, before);
+  const bytesOf = (files: readonly string[]): number =>
+    files.reduce((sum, file) => sum + lstatSync(file).size, 0);
+  const writtenBytes = bytesOf(own);
+  return {
+    writtenFiles: own.length,
+    writtenBytes,
+    linkedFiles: all.length - own.length,
+    linkedBytes: bytesOf(all) - writtenBytes,
+  };
+}
+
+/** Size of a file or folder, and what its removal gives back. */
+export interface DiskUse {
+  /** Bytes of all files in it. */
+  readonly bytes: number;
+  /** Bytes of the files that have no name left once it and those before it are removed. */
+  readonly freed: number;
+}
+
+/**
+ * Measures files and folders that are removed in the order given. A file that has a name elsewhere, such as a hard link
+ * in another snapshot, frees nothing; its bytes count where its last name goes.
+ */
+export function measure(paths: readonly string[]): DiskUse[] {
+  const gone = new Map<string, number>();
+  return paths.map((path) => {
+    let bytes = 0;
+    let freed = 0;
+    for (const file of filesBelow(path)) {
+      const { dev, ino, nlink, size } = lstatSync(file);
+      const names = (gone.get(`${dev}:${ino}`) ?? 0) + 1;
+      gone.set(`${dev}:${ino}`, names);
+      bytes += size;
+      if (names === nlink) freed += size;
+    }
+    return { bytes, freed };
+  });
+}
+
+/**
+ * Adds checksums to the files of a manifest. A hard link to a file of the snapshot before takes the checksum of that
+ * file, so only files that the run wrote are read.
+ */
+export async function withChecksums(
+  snapshot: string,
+  manifest: Manifest,
+  base: { readonly folder: string; readonly manifest: Manifest } | undefined,
+  signal?: AbortSignal,
+): Promise<Manifest> {
+  const earlier = base === undefined ? [] : Object.values(allTables(base.manifest));
+  const known = new Map(earlier.flatMap(({ files }) => files.map((file) => [file.path, file.sha256])));
+  const add = async (file: LakeFile): Promise<LakeFile> => {
+    signal?.throwIfAborted();
+    const path = join(snapshot, file.path);
+    const linked = isLinked(snapshot, base?.folder, path) ? known.get(file.path) : undefined;
+    return { ...file, sha256: linked ?? (await checksumOf(path)) };
+  };
+  const addAll = async (tables: Manifest['tables']): Promise<Manifest['tables']> => {
+    const added: [string, ManifestTable][] = [];
+    for (const [name, table] of Object.entries(tables)) {
+      const files: LakeFile[] = [];
+      for (const file of table.files) files.push(await add(file));
+      added.push([name, { ...table, files }]);
+    }
+    return Object.fromEntries(added);
+  };
+  return { ...manifest, tables: await addAll(manifest.tables), marts: await addAll(manifest.marts) };
 }
 
 /** Partition of a file, as its path names it: `domain_id=3/month=2026-11`; empty for an unpartitioned file. */
@@ -49,15 +157,15 @@ export function partitionOf(file: LakeFile): string {
   return file.path.split('/').slice(1, -1).join('/');
 }
 
+/** Reader option for the partition columns. DuckDB finds their types (BIGINT, VARCHAR) itself. */
+export const HIVE = 'hive_partitioning = true';
+
 /** A relation over files of a snapshot, with the partition columns in their types. */
 export function filesRelation(snapshot: string, files: readonly LakeFile[], partitioned: boolean): string {
   const paths = literals(files.map((file) => join(snapshot, file.path)));
   const hive = partitioned && files.some((file) => partitionOf(file) !== '');
   return `read_parquet(${paths}${hive ? `, ${HIVE}` : ', hive_partitioning = false'}, union_by_name = true)`;
 }
-
-/** Reader option for the partition columns; their types (BIGINT, VARCHAR) are what DuckDB finds by itself. */
-export const HIVE = 'hive_partitioning = true';
 
 /** A relation over a whole table of a snapshot by glob, as any reader would write it. */
 export function globRelation(snapshot: string, name: string, hive: boolean): string {

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { readFileSync, readlinkSync } from 'node:fs';
 import { hostname } from 'node:os';
+import { codeOf } from '../config/lotlake-error.js';
 
 /** Who works on an output folder. */
 export interface Holder {
@@ -8,9 +9,9 @@ export interface Holder {
   readonly token?: string | undefined;
   readonly pid: number;
   readonly host?: string | undefined;
-  /** Where the pid means this process; see {@link placeOf}. An older lotlake wrote none. */
+  /** Where the pid means this process; see {@link placeOf}. An older lotlake did not write it. */
   readonly place?: string | undefined;
-  /** When the process began, in ticks since the machine did, where the system tells: another may get its pid. */
+  /** When the process began, in ticks since the boot, where the system says so. Another process may get its pid. */
   readonly ticks?: string | undefined;
   readonly pipeline: string;
   readonly started_at: string;
@@ -33,8 +34,8 @@ export function thisHolder(pipeline: string, startedAt: Date, lease: number): Ho
 }
 
 /**
- * Where pids mean the same processes: one start of one kernel, and one process namespace (a container has its own).
- * Where the system tells neither, the name of the host.
+ * Where pids mean the same processes: one boot of one kernel, and one process namespace (a container has its own). The
+ * name of the host where the system names neither.
  */
 export function placeOf(): string {
   try {
@@ -45,17 +46,14 @@ export function placeOf(): string {
   }
 }
 
-/**
- * Whether the process of a holder runs; undefined where this process cannot tell, because the holder runs in another
- * place or does not say where.
- */
+/** Whether the process of a holder runs; undefined where the holder is in another place, or does not say where. */
 export function isRunning({ pid, place, ticks }: Holder): boolean | undefined {
   if (place !== undefined && place !== placeOf()) return undefined;
   const runs = isProcess(pid) && (ticks === undefined || ticks === ticksOf(pid));
   return place === undefined && !runs ? undefined : runs;
 }
 
-/** What stands in a lock; undefined where that cannot be read. */
+/** The holder that the text of a lock names; undefined where it cannot be read. */
 export function holderIn(text: string): Holder | undefined {
   try {
     return JSON.parse(text);
@@ -70,11 +68,11 @@ export function sayHolder({ pid, host, pipeline, started_at }: Holder): string {
   return `process ${pid}${on}, which runs ${pipeline} since ${started_at}`;
 }
 
-/** Field 22 of `/proc/<pid>/stat`; undefined on a system without it, and for a process that has ended. */
+/** Field 22 of `/proc/<pid>/stat`; undefined on a system without it, and for an ended process. */
 function ticksOf(pid: number): string | undefined {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
-    // The name of the process, in parentheses, may hold spaces. One that nobody has waited for yet is a zombie.
+    // The name of the process, in parentheses, may hold spaces. A zombie has ended.
     const [state, ...fields] = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
     return state === 'Z' ? undefined : fields[18];
   } catch {
@@ -88,6 +86,6 @@ export function isProcess(pid: number): boolean {
     process.kill(pid, 0);
     return true;
   } catch (error) {
-    return error instanceof Error && Reflect.get(error, 'code') === 'EPERM';
+    return codeOf(error) === 'EPERM';
   }
 }

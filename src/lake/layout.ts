@@ -1,5 +1,6 @@
-import { readlinkSync } from 'node:fs';
-import { basename, join } from 'node:path';
+import { lstatSync, readlinkSync, realpathSync } from 'node:fs';
+import { basename, dirname, join, resolve, sep } from 'node:path';
+import { codeOf } from '../config/lotlake-error.js';
 
 /** File name of the DuckDB database of a snapshot. */
 export const WAREHOUSE = 'warehouse.duckdb';
@@ -40,5 +41,50 @@ export function currentSnapshot(layout: Layout): string | undefined {
     return join(layout.snapshots, basename(readlinkSync(layout.current)));
   } catch {
     return undefined;
+  }
+}
+
+/** A path without symbolic links. Its last parts may not exist yet, and a link may lead nowhere. */
+export function realPlace(path: string): string {
+  if (path === dirname(path)) return path;
+  const place = join(realPlace(dirname(path)), basename(path));
+  if (!isLink(place)) return place;
+  try {
+    return realpathSync(place);
+  } catch (error) {
+    if (codeOf(error) !== 'ENOENT') throw error;
+    return realPlace(resolve(dirname(place), readlinkSync(place)));
+  }
+}
+
+/** Whether one path is another one or below it; both without symbolic links. */
+export const isWithin = (inner: string, outer: string): boolean =>
+  `${inner}${sep}`.startsWith(`${outer}${sep}`);
+
+/**
+ * The folder around a path that belongs to lotlake alone: one of the given output folder, or of any other output folder
+ * that the path lies in. Undefined where there is none.
+ */
+export function ownFolderAround(path: string, output: string): string | undefined {
+  const place = realPlace(path);
+  for (const at of [realPlace(output), ...waysTo(place).filter((way) => isLink(layoutOf(way).current))]) {
+    const { lake, snapshots, landing, work, failedTests, lock } = layoutOf(at);
+    const own = [lake, snapshots, landing, work, failedTests, lock];
+    const found = own.find((folder) => isWithin(place, realPlace(folder)));
+    if (found !== undefined) return found;
+  }
+  return undefined;
+}
+
+function waysTo(path: string): string[] {
+  return path === dirname(path) ? [] : [dirname(path), ...waysTo(dirname(path))];
+}
+
+function isLink(path: string): boolean {
+  try {
+    return lstatSync(path).isSymbolicLink();
+  } catch {
+    // Nothing is there, or it cannot be reached. Writing to it will say why.
+    return false;
   }
 }

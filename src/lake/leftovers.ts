@@ -1,21 +1,22 @@
-import { existsSync, readdirSync } from 'node:fs';
-import { join } from 'node:path';
+import { randomBytes } from 'node:crypto';
+import { type Dirent, existsSync, readdirSync, statSync } from 'node:fs';
+import { hostname } from 'node:os';
+import { basename, dirname, join } from 'node:path';
+import { isProcess } from './holder.js';
 import type { Layout } from './layout.js';
 import { CLAIM } from './lock.js';
-import { findPartials } from './partial.js';
 import type { Going } from './vacuum-plan.js';
 
-/** Folder beside snapshots or streams that holds what is being deleted; no reader lists it. */
+/** Folder beside snapshots or streams for what is being deleted. No reader lists it. */
 export const TRASH = '.trash';
 
-/** Folders that a vacuum moves things to before it deletes them. */
+/** Folders into which a vacuum moves things before it deletes them. */
 export function trashFolders(layout: Layout): string[] {
   return [join(layout.lake, TRASH), join(layout.landing, TRASH)];
 }
 
 /**
- * Paths that no run and no reader needs: what runs and vacuums that died left. Only right while the lock of the output
- * folder is held.
+ * What dead runs and vacuums left and nobody needs. Only right while the lock of the output folder is held.
  * @param kept folders of the snapshots and passes that stay
  */
 export function findLeftovers(layout: Layout, kept: readonly string[]): Going<string>[] {
@@ -38,7 +39,7 @@ export function findLeftovers(layout: Layout, kept: readonly string[]): Going<st
   ];
 }
 
-/** Pass folders without a `pass.json` and without a page: their run died as it made them. */
+/** Pass folders without a `pass.json` and without a page. Their run died while it made them. */
 function emptyPasses(layout: Layout): string[] {
   return matching(layout.landing, /^[a-z_]+$/)
     .flatMap((stream) => matching(stream, /^\d{8}T\d{6}Z-[0-9a-f]{6}$/))
@@ -52,3 +53,53 @@ function matching(folder: string, name: RegExp): string[] {
     .sort()
     .map((entry) => join(folder, entry));
 }
+
+/**
+ * A hidden path beside a file or folder, for the version that a process is making. It names the process, so a vacuum can
+ * tell what a dead process left.
+ * @param kind `replaced` is the earlier version, which waits there until the new one has the name
+ */
+export function partialOf(path: string, kind: 'partial' | 'replaced' = 'partial'): string {
+  const writer = `${randomBytes(4).toString('hex')}.${process.pid}.${hostname()}`;
+  return join(dirname(path), `.${basename(path)}.${kind}-${writer}`);
+}
+
+/** Final name, kind, process and host in a path of {@link partialOf}. An older lotlake named no process. */
+const PARTIAL = /^\.(.+)\.(partial|replaced)-[0-9a-f]{8}(?:\.(\d+)\.(.+))?$/;
+
+/** Milliseconds without a write after which a process of another host counts as dead. */
+const SILENCE = 86_400_000;
+
+/**
+ * Files and folders that dead processes began to make below a folder. Symbolic links are not followed.
+ * @param except folders that are not searched
+ */
+function findPartials(folder: string, except: readonly string[] = []): string[] {
+  if (!existsSync(folder)) return [];
+  return entriesOf(folder).flatMap((entry) => {
+    const path = join(folder, entry.name);
+    if (except.includes(path)) return [];
+    const found = PARTIAL.exec(entry.name);
+    if (found === null) return entry.isDirectory() ? findPartials(path) : [];
+    const [, final = '', kind, pid, host] = found;
+    // If the new version never got the name, the earlier one is all that is left.
+    if (kind === 'replaced' && !existsSync(join(folder, final))) return [];
+    return isDead(path, pid, host) ? [path] : [];
+  });
+}
+
+function isDead(path: string, pid: string | undefined, host: string | undefined): boolean {
+  if (host === hostname()) return !isProcess(Number(pid));
+  return Date.now() - lastWritten(path) > SILENCE;
+}
+
+/** When anything in a file or folder was last written, in milliseconds. */
+function lastWritten(path: string): number {
+  const stat = statSync(path, { throwIfNoEntry: false });
+  if (stat === undefined) return 0;
+  const inside = stat.isDirectory() ? entriesOf(path).map(({ name }) => lastWritten(join(path, name))) : [];
+  return Math.max(stat.mtimeMs, ...inside);
+}
+
+const entriesOf = (folder: string): Dirent[] =>
+  readdirSync(folder, { withFileTypes: true }).sort((a, b) => (a.name < b.name ? -1 : 1));

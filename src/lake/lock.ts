@@ -2,19 +2,20 @@ import { createHash } from 'node:crypto';
 import { lstatSync, lutimesSync, mkdirSync, readlinkSync, rmSync, symlinkSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
+import { codeOf } from '../config/lotlake-error.js';
 import { LEASE } from '../config/settings.js';
 import { type Holder, holderIn, isRunning, placeOf, sayHolder, thisHolder } from './holder.js';
 import { LakeError } from './lake-error.js';
 
-/** How often a lock is renewed, and looked at by who waits for its lease to end, within a lease. */
+/** How often within a lease its holder renews a lock, and a process that waits for its end looks at it. */
 const RENEWALS = 6;
 const LOOKS = 60;
 
 /** A lock that this process holds. */
 export interface Lock {
-  /** The holder that was gone and whose lock this one replaced. */
+  /** The dead holder whose lock this one replaced. */
   readonly replaced: Holder | undefined;
-  /** Whether the lock is still this one: a process that stood still past its lease may have lost it. */
+  /** Whether the lock is still this one. A process that stood still past its lease may have lost it. */
   isHeld(): boolean;
   release(): void;
 }
@@ -26,19 +27,19 @@ export interface LockOptions {
   /** Seconds; {@link LEASE} by default. */
   readonly lease?: number;
   readonly signal?: AbortSignal | undefined;
-  /** Is told when the holder runs where its process cannot be seen, so that its lease has to be waited for. */
+  /** Called when the process of the holder cannot be seen from here, so its lease has to be waited for. */
   readonly onWait?: (message: string) => void;
-  /** Is called once when the lock turns out to be another's. */
+  /** Called once if another process has taken the lock. */
   readonly onLost?: () => void;
 }
 
-/** Tokens of locks that this process holds: its pid in another lock is what an earlier process of the same pid left. */
+/** Tokens of locks that this process holds. An earlier process with its pid left any other lock that names that pid. */
 const held = new Set<string | undefined>();
 
 /**
- * Takes the lock of an output folder, or takes it over from a holder that is gone. A holder in the same place is gone
- * when its process is; one in another place (container, host) when it has not renewed its lock for its whole lease, by
- * the clock of this process. Throws LakeError that names the holder.
+ * Takes the lock of an output folder, or takes it over from a dead holder. A holder in the same place is dead when its
+ * process is. A holder in another place (container, host) is dead when it has not renewed its lock for its whole lease,
+ * by the clock of this process. Throws LakeError that names the holder.
  */
 export async function takeLock(path: string, options: LockOptions): Promise<Lock> {
   mkdirSync(dirname(path), { recursive: true });
@@ -54,10 +55,10 @@ export async function takeLock(path: string, options: LockOptions): Promise<Lock
   }
 }
 
-/** Makes a lock, after the removal of a dead one that is in its place. Returns the holder of that. */
+/** Makes the lock, and removes a dead one first. Returns the holder of the dead one. */
 async function makeLock(path: string, text: string, options: LockOptions): Promise<Holder | undefined> {
   let replaced: Holder | undefined;
-  // The holder is what a symbolic link names: made in one step, and without space on a disk that is full.
+  // A symbolic link names the holder. It is made in one step, and takes no space on a full disk.
   while (!create(path, text)) {
     options.signal?.throwIfAborted();
     const found = readLock(path);
@@ -70,8 +71,8 @@ async function makeLock(path: string, text: string, options: LockOptions): Promi
 }
 
 /**
- * Removes a dead lock. The one that makes the claim on it may, so that nobody removes what another has just taken; a
- * claim whose maker died is a dead lock itself.
+ * Removes a dead lock. Only the process that makes the claim on it may, so no process removes a lock that another has
+ * just taken. A claim whose maker died is a dead lock itself.
  * @returns whether this process removed it
  */
 async function removeDead(path: string, dead: string, mine: string, options: LockOptions): Promise<boolean> {
@@ -93,13 +94,13 @@ async function removeDead(path: string, dead: string, mine: string, options: Loc
   }
 }
 
-/** Ending of the link by which a process claims the removal of a dead lock. */
+/** Ending of the link that claims the removal of a dead lock. */
 export const CLAIM = '.takeover';
 
 /** Longest wait in milliseconds for a process that removes a dead lock. */
 const LONGEST_WAIT = 20;
 
-/** Looks whether a holder is gone; at one in another place for its lease, unless it changes before. */
+/** Says whether a holder is dead. If its process cannot be seen, watches the lock for a lease. */
 async function watch(
   path: string,
   text: string,
@@ -156,11 +157,11 @@ function renew(path: string): void {
   try {
     lutimesSync(path, now, now);
   } catch {
-    // Where it is gone, the next look tells.
+    // If the lock is gone, the next look will show it.
   }
 }
 
-/** Who holds a lock, as far as that can be told from here. */
+/** Who holds a lock, as far as it can be seen from here. */
 export interface Standing {
   readonly holder: Holder;
   /** Whether its process runs; undefined where it cannot be seen from here. */
@@ -199,7 +200,7 @@ function create(path: string, text: string): boolean {
   }
 }
 
-/** What stands in a lock, which may be nothing readable; undefined where there is no lock. */
+/** The text of a lock; empty where it cannot be read, undefined where there is no lock. */
 function readLock(path: string): string | undefined {
   try {
     return readlinkSync(path);
@@ -209,7 +210,3 @@ function readLock(path: string): string | undefined {
 }
 
 const renewalOf = (path: string): number => lstatSync(path, { throwIfNoEntry: false })?.mtimeMs ?? 0;
-
-function codeOf(error: unknown): unknown {
-  return error instanceof Error ? Reflect.get(error, 'code') : undefined;
-}

@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';
-import { version } from '../config/version.js';
-import { replaceFile } from '../land/sync.js';
+import { version } from '../config/package-root.js';
+import { replaceFile } from '../land/files.js';
 import { LakeError } from './lake-error.js';
 
 /** Version that this code writes. */
@@ -49,7 +49,7 @@ const manifestSchema = z.object({
   marts: z.record(z.string(), tableSchema),
 });
 
-/** What is read of a manifest before anything else: a later format may have changed the rest. */
+/** The members that are read first. A later format may have changed all others. */
 const laterSchema = z.object({
   schema_version: z.int().gt(SCHEMA_VERSION),
   lotlake_version: z.string().optional().catch(undefined),
@@ -64,9 +64,15 @@ export type ManifestTable = Readonly<z.output<typeof tableSchema>>;
 /** `manifest.json` of a snapshot: what it holds and which run made it. */
 export type Manifest = Readonly<z.output<typeof manifestSchema>>;
 
+/** Tables and marts of a manifest by name. */
+export const allTables = (manifest: Manifest): Manifest['tables'] => ({
+  ...manifest.tables,
+  ...manifest.marts,
+});
+
 /**
  * Reads the manifest of a snapshot. Throws LakeError where there is none, it is not valid, or a later lotlake wrote it in
- * a format that this one does not know.
+ * a format that this one cannot read.
  */
 export function readManifest(snapshot: string): Manifest {
   const path = join(snapshot, 'manifest.json');
@@ -84,11 +90,10 @@ export function readManifest(snapshot: string): Manifest {
       { outcome: 'usage', hint: 'nothing was changed; install that version of lotlake, or a later one' },
     );
   const parsed = manifestSchema.safeParse(content);
-  if (!parsed.success) {
+  if (!parsed.success)
     throw new LakeError('LAKE_MANIFEST', `${path} is not valid: ${z.prettifyError(parsed.error)}`, {
       hint: REBUILD,
     });
-  }
   return parsed.data;
 }
 

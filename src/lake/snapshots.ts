@@ -1,8 +1,7 @@
 import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import type { DuckDBConnection } from '@duckdb/node-api';
-import { ConfigError } from '../config/config-error.js';
-import { messageOf } from '../config/lotlake-error.js';
+import { ConfigError, messageOf } from '../config/lotlake-error.js';
 import { rows } from '../duck/session.js';
 import { globRelation } from './files.js';
 import { LakeError } from './lake-error.js';

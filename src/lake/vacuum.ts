@@ -6,14 +6,14 @@ import { killPoint } from '../config/kill-point.js';
 import { messageOf } from '../config/lotlake-error.js';
 import { findPasses } from '../land/pass.js';
 import { type StreamName, streamNames } from '../service/streams.js';
-import { measure } from './disk-use.js';
+import { measure } from './files.js';
 import { LakeError } from './lake-error.js';
 import { currentSnapshot, type Layout } from './layout.js';
 import { findLeftovers, TRASH, trashFolders } from './leftovers.js';
 import { type Manifest, readManifest } from './manifest.js';
 import { idsIn, isSealed, listSnapshots, type Published, publishedIds, type Snapshot } from './snapshots.js';
 import { type Going, type KeptSnapshots, type LakeFacts, planPasses, planSnapshots } from './vacuum-plan.js';
-import { findMissing } from './verify-files.js';
+import { findMissing } from './verify.js';
 
 /** How much is kept. */
 export interface Retention extends KeptSnapshots {
@@ -48,7 +48,7 @@ export interface VacuumPlan {
   readonly kept: { readonly snapshots: number; readonly passes: number };
 }
 
-/** Throws LakeError where an output folder has nothing of lotlake, such as one whose name is mistyped. */
+/** Throws LakeError where an output folder has nothing of lotlake, such as a folder with a mistyped name. */
 export function assertLake({ output, lake, landing, work }: Layout): void {
   if ([lake, landing, work].some((folder) => existsSync(folder))) return;
   throw new LakeError('LAKE_NOT_FOUND', `there is no lake in ${output}`, {
@@ -58,8 +58,8 @@ export function assertLake({ output, lake, landing, work }: Layout): void {
 }
 
 /**
- * Finds what can go. The caller holds the lock of the output folder, so that no run is at work. Throws LakeError where
- * the current snapshot is damaged: then nothing says what the lake still needs.
+ * Finds what can go. The caller holds the lock of the output folder, so no run is at work. Throws LakeError where the
+ * current snapshot is damaged, because then nothing says what the lake still needs.
  */
 export async function planVacuum(
   connection: DuckDBConnection,
@@ -153,7 +153,7 @@ async function factsOf(
   return { current: basename(folder), published, isAllKnown, passes: new Set(passes), lastPassAt };
 }
 
-/** Start of the last pass over each stream, be it over all sources (`cars`) or over one (`cars:3`). */
+/** Start of the last pass over each stream, over all sources (`cars`) or over one (`cars:3`). */
 function lastPasses(starts: Manifest['last_pass_at']): LakeFacts['lastPassAt'] {
   const last: Record<string, string> = {};
   for (const [name, at] of Object.entries(starts)) {
@@ -163,7 +163,7 @@ function lastPasses(starts: Manifest['last_pass_at']): LakeFacts['lastPassAt'] {
   return last;
 }
 
-/** What landing and older snapshots hold may be all that is left of a lake that is damaged. */
+/** Nothing is removed then: landing and older snapshots may be all that is left of a damaged lake. */
 function unsound(message: string): LakeError {
   return new LakeError('LAKE_UNSOUND', message, {
     outcome: 'held',
@@ -172,8 +172,8 @@ function unsound(message: string): LakeError {
 }
 
 /**
- * Removes what a plan names. A folder is first moved to where no reader lists it, so that nobody meets half of it; what
- * a vacuum that dies leaves there, the next one removes.
+ * Removes what a plan names. A folder is first moved to where no reader lists it, so no reader meets half of it. If a
+ * vacuum dies, the next one removes what is left there.
  */
 export async function executeVacuum(layout: Layout, plan: VacuumPlan, signal: AbortSignal): Promise<void> {
   killPoint('vacuum.planned');
@@ -188,14 +188,14 @@ export async function executeVacuum(layout: Layout, plan: VacuumPlan, signal: Ab
   killPoint('vacuum.done');
 }
 
-/** Removes the folder of a pass as a vacuum does: whoever lists passes meets all of it or nothing. */
+/** Removes the folder of a pass as a vacuum does: a reader that lists passes meets all of it or nothing. */
 export function removePass(layout: Layout, folder: string): void {
   const moved = moveAway(layout, folder, 'pass');
   rmSync(moved, { recursive: true, force: true });
   if (readdirSync(dirname(moved)).length === 0) rmdirSync(dirname(moved));
 }
 
-/** The trash is on the disk of what it takes: snapshots and landing may be on two. */
+/** The trash is on the disk of the folder, because snapshots and landing may be on two disks. */
 function moveAway(layout: Layout, place: string, kind: 'snapshot' | 'pass'): string {
   const trash = join(kind === 'snapshot' ? layout.lake : layout.landing, TRASH);
   mkdirSync(trash, { recursive: true });

@@ -4,9 +4,9 @@ import type { DuckDBConnection } from '@duckdb/node-api';
 import { messageOf } from '../config/lotlake-error.js';
 import { identifier, literal, literals, type Row, rows } from '../duck/session.js';
 import { filesRelation, partitionOf } from './files.js';
-import type { LakeFile, Manifest, ManifestTable } from './manifest.js';
+import { allTables, type LakeFile, type Manifest, type ManifestTable } from './manifest.js';
 import type { Column } from './schema.js';
-import { allTables, type Problem } from './verify-files.js';
+import type { Problem } from './verify.js';
 
 /** Compares what the files of a snapshot hold with its manifest: rows, columns and types, and keys that repeat. */
 export async function verifyContent(
@@ -32,29 +32,18 @@ interface Verified {
 
 async function verifyTable(verified: Verified): Promise<Problem[]> {
   const { snapshot, name, table } = verified;
-  const problems: Problem[] = [];
-  const readable: Footer[] = [];
-  for (const footer of await footersOf(
-    verified,
-    table.files.filter((file) => existsSync(join(snapshot, file.path))),
-  )) {
-    if (footer.error === undefined) readable.push(footer);
-    else
-      problems.push({
-        table: name,
-        file: footer.file.path,
-        check: 'readable',
-        expected: 'a Parquet file',
-        found: footer.error,
-      });
-  }
-  problems.push(...readable.flatMap((footer) => rowProblems(name, footer)));
-  problems.push(...(await schemaProblems(verified, readable)));
+  const present = table.files.filter((file) => existsSync(join(snapshot, file.path)));
+  const footers = await footersOf(verified, present);
+  const readable = footers.filter(({ error }) => error === undefined);
+  const problems: Problem[] = [
+    ...footers.flatMap((footer) => footerProblem(name, footer) ?? []),
+    ...(await schemaProblems(verified, readable)),
+  ];
   const filled = readable.map(({ file }) => file).filter((file) => file.rows > 0);
   return filled.length === 0 ? problems : [...problems, ...(await keyProblems(verified, filled))];
 }
 
-/** What the end of a Parquet file says of it. */
+/** What the footer of a Parquet file says. */
 interface Footer {
   readonly file: LakeFile;
   readonly rows: number;
@@ -64,7 +53,7 @@ interface Footer {
   readonly error?: string;
 }
 
-/** Reads the footers by one statement, and one by one where a file among them cannot be read. */
+/** Reads all footers in one statement, and one by one where a file cannot be read. */
 async function footersOf(verified: Verified, files: readonly LakeFile[]): Promise<Footer[]> {
   if (files.length === 0) return [];
   const paths = literals(files.map((file) => join(verified.snapshot, file.path)));
@@ -92,9 +81,12 @@ async function footersOf(verified: Verified, files: readonly LakeFile[]): Promis
   }
 }
 
-function rowProblems(table: string, { file, rows: found }: Footer): Problem[] {
-  if (found === file.rows) return [];
-  return [{ table, file: file.path, check: 'rows', expected: `${file.rows}`, found: `${found}` }];
+function footerProblem(table: string, { file, rows: found, error }: Footer): Problem | undefined {
+  const place = { table, file: file.path };
+  if (error !== undefined) return { ...place, check: 'readable', expected: 'a Parquet file', found: error };
+  return found === file.rows
+    ? undefined
+    : { ...place, check: 'rows', expected: `${file.rows}`, found: `${found}` };
 }
 
 async function schemaProblems(verified: Verified, footers: readonly Footer[]): Promise<Problem[]> {
@@ -104,13 +96,8 @@ async function schemaProblems(verified: Verified, footers: readonly Footer[]): P
     const found = bySignature.get(signature) ?? (await columnsOf(verified, file));
     bySignature.set(signature, found);
     const expected = columnList(expectedColumns(verified.table, file));
-    if (found !== expected)
-      problems.push({
-        table: verified.name,
-        file: file.path,
-        check: 'schema',
-        ...differing(expected, found),
-      });
+    const place = { table: verified.name, file: file.path, check: 'schema' } as const;
+    if (found !== expected) problems.push({ ...place, ...differing(expected, found) });
   }
   return problems;
 }
@@ -138,7 +125,7 @@ function expectedColumns(table: ManifestTable, file: LakeFile): readonly Column[
 const columnList = (columns: readonly Column[]): string =>
   columns.map(({ name, type }) => `${name} ${type}`).join(', ');
 
-/** The columns in which two lists differ; both whole where they differ in order alone. */
+/** The columns that only one of two lists has; both lists where they differ in order alone. */
 function differing(expected: string, found: string): Pick<Problem, 'expected' | 'found'> {
   const [a, b] = [expected.split(', '), found.split(', ')];
   const only = (from: string[], other: string[]) =>
@@ -174,13 +161,13 @@ async function keyProblems(
        join (select ${key} from ${relation} group by all having count(*) > 1 order by all limit 1) as r on ${matches.map((match) => `f.${match}`).join(' and ')}
        order by all`,
     );
-    return problem(told(first, table.key, snapshot, places));
+    return problem(repeatedKeys(first, table.key, snapshot, places));
   } catch (error) {
     return problem(`cannot be read: ${messageOf(error)}`);
   }
 }
 
-function told(first: Row, key: readonly string[], snapshot: string, places: readonly Row[]): string {
+function repeatedKeys(first: Row, key: readonly string[], snapshot: string, places: readonly Row[]): string {
   const values = key.map((column) => `${column} ${String(first[column])}`).join(', ');
   const files = places.map((row) => String(row.filename).slice(snapshot.length + 1)).join(', ');
   return `${Number(first._keys)} keys more than once; ${values}: ${Number(first._copies)} rows in ${files}`;

@@ -8,8 +8,8 @@ import { readManifest } from './manifest.js';
 import { listSnapshots } from './snapshots.js';
 
 /**
- * Variable of a DuckDB session with the folder in which views look for their files. Without it they take the folder that
- * they name: no view can find the place of its own database (docs/decisions/0019-views-name-their-folder.md).
+ * Variable of a DuckDB session: the folder in which views look for their files. Without it they use the folder that they
+ * name, because no view can find the place of its own database (docs/decisions/0019-views-name-their-folder.md).
  */
 export const FOLDER = 'lotlake_snapshot';
 
@@ -23,20 +23,20 @@ export function viewOn(snapshot: string, table: { name: string; partitioned: boo
   return `create or replace view ${identifier(table.name)} as select * from read_parquet(${files}, ${hive})`;
 }
 
-/** The folder in the SQL of a view: behind the variable, or in the path where an earlier lotlake made it. */
+/** The folder in the SQL of a view: behind the variable, or in the path if an older lotlake made the view. */
 const NAMED = new RegExp(
   `getvariable\\('${FOLDER}'\\), '((?:[^']|'')*)'|read_parquet\\('((?:[^']|'')*)/[^/']+/\\*\\*`,
 );
 
-/** What the views of an attached database say of where their files are. */
+/** Where the views of an attached database look for their files. */
 export interface NamedFolders {
-  /** Folders that they name and that are not the snapshot's own. */
+  /** Folders that they name other than the folder of the snapshot. */
   readonly strange: readonly string[];
-  /** Whether all of them heed the variable. */
+  /** Whether all of them use the variable. */
   readonly canBeTold: boolean;
 }
 
-/** Reads from the views of an attached database which folders they name. */
+/** Reads which folders the views of an attached database name. */
 export async function namedFolders(
   connection: DuckDBConnection,
   database: string,
@@ -59,9 +59,9 @@ function isSame(folder: string, snapshot: string): boolean {
 }
 
 /**
- * Makes the views of a lake anew where those of a snapshot name another folder, because the lake was moved or copied:
- * those of every snapshot, the current one last, so that one look at it tells whether all are done. Nothing happens to a
- * lake that cannot be written, nor to a database that cannot be opened; `verify` tells of both.
+ * Makes the views of a lake anew if those of a snapshot name another folder, because the lake was moved or copied. The
+ * current snapshot comes last, so one look at it says whether all are done. A lake that cannot be written and a database
+ * that cannot be opened stay as they are; `verify` reports both.
  */
 export async function mendViews(connection: DuckDBConnection, layout: Layout, opened: string): Promise<void> {
   if (!(await isMoved(connection, opened))) return;
@@ -74,7 +74,7 @@ export async function mendViews(connection: DuckDBConnection, layout: Layout, op
       await renewViews(connection, folder, scratch);
     }
   } catch {
-    // A reader has no use for the views: a folder that is not his to write is no error.
+    // A reader may not be allowed to write there, and can do without new views.
   } finally {
     for (const path of [scratch, `${scratch}.wal`]) rmSync(path, { force: true });
   }
@@ -97,8 +97,8 @@ async function isMoved(connection: DuckDBConnection, snapshot: string): Promise<
 }
 
 /**
- * Makes the views of a snapshot's database anew, with their descriptions, beside it and in its place: who has it open
- * keeps the one before.
+ * Makes the views of a snapshot's database anew, with their descriptions, in a copy that then takes its place. A process
+ * that has the database open keeps the earlier one.
  * @param scratch path of the new database while it is made, on the same disk
  * @param named folder that the views name, where the snapshot is still to be moved there
  */

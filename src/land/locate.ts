@@ -1,5 +1,5 @@
 import type { ContractNode } from '../service/contract/node.js';
-import { giveBack, takeScanner, type ValueScanner } from './scan-values.js';
+import { giveBack, takeScanner, type ValueScanner } from './walker/scan-values.js';
 
 /** A path into one record: names of members, and positions in lists from 0. */
 export type RecordPath = readonly (string | number)[];

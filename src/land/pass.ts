@@ -1,23 +1,13 @@
 import { randomBytes } from 'node:crypto';
-import {
-  appendFileSync,
-  closeSync,
-  existsSync,
-  mkdirSync,
-  openSync,
-  readdirSync,
-  readFileSync,
-  readSync,
-  statSync,
-} from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { z } from 'zod';
 import { messageOf } from '../config/lotlake-error.js';
 import { type StreamName, streamNames } from '../service/streams.js';
-import { checksumOf } from './checksum.js';
+import { checksumOf, replaceFile, syncFiles } from './files.js';
 import { LandError, unwritable } from './land-error.js';
+import { readLedger } from './ledger.js';
 import type { LandedPage } from './page.js';
-import { replaceFile, syncFiles } from './sync.js';
 
 const passSchema = z.object({
   pass_id: z.string(),
@@ -77,8 +67,6 @@ export type PassRequest = Pick<
   'stream' | 'run_id' | 'origin' | 'kind' | 'request' | 'contract'
 >;
 
-const LEDGER = 'pages.ndjson';
-
 /** Starts a pass: its folder and its `pass.json`. */
 export function openPass(landing: string, request: PassRequest, now: Date): Pass {
   const stamp = now.toISOString().replaceAll(/[-:]|\.\d+/g, '');
@@ -112,7 +100,7 @@ export function openPass(landing: string, request: PassRequest, now: Date): Pass
   return { folder, manifest, pages: [] };
 }
 
-/** Folder of a pass whose `pass.json` or ledger cannot be read: what it was, nobody knows. */
+/** A pass whose `pass.json` or ledger cannot be read. */
 export interface UnreadablePass {
   readonly folder: string;
   readonly pass_id: string;
@@ -125,8 +113,8 @@ export function listPasses(landing: string, stream: StreamName): Pass[] {
 }
 
 /**
- * Passes of a stream, oldest first, and those that cannot be read: one that is damaged is no reason to stop a run that
- * does not need it. A folder without a `pass.json` and without a page is no pass.
+ * Passes of a stream, oldest first, and those that cannot be read: a damaged pass must not stop a run that does not need
+ * it. A folder without a `pass.json` and without a page is no pass.
  */
 export function findPasses(
   landing: string,
@@ -155,25 +143,20 @@ function isPass(folder: string): boolean {
 
 /** Reads one pass. Throws LandError where its `pass.json` is not valid. */
 export function readPass(folder: string): Pass {
-  const path = join(folder, 'pass.json');
-  const parsed = passSchema.safeParse(parseJson(path));
-  if (!parsed.success)
-    throw new LandError(`${path} is not valid: ${z.prettifyError(parsed.error)}`, {
-      hint: 'move the folder of this pass away and run again',
-    });
-  return { folder, manifest: parsed.data, pages: readLedger(folder) };
+  return { folder, manifest: readManifest(folder), pages: readLedger(folder) };
 }
 
-/** Adds a landed page to the ledger of its pass. */
-export function recordPage(folder: string, page: LandedPage): void {
-  const path = join(folder, LEDGER);
-  // A line that a crash tore must not swallow the one after it.
-  const separator = endsWithLine(path) ? '' : '\n';
-  try {
-    appendFileSync(path, `${separator}${JSON.stringify(page)}\n`);
-  } catch (error) {
-    throw unwritable(path, error);
-  }
+function readManifest(folder: string): PassManifest {
+  const path = join(folder, 'pass.json');
+  const parsed = passSchema.safeParse(parseJson(path));
+  if (parsed.success) return parsed.data;
+  throw new LandError(`${path} is not valid: ${z.prettifyError(parsed.error)}`, {
+    hint: 'move the folder of this pass away and run again',
+  });
+}
+
+function change(folder: string, changed: Partial<PassManifest>): void {
+  writeManifest(folder, { ...readManifest(folder), ...changed });
 }
 
 /**
@@ -181,10 +164,9 @@ export function recordPage(folder: string, page: LandedPage): void {
  * @returns those that are new
  */
 export function noteHidden(folder: string, sources: readonly number[]): number[] {
-  const { manifest } = readPass(folder);
-  const more = sources.filter((source) => !manifest.hidden.includes(source));
-  const hidden = [...manifest.hidden, ...more].sort((a, b) => a - b);
-  if (more.length > 0) writeManifest(folder, { ...manifest, hidden });
+  const { hidden } = readManifest(folder);
+  const more = sources.filter((source) => !hidden.includes(source));
+  if (more.length > 0) change(folder, { hidden: [...hidden, ...more].sort((a, b) => a - b) });
   return more;
 }
 
@@ -193,20 +175,18 @@ export function noteHidden(folder: string, sources: readonly number[]): number[]
  * @returns whether another run could not do so before
  */
 export function noteLoadFailure(folder: string, failure: PassManifest['load_failures'][number]): boolean {
-  const { manifest } = readPass(folder);
-  const before = manifest.load_failures;
-  writeManifest(folder, { ...manifest, load_failures: [...before, failure] });
+  const { load_failures: before } = readManifest(folder);
+  change(folder, { load_failures: [...before, failure] });
   return before.some(({ page, run_id }) => page === failure.page && run_id !== failure.run_id);
 }
 
-/** Opens a sealed pass again that lost pages, so that they are asked for once more. */
+/** Opens a sealed pass again that lost pages. They are asked for once more. */
 export function reopenPass({ folder }: Pass): Pass {
-  const { manifest } = readPass(folder);
-  writeManifest(folder, { ...manifest, state: 'open', complete: false, ended_at: null });
+  change(folder, { state: 'open', complete: false, ended_at: null });
   return readPass(folder);
 }
 
-/** Files of pages that are not as they were landed. Of pages from before checksums nothing is known. */
+/** Files of pages that changed since they were landed. An older lotlake kept no checksums; its pages are not checked. */
 export async function damagedFiles({ folder, pages }: Pass, signal?: AbortSignal): Promise<string[]> {
   const damaged: string[] = [];
   for (const { file, sha256 } of pages) {
@@ -217,10 +197,9 @@ export async function damagedFiles({ folder, pages }: Pass, signal?: AbortSignal
   return damaged;
 }
 
-/** Notes a lookup that brought no record, so that it is not made again. */
+/** Notes a lookup that brought no record. It is not made again. */
 export function noteAnswer(folder: string, name: string, answer: PassManifest['answers'][string]): void {
-  const { manifest } = readPass(folder);
-  writeManifest(folder, { ...manifest, answers: { ...manifest.answers, [name]: answer } });
+  change(folder, { answers: { ...readManifest(folder).answers, [name]: answer } });
 }
 
 /** Whether every page that a sealed pass had is still there. */
@@ -251,12 +230,12 @@ export function abandonPass(landing: string, manifest: PassManifest, reason: str
 
 /** Notes that a published snapshot holds what a pass brought. */
 export function markPublished(folder: string): void {
-  writeManifest(folder, { ...readPass(folder).manifest, published: true });
+  change(folder, { published: true });
 }
 
 /**
- * Waits until the files of a pass are on disk. Called before it is sealed: after a power cut, one which says so has whole
- * files, and where a name was lost it is found to lack a page. Its folder is synced before the snapshot is switched to.
+ * Waits until the files of a pass are on disk. A run does so before it seals the pass, so after a power cut a sealed pass
+ * has whole files. If the cut lost a name, the pass is seen to lack a page. The folder is synced before the publish.
  */
 export async function syncPass(folder: string): Promise<void> {
   try {
@@ -293,44 +272,6 @@ export function endPass(
   };
   writeManifest(pass.folder, manifest);
   return manifest;
-}
-
-/** Pages of a ledger whose files are there and whole; a torn last line is what a crash leaves. */
-function readLedger(folder: string): LandedPage[] {
-  const path = join(folder, LEDGER);
-  if (!existsSync(path)) return [];
-  const byFile = new Map<string, LandedPage>();
-  for (const page of readFileSync(path, 'utf8').split('\n').flatMap(parseLine)) {
-    // A page that was landed again under its name counts once, in the order of the later receipt.
-    byFile.delete(page.file);
-    byFile.set(page.file, page);
-  }
-  return [...byFile.values()].filter((page) => {
-    const file = statSync(join(folder, page.file), { throwIfNoEntry: false });
-    return file !== undefined && file.size === page.fileBytes;
-  });
-}
-
-function parseLine(line: string): LandedPage[] {
-  try {
-    const page: LandedPage | null = JSON.parse(line);
-    return page === null ? [] : [page];
-  } catch {
-    return [];
-  }
-}
-
-function endsWithLine(path: string): boolean {
-  const size = statSync(path, { throwIfNoEntry: false })?.size ?? 0;
-  if (size === 0) return true;
-  const file = openSync(path, 'r');
-  try {
-    const last = Buffer.alloc(1);
-    readSync(file, last, 0, 1, size - 1);
-    return last[0] === 0x0a;
-  } finally {
-    closeSync(file);
-  }
 }
 
 function writeManifest(folder: string, manifest: PassManifest): void {

@@ -7,6 +7,7 @@ import {
   type SkipState,
   skipRecord,
 } from './oversized.js';
+import { compareShape, type Drift, type Misfit } from './shape.js';
 import {
   DepthFault,
   giveBack,
@@ -14,8 +15,7 @@ import {
   SyntaxFault,
   takeScanner,
   type ValueScanner,
-} from './scan-values.js';
-import { compareShape, type Drift, type Misfit } from './shape.js';
+} from './walker/scan-values.js';
 
 /** A body that is no page: malformed, cut off, or without records. */
 export class ScanError extends Error {

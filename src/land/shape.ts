@@ -1,6 +1,6 @@
-import type { ContractNode } from '../service/contract/node.js';
-import type { ScanMemory } from './scan-memory.js';
-import * as at from './walk-layout.js';
+import { Kind } from '../service/contract/field.js';
+import * as at from './walker/layout.js';
+import type { ShapeNode, ShapeTree } from './walker/shape-tree.js';
 
 /** Marks that the scanner sets beside the kinds of `contract/field.ts`: no contract accepts them. */
 export const Mark = {
@@ -9,129 +9,6 @@ export const Mark = {
   /** An object without a member that the contract requires. */
   missing: at.MISSING,
 } as const;
-
-/** What was seen at one place of the records of one page. What the walker notes stands in its memory. */
-export interface ShapeNode {
-  readonly address: number;
-  readonly name: string;
-  readonly path: string;
-  /** Undefined for a member that the contract does not know. */
-  readonly contract: ContractNode | undefined;
-  /** Members by name: those of the contract in its order, then others in the order in which they were first seen. */
-  readonly members: Map<string, ShapeNode>;
-  readonly element: ShapeNode | undefined;
-}
-
-const NO_MEMBERS = new Map<string, ShapeNode>();
-
-/** The tree of shapes of one contract, laid out in the memory of a walker. */
-export class ShapeTree {
-  readonly #memory: ScanMemory;
-  readonly #nodes = new Map<number, ShapeNode>();
-  readonly root: ShapeNode;
-  #added: { readonly parent: ShapeNode; readonly node: ShapeNode }[] = [];
-
-  constructor(memory: ScanMemory, contract: ContractNode) {
-    this.#memory = memory;
-    this.root = this.#build(contract);
-  }
-
-  kinds(node: ShapeNode): number {
-    return this.#word(node, at.KINDS);
-  }
-
-  /** Position, in the page, of the first record that has this member; noted where the contract has no inside. */
-  firstRecord(node: ShapeNode): number {
-    return this.#word(node, at.FIRST_RECORD);
-  }
-
-  /** Finds a member of the node at `parent` by its name, or adds one that the contract does not know. */
-  member(parent: number, name: string): number {
-    const node = this.#nodes.get(parent);
-    if (node === undefined) throw new RangeError(`no shape stands at ${parent}`);
-    const found = node.members.get(name);
-    if (found !== undefined) return found.address;
-    const path = node.path === '' ? name : `${node.path}.${name}`;
-    const added = this.#place(name, path, undefined, undefined, at.OPAQUE);
-    node.members.set(name, added);
-    this.#added.push({ parent: node, node: added });
-    return added.address;
-  }
-
-  /** Makes the tree as it is before a page, with `idField` as the member whose text is the record's id. */
-  reset(idField: string): void {
-    for (const { parent, node } of this.#added) {
-      parent.members.delete(node.name);
-      this.#nodes.delete(node.address);
-    }
-    const { words } = this.#memory;
-    for (const address of this.#nodes.keys()) {
-      const i = address >> 2;
-      words[i + (at.KINDS >> 2)] = 0;
-      words[i + (at.FIRST_RECORD >> 2)] = -1;
-      words[i + (at.STAMP >> 2)] = 0;
-      words[i + (at.FLAGS >> 2)] = (words[i + (at.FLAGS >> 2)] ?? 0) & ~at.ID;
-      if (this.#added.length === 0) continue;
-      words[i + (at.LEADER >> 2)] = 0;
-      words[i + (at.FOLLOWER >> 2)] = 0;
-    }
-    this.#added = [];
-    const id = this.root.members.get(idField);
-    if (id !== undefined) this.#set(id.address, at.FLAGS, this.#word(id, at.FLAGS) | at.ID);
-  }
-
-  #build(contract: ContractNode): ShapeNode {
-    const members = [...contract.members.values()].map((member) => this.#build(member));
-    const element = contract.element === undefined ? undefined : this.#build(contract.element);
-    const lexical = { none: 0, number: at.LEXICAL_NUMBER, timestamp: at.LEXICAL_TIMESTAMP }[contract.lexical];
-    const flags = lexical | (contract.opaque ? at.OPAQUE : 0) | (contract.required ? at.REQUIRED : 0);
-    const node = this.#place(contract.name, contract.path, contract, element, flags);
-    for (const [place, member] of members.entries()) {
-      node.members.set(member.name, member);
-      this.#set(member.address, at.SIBLING, (members[place + 1] ?? members[0] ?? node).address);
-    }
-    this.#set(node.address, at.FIRST_MEMBER, members[0]?.address ?? 0);
-    const required = members.filter((member) => member.contract?.required === true);
-    this.#set(node.address, at.REQUIRED_MEMBERS, required.length);
-    return node;
-  }
-
-  #place(
-    name: string,
-    path: string,
-    contract: ContractNode | undefined,
-    element: ShapeNode | undefined,
-    flags: number,
-  ): ShapeNode {
-    const address = this.#memory.allocate(at.NODE_BYTES);
-    this.#memory.words.fill(0, address >> 2, (address + at.NODE_BYTES) >> 2);
-    this.#setKey(address, Buffer.from(JSON.stringify(name)));
-    this.#set(address, at.FIRST_RECORD, -1);
-    this.#set(address, at.FLAGS, flags);
-    this.#set(address, at.ELEMENT, element?.address ?? 0);
-    // There is no end of unknown names, and nothing is noted inside of what they name.
-    const members = contract === undefined ? NO_MEMBERS : new Map<string, ShapeNode>();
-    const node = { address, name, path, contract, members, element };
-    this.#nodes.set(address, node);
-    return node;
-  }
-
-  /** A key that is too long for the comparison stays empty: no name is equal to it, and it is looked up each time. */
-  #setKey(address: number, key: Buffer): void {
-    const fits = key.length <= at.KEY_BYTES;
-    if (fits) this.#memory.bytes.set(key, address + at.KEY);
-    this.#set(address, at.KEY_MASK, fits ? 2 ** key.length - 1 : -1);
-    this.#set(address, at.KEY_LENGTH, key.length);
-  }
-
-  #word(node: ShapeNode, field: number): number {
-    return this.#memory.words[(node.address + field) >> 2] ?? 0;
-  }
-
-  #set(address: number, field: number, word: number): void {
-    this.#memory.words[(address + field) >> 2] = word;
-  }
-}
 
 /** A member that the contract does not know. */
 export interface Drift {
@@ -148,12 +25,12 @@ export interface Misfit {
 }
 
 /**
- * Members that the contract does not know of which one page, and one pass, tells. Names past that are data, such as ids:
- * each would be a column for the time of a load.
+ * Most unknown members that a page, and a pass, reports. More names than that are data, such as ids, and each would be a
+ * column during a load.
  */
 export const MOST_DRIFT = 500;
 
-/** Compares what was seen in a page with the contract. Of unknown members it gives one more than are told. */
+/** Compares what was seen in a page with the contract. Returns at most one unknown member more than are reported. */
 export function compareShape(tree: ShapeTree): { drift: Drift[]; misfits: Misfit[] } {
   const drift: Drift[] = [];
   const misfits: Misfit[] = [];
@@ -173,4 +50,26 @@ export function compareShape(tree: ShapeTree): { drift: Drift[]; misfits: Misfit
   };
   visit(tree.root);
   return { drift, misfits };
+}
+
+const NAMES: readonly (readonly [number, string])[] = [
+  [Kind.null, 'null'],
+  [Kind.boolean, 'boolean'],
+  [Kind.integer, 'integer'],
+  [Kind.longInteger, 'long integer'],
+  [Kind.real, 'number'],
+  [Kind.text, 'text'],
+  [Kind.integerText, 'integer as text'],
+  [Kind.realText, 'number as text'],
+  [Kind.timestampText, 'timestamp'],
+  [Kind.yearOrMonthText, 'year or month'],
+  [Kind.object, 'object'],
+  [Kind.array, 'array'],
+  [Mark.exponent, 'number with exponent'],
+  [Mark.missing, 'object without a required member'],
+];
+
+/** Names of the kinds in a set of bits, for people. */
+export function kindNames(kinds: number): string[] {
+  return NAMES.filter(([bit]) => (kinds & bit) !== 0).map(([, name]) => name);
 }

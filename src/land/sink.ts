@@ -1,13 +1,14 @@
 import { join } from 'node:path';
 import { killPoint } from '../config/kill-point.js';
 import type { Answer } from '../extract/client.js';
-import { instant } from '../extract/instant.js';
-import type { PageSink } from '../extract/walk.js';
+import type { PageSink } from '../extract/page-sink.js';
+import { instant } from '../extract/page-sink.js';
 import type { ContractNode } from '../service/contract/node.js';
 import type { Stream } from '../service/streams.js';
 import { type Changes, keepPrints } from './changes.js';
+import { recordPage } from './ledger.js';
 import { digestOf, fitsAsWhole, type LandedPage, landPage, pagingOf, repeatsIn, unnamedIn } from './page.js';
-import { type Pass, recordPage } from './pass.js';
+import type { Pass } from './pass.js';
 
 /**
  * Lands the pages of one list of a pass: each answer becomes a file and a line of the ledger. A page that is read again

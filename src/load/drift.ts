@@ -1,6 +1,5 @@
-import { kindNames } from '../land/kinds.js';
 import type { LandedPage } from '../land/page.js';
-import { MOST_DRIFT } from '../land/shape.js';
+import { kindNames, MOST_DRIFT } from '../land/shape.js';
 import type { ContractNode } from '../service/contract/node.js';
 import type { Stream } from '../service/streams.js';
 import { isLoadable } from './types.js';

@@ -1,6 +1,6 @@
 import { causesOf, LotlakeError } from '../config/lotlake-error.js';
 import { isOutOfMemory } from '../duck/session.js';
-import { diskFullError } from '../lake/limits.js';
+import { diskFullError } from '../lake/lake-error.js';
 
 /** Landed pages could not be turned into tables. */
 export class LoadError extends LotlakeError {

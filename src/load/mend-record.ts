@@ -1,7 +1,7 @@
 import { isUtf8 } from 'node:buffer';
 import { z } from 'zod';
-import { kindNames } from '../land/kinds.js';
 import { locate, type RecordPath, type Span } from '../land/locate.js';
+import { kindNames } from '../land/shape.js';
 import type { ContractNode } from '../service/contract/node.js';
 import type { Stream } from '../service/streams.js';
 import type { ColumnPlaces, FilledColumns } from './column-places.js';

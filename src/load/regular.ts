@@ -1,6 +1,6 @@
 import { isUtf8 } from 'node:buffer';
 import type { Span } from '../land/locate.js';
-import { giveBack, takeScanner, type ValueScanner } from '../land/scan-values.js';
+import { giveBack, takeScanner, type ValueScanner } from '../land/walker/scan-values.js';
 import type { ContractNode } from '../service/contract/node.js';
 import { HALF_PAIR, hasHalfPair } from './half-pairs.js';
 

@@ -3,12 +3,10 @@ import { basename, join } from 'node:path';
 import type { DuckDBConnection } from '@duckdb/node-api';
 import { killPoint } from '../config/kill-point.js';
 import { messageOf } from '../config/lotlake-error.js';
-import { version } from '../config/version.js';
+import { version } from '../config/package-root.js';
 import { rows } from '../duck/session.js';
 import type { BaseState } from '../lake/base.js';
-import { withChecksums } from '../lake/checksum.js';
-import { ownFiles } from '../lake/disk-use.js';
-import { listFiles } from '../lake/files.js';
+import { listFiles, ownFiles, withChecksums } from '../lake/files.js';
 import type { Layout } from '../lake/layout.js';
 import {
   type LakeFile,
@@ -19,7 +17,7 @@ import {
 } from '../lake/manifest.js';
 import { type OwnTable, ownTables } from '../lake/own-tables.js';
 import type { Column, TableSchema } from '../lake/schema.js';
-import { foldersBelow, syncFiles, syncFolders } from '../land/sync.js';
+import { foldersBelow, syncFiles, syncFolders } from '../land/files.js';
 import { PublishError } from './publish-error.js';
 
 /** What the manifest says besides its tables. */

@@ -1,8 +1,8 @@
 import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { messageOf } from '../config/lotlake-error.js';
-import { partialOf } from '../lake/partial.js';
-import { ownFolderAround } from '../lake/place.js';
+import { ownFolderAround } from '../lake/layout.js';
+import { partialOf } from '../lake/leftovers.js';
 import { ShareError } from './share-error.js';
 
 /** Throws ShareError (SHARE_PLACE) for a place inside a lake or landing. Links on the way are followed. */

@@ -1,7 +1,7 @@
 import { mkdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import type { DuckDBConnection } from '@duckdb/node-api';
-import { version } from '../config/version.js';
+import { version } from '../config/package-root.js';
 import { poolOf, settled } from '../duck/pool.js';
 import { identifier, literal, rows, scalar } from '../duck/session.js';
 import { type Partition, partitionFolder } from '../lake/partition.js';

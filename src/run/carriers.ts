@@ -4,7 +4,7 @@ import { LakeError } from '../lake/lake-error.js';
 import { currentSnapshot } from '../lake/layout.js';
 import { type Manifest, type ManifestTable, readManifest } from '../lake/manifest.js';
 import { listSnapshots } from '../lake/snapshots.js';
-import { type Problem, verifyFiles } from '../lake/verify-files.js';
+import { type Problem, verifyFiles } from '../lake/verify.js';
 import type { Job } from './job.js';
 
 /** A snapshot that is carried over from. */

@@ -1,6 +1,6 @@
 import type { Answer } from '../extract/client.js';
-import { instant } from '../extract/instant.js';
 import { asPage } from '../extract/one-record.js';
+import { instant } from '../extract/page-sink.js';
 import { endPass, noteAnswer, type PassManifest, syncPass } from '../land/pass.js';
 import { counter, createSink } from '../land/sink.js';
 import { Loader } from '../load/loader.js';

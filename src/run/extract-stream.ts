@@ -1,9 +1,9 @@
 import { killPoint } from '../config/kill-point.js';
 import { messageOf } from '../config/lotlake-error.js';
 import type { Client } from '../extract/client.js';
-import { walkScroll } from '../extract/scroll.js';
-import { ScrollExpiredError } from '../extract/scroll-expired-error.js';
-import { type PageSink, type WalkResult, walk } from '../extract/walk.js';
+import type { PageSink, WalkResult } from '../extract/page-sink.js';
+import { ScrollExpiredError, walkScroll } from '../extract/scroll.js';
+import { walk } from '../extract/walk.js';
 import type { Changes } from '../land/changes.js';
 import type { LandedPage } from '../land/page.js';
 import {

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { join } from 'node:path';
 import type { DuckDBConnection } from '@duckdb/node-api';
-import { version } from '../config/version.js';
+import { version } from '../config/package-root.js';
 import type { BaseState } from '../lake/base.js';
 import { type Manifest, SCHEMA_VERSION } from '../lake/manifest.js';
 import { flattenFunctions, type LakeTable, lakeTables } from '../lake/tables.js';

@@ -1,5 +1,5 @@
 import type { Client } from '../extract/client.js';
-import { readJson } from '../extract/open-client.js';
+import { readJson } from '../extract/client.js';
 import { globRelation } from '../lake/files.js';
 import { indexAbove } from '../land/fingerprints.js';
 import { enumerations } from '../service/contract/enumerations.js';

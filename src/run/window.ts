@@ -1,4 +1,4 @@
-import { ConfigError } from '../config/config-error.js';
+import { ConfigError } from '../config/lotlake-error.js';
 import type { BaseState } from '../lake/base.js';
 import type { Manifest } from '../lake/manifest.js';
 import { MOST_MINUTES } from '../service/limits.js';

@@ -1,7 +1,8 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import { vi } from 'vitest';
 import type { Client } from '../../src/extract/client.js';
-import { type WalkResult, walk } from '../../src/extract/walk.js';
+import type { WalkResult } from '../../src/extract/page-sink.js';
+import { walk } from '../../src/extract/walk.js';
 import { memorySink, type SeenPage } from './support.js';
 
 /** What happens to the list between two answers. */

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
-import { createRateLimit } from '../../src/extract/rate-limit.js';
+import { createRateLimit } from '../../src/extract/pacing.js';
 import { quickClient, serve } from './support.js';
 
 /** Timers that a test moves by hand; real ones unless a test asks for them. */

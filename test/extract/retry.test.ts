@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { LotlakeError } from '../../src/config/lotlake-error.js';
-import { parseRetryAfter, waitBefore, withRetry } from '../../src/extract/retry.js';
+import { parseRetryAfter, waitBefore, withRetry } from '../../src/extract/pacing.js';
 import { BadRequestError, RateLimitedError, ServerError } from '../../src/service/errors.js';
 
 const facts = { method: 'GET', url: 'https://service.example/api/cars' };

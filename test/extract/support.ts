@@ -1,9 +1,9 @@
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { type Answer, type Client, createClient } from '../../src/extract/client.js';
-import { instant } from '../../src/extract/instant.js';
+import type { PageSink } from '../../src/extract/page-sink.js';
+import { instant } from '../../src/extract/page-sink.js';
 import type { PageFacts } from '../../src/extract/plan.js';
-import type { PageSink } from '../../src/extract/walk.js';
 import { digestOf, pagingOf, unnamedIn } from '../../src/land/page.js';
 import { PageScanner } from '../../src/land/scan-page.js';
 import { contractOf } from '../../src/service/contract/node.js';

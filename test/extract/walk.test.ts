@@ -1,5 +1,5 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { MOST_BARREN } from '../../src/extract/novelty.js';
+import { MOST_BARREN } from '../../src/extract/plan.js';
 import { type Walk, walk } from '../../src/extract/walk.js';
 import { type Faults, startSandbox } from '../../src/sandbox/index.js';
 import { idsSeen, memorySink, pageAsked, quickClient, type SeenPage, serve } from './support.js';

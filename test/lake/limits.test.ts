@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { LotlakeError } from '../../src/config/lotlake-error.js';
 import { poolOf, settled } from '../../src/duck/pool.js';
 import { isOutOfMemory, openSession, type Session, scalar } from '../../src/duck/session.js';
-import { assertMemory, outOfMemoryError } from '../../src/lake/limits.js';
+import { assertMemory, outOfMemoryError } from '../../src/lake/lake-error.js';
 import { readModels } from '../../src/model/model-files.js';
 import { runModels } from '../../src/model/run-models.js';
 import { temporaryFolder } from '../pipelines/support.js';

@@ -5,12 +5,11 @@ import { pathToFileURL } from 'node:url';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { packageRoot } from '../../src/config/package-root.js';
 import { layoutOf } from '../../src/lake/layout.js';
-import { findLeftovers } from '../../src/lake/leftovers.js';
-import { partialOf } from '../../src/lake/partial.js';
+import { findLeftovers, partialOf } from '../../src/lake/leftovers.js';
 import { runLotlake } from '../cli/support.js';
 import { temporaryFolder } from '../pipelines/support.js';
 
-const TARGET = join(packageRoot, 'dist', 'src', 'share', 'export', 'target.js');
+const TARGET = join(packageRoot, 'dist', 'src', 'export', 'target.js');
 
 let folder: ReturnType<typeof temporaryFolder>;
 beforeEach(() => {

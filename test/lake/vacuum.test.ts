@@ -2,7 +2,7 @@ import { existsSync, linkSync, mkdirSync, readdirSync, writeFileSync } from 'nod
 import { join } from 'node:path';
 import { afterAll, expect, it } from 'vitest';
 import { nightly } from '../../pipelines/nightly.js';
-import { measure } from '../../src/lake/disk-use.js';
+import { measure } from '../../src/lake/files.js';
 import { layoutOf } from '../../src/lake/layout.js';
 import type { VacuumPlan } from '../../src/lake/vacuum.js';
 import { runLotlake } from '../cli/support.js';

@@ -1,6 +1,6 @@
 import { describe, expect, it, vi } from 'vitest';
 import { locate, type RecordPath } from '../../src/land/locate.js';
-import { ValueScanner } from '../../src/land/scan-values.js';
+import { ValueScanner } from '../../src/land/walker/scan-values.js';
 import { contractOf } from '../../src/service/contract/node.js';
 import { vehicleSchema } from '../../src/service/contract/vehicle.js';
 

@@ -12,6 +12,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { LandError } from '../../src/land/land-error.js';
+import { recordPage } from '../../src/land/ledger.js';
 import type { LandedPage } from '../../src/land/page.js';
 import {
   damagedFiles,
@@ -21,7 +22,6 @@ import {
   openPass,
   type Pass,
   readPass,
-  recordPage,
 } from '../../src/land/pass.js';
 import { createSink } from '../../src/land/sink.js';
 import { streams } from '../../src/service/streams.js';

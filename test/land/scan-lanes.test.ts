@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { Mark } from '../../src/land/shape.js';
-import * as layout from '../../src/land/walk-layout.js';
+import * as layout from '../../src/land/walker/layout.js';
 import { id, isTimestamp, Kind, number, text, timestamp } from '../../src/service/contract/field.js';
 import { contractOf } from '../../src/service/contract/node.js';
 import { cut, scanChunks, scanText, vehicleContract } from './support.js';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { kindNames } from '../../src/land/kinds.js';
+import { kindNames } from '../../src/land/shape.js';
 import { archivedLotSchema } from '../../src/service/contract/archived-lot.js';
 import { Kind, text } from '../../src/service/contract/field.js';
 import { contractOf } from '../../src/service/contract/node.js';

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { KillPoint } from '../../src/config/kill-point.js';
 import { openSession } from '../../src/duck/session.js';
-import { diskFullError } from '../../src/lake/limits.js';
+import { diskFullError } from '../../src/lake/lake-error.js';
 import { type Sandbox, startSandbox } from '../../src/sandbox/index.js';
 import { ConnectionError } from '../../src/service/errors.js';
 import { CLI } from '../cli/support.js';

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished, type TestContext } from 'vitest';
 import { nightly } from '../../pipelines/nightly.js';
 import type { ConfigInput } from '../../src/config/config.js';
-import { MOST_BARREN } from '../../src/extract/novelty.js';
+import { MOST_BARREN } from '../../src/extract/plan.js';
 import {
   createWorld,
   type Fault,

@@ -2,7 +2,7 @@ import { readlinkSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { rebuild } from '../../pipelines/rebuild.js';
-import { version } from '../../src/config/version.js';
+import { version } from '../../src/config/package-root.js';
 import { dictionary } from '../../src/docs/dictionary.js';
 import { readManifest } from '../../src/lake/manifest.js';
 import { readModels } from '../../src/model/model-files.js';

@@ -1,6 +1,6 @@
 import { readConfig } from '../../config/config.js';
 import { rows } from '../../duck/session.js';
-import { assertService, openClient, readJson } from '../../extract/open-client.js';
+import { assertService, openClient, readJson } from '../../extract/client.js';
 import { readLake } from '../../query/open-lake.js';
 import { count } from '../../query/printable.js';
 import { gridOf } from '../../query/table.js';

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { type Config, type ConfigInput, flagsOf, readConfig } from '../../config/config.js';
 import { assertWritable } from '../../config/folder.js';
-import { assertService } from '../../extract/open-client.js';
+import { assertService } from '../../extract/client.js';
 import { count } from '../../query/printable.js';
 import type { RunResult } from '../../run/finish.js';
 import type { JobOptions } from '../../run/job.js';

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import type { DuckDBConnection } from '@duckdb/node-api';
 import { type Config, readConfig } from '../../config/config.js';
-import { ConfigError } from '../../config/config-error.js';
+import { ConfigError } from '../../config/lotlake-error.js';
 import { didYouMean } from '../../config/nearest.js';
 import { literal, type Row, rows } from '../../duck/session.js';
 import { layoutOf } from '../../lake/layout.js';

@@ -1,4 +1,4 @@
-import { END, FREE } from './walk-layout.js';
+import { END, FREE } from './layout.js';
 import type { LinearMemory } from './walker.js';
 
 const PAGE_BYTES = 1 << 16;

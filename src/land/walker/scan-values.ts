@@ -1,8 +1,8 @@
-import { isTimestamp, isYearOrMonth } from '../service/contract/field.js';
-import type { ContractNode } from '../service/contract/node.js';
-import { ScanMemory } from './scan-memory.js';
-import { ShapeTree } from './shape.js';
-import * as at from './walk-layout.js';
+import { isTimestamp, isYearOrMonth } from '../../service/contract/field.js';
+import type { ContractNode } from '../../service/contract/node.js';
+import * as at from './layout.js';
+import { ScanMemory } from './memory.js';
+import { ShapeTree } from './shape-tree.js';
 import { createWalker, type Walker } from './walker.js';
 
 /** What a scan step returns where the bytes end inside the value. */

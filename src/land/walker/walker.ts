@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { packageRoot } from '../config/package-root.js';
-import { LandError } from './land-error.js';
+import { packageRoot } from '../../config/package-root.js';
+import { LandError } from '../land-error.js';
 
 /** Linear memory: it grows by pages of 64 KiB, and what was taken of it before is detached then. */
 export interface LinearMemory {
@@ -9,7 +9,7 @@ export interface LinearMemory {
   grow(pages: number): number;
 }
 
-/** The compiled `wasm/walk.ts`. Offsets are addresses in its memory; a negative result is one of `walk-layout.ts`. */
+/** The compiled `wasm/walk.ts`. Offsets are addresses in its memory; a negative result is one of `layout.ts`. */
 export interface Walker {
   readonly memory: LinearMemory;
   space(p: number): number;

@@ -8,7 +8,7 @@
  * Each step takes the offset where it starts and returns the one behind what it read, or a negative number: NEED_MORE
  * where the bytes end within it, BROKEN where the grammar is, TOO_DEEP where brackets are nested beyond all measure.
  */
-import * as at from '../walk-layout';
+import * as at from '../layout';
 import { skip } from './skip';
 import { plainTimestamp } from './timestamp';
 import { digits, isDigit, note, number, space, stuck, text, word } from './tokens';

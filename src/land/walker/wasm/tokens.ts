@@ -1,5 +1,5 @@
 /** The tokens of JSON. Each step returns what `walk.ts` says. */
-import * as at from '../walk-layout';
+import * as at from '../layout';
 
 export function stuck(p: i32, expected: i32): i32 {
   return p >= load<i32>(at.END) ? at.NEED_MORE : broken(p, expected);

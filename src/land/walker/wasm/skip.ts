@@ -1,5 +1,5 @@
 /** Values that are passed over without noting anything of them. Each step returns what `walk.ts` says. */
-import * as at from '../walk-layout';
+import * as at from '../layout';
 import { isDigit, number, plain, space, stuck, text, word } from './tokens';
 
 /** Scans one value at `p` without noting anything. Keeps the open brackets by itself, so that no depth harms it. */

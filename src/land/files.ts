@@ -1,12 +1,42 @@
-import { closeSync, fsync, openSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { createHash } from 'node:crypto';
+import {
+  closeSync,
+  fsync,
+  openSync,
+  readdirSync,
+  readSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
+import { setImmediate } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import pLimit from 'p-limit';
+import { codeOf } from '../config/lotlake-error.js';
 
-/** Files and folders that are synced at once: one flush of the disk serves those that wait for it together. */
+const CHUNK = 1 << 20;
+
+/** SHA-256 of a file in hex. A core with SHA instructions hashes 1.4 GB/s, as fast as any hash of node:crypto. */
+export async function checksumOf(path: string): Promise<string> {
+  // Promises cost more than the hash for files of some kilobytes. Signals get their turn between files.
+  await setImmediate();
+  const hash = createHash('sha256');
+  const buffer = Buffer.allocUnsafe(CHUNK);
+  const file = openSync(path, 'r');
+  try {
+    for (let read = readSync(file, buffer); read > 0; read = readSync(file, buffer))
+      hash.update(buffer.subarray(0, read));
+  } finally {
+    closeSync(file);
+  }
+  return hash.digest('hex');
+}
+
+/** Files and folders that are synced at once. One flush of the disk serves all that wait for it. */
 const AT_ONCE = 16;
 
-/** What systems answer that cannot sync a folder, or do not let this user open it; there is nothing to do then. */
+/** Codes of systems that cannot sync a folder, or do not let this user open it. Nothing can be done then. */
 const NOT_POSSIBLE: ReadonlySet<unknown> = new Set(['EACCES', 'EPERM', 'EISDIR', 'EINVAL', 'ENOTSUP']);
 
 const synced = promisify(fsync);
@@ -22,7 +52,7 @@ export async function syncFolders(paths: readonly string[]): Promise<void> {
   const limit = pLimit(AT_ONCE);
   const syncFolder = (path: string): Promise<void> =>
     sync(path).catch((error) => {
-      if (!NOT_POSSIBLE.has(error instanceof Error ? Reflect.get(error, 'code') : undefined)) throw error;
+      if (!NOT_POSSIBLE.has(codeOf(error))) throw error;
     });
   await Promise.all(paths.map((path) => limit(() => syncFolder(path))));
 }
@@ -44,8 +74,8 @@ export function foldersBelow(path: string): string[] {
 }
 
 /**
- * Writes a file in place of the one of its name. After a power cut the name stands for the old text or the new one, never
- * for half of it; which of them, the folder's own sync decides. Nothing is left beside it where that fails.
+ * Replaces a file. After a power cut its name stands for the whole old text or the whole new one; a sync of the folder
+ * makes sure of the new one. A failure leaves nothing beside the file.
  */
 export function replaceFile(path: string, text: string): void {
   const temporary = `${path}.tmp`;

@@ -1,0 +1,99 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { LotlakeError } from '../config/lotlake-error.js';
+
+/** The budget of requests of the whole process. */
+export interface RateLimit {
+  /** Resolves when the next request may be sent. */
+  take(signal?: AbortSignal): Promise<void>;
+  /** Lets nothing through before `until` (milliseconds of the clock). */
+  pause(until: number): void;
+}
+
+/** Milliseconds by which requests may differ on their way without one too many arriving in a second. */
+const JITTER = 100;
+
+/**
+ * Spaces requests evenly: the service counts at most `perSecond` in any second, and never two at once.
+ * @param perSecond requests a second; undefined sets no limit
+ */
+export function createRateLimit(perSecond: number | undefined, now: () => number = Date.now): RateLimit {
+  const interval = perSecond === undefined ? 0 : (1000 + JITTER) / perSecond;
+  let next = 0;
+  let blocked = 0;
+  let turn: Promise<void> = Promise.resolve();
+  /** Waits for its turn. The next turn counts from the moment of waking, since a timer may be late. */
+  const pass = async (signal?: AbortSignal): Promise<void> => {
+    for (let wait = Math.max(next, blocked) - now(); wait > 0; wait = Math.max(next, blocked) - now())
+      await sleep(wait, undefined, { signal });
+    // A timer cannot tell apart requests within a millisecond.
+    next = (interval < 1 ? Math.max(next, now() - 1) : now()) + interval;
+  };
+  return {
+    take(signal) {
+      const mine = turn.then(() => pass(signal));
+      turn = mine.catch(() => undefined);
+      return mine;
+    },
+    pause(until) {
+      blocked = Math.max(blocked, until);
+    },
+  };
+}
+
+/** How long one piece of work is tried again. */
+export interface RetryOptions {
+  /** Seconds after the first failure at which no further attempt starts. */
+  readonly budget: number;
+  readonly signal?: AbortSignal | undefined;
+  /** Called before each wait. */
+  readonly onRetry?: ((error: LotlakeError, attempt: number, wait: number) => void) | undefined;
+  /** First and longest wait in milliseconds; the wait doubles in between. */
+  readonly firstWait?: number | undefined;
+  readonly longestWait?: number;
+  readonly random?: () => number;
+  readonly now?: () => number;
+}
+
+/** Milliseconds that the service asked to wait, where the error says so. */
+function askedWait(error: LotlakeError): number | undefined {
+  const value: unknown = Reflect.get(error, 'retryAfter');
+  return typeof value === 'number' ? value : undefined;
+}
+
+/** Milliseconds before an attempt: exponential with jitter, and never shorter than the service asked for. */
+export function waitBefore(attempt: number, options: RetryOptions, asked: number | undefined): number {
+  const first = options.firstWait ?? 500;
+  const longest = options.longestWait ?? 60_000;
+  const ceiling = Math.min(longest, first * 2 ** (attempt - 1));
+  const jittered = ceiling * (0.5 + 0.5 * (options.random ?? Math.random)());
+  return Math.max(jittered, asked ?? 0);
+}
+
+/**
+ * Runs `work`, and again after each retryable failure. Throws the last failure when the budget ends.
+ * @param work one attempt; its number starts at 1
+ */
+export async function withRetry<T>(work: (attempt: number) => Promise<T>, options: RetryOptions): Promise<T> {
+  const now = options.now ?? Date.now;
+  let deadline: number | undefined;
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return await work(attempt);
+    } catch (error) {
+      if (!(error instanceof LotlakeError) || !error.retryable || options.signal?.aborted) throw error;
+      deadline ??= now() + options.budget * 1000;
+      const wait = waitBefore(attempt, options, askedWait(error));
+      if (now() + wait > deadline) throw error;
+      options.onRetry?.(error, attempt, wait);
+      await sleep(wait, undefined, { signal: options.signal });
+    }
+  }
+}
+
+/** Milliseconds that a `Retry-After` header asks for, in seconds or as an HTTP date; undefined where it says nothing. */
+export function parseRetryAfter(value: string | undefined, now: number): number | undefined {
+  if (value === undefined || value.trim() === '') return undefined;
+  if (/^\d+(\.\d+)?$/.test(value.trim())) return Number(value) * 1000;
+  const date = Date.parse(value);
+  return Number.isNaN(date) ? undefined : Math.max(0, date - now);
+}

@@ -1,0 +1,56 @@
+import type { Answer, Client, Query } from './client.js';
+import type { PageFacts } from './plan.js';
+
+/** Where pages go; landing implements it. */
+export interface PageSink<P extends PageFacts> {
+  /** Pages that an earlier start of the same pass has landed. */
+  readonly landed: readonly P[];
+  /** Reads the whole answer and keeps it as the page of this number. */
+  land(page: number, answer: Answer, requestedAt: string): Promise<P>;
+}
+
+/** What the walks by page number and along a scroll have in common. */
+export interface Source<P extends PageFacts> {
+  readonly client: Client;
+  readonly path: string;
+  /** Parameters of the requests, without the page. */
+  readonly query: Query;
+  readonly sink: PageSink<P>;
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** Asks for one page and lands it. */
+export function fetchInto<P extends PageFacts>(
+  { client, path, sink, signal }: Source<P>,
+  page: number,
+  query: Query,
+): Promise<P> {
+  const requestedAt = instant();
+  return client.get(path, query, (answer) => sink.land(page, answer, requestedAt), signal);
+}
+
+let lastMillisecond = 0;
+let count = 0;
+
+/**
+ * The present instant as ISO 8601 with microseconds, later than every one before. The microseconds count the calls
+ * within a millisecond, so the order of requests and answers can be read off.
+ */
+export function instant(): string {
+  const now = Math.max(Date.now(), lastMillisecond);
+  count = now === lastMillisecond ? count + 1 : 0;
+  lastMillisecond = count > 999 ? now + 1 : now;
+  if (count > 999) count = 0;
+  return `${new Date(lastMillisecond).toISOString().slice(0, -1)}${String(count).padStart(3, '0')}Z`;
+}
+
+/** How a walk ended. */
+export interface WalkResult {
+  /** Whether what the list lacks is proven absent, except in `unproven`: the end is reached, and the numbers agree. */
+  readonly complete: boolean;
+  /** What the walk does not prove, and why; null where it proves all. */
+  readonly reason: string | null;
+  readonly total: number | null;
+  /** Ranges of ids, ends left out, that the walk proves nothing about. It may have missed a record in them. */
+  readonly unproven: readonly (readonly [number, number])[];
+}

@@ -1,0 +1,57 @@
+import { appendFileSync, closeSync, existsSync, openSync, readFileSync, readSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { unwritable } from './land-error.js';
+import type { LandedPage } from './page.js';
+
+/** File of a pass with a line for each landed page. */
+const LEDGER = 'pages.ndjson';
+
+/** Adds a landed page to the ledger of its pass. */
+export function recordPage(folder: string, page: LandedPage): void {
+  const path = join(folder, LEDGER);
+  // A torn line must not swallow the next one.
+  const separator = endsWithLine(path) ? '' : '\n';
+  try {
+    appendFileSync(path, `${separator}${JSON.stringify(page)}\n`);
+  } catch (error) {
+    throw unwritable(path, error);
+  }
+}
+
+/** Pages of a ledger whose files are there and whole. A crash may leave a torn last line, which is ignored. */
+export function readLedger(folder: string): LandedPage[] {
+  const path = join(folder, LEDGER);
+  if (!existsSync(path)) return [];
+  const byFile = new Map<string, LandedPage>();
+  for (const page of readFileSync(path, 'utf8').split('\n').flatMap(parseLine)) {
+    // A page that was landed again under its name counts once, at its later receipt.
+    byFile.delete(page.file);
+    byFile.set(page.file, page);
+  }
+  return [...byFile.values()].filter((page) => {
+    const file = statSync(join(folder, page.file), { throwIfNoEntry: false });
+    return file !== undefined && file.size === page.fileBytes;
+  });
+}
+
+function parseLine(line: string): LandedPage[] {
+  try {
+    const page: LandedPage | null = JSON.parse(line);
+    return page === null ? [] : [page];
+  } catch {
+    return [];
+  }
+}
+
+function endsWithLine(path: string): boolean {
+  const size = statSync(path, { throwIfNoEntry: false })?.size ?? 0;
+  if (size === 0) return true;
+  const file = openSync(path, 'r');
+  try {
+    const last = Buffer.alloc(1);
+    readSync(file, last, 0, 1, size - 1);
+    return last[0] === 0x0a;
+  } finally {
+    closeSync(file);
+  }
+}
