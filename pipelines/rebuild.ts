@@ -4,8 +4,9 @@ import { carryOver } from '../src/reconcile/carry-over.js';
 import { findCarriers } from '../src/run/carriers.js';
 import type { LoadedPass } from '../src/run/extract-stream.js';
 import { recordFingerprints } from '../src/run/fingerprints.js';
-import { discard, modelAndPublish, type RunResult, recordRun } from '../src/run/finish.js';
+import { discard, modelAndPublish, type RunResult } from '../src/run/finish.js';
 import { type JobOptions, runJob } from '../src/run/job.js';
+import { recordRun } from '../src/run/merge.js';
 import { landedNights, type Replayed, replay, sealed } from '../src/run/replay.js';
 import { laterTimes, passTimes } from '../src/run/window.js';
 

@@ -16,7 +16,7 @@ import {
   summarize,
 } from './compare.js';
 import type { MergeContext, TableCounts } from './context.js';
-import { baseRelation } from './state.js';
+import { baseRelation } from './relations.js';
 import { type RowsSql, writeEmpty, writeRows } from './write.js';
 
 /**

@@ -10,8 +10,9 @@ import { dropActions, type NewRows } from './compare.js';
 import { type MergeContext, ReconcileError, type TableCounts } from './context.js';
 import { writeLotChanges } from './lot-changes.js';
 import { mergeTable } from './merge.js';
+import { isStaged } from './relations.js';
 import { applyRules, ruleOf } from './rules.js';
-import { bindCurrent, bindNext, bindState, isStaged, lastOfEach, OF_RULES, oncePerKey } from './state.js';
+import { bindCurrent, bindNext, bindState, lastOfEach, OF_RULES, oncePerKey } from './state.js';
 import { parquetOf } from './write.js';
 
 /** What reconcile did. */

@@ -1,13 +1,13 @@
-import { existsSync, mkdirSync, readdirSync, statSync, writeFileSync } from 'node:fs';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { DuckDBConnection } from '@duckdb/node-api';
 import { identifier, literal, rows, scalar } from '../duck/session.js';
 import { filesRelation, globRelation } from '../lake/files.js';
-import type { LakeFile } from '../lake/manifest.js';
 import { partitionColumns } from '../lake/partition.js';
 import { type Column, REJECTED, type TableSchema } from '../lake/schema.js';
 import { rejectsRelation } from '../load/rejects.js';
 import type { Evidence, MergeContext } from './context.js';
+import { baseRelation, emptyOf, isSmall, isStaged, PARTITION, stagedFiles } from './relations.js';
 
 /** Schemas of the relations that the rules read, besides `run` for what the run and its rules know. */
 const SCHEMAS = ['base', 'stage', 'current', 'next', 'run'] as const;
@@ -33,15 +33,10 @@ function flag(name: string): Column {
   return { name, type: 'BOOLEAN' };
 }
 
-const PARTITION: readonly Column[] = ['_domain', '_month'].map((name) => ({ name, type: 'VARCHAR' }));
-
 /** Columns of the staged rows of a table. */
 export function stagedColumns({ table, staged }: Pick<TableSchema, 'table' | 'staged'>): readonly Column[] {
   return table.wide === undefined ? staged : [...staged, ...PARTITION];
 }
-
-/** Bytes of Parquet up to which the last state of a table is held in memory, and its staged rows may be beside it. */
-const SMALL = { stored: 512 << 10, staged: 1 << 20 } as const;
 
 /**
  * Binds what the rules read: the last state as `base`, the staged rows as `stage`, and what the run knows as `run`.
@@ -247,72 +242,6 @@ export async function bindNext(context: MergeContext, table: string, hive: boole
     `create or replace view next.${table} as from ${globRelation(context.target, table, hive)}`,
   );
 }
-
-/** Whether this run staged rows for a table. */
-export function isStaged(context: Pick<MergeContext, 'stage'>, table: string): boolean {
-  const folder = join(context.stage, table);
-  return existsSync(folder) && readdirSync(folder).length > 0;
-}
-
-/** The staged rows of a table as they were received; a wide table has `_domain` and `_month` beside them. */
-export function stagedFiles(context: Pick<MergeContext, 'stage'>, table: string): string {
-  const folder = join(context.stage, table);
-  // A small batch of a wide table is one file, a large one is staged by partition.
-  const entries = readdirSync(folder, { withFileTypes: true });
-  const whole = `read_parquet(${literal(join(folder, '*.parquet'))}, hive_partitioning = false)`;
-  if (!entries.some((entry) => entry.isDirectory())) return whole;
-  const parts = `read_parquet(${literal(join(folder, '*', '*', '*.parquet'))}, hive_partitioning = true, hive_types_autocast = false)`;
-  return entries.some((entry) => entry.isFile())
-    ? `(select * from ${parts} union all by name select * from ${whole})`
-    : parts;
-}
-
-/** Whether the base rows and the staged rows of a table fit into memory together. */
-export function isSmall(context: Pick<MergeContext, 'base' | 'stage'>, table: string): boolean {
-  const stored = context.base?.manifest.tables[table]?.bytes ?? 0;
-  return stored <= SMALL.stored && stagedBytes(context, table) <= SMALL.staged;
-}
-
-function stagedBytes({ stage }: Pick<MergeContext, 'stage'>, table: string): number {
-  const folder = join(stage, table);
-  if (!existsSync(folder)) return 0;
-  return readdirSync(folder, { recursive: true, withFileTypes: true })
-    .filter((entry) => entry.isFile())
-    .reduce((sum, entry) => sum + statSync(join(entry.parentPath, entry.name)).size, 0);
-}
-
-/**
- * The rows of a table in the last snapshot, with `_domain` and `_month` if it is partitioned. Columns that the snapshot
- * does not have yet are null.
- * @param files the files to read; all of them by default
- */
-export function baseRelation(
-  context: Pick<MergeContext, 'base'>,
-  { table, columns }: Pick<TableSchema, 'table' | 'columns'>,
-  files?: readonly LakeFile[],
-): string {
-  const stored = context.base?.manifest.tables[table.name];
-  const used = (files ?? stored?.files ?? []).filter((file) => file.rows > 0);
-  const isPartitioned = table.partition !== undefined;
-  if (context.base === undefined || stored === undefined || used.length === 0) {
-    return `(${emptyOf([...columns, ...(isPartitioned ? PARTITION : [])])})`;
-  }
-  const known = new Set(stored.columns.map((column) => column.name));
-  const selected = columns.map((column) =>
-    known.has(column.name)
-      ? `cast(${identifier(column.name)} as ${column.type}) as ${identifier(column.name)}`
-      : nullColumn(column),
-  );
-  const partition = isPartitioned
-    ? `, coalesce(cast(domain_id as varchar), 'none') as _domain, month as _month`
-    : '';
-  return `(select ${selected.join(', ')}${partition} from ${filesRelation(context.base.folder, used, stored.partitioned)})`;
-}
-
-const nullColumn = (column: Column): string => `cast(null as ${column.type}) as ${identifier(column.name)}`;
-
-const emptyOf = (columns: readonly Column[]): string =>
-  `select ${columns.map(nullColumn).join(', ')} where false`;
 
 /** The sightings of the last snapshot. A lake of an older format has none, and gives when each row last changed. */
 function knownSightings(context: MergeContext): string {

@@ -7,7 +7,7 @@ import { identifier, literal, rows, scalar } from '../duck/session.js';
 import { type Partition, partitionFolder } from '../lake/partition.js';
 import type { TableSchema } from '../lake/schema.js';
 import type { MergeContext } from './context.js';
-import { isSmall } from './state.js';
+import { isSmall } from './relations.js';
 
 /**
  * Parquet settings of every published file: what Spark, pandas, polars and older readers open. Level 1 takes a quarter

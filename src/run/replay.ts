@@ -9,8 +9,8 @@ import { sealState } from '../publish/publish.js';
 import { streams } from '../service/streams.js';
 import { type LoadedPass, landedPages } from './extract-stream.js';
 import { recordFingerprints, watchChanges } from './fingerprints.js';
-import { evidenceOf, type Merged, reconcileInto } from './finish.js';
 import type { Job } from './job.js';
+import { evidenceOf, type Merged, reconcileInto } from './merge.js';
 import { passTimes } from './window.js';
 
 /** The state of a replayed night, as the base of the next. */

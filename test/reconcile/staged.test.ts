@@ -1,7 +1,7 @@
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { stagedFiles } from '../../src/reconcile/state.js';
+import { stagedFiles } from '../../src/reconcile/relations.js';
 import { bareDuckDb, temporaryFolder } from '../pipelines/support.js';
 
 /** Stages rows of a wide table: by partition, as a large batch does, or as one file. */

@@ -1,0 +1,80 @@
+import { existsSync, readdirSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { identifier, literal } from '../duck/session.js';
+import { filesRelation } from '../lake/files.js';
+import type { LakeFile } from '../lake/manifest.js';
+import type { Column, TableSchema } from '../lake/schema.js';
+import type { MergeContext } from './context.js';
+
+/** Bytes of Parquet up to which the last state of a table is held in memory, and its staged rows may be beside it. */
+const SMALL = { stored: 512 << 10, staged: 1 << 20 } as const;
+
+/** Columns of the partition that rows are in. */
+export const PARTITION: readonly Column[] = ['_domain', '_month'].map((name) => ({ name, type: 'VARCHAR' }));
+
+/** Whether this run staged rows for a table. */
+export function isStaged(context: Pick<MergeContext, 'stage'>, table: string): boolean {
+  const folder = join(context.stage, table);
+  return existsSync(folder) && readdirSync(folder).length > 0;
+}
+
+/** The staged rows of a table as they were received; a wide table has `_domain` and `_month` beside them. */
+export function stagedFiles(context: Pick<MergeContext, 'stage'>, table: string): string {
+  const folder = join(context.stage, table);
+  // A small batch of a wide table is one file, a large one is staged by partition.
+  const entries = readdirSync(folder, { withFileTypes: true });
+  const whole = `read_parquet(${literal(join(folder, '*.parquet'))}, hive_partitioning = false)`;
+  if (!entries.some((entry) => entry.isDirectory())) return whole;
+  const parts = `read_parquet(${literal(join(folder, '*', '*', '*.parquet'))}, hive_partitioning = true, hive_types_autocast = false)`;
+  return entries.some((entry) => entry.isFile())
+    ? `(select * from ${parts} union all by name select * from ${whole})`
+    : parts;
+}
+
+/** Whether the base rows and the staged rows of a table fit into memory together. */
+export function isSmall(context: Pick<MergeContext, 'base' | 'stage'>, table: string): boolean {
+  const stored = context.base?.manifest.tables[table]?.bytes ?? 0;
+  return stored <= SMALL.stored && stagedBytes(context, table) <= SMALL.staged;
+}
+
+function stagedBytes({ stage }: Pick<MergeContext, 'stage'>, table: string): number {
+  const folder = join(stage, table);
+  if (!existsSync(folder)) return 0;
+  return readdirSync(folder, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .reduce((sum, entry) => sum + statSync(join(entry.parentPath, entry.name)).size, 0);
+}
+
+/**
+ * The rows of a table in the last snapshot, with `_domain` and `_month` if it is partitioned. Columns that the snapshot
+ * does not have yet are null.
+ * @param files the files to read; all of them by default
+ */
+export function baseRelation(
+  context: Pick<MergeContext, 'base'>,
+  { table, columns }: Pick<TableSchema, 'table' | 'columns'>,
+  files?: readonly LakeFile[],
+): string {
+  const stored = context.base?.manifest.tables[table.name];
+  const used = (files ?? stored?.files ?? []).filter((file) => file.rows > 0);
+  const isPartitioned = table.partition !== undefined;
+  if (context.base === undefined || stored === undefined || used.length === 0) {
+    return `(${emptyOf([...columns, ...(isPartitioned ? PARTITION : [])])})`;
+  }
+  const known = new Set(stored.columns.map((column) => column.name));
+  const selected = columns.map((column) =>
+    known.has(column.name)
+      ? `cast(${identifier(column.name)} as ${column.type}) as ${identifier(column.name)}`
+      : nullColumn(column),
+  );
+  const partition = isPartitioned
+    ? `, coalesce(cast(domain_id as varchar), 'none') as _domain, month as _month`
+    : '';
+  return `(select ${selected.join(', ')}${partition} from ${filesRelation(context.base.folder, used, stored.partitioned)})`;
+}
+
+const nullColumn = (column: Column): string => `cast(null as ${column.type}) as ${identifier(column.name)}`;
+
+/** A relation of columns without a row. */
+export const emptyOf = (columns: readonly Column[]): string =>
+  `select ${columns.map(nullColumn).join(', ')} where false`;
