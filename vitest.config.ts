@@ -14,15 +14,15 @@ class LongFirst extends BaseSequencer {
 }
 
 /** Suites that put other modules or clocks in place of the real ones, and so load every module anew. */
-const MOCKING = ['test/extract/{rate-limit,moving-list}.test.ts', 'test/pipelines/learned-contract.test.ts'];
+const MOCKING = ['test/extract/{rate-limit,moving-list}.test.ts'];
 
 /** Run with `npm run test:soak`. */
 export const SLOW: readonly string[] = [
   'test/pipelines/{absence,alarms,damaged-lake,damaged-pages,disk-full,faults,formats,held-runs,interrupt,inventory,kill,kill-matrix,lookups}.test.ts',
   'test/pipelines/{model-found,nothing-new,origin,oversized,rate,readers,recovery,reference,rejected-values,rejects-kept,resume,sources}.test.ts',
-  'test/pipelines/{survivors,unchanged,vacuum,week}.test.ts',
-  'test/cli/{backup,care,json,moved,signals}.test.ts',
-  'test/{lake/lock,publish/synced,report/cli}.test.ts',
+  'test/pipelines/{learned-contract,observed,older-lake,survivors,unchanged,vacuum,week}.test.ts',
+  'test/cli/{backup,care,data-tests,json,moved,signals}.test.ts',
+  'test/{lake/{lock,unreadable},model/marts-random,publish/{described,synced},report/{browser,cli}}.test.ts',
 ];
 
 /** Suites of what queries and exports print and write, which run again in other time zones than UTC. */
