@@ -161,7 +161,7 @@ export async function bindCurrent(
     return joins.length === 0 ? `stage.${name}` : `(select s.* from stage.${name} as s ${joins.join(' ')})`;
   };
   for (const [name, columns] of Object.entries(MEMBERS))
-    await connection.run(`create view current.${name} as from ${counting(name, columns)}`);
+    await connection.run(`create or replace view current.${name} as from ${counting(name, columns)}`);
   for (const schema of schemas) {
     const { table } = schema;
     const source = table.stream === 'cars' ? counting(table.name, schema.content) : `stage.${table.name}`;
@@ -172,7 +172,7 @@ export async function bindCurrent(
     const lacking = mayLack ? await findLacking(connection, schema) : [];
     const filled = withLastGood(schema, placed, lacking);
     const current = READ_OFTEN.has(table.name) ? await oncePerKey(connection, schema, filled) : filled;
-    await connection.run(`create view current.${table.name} as from ${current}`);
+    await connection.run(`create or replace view current.${table.name} as from ${current}`);
   }
 }
 
