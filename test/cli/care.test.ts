@@ -19,6 +19,7 @@ import { layoutOf } from '../../src/lake/layout.js';
 import { takeLock } from '../../src/lake/lock.js';
 import type { Manifest } from '../../src/lake/manifest.js';
 import { listSnapshots } from '../../src/lake/snapshots.js';
+import { ruleOf } from '../../src/reconcile/rules.js';
 import { type Sandbox, startSandbox } from '../../src/sandbox/index.js';
 import {
   bareDuckDb,
@@ -154,7 +155,9 @@ describe('docs/history.md', () => {
       const asked = sql.replace('2026-11-19 12:00:00+00', snapshot.manifest.created_at);
       expect(asked).not.toBe(sql);
       const rebuilt = await duck.query(asked);
-      const fields = Object.keys(rebuilt[0] ?? {}).join(', ');
+      const tracked = [...ruleOf('lot_changes').sql.matchAll(/'(\w+)' as field/g)].map(([, name]) => name);
+      expect(tracked).toHaveLength(16);
+      const fields = ['lot_id', ...tracked].join(', ');
       const kept = join(snapshot.folder, 'lots', '**', '*.parquet');
       expect(inOrder(rebuilt), snapshot.id).toEqual(
         inOrder(await duck.query(`select ${fields} from '${kept}'`)),
