@@ -74,14 +74,6 @@ const readsOf = (sql: string, state: string): string[] =>
 /** What deciding on the rows of `current` rests on. */
 const COUNTING = ['outdated_receipts', 'lot_claims'];
 
-const COUNTING_CHAPTER = [
-  'receipts',
-  'overtaken_vehicles',
-  'unchanged_vehicles',
-  'outdated_receipts',
-  'lot_claims',
-];
-
 /** A rule and those that it rests on, in their order. */
 function chapterOf(rule: Rule): readonly Rule[] {
   const needed = new Set<string>();
@@ -169,10 +161,10 @@ afterAll(() => session.close());
 
 it('a step that ran out of memory can run again', async () => {
   const { connection } = session.session;
-  const [rule] = rules.filter(({ name }) => name === 'rejected_lots');
-  if (rule === undefined) throw new Error('there is no such rule');
-  await play(connection, schemas, FOLDER, rule);
-  await applyRules(connection, ...COUNTING_CHAPTER);
+  const [last] = rules.filter(({ name }) => name === 'rejected_lots');
+  if (last === undefined) throw new Error('there is no such rule');
+  await play(connection, schemas, FOLDER, last);
+  await applyRules(connection, ...rules.slice(0, rules.indexOf(last)).map(({ name }) => name));
   await bindCurrent(connection, schemas);
   await bindCurrent(connection, schemas);
 });
