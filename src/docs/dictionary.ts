@@ -5,9 +5,8 @@ import { type LakeTable, lakeTables } from '../lake/tables.js';
 import { sourceOf } from '../load/column-places.js';
 import { nodeAt } from '../load/types.js';
 import { readModels } from '../model/model-files.js';
-import { enumerations } from '../service/contract/enumerations.js';
+import { enumerations, reportKeys } from '../service/contract/enumerations.js';
 import { type ContractNode, contractOf } from '../service/contract/node.js';
-import { reportKeys } from '../service/contract/report-keys.js';
 import { streams } from '../service/streams.js';
 
 /** A column as people read about it. */

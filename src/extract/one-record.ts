@@ -1,4 +1,4 @@
-import type { RequestFacts } from '../service/errors.js';
+import type { RequestFacts, ServiceError } from '../service/errors.js';
 import { NotFoundError, UnexpectedAnswerError } from '../service/errors.js';
 import { type Answer, readBody } from './client.js';
 
@@ -45,7 +45,7 @@ async function* streamOf(parts: readonly Uint8Array[]): AsyncGenerator<Uint8Arra
 const isObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
-function unexpected(request: RequestFacts, what: string): UnexpectedAnswerError {
+function unexpected(request: RequestFacts, what: string): ServiceError {
   return new UnexpectedAnswerError({
     ...request,
     status: 200,

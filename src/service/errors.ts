@@ -43,96 +43,76 @@ export class ServiceError extends LotlakeError {
   }
 }
 
+type Facts = Omit<ErrorFacts, 'stage' | 'cause'>;
+
+/** Makes the class of one kind of failed answer. */
+const failure = (name: string, what: string, facts: Facts, hintOf?: (answer: AnswerFacts) => string) =>
+  class extends ServiceError {
+    override readonly name = name;
+    constructor(answer: AnswerFacts) {
+      super(what, answer, hintOf === undefined ? facts : { ...facts, hint: hintOf(answer) });
+    }
+  };
+
 /** 400: the service does not accept a parameter or a page size. */
-export class BadRequestError extends ServiceError {
-  override readonly name = 'BadRequestError';
-  constructor(answer: AnswerFacts) {
-    super('bad request', answer, {
-      code: 'SERVICE_BAD_REQUEST',
-      hint: 'correct the parameter; the same request will fail again',
-    });
-  }
-}
+export const BadRequestError = failure('BadRequestError', 'bad request', {
+  code: 'SERVICE_BAD_REQUEST',
+  hint: 'correct the parameter; the same request will fail again',
+});
 
 /** 401: the key is not enabled for the source. */
-export class SourceRefusedError extends ServiceError {
-  override readonly name = 'SourceRefusedError';
-  constructor(answer: AnswerFacts) {
-    super('the source is refused', answer, {
-      code: 'SERVICE_SOURCE_REFUSED',
-      outcome: 'refused',
-      hint: 'ask for the source to be enabled for the key, or leave it out',
-    });
-  }
-}
+export const SourceRefusedError = failure('SourceRefusedError', 'the source is refused', {
+  code: 'SERVICE_SOURCE_REFUSED',
+  outcome: 'refused',
+  hint: 'ask for the source to be enabled for the key, or leave it out',
+});
 
 /** 403: the key is missing, invalid, expired or inactive. */
-class KeyRefusedError extends ServiceError {
-  override readonly name = 'KeyRefusedError';
-  constructor(answer: AnswerFacts) {
-    super('the key is refused', answer, {
-      code: 'SERVICE_KEY_REFUSED',
-      outcome: 'refused',
-      hint: 'check LOTLAKE_API_KEY',
-    });
-  }
-}
+const KeyRefusedError = failure('KeyRefusedError', 'the key is refused', {
+  code: 'SERVICE_KEY_REFUSED',
+  outcome: 'refused',
+  hint: 'check LOTLAKE_API_KEY',
+});
 
 /** 404: there is no such vehicle, lot or endpoint. */
-export class NotFoundError extends ServiceError {
-  override readonly name = 'NotFoundError';
-  constructor(answer: AnswerFacts) {
-    super('not found', answer, {
-      code: 'SERVICE_NOT_FOUND',
-      hint: 'check the id, or LOTLAKE_BASE_URL where a whole endpoint is missing',
-    });
-  }
-}
+export const NotFoundError = failure('NotFoundError', 'not found', {
+  code: 'SERVICE_NOT_FOUND',
+  hint: 'check the id, or LOTLAKE_BASE_URL where a whole endpoint is missing',
+});
 
 /** 429: too many requests for the key. */
-export class RateLimitedError extends ServiceError {
-  override readonly name = 'RateLimitedError';
-  constructor(answer: AnswerFacts) {
-    super('too many requests', answer, {
-      code: 'SERVICE_RATE_LIMITED',
-      outcome: 'unavailable',
-      retryable: true,
-      hint: hintFor(answer.retryAfter ?? 0),
-    });
-  }
-}
+export const RateLimitedError = failure(
+  'RateLimitedError',
+  'too many requests',
+  {
+    code: 'SERVICE_RATE_LIMITED',
+    outcome: 'unavailable',
+    retryable: true,
+  },
+  hintFor,
+);
 
 /** A wait of minutes and more means that the budget of the day is spent, not that requests came too fast. */
-function hintFor(wait: number): string {
+function hintFor({ retryAfter: wait = 0 }: AnswerFacts): string {
   if (wait < 60_000) return 'lower LOTLAKE_RATE; the limit is one budget for every process that uses the key';
   const hours = (wait / 3_600_000).toFixed(1);
   return `the service asks to wait ${hours} hours; run the same command then, what has landed is kept`;
 }
 
 /** 5xx: the service failed. */
-export class ServerError extends ServiceError {
-  override readonly name = 'ServerError';
-  constructor(answer: AnswerFacts) {
-    super('the service failed', answer, {
-      code: 'SERVICE_FAILED',
-      outcome: 'unavailable',
-      retryable: true,
-      hint: 'run the same command again later; what has landed is kept',
-    });
-  }
-}
+export const ServerError = failure('ServerError', 'the service failed', {
+  code: 'SERVICE_FAILED',
+  outcome: 'unavailable',
+  retryable: true,
+  hint: 'run the same command again later; what has landed is kept',
+});
 
 /** An answer that the service does not describe: another status, a redirect, or a body that is no page. */
-export class UnexpectedAnswerError extends ServiceError {
-  override readonly name = 'UnexpectedAnswerError';
-  constructor(answer: AnswerFacts) {
-    super('unexpected answer', answer, {
-      code: 'SERVICE_UNEXPECTED',
-      outcome: 'failed',
-      hint: 'check LOTLAKE_BASE_URL; what has landed is kept',
-    });
-  }
-}
+export const UnexpectedAnswerError = failure('UnexpectedAnswerError', 'unexpected answer', {
+  code: 'SERVICE_UNEXPECTED',
+  outcome: 'failed',
+  hint: 'check LOTLAKE_BASE_URL; what has landed is kept',
+});
 
 /** The service could not be reached, did not answer in time, or closed the connection. */
 export class ConnectionError extends ServiceError {

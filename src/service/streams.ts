@@ -1,18 +1,5 @@
 import type { z } from 'zod';
-import { archivedLotSchema } from './contract/archived-lot.js';
-import {
-  citySchema,
-  damageSchema,
-  defaultOptionSchema,
-  duplicateSchema,
-  generationSchema,
-  manufacturerSchema,
-  modelSchema,
-  stateSchema,
-  statisticSchema,
-  titleRecordSchema,
-} from './contract/reference.js';
-import { vehicleSchema } from './contract/vehicle.js';
+import { schemas } from './contract/records.js';
 import { pageSizes } from './limits.js';
 import { requests } from './requests.js';
 
@@ -23,7 +10,7 @@ export interface Stream {
   readonly path: string;
   readonly schema: z.core.$ZodType;
   /** Makes the request of a page, from parameters by the service's names. */
-  readonly request: Pick<(typeof requests)[keyof typeof requests], 'from'>;
+  readonly request: Pick<(typeof requests)[keyof typeof requests], 'from' | 'path'>;
   /** Member that names a record. */
   readonly idField: string;
   /** Largest page the service gives (service.md, limits); undefined where a list takes no page size. */
@@ -34,84 +21,55 @@ export interface Stream {
   readonly ascending: boolean;
 }
 
-/** Names of the streams; they name the folders of landing. */
-export const streamNames = [
-  'cars',
-  'archived_lots',
-  'statistics',
-  'manufacturers',
-  'models',
-  'generations',
-  'damages',
-  'states',
-  'cities',
-  'titles',
-  'duplicates',
-  'default_options',
-] as const;
-
-/** Name of a stream. */
-export type StreamName = (typeof streamNames)[number];
-
-const reference = (
-  name: StreamName,
-  path: string,
-  schema: z.core.$ZodType,
+const stream = <N extends string>(
+  name: N,
+  record: keyof typeof schemas,
   request: Stream['request'],
-): Stream => ({
+  more: Partial<Pick<Stream, 'idField' | 'maxPerPage' | 'optional' | 'ascending'>> = {},
+) => ({
   name,
-  path,
-  schema,
+  path: request.path.replace(/\/?[[{].*$/, ''),
+  schema: schemas[record],
   request,
   idField: 'id',
   maxPerPage: undefined,
   optional: true,
   ascending: false,
+  ...more,
 });
 
-/** Every stream of the service. */
-export const streams: Readonly<Record<StreamName, Stream>> = {
-  cars: {
-    name: 'cars',
-    path: '/cars',
-    schema: vehicleSchema,
-    request: requests.cars,
-    idField: 'id',
+const table = {
+  cars: stream('cars', 'vehicle', requests.cars, {
     maxPerPage: pageSizes.cars.most,
     optional: false,
     ascending: true,
-  },
-  archived_lots: {
-    name: 'archived_lots',
-    path: '/archived-lots',
-    schema: archivedLotSchema,
-    request: requests.archivedLots,
+  }),
+  archived_lots: stream('archived_lots', 'archived_lot', requests.archivedLots, {
     idField: 'lot_id',
     maxPerPage: pageSizes.archivedLots.most,
-    optional: true,
-    ascending: false,
-  },
-  statistics: {
-    name: 'statistics',
-    path: '/statistics',
-    schema: statisticSchema,
-    request: requests.statistics,
-    idField: 'id',
+  }),
+  statistics: stream('statistics', 'statistic', requests.statistics, {
     maxPerPage: pageSizes.statistics.most,
-    optional: true,
-    ascending: false,
-  },
-  manufacturers: reference('manufacturers', '/manufacturers', manufacturerSchema, requests.manufacturers),
-  models: reference('models', '/models', modelSchema, requests.models),
-  generations: reference('generations', '/generations', generationSchema, requests.generations),
-  damages: reference('damages', '/usa/damages', damageSchema, requests.damages),
-  states: reference('states', '/usa/states', stateSchema, requests.states),
-  cities: reference('cities', '/usa/cities', citySchema, requests.cities),
-  titles: reference('titles', '/usa/titles', titleRecordSchema, requests.titles),
-  duplicates: {
-    ...reference('duplicates', '/korea-duplicates', duplicateSchema, requests.koreaDuplicates),
+  }),
+  manufacturers: stream('manufacturers', 'manufacturer', requests.manufacturers),
+  models: stream('models', 'model', requests.models),
+  generations: stream('generations', 'generation', requests.generations),
+  damages: stream('damages', 'damage', requests.damages),
+  states: stream('states', 'state', requests.states),
+  cities: stream('cities', 'city', requests.cities),
+  titles: stream('titles', 'title', requests.titles),
+  duplicates: stream('duplicates', 'duplicate', requests.koreaDuplicates, {
     idField: 'duplicate_id',
     maxPerPage: pageSizes.duplicates.most,
-  },
-  default_options: reference('default_options', '/korea-options', defaultOptionSchema, requests.koreaOptions),
+  }),
+  default_options: stream('default_options', 'default_option', requests.koreaOptions),
 };
+
+/** Name of a stream; it names a folder of landing. */
+export type StreamName = keyof typeof table;
+
+/** Names of the streams in the order in which they are listed. */
+export const streamNames = Object.keys(table) as readonly StreamName[];
+
+/** Every stream of the service. */
+export const streams: Readonly<Record<StreamName, Stream>> = table;

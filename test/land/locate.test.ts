@@ -2,9 +2,9 @@ import { describe, expect, it, vi } from 'vitest';
 import { locate, type RecordPath } from '../../src/land/locate.js';
 import { ValueScanner } from '../../src/land/walker/scan-values.js';
 import { contractOf } from '../../src/service/contract/node.js';
-import { vehicleSchema } from '../../src/service/contract/vehicle.js';
+import { schemas } from '../../src/service/contract/records.js';
 
-const contract = contractOf(vehicleSchema);
+const contract = contractOf(schemas.vehicle);
 
 const textsAt = (record: string, ...paths: RecordPath[]): (string | undefined)[] =>
   locate(Buffer.from(record), paths, contract).map((span) =>

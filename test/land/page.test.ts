@@ -8,7 +8,7 @@ import { PageError } from '../../src/land/page-error.js';
 import { rescanPage } from '../../src/land/rescan.js';
 import { createWorld } from '../../src/sandbox/index.js';
 import { contractOf } from '../../src/service/contract/node.js';
-import { statisticSchema } from '../../src/service/contract/reference.js';
+import { schemas } from '../../src/service/contract/records.js';
 import { landedPage } from './ledger.js';
 import { cut, pageOf, vehicleContract } from './support.js';
 
@@ -182,7 +182,7 @@ describe('a landed page under another contract', () => {
     const page = landedPage({ records: scan.records, bytes: scan.bytes, fileBytes, fits: true });
     const same = await rescanPage(page, folder, vehicleContract, 'id');
     expect(same).toEqual({ ...page, fits: true, drift: [], misfits: [] });
-    const other = await rescanPage(page, folder, contractOf(statisticSchema), 'id');
+    const other = await rescanPage(page, folder, contractOf(schemas.statistic), 'id');
     expect(other.drift.map(({ path }) => path)).toEqual(expect.arrayContaining(['vin', 'title', 'lots']));
     expect(other.records).toBe(texts.length);
   });

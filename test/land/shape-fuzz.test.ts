@@ -2,10 +2,8 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { z } from 'zod';
 import { createWorld } from '../../src/sandbox/index.js';
-import { archivedLotSchema } from '../../src/service/contract/archived-lot.js';
 import { contractOf } from '../../src/service/contract/node.js';
-import { statisticSchema } from '../../src/service/contract/reference.js';
-import { vehicleSchema } from '../../src/service/contract/vehicle.js';
+import { schemas } from '../../src/service/contract/records.js';
 import { scanText } from './support.js';
 
 const world = createWorld({ vehicles: 300 });
@@ -15,17 +13,17 @@ const sampled = <T>(list: readonly T[], count: number): T[] =>
 const streams = [
   {
     name: 'cars',
-    schema: vehicleSchema,
+    schema: schemas.vehicle,
     texts: sampled(world.activeIds(), 60).map((id) => world.vehicleJson(id, { pricesHistory: true }) ?? ''),
   },
   {
     name: 'archived lots',
-    schema: archivedLotSchema,
+    schema: schemas.archived_lot,
     texts: sampled(world.archivedLotIds(), 40).map((id) => JSON.stringify(world.archivedLot(id))),
   },
   {
     name: 'statistics',
-    schema: statisticSchema,
+    schema: schemas.statistic,
     texts: sampled(world.statistics(), 40).map((record) => JSON.stringify(record)),
   },
 ] as const;

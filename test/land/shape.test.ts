@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { kindNames } from '../../src/land/shape.js';
-import { archivedLotSchema } from '../../src/service/contract/archived-lot.js';
 import { Kind, text } from '../../src/service/contract/field.js';
 import { contractOf } from '../../src/service/contract/node.js';
+import { schemas } from '../../src/service/contract/records.js';
 import { cut, pageOf, scanChunks, scanText } from './support.js';
 
 const plain = { id: 1, lots: [{ id: 2, updated_at: '2026-09-09 19:37:39' }] };
@@ -154,7 +154,7 @@ describe('values that need a closer look', () => {
   });
 
   it('are found in each form of an archived lot', () => {
-    const contract = contractOf(archivedLotSchema);
+    const contract = contractOf(schemas.archived_lot);
     const paths = (record: object): string[] =>
       scanText(pageOf([{ lot_id: 1, ...record }]), contract).scan.misfits.map(({ path }) => path);
     expect(

@@ -1,10 +1,10 @@
 import fc from 'fast-check';
 import { type PageScan, PageScanner } from '../../src/land/scan-page.js';
 import { type ContractNode, contractOf } from '../../src/service/contract/node.js';
-import { vehicleSchema } from '../../src/service/contract/vehicle.js';
+import { schemas } from '../../src/service/contract/records.js';
 
 /** The contract of `/cars`. */
-export const vehicleContract = contractOf(vehicleSchema);
+export const vehicleContract = contractOf(schemas.vehicle);
 
 /** What a scan gave: the lines as they would be landed, the size of each returned piece, and the page's facts. */
 export interface Scanned {

@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { afterEach, expect, it, vi } from 'vitest';
 import { z } from 'zod';
 import { described, Kind } from '../../src/service/contract/field.js';
-import { vehicleSchema } from '../../src/service/contract/vehicle.js';
+import { schemas } from '../../src/service/contract/records.js';
 import { runLotlake } from '../cli/support.js';
 import { bareDuckDb, configFor, lastPage, serve, silentReporter, temporaryFolder } from './support.js';
 
@@ -10,7 +10,7 @@ const folder = temporaryFolder();
 afterEach(() => folder.remove());
 
 /** A contract that does not know yet that a year may come as text. */
-const ignorant = vehicleSchema.extend({
+const ignorant = schemas.vehicle.extend({
   year: described(z.int().nullish(), {
     description: 'Model year.',
     wire: { accepts: Kind.null | Kind.integer, duckdb: 'BIGINT', lexical: 'number', required: false },

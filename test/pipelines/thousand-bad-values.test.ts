@@ -4,7 +4,7 @@ import { nightly } from '../../pipelines/nightly.js';
 import { createWorld } from '../../src/sandbox/index.js';
 import { Kind } from '../../src/service/contract/field.js';
 import { type ContractNode, contractOf } from '../../src/service/contract/node.js';
-import { vehicleSchema } from '../../src/service/contract/vehicle.js';
+import { schemas } from '../../src/service/contract/records.js';
 import {
   configFor,
   lastPage,
@@ -89,7 +89,7 @@ it('a feed with a thousand bad values loses these values and nothing else', asyn
   const world = createWorld({ vehicles: 400, seed: 11 });
   const texts = world.activeIds().map((id) => world.vehicleJson(id, { pricesHistory: true }) ?? '{}');
   const [served, readable] = [texts, texts].map((all) => all.map((text) => JSON.parse(text)));
-  const contract = contractOf(vehicleSchema);
+  const contract = contractOf(schemas.vehicle);
   const all = (records: readonly unknown[] = []) =>
     records.flatMap((record, position) => [...membersOf(record, contract, '', position)]);
   const places = new Map(all(readable).map((member) => [`${member.position} ${member.path}`, member]));

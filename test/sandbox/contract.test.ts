@@ -1,10 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import type { z } from 'zod';
 import { createWorld } from '../../src/sandbox/index.js';
-import { archivedLotSchema } from '../../src/service/contract/archived-lot.js';
 import { contractOf } from '../../src/service/contract/node.js';
-import { statisticSchema } from '../../src/service/contract/reference.js';
-import { vehicleSchema } from '../../src/service/contract/vehicle.js';
+import { schemas } from '../../src/service/contract/records.js';
 import { walk } from './support.js';
 
 const world = createWorld({ vehicles: 1500 });
@@ -36,9 +34,9 @@ function unknownPaths(schema: z.core.$ZodType, records: readonly unknown[]): str
 }
 
 describe.each([
-  ['vehicles', vehicleSchema, vehicles],
-  ['archived lots', archivedLotSchema, archived],
-  ['statistics', statisticSchema, statistics],
+  ['vehicles', schemas.vehicle, vehicles],
+  ['archived lots', schemas.archived_lot, archived],
+  ['statistics', schemas.statistic, statistics],
 ] as const)('records of %s', (_, schema, records) => {
   it('satisfy the contract', () => {
     expect(records.length).toBeGreaterThan(100);
@@ -59,7 +57,7 @@ describe('records of vehicles', () => {
     }
     // No document says what these hold.
     const empty = ['lots[].location.is_offsite', 'lots[].location.offsite', 'lots[].selling_branch.link'];
-    const wanted = [...pathsOf(vehicleSchema).known].filter((path) => path !== '' && !path.endsWith('[]'));
+    const wanted = [...pathsOf(schemas.vehicle).known].filter((path) => path !== '' && !path.endsWith('[]'));
     expect(wanted.filter((path) => !found.has(path)).sort()).toEqual(empty);
   });
 });

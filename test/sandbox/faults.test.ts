@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { type Faults, type Sandbox, startSandbox } from '../../src/sandbox/index.js';
-import { vehicleSchema } from '../../src/service/contract/vehicle.js';
+import { schemas } from '../../src/service/contract/records.js';
 import { get, idsOf } from './support.js';
 
 let sandbox: Sandbox;
@@ -12,7 +12,7 @@ afterEach(() => sandbox.close());
 
 const page = '/cars?per_page=10&page=2';
 const fits = (records: readonly unknown[] | undefined): boolean[] =>
-  (records ?? []).map((record) => vehicleSchema.safeParse(record).success);
+  (records ?? []).map((record) => schemas.vehicle.safeParse(record).success);
 
 describe('refusals', () => {
   it.each([

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Sandbox, startSandbox } from '../../src/sandbox/index.js';
-import { vehicleSchema } from '../../src/service/contract/vehicle.js';
+import { schemas } from '../../src/service/contract/records.js';
 import { at, get, type Json, listOf, type Seen, seenIn } from './support.js';
 
 const DAY = 86_400_000;
@@ -29,7 +29,7 @@ const data = async (path: string): Promise<Json> => {
   const got = await get(sandbox, path);
   expect([path, got.status]).toEqual([path, 200]);
   const { data: vehicle } = JSON.parse(got.text);
-  expect(vehicleSchema.safeParse(vehicle).success).toBe(true);
+  expect(schemas.vehicle.safeParse(vehicle).success).toBe(true);
   return vehicle;
 };
 const status = async (path: string): Promise<number> => (await get(sandbox, path)).status;

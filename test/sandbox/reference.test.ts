@@ -1,16 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Sandbox, startSandbox } from '../../src/sandbox/index.js';
-import {
-  citySchema,
-  damageSchema,
-  defaultOptionSchema,
-  duplicateSchema,
-  generationSchema,
-  manufacturerSchema,
-  modelSchema,
-  stateSchema,
-  titleRecordSchema,
-} from '../../src/service/contract/reference.js';
+import { schemas } from '../../src/service/contract/records.js';
 import { at, type Got, get, type Json, listOf, type Seen, seenIn } from './support.js';
 
 let sandbox: Sandbox;
@@ -186,15 +176,15 @@ describe('/korea-duplicates', () => {
 
 describe('records of reference lists', () => {
   it.each([
-    ['/manufacturers/all', manufacturerSchema],
-    ['/models/48', modelSchema],
-    ['/generations/1387', generationSchema],
-    ['/usa/damages', damageSchema],
-    ['/usa/titles', titleRecordSchema],
-    ['/usa/states?country=ca', stateSchema],
-    ['/usa/cities/44', citySchema],
-    ['/korea-duplicates', duplicateSchema],
-    ['/korea-options', defaultOptionSchema],
+    ['/manufacturers/all', schemas.manufacturer],
+    ['/models/48', schemas.model],
+    ['/generations/1387', schemas.generation],
+    ['/usa/damages', schemas.damage],
+    ['/usa/titles', schemas.title],
+    ['/usa/states?country=ca', schemas.state],
+    ['/usa/cities/44', schemas.city],
+    ['/korea-duplicates', schemas.duplicate],
+    ['/korea-options', schemas.default_option],
   ] as const)('of %s satisfy the contract and hold nothing else', async (path, schema) => {
     const body: { data?: Json[] } | Json[] = JSON.parse((await ask(path)).text);
     const rows = Array.isArray(body) ? body : (body.data ?? []);

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Sandbox, startSandbox } from '../../src/sandbox/index.js';
-import { vehicleSchema } from '../../src/service/contract/vehicle.js';
+import { schemas } from '../../src/service/contract/records.js';
 import { get, idsOf } from './support.js';
 
 let sandbox: Sandbox;
@@ -36,7 +36,7 @@ describe('/search', () => {
       ]);
       expect(Array.isArray(listings)).toBe(true);
       expect('inspections' in rest || 'vehicle_history_reports' in rest).toBe(false);
-      expect(vehicleSchema.safeParse(record).success).toBe(true);
+      expect(schemas.vehicle.safeParse(record).success).toBe(true);
     }
     expect(got.text).toContain('"prices":[{');
     expect((await get(sandbox, '/search')).text).not.toContain('"prices"');

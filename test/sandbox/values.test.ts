@@ -1,10 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { createWorld, type World } from '../../src/sandbox/index.js';
-import { archivedLotSchema } from '../../src/service/contract/archived-lot.js';
-import { enumerations } from '../../src/service/contract/enumerations.js';
+import { enumerations, reportKeys } from '../../src/service/contract/enumerations.js';
 import { type ContractNode, contractOf, walkContract } from '../../src/service/contract/node.js';
-import { reportKeys } from '../../src/service/contract/report-keys.js';
-import { vehicleSchema } from '../../src/service/contract/vehicle.js';
+import { schemas } from '../../src/service/contract/records.js';
 import { type Json, walk } from './support.js';
 
 // What a world of 6,000 vehicles shows, counted against the contract.
@@ -52,7 +50,7 @@ function recordsOf(shown: World, domain?: number): Json[] {
 
 describe('a world of 6,000 vehicles', () => {
   const archived = world.archivedLotIds().map((id) => world.archivedLot(id));
-  const counts = [countValues(vehicleSchema, vehicles), countValues(archivedLotSchema, archived)];
+  const counts = [countValues(schemas.vehicle, vehicles), countValues(schemas.archived_lot, archived)];
 
   it.each(lists)('has every %s', (list, values) => {
     const isMissing = (value: string): boolean => counts.every((found) => !found.has(`${list}:${value}`));

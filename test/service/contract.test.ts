@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { archivedLotSchema } from '../../src/service/contract/archived-lot.js';
 import { enumerations } from '../../src/service/contract/enumerations.js';
 import { contractOf, walkContract } from '../../src/service/contract/node.js';
+import { schemas } from '../../src/service/contract/records.js';
 import { type Stream, streams } from '../../src/service/streams.js';
 
 const nodesOf = (stream: Stream) => [...walkContract(contractOf(stream.schema))];
@@ -109,7 +109,7 @@ describe('fields', () => {
   it('of an archived lot come with their time, or plain', () => {
     const dated = { value: 100, updated_at: '2026-09-09T21:00:45.000000Z' };
     for (const bid of [null, dated, 100, { value: null, updated_at: null }])
-      expect(archivedLotSchema.safeParse({ lot_id: 1, bid, final_bid: bid, buy_now: bid }).success).toBe(
+      expect(schemas.archived_lot.safeParse({ lot_id: 1, bid, final_bid: bid, buy_now: bid }).success).toBe(
         true,
       );
     for (const sale_date of [
@@ -117,6 +117,6 @@ describe('fields', () => {
       '2026-09-08 15:00:00',
       { value: '2026-09-08T15:00:00.000000Z', updated_at: null },
     ])
-      expect(archivedLotSchema.safeParse({ lot_id: 1, sale_date }).success).toBe(true);
+      expect(schemas.archived_lot.safeParse({ lot_id: 1, sale_date }).success).toBe(true);
   });
 });

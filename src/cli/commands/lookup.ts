@@ -1,4 +1,3 @@
-import type { z } from 'zod';
 import { readConfig } from '../../config/config.js';
 import { assertWritable } from '../../config/folder.js';
 import { LotlakeError } from '../../config/lotlake-error.js';
@@ -8,7 +7,7 @@ import { recordIn } from '../../extract/one-record.js';
 import { printable } from '../../query/printable.js';
 import { gridOf } from '../../query/table.js';
 import type { Lookup } from '../../run/extract-lookups.js';
-import { vehicleSchema } from '../../service/contract/vehicle.js';
+import { schemas } from '../../service/contract/records.js';
 import { NotFoundError } from '../../service/errors.js';
 import { requests } from '../../service/requests.js';
 import { command, print } from '../command.js';
@@ -81,48 +80,48 @@ export function lookupOf({ kind, id, domain }: Asked): Lookup {
   return { name: `${kind}-${id}`, request };
 }
 
+/** The printable value at a path such as `damage.main.name`; empty where there is none. */
+const wordAt = (value: unknown, path: string): string =>
+  printable(
+    path
+      .split('.')
+      .reduce<unknown>(
+        (inner, name) => (typeof inner === 'object' && inner !== null ? Reflect.get(inner, name) : undefined),
+        value,
+      ),
+  );
+
+const listOf = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : []);
+
 /** One vehicle for a person: what it is, where it was offered, and whether it is archived. */
 function vehicleCard(record: unknown): string {
-  const parsed = vehicleSchema.safeParse(record);
-  if (!parsed.success) return JSON.stringify(record, null, 2);
-  const vehicle = parsed.data;
-  const lots = vehicle.lots ?? [];
-  const isArchived = lots.length > 0 && lots.every((lot) => lot.archived === true);
+  const vehicle = schemas.vehicle.safeParse(record).data;
+  if (vehicle === undefined) return JSON.stringify(record, null, 2);
+  const word = (path: string): string => wordAt(vehicle, path);
+  const lots = listOf(vehicle.lots);
+  const isArchived = lots.length > 0 && lots.every((lot) => wordAt(lot, 'archived') === 'true');
   const facts = [
     `${printable(vehicle.title ?? `vehicle ${vehicle.id}`)}${isArchived ? ' (archived)' : ''}`,
-    `id ${vehicle.id}, VIN ${printable(vehicle.vin) || 'unknown'}, ${printable(vehicle.year)} ${printable(vehicle.manufacturer?.name)} ${printable(vehicle.model?.name)} ${printable(vehicle.generation?.name)}`.trimEnd(),
-    [
-      vehicle.body_type,
-      vehicle.color,
-      vehicle.engine,
-      vehicle.transmission,
-      vehicle.drive_wheel,
-      vehicle.fuel,
-    ]
-      .map((named) => printable(named?.name).trim())
+    `id ${vehicle.id}, VIN ${word('vin') || 'unknown'}, ${word('year')} ${word('manufacturer.name')} ${word('model.name')} ${word('generation.name')}`.trimEnd(),
+    ['body_type', 'color', 'engine', 'transmission', 'drive_wheel', 'fuel']
+      .map((name) => word(`${name}.name`).trim())
       .filter((name) => name !== '')
       .join(', '),
-    `inspection reports: ${vehicle.inspections?.length ?? 0}, history reports: ${vehicle.vehicle_history_reports?.length ?? 0}`,
+    `inspection reports: ${listOf(vehicle.inspections).length}, history reports: ${listOf(vehicle.vehicle_history_reports).length}`,
   ];
   return `${facts.filter((line) => line !== '').join('\n')}\n${lotTable(lots)}`;
 }
 
-type Lots = NonNullable<z.infer<typeof vehicleSchema>['lots']>;
-
-function lotTable(lots: Lots): string {
+function lotTable(lots: readonly unknown[]): string {
   return gridOf(
     ['source', 'lot', 'status', 'sale date', 'bid', 'final bid', 'buy now', 'damage', 'km', 'archived'],
     lots.map((lot) => [
-      printable(lot.domain?.name),
-      printable(lot.lot),
-      printable(lot.status?.name),
-      printable(lot.sale_date).slice(0, 16),
-      printable(lot.bid),
-      printable(lot.final_bid),
-      printable(lot.buy_now),
-      printable(lot.damage?.main?.name),
-      printable(lot.odometer?.km),
-      lot.archived === true ? printable(lot.archived_at).slice(0, 10) || 'yes' : '',
+      wordAt(lot, 'domain.name'),
+      wordAt(lot, 'lot'),
+      wordAt(lot, 'status.name'),
+      wordAt(lot, 'sale_date').slice(0, 16),
+      ...['bid', 'final_bid', 'buy_now', 'damage.main.name', 'odometer.km'].map((path) => wordAt(lot, path)),
+      wordAt(lot, 'archived') === 'true' ? wordAt(lot, 'archived_at').slice(0, 10) || 'yes' : '',
     ]),
   );
 }

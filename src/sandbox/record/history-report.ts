@@ -1,4 +1,4 @@
-import { reportKeys } from '../../service/contract/report-keys.js';
+import { reportKeys } from '../../service/contract/enumerations.js';
 import { DAY, type Instant, zoned } from '../world/instants.js';
 import type { Claim, Past, Visit } from '../world/past.js';
 import { chance, type Rng } from '../world/random.js';

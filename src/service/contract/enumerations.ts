@@ -1,103 +1,14 @@
 import { sources } from '../../config/settings.js';
+import sets from './value-sets.json' with { type: 'json' };
+
 /** Known ids of the service's enumerations (service.md; further ids from field-notes.md). Unknown ids are kept. */
-export const enumerations = {
-  domain: sources,
-  vehicle_type: {
-    1: 'automobile',
-    2: 'motorcycle',
-    3: 'trailers',
-    4: 'truck',
-    5: 'atv',
-    7: 'boat',
-    8: 'bus',
-    9: 'industrial_equipment',
-    10: 'mobile_home',
-    11: 'jet_sky',
-    12: 'watercraft',
-    13: 'emergency_equipment',
-    14: 'cargo_special_bus',
-  },
-  body_type: {
-    1: 'sedan',
-    2: 'wagon',
-    3: 'coupe',
-    4: 'pickup',
-    5: 'suv',
-    6: 'cabrio',
-    7: 'van',
-    8: 'moto',
-    9: 'furgon',
-    10: 'combi',
-    11: 'hatchback',
-    12: 'roadster',
-    13: 'limousine',
-    14: 'truck',
-    15: 'bike',
-    16: 'sport bike',
-    17: 'roadster bike',
-    18: 'industrial',
-    19: 'bus',
-    20: 'liftback',
-    21: 'enduro bike',
-    22: 'hearse',
-    23: 'fire truck',
-    24: 'trailer',
-    25: 'tandem',
-    26: 'garbage',
-    27: 'sport_car',
-    100: 'other',
-  },
-  color: {
-    1: 'silver',
-    2: 'purple',
-    3: 'orange',
-    4: 'green',
-    5: 'red',
-    6: 'gold',
-    7: 'charcoal',
-    8: 'brown',
-    9: 'grey',
-    10: 'turquoise',
-    11: 'blue',
-    12: 'bronze',
-    13: 'white',
-    14: 'cream',
-    15: 'black',
-    16: 'yellow',
-    17: 'beige',
-    18: 'pink',
-    100: 'two_colors',
-  },
-  transmission: { 1: 'automatic', 2: 'manual' },
-  drive_wheel: { 1: 'rear', 2: 'front', 3: 'all' },
-  fuel: { 1: 'diesel', 2: 'electric', 3: 'hybrid', 4: 'gasoline', 5: 'gas', 6: 'flexible', 7: 'hydrogen' },
-  condition: {
-    0: 'run_and_drives',
-    1: 'for_repair',
-    2: 'to_be_dismantled',
-    3: 'not_run',
-    4: 'used',
-    5: 'unconfirmed',
-    6: 'engine_starts',
-    7: 'enhanced',
-  },
-  odometer_status: { 1: 'actual', 2: 'not_actual', 3: 'exempt', 4: 'exceeds_mechanical_limits', 5: 'hours' },
-  auction_type: { 1: 'pure_sale', 2: 'minimum_bid', 4: 'live' },
-  lot_status: {
-    1: 'not_checked',
-    2: 'not_on_sale',
-    3: 'sale',
-    4: 'on_approval',
-    5: 'new_auction',
-    6: 'sold',
-    7: 'failed',
-    8: 'not_sold',
-    9: 'future',
-    10: 'upcoming',
-  },
-  seller_type: { 1: 'insurance', 2: 'non_insurance' },
-  airbags: { 1: 'intact', 2: 'deployed', 3: 'missing', 4: 'none' },
-} as const satisfies Record<string, Readonly<Record<number, string>>>;
+export const enumerations = { domain: sources, ...sets.enumerations };
 
 /** Name of an enumeration in {@link enumerations}. */
 export type EnumerationName = keyof typeof enumerations;
+
+/** Canonical keys of the reports (reports.md, value sets). The lists grow; unknown keys are kept. */
+export const reportKeys = sets.reportKeys;
+
+/** Name of a value set in {@link reportKeys}. */
+export type ReportKeyName = keyof typeof reportKeys;
