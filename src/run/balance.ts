@@ -1,7 +1,7 @@
 import type { Manifest } from '../lake/manifest.js';
 import { lakeTables } from '../lake/tables.js';
+import type { LoadedPass } from '../load/loader.js';
 import { ReconcileError, type TableCounts } from '../reconcile/context.js';
-import type { LoadedPass } from './extract-stream.js';
 
 /** Records of a stream on their way: every one that was served is landed, and then loaded or rejected. */
 interface StreamBalance {

@@ -3,6 +3,7 @@ import { killPoint } from '../config/kill-point.js';
 import type { BaseState } from '../lake/base.js';
 import { isHeldSinceCurrent, settleFailedRuns } from '../lake/failed-runs.js';
 import { landedPassIds } from '../land/pass.js';
+import type { LoadedPass } from '../load/loader.js';
 import type { Evidence, MergeContext, TableCounts } from '../reconcile/context.js';
 import {
   type ClosingRow,
@@ -13,7 +14,6 @@ import {
   writeRun,
 } from '../reconcile/own-rows.js';
 import { reconcile } from '../reconcile/reconcile.js';
-import type { LoadedPass } from './extract-stream.js';
 import type { Job } from './job.js';
 
 /** What the passes of a run prove. A pass without records proves nothing: no feed is empty. */
