@@ -17,16 +17,16 @@ import { streams } from '../service/streams.js';
 import { recordFingerprints, watchChanges } from './fingerprints.js';
 import type { Job } from './job.js';
 import { loadPass } from './load-pass.js';
-import { evidenceOf, type Merged, reconcileInto } from './merge.js';
+import { type Merged, reconcileInto } from './merge.js';
 import { passTimes } from './window.js';
 
 /** The state of a replayed night, as the base of the next. */
 export async function sealed(job: Job, folder: string, night: Replayed): Promise<BaseState> {
-  const { evidence, base, stage } = night.merged.context;
+  const { runId, base, stage } = night.merged.context;
   const fingerprints = await recordFingerprints(job, night.merged.context, night.passes);
   rmSync(stage, { recursive: true, force: true });
   const times = passTimes(base, night.passes);
-  const facts = { run_id: evidence.runId, fingerprints, ...times };
+  const facts = { run_id: runId, fingerprints, ...times };
   return { folder, manifest: await sealState(job.session.connection, folder, facts, job.schemas) };
 }
 
@@ -157,12 +157,12 @@ export async function replay(
     };
     passes.push(await loadPass(job, pass, stage, changes, load));
   }
-  const started = passes[0]?.manifest.started_at ?? job.startedAt.toISOString();
-  const evidence = evidenceOf(night.runId, started, passes);
+  const { runId } = night;
+  const startedAt = passes[0]?.manifest.started_at ?? job.startedAt.toISOString();
   // What a night was allowed to archive was decided in that night.
-  const merged = await reconcileInto(
-    { ...job, config: { ...job.config, allowShrink: true } },
-    { target, stage, base, passes, evidence },
-  );
+  const merged = await reconcileInto(job, {
+    ...{ target, stage, base, passes, runId, startedAt },
+    allowShrink: true,
+  });
   return { passes, merged };
 }
