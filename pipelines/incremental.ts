@@ -1,5 +1,6 @@
 import { join } from 'node:path';
-import { extractStream, type LoadedPass } from '../src/run/extract-stream.js';
+import type { LoadedPass } from '../src/load/loader.js';
+import { extractStream } from '../src/run/extract-stream.js';
 import { type RunResult, reconcileModelPublish } from '../src/run/finish.js';
 import { type JobOptions, runJob } from '../src/run/job.js';
 import { archiveRequest, changesRequest } from '../src/run/window.js';

@@ -1,6 +1,7 @@
 import { join } from 'node:path';
+import type { LoadedPass } from '../src/load/loader.js';
 import { extractReference } from '../src/run/extract-reference.js';
-import { extractStream, type LoadedPass } from '../src/run/extract-stream.js';
+import { extractStream } from '../src/run/extract-stream.js';
 import { type RunResult, reconcileModelPublish } from '../src/run/finish.js';
 import { type Job, type JobOptions, runJob } from '../src/run/job.js';
 import { archiveRequest, CARS } from '../src/run/window.js';

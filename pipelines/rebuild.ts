@@ -1,8 +1,8 @@
 import { join } from 'node:path';
 import type { BaseState } from '../src/lake/base.js';
+import type { LoadedPass } from '../src/load/loader.js';
 import { carryOver } from '../src/reconcile/carry-over.js';
 import { findCarriers } from '../src/run/carriers.js';
-import type { LoadedPass } from '../src/run/extract-stream.js';
 import { recordFingerprints } from '../src/run/fingerprints.js';
 import { discard, modelAndPublish, type RunResult } from '../src/run/finish.js';
 import { type JobOptions, runJob } from '../src/run/job.js';

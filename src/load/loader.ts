@@ -8,6 +8,7 @@ import { isOutOfMemory, type Session } from '../duck/session.js';
 import type { TableSchema } from '../lake/schema.js';
 import type { Changes } from '../land/changes.js';
 import type { LandedPage } from '../land/page.js';
+import type { PassManifest } from '../land/pass.js';
 import type { ContractNode } from '../service/contract/node.js';
 import type { Stream } from '../service/streams.js';
 import { type Batch, type BatchFile, loadBatch } from './batch.js';
@@ -18,7 +19,7 @@ import { LoadError } from './load-error.js';
 import { addRejects, dropRejects } from './rejects.js';
 
 /** What loading one pass gave. */
-export interface LoadResult {
+interface LoadResult {
   /** Records that the answers number; as many as were cut where they do not say. */
   readonly served: number;
   readonly records: number;
@@ -32,6 +33,13 @@ export interface LoadResult {
   readonly drift: readonly DriftReport[];
   /** The list that each page is of, by the order of its receipt. */
   readonly lists: ReadonlyMap<number, string>;
+}
+
+/** A pass whose records are staged. */
+export interface LoadedPass extends LoadResult {
+  readonly manifest: PassManifest;
+  /** What a pass over vehicles brought that the lake did not have. */
+  readonly changes?: Changes | undefined;
 }
 
 interface LoaderOptions {

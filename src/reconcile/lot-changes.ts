@@ -14,7 +14,7 @@ import { parquetOf } from './write.js';
  * @returns number of changes
  */
 export async function writeLotChanges(context: MergeContext, updated: number): Promise<number> {
-  const { connection, base, target, evidence } = context;
+  const { connection, base, target, runId } = context;
   const earlier = base?.manifest.tables.lot_changes?.files.filter((file) => file.rows > 0) ?? [];
   for (const file of earlier) linkFile(join(base?.folder ?? '', file.path), join(target, file.path));
   const folder = join(target, 'lot_changes');
@@ -29,7 +29,7 @@ export async function writeLotChanges(context: MergeContext, updated: number): P
     await connection.run(`
       copy (select *, ${monthOf('seen_at')} as month from run.lot_changes order by domain_id, month, lot_id, field)
       to ${literal(folder)} (${parquet}, partition_by (domain_id, month), overwrite_or_ignore true,
-        filename_pattern ${literal(`${evidence.runId}-{i}`)})`);
+        filename_pattern ${literal(`${runId}-{i}`)})`);
   else if (earlier.length === 0)
     await connection.run(`
       copy (

@@ -79,7 +79,7 @@ function mergedRows(
 ): string {
   const { table } = schema;
   const diff = `(from ${actionsOf(table.name)} where ${ofIds})`;
-  const seen = timestamp(context.evidence.seenAt);
+  const seen = timestamp(context.seenAt);
   const match = (left: string): string =>
     table.key
       .map((key) => `d.${identifier(key)} is not distinct from ${left}.${identifier(key)}`)
@@ -90,7 +90,7 @@ function mergedRows(
     if (name === 'changed_at' || (name === 'gone_at' && table.gone === 'mark')) return whenGone(seen, name);
     if (name === REJECTED.name && fresh.isNoted)
       return `case when d._action = 'noted' then m.${name} else o.${name} end as ${name}`;
-    if (name === 'run_id') return whenGone(literal(context.evidence.runId), name);
+    if (name === 'run_id') return whenGone(literal(context.runId), name);
     return `o.${identifier(name)}`;
   });
   const partition = (left: string): string =>
@@ -122,14 +122,14 @@ function oldRelation(context: MergeContext, schema: TableSchema, files: readonly
 const timestamp = (iso: string): string => `cast(${literal(iso)} as timestamptz)`;
 
 function newColumns(context: MergeContext, schema: TableSchema, fresh: NewRows, firstSeen: string): string {
-  const seen = timestamp(context.evidence.seenAt);
+  const seen = timestamp(context.seenAt);
   const given = new Set(givenColumns(schema, fresh));
   return schema.columns
     .map(({ name, type }) => {
       if (given.has(name)) return `n.${identifier(name)}`;
       if (name === 'first_seen_at') return `coalesce(${firstSeen}, ${seen}) as first_seen_at`;
       if (name === 'changed_at') return `${seen} as changed_at`;
-      if (name === 'run_id') return `${literal(context.evidence.runId)} as run_id`;
+      if (name === 'run_id') return `${literal(context.runId)} as run_id`;
       return `cast(null as ${type}) as ${identifier(name)}`;
     })
     .join(', ');

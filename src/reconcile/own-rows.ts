@@ -3,7 +3,6 @@ import { join } from 'node:path';
 import { identifier, literal, rows, scalar } from '../duck/session.js';
 import { filesRelation, linkFile } from '../lake/files.js';
 import { type OwnTable, ownTables } from '../lake/own-tables.js';
-import type { PassManifest } from '../land/pass.js';
 import { type MergeContext, ReconcileError } from './context.js';
 import { parquetOf } from './write.js';
 
@@ -30,11 +29,11 @@ export interface RunRow {
 }
 
 /** Writes the passes of a run; a pass that the last state has is replaced. */
-export async function writePasses(context: MergeContext, passes: readonly PassManifest[]): Promise<void> {
-  const noted = passes.map((pass) => ({
-    ...pass,
-    request: JSON.stringify(pass.request),
-    drift: JSON.stringify(pass.drift),
+export async function writePasses(context: MergeContext): Promise<void> {
+  const noted = context.passes.map(({ manifest }) => ({
+    ...manifest,
+    request: JSON.stringify(manifest.request),
+    drift: JSON.stringify(manifest.drift),
   }));
   await writeOwn(context, 'passes', jsonRelation('passes', noted));
 }
@@ -45,10 +44,10 @@ export async function writePasses(context: MergeContext, passes: readonly PassMa
  * @param landed ids of the passes that landing holds
  */
 export async function writeRejects(context: MergeContext, landed: ReadonlySet<string>): Promise<void> {
-  const { connection, base, target, evidence } = context;
+  const { connection, base, target, runId } = context;
   // A page that was read again may reject something at one place twice: what was received last counts.
   const fresh = `(
-    select distinct on (stream, pass_id, list, page, position, path) *, ${literal(evidence.runId)} as run_id
+    select distinct on (stream, pass_id, list, page, position, path) *, ${literal(runId)} as run_id
     from run.rejects order by seq desc
   )`;
   const { columns, key } = ownTable('rejects');
@@ -66,7 +65,7 @@ export async function writeRejects(context: MergeContext, landed: ReadonlySet<st
     linkFile(from, join(target, file.path));
     linked++;
   }
-  const file = join(folder, `${evidence.runId}.parquet`);
+  const file = join(folder, `${runId}.parquet`);
   const selected = columns.map((c) => `cast(${identifier(c.name)} as ${c.type}) as ${identifier(c.name)}`);
   const order = key.map(identifier).join(', ');
   const written = await scalar(

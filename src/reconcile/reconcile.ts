@@ -59,7 +59,7 @@ async function naming<T>(what: string, work: Step<T>, context: MergeContext): Pr
     if (error instanceof LotlakeError) throw error;
     throw new ReconcileError(
       'RECONCILE_FAILED',
-      `the rows of run ${context.evidence.runId} cannot be merged (${what}): ${messageOf(error)}`,
+      `the rows of run ${context.runId} cannot be merged (${what}): ${messageOf(error)}`,
       {
         cause: error,
         hint: 'the last snapshot stays current and the pages stay in landing; run the same command again, or with more memory',

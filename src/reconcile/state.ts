@@ -6,7 +6,7 @@ import { filesRelation, globRelation } from '../lake/files.js';
 import { partitionColumns } from '../lake/partition.js';
 import { type Column, REJECTED, type TableSchema } from '../lake/schema.js';
 import { rejectsRelation } from '../load/rejects.js';
-import type { Evidence, MergeContext } from './context.js';
+import type { MergeContext } from './context.js';
 import { baseRelation, emptyOf, isSmall, isStaged, PARTITION, stagedFiles } from './relations.js';
 
 /** Schemas of the relations that the rules read, besides `run` for what the run and its rules know. */
@@ -89,28 +89,39 @@ export const RUN_RELATIONS = {
   unchanged_records: 'vehicle_id bigint, seq bigint',
 } as const;
 
-async function bindRun(context: MergeContext): Promise<void> {
-  const { connection, evidence, stage, unchanged, lists } = context;
+/** Binds what the passes of the run prove. A pass without records proves nothing: no feed is empty. */
+async function bindRun({ connection, stage, passes, ...run }: MergeContext): Promise<void> {
   mkdirSync(stage, { recursive: true });
-  const insert = async (name: keyof typeof RUN_RELATIONS, values: readonly string[]): Promise<void> => {
-    await connection.run(`create table run.${name} (${RUN_RELATIONS[name]})`);
-    if (values.length > 0)
-      await connection.run(`insert into run.${name} values ${values.map((each) => `(${each})`).join(', ')}`);
+  const manifests = passes.map(({ manifest }) => manifest);
+  const cars = manifests.find(({ stream }) => stream === 'cars');
+  const { kind = 'full', complete = false, records = 0, hidden = [], unproven = [] } = cars ?? {};
+  const sources = cars?.sources ?? null;
+  const provesAbsence = kind === 'full' && records > 0 && (sources === null ? complete : sources.length > 0);
+  const isResumed = run.seenAt < run.startedAt;
+  const completeStreams = manifests.filter(
+    (pass) => pass.kind === 'full' && pass.complete && pass.records > 0,
+  );
+  // Lookups ask for single vehicles, and their last answer counts.
+  const lists = passes.filter(({ manifest: { stream, kind } }) => stream === 'cars' && kind !== 'lookup');
+  const one = (value: unknown): unknown[] => [value];
+  const facts = [run.runId, run.seenAt, kind, isResumed, kind !== 'lookup', provesAbsence, sources === null];
+  const given: Readonly<Partial<Record<keyof typeof RUN_RELATIONS, readonly unknown[][]>>> = {
+    facts: [[...facts, run.shrinkGuard, false]],
+    sources: (sources ?? []).map(one),
+    hidden_sources: hidden.map(one),
+    unproven,
+    complete_streams: completeStreams.map(({ stream }) => [stream]),
+    pages: lists.flatMap((pass) => [...pass.lists]),
   };
-  await insert('facts', [factsOf(evidence, context.shrinkGuard)]);
-  await insert('sources', (evidence.sources ?? []).map(String));
-  await insert('hidden_sources', evidence.hidden.map(String));
-  await insert(
-    'unproven',
-    evidence.unproven.map(([low, high]) => `${low}, ${high}`),
-  );
-  await insert('complete_streams', [...evidence.completeStreams].map(literal));
-  await insert(
-    'pages',
-    [...lists].map(([seq, list]) => `${seq}, ${literal(list)}`),
-  );
+  for (const [name, rows] of Object.entries(given)) {
+    const columns = RUN_RELATIONS[name as keyof typeof RUN_RELATIONS];
+    await connection.run(`create table run.${name} (${columns})`);
+    const tuples = rows.map((row) => `(${row.map((value) => literal(String(value))).join(', ')})`);
+    if (tuples.length > 0) await connection.run(`insert into run.${name} values ${tuples.join(', ')}`);
+  }
   // As a file: millions of values are too long a statement.
   const file = join(stage, 'unchanged.csv');
+  const unchanged = passes.flatMap(({ changes }) => [...(changes?.unchanged ?? [])]);
   const blocks = unchanged.map(([seq, ids]) => ids.map((id) => `${id},${seq}\n`).join(''));
   writeFileSync(file, blocks.join(''));
   await connection.run(
@@ -118,19 +129,6 @@ async function bindRun(context: MergeContext): Promise<void> {
   );
   await connection.run(`create view run.rejects as from ${rejectsRelation(stage)}`);
 }
-
-const factsOf = (evidence: Evidence, shrinkGuard: number): string =>
-  [
-    literal(evidence.runId),
-    literal(evidence.seenAt),
-    literal(evidence.kind),
-    evidence.isResumed,
-    evidence.fromFeed,
-    evidence.carsComplete,
-    evidence.sources === undefined,
-    shrinkGuard,
-    false,
-  ].join(', ');
 
 /**
  * Binds `current`: the staged rows that count, without outdated receipts and lots that another vehicle keeps, with the

@@ -1,7 +1,7 @@
 import type { Manifest } from '../lake/manifest.js';
 import { lakeTables } from '../lake/tables.js';
+import type { LoadedPass } from '../load/loader.js';
 import { ReconcileError, type TableCounts } from '../reconcile/context.js';
-import type { LoadedPass } from './extract-stream.js';
 
 /** Records of a stream on their way: every one that was served is landed, and then loaded or rejected. */
 interface StreamBalance {
@@ -49,12 +49,18 @@ export function balance(
   after: Manifest['tables'],
   carries: boolean,
 ): Balance {
-  const streams = [...new Set(passes.map(({ manifest }) => manifest.stream))].map((stream) =>
-    sumOf(
+  const streams = [...new Set(passes.map(({ manifest }) => manifest.stream))].map((stream): StreamBalance => {
+    const own = passes.filter(({ manifest }) => manifest.stream === stream);
+    return {
       stream,
-      passes.filter(({ manifest }) => manifest.stream === stream),
-    ),
-  );
+      served: sumOf(own, 'served'),
+      landed: sumOf(own, 'records'),
+      loaded: sumOf(own, 'loaded'),
+      unchanged: sumOf(own, 'unchanged'),
+      rejected: sumOf(own, 'rejected'),
+      rejectedValues: sumOf(own, 'rejectedValues'),
+    };
+  });
   const tables = lakeTables().flatMap((table): TableBalance[] => {
     const change = counts[table.name];
     if (change === undefined) return [];
@@ -80,20 +86,11 @@ export function balance(
   return { streams, tables };
 }
 
-function sumOf(stream: string, passes: readonly LoadedPass[]): StreamBalance {
-  const sum = (
-    member: 'served' | 'records' | 'loaded' | 'unchanged' | 'rejected' | 'rejectedValues',
-  ): number => passes.reduce((total, pass) => total + pass[member], 0);
-  return {
-    stream,
-    served: sum('served'),
-    landed: sum('records'),
-    loaded: sum('loaded'),
-    unchanged: sum('unchanged'),
-    rejected: sum('rejected'),
-    rejectedValues: sum('rejectedValues'),
-  };
-}
+type Counted = 'served' | 'records' | 'loaded' | 'unchanged' | 'rejected' | 'rejectedValues';
+
+/** Sums up what some passes counted. */
+export const sumOf = (passes: readonly LoadedPass[], counted: Counted): number =>
+  passes.reduce((sum, pass) => sum + pass[counted], 0);
 
 const isUneven = ({ landed, loaded, rejected }: StreamBalance): boolean => landed !== loaded + rejected;
 

@@ -3,13 +3,13 @@ import { asPage } from '../extract/one-record.js';
 import { instant } from '../extract/page-sink.js';
 import { endPass, noteAnswer, type PassManifest, syncPass } from '../land/pass.js';
 import { counter, createSink } from '../land/sink.js';
-import { Loader } from '../load/loader.js';
+import type { LoadedPass } from '../load/loader.js';
 import { NotFoundError, SourceRefusedError } from '../service/errors.js';
 import type { ServiceRequest } from '../service/requests.js';
 import { streams } from '../service/streams.js';
-import { type LoadedPass, landedPages } from './extract-stream.js';
 import { findOrOpen } from './find-pass.js';
 import type { Job } from './job.js';
+import { loadPass } from './load-pass.js';
 
 /** One vehicle to ask for. */
 export interface Lookup {
@@ -38,31 +38,18 @@ export async function extractLookups(
   lookups: readonly Lookup[],
 ): Promise<LookupResult> {
   const stream = streams.cars;
-  const contract = job.contracts.cars;
   const client = job.client();
   const pass = await findOrOpen(job, 'cars', 'lookup', { pipeline: job.pipeline });
-  const loader = new Loader({
-    session: job.session,
-    signal: job.signal,
-    warn: job.reporter.warn,
-    schemas: job.schemas,
-    stream,
-    contract,
-    passId: pass.manifest.pass_id,
-    passFolder: pass.folder,
-    stage,
-  });
   const answers = new Map(Object.entries(pass.manifest.answers));
   const landed = new Set(pass.pages.map((page) => page.list));
   const next = counter(pass);
-  try {
-    for await (const page of landedPages(job, pass)) loader.add(page);
+  const loaded = await loadPass(job, pass, stage, undefined, async (add) => {
     for (const { name, request } of lookups) {
       if (landed.has(name) || answers.has(name)) continue;
-      const sink = createSink(pass, stream, contract, name, next);
+      const sink = createSink(pass, stream, job.contracts.cars, name, next);
       const land = async (answer: Answer) => sink.land(1, await asPage(answer), instant());
       try {
-        loader.add(await client.get(request.path, request.query, land, job.signal));
+        add(await client.get(request.path, request.query, land, job.signal));
         landed.add(name);
       } catch (error) {
         const answer = answerOf(error);
@@ -72,22 +59,11 @@ export async function extractLookups(
       }
       job.reporter.progress('lookups', landed.size + answers.size, lookups.length, landed.size, 0);
     }
-  } catch (error) {
-    await loader.stop();
-    throw error;
-  }
-  const end = {
-    state: 'sealed',
-    complete: false,
-    reason: 'lookups',
-    total: null,
-    run_id: job.runId,
-  } as const;
-  await syncPass(pass.folder);
-  const manifest = endPass(pass, end, job.now());
-  const loaded = await loader.finish();
-  job.drift.push(...loaded.drift);
-  return { pass: { manifest, ...loaded }, answers };
+    await syncPass(pass.folder);
+    const end = { state: 'sealed', complete: false, reason: 'lookups', total: null } as const;
+    return endPass(pass, { ...end, run_id: job.runId }, job.now());
+  });
+  return { pass: loaded, answers };
 }
 
 /** What an error of the service says of a lookup; undefined where it says nothing of it alone. */

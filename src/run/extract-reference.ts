@@ -2,8 +2,9 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import type { DuckDBConnection } from '@duckdb/node-api';
 import { literal, rows } from '../duck/session.js';
+import type { LoadedPass } from '../load/loader.js';
 import type { StreamName } from '../service/streams.js';
-import { extractStream, type List, type LoadedPass, type StreamRequest } from './extract-stream.js';
+import { extractStream, type List, type StreamRequest } from './extract-stream.js';
 import type { Job } from './job.js';
 
 /**

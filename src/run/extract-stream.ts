@@ -16,25 +16,18 @@ import {
   readPass,
   syncPass,
 } from '../land/pass.js';
-import { rescanPage } from '../land/rescan.js';
 import { counter, createSink } from '../land/sink.js';
 import { isOfPage, LoadError } from '../load/load-error.js';
-import { discardStaged, Loader, type LoadResult } from '../load/loader.js';
+import { discardStaged, type LoadedPass } from '../load/loader.js';
 import { BadRequestError, NotFoundError, SourceRefusedError } from '../service/errors.js';
 import { pageSizes } from '../service/limits.js';
 import { requests } from '../service/requests.js';
 import { type Stream, type StreamName, streams } from '../service/streams.js';
-import { abandon, contractFingerprint, findOrOpen } from './find-pass.js';
+import { abandon, findOrOpen } from './find-pass.js';
 import { watchChanges } from './fingerprints.js';
 import type { Job } from './job.js';
 import { hiddenSources, knownVehicles } from './known.js';
-
-/** A pass whose records are staged. */
-export interface LoadedPass extends LoadResult {
-  readonly manifest: PassManifest;
-  /** What a pass over vehicles brought that the lake did not have. */
-  readonly changes?: Changes | undefined;
-}
+import { loadPass } from './load-pass.js';
 
 /** One list of a stream; a stream with one list needs none. */
 export interface List {
@@ -85,38 +78,22 @@ export async function extractStream(
   const parameters = withSizeOf(pass, wanted);
   killPoint('extract.pass-opened');
   const changes = name === 'cars' ? watchChanges(job, job.base, pass.manifest.pass_id) : undefined;
-  const loader = new Loader({
-    session: job.session,
-    signal: job.signal,
-    warn: job.reporter.warn,
-    schemas: job.schemas,
-    stream,
-    contract: job.contracts[name],
-    passId: pass.manifest.pass_id,
-    passFolder: pass.folder,
-    stage,
-    changes,
-  });
   try {
-    for await (const page of landedPages(job, pass)) {
-      changes?.acceptLanded(pass.folder, page);
-      loader.add(page);
-    }
-    const lists = request.lists ?? listsOf(request.sources);
-    const manifest =
-      pass.manifest.state === 'sealed'
-        ? reseal(job, pass)
-        : await walkPass(job, { client, stream, pass, parameters, loader, lists, isScroll, changes });
-    if (manifest.reason !== null)
-      job.reporter.warn(
-        `the pass over ${stream.path} ${manifest.complete ? 'does not prove all' : 'proves no absence'}: ${manifest.reason}`,
-      );
-    const loaded = await loader.finish();
+    const loaded = await loadPass(job, pass, stage, changes, async (add) => {
+      const lists = request.lists ?? listsOf(request.sources);
+      const manifest =
+        pass.manifest.state === 'sealed'
+          ? reseal(job, pass)
+          : await walkPass(job, { client, stream, pass, parameters, add, lists, isScroll, changes });
+      if (manifest.reason !== null)
+        job.reporter.warn(
+          `the pass over ${stream.path} ${manifest.complete ? 'does not prove all' : 'proves no absence'}: ${manifest.reason}`,
+        );
+      return manifest;
+    });
     killPoint('load.pass-loaded');
-    job.drift.push(...loaded.drift);
-    return { manifest, ...loaded, changes };
+    return loaded;
   } catch (error) {
-    await loader.stop();
     if (error instanceof LoadError) noteFailedLoad(job, pass, error);
     if (
       error instanceof BadRequestError &&
@@ -161,7 +138,7 @@ interface PassWalk {
   readonly stream: Stream;
   readonly pass: Pass;
   readonly parameters: Asked;
-  readonly loader: Loader;
+  readonly add: (page: LandedPage) => void;
   readonly lists: readonly List[];
   readonly isScroll: boolean;
   readonly changes: Changes | undefined;
@@ -188,14 +165,6 @@ function withSizeOf({ manifest: { request } }: Pass, wanted: Asked): Asked {
   };
 }
 
-/** Pages that an earlier run landed. If the contract changed since, they are scanned again. */
-export async function* landedPages(job: Job, { manifest, folder, pages }: Pass): AsyncGenerator<LandedPage> {
-  const { stream } = manifest;
-  const isSame = manifest.contract === contractFingerprint(job, stream);
-  for (const page of pages)
-    yield isSame ? page : await rescanPage(page, folder, job.contracts[stream], streams[stream].idField);
-}
-
 /** What `pass.json` says of the parameters: flags as the service takes them, and the sources. */
 function recorded(parameters: Asked, { sources }: StreamRequest): PassRequest['request'] {
   const sent = Object.entries(parameters).map(([name, value]): [string, string | number] => [
@@ -211,7 +180,7 @@ function listsOf(sources: StreamRequest['sources']): List[] {
 }
 
 async function walkPass(job: Job, walking: PassWalk): Promise<PassManifest> {
-  const { stream, pass, loader, lists, changes } = walking;
+  const { stream, pass, add, lists, changes } = walking;
   let pages = pass.pages.length;
   let records = pass.pages.reduce((sum, page) => sum + page.records, 0);
   let bytes = pass.pages.reduce((sum, page) => sum + page.bytes, 0);
@@ -221,7 +190,7 @@ async function walkPass(job: Job, walking: PassWalk): Promise<PassManifest> {
   for (const list of lists) {
     const sink = createSink(pass, stream, job.contracts[stream.name], list.name, next, changes);
     const onPage = (page: LandedPage, expected: number | null = null): void => {
-      loader.add(page);
+      add(page);
       pages++;
       records += page.records;
       bytes += page.bytes;

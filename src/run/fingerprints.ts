@@ -14,11 +14,11 @@ import {
   writeFingerprints,
 } from '../land/fingerprints.js';
 import { stagedSql } from '../load/batch.js';
+import type { LoadedPass } from '../load/loader.js';
 import { type BatchView, planViews } from '../load/views.js';
 import type { MergeContext } from '../reconcile/context.js';
 import { ruleOf } from '../reconcile/rules.js';
 import { bindNext } from '../reconcile/state.js';
-import type { LoadedPass } from './extract-stream.js';
 import { contractFingerprint } from './find-pass.js';
 import type { Job } from './job.js';
 

@@ -9,9 +9,11 @@ import type { BaseState } from '../lake/base.js';
 import { compareFiles, type FileUse } from '../lake/files.js';
 import { currentSnapshot } from '../lake/layout.js';
 import type { Manifest } from '../lake/manifest.js';
+import { removePass } from '../lake/vacuum.js';
 import { mendViews } from '../lake/views.js';
 import { syncFolders } from '../land/files.js';
 import { abandonPass, listPasses, markPublished, passFolder } from '../land/pass.js';
+import type { LoadedPass } from '../load/loader.js';
 import { assertTests, runDataTests, type TestResult } from '../model/data-tests.js';
 import { keepFailedRows } from '../model/failed-rows.js';
 import { type ModelResult, runModels } from '../model/run-models.js';
@@ -22,11 +24,10 @@ import type { ClosingRow } from '../reconcile/own-rows.js';
 import { parquetOf } from '../reconcile/write.js';
 import { streamNames } from '../service/streams.js';
 import { type Balance, balance } from './balance.js';
-import type { LoadedPass } from './extract-stream.js';
 import { recordFingerprints } from './fingerprints.js';
 import type { Job } from './job.js';
-import { evidenceOf, type Merged, reconcileInto, recordRun } from './merge.js';
-import { isNothingNew, keepCurrent, recipeOf } from './nothing-new.js';
+import { type Merged, reconcileInto, recordRun } from './merge.js';
+import { isNothingNew, recipeOf } from './nothing-new.js';
 import { knownOrigin } from './origin.js';
 import { passTimes } from './window.js';
 
@@ -50,6 +51,18 @@ export interface RunResult {
   readonly seconds: number;
 }
 
+const resultOf = (
+  job: Job,
+  rest: Omit<RunResult, 'runId' | 'snapshotId' | 'drift' | 'warnings' | 'seconds'>,
+): RunResult => ({
+  ...rest,
+  runId: job.runId,
+  snapshotId: rest.manifest.snapshot_id,
+  drift: job.drift,
+  warnings: job.warnings,
+  seconds: (job.now().getTime() - job.startedAt.getTime()) / 1000,
+});
+
 /** The end of every pipeline: reconcile with the last snapshot, model, test, publish. */
 export async function reconcileModelPublish(
   job: Job,
@@ -65,8 +78,14 @@ export async function reconcileModelPublish(
     settle(job, base);
     if (base !== undefined && (await isNothingNew(job, base, passes, closings)))
       return keepCurrent(job, base, passes);
-    const evidence = evidenceOf(job.runId, job.startedAt.toISOString(), passes);
-    const merged = await reconcileInto(job, { target, stage, base, passes, evidence, closings });
+    const { runId, config } = job;
+    const startedAt = job.startedAt.toISOString();
+    const { allowShrink } = config;
+    const merged = await reconcileInto(
+      job,
+      { target, stage, base, passes, runId, startedAt, allowShrink },
+      closings,
+    );
     await recordRun(job, passes, merged);
     const fingerprints = await recordFingerprints(job, merged.context, passes);
     return await modelAndPublish(job, target, passes, merged, fingerprints);
@@ -79,6 +98,24 @@ export async function reconcileModelPublish(
     }
     throw error;
   }
+}
+
+/** Ends a run that brought nothing: its passes, which hold no record, go, and the current snapshot stays. */
+function keepCurrent(job: Job, { folder, manifest }: BaseState, passes: readonly LoadedPass[]): RunResult {
+  job.reporter.step('publish', `nothing is new; ${manifest.snapshot_id} stays current`);
+  try {
+    for (const pass of passes) removePass(job.layout, passFolder(job.layout.landing, pass.manifest));
+  } catch (error) {
+    job.reporter.warn(
+      `a pass without a record stays in landing, and the next run goes on with it: ${messageOf(error)}`,
+    );
+  }
+  return resultOf(job, {
+    ...{ published: false, snapshot: folder, manifest, passes, counts: {}, lotChanges: 0 },
+    balance: balance(passes, manifest.tables, {}, manifest.tables, false),
+    files: { writtenFiles: 0, writtenBytes: 0, linkedFiles: 0, linkedBytes: 0 },
+    ...{ models: [], tests: [] },
+  });
 }
 
 /** Removes the folder of a snapshot that was not published. */
@@ -165,23 +202,11 @@ export async function modelAndPublish(
   await syncSwitch(job);
   noteInLanding(job, passes);
   killPoint('job.published');
-  return {
-    runId: job.runId,
-    published: true,
-    snapshotId: job.runId,
-    snapshot: target,
-    manifest,
-    passes,
-    counts: merged.counts,
-    balance: accounts,
-    lotChanges: merged.lotChanges,
-    files,
-    models,
-    tests,
-    drift: job.drift,
-    warnings: job.warnings,
-    seconds: (job.now().getTime() - job.startedAt.getTime()) / 1000,
-  };
+  const { counts, lotChanges } = merged;
+  return resultOf(job, {
+    ...{ published: true, snapshot: target, manifest, passes, counts, lotChanges },
+    ...{ balance: accounts, files, models, tests },
+  });
 }
 
 /** Writes the marts into a snapshot and tests them; keeps rows that fail. */

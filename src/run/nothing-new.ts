@@ -1,18 +1,13 @@
 import { createHash } from 'node:crypto';
-import { messageOf } from '../config/lotlake-error.js';
 import { literal, scalar } from '../duck/session.js';
 import type { BaseState } from '../lake/base.js';
 import { unresolvedRuns } from '../lake/failed-runs.js';
 import { globRelation } from '../lake/files.js';
 import { currentSnapshot } from '../lake/layout.js';
-import { removePass } from '../lake/vacuum.js';
-import { passFolder } from '../land/pass.js';
+import type { LoadedPass } from '../load/loader.js';
 import { readChecks } from '../model/checks.js';
 import type { ClosingRow } from '../reconcile/own-rows.js';
-import { balance } from './balance.js';
-import type { LoadedPass } from './extract-stream.js';
 import { codeOf } from './fingerprints.js';
-import type { RunResult } from './finish.js';
 import type { Job } from './job.js';
 
 /** A window that reaches back further than this moves the time of the last pass on, though it is empty. */
@@ -72,34 +67,4 @@ export function recipeOf(job: Job): string {
   const { models, checks = readChecks() } = job.modelling ?? {};
   const recipe = [codeOf(job), minimumGroup, relistingDays, rejectAlarm, models, checks];
   return createHash('sha256').update(JSON.stringify(recipe)).digest('hex').slice(0, 16);
-}
-
-/** Ends a run that brought nothing: its passes, which hold no record, go, and the current snapshot stays. */
-export function keepCurrent(job: Job, base: BaseState, passes: readonly LoadedPass[]): RunResult {
-  const { folder, manifest } = base;
-  job.reporter.step('publish', `nothing is new; ${manifest.snapshot_id} stays current`);
-  try {
-    for (const pass of passes) removePass(job.layout, passFolder(job.layout.landing, pass.manifest));
-  } catch (error) {
-    job.reporter.warn(
-      `a pass without a record stays in landing, and the next run goes on with it: ${messageOf(error)}`,
-    );
-  }
-  return {
-    runId: job.runId,
-    published: false,
-    snapshotId: manifest.snapshot_id,
-    snapshot: folder,
-    manifest,
-    passes,
-    counts: {},
-    balance: balance(passes, manifest.tables, {}, manifest.tables, false),
-    lotChanges: 0,
-    files: { writtenFiles: 0, writtenBytes: 0, linkedFiles: 0, linkedBytes: 0 },
-    models: [],
-    tests: [],
-    drift: job.drift,
-    warnings: job.warnings,
-    seconds: (job.now().getTime() - job.startedAt.getTime()) / 1000,
-  };
 }

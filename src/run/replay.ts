@@ -3,23 +3,30 @@ import { join } from 'node:path';
 import { literals, rows } from '../duck/session.js';
 import type { BaseState } from '../lake/base.js';
 import { LandError } from '../land/land-error.js';
-import { damagedFiles, findPasses, isWhole, type Pass, type UnreadablePass } from '../land/pass.js';
-import { Loader } from '../load/loader.js';
+import {
+  damagedFiles,
+  findPasses,
+  isWhole,
+  type Pass,
+  type PassManifest,
+  type UnreadablePass,
+} from '../land/pass.js';
+import type { LoadedPass } from '../load/loader.js';
 import { sealState } from '../publish/publish.js';
 import { streams } from '../service/streams.js';
-import { type LoadedPass, landedPages } from './extract-stream.js';
 import { recordFingerprints, watchChanges } from './fingerprints.js';
 import type { Job } from './job.js';
-import { evidenceOf, type Merged, reconcileInto } from './merge.js';
+import { loadPass } from './load-pass.js';
+import { type Merged, reconcileInto } from './merge.js';
 import { passTimes } from './window.js';
 
 /** The state of a replayed night, as the base of the next. */
 export async function sealed(job: Job, folder: string, night: Replayed): Promise<BaseState> {
-  const { evidence, base, stage } = night.merged.context;
+  const { runId, base, stage } = night.merged.context;
   const fingerprints = await recordFingerprints(job, night.merged.context, night.passes);
   rmSync(stage, { recursive: true, force: true });
   const times = passTimes(base, night.passes);
-  const facts = { run_id: evidence.runId, fingerprints, ...times };
+  const facts = { run_id: runId, fingerprints, ...times };
   return { folder, manifest: await sealState(job.session.connection, folder, facts, job.schemas) };
 }
 
@@ -140,48 +147,22 @@ export async function replay(
   const stage = join(job.work, `stage-${night.runId}`);
   mkdirSync(stage, { recursive: true });
   const passes: LoadedPass[] = [];
-  for (const pass of night.passes) passes.push(await loadPass(job, pass, stage));
-  const started = passes[0]?.manifest.started_at ?? job.startedAt.toISOString();
-  const evidence = evidenceOf(night.runId, started, passes);
-  // What a night was allowed to archive was decided in that night.
-  const merged = await reconcileInto(
-    { ...job, config: { ...job.config, allowShrink: true } },
-    { target, stage, base, passes, evidence },
-  );
-  return { passes, merged };
-}
-
-async function loadPass(job: Job, pass: Pass, stage: string): Promise<LoadedPass> {
-  const name = pass.manifest.stream;
-  const loader = new Loader({
-    session: job.session,
-    signal: job.signal,
-    warn: job.reporter.warn,
-    schemas: job.schemas,
-    stream: streams[name],
-    contract: job.contracts[name],
-    passId: pass.manifest.pass_id,
-    passFolder: pass.folder,
-    stage,
-  });
-  const changes = name === 'cars' ? watchChanges(job, undefined, pass.manifest.pass_id) : undefined;
-  let pages = 0;
-  let records = 0;
-  let bytes = 0;
-  try {
-    for await (const page of landedPages(job, pass)) {
-      job.signal?.throwIfAborted();
-      changes?.acceptLanded(pass.folder, page);
-      loader.add(page);
-      records += page.records;
-      bytes += page.bytes;
-      job.reporter.progress(name, ++pages, pass.pages.length, records, bytes);
-    }
-  } catch (error) {
-    await loader.stop();
-    throw error;
+  for (const pass of night.passes) {
+    const { stream, pass_id, records, bytes } = pass.manifest;
+    // The fingerprints of its records are kept for the night after, whatever the lake knows.
+    const changes = stream === 'cars' ? watchChanges(job, undefined, pass_id) : undefined;
+    const load = async (): Promise<PassManifest> => {
+      job.reporter.progress(stream, pass.pages.length, pass.pages.length, records, bytes);
+      return pass.manifest;
+    };
+    passes.push(await loadPass(job, pass, stage, changes, load));
   }
-  const loaded = await loader.finish();
-  job.drift.push(...loaded.drift);
-  return { manifest: pass.manifest, ...loaded, changes };
+  const { runId } = night;
+  const startedAt = passes[0]?.manifest.started_at ?? job.startedAt.toISOString();
+  // What a night was allowed to archive was decided in that night.
+  const merged = await reconcileInto(job, {
+    ...{ target, stage, base, passes, runId, startedAt },
+    allowShrink: true,
+  });
+  return { passes, merged };
 }

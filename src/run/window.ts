@@ -1,9 +1,10 @@
 import { ConfigError } from '../config/lotlake-error.js';
 import type { BaseState } from '../lake/base.js';
 import type { Manifest } from '../lake/manifest.js';
+import type { LoadedPass } from '../load/loader.js';
 import { MOST_MINUTES } from '../service/limits.js';
 import type { StreamName } from '../service/streams.js';
-import type { LoadedPass, StreamRequest } from './extract-stream.js';
+import type { StreamRequest } from './extract-stream.js';
 import type { Job } from './job.js';
 
 /** Totals are asked for, because account defaults differ (service.md). */
