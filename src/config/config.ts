@@ -5,7 +5,7 @@ import { quoted, readExistingFolder, readFolder } from './folder.js';
 import { ConfigError, messageOf } from './lotlake-error.js';
 import { defaultMemory } from './memory.js';
 import { didYouMean } from './nearest.js';
-import { factsOf, type SettingName, settingNames, settings } from './settings.js';
+import { type SettingName, settingNames, settings, variables } from './settings.js';
 
 /** Settings after validation: complete, typed and read-only; `output` and `seeds` are absolute. */
 export type Config = Readonly<z.output<typeof settings> & { memory: string }>;
@@ -67,42 +67,32 @@ function entries(values: object, placeOf: (name: string) => string): [string, Gi
 
 /** A variable that is empty counts as one that is not set. */
 function fromEnvironment(env: NodeJS.ProcessEnv, cwd: string): [string, Given][] {
-  const found = settingNames.flatMap((name): [string, Given][] => {
-    const { env: place } = factsOf(name);
-    const value = place === undefined ? undefined : env[place];
-    return place === undefined || value === undefined || value === '' ? [] : [[name, { value, place }]];
+  const found = variables.flatMap(({ name, variable }): [string, Given][] => {
+    const value = env[variable] ?? '';
+    return value === '' ? [] : [[name, { value, place: variable }]];
   });
-  const path = env.LOTLAKE_API_KEY_FILE;
-  if (path === undefined || path === '') return found;
+  const path = env.LOTLAKE_API_KEY_FILE ?? '';
+  if (path === '') return found;
   return [...found, ['apiKey', { value: readKeyFile(resolve(cwd, path)), place: `the key file ${path}` }]];
 }
 
 /** What is wrong, setting by setting, with what the first of them does. */
 function notValid({ issues }: z.ZodError, given: ReadonlyMap<string, Given>): ConfigError {
   const problems = new Map<string, string>();
-  let first: SettingName | undefined;
+  const known = settingNames.filter((name) => name !== 'apiKey');
+  let hint: string | undefined;
   for (const issue of issues) {
-    for (const key of issue.code === 'unrecognized_keys' ? issue.keys : []) {
-      const { place = key } = given.get(key) ?? {};
-      const near = didYouMean(
-        key,
-        settingNames.filter((name) => name !== 'apiKey'),
-      );
-      problems.set(key, `${place}: there is no such setting${near}`);
-    }
-    const name = settingNames.find((known) => known === issue.path[0]);
+    for (const key of issue.code === 'unrecognized_keys' ? issue.keys : [])
+      problems.set(key, `${given.get(key)?.place}: there is no such setting${didYouMean(key, known)}`);
+    const name = settingNames.find((setting) => setting === issue.path[0]);
     if (name === undefined || problems.has(name)) continue;
-    first ??= name;
-    const { takes, isSecret } = factsOf(name);
+    hint ??= `${name}: ${settings.shape[name].description}`;
     const { place = name, value } = given.get(name) ?? {};
-    const said = issue.code === 'custom' && issue.message !== 'Invalid input' ? issue.message : undefined;
-    const secret = isSecret === true || (name === 'baseUrl' && holdsPassword(value));
-    const what = secret ? `${place} cannot be used` : `${place} is ${quoted(value)}`;
-    problems.set(name, said === undefined ? `${what}; it takes ${takes}` : `${what}: ${said}`);
+    const isSecret = name === 'apiKey' || (name === 'baseUrl' && holdsPassword(value));
+    const what = isSecret ? `${place} cannot be used` : `${place} is ${quoted(value)}`;
+    problems.set(name, what + issue.message);
   }
-  const hint =
-    first === undefined ? `settings: ${settingNames.join(', ')}` : `${first}: ${factsOf(first).sentence}`;
-  return new ConfigError([...problems.values()].join('; '), hint);
+  return new ConfigError([...problems.values()].join('; '), hint ?? `settings: ${settingNames.join(', ')}`);
 }
 
 /** Whether what was given for a URL may hold a password, readable as a URL or not. */

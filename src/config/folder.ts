@@ -15,18 +15,12 @@ export function quoted(given: unknown): string {
   return shown.length > LONGEST ? `${shown.slice(0, LONGEST)}…` : shown;
 }
 
-/**
- * The absolute path of a folder or file that a person named. Throws ConfigError for what is no path of this machine and
- * for characters that DuckDB reads as a pattern of file names.
- * @param place the setting or option, as a message names it
- */
-function readPath(place: string, given: string, cwd: string): string {
-  const problem = problemOf(given) ?? problemOf(resolve(cwd, given));
-  if (problem !== undefined)
-    throw new ConfigError(`${place} is ${quoted(given)}: ${problem}`, 'name another folder or file');
-  return resolve(cwd, given);
+/** Throws what is wrong with a path that a person named. `place` is the setting or option, as a message names it. */
+function refuse(place: string, given: string, problem: string, other = 'folder'): never {
+  throw new ConfigError(`${place} is ${quoted(given)}: ${problem}`, `name another ${other}`);
 }
 
+/** What DuckDB reads as a pattern of file names, and what is no path of this machine. */
 function problemOf(path: string): string | undefined {
   if (path.trim() === '') return 'it names nothing';
   const [, scheme] = /^([a-z][a-z0-9+.-]*):\/\//i.exec(path) ?? [];
@@ -36,30 +30,34 @@ function problemOf(path: string): string | undefined {
   return /[*?[\]{}\\]/.test(path) ? 'the path has one of the characters * ? [ ] { } \\' : undefined;
 }
 
+function readPath(place: string, given: string, cwd: string): string {
+  const path = resolve(cwd, given);
+  const problem = problemOf(given) ?? problemOf(path);
+  return problem === undefined ? path : refuse(place, given, problem, 'folder or file');
+}
+
 /**
- * {@link readPath} of a folder that is there or can be made: what is on the way to it is folders.
+ * The absolute path of a folder that is there or can be made: what is on the way to it is folders.
  * @throws ConfigError where a file is in the way, or the way cannot be looked at
  */
 export function readFolder(place: string, given: string, cwd: string): string {
   const folder = readPath(place, given, cwd);
   const found = nearestPlace(place, folder, given);
-  if (found.isFolder) return folder;
-  throw new ConfigError(`${place} is ${quoted(given)}: ${found.path} is no folder`, 'name another folder');
+  return found.isFolder ? folder : refuse(place, given, `${found.path} is no folder`);
 }
 
-/** {@link readPath} of a file whose folder is there or can be made. */
+/** The absolute path of a file whose folder is there or can be made. Throws as {@link readFolder} does. */
 export function readFile(place: string, given: string, cwd: string): string {
   const file = readPath(place, given, cwd);
   const found = nearestPlace(place, dirname(file), given);
-  if (found.isFolder) return file;
-  throw new ConfigError(`${place} is ${quoted(given)}: ${found.path} is no folder`, 'name another place');
+  return found.isFolder ? file : refuse(place, given, `${found.path} is no folder`, 'place');
 }
 
 /** {@link readFolder} of a folder that has to be there. */
 export function readExistingFolder(place: string, given: string, cwd: string): string {
   const folder = readFolder(place, given, cwd);
-  if (nearestPlace(place, folder, given).path === folder) return folder;
-  throw new ConfigError(`${place} is ${quoted(given)}: there is no folder ${folder}`, 'name another folder');
+  const isThere = nearestPlace(place, folder, given).path === folder;
+  return isThere ? folder : refuse(place, given, `there is no folder ${folder}`);
 }
 
 /** Throws ConfigError where nothing can be written to a folder, or where it cannot be made. */
@@ -75,21 +73,11 @@ export function assertWritable(place: string, folder: string): void {
 /** The path itself where there is something, or what the nearest part of the way to it is. */
 function nearestPlace(place: string, path: string, given: string): { path: string; isFolder: boolean } {
   try {
-    for (let at = path; ; at = dirname(at)) {
-      const found = statOf(at);
-      if (found !== undefined) return { path: at, isFolder: found.isDirectory() };
-    }
+    const found = statSync(path, { throwIfNoEntry: false });
+    if (found !== undefined) return { path, isFolder: found.isDirectory() };
   } catch (error) {
-    throw new ConfigError(`${place} is ${quoted(given)}: ${messageOf(error)}`, 'name another folder');
+    // Below a file. The next step up meets that file.
+    if (codeOf(error) !== 'ENOTDIR') refuse(place, given, messageOf(error));
   }
-}
-
-/** Undefined also below a file. The next step up meets that file. */
-function statOf(path: string): ReturnType<typeof statSync> | undefined {
-  try {
-    return statSync(path, { throwIfNoEntry: false });
-  } catch (error) {
-    if (codeOf(error) === 'ENOTDIR') return undefined;
-    throw error;
-  }
+  return nearestPlace(place, dirname(path), given);
 }

@@ -55,16 +55,10 @@ export async function* redactedBody(body: AsyncIterable<Uint8Array>): AsyncGener
     for (const form of whole)
       for (let at = bytes.indexOf(form); at >= 0; at = bytes.indexOf(form, at + form.length))
         bytes.fill('*', at, at + form.length);
-    const open = Math.max(0, ...whole.map((form) => begunAtEnd(bytes, form)));
-    held = bytes.subarray(bytes.length - open);
+    // The key may have begun at the end of the chunk.
+    const open = Math.max(0, ...whole.map(({ length }) => length - 1));
+    held = bytes.subarray(Math.max(0, bytes.length - open));
     if (open < bytes.length) yield bytes.subarray(0, bytes.length - open);
   }
   if (held.length > 0) yield held;
-}
-
-/** How many bytes at the end may be the beginning of a text. */
-function begunAtEnd(bytes: Buffer, text: Buffer): number {
-  for (let length = Math.min(text.length - 1, bytes.length); length > 0; length--)
-    if (bytes.subarray(bytes.length - length).equals(text.subarray(0, length))) return length;
-  return 0;
 }

@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import type { DuckDBConnection } from '@duckdb/node-api';
 import { messageOf } from '../config/lotlake-error.js';
-import { identifier, literal, literals, type Row, rows } from '../duck/session.js';
+import { identifier, literal, type Row, rows, scalar } from '../duck/session.js';
 import { filesRelation, partitionOf } from './files.js';
 import { allTables, type LakeFile, type Manifest, type ManifestTable } from './manifest.js';
 import type { Column } from './schema.js';
@@ -31,84 +31,41 @@ interface Verified {
 }
 
 async function verifyTable(verified: Verified): Promise<Problem[]> {
-  const { snapshot, name, table } = verified;
-  const present = table.files.filter((file) => existsSync(join(snapshot, file.path)));
-  const footers = await footersOf(verified, present);
-  const readable = footers.filter(({ error }) => error === undefined);
-  const problems: Problem[] = [
-    ...footers.flatMap((footer) => footerProblem(name, footer) ?? []),
-    ...(await schemaProblems(verified, readable)),
-  ];
-  const filled = readable.map(({ file }) => file).filter((file) => file.rows > 0);
+  const { snapshot, table } = verified;
+  const problems: Problem[] = [];
+  const filled: LakeFile[] = [];
+  for (const file of table.files.filter(({ path }) => existsSync(join(snapshot, path)))) {
+    const found = await fileProblems(verified, file);
+    problems.push(...found);
+    if (file.rows > 0 && !found.some(({ check }) => check === 'readable')) filled.push(file);
+  }
   return filled.length === 0 ? problems : [...problems, ...(await keyProblems(verified, filled))];
 }
 
-/** What the footer of a Parquet file says. */
-interface Footer {
-  readonly file: LakeFile;
-  readonly rows: number;
-  /** Tells files of one schema from those of another. */
-  readonly signature: string;
-  /** Why the file cannot be read. */
-  readonly error?: string;
-}
-
-/** Reads all footers in one statement, and one by one where a file cannot be read. */
-async function footersOf(verified: Verified, files: readonly LakeFile[]): Promise<Footer[]> {
-  if (files.length === 0) return [];
-  const paths = literals(files.map((file) => join(verified.snapshot, file.path)));
-  try {
-    const found = await rows(
-      verified.connection,
-      `select file_name, any_value(num_rows) as num_rows, any_value(signature) as signature
-       from parquet_file_metadata(${paths}) join (
-         select file_name, md5(string_agg(concat_ws(' ', name, type, num_children, converted_type, logical_type), ',' order by column_id)) as signature
-         from parquet_schema(${paths}) group by file_name
-       ) using (file_name) group by file_name`,
-    );
-    const byName = new Map(found.map((row) => [String(row.file_name), row]));
-    return files.map((file) => {
-      const row = byName.get(join(verified.snapshot, file.path));
-      return { file, rows: Number(row?.num_rows), signature: String(row?.signature) };
-    });
-  } catch (error) {
-    const [only] = files;
-    if (files.length === 1 && only !== undefined)
-      return [{ file: only, rows: 0, signature: '', error: messageOf(error) }];
-    const footers: Footer[] = [];
-    for (const file of files) footers.push(...(await footersOf(verified, [file])));
-    return footers;
-  }
-}
-
-function footerProblem(table: string, { file, rows: found, error }: Footer): Problem | undefined {
-  const place = { table, file: file.path };
-  if (error !== undefined) return { ...place, check: 'readable', expected: 'a Parquet file', found: error };
-  return found === file.rows
-    ? undefined
-    : { ...place, check: 'rows', expected: `${file.rows}`, found: `${found}` };
-}
-
-async function schemaProblems(verified: Verified, footers: readonly Footer[]): Promise<Problem[]> {
-  const bySignature = new Map<string, string>();
-  const problems: Problem[] = [];
-  for (const { file, signature } of footers) {
-    const found = bySignature.get(signature) ?? (await columnsOf(verified, file));
-    bySignature.set(signature, found);
-    const expected = columnList(expectedColumns(verified.table, file));
-    const place = { table: verified.name, file: file.path, check: 'schema' } as const;
-    if (found !== expected) problems.push({ ...place, ...differing(expected, found) });
-  }
-  return problems;
-}
-
-async function columnsOf({ connection, snapshot }: Verified, file: LakeFile): Promise<string> {
+/** Compares the rows and columns of a file with the manifest. */
+async function fileProblems(
+  { connection, snapshot, name, table }: Verified,
+  file: LakeFile,
+): Promise<Problem[]> {
+  const place = { table: name, file: file.path };
   const path = literal(join(snapshot, file.path));
-  const sql = `describe select * from read_parquet(${path}, hive_partitioning = false)`;
-  const described = await rows(connection, sql);
-  return columnList(
-    described.map((row) => ({ name: String(row.column_name), type: String(row.column_type) })),
-  );
+  const problems: Problem[] = [];
+  try {
+    const counted = Number(await scalar(connection, `select num_rows from parquet_file_metadata(${path})`));
+    if (counted !== file.rows)
+      problems.push({ ...place, check: 'rows', expected: `${file.rows}`, found: `${counted}` });
+    const described = await rows(
+      connection,
+      `describe select * from read_parquet(${path}, hive_partitioning = false)`,
+    );
+    const found = described.map(({ column_name, column_type }) => `${column_name} ${column_type}`);
+    const expected = expectedColumns(table, file).map((column) => `${column.name} ${column.type}`);
+    if (found.join() !== expected.join())
+      problems.push({ ...place, check: 'schema', ...differing(expected, found) });
+    return problems;
+  } catch (error) {
+    return [{ ...place, check: 'readable', expected: 'a Parquet file', found: messageOf(error) }];
+  }
 }
 
 /** Columns that a file holds: those of the table without the ones in its path; a file without rows has all of them. */
@@ -122,17 +79,12 @@ function expectedColumns(table: ManifestTable, file: LakeFile): readonly Column[
   return columns.filter(({ name }) => !inPath.has(name));
 }
 
-const columnList = (columns: readonly Column[]): string =>
-  columns.map(({ name, type }) => `${name} ${type}`).join(', ');
-
 /** The columns that only one of two lists has; both lists where they differ in order alone. */
-function differing(expected: string, found: string): Pick<Problem, 'expected' | 'found'> {
-  const [a, b] = [expected.split(', '), found.split(', ')];
-  const only = (from: string[], other: string[]) =>
-    from.filter((column) => !other.includes(column)).join(', ');
-  const [missing, more] = [only(a, b), only(b, a)];
-  if (missing === '' && more === '') return { expected, found };
-  return { expected: missing || 'no other column', found: more || 'no such column' };
+function differing(expected: string[], found: string[]): Pick<Problem, 'expected' | 'found'> {
+  const missing = expected.filter((column) => !found.includes(column));
+  const more = found.filter((column) => !expected.includes(column));
+  if (missing.length + more.length === 0) return { expected: expected.join(', '), found: found.join(', ') };
+  return { expected: missing.join(', ') || 'no other column', found: more.join(', ') || 'no such column' };
 }
 
 async function keyProblems(

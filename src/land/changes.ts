@@ -10,14 +10,7 @@ import {
   writeSync,
 } from 'node:fs';
 import { join } from 'node:path';
-import {
-  bytesOf,
-  FingerprintLog,
-  type Fingerprints,
-  PRINT_BYTES,
-  type Prints,
-  printsOf,
-} from './fingerprints.js';
+import { Fingerprints, PRINT_BYTES } from './fingerprints.js';
 import { unwritable } from './land-error.js';
 import type { LandedPage } from './page.js';
 
@@ -41,11 +34,11 @@ export interface PrintsPlace {
 }
 
 /** Keeps the fingerprints of a page with its pass, so that whatever makes a snapshot of it later knows them. */
-export function keepPrints(folder: string, prints: Prints): PrintsPlace {
+export function keepPrints(folder: string, prints: Fingerprints): PrintsPlace {
   const path = join(folder, PRINTS);
   const offset = statSync(path, { throwIfNoEntry: false })?.size ?? 0;
   try {
-    writeFileSync(path, bytesOf(prints), { flag: 'a' });
+    writeFileSync(path, prints.bytes(), { flag: 'a' });
   } catch (error) {
     throw unwritable(path, error);
   }
@@ -53,26 +46,26 @@ export function keepPrints(folder: string, prints: Prints): PrintsPlace {
 }
 
 /** The fingerprints of a landed page; none where the file of its pass is not whole. */
-function readPrints(folder: string, { offset, records }: PrintsPlace): Prints {
+function readPrints(folder: string, { offset, records }: PrintsPlace): Fingerprints {
   const bytes = new Uint8Array(records * PRINT_BYTES);
   const path = join(folder, PRINTS);
   const size = statSync(path, { throwIfNoEntry: false })?.size ?? 0;
-  if (size < offset + bytes.length) return printsOf(new Uint8Array(0));
+  if (size < offset + bytes.length) return new Fingerprints();
   const file = openSync(path, 'r');
   try {
     readSync(file, bytes, 0, bytes.length, offset);
   } finally {
     closeSync(file);
   }
-  return printsOf(bytes);
+  return Fingerprints.from(bytes);
 }
 
 /** Sees the records of one page while they are landed, and keeps those that the lake was not made from. */
 export class PageChanges {
   /** Fingerprints of all records that have an id. */
-  readonly prints = new FingerprintLog();
+  readonly prints = new Fingerprints();
   /** Those of the records that the lake was not made from. */
-  readonly fresh = new FingerprintLog();
+  readonly fresh = new Fingerprints();
   readonly unchanged: number[] = [];
   records = 0;
   bytes = 0;
@@ -131,7 +124,7 @@ export class PageChanges {
 /** What the pages of a pass brought that the lake was not made from yet. */
 export class Changes {
   /** Fingerprints of the records that are loaded. */
-  readonly fresh = new FingerprintLog();
+  readonly fresh = new Fingerprints();
   /** Vehicles that came as the lake has them, by the order of receipt of their page. */
   readonly unchanged = new Map<number, readonly number[]>();
   readonly #pages = new Map<LandedPage, FreshRecords>();

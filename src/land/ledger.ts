@@ -1,4 +1,4 @@
-import { appendFileSync, closeSync, existsSync, openSync, readFileSync, readSync, statSync } from 'node:fs';
+import { appendFileSync, existsSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { unwritable } from './land-error.js';
 import type { LandedPage } from './page.js';
@@ -9,10 +9,10 @@ const LEDGER = 'pages.ndjson';
 /** Adds a landed page to the ledger of its pass. */
 export function recordPage(folder: string, page: LandedPage): void {
   const path = join(folder, LEDGER);
-  // A torn line must not swallow the next one.
-  const separator = endsWithLine(path) ? '' : '\n';
+  // Each line begins with its line end: a torn line must not swallow the next one.
+  const separator = existsSync(path) ? '\n' : '';
   try {
-    appendFileSync(path, `${separator}${JSON.stringify(page)}\n`);
+    appendFileSync(path, separator + JSON.stringify(page));
   } catch (error) {
     throw unwritable(path, error);
   }
@@ -40,18 +40,5 @@ function parseLine(line: string): LandedPage[] {
     return page === null ? [] : [page];
   } catch {
     return [];
-  }
-}
-
-function endsWithLine(path: string): boolean {
-  const size = statSync(path, { throwIfNoEntry: false })?.size ?? 0;
-  if (size === 0) return true;
-  const file = openSync(path, 'r');
-  try {
-    const last = Buffer.alloc(1);
-    readSync(file, last, 0, 1, size - 1);
-    return last[0] === 0x0a;
-  } finally {
-    closeSync(file);
   }
 }

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { createWriteStream } from 'node:fs';
 import { mkdir, rename, rm, stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import { finished } from 'node:stream/promises';
+import { finished, pipeline } from 'node:stream/promises';
 import { createGzip } from 'node:zlib';
 import { z } from 'zod';
 import { killPoint } from '../config/kill-point.js';
@@ -10,7 +10,6 @@ import { envelopeSchema } from '../service/contract/envelope.js';
 import type { ContractNode } from '../service/contract/node.js';
 import type { PageChanges, PrintsPlace } from './changes.js';
 import { unwritable } from './land-error.js';
-import { LineBuffers } from './line-buffers.js';
 import type { OversizedRecord } from './oversized.js';
 import { PageError } from './page-error.js';
 import { type PageScan, PageScanner, ScanError } from './scan-page.js';
@@ -89,49 +88,42 @@ export async function landPage(
 ): Promise<{ scan: PageScan; fileBytes: number; sha256: string }> {
   await mkdir(dirname(target.path), { recursive: true });
   const temporary = `${target.path}.${process.pid}.${Math.random().toString(36).slice(2, 8)}.tmp`;
+  const scanner = new PageScanner(target.contract, target.idField);
   const gzip = createGzip({ level: 1, memLevel: 9, chunkSize: 1 << 18 });
-  const file = createWriteStream(temporary);
-  gzip.pipe(file);
   // Of the bytes on their way to the file, so that it need not be read for its checksum.
   const sha256 = createHash('sha256');
   gzip.on('data', (chunk: Buffer) => sha256.update(chunk));
-  const written = finished(file);
-  written.catch(() => undefined);
-  gzip.on('error', (error) => file.destroy(error));
-  file.on('error', (error) => gzip.destroy(error));
-  const buffers = new LineBuffers();
-  const scanner = new PageScanner(target.contract, target.idField, { allocate: buffers.take });
-  const write = async (lines: Buffer): Promise<void> => {
-    changes?.lines(lines, scanner.lineEnds, scanner.lineIds);
-    if (lines.length === 0) return;
-    const taken = new Promise<void>((resolve, reject) =>
-      gzip.write(lines, (error) => (error == null ? resolve() : reject(error))),
-    );
-    await Promise.race([buffers.next(taken), written]);
+  const file = createWriteStream(temporary);
+  let fault: unknown;
+  const lines = async function* (): AsyncGenerator<Buffer> {
+    const seen = (found: Buffer): Buffer[] => {
+      changes?.lines(found, scanner.lineEnds, scanner.lineIds);
+      return found.length === 0 ? [] : [found];
+    };
+    try {
+      for await (const chunk of body) {
+        yield* seen(scanner.push(chunk));
+        killPoint('land.page-begun');
+      }
+      yield* seen(scanner.flush());
+      checkEnvelope(scanner.finish(), target.url);
+    } catch (error) {
+      fault = error instanceof ScanError ? new PageError(target.url, error.message, error) : error;
+      throw fault;
+    }
   };
   try {
-    for await (const chunk of body) {
-      await write(scanner.push(chunk));
-      killPoint('land.page-begun');
-    }
-    await write(scanner.flush());
-    const scan = scanner.finish();
-    checkEnvelope(scan, target.url);
-    gzip.end();
-    // Together: where the file fails, what waits to be compressed may never be told.
-    await Promise.all([written, buffers.close()]);
+    await pipeline(lines, gzip, file);
     killPoint('land.page-written');
     await rename(temporary, target.path);
     killPoint('land.page-renamed');
-    return { scan, fileBytes: (await stat(target.path)).size, sha256: sha256.digest('hex') };
+    const { size } = await stat(target.path);
+    return { scan: scanner.finish(), fileBytes: size, sha256: sha256.digest('hex') };
   } catch (error) {
     changes?.discard();
-    gzip.destroy();
-    file.destroy();
-    await written.catch(() => undefined);
+    await finished(file).catch(() => undefined);
     await rm(temporary, { force: true });
-    if (error === file.errored) throw unwritable(target.path, error);
-    throw error instanceof ScanError ? new PageError(target.url, error.message, error) : error;
+    throw fault ?? unwritable(target.path, error);
   }
 }
 

@@ -9,10 +9,9 @@ import { MOST_RECORD_BYTES } from './oversized.js';
 import { fitsAsWhole, type LandedPage } from './page.js';
 import { PageScanner } from './scan-page.js';
 
-const OPEN = Buffer.from('[');
-const CLOSE = Buffer.from(']');
 const NEWLINE = 0x0a;
 const COMMA = 0x2c;
+const END = 0x5d;
 
 /** Compares a landed page with a contract that has changed since it was landed. Throws LandError for a broken file. */
 export async function rescanPage(
@@ -27,20 +26,18 @@ export async function rescanPage(
   const mostRecordBytes = Math.max(MOST_RECORD_BYTES, page.largestRecord);
   const scanner = new PageScanner(contract, idField, { mostRecordBytes });
   try {
-    scanner.push(OPEN);
     // A record holds no raw line end, so that the lines of a page are the elements of an array.
-    let isPending = false;
+    scanner.push(Buffer.from('['));
     const gunzip = createGunzip({ chunkSize: 1 << 19 });
     pipeline(createReadStream(path), gunzip, () => undefined);
+    let read = 0;
     for await (const chunk of gunzip) {
-      const bytes: Buffer = chunk;
-      if (isPending) scanner.push(Buffer.from([COMMA]));
-      isPending = bytes.at(-1) === NEWLINE;
-      const body = Buffer.from(isPending ? bytes.subarray(0, -1) : bytes);
+      const body = Buffer.from(chunk);
+      read += body.length;
       for (let i = body.indexOf(NEWLINE); i >= 0; i = body.indexOf(NEWLINE, i + 1)) body[i] = COMMA;
+      if (read === page.bytes) body[body.length - 1] = END;
       scanner.push(body);
     }
-    scanner.push(CLOSE);
     scanner.flush();
     const scan = scanner.finish();
     return {

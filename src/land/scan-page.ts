@@ -1,12 +1,6 @@
 import { isUtf8 } from 'node:buffer';
 import type { ContractNode } from '../service/contract/node.js';
-import {
-  KEPT_BYTES,
-  MOST_RECORD_BYTES,
-  type OversizedRecord,
-  type SkipState,
-  skipRecord,
-} from './oversized.js';
+import { KEPT_BYTES, MOST_RECORD_BYTES, type OversizedRecord } from './oversized.js';
 import { compareShape, type Drift, type Misfit } from './shape.js';
 import {
   DepthFault,
@@ -51,7 +45,18 @@ const MOST_ENVELOPE_BYTES = 4 << 20;
 /** Records of a page: many times what any list of the service gives at once. */
 const MOST_RECORDS = 200_000;
 
-type State = 'start' | 'member' | 'record' | 'oversized' | 'afterData' | 'done';
+const COMMA = 0x2c;
+const QUOTE = 0x22;
+const COLON = 0x3a;
+const BACKSLASH = 0x5c;
+const [BRACKET, END_BRACKET] = [0x5b, 0x5d];
+const [BRACE, END_BRACE] = [0x7b, 0x7d];
+const BYTE_ORDER_MARK = Buffer.from([0xef, 0xbb, 0xbf]);
+
+const REASONS: Readonly<Record<number, string>> = {
+  [END_BRACKET]: 'expected a comma or a closing bracket',
+  [END_BRACE]: 'expected a comma or a closing brace',
+};
 
 /**
  * Cuts the records of a page out of its body while it streams in: each becomes one line, its bytes unchanged but for
@@ -62,11 +67,12 @@ export class PageScanner {
   readonly #contract: ContractNode;
   readonly #values: ValueScanner;
   readonly #mostRecordBytes: number;
+  /** Reads the page as far as its bytes are there, up to `memory.start`, and goes on there when it is called again. */
+  readonly #reader: Generator<void, void>;
+  #received = 0;
+  /** Fewer bytes than these are not worth a look. */
   #wait = 0;
-  #consumed = 0;
-  #state: State = 'start';
-  #bare = false;
-  #single = false;
+  #isWhole = false;
   #hasData = false;
   #envelope: string[] = [];
   #envelopeBytes = 0;
@@ -74,43 +80,33 @@ export class PageScanner {
   #bytes = 0;
   #largestRecord = 0;
   #oversized: OversizedRecord[] = [];
-  #skipping: SkipState = { depth: 0, isInText: false, isEscaped: false };
   #utf8 = true;
-  /** Stretches of memory that hold the lines to be returned: a start and an end by turns. */
-  #runs: number[] = [];
+  /** Where the records that are to be returned stand in memory. */
+  #found: { readonly start: number; readonly end: number }[] = [];
   /** Where the lines that `push` or `flush` returned last end. */
   lineEnds: number[] = [];
   #outcome: PageScan | ScanError | undefined;
 
-  readonly #allocate: (bytes: number) => Buffer;
-
-  /** @param options.allocate memory for the lines that one call returns; new memory each time by default */
-  constructor(
-    contract: ContractNode,
-    idField: string,
-    options: { mostRecordBytes?: number; allocate?: (bytes: number) => Buffer } = {},
-  ) {
+  constructor(contract: ContractNode, idField: string, options: { mostRecordBytes?: number } = {}) {
     this.#contract = contract;
     this.#values = takeScanner(contract, idField);
     this.#mostRecordBytes = options.mostRecordBytes ?? MOST_RECORD_BYTES;
-    this.#allocate = options.allocate ?? Buffer.allocUnsafe;
+    this.#reader = this.#page();
   }
 
   /** Takes the next bytes of the body and returns the lines that became complete. Throws ScanError. */
   push(chunk: Uint8Array): Buffer {
     this.#demandOpen();
-    this.lineEnds = [];
     const { memory } = this.#values;
     memory.append(chunk);
-    return memory.end - memory.start < this.#wait ? EMPTY : this.#advance();
+    this.#received += chunk.length;
+    return this.#advance(this.#wait);
   }
 
   /** Takes the end of the body and returns the last lines. Throws ScanError. */
   flush(): Buffer {
     this.#demandOpen();
-    this.lineEnds = [];
-    const { memory } = this.#values;
-    return memory.start < memory.end ? this.#advance() : EMPTY;
+    return this.#advance(1);
   }
 
   /** Ids of the lines that `push` or `flush` returned last. */
@@ -126,11 +122,8 @@ export class PageScanner {
   }
 
   #result(): PageScan {
-    const { memory, tree, irregular } = this.#values;
-    if (this.#state !== 'done') {
-      const bytes = this.#consumed + memory.end - memory.start;
-      throw this.#fail(`the body ended early, after ${bytes} bytes and ${this.#ids.length} records`);
-    }
+    if (!this.#isWhole)
+      throw this.#fail(`the body ended early, after ${this.#received} bytes and ${this.#ids.length} records`);
     return {
       records: this.#ids.length,
       bytes: this.#bytes,
@@ -139,9 +132,9 @@ export class PageScanner {
       ids: this.#ids,
       envelope: JSON.parse(`{${this.#envelope.join(',')}}`),
       hasData: this.#hasData,
-      ...compareShape(tree),
+      ...compareShape(this.#values.tree),
       utf8: this.#utf8,
-      irregular,
+      irregular: this.#values.irregular,
     };
   }
 
@@ -161,214 +154,196 @@ export class PageScanner {
     return outcome;
   }
 
-  #advance(): Buffer {
+  /** Reads on where at least so many bytes wait. */
+  #advance(least: number): Buffer {
     const { memory } = this.#values;
-    let p = memory.start;
+    this.lineEnds = [];
+    if (memory.end - memory.start < least) return EMPTY;
     try {
-      while (this.#state !== 'done') {
-        const next =
-          this.#state === 'record'
-            ? this.#record(p)
-            : this.#state === 'oversized'
-              ? this.#rest(p)
-              : this.#step(p);
-        if (next === NEED_MORE) break;
-        p = next;
-      }
-      if (this.#state === 'done') p = this.#trailing(p);
+      this.#reader.next();
     } catch (error) {
       if (error instanceof DepthFault)
         throw this.#fail(`record ${this.#ids.length} of the page is nested too deeply`);
       throw error instanceof SyntaxFault ? this.#fault(error) : error;
     }
     if (this.#ids.length > MOST_RECORDS) throw this.#fail(`more than ${MOST_RECORDS} records on one page`);
-    this.#consumed += p - memory.start;
-    memory.start = p;
-    const held = memory.end - p;
+    const held = memory.end - memory.start;
     this.#wait = Math.min(held * 2, this.#mostRecordBytes + 1);
     // A record of that size has been shortened: what is held is white space, or a member of the envelope.
     if (held > 2 * this.#mostRecordBytes)
       throw this.#fail(`more than ${held} bytes that belong to no record, after record ${this.#ids.length}`);
-    const lines = this.#gather();
-    this.#bytes += lines.length;
+    return this.#lines();
+  }
+
+  /** The records that were found, as lines. */
+  #lines(): Buffer {
+    const { bytes } = this.#values.memory;
+    const lines = Buffer.concat(this.#found.map(({ start, end }) => bytes.subarray(start, end + 1)));
+    let length = 0;
+    for (const { start, end } of this.#found) {
+      length += end + 1 - start;
+      lines[length - 1] = 0x0a;
+      this.lineEnds.push(length);
+    }
+    this.#found = [];
+    this.#bytes += length;
     if (this.#utf8 && !isUtf8(lines)) this.#utf8 = false;
     return lines;
   }
 
-  /** One record with the separator behind it. */
-  #record(start: number): number {
+  *#page(): Generator<void, void> {
+    const { memory } = this.#values;
+    const begin = (): Buffer => memory.bytes.subarray(memory.start, Math.min(memory.end, memory.start + 3));
+    while (begin().length === 0 || (begin().length < 3 && begin()[0] === BYTE_ORDER_MARK[0])) yield;
+    if (begin().equals(BYTE_ORDER_MARK)) memory.start += 3;
+    const first = yield* this.#byte();
+    if (first !== BRACE && first !== BRACKET)
+      throw new SyntaxFault(memory.start, 'expected an object or an array');
+    memory.start++;
+    if (first === BRACE) yield* this.#members();
+    else yield* this.#records(END_BRACKET);
+    this.#isWhole = true;
+    for (;;) {
+      memory.start = this.#values.space(memory.start);
+      if (memory.start < memory.end) throw new SyntaxFault(memory.start, 'expected nothing behind the page');
+      yield;
+    }
+  }
+
+  /** The members of the envelope, up to its end. */
+  *#members(): Generator<void, void> {
+    const { memory } = this.#values;
+    let c = yield* this.#byte();
+    if (c === END_BRACE) memory.start++;
+    while (c !== END_BRACE) {
+      if ((yield* this.#byte()) !== QUOTE) throw new SyntaxFault(memory.start, 'expected a member name');
+      const value = yield* this.#until(() => this.#memberValue());
+      const isData = memory.bytes.toString('latin1', memory.start, memory.start + 6) === '"data"';
+      c = memory.bytes[value] ?? 0;
+      let length = 0;
+      if (isData && (c === BRACE || c === BRACKET)) {
+        // A lookup answers one record instead of a list.
+        memory.start = c === BRACE ? value : value + 1;
+        yield* this.#records(c === BRACE ? END_BRACE : END_BRACKET);
+      } else {
+        const before = value - memory.start;
+        length = (yield* this.#until(() => this.#values.skip(memory.start + before))) - memory.start;
+      }
+      const end = yield* this.#until(() => this.#separator(memory.start + length, END_BRACE));
+      this.#envelopeBytes += length;
+      if (this.#envelopeBytes > MOST_ENVELOPE_BYTES)
+        throw new SyntaxFault(memory.start, 'an envelope that is too large');
+      if (length > 0) this.#envelope.push(memory.bytes.toString('utf8', memory.start, memory.start + length));
+      c = memory.bytes[end] ?? 0;
+      memory.start = end + 1;
+    }
+  }
+
+  /** The address of the value of the member at `memory.start`. */
+  #memberValue(): number {
     const values = this.#values;
     const { memory } = values;
-    const from = values.space(start);
-    if (memory.bytes[from] === 0x5d && this.#ids.length === 0) {
-      this.#state = this.#bare ? 'done' : 'afterData';
-      return from + 1;
+    const name = values.text(memory.start + 1);
+    if (name === NEED_MORE) return NEED_MORE;
+    const colon = values.space(name);
+    if (colon >= memory.end) return NEED_MORE;
+    if (memory.bytes[colon] !== COLON) throw new SyntaxFault(colon, 'expected a colon');
+    const value = values.space(colon + 1);
+    return value < memory.end ? value : NEED_MORE;
+  }
+
+  /** The records of a list, up to its end; or one record, without what stands behind it, where a brace follows. */
+  *#records(close: typeof END_BRACKET | typeof END_BRACE): Generator<void, void> {
+    const values = this.#values;
+    const { memory } = values;
+    const isList = close === END_BRACKET;
+    this.#hasData = true;
+    let isLast = isList && (yield* this.#byte()) === END_BRACKET;
+    if (isLast) memory.start++;
+    while (!isLast) {
+      const from = values.space(memory.start);
+      values.beginRecord(this.#ids.length);
+      const end = values.record(from);
+      const bytes = (end === NEED_MORE ? memory.end : end) - from;
+      const { spaced } = values;
+      let behind: number;
+      if (bytes > this.#mostRecordBytes) {
+        yield* this.#shorten(from);
+        behind = yield* this.#until(() => this.#separator(memory.start, close));
+      } else {
+        behind = end === NEED_MORE ? NEED_MORE : this.#separator(end, close);
+        if (behind === NEED_MORE) {
+          yield;
+          continue;
+        }
+        if (bytes > this.#largestRecord) this.#largestRecord = bytes;
+        this.#ids.push(values.id);
+        this.#found.push({ start: from, end: spaced ? compact(memory.bytes, from, end) : end });
+      }
+      isLast = !isList || memory.bytes[behind] === close;
+      memory.start = isList ? behind + 1 : behind;
     }
-    values.beginRecord(this.#ids.length);
-    const end = values.record(from);
-    const bytes = (end === NEED_MORE ? memory.end : end) - from;
-    if (bytes > this.#mostRecordBytes) return this.#shorten(from);
-    if (end === NEED_MORE) return NEED_MORE;
-    const spaced = values.spaced;
-    const next = this.#behindRecord(values.space(end));
-    if (next === NEED_MORE) return NEED_MORE;
-    if (bytes > this.#largestRecord) this.#largestRecord = bytes;
-    this.#ids.push(this.#id());
-    this.#line(from, spaced ? values.compact(from, end) : end);
-    return next;
   }
 
-  /** The id of the record under way, NaN where it has none or the bytes end before it. */
-  #id(): number {
-    const { memory, idStart, idEnd } = this.#values;
-    return idStart < 0 ? Number.NaN : numericId(memory.bytes, idStart, idEnd);
-  }
-
-  /** The address behind the separator at `p`, which follows a record. */
-  #behindRecord(p: number): number {
-    const { memory } = this.#values;
-    const c = memory.bytes[p];
-    if (this.#single) {
-      this.#state = 'afterData';
-      return p;
-    }
-    if (c === 0x2c) this.#state = 'record';
-    else if (c === 0x5d) this.#state = this.#bare ? 'done' : 'afterData';
-    else if (p >= memory.end) return NEED_MORE;
-    else throw new SyntaxFault(p, 'expected a comma or a closing bracket');
-    return p + 1;
-  }
-
-  /** Puts the beginning of a record that is too large, as a JSON text, in its place, and passes over what has come of it. */
-  #shorten(from: number): number {
-    const { memory } = this.#values;
-    const id = this.#id();
+  /** Puts the beginning of a record that is too large, as a JSON text, in its place, and passes over all of it. */
+  *#shorten(from: number): Generator<void, void> {
+    const { memory, id } = this.#values;
+    const position = this.#ids.push(id) - 1;
     const kept = Math.min(KEPT_BYTES, this.#mostRecordBytes >> 2);
     const line = Buffer.from(JSON.stringify(memory.bytes.toString('utf8', from, from + kept)));
-    this.#oversized.push({ position: this.#ids.length, id: Number.isNaN(id) ? null : id, bytes: 0 });
-    this.#ids.push(id);
-    this.#state = 'oversized';
-    this.#skipping = { depth: 0, isInText: false, isEscaped: false };
-    const next = this.#rest(from);
-    // Only now: until here these bytes were the record's own.
-    memory.bytes.set(line, from);
-    this.#line(from, from + line.length);
-    return next;
-  }
-
-  /** Passes over what has come of a record that is too large, and the separator behind it. */
-  #rest(from: number): number {
-    const { memory } = this.#values;
-    const record = this.#oversized.pop();
-    if (record === undefined) return from;
-    const end = skipRecord(this.#skipping, memory.bytes, from, memory.end);
-    this.#oversized.push({ ...record, bytes: record.bytes + end - from });
-    if (end < memory.end) return this.#behindRecord(end);
-    return end > from ? end : NEED_MORE;
-  }
-
-  /** Notes a record as a line. Between two records is one byte as a rule, which becomes the line end. */
-  #line(start: number, end: number): void {
-    const runs = this.#runs;
-    if (runs[runs.length - 1] === start) runs[runs.length - 1] = end + 1;
-    else runs.push(start, end + 1);
-    this.lineEnds.push((this.lineEnds[this.lineEnds.length - 1] ?? 0) + end + 1 - start);
-  }
-
-  /** The lines that were noted. */
-  #gather(): Buffer {
-    const { bytes } = this.#values.memory;
-    const runs = this.#runs;
-    const length = this.lineEnds[this.lineEnds.length - 1] ?? 0;
-    if (length === 0) return EMPTY;
-    const lines = this.#allocate(length);
-    let written = 0;
-    for (let i = 0; i < runs.length; i += 2) written += bytes.copy(lines, written, runs[i], runs[i + 1]);
-    for (const end of this.lineEnds) lines[end - 1] = 0x0a;
-    this.#runs = [];
-    return lines;
-  }
-
-  /** One step outside the records: the opening, a member of the envelope, or what follows the records. */
-  #step(start: number): number {
-    const values = this.#values;
-    const { memory } = values;
-    const b = memory.bytes;
-    let p = start;
-    if (this.#state === 'start') {
-      if (b[p] === 0xef) {
-        if (memory.end - p < 3) return NEED_MORE;
-        if (b[p + 1] === 0xbb && b[p + 2] === 0xbf) p += 3;
+    let [bytes, depth, isInText, isEscaped] = [0, 0, false, false];
+    for (let p = from; ; p = memory.start) {
+      const start = p;
+      for (; p < memory.end; p++) {
+        const c = memory.bytes[p] ?? 0;
+        if (isEscaped) isEscaped = false;
+        else if (isInText && c === BACKSLASH) isEscaped = true;
+        else if (c === QUOTE) isInText = !isInText;
+        else if (isInText) continue;
+        else if (c === BRACE || c === BRACKET) depth++;
+        else if (depth === 0 && (c === COMMA || c === END_BRACE || c === END_BRACKET)) break;
+        else if (c === END_BRACE || c === END_BRACKET) depth--;
       }
-      p = values.space(p);
-      if (p >= memory.end) return NEED_MORE;
-      if (b[p] === 0x5b) {
-        this.#bare = true;
-        this.#hasData = true;
-        this.#state = 'record';
-      } else if (b[p] === 0x7b) this.#state = 'member';
-      else throw new SyntaxFault(p, 'expected an object or an array');
-      return p + 1;
+      memory.start = p;
+      if (bytes === 0) {
+        // Only now: until here these bytes were the record's own.
+        memory.bytes.set(line, from);
+        this.#found.push({ start: from, end: from + line.length });
+      }
+      bytes += p - start;
+      if (p < memory.end) break;
+      yield;
     }
-    p = values.space(p);
-    if (this.#state === 'afterData') return this.#separator(p);
-    if (b[p] === 0x7d && this.#envelope.length === 0 && !this.#hasData) {
-      this.#state = 'done';
-      return p + 1;
-    }
-    const from = p;
-    if (b[p] !== 0x22) {
-      if (p >= memory.end) return NEED_MORE;
-      throw new SyntaxFault(p, 'expected a member name');
-    }
-    p = values.text(p + 1);
-    if (p === NEED_MORE) return NEED_MORE;
-    const isData = p - from === 6 && b.toString('latin1', from, p) === '"data"';
-    p = values.space(p);
-    if (b[p] !== 0x3a) {
-      if (p >= memory.end) return NEED_MORE;
-      throw new SyntaxFault(p, 'expected a colon');
-    }
-    p = values.space(p + 1);
-    if (isData && b[p] === 0x7b) {
-      // A lookup answers one record instead of a list.
-      this.#hasData = true;
-      this.#single = true;
-      this.#state = 'record';
-      return p;
-    }
-    if (isData && b[p] === 0x5b) {
-      this.#hasData = true;
-      this.#state = 'record';
-      return p + 1;
-    }
-    p = values.skip(p);
-    if (p === NEED_MORE) return NEED_MORE;
-    const end = p;
-    const next = this.#separator(values.space(p));
-    if (next === NEED_MORE) return NEED_MORE;
-    this.#envelopeBytes += end - from;
-    if (this.#envelopeBytes > MOST_ENVELOPE_BYTES)
-      throw new SyntaxFault(from, 'an envelope that is too large');
-    this.#envelope.push(b.toString('utf8', from, end));
-    return next;
+    this.#oversized.push({ position, id: Number.isNaN(id) ? null : id, bytes });
   }
 
-  #separator(p: number): number {
+  /** The first byte that is no white space, at `memory.start`. */
+  *#byte(): Generator<void, number> {
     const { memory } = this.#values;
-    const c = memory.bytes[p];
-    if (c === 0x2c) this.#state = 'member';
-    else if (c === 0x7d) this.#state = 'done';
-    else if (p >= memory.end) return NEED_MORE;
-    else throw new SyntaxFault(p, 'expected a comma or a closing brace');
-    return p + 1;
+    memory.start = yield* this.#until(() => {
+      const p = this.#values.space(memory.start);
+      return p < memory.end ? p : NEED_MORE;
+    });
+    return memory.bytes[memory.start] ?? 0;
   }
 
-  #trailing(start: number): number {
+  /** Takes a step again with each chunk until all of its bytes are there. The bytes may have moved each time. */
+  *#until(step: () => number): Generator<void, number> {
+    for (;;) {
+      const address = step();
+      if (address !== NEED_MORE) return address;
+      yield;
+    }
+  }
+
+  /** The address of the comma or the closing bracket that follows behind `p`. */
+  #separator(p: number, close: number): number {
     const { memory } = this.#values;
-    const p = this.#values.space(start);
-    if (p < memory.end) throw new SyntaxFault(p, 'expected nothing behind the page');
-    return p;
+    const at = this.#values.space(p);
+    const c = memory.bytes[at];
+    if (c === COMMA || c === close) return at;
+    if (at >= memory.end) return NEED_MORE;
+    throw new SyntaxFault(at, REASONS[close] ?? '');
   }
 
   #fault(fault: SyntaxFault): ScanError {
@@ -377,25 +352,22 @@ export class PageScanner {
     const near = JSON.stringify(
       memory.bytes.toString('latin1', from, Math.min(memory.end, fault.offset + 20)),
     );
-    const offset = this.#consumed + fault.offset - memory.start;
+    const offset = this.#received - memory.end + fault.offset;
     return this.#fail(
       `malformed JSON at byte ${offset}, in record ${this.#ids.length}: ${fault.reason}, near ${near}`,
     );
   }
 }
 
-const MOST_EXACT_DIGITS = 15;
-
-/** The number that an id is; NaN for a text that is none. */
-function numericId(bytes: Buffer, start: number, end: number): number {
-  const first = bytes[start] === 0x2d ? start + 1 : start;
-  if (first === end) return Number.NaN;
-  let number = 0;
-  for (let i = first; i < end; i++) {
-    const digit = (bytes[i] as number) - 0x30;
-    if (digit < 0 || digit > 9) return Number.NaN;
-    number = number * 10 + digit;
+/** Takes the white space between tokens out of a value. Returns its new end. */
+function compact(bytes: Buffer, start: number, end: number): number {
+  let to = start;
+  let isInText = false;
+  for (let p = start; p < end; p++) {
+    const c = bytes[p] ?? 0;
+    if (c === QUOTE) isInText = !isInText;
+    else if (isInText && c === BACKSLASH) bytes[to++] = bytes[p++] ?? 0;
+    if (isInText || c > 0x20) bytes[to++] = bytes[p] ?? 0;
   }
-  if (end - first > MOST_EXACT_DIGITS) return Number(bytes.toString('latin1', start, end));
-  return first === start ? number : -number;
+  return to;
 }

@@ -6,13 +6,7 @@ import type { BaseState } from '../lake/base.js';
 import { type Manifest, SCHEMA_VERSION } from '../lake/manifest.js';
 import { flattenFunctions, type LakeTable, lakeTables } from '../lake/tables.js';
 import { Changes } from '../land/changes.js';
-import {
-  FingerprintLog,
-  Fingerprints,
-  mergeFingerprints,
-  readFingerprints,
-  writeFingerprints,
-} from '../land/fingerprints.js';
+import { Fingerprints, readFingerprints, writeFingerprints } from '../land/fingerprints.js';
 import { stagedSql } from '../load/batch.js';
 import type { LoadedPass } from '../load/loader.js';
 import { type BatchView, planViews } from '../load/views.js';
@@ -29,7 +23,7 @@ export function watchChanges(job: Job, base: BaseState | undefined, passId: stri
 
 function knownRecords(job: Job, base: BaseState | undefined): Fingerprints {
   const stored = base?.manifest.fingerprints ?? undefined;
-  if (base === undefined || stored === undefined || stored.code !== codeOf(job)) return Fingerprints.none;
+  if (base === undefined || stored === undefined || stored.code !== codeOf(job)) return new Fingerprints();
   return readFingerprints(base.folder, stored.records);
 }
 
@@ -81,19 +75,11 @@ export async function recordFingerprints(
   await connection.run(`update run.facts set is_carried = ${isCarried}`);
   for (const table of ['inspections', 'history_reports']) await bindNext(context, table, true);
   await bindNext(context, 'vehicles', false);
-  const log = new FingerprintLog();
-  for (const { changes } of passes) if (changes !== undefined) log.addAll(changes.fresh);
-  const kept = mergeFingerprints(
-    knownRecords(job, base),
-    Fingerprints.none,
-    await idsOf(connection, 'stale_vehicles'),
-  );
-  const added = mergeFingerprints(
-    log.sorted(),
-    Fingerprints.none,
-    await idsOf(connection, 'unsettled_vehicles'),
-  );
-  const all = mergeFingerprints(kept, added, new Float64Array(0));
+  const loaded = new Fingerprints();
+  for (const { changes } of passes) if (changes !== undefined) loaded.addAll(changes.fresh);
+  const added = loaded.sorted().without(await idsOf(connection, 'unsettled_vehicles'));
+  const kept = knownRecords(job, base).without(await idsOf(connection, 'stale_vehicles'));
+  const all = kept.updated(added);
   writeFingerprints(target, all);
   return { records: all.ids.length, code: codeOf(job) };
 }

@@ -9,14 +9,16 @@ const LEAST_ROOM = 9 << 15;
 
 /**
  * The memory of one walker: the tree of shapes first, then the bytes under way, then what the tree grows by. Nothing
- * is given back one by one; `rewind` frees all that was allocated since `settle`.
+ * is given back one by one; `rewind` makes everything as it was at `settle`.
  */
 export class ScanMemory {
   readonly #memory: LinearMemory;
-  #settled = FREE;
+  /** What stood in the memory at `settle`. */
+  #settled = Buffer.alloc(FREE);
   #free = FREE;
-  #base = 0;
   #room = 0;
+  /** Where the bytes begin that can be looked back at. */
+  base = 0;
   /** All of the memory: taken anew when it grows. */
   bytes: Buffer;
   words: Int32Array;
@@ -43,29 +45,24 @@ export class ScanMemory {
     return address;
   }
 
-  /** Keeps what was allocated so far for good. */
+  /** Keeps what was allocated so far, as it is now. */
   settle(): void {
-    this.#settled = this.#free;
-    this.rewind();
+    this.#settled = Buffer.from(this.bytes.subarray(0, this.#free));
   }
 
-  /** Forgets the bytes under way and everything that was allocated after `settle`. */
+  /** Forgets the bytes under way, and all that was allocated or changed after `settle`. */
   rewind(): void {
-    this.#free = this.#settled;
+    this.bytes.set(this.#settled);
+    this.#free = this.#settled.length;
     this.#room = LEAST_ROOM;
-    this.#base = this.allocate(LEAST_ROOM);
-    this.start = this.#base;
-    this.#endAt(this.#base);
-  }
-
-  /** Where the bytes begin that can be looked back at. */
-  get base(): number {
-    return this.#base;
+    this.base = this.allocate(LEAST_ROOM);
+    this.start = this.base;
+    this.#endAt(this.base);
   }
 
   /** Adds a chunk to the bytes under way, which may move for that. */
   append(chunk: Uint8Array): void {
-    if (this.end + chunk.length + PADDING > this.#base + this.#room) this.#makeRoom(chunk.length);
+    if (this.end + chunk.length + PADDING > this.base + this.#room) this.#makeRoom(chunk.length);
     this.bytes.set(chunk, this.end);
     this.#endAt(this.end + chunk.length);
   }
@@ -76,14 +73,14 @@ export class ScanMemory {
     if (wanted > this.#room) {
       const room = (Math.max(wanted, this.#room * 2) + 63) & ~63;
       // The last thing in memory grows where it stands.
-      const isLast = this.#base + this.#room === this.#free;
+      const isLast = this.base + this.#room === this.#free;
       const added = this.allocate(isLast ? room - this.#room : room);
-      if (!isLast) this.#base = added;
+      if (!isLast) this.base = added;
       this.#room = room;
     }
-    this.bytes.copyWithin(this.#base, this.start, this.end);
-    this.start = this.#base;
-    this.end = this.#base + kept;
+    this.bytes.copyWithin(this.base, this.start, this.end);
+    this.start = this.base;
+    this.end = this.base + kept;
   }
 
   #endAt(end: number): void {

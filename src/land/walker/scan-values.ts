@@ -42,6 +42,8 @@ export class ValueScanner {
   readonly #walker: Walker;
   readonly memory: ScanMemory;
   readonly tree: ShapeTree;
+  /** First address at or after `p` that holds no white space. */
+  readonly space: (p: number) => number;
 
   constructor(contract: ContractNode) {
     this.#walker = createWalker({
@@ -52,6 +54,7 @@ export class ValueScanner {
         return isTimestamp(text) ? at.TIMESTAMP_TEXT : isYearOrMonth(text) ? at.YEAR_OR_MONTH_TEXT : at.TEXT;
       },
     });
+    this.space = this.#walker.space;
     this.memory = new ScanMemory(this.#walker.memory);
     this.tree = new ShapeTree(this.memory, contract);
     this.memory.settle();
@@ -61,9 +64,6 @@ export class ValueScanner {
   begin(idField: string): void {
     this.memory.rewind();
     this.tree.reset(idField);
-    const { words } = this.memory;
-    words[at.IRREGULAR >> 2] = 0;
-    words[at.OBJECTS >> 2] = 0;
   }
 
   /** Makes the scanner ready for the record at this position of its page. */
@@ -87,18 +87,12 @@ export class ValueScanner {
     return this.memory.words[at.IRREGULAR >> 2] !== 0;
   }
 
-  /** Where the text of the record's id begins; negative where it has none. */
-  get idStart(): number {
-    return this.memory.words[at.ID_START >> 2] as number;
-  }
-
-  get idEnd(): number {
-    return this.memory.words[at.ID_END >> 2] as number;
-  }
-
-  /** First address at or after `p` that holds no white space. */
-  space(p: number): number {
-    return this.#walker.space(p);
+  /** The id of the record under way; NaN where it has none that is a whole number, or the bytes end before it. */
+  get id(): number {
+    const { bytes, words } = this.memory;
+    const start = words[at.ID_START >> 2] ?? -1;
+    const text = start < 0 ? '' : bytes.toString('latin1', start, words[at.ID_END >> 2]);
+    return /^-?\d+$/.test(text) ? Number(text) : Number.NaN;
   }
 
   /** Scans one record at `p`. Returns the address behind it or NEED_MORE. Throws SyntaxFault or DepthFault. */
@@ -114,11 +108,6 @@ export class ValueScanner {
   /** Scans a text whose opening quote stands before `p`. Returns and throws as `record` does. */
   text(p: number): number {
     return this.#checked(this.#walker.text(p));
-  }
-
-  /** Takes the white space between tokens out of the value from `start` to `end`. Returns its new end. */
-  compact(start: number, end: number): number {
-    return this.#walker.compact(start, end);
   }
 
   #checked(p: number): number {

@@ -50,22 +50,11 @@ export class ShapeTree {
     return added.address;
   }
 
-  /** Makes the tree as it is before a page, with `idField` as the member whose text is the record's id. */
+  /** Forgets the members of the last page that the contract does not know. `idField` names the member that holds the id. */
   reset(idField: string): void {
     for (const { parent, node } of this.#added) {
       parent.members.delete(node.name);
       this.#nodes.delete(node.address);
-    }
-    const { words } = this.#memory;
-    for (const address of this.#nodes.keys()) {
-      const i = address >> 2;
-      words[i + (at.KINDS >> 2)] = 0;
-      words[i + (at.FIRST_RECORD >> 2)] = -1;
-      words[i + (at.STAMP >> 2)] = 0;
-      words[i + (at.FLAGS >> 2)] = (words[i + (at.FLAGS >> 2)] ?? 0) & ~at.ID;
-      if (this.#added.length === 0) continue;
-      words[i + (at.LEADER >> 2)] = 0;
-      words[i + (at.FOLLOWER >> 2)] = 0;
     }
     this.#added = [];
     const id = this.root.members.get(idField);

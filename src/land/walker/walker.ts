@@ -16,7 +16,6 @@ export interface Walker {
   text(p: number): number;
   skip(p: number): number;
   value(p: number, node: number): number;
-  compact(start: number, end: number): number;
 }
 
 /** What the walker asks back, see `wasm/walk.ts`. */

@@ -1,6 +1,6 @@
 /** Values that are passed over without noting anything of them. Each step returns what `walk.ts` says. */
 import * as at from '../layout';
-import { isDigit, number, plain, space, stuck, text, word } from './tokens';
+import { isDigit, number, space, stuck, text, word } from './tokens';
 
 /** Scans one value at `p` without noting anything. Keeps the open brackets by itself, so that no depth harms it. */
 export function skip(start: i32): i32 {
@@ -51,34 +51,4 @@ function name(start: i32): i32 {
 function leaf(p: i32, c: u8): i32 {
   if (c === 0x22) return text(p + 1);
   return c === 0x2d || isDigit(c) ? number(p, 0) : word(p, c);
-}
-
-/**
- * Moves the bytes of the value from `start` to `end` together, so that no white space is left between tokens. Returns
- * the new end, behind which spaces stand up to the old one.
- */
-export function compact(start: i32, end: i32): i32 {
-  let to = start;
-  let p = start;
-  while (p < end) {
-    const c = load<u8>(p);
-    if (c === 0x22) {
-      const q = textEnd(p + 1);
-      memory.copy(to, p, q - p);
-      to += q - p;
-      p = q;
-    } else {
-      if (c > 0x20) store<u8>(to++, c);
-      p++;
-    }
-  }
-  memory.fill(to, 0x20, end - to);
-  return to;
-}
-
-/** The offset behind a text that is known to be whole and well formed. */
-function textEnd(start: i32): i32 {
-  let p = plain(start);
-  while (load<u8>(p) !== 0x22) p = plain(p + 2);
-  return p + 1;
 }

@@ -47,7 +47,7 @@ export function text(start: i32): i32 {
 }
 
 /** The first offset at or after `start` whose byte does not stand for itself in a text. */
-export function plain(start: i32): i32 {
+function plain(start: i32): i32 {
   // Most texts end within one lane; of the others most are long.
   const first = special(start);
   if (first !== 0) return start + ctz(first);
