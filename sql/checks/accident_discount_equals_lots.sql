@@ -1,4 +1,4 @@
--- description: As many lots are compared as belong to a listing with a report, by its number or as the only one of its vehicle.
+-- description: accident_discount compares every lot whose listing has a report, matched by its number or as the only lot of its vehicle.
 -- severity: error
 with reported as (
     select domain_id, coalesce(trim(listing_id), '') as listing_id, vehicle_id

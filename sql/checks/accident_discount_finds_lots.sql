@@ -1,4 +1,4 @@
--- description: Three of four listings with a report have a lot in accident_discount, or their ids are no lot numbers.
+-- description: Three of four listings with a report have a lot in accident_discount. If not, listing ids are probably no lot numbers.
 -- severity: warn
 with reported as (
     select domain_id, trim(listing_id) as listing_id, vehicle_id
@@ -10,7 +10,7 @@ with reported as (
     where gone_at is null
 ),
 named as (
-    -- reports that name no listing are told apart by their vehicle
+    -- a report without a listing is identified by its vehicle
     select distinct
         domain_id,
         listing_id,

@@ -1,4 +1,4 @@
--- description: Both levels of buy_now_premium hold all Buy Now sales and all other prices of sales, and all Buy Now offers.
+-- description: Each level of buy_now_premium holds all Buy Now sales and all other prices of sales, and all Buy Now offers.
 -- severity: error
 with levels as (
     select 'all' as level

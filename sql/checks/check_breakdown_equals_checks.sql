@@ -1,4 +1,4 @@
--- description: Each type has as many checks as the history reports, and its shares add to 1.
+-- description: Each type has as many checks in check_breakdown as in the history reports, and its shares add to 1.
 -- severity: error
 with source_reports as (
     select domain_id, listing_id, report_id

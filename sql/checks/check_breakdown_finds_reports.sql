@@ -1,4 +1,4 @@
--- description: Of a source's checks, 95 of 100 have the report that lists them.
+-- description: 95 of 100 checks of a source have the report that lists them.
 -- severity: warn
 with listed as (
     select domain_id, count(*) as checks

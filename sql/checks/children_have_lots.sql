@@ -1,4 +1,4 @@
--- description: Prices and images belong to a lot that is known.
+-- description: The lot of every price and image is known.
 -- severity: error
 with children as (
     select 'prices' as child, lot_id from prices

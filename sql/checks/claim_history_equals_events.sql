@@ -1,4 +1,4 @@
--- description: Each type has as many events as the history reports, with the same amounts in each currency.
+-- description: Each type has as many events in claim_history as in the history reports, with the same amounts in each currency.
 -- severity: error
 with source_reports as (
     select domain_id, listing_id, report_id

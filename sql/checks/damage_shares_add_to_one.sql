@@ -1,4 +1,4 @@
--- description: The shares of the damages of a model add to 1 in each currency.
+-- description: The damage shares of a model add to 1 in each currency.
 -- severity: error
 select
     domain_id,

@@ -1,4 +1,4 @@
--- description: The records of a run's streams add to those of the run.
+-- description: The records of a run's streams add up to the records of the run.
 -- severity: warn
 with expected as (
     -- a rebuild reads the passes of earlier runs again

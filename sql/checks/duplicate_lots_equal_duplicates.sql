@@ -1,4 +1,4 @@
--- description: Each pair of the feed is there once, and no root repeats another lot.
+-- description: duplicate_lots has each pair of the feed once, and no root repeats another lot.
 -- severity: error
 with source_duplicates as (
     select duplicate_id, original_id

@@ -1,4 +1,4 @@
--- description: One of four roots of duplicates is a known lot, or the ids are no lot numbers.
+-- description: One of four roots of duplicates is a known lot. If not, the ids are probably no lot numbers.
 -- severity: warn
 with final as (
     select

@@ -1,4 +1,4 @@
--- description: The parts have as many items as the inspections, and each issue of a part has a type.
+-- description: The parts have as many items in inspection_issues as in the inspections, and each issue of a part has a type.
 -- severity: error
 with source_inspections as (
     select domain_id, listing_id, report_id

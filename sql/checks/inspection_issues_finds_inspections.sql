@@ -1,4 +1,4 @@
--- description: Of the checked items, 95 of 100 have the inspection that lists them.
+-- description: 95 of 100 checked items have the inspection that lists them.
 -- severity: warn
 with listed as (
     select count(*) as items

@@ -1,4 +1,4 @@
--- description: The active lots of a day are those of the day before, with the new and returned, without the archived ones.
+-- description: The active lots of a day are those of the day before, plus new and returned lots, less archived lots.
 -- severity: error
 with final as (
     select

@@ -1,4 +1,4 @@
--- description: A lot has one sale at most, and no attempt after it.
+-- description: A lot has at most one sale, and no attempt after the sale.
 -- severity: error
 select
     sold.lot_id,

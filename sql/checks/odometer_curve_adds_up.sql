@@ -1,4 +1,4 @@
--- description: The models of an age and mileage band in odometer_curve have as many prices as the band of all models.
+-- description: For each age and mileage band of odometer_curve, the models together have as many prices as the row of all models.
 -- severity: error
 select
     age_years,

@@ -1,4 +1,4 @@
--- description: No model has more prices in odometer_curve than in sales; some have no usable reading.
+-- description: No model has more prices in odometer_curve than in sales. It may have fewer, because some lots have no usable reading.
 -- severity: error
 with expected as (
     select manufacturer_id, model_id, count(price) as priced

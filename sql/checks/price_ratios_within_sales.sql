@@ -1,4 +1,4 @@
--- description: Every lot of price_ratios has that price in sales, and no model year has more of them than sales.
+-- description: Every lot of price_ratios has the same price in sales, and no model year has more lots there than in sales.
 -- severity: error
 select
     price_ratios.lot_id,

@@ -1,4 +1,4 @@
--- description: Each month of a source platform has as many observed attempts and sales, and as many prices, in price_trends as in sales.
+-- description: Each month of a source platform has as many observed attempts, observed sales and prices in price_trends as in sales.
 -- severity: error
 with expected as (
     select

@@ -1,4 +1,4 @@
--- description: Both levels of regional_prices hold all auction lots, and all sales and prices of sales.
+-- description: Each level of regional_prices holds all auction lots, and all sales and prices of sales.
 -- severity: error
 with levels as (
     select 'state' as level

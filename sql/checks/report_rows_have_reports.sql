@@ -1,4 +1,4 @@
--- description: What a report lists belongs to a report that is known, of the same listing.
+-- description: Every row that a report lists belongs to a known report of the same listing.
 -- severity: error
 with reports as (
     select 'inspection' as report_type, domain_id, listing_id, report_id from inspections

@@ -1,4 +1,4 @@
--- description: The sold lots of reserve_gap are the lots with a reserve and an observed sale for a trusted price.
+-- description: The sold lots of reserve_gap are the lots with a reserve and an observed, trusted sale.
 -- severity: error
 with expected as (
     select

@@ -1,4 +1,4 @@
--- description: Three of four lots that a source archived since lotlake watches it are known, so that sales has their last values.
+-- description: Three of four lots that a source archived since lotlake first saw it are known, so that sales has their last values.
 -- severity: warn
 with watched as (
     select domain_id, min(first_seen_at) as watched_since

@@ -1,4 +1,4 @@
--- description: Every record of statistics is compared once, with the service's own figures.
+-- description: statistics_compared has every record of statistics once, with the service's own figures.
 -- severity: error
 with expected as (
     select statistic_id, lot_count, avg_final_bid from statistics

@@ -1,4 +1,4 @@
--- description: One of four statistics of a source whose sales are known has a sale of its own in statistics_compared.
+-- description: One of four statistics of a source with known sales has a matching sale in statistics_compared.
 -- severity: warn
 with sold as (
     select distinct domain_id

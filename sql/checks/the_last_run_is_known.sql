@@ -1,4 +1,4 @@
--- description: A run is recorded, whose start stands for now in the marts.
+-- description: A run is recorded. Its start stands for now in the marts.
 -- severity: error
 select count(*) as runs
 from runs

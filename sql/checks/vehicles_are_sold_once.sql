@@ -1,4 +1,4 @@
--- description: No offer of a vehicle follows one of its sales within the days that a sale has to hold.
+-- description: A vehicle has no new offer within the days after a sale in which the sale must hold.
 -- severity: error
 with final as (
     select

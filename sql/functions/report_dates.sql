@@ -1,20 +1,19 @@
--- What the text of a report's date says (contract/field.ts, reportDate). Functions of a connection, for sql/flatten.
--- A date is a timestamp, with an offset or without, a day, a month such as 2019-05, or a year such as 2019.
+-- Functions that read the text of a report's date (contract/field.ts, reportDate), for sql/flatten. A date is a timestamp
+-- with or without an offset, a day, a month such as 2019-05, or a year such as 2019.
 
--- The instant: of a day, month or year its start; without an offset in UTC.
+-- The instant. A day, month or year gives its start. A text without an offset is in UTC.
 create or replace temp macro date_instant(given) as
     cast(given || case length(given) when 4 then '-01-01' when 7 then '-01' else '' end as timestamp with time zone);
 
--- Minutes that the local time is ahead of UTC; null where the text has no offset.
+-- Minutes by which the local time is ahead of UTC; null if the text has no offset.
 create or replace temp macro date_offset(given) as
     case
         when length(given) > 19 and regexp_matches(given, '(Z|[+-][0-9]{2}(:?[0-9]{2})?)$')
         then date_diff('minute', cast(date_instant(given) as timestamp), cast(left(given, 16) as timestamp))
     end;
 
--- The local time as exact as it counts: 2019, 2019-05, 2019-05-17 or 2019-05-17T08:30:00. How much counts is the coarser
--- of what the text shows and what the report says of it, a date_precision_key; null where that says nothing and the text
--- has a day.
+-- The known part of the local time: 2019, 2019-05, 2019-05-17 or 2019-05-17T08:30:00. The precision is the coarser of the
+-- text and the report's date_precision_key. Null if the key says nothing and the text has a day.
 create or replace temp macro date_local(given, said := 'datetime') as
     case
         when length(given) = 4 or trim(said) = 'year' then left(given, 4)

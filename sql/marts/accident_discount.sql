@@ -53,7 +53,7 @@ listings as (
     union
     select domain_id, listing_id, vehicle_id from source_reports
 ),
-numbered as (
+listings_by_number as (
     select listings.domain_id, listings.listing_id, listings.vehicle_id, source_lots.lot_id
     from listings
     inner join source_lots on source_lots.lot = listings.listing_id and source_lots.domain_id = listings.domain_id
@@ -78,8 +78,9 @@ shared_listings as (
     group by domain_id, listing_id
     having count(*) > 1
 ),
-by_vehicle as (
-    -- a report is of one listing: the vehicle tells which lot that is only where it has one of each at the source
+listings_by_vehicle as (
+    -- A report belongs to one listing. So the vehicle identifies the lot only if it has one lot and one listing at the
+    -- source.
     select single_listings.domain_id, single_listings.listing_id, single_listings.vehicle_id, single_lots.lot_id
     from single_listings
     inner join single_lots
@@ -88,18 +89,18 @@ by_vehicle as (
     left join shared_listings
         on shared_listings.listing_id = single_listings.listing_id
         and shared_listings.domain_id = single_listings.domain_id
-    left join numbered as numbered_listings
+    left join listings_by_number as numbered_listings
         on numbered_listings.listing_id = single_listings.listing_id
         and numbered_listings.domain_id = single_listings.domain_id
-    left join numbered as numbered_lots on numbered_lots.lot_id = single_lots.lot_id
+    left join listings_by_number as numbered_lots on numbered_lots.lot_id = single_lots.lot_id
     where shared_listings.listing_id is null
         and numbered_listings.listing_id is null
         and numbered_lots.lot_id is null
 ),
 lot_listings as (
-    select domain_id, listing_id, vehicle_id, lot_id from numbered
+    select domain_id, listing_id, vehicle_id, lot_id from listings_by_number
     union all
-    select domain_id, listing_id, vehicle_id, lot_id from by_vehicle
+    select domain_id, listing_id, vehicle_id, lot_id from listings_by_vehicle
 ),
 lot_reports as (
     select
@@ -131,7 +132,7 @@ counted_claims as (
     group by domain_id, listing_id, report_id
 ),
 findings as (
-    -- 2 is an accident, 1 is none
+    -- finding: 2 accident, 1 no accident
     select
         lot_listings.lot_id,
         case source_inspections.accident_key when 'issue' then 2 when 'ok' then 1 end as inspection_finding,
@@ -166,7 +167,7 @@ findings as (
         and counted_claims.domain_id = lot_reports.domain_id
     where lot_reports.recency = 1
 ),
-reported as (
+report_facts as (
     select
         lot_id,
         max(inspection_finding) as inspection_finding,
@@ -183,26 +184,26 @@ lot_facts as (
         source_vehicles.year,
         currencies.currency,
         case when source_lots.domain_id = 12 then 'asking' else 'sale' end as price_kind,
-        case when reported.claims > 3 then 3 else reported.claims end as claims_band,
-        case coalesce(reported.inspection_finding, reported.check_finding)
+        case when report_facts.claims > 3 then 3 else report_facts.claims end as claims_band,
+        case coalesce(report_facts.inspection_finding, report_facts.check_finding)
             when 2 then 'yes'
             when 1 then 'no'
             else 'unknown'
         end as accident,
         case
-            when reported.inspection_finding is not null then 'inspection'
-            when reported.check_finding is not null then 'history_check'
+            when report_facts.inspection_finding is not null then 'inspection'
+            when report_facts.check_finding is not null then 'history_check'
             else 'none'
         end as accident_evidence,
         coalesce(source_lots.asking, sale_prices.price) as price
     from source_lots
-    inner join reported on reported.lot_id = source_lots.lot_id
+    inner join report_facts on report_facts.lot_id = source_lots.lot_id
     left join currencies
         on currencies.domain_id = source_lots.domain_id and currencies.country_iso = source_lots.country_iso
     left join source_vehicles on source_vehicles.vehicle_id = source_lots.vehicle_id
     left join sale_prices on sale_prices.lot_id = source_lots.lot_id
 ),
-clean as (
+clean_lots as (
     select
         domain_id,
         manufacturer_id,
@@ -223,15 +224,17 @@ compared as (
         lot_facts.accident_evidence,
         lot_facts.currency,
         lot_facts.price,
-        case when clean.priced_lots >= settings.minimum_group then lot_facts.price / clean.price_median end as price_ratio
+        case
+            when clean_lots.priced_lots >= settings.minimum_group then lot_facts.price / clean_lots.price_median
+        end as price_ratio
     from lot_facts
     cross join dim_settings as settings
-    left join clean
-        on clean.domain_id = lot_facts.domain_id
-        and clean.manufacturer_id = lot_facts.manufacturer_id
-        and clean.model_id = lot_facts.model_id
-        and clean.year = lot_facts.year
-        and clean.currency = lot_facts.currency
+    left join clean_lots
+        on clean_lots.domain_id = lot_facts.domain_id
+        and clean_lots.manufacturer_id = lot_facts.manufacturer_id
+        and clean_lots.model_id = lot_facts.model_id
+        and clean_lots.year = lot_facts.year
+        and clean_lots.currency = lot_facts.currency
 ),
 bands as (
     select
@@ -242,7 +245,7 @@ bands as (
         currency,
         count(*) as lots,
         count(price) as priced_lots,
-        -- an amount whose currency is not known counts, and is in no statistic
+        -- an amount without a known currency counts as a lot, but enters no statistic
         percentile_cont(0.5) within group (order by case when currency is not null then price end) as price_median,
         count(price_ratio) as compared_lots,
         percentile_cont(0.5) within group (order by price_ratio) as price_ratio_median

@@ -6,8 +6,8 @@ with levels as (
 source_vehicles as (
     select vehicle_id, manufacturer_id, model_id, year from vehicles
 ),
-offers as (
-    -- 0 means that a lot has no Buy Now price; source 12 asks prices for all its cars
+vehicle_offers as (
+    -- 0 means no Buy Now price; source 12 has asking prices instead
     select lots.vehicle_id, currencies.currency, count(*) as offered_lots
     from lots
     left join currencies
@@ -16,16 +16,16 @@ offers as (
     where lots.domain_id <> 12 and lots.buy_now > 0 and lots.buy_now <= 5000000
     group by lots.vehicle_id, currencies.currency
 ),
-offered as (
+model_offers as (
     select
         source_vehicles.manufacturer_id,
         source_vehicles.model_id,
         source_vehicles.year,
-        offers.currency,
-        sum(offers.offered_lots) as offered_lots
-    from offers
-    left join source_vehicles on source_vehicles.vehicle_id = offers.vehicle_id
-    group by source_vehicles.manufacturer_id, source_vehicles.model_id, source_vehicles.year, offers.currency
+        vehicle_offers.currency,
+        sum(vehicle_offers.offered_lots) as offered_lots
+    from vehicle_offers
+    left join source_vehicles on source_vehicles.vehicle_id = vehicle_offers.vehicle_id
+    group by source_vehicles.manufacturer_id, source_vehicles.model_id, source_vehicles.year, vehicle_offers.currency
 ),
 priced as (
     select
@@ -73,23 +73,23 @@ compared as (
         and auctions.year = priced.year
         and auctions.currency = priced.currency
 ),
-facts as (
+sales_and_offers as (
     select manufacturer_id, model_id, year, currency, 0 as offered_lots, buy_now_price, auction_price, premium from compared
     union all
-    select manufacturer_id, model_id, year, currency, offered_lots, null, null, null from offered
+    select manufacturer_id, model_id, year, currency, offered_lots, null, null, null from model_offers
 ),
 leveled as (
     select
         levels.level,
-        case when levels.level = 'model_year' then facts.manufacturer_id end as manufacturer_id,
-        case when levels.level = 'model_year' then facts.model_id end as model_id,
-        case when levels.level = 'model_year' then facts.year end as year,
-        facts.currency,
-        facts.offered_lots,
-        facts.buy_now_price,
-        facts.auction_price,
-        facts.premium
-    from facts
+        case when levels.level = 'model_year' then sales_and_offers.manufacturer_id end as manufacturer_id,
+        case when levels.level = 'model_year' then sales_and_offers.model_id end as model_id,
+        case when levels.level = 'model_year' then sales_and_offers.year end as year,
+        sales_and_offers.currency,
+        sales_and_offers.offered_lots,
+        sales_and_offers.buy_now_price,
+        sales_and_offers.auction_price,
+        sales_and_offers.premium
+    from sales_and_offers
     cross join levels
 ),
 premiums as (
@@ -121,7 +121,7 @@ final as (
         premiums.buy_now_lots,
         premiums.auction_lots,
         premiums.currency,
-        -- medians over all models would compare one mix of cars with another, and an unknown currency is not one
+        -- medians over all models would compare different mixes of cars; an unknown currency may be several
         case
             when premiums.level = 'model_year'
                 and premiums.currency is not null

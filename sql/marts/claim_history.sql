@@ -1,5 +1,5 @@
 with source_reports as (
-    -- one number in place of a key of three columns: windows and joins over it take half the time
+    -- one number replaces a key of three columns, which halves the time of windows and joins
     select
         domain_id,
         listing_id,
@@ -59,8 +59,8 @@ days as (
     from source_events
 ),
 dated as (
-    -- the instants that a date stands for: an exact time for one, else from its first one to the one after the last, by
-    -- its own offset or by that of its report
+    -- The instants of a date. An exact time is one instant. Other dates span from their first instant to the one after
+    -- their last, by their own offset or by the offset of their report.
     select
         source_reports.report_number,
         days.domain_id,
@@ -100,7 +100,7 @@ dated as (
         and source_reports.domain_id is not distinct from days.domain_id
 ),
 ordered as (
-    -- an interval overlaps an earlier one that ends after its start, or the next one where that starts before its end
+    -- a span overlaps if an earlier span ends after its start, or if the next span starts before its end
     select
         *,
         row_number() over (

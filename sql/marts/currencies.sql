@@ -24,7 +24,7 @@ rules as (
     from currency_rules
 ),
 final as (
-    -- a rule for the country itself comes before one for all countries
+    -- a rule for the country comes before the rule for all countries
     select
         places.domain_id,
         places.domain_name,

@@ -1,5 +1,5 @@
 with sold_lots as (
-    -- a lot is sold once: an attempt that was followed by another one was no sale
+    -- a lot is sold once: an attempt with a later attempt is no sale
     select lot_id, price
     from sales
     where outcome = 'sold'
@@ -20,7 +20,7 @@ source_lots as (
         coalesce(nullif(trim(damage_main_name), ''), 'unknown') as damage_main,
         coalesce(nullif(trim(damage_second_name), ''), 'unknown') as damage_second,
         readings.odometer_km,
-        -- the bounds of a price hold for estimates as well
+        -- the bounds of a price also apply to estimates
         case
             when estimate_repair_price between 0 and 5000000 and pre_accident_price between 1 and 5000000
             then estimate_repair_price / pre_accident_price
@@ -29,7 +29,7 @@ source_lots as (
     left join odometer_readings as readings on readings.lot_id = lots.lot_id
 ),
 classified as (
-    -- a lot that does not state its main damage may have any; one that states no second damage may have no other
+    -- a lot without a stated main damage may have any damage; a lot without a stated second damage may have only one
     select
         *,
         case
@@ -57,7 +57,7 @@ lot_facts as (
         case when currencies.currency is not null then classified.repair_share end as known_repair_share,
         classified.repair_share,
         case when sold_lots.lot_id is null then 0 else 1 end as is_sold,
-        -- an amount whose currency is not known counts, and is in no statistic
+        -- an amount without a known currency counts as a lot, but enters no statistic
         case when currencies.currency is not null then sold_lots.price end as known_price,
         sold_lots.price
     from classified

@@ -3,7 +3,7 @@ with source_runs as (
         run_id,
         pipeline,
         started_at,
-        -- runs of an older lotlake did not keep it
+        -- runs of an older lotlake have no value
         coalesce(reject_alarm, 0.01) as reject_alarm,
         coalesce(rejected, 0) + coalesce(rejected_values, 0) as all_rejected,
         cast(cast(started_at as date) - date '1970-01-01' as bigint) * 86400
@@ -14,7 +14,7 @@ with source_runs as (
             + extract(hour from ended_at) * 3600
             + extract(minute from ended_at) * 60
             + extract(second from ended_at) as ended_second,
-        -- as JSON, in which entries are apart by a text that cannot stand within one
+        -- as JSON, because the text "," between two entries cannot occur inside an entry
         cast(to_json(warnings) as varchar) as warnings,
         cast(to_json(held) as varchar) as held,
         cast(to_json(failing) as varchar) as failing
@@ -38,7 +38,7 @@ source_passes as (
     where state = 'sealed'
 ),
 runs_with_rejects as (
-    -- rejects end with the pass that they are of: of a run that had some, and of which none are left, they are unknown
+    -- Rejects disappear with their pass. If a run had rejects and none are left, their number is unknown.
     select source_runs.run_id
     from source_runs
     left join (select distinct run_id from rejects) as kept on kept.run_id = source_runs.run_id
@@ -53,7 +53,7 @@ source_rejected_values as (
     where table_name is not null
     group by run_id, stream, table_name, column_name
 ),
-records_without_a_value as (
+records_lacking_a_value as (
     select run_id, stream, count(*) as records
     from (
         select distinct run_id, stream, pass_id, list, page, position from rejects where table_name is not null
@@ -68,17 +68,17 @@ by_stream as (
         run_id,
         stream,
         cast(sum(records) as double) as records,
-        -- lookups ask for single vehicles and are not meant to prove anything
+        -- lookups request single vehicles and prove nothing by design
         sum(case when reason is not null and kind <> 'lookup' then 1 else 0 end) as incomplete_passes,
         max((length(drift) - length(replace(drift, '"path":', ''))) / 7) as drifted_members,
-        -- of the feed only a full pass shows what left
+        -- for cars, only a full pass shows what left
         max(case when complete and (kind = 'full' or (kind = 'window' and stream <> 'cars')) then started_second end)
             as whole_second
     from source_passes
     group by run_id, stream
 ),
 rejected_values as (
-    -- a run that found none among the values of a column that once had some says so
+    -- once a column had rejected values, every run has a row for it, possibly 0
     select
         by_stream.run_id,
         columns.table_name,
@@ -96,10 +96,10 @@ rejected_values as (
         and source_rejected_values.column_name = columns.column_name
     group by by_stream.run_id, columns.table_name, columns.column_name
 ),
-timeline as (
+known_runs as (
     select run_id, started_at, started_second from source_runs
     union all
-    -- a rebuild of a lake whose runs are lost still has their passes
+    -- after a rebuild of a lake whose runs are lost, their passes still exist
     select source_passes.run_id, min(source_passes.started_at), min(source_passes.started_second)
     from source_passes
     left join source_runs on source_runs.run_id = source_passes.run_id
@@ -111,17 +111,17 @@ streams as (
 ),
 ages as (
     select
-        timeline.run_id,
+        known_runs.run_id,
         streams.stream,
-        timeline.started_second - max(by_stream.whole_second) over (
+        known_runs.started_second - max(by_stream.whole_second) over (
             partition by streams.stream
-            order by timeline.started_at, timeline.run_id
+            order by known_runs.started_at, known_runs.run_id
             rows between unbounded preceding and current row
         ) as seconds
-    from timeline
+    from known_runs
     cross join streams
     left join by_stream
-        on by_stream.run_id = timeline.run_id
+        on by_stream.run_id = known_runs.run_id
         and by_stream.stream = streams.stream
 ),
 columns_of_lots as (
@@ -148,7 +148,7 @@ columns_of_vehicles as (
 columns_of_prices as (
     select count(*) as all_rows, count(bid) as bid, count(sale_date) as sale_date from prices
 ),
-filled as (
+filled_columns as (
     select 'lots.sale_date' as subject, sale_date as filled_rows, all_rows from columns_of_lots
     union all
     select 'lots.final_bid', final_bid, all_rows from columns_of_lots
@@ -181,8 +181,8 @@ stream_rows as (
         by_stream.stream,
         by_stream.records,
         case when runs_with_rejects.run_id is not null then coalesce(source_rejects.rejected, 0) end as rejected,
-        case when runs_with_rejects.run_id is not null then coalesce(records_without_a_value.records, 0) end
-            as without_a_value,
+        case when runs_with_rejects.run_id is not null then coalesce(records_lacking_a_value.records, 0) end
+            as lacking_a_value,
         by_stream.drifted_members,
         by_stream.incomplete_passes
     from by_stream
@@ -190,9 +190,9 @@ stream_rows as (
     left join source_rejects
         on source_rejects.run_id = by_stream.run_id
         and source_rejects.stream = by_stream.stream
-    left join records_without_a_value
-        on records_without_a_value.run_id = by_stream.run_id
-        and records_without_a_value.stream = by_stream.stream
+    left join records_lacking_a_value
+        on records_lacking_a_value.run_id = by_stream.run_id
+        and records_lacking_a_value.stream = by_stream.stream
 ),
 metrics as (
     select
@@ -239,7 +239,7 @@ metrics as (
     union all
     select run_id, stream, 'reject_share', rejected / records, 'share, 0 to 1' from stream_rows where records > 0
     union all
-    select run_id, stream, 'rejected_value_share', without_a_value / records, 'share, 0 to 1'
+    select run_id, stream, 'rejected_value_share', lacking_a_value / records, 'share, 0 to 1'
     from stream_rows
     where records > 0
     union all
@@ -252,13 +252,13 @@ metrics as (
     union all
     select
         last_run.run_id,
-        filled.subject,
+        filled_columns.subject,
         'null_share',
-        1 - cast(filled.filled_rows as double) / filled.all_rows,
+        1 - cast(filled_columns.filled_rows as double) / filled_columns.all_rows,
         'share, 0 to 1'
-    from filled
+    from filled_columns
     cross join last_run
-    where filled.all_rows > 0
+    where filled_columns.all_rows > 0
 ),
 ranked as (
     select
@@ -275,7 +275,7 @@ ranked as (
             when metrics.metric = 'null_share' then metrics.value > 0.98
             else metrics.metric in ('failing_runs', 'incomplete_passes') and metrics.value > 0
         end as is_alarm,
-        -- what tells of the whole lake is told by each run anew, whatever its pipeline
+        -- figures of the whole lake are replaced by the next run of any pipeline
         row_number() over (
             partition by
                 metrics.subject,

@@ -14,8 +14,8 @@ source_lots as (
     from lots
     where domain_id = 12
 ),
-parents as (
-    -- with one original each, numbers make trees that hang on roots, and circles that hang on nothing
+chosen_originals as (
+    -- with one original each, the pairs form trees below roots, and circles without a root
     select duplicate_id, original_id
     from (
         select
@@ -23,7 +23,7 @@ parents as (
             original_id,
             row_number() over (
                 partition by duplicate_id
-                -- lot numbers are text: 9 is lower than 13
+                -- lot numbers are text, but 9 must come before 13
                 order by length(original_id), original_id
             ) as place
         from source_duplicates
@@ -34,8 +34,8 @@ parents as (
 roots as (
     select distinct source_duplicates.original_id
     from source_duplicates
-    left join parents on parents.duplicate_id = source_duplicates.original_id
-    where parents.duplicate_id is null
+    left join chosen_originals on chosen_originals.duplicate_id = source_duplicates.original_id
+    where chosen_originals.duplicate_id is null
 ),
 resolved as (
     select
@@ -45,11 +45,11 @@ resolved as (
     from roots
     union all
     select
-        parents.duplicate_id as id,
+        chosen_originals.duplicate_id as id,
         resolved.root_id,
         resolved.hops + 1 as hops
     from resolved
-    inner join parents on parents.original_id = resolved.id
+    inner join chosen_originals on chosen_originals.original_id = resolved.id
 ),
 chains as (
     select
@@ -62,7 +62,7 @@ chains as (
         on resolved.id = source_duplicates.original_id
         and source_duplicates.duplicate_id <> source_duplicates.original_id
 ),
-newest as (
+newest_lots as (
     select lot, max(lot_id) as lot_id
     from source_lots
     group by lot
@@ -76,7 +76,7 @@ known_lots as (
         currencies.currency,
         source_lots.asking
     from source_lots
-    inner join newest on newest.lot_id = source_lots.lot_id
+    inner join newest_lots on newest_lots.lot_id = source_lots.lot_id
     left join currencies on currencies.domain_id = 12 and currencies.country_iso = source_lots.country_iso
 ),
 pairs as (
@@ -93,7 +93,7 @@ pairs as (
         duplicate.vehicle_id = root.vehicle_id as is_same_vehicle,
         duplicate.is_active as duplicate_active,
         root.is_active as root_active,
-        -- of both lots, or of the one that is known; two that differ are not compared
+        -- currency of both lots, or of the known one; lots with different currencies are not compared
         case
             when root.lot_id is null then duplicate.currency
             when duplicate.lot_id is null or duplicate.currency = root.currency then root.currency

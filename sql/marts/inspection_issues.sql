@@ -76,7 +76,7 @@ listed_types as (
     from issues
 ),
 named_types as (
-    -- a type that an item names twice counts once
+    -- an item that names a type twice counts once
     select domain_id, listing_id, report_id, position, trim(issue_type_key) as issue_type_key
     from listed_types
     where trim(issue_type_key) <> ''

@@ -2,7 +2,7 @@ with digits as (
     select n from (values (0), (1), (2), (3), (4), (5), (6), (7), (8), (9)) as one_digit(n)
 ),
 offsets as (
-    -- 0 to 9999 days: a calendar without a gap for 27 years
+    -- 0 to 9999 days: a calendar of 27 years without a gap
     select cast(thousands.n * 1000 + hundreds.n * 100 + tens.n * 10 + ones.n as integer) as days
     from digits as thousands
     cross join digits as hundreds
@@ -10,7 +10,7 @@ offsets as (
     cross join digits as ones
 ),
 clock as (
-    -- a run that begins before midnight may see its lots after it
+    -- a run that begins before midnight may see its lots after midnight
     select cast(max(seen_at) as date) as last_day
     from (
         select max(started_at) as seen_at from runs
@@ -31,7 +31,7 @@ changes_by_lot as (
     select lot_id, sum(is_leaving) as leavings, sum(is_returning) as returns from changes group by lot_id
 ),
 source_lots as (
-    -- as it is now, less all that happened since: whether a lot was active when it was first seen
+    -- was_active: whether the lot was active when first seen, from its present state less all later changes
     select
         lots.lot_id,
         lots.domain_id,
@@ -50,12 +50,12 @@ sources as (
     group by domain_id
 ),
 events as (
-    -- by moments, which are those of runs and auctions and so are few beside the lots
+    -- group by moment: moments of runs and auctions are few compared with lots
     select domain_id, first_seen_at as moment, sum(was_active) as entered, 0 as left_feed, 0 as returned, 0 as relisted
     from source_lots
     group by domain_id, first_seen_at
     union all
-    -- nothing leaves before it was seen, whatever a clock that was set back says
+    -- a lot cannot leave before it was first seen, even if a clock was set back
     select
         source_lots.domain_id,
         greatest(changes.seen_at, source_lots.first_seen_at),

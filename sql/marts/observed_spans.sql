@@ -1,6 +1,6 @@
 with source_vehicles as (
-    -- a vehicle on several sources comes with all its lots, also those of a source that the key lacks: of a source itself
-    -- tell the vehicles that stand there alone
+    -- A vehicle on several sources comes with all its lots, including lots of a source that the key lacks. So only vehicles
+    -- on a single source show since when lotlake sees that source.
     select vehicle_id, min(domain_id) as domain_id, min(first_seen_at) as first_seen_at
     from lots
     where vehicle_id is not null and domain_id is not null
@@ -10,8 +10,8 @@ with source_vehicles as (
 sources as (
     select domain_id, min(first_seen_at) as first_seen_at from source_vehicles group by domain_id
 ),
-looks as (
-    -- passes that showed a source: walked whole, and not refused to the key meanwhile
+proving_passes as (
+    -- passes that walked the source in full and were not refused the source
     select
         sources.domain_id,
         source_names.domain_name,
@@ -29,42 +29,42 @@ looks as (
         end
         and not coalesce(array_contains(passes.hidden, cast(sources.domain_id as string)), false)
 ),
-in_order as (
+ordered_passes as (
     select
         *,
         lag(started_at) over (partition by domain_id order by started_at) as started_before
-    from looks
+    from proving_passes
 ),
-marked as (
-    -- the service tells the changes and archivings of three days: what came and went in a longer time is never seen
+marked_passes as (
+    -- The service reports changes and archivings of three days. In a longer break, lots may come and go unseen.
     select
         *,
         case
             when cast(started_at as date) <= cast(started_before as date) + interval '3' day then 0
             else 1
         end as is_start
-    from in_order
+    from ordered_passes
 ),
-numbered as (
+numbered_passes as (
     select
         *,
         sum(is_start) over (
             partition by domain_id
             order by started_at
             rows between unbounded preceding and current row
-        ) as stretch
-    from marked
+        ) as span_number
+    from marked_passes
 ),
-stretches as (
-    -- a window shows what changed, so that only a full pass begins a span; of auctions within 12 hours of its last pass
-    -- only sales can be settled yet, so that it ends before them
+spans as (
+    -- A window shows only changes, so a span begins with a full pass. In the 12 hours before the last pass only sales can
+    -- be settled, so the span ends before them.
     select
         domain_id,
         domain_name,
         min(full_at) as observed_from,
         greatest(min(full_at), max(started_at) - interval '12' hour) as observed_to
-    from numbered
-    group by domain_id, domain_name, stretch
+    from numbered_passes
+    group by domain_id, domain_name, span_number
     having min(full_at) is not null
 ),
 final as (
@@ -74,6 +74,6 @@ final as (
         row_number() over (partition by domain_id order by observed_from) as span,
         observed_from,
         observed_to
-    from stretches
+    from spans
 )
 select * from final

@@ -36,7 +36,7 @@ leveled as (
         compared.age_years,
         compared.odometer_band_km,
         compared.currency,
-        -- an amount whose currency is not known counts, and is in no statistic
+        -- an amount without a known currency counts as a lot, but enters no statistic
         case when compared.currency is not null then compared.price end as known_price,
         compared.price_ratio
     from compared

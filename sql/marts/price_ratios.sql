@@ -15,8 +15,8 @@ ranked as (
     from priced
     window model_year as (partition by domain_id, manufacturer_id, model_id, year, currency order by price)
 ),
-middles as (
-    -- the three prices of which the median of all but one can be made
+middle_prices as (
+    -- the three middle prices; the median of all prices but one comes from two of them
     select
         domain_id,
         manufacturer_id,
@@ -30,7 +30,7 @@ middles as (
     group by domain_id, manufacturer_id, model_id, year, currency
 ),
 compared as (
-    -- each price against the others: against a median that it moves itself, it would look too usual
+    -- compare each price with the others only: a median that includes the price would pull the ratio towards 1
     select
         ranked.lot_id,
         ranked.attempt,
@@ -42,20 +42,20 @@ compared as (
         ranked.price,
         ranked.prices - 1 as other_prices,
         case
-            when ranked.prices % 2 = 0 and ranked.place <= ranked.prices / 2 then middles.middle
-            when ranked.prices % 2 = 0 then middles.low
-            when ranked.place < (ranked.prices + 1) / 2 then (middles.middle + middles.high) / 2
-            when ranked.place > (ranked.prices + 1) / 2 then (middles.low + middles.middle) / 2
-            else (middles.low + middles.high) / 2
+            when ranked.prices % 2 = 0 and ranked.place <= ranked.prices / 2 then middle_prices.middle
+            when ranked.prices % 2 = 0 then middle_prices.low
+            when ranked.place < (ranked.prices + 1) / 2 then (middle_prices.middle + middle_prices.high) / 2
+            when ranked.place > (ranked.prices + 1) / 2 then (middle_prices.low + middle_prices.middle) / 2
+            else (middle_prices.low + middle_prices.high) / 2
         end as others_median
     from ranked
     cross join dim_settings as settings
-    inner join middles
-        on middles.domain_id = ranked.domain_id
-        and middles.manufacturer_id = ranked.manufacturer_id
-        and middles.model_id = ranked.model_id
-        and middles.year = ranked.year
-        and middles.currency = ranked.currency
+    inner join middle_prices
+        on middle_prices.domain_id = ranked.domain_id
+        and middle_prices.manufacturer_id = ranked.manufacturer_id
+        and middle_prices.model_id = ranked.model_id
+        and middle_prices.year = ranked.year
+        and middle_prices.currency = ranked.currency
     where ranked.prices - 1 >= settings.minimum_group
 ),
 final as (

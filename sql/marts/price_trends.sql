@@ -9,16 +9,16 @@ held_attempts as (
         model_id,
         generation_id,
         currency,
-        -- before lotlake began, what was sold had left: its price counts where it is known, its outcome does not
+        -- lots sold before the lake began had left: known prices count, but outcomes only if observed
         case when is_observed then outcome end as outcome,
         price,
-        -- an amount whose currency is not known counts, and is in no statistic
+        -- an amount without a known currency counts as a lot, but enters no statistic
         case when currency is not null then price end as known_price
     from sales
     where outcome <> 'upcoming'
 ),
 months as (
-    -- the same months and sources as here
+    -- has the same months and sources as this mart
     select month, domain_id, observed, case when observed <> 'none' then 1 end as counts from sell_through
 ),
 monthly as (
@@ -47,8 +47,8 @@ priced as (
     from held_attempts
     where price is not null
 ),
-spread as (
-    -- each price counts for its own month and for the two after it
+prices_by_window as (
+    -- each price counts for its own month and the two months after
     select month, domain_id, manufacturer_id, model_id, generation_id, currency, known_price from priced
     union all
     select
@@ -69,11 +69,11 @@ quarterly as (
         currency,
         count(*) as priced_lots_3m,
         percentile_cont(0.5) within group (order by known_price) as price_median_3m
-    from spread
+    from prices_by_window
     group by month, domain_id, manufacturer_id, model_id, generation_id, currency
 ),
 large_enough as (
-    -- statistics of a handful of prices say more about the lots than about the market
+    -- a handful of prices says more about the lots than about the market
     select
         monthly.month,
         monthly.domain_id,

@@ -9,7 +9,7 @@ sold_lots as (
     where outcome = 'sold'
 ),
 source_lots as (
-    -- source 12 lists cars at asking prices: no auction is held where they stand
+    -- source 12 lists cars at asking prices and holds no auctions
     select
         lot_id,
         domain_id,
@@ -63,7 +63,7 @@ places as (
         count(*) as lots,
         sum(is_sold) as sold,
         sum(is_located) as located,
-        -- whole millionths of a degree: the sum is the same in whatever order it is made
+        -- whole millionths of a degree, so that the sum does not depend on the order of the rows
         sum(cast(round(latitude * 1000000) as bigint)) as latitudes,
         sum(cast(round(longitude * 1000000) as bigint)) as longitudes
     from lot_facts
@@ -126,7 +126,7 @@ compared as (
         priced.state_code,
         priced.city_id,
         priced.currency,
-        -- an amount whose currency is not known counts, and is in no statistic
+        -- an amount without a known currency counts as a lot, but enters no statistic
         case when priced.currency is not null then priced.price end as known_price,
         case when national.priced_lots >= settings.minimum_group then priced.price / national.price_median end
             as price_ratio

@@ -1,8 +1,8 @@
-with watched as (
+with observed_sources as (
     select domain_id, min(observed_from) as observed_since from observed_spans group by domain_id
 ),
 held_attempts as (
-    -- few lots get far: ten attempts and more are one group
+    -- few lots have many attempts, so ten and more are one group
     select
         domain_id,
         manufacturer_id,
@@ -32,7 +32,7 @@ first_sales as (
     group by domain_id, manufacturer_id, model_id, year, currency
 ),
 first_medians as (
-    -- joined by equality below: a price without a known currency, manufacturer, model or year is compared with none
+    -- the join below is by equality, so a price without currency, manufacturer, model or year is not compared
     select
         first_sales.domain_id,
         first_sales.manufacturer_id,
@@ -70,7 +70,7 @@ final as (
     select
         attempts.domain_id,
         source_names.domain_name,
-        watched.observed_since,
+        observed_sources.observed_since,
         attempts.attempt,
         attempts.lots_reached,
         attempts.lots_sold,
@@ -89,7 +89,7 @@ final as (
             as price_ratio_to_first_median
     from attempts
     cross join dim_settings as settings
-    left join watched on watched.domain_id = attempts.domain_id
+    left join observed_sources on observed_sources.domain_id = attempts.domain_id
     left join dim_sources as source_names on source_names.domain_id = attempts.domain_id
 )
 select * from final

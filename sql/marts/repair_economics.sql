@@ -4,7 +4,7 @@ with sold_lots as (
     where price is not null
 ),
 estimated as (
-    -- the bounds of a price hold for estimates as well
+    -- the bounds of a price also apply to estimates
     select
         lot_id,
         domain_id,
@@ -56,10 +56,10 @@ bands as (
     from lot_facts
     group by domain_id, repair_band, currency
 ),
-judged as (
+sized_bands as (
     select
         bands.*,
-        -- amounts whose currency is not known count, and are in no statistic
+        -- amounts without a known currency count as lots, but enter no statistic
         bands.currency is not null and bands.lots >= settings.minimum_group as has_estimates,
         bands.currency is not null and bands.priced_lots >= settings.minimum_group as has_prices
     from bands
@@ -67,22 +67,22 @@ judged as (
 ),
 final as (
     select
-        judged.domain_id,
+        sized_bands.domain_id,
         source_names.domain_name,
-        judged.repair_band,
-        judged.lots,
-        judged.priced_lots,
-        judged.currency,
-        case when judged.has_estimates then round(judged.repair_median, 2) end as repair_median,
-        case when judged.has_estimates then round(judged.pre_accident_median, 2) end as pre_accident_median,
-        case when judged.has_prices then round(judged.price_median, 2) end as price_median,
-        case when judged.has_prices then judged.price_share_median end as price_share_median,
-        case when judged.has_prices then judged.total_share_median end as total_share_median,
-        case when judged.has_prices then round(judged.margin_median, 2) end as margin_median,
-        judged.below_value_lots,
-        case when judged.has_prices then cast(judged.below_value_lots as double) / judged.priced_lots end
+        sized_bands.repair_band,
+        sized_bands.lots,
+        sized_bands.priced_lots,
+        sized_bands.currency,
+        case when sized_bands.has_estimates then round(sized_bands.repair_median, 2) end as repair_median,
+        case when sized_bands.has_estimates then round(sized_bands.pre_accident_median, 2) end as pre_accident_median,
+        case when sized_bands.has_prices then round(sized_bands.price_median, 2) end as price_median,
+        case when sized_bands.has_prices then sized_bands.price_share_median end as price_share_median,
+        case when sized_bands.has_prices then sized_bands.total_share_median end as total_share_median,
+        case when sized_bands.has_prices then round(sized_bands.margin_median, 2) end as margin_median,
+        sized_bands.below_value_lots,
+        case when sized_bands.has_prices then cast(sized_bands.below_value_lots as double) / sized_bands.priced_lots end
             as below_value_share
-    from judged
-    left join dim_sources as source_names on source_names.domain_id = judged.domain_id
+    from sized_bands
+    left join dim_sources as source_names on source_names.domain_id = sized_bands.domain_id
 )
 select * from final

@@ -1,8 +1,8 @@
-with watched as (
+with observed_sources as (
     select domain_id, min(observed_from) as observed_since from observed_spans group by domain_id
 ),
 reserved as (
-    -- the bounds of a price hold for a reserve as well
+    -- the bounds of a price also apply to a reserve
     select lot_id, seller_reserve_price as reserve
     from lots
     where seller_reserve_price between 1 and 5000000
@@ -48,32 +48,33 @@ outcomes as (
     from gaps
     group by domain_id, outcome, currency
 ),
-judged as (
+sized_outcomes as (
     select
         outcomes.*,
-        -- amounts whose currency is not known count, and are in no statistic
+        -- amounts without a known currency count as lots, but enter no statistic
         outcomes.currency is not null and outcomes.lots >= settings.minimum_group as is_large_enough
     from outcomes
     cross join dim_settings as settings
 ),
 final as (
     select
-        judged.domain_id,
+        sized_outcomes.domain_id,
         source_names.domain_name,
-        watched.observed_since,
-        judged.outcome,
-        judged.lots,
-        judged.met_lots,
-        case when judged.is_large_enough then cast(judged.met_lots as double) / judged.lots end as met_share,
-        judged.currency,
-        case when judged.is_large_enough then round(judged.reserve_median, 2) end as reserve_median,
-        case when judged.is_large_enough then round(judged.amount_median, 2) end as amount_median,
-        case when judged.is_large_enough then round(judged.gap_median, 2) end as gap_median,
-        case when judged.is_large_enough then judged.gap_share_median end as gap_share_median,
-        case when judged.is_large_enough then judged.gap_share_p25 end as gap_share_p25,
-        case when judged.is_large_enough then judged.gap_share_p75 end as gap_share_p75
-    from judged
-    left join watched on watched.domain_id = judged.domain_id
-    left join dim_sources as source_names on source_names.domain_id = judged.domain_id
+        observed_sources.observed_since,
+        sized_outcomes.outcome,
+        sized_outcomes.lots,
+        sized_outcomes.met_lots,
+        case when sized_outcomes.is_large_enough then cast(sized_outcomes.met_lots as double) / sized_outcomes.lots end
+            as met_share,
+        sized_outcomes.currency,
+        case when sized_outcomes.is_large_enough then round(sized_outcomes.reserve_median, 2) end as reserve_median,
+        case when sized_outcomes.is_large_enough then round(sized_outcomes.amount_median, 2) end as amount_median,
+        case when sized_outcomes.is_large_enough then round(sized_outcomes.gap_median, 2) end as gap_median,
+        case when sized_outcomes.is_large_enough then sized_outcomes.gap_share_median end as gap_share_median,
+        case when sized_outcomes.is_large_enough then sized_outcomes.gap_share_p25 end as gap_share_p25,
+        case when sized_outcomes.is_large_enough then sized_outcomes.gap_share_p75 end as gap_share_p75
+    from sized_outcomes
+    left join observed_sources on observed_sources.domain_id = sized_outcomes.domain_id
+    left join dim_sources as source_names on source_names.domain_id = sized_outcomes.domain_id
 )
 select * from final

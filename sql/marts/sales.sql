@@ -2,7 +2,7 @@ with source_sightings as (
     select lot_id, seen_at from sightings where lot_id is not null
 ),
 source_lots as (
-    -- source 12 lists cars at asking prices: nothing of it is an auction
+    -- source 12 lists cars at asking prices and holds no auctions
     select
         lots.lot_id,
         lots.vehicle_id,
@@ -20,7 +20,7 @@ source_lots as (
     where lots.domain_id <> 12
 ),
 source_prices as (
-    -- an entry that left the history before its date was an announcement, not an auction
+    -- an entry that left the price history before its date was an announcement, not an auction
     select price_id, lot_id, status_id, sale_date, bid, buy_now_price, final_bid_updated_at, gone_at
     from prices
     where sale_date is not null and (gone_at is null or gone_at > sale_date)
@@ -40,14 +40,14 @@ source_archivings as (
 source_vehicles as (
     select vehicle_id, manufacturer_id, model_id, generation_id, year from vehicles
 ),
-confirmed as (
-    -- the archive feed takes a lot in when its auction is over: what it calls sold then is sold, for that amount
+confirmed_sales as (
+    -- The archive feed takes a lot in after its auction. If it then calls the lot sold, the lot is sold for that amount.
     select lot_id, cast(sale_date as date) as sale_day, final_bid
     from source_archivings
     where recency = 1 and status_id = 6 and archived_at >= sale_date
 ),
-last_words as (
-    -- the archive feed knows how a lot ended when the lot itself was last seen before that
+archive_results as (
+    -- the archive feed has the result if it archived the lot after the lot itself was last seen
     select
         source_lots.lot_id,
         source_archivings.status_id,
@@ -60,7 +60,7 @@ last_words as (
     inner join source_archivings on source_archivings.lot_id = source_lots.lot_id and source_archivings.recency = 1
     where source_lots.observed_at is null or source_archivings.archived_at > source_lots.observed_at
 ),
-own_words as (
+lot_results as (
     select
         source_lots.lot_id,
         source_lots.status_id,
@@ -70,11 +70,11 @@ own_words as (
         source_lots.buy_now,
         source_lots.observed_at
     from source_lots
-    left join last_words on last_words.lot_id = source_lots.lot_id
-    where last_words.lot_id is null
+    left join archive_results on archive_results.lot_id = source_lots.lot_id
+    where archive_results.lot_id is null
 ),
 entries as (
-    -- what is known of each date, by precedence: 1 the price history, 2 the lot itself, 3 the archive feed
+    -- one entry a lot, date and origin; precedence: 1 price history, 2 the lot itself, 3 archive feed
     select
         source_prices.lot_id,
         1 as precedence,
@@ -89,16 +89,16 @@ entries as (
     inner join source_lots on source_lots.lot_id = source_prices.lot_id
     union all
     select lot_id, 2, cast(null as varchar), status_id, sale_date, final_bid, buy_now, final_bid_updated_at, observed_at
-    from own_words
+    from lot_results
     where sale_date is not null
     union all
     select lot_id, 3, cast(null as varchar), status_id, sale_date, final_bid, buy_now, final_bid_updated_at, observed_at
-    from last_words
+    from archive_results
     where sale_date is not null
 ),
-dated as (
-    -- a result is settled when the archive feed confirms the sale or the lot was bought at its Buy Now price, else 12
-    -- hours after the auction, when it was seen then or was recorded after the auction began
+dated_entries as (
+    -- proof: 2 the lot was bought at its Buy Now price, 1 the archive feed confirms the sale; both settle the result.
+    -- is_seen: the auction is 12 hours past, and either the lot was seen then or the result was recorded after the start.
     select
         entries.lot_id,
         entries.precedence,
@@ -110,7 +110,7 @@ dated as (
         case
             when entries.status_id is null or entries.status_id <> 6 then 0
             when entries.amount > 0 and entries.amount = entries.buy_now then 2
-            when confirmed.lot_id is not null then 1
+            when confirmed_sales.lot_id is not null then 1
             else 0
         end as proof,
         case
@@ -121,39 +121,39 @@ dated as (
         end as is_seen
     from entries
     cross join dim_settings as clock
-    left join confirmed
-        on confirmed.lot_id = entries.lot_id
-        and confirmed.sale_day = cast(entries.sale_date as date)
-        and confirmed.final_bid = entries.amount
+    left join confirmed_sales
+        on confirmed_sales.lot_id = entries.lot_id
+        and confirmed_sales.sale_day = cast(entries.sale_date as date)
+        and confirmed_sales.final_bid = entries.amount
 ),
-settling as (
+judged_entries as (
     select
         *,
         case when proof > 0 then 1 else is_seen end as is_settled
-    from dated
+    from dated_entries
 ),
-in_order as (
-    -- the entries of a lot by day; on one day the settled one comes last, and the price history after the lot
+ordered_entries as (
+    -- order the entries of a lot by day; on one day, the settled entry comes last, and the price history after the lot
     select
         *,
         lag(sale_day) over lot_entries as day_before,
         lead(sale_day) over lot_entries as day_after,
         lag(case when status_id = 6 and is_settled = 1 then amount end) over lot_entries as amount_before,
         lag(proof) over lot_entries as proof_before
-    from settling
+    from judged_entries
     window lot_entries as (
         partition by lot_id
         order by sale_day, is_settled, precedence desc, sale_date, try_cast(price_id as bigint) nulls first, price_id nulls first
     )
 ),
-speaking as (
-    -- dates at most 3 days apart (a weekend between) are one auction that was moved; its last entry speaks for it
+final_entries as (
+    -- Dates at most 3 days apart (over a weekend) are one auction that was moved. Its last entry decides.
     select
         *,
         case when day_after is null then 0 else 1 end as is_relisted,
         case when amount is null and status_id = 6 and day_before = sale_day and amount_before is not null then 1 else 0 end
-            as is_borrowed
-    from in_order
+            as takes_amount_before
+    from ordered_entries
     where day_after is null or day_after > sale_day + interval '3' day
 ),
 attempts as (
@@ -167,20 +167,20 @@ attempts as (
         sale_day,
         is_settled,
         is_relisted,
-        case when is_borrowed = 1 then amount_before else amount end as best_amount,
-        case when is_borrowed = 1 and proof_before > proof then proof_before else proof end as proof,
+        case when takes_amount_before = 1 then amount_before else amount end as best_amount,
+        case when takes_amount_before = 1 and proof_before > proof then proof_before else proof end as proof,
         row_number() over lot_attempts as attempt,
         lag(sale_day) over lot_attempts as previous_day,
         lag(
             case
-                when is_settled = 1 and is_borrowed = 1 and amount_before between 1 and 5000000 then amount_before
-                when is_settled = 1 and is_borrowed = 0 and amount between 1 and 5000000 then amount
+                when is_settled = 1 and takes_amount_before = 1 and amount_before between 1 and 5000000 then amount_before
+                when is_settled = 1 and takes_amount_before = 0 and amount between 1 and 5000000 then amount
             end
         ) over lot_attempts as previous_amount
-    from speaking
+    from final_entries
     window lot_attempts as (partition by lot_id order by sale_day)
 ),
-judged as (
+judged_attempts as (
     select
         attempts.*,
         case
@@ -202,32 +202,33 @@ judged as (
     from attempts
     cross join dim_settings as clock
 ),
-in_vehicle as (
-    -- the attempts of a vehicle over all its lots and sources; a lot without a vehicle stands for itself
+attempts_by_vehicle as (
+    -- attempts of a vehicle over all its lots and sources; a lot without a vehicle is a vehicle of its own
     select
-        judged.*,
+        judged_attempts.*,
         source_lots.vehicle_id,
-        case when source_lots.vehicle_id is null then judged.lot_id end as lone_lot_id,
-        lead(judged.sale_day) over vehicle_attempts as offered_day_after,
+        case when source_lots.vehicle_id is null then judged_attempts.lot_id end as lone_lot_id,
+        lead(judged_attempts.sale_day) over vehicle_attempts as offered_day_after,
         row_number() over vehicle_attempts as vehicle_place
-    from judged
-    inner join source_lots on source_lots.lot_id = judged.lot_id
+    from judged_attempts
+    inner join source_lots on source_lots.lot_id = judged_attempts.lot_id
     window vehicle_attempts as (
-        partition by source_lots.vehicle_id, case when source_lots.vehicle_id is null then judged.lot_id end
-        order by judged.sale_date, judged.lot_id, judged.attempt
+        partition by source_lots.vehicle_id, case when source_lots.vehicle_id is null then judged_attempts.lot_id end
+        order by judged_attempts.sale_date, judged_attempts.lot_id, judged_attempts.attempt
     )
 ),
-upheld as (
-    -- a sale after which the same lot comes back is undone already: the next offer is one of another lot
+checked_attempts as (
+    -- A later attempt of the same lot has already undone the sale, so the next offer is of another lot.
     select
-        in_vehicle.*,
+        attempts_by_vehicle.*,
         case
-            when in_vehicle.trust_reason not in ('trusted', 'no_price', 'out_of_bounds') then in_vehicle.trust_reason
-            when cast(in_vehicle.offered_day_after - in_vehicle.sale_day as bigint) <= clock.relisting_days
+            when attempts_by_vehicle.trust_reason not in ('trusted', 'no_price', 'out_of_bounds')
+            then attempts_by_vehicle.trust_reason
+            when cast(attempts_by_vehicle.offered_day_after - attempts_by_vehicle.sale_day as bigint) <= clock.relisting_days
             then 'offered_again'
-            else in_vehicle.trust_reason
+            else attempts_by_vehicle.trust_reason
         end as final_reason
-    from in_vehicle
+    from attempts_by_vehicle
     cross join dim_settings as clock
 ),
 outcomes as (
@@ -239,10 +240,10 @@ outcomes as (
             when final_reason in ('on_approval', 'upcoming') then final_reason
             else 'unresolved'
         end as outcome
-    from upheld
+    from checked_attempts
 ),
 rounds as (
-    -- after a sale that held, a vehicle is on its way to another one
+    -- after a sale that held, a new round begins
     select
         *,
         1 + coalesce(sum(case when outcome = 'sold' then 1 else 0 end) over earlier, 0) as vehicle_round,
@@ -254,7 +255,7 @@ rounds as (
         rows between unbounded preceding and 1 preceding
     )
 ),
-described as (
+lot_details as (
     select
         source_lots.lot_id,
         source_lots.vehicle_id,
@@ -279,17 +280,17 @@ final as (
     select
         rounds.lot_id,
         rounds.attempt,
-        described.vehicle_id,
+        lot_details.vehicle_id,
         cast(rounds.vehicle_round as bigint) as vehicle_round,
         rounds.vehicle_attempt,
-        described.domain_id,
-        described.domain_name,
-        described.manufacturer_id,
-        described.manufacturer_name,
-        described.model_id,
-        described.model_name,
-        described.generation_id,
-        described.year,
+        lot_details.domain_id,
+        lot_details.domain_name,
+        lot_details.manufacturer_id,
+        lot_details.manufacturer_name,
+        lot_details.model_id,
+        lot_details.model_name,
+        lot_details.generation_id,
+        lot_details.year,
         rounds.price_id,
         case rounds.precedence when 1 then 'history' when 2 then 'lot' else 'archive' end as evidence,
         rounds.status_id,
@@ -297,7 +298,7 @@ final as (
         cast(date_trunc('month', rounds.sale_day) as date) as sale_month,
         rounds.outcome,
         observed_spans.span is not null as is_observed,
-        described.currency,
+        lot_details.currency,
         rounds.best_amount as amount,
         case when rounds.final_reason = 'trusted' then rounds.best_amount end as price,
         rounds.final_reason = 'trusted' as is_trusted,
@@ -312,9 +313,9 @@ final as (
         case when rounds.final_reason <> 'upcoming' then rounds.settled_amount / rounds.previous_amount - 1 end
             as amount_change_share
     from rounds
-    inner join described on described.lot_id = rounds.lot_id
+    inner join lot_details on lot_details.lot_id = rounds.lot_id
     left join observed_spans
-        on observed_spans.domain_id = described.domain_id
+        on observed_spans.domain_id = lot_details.domain_id
         and rounds.sale_date >= observed_spans.observed_from
         and rounds.sale_date < observed_spans.observed_to
 )

@@ -1,5 +1,5 @@
 with past_attempts as (
-    -- before lotlake began, what was sold had left: an attempt that was not observed has a month and no outcome
+    -- lots sold before the lake began had left: an unobserved attempt has a month, but its outcome does not count
     select sale_month as month, domain_id, attempt, case when is_observed then outcome end as outcome
     from sales
     where outcome <> 'upcoming'
@@ -44,8 +44,8 @@ monthly as (
         on past_attempts.month = months.month and past_attempts.domain_id = months.domain_id
     group by months.month, months.domain_id, months.observed
 ),
-spread as (
-    -- each month counts for itself and for the two after it
+months_by_window as (
+    -- each month counts for itself and the two months after
     select month, domain_id, lots_offered, lots_sold from monthly
     union all
     select cast(month + interval '1' month as date), domain_id, lots_offered, lots_sold from monthly
@@ -58,7 +58,7 @@ quarterly as (
         domain_id,
         sum(lots_offered) as lots_offered,
         sum(lots_sold) as lots_sold
-    from spread
+    from months_by_window
     group by month, domain_id
 ),
 final as (

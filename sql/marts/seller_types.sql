@@ -2,13 +2,13 @@ with held_attempts as (
     select
         lot_id,
         attempt,
-        -- before lotlake began, what was sold had left: its price counts where it is known, its outcome does not
+        -- lots sold before the lake began had left: known prices count, but outcomes only if observed
         case when is_observed then outcome end as outcome,
         price
     from sales
     where outcome in ('sold', 'not_sold', 'on_approval')
 ),
-watched as (
+observed_sources as (
     select domain_id, min(observed_from) as observed_since from observed_spans group by domain_id
 ),
 source_lots as (
@@ -37,7 +37,7 @@ sales_of_types as (
         count(held_attempts.outcome) as lots_offered,
         count(case when held_attempts.outcome = 'sold' then 1 end) as lots_sold,
         count(held_attempts.price) as priced_lots,
-        -- an amount whose currency is not known counts, and is in no statistic
+        -- an amount without a known currency counts as a lot, but enters no statistic
         percentile_cont(0.5) within group (
             order by case when source_lots.currency is not null then held_attempts.price end
         ) as price_median,
@@ -58,7 +58,7 @@ final as (
         cast(lots_of_types.lots as double) / sum(lots_of_types.lots) over (
             partition by lots_of_types.domain_id, lots_of_types.currency
         ) as share,
-        watched.observed_since,
+        observed_sources.observed_since,
         coalesce(sales_of_types.lots_offered, 0) as lots_offered,
         coalesce(sales_of_types.lots_sold, 0) as lots_sold,
         case
@@ -80,7 +80,7 @@ final as (
         on sales_of_types.domain_id = lots_of_types.domain_id
         and sales_of_types.seller_type = lots_of_types.seller_type
         and sales_of_types.currency is not distinct from lots_of_types.currency
-    left join watched on watched.domain_id = lots_of_types.domain_id
+    left join observed_sources on observed_sources.domain_id = lots_of_types.domain_id
     left join dim_sources as source_names on source_names.domain_id = lots_of_types.domain_id
 )
 select * from final

@@ -38,7 +38,7 @@ priced as (
     left join source_vehicles on source_vehicles.vehicle_id = sales.vehicle_id
     where sales.price is not null and sales.currency is not null
 ),
-own as (
+our_prices as (
     select
         records.statistic_id,
         case when min(priced.currency) = max(priced.currency) then min(priced.currency) end as currency,
@@ -54,22 +54,22 @@ own as (
         and priced.generation_id is not distinct from records.generation_id
         and priced.year is not distinct from records.year
         and priced.vehicle_type_id is not distinct from records.vehicle_type_id
-        -- a record that names no engine covers all
+        -- a record without an engine covers all engines
         and (records.engine_id is null or priced.engine_id = records.engine_id)
         and (records.calculated_at is null or priced.sale_date <= records.calculated_at)
     group by records.statistic_id
 ),
 large_enough as (
     select
-        own.statistic_id,
-        own.currency,
-        own.lots,
-        case when own.lots >= settings.minimum_group then own.price_avg end as price_avg,
-        case when own.lots >= settings.minimum_group then own.price_min end as price_min,
-        case when own.lots >= settings.minimum_group then own.price_max end as price_max
-    from own
+        our_prices.statistic_id,
+        our_prices.currency,
+        our_prices.lots,
+        case when our_prices.lots >= settings.minimum_group then our_prices.price_avg end as price_avg,
+        case when our_prices.lots >= settings.minimum_group then our_prices.price_min end as price_min,
+        case when our_prices.lots >= settings.minimum_group then our_prices.price_max end as price_max
+    from our_prices
     cross join dim_settings as settings
-    where own.currency is not null
+    where our_prices.currency is not null
 ),
 final as (
     select

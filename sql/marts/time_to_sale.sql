@@ -17,7 +17,7 @@ source_lots as (
     from lots
 ),
 rounds as (
-    -- the way of a vehicle to a sale begins with the first of its lots that were put up on it
+    -- a round of a vehicle begins with the creation of the first lot offered in it
     select sales.vehicle_id, sales.vehicle_round, min(source_lots.first_day) as first_day
     from sales
     inner join source_lots on source_lots.lot_id = sales.lot_id
@@ -46,8 +46,8 @@ lot_facts as (
     left join rounds
         on rounds.vehicle_id = sold_attempts.vehicle_id and rounds.vehicle_round = sold_attempts.vehicle_round
 ),
-possible as (
-    -- a lot that entered the feed after its end was learned of too late: its days are not known
+timed_facts as (
+    -- negative days: the feed created the lot after its sale or end, so its days are unknown
     select
         domain_id,
         manufacturer_id,
@@ -83,7 +83,7 @@ models as (
         count(is_left) as left_lots,
         count(left_days) as timed_left_lots,
         percentile_cont(0.5) within group (order by left_days) as left_days_median
-    from possible
+    from timed_facts
     group by domain_id, manufacturer_id, model_id
 ),
 final as (

@@ -22,7 +22,7 @@ sales_of_titles as (
         source_lots.currency,
         count(*) as lots_sold,
         count(sold_attempts.price) as priced_lots,
-        -- an amount whose currency is not known counts, and is in no statistic
+        -- an amount without a known currency counts as a lot, but enters no statistic
         percentile_cont(0.5) within group (
             order by case when source_lots.currency is not null then sold_attempts.price end
         ) as price_median,

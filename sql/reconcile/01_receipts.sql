@@ -13,7 +13,7 @@ arrivals as (
     select vehicle_id, seq, cast(null as bigint) as staged_seq, seq as unchanged_seq from unchanged
 ),
 final as (
-    -- each source's list speaks for itself: it may show a vehicle with the lots of that source alone
+    -- keep the lists apart: the list of a source may show a vehicle with the lots of that source only
     select
         arrivals.vehicle_id,
         pages.list,

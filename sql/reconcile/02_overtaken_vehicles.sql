@@ -4,7 +4,7 @@ with facts as (
 sightings as (
     select vehicle_id, lot_id, seen_at from base.sightings
 )
--- no other run works while a new pass goes on: a later sighting then comes from a clock that was wrong
+-- No other run works during a new pass. There, a later sighting comes from a wrong clock and does not count.
 select sightings.vehicle_id
 from sightings
 cross join facts

@@ -12,5 +12,5 @@ last_unchanged as (
 )
 select vehicle_id, seq from last_unchanged where vehicle_id not in (select vehicle_id from overtaken)
 union all
--- what another run saw came after every page of this one
+-- another run saw the vehicle after every page of this pass
 select vehicle_id, 9007199254740991 as seq from overtaken

@@ -13,7 +13,7 @@ repeated as (
     select vehicle_id from overtaken
 ),
 valid as (
-    -- the last copy in each list; none where the record came unchanged after it
+    -- the last staged copy in each list, unless an unchanged record followed
     select vehicle_id, staged_seq as seq
     from receipts
     where staged_seq >= coalesce(unchanged_seq, -1) and vehicle_id not in (select vehicle_id from overtaken)

@@ -29,7 +29,7 @@ owners as (
 claims as (
     select lot_id, vehicle_id, seq from staged where lot_id in (select lot_id from contested)
     union all
-    -- a record that came unchanged lists the lot if it did so when it was loaded
+    -- an unchanged record lists the lot if it listed the lot when it was last loaded
     select known_claims.lot_id, known_claims.vehicle_id, coalesce(unchanged.seq, -1) as seq
     from known_claims
     left join owners on owners.vehicle_id = known_claims.vehicle_id and owners.seen_at = known_claims.seen_at

@@ -4,7 +4,7 @@ with facts as (
 known as (
     select vehicle_id, seen_at, seen_by, rejected_at, run_id from base.sightings where lot_id is null
 ),
-came as (
+received as (
     select vehicle_id from current.vehicles
     union
     select vehicle_id from run.unchanged_vehicles
@@ -12,24 +12,24 @@ came as (
 rejected as (
     select vehicle_id from run.rejected_vehicles
 ),
-judged as (
+matched as (
     select
-        coalesce(came.vehicle_id, known.vehicle_id) as vehicle_id,
+        coalesce(received.vehicle_id, known.vehicle_id) as vehicle_id,
         known.seen_at,
         known.seen_by,
         known.rejected_at,
         known.run_id,
-        came.vehicle_id is not null as is_seen,
+        received.vehicle_id is not null as is_seen,
         known.vehicle_id in (select vehicle_id from rejected) as is_rejected
     from known
-    full join came on came.vehicle_id = known.vehicle_id
+    full join received on received.vehicle_id = known.vehicle_id
 ),
 final as (
     select
-        judged.*,
-        -- a resumed pass may bring records that are older than what another run saw since
-        is_seen and (not facts.is_resumed or coalesce(judged.seen_at <= facts.seen_at, true)) as is_latest
-    from judged
+        matched.*,
+        -- a resumed pass may bring older records than another run has seen since
+        is_seen and (not facts.is_resumed or coalesce(matched.seen_at <= facts.seen_at, true)) as is_latest
+    from matched
     cross join facts
 )
 select

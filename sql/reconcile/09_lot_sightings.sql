@@ -7,37 +7,37 @@ sightings as (
 known as (
     select vehicle_id, lot_id, seen_at, seen_by, rejected_at, run_id from sightings where lot_id is not null
 ),
-came as (
+delivered as (
     select lot_id, max(vehicle_id) as vehicle_id from current.lots group by lot_id
 ),
-came_unchanged as (
-    -- a record that came unchanged brings the lots that it had when it was loaded
+unchanged_records as (
+    -- an unchanged record brings the lots that it had when it was last loaded
     select unchanged.vehicle_id, sightings.seen_at
     from run.unchanged_vehicles as unchanged
     join sightings on sightings.vehicle_id = unchanged.vehicle_id and sightings.lot_id is null
 ),
-judged as (
+matched as (
     select
-        coalesce(came.vehicle_id, known.vehicle_id) as vehicle_id,
-        coalesce(came.lot_id, known.lot_id) as lot_id,
+        coalesce(delivered.vehicle_id, known.vehicle_id) as vehicle_id,
+        coalesce(delivered.lot_id, known.lot_id) as lot_id,
         known.seen_at,
         known.seen_by,
         known.rejected_at,
         known.run_id,
-        came.lot_id is not null or came_unchanged.vehicle_id is not null as is_seen,
+        delivered.lot_id is not null or unchanged_records.vehicle_id is not null as is_seen,
         known.vehicle_id in (select vehicle_id from run.rejected_vehicles)
             or known.lot_id in (select lot_id from run.rejected_lots) as is_rejected
     from known
-    full join came on came.lot_id = known.lot_id
-    left join came_unchanged
-        on came_unchanged.vehicle_id = known.vehicle_id and came_unchanged.seen_at = known.seen_at
+    full join delivered on delivered.lot_id = known.lot_id
+    left join unchanged_records
+        on unchanged_records.vehicle_id = known.vehicle_id and unchanged_records.seen_at = known.seen_at
 ),
 final as (
     select
-        judged.*,
-        -- a resumed pass may bring records that are older than what another run saw since
-        is_seen and (not facts.is_resumed or coalesce(judged.seen_at <= facts.seen_at, true)) as is_latest
-    from judged
+        matched.*,
+        -- a resumed pass may bring older records than another run has seen since
+        is_seen and (not facts.is_resumed or coalesce(matched.seen_at <= facts.seen_at, true)) as is_latest
+    from matched
     cross join facts
 )
 select

@@ -14,7 +14,7 @@ listed as (
     select lot_id, domain_id from current.lots
 ),
 present as (
-    -- a rejected record shows its lots, too
+    -- the lots of a rejected record are present, too
     select lot_id from listed
     union all
     select lot_id from run.rejected_lots
@@ -25,7 +25,7 @@ received as (
     select vehicle_id from unchanged
 ),
 sources as (
-    -- sources that the pass received records of
+    -- sources from which the pass received records
     select domain_id from listed where domain_id is not null
     union
     select domain_id from active where vehicle_id in (select vehicle_id from unchanged)
@@ -35,9 +35,9 @@ absent as (
         active.lot_id,
         active.domain_id,
         case when delivered.vehicle_id is not null then 'vehicle' else 'feed' end as reason,
-        -- its vehicle came and no longer lists it
+        -- the vehicle of the lot came and no longer lists it
         coalesce(delivered.has_lots, false) as is_unlisted,
-        -- its vehicle did not come, was not rejected, and is in no range that the pass proves nothing about
+        -- the vehicle of the lot did not come, was not rejected, and is in no unproven range
         delivered.vehicle_id is null
             and active.vehicle_id not in (select vehicle_id from run.rejected_vehicles)
             and not exists (
@@ -55,7 +55,7 @@ from absent
 cross join facts
 where facts.proves_absence
     and exists (select 1 from received)
-    -- a feed without any lot lacks the lots of every source, so that the guard sees it
+    -- an empty feed lacks the lots of every source, so that the guard holds the run
     and (absent.domain_id in (select domain_id from sources) or not exists (select 1 from sources))
     and (facts.asks_all_sources or absent.domain_id in (select domain_id from run.sources))
     and absent.domain_id not in (select domain_id from run.hidden_sources)

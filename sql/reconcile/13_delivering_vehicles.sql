@@ -18,6 +18,6 @@ from members
 cross join facts
 cross join lists
 where facts.is_from_feed
-    -- one list may have shown the vehicle unchanged, with what the other list did not show
+    -- one list may have shown the vehicle unchanged, with children that the other list did not show
     and (lists.lists <= 1 or members.vehicle_id not in (select vehicle_id from run.unchanged_vehicles))
 group by members.vehicle_id

@@ -7,13 +7,13 @@ active as (
 sightings as (
     select lot_id, seen_at from next.sightings where lot_id is not null
 ),
-judged as (
+candidates as (
     select
         active.lot_id,
         sightings.seen_at as last_seen_at,
-        archive_feed.archived_at as named_at,
-        -- the archive feed counts where it names the lot later than it was seen
-        coalesce(archive_feed.archived_at > sightings.seen_at, false) as is_named,
+        archive_feed.archived_at as archive_feed_at,
+        -- the archive feed counts only if it archived the lot after the lot was last seen
+        coalesce(archive_feed.archived_at > sightings.seen_at, false) as is_archived_by_archive_feed,
         absent.lot_id is not null as is_absent
     from active
     left join sightings on sightings.lot_id = active.lot_id
@@ -22,10 +22,10 @@ judged as (
     where active.lot_id not in (select lot_id from current.lots)
 )
 select
-    judged.lot_id,
-    case when judged.is_named then judged.named_at else facts.seen_at end as archived_at,
-    case when judged.is_named then 'archive-feed' else 'absence' end as archived_by,
-    judged.last_seen_at
-from judged
+    candidates.lot_id,
+    case when candidates.is_archived_by_archive_feed then candidates.archive_feed_at else facts.seen_at end as archived_at,
+    case when candidates.is_archived_by_archive_feed then 'archive-feed' else 'absence' end as archived_by,
+    candidates.last_seen_at
+from candidates
 cross join facts
-where judged.is_named or judged.is_absent
+where candidates.is_archived_by_archive_feed or candidates.is_absent

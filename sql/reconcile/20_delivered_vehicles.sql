@@ -7,10 +7,10 @@ lots as (
 known as (
     select vehicle_id, archived, archived_at, archived_by, last_seen_at from base.vehicles
 ),
-judged as (
+decided as (
     select
         vehicles.*,
-        -- the feed lists active vehicles; a lookup leaves a vehicle as its lots or the last state have it
+        -- vehicles in the feed are active; after a lookup, the lots or the last snapshot decide
         not facts.is_from_feed and coalesce(lots.all_archived, known.archived, false) as _is_archived,
         coalesce(lots.archived_at, known.archived_at) as _known_archived_at,
         coalesce(lots.archived_by, known.archived_by) as _known_archived_by,
@@ -21,9 +21,9 @@ judged as (
     left join known on known.vehicle_id = vehicles.vehicle_id
 )
 select
-    judged.*,
+    decided.*,
     _is_archived as archived,
     case when _is_archived then _known_archived_at end as archived_at,
     case when _is_archived then _known_archived_by end as archived_by,
     case when _is_archived then _known_last_seen_at end as last_seen_at
-from judged
+from decided

@@ -15,7 +15,7 @@ delivered as (
     union all
     select vehicle_id from stage.vehicles
 ),
-judged as (
+candidates as (
     select
         active.vehicle_id,
         lots.archived_at,
@@ -36,16 +36,16 @@ judged as (
         and active.vehicle_id not in (select vehicle_id from run.rejected_vehicles)
 )
 select
-    judged.vehicle_id,
-    coalesce(judged.archived_at, facts.seen_at) as archived_at,
-    coalesce(judged.archived_by, 'absence') as archived_by,
-    judged.last_seen_at
-from judged
+    candidates.vehicle_id,
+    coalesce(candidates.archived_at, facts.seen_at) as archived_at,
+    coalesce(candidates.archived_by, 'absence') as archived_by,
+    candidates.last_seen_at
+from candidates
 cross join facts
-where (judged.has_ended and judged.is_news)
-    -- no lot ended in this run, so that the feed may still list the vehicle: only its absence ends it
+where (candidates.has_ended and candidates.is_news)
+    -- if no lot ended in this run, the feed may still list the vehicle, so only its absence ends it
     or (
         facts.proves_absence
-        and judged.is_proven
-        and (judged.has_ended or (judged.has_no_lots and facts.asks_all_sources))
+        and candidates.is_proven
+        and (candidates.has_ended or (candidates.has_no_lots and facts.asks_all_sources))
     )

@@ -11,9 +11,9 @@ select lots.vehicle_id
 from lots
 cross join facts
 where lots.run_id = facts.run_id
-    -- the feed may list the lot again as it was
+    -- the feed may list the lot again unchanged
     or lots.archived_by = 'archive-feed'
-    -- landing does not tell how a carried lot came to its state
+    -- landing does not explain the state of a lot that the rebuild carried over
     or (facts.is_carried and lots.archived_by <> 'feed')
 union
 select vehicles.vehicle_id

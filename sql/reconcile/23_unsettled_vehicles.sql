@@ -17,13 +17,13 @@ from lots
 cross join facts
 where lots.archived_by = 'archive-feed' or (facts.is_carried and lots.archived_by <> 'feed')
 union
--- the last of all records that list the lot decides
+-- several records list the lot, and the last one decides
 select vehicle_id from run.lot_claims
 union
--- it came otherwise first, and then as it was
+-- the vehicle came changed first, then unchanged
 select vehicle_id from run.unchanged_vehicles where vehicle_id in (select vehicle_id from loaded)
 union
--- an active lot that the record does not list, such as one of a source that the key lost
+-- the record lacks an active lot of the vehicle, for example because the key lost its source
 select vehicle_id
 from lots
 where not archived
