@@ -1,9 +1,9 @@
-import { existsSync, lstatSync } from 'node:fs';
-import { basename, join } from 'node:path';
-import { LakeError } from './lake-error.js';
+import { lstatSync } from 'node:fs';
+import { basename } from 'node:path';
+import { LakeError, unsoundError } from './lake-error.js';
 import { currentSnapshot, type Layout } from './layout.js';
 import { type Manifest, readManifest } from './manifest.js';
-import { listSnapshots } from './snapshots.js';
+import { isSealed, listSnapshots } from './snapshots.js';
 import { findMissing } from './verify.js';
 
 /** The state that a run goes on from. */
@@ -24,10 +24,10 @@ export function findBase(layout: Layout, warn: (message: string) => void): BaseS
   if (damage === undefined) return { folder: current, manifest: readManifest(current) };
   const sound = newestSound(layout, basename(current));
   if (sound === undefined)
-    throw new LakeError('LAKE_UNSOUND', `the published snapshot ${basename(current)} is damaged: ${damage}`, {
-      outcome: 'held',
-      hint: 'nothing was changed, and no older snapshot has all of its files; lotlake run rebuild makes the lake again from landing and from what can be read of it, lotlake verify names all that is wrong',
-    });
+    throw unsoundError(
+      `the published snapshot ${basename(current)} is damaged: ${damage}`,
+      'nothing was changed, and no older snapshot has all of its files; lotlake run rebuild makes the lake again from landing and from what can be read of it, lotlake verify names all that is wrong',
+    );
   warn(
     `the published snapshot ${basename(current)} is damaged: ${damage}; going on from ${basename(sound.folder)}, the newest with all of its files. What runs saw in between comes back with lotlake run rebuild`,
   );
@@ -37,10 +37,10 @@ export function findBase(layout: Layout, warn: (message: string) => void): BaseS
 /** Throws LakeError where `current` is a folder, because a copy has followed the link. No publish can replace it. */
 export function assertLink(layout: Layout): void {
   if (lstatSync(layout.current, { throwIfNoEntry: false })?.isDirectory() === true)
-    throw new LakeError('LAKE_UNSOUND', `${layout.current} is a folder and no link to a snapshot`, {
-      outcome: 'held',
-      hint: 'nothing was changed; a copy has followed the link: remove this folder, and the next run makes the link again from lake/snapshots',
-    });
+    throw unsoundError(
+      `${layout.current} is a folder and no link to a snapshot`,
+      'nothing was changed; a copy has followed the link: remove this folder, and the next run makes the link again from lake/snapshots',
+    );
 }
 
 /** A copy may have lost the link `current`. The snapshots say what it named. */
@@ -50,15 +50,10 @@ function withoutLink(layout: Layout, warn: (message: string) => void): BaseState
     warn(`the link ${layout.current} is lost; going on from the newest snapshot, ${basename(sound.folder)}`);
     return sound;
   }
-  const [left] = listSnapshots(layout).filter(({ folder }) => existsSync(join(folder, 'manifest.json')));
-  if (left === undefined) return undefined;
-  throw new LakeError(
-    'LAKE_UNSOUND',
+  if (!listSnapshots(layout).some(isSealed)) return undefined;
+  throw unsoundError(
     `${layout.current} is not there, and no snapshot has all of its files`,
-    {
-      outcome: 'held',
-      hint: 'nothing was changed; lotlake run rebuild makes the lake again from landing and from what can be read of it',
-    },
+    'nothing was changed; lotlake run rebuild makes the lake again from landing and from what can be read of it',
   );
 }
 

@@ -54,16 +54,13 @@ export function linkFile(from: string, to: string): void {
   }
 }
 
-/** Tells a file from every other on this machine, whatever names it has; undefined where there is none. */
-function inodeOf(path: string): string | undefined {
-  const found = lstatSync(path, { throwIfNoEntry: false });
-  return found === undefined ? undefined : `${found.dev}:${found.ino}`;
-}
-
 /** Whether a file of a snapshot is a hard link to the file of the same name in another snapshot. */
 function isLinked(snapshot: string, before: string | undefined, path: string): boolean {
-  const name = relative(snapshot, path);
-  return before !== undefined && inodeOf(path) === inodeOf(join(before, name));
+  if (before === undefined) return false;
+  const [file, other] = [path, join(before, relative(snapshot, path))].map((name) =>
+    lstatSync(name, { throwIfNoEntry: false }),
+  );
+  return file !== undefined && file.dev === other?.dev && file.ino === other.ino;
 }
 
 /** Files of a snapshot folder that are not hard links to those of another. */
@@ -106,19 +103,18 @@ export interface DiskUse {
  * Measures files and folders that are removed in the order given. A file that has a name elsewhere, such as a hard link
  * in another snapshot, frees nothing; its bytes count where its last name goes.
  */
-export function measure(paths: readonly string[]): DiskUse[] {
+export function measure<T extends { readonly path: string }>(removed: readonly T[]): (T & DiskUse)[] {
   const gone = new Map<string, number>();
-  return paths.map((path) => {
-    let bytes = 0;
-    let freed = 0;
-    for (const file of filesBelow(path)) {
+  return removed.map((removal) => {
+    let [bytes, freed] = [0, 0];
+    for (const file of filesBelow(removal.path)) {
       const { dev, ino, nlink, size } = lstatSync(file);
       const names = (gone.get(`${dev}:${ino}`) ?? 0) + 1;
       gone.set(`${dev}:${ino}`, names);
       bytes += size;
       if (names === nlink) freed += size;
     }
-    return { bytes, freed };
+    return { ...removal, bytes, freed };
   });
 }
 
@@ -134,22 +130,20 @@ export async function withChecksums(
 ): Promise<Manifest> {
   const earlier = base === undefined ? [] : Object.values(allTables(base.manifest));
   const known = new Map(earlier.flatMap(({ files }) => files.map((file) => [file.path, file.sha256])));
-  const add = async (file: LakeFile): Promise<LakeFile> => {
+  const sums = new Map<string, string>();
+  for (const { path: name } of Object.values(allTables(manifest)).flatMap(({ files }) => files)) {
     signal?.throwIfAborted();
-    const path = join(snapshot, file.path);
-    const linked = isLinked(snapshot, base?.folder, path) ? known.get(file.path) : undefined;
-    return { ...file, sha256: linked ?? (await checksumOf(path)) };
-  };
-  const addAll = async (tables: Manifest['tables']): Promise<Manifest['tables']> => {
-    const added: [string, ManifestTable][] = [];
-    for (const [name, table] of Object.entries(tables)) {
-      const files: LakeFile[] = [];
-      for (const file of table.files) files.push(await add(file));
-      added.push([name, { ...table, files }]);
-    }
-    return Object.fromEntries(added);
-  };
-  return { ...manifest, tables: await addAll(manifest.tables), marts: await addAll(manifest.marts) };
+    const path = join(snapshot, name);
+    const linked = isLinked(snapshot, base?.folder, path) ? known.get(name) : undefined;
+    sums.set(name, linked ?? (await checksumOf(path)));
+  }
+  const summed = (table: ManifestTable): ManifestTable => ({
+    ...table,
+    files: table.files.map((file) => ({ ...file, sha256: sums.get(file.path) })),
+  });
+  const all = (tables: Manifest['tables']): Manifest['tables'] =>
+    Object.fromEntries(Object.entries(tables).map(([name, table]) => [name, summed(table)]));
+  return { ...manifest, tables: all(manifest.tables), marts: all(manifest.marts) };
 }
 
 /** Partition of a file, as its path names it: `domain_id=3/month=2026-11`; empty for an unpartitioned file. */

@@ -14,6 +14,10 @@ export class LakeError extends LotlakeError {
   }
 }
 
+/** The error of a lake that is damaged: nothing is done until someone has looked at it. */
+export const unsoundError = (message: string, hint: string): LakeError =>
+  new LakeError('LAKE_UNSOUND', message, { outcome: 'held', hint });
+
 /** Codes of the system where a disk, a quota or a file has no room left. */
 const CODES: ReadonlySet<unknown> = new Set(['ENOSPC', 'EDQUOT', 'EFBIG']);
 

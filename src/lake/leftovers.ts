@@ -5,7 +5,6 @@ import { basename, dirname, join } from 'node:path';
 import { isProcess } from './holder.js';
 import type { Layout } from './layout.js';
 import { CLAIM } from './lock.js';
-import type { Going } from './vacuum-plan.js';
 
 /** Folder beside snapshots or streams for what is being deleted. No reader lists it. */
 export const TRASH = '.trash';
@@ -15,28 +14,29 @@ export function trashFolders(layout: Layout): string[] {
   return [join(layout.lake, TRASH), join(layout.landing, TRASH)];
 }
 
+/** Something that dead runs and vacuums left and nobody needs. */
+export interface Leftover {
+  readonly kind: 'leftover';
+  readonly path: string;
+  readonly reason: string;
+}
+
 /**
- * What dead runs and vacuums left and nobody needs. Only right while the lock of the output folder is held.
+ * Finds what can go of it. Only right while the lock of the output folder is held.
  * @param kept folders of the snapshots and passes that stay
  */
-export function findLeftovers(layout: Layout, kept: readonly string[]): Going<string>[] {
+export function findLeftovers(layout: Layout, kept: readonly string[]): Leftover[] {
   const { output, landing, lake, work } = layout;
-  const going = (reason: string, paths: readonly string[]): Going<string>[] =>
-    paths.map((what) => ({ what, reason }));
-  return [
-    ...going('left by a run that died', [layout.work].filter(existsSync)),
-    ...going(
-      'left by a vacuum that died',
-      trashFolders(layout).flatMap((folder) => matching(folder, /./)),
-    ),
-    ...going('a pass that never began', emptyPasses(layout)),
-    ...going('begun by a process that died', findPartials(output, [landing, lake, work])),
-    ...going('temporary file', [
-      ...matching(layout.lake, /^(current\.\d+|warehouse\.\d+|failed-runs\.ndjson)\.tmp(\.wal)?$/),
-      ...matching(output, /^lotlake\.lock\./).filter((path) => path.endsWith(CLAIM)),
-      ...kept.flatMap((folder) => matching(folder, /\.tmp$/)),
-    ]),
+  const found: readonly (readonly [reason: string, paths: readonly string[]])[] = [
+    ['left by a run that died', [work].filter(existsSync)],
+    ['left by a vacuum that died', trashFolders(layout).flatMap((folder) => matching(folder, /./))],
+    ['a pass that never began', emptyPasses(layout)],
+    ['begun by a process that died', findPartials(output, [landing, lake, work])],
+    ['temporary file', matching(lake, /^(current\.\d+|warehouse\.\d+|failed-runs\.ndjson)\.tmp(\.wal)?$/)],
+    ['temporary file', matching(output, /^lotlake\.lock\./).filter((path) => path.endsWith(CLAIM))],
+    ['temporary file', kept.flatMap((folder) => matching(folder, /\.tmp$/))],
   ];
+  return found.flatMap(([reason, paths]) => paths.map((path) => ({ kind: 'leftover', path, reason })));
 }
 
 /** Pass folders without a `pass.json` and without a page. Their run died while it made them. */

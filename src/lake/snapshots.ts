@@ -99,10 +99,8 @@ export async function pickSnapshot(
   const snapshots = listSnapshots(layout);
   const published = await publishedIds(connection, layout, snapshots);
   const kept = snapshots.filter(hasManifest).filter(({ id }) => published.ids.has(id));
-  const found = kept
-    .sort((a, b) => timeOf(a.manifest) - timeOf(b.manifest))
-    .filter(({ manifest }) => timeOf(manifest) <= moment)
-    .at(-1);
+  kept.sort((a, b) => timeOf(a.manifest) - timeOf(b.manifest));
+  const found = kept.findLast(({ manifest }) => timeOf(manifest) <= moment);
   if (found === undefined) throw unknown(`no snapshot that is kept is as old as ${choice.asOf}`, kept);
   return found.folder;
 }
@@ -123,23 +121,17 @@ function hasManifest(snapshot: Snapshot): snapshot is Sealed {
 
 const timeOf = (manifest: Manifest): number => Date.parse(manifest.created_at);
 
-const DATE = /^\d{4}-\d{2}-\d{2}$/;
-const INSTANT = /^\d{4}-\d{2}-\d{2}[T ]\d{2}:\d{2}(:\d{2}(\.\d+)?)?(Z|[+-]\d{2}:?\d{2})?$/;
+const TIME = /^(\d{4}-\d{2}-\d{2})(?:[T ](\d{2}:\d{2}(?::\d{2}(?:\.\d+)?)?)(Z|[+-]\d{2}:?\d{2})?)?$/;
 
 /** The moment that a text names, in milliseconds: a date is its whole day, and no zone means UTC. */
 function momentOf(text: string): number {
-  const zoned = /(Z|[+-]\d{2}:?\d{2})$/.test(text.slice(10)) ? text : `${text}Z`;
-  const moment = DATE.test(text)
-    ? Date.parse(`${text}T23:59:59.999Z`)
-    : INSTANT.test(text)
-      ? Date.parse(zoned.replace(' ', 'T'))
-      : Number.NaN;
-  if (Number.isNaN(moment))
-    throw new ConfigError(
-      `${text} is no time`,
-      'write a date (2026-11-18) or an instant (2026-11-18T06:00:00Z)',
-    );
-  return moment;
+  const [, date, time = '23:59:59.999', zone = 'Z'] = TIME.exec(text) ?? [];
+  const moment = Date.parse(`${date}T${time}${zone}`);
+  if (!Number.isNaN(moment)) return moment;
+  throw new ConfigError(
+    `${text} is no time`,
+    'write a date (2026-11-18) or an instant (2026-11-18T06:00:00Z)',
+  );
 }
 
 function unknown(message: string, kept: readonly Sealed[]): LakeError {

@@ -7,12 +7,12 @@ import { messageOf } from '../config/lotlake-error.js';
 import { findPasses } from '../land/pass.js';
 import { type StreamName, streamNames } from '../service/streams.js';
 import { measure } from './files.js';
-import { LakeError } from './lake-error.js';
+import { LakeError, unsoundError } from './lake-error.js';
 import { currentSnapshot, type Layout } from './layout.js';
 import { findLeftovers, TRASH, trashFolders } from './leftovers.js';
 import { type Manifest, readManifest } from './manifest.js';
 import { idsIn, isSealed, listSnapshots, type Published, publishedIds, type Snapshot } from './snapshots.js';
-import { type Going, type KeptSnapshots, type LakeFacts, planPasses, planSnapshots } from './vacuum-plan.js';
+import { type KeptSnapshots, type LakeFacts, planPasses, planSnapshots } from './vacuum-plan.js';
 import { findMissing } from './verify.js';
 
 /** How much is kept. */
@@ -32,18 +32,11 @@ interface Removal {
   readonly freed: number;
 }
 
-/** A snapshot or pass that cannot be read. */
-interface Unreadable {
-  /** Path below the output folder. */
-  readonly path: string;
-  readonly reason: string;
-}
-
 /** What a vacuum removes and leaves. */
 export interface VacuumPlan {
   readonly removals: readonly Removal[];
-  /** What stays because it cannot be read, whatever its age. */
-  readonly unreadable: readonly Unreadable[];
+  /** Snapshots and passes that stay because they cannot be read, whatever their age. */
+  readonly unreadable: readonly Pick<Removal, 'path' | 'reason'>[];
   readonly freed: number;
   readonly kept: { readonly snapshots: number; readonly passes: number };
 }
@@ -78,44 +71,36 @@ export async function planVacuum(
   const passes = landed.flatMap(({ passes }) =>
     passes.map(({ folder, manifest }) => ({ ...manifest, folder })),
   );
-  const oldSnapshots = planSnapshots(facts, lake, retention).map(({ what, reason }) => ({
-    what: join(layout.snapshots, what),
-    reason,
-  }));
-  const oldPasses = planPasses(passes, lake, retention.passes).map(({ what, reason }) => ({
-    what: what.folder,
-    reason,
-  }));
-  const going = new Set([...oldSnapshots, ...oldPasses].map(({ what }) => what));
-  const kept = [...snapshots, ...passes].map(({ folder }) => folder).filter((folder) => !going.has(folder));
-  const all = [
-    ...removals('leftover', findLeftovers(layout, kept)),
-    ...removals('snapshot', oldSnapshots),
-    ...removals('pass', oldPasses),
+  const old = [
+    ...planSnapshots(facts, lake, retention).map(({ what, reason }) => ({
+      kind: 'snapshot' as const,
+      path: join(layout.snapshots, what),
+      reason,
+    })),
+    ...planPasses(passes, lake, retention.passes).map(({ what, reason }) => ({
+      kind: 'pass' as const,
+      path: what.folder,
+      reason,
+    })),
   ];
-  const uses = measure(all.map(({ path }) => path));
-  const measured = all.map((removal, i) => ({
-    ...removal,
-    path: relative(layout.output, removal.path),
-    bytes: uses[i]?.bytes ?? 0,
-    freed: uses[i]?.freed ?? 0,
-  }));
+  const kept = (all: readonly { folder: string }[]): string[] =>
+    all.map(({ folder }) => folder).filter((folder) => !old.some(({ path }) => path === folder));
+  const leftovers = findLeftovers(layout, [...kept(snapshots), ...kept(passes)]);
+  const relativePath = <T extends { path: string }>(found: T): T => ({
+    ...found,
+    path: relative(layout.output, found.path),
+  });
+  const removals = measure([...leftovers, ...old]).map(relativePath);
   return {
-    removals: measured,
+    removals,
     unreadable: [
       ...unreadableSnapshots(snapshots, published),
       ...landed.flatMap(({ unreadable }) => unreadable),
-    ].map(({ folder, reason }) => ({ path: relative(layout.output, folder), reason })),
-    freed: measured.reduce((sum, { freed }) => sum + freed, 0),
-    kept: {
-      snapshots: snapshots.length - oldSnapshots.length,
-      passes: passes.length - oldPasses.length,
-    },
+    ].map(({ folder, reason }) => relativePath({ path: folder, reason })),
+    freed: removals.reduce((sum, { freed }) => sum + freed, 0),
+    kept: { snapshots: kept(snapshots).length, passes: kept(passes).length },
   };
 }
-
-const removals = (kind: Removal['kind'], going: readonly Going<string>[]) =>
-  going.map(({ what, reason }) => ({ path: what, kind, reason }));
 
 /** Snapshots whose manifest or whose runs cannot be read. */
 function unreadableSnapshots(
@@ -164,12 +149,8 @@ function lastPasses(starts: Manifest['last_pass_at']): LakeFacts['lastPassAt'] {
 }
 
 /** Nothing is removed then: landing and older snapshots may be all that is left of a damaged lake. */
-function unsound(message: string): LakeError {
-  return new LakeError('LAKE_UNSOUND', message, {
-    outcome: 'held',
-    hint: 'nothing was removed; lotlake verify names all that is wrong',
-  });
-}
+const unsound = (message: string): LakeError =>
+  unsoundError(message, 'nothing was removed; lotlake verify names all that is wrong');
 
 /**
  * Removes what a plan names. A folder is first moved to where no reader lists it, so no reader meets half of it. If a

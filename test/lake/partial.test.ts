@@ -35,7 +35,7 @@ async function beginExport(to: string): Promise<() => Promise<void>> {
 
 /** Paths below the output folder that a vacuum would remove. */
 const going = (): string[] =>
-  findLeftovers(layoutOf(folder.path), []).map(({ what }) => what.slice(folder.path.length + 1));
+  findLeftovers(layoutOf(folder.path), []).map(({ path }) => path.slice(folder.path.length + 1));
 
 it('what an export that was killed left in the output folder goes with the next vacuum, and not while it works', async () => {
   const exports = join(folder.path, 'exports');

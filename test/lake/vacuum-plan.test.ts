@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { type LakeFacts, type PassFacts, planPasses, planSnapshots } from '../../src/lake/vacuum-plan.js';
+import { type LakeFacts, planPasses, planSnapshots } from '../../src/lake/vacuum-plan.js';
+import type { PassManifest } from '../../src/land/pass.js';
 
 const lake = (more: Partial<LakeFacts> = {}): LakeFacts => ({
   current: 'e',
@@ -71,7 +72,7 @@ describe('snapshots that stay', () => {
  * Passes written as `<stream> <kind> <day>[!word] [of <sources>]`, each named by its text; the word is a state,
  * `unproven` or `empty`.
  */
-function passes(...texts: string[]): PassFacts[] {
+function passes(...texts: string[]): PassManifest[] {
   return texts.map((text) => {
     const [stream = '', kind = '', rest = '', , of] = text.split(' ');
     const [day = '', word = 'sealed'] = rest.split('!');
@@ -82,12 +83,12 @@ function passes(...texts: string[]): PassFacts[] {
       complete: word !== 'unproven' && kind !== 'lookup',
       state: word === 'open' || word === 'abandoned' ? word : 'sealed',
     };
-    return facts as PassFacts;
+    return facts as unknown as PassManifest;
   });
 }
 
 /** Ids of the passes that go, where the lake holds every sealed pass but those of `unheld`. */
-function going(all: PassFacts[], keep: number, more: Partial<LakeFacts> = {}): string[] {
+function going(all: PassManifest[], keep: number, more: Partial<LakeFacts> = {}): string[] {
   const held = new Set(all.map(({ pass_id }) => pass_id));
   return planPasses(all, lake({ passes: held, ...more }), () => keep).map(({ what }) => what.pass_id);
 }
@@ -205,7 +206,7 @@ describe('passes that go', () => {
 
   it('leave as many over sixty nights with hourly windows as over six', () => {
     const start = Date.parse('2026-09-01T02:00:00Z');
-    let landing: PassFacts[] = [];
+    let landing: PassManifest[] = [];
     const left: number[] = [];
     const land = (stream: string, kind: string, hour: number, records = 10): void => {
       const started_at = new Date(start + hour * 3_600_000).toISOString();
