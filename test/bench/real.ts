@@ -193,7 +193,7 @@ async function compare(): Promise<void> {
 }
 
 /** What is known by now, from this call and earlier ones. */
-function tell(): void {
+function printTable(): void {
   const head = ['step', ...order.map((limit) => `${limit} (${limits[limit]})`)];
   const grid = new Table({ head, style: { head: [], border: [] } });
   const cell = (facts: CommandFacts | undefined): string => (facts === undefined ? '' : timesOf(facts));
@@ -220,4 +220,4 @@ function tell(): void {
 mkdirSync(folder, { recursive: true });
 console.log(`${cpus().length} × ${cpus()[0]?.model}, ${amountOf(totalmem())}, Node ${process.version}`);
 for (const part of chosen.length > 0 ? chosen : parts) await run(part);
-tell();
+printTable();

@@ -228,9 +228,9 @@ describe('lotlake verify', () => {
     });
     expect(code).toBe(5);
     expect(err).toContain('LAKE_UNSOUND');
-    const told = problems.map(({ table, check, file }) => `${table} ${check} ${file}`);
+    const found = problems.map(({ table, check, file }) => `${table} ${check} ${file}`);
     const [lots, vehicles, prices] = names;
-    expect(told).toEqual(
+    expect(found).toEqual(
       expect.arrayContaining([
         `lots presence ${lots}`,
         `vehicles checksum ${vehicles}`,

@@ -16,6 +16,7 @@ import {
   type OpenPage,
   type View,
 } from '../report/browser.js';
+import { recordsOf } from '../served.js';
 
 const folder = temporaryFolder();
 const site = join(folder.path, 'docs');
@@ -30,8 +31,7 @@ let written: WrittenSite;
 
 beforeAll(async () => {
   const world = createWorld({ vehicles: 40 });
-  const records = world.activeIds().map((id) => {
-    const record = JSON.parse(world.vehicleJson(id, { pricesHistory: true }) ?? '');
+  const records = recordsOf(world).map((record) => {
     for (const lot of record.lots) lot.note = IMAGE;
     return { ...record, title: SCRIPT };
   });
@@ -151,7 +151,7 @@ describe('lotlake docs', () => {
   const run = async (options: Partial<Parameters<typeof docs.run>[0]>): Promise<string> => {
     const out: (string | Uint8Array)[] = [];
     const effects = {
-      out: (said: string | Uint8Array) => out.push(said),
+      out: (text: string | Uint8Array) => out.push(text),
       data: () => undefined,
       err: () => undefined,
       now: () => new Date(),
@@ -172,8 +172,8 @@ describe('lotlake docs', () => {
 
   it('says where the pages are, by default in the output folder', async () => {
     expect(await run({})).toMatch(new RegExp(`^\\d+ pages about snapshot \\S+; open ${site}/index.html\n$`));
-    const told = JSON.parse(await run({ to: 'elsewhere', json: true }));
-    expect(told).toEqual({ ...written, index: join(folder.path, 'elsewhere', 'index.html') });
+    const result = JSON.parse(await run({ to: 'elsewhere', json: true }));
+    expect(result).toEqual({ ...written, index: join(folder.path, 'elsewhere', 'index.html') });
   });
 
   it('writes Markdown without a lake, and no pages without one', async () => {

@@ -27,15 +27,15 @@ describe('a failure that may pass', () => {
   });
 
   it('is told before each wait', async () => {
-    const told: unknown[] = [];
+    const retries: unknown[] = [];
     const errors = [failed(), limited(6)];
     await withRetry(failing(...errors).work, {
       budget: 60,
       firstWait: 2,
       random: () => 1,
-      onRetry: (error, attempt, wait) => told.push([error, attempt, wait]),
+      onRetry: (error, attempt, wait) => retries.push([error, attempt, wait]),
     });
-    expect(told).toEqual([
+    expect(retries).toEqual([
       [errors[0], 1, 2],
       [errors[1], 2, 6],
     ]);

@@ -40,10 +40,10 @@ describe('an error of DuckDB', () => {
   });
 
   it('is told with the limit, what the machine has, and what to do', async () => {
-    const told = outOfMemoryError(await errorOf(TOO_MUCH), '200MB');
-    expect(told?.code).toBe('LAKE_OUT_OF_MEMORY');
-    expect(told?.message).toMatch(/^Out of Memory Error: .* \(limit 200MB, of [\d.]+ GB that this machine/);
-    expect(told?.hint).toMatch(/what was landed and published stays; set LOTLAKE_MEMORY to up to [\d.]+ GB/);
+    const error = outOfMemoryError(await errorOf(TOO_MUCH), '200MB');
+    expect(error?.code).toBe('LAKE_OUT_OF_MEMORY');
+    expect(error?.message).toMatch(/^Out of Memory Error: .* \(limit 200MB, of [\d.]+ GB that this machine/);
+    expect(error?.hint).toMatch(/what was landed and published stays; set LOTLAKE_MEMORY to up to [\d.]+ GB/);
     expect(outOfMemoryError(new Error('another'), '200MB')).toBeUndefined();
     expect(outOfMemoryError(await errorOf(TOO_MUCH), '900GB')?.hint).toMatch(/with more memory$/);
   });

@@ -44,13 +44,13 @@ async function takeTogether(count: number, mode: 'once' | 'many'): Promise<strin
       stdio: ['ignore', 'pipe', 'inherit'],
     }),
   );
-  const said: string[] = children.map(() => '');
+  const outputs: string[] = children.map(() => '');
   const ended = children.map(async (child): Promise<void> => {
     await once(child, 'close');
   });
   const ready = children.map(async ({ stdout }, i): Promise<void> => {
     stdout.on('data', (data) => {
-      said[i] += String(data);
+      outputs[i] += String(data);
     });
     await once(stdout, 'data');
   });
@@ -58,7 +58,7 @@ async function takeTogether(count: number, mode: 'once' | 'many'): Promise<strin
   writeFileSync(go, '');
   await Promise.all(ended);
   rmSync(go);
-  return said;
+  return outputs;
 }
 
 describe('a lock', () => {
@@ -100,11 +100,11 @@ describe('a lock', () => {
     },
   ])('of $of is taken over when it was not renewed for its lease, not before', async ({ holder }) => {
     symlinkSync(lockOf(holder()), path);
-    const told: string[] = [];
+    const messages: string[] = [];
     const begun = performance.now();
-    await takeAndLetGo({ onWait: (message) => told.push(message) });
+    await takeAndLetGo({ onWait: (message) => messages.push(message) });
     expect(performance.now() - begun).toBeGreaterThan(990);
-    expect(told.join()).toMatch(/cannot be seen from here; waiting up to 1 s/);
+    expect(messages.join()).toMatch(/cannot be seen from here; waiting up to 1 s/);
     expect(readdirSync(folder.path)).toEqual([]);
   });
 
@@ -196,8 +196,8 @@ describe('12 processes at once', () => {
 
   it('that take it over again and again never hold it together', async () => {
     symlinkSync(lockOf({ pid: deadPid() }), path);
-    const said = await takeTogether(12, 'many');
-    const taken = said.map((text) => Number(/^ready\n(\d+)\n$/.exec(text)?.[1]));
+    const outputs = await takeTogether(12, 'many');
+    const taken = outputs.map((text) => Number(/^ready\n(\d+)\n$/.exec(text)?.[1]));
     expect(taken.reduce((sum, times) => sum + times, 0)).toBeGreaterThan(20);
     expect(readdirSync(folder.path)).toEqual(['lotlake.lock']);
   });

@@ -30,10 +30,10 @@ describe('a place of the contract', () => {
     ['inspections[].files[].extension', 'report_media inspections[].files[]: extension'],
   ])('fills %s', async (path, expected) => {
     const { places } = await placesOf('cars');
-    const told = places
+    const filled = places
       .filledBy(path)
       .map(({ table, entity, columns }) => `${table.name} ${entity}: ${columns.join(', ')}`);
-    expect(told.join('; ')).toBe(expected);
+    expect(filled.join('; ')).toBe(expected);
   });
 
   it.each([

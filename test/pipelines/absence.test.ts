@@ -2,13 +2,11 @@ import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
 import { nightly } from '../../pipelines/nightly.js';
 import { createWorld } from '../../src/sandbox/index.js';
+import { firstLot, need, recordsOf, vehicleAt } from '../served.js';
 import { bareDuckDb, configFor, serve, silentReporter, temporaryFolder, WITHOUT_MARTS } from './support.js';
 
 const world = createWorld({ vehicles: 200, seed: 8 });
-// biome-ignore lint/suspicious/noExplicitAny: records are changed on purpose
-const vehicles: any[] = world
-  .activeIds()
-  .map((id) => JSON.parse(world.vehicleJson(id, { pricesHistory: true }) ?? ''));
+const vehicles = recordsOf(world);
 const START = Date.parse('2026-11-18T02:00:00Z');
 
 const cleanups: (() => void | Promise<void>)[] = [];
@@ -95,7 +93,7 @@ describe('what a night is allowed to archive', () => {
     await night(rest);
     expect(await active()).toEqual(ids(rest));
     const [gone] = await query(
-      `select archived_by, last_seen_at from '$lake/vehicles/*.parquet' where vehicle_id = ${vehicles[0].id}`,
+      `select archived_by, last_seen_at from '$lake/vehicles/*.parquet' where vehicle_id = ${vehicleAt(vehicles, 0).id}`,
     );
     expect(gone).toEqual({ archived_by: 'absence', last_seen_at: '2026-11-18 02:00:00+00' });
   });
@@ -133,11 +131,8 @@ describe('what a night is allowed to archive', () => {
   it('is not a source that the feed brought nothing of', async () => {
     const { night, query } = await feed();
     await night(vehicles);
-    const isFrom = (domain: number) => (vehicle: { lots: { domain?: { id: number } }[] }) =>
-      vehicle.lots.every((lot) => lot.domain?.id === domain);
     const without = vehicles.filter(
-      (vehicle) =>
-        !isFrom(12)(vehicle) && vehicle.lots.every((l: { domain: { id: number } }) => l.domain.id !== 12),
+      ({ lots }) => lots.length > 0 && lots.every((lot) => lot.domain.id !== 12),
     );
     await night(without);
     const active = await query(
@@ -149,30 +144,33 @@ describe('what a night is allowed to archive', () => {
   it('is a lot that its vehicle no longer lists', async () => {
     const { night, query } = await feed();
     await night(vehicles);
-    const index = vehicles.findIndex((vehicle) => vehicle.lots.length > 1);
-    const [first, ...others] = vehicles[index].lots;
-    await night(vehicles.map((vehicle, i) => (i === index ? { ...vehicle, lots: others } : vehicle)));
-    const rows = await query(
-      `select lot_id, archived_by from '$lake/lots/**/*.parquet' where vehicle_id = ${vehicles[index].id} and archived_by = 'absence'`,
+    const of = need(
+      vehicles.find(({ lots }) => lots.length > 1),
+      'a vehicle with several lots',
     );
-    expect(rows).toEqual([{ lot_id: first.id, archived_by: 'absence' }]);
+    const [, ...others] = of.lots;
+    await night(vehicles.map((vehicle) => (vehicle === of ? { ...vehicle, lots: others } : vehicle)));
+    const rows = await query(
+      `select lot_id, archived_by from '$lake/lots/**/*.parquet' where vehicle_id = ${of.id} and archived_by = 'absence'`,
+    );
+    expect(rows).toEqual([{ lot_id: firstLot(of).id, archived_by: 'absence' }]);
   });
 });
 
 describe('a vehicle that comes back', () => {
   it('is active again, with the gap in lot_changes', async () => {
     const { night, active, query } = await feed();
-    const index = vehicles.findIndex(
-      (vehicle) => vehicle.lots.length === 1 && vehicle.lots[0].archived !== true,
+    const back = need(
+      vehicles.find((vehicle) => vehicle.lots.length === 1 && firstLot(vehicle).archived !== true),
+      'a vehicle with one active lot',
     );
-    const back = vehicles[index];
     await night(vehicles);
-    await night(vehicles.filter((_, i) => i !== index));
+    await night(vehicles.filter((vehicle) => vehicle !== back));
     expect(await active()).not.toContain(back.id);
     await night(vehicles);
     expect(await active()).toContain(back.id);
     const changes = await query(
-      `select old_value, new_value from '$lake/lot_changes/**/*.parquet' where lot_id = ${back.lots[0].id} and field = 'archived' order by seen_at`,
+      `select old_value, new_value from '$lake/lot_changes/**/*.parquet' where lot_id = ${firstLot(back).id} and field = 'archived' order by seen_at`,
     );
     expect(changes).toEqual([
       { old_value: 'false', new_value: 'true' },
@@ -182,7 +180,7 @@ describe('a vehicle that comes back', () => {
 
   it('does not lose an archived flag of the feed to a member that is absent', async () => {
     const { night, query } = await feed();
-    const { archived: _, archived_at: __, ...lot } = vehicles[3].lots[0];
+    const { archived: _, archived_at: __, ...lot } = firstLot(vehicleAt(vehicles, 3));
     const withLot = (given: object) =>
       vehicles.map((vehicle, i) =>
         i === 3 ? { ...vehicle, lots: [given, ...vehicle.lots.slice(1)] } : vehicle,

@@ -11,8 +11,8 @@ import { takeLock } from '../../src/lake/lock.js';
 import { readModels } from '../../src/model/model-files.js';
 import type { JobOptions } from '../../src/run/job.js';
 import { startSandbox } from '../../src/sandbox/index.js';
+import { recordsOf, vehicleAt } from '../served.js';
 import { configFor, lastPage, serve, silentReporter, temporaryFolder } from './support.js';
-import { recordsOf } from './world-oracle.js';
 
 const FIRST = Date.parse('2026-11-18T04:00:00Z');
 
@@ -63,9 +63,9 @@ async function night(given: typeof answer): Promise<void> {
   answer = given;
   await nightly(job());
 }
-const lookup = () => saveLookup(job(), lookupOf({ kind: 'car', id: String(records[1].id) }));
+const lookup = () => saveLookup(job(), lookupOf({ kind: 'car', id: String(vehicleAt(records, 1).id) }));
 
-async function told(json: boolean): Promise<string> {
+async function statusOf(json: boolean): Promise<string> {
   let out = '';
   const effects = {
     out: (text: string | Uint8Array) => {
@@ -88,7 +88,9 @@ async function told(json: boolean): Promise<string> {
 
 /** Alarms as `lotlake status` has them. */
 async function alarms(): Promise<string[]> {
-  const found: { pipeline: string; subject: string; what: string }[] = JSON.parse(await told(true)).alarms;
+  const found: { pipeline: string; subject: string; what: string }[] = JSON.parse(
+    await statusOf(true),
+  ).alarms;
   return found.map(({ pipeline, subject, what }) => `${pipeline} ${subject}: ${what}`);
 }
 
@@ -100,7 +102,7 @@ describe('an alarm', () => {
     expect(others).toEqual([]);
     await lookup();
     expect(await alarms()).toEqual([first]);
-    expect(await told(false)).toMatch(/\nalarms: {3}1\n {2}nightly of .*, cars: 1 pass could not/);
+    expect(await statusOf(false)).toMatch(/\nalarms: {3}1\n {2}nightly of .*, cars: 1 pass could not/);
     await night(whole);
     expect(await alarms()).toEqual([]);
   }, 120_000);
@@ -149,16 +151,16 @@ describe('what is no failed run', () => {
 
 describe('rejected records and new members', () => {
   it('are named with their number before everything else', async () => {
-    const lots = records[0].lots.map((lot: object) => ({ ...lot, paint_code: 'B4' }));
+    const lots = vehicleAt(records, 0).lots.map((lot) => ({ ...lot, paint_code: 'B4' }));
     answer = () => ({
       body: lastPage([{ ...records[0], lots }, { ...records[1], id: 'none' }, ...records.slice(2)]),
     });
     await nightly(job());
     await lookup();
-    const lines = (await told(false)).split('\n');
+    const lines = (await statusOf(false)).split('\n');
     expect(lines).toContain('rejected: 1 record: 1 of cars (nightly)');
     expect(lines).toContain('drift:    1 member: lots[].paint_code of cars (nightly)');
     await nightly(job());
-    expect((await told(false)).split('\n')).toContain('drift:    nothing new');
+    expect((await statusOf(false)).split('\n')).toContain('drift:    nothing new');
   }, 120_000);
 });

@@ -71,30 +71,30 @@ const TOO_LATE: KillPoint = 'publish.sealed';
 const FILL = `
   mount -t tmpfs -o size=48m tmpfs "$LOTLAKE_OUTPUT" && cp -a "$FIRST/." "$LOTLAKE_OUTPUT/" || exit 1
   for point in $POINTS; do
-    mkfifo "$TOLD/$point.in"
-    LOTLAKE_PAUSE_AT=$point "$NODE" "$CLI" run nightly --allow-shrink < "$TOLD/$point.in" > /dev/null 2> "$TOLD/$point.err" &
-    exec 3> "$TOLD/$point.in"
-    until grep -q 'paused at' "$TOLD/$point.err" || ! kill -0 $!; do sleep 0.02; done
+    mkfifo "$RESULTS/$point.in"
+    LOTLAKE_PAUSE_AT=$point "$NODE" "$CLI" run nightly --allow-shrink < "$RESULTS/$point.in" > /dev/null 2> "$RESULTS/$point.err" &
+    exec 3> "$RESULTS/$point.in"
+    until grep -q 'paused at' "$RESULTS/$point.err" || ! kill -0 $!; do sleep 0.02; done
     dd if=/dev/zero of="$LOTLAKE_OUTPUT/ballast" bs=64k 2> /dev/null
     echo >&3
     wait $!
-    echo $? > "$TOLD/$point.code"
+    echo $? > "$RESULTS/$point.code"
     rm "$LOTLAKE_OUTPUT/ballast"
-    (cd "$LOTLAKE_OUTPUT" && find . && readlink lake/current) > "$TOLD/$point.left"
+    (cd "$LOTLAKE_OUTPUT" && find . && readlink lake/current) > "$RESULTS/$point.left"
   done
   cp -a "$LOTLAKE_OUTPUT/." "$LAST/"`;
 
 describe.skipIf(!isMountable)('a run whose disk is full (skipped where users cannot mount)', () => {
-  const told = (name: string): string => readFileSync(inFolder('told', name), 'utf8');
+  const resultOf = (name: string): string => readFileSync(inFolder('results', name), 'utf8');
 
   beforeAll(async () => {
-    for (const name of ['disk', 'told', 'last']) mkdirSync(inFolder(name));
+    for (const name of ['disk', 'results', 'last']) mkdirSync(inFolder(name));
     const { code, err } = await shell(
       FILL,
       {
         ...placeEnv({ url: sandbox.url, output: inFolder('disk'), env }),
         FIRST: inFolder('first'),
-        TOLD: inFolder('told'),
+        RESULTS: inFolder('results'),
         LAST: inFolder('last'),
         POINTS: [...POINTS, TOO_LATE].join(' '),
       },
@@ -105,15 +105,15 @@ describe.skipIf(!isMountable)('a run whose disk is full (skipped where users can
 
   it.for(POINTS)('at %s says so and cleans up', (point) => {
     const [snapshot = ''] = readdirSync(inFolder('first', 'lake', 'snapshots'));
-    const err = told(`${point}.err`);
-    expect(told(`${point}.code`), err).toBe('1\n');
+    const err = resultOf(`${point}.err`);
+    expect(resultOf(`${point}.code`), err).toBe('1\n');
     expect(err).toMatch(
       /^lake: there is no room to write below .*No space left|no space left.* \[LAKE_DISK_FULL\]$/m,
     );
     expect(err).toContain(
       'the last snapshot stays current and landing keeps every page that was whole; free space',
     );
-    const left = told(`${point}.left`).trim().split('\n');
+    const left = resultOf(`${point}.left`).trim().split('\n');
     expect(left.at(-1)).toBe(`snapshots/${snapshot}`);
     expect(left.filter((path) => /\.tmp$|^\.\/(work|lotlake)/.test(path))).toEqual([]);
     expect(left.filter((path) => /^\.\/lake\/snapshots\/[^/]+$/.test(path))).toEqual([
@@ -122,11 +122,11 @@ describe.skipIf(!isMountable)('a run whose disk is full (skipped where users can
   });
 
   it('after all that was needed is written publishes, and tells what it could not note', () => {
-    expect(told(`${TOO_LATE}.code`), told(`${TOO_LATE}.err`)).toBe('0\n');
-    expect(told(`${TOO_LATE}.err`)).toMatch(
+    expect(resultOf(`${TOO_LATE}.code`), resultOf(`${TOO_LATE}.err`)).toBe('0\n');
+    expect(resultOf(`${TOO_LATE}.err`)).toMatch(
       /warning +the snapshot is published, but landing could not be told/,
     );
-    expect(told(`${TOO_LATE}.left`)).not.toMatch(/\.tmp$/m);
+    expect(resultOf(`${TOO_LATE}.left`)).not.toMatch(/\.tmp$/m);
   });
 
   it('is made good by the next run', async () => {

@@ -12,6 +12,7 @@ import {
   type SandboxOptions,
   type World,
 } from '../../src/sandbox/index.js';
+import { recordsOf } from '../served.js';
 import { expectVehicle, unmet } from './record-oracle.js';
 import { configFor, lastPage, serve, silentReporter, temporaryFolder } from './support.js';
 import {
@@ -21,7 +22,6 @@ import {
   type Lake,
   type Night,
   readLake,
-  recordsOf,
   rowsOf,
   type Stage,
   type StageOptions,
@@ -103,13 +103,13 @@ describe('a request that fails once', () => {
     expect(hit.map((one) => one.faults)).toEqual([[kind]]);
     const again = asked.filter((one) => one.query === hit[0]?.query && one.number > (hit[0]?.number ?? 0));
     expect(again.map((one) => one.status)).toEqual([200]);
-    const told = night.warnings.filter((warning) =>
+    const retries = night.warnings.filter((warning) =>
       new RegExp(`/api${path}\\?(.*&)?page=${page}(&|:|$)`).test(warning),
     );
-    expect(told).toHaveLength(1);
-    expect(told[0]).toMatch(/^attempt 1 failed/);
-    expect(told[0]).toMatch(says);
-    expect(told[0]).not.toContain(stage.sandbox.apiKey);
+    expect(retries).toHaveLength(1);
+    expect(retries[0]).toMatch(/^attempt 1 failed/);
+    expect(retries[0]).toMatch(says);
+    expect(retries[0]).not.toContain(stage.sandbox.apiKey);
   });
 
   it('may be the first of the run', () => {
@@ -654,7 +654,7 @@ describe('a page of 30 MB', () => {
     expect(result.passes[0]).toMatchObject({ records: cars.length, loaded: cars.length, rejected: 0 });
     const lake = await readLake(folder.path);
     expect(activeIn(lake)).toEqual(cars.map((car) => car.id));
-    const lots = cars.flatMap((car) => car.lots.map((lot: { id: number }) => lot.id));
+    const lots = cars.flatMap((car) => car.lots.map((lot) => lot.id));
     expect(rowsOf(lake, 'lots').length).toBe(new Set(lots).size);
     const sample = cars.filter((_, i) => i % 10 === 0);
     expect(differences(lake, sample, false)).toEqual([]);

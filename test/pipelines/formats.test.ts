@@ -9,8 +9,9 @@ import { packageRoot } from '../../src/config/package-root.js';
 import { SCHEMA_VERSION } from '../../src/lake/manifest.js';
 import { type Sandbox, startSandbox } from '../../src/sandbox/index.js';
 import { runLotlake } from '../cli/support.js';
+import { recordsOf } from '../served.js';
 import { configFor, expectSameLake, readLake, silentReporter, temporaryFolder } from './support.js';
-import { differences, recordsOf } from './world-oracle.js';
+import { differences } from './world-oracle.js';
 
 /**
  * Lakes of every format that lotlake ever wrote, as `<format>-<commit>.tar.gz`: one night over the sandbox of 8 vehicles,

@@ -5,7 +5,8 @@ import { incremental } from '../../pipelines/incremental.js';
 import { nightly } from '../../pipelines/nightly.js';
 import { rebuild } from '../../pipelines/rebuild.js';
 import type { SandboxOptions } from '../../src/sandbox/index.js';
-import { activeIn, differences, type Lake, recordsOf, rowsOf, type Stage, setUp } from './world-oracle.js';
+import { recordsOf } from '../served.js';
+import { activeIn, differences, type Lake, rowsOf, type Stage, setUp } from './world-oracle.js';
 
 const CLOCK = new Date('2026-11-18T02:00:00Z');
 const HOUR = 3_600_000;

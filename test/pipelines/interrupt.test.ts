@@ -116,7 +116,7 @@ describe('a nightly run that is interrupted', () => {
     const run = start(NIGHT, disturbed, env);
     const enough = fault === undefined ? 1 : 3;
     while (sandbox.requests.length < asked + enough) await sleep(10);
-    await (says === undefined ? sleep(150) : run.said(says));
+    await (says === undefined ? sleep(150) : run.printed(says));
     const sent = performance.now();
     run.child.kill(signal);
     const ended = await run.ended;
@@ -140,7 +140,7 @@ describe('a nightly run that is interrupted', () => {
 
   it('many times at once is interrupted once', async () => {
     const run = start(NIGHT, disturbed, { LOTLAKE_PAUSE_AT: 'reconcile.begun' });
-    await run.said('paused');
+    await run.printed('paused');
     for (const signal of ['SIGINT', 'SIGTERM', 'SIGINT'] as const) run.child.kill(signal);
     expectAtRest(await interruptAt(run, 'reconcile.begun', 'SIGINT'));
     expect(await contentOf(disturbed)).toEqual(before);

@@ -7,6 +7,7 @@ import { countIn } from '../../src/cli/commands/audit.js';
 import { lookupOf } from '../../src/cli/commands/lookup.js';
 import type { ConfigInput } from '../../src/config/config.js';
 import { type Sandbox, startSandbox } from '../../src/sandbox/index.js';
+import { firstLot, need, recordsOf } from '../served.js';
 import { bareDuckDb, configFor, silentReporter, temporaryFolder, WITHOUT_CATALOG } from './support.js';
 
 const DAY = 86_400_000;
@@ -163,12 +164,13 @@ describe('lotlake lookup and audit', () => {
   };
 
   it('print one vehicle for a person or as JSON, by each kind of id', async () => {
-    const id = sandbox.world.activeIds().find((vehicle) => {
-      const record = JSON.parse(sandbox.world.vehicleJson(vehicle) ?? '{}');
-      return record.lots.length === 1 && record.lots[0].domain?.id === 12 && typeof record.vin === 'string';
-    });
-    const record = JSON.parse(sandbox.world.vehicleJson(id ?? 0) ?? '{}');
-    const [lot] = record.lots;
+    const record = need(
+      recordsOf(sandbox.world).find(
+        ({ lots, vin }) => lots.length === 1 && lots[0]?.domain.id === 12 && typeof vin === 'string',
+      ),
+      'a vehicle with a VIN and one lot of source 12',
+    );
+    const [id, lot] = [record.id, firstLot(record)];
     const person = await run('lookup', 'car', String(id));
     expect(person.code, person.err).toBe(0);
     expect(person.out).toContain(lot.lot);

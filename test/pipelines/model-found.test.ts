@@ -1,6 +1,6 @@
 import { describe, it } from 'vitest';
 import type { Step } from './oracle/story.js';
-import { tell } from './oracle/tell.js';
+import { playStory } from './oracle/tell.js';
 import type { Happening } from './oracle/world.js';
 
 const NIGHT: Step = {
@@ -14,7 +14,13 @@ const at = (what: Happening['what'], who = 0, which = 0, value = 0): Happening =
   value,
 });
 const story = (...steps: readonly Partial<Step>[]) =>
-  tell({ size: 6, mix: 0, perPage: 2, totals: true, steps: steps.map((step) => ({ ...NIGHT, ...step })) });
+  playStory({
+    size: 6,
+    mix: 0,
+    perPage: 2,
+    totals: true,
+    steps: steps.map((step) => ({ ...NIGHT, ...step })),
+  });
 
 /** The smallest stories of what random ones have found. */
 describe('the lake knows what it should when', () => {
@@ -38,7 +44,7 @@ describe('the lake knows what it should when', () => {
     story({}, { happenings: [at('drop-lot')] }, { happenings: [at('leave')] }, { run: 'lookup', who: 5 }));
 
   it('a list has a value that cannot be read, and the next night a vehicle comes as another list showed it', () =>
-    tell({
+    playStory({
       ...{ size: 6, mix: 0, perPage: 2, totals: true, ownLots: true },
       steps: [
         { ...NIGHT, sources: [1, 3, 12], happenings: [at('spoil', 0, 0, 60)] },
@@ -56,7 +62,7 @@ describe('the lake knows what it should when', () => {
     ));
 
   it('the key loses a source while a pass stands still', () =>
-    tell({
+    playStory({
       ...{ size: 3, mix: 19, perPage: 2, totals: false },
       steps: [
         NIGHT,
@@ -69,7 +75,7 @@ describe('the lake knows what it should when', () => {
     { size: 6, mix: 0, source: 3, gets: true },
     { size: 3, mix: 1, source: 12, gets: false },
   ])('the key gets a source while pages come, or loses it (%o)', ({ size, mix, source, gets }) =>
-    tell({
+    playStory({
       ...{ size, mix, perPage: 2, totals: false },
       steps: [
         NIGHT,
@@ -80,7 +86,7 @@ describe('the lake knows what it should when', () => {
   );
 
   it('the key loses a source whose list is walked already', () =>
-    tell({
+    playStory({
       ...{ size: 6, mix: 0, perPage: 2, totals: false },
       steps: [
         NIGHT,
@@ -89,7 +95,7 @@ describe('the lake knows what it should when', () => {
     }));
 
   it('a vehicle comes without its reports, later in the same pass as it was, and the next night without them again', () =>
-    tell({
+    playStory({
       ...{ size: 6, mix: 1, perPage: 2, totals: false },
       steps: [
         NIGHT,
@@ -120,7 +126,7 @@ describe('the lake knows what it should when', () => {
     ));
 
   it('a vehicle leaves by name whose id lies at an open border of a window', () =>
-    tell({
+    playStory({
       ...{ size: 4, mix: 0, perPage: 2, totals: false },
       steps: [
         NIGHT,
@@ -136,7 +142,7 @@ describe('the lake knows what it should when', () => {
     story({}, { key: [3, 12] }, { happenings: [at('leave', 0)] }));
 
   it('lists of sources show vehicles with the lots of that source alone', () =>
-    tell({
+    playStory({
       ...{ size: 12, mix: 4, perPage: 3, totals: true, ownLots: true },
       steps: [
         { ...NIGHT, sources: [1, 3, 12] },

@@ -1,5 +1,6 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import { activeIn, differences, recordsOf, rowsOf, type Stage, setUp } from './world-oracle.js';
+import { recordsOf } from '../served.js';
+import { activeIn, differences, rowsOf, type Stage, setUp } from './world-oracle.js';
 
 const CLOCK = new Date('2026-11-18T02:00:00Z');
 const stages: Stage[] = [];

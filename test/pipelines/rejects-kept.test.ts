@@ -4,13 +4,11 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { nightly } from '../../pipelines/nightly.js';
 import { rebuild } from '../../pipelines/rebuild.js';
 import { createWorld } from '../../src/sandbox/index.js';
+import { recordsOf } from '../served.js';
 import { bareDuckDb, configFor, lastPage, serve, silentReporter, temporaryFolder } from './support.js';
 
 const world = createWorld({ vehicles: 40, seed: 9 });
-// biome-ignore lint/suspicious/noExplicitAny: records are damaged on purpose
-const vehicles: any[] = world
-  .activeIds()
-  .map((id) => JSON.parse(world.vehicleJson(id, { pricesHistory: true }) ?? ''));
+const vehicles = recordsOf(world);
 
 let folder: ReturnType<typeof temporaryFolder>;
 let service: Awaited<ReturnType<typeof serve>>;

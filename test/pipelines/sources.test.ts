@@ -1,7 +1,8 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { startSandbox } from '../../src/sandbox/index.js';
+import { recordsOf } from '../served.js';
 import { WITHOUT_CATALOG } from './support.js';
-import { activeIn, differences, type Lake, recordsOf, rowsOf, type Stage, setUp } from './world-oracle.js';
+import { activeIn, differences, type Lake, rowsOf, type Stage, setUp } from './world-oracle.js';
 
 const CLOCK = new Date('2026-11-18T02:00:00Z');
 const WORLD = { vehicles: 150, seed: 29 };
@@ -38,7 +39,7 @@ describe('a key that lacks a source', () => {
       1, 3,
     ]);
     const served = recordsOf(stage.sandbox.world).filter((record) =>
-      record.lots.some((lot: { domain: { id: number } }) => lot.domain.id !== 12),
+      record.lots.some((lot) => lot.domain.id !== 12),
     );
     const lake = await stage.lake();
     expect(activeIn(lake)).toEqual(served.map((record) => record.id).sort((a, b) => a - b));
@@ -72,9 +73,7 @@ describe('a key that lacks a source', () => {
       expect(unnamed).toEqual(lotsOf(before, [12]).filter((lot) => ids.has(lot.lot_id)));
       const left = lotsOf(lake, [1, 3]).filter((lot) => lot.archived === true);
       expect(left.length).toBeGreaterThan(5);
-      const inFeed = new Set(
-        recordsOf(later.world).flatMap((record) => record.lots.map(({ id }: { id: number }) => id)),
-      );
+      const inFeed = new Set(recordsOf(later.world).flatMap((record) => record.lots.map(({ id }) => id)));
       const active = lotsOf(lake, [1, 3]).filter((lot) => lot.archived !== true);
       expect(active.filter((lot) => !inFeed.has(Number(lot.lot_id)))).toEqual([]);
     },

@@ -3,8 +3,8 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { readModels } from '../../src/model/model-files.js';
 import { createWorld } from '../../src/sandbox/index.js';
 import { type Document, figureOf, nightOf, reportOf, tableOf } from '../report/lake.js';
+import { type LotRecord, recordsOf } from '../served.js';
 import { bareDuckDb, temporaryFolder } from './support.js';
-import { recordsOf } from './world-oracle.js';
 
 /** What was sold before this is not in the feed, as if it had been archived before lotlake began. */
 const BEGIN = new Date('2026-11-20T00:00:00Z');
@@ -12,17 +12,13 @@ const NIGHTS = [0, 2, 4].map((days) => new Date(BEGIN.getTime() + days * 86_400_
 const SOLD = 6;
 const TITLE = 'Share of offered lots that are sold, by source';
 
-interface Feed {
-  readonly lots: readonly { readonly status: { id: number } | null; readonly sale_date: string | null }[];
-}
-
 /** The vehicles of a clock without lots that were sold before the first night, and without those that had no others. */
 function survivors(clock: Date): object[] {
-  const isLeft = ({ status, sale_date }: Feed['lots'][number]): boolean =>
-    status?.id !== SOLD ||
-    sale_date === null ||
+  const isLeft = ({ status, sale_date }: LotRecord): boolean =>
+    status.id !== SOLD ||
+    typeof sale_date !== 'string' ||
     Date.parse(`${sale_date.slice(0, 10)}T00:00:00Z`) >= BEGIN.getTime();
-  return (recordsOf(createWorld({ vehicles: 700, clock })) as Feed[])
+  return recordsOf(createWorld({ vehicles: 700, clock }))
     .map((vehicle) => ({ ...vehicle, lots: vehicle.lots.filter(isLeft) }))
     .filter(({ lots }) => lots.length > 0);
 }

@@ -6,16 +6,14 @@ import { nightly } from '../../pipelines/nightly.js';
 import { rebuild } from '../../pipelines/rebuild.js';
 import { lookupOf } from '../../src/cli/commands/lookup.js';
 import { createWorld } from '../../src/sandbox/index.js';
+import { firstLot, recordsOf, vehicleAt } from '../served.js';
 import { configFor, lastPage, serve, silentReporter, temporaryFolder, WITHOUT_MARTS } from './support.js';
 import { readLake, rowsOf } from './world-oracle.js';
 
 const START = Date.parse('2026-11-18T02:00:00Z');
 const world = createWorld({ vehicles: 40, seed: 5 });
-// biome-ignore lint/suspicious/noExplicitAny: records are changed on purpose
-const records: any[] = world
-  .activeIds()
-  .map((id) => JSON.parse(world.vehicleJson(id, { pricesHistory: true }) ?? ''));
-const [vehicle] = records;
+const records = recordsOf(world);
+const vehicle = vehicleAt(records, 0);
 const others = records.slice(1);
 
 let folder: ReturnType<typeof temporaryFolder>;
@@ -65,7 +63,7 @@ async function lotsOfVehicle() {
   const lots = rowsOf(await readLake(folder.path), 'lots').filter((lot) => lot.vehicle_id === vehicle.id);
   return lots.map(({ archived, archived_by, bid }) => ({ archived, archived_by, bid }));
 }
-const active = (bid = vehicle.lots[0].bid) =>
+const active = (bid = firstLot(vehicle).bid) =>
   vehicle.lots.map(() => ({ archived: false, archived_by: null, bid }));
 
 describe('a record that comes as it was', () => {
@@ -91,7 +89,7 @@ describe('a record that comes as it was', () => {
 
   it('is archived by what the archive says later, and active when the feed lists it after that', async () => {
     await night();
-    archive = vehicle.lots.map((lot: { id: number }) => ({
+    archive = vehicle.lots.map((lot) => ({
       archived_at: at(now + 86_400_000 + 3_600_000),
       lot_id: lot.id,
       car_id: vehicle.id,
@@ -107,7 +105,7 @@ describe('a record that comes as it was', () => {
 
   it('replaces what a lookup brought since', async () => {
     await night();
-    looked = { ...vehicle, lots: vehicle.lots.map((lot: object) => ({ ...lot, bid: 123_456 })) };
+    looked = { ...vehicle, lots: vehicle.lots.map((lot) => ({ ...lot, bid: 123_456 })) };
     await saveLookup(job(), lookupOf({ kind: 'car', id: String(vehicle.id) }));
     expect(await lotsOfVehicle()).toEqual(active(123_456));
     expect(await night()).toBe(others.length);
@@ -115,7 +113,7 @@ describe('a record that comes as it was', () => {
   });
 
   it('counts where it came otherwise on a page before', async () => {
-    const changed = { ...vehicle, lots: vehicle.lots.map((lot: object) => ({ ...lot, bid: 123_456 })) };
+    const changed = { ...vehicle, lots: vehicle.lots.map((lot) => ({ ...lot, bid: 123_456 })) };
     await night();
     [feed, behind] = [[changed, ...others], [vehicle]];
     await night();
@@ -136,7 +134,7 @@ describe('a record that comes as it was', () => {
 
   it('is known after a rebuild', async () => {
     await night();
-    const changed = { ...vehicle, lots: vehicle.lots.map((lot: object) => ({ ...lot, bid: 123_456 })) };
+    const changed = { ...vehicle, lots: vehicle.lots.map((lot) => ({ ...lot, bid: 123_456 })) };
     feed = [changed, ...others];
     await night();
     await rebuild(job());

@@ -9,6 +9,7 @@ import { layoutOf } from '../../src/lake/layout.js';
 import { readManifest } from '../../src/lake/manifest.js';
 import { executeVacuum, planVacuum, type Retention, type VacuumPlan } from '../../src/lake/vacuum.js';
 import { createWorld } from '../../src/sandbox/index.js';
+import { firstLot, recordsOf, vehicleAt } from '../served.js';
 import {
   configFor,
   expectSameLake,
@@ -35,14 +36,14 @@ async function vacuum(output: string, retention: Retention): Promise<VacuumPlan>
 describe('what only a night that landing no longer holds said', () => {
   it('is still there when the lake is made again', async () => {
     const world = createWorld({ vehicles: 40, seed: 9 });
-    // biome-ignore lint/suspicious/noExplicitAny: records are changed on purpose
-    const vehicles: any[] = world
-      .activeIds()
-      .map((id) => JSON.parse(world.vehicleJson(id, { pricesHistory: true }) ?? ''));
-    const index = vehicles.findIndex(({ lots }) => lots.length === 1 && lots[0].archived === undefined);
-    const [broken, flagged] = structuredClone([vehicles[(index + 1) % vehicles.length], vehicles[index]]);
-    broken.listings = { of: 'the vehicle' };
-    flagged.lots[0].archived = true;
+    const vehicles = recordsOf(world);
+    const index = vehicles.findIndex(
+      (vehicle) => vehicle.lots.length === 1 && firstLot(vehicle).archived === undefined,
+    );
+    const broken = structuredClone(vehicleAt(vehicles, (index + 1) % vehicles.length));
+    const flagged = structuredClone(vehicleAt(vehicles, index));
+    Object.assign(broken, { listings: { of: 'the vehicle' } });
+    firstLot(flagged).archived = true;
     const others = vehicles.filter(({ id }) => id !== broken.id && id !== flagged.id);
     // The flag and the broken record come in the first night alone; then both vehicles are sound, then gone.
     const nights = [[...others, broken, flagged], vehicles, others];

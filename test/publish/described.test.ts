@@ -8,8 +8,8 @@ import { readManifest } from '../../src/lake/manifest.js';
 import { readModels } from '../../src/model/model-files.js';
 import { startSandbox } from '../../src/sandbox/index.js';
 import { bareDuckDb, configFor, silentReporter, temporaryFolder } from '../pipelines/support.js';
-import { recordsOf } from '../pipelines/world-oracle.js';
 import { nightOf } from '../report/lake.js';
+import { firstLot, recordsOf, vehicleAt } from '../served.js';
 
 const folder = temporaryFolder();
 const current = join(folder.path, 'lake', 'current');
@@ -32,10 +32,8 @@ beforeAll(async () => {
   await sandbox.close();
   await nightOf(folder.path, records, clock, { modelling });
   published();
-  const [first, ...others] = records;
-  const [lot, ...lots] = first.lots;
-  const changed = { ...first, lots: [{ ...lot, bid: 12_345 }, ...lots] };
-  await nightOf(folder.path, [changed, ...others], new Date('2026-11-19T04:00:00Z'), { modelling });
+  firstLot(vehicleAt(records, 0)).bid = 12_345;
+  await nightOf(folder.path, records, new Date('2026-11-19T04:00:00Z'), { modelling });
   published();
 }, 120_000);
 afterAll(() => folder.remove());

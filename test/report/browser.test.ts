@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startSandbox } from '../../src/sandbox/index.js';
 import { temporaryFolder } from '../pipelines/support.js';
-import { recordsOf } from '../pipelines/world-oracle.js';
+import { recordsOf } from '../served.js';
 import { type Browser, chromium, inBrowser, launchBrowser } from './browser.js';
 import { nightOf, reportOf } from './lake.js';
 
@@ -17,12 +17,16 @@ async function hostileRecords(): Promise<unknown[]> {
   await sandbox.close();
   for (const [i, record] of records.entries()) {
     record.manufacturer = { id: 1, name: IMAGE };
-    record.model = { id: 1 + (i % 3), name: [SCRIPT, CLOSING, 'Plain & simple'][i % 3], manufacturer_id: 1 };
+    record.model = {
+      id: 1 + (i % 3),
+      name: [SCRIPT, CLOSING, 'Plain & simple'][i % 3] ?? '',
+      manufacturer_id: 1,
+    };
     record.generation = null;
     for (const lot of record.lots) {
-      if (lot.damage?.main != null) lot.damage.main.name = i % 2 === 0 ? SCRIPT : IMAGE;
-      if (lot.title != null) lot.title.name = CLOSING;
-      if (lot.location?.state != null) lot.location.state.name = `${SCRIPT} ${lot.location.state.code}`;
+      if (lot.damage?.main) lot.damage.main.name = i % 2 === 0 ? SCRIPT : IMAGE;
+      if (lot.title) lot.title.name = CLOSING;
+      if (lot.location.state) lot.location.state.name = `${SCRIPT} ${lot.location.state.code}`;
     }
   }
   return records;

@@ -5,7 +5,7 @@ import { noteFailedRun } from '../../src/lake/failed-runs.js';
 import { layoutOf } from '../../src/lake/layout.js';
 import { startSandbox } from '../../src/sandbox/index.js';
 import { bareDuckDb, temporaryFolder, WITHOUT_MARTS } from '../pipelines/support.js';
-import { recordsOf } from '../pipelines/world-oracle.js';
+import { recordsOf } from '../served.js';
 import { type Document, figureOf, night, nightOf, reportOf, tableOf, tilesOf } from './lake.js';
 
 const CLOCK = new Date('2026-11-16T04:00:00Z');

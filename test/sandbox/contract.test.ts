@@ -5,12 +5,11 @@ import { archivedLotSchema } from '../../src/service/contract/archived-lot.js';
 import { contractOf } from '../../src/service/contract/node.js';
 import { statisticSchema } from '../../src/service/contract/reference.js';
 import { vehicleSchema } from '../../src/service/contract/vehicle.js';
+import { recordsOf } from '../served.js';
 import { walk } from './support.js';
 
 const world = createWorld({ vehicles: 1500 });
-const vehicles = world
-  .activeIds()
-  .map((id) => JSON.parse(world.vehicleJson(id, { pricesHistory: true }) ?? ''));
+const vehicles = recordsOf(world);
 const archived = world.archivedLotIds().map((id) => world.archivedLot(id));
 const statistics = world.statistics();
 

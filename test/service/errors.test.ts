@@ -19,7 +19,7 @@ describe('the words of an error body', () => {
     ['', undefined],
     ['   ', undefined],
     ['  Bad Gateway \n', 'Bad Gateway'],
-  ])('of %j are %j', (body, expected) => {
+  ])('of %j is %j', (body, expected) => {
     expect(messageOfBody(body)).toBe(expected);
   });
 

@@ -5,6 +5,7 @@ import { enumerations } from '../../src/service/contract/enumerations.js';
 import { RequestLimitError } from '../../src/service/errors.js';
 import type { Plan } from '../../src/service/limits.js';
 import { requests, type ServiceRequest } from '../../src/service/requests.js';
+import { lotAt, recordsOf } from '../served.js';
 
 type Name = keyof typeof requests;
 type Given = Readonly<Record<string, unknown>>;
@@ -124,7 +125,7 @@ describe('a request within its limits', () => {
   it('finds what the world has', async () => {
     const { world } = sandboxes.unlimited;
     const [car = 0] = world.activeIds();
-    const { lot, domain } = JSON.parse(world.vehicleJson(car) ?? '').lots[0];
+    const { lot, domain } = lotAt(recordsOf(world, [car]), 0);
     for (const request of [
       requests.car({ car_id: car }),
       requests.listing({ domain_id: domain.id, listing_id: lot }),

@@ -40,7 +40,9 @@ describe(`the titles of a world of ${vehicles} vehicles`, () => {
   };
   const spreadOf = (names: readonly string[]): number => {
     const sold = attempts(night).filter(({ outcome }) => outcome === 'sold');
-    const ofKind = sold.filter(({ lot }) => names.includes(night.lots.get(lot.id)?.raw.title?.name.trim()));
+    const ofKind = sold.filter(({ lot }) =>
+      names.includes(night.lots.get(lot.id)?.raw.title?.name?.trim() ?? ''),
+    );
     return deviation(ratiosToOthers(night, sold)(ofKind).map(Math.log));
   };
 

@@ -138,17 +138,17 @@ describe(`${cases.length} answers that say what must not be seen`, () => {
           LOTLAKE_LOG: 'debug',
         },
       });
-      let said = '';
+      let printed = '';
       for (const stream of [run.stdout, run.stderr])
         stream.setEncoding('utf8').on('data', (text) => {
-          said += text;
+          printed += text;
         });
       const code = await new Promise((resolve) => run.on('close', resolve));
-      expect(code, said).toBe(given.exit);
-      for (const text of given.says) expect(said).toContain(text);
-      expect(held(said, PARTS), 'streams').toEqual([]);
-      expect(said, 'characters that act on a terminal').not.toMatch(ACTING);
-      expect(said.length).toBeLessThan(200_000);
+      expect(code, printed).toBe(given.exit);
+      for (const text of given.says) expect(printed).toContain(text);
+      expect(held(printed, PARTS), 'streams').toEqual([]);
+      expect(printed, 'characters that act on a terminal').not.toMatch(ACTING);
+      expect(printed.length).toBeLessThan(200_000);
       expect(held(processes.join(), FORMS), 'processes').toEqual([]);
       const output = join(folder.path, 'output');
       const files = readdirSync(output, { recursive: true, encoding: 'utf8' })

@@ -1,12 +1,13 @@
 /** Compares what a run did with what it should have done. */
 import { expect } from 'vitest';
 import type { RunResult } from '../../../src/run/finish.js';
+import type { LotRecord } from '../../served.js';
 import { type Evidence, type Knowledge, learn, MODELLED } from './knowledge.js';
 import { expectKnowledge, readKnowledge } from './lake.js';
 import { countsOf, publish, type Walk } from './passes.js';
 import { expectSales } from './sales.js';
 import type { Ended, Stage } from './stage.js';
-import type { Lot, Vehicle } from './world.js';
+import type { Vehicle } from './world.js';
 /** Draws the conclusions of a run that published; false where it should be held. */
 export function conclude(stage: Stage, walks: readonly Walk[], evidence: Evidence): boolean {
   const verdict = learn(stage.known, evidence);
@@ -101,15 +102,15 @@ export function expectTruth({ world, known }: Stage, evidence: Evidence): void {
   const listed = [...world.feed.values()].flatMap(({ vehicle }) => vehicle.lots ?? []);
   // Of a lot that several vehicles list, the service does not say whose it is; when one of them stops, a window shows
   // that one alone.
-  const isShared = (lot: Lot): boolean =>
+  const isShared = (lot: LotRecord): boolean =>
     listed.filter((other) => other === lot).length > 1 ||
     (evidence.kind === 'window' && world.shared.has(lot.id));
-  const ownerOf = (lot: Lot, vehicle: unknown): unknown => (isShared(lot) ? 'several' : vehicle);
+  const ownerOf = (lot: LotRecord, vehicle: unknown): unknown => (isShared(lot) ? 'several' : vehicle);
   // The record that came last speaks for a lot, and of another vehicle's it may be one with values that cannot be read.
   const unreadable = new Set(
     valid.filter(({ spoiled }) => spoiled > 0).flatMap(({ vehicle }) => vehicle.lots ?? []),
   );
-  const lotsOf = ({ lots }: Vehicle): Lot[] => (lots ?? []).filter((lot) => !unreadable.has(lot));
+  const lotsOf = ({ lots }: Vehicle): LotRecord[] => (lots ?? []).filter((lot) => !unreadable.has(lot));
   // A window may tell that a lot which another vehicle lists as well was archived, and not that this one is there.
   const isOfSeveral = ({ lots }: Vehicle): boolean =>
     evidence.kind === 'window' && (lots ?? []).some(isShared);

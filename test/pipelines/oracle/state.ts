@@ -1,7 +1,8 @@
 /** What is archived, and why: the rules of the design for lots and vehicles ("Passes and absence"). */
+import type { LotRecord } from '../../served.js';
 import type { Evidence, Fresh, Knowledge, Row, Rows, Values } from './knowledge.js';
 import { iso, later, lotContent } from './rows.js';
-import type { Lot, Vehicle } from './world.js';
+import type { Vehicle } from './world.js';
 
 /**
  * Active lots that the run shows to be gone. A pass speaks only for the sources that it asked for, got records of and
@@ -98,7 +99,7 @@ export function lotsAfter(
  * archive is believed where it names a time after the lot was seen.
  */
 function deliveredState(
-  lot: Lot,
+  lot: LotRecord,
   old: Row | undefined,
   named: string | undefined,
   evidence: Evidence,

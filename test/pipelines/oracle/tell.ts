@@ -20,7 +20,7 @@ import { beginRun, type Ended, ended, jobOf, openStage, pass, type Stage } from 
 import { type Step, type Story, stories } from './story.js';
 
 /** Tells a story. Throws where the lake or the outcome of a run is not what the model says. */
-export async function tell(story: Story, note: Stage['note'] = () => undefined): Promise<void> {
+export async function playStory(story: Story, note: Stage['note'] = () => undefined): Promise<void> {
   const stage = await openStage(story, note);
   try {
     for (const [i, next] of story.steps.entries()) {
@@ -39,12 +39,12 @@ export async function tell(story: Story, note: Stage['note'] = () => undefined):
 async function take(stage: Stage, next: Step): Promise<void> {
   pass(stage, next);
   stage.note(next.run);
-  if (next.run === 'rebuild') return makeAgain(stage, next);
+  if (next.run === 'rebuild') return rebuildLake(stage, next);
   if (next.run === 'lookup') return lookUp(stage, next);
   return walkFeed(stage, next, next.run);
 }
 
-async function makeAgain(stage: Stage, next: Step): Promise<void> {
+async function rebuildLake(stage: Stage, next: Step): Promise<void> {
   const lake = join(stage.output, 'lake', 'current');
   const before = stage.isPublished ? await readTables(lake) : undefined;
   beginRun(stage, next);
@@ -245,7 +245,7 @@ export async function assertStories({
   const note: Stage['note'] = (what, times = 1) => counts.set(what, (counts.get(what) ?? 0) + times);
   const { LOTLAKE_SEED: seed, LOTLAKE_PATH: path, LOTLAKE_STORIES: count } = process.env;
   await fc.assert(
-    fc.asyncProperty(stories(longest), (story) => tell(story, note)),
+    fc.asyncProperty(stories(longest), (story) => playStory(story, note)),
     {
       ...given,
       ...(count === undefined ? {} : { numRuns: Number(count) }),

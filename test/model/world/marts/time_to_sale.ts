@@ -1,5 +1,5 @@
 import type { OracleAttempt } from '../../oracle-attempts.js';
-import { instantOf, type MartRow, type ServedLot, type WorldNight } from '../night.js';
+import { instantOf, type LotOfNight, type MartRow, type WorldNight } from '../night.js';
 import { groupBy, median, percentile } from '../statistics.js';
 import { attempts, names } from './sales.js';
 
@@ -22,7 +22,7 @@ export async function rows(night: WorldNight): Promise<MartRow[]> {
       .filter(({ outcome }) => outcome === 'sold')
       .map((attempt) => [attempt.lot.id, attempt]),
   );
-  const createdAt = ({ raw }: ServedLot): number | null => instantOf(raw.created_at);
+  const createdAt = ({ raw }: LotOfNight): number | null => instantOf(raw.created_at);
   // Where the way of a vehicle to a sale began: with the first of its lots that were put up on it.
   const wayOf = ({ lot, round }: OracleAttempt): string => `${lot.vehicle} ${round}`;
   const firstLots = new Map<string, number>();
