@@ -28,7 +28,7 @@ export interface PriceRecord {
   [member: string]: unknown;
 }
 
-export interface ImageSet {
+interface ImageSet {
   id?: number;
   small?: string[] | null;
   [member: string]: unknown;
@@ -68,7 +68,7 @@ export interface LotRecord {
 }
 
 /** One entry of a list of a report. */
-export interface ReportEntry {
+interface ReportEntry {
   id: string;
   type_key?: string;
   result_key?: string;

@@ -11,7 +11,7 @@ import { contractOf } from '../../src/service/contract/node.js';
 import { streams } from '../../src/service/streams.js';
 import { modelMany } from './marts.js';
 
-/** What one measured piece of work tells its parent. */
+/** What one measured piece of work reports to its parent. */
 export interface Measured {
   readonly seconds: number;
   /** Bytes of JSON that it worked on. */

@@ -49,7 +49,7 @@ describe('lotlake test', () => {
     expect(lotlake('test', '--model', 'nothing').code).toBe(2);
   });
 
-  it('shows the rows that held the last run, though its snapshot is gone', async () => {
+  it('shows the rows that held the last run, even after its snapshot is gone', async () => {
     const duck = await bareDuckDb();
     const lots = join(folder.path, 'lake', 'current', 'lots', '**', '*.parquet');
     const [row] = await duck.query(`select count(*) as n, min(lot_id) as first from '${lots}'`);
@@ -65,7 +65,7 @@ describe('lotlake test', () => {
     expect(lotlake('test', '--kept').out).not.toContain('the first');
   });
 
-  it('ends with exit code 5 where a test fails, and shows the rows that do', async () => {
+  it('ends with exit code 5 where a test fails, and shows the failing rows', async () => {
     const duck = await bareDuckDb();
     const sales = join(folder.path, 'lake', 'current', 'sales', 'data_0.parquet');
     const [row] = await duck.query(`select lot_id from '${sales}' where is_trusted limit 1`);

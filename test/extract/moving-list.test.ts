@@ -21,7 +21,7 @@ const stories = (options: { concurrency: number; totals: boolean; leave: number;
 const numRuns = 60;
 
 describe.each([1, 4])('with %i requests in flight', (concurrency) => {
-  it('a list that stands still is proven whole', async () => {
+  it('a list that does not change is proven complete', async () => {
     for (const totals of [true, false]) {
       const still = stories({ concurrency, totals, leave: 0, join: 0 });
       await fc.assert(
@@ -34,7 +34,7 @@ describe.each([1, 4])('with %i requests in flight', (concurrency) => {
     }
   });
 
-  it('no record is missed because others join', async () => {
+  it('no record is missed when others join', async () => {
     for (const totals of [true, false]) {
       await fc.assert(
         fc.asyncProperty(stories({ concurrency, totals, leave: 0, join: 3 }), async (story) => {
@@ -45,7 +45,7 @@ describe.each([1, 4])('with %i requests in flight', (concurrency) => {
     }
   });
 
-  it('no record is missed because another leaves, at whatever moment', async () => {
+  it('no record is missed when another leaves, at any moment', async () => {
     const leaves = fc.record({ place: fc.nat(100), answer: fc.nat(12) });
     const story = stories({ concurrency, totals: true, leave: 0, join: 0 });
     await fc.assert(
@@ -59,7 +59,7 @@ describe.each([1, 4])('with %i requests in flight', (concurrency) => {
 });
 
 describe('a list without totals, whose records were known before', () => {
-  it('has no record missed because another leaves, at whatever moment', async () => {
+  it('loses no record when another leaves, at any moment', async () => {
     const leaves = fc.record({ place: fc.nat(100), answer: fc.nat(12) });
     const quiet = stories({ concurrency: 1, totals: false, leave: 0, join: 0 });
     let reread = 0;
@@ -109,7 +109,7 @@ describe('with one request in flight, from the last page to the first', () => {
 });
 
 describe('the list of these tests', () => {
-  it('would lose a record to a walk that goes forward and reads no page again', async () => {
+  it('loses a record in a walk that goes forward and reads no page again', async () => {
     const forward: Story = {
       size: 30,
       perPage: 5,
@@ -128,7 +128,7 @@ describe('the list of these tests', () => {
 });
 
 describe('a list that moves in every way', () => {
-  it('hides no record outside the ranges that the walk says it does not prove', async () => {
+  it('hides no record outside the ranges that the walk calls unproven', async () => {
     for (const concurrency of [1, 2, 4]) {
       for (const totals of [true, false]) {
         await fc.assert(
@@ -148,7 +148,7 @@ describe('a list that moves in every way', () => {
     }
   });
 
-  it('hides nothing that was known behind what joins in between', async () => {
+  it('hides no known record behind one that joins in between', async () => {
     let reread = 0;
     const enter = fc.array(fc.nat(100), { maxLength: 2 });
     for (const concurrency of [1, 4]) {

@@ -14,7 +14,7 @@ afterEach(async () => {
   for (const clean of cleanups.splice(0)) await clean();
 });
 
-/** A service whose feed is what the test says, with totals, and a way to run nights over it. */
+/** A service with the feed of the test and with totals, and a way to run nights over it. */
 async function feed() {
   const folder = temporaryFolder();
   let records: readonly unknown[] = vehicles;
@@ -69,8 +69,8 @@ async function feed() {
 
 const ids = (given: readonly { id: number }[]): number[] => given.map((vehicle) => vehicle.id);
 
-describe('what a night is allowed to archive', () => {
-  it('is nothing that a record whose id cannot be read may be', async () => {
+describe('a night archives', () => {
+  it('no vehicle that a record with an unreadable id may be', async () => {
     const { night, active, query } = await feed();
     await night(vehicles);
     const gone = [10, 71];
@@ -86,7 +86,7 @@ describe('what a night is allowed to archive', () => {
     ]);
   });
 
-  it('is a vehicle that a complete pass lacks', async () => {
+  it('a vehicle that a complete pass lacks', async () => {
     const { night, active, query } = await feed();
     await night(vehicles);
     const rest = vehicles.filter((_, i) => i % 20 !== 0);
@@ -98,7 +98,7 @@ describe('what a night is allowed to archive', () => {
     expect(gone).toEqual({ archived_by: 'absence', last_seen_at: '2026-11-18 02:00:00+00' });
   });
 
-  it('is nothing behind a last page that is short of the total', async () => {
+  it('nothing behind a last page that is short of the total', async () => {
     const { night, active } = await feed();
     await night(vehicles);
     const { warnings } = await night(vehicles.slice(0, 190), { total: vehicles.length });
@@ -106,7 +106,7 @@ describe('what a night is allowed to archive', () => {
     expect(await active()).toEqual(ids(vehicles));
   });
 
-  it('is nothing where too much of a source would go at once, and the run is held', async () => {
+  it('nothing where too much of a source would go at once, and is held', async () => {
     const { night, active } = await feed();
     await night(vehicles);
     const rest = vehicles.filter((_, i) => i % 3 !== 0);
@@ -117,7 +117,7 @@ describe('what a night is allowed to archive', () => {
     expect(await active()).toEqual(ids(rest));
   });
 
-  it('is not a vehicle whose record was rejected', async () => {
+  it('no vehicle whose record was rejected', async () => {
     const { night, active, query } = await feed();
     await night(vehicles);
     const broken = vehicles.map((vehicle, i) =>
@@ -128,7 +128,7 @@ describe('what a night is allowed to archive', () => {
     expect(await query("select path from '$lake/rejects/*.parquet'")).toEqual([{ path: 'listings' }]);
   });
 
-  it('is not a source that the feed brought nothing of', async () => {
+  it('no lot of a source of which the feed brought nothing', async () => {
     const { night, query } = await feed();
     await night(vehicles);
     const without = vehicles.filter(
@@ -141,7 +141,7 @@ describe('what a night is allowed to archive', () => {
     expect(active).toEqual([{ n: 0 }]);
   });
 
-  it('is a lot that its vehicle no longer lists', async () => {
+  it('a lot that its vehicle no longer lists', async () => {
     const { night, query } = await feed();
     await night(vehicles);
     const of = need(
@@ -158,7 +158,7 @@ describe('what a night is allowed to archive', () => {
 });
 
 describe('a vehicle that comes back', () => {
-  it('is active again, with the gap in lot_changes', async () => {
+  it('is active again, and lot_changes shows the gap', async () => {
     const { night, active, query } = await feed();
     const back = need(
       vehicles.find((vehicle) => vehicle.lots.length === 1 && firstLot(vehicle).archived !== true),
@@ -178,7 +178,7 @@ describe('a vehicle that comes back', () => {
     ]);
   });
 
-  it('does not lose an archived flag of the feed to a member that is absent', async () => {
+  it('keeps an archived flag of the feed where the member is missing later', async () => {
     const { night, query } = await feed();
     const { archived: _, archived_at: __, ...lot } = firstLot(vehicleAt(vehicles, 3));
     const withLot = (given: object) =>

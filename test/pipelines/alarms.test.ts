@@ -95,7 +95,7 @@ async function alarms(): Promise<string[]> {
 }
 
 describe('an alarm', () => {
-  it('of a night stands until the next night, whatever ran between', async () => {
+  it('of a night stays until the next night, whatever ran between', async () => {
     await night(short);
     const [first, ...others] = await alarms();
     expect(first).toMatch(/^nightly cars: 1 pass could not be shown to be whole/);
@@ -107,7 +107,7 @@ describe('an alarm', () => {
     expect(await alarms()).toEqual([]);
   }, 120_000);
 
-  it('of a run that failed or was killed stands until one of its pipeline succeeds', async () => {
+  it('of a failed or killed run stays until one of its pipeline succeeds', async () => {
     for (const _ of [1, 2])
       await expect(night(refused)).rejects.toMatchObject({ code: 'SERVICE_KEY_REFUSED' });
     await lookup();
@@ -134,8 +134,8 @@ describe('an alarm', () => {
   }, 120_000);
 });
 
-describe('what is no failed run', () => {
-  it('is wrong usage, an interrupt and a lake that is locked', async () => {
+describe('a run that does not count as failed', () => {
+  it('is one with wrong usage, an interrupt or a locked lake', async () => {
     answer = whole;
     const { config } = job();
     await expect(nightly({ ...job(), config: { ...config, baseUrl: undefined } })).rejects.toMatchObject({
@@ -150,7 +150,7 @@ describe('what is no failed run', () => {
 });
 
 describe('rejected records and new members', () => {
-  it('are named with their number before everything else', async () => {
+  it('are named with their numbers before everything else', async () => {
     const lots = vehicleAt(records, 0).lots.map((lot) => ({ ...lot, paint_code: 'B4' }));
     answer = () => ({
       body: lastPage([{ ...records[0], lots }, { ...records[1], id: 'none' }, ...records.slice(2)]),

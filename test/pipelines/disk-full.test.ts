@@ -103,7 +103,7 @@ describe.skipIf(!isMountable)('a run whose disk is full (skipped where users can
     expect(code, err).toBe(0);
   });
 
-  it.for(POINTS)('at %s says so and cleans up', (point) => {
+  it.for(POINTS)('at %s reports it and cleans up', (point) => {
     const [snapshot = ''] = readdirSync(inFolder('first', 'lake', 'snapshots'));
     const err = resultOf(`${point}.err`);
     expect(resultOf(`${point}.code`), err).toBe('1\n');
@@ -121,7 +121,7 @@ describe.skipIf(!isMountable)('a run whose disk is full (skipped where users can
     ]);
   });
 
-  it('after all that was needed is written publishes, and tells what it could not note', () => {
+  it('after everything needed is written publishes, and reports what it could not write', () => {
     expect(resultOf(`${TOO_LATE}.code`), resultOf(`${TOO_LATE}.err`)).toBe('0\n');
     expect(resultOf(`${TOO_LATE}.err`)).toMatch(
       /warning +the snapshot is published, but landing could not be told/,
@@ -129,7 +129,7 @@ describe.skipIf(!isMountable)('a run whose disk is full (skipped where users can
     expect(resultOf(`${TOO_LATE}.left`)).not.toMatch(/\.tmp$/m);
   });
 
-  it('is made good by the next run', async () => {
+  it('is repaired by the next run', async () => {
     expect(await contentOf(inFolder('last'))).toEqual(after);
   });
 });
@@ -157,7 +157,7 @@ describe('a run that may not write large files', () => {
     expect(readdirSync(join(output, 'lake', 'snapshots'))).toHaveLength(1);
   });
 
-  it('is made good by the next run', async () => {
+  it('is repaired by the next run', async () => {
     await night(output);
     expect(await contentOf(output)).toEqual(after);
   });
@@ -166,7 +166,7 @@ describe('a run that may not write large files', () => {
 describe.skipIf(!existsSync('/dev/full'))(
   'a result that cannot be written (skipped without /dev/full)',
   () => {
-    it('is a failure, and is told', async () => {
+    it('is reported as a failure', async () => {
       const place = placeEnv({ url: sandbox.url, output: inFolder('first') });
       const { code, err } = await shell('"$NODE" "$CLI" describe lots > /dev/full', place);
       expect(code, err).toBe(1);
@@ -176,13 +176,13 @@ describe.skipIf(!existsSync('/dev/full'))(
 );
 
 describe('the error of a full disk', () => {
-  it('is told by a cause, however deep', () => {
+  it('is recognized by any of its causes', () => {
     const cause = Object.assign(new Error('EDQUOT: quota exceeded, write'), { code: 'EDQUOT' });
     const error = new TypeError('outer', { cause: new Error('inner', { cause }) });
     expect(diskFullError(error, '/data')).toMatchObject({ code: 'LAKE_DISK_FULL', cause: error });
   });
 
-  it('is told by DuckDB where it finds no room for what it spills', async () => {
+  it('is recognized where DuckDB finds no room to spill', async () => {
     const session = await openSession({ memory: '40MB', threads: 1, temp: inFolder('spill') });
     await session.connection.run("set max_temp_directory_size = '1MB'");
     const sql =
@@ -192,7 +192,7 @@ describe('the error of a full disk', () => {
     expect(diskFullError(error, '/data')?.message).toMatch(/room to write below \/data: .*failed to offload/);
   });
 
-  it('is not what a service tells of its own disk', () => {
+  it('is not confused with what a service says of its own disk', () => {
     const facts = { method: 'GET', url: 'https://service.example/api/cars' };
     const error = new ConnectionError(facts, 'IO Error: No space left on device', new Error('ECONNRESET'));
     expect(diskFullError(error, '/data')).toBeUndefined();

@@ -127,7 +127,7 @@ describe('inventory_daily over five runs', () => {
   }, 180_000);
   afterAll(() => stage.close());
 
-  it('equals a book of the lots that each run found in the feed', async () => {
+  it('equals a count of the lots that each run found in the feed', async () => {
     const lake = await stage.lake();
     const rows = rowsOf(lake, 'inventory_daily') as MartRow[];
     expect(compareRows(rows, expectedRows(book, lake), ['day', 'domain_id'])).toEqual([]);
@@ -136,7 +136,7 @@ describe('inventory_daily over five runs', () => {
       expect(sums(column), column).toBeGreaterThan(2);
   });
 
-  it('stays the same when the lake is made again', async () => {
+  it('stays the same after a rebuild', async () => {
     const before = await stage.lake();
     await stage.run((options) => rebuild({ ...options, modelling }), { minutes: -10 * 60 });
     const after = await stage.lake();

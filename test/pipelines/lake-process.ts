@@ -74,7 +74,7 @@ export function startLotlake(args: readonly string[], place: Place): Started {
   return { child, ended, printed };
 }
 
-/** Interrupts a process that `LOTLAKE_PAUSE_AT` holds at a point, lets it go on from there, and waits for its end. */
+/** Interrupts a process that `LOTLAKE_PAUSE_AT` holds at a point, resumes it, and waits for its end. */
 export async function interruptAt(started: Started, point: string, signal: NodeJS.Signals): Promise<Ended> {
   await started.printed(`paused at ${point}`);
   started.child.kill(signal);

@@ -24,7 +24,7 @@ const cars = [
   { id: 'x', title: 'a \u009b31m title', lots: [] },
 ];
 
-it('what the contract refused is listed by rejects, and a rebuild brings it in once the contract has learned', async () => {
+it('values that the contract refuses are listed by rejects, and a rebuild loads them once the contract allows them', async () => {
   vi.doMock('../../src/service/streams.js', async (original) => {
     const real = await original<typeof import('../../src/service/streams.js')>();
     return { ...real, streams: { ...real.streams, cars: { ...real.streams.cars, schema: ignorant } } };

@@ -83,7 +83,7 @@ describe('a lookup that is saved', () => {
     ).toEqual(reports);
   });
 
-  it('says so where there is nothing, and keeps the lake', async () => {
+  it('reports a vehicle that does not exist, and keeps the lake', async () => {
     await nightly(job());
     await expect(saveLookup(job(), lookupOf({ kind: 'car', id: '7' }))).rejects.toMatchObject({
       name: 'NotFoundError',
@@ -93,7 +93,7 @@ describe('a lookup that is saved', () => {
 });
 
 describe('the closing job', () => {
-  it('asks for vehicles that left without a trusted price, newest first, within its budget, and not for ever', async () => {
+  it('looks up vehicles that left without a trusted price, newest first, within its budget and for limited time', async () => {
     await nightly(job());
     at(3);
     await nightly(job());
@@ -122,7 +122,7 @@ describe('the closing job', () => {
     expect(Math.max(...times.values())).toBeLessThanOrEqual(3);
   }, 60_000);
 
-  it('records a vehicle that the service no longer keeps, and does not ask again', async () => {
+  it('records a vehicle that the service no longer has, and does not ask again', async () => {
     await nightly(job());
     at(2);
     await nightly(job());
@@ -184,7 +184,7 @@ describe('lotlake lookup and audit', () => {
     }
   });
 
-  it('answer with a plain sentence and exit code 1 where there is nothing', async () => {
+  it('answer with a plain sentence and exit code 1 where nothing is found', async () => {
     const { code, err } = await run('lookup', 'vin', 'NOSUCHVIN');
     expect(code).toBe(1);
     expect(err).toContain('the service knows no vin NOSUCHVIN');
@@ -199,7 +199,7 @@ describe('lotlake lookup and audit', () => {
     expect(rows.every((row) => row.service > 0)).toBe(true);
   });
 
-  it('find the count in each form that an answer may have', () => {
+  it('read the count in each form of an answer', () => {
     for (const body of [
       7,
       { count: 7 },

@@ -20,7 +20,7 @@ import {
 const FIRST = new Date('2026-11-18T02:00:00Z');
 const SECOND = new Date('2026-11-20T02:00:00Z');
 
-describe('two nights over a world that moves on', () => {
+describe('two nights over a world that changes', () => {
   const folder = temporaryFolder();
   let sandbox: Sandbox;
   let first: RunResult;
@@ -62,7 +62,7 @@ describe('two nights over a world that moves on', () => {
     }
   });
 
-  it('give what the archive feed told', () => {
+  it('give every value of the archive feed', () => {
     const world = sandbox.world;
     const archived = world
       .at(FIRST)
@@ -147,7 +147,7 @@ describe('two nights over a world that moves on', () => {
     expect(again.lotChanges).toBe(0);
   });
 
-  it('can be made again from landing', async () => {
+  it('can be rebuilt from landing', async () => {
     const lake = await readLake(current);
     rmSync(join(folder.path, 'lake'), { recursive: true });
     mkdirSync(join(folder.path, 'lake'));

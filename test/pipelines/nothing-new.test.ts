@@ -67,7 +67,7 @@ const landed = () =>
   ['cars', 'archived_lots'].map((stream) => readdirSync(join(layout().landing, stream)).length);
 
 describe('a run that brought nothing', () => {
-  it('publishes no snapshot, leaves no pass, and the next one reaches back as far and further', async () => {
+  it('publishes no snapshot, leaves no pass, and the next one covers its window as well', async () => {
     const night = await run(nightly, 0);
     expect(night.published).toBe(true);
     for (const hours of [1, 2]) {
@@ -87,7 +87,7 @@ describe('a run that brought nothing', () => {
     expect(readManifest(layout().current).last_pass_at.cars).toBe(new Date(START + 3 * HOUR).toISOString());
   }, 120_000);
 
-  it('publishes all the same once a day, and with other settings', async () => {
+  it('publishes anyway once a day, and with other settings', async () => {
     await run(nightly, 0);
     expect((await run(incremental, 1, { relistingDays: 9 })).published).toBe(true);
     expect((await run(incremental, 2, { relistingDays: 9 })).published).toBe(false);
@@ -95,7 +95,7 @@ describe('a run that brought nothing', () => {
     expect((await run(incremental, 23, { relistingDays: 9 })).published).toBe(false);
   }, 120_000);
 
-  it('publishes all the same where one of its pipeline failed, which resolves the alarm', async () => {
+  it('publishes anyway after a failed run of its pipeline, which resolves the alarm', async () => {
     await run(nightly, 0);
     changed = () => ({ status: 403, body: { message: 'the key is not active' } });
     await expect(run(incremental, 1)).rejects.toMatchObject({ code: 'SERVICE_KEY_REFUSED' });
@@ -106,7 +106,7 @@ describe('a run that brought nothing', () => {
     expect((await run(incremental, 3)).published).toBe(false);
   }, 120_000);
 
-  it('publishes all the same where its last pass or this one could not be shown to be whole', async () => {
+  it('publishes anyway where its last pass or this one is not proven complete', async () => {
     await run(nightly, 0);
     // A window that says it has more records than it gives.
     changed = () => {
@@ -125,14 +125,14 @@ describe('a run that brought nothing', () => {
 });
 
 describe('a full pass', () => {
-  it('publishes always, since it moves when every lot was seen', async () => {
+  it('always publishes, since every lot was seen again', async () => {
     await run(nightly, 0);
     expect((await run(nightly, 1)).published).toBe(true);
   }, 60_000);
 });
 
 describe('a closing run', () => {
-  it('publishes that vehicles are gone, and nothing where none is left to ask for', async () => {
+  it('publishes that vehicles are gone, and nothing where none is left to look up', async () => {
     const all = (pipeline: Pipeline) => (options: JobOptions) =>
       pipeline({ ...options, modelling: { checks: [] } });
     await run(all(nightly), 0);

@@ -53,7 +53,7 @@ async function run(cwd: string, args: readonly string[], until?: () => boolean):
 const SANDBOX = ['run', 'nightly', '--sandbox', '--vehicles', '400', '--output', 'mine'];
 
 describe('a lake', () => {
-  it('takes no record of a service after a pass over the sandbox was killed, and asks it nothing', async () => {
+  it('refuses a service before the first request after a pass over the sandbox was killed', async () => {
     const cwd = join(folder.path, 'killed');
     cpSync(join(packageRoot, 'LICENSE'), join(cwd, 'LICENSE'));
     const output = join(cwd, 'mine');
@@ -70,7 +70,7 @@ describe('a lake', () => {
     expect(existsSync(join(output, 'lake', 'current'))).toBe(false);
   }, 60_000);
 
-  it('says its origin, keeps it through a rebuild, and refuses every other before the first request', async () => {
+  it('shows its origin, keeps it in a rebuild, and refuses any other before the first request', async () => {
     const output = join(folder.path, 'real');
     const { manifest } = await nightly(job(output));
     expect(manifest).toMatchObject({ origin: service.url, schema_version: 3 });
@@ -91,7 +91,7 @@ describe('a lake', () => {
     expect(listPasses(landing, 'cars').map(({ manifest: { state } }) => state)).toEqual(['sealed']);
   }, 60_000);
 
-  it('of the sandbox has a folder of its own, so that the first run against a service needs no cleaning up', async () => {
+  it('of the sandbox has a folder of its own, so that the first run against a service needs no cleanup', async () => {
     const cwd = join(folder.path, 'first');
     cpSync(join(packageRoot, 'LICENSE'), join(cwd, 'LICENSE'));
     const printed = await run(cwd, ['run', 'nightly', '--sandbox', '--vehicles', '50']);

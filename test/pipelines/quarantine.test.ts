@@ -46,7 +46,7 @@ async function runOver(cars: readonly unknown[], page?: string) {
 }
 
 describe('a record whose keys or rows cannot be read', () => {
-  it('is set aside with its place and raw text, and the rest of its page arrives', async () => {
+  it('is rejected with its place and raw text, and the rest of its page is loaded', async () => {
     const cars = vehicles(300);
     const [lot, id, lots] = [17, 120, 256];
     Object.assign(lotAt(cars, lot), { id: { value: 5 } });
@@ -86,7 +86,7 @@ describe('a value that the specification gives no type', () => {
   const values = [true, 7, 1.5, 'text', ['a', 1], { of: 'b' }] as const;
   const asText = (value: unknown) => (typeof value === 'string' ? value : JSON.stringify(value));
 
-  it('loads whatever it is, as text or JSON', async () => {
+  it('is loaded as text or JSON, whatever it is', async () => {
     const cars = vehicles(60).slice(0, values.length);
     for (const [i, car] of cars.entries()) {
       const value = values[i];
@@ -129,7 +129,7 @@ describe('a value that the specification gives no type', () => {
     close();
   });
 
-  it('is kept of a price that names another lot than the one that lists it', async () => {
+  it('keeps the lot that a price names beside the lot that lists it', async () => {
     const cars = vehicles(40);
     const [own, lotOfOther] = cars.flatMap((car) => car.lots).filter(hasPrices);
     const [one, other] = [firstPrice(own), firstPrice(lotOfOther)];
@@ -145,8 +145,8 @@ describe('a value that the specification gives no type', () => {
   });
 });
 
-describe('a record that is JSON and that DuckDB does not take', () => {
-  it('is loaded with the last of two values, and without one that has half of a surrogate pair', async () => {
+describe('a record that is JSON but that DuckDB does not accept', () => {
+  it('is loaded with the last of repeated members, and without a value with half of a surrogate pair', async () => {
     const cars = vehicles(30);
     const texts = cars.map((car) => JSON.stringify(car));
     texts[3] = texts[3]?.replace('{"id"', '{"title":"first","id"') ?? '';
@@ -173,7 +173,7 @@ describe('a record that is JSON and that DuckDB does not take', () => {
 });
 
 describe('a member that the contract does not know', () => {
-  it('arrives in extra of its row and in the drift report', async () => {
+  it('is kept in extra of its row and reported as drift', async () => {
     const cars = vehicles(60);
     Object.assign(vehicleAt(cars, 0), { battery: { kwh: 77 } });
     Object.assign(lotAt(cars, 7).location, { region: 'west' });

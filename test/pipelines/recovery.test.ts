@@ -82,7 +82,7 @@ const active = async () =>
   );
 const ids = vehicles.map((vehicle) => vehicle.id);
 
-it('a night brings what changed after one whose clock was half an hour ahead', async () => {
+it('a night loads changes after one whose clock was half an hour ahead', async () => {
   now = START + 1_800_000;
   await night(inPages(vehicles));
   now = START + 60_000;
@@ -94,7 +94,7 @@ it('a night brings what changed after one whose clock was half an hour ahead', a
 });
 
 describe('a rebuild', () => {
-  it('does not replay a night that the guard held, and the next night asks anew', async () => {
+  it('does not replay a night that the guard held, and the next night starts anew', async () => {
     await night(inPages(vehicles));
     await expect(night(inPages(vehicles.slice(0, 60)))).rejects.toMatchObject({ outcome: 'held' });
     await rebuild(job());
@@ -106,7 +106,7 @@ describe('a rebuild', () => {
     expect(await active()).toEqual(ids);
   }, 60_000);
 
-  it('refuses a pass that lost a page, and the snapshot stays', async () => {
+  it('refuses a pass that lost a page, and keeps the snapshot', async () => {
     await night(inPages(vehicles));
     const landing = join(folder.path, 'landing', 'cars');
     const pass = join(landing, readdirSync(landing)[0] ?? '');
@@ -116,7 +116,7 @@ describe('a rebuild', () => {
     expect(await active()).toEqual(ids);
   });
 
-  it('mends a lake whose manifest is broken', async () => {
+  it('repairs a lake whose manifest is broken', async () => {
     await night(inPages(vehicles));
     writeFileSync(join(folder.path, 'lake', 'current', 'manifest.json'), '{');
     await expect(night(inPages(vehicles))).rejects.toMatchObject({ code: 'LAKE_UNSOUND' });
@@ -167,7 +167,7 @@ describe('a pass', () => {
     );
   });
 
-  it('that met a vehicle twice takes what came last, and loses no images or prices', async () => {
+  it('that met a vehicle twice takes the last copy, and loses no images or prices', async () => {
     const vehicle = need(
       vehicles.find((one) => one.lots.length === 1 && (firstLot(one).prices ?? []).length > 0),
       'a vehicle with one lot that has prices',
@@ -192,7 +192,7 @@ describe('a pass', () => {
 });
 
 describe('values that are odd', () => {
-  it('are loaded or set aside, and never end the run', async () => {
+  it('are loaded or rejected, and never end the run', async () => {
     const odd = structuredClone(vehicles.slice(0, 20));
     Object.assign(vehicleAt(odd, 1), { year: '02020' });
     Object.assign(vehicleAt(odd, 2), { filename: 'x' });
@@ -217,7 +217,7 @@ const withoutRun = (rows: readonly PlainRow[] = []) => rows.map(({ run_id: _, ..
 describe('a batch that does not fit into memory', () => {
   afterEach(() => vi.restoreAllMocks());
 
-  it('is loaded page by page when no other is under way, and the run says so', async () => {
+  it('is loaded page by page while no other is loading, with a warning', async () => {
     pages = inPages(vehicles);
     await nightly(job());
     const expected = await readLake(join(folder.path, 'lake', 'current'));

@@ -31,7 +31,7 @@ async function listOf(service: Service, path: string): Promise<CatalogRecord[]> 
 
 type Rows = readonly Readonly<Record<string, unknown>>[];
 
-/** Rows of every reference table as they must stand in the lake; `isWanted` says which branches are walked into. */
+/** Rows that every reference table of the lake must have; `isWanted` chooses the branches of the catalog. */
 async function expectedTables(
   service: Service,
   isWanted: (row: CatalogRecord) => boolean = (row) => row.cars_qty !== 0,
@@ -161,7 +161,7 @@ describe('nights over the catalog and the reference lists', () => {
   });
   afterAll(() => stage.close());
 
-  it('ask for nothing that the catalog says has no vehicle, and for no list twice', async () => {
+  it('request nothing that has no vehicle by the catalog, and no list twice', async () => {
     const asked = catalogAsked(stage.sandbox);
     expected = await expectedTables(stage.sandbox);
     const idle = (expected.manufacturers ?? []).filter((row) => row.cars_qty === 0);
@@ -199,11 +199,11 @@ describe('nights over the catalog and the reference lists', () => {
       expect(column(rowsOf(lake, table), 'gone_at')).toEqual([null]);
   });
 
-  it('have the feed beside them', () => {
+  it('load the feed as well', () => {
     expect(differences(lake, recordsOf(stage.sandbox.world))).toEqual([]);
   });
 
-  it('read them again only when they are older than configured, and keep them meanwhile', async () => {
+  it('read them again only when they are older than configured, and keep their rows meanwhile', async () => {
     const { sandbox } = stage;
     sandbox.setClock(daysOn(6));
     let sent = sandbox.requests.length;
@@ -253,7 +253,7 @@ describe('run reference', () => {
   });
   afterAll(() => stage.close());
 
-  it('fills the tables by itself, whereupon a night does not read them again', async () => {
+  it('fills the tables, and the next night does not read them again', async () => {
     const result = await runReference(stage);
     expect(result.passes.length).toBe(9);
     expect(result.passes.filter((pass) => !pass.manifest.complete || pass.rejected > 0)).toEqual([]);
@@ -270,7 +270,7 @@ describe('run reference', () => {
     expect(differences(after, recordsOf(stage.sandbox.world))).toEqual([]);
   });
 
-  it('walks into everything when it is asked to, and leaves the vehicles alone', async () => {
+  it('reads everything with the option for it, and does not change the vehicles', async () => {
     const vehicles = rowsOf(await stage.lake(), 'vehicles');
     const makers = await listOf(stage.sandbox, '/manufacturers/all');
     const idle = makers.filter((maker) => maker.cars_qty === 0);
@@ -304,7 +304,7 @@ describe('run reference', () => {
 });
 
 describe('a service without reference lists', () => {
-  it('is reported, the rest of the night goes on, and nothing that was read before is gone', async () => {
+  it('is reported, the rest of the night continues, and no known row is gone', async () => {
     const stage = await stageOf(60);
     const poor = await standBetween(stage.sandbox, (url) =>
       /\/api\/(manufacturers|models|generations|usa|korea)/.test(url.pathname)

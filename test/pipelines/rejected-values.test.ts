@@ -68,7 +68,7 @@ const BAD = {
 } as const;
 
 describe('a value that breaks the contract', () => {
-  it('is null in a new row, which says so, and everything else of its vehicle arrives', async () => {
+  it('is null in a new row, which names it, and the rest of its vehicle is loaded', async () => {
     const cars = vehicles(20);
     const lot = lotAt(cars, 4);
     Object.assign(lot, BAD, { odometer: { ...lot.odometer, km: 12.7 } });
@@ -112,7 +112,7 @@ describe('a value that breaks the contract', () => {
     expect(result.balance.streams[0]).toMatchObject({ rejected: 0, rejectedValues: 5 });
   });
 
-  it('leaves the last good value in a known row, which does not change', async () => {
+  it('keeps the last good value in a known row, which does not change', async () => {
     const cars = vehicles(20);
     const stage = await stageOf(cars);
     await stage.night();
@@ -146,7 +146,7 @@ describe('a value that breaks the contract', () => {
     expectSameLake(await readLake(stage.lake), nights);
   });
 
-  it('takes its place again as soon as it can be read', async () => {
+  it('is loaded as soon as it can be read', async () => {
     const cars = vehicles(20);
     const bad = structuredClone(cars);
     Object.assign(lotAt(bad, 4), { bid: '1,234.50' });
@@ -162,7 +162,7 @@ describe('a value that breaks the contract', () => {
     ]);
   });
 
-  it('keeps rows of a report in their month where the month cannot be read', async () => {
+  it('keeps rows of a report in their partition where its month cannot be read', async () => {
     const cars = vehicles(200);
     const inspectionOf = ({ inspections }: VehicleRecord) => inspections?.[0];
     const place = cars.findIndex((car) => (inspectionOf(car)?.checked_items ?? []).length > 0);

@@ -73,7 +73,7 @@ const forgetFirstPass = () => {
 };
 
 describe('the rejects of a run', () => {
-  it('are a file that later runs link', async () => {
+  it('are a file of their own that later snapshots link', async () => {
     const first = await night([1, 2]);
     const before = files();
     const second = await night([3]);
@@ -83,7 +83,7 @@ describe('the rejects of a run', () => {
     expect(files().size).toBe(2);
   });
 
-  it('end once landing no longer holds their pass, and then data_health says nothing of them', async () => {
+  it('are removed once landing no longer holds their pass, also from data_health', async () => {
     const first = await night([1, 2]);
     const second = await night([3]);
     forgetFirstPass();

@@ -44,8 +44,8 @@ const ask = (sql: string) =>
     ),
   );
 
-describe('a feed whose lots that were sold before the first night are gone', () => {
-  it('knows offers of earlier months, of which none was sold', async () => {
+describe('a feed without the lots that were sold before the first night', () => {
+  it('has offers of earlier months, of which none was sold', async () => {
     const [known] =
       await ask(`select count(*)::int as attempts, count(*) filter (where outcome = 'sold')::int as sold
       from {sales} where sale_date < '${BEGIN.toISOString()}'`);
@@ -53,7 +53,7 @@ describe('a feed whose lots that were sold before the first night are gone', () 
     expect(known?.sold).toBe(0);
   });
 
-  it('has no rate and no count of sales for a month that nobody observed, in no mart', async () => {
+  it('has in no mart a rate or a count of sales for a month that was not observed', async () => {
     let monthly = 0;
     for (const { name } of readModels()) {
       const columns = (await ask(`describe select * from {${name}}`)).map(({ column_name }) =>
@@ -98,7 +98,7 @@ describe('a feed whose lots that were sold before the first night are gone', () 
     expect(since).toEqual([{ since: NIGHTS[0]?.getTime() }]);
   });
 
-  it('is told in the report without a line over these months', () => {
+  it('is shown in the report without a line over these months', () => {
     const figure = figureOf(document, TITLE);
     expect(figure.querySelector('.chart')).toBe(null);
     expect(figure.textContent).toContain('observed since 20 Nov 2026');

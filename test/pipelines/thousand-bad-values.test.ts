@@ -36,7 +36,7 @@ const BAD: readonly (readonly [kind: number, value: unknown])[] = [
 
 const fittingOf = ({ accepts }: ContractNode) => BAD.filter(([kind]) => (accepts & kind) === 0);
 
-/** A member of a record: its object, its name, where that is, and what the contract says of it. */
+/** A member of a record: its object, its name, its place, and its node of the contract. */
 interface Member {
   readonly object: Record<string, unknown>;
   readonly name: string;
@@ -138,7 +138,7 @@ it('a feed with a thousand bad values loses these values and nothing else', asyn
     ({ column, row }) => row?.[column] !== null && !column.startsWith('archived'),
   );
   expect(untold).toEqual([]);
-  // Where that cannot be read, the time of archiving says it.
+  // Where that cannot be read, the time of archiving decides.
   const undecided = lacking.filter(({ column }) => column === 'archived').map(({ row }) => row);
   expect(undecided.length).toBeGreaterThan(0);
   expect(undecided.filter((row) => row?.archived !== (row?.archived_at !== null))).toEqual([]);

@@ -66,8 +66,8 @@ async function lotsOfVehicle() {
 const active = (bid = firstLot(vehicle).bid) =>
   vehicle.lots.map(() => ({ archived: false, archived_by: null, bid }));
 
-describe('a record that comes as it was', () => {
-  it('is not read again, and is present', async () => {
+describe('a record that comes unchanged', () => {
+  it('is not loaded again, and counts as present', async () => {
     expect(await night()).toBe(0);
     const before = await readLake(folder.path);
     expect(await night()).toBe(records.length);
@@ -76,7 +76,7 @@ describe('a record that comes as it was', () => {
       expect(rowsOf(after, table)).toEqual(rowsOf(before, table));
   });
 
-  it('shows by its absence from the next pass that it left, and is active when it comes back', async () => {
+  it('is archived when the next pass lacks it, and active when it comes back', async () => {
     await night();
     feed = others;
     expect(await night()).toBe(others.length);
@@ -87,7 +87,7 @@ describe('a record that comes as it was', () => {
     expect(await night()).toBe(records.length);
   });
 
-  it('is archived by what the archive says later, and active when the feed lists it after that', async () => {
+  it('is archived when the archive feed names it later, and active when the feed lists it after that', async () => {
     await night();
     archive = vehicle.lots.map((lot) => ({
       archived_at: at(now + 86_400_000 + 3_600_000),
@@ -112,7 +112,7 @@ describe('a record that comes as it was', () => {
     expect(await lotsOfVehicle()).toEqual(active());
   });
 
-  it('counts where it came otherwise on a page before', async () => {
+  it('counts where it came changed on an earlier page', async () => {
     const changed = { ...vehicle, lots: vehicle.lots.map((lot) => ({ ...lot, bid: 123_456 })) };
     await night();
     [feed, behind] = [[changed, ...others], [vehicle]];
@@ -123,7 +123,7 @@ describe('a record that comes as it was', () => {
     expect(await lotsOfVehicle()).toEqual(active(123_456));
   });
 
-  it('is known after a pass that a second run went on with', async () => {
+  it('is known after a pass that a second run resumed', async () => {
     [feed, behind] = [[vehicle], others];
     isBehindBroken = true;
     await expect(night()).rejects.toThrow('403');
@@ -142,7 +142,7 @@ describe('a record that comes as it was', () => {
     expect(await lotsOfVehicle()).toEqual(active(123_456));
   });
 
-  it('is read again after a rebuild where the vehicle had left', async () => {
+  it('is loaded again after a rebuild where the vehicle had left', async () => {
     await night();
     feed = others;
     await night();
@@ -152,7 +152,7 @@ describe('a record that comes as it was', () => {
     expect(await lotsOfVehicle()).toEqual(active());
   });
 
-  it('is read again after a rebuild from less than all landing where the vehicle had left', async () => {
+  it('is loaded again after a rebuild from a part of landing where the vehicle had left', async () => {
     await night();
     feed = others;
     await night();
@@ -164,7 +164,7 @@ describe('a record that comes as it was', () => {
     expect(await lotsOfVehicle()).toEqual(active());
   });
 
-  it('is read again where the fingerprints of a pass are lost', async () => {
+  it('is loaded again where the fingerprints of a pass are lost', async () => {
     await night();
     const landing = join(folder.path, 'landing', 'cars');
     for (const id of readdirSync(landing)) truncateSync(join(landing, id, 'fingerprints.bin'), 16);
@@ -173,7 +173,7 @@ describe('a record that comes as it was', () => {
     expect(await night()).toBe(records.length);
   });
 
-  it('is read again where the fingerprints are lost', async () => {
+  it('is loaded again where the fingerprints of the snapshot are lost', async () => {
     await night();
     const snapshots = join(folder.path, 'lake', 'snapshots');
     for (const id of readdirSync(snapshots)) rmSync(join(snapshots, id, 'fingerprints.bin'));

@@ -33,8 +33,8 @@ async function vacuum(output: string, retention: Retention): Promise<VacuumPlan>
   return plan;
 }
 
-describe('what only a night that landing no longer holds said', () => {
-  it('is still there when the lake is made again', async () => {
+describe('a value that only a night no longer in landing delivered', () => {
+  it('is kept by a rebuild', async () => {
     const world = createWorld({ vehicles: 40, seed: 9 });
     const vehicles = recordsOf(world);
     const index = vehicles.findIndex(
@@ -78,7 +78,7 @@ describe('what only a night that landing no longer holds said', () => {
 describe('nights with windows between them', () => {
   const HOUR = 3_600_000;
 
-  it('are made again with every row as it was after a vacuum that removed the older ones', async () => {
+  it('are rebuilt with every row as it was after a vacuum removed the older ones', async () => {
     const stage = await setUp(
       { vehicles: 80, seed: 21, clock: new Date(START) },
       { referenceDays: 1000, shrinkGuard: 1 },
@@ -110,7 +110,7 @@ describe('nights with windows between them', () => {
     await stage.close();
   }, 240_000);
 
-  it('are known of after a rebuild, whatever landing has lost', async () => {
+  it('still count after a rebuild, whatever landing has lost', async () => {
     const stage = await setUp({ vehicles: 40, seed: 22, clock: new Date(START) }, { referenceDays: 1000 });
     const layout = layoutOf(stage.output);
     await stage.night();

@@ -81,7 +81,7 @@ export function differences(
 /** Whether a request asks for one record only, to learn how many there are. */
 export const isProbe = (query: URLSearchParams): boolean => query.get('per_page') === '1';
 
-/** One run of a pipeline over a sandbox, and what it told. */
+/** One run of a pipeline over a sandbox, and its warnings. */
 export interface Night {
   readonly result: RunResult;
   readonly warnings: readonly string[];

@@ -13,7 +13,7 @@ import { firstLot, recordsOf, vehicleAt } from '../served.js';
 
 const folder = temporaryFolder();
 const current = join(folder.path, 'lake', 'current');
-/** Two marts are enough to see what is said of marts. */
+/** Two marts are enough to see how marts are described. */
 const modelling = {
   models: readModels().filter(({ name }) =>
     ['currency_rules', 'currencies', 'duplicate_lots', 'data_health'].includes(name),
@@ -79,7 +79,7 @@ describe('a Parquet file of a snapshot', () => {
     expect(writers('prices')).toEqual([snapshots[0]]);
   });
 
-  it('names the snapshot of a rebuild, also where an earlier night wrote it', async () => {
+  it('names the snapshot of a rebuild, also for rows of an earlier night', async () => {
     const config = configFor('http://127.0.0.1:9/api', folder.path);
     const result = await rebuild({
       modelling,
@@ -93,7 +93,7 @@ describe('a Parquet file of a snapshot', () => {
 });
 
 describe('warehouse.duckdb', () => {
-  it('has what the dictionary says of tables and columns as comments on its views', async () => {
+  it('has the descriptions of tables and columns as comments on its views', async () => {
     const duck = await bareDuckDb();
     await duck.query(`attach '${join(current, 'warehouse.duckdb')}' as warehouse (read_only)`);
     const views = await duck.query(
@@ -127,13 +127,13 @@ describe('the dictionary', () => {
       .find((entry) => entry.name === table)
       ?.columns.find((entry) => entry.name === name);
 
-  it('has the month of a table that is cut by it', () => {
+  it('has the month of a table that is partitioned by it', () => {
     expect(column('lots', 'month')?.description).toMatch(/month .* of created_at/);
     expect(column('lot_changes', 'month')?.description).toMatch(/month .* of seen_at/);
     expect(column('vehicles', 'month')).toBe(undefined);
   });
 
-  it('says what null means for archived, and what is in landing only', () => {
+  it('explains null in archived, and names what is in landing only', () => {
     for (const table of ['lots', 'vehicles'])
       expect(column(table, 'archived')?.description).toMatch(/never null.*null.* says nothing/);
     expect(column('lots', 'archived')?.source).toBe('lots[].archived');

@@ -10,7 +10,7 @@ import { temporaryFolder } from '../pipelines/support.js';
 
 const images = lakeTables().find(({ name }) => name === 'lot_images');
 
-it('writes a wide table in files of one range of ids each, none too large, and every row once', async () => {
+it('a wide table is written with every row once, in files of limited size with a range of ids each', async () => {
   if (images === undefined) throw new Error('there is no such table');
   const folder = temporaryFolder();
   const session = await openSession({ memory: '200MB', temp: join(folder.path, 'spill') });

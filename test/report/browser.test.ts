@@ -47,7 +47,7 @@ describe.skipIf(chromium === undefined)(`the report ${inBrowser}`, () => {
     folder.remove();
   });
 
-  it('asks for nothing, logs no error and runs no script', async () => {
+  it('sends no request, logs no error and runs no script', async () => {
     const { page, requests, errors, close } = await browser.open(path);
     let dialogs = 0;
     page.on('dialog', (dialog) => {
@@ -74,7 +74,7 @@ describe.skipIf(chromium === undefined)(`the report ${inBrowser}`, () => {
     await close();
   });
 
-  it('is light or dark as the reader likes, and light on paper', async () => {
+  it('is light or dark as the reader prefers, and light on paper', async () => {
     const colours: string[] = [];
     for (const view of [{}, { scheme: 'dark' }, { scheme: 'dark', media: 'print' }] as const) {
       const { page, close } = await browser.open(path, view);
@@ -89,7 +89,7 @@ describe.skipIf(chromium === undefined)(`the report ${inBrowser}`, () => {
     expect(paper).toBe(light);
   });
 
-  it.for([360, 390, 768, 1200])('keeps within a window of %d pixels', async (width) => {
+  it.for([360, 390, 768, 1200])('fits into a window of %d pixels', async (width) => {
     const { page, close } = await browser.open(path, { width });
     const [scroll, inner] = (await page.evaluate(
       '[document.documentElement.scrollWidth, innerWidth]',
@@ -105,7 +105,7 @@ describe.skipIf(chromium === undefined)(`the report ${inBrowser}`, () => {
     await close();
   });
 
-  it('draws text on a phone that can be read', async () => {
+  it('draws readable text on a phone', async () => {
     const { page, close } = await browser.open(path, { width: 360 });
     const sizes = (await page.evaluate(
       `[...document.querySelectorAll('.narrow svg')].map((svg) =>

@@ -102,7 +102,7 @@ const isName = (name: string): name is Name => name in requests;
 const runsOf = (name: string): number => (/^(cars|carsScroll)$/.test(name) ? 80 : 25);
 
 describe('a request within its limits', () => {
-  it.each(plans)('is never a bad one to the sandbox, with a key of the %s plan', async (plan) => {
+  it.each(plans)('is accepted by the sandbox, with a key of the %s plan', async (plan) => {
     for (const [name, parameters] of Object.entries(valid(plan))) {
       if (!isName(name)) expect.fail(name);
       const answered = async (given: Given): Promise<void> => {
@@ -114,7 +114,7 @@ describe('a request within its limits', () => {
     }
   });
 
-  it('goes on with a scroll', async () => {
+  it('can continue a scroll', async () => {
     const first = await send(requests.carsScroll({ limit: 10 }));
     const { scroll_id } = JSON.parse(first.text);
     const next = await send(requests.carsScrollNext({ scroll_id, scroll_time: 15 }));
@@ -174,7 +174,7 @@ function weTake(name: Name, given: Given): boolean {
 }
 
 describe('a request beyond its limits', () => {
-  it('is refused before it is sent, and by the sandbox too, parameter by parameter', async () => {
+  it('is refused before it is sent, and by the sandbox, parameter by parameter', async () => {
     for (const name of Object.keys(requests).filter(isName)) {
       if (name.startsWith('carsScroll')) continue;
       const { path, parameters } = requests[name];

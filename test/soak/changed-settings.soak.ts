@@ -15,7 +15,7 @@ const CLOCK = new Date('2026-08-18T02:00:00Z');
 const LATER = new Date('2026-11-20T14:00:00Z');
 const FORMATS = join(packageRoot, 'test', 'lake', 'formats');
 
-/** Settings that may change between a run and the one that goes on. */
+/** Settings that may change between a run and the one that resumes it. */
 const SETTINGS: readonly NodeJS.ProcessEnv[] = [
   { LOTLAKE_PER_PAGE: '25' },
   { LOTLAKE_RATE: '300' },
@@ -118,7 +118,7 @@ const askedSince = (service: Sandbox, since: number): string[] =>
   });
 
 /** About 10 minutes. Random moments: a failure names its own. */
-it('50 runs that are killed at random are gone on with under another setting, as if nothing had been', async () => {
+it('50 runs that are killed at random are resumed under another setting, with the result of an undisturbed run', async () => {
   const expected = new Map<string, { readonly left: unknown; readonly ms: number }>();
   for (const { name, args, base, service, left } of WORKS) {
     const output = at(`${name}-undisturbed`);

@@ -60,7 +60,7 @@ describe(`the titles of a world of ${vehicles} vehicles`, () => {
     }
   });
 
-  it('tell salvage from clean by far more than the sampling error', () => {
+  it('separate salvage from clean by far more than the sampling error', () => {
     const [salvage, clean] = [levelOf(namesWith(0.6)), levelOf(namesWith(1))];
     expect((clean.log - salvage.log) / Math.hypot(clean.error, salvage.error)).toBeGreaterThan(5);
   });

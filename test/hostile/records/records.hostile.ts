@@ -104,7 +104,7 @@ function memberOf(parent: object, name: string): object {
   return made;
 }
 
-/** What a table says of a record, of the columns that are asked for. */
+/** The requested columns of the row that a record made in a table. */
 async function rowOf(table: string, key: string, asked: Readonly<Record<string, unknown>>) {
   const rows = await duck.query(`select * from '${join(lake, table, '**', '*.parquet')}' where ${key}`);
   expect(rows).toHaveLength(1);
@@ -131,7 +131,7 @@ describe(`${cases.length} records`, () => {
     expect(lot).toEqual(texts(given.lots));
   });
 
-  it('are held by every other reader, and by partitions of months', async () => {
+  it('are readable by another reader, in partitions by month', async () => {
     const names = readdirSync(lake, { recursive: true, encoding: 'utf8' });
     for (const name of names.filter((file) => file.endsWith('.parquet'))) {
       const month = /month=([^/]*)/.exec(name)?.[1] ?? '2026-11';
@@ -144,7 +144,7 @@ describe(`${cases.length} records`, () => {
     }
   });
 
-  it('come to the same from landing', async () => {
+  it('give the same rejects in a rebuild', async () => {
     const before = await duck.query(
       `select path, raw from '${join(lake, 'rejects', '*.parquet')}' order by all`,
     );

@@ -12,7 +12,7 @@ import { bareDuckDb, lastPage, temporaryFolder } from '../../pipelines/support.j
 import { readCases } from '../cases.js';
 
 /**
- * A service that says what it must not be believed: the key, or codes that act on a terminal. In a text of the answer
+ * A service whose answers hold what must not be shown: the key, or codes that act on a terminal. In a text of the answer
  * stands `{key}` for the key as JSON writes it, `{slashed}` and `{encoded}` for other forms, `{part}` for its beginning,
  * `{records}` for the JSON texts of good records, `{end}` for the rest of a page, `{long}` for 10 MB. What must come of it
  * is the same always: neither the output folder, nor the streams, nor the list of processes has the key; no message has

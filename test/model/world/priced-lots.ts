@@ -9,7 +9,7 @@ export interface PricedLot {
   readonly lot: number;
   readonly domain: number;
   readonly price: number;
-  /** Null where nobody says. */
+  /** Null where it is unknown. */
   readonly currency: string | null;
   readonly isBuyNow: boolean;
   /** Calendar year (UTC) of the sale. */

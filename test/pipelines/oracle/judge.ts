@@ -106,12 +106,12 @@ export function expectTruth({ world, known }: Stage, evidence: Evidence): void {
     listed.filter((other) => other === lot).length > 1 ||
     (evidence.kind === 'window' && world.shared.has(lot.id));
   const ownerOf = (lot: LotRecord, vehicle: unknown): unknown => (isShared(lot) ? 'several' : vehicle);
-  // The record that came last speaks for a lot, and of another vehicle's it may be one with values that cannot be read.
+  // The last record of a lot counts, and that may be a record of another vehicle with unreadable values.
   const unreadable = new Set(
     valid.filter(({ spoiled }) => spoiled > 0).flatMap(({ vehicle }) => vehicle.lots ?? []),
   );
   const lotsOf = ({ lots }: Vehicle): LotRecord[] => (lots ?? []).filter((lot) => !unreadable.has(lot));
-  // A window may tell that a lot which another vehicle lists as well was archived, and not that this one is there.
+  // A window may show that a lot of several vehicles was archived, and not that this vehicle is there.
   const isOfSeveral = ({ lots }: Vehicle): boolean =>
     evidence.kind === 'window' && (lots ?? []).some(isShared);
   const expected = readable.map(({ vehicle }) => ({
@@ -145,7 +145,7 @@ export function expectTruth({ world, known }: Stage, evidence: Evidence): void {
 
 /**
  * After a pass in which several pages were in flight while the list moved, the lake may have missed what is new and may
- * keep what has gone; the model takes over what it says. Nothing that was there all the while may be archived, and
+ * keep what has gone; the model takes over its rows. Nothing that was there all the while may be archived, and
  * nothing may be known that was never served.
  */
 export async function adopt(stage: Stage, end: Ended, walks: readonly Walk[]): Promise<void> {

@@ -21,7 +21,7 @@ interface Children {
   readonly isGone: (row: Row) => boolean;
 }
 
-/** Rows below vehicles and lots. A list that is missing or null says nothing; an empty one says that there are none. */
+/** Rows below vehicles and lots. A missing or null list changes nothing; an empty one means that there are none. */
 export function childrenOf(current: readonly Vehicle[]) {
   const empty = (): Children & { readonly owners: Set<unknown> } => {
     const owners = new Set<unknown>();

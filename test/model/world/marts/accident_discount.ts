@@ -118,7 +118,7 @@ function bandOf(histories: readonly ReportOfNight[]): number | null {
   return events.length === 0 ? null : Math.min(3, claims.length);
 }
 
-/** An inspection speaks before the checks, and an accident before none. */
+/** An inspection is preferred to the checks, and an accident to none. */
 function accidentOf(
   inspections: readonly ReportOfNight[],
   histories: readonly ReportOfNight[],

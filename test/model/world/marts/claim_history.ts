@@ -43,7 +43,7 @@ const PRECISIONS: readonly (readonly [precision: string, characters: number])[] 
 function readEvent(raw: HistoryEvent, place: number, zone: number): Event {
   const given: string | null = raw.occurred_at ?? null;
   const said = keyOr(raw.date_precision_key, 'unknown');
-  // A date is never more exact than it is written; a year or a month alone says itself how exact it is.
+  // A date is never more precise than it is written; a year or a month alone is its own precision.
   const written = PRECISIONS.find(([, characters]) => characters === Math.min(given?.length ?? 0, 19));
   const stated = PRECISIONS.find(([name]) => name === said);
   const isAlone = written !== undefined && written[1] < 10;

@@ -39,7 +39,7 @@ function emptiness<Served>(table: string, records: readonly Served[], columns: C
   });
 }
 
-/** What the run told of itself, and what it was served: of the four lists of a night the records are counted here. */
+/** Figures of the run from its own tables; records of the four lists of a night are counted from what was served. */
 export async function rows(night: WorldNight): Promise<MartRow[]> {
   const run = need((await night.rows('runs'))[0], 'a run');
   const passes = await night.rows('passes');

@@ -15,7 +15,7 @@ function daysBetween(from: number | null, to: number | null): number[] {
 export async function rows(night: WorldNight): Promise<MartRow[]> {
   const { domain, manufacturer, model } = names(night);
   const { minimumGroup: least, now } = night;
-  // When a lot left is what the lake says: the feed gives it for some, the archive feed for others.
+  // The lake knows when a lot left, from the feed for some and from the archive feed for others.
   const leftAt = new Map((await night.rows('lots')).map((row) => [Number(row.lot_id), row.archived_at]));
   const sale = new Map(
     attempts(night)
