@@ -11,7 +11,7 @@ import { contractOf } from '../../src/service/contract/node.js';
 import { streams } from '../../src/service/streams.js';
 import { modelMany } from './marts.js';
 
-/** What one measured piece of work tells its parent. */
+/** What one measured piece of work reports to its parent. */
 export interface Measured {
   readonly seconds: number;
   /** Bytes of JSON that it worked on. */
@@ -19,7 +19,7 @@ export interface Measured {
   /** Peak memory of its process. */
   readonly peakBytes: number;
   /** What else there is to say of it. */
-  readonly told?: string;
+  readonly text?: string;
 }
 
 /** The pieces of work that can be measured. */
@@ -46,7 +46,7 @@ const files = (name: string): string[] =>
 async function timed(work: () => Promise<number> | number): Promise<void> {
   const start = performance.now();
   const bytes = await work();
-  tell((performance.now() - start) / 1000, bytes);
+  report((performance.now() - start) / 1000, bytes);
 }
 
 const CHUNK = 1 << 19;
@@ -63,10 +63,10 @@ const config = (rate = Number(process.env.LOTLAKE_BENCH_RATE ?? 1e6)) =>
   );
 
 /** Says how long something took that is not the whole of the process. */
-function tell(seconds: number, bytes: number, told?: string): void {
+function report(seconds: number, bytes: number, text?: string): void {
   const peakBytes = process.resourceUsage().maxRSS * 1024;
   process.stdout.write(
-    JSON.stringify({ seconds, bytes, peakBytes, ...(told === undefined ? {} : { told }) } satisfies Measured),
+    JSON.stringify({ seconds, bytes, peakBytes, ...(text === undefined ? {} : { text }) } satisfies Measured),
   );
 }
 
@@ -154,13 +154,13 @@ const tasks: Record<Task, () => Promise<void>> = {
     const after = since(
       Math.max(...result.passes.map(({ manifest }) => Date.parse(manifest.ended_at ?? ''))),
     );
-    const told = `${since(Date.parse(cars.ended_at)).toFixed(1)} s after the last page of /cars, ${walked.toFixed(0)} s of pages`;
-    tell(after, cars.bytes, told);
+    const text = `${since(Date.parse(cars.ended_at)).toFixed(1)} s after the last page of /cars, ${walked.toFixed(0)} s of pages`;
+    report(after, cars.bytes, text);
   },
   /** The models and data tests of a published lake whose lots are copied under other ids until there are a million. */
   marts: async () => {
     const { lots, prices, seconds } = await modelMany(output);
-    tell(seconds, 0, `${seconds.toFixed(1)} s, ${lots} lots, ${prices} prices`);
+    report(seconds, 0, `${seconds.toFixed(1)} s, ${lots} lots, ${prices} prices`);
   },
 };
 

@@ -61,10 +61,10 @@ async function compare(report: BenchReport): Promise<void> {
   later.close();
   keepFirstPass(lake);
   const rebuilt = await measure('rebuild', data, lake);
-  const told = `${seconds(rebuilt)}, ${speed(rebuilt)}, ${perSecond(rebuilt)}`;
-  report.figure('rebuild, × the one-liner', told, rebuilt.seconds / oneLiner.seconds, { most: 0.8 });
-  const toldNight = `${seconds(night)}, ${speed(night)}, ${perSecond(night)}`;
-  report.figure('nightly over loopback, × rebuild', toldNight, night.seconds / rebuilt.seconds, {
+  const rebuiltText = `${seconds(rebuilt)}, ${speed(rebuilt)}, ${perSecond(rebuilt)}`;
+  report.figure('rebuild, × the one-liner', rebuiltText, rebuilt.seconds / oneLiner.seconds, { most: 0.8 });
+  const nightText = `${seconds(night)}, ${speed(night)}, ${perSecond(night)}`;
+  report.figure('nightly over loopback, × rebuild', nightText, night.seconds / rebuilt.seconds, {
     most: 1.2,
   });
   const ofFirst = (m: Measured): number => m.seconds / night.seconds;
@@ -75,7 +75,7 @@ async function compare(report: BenchReport): Promise<void> {
   report.figure('peak memory of nightly, GB', rss, night.peakBytes / 1e9, { most: 1.5 });
 
   const marts = await measure('marts', data, lake);
-  report.figure('marts and data tests, 1 M lots, 3 M prices, s', marts.told ?? '', marts.seconds, {
+  report.figure('marts and data tests, 1 M lots, 3 M prices, s', marts.text ?? '', marts.seconds, {
     most: 10,
   });
   const lakeBytes = bytesBelow(join(lake, 'lake', 'current'));
@@ -111,7 +111,7 @@ async function compareLarge(report: BenchReport): Promise<void> {
   rmSync(lake, { recursive: true });
   const paced = await measure('paced', data, lake, service.url);
   service.close();
-  report.figure('1 page a second: last byte to published, s', paced.told ?? '', paced.seconds, { most: 30 });
+  report.figure('1 page a second: last byte to published, s', paced.text ?? '', paced.seconds, { most: 30 });
 }
 
 /** Leaves the first pass of a lake's landing, and no lake. */

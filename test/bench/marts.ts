@@ -18,7 +18,7 @@ const STEP = 1_000_000_000;
 /** Tables whose rows are copied: what the marts read of lots and their prices. The others are taken once. */
 const MANY = ['vehicles', 'lots', 'prices', 'archived_lots'];
 
-/** Ids that tell the copies of a row apart. */
+/** Ids in which the copies of a row differ. */
 const IDS = ['vehicle_id', 'lot_id', 'price_id'];
 
 /** Days between an auction of the bench world and one before it, which is another attempt. */

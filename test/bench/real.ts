@@ -62,7 +62,7 @@ const steps: readonly Step[] = [
   },
 ];
 
-/** A part of the bench; each can run by itself and goes on where it was ended. */
+/** A part of the bench; each can run by itself and continues where it ended. */
 type Part = Limit | 'growth' | 'source-12' | 'compare';
 const parts: readonly Part[] = [...order, 'growth', 'source-12', 'compare'];
 const chosen = parts.filter((part) => given.includes(part));
@@ -192,8 +192,8 @@ async function compare(): Promise<void> {
   if (differing.length > 0) process.exitCode = 1;
 }
 
-/** What is known by now, from this call and earlier ones. */
-function tell(): void {
+/** Prints the figures of this call and earlier ones. */
+function printTable(): void {
   const head = ['step', ...order.map((limit) => `${limit} (${limits[limit]})`)];
   const grid = new Table({ head, style: { head: [], border: [] } });
   const cell = (facts: CommandFacts | undefined): string => (facts === undefined ? '' : timesOf(facts));
@@ -220,4 +220,4 @@ function tell(): void {
 mkdirSync(folder, { recursive: true });
 console.log(`${cpus().length} × ${cpus()[0]?.model}, ${amountOf(totalmem())}, Node ${process.version}`);
 for (const part of chosen.length > 0 ? chosen : parts) await run(part);
-tell();
+printTable();

@@ -3,7 +3,7 @@ import Table from 'cli-table3';
 /** What a figure has to be: a bound from above or from below, in the unit of the figure. */
 export type Target = { readonly most: number } | { readonly least: number };
 
-/** Gathers figures for a table of them beside their targets, and tells each as it comes. */
+/** Gathers figures for a table of them beside their targets, and prints each as it comes. */
 export class BenchReport {
   readonly #grid = new Table({
     head: ['what', 'measured', 'figure', 'target', ''],

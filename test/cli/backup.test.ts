@@ -87,7 +87,7 @@ describe('lotlake backup', () => {
     expect(existsSync(join(folder.path, 'backups'))).toBe(false);
   });
 
-  it('is refused, with nothing made, where something is in the way', () => {
+  it('is refused, and writes nothing, where the target exists', () => {
     const foreign = join(folder.path, 'foreign');
     mkdirSync(foreign);
     writeFileSync(join(foreign, 'thesis.txt'), '');
@@ -106,7 +106,7 @@ describe('lotlake backup', () => {
     expect(readdirSync(folder.path).sort()).toEqual(['foreign', 'lake']);
   });
 
-  it('copies everything but scratch, with the links between snapshots, and says sizes and where', () => {
+  it('copies everything but scratch space, keeps links between snapshots, and prints sizes and the path', () => {
     const { code, out, err } = backup('--to', copy, '--json');
     expect(code, err).toBe(0);
     const made = JSON.parse(out);
@@ -139,7 +139,7 @@ describe('lotlake backup', () => {
     expect(shared).toEqual([]);
   });
 
-  it('replaces an earlier backup with --force alone', () => {
+  it('replaces an earlier backup only with --force', () => {
     expect(backup('--to', copy).err).toContain('LAKE_BACKUP_EXISTS');
     writeFileSync(join(copy, 'old'), '');
     expect(backup('--to', copy, '--force').err).toContain('holds old, which no backup made');
@@ -153,7 +153,7 @@ describe('lotlake backup', () => {
   });
 
   it.each(['backup.file-copied#40', 'backup.copied', 'backup.checked'])(
-    'that is killed at %s leaves nothing that the next one does not remove',
+    'killed at %s leaves only what the next one removes',
     (point) => {
       const env = { ...process.env, LOTLAKE_OUTPUT: original, LOTLAKE_KILL_AT: point };
       const killed = spawnSync(process.execPath, [CLI, 'backup', '--to', `${copy}-killed`], { env });
@@ -171,7 +171,7 @@ describe('lotlake backup', () => {
     },
   );
 
-  it('leaves out an older snapshot that is damaged, and makes nothing of a current one that is', () => {
+  it('leaves out a damaged older snapshot, and fails where the current one is damaged', () => {
     const broken = join(folder.path, 'broken');
     cpSync(copy, broken, { recursive: true, verbatimSymlinks: true });
     const [first, , current] = listSnapshots(layoutOf(broken));
@@ -191,7 +191,7 @@ describe('lotlake backup', () => {
 });
 
 describe('a backup, when the lake is gone', () => {
-  it('is sound, is read by its views, and goes on with the next night', async () => {
+  it('passes verify, can be queried through its views, and continues with the next night', async () => {
     const before = await readLake(layoutOf(original).current);
     rmSync(original, { recursive: true });
     const snapshots = listSnapshots(layoutOf(copy));

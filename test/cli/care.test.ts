@@ -117,7 +117,7 @@ describe('lotlake query --as-of', () => {
     return JSON.parse(out)[0].runs;
   };
 
-  it('asks the newest snapshot at or before a moment, or one by its id', () => {
+  it('queries the newest snapshot at or before a moment, or one by its id', () => {
     const second = snapshots[1];
     expect(runs('--as-of', second?.manifest.created_at ?? '')).toBe(2);
     expect(runs('--as-of', '2026-11-17')).toBe(1);
@@ -125,7 +125,7 @@ describe('lotlake query --as-of', () => {
     expect(runs('--snapshot', second?.id ?? '')).toBe(2);
   });
 
-  it('names the snapshots that are kept where none is as old', () => {
+  it('lists the kept snapshots where none is old enough', () => {
     for (const args of [
       ['--as-of', '2026-11-16'],
       ['--snapshot', '../current'],
@@ -176,7 +176,7 @@ describe('lotlake verify', () => {
     for (const copy of copies) copy.remove();
   });
 
-  /** A copy of the lake, the file of a table in it, and what verify says of it once it is damaged. */
+  /** A copy of the lake, the file of a table in it, and what verify finds once it is damaged. */
   function damaged(damage: (snapshot: string) => void) {
     const copy = temporaryFolder();
     copies.push(copy);
@@ -228,9 +228,9 @@ describe('lotlake verify', () => {
     });
     expect(code).toBe(5);
     expect(err).toContain('LAKE_UNSOUND');
-    const told = problems.map(({ table, check, file }) => `${table} ${check} ${file}`);
+    const found = problems.map(({ table, check, file }) => `${table} ${check} ${file}`);
     const [lots, vehicles, prices] = names;
-    expect(told).toEqual(
+    expect(found).toEqual(
       expect.arrayContaining([
         `lots presence ${lots}`,
         `vehicles checksum ${vehicles}`,
@@ -293,7 +293,7 @@ describe('lotlake verify', () => {
     );
   });
 
-  it('tells files that are cut or zeros from files that are wrong otherwise', () => {
+  it('tells truncated and zeroed files from files that are wrong otherwise', () => {
     let files: string[] = [];
     const { problems, err } = damaged((snapshot) => {
       files = ['lots', 'vehicles', 'prices', 'titles', 'states'].map((table) => fileOf(snapshot, table));
@@ -315,7 +315,7 @@ describe('lotlake verify', () => {
     expect(err).toContain('it is torn, 4 files are as a power cut leaves them');
   });
 
-  it('does not crash over a manifest that names no run and no table', () => {
+  it('does not crash on a manifest without runs and tables', () => {
     const { code, err } = damaged((snapshot) => {
       const manifest = JSON.parse(readFileSync(join(snapshot, 'manifest.json'), 'utf8'));
       const empty = { ...manifest, run_id: 'none', pass_ids: [], tables: {}, marts: {} };
@@ -350,7 +350,7 @@ describe('lotlake vacuum', () => {
     expect(listSnapshots(layout).length).toBe(4);
   });
 
-  it('removes what its dry run tells, and frees as much as it says', async () => {
+  it('removes what its dry run lists, and frees as much as it says', async () => {
     before = await readLake(layout.current);
     writeFileSync(
       join(folder.path, 'lotlake.config.json'),
@@ -375,7 +375,7 @@ describe('lotlake vacuum', () => {
     expect(lotlake('verify').code).toBe(0);
   });
 
-  it('leaves a landing from which the lake is made again with every row as it was', async () => {
+  it('leaves a landing from which a rebuild gives every row as it was', async () => {
     expect(readdirSync(join(layout.landing, 'cars')).length).toBe(3);
     await rebuild(jobAt(START + 2 * NIGHT));
     expectSameLake(await readLake(layout.current), before);

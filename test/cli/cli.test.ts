@@ -82,7 +82,7 @@ describe('lotlake query', () => {
     }
   });
 
-  it('only reads', () => {
+  it('cannot write', () => {
     for (const sql of [
       "copy (select 1) to '/tmp/lotlake-written.csv'",
       'create table t as select 1',
@@ -125,7 +125,7 @@ describe('lotlake describe', () => {
     expect(missing).toEqual([]);
   }, 60_000);
 
-  it('names the tables there are where one is unknown', () => {
+  it('lists the tables where the given one is unknown', () => {
     const { code, err } = lotlake('describe', 'loots');
     expect(code).toBe(2);
     expect(err).toContain('there is no table loots');

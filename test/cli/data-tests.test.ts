@@ -43,13 +43,13 @@ describe('lotlake test', () => {
     const { code, out } = lotlake('test');
     expect(out).toMatch(/^snapshot \S+: \d{3} data tests, all passed\n$/);
     expect(code).toBe(0);
-    const told = JSON.parse(lotlake('test', '--json', '--model', 'sales').out);
-    expect(told.length).toBeGreaterThan(10);
-    expect(new Set(told.map(({ model }: { model: string }) => model))).toEqual(new Set(['sales']));
+    const results = JSON.parse(lotlake('test', '--json', '--model', 'sales').out);
+    expect(results.length).toBeGreaterThan(10);
+    expect(new Set(results.map(({ model }: { model: string }) => model))).toEqual(new Set(['sales']));
     expect(lotlake('test', '--model', 'nothing').code).toBe(2);
   });
 
-  it('shows the rows that held the last run, though its snapshot is gone', async () => {
+  it('shows the rows that held the last run, even after its snapshot is gone', async () => {
     const duck = await bareDuckDb();
     const lots = join(folder.path, 'lake', 'current', 'lots', '**', '*.parquet');
     const [row] = await duck.query(`select count(*) as n, min(lot_id) as first from '${lots}'`);
@@ -59,13 +59,13 @@ describe('lotlake test', () => {
     expect(out).toMatch(new RegExp(`there_is_no_lot.*error.*${row?.n}`));
     expect(out).toContain(`the first 3 of ${row?.n}`);
     expect(out).toContain(String(row?.first));
-    const [told] = JSON.parse(lotlake('test', '--kept', '--show', '--json').out);
-    expect(told).toMatchObject({ model: 'checks', test: 'there_is_no_lot', failures: row?.n });
-    expect(told.rows).toHaveLength(20);
+    const [result] = JSON.parse(lotlake('test', '--kept', '--show', '--json').out);
+    expect(result).toMatchObject({ model: 'checks', test: 'there_is_no_lot', failures: row?.n });
+    expect(result.rows).toHaveLength(20);
     expect(lotlake('test', '--kept').out).not.toContain('the first');
   });
 
-  it('ends with exit code 5 where a test fails, and shows the rows that do', async () => {
+  it('ends with exit code 5 where a test fails, and shows the failing rows', async () => {
     const duck = await bareDuckDb();
     const sales = join(folder.path, 'lake', 'current', 'sales', 'data_0.parquet');
     const [row] = await duck.query(`select lot_id from '${sales}' where is_trusted limit 1`);

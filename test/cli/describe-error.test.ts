@@ -28,12 +28,12 @@ describe('an error', () => {
     }
   });
 
-  it('of the system is told as one of lotlake where it was turned into one', () => {
+  it('of the system is reported as the lotlake error that it was turned into', () => {
     const { code } = describeError(new ConfigError('the key file cannot be read'));
     expect(code).toBe('CONFIG_INVALID');
   });
 
-  it('of DuckDB points at the lake, and one of a full disk at the disk', () => {
+  it('of DuckDB points at the lake, and one about a full disk at the disk', () => {
     const damaged = describeError(
       new Error("Invalid Input Error: No magic bytes found at end of file 'a.parquet'"),
     );
@@ -43,7 +43,7 @@ describe('an error', () => {
     );
   });
 
-  it('of nobody is a fault of lotlake, whatever was thrown', () => {
+  it('of unknown origin is reported as a fault of lotlake, whatever was thrown', () => {
     for (const thrown of [
       new TypeError('x is not a function'),
       'text',

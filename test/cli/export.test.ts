@@ -25,7 +25,7 @@ describe('lotlake export', () => {
     expect(check.status, String(check.stderr)).toBe(0);
   });
 
-  it('takes conditions, columns and a snapshot, and gives JSON', () => {
+  it('takes conditions, columns and a snapshot, and prints JSON', () => {
     const { code, out, err } = lotlake(
       ...['sales', '--to', 'chosen', '--columns', 'lot_id, price', '--where', 'is_trusted'],
       ...['--snapshot', SNAPSHOT, '--zip', '--json'],

@@ -18,7 +18,7 @@ afterAll(() => {
   backup.remove();
 });
 
-/** Names of members, at whatever depth, that are not in snake case. */
+/** Names of members, at any depth, that are not in snake case. */
 function foreignNames(value: unknown): string[] {
   if (typeof value !== 'object' || value === null) return [];
   const own = Array.isArray(value) ? [] : Object.keys(value).filter((name) => !/^[a-z0-9_:]+$/.test(name));

@@ -67,7 +67,7 @@ async function namedBy(snapshot: string): Promise<unknown[]> {
 
 const snapshotsOf = (output: string) => listSnapshots(layoutOf(output)).map((snapshot) => snapshot.folder);
 
-/** Moves the files of the original away while work goes on, so that nothing can read them. */
+/** Moves the files of the original away during some work, so that nothing can read them. */
 async function withoutOriginal<T>(work: () => Promise<T>): Promise<T> {
   renameSync(original, `${original}.away`);
   try {
@@ -106,7 +106,7 @@ describe('the views of a lake that was copied', () => {
     for (const snapshot of snapshotsOf(copy)) expect(await namedBy(snapshot)).toEqual([snapshot]);
   });
 
-  it('are sound to verify, whether the original is there or not', async () => {
+  it('pass verify, with and without the original', async () => {
     const beside = runLotlake(copied(), 'verify', '--json');
     expect(beside.code, beside.out).toBe(0);
     const copy = copied();
@@ -115,7 +115,7 @@ describe('the views of a lake that was copied', () => {
     expect(JSON.parse(alone.out)).toMatchObject({ sound: true, problems: [] });
   });
 
-  it('name the copy also where an earlier lotlake made them', async () => {
+  it('name the copy even where an earlier version of lotlake wrote them', async () => {
     const copy = copied();
     const [first = '', current = ''] = snapshotsOf(copy);
     for (const snapshot of [first, current]) {
@@ -135,7 +135,7 @@ describe('the views of a lake that was copied', () => {
     for (const snapshot of [first, current]) expect(await namedBy(snapshot)).toEqual([snapshot]);
   });
 
-  it('stay as a reader has them who opened the database before', async () => {
+  it('stay as they are for a reader that opened the database before', async () => {
     const copy = copied();
     const database = join(snapshotsOf(copy)[1] ?? '', 'warehouse.duckdb');
     const instance = await DuckDBInstance.create(database, { access_mode: 'READ_ONLY' });
@@ -148,7 +148,7 @@ describe('the views of a lake that was copied', () => {
     instance.closeSync();
   });
 
-  it('are made anew in one place only', async () => {
+  it('are rewritten in the copy alone, and once', async () => {
     const copy = copied();
     runLotlake(copy, 'verify');
     for (const snapshot of snapshotsOf(original)) expect(await namedBy(snapshot)).toEqual([snapshot]);
@@ -178,7 +178,7 @@ function runReader(output: string, ...args: string[]) {
 }
 
 describe('a copy that cannot be written', () => {
-  it('is read and found sound, with the line that helps', async () => {
+  it('passes verify and can be queried, with a hint about its views', async () => {
     const copy = copied();
     const [first = '', current = ''] = snapshotsOf(copy);
     await withoutOriginal(async () => {
@@ -200,7 +200,7 @@ describe('a copy that cannot be written', () => {
 });
 
 describe('the one line of docs/care.md', () => {
-  it('lets anybody read a copy by its views, without the original', async () => {
+  it('lets any reader query a copy through its views, without the original', async () => {
     const copy = copied();
     const [, current = ''] = snapshotsOf(copy);
     await withoutOriginal(async () => {

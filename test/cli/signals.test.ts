@@ -7,7 +7,7 @@ import { describe, expect, it } from 'vitest';
 import { temporaryFolder } from '../pipelines/support.js';
 import { CLI } from './support.js';
 
-/** Whether a process has a handler of a signal, as Linux tells it. */
+/** Whether a process has a handler of a signal, as Linux shows it. */
 function catches(pid: number | undefined, signal: NodeJS.Signals): boolean {
   const [, caught = '0'] = /^SigCgt:\s*(\w+)$/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8')) ?? [];
   return ((BigInt(`0x${caught}`) >> BigInt(constants.signals[signal] - 1)) & 1n) === 1n;
@@ -35,7 +35,7 @@ async function pelt(signal: NodeJS.Signals, after: 'loading' | 'done') {
 
 describe('a signal', () => {
   it.each(['SIGINT', 'SIGTERM', 'SIGHUP'] as const)(
-    '%s that comes when the work is done leaves its exit code',
+    '%s after the work is done keeps the exit code',
     async (signal) => {
       for (let i = 0; i < 3; i++) {
         const { code, by, err } = await pelt(signal, 'done');
@@ -46,13 +46,10 @@ describe('a signal', () => {
   );
 
   // Node itself has handlers of the others from its start on.
-  it.runIf(process.platform === 'linux')(
-    'that comes while modules load ends with a code that is documented',
-    async () => {
-      const { code, by, err } = await pelt('SIGHUP', 'loading');
-      expect(by, err).toBeNull();
-      expect([0, 130], err).toContain(code);
-      expect(err).not.toMatch(/^\s+at /m);
-    },
-  );
+  it.runIf(process.platform === 'linux')('while modules load ends with a documented exit code', async () => {
+    const { code, by, err } = await pelt('SIGHUP', 'loading');
+    expect(by, err).toBeNull();
+    expect([0, 130], err).toContain(code);
+    expect(err).not.toMatch(/^\s+at /m);
+  });
 });

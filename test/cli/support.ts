@@ -5,7 +5,7 @@ import { packageRoot } from '../../src/config/package-root.js';
 /** The built command line. */
 export const CLI = join(packageRoot, 'dist', 'src', 'cli', 'main.js');
 
-/** What a command left: its exit code and what it said. */
+/** The result of a command: its exit code and its output. */
 export interface Ended {
   readonly code: number | null;
   readonly out: string;

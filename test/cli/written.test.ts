@@ -20,12 +20,12 @@ describe('a text for people', () => {
     },
   );
 
-  it('says the same where it is JSON', () => {
+  it('keeps its value where it is JSON', () => {
     const value = { text: `a${ACTING.join('')}b`, lines: 'a\r\nb' };
     expect(JSON.parse(visible(JSON.stringify(value)))).toEqual(value);
   });
 
-  it('shows what a title sequence would do', () => {
+  it('shows a terminal sequence as text', () => {
     expect(visible('\u001b]0;title\u0007\u001b[2Jdone\r')).toBe(
       '\\u001b]0;title\\u0007\\u001b[2Jdone\\u000d',
     );
@@ -42,7 +42,7 @@ describe('the streams of the process', () => {
     'src/config/kill-point.ts': ['writeSync(2,'],
   };
 
-  it('are written to in one place', () => {
+  it('are used in the known files only', () => {
     const folders = ['src', 'pipelines'];
     const files = folders.flatMap((folder) =>
       readdirSync(join(packageRoot, folder), { recursive: true, encoding: 'utf8' })

@@ -48,7 +48,7 @@ describe('the configuration', () => {
     expect(() => readConfig({}, { env: {}, cwd: withKey })).toThrow(/holds the key/);
   });
 
-  it('leaves the line break that ends a key file out of the key, and takes no other', () => {
+  it('drops the line break at the end of a key file, and accepts no other', () => {
     const read = (key: string) =>
       readConfig({}, { env: { LOTLAKE_API_KEY_FILE: 'key' }, cwd: folderWith({ key }) }).apiKey;
     for (const end of ['', '\n', '\r\n']) expect(read(`a key${end}`)).toBe('a key');
@@ -89,7 +89,7 @@ describe('the configuration', () => {
       expect(() => rate(given)).toThrow(`is ${JSON.stringify(given)}; it takes requests a second`);
   });
 
-  it('takes each source once', () => {
+  it('takes each source only once', () => {
     const sources = (given: string) =>
       readConfig({ sources: given }, { env: {}, cwd: folderWith({}) }).sources;
     expect(sources('1, 3')).toEqual([1, 3]);
@@ -97,7 +97,7 @@ describe('the configuration', () => {
       expect(() => sources(given)).toThrow(/^--sources is /);
   });
 
-  it('sends the key over https alone, but for this machine', () => {
+  it('sends the key over https only, except to this machine', () => {
     const url = (baseUrl: string) => readConfig({ baseUrl }, { env: {}, cwd: folderWith({}) }).baseUrl;
     for (const given of ['http://service.example/api', 'http://10.0.0.1', 'http://127.0.0.1.service.example'])
       expect(() => url(given)).toThrow(/not https/);

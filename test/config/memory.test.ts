@@ -16,7 +16,7 @@ describe('memory', () => {
     expect(configured('').memory).toBe(defaultMemory(memoryHere()));
   });
 
-  it('is what is configured, if it is not less than a night takes', () => {
+  it('is what is configured, unless a night needs more', () => {
     expect(configured('1.5GiB').memory).toBe('1.5GiB');
     for (const amount of ['699MB', '0.5GB', '10KB']) expect(() => configured(amount)).toThrow(/700 MB/);
   });

@@ -24,11 +24,11 @@ describe('the key', () => {
     [JSON.stringify({ key: KEY }), '{"key":"…"}'],
     ['{"key":"abc\\/defg+hij\\"KLMNOP"}', '{"key":"…"}'],
     ['', ''],
-  ])('stands in no text, whole or in parts of 8 characters: %s', (text, expected) => {
+  ])('appears in no text, neither whole nor in parts of 8 characters: %s', (text, expected) => {
     expect(redacted(text)).toBe(expected);
   });
 
-  it('stands in no error, which has a limited length', () => {
+  it('appears in no error message, which has a limited length', () => {
     const facts = { code: 'LAND_FAILED', stage: 'land', hint: `try ${KEY}` } as const;
     const error = new LotlakeError(`${'x'.repeat(3990)}${KEY}${'y'.repeat(1e7)}`, facts);
     expect([error.message, error.hint]).toEqual([`${'x'.repeat(3990)}……`, 'try …']);
@@ -36,7 +36,7 @@ describe('the key', () => {
     expect(messageOf(new Error(KEY))).toBe('…');
   });
 
-  it('stands in no body, wherever it is cut', async () => {
+  it('appears in no error body, wherever the body is cut', async () => {
     const body = `{"a":"${JSON.stringify(KEY).slice(1, -1)}","b":"abc/defg","c":"${encodeURIComponent(KEY)}","d":"abc`;
     const expected = `{"a":"${'*'.repeat(KEY.length + 1)}","b":"abc/defg","c":"${'*'.repeat(encodeURIComponent(KEY).length)}","d":"abc`;
     for (let size = 1; size <= body.length; size++) {

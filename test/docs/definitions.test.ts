@@ -36,8 +36,8 @@ function folderOf(name: string, files: Readonly<Record<string, string>>): string
 
 const filesOf = (name: string): readonly string[] => readdirSync(join(packageRoot, 'sql', name)).sort();
 
-describe('what is in SQL is in .yml, and the other way', () => {
-  it('refuses a mart of which one half is missing', () => {
+describe('reading the definitions in SQL and .yml', () => {
+  it('refuses a mart that lacks one of its two files', () => {
     expect(() => readModels(folderOf('sql-alone', { 'a.sql': 'select 1 as n' }))).toThrow(
       /a\.yml cannot be read/,
     );
@@ -45,7 +45,7 @@ describe('what is in SQL is in .yml, and the other way', () => {
     expect(readModels(folderOf('both', { 'c.sql': 'select 1 as n', 'c.yml': YML }))).toHaveLength(1);
   });
 
-  it('finds a column that is on one side only', async () => {
+  it('finds a column that only one of the two files names', async () => {
     const [model] = readModels(folderOf('columns', { 'd.sql': 'select 1 as m', 'd.yml': YML }));
     if (model === undefined) throw new TypeError('no model');
     expect(await compareColumns(opened.session.connection, model)).toEqual({
@@ -61,7 +61,7 @@ describe('what is in SQL is in .yml, and the other way', () => {
     expect(check('no-severity', '-- description: D.')).toThrow(/e\.sql[\s\S]*severity/);
   });
 
-  it('has a .sql and a .yml for each mart and lake table, and nothing beside them', () => {
+  it('finds a .sql and a .yml for each mart and lake table, and no other file', () => {
     for (const name of ['marts', 'flatten']) {
       const names = [...new Set(filesOf(name).map((file) => file.split('.')[0] ?? ''))];
       expect(filesOf(name), name).toEqual(names.flatMap((each) => [`${each}.sql`, `${each}.yml`]));
@@ -69,7 +69,7 @@ describe('what is in SQL is in .yml, and the other way', () => {
     expect(filesOf('checks').filter((file) => !file.endsWith('.sql'))).toEqual([]);
   });
 
-  it('describes in sql/flatten only columns that the tables have', () => {
+  it('finds in sql/flatten no description of a column that does not exist', () => {
     for (const { name, stream, key, columns } of catalog) {
       if (stream === undefined) continue;
       const yml: unknown = parse(readFileSync(join(packageRoot, 'sql', 'flatten', `${name}.yml`), 'utf8'));
@@ -79,7 +79,7 @@ describe('what is in SQL is in .yml, and the other way', () => {
     }
   });
 
-  it('says what every table, mart, column and check is', () => {
+  it('finds a description of every table, mart, column and check', () => {
     const silent = catalog.flatMap(({ name, description, grain, columns }) => [
       ...(description === '' || grain === '' ? [name] : []),
       ...columns
@@ -100,7 +100,7 @@ describe('the catalog', () => {
     expect(table('lot_images')?.checks.map(({ test }) => test)).toContain('children_have_lots');
   });
 
-  it('knows every place of the feed that a table is cut from', () => {
+  it('knows every member of the feed that a table comes from', () => {
     expect(table('report_limitations')?.places).toEqual([
       'inspections[].limitations[]',
       'vehicle_history_reports[].limitations[]',

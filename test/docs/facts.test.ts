@@ -63,7 +63,7 @@ describe('columnFacts', () => {
     expect(example).toHaveLength(48);
   });
 
-  it('shows no record as it came, and nothing of an empty table', async () => {
+  it('shows no raw record, and nothing of an empty table', async () => {
     const facts = await factsOf('rejects', 1, ['page', 'raw', 'found']);
     expect(facts.get('raw')).toEqual({ nullRate: 0, examples: [] });
     expect(facts.get('found')?.examples).toEqual(['text']);

@@ -16,6 +16,7 @@ import {
   type OpenPage,
   type View,
 } from '../report/browser.js';
+import { recordsOf } from '../served.js';
 
 const folder = temporaryFolder();
 const site = join(folder.path, 'docs');
@@ -30,8 +31,7 @@ let written: WrittenSite;
 
 beforeAll(async () => {
   const world = createWorld({ vehicles: 40 });
-  const records = world.activeIds().map((id) => {
-    const record = JSON.parse(world.vehicleJson(id, { pricesHistory: true }) ?? '');
+  const records = recordsOf(world).map((record) => {
     for (const lot of record.lots) lot.note = IMAGE;
     return { ...record, title: SCRIPT };
   });
@@ -48,7 +48,7 @@ beforeAll(async () => {
 afterAll(() => folder.remove());
 
 describe('the pages of lotlake docs', () => {
-  it('are one for each table and mart, and an index that leads to each', () => {
+  it('are one for each table and mart, and an index that links to each', () => {
     const { tables, marts } = readManifest(publishedSnapshot(config));
     const paths = [
       ...Object.keys(tables).map((name) => `tables/${name}.html`),
@@ -62,7 +62,7 @@ describe('the pages of lotlake docs', () => {
     expect(written).toMatchObject({ index: join(site, 'index.html'), pages: paths.length + 1 });
   });
 
-  it('lead nowhere but to pages of the site and places in them', () => {
+  it('link only to pages of the site and to anchors in them', () => {
     const files = readdirSync(site, { recursive: true, encoding: 'utf8' }).filter((file) =>
       file.endsWith('.html'),
     );
@@ -76,7 +76,7 @@ describe('the pages of lotlake docs', () => {
     }
   });
 
-  it('tell of a mart its grain, what it reads, its SQL, and its tests with their result', () => {
+  it('describe a mart by its grain, what it reads, its SQL, and its tests with their results', () => {
     const page = text('marts/sales.html');
     for (const part of [
       'an auction attempt of a lot',
@@ -89,7 +89,7 @@ describe('the pages of lotlake docs', () => {
     expect(page).not.toContain('not run');
   });
 
-  it('tell of a table its rows, files and partitions, where it comes from, and what checks it', () => {
+  it('describe a table by its rows, files and partitions, its origin, and its checks', () => {
     const { rows = 0, files = [] } = readManifest(publishedSnapshot(config)).tables.lots ?? {};
     const page = text('tables/lots.html');
     for (const part of [
@@ -102,14 +102,14 @@ describe('the pages of lotlake docs', () => {
     expect(page).toContain('lots_have_vehicles');
   });
 
-  it('hold text of the feed as text, and no record as it came', () => {
+  it('show text of the feed as text, and no raw record', () => {
     expect(text('tables/vehicles.html')).toContain('&lt;script&gt;document.title');
     expect(text('tables/lots.html')).toContain('&lt;img src=');
     for (const path of ['tables/vehicles.html', 'tables/lots.html', 'marts/sales.html'])
       expect(text(path)).not.toMatch(/<script>|<img/);
   });
 
-  it('are written over the ones before, without touching other files', async () => {
+  it('replace the earlier pages, and touch no other file', async () => {
     const before = text('tables/lots.html');
     writeFileSync(join(site, 'notes.txt'), 'mine');
     await writeSite(config, site);
@@ -117,13 +117,13 @@ describe('the pages of lotlake docs', () => {
     expect(text('tables/lots.html')).toBe(before);
   });
 
-  it('are left as they are by an interrupt', async () => {
+  it('stay as they are after an interrupt', async () => {
     const target = join(folder.path, 'interrupted');
     await expect(writeSite(config, target, AbortSignal.abort())).rejects.toThrow();
     expect(readdirSync(target)).toEqual([]);
   });
 
-  it('tell what a lake lacks that an older version made', async () => {
+  it('say what a lake of an older version lacks', async () => {
     const path = join(publishedSnapshot(config), 'manifest.json');
     const whole = readFileSync(path, 'utf8');
     const { reserve_gap: _, ...marts } = JSON.parse(whole).marts;
@@ -138,7 +138,7 @@ describe('the pages of lotlake docs', () => {
     );
   });
 
-  it('cannot be written where a file stands', async () => {
+  it('are refused where a file stands in the place of their folder', async () => {
     const path = join(site, 'notes.txt');
     await expect(writeSite(config, path)).rejects.toMatchObject({
       code: 'SHARE_DOCS',
@@ -151,7 +151,7 @@ describe('lotlake docs', () => {
   const run = async (options: Partial<Parameters<typeof docs.run>[0]>): Promise<string> => {
     const out: (string | Uint8Array)[] = [];
     const effects = {
-      out: (said: string | Uint8Array) => out.push(said),
+      out: (text: string | Uint8Array) => out.push(text),
       data: () => undefined,
       err: () => undefined,
       now: () => new Date(),
@@ -170,13 +170,13 @@ describe('lotlake docs', () => {
     return out.join('');
   };
 
-  it('says where the pages are, by default in the output folder', async () => {
+  it('prints where the pages are, by default in the output folder', async () => {
     expect(await run({})).toMatch(new RegExp(`^\\d+ pages about snapshot \\S+; open ${site}/index.html\n$`));
-    const told = JSON.parse(await run({ to: 'elsewhere', json: true }));
-    expect(told).toEqual({ ...written, index: join(folder.path, 'elsewhere', 'index.html') });
+    const result = JSON.parse(await run({ to: 'elsewhere', json: true }));
+    expect(result).toEqual({ ...written, index: join(folder.path, 'elsewhere', 'index.html') });
   });
 
-  it('writes Markdown without a lake, and no pages without one', async () => {
+  it('writes Markdown without a lake, but no pages', async () => {
     const config = { output: join(folder.path, 'none') };
     expect(await run({ markdown: 'tables.md', config })).toBe(`${join(folder.path, 'tables.md')}\n`);
     expect(readFileSync(join(folder.path, 'tables.md'), 'utf8')).toMatch(/^# Tables and marts\n/);
@@ -220,7 +220,7 @@ describe.skipIf(chromium === undefined)(`the pages ${inBrowser}`, () => {
     });
   });
 
-  it('say so when nothing is found, and close the list at Escape', async () => {
+  it('say that nothing is found, and close the list at Escape', async () => {
     await visit('tables/lots.html', {}, async ({ page }) => {
       await page.getByRole('combobox').fill('no such <b>thing</b>');
       expect(await page.getByRole('option').allTextContents()).toEqual(['Nothing has these words.']);

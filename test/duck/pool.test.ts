@@ -16,7 +16,7 @@ afterEach(() => {
 });
 
 describe('work on a pool of connections', () => {
-  it('goes on at once on as many as there are, and answers in the order in which it was given', async () => {
+  it('uses all connections at once, and returns results in the order of the tasks', async () => {
     const use = poolOf([session.connection, await session.connect()]);
     let running = 0;
     const most: number[] = [];
@@ -32,7 +32,7 @@ describe('work on a pool of connections', () => {
     expect(Math.max(...most)).toBe(2);
   });
 
-  it('ends with the first failure when nothing is under way any more, and begins nothing after it', async () => {
+  it('throws the first failure once nothing else is running, and begins nothing after it', async () => {
     const use = poolOf([session.connection, await session.connect()]);
     const begun: number[] = [];
     const ended: number[] = [];
@@ -52,7 +52,7 @@ describe('work on a pool of connections', () => {
     expect(ended).toEqual([1]);
   });
 
-  it('tells what failed first, whichever of them it was', async () => {
+  it('throws the failure that came first, whichever task it was', async () => {
     const use = poolOf([session.connection, await session.connect()]);
     let failFirst = (): void => undefined;
     const first = use(() => new Promise((_, reject) => (failFirst = () => reject(new Error('later')))));
@@ -62,7 +62,7 @@ describe('work on a pool of connections', () => {
     await expect(settled([first, second])).rejects.toThrow('no_such_column');
   });
 
-  it('writes with less memory than it loads with', async () => {
+  it('has less memory while it writes', async () => {
     const limit = (): Promise<number> =>
       scalar(
         session.connection,

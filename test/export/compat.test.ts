@@ -109,7 +109,7 @@ describe('the compat profile', () => {
     expect(next).toBe(130_000);
   });
 
-  it('has snappy and types of old readers alone', async () => {
+  it('uses snappy and only types that old readers know', async () => {
     const [path = ''] = await exportCompat('titles', 'titles');
     const file = await asyncBufferFromFile(path);
     const metadata = await parquetMetadataAsync(file);

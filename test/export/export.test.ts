@@ -154,7 +154,7 @@ describe('files of a size', () => {
     }
   });
 
-  it('are never without a row, however small they are to be', async () => {
+  it('are never empty, however small the size limit is', async () => {
     const made = await exportFrom(large, {
       tables: ['lots'],
       to: 'tiny',

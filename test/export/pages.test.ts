@@ -69,8 +69,8 @@ const dataPackage = z.object({
   resources: z.array(resource).min(1),
 });
 
-describe('what comes with the data', () => {
-  it('is a data package that agrees with the files', async () => {
+describe('the files beside the exported data', () => {
+  it('include a data package that agrees with the files', async () => {
     const { at } = await exportTo(lake, { tables: ['lots', 'sales'], maxBytes: '1KB', format: 'csv' });
     const described = dataPackage.parse(readJson(at('datapackage.json')));
     expect(described.lotlake.snapshot).toBe(SNAPSHOT);
@@ -98,7 +98,7 @@ describe('what comes with the data', () => {
     });
   });
 
-  it('has no primary key where one of its columns is left out', async () => {
+  it('name no primary key where one of its columns is left out', async () => {
     const { at } = await exportTo(lake, { tables: ['sales'], columns: ['lot_id', 'price'] });
     expect(
       dataPackage.parse(readJson(at('datapackage.json'))).resources[0]?.schema.primaryKey,
@@ -106,7 +106,7 @@ describe('what comes with the data', () => {
     expect(readFileSync(at('dictionary.md'), 'utf8')).toContain('Key: not exported');
   });
 
-  it('is a dictionary with each column that is exported', async () => {
+  it('include a dictionary with each exported column', async () => {
     const { at } = await exportTo(lake, { tables: ['lots'] });
     const columns = Object.keys(lots[0] ?? {});
     const read = await duck.query(`select * from read_csv('${at('dictionary.csv')}', all_varchar = true)`);
@@ -116,7 +116,7 @@ describe('what comes with the data', () => {
     for (const name of columns) expect(page).toContain(`| \`${name}\` |`);
   });
 
-  it('is a README that says which snapshot, how many rows and how to open them', async () => {
+  it('include a README with the snapshot, the numbers of rows and how to open them', async () => {
     const { at } = await exportTo(lake, { tables: ['lots', 'sales'], format: 'csv' });
     const page = readFileSync(at('README.md'), 'utf8');
     for (const part of [
@@ -131,7 +131,7 @@ describe('what comes with the data', () => {
       expect(page).toContain(part);
   });
 
-  it('is a sum of every file but that of the sums', async () => {
+  it('include a checksum of every file but the list of checksums', async () => {
     const { at, path: folder } = await exportTo(lake, { tables: ['lots', 'sales'], maxBytes: '1KB' });
     const lines = readFileSync(at('SHA256SUMS'), 'utf8').trimEnd().split('\n');
     const summed = lines.map((line) => line.slice(66));

@@ -28,14 +28,14 @@ describe('a condition', () => {
     "true); copy (select 1) to 'x.csv'; select (1",
     'true) /*',
     '',
-  ])('is one expression, not %j', async (where) => {
+  ])('has to be one expression, not %j', async (where) => {
     await expect(exportTo(lake, { tables: ['lots'], where })).rejects.toMatchObject({
       code: 'SHARE_QUERY',
       outcome: 'usage',
     });
   });
 
-  it('reaches no file outside of the lake', async () => {
+  it('cannot read a file outside of the lake', async () => {
     const where = "title_name = (select content from read_text('/etc/hostname'))";
     await expect(exportTo(lake, { tables: ['lots'], where })).rejects.toMatchObject({ code: 'SHARE_QUERY' });
   });
@@ -50,12 +50,12 @@ describe('a condition', () => {
   });
 });
 
-describe('what is not there', () => {
+describe('a name that does not exist', () => {
   it.each([
     [{ tables: ['lotz'] }, 'SHARE_NO_TABLE', /lots/],
     [{ tables: ['lots'], columns: ['sale_dat'] }, 'SHARE_NO_COLUMN', /sale_date/],
     [{ tables: ['lots'], columns: ['tag'] }, 'SHARE_NO_COLUMN', /names are tags/],
-  ])('is told with the nearest names: %j', async (input, code, hint) => {
+  ])('is refused with the nearest names: %j', async (input, code, hint) => {
     await expect(exportTo(lake, input)).rejects.toMatchObject({
       code,
       hint: expect.stringMatching(hint),
@@ -63,7 +63,7 @@ describe('what is not there', () => {
     });
   });
 
-  it('is told by DuckDB where it is in a condition', async () => {
+  it('is refused by DuckDB where it is in a condition', async () => {
     const wrong = exportTo(lake, { tables: ['lots'], where: 'sale_dat is null' });
     await expect(wrong).rejects.toMatchObject({
       code: 'SHARE_QUERY',
@@ -80,7 +80,7 @@ describe('what is not there', () => {
     { tables: ['lots'], maxBytes: 'much' },
     { tables: ['lots'], maxBytes: '0MB' },
     { tables: [] },
-  ])('is told of options: %j', async (input) => {
+  ])('is refused for options too: %j', async (input) => {
     await expect(exportTo(lake, input)).rejects.toMatchObject({
       code: 'SHARE_EXPORT_OPTIONS',
       outcome: 'usage',
@@ -97,7 +97,7 @@ describe('the folder of an export', () => {
     expect(filesBelow(made.path)).toContain('data/sales.parquet');
   });
 
-  it('is replaced with --force alone', async () => {
+  it('is replaced only with --force', async () => {
     const input = { tables: ['lots'], to: 'again' };
     await exportFrom(lake, input);
     await expect(exportFrom(lake, { ...input, tables: ['sales'] })).rejects.toMatchObject(refused);
@@ -105,7 +105,7 @@ describe('the folder of an export', () => {
     expect(filesBelow(join(made.path, 'data'))).toEqual(['sales.parquet']);
   });
 
-  it('is not replaced where it holds what no export made', async () => {
+  it('is not replaced where it holds files that no export wrote', async () => {
     const { path: to, at } = await exportTo(lake, { tables: ['lots'] });
     writeFileSync(at('data/notes.txt'), 'mine');
     await expect(exportFrom(lake, { tables: ['lots'], to, force: true })).rejects.toMatchObject(refused);
@@ -125,7 +125,7 @@ describe('the folder of an export', () => {
     expect(filesBelow(lake.folder)).toEqual(before);
   });
 
-  it('keeps its name where there are quotes in it', async () => {
+  it('may have quotes in its name', async () => {
     const made = await exportFrom(lake, { tables: ['sales'], to: "it's here" });
     expect(filesBelow(made.path)).toContain('data/sales.parquet');
   });

@@ -57,7 +57,7 @@ describe('a request', () => {
     expect(server.seen[0]?.url).not.toContain(KEY);
   });
 
-  it('tells its consumer what was asked, without the key', async () => {
+  it('tells its consumer the request, without the key', async () => {
     const { server, client } = await pair((_, response) => response.end(PAGE));
     const facts = await client.get('cars', { page: 1 }, async (answer) => {
       await textOf(answer);
@@ -92,33 +92,36 @@ describe('a request', () => {
     expect(other.seen).toEqual([]);
   });
 
-  it('has the longest time-out that a setting may give it', async () => {
+  it('accepts the longest time-out that the settings allow', async () => {
     const { client } = await pair((_, response) => setTimeout(() => response.end(PAGE), 50), {
       ...{ timeout: 604_800, retryBudget: 0 },
     });
     expect(await client.get('/cars', {}, textOf)).toBe(PAGE);
   });
 
-  it('is given up when the run is interrupted', async () => {
+  it('ends when the run is interrupted', async () => {
     const stop = new AbortController();
     const { server, client } = await pair(() => setTimeout(() => stop.abort(), 20));
     await expect(client.get('/cars', {}, textOf, stop.signal)).rejects.toMatchObject({ name: 'AbortError' });
     expect(server.seen.length).toBe(1);
   });
 
-  it.each(['gzip', 'identity'])('may come before anyone reads the body (%s)', async (encoding) => {
-    const { client } = await pair((_, response) => {
-      const bytes = encoding === 'gzip' ? gzipSync(PAGE).subarray(0, 12) : PAGE.slice(0, 12);
-      response.writeHead(200, { 'content-encoding': encoding }).write(bytes);
-    });
-    const stop = new AbortController();
-    const late = async (answer: Answer): Promise<string> => {
-      stop.abort();
-      await sleep(30);
-      return textOf(answer);
-    };
-    await expect(client.get('/cars', {}, late, stop.signal)).rejects.toMatchObject({ name: 'AbortError' });
-  });
+  it.each(['gzip', 'identity'])(
+    'ends when the interrupt comes before anyone reads the body (%s)',
+    async (encoding) => {
+      const { client } = await pair((_, response) => {
+        const bytes = encoding === 'gzip' ? gzipSync(PAGE).subarray(0, 12) : PAGE.slice(0, 12);
+        response.writeHead(200, { 'content-encoding': encoding }).write(bytes);
+      });
+      const stop = new AbortController();
+      const late = async (answer: Answer): Promise<string> => {
+        stop.abort();
+        await sleep(30);
+        return textOf(answer);
+      };
+      await expect(client.get('/cars', {}, late, stop.signal)).rejects.toMatchObject({ name: 'AbortError' });
+    },
+  );
 });
 
 describe('a base URL', () => {
@@ -145,7 +148,7 @@ describe('an answer that is a failure', () => {
     [503, 'SERVICE_FAILED', 'unavailable', true],
     [204, 'SERVICE_UNEXPECTED', 'failed', false],
   ])(
-    'of %i is told by its class, with the words of the service',
+    'of %i has an error class of its own, with the message of the service',
     async (status, code, outcome, retryable) => {
       const { server, client } = await pair(
         (_, response) =>
@@ -164,7 +167,7 @@ describe('an answer that is a failure', () => {
     },
   );
 
-  it('is tried again where it may pass, and only there', async () => {
+  it('is retried only where it may pass', async () => {
     const attempts = async (status: number): Promise<number> => {
       const { server, client } = await pair((_, response, number) =>
         response.writeHead(number < 3 ? status : 200).end(PAGE),
@@ -205,7 +208,7 @@ describe('a body that does not arrive whole', () => {
     ['an answer that never begins', () => undefined],
   ];
 
-  it.each(flows)('is asked for again: %s', async (_, flow) => {
+  it.each(flows)('is requested again: %s', async (_, flow) => {
     const { server, client } = await pair(
       (_request, response, number) => {
         if (number === 1) flow(response);
@@ -222,7 +225,7 @@ describe('a body that does not arrive whole', () => {
     expect(server.seen.length).toBe(2);
   });
 
-  it('is told as such when the budget ends', async () => {
+  it('is reported as such when the budget ends', async () => {
     const { client } = await pair((_, response) => response.write(head, () => response.destroy()), {
       retryBudget: 0,
     });
@@ -231,7 +234,7 @@ describe('a body that does not arrive whole', () => {
     expect(everythingOf(error)).not.toContain(KEY);
   });
 
-  it('is told as such where nothing listens', async () => {
+  it('is reported as such where no server listens', async () => {
     const server = await serve(() => undefined);
     await server.close();
     const client = quickClient(server.url, { retryBudget: 0 });
@@ -244,7 +247,7 @@ describe('a body that does not arrive whole', () => {
 });
 
 describe('a body that its consumer refuses', () => {
-  it('is asked for again where the consumer says that it may pass, and its error is kept', async () => {
+  it('is requested again where the consumer calls its error temporary, and that error is kept', async () => {
     const { server, client } = await pair((_, response) => response.end('{"error":"backend"}'), {
       retryBudget: 0.05,
     });

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { type Churn, STEP, type Story, tell } from './moving-list.js';
+import { type Churn, playStory, STEP, type Story } from './moving-list.js';
 
 const STILL: Churn = { leave: [], join: 0 };
 
@@ -21,12 +21,12 @@ const stories = (options: { concurrency: number; totals: boolean; leave: number;
 const numRuns = 60;
 
 describe.each([1, 4])('with %i requests in flight', (concurrency) => {
-  it('a list that stands still is proven whole', async () => {
+  it('a list that does not change is proven complete', async () => {
     for (const totals of [true, false]) {
       const still = stories({ concurrency, totals, leave: 0, join: 0 });
       await fc.assert(
         fc.asyncProperty(still, async (story) => {
-          const { result, missed } = await tell(story);
+          const { result, missed } = await playStory(story);
           expect({ missed, complete: result.complete }).toEqual({ missed: [], complete: true });
         }),
         { numRuns: numRuns / 2 },
@@ -34,24 +34,24 @@ describe.each([1, 4])('with %i requests in flight', (concurrency) => {
     }
   });
 
-  it('no record is missed because others join', async () => {
+  it('no record is missed when others join', async () => {
     for (const totals of [true, false]) {
       await fc.assert(
         fc.asyncProperty(stories({ concurrency, totals, leave: 0, join: 3 }), async (story) => {
-          expect((await tell(story)).missed).toEqual([]);
+          expect((await playStory(story)).missed).toEqual([]);
         }),
         { numRuns: numRuns / 2 },
       );
     }
   });
 
-  it('no record is missed because another leaves, at whatever moment', async () => {
+  it('no record is missed when another leaves, at any moment', async () => {
     const leaves = fc.record({ place: fc.nat(100), answer: fc.nat(12) });
     const story = stories({ concurrency, totals: true, leave: 0, join: 0 });
     await fc.assert(
       fc.asyncProperty(story, leaves, async (quiet, { place, answer }) => {
         const churn = [...Array.from({ length: answer }, () => STILL), { leave: [place], join: 0 }];
-        expect((await tell({ ...quiet, churn })).missed).toEqual([]);
+        expect((await playStory({ ...quiet, churn })).missed).toEqual([]);
       }),
       { numRuns: numRuns * 2 },
     );
@@ -59,14 +59,14 @@ describe.each([1, 4])('with %i requests in flight', (concurrency) => {
 });
 
 describe('a list without totals, whose records were known before', () => {
-  it('has no record missed because another leaves, at whatever moment', async () => {
+  it('loses no record when another leaves, at any moment', async () => {
     const leaves = fc.record({ place: fc.nat(100), answer: fc.nat(12) });
     const quiet = stories({ concurrency: 1, totals: false, leave: 0, join: 0 });
     let reread = 0;
     await fc.assert(
       fc.asyncProperty(quiet, leaves, async (story, { place, answer }) => {
         const churn = [...Array.from({ length: answer }, () => STILL), { leave: [place], join: 0 }];
-        const { missed, pages } = await tell({ ...story, churn, known: true });
+        const { missed, pages } = await playStory({ ...story, churn, known: true });
         if (new Set(pages.map(({ page }) => page)).size < pages.length) reread++;
         expect(missed).toEqual([]);
       }),
@@ -78,7 +78,7 @@ describe('a list without totals, whose records were known before', () => {
   it('is not read again where nothing left', async () => {
     await fc.assert(
       fc.asyncProperty(stories({ concurrency: 1, totals: false, leave: 0, join: 2 }), async (story) => {
-        const { pages } = await tell({ ...story, known: true });
+        const { pages } = await playStory({ ...story, known: true });
         expect(new Set(pages.map(({ page }) => page)).size).toBe(pages.length);
       }),
       { numRuns: numRuns / 2 },
@@ -90,7 +90,7 @@ describe('with one request in flight, from the last page to the first', () => {
   it('no record is missed however many leave', async () => {
     await fc.assert(
       fc.asyncProperty(stories({ concurrency: 1, totals: true, leave: 4, join: 0 }), async (story) => {
-        expect((await tell(story)).missed).toEqual([]);
+        expect((await playStory(story)).missed).toEqual([]);
       }),
       { numRuns: numRuns * 2 },
     );
@@ -99,7 +99,7 @@ describe('with one request in flight, from the last page to the first', () => {
   it('no record is missed while others leave and join, as long as some total shows it', async () => {
     await fc.assert(
       fc.asyncProperty(stories({ concurrency: 1, totals: true, leave: 3, join: 3 }), async (story) => {
-        const { missed, pages } = await tell(story);
+        const { missed, pages } = await playStory(story);
         fc.pre(new Set(pages.map(({ total }) => total)).size > 1);
         expect(missed).toEqual([]);
       }),
@@ -109,7 +109,7 @@ describe('with one request in flight, from the last page to the first', () => {
 });
 
 describe('the list of these tests', () => {
-  it('would lose a record to a walk that goes forward and reads no page again', async () => {
+  it('loses a record in a walk that goes forward and reads no page again', async () => {
     const forward: Story = {
       size: 30,
       perPage: 5,
@@ -118,7 +118,7 @@ describe('the list of these tests', () => {
       churn: [STILL, { leave: [0], join: 0 }],
       order: [0],
     };
-    const { pages } = await tell(forward);
+    const { pages } = await playStory(forward);
     const [first, second] = pages;
     expect([first, second].map((page) => page?.ids.map((id) => id / STEP))).toEqual([
       [1, 2, 3, 4, 5],
@@ -128,7 +128,7 @@ describe('the list of these tests', () => {
 });
 
 describe('a list that moves in every way', () => {
-  it('hides no record outside the ranges that the walk says it does not prove', async () => {
+  it('hides no record outside the ranges that the walk calls unproven', async () => {
     for (const concurrency of [1, 2, 4]) {
       for (const totals of [true, false]) {
         await fc.assert(
@@ -136,7 +136,7 @@ describe('a list that moves in every way', () => {
             stories({ concurrency, totals, leave: 4, join: 3 }),
             fc.boolean(),
             async (story, known) => {
-              const { result, missed } = await tell({ ...story, known });
+              const { result, missed } = await playStory({ ...story, known });
               fc.pre(result.complete);
               const isUnproven = (id: number) => result.unproven.some(([low, high]) => id > low && id < high);
               expect(missed.filter((id) => !isUnproven(id))).toEqual([]);
@@ -148,7 +148,7 @@ describe('a list that moves in every way', () => {
     }
   });
 
-  it('hides nothing that was known behind what joins in between', async () => {
+  it('hides no known record behind one that joins in between', async () => {
     let reread = 0;
     const enter = fc.array(fc.nat(100), { maxLength: 2 });
     for (const concurrency of [1, 4]) {
@@ -159,7 +159,7 @@ describe('a list that moves in every way', () => {
             fc.array(enter, { maxLength: 20 }),
             async (story, entries) => {
               const churn = entries.map((enter) => ({ ...STILL, enter }));
-              const { result, missed, pages } = await tell({ ...story, churn, known: true });
+              const { result, missed, pages } = await playStory({ ...story, churn, known: true });
               fc.pre(result.complete);
               if (new Set(pages.map(({ page }) => page)).size < pages.length) reread++;
               const isUnproven = (id: number) => result.unproven.some(([low, high]) => id > low && id < high);
@@ -176,7 +176,7 @@ describe('a list that moves in every way', () => {
   it('leaves nothing unproven where one request at a time goes from the last page to the first', async () => {
     await fc.assert(
       fc.asyncProperty(stories({ concurrency: 1, totals: true, leave: 0, join: 0 }), async (story) => {
-        const { result } = await tell(story);
+        const { result } = await playStory(story);
         expect(result.unproven).toEqual([]);
       }),
       { numRuns: numRuns / 2 },

@@ -50,7 +50,7 @@ interface Waiting {
  * Walks a list in memory that changes between answers. Requests in flight wait until the story picks one; its page is
  * then cut from the list as it is at that moment. Each answer moves the clock by a second.
  */
-export async function tell(story: Story): Promise<Ending> {
+export async function playStory(story: Story): Promise<Ending> {
   let ids = Array.from({ length: story.size }, (_, i) => (i + 1) * STEP);
   let next = (story.size + 1) * STEP;
   const steady = new Set(ids);

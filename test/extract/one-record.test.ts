@@ -4,7 +4,7 @@ import { asPage, recordIn } from '../../src/extract/one-record.js';
 const request = { method: 'GET', url: 'http://127.0.0.1/cars/7' };
 
 it.each([{ id: 7 }, { data: { id: 7 } }, { data: [{ id: 7 }] }, [{ id: 7 }]])(
-  'an answer is taken for its record: %j',
+  'an answer counts as its record: %j',
   (body) => {
     expect(recordIn(body, request)).toEqual({ id: 7 });
   },
@@ -18,7 +18,7 @@ it.each([
   [{ data: [{ id: 7 }, { id: 8 }] }, 'SERVICE_UNEXPECTED', 'a list of 2 records'],
   [{ data: [] }, 'SERVICE_NOT_FOUND', 'empty'],
   ['text', 'SERVICE_UNEXPECTED', 'string'],
-])('another answer is an error at once: %j', (body, code, told) => {
+])('any other answer is an error at once: %j', (body, code, told) => {
   expect(() => recordIn(body, request)).toThrow(
     expect.objectContaining({ code, retryable: false, message: expect.stringContaining(told) }),
   );
@@ -28,7 +28,7 @@ it.each([
   ['{"id": 12345678901234567890}', '{"data":{"id": 12345678901234567890}}'],
   ['{"data": [{"id": 7}]}', '{"data": [{"id": 7}]}'],
   ['{"data": {"id"', '{"data": {"id"'],
-])('a body is landed with its bytes as they came: %s', async (given, expected) => {
+])('a body is landed byte for byte: %s', async (given, expected) => {
   async function* body(): AsyncGenerator<Uint8Array> {
     yield Buffer.from(given);
   }

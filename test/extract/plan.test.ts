@@ -20,7 +20,7 @@ function page(number: number, rest: Partial<PageFacts> = {}): PageFacts {
   };
 }
 
-it('pages of a list are asked for from the last to the first, without those that have landed', () => {
+it('pages of a list are requested from the last to the first, except those that have landed', () => {
   const landed = (...pages: number[]) => new Map(pages.map((page) => [page, {}]));
   expect([...pagesBack(5, landed())]).toEqual([5, 4, 3, 2, 1]);
   expect([...pagesBack(5, landed(1, 4, 5))]).toEqual([3, 2]);
@@ -29,7 +29,7 @@ it('pages of a list are asked for from the last to the first, without those that
 });
 
 describe('pages to be read again', () => {
-  it('are those that were asked for before the page behind them came, when the total changed', () => {
+  it('are those that were requested before the page behind them came, when the total changed', () => {
     const together = [page(4, { total: 99 }), page(3), page(2), page(1)];
     expect(unsafePages(together)).toEqual([3]);
   });

@@ -75,7 +75,7 @@ describe('a list', () => {
     ...{ pages, wrong: contradictions(pages, true), totals: new Set(totals), ascending: true },
   });
 
-  it('with a wrong page is whole but for the ids around it', () => {
+  it('with a wrong page is complete except for the ids around it', () => {
     const wrong = received(list({ page: 4, records: 3 }));
     expect([...wrong.wrong.keys()]).toEqual([4]);
     expect(whyNotWhole(wrong)).toBeUndefined();
@@ -94,11 +94,11 @@ describe('a list', () => {
     ]);
   });
 
-  it('without order proves nothing of a wrong page', () => {
+  it('that is not sorted has no range for a wrong page', () => {
     expect(wrongRanges({ ...received(list({ page: 4, records: 3 })), ascending: false })).toEqual([]);
   });
 
-  it('has to have as many records as its totals say, which may have moved', () => {
+  it('needs as many records as its totals say, which may have changed', () => {
     const unsized = (records: number) =>
       new Map([
         [1, page(1, { records, announced: null, from: null, perPage: null, lastPage: 1, next: null })],

@@ -49,7 +49,7 @@ beforeEach(() => {
 });
 
 describe('a rate limit', () => {
-  it('lets no two through closer than its interval, and none before a pause is over', async () => {
+  it('lets no two requests through closer than its interval, and none during a pause', async () => {
     const step = fc.oneof(
       fc.record({ kind: fc.constant('take' as const) }),
       fc.record({ kind: fc.constant('pass' as const), ms: fc.nat(2500) }),
@@ -81,7 +81,7 @@ describe('a rate limit', () => {
     );
   });
 
-  it('wastes no time: so many a second are let through', async () => {
+  it('wastes no time: it reaches the full rate', async () => {
     timers.isByHand = true;
     const limit = createRateLimit(4, () => timers.now);
     const all = Promise.all(Array.from({ length: 9 }, () => limit.take()));
@@ -101,14 +101,14 @@ describe('a rate limit', () => {
     expect(timers.now).toBe(1_000_120);
   });
 
-  it('without a figure lets everything through at once', async () => {
+  it('without a number lets everything through at once', async () => {
     timers.isByHand = true;
     const limit = createRateLimit(undefined, () => timers.now);
     await Promise.all(Array.from({ length: 100 }, () => limit.take()));
     expect(timers.waiting).toEqual([]);
   });
 
-  it('gives up waiting when the run is interrupted', async () => {
+  it('stops waiting when the run is interrupted', async () => {
     const limit = createRateLimit(0.001);
     await limit.take();
     const stop = new AbortController();

@@ -20,28 +20,28 @@ function failing(...errors: readonly unknown[]) {
 }
 
 describe('a failure that may pass', () => {
-  it('is tried again until it does', async () => {
+  it('is retried until it passes', async () => {
     const { work, attempts } = failing(failed(), limited(), failed());
     expect(await withRetry(work, { budget: 60, firstWait: 1 })).toBe('done');
     expect(attempts).toEqual([1, 2, 3, 4]);
   });
 
-  it('is told before each wait', async () => {
-    const told: unknown[] = [];
+  it('is reported before each wait', async () => {
+    const retries: unknown[] = [];
     const errors = [failed(), limited(6)];
     await withRetry(failing(...errors).work, {
       budget: 60,
       firstWait: 2,
       random: () => 1,
-      onRetry: (error, attempt, wait) => told.push([error, attempt, wait]),
+      onRetry: (error, attempt, wait) => retries.push([error, attempt, wait]),
     });
-    expect(told).toEqual([
+    expect(retries).toEqual([
       [errors[0], 1, 2],
       [errors[1], 2, 6],
     ]);
   });
 
-  it('is thrown as it is when the budget ends, counted from the first failure', async () => {
+  it('is thrown unchanged when the budget ends, counted from the first failure', async () => {
     // Each attempt takes ten seconds of a clock that only the attempts move.
     let clock = 1_000_000;
     const errors = Array.from({ length: 9 }, failed);
@@ -55,14 +55,14 @@ describe('a failure that may pass', () => {
     expect(attempts).toEqual([1, 2, 3, 4, 5]);
   });
 
-  it('is not waited for where the service asks for longer than the budget', async () => {
+  it('is thrown at once where the service asks for a longer wait than the budget', async () => {
     const error = limited(3_600_000);
     const { work, attempts } = failing(error);
     await expect(withRetry(work, { budget: 900 })).rejects.toBe(error);
     expect(attempts).toEqual([1]);
   });
 
-  it('is given up at once when the run is interrupted, also during a wait', async () => {
+  it('ends at once when the run is interrupted, also during a wait', async () => {
     const stop = new AbortController();
     const { work, attempts } = failing(limited(60_000));
     const result = withRetry(work, { budget: 900, signal: stop.signal, onRetry: () => stop.abort() });
@@ -89,14 +89,14 @@ describe('a failure that will not pass', () => {
 describe('the wait before an attempt', () => {
   const options = { budget: 900, firstWait: 500, longestWait: 60_000 };
 
-  it('doubles up to the longest', () => {
+  it('doubles up to a limit', () => {
     const waits = [1, 2, 3, 7, 8, 9, 60].map((n) =>
       waitBefore(n, { ...options, random: () => 1 }, undefined),
     );
     expect(waits).toEqual([500, 1000, 2000, 32_000, 60_000, 60_000, 60_000]);
   });
 
-  it('differs by chance, lies between half and all, and never undercuts what the service asks for', () => {
+  it('is random between half and all of that, and never shorter than the service asks for', () => {
     fc.assert(
       fc.property(
         fc.integer({ min: 1, max: 40 }),

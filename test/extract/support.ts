@@ -17,7 +17,7 @@ interface Seen {
   readonly at: number;
 }
 
-/** A server on 127.0.0.1 that answers as a test says. */
+/** A server on 127.0.0.1 with the answers of a test. */
 export interface TestServer {
   readonly url: string;
   readonly seen: readonly Seen[];

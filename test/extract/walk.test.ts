@@ -71,7 +71,7 @@ describe('a list with totals', () => {
     expect(result.complete).toBe(true);
   });
 
-  it('survives what a service does wrong on the way', async () => {
+  it('is read whole in spite of failures on the way', async () => {
     const { sandbox, walkIt } = await sandboxOf([
       { match: { page: 2, times: 1 }, fault: { kind: 'server-error' } },
       { match: { page: 3, times: 1 }, fault: { kind: 'cut-body', ending: 'socket' } },
@@ -86,7 +86,7 @@ describe('a list with totals', () => {
     expect(sandbox.requests.filter(({ faults }) => faults.length > 0).length).toBe(7);
   });
 
-  it('is stopped by a failure that will not pass, and nothing more is asked for', async () => {
+  it('ends at a failure that will not pass, and requests nothing more', async () => {
     const server = await serve((request, response, number) => {
       if (number > 1) response.writeHead(403).end('{"message":"expired"}');
       else response.end(`{"data":[{"id":${pageAsked(request.url)}}],"meta":{"last_page":40,"total":40}}`);
@@ -109,7 +109,7 @@ describe('a list with totals', () => {
     });
   });
 
-  it('is read to the end that it has grown to', async () => {
+  it('is read to its end where it has grown meanwhile', async () => {
     let count = 30;
     const server = await serve((request, response) => {
       const page = pageAsked(request.url);
@@ -135,7 +135,7 @@ describe('a list without totals', () => {
     expect(result).toMatchObject({ complete: true, reason: null, total: null });
   });
 
-  it('is asked for where the client was told, wherever the links point, with every parameter', async () => {
+  it('is requested from the base URL with every parameter, wherever the links point', async () => {
     const other = await serve((_, response) => response.end('{"data":[]}'));
     onTestFinished(() => other.close());
     const server = await listServer(upTo(35), (page, last) => ({
@@ -149,14 +149,14 @@ describe('a list without totals', () => {
     expect(idsSeen(sink)).toEqual(upTo(35));
   });
 
-  it('is read on where links have lost their page', async () => {
+  it('is read on where links lack the page number', async () => {
     const server = await listServer(upTo(35), (page, last) => ({
       links: { next: page < last ? 'http://x/' : null },
     }));
     expect(idsSeen((await walkAt(server.url)).sink)).toEqual(upTo(35));
   });
 
-  it('does not end with an empty page that names another, and proves nothing where none has a record', async () => {
+  it('goes on after an empty page with a next link, and proves nothing where no page has a record', async () => {
     const server = await listServer(upTo(20), (page) => ({ links: { next: `http://x/?page=${page + 1}` } }));
     const { result, sink } = await walkAt(server.url);
     expect(server.seen.length).toBe(2 + MOST_BARREN);
@@ -164,7 +164,7 @@ describe('a list without totals', () => {
     expect(idsSeen(sink)).toEqual(upTo(20));
   });
 
-  it('ends where a page is repeated for ever, and proves nothing', async () => {
+  it('ends where a page repeats for ever, and proves nothing', async () => {
     const { asked, walkIt } = await sandboxOf([{ fault: { kind: 'repeat-page', page: 1 } }]);
     const { result } = await walkIt({ simple_paginate: 1 });
     expect(asked()).toEqual([1, 2]);
@@ -188,8 +188,8 @@ describe('a list without totals', () => {
   });
 });
 
-describe('a walk that goes on', () => {
-  it.each([0, 1])('asks only for the pages that have not landed: simple_paginate=%i', async (simple) => {
+describe('a resumed walk', () => {
+  it.each([0, 1])('requests only the pages that have not landed: simple_paginate=%i', async (simple) => {
     const { sandbox, asked, walkIt } = await sandboxOf();
     const query = { simple_paginate: simple };
     const whole = (await walkIt(query, { concurrency: 1 })).sink.received;

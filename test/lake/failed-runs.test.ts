@@ -51,7 +51,7 @@ const fail = (pipeline: string, reason: string): void =>
 const reasons = (): string[] => unresolvedRuns(layout).map(({ reason }) => reason);
 
 describe('a run that failed', () => {
-  it('stands until one of its pipeline publishes, whatever the others do', () => {
+  it('stays unresolved until a run of its pipeline publishes', () => {
     fail('nightly', 'first');
     expect(reasons()).toEqual(['first']);
     publish('nightly');
@@ -71,7 +71,7 @@ describe('a run that failed', () => {
     expect(readdirSync(layout.lake).sort()).toEqual(['current', 'snapshots']);
   });
 
-  it('is not lost where a crash tore the line before it', () => {
+  it('is read even where a crash tore the line before it', () => {
     fail('nightly', 'first');
     const ledger = join(layout.lake, 'failed-runs.ndjson');
     writeFileSync(ledger, readFileSync(ledger, 'utf8').slice(0, -20));
@@ -87,13 +87,13 @@ describe('a run that was killed', () => {
       layout.lock,
     );
 
-  it('is known by its lock', () => {
+  it('is known from its lock', () => {
     publish('nightly');
     leaveLock('incremental', new Date(Date.now() + 1000));
     expect(unresolvedRuns(layout)).toMatchObject([{ pipeline: 'incremental', outcome: 'failed' }]);
   });
 
-  it('is none where it had published, where it is alive, or where it was a vacuum', () => {
+  it('does not count where it had published, is alive, or was a vacuum', () => {
     leaveLock('nightly', new Date(Date.now() - 60_000));
     publish('nightly');
     expect(unresolvedRuns(layout)).toEqual([]);

@@ -28,7 +28,7 @@ const errorOf = (sql: string): Promise<unknown> =>
   session.connection.run(sql).catch((error: unknown) => error);
 
 describe('an error of DuckDB', () => {
-  it('is known to be for want of memory, also as the cause of another', async () => {
+  it('is recognized as out of memory, also as the cause of another', async () => {
     const error = await errorOf(TOO_MUCH);
     expect(isOutOfMemory(error)).toBe(true);
     const facts = { code: 'MODEL_FAILED', stage: 'model', cause: error } as const;
@@ -39,11 +39,11 @@ describe('an error of DuckDB', () => {
     ).toBe(false);
   });
 
-  it('is told with the limit, what the machine has, and what to do', async () => {
-    const told = outOfMemoryError(await errorOf(TOO_MUCH), '200MB');
-    expect(told?.code).toBe('LAKE_OUT_OF_MEMORY');
-    expect(told?.message).toMatch(/^Out of Memory Error: .* \(limit 200MB, of [\d.]+ GB that this machine/);
-    expect(told?.hint).toMatch(/what was landed and published stays; set LOTLAKE_MEMORY to up to [\d.]+ GB/);
+  it('is reported with the limit, the memory of the machine, and what to do', async () => {
+    const error = outOfMemoryError(await errorOf(TOO_MUCH), '200MB');
+    expect(error?.code).toBe('LAKE_OUT_OF_MEMORY');
+    expect(error?.message).toMatch(/^Out of Memory Error: .* \(limit 200MB, of [\d.]+ GB that this machine/);
+    expect(error?.hint).toMatch(/what was landed and published stays; set LOTLAKE_MEMORY to up to [\d.]+ GB/);
     expect(outOfMemoryError(new Error('another'), '200MB')).toBeUndefined();
     expect(outOfMemoryError(await errorOf(TOO_MUCH), '900GB')?.hint).toMatch(/with more memory$/);
   });
@@ -55,7 +55,7 @@ describe('an error of DuckDB', () => {
 });
 
 describe('work that does not fit into memory beside other work', () => {
-  it('runs again when nothing else is under way, with all of the memory', async () => {
+  it('runs again alone, with all of the memory', async () => {
     const use = poolOf([session.connection, await session.connect()], session.alone);
     let running = 0;
     const besideLast: number[] = [];
@@ -75,7 +75,7 @@ describe('work that does not fit into memory beside other work', () => {
     expect(besideLast.slice(-session.timesAlone)).toEqual(Array(session.timesAlone).fill(1));
   });
 
-  it('ends what comes after it where it does not fit by itself either', async () => {
+  it('fails later work where it does not fit alone either', async () => {
     const use = poolOf([session.connection, await session.connect()], session.alone);
     const tasks = [TOO_MUCH, 'select 1'].map((sql) => use((connection) => scalar(connection, sql)));
     const [tooMuch, one] = await Promise.allSettled(tasks);
@@ -84,7 +84,7 @@ describe('work that does not fit into memory beside other work', () => {
     await expect(use((connection) => scalar(connection, 'select 1'))).rejects.toThrow(/Out of Memory/);
   });
 
-  it('does not fail a model, whose file is sorted all the same', async () => {
+  it('does not fail a model, and its file is sorted', async () => {
     const [model] = readModels();
     if (model === undefined) throw new Error('there is no model');
     const models = ['a', 'b', 'c'].map((name) => ({

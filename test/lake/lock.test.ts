@@ -44,13 +44,13 @@ async function takeTogether(count: number, mode: 'once' | 'many'): Promise<strin
       stdio: ['ignore', 'pipe', 'inherit'],
     }),
   );
-  const said: string[] = children.map(() => '');
+  const outputs: string[] = children.map(() => '');
   const ended = children.map(async (child): Promise<void> => {
     await once(child, 'close');
   });
   const ready = children.map(async ({ stdout }, i): Promise<void> => {
     stdout.on('data', (data) => {
-      said[i] += String(data);
+      outputs[i] += String(data);
     });
     await once(stdout, 'data');
   });
@@ -58,11 +58,11 @@ async function takeTogether(count: number, mode: 'once' | 'many'): Promise<strin
   writeFileSync(go, '');
   await Promise.all(ended);
   rmSync(go);
-  return said;
+  return outputs;
 }
 
 describe('a lock', () => {
-  it('names its holder to whoever is refused, and is gone when it is let go', async () => {
+  it('names its holder when it refuses another, and is gone after its release', async () => {
     const lock = await take();
     const holder = { pid: process.pid, pipeline: 'nightly', started_at: '2026-11-18T02:00:00.000Z' };
     expect(standingOf(path)).toMatchObject({ holder, runs: true });
@@ -100,15 +100,15 @@ describe('a lock', () => {
     },
   ])('of $of is taken over when it was not renewed for its lease, not before', async ({ holder }) => {
     symlinkSync(lockOf(holder()), path);
-    const told: string[] = [];
+    const messages: string[] = [];
     const begun = performance.now();
-    await takeAndLetGo({ onWait: (message) => told.push(message) });
+    await takeAndLetGo({ onWait: (message) => messages.push(message) });
     expect(performance.now() - begun).toBeGreaterThan(990);
-    expect(told.join()).toMatch(/cannot be seen from here; waiting up to 1 s/);
+    expect(messages.join()).toMatch(/cannot be seen from here; waiting up to 1 s/);
     expect(readdirSync(folder.path)).toEqual([]);
   });
 
-  it('of a claim whose maker died is taken over, and past a live claim nobody comes', async () => {
+  it('is taken over past the claim of a dead process, and not past a live claim', async () => {
     const dead = lockOf({ pid: deadPid() });
     symlinkSync(dead, path);
     const claim = leaveClaim(lockOf({ pid: deadPid() }), dead);
@@ -120,13 +120,13 @@ describe('a lock', () => {
     expect(readlinkSync(path)).toBe(dead);
   });
 
-  it('that is a file with nothing readable in it is taken over after a lease', async () => {
+  it('that is an unreadable file is taken over after a lease', async () => {
     writeFileSync(path, '');
     await takeAndLetGo({ lease: 1 });
     expect(readdirSync(folder.path)).toEqual([]);
   });
 
-  it('that another has now is not let go, and its process is told', async () => {
+  it('that another process took is not released, and the process that lost it is told', async () => {
     let isLost = false;
     const lock = await take({ lease: 1, onLost: () => (isLost = true) });
     rmSync(path);
@@ -183,7 +183,7 @@ describe.runIf(canUnshare)('a process in another namespace', () => {
 });
 
 describe('12 processes at once', () => {
-  it('take over the lock of a process that was killed: one gets it, the others are told which', async () => {
+  it('take over the lock of a killed process: one gets it, and the others learn which', async () => {
     for (let round = 0; round < 3; round++) {
       symlinkSync(lockOf({ pid: deadPid() }), path);
       const [winner, ...others] = (await takeTogether(12, 'once')).sort().reverse();
@@ -196,8 +196,8 @@ describe('12 processes at once', () => {
 
   it('that take it over again and again never hold it together', async () => {
     symlinkSync(lockOf({ pid: deadPid() }), path);
-    const said = await takeTogether(12, 'many');
-    const taken = said.map((text) => Number(/^ready\n(\d+)\n$/.exec(text)?.[1]));
+    const outputs = await takeTogether(12, 'many');
+    const taken = outputs.map((text) => Number(/^ready\n(\d+)\n$/.exec(text)?.[1]));
     expect(taken.reduce((sum, times) => sum + times, 0)).toBeGreaterThan(20);
     expect(readdirSync(folder.path)).toEqual(['lotlake.lock']);
   });

@@ -37,7 +37,7 @@ async function beginExport(to: string): Promise<() => Promise<void>> {
 const going = (): string[] =>
   findLeftovers(layoutOf(folder.path), []).map(({ path }) => path.slice(folder.path.length + 1));
 
-it('what an export that was killed left in the output folder goes with the next vacuum, and not while it works', async () => {
+it('a vacuum removes what a killed export left in the output folder, but nothing of a running one', async () => {
   const exports = join(folder.path, 'exports');
   const kill = await beginExport(join(exports, 'x'));
   const [staging = ''] = readdirSync(exports);
@@ -53,7 +53,7 @@ it('what an export that was killed left in the output folder goes with the next 
   expect(readdirSync(exports)).toEqual([]);
 });
 
-it('what a process of another host or an earlier version makes goes when nothing was written to it for a day', () => {
+it('a vacuum removes what a process of another host or an earlier version left, once it is a day old', () => {
   const names = ['.x.partial-0123abcd', '.y.partial-0123abcd.1.elsewhere'];
   for (const name of names) mkdirSync(join(folder.path, 'exports', name, 'data'), { recursive: true });
   expect(going()).toEqual([]);
@@ -65,7 +65,7 @@ it('what a process of another host or an earlier version makes goes when nothing
   expect(going()).toEqual([join('exports', names[1] ?? '')]);
 });
 
-it('an earlier export stays where the one in its place never got the name', () => {
+it('a vacuum keeps a replaced export until the new one has its name', () => {
   const earlier = partialOf(join(folder.path, 'x'), 'replaced').replace(`.${process.pid}.`, '.999999999.');
   mkdirSync(earlier);
   expect(going()).toEqual([]);
@@ -73,7 +73,7 @@ it('an earlier export stays where the one in its place never got the name', () =
   expect(going()).toHaveLength(1);
 });
 
-it('an export of a lake that is not there makes no folder', () => {
+it('an export of a missing lake makes no folder', () => {
   const typo = join(folder.path, 'typo');
   const { code, err } = runLotlake(
     typo.slice(0, -5),

@@ -43,7 +43,7 @@ async function vacuum(snapshots: number): Promise<VacuumPlan> {
   return plan;
 }
 
-/** Breaks a file in place without a change of its size, and gives the function that mends it. */
+/** Breaks a file in place without changing its size. Returns the function that repairs it. */
 function damage(path: string): () => void {
   const sound = readFileSync(path);
   // Files that did not change are one file in several snapshots.
@@ -75,7 +75,7 @@ afterAll(async () => {
 });
 
 describe('a vacuum', () => {
-  it('removes no snapshot because the runs that tell of it cannot be read, and says so', async () => {
+  it('removes no snapshot where the table of runs cannot be read, and reports that', async () => {
     const [first = '', second = '', third = ''] = snapshots();
     const mend = damage(runsOf(third));
     const { removals, unreadable } = await vacuum(2);
@@ -105,7 +105,7 @@ describe('a vacuum', () => {
 describe('a pass that cannot be read', () => {
   const cars = join(layout.landing, 'cars');
 
-  it('stops no night and no vacuum, is left where it is, and is told', async () => {
+  it('stops no night and no vacuum, stays where it is, and is reported', async () => {
     const [old = ''] = readdirSync(cars).sort();
     const mend = damage(join(cars, old, 'pass.json'));
     const warnings = await night();

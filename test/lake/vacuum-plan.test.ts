@@ -19,7 +19,7 @@ const snapshots = (ids: string, unsealed = '', unreadable = '', days: Record<str
   }));
 const last = (count: number, days = 0) => ({ snapshots: count, days });
 
-describe('snapshots that go', () => {
+describe('snapshots that a vacuum removes', () => {
   it('are unfinished, never published, or older than the last that are kept', () => {
     const going = planSnapshots(snapshots('abcdef', 'f'), lake(), last(2));
     expect(going.map(({ what, reason }) => `${what}: ${reason}`)).toEqual([
@@ -30,22 +30,22 @@ describe('snapshots that go', () => {
     ]);
   });
 
-  it('never hold the current one, whatever is newer', () => {
+  it('never include the current one, whatever is newer', () => {
     const going = planSnapshots(snapshots('abce'), lake({ current: 'a' }), last(1));
     expect(going.map(({ what }) => what)).toEqual(['b', 'c']);
   });
 
-  it('are unfinished ones alone where nothing is current', () => {
+  it('are only unfinished ones where nothing is current', () => {
     const facts = lake({ current: undefined, published: new Set(['a']) });
     expect(planSnapshots(snapshots('abc', 'c'), facts, last(1)).map(({ what }) => what)).toEqual(['c']);
   });
 });
 
-describe('snapshots that stay', () => {
+describe('snapshots that a vacuum keeps', () => {
   const all = new Set([...'abcdefgh']);
   const ids = (...given: Parameters<typeof planSnapshots>) => planSnapshots(...given).map(({ what }) => what);
 
-  it('are the last published of each of the last days, too, so that hourly runs do not push last night out', () => {
+  it('include the last one of each of the last days, so that hourly runs do not push last night out', () => {
     const days = { a: '16', b: '18', c: '18', d: '19', e: '19', f: '20', g: '20', h: '20' };
     const facts = lake({ current: 'h', published: all });
     const given = snapshots('abcdefgh', '', '', days);
@@ -56,12 +56,12 @@ describe('snapshots that stay', () => {
     expect(ids(given, facts, last(1, 5))).toEqual([...'bdfg']);
   });
 
-  it('are all that are not known to be published, where something that would tell cannot be read', () => {
+  it('include all that may have been published, where the table of runs cannot be read', () => {
     const facts = lake({ published: new Set(['a', 'b', 'e']), isAllKnown: false });
     expect(ids(snapshots('abcdef', 'f'), facts, last(1))).toEqual(['a', 'b']);
   });
 
-  it('are those whose manifest cannot be read, and none goes for them', () => {
+  it('include those whose manifest cannot be read, which do not count towards the number to keep', () => {
     const facts = lake({ current: 'e', published: new Set([...'abce']) });
     expect(ids(snapshots('abcde', '', 'cd'), facts, last(2))).toEqual(['a']);
     expect(ids(snapshots('abce', 'a'), facts, last(1))).toEqual(['b', 'c']);
@@ -93,7 +93,7 @@ function going(all: PassManifest[], keep: number, more: Partial<LakeFacts> = {})
   return planPasses(all, lake({ passes: held, ...more }), () => keep).map(({ what }) => what.pass_id);
 }
 
-describe('passes that go', () => {
+describe('passes that a vacuum removes', () => {
   it('are those before the oldest full pass that is kept, of whatever kind', () => {
     const all = passes(
       'cars full 01',
@@ -108,7 +108,7 @@ describe('passes that go', () => {
     expect(going(all, 9)).toEqual([]);
   });
 
-  it('are of no list younger than the vehicles that are kept', () => {
+  it('are of no stream younger than the vehicles that are kept', () => {
     const all = passes(
       'cars full 01',
       'cars full 03',
@@ -129,7 +129,7 @@ describe('passes that go', () => {
     ]);
   });
 
-  it('are not what the next run goes on with, and are what no run can use', () => {
+  it('are not what the next run resumes, and include what no run can use', () => {
     const all = passes(
       'cars full 01!abandoned',
       'cars full 02',
@@ -143,14 +143,14 @@ describe('passes that go', () => {
     expect(going(all, 1, facts)).toEqual(['cars full 01!abandoned', 'cars full 02', 'cars full 04']);
   });
 
-  it('are not those of a run that published a snapshot which is no longer current', () => {
+  it('do not include those of a published snapshot that is no longer current', () => {
     const all = passes('cars full 01', 'cars full 02').map((pass) => ({ ...pass, published: true }));
     expect(
       going(all, 1, { passes: new Set(['cars full 02']), lastPassAt: { cars: '2026-11-02T02:00:00.000Z' } }),
     ).toEqual([]);
   });
 
-  it('are counted by full passes that proved something: one that did not never pushes one that did out', () => {
+  it('are counted by full passes that proved something, never by others', () => {
     const all = passes(
       'cars full 01',
       'cars window 02',
@@ -164,7 +164,7 @@ describe('passes that go', () => {
     expect(going(passes('cars full 01', 'cars full 02!unproven'), 1)).toEqual([]);
   });
 
-  it('are counted for each source that a pass over some sources proved', () => {
+  it('are counted by source where a pass was over some sources', () => {
     const all = passes(
       'cars full 01 of 1,3',
       'cars full 02 of 3',
@@ -178,18 +178,18 @@ describe('passes that go', () => {
     expect(going(later, 1)).toEqual(['cars full 01', 'cars full 02 of 1,3']);
   });
 
-  it('are those of a source that no pass has proved for a month, too', () => {
+  it('include those of a source that no pass has proved for a month', () => {
     const old = passes('cars full 01 of 12').map((pass) => ({ ...pass, started_at: '2026-09-01T00:00:00Z' }));
     const all = [...old, ...passes('cars full 01 of 1', 'cars full 02 of 1')];
     expect(going(all, 1)).toEqual(['cars full 01 of 12', 'cars full 01 of 1']);
   });
 
-  it('are those without a record, of which a rebuild makes nothing', () => {
+  it('include those without a record, which a rebuild does not need', () => {
     const all = passes('cars full 01', 'cars window 02!empty', 'duplicates full 02!empty', 'cars window 03');
     expect(going(all, 3)).toEqual(['cars window 02!empty', 'duplicates full 02!empty']);
   });
 
-  it('are windows over the archive as old as no vehicle that is kept, though no full pass followed the first', () => {
+  it('include windows over the archive older than the vehicles that are kept, even without a later full pass', () => {
     const all = passes(
       'cars full 01',
       'archived_lots full 01',
@@ -204,7 +204,7 @@ describe('passes that go', () => {
     expect(going(all, 4)).toEqual([]);
   });
 
-  it('leave as many over sixty nights with hourly windows as over six', () => {
+  it('leave as many after sixty nights with hourly windows as after six', () => {
     const start = Date.parse('2026-09-01T02:00:00Z');
     let landing: PassManifest[] = [];
     const left: number[] = [];

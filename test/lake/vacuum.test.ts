@@ -18,7 +18,7 @@ function write(...path: string[]): void {
   writeFileSync(file, 'left');
 }
 
-it('what dead runs left goes, and the next run resumes the pass that one of them left open', async () => {
+it('a vacuum removes what dead runs left, and the next run resumes the pass that one of them left open', async () => {
   let broken = false;
   const asked: string[] = [];
   const service = await serve(({ pathname, searchParams }) => {
@@ -86,7 +86,7 @@ it('what dead runs left goes, and the next run resumes the pass that one of them
   expect(asked).toEqual(['1']);
 });
 
-it('a folder without a lake is told, and not made', () => {
+it('a folder without a lake is reported, and not created', () => {
   const typo = join(folder.path, 'typo');
   for (const more of [[], ['--dry-run'], ['--json']]) {
     const { code, err } = runLotlake(folder.path, 'vacuum', '--output', typo, ...more);
@@ -97,7 +97,7 @@ it('a folder without a lake is told, and not made', () => {
   expect(existsSync(typo)).toBe(false);
 });
 
-it('a file frees its bytes where its last name goes', () => {
+it('a file frees its bytes when its last link is removed', () => {
   const place = join(folder.path, 'links');
   write(place, 'a', 'shared');
   write(place, 'a', 'alone');

@@ -44,7 +44,7 @@ describe('fingerprints', () => {
     );
   });
 
-  it('leave out a vehicle one of whose records is not known by its hash', () => {
+  it('leave out a vehicle with a record that has no hash', () => {
     const log = new Fingerprints();
     for (const vehicle of [1, 2, 3]) log.add(vehicle, 9n);
     log.addUnknown(
@@ -61,7 +61,7 @@ describe('fingerprints', () => {
     );
   });
 
-  it('merge like maps, the later winning, without what is stale', () => {
+  it('merge like maps: the later one wins, and stale ones are left out', () => {
     fc.assert(
       fc.property(pairs, pairs, fc.uniqueArray(id), (earlier, later, without) => {
         const stale = Float64Array.from(without).sort();
@@ -72,7 +72,7 @@ describe('fingerprints', () => {
     );
   });
 
-  it('are read as they were written, and not at all from a file that is not whole', () => {
+  it('are read as they were written, and never from a truncated file', () => {
     const folder = temporaryFolder();
     try {
       const prints = logOf([

@@ -31,7 +31,7 @@ describe('values of a record', () => {
     expect(textsAt(record, ['a'], path, ['b', 1], ['e'])[1]).toBe(text);
   });
 
-  it('are found with one walk over the record, however many they are', () => {
+  it('are found in one walk over the record, however many there are', () => {
     const steps = [vi.spyOn(ValueScanner.prototype, 'skip'), vi.spyOn(ValueScanner.prototype, 'text')];
     const work = (values: number): number => {
       for (const step of steps) step.mockClear();

@@ -20,7 +20,7 @@ describe('a record past the limit', () => {
     ['many values', `{"id":7,"lots":[${'{"id":1,"prices":[{},[]]},'.repeat(LIMIT)}{}]}`],
     ['white space', `{"id":7,${' \n'.repeat(LIMIT)}"title":"a"}`],
     ['a number without end', `{"id":7,"year":${'9'.repeat(2 * LIMIT)}}`],
-  ])('is a line with its beginning, wherever the body is cut: %s', (_, record) => {
+  ])('becomes a line with its beginning, wherever the body is cut: %s', (_, record) => {
     for (const size of SIZES) {
       const { lines, scan: page } = scan(`{"data":[{"id":1},${record},{"id":3}],"meta":{"total":3}}`, size);
       expect(lines).toBe(`{"id":1}\n${beginning(record)}\n{"id":3}\n`);
@@ -47,7 +47,7 @@ describe('a record past the limit', () => {
     }
   });
 
-  it('may be no object', () => {
+  it('may be something else than an object', () => {
     for (const record of [`"${long}"`, `[${'1,'.repeat(LIMIT)}1]`, '1'.repeat(2 * LIMIT)])
       for (const size of SIZES) {
         const { lines, scan: page } = scan(`[{"id":1},${record},{"id":3}]`, size);
@@ -56,13 +56,13 @@ describe('a record past the limit', () => {
       }
   });
 
-  it('has no id where that stands behind what was read', () => {
+  it('has no id where the id stands behind the part that was read', () => {
     const { scan: page } = scan(`[{"id":1},{"title":"${long}","id":7}]`, 50);
     expect(page.ids).toEqual([1, Number.NaN]);
     expect(page.oversized).toMatchObject([{ id: null }]);
   });
 
-  it('begins one byte past it, whatever stands behind', () => {
+  it('is one that exceeds it by a byte, whatever stands behind', () => {
     const sized = (bytes: number): string => `{"id":7,"title":"${'y'.repeat(bytes - 19)}"}`;
     for (const gap of ['', ' '.repeat(LIMIT / 2)])
       for (const size of SIZES) {
@@ -78,7 +78,7 @@ describe('a record past the limit', () => {
       for (const size of SIZES) expect(() => scan(body, size)).toThrow(/ended early|malformed/);
   });
 
-  it('takes no more memory than one within it, however long it is', () => {
+  it('takes no more memory than one within the limit, however long it is', () => {
     const chunk = Buffer.alloc(1 << 18, 'z');
     const scanner = new PageScanner(vehicleContract, 'id');
     scanner.push(Buffer.from('{"data":[{"id":1},{"id":2,"title":"'));
@@ -93,12 +93,12 @@ describe('a record past the limit', () => {
   });
 });
 
-describe('what is no record', () => {
+describe('bytes that belong to no record', () => {
   it.each([
     ['white space between records', `[{"id":1}${' '.repeat(3 * LIMIT)},{"id":2}]`],
     ['white space before the first', `[${' '.repeat(3 * LIMIT)}{"id":2}]`],
     ['a member of the envelope', `{"meta":"${'x'.repeat(3 * LIMIT)}","data":[]}`],
-  ])('is bounded, too: %s', (_, body) => {
+  ])('are limited as well: %s', (_, body) => {
     expect(() => scan(body, 50)).toThrow(/bytes that belong to no record/);
   });
 });

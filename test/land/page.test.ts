@@ -57,7 +57,7 @@ describe('a page that is landed', () => {
     expect(gunzipSync(readFileSync(path)).length).toBe(0);
   });
 
-  it('replaces what stood under its name', async () => {
+  it('replaces an earlier file of its name', async () => {
     const { path, landing } = await land(inChunks(pageOf([{ id: 1 }])));
     await landing;
     const target = { path, url: 'u', contract: vehicleContract, idField: 'id' };
@@ -65,7 +65,7 @@ describe('a page that is landed', () => {
     expect(gunzipSync(readFileSync(path)).toString()).toBe('{"id":2}\n');
   });
 
-  it('keeps bytes that are no UTF-8', async () => {
+  it('keeps bytes that are not UTF-8', async () => {
     const body = Buffer.concat([Buffer.from('[{"id":1,"vin":"'), Buffer.from([0xff]), Buffer.from('"}]')]);
     const { path, landing } = await land(inChunks(body));
     expect((await landing).scan.utf8).toBe(false);
@@ -75,7 +75,7 @@ describe('a page that is landed', () => {
   });
 });
 
-describe('a body that is no page', () => {
+describe('a body that is not a page', () => {
   it.each([
     ['ends early', '{"data":[{"id":1},{"id":2}', /ended early/],
     ['is empty', '', /ended early/],
@@ -90,7 +90,7 @@ describe('a body that is no page', () => {
     ['has no list of records', '{"meta":{"total":5}}', /no list of records/],
     ['has a total that is a text', '{"data":[],"meta":{"total":"many"}}', /the envelope is not valid/],
     ['has links that are a list', '{"data":[],"links":[]}', /the envelope is not valid/],
-  ])('leaves no file and can be asked for again when it %s', async (_, body, message) => {
+  ])('leaves no file and can be requested again when it %s', async (_, body, message) => {
     const { folder, landing } = await land(inChunks(body, 5));
     const error = await landing.catch((caught: unknown) => caught);
     expect(error).toBeInstanceOf(PageError);
@@ -99,7 +99,7 @@ describe('a body that is no page', () => {
     expect(filesIn(folder)).toEqual([]);
   });
 
-  it('leaves no file when the connection breaks, and the reason is told', async () => {
+  it('leaves no file when the connection breaks, and the error says why', async () => {
     const broken = (async function* () {
       yield Buffer.from(`{"data":[${texts.slice(0, 50).join(',')}`);
       throw new Error('socket hang up');
@@ -109,7 +109,7 @@ describe('a body that is no page', () => {
     expect(filesIn(folder)).toEqual([]);
   });
 
-  it('leaves the page that was there before', async () => {
+  it('keeps the page that was there before', async () => {
     const { folder, path, landing } = await land(inChunks(pageOf([{ id: 1 }])));
     await landing;
     const target = { path, url: 'u', contract: vehicleContract, idField: 'id' };
@@ -176,7 +176,7 @@ describe('the fingerprint of a page', () => {
 });
 
 describe('a landed page under another contract', () => {
-  it('is compared again from its file', async () => {
+  it('is compared with it from the file', async () => {
     const { folder, landing } = await land(inChunks(`[${texts.join(',')}]`));
     const { scan, fileBytes } = await landing;
     const page = landedPage({ records: scan.records, bytes: scan.bytes, fileBytes, fits: true });
@@ -187,7 +187,7 @@ describe('a landed page under another contract', () => {
     expect(other.records).toBe(texts.length);
   });
 
-  it('says so where its file is cut off', async () => {
+  it('is refused where its file is truncated', async () => {
     const { folder, path, landing } = await land(inChunks(pageOf([{ id: 1 }, { id: 2 }])));
     const { fileBytes } = await landing;
     truncateSync(path, fileBytes - 9);

@@ -95,7 +95,7 @@ describe('the passes of a stream', () => {
   });
 
   it.each([['{"pass_id":'], ['{}'], ['[]']])(
-    'are told apart from one whose manifest is broken: %s',
+    'are listed apart from one whose manifest is broken: %s',
     (text) => {
       const [pass, sound] = [open(), open(new Date('2026-12-01T00:00:00Z'))];
       writeFileSync(join(pass.folder, 'pass.json'), text);
@@ -109,7 +109,7 @@ describe('the passes of a stream', () => {
     },
   );
 
-  it('are told apart from one with pages whose manifest is lost, and from one whose ledger cannot be read', () => {
+  it('are listed apart from one without its manifest, and from one whose ledger cannot be read', () => {
     const [lost, broken] = [open(), open()];
     put(lost, { page: 1, seq: 0 });
     rmSync(join(lost.folder, 'pass.json'));
@@ -127,7 +127,7 @@ describe('the ledger of a pass', () => {
     expect(readPass(pass.folder).pages).toEqual(pages);
   });
 
-  it('ignores a last line that was torn, at whatever place', () => {
+  it('ignores a torn last line, wherever it is torn', () => {
     const pass = open();
     put(pass, { page: 1 });
     put(pass, { page: 2 });
@@ -155,7 +155,7 @@ describe('the ledger of a pass', () => {
 });
 
 describe('the end of a pass', () => {
-  it('sums its pages and is read back as it was written', () => {
+  it('sums up its pages and is read back as it was written', () => {
     const pass = open();
     put(pass, {
       page: 1,
@@ -201,7 +201,7 @@ describe('the end of a pass', () => {
     expect(readdirSync(pass.folder).filter((name) => name.includes('tmp'))).toEqual([]);
   });
 
-  it('knows no first and last id where there was no record', () => {
+  it('has no first and last id where there was no record', () => {
     expect(endPass(open(), sealed, night)).toMatchObject({
       pages: 0,
       records: 0,
@@ -219,7 +219,7 @@ describe('the sink of a pass', () => {
     })(),
   });
 
-  it('lands pages that the pass then has', async () => {
+  it('lands pages into the pass', async () => {
     const pass = open();
     const sink = createSink(pass, streams.cars, vehicleContract);
     const first = await sink.land(3, answer([{ id: 9 }, { id: 10, lots: 'none' }]), night.toISOString());
@@ -240,7 +240,7 @@ describe('the sink of a pass', () => {
     expect(readPass(pass.folder).pages.map(({ firstId }) => firstId)).toEqual([1, 2]);
   });
 
-  it('gives a page that is read again a name that no reading has, where an earlier one is lost', async () => {
+  it('gives a page that is read again a new name, even where an earlier reading is lost', async () => {
     const pass = open();
     const sink = createSink(pass, streams.cars, vehicleContract);
     const first = await sink.land(1, answer([{ id: 1 }]), night.toISOString());
@@ -251,7 +251,7 @@ describe('the sink of a pass', () => {
     expect(readPass(pass.folder).pages.map(({ firstId }) => firstId)).toEqual([2, 3]);
   });
 
-  it('notes the checksum of each file, by which a damaged one is found', async () => {
+  it('notes the checksum of each file, so that a damaged one is found', async () => {
     const pass = open();
     const sink = createSink(pass, streams.cars, vehicleContract);
     for (const page of [1, 2, 3])

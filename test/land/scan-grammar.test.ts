@@ -72,7 +72,7 @@ describe('malformed pages', () => {
     ['a text instead of a page', '^"data"'],
     ['a number instead of a page', '^12'],
     ['a page of HTML', '^<html><body>502</body></html>'],
-  ])('are refused at the offset of the fault: %s', (_, marked) => {
+  ])('are refused at the offset of the error: %s', (_, marked) => {
     const at = Buffer.from(marked.slice(0, marked.indexOf('^'))).length;
     const text = marked.replace('^', '');
     expect(parsed(text)).toBeUndefined();

@@ -20,7 +20,7 @@ function isTaken(body: Uint8Array): boolean {
 }
 
 describe('texts', () => {
-  it('may hold every byte but the quote, the backslash and control characters, wherever it stands', () => {
+  it('may hold every byte except the quote, the backslash and control characters, at any place', () => {
     for (let byte = 0; byte < 256; byte++) {
       const isPlain = byte >= 0x20 && byte !== 0x22 && byte !== 0x5c;
       const wrong = LENGTHS.filter((before) => {
@@ -32,7 +32,7 @@ describe('texts', () => {
     }
   });
 
-  it('end where they end, at whatever length and place', () => {
+  it('end at their quote, at any length and place', () => {
     for (const before of LENGTHS.slice(0, 18))
       for (const length of LENGTHS) {
         const record = `{"${'k'.repeat(before)}":1,"title":"${'é'.repeat(length >> 1)}${'a'.repeat(length & 1)}"}`;
@@ -41,7 +41,7 @@ describe('texts', () => {
   });
 
   it.each(['\\"', '\\\\', '\\u0022', '\\ud83d\\ude97', '\\\\\\"'])(
-    'may hold an escape at every place, however the body is cut: %s',
+    'may hold an escape at any place, however the body is cut: %s',
     (token) => {
       for (const before of LENGTHS.slice(0, 36)) {
         const record = `{"id":1,"title":"${'a'.repeat(before)}${token}","vin":"${token}"}`;
@@ -58,7 +58,7 @@ describe('texts', () => {
 describe('surrogates', () => {
   const units = ['d7ff', 'd800', 'DBFF', 'dc00', 'de97', 'DFFF', 'e000', '0041'];
 
-  it('are regular when the first half stands before the second, and only then', () => {
+  it('are regular only when the first half stands before the second', () => {
     for (const first of units)
       for (const second of units)
         for (const between of ['', 'a', '\\n', '\\\\']) {
@@ -84,7 +84,7 @@ describe('timestamps', () => {
     '2024-01-30T09:15:00+14:00',
     '0010-10-20T10:59:59-09:30',
     '2026-02-28T00:00:00+00:59',
-  ])('are those of the contract at every place, whatever stands there: %s', (moment) => {
+  ])('are recognized at every place as the contract does: %s', (moment) => {
     for (let place = 0; place <= moment.length; place++) {
       const others = CHARACTERS.map((other) => moment.slice(0, place) + other + moment.slice(place + 1));
       const record = `{${others.map((other, i) => `"t${i}":"${other}"`).join(',')}}`;
@@ -139,7 +139,7 @@ describe('names', () => {
   const drift = (name: string): string[] =>
     scanText(`[{"id":1},{${JSON.stringify(name)}:1}]`).scan.drift.map(({ path }) => path);
 
-  it('are those of the contract only when every byte is the same', () => {
+  it('match the contract only when every byte is the same', () => {
     for (const name of vehicleContract.members.keys()) {
       expect(drift(name)).toEqual([]);
       const others = [`${name}_`, `_${name}`, name.slice(0, -1), name.toUpperCase(), `${name}\u0000`];
@@ -199,7 +199,7 @@ describe('a body cut into two at every byte', () => {
 });
 
 describe('the layout of the memory', () => {
-  it('names the kinds as the contract does', () => {
+  it('numbers the kinds as the contract does', () => {
     const { NULL, BOOLEAN, INTEGER, LONG_INTEGER, REAL, TEXT, INTEGER_TEXT, REAL_TEXT } = layout;
     const { TIMESTAMP_TEXT, OBJECT, ARRAY, YEAR_OR_MONTH_TEXT } = layout;
     expect([NULL, BOOLEAN, INTEGER, LONG_INTEGER, REAL, TEXT, INTEGER_TEXT, REAL_TEXT]).toEqual([

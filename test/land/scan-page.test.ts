@@ -71,7 +71,7 @@ describe('records of a page', () => {
     );
   });
 
-  it('may be no objects at all', () => {
+  it('may be something else than objects', () => {
     const { lines, scan } = scanText('{"data": [1, "a", null, [true], {}]}');
     expect(lines).toBe('1\n"a"\nnull\n[true]\n{}\n');
     expect(scan.ids).toEqual([Number.NaN, Number.NaN, Number.NaN, Number.NaN, Number.NaN]);
@@ -81,7 +81,7 @@ describe('records of a page', () => {
     expect(scanText('\ufeff{"data":[{"id":5}]}').scan.ids).toEqual([5]);
   });
 
-  it('are told when their bytes are no UTF-8, and are kept as they are', () => {
+  it('are marked when their bytes are not UTF-8, and are kept as they are', () => {
     const body = Buffer.concat([
       Buffer.from('{"data":[{"vin":"a'),
       Buffer.from([0xe9]),
@@ -94,7 +94,7 @@ describe('records of a page', () => {
   });
 });
 
-describe('records that are JSON and that the database does not take', () => {
+describe('records that are JSON but that DuckDB does not accept', () => {
   it.each([
     ['a member that stands twice', '{"id":1,"vin":"a","vin":"b"}'],
     [
@@ -107,7 +107,7 @@ describe('records that are JSON and that the database does not take', () => {
     ['the second half of a surrogate pair', '{"id":1,"title":"\\ude97, and more"}'],
     ['halves in the wrong order', '{"id":1,"title":"\\ude97\\ud83d, and more"}'],
     ['half a pair in a name', '{"id":1,"a\\ud83d":"and more"}'],
-  ])('are told, and kept as they are: %s', (_, record) => {
+  ])('are marked, and kept as they are: %s', (_, record) => {
     for (const size of [1, 3, 1000]) {
       const { lines, scan } = scanChunks(cut(Buffer.from(`[{"id":0},${record}]`), [size]));
       expect(scan.irregular).toBe(true);
@@ -165,7 +165,7 @@ describe('a page without a list of records', () => {
     ['data that is a text', '{"data":"[]"}', { data: '[]' }],
     ['data deeper down', '{"result":{"data":[{"id":1}]}}', { result: { data: [{ id: 1 }] } }],
     ['nothing', '{}', {}],
-  ])('says so for %s', (_, text, envelope) => {
+  ])('is marked as one: %s', (_, text, envelope) => {
     for (const size of [1, 1000]) {
       const { lines, scan } = scanChunks(cut(Buffer.from(text), [size]));
       expect({ lines, records: scan.records, hasData: scan.hasData }).toEqual({
@@ -204,7 +204,7 @@ describe('a body that ends early', () => {
     expect(scanChunks([bytes]).scan.hasData).toBe(true);
   });
 
-  it('says how far it came', () => {
+  it('is reported with the bytes and records that came', () => {
     expect(() => scanText('{"data":[{"id":1},{"id":2},{"id"')).toThrow(/after 32 bytes and 2 records/);
   });
 });
@@ -232,7 +232,7 @@ describe('memory', () => {
     expect(largest).toBeLessThan(2 * chunk);
   });
 
-  it('lets a page of many records past the limit for one', () => {
+  it('allows a page of many records to exceed the limit of one', () => {
     const records = Array.from({ length: 500 }, (_, id) => ({ id, vin: 'a'.repeat(800) }));
     const chunks = cut(Buffer.from(pageOf(records)), [700]);
     expect(scanChunks(chunks, { mostRecordBytes: 1000 }).scan.records).toBe(500);

@@ -27,7 +27,7 @@ function interleaved(pages: readonly Buffer[], size: number): { scan: PageScan; 
 }
 
 describe('scanners of several pages at a time', () => {
-  it('see what each sees alone', () => {
+  it('give the same as each page alone', () => {
     fc.assert(
       fc.property(
         fc.array(tokenPage, { minLength: 2, maxLength: 6 }),
@@ -74,7 +74,7 @@ describe('a scanner after another page', () => {
     expect(paths('[{"id":1,"c":1}]')).toEqual(['c']);
   });
 
-  it('takes the id from the member that it was told', () => {
+  it('takes the id from the given member', () => {
     const ids = (idField: string): readonly number[] =>
       scanChunks([Buffer.from('[{"id":1,"year":2020}]')], { idField }).scan.ids;
     expect([ids('id'), ids('year'), ids('nothing'), ids('id')]).toEqual([[1], [2020], [Number.NaN], [1]]);
@@ -82,7 +82,7 @@ describe('a scanner after another page', () => {
 });
 
 describe('a finished page', () => {
-  it('says the same again and takes nothing more', () => {
+  it('gives the same result again and accepts no more bytes', () => {
     const scanner = new PageScanner(vehicleContract, 'id');
     scanner.push(Buffer.from('[{"id":1,"new":2}]'));
     const scan = scanner.finish();
@@ -91,7 +91,7 @@ describe('a finished page', () => {
     expect(() => scanner.push(Buffer.from(' '))).toThrow(TypeError);
   });
 
-  it('that was refused stays refused', () => {
+  it('stays refused after an error', () => {
     const scanner = new PageScanner(vehicleContract, 'id');
     expect(() => scanner.push(Buffer.from('[{"id":x}]'))).toThrow(/malformed JSON at byte 7/);
     expect(scanText('[{"id":5}]').scan.ids).toEqual([5]);
@@ -101,7 +101,7 @@ describe('a finished page', () => {
 });
 
 describe('memory', () => {
-  it('grows for a record that is larger than everything before it, and serves small ones again', () => {
+  it('grows for a record larger than all before it, and serves small ones afterwards', () => {
     const large = JSON.stringify({ id: 1, title: 'é'.repeat(4 << 20), details: ['"\\'.repeat(1 << 20)] });
     const body = Buffer.from(`[{"id":0},${large},{"id":2}]`);
     for (const size of [1 << 16, 3 << 20, body.length]) {
@@ -112,7 +112,7 @@ describe('memory', () => {
     expect(scanText('[{"id":5}]').scan.ids).toEqual([5]);
   });
 
-  it('grows for names that nobody knows, in the middle of a record', () => {
+  it('grows for unknown names, in the middle of a record', () => {
     const names = Array.from({ length: 20_000 }, (_, i) => `name ${i}`);
     const object = `{${names.map((name) => `"${name}":1`).join(',')}}`;
     const body = Buffer.from(

@@ -42,7 +42,7 @@ describe('members that the contract does not know', () => {
     }
   });
 
-  it('are reported once a page with every kind that was seen', () => {
+  it('are reported once per page with every kind that was seen', () => {
     const { drift } = scanRaw(vehicle('"score":null'), vehicle('"score":"a"'), vehicle('"score":[]'));
     expect(drift).toEqual([{ path: 'score', kinds: Kind.null | Kind.text | Kind.array, firstRecord: 0 }]);
     expect(kindNames(drift[0]?.kinds ?? 0)).toEqual(['null', 'text', 'array']);
@@ -57,11 +57,11 @@ describe('members that the contract does not know', () => {
     expect(scanRaw(withLot(details), withLot('"details":7'))).toMatchObject({ drift: [], misfits: [] });
   });
 
-  it('are told from known ones by case', () => {
+  it('differ from known ones by case', () => {
     expect(scanRaw(vehicle('"VIN":"a"')).drift.map(({ path }) => path)).toEqual(['VIN']);
   });
 
-  it('do not follow from the order of members', () => {
+  it('do not depend on the order of members', () => {
     const orders = [
       '{"id":1,"vin":"a","title":"b","year":2020}',
       '{"year":2020,"title":"b","vin":"a","id":1}',
@@ -73,7 +73,7 @@ describe('members that the contract does not know', () => {
     ]);
   });
 
-  it('have unique paths in a contract of our own', () => {
+  it('are reported by path in any other contract', () => {
     const contract = contractOf(z.looseObject({ name: text('Name.') }));
     const { drift } = scanText('[{"name":"a","b":1},{"c":2,"b":3}]', contract).scan;
     expect(drift).toEqual([

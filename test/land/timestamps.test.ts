@@ -13,7 +13,7 @@ const contract = contractOf(z.looseObject({ at: timestamp('Any time.') }));
 const reportSchema = z.looseObject({ at: reportDate('Any date of a report.') });
 const reportContract = contractOf(reportSchema);
 
-/** What the scanner says of each text. */
+/** Whether the scanner takes each text for a timestamp. */
 const scanned = (text: string): boolean =>
   scanText(pageOf([{ at: text }]), contract).scan.misfits.length === 0;
 
@@ -82,7 +82,7 @@ const nearly = fc
       );
     }, text),
   )
-  // A text that JSON writes with an escape goes the slow way, whatever it says.
+  // A text that JSON writes with an escape is always read the slow way.
   .filter((text) => JSON.stringify(text) === `"${text}"`);
 
 describe('timestamps', () => {
@@ -150,7 +150,7 @@ describe('timestamps', () => {
     expect([isTimestamp(text), scanned(text)]).toEqual([false, false]);
   });
 
-  it('are those that the calendar knows', () => {
+  it('have to exist in the calendar', () => {
     fc.assert(
       fc.property(written, ({ moment, text }) => {
         const isAtTheEdge = moment.year === 1 || moment.year === 9999;
@@ -160,7 +160,7 @@ describe('timestamps', () => {
     );
   });
 
-  it('are the same to the scanner and to the validation', () => {
+  it('are judged alike by the scanner and by zod', () => {
     fc.assert(
       fc.property(fc.array(nearly, { minLength: 20, maxLength: 20 }), (texts) => {
         expect(texts.filter((text) => scanned(text) !== isTimestamp(text))).toEqual([]);

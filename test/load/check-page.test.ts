@@ -57,7 +57,7 @@ describe('a page that does not fit as a whole', () => {
     expect(rejects.map(({ position }) => position)).toEqual([1, 3]);
   });
 
-  it('tells of a bad record where it is, what it is and what was expected', async () => {
+  it('reports a bad record with its place, its value and what was expected', async () => {
     const { rejects } = await check([...good, bad]);
     expect(rejects).toEqual([
       {
@@ -76,7 +76,7 @@ describe('a page that does not fit as a whole', () => {
     ]);
   });
 
-  it('may be good throughout, or bad throughout', async () => {
+  it('may be entirely good or entirely bad', async () => {
     expect(await check(good)).toMatchObject({ kept: 3, rejects: [] });
     const { kept, rejects, clean } = await check([bad, bad]);
     expect({ kept, rejected: rejects.length, bytes: clean.length }).toEqual({
@@ -97,7 +97,7 @@ describe('a page that does not fit as a whole', () => {
     expect(rejects.map(({ raw }) => raw)).toEqual(lines.filter((_, i) => i % 7 === 0));
   });
 
-  it('keeps all records that the sandbox writes', async () => {
+  it('keeps all records of the sandbox', async () => {
     const world = createWorld({ vehicles: 60 });
     const lines = world.activeIds().map((id) => world.vehicleJson(id, { pricesHistory: true }) ?? '');
     const { rejects, clean } = await check(lines);
@@ -140,7 +140,7 @@ describe('a record whose keys or rows cannot be read', () => {
     ['[]', null, '', 'object', 'array []'],
     ['7', null, '', 'object', 'number 7'],
     ['null', null, '', 'object', 'null'],
-  ])('is told by path and value: %s', async (raw, record_id, path, expected, found) => {
+  ])('is reported with path and value: %s', async (raw, record_id, path, expected, found) => {
     const match = (what: string | RegExp) => (typeof what === 'string' ? what : expect.stringMatching(what));
     expect(await rejectOf(raw)).toMatchObject({
       record_id,
@@ -151,7 +151,7 @@ describe('a record whose keys or rows cannot be read', () => {
     });
   });
 
-  it('of another stream is told by the id of that stream', async () => {
+  it('of another stream is reported with the id of that stream', async () => {
     const raw = '{"lot_id":77,"archived_at":"soon"}';
     expect(await rejectOf(raw, 'archived_lots')).toMatchObject({
       stream: 'archived_lots',
@@ -161,7 +161,7 @@ describe('a record whose keys or rows cannot be read', () => {
     });
   });
 
-  it('may be bytes that are no UTF-8', async () => {
+  it('may be bytes that are not UTF-8', async () => {
     const line = Buffer.concat([
       Buffer.from('{"id":4,"vin":"a'),
       Buffer.from([0xff, 0xfe]),
@@ -284,7 +284,7 @@ describe('a value that breaks the contract', () => {
     );
   });
 
-  it('that is handed down is named by every row that it would have come to', async () => {
+  it('that child rows inherit is named by each of these rows', async () => {
     const { clean } = await check([
       '{"id":1,"lots":[{"id":5,"domain":{"id":"x"},"images":{},"prices":[{"id":6}]},{"id":7,"prices":[{"id":8}]}]}',
     ]);
@@ -313,7 +313,7 @@ describe('a value that breaks the contract', () => {
     ]);
   });
 
-  it('has a long text cut short in what was found, not in its raw text', async () => {
+  it('is shortened where it is shown as found, but not in its raw text', async () => {
     const reject = await rejectOf(JSON.stringify({ id: 1, year: 'x'.repeat(5000) }));
     expect(reject?.found.length).toBeLessThan(250);
     expect(reject?.raw).toBe(JSON.stringify('x'.repeat(5000)));
@@ -337,14 +337,14 @@ describe('a record that only looks odd', () => {
   });
 });
 
-describe('a record that is JSON and that the database does not take', () => {
+describe('a record that is JSON but that DuckDB does not accept', () => {
   it.each([
     ['a member that stands twice', '{"id":1,"vin":"a","vin":"b"}', '{"id":1,"vin":"b"}'],
     ['three times', '{"vin":"a","vin":"b","id":1,"vin":"c"}', '{"id":1,"vin":"c"}'],
     ['in another that does', '{"id":1,"lots":[{"a":1,"a":2}],"lots":[]}', '{"id":1,"lots":[]}'],
     ['beside a long number', '{"id":1,"x":1,"x":12345678901234567890}', '{"id":1,"x":12345678901234567890}'],
     ['by half of a pair in a name', '{"id":1,"a\\ud83d":7}', '{"id":1,"a\ufffd":7}'],
-  ])('is kept in a form that it does: %s', async (_, line, expected) => {
+  ])('is kept in a form that DuckDB accepts: %s', async (_, line, expected) => {
     const { rejects, clean } = await check([line, '{"id":2,"title":"\\ud83d\\ude97"}']);
     expect(rejects).toEqual([]);
     expect(clean.toString()).toBe(`${expected}\n{"id":2,"title":"\\ud83d\\ude97"}\n`);
@@ -361,7 +361,7 @@ describe('a record that is JSON and that the database does not take', () => {
       '"\\udead"',
       'small',
     ],
-  ])('lacks the value with half of a surrogate pair: %s', async (_, line, path, raw, column_name) => {
+  ])('loses the value with half of a surrogate pair: %s', async (_, line, path, raw, column_name) => {
     const { kept, rejects, clean } = await check([line]);
     expect(kept).toBe(1);
     expect(rejects).toMatchObject([{ path, raw, column_name }]);
@@ -390,7 +390,7 @@ describe('a large record', () => {
     expect(rejects).toHaveLength(1);
   });
 
-  it('is told in words that are cut between characters', async () => {
+  it('is reported in texts that are cut between characters', async () => {
     const [even, odd] = await Promise.all(
       ['', 'a'].map((more) => rejectOf(`{"id":1,"year":"${more}${'🚗'.repeat(300)}"}`)),
     );
@@ -401,7 +401,7 @@ describe('a large record', () => {
     ['just as many bad values as are told', 10_000, 1, 10_000],
     ['one more', 10_001, 0, 1],
     ['more than zod can hold', 400_000, 0, 1],
-  ])('is rejected whole where it is bad throughout: %s', async (_, values, kept, told) => {
+  ])('is rejected whole where it has too many bad values: %s', async (_, values, kept, told) => {
     const prices = Array.from({ length: values }, (_, i) => `{"id":${i},"bid":"x"}`);
     const result = await check([`{"id":7,"lots":[{"id":1,"prices":[${prices.join(',')}]}]}`]);
     expect(result).toMatchObject({ kept, rejected: 1 - kept });
@@ -409,7 +409,7 @@ describe('a large record', () => {
     expect(result.rejects[0]).toMatchObject({ record_id: '7' });
   });
 
-  it('gives its rejects away some at a time, and other work its turn', async () => {
+  it('hands over its rejects in batches, and lets other work run in between', async () => {
     const lots = Array.from({ length: 5000 }, (_, i) => `{"id":${i},"buy_now":"x"}`);
     let turns = 0;
     const timer = setInterval(() => turns++, 0);

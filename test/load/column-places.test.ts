@@ -10,7 +10,7 @@ const placesOf = async (name: (typeof streamNames)[number]) => {
 };
 
 describe('a place of the contract', () => {
-  it.each(streamNames)('fills a column of a table: every one of %s', async (name) => {
+  it.each(streamNames)('fills a column of a table, in every stream: %s', async (name) => {
     const { contract, places } = await placesOf(name);
     const leaves = [...walkContract(contract)].filter(
       (node) => node.members.size === 0 && node.element === undefined && !node.opaque,
@@ -30,10 +30,10 @@ describe('a place of the contract', () => {
     ['inspections[].files[].extension', 'report_media inspections[].files[]: extension'],
   ])('fills %s', async (path, expected) => {
     const { places } = await placesOf('cars');
-    const told = places
+    const filled = places
       .filledBy(path)
       .map(({ table, entity, columns }) => `${table.name} ${entity}: ${columns.join(', ')}`);
-    expect(told.join('; ')).toBe(expected);
+    expect(filled.join('; ')).toBe(expected);
   });
 
   it.each([
@@ -41,7 +41,7 @@ describe('a place of the contract', () => {
     ['bid.updated_at', 'bid_updated_at'],
     ['final_bid.updated_at', 'final_bid_updated_at'],
     ['car_id', 'vehicle_id'],
-  ])('of an archive record fills the column of its name: %s', async (path, column) => {
+  ])('of an archived lot fills the column of its name: %s', async (path, column) => {
     const { places } = await placesOf('archived_lots');
     expect(places.filledBy(path).map(({ columns }) => columns)).toEqual([[column]]);
   });
@@ -53,7 +53,7 @@ describe('a place of the contract', () => {
     ['inspections[].vehicle_ref.listing_id', true],
     ['inspections[].vehicle_ref.vin', false],
     ['lots[].domain.id', false],
-  ])('holds a key or not: %s %s', async (path, holds) => {
+  ])('is known to hold a key or not: %s %s', async (path, holds) => {
     const { places } = await placesOf('cars');
     expect(places.holdsKey(path)).toBe(holds);
   });

@@ -5,7 +5,7 @@ import { discardStaged } from '../../src/load/loader.js';
 import { rejectsFile } from '../../src/load/rejects.js';
 import { temporaryFolder } from '../pipelines/support.js';
 
-it('what was staged of a pass that is given up is removed, and nothing of another', () => {
+it('the staged rows of an abandoned pass are removed, and no others', () => {
   const folder = temporaryFolder();
   const files = (pass: string): string[] => [
     `vehicles/${pass}-00000.parquet`,

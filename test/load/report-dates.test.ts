@@ -43,7 +43,7 @@ async function staged(vehicle: object, table: string, columns: string) {
 
 const head = { report_id: 'r-1', vehicle_ref: { domain_id: 12, listing_id: '300' } };
 
-/** An event's instant, local time and offset as one text, from what the feed says. */
+/** An event's instant, local time and offset as one text, from the text of the feed. */
 async function eventDates(
   given: readonly (readonly [occurred_at: string | null, precision: string | null])[],
 ) {
@@ -58,7 +58,7 @@ async function eventDates(
 }
 
 describe('a date of a report', () => {
-  it('keeps its instant, its local time as exact as it counts, and its offset', async () => {
+  it('keeps its instant, its local time to its precision, and its offset', async () => {
     const new_year = '2019-01-01T00:00:00+09:00';
     expect(
       await eventDates([
@@ -89,7 +89,7 @@ describe('a date of a report', () => {
     ]);
   });
 
-  it('may be a year or a month alone, which is never more exact than that', async () => {
+  it('may be a year or a month alone, and is then no more precise than that', async () => {
     expect(
       await eventDates([
         ['2019', 'year'],
@@ -111,7 +111,7 @@ describe('a date of a report', () => {
     ]);
   });
 
-  it('has no local time where nobody says how much of it counts', async () => {
+  it('has no local time where its precision is unknown', async () => {
     expect(
       await eventDates([
         ['2019-01-01T00:00:00+09:00', 'unknown'],
@@ -121,7 +121,7 @@ describe('a date of a report', () => {
     ).toEqual(['2018-12-31T15:00 | - | 540', '2018-12-31T15:00 | - | 540', '2019-01-01T00:00 | - | -']);
   });
 
-  it('is kept so wherever the source gives one', async () => {
+  it('is kept like this in every report column', async () => {
     const at = '2024-03-01T03:00:00+09:00';
     const history = {
       ...head,

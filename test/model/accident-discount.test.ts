@@ -74,7 +74,7 @@ async function discounts(given: Readonly<Record<string, readonly Given[]>>): Pro
 }
 
 describe('accident_discount', () => {
-  it('compare with lots of the same year that have neither claim nor accident', async () => {
+  it('compares with lots of the same year that have neither claim nor accident', async () => {
     const hit = (number: number, asks: number): Listing => ({
       number,
       asks,
@@ -106,7 +106,7 @@ describe('accident_discount', () => {
     ]);
   });
 
-  it('believe an inspection before a check, an accident before none, and never take unknown for no', async () => {
+  it('prefers an inspection to a check and an accident to none, and never takes unknown for no', async () => {
     const listings: Listing[] = [
       { number: 1, asks: 100, claims: 1, inspected: ['ok', 'issue', 'ok'], checked: 'not_present' },
       { number: 2, asks: 100, claims: 1, inspected: ['unknown', 'ok'], checked: 'present' },
@@ -124,7 +124,7 @@ describe('accident_discount', () => {
     ]);
   });
 
-  it('count claims by the newest report, by its events where it has no summary, else not at all', async () => {
+  it('counts claims by the newest report, by its events where it has no summary, and otherwise not at all', async () => {
     const listings: Listing[] = [
       { number: 1, asks: 0, claims: 7, events: ['insurance_claim'] },
       { number: 2, asks: null, claims: null, events: ['insurance_claim', 'maintenance', 'insurance_claim'] },
@@ -154,7 +154,7 @@ describe('accident_discount', () => {
     ]);
   });
 
-  it('take sales for the other sources, and reports of their own listings alone', async () => {
+  it('takes sales for the other sources, and only reports of their own listings', async () => {
     const given = lakeOf([{ number: 1, asks: 100, claims: 0, inspected: ['ok'] }]);
     const auctioned = [4000, 5000, 6000, 7000, 8000].map((final_bid, place) =>
       lot({
@@ -178,7 +178,7 @@ describe('accident_discount', () => {
     ]);
   });
 
-  describe('whose listings have other ids than the lots have numbers', () => {
+  describe('where listings have other ids than the lots have numbers', () => {
     const car = (vehicle_id: number): Given => ({ ...base.vehicles[0], vehicle_id, year: 2020 });
     const offer = (lot_id: number, vehicle_id: number, buy_now: number): Given =>
       lot({ lot_id, vehicle_id, lot: String(lot_id), domain_id: 12, domain_name: 'encar_com', buy_now });
@@ -217,7 +217,7 @@ describe('accident_discount', () => {
       ]);
     });
 
-    it('gives no lot the reports of another listing', async () => {
+    it('assigns no lot the reports of another listing', async () => {
       const given = {
         vehicles: [1, 2, 3, 4, 5, 6].map(car),
         lots: [

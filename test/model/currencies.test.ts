@@ -126,7 +126,7 @@ describe('amounts of two kinds', () => {
     together = await groups();
   });
 
-  it.each(MARTS)('are counted by %s and are in no statistic where nobody states their currency', (mart) => {
+  it.each(MARTS)('are counted by %s, but are in no statistic, where their currency is unknown', (mart) => {
     const [known, unknown, ...others] = together.get(mart) ?? [];
     expect(others).toEqual([]);
     expect(known).toEqual({ ...alone.get(mart)?.[0], currency: 'USD' });
@@ -136,7 +136,7 @@ describe('amounts of two kinds', () => {
     expect(countsOf(unknown)).toEqual(countsOf(known));
   });
 
-  it('are kept apart where a seed of the user states both currencies', async () => {
+  it('are kept apart where a seed of the user gives both currencies', async () => {
     await recompute(['3,US,USD,assumed,by place', '3,CA,CAD,stated,"by the contract, in writing"'], ...MARTS);
     const apart = await groups();
     for (const mart of MARTS) {
@@ -154,7 +154,7 @@ describe('amounts of two kinds', () => {
   });
 });
 
-describe('an amount whose currency nobody states', () => {
+describe('an amount of unknown currency', () => {
   it('keeps its attempt and its price, which is compared with no other', async () => {
     await compute([...american(), ...canadian(), ...sold([700], country(null))], 'price_ratios');
     expect(await texts(lake, 'select currency, count(price) as n from sales group by 1 order by 1')).toEqual([
@@ -165,7 +165,7 @@ describe('an amount whose currency nobody states', () => {
     expect(await texts(lake, ratios)).toEqual([{ currency: 'USD', n: 6, others: 5 }]);
   });
 
-  it('is in no statistic of a place, of a first attempt or of reported cars', async () => {
+  it('is in no statistic of places, first attempts or cars with reports', async () => {
     const lots = [
       ...american(),
       ...canadian(),
@@ -205,7 +205,7 @@ describe('an amount whose currency nobody states', () => {
 });
 
 describe('pairs and records of the feed', () => {
-  it('compare asking prices and statistics in one known currency alone', async () => {
+  it('compare asking prices and statistics only in one known currency', async () => {
     const asking = (number: number, buy_now: number, rest: Given): Given =>
       lot({ lot_id: 500 + number, lot: String(number), domain_id: 12, buy_now, ...rest });
     await fill(lake.connection, 'duplicates', [

@@ -57,7 +57,7 @@ describe('data tests', () => {
     expect(result).toMatchObject({ failures: 1, sample: [{ n: 3, copies: 2 }] });
   });
 
-  it('of rows: null does not pass an expression', async () => {
+  it('of rows fail where an expression is null', async () => {
     const expression = (sql: string): ModelTest => ({ kind: 'expression', sql, severity: 'warn' });
     const results = await found('n', undefined, [expression('n < 3'), expression("letter <> 'x'")]);
     expect(results.map(({ failures }) => failures)).toEqual([2, 2]);
@@ -67,7 +67,7 @@ describe('data tests', () => {
     ]);
   });
 
-  it('always tests the key, nulls included', async () => {
+  it('always test the key, nulls included', async () => {
     await session.connection.run(
       'create table twins as select * from (values (1, null), (1, null), (2, 1)) as t(a, b)',
     );
@@ -76,7 +76,7 @@ describe('data tests', () => {
     expect(key).toMatchObject({ test: 'unique(a, b)', severity: 'error', failures: 1 });
   });
 
-  it('shows five failing rows at most', async () => {
+  it('show five failing rows at most', async () => {
     await session.connection.run('create or replace table many as select range as n from range(100)');
     const many = model('many', 'select 1', {
       tests: [{ kind: 'expression', sql: 'n < 0', severity: 'error' }],
@@ -85,7 +85,7 @@ describe('data tests', () => {
     expect(results[1]).toMatchObject({ failures: 100, sample: [0, 1, 2, 3, 4].map((n) => ({ n })) });
   });
 
-  it('of a check, whose header says what must hold and how much it weighs', async () => {
+  it('of a check take their text and severity from its header', async () => {
     const checks = join(folder, 'odd_numbers.sql');
     writeFileSync(
       checks,
@@ -126,7 +126,7 @@ describe('assertTests', () => {
     sql: '',
   });
 
-  it('holds for failed errors only, and lists them', () => {
+  it('holds the run for failed errors only, and lists them', () => {
     expect(() => assertTests([result('warn', 2), result('error', 0)], '')).not.toThrow();
     const held = expect.objectContaining({
       code: 'MODEL_TESTS_FAILED',
@@ -159,7 +159,7 @@ describe('runModels', () => {
     ]);
   });
 
-  it('names the model that fails, and starts none where a reference is unknown', async () => {
+  it('names the failing model, and starts none where a reference is unknown', async () => {
     const run = (...models: Model[]) =>
       runModels(session.connection, { target: folder, parquet: PARQUET, models });
     await expect(run(model('bad', 'select nothing as n from numbers'))).rejects.toMatchObject({

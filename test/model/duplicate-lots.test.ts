@@ -29,7 +29,7 @@ async function resolved(duplicates: readonly Given[]): Promise<string[]> {
 }
 
 describe('duplicate_lots', () => {
-  it('follow a chain to its root', async () => {
+  it('follows a chain to its root', async () => {
     expect(await resolved([pair(4, 3), pair(2, 1), pair(3, 2), pair(9, 1)])).toEqual([
       '2 → 1: 1 after 1',
       '3 → 2: 1 after 2',
@@ -38,7 +38,7 @@ describe('duplicate_lots', () => {
     ]);
   });
 
-  it('tell a circle, and what leads into one, and end', async () => {
+  it('marks a cycle and what leads into one, and ends', async () => {
     expect(await resolved([pair(1, 2), pair(2, 3), pair(3, 2), pair(7, 7), pair(8, 7)])).toEqual([
       '1 → 2: cycle',
       '2 → 3: cycle',
@@ -48,7 +48,7 @@ describe('duplicate_lots', () => {
     ]);
   });
 
-  it('go on with the lowest of several originals, and show each pair', async () => {
+  it('follows the lowest of several originals, and shows each pair', async () => {
     expect(await resolved([pair(5, 13), pair(5, 2), pair(6, 5), pair(5, 1, { gone_at: GONE })])).toEqual([
       '5 → 13: 13 after 1',
       '5 → 2: 2 after 1',
@@ -56,7 +56,7 @@ describe('duplicate_lots', () => {
     ]);
   });
 
-  it('have the type of the lot numbers that they refer to', async () => {
+  it('gives the ids the type of lot numbers', async () => {
     const types = await texts(
       lake,
       `select distinct data_type from duckdb_columns()
@@ -70,12 +70,12 @@ describe('duplicate_lots', () => {
     ]);
   });
 
-  it('resolve a long chain', async () => {
+  it('resolves a long chain', async () => {
     const chain = Array.from({ length: 300 }, (_, place) => pair(place + 2, place + 1));
     expect((await resolved(chain)).at(-1)).toBe('301 → 300: 1 after 300');
   });
 
-  it('find the lots of source 12 behind the numbers, and what they ask', async () => {
+  it('finds the lots of source 12 behind the numbers, with their asking prices', async () => {
     const lots = [
       lot({ lot_id: 1, lot: '100', domain_id: 12, buy_now: 9000.5 }),
       lot({ lot_id: 2, lot: ' 200 ', domain_id: 12, buy_now: 0, archived: true }),

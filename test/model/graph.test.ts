@@ -39,7 +39,7 @@ describe('referencesOf', () => {
     ]);
   });
 
-  it('knows where a CTE name holds and where it is a table again', async () => {
+  it('knows where a name is a CTE and where it is a table again', async () => {
     const inner = '(with prices as (select * from lots) select * from prices) as x';
     expect(await refs(`select * from ${inner} cross join prices`)).toEqual(['lots', 'prices']);
     expect(await refs('with prices as (select 1 as x) select * from prices, main.prices as p')).toEqual([
@@ -64,19 +64,19 @@ describe('referencesOf', () => {
 });
 
 describe('planModels', () => {
-  it('puts a model after those that it reads, by name where it is free', () => {
+  it('puts a model after those that it reads, and otherwise sorts by name', () => {
     const models = [node('a', 'c', 'lots'), node('b'), node('c', 'd'), node('d', 'lots')];
     expect(planModels(models, new Set(['lots']))).toEqual(['d', 'c', 'a', 'b']);
     expect(planModels([...models].reverse(), new Set(['lots']))).toEqual(['d', 'c', 'a', 'b']);
   });
 
-  it('names the models of a circle', () => {
+  it('names the models of a cycle', () => {
     const models = [node('a', 'b'), node('b', 'c'), node('c', 'b')];
     expect(() => planModels(models, none)).toThrow(/b → c → b/);
     expect(() => planModels([node('a', 'a')], none)).toThrow(/a → a/);
   });
 
-  it('names the model and the reference that nothing provides', () => {
+  it('names the model and its unknown reference', () => {
     expect(() => planModels([node('a', 'lots')], none)).toThrow('model a reads lots');
   });
 });
@@ -88,7 +88,7 @@ describe('readModels', () => {
   };
   const columns = 'columns: { x: { description: a number } }';
 
-  it('fills in what is left out', () => {
+  it('fills in defaults', () => {
     write(`description: d\ngrain: g\nkey: [x]\n${columns}`);
     expect(readModels(folder)).toMatchObject([{ name: 'odd', tests: [], columns: { x: { tests: [] } } }]);
   });

@@ -57,7 +57,7 @@ describe('inventory_daily', () => {
     first_day: fresh === null,
   });
 
-  it('counts a lot that leaves, returns and leaves again each time, also within a day', async () => {
+  it('counts each time that a lot leaves or returns, also within a day', async () => {
     await compute('inventory_daily', {
       ...base,
       lots: [
@@ -80,7 +80,7 @@ describe('inventory_daily', () => {
     ]);
   });
 
-  it('counts a lot that came archived from its return on', async () => {
+  it('counts a lot that was archived when it first came only from its return on', async () => {
     await compute('inventory_daily', {
       ...base,
       lots: [
@@ -94,7 +94,7 @@ describe('inventory_daily', () => {
     expect(await inventory()).toEqual([row('08', 1, null), row('09', 2, 1), row('10', 3, 0, 0, 1)]);
   });
 
-  it('lets nothing leave before it was seen, where the clock was set back', async () => {
+  it('lets no lot leave before it was seen, even where the clock was set back', async () => {
     await compute('inventory_daily', {
       ...base,
       lots: [
@@ -106,7 +106,7 @@ describe('inventory_daily', () => {
     expect(await inventory()).toEqual([row('09', 1, null, 1), row('10', 1, 0)]);
   });
 
-  it('begins with each source by itself, and ends with the day of a pass that began after midnight', async () => {
+  it('begins on the first day of each source, and ends on the day of a pass that began after midnight', async () => {
     await compute('inventory_daily', {
       ...base,
       passes: [{ pass_id: 'p', stream: 'cars', state: 'sealed', started_at: '2026-09-11T00:00:01Z' }],
@@ -160,7 +160,7 @@ describe('statistics_compared', () => {
   const none = { price_avg: null, price_min: null, price_max: null, avg_difference: null, share: null };
   const five = [1, 2, 3, 4, 5].map((n) => sold(n, 1, n * 1000));
 
-  it('takes every engine where the record names none, and else that one', async () => {
+  it('takes every engine where the record names none, and otherwise that one', async () => {
     await compute('statistics_compared', {
       ...{ ...base, vehicles, lots: [...five, sold(6, 2, 9000)] },
       statistics: [
@@ -178,7 +178,7 @@ describe('statistics_compared', () => {
     ]);
   });
 
-  it('leaves auctions after the calculation out, and other years, types and sources', async () => {
+  it('leaves out auctions after the calculation, and other years, types and sources', async () => {
     await compute('statistics_compared', {
       ...base,
       vehicles,
@@ -198,7 +198,7 @@ describe('statistics_compared', () => {
     ]);
   });
 
-  it('says nothing of a record without figures, and gives no share of 0', async () => {
+  it('has no difference for a record without figures, and no share of 0', async () => {
     await compute('statistics_compared', {
       ...{ ...base, vehicles, lots: five },
       statistics: [
@@ -232,7 +232,7 @@ describe('data_health', () => {
   };
   const unproven = { complete: false, reason: '9 records came where the service counts 10' };
 
-  it('tells of a column that its values are read again once a run found none that were not', async () => {
+  it('marks rejected values of a column as past once a run rejects none', async () => {
     const reject = (position: number): Given => ({
       ...{ run_id: 'r1', stream: 'cars', table_name: 'lots', column_name: 'bid', page: 1, position },
     });
@@ -253,7 +253,7 @@ describe('data_health', () => {
     ]);
   });
 
-  it('takes the age of cars from full passes that were complete, and of others from any', async () => {
+  it('takes the age of cars from complete full passes, and of other streams from any pass', async () => {
     await compute('data_health', {
       runs: [run(1), run(2), run(3), run(4)],
       passes: [
@@ -281,7 +281,7 @@ describe('data_health', () => {
     ]);
   });
 
-  it('knows the passes of runs that a rebuild no longer knows', async () => {
+  it('takes the age from passes of runs that a rebuild no longer knows', async () => {
     await compute('data_health', { runs: [run(4, { pipeline: 'rebuild' })], passes: [pass(1), pass(2)] });
     expect(await figures('age_hours')).toEqual([['r4', 'cars', 48 - 1 / 3600, true]]);
     expect(await figures('records')).toEqual([]);
@@ -349,7 +349,7 @@ describe('data_health', () => {
     return found.map(({ alarm }) => alarm);
   };
 
-  it('lets an alarm stand until a run of the same pipeline tells of the same stream', async () => {
+  it('keeps an alarm until a run of the same pipeline reads the same stream', async () => {
     const lookup = { pipeline: 'lookup' };
     const runs = [run(1), run(2, lookup), run(3, { pipeline: 'incremental' }), run(4)];
     const passes = [
@@ -373,7 +373,7 @@ describe('data_health', () => {
     expect(await standing()).toEqual(['r3 cars incomplete_passes', 'r4 statistics incomplete_passes']);
   });
 
-  it('judges the age of the lake on the last run of all', async () => {
+  it('judges the age of the lake only at the last run', async () => {
     const window = (day: number) => pass(day, { kind: 'window' });
     const runs = [run(1), run(4, { pipeline: 'incremental' }), run(5)];
     await compute('data_health', { runs: runs.slice(0, 2), passes: [pass(1), window(4)] });
@@ -382,7 +382,7 @@ describe('data_health', () => {
     expect(await standing()).toEqual([]);
   });
 
-  it('keeps runs of other pipelines that failed an alarm while the last run knows them', async () => {
+  it('keeps an alarm for failed runs of other pipelines while the last run lists them', async () => {
     const failing = JSON.stringify(['nightly of 2026-09-01T02:00:00.000Z: SERVICE_FAILED: 500']);
     const runs = [run(1, { pipeline: 'incremental', failing }), run(2, { pipeline: 'lookup', failing })];
     await compute('data_health', { runs });
@@ -391,7 +391,7 @@ describe('data_health', () => {
     expect(await standing()).toEqual([]);
   });
 
-  it('shows how often columns are empty, for the last run alone', async () => {
+  it('shows how often columns are empty, for the last run only', async () => {
     await compute('data_health', {
       runs: [run(1), run(2)],
       lots: [

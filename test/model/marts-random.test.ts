@@ -129,7 +129,7 @@ const world: fc.Arbitrary<OracleWorld> = fc
     spans: SPANS,
     lots: [
       ...lots.map((lot, id): OracleLot => ({ id, ...lot })),
-      // Vehicles of one source each, which tell that it is there.
+      // Vehicles of one source each, which show that the source is there.
       ...[1, 3, 12].map(
         (domain): OracleLot => ({ ...empty, id: 900 + domain, vehicle: 900 + domain, domain }),
       ),
@@ -157,7 +157,7 @@ function tablesOf(given: OracleWorld): Record<string, Given[]> {
           ...{ complete: false, sources: `[${source}]`, started_at: at(from + night * 2 * DAY) },
         })),
       ),
-      // What a pass asks of other vehicles says nothing of these.
+      // A pass over other vehicles says nothing about these.
       { pass_id: 'a', stream: 'archived_lots', state: 'sealed', started_at: at(given.now + 9 * HOUR) },
     ],
     vehicles: given.vehicles.map((vehicle) => ({

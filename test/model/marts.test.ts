@@ -25,7 +25,7 @@ describe('price_trends and damage_breakdown', () => {
       }),
     );
 
-  it('show the count and no statistics below five prices', async () => {
+  it('show the count but no statistics below five prices', async () => {
     await computeMarts(
       lake,
       apart({ ...base, lots: [...sales(5, '2026-07', 1000), ...sales(4, '2026-08', 2000)] }),
@@ -50,7 +50,7 @@ describe('price_trends and damage_breakdown', () => {
     ]);
   });
 
-  it('compare a month with the calendar month before, not with the last one that has sales', async () => {
+  it('compare a month with the calendar month before, not with the last month that had sales', async () => {
     const lots = [...sales(5, '2026-05', 1000), ...sales(5, '2026-06', 1100), ...sales(5, '2026-08', 2000)];
     await computeMarts(lake, apart({ ...base, lots }), ...MARTS);
     const found = await texts(
@@ -60,7 +60,7 @@ describe('price_trends and damage_breakdown', () => {
     expect(found.map((row) => row.c)).toEqual([null, 0.0833, null]);
   });
 
-  it('keep damage names as they came, and compare them with the sound lots of the model', async () => {
+  it('keep damage names as they came, and compare with the undamaged lots of the model', async () => {
     const damaged = (name: string | null, second: string | null = null) => ({
       damage_main_name: name,
       damage_second_name: second,
@@ -89,7 +89,7 @@ describe('price_trends and damage_breakdown', () => {
     ]);
   });
 
-  it('never take a lot that states no main damage for a sound one', async () => {
+  it('never take a lot without a main damage for an undamaged one', async () => {
     const damaged = (name: string | null, second: string | null) => ({
       damage_main_name: name,
       damage_second_name: second,
@@ -124,7 +124,7 @@ describe('price_trends and damage_breakdown', () => {
     ]);
   });
 
-  it('leave readings out that are no kilometres, and estimates that are no money', async () => {
+  it('leave out readings and estimates that cannot be true', async () => {
     const odd: readonly Given[] = [
       {
         odometer_km: 2_553_571_660,
@@ -174,7 +174,7 @@ describe('the models', () => {
     expect(failed).toEqual([]);
   });
 
-  it('take the least size of a group from the last run', async () => {
+  it('take the minimum group size from the last run', async () => {
     const lots = [...[4, 5].keys()].map((lot_id) =>
       lot({ lot_id, sale_date: '2026-08-01T15:00:00Z', status_id: SOLD, final_bid: 100 }),
     );
@@ -189,7 +189,7 @@ describe('the models', () => {
     expect(failed.map(({ model, test }) => `${model} ${test}`)).toEqual([]);
   });
 
-  it('keep to the SQL that DuckDB and Spark share', () => {
+  it('use only SQL that DuckDB and Spark share', () => {
     for (const { name, sql } of readModels()) {
       const code = sql.replaceAll(/--.*|'[^']*'/g, '');
       expect(code, name).not.toMatch(/\bqualify\b|filter \(|\/\/|::|\[|\bepoch|\bstrftime|current_|\bnow\(/);

@@ -97,7 +97,7 @@ describe('the matched share', () => {
     ]);
   });
 
-  it('of statistics_compared: records of a source with sales that have one of their own', async () => {
+  it('of statistics_compared: records of a source with sales whose group has sales', async () => {
     const lots = [
       lot({ vehicle_id: 10, status_id: SOLD, sale_date: '2026-08-01T15:00:00Z', final_bid: 1000 }),
     ];
@@ -113,7 +113,7 @@ describe('the matched share', () => {
     expect(await unmatched('statistics_compared', { statistics: statistics(5) })).toEqual([]);
   });
 
-  it('of sales: lots of the archive feed that were in the feed since it is watched', async () => {
+  it('of sales: lots of the archive feed that were in the feed while it was observed', async () => {
     const lots = many(3, (place) => lot({ lot_id: place, first_seen_at: '2026-09-01T00:00:00Z' }));
     const archived = (lot_id: number, archived_at: string): Given => ({ lot_id, archived_at, domain_id: 3 });
     const later = many(4, (place) => archived(place, '2026-09-05T00:00:00Z'));

@@ -37,7 +37,7 @@ const auctioned = (from: number, day: string, rest: Given = {}) =>
     }),
   );
 
-describe('what came before the first night', () => {
+describe('an auction before the first night', () => {
   it('is in no rate and in no count of sold and unsold lots', async () => {
     const lots = [...survivors, ...auctioned(100, '2026-08-25'), ...auctioned(200, '2026-09-05')];
     const prices = ['2026-06-10', '2026-07-10', '2026-08-10'].flatMap(unsold);
@@ -76,7 +76,7 @@ describe('what came before the first night', () => {
     ]);
   });
 
-  it('is a price where the price is known', async () => {
+  it('counts as a price where the price is known', async () => {
     await compute({ passes, lots: auctioned(100, '2026-07-10', { status_id: SOLD }) });
     expect(
       await texts(lake, 'select observed, lots_sold, priced_lots, price_median from price_trends'),
@@ -86,7 +86,7 @@ describe('what came before the first night', () => {
     ]);
   });
 
-  it('is all that a first night knows', async () => {
+  it('is all that the first night knows', async () => {
     await compute({
       passes: nights('2026-09-10T02:00:00Z', '2026-09-10T02:00:00Z'),
       lots: auctioned(1, '2026-09-05', { first_seen_at: '2026-09-10T02:00:00Z' }),
@@ -97,7 +97,7 @@ describe('what came before the first night', () => {
     expect(await texts(lake, 'select * from relisting')).toEqual([]);
   });
 
-  it('does not count what was sold before the day of its auction in a month to come', async () => {
+  it('does not count in a later month where its lot was sold early', async () => {
     const lots = auctioned(1, '2026-10-05', { buy_now: 1000, status_id: SOLD });
     await compute({ passes, lots: [...lots, ...auctioned(100, '2026-08-25')] });
     expect(
@@ -113,7 +113,7 @@ describe('what came before the first night', () => {
 });
 
 describe('the last hours before a pass', () => {
-  it('are not observed, because of them only sales are settled', async () => {
+  it('do not count as observed, since only sales are settled by then', async () => {
     const bought = auctioned(1, '2026-09-09', { buy_now: 1000, status_id: SOLD });
     await compute({ passes, lots: [...bought, ...auctioned(100, '2026-09-07')] });
     expect(await texts(lake, 'select lots_offered, lots_sold, sell_through from sell_through')).toEqual([
@@ -139,7 +139,7 @@ describe('observed_spans', () => {
   const seen = (day: string, rest: Given = {}): Given =>
     lot({ first_seen_at: `2026-${day}T02:00:00Z`, ...rest });
 
-  it('go on while no more than three days lie between two passes, and begin anew after a longer time', async () => {
+  it('continue over gaps of up to three days between passes, and begin anew after longer ones', async () => {
     const days = ['08-01', '08-04', '08-07', '08-11', '08-12'];
     expect(await spans({ lots: [seen('08-01')], passes: days.map((day) => pass(day)) })).toEqual([
       '3/1: 08-01 to 08-07',
@@ -147,7 +147,7 @@ describe('observed_spans', () => {
     ]);
   });
 
-  it('begin with a complete full pass, and windows carry them on', async () => {
+  it('begin with a complete full pass, and are continued by windows', async () => {
     const window = { kind: 'window' };
     const lots = [seen('08-01')];
     const begin = [pass('08-01', { complete: false }), pass('08-02', window), pass('08-03')];
@@ -156,7 +156,7 @@ describe('observed_spans', () => {
     expect(await spans({ lots, passes: [pass('08-08', window)] })).toEqual([]);
   });
 
-  it('are of each source: from the pass that first brought it, without passes that said nothing of it', async () => {
+  it('begin for each source with the first pass that brought it, without passes that did not cover it', async () => {
     const lots = [seen('08-01'), seen('08-04', { lot_id: 2, domain_id: 1 })];
     // DuckDB reads a list from such a text.
     const passes = [

@@ -13,7 +13,7 @@ export interface OracleLot {
   readonly finalBidAt: number | null;
   readonly buyNow: number | null;
   readonly archived: boolean;
-  /** When its own record was last delivered and loaded; null where nobody knows. */
+  /** When its own record was last delivered and loaded; null where that is unknown. */
   readonly lastSeen: number | null;
   readonly main: string | null;
   readonly second: string | null;
@@ -76,7 +76,7 @@ export interface OracleAttempt {
   readonly lot: OracleLot;
   readonly attempt: number;
   readonly saleDate: number;
-  /** Entry of the price history that speaks for it. */
+  /** Entry of the price history that decides it. */
   readonly priceId: number | null;
   readonly status: number | null;
   readonly outcome: string;
@@ -319,7 +319,7 @@ function byLot<T extends { readonly lot: number }>(read: (world: OracleWorld) =>
   };
 }
 
-/** Entries day by day, each day with the one that speaks for it first. */
+/** Entries day by day, each day with the deciding one first. */
 function daysOf(entries: readonly Entry[]): Entry[][] {
   const days = new Map<number, Entry[]>();
   for (const entry of entries) {

@@ -47,7 +47,7 @@ describe('regional_prices', () => {
   const dallas = { ...texas, location_city_id: 12, location_city_name: 'dallas ' };
   const houston = { ...texas, location_city_id: 13, location_city_name: 'houston' };
 
-  it('compare with the national median of all sources, and spell places in one way', async () => {
+  it('compares with the national median of all sources, and spells places in one way', async () => {
     const lots = [
       ...sold([800, 900, 1000], { ...dallas, location_state_code: 'TX', domain_id: 1 }),
       ...sold([800, 1200], dallas),
@@ -78,7 +78,7 @@ describe('regional_prices', () => {
     ]);
   });
 
-  it('keep countries as they are spelled, places without a name, and lots that were not sold', async () => {
+  it('keeps countries as they are spelled, places without a name, and lots that were not sold', async () => {
     const lots = [
       ...sold([1000, 1000, 1000, 1000], { ...dallas, location_country_iso: 'USA' }),
       ...sold([1000, 1000, 1000, 1000], dallas),
@@ -109,7 +109,7 @@ describe('regional_prices', () => {
     ]);
   });
 
-  it('stand where their lots stand, but for coordinates that cannot be', async () => {
+  it('has the mean coordinates of its lots, without impossible ones', async () => {
     const at = (location_latitude: number | null, location_longitude: number | null) =>
       lot({ lot_id: next++, vehicle_id: 20, ...dallas, location_latitude, location_longitude });
     const lots = [at(32, -96), at(33, -97), at(0, 0), at(32, null), at(320, -96), at(32, -960)];
@@ -130,7 +130,7 @@ describe('odometer_curve', () => {
   const driven = (prices: readonly number[], odometer_km: number, rest: Given = {}) =>
     sold(prices, { odometer_km, ...rest });
 
-  it('compare each price with the median of the others of its model year at the same source', async () => {
+  it('compares each price with the median of the others of its model year at the same source', async () => {
     const lots = [
       ...driven([900, 900, 900, 1000, 1000], 25_000),
       ...driven([1000, 1000, 1100, 1100, 1100], 24_999),
@@ -152,7 +152,7 @@ describe('odometer_curve', () => {
     ]);
   });
 
-  it('end at 30 years and 400,000 km, and call a model year to come new', async () => {
+  it('ends at 30 years and 400,000 km, and counts a future model year as new', async () => {
     const old = [
       { vehicle_id: 31, ...ford, year: 1931 },
       { vehicle_id: 27, ...ford, year: 2027 },
@@ -177,7 +177,7 @@ describe('odometer_curve', () => {
     ]);
   });
 
-  it('take the year of the sale in UTC, and leave out what has no reading, price or model year', async () => {
+  it('takes the year of the sale in UTC, and leaves out lots without a reading, price or model year', async () => {
     const lots = [
       ...driven([1000], 1000, { sale_date: '2025-12-31T23:30:00Z' }),
       ...driven([1000], 1000, { sale_date: '2026-01-01T00:30:00Z' }),
@@ -210,7 +210,7 @@ describe('reserve_gap', () => {
       seller_reserve_price,
     });
 
-  it('tell how far the bids stand from the reserve, by result', async () => {
+  it('shows how far the bids are from the reserve, by result', async () => {
     const lots = [
       ...[800, 1000, 1100, 1200, 2000].map((bid) => reserved(bid, 1000, SOLD)),
       ...[500, 600].map((bid) => reserved(bid, 1000, 8)),
@@ -243,7 +243,7 @@ describe('reserve_gap', () => {
     ]);
   });
 
-  it('take the last held attempt alone, and no lot whose last amount or reserve is unknown', async () => {
+  it('takes only the last held attempt, and no lot whose last amount or reserve is unknown', async () => {
     const coming: Given = { ...reserved(null, 1000, 3), sale_date: '2026-10-01T15:00:00Z' };
     const unpriced: Given = { ...reserved(null, 1000, SOLD), sale_date: '2026-09-01T15:00:00Z' };
     const lots = [
@@ -268,7 +268,7 @@ describe('buy_now_premium', () => {
   const boughtNow = (prices: readonly number[], rest: Given = {}) =>
     prices.flatMap((buy_now) => sold([buy_now], { buy_now, ...rest }));
 
-  it('compare each Buy Now price with the auction prices of its model year at the same source', async () => {
+  it('compares each Buy Now price with the auction prices of its model year at the same source', async () => {
     const lots = [
       ...sold([800, 900, 1000, 1100, 1200]),
       ...sold([4000, 4000, 4000, 4000, 4000], { domain_id: 1 }),
@@ -298,7 +298,7 @@ describe('buy_now_premium', () => {
     ]);
   });
 
-  it('count offers that are open or failed, and neither 0, nor absurd amounts, nor source 12', async () => {
+  it('counts open and failed offers, but neither 0, nor absurd amounts, nor source 12', async () => {
     const offer = (buy_now: number | null, rest: Given = {}) =>
       lot({ lot_id: next++, vehicle_id: 20, buy_now, ...rest });
     const lots = [
@@ -326,7 +326,7 @@ describe('repair_economics', () => {
   const repaired = (estimate_repair_price: number | null, prices: readonly number[], rest: Given = {}) =>
     sold(prices, { estimate_repair_price, pre_accident_price: 10_000, ...rest });
 
-  it('set price and repair estimate against the value before the accident', async () => {
+  it('compares price and repair estimate with the value before the accident', async () => {
     const lots = [
       ...repaired(2500, [5000, 6000, 7000, 7500, 9000]),
       ...repaired(2499, [5000], { status_id: 8 }),
@@ -352,7 +352,7 @@ describe('repair_economics', () => {
     ]);
   });
 
-  it('leave out estimates that are no money, and source 12', async () => {
+  it('leaves out impossible estimates, and source 12', async () => {
     const lots = [
       ...repaired(-1, [1000]),
       ...repaired(null, [1000]),

@@ -16,7 +16,7 @@ const MARTS = [
 /** When a row was first missing. */
 export const GONE = '2026-09-09T02:00:00Z';
 
-/** What each row of a report says of where it belongs. */
+/** Columns that say which report a row belongs to. */
 export const listing: Given = { domain_id: 12, listing_id: '300', report_id: 'r-1', vehicle_id: 10 };
 
 /** A report of either kind. */

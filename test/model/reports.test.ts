@@ -28,7 +28,7 @@ describe('inspection_issues', () => {
       )
     ).map((row) => `${row.part_key} ${row.issue_type_key} ${row.severity_key} ${row.found_items}`);
 
-  it('count only what an inspector looked at, and never take another result for ok', async () => {
+  it('counts only what an inspector looked at, and never takes another result for ok', async () => {
     const results = ['ok', 'ok', 'issue', 'unknown', null, ' ', 'not_checked', 'not_applicable'];
     const items = [...results, 'not_equipped', 'passed_with_remark'].map((result) => item(result));
     await computeReports(lake, { inspections: [report()], checked_items: items });
@@ -46,7 +46,7 @@ describe('inspection_issues', () => {
     ]);
   });
 
-  it('count an item once for each type that it names, and without one as unspecified', async () => {
+  it('counts an item once for each type that it names, and as unspecified where it names none', async () => {
     const items = [
       item('issue', { issue_type_keys: '[dent, scratch, dent]', severity_key: 'low' }),
       item('issue', { issue_type_keys: '[dent]', severity_key: ' low ' }),
@@ -65,7 +65,7 @@ describe('inspection_issues', () => {
     expect(await parts('found_items, found_share')).toEqual([{ found_items: 5, found_share: 5 / 6 }]);
   });
 
-  it('leave out what a report no longer delivers, and reports of any listing that are gone', async () => {
+  it('leaves out rows and reports that are gone', async () => {
     const other = { listing_id: '301' };
     const inspections = [
       report(),
@@ -103,7 +103,7 @@ describe('check_breakdown', () => {
         `${row.known_checks} known ${row.present_share}, ${row.count_sum}`,
     );
 
-  it('take present and not_present alone for an answer', async () => {
+  it('takes only present and not_present for an answer', async () => {
     const checks = [
       check('theft_history', 'present', { count: 2 }),
       check('theft_history', 'present', { report_id: 'r-2', count: 1 }),
@@ -125,7 +125,7 @@ describe('check_breakdown', () => {
     ]);
   });
 
-  it('keep sources apart, and leave out what is gone', async () => {
+  it('keeps sources apart, and leaves out rows that are gone', async () => {
     const checks = [
       check('theft_history', 'present'),
       check('theft_history', 'present', { gone_at: GONE }),
@@ -143,7 +143,7 @@ describe('check_breakdown', () => {
 
 describe('claim_history', () => {
   let position = 1;
-  /** An event whose date was given so, with what load keeps of it: so much of the local time as the precision says. */
+  /** An event with this date, and what load keeps of it: the local time up to the precision. */
   const event = (given: string | null, date_precision_key: string | null, rest: Given = {}): Given => {
     const characters = { year: 4, month: 7, day: 10, datetime: 19 }[date_precision_key?.trim() ?? ''];
     return {
@@ -172,7 +172,7 @@ describe('claim_history', () => {
       (row) => `${row.event_number} ${row.type_key} ${row.is_order_certain ? 'certain' : 'uncertain'}`,
     );
 
-  it('give a date the interval that its precision stands for', async () => {
+  it('gives a date the interval of its precision', async () => {
     const found = await history([
       event('2024-02-29T18:30:00Z', 'datetime'),
       event('2024-02-29T18:30:00Z', 'day'),
@@ -195,7 +195,7 @@ describe('claim_history', () => {
     ]);
   });
 
-  it('take days, months and years from the local date', async () => {
+  it('takes days, months and years from the local date', async () => {
     const new_year = '2019-01-01T00:00:00+09:00';
     const bare = (text: string, date_precision_key: string) =>
       event(`${text}-01-01`, date_precision_key, { occurred_at_local: text });
@@ -217,7 +217,7 @@ describe('claim_history', () => {
     ]);
   });
 
-  it('order dates by instant, and one without an offset in the local time of its report', async () => {
+  it('orders dates by instant, and takes one without an offset in the local time of its report', async () => {
     const typed = (type_key: string, at: string, precision: string, rest: Given = {}) =>
       event(at, precision, { type_key, ...rest });
     const second = { report_id: 'r-2' };
@@ -236,7 +236,7 @@ describe('claim_history', () => {
     ]);
   });
 
-  it('call an order certain where no other event may have been at the same time', async () => {
+  it('calls an order certain where no other event may have been at the same time', async () => {
     const typed = (type_key: string, at: string | null, precision: string) =>
       event(at, precision, { type_key });
     expect(
@@ -264,7 +264,7 @@ describe('claim_history', () => {
     ]);
   });
 
-  it('number each report by itself, and leave out what is gone', async () => {
+  it('numbers the events of each report, and leaves out rows that are gone', async () => {
     const day = '2024-02-01T00:00:00Z';
     const events = [
       event(day, 'day'),
@@ -276,7 +276,7 @@ describe('claim_history', () => {
     expect(await texts(lake, 'select * from claim_history')).toEqual([]);
   });
 
-  it('never add amounts of different currencies', async () => {
+  it('never adds amounts of different currencies', async () => {
     const claim = (amount_total: number | null, currency: string | null, rest: Given = {}) =>
       event('2024-02-01T00:00:00Z', 'day', { type_key: 'claim', amount_total, currency, ...rest });
     const found = await history([

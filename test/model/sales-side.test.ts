@@ -64,7 +64,7 @@ describe('sell_through', () => {
     ]);
   });
 
-  it('tells first attempts from later ones, also where the first is not resolved', async () => {
+  it('separates first attempts from later ones, also where the first is unresolved', async () => {
     const relisted = Array.from({ length: 5 }, (_, place) => [
       entry('2026-08-01T15:00:00Z', place === 0 ? 3 : NOT_SOLD, 900, { lot_id: 100 + place }),
       entry('2026-08-10T15:00:00Z', place < 4 ? SOLD : NOT_SOLD, 900, { lot_id: 100 + place }),
@@ -105,7 +105,7 @@ describe('sell_through', () => {
 });
 
 describe('time_to_sale', () => {
-  it('counts whole days to the sale, of lots that were there before it', async () => {
+  it('counts whole days to the sale, of lots that were created before it', async () => {
     const created = [
       '2026-07-31T23:59:00Z',
       '2026-07-30',
@@ -138,7 +138,7 @@ describe('time_to_sale', () => {
     ]);
   });
 
-  it('counts a relisted lot from its creation, and the attempts that it took', async () => {
+  it('counts a relisted lot from its creation, with its number of attempts', async () => {
     const lots = [1, 2, 3, 4, 5].map((lot_id) => lot({ lot_id, created_at: '2026-07-01T00:00:00Z' }));
     const prices = lots.flatMap(({ lot_id = null }) => [
       entry('2026-07-11T15:00:00Z', NOT_SOLD, 900, { lot_id }),
@@ -152,7 +152,7 @@ describe('time_to_sale', () => {
     expect(found).toEqual([{ lots_sold: 5, days_median: 30, attempts_mean: 2.8 }]);
   });
 
-  it('counts the way of a vehicle over all its lots and sources to the sale that held', async () => {
+  it('counts the days of a vehicle over all its lots and sources to the sale that held', async () => {
     const created = (lot_id: number, created_at: string, vehicle_id: number, rest: Given): Given =>
       lot({ lot_id, vehicle_id, created_at, final_bid: 900, ...rest });
     const ids = [11, 12, 13, 14, 15];
@@ -198,7 +198,7 @@ describe('time_to_sale', () => {
     ]);
   });
 
-  it('shows lots that are open and lots that left beside those that are sold, also of source 12', async () => {
+  it('shows open lots and lots that left beside the sold ones, also of source 12', async () => {
     const days = ['2026-09-06', '2026-09-07', '2026-09-08', '2026-09-09', '2026-08-01'];
     const lots = [
       ...days.map((created_at, place) => lot({ lot_id: place, created_at })),
@@ -264,7 +264,7 @@ const soldFor = (final_bid: number, rest: Given = {}): Given =>
   lot({ lot_id: final_bid, sale_date: '2026-08-01T15:00:00Z', status_id: SOLD, final_bid, ...rest });
 
 describe('relisting', () => {
-  it('takes the tenth attempt and all after it together', async () => {
+  it('puts the tenth attempt and all later ones together', async () => {
     const days = Array.from({ length: 12 }, (_, week) => new Date(Date.UTC(2026, 4, 1 + 7 * week, 15)));
     const lots = [1, 2, 3, 4, 5].map((lot_id) => lot({ lot_id }));
     const prices = lots.flatMap(({ lot_id = null }) =>
@@ -286,7 +286,7 @@ describe('relisting', () => {
     expect(await texts(lake, 'select count(*) as n from relisting')).toEqual([{ n: 10 }]);
   });
 
-  it('compares prices with those of first attempts of the same model year, and unknown years with none', async () => {
+  it('compares prices with those of first attempts of the same model year, and leaves out unknown years', async () => {
     const first = [1000, 1100, 1200, 1300, 1400].map((price) => soldFor(price));
     const again = [1, 2, 3, 4, 5].map((lot_id) => lot({ lot_id }));
     const yearless = [6, 7].map((lot_id) => lot({ lot_id, vehicle_id: 11 }));
@@ -317,7 +317,7 @@ describe('relisting', () => {
 });
 
 describe('seller_types', () => {
-  it('knows insurers by id or name and keeps other names', async () => {
+  it('recognizes insurers by id or name and keeps other names', async () => {
     const given: readonly Given[] = [
       { seller_type_id: 1, seller_type_name: 'Insurance Company' },
       { seller_type_id: 2 },
@@ -383,7 +383,7 @@ describe('title_breakdown', () => {
     expect(await ratios([100])).toEqual([null]);
   });
 
-  it('needs as many other prices as the least group, and lets other sources and years alone', async () => {
+  it('needs as many other prices as the minimum group, of the same source and year', async () => {
     const vehicles = [...ofYear, { ...base.vehicles[0], vehicle_id: 11, year: 2021 }];
     const five = [1000, 1100, 1200, 1300, 1400].map((price) => soldFor(price, { title_name: 'Salvage' }));
     const elsewhere = [

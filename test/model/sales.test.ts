@@ -26,7 +26,7 @@ describe('sales', () => {
     ]);
   });
 
-  it('takes the lot itself where the history does not hold the attempt, and counts none twice', async () => {
+  it('takes the lot itself where the history lacks the attempt, and counts none twice', async () => {
     const own = lot({ sale_date: '2026-08-20T15:00:00Z', status_id: SOLD, final_bid: 4000 });
     const first = entry('2026-08-01T15:00:00Z', 8, 3000);
     expect(await attempts({ lots: [own], prices: [first] })).toEqual([
@@ -40,14 +40,14 @@ describe('sales', () => {
     ]);
   });
 
-  it('takes the amount of the lot where the history calls the same day sold without one', async () => {
+  it('takes the amount of the lot where the history has the same sale without one', async () => {
     const own = lot({ sale_date: '2026-08-20T14:00:00Z', status_id: SOLD, final_bid: 4000 });
     expect(await attempts({ lots: [own], prices: [entry('2026-08-20T15:00:00Z', SOLD, null)] })).toEqual([
       '2026-08-20 sold trusted 4000',
     ]);
   });
 
-  it('does not believe sold before the auction was held', async () => {
+  it('does not believe a sale before the auction was held', async () => {
     const own = lot({ sale_date: '2026-09-14T14:00:00Z', status_id: SOLD, final_bid: 1800 });
     expect(await attempts({ lots: [own] })).toEqual(['2026-09-14 upcoming upcoming null']);
   });
@@ -140,7 +140,7 @@ describe('sales', () => {
     ]);
   });
 
-  it('undoes a sale that a later attempt follows, even one to come', async () => {
+  it('undoes a sale that a later attempt follows, even an upcoming one', async () => {
     const first = entry('2026-08-01T15:00:00Z', SOLD, 5000);
     const again = lot({ sale_date: '2026-09-14T15:00:00Z', status_id: 3 });
     expect(await attempts({ lots: [again], prices: [first] })).toEqual([
@@ -153,7 +153,7 @@ describe('sales', () => {
     const sold = (lot_id: number, sale_date: string, final_bid: number, rest: Given = {}): Given =>
       lot({ lot_id, sale_date: `${sale_date}T15:00:00Z`, status_id: SOLD, final_bid, ...rest });
 
-    it('believes the last of its sales alone, where each is offered again within 30 days', async () => {
+    it('counts only the last of its sales where each is offered again within 30 days', async () => {
       const lots = [
         sold(1, '2026-08-01', 6850),
         sold(2, '2026-08-10', 7375, { domain_id: 1 }),
@@ -166,7 +166,7 @@ describe('sales', () => {
       ]);
     });
 
-    it('counts the days of the configured span, and any offer, also one to come', async () => {
+    it('applies the configured number of days to any offer, also an upcoming one', async () => {
       const again = (day: string) => [
         sold(1, '2026-08-01', 5000),
         lot({ lot_id: 2, sale_date: `${day}T01:00:00Z`, status_id: 3 }),
@@ -182,7 +182,7 @@ describe('sales', () => {
       ]);
     });
 
-    it('undoes a sale without a price and one at the Buy Now price, and nothing that is no sale', async () => {
+    it('undoes a sale without a price and one at the Buy Now price, but no other result', async () => {
       const lots = [
         sold(1, '2026-08-01', 0),
         sold(2, '2026-08-05', 900, { buy_now: 900 }),
@@ -197,14 +197,14 @@ describe('sales', () => {
       ]);
     });
 
-    it('sells it once where two of its lots are sold at the same moment', async () => {
+    it('counts one sale where two of its lots are sold at the same moment', async () => {
       expect(await attempts({ lots: [sold(1, '2026-08-01', 5000), sold(2, '2026-08-01', 5000)] })).toEqual([
         '2026-08-01 not_sold offered_again null',
         '2026-08-01 sold trusted 5000',
       ]);
     });
 
-    it('leaves lots of other vehicles alone', async () => {
+    it('does not affect lots of other vehicles', async () => {
       const lots = [
         sold(1, '2026-08-01', 5000),
         sold(2, '2026-08-05', 900, { vehicle_id: 11 }),
@@ -214,7 +214,7 @@ describe('sales', () => {
       expect((await attempts({ lots })).filter((text) => text.includes('sold trusted'))).toHaveLength(4);
     });
 
-    it('numbers its attempts over its lots and sources, anew after each sale that held', async () => {
+    it('numbers its attempts over its lots and sources, and starts anew after each sale that held', async () => {
       const lots = [
         lot({ lot_id: 1, sale_date: '2026-05-01T15:00:00Z', status_id: 8 }),
         sold(2, '2026-05-10', 5000, { domain_id: 1 }),
@@ -236,7 +236,7 @@ describe('sales', () => {
     });
   });
 
-  it('counts neighbouring days as one auction, which its last day decides', async () => {
+  it('counts neighbouring days as one auction, with the result of the last day', async () => {
     const prices = [
       entry('2026-08-06T15:00:00Z', 8, 300),
       entry('2026-08-03T15:00:00Z', SOLD, 200),
@@ -251,7 +251,7 @@ describe('sales', () => {
     ]);
   });
 
-  it('leaves out announcements that went away before their date', async () => {
+  it('leaves out announcements that were withdrawn before their date', async () => {
     const gone = (gone_at: string) => [
       entry('2026-08-20T15:00:00Z', 8, null, { gone_at, final_bid_updated_at: '2026-08-20T18:00:00Z' }),
     ];
@@ -261,7 +261,7 @@ describe('sales', () => {
     ]);
   });
 
-  it('tells what is no result from what is no sale', async () => {
+  it('separates attempts without a result from those without a sale', async () => {
     const status = (status_id: number | null) => [lot({ sale_date: '2026-08-20T15:00:00Z', status_id })];
     expect(await attempts({ lots: status(3) })).toEqual(['2026-08-20 unresolved no_result null']);
     expect(await attempts({ lots: status(null) })).toEqual(['2026-08-20 unresolved no_result null']);
@@ -269,7 +269,7 @@ describe('sales', () => {
     expect(await attempts({ lots: status(7) })).toEqual(['2026-08-20 not_sold not_sold null']);
   });
 
-  it('takes nothing from the asking prices of source 12', async () => {
+  it('takes no sale from the asking prices of source 12', async () => {
     const asked = lot({
       domain_id: 12,
       buy_now: 20_000,
@@ -309,7 +309,7 @@ describe('sales', () => {
     ]);
   });
 
-  it('compares an attempt with the one before, where both have an amount', async () => {
+  it('compares an attempt with the previous one where both have an amount', async () => {
     const prices = [
       entry('2026-08-01T15:00:00Z', 8, 4000),
       entry('2026-08-11T15:00:00Z', 8, null),
@@ -330,7 +330,7 @@ describe('sales', () => {
     ]);
   });
 
-  it('takes no pass over other vehicles for a sighting, and any that delivered the lot', async () => {
+  it('takes only a pass that delivered the lot as its last sighting', async () => {
     const pass = { pass_id: 'p', stream: 'cars', state: 'sealed', kind: 'lookup', started_at: NOW };
     const lots = [lot({ sale_date: '2026-09-01T15:00:00Z', status_id: SOLD, final_bid: 1125 })];
     const seen = (seen_at: string | null) => [

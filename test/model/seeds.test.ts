@@ -33,7 +33,7 @@ async function rulesOf(models: readonly Model[]) {
 }
 
 describe('seeds', () => {
-  it('are models that read a file by the types of its .yml', async () => {
+  it('are models that read a file with the types of its .yml', async () => {
     const rules = await rulesOf(readModels());
     const text = readFileSync(join(packageRoot, 'sql', 'seeds', 'currency_rules.csv'), 'utf8');
     expect(rules).toHaveLength(text.trim().split('\n').length - 1);
@@ -47,7 +47,7 @@ describe('seeds', () => {
     expect(rules.find((rule) => rule.country_iso === '*')).toMatchObject({ domain_id: 12, currency: 'USD' });
   });
 
-  it('of the user stand in the place of those of the same name, in any spelling of CSV', async () => {
+  it('of the user replace those of the same name, in any dialect of CSV', async () => {
     const written = `\uFEFF${HEADER}\r\n3,CA,CAD,stated,"so, ""they"" say"\r\n3,US,,unknown,nobody\r\n`;
     const own = seedsOf('own', { 'currency_rules.csv': written, '.DS_Store': '' });
     expect(await rulesOf(withOwnSeeds(readModels(), own))).toEqual([
@@ -65,7 +65,7 @@ describe('seeds', () => {
       () => seedsOf('columns', { 'currency_rules.csv': 'domain_id,currency\n3,USD\n' }),
       /currency_rules\.csv begins with domain_id,currency/,
     ],
-  ])('are refused before anything is asked for: %s', async (_, seeds, message) => {
+  ])('are refused before the first request: %s', async (_, seeds, message) => {
     const output = join(folder.path, 'output');
     const night = nightOf(output, [], new Date('2026-11-18T04:00:00Z'), {}, { seeds: seeds() });
     await expect(night).rejects.toMatchObject({

@@ -2,13 +2,11 @@ import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
 import { nightly } from '../../pipelines/nightly.js';
 import { createWorld } from '../../src/sandbox/index.js';
+import { firstLot, need, recordsOf, vehicleAt } from '../served.js';
 import { bareDuckDb, configFor, serve, silentReporter, temporaryFolder, WITHOUT_MARTS } from './support.js';
 
 const world = createWorld({ vehicles: 200, seed: 8 });
-// biome-ignore lint/suspicious/noExplicitAny: records are changed on purpose
-const vehicles: any[] = world
-  .activeIds()
-  .map((id) => JSON.parse(world.vehicleJson(id, { pricesHistory: true }) ?? ''));
+const vehicles = recordsOf(world);
 const START = Date.parse('2026-11-18T02:00:00Z');
 
 const cleanups: (() => void | Promise<void>)[] = [];
@@ -16,7 +14,7 @@ afterEach(async () => {
   for (const clean of cleanups.splice(0)) await clean();
 });
 
-/** A service whose feed is what the test says, with totals, and a way to run nights over it. */
+/** A service with the feed of the test and with totals, and a way to run nights over it. */
 async function feed() {
   const folder = temporaryFolder();
   let records: readonly unknown[] = vehicles;
@@ -71,8 +69,8 @@ async function feed() {
 
 const ids = (given: readonly { id: number }[]): number[] => given.map((vehicle) => vehicle.id);
 
-describe('what a night is allowed to archive', () => {
-  it('is nothing that a record whose id cannot be read may be', async () => {
+describe('a night archives', () => {
+  it('no vehicle that a record with an unreadable id may be', async () => {
     const { night, active, query } = await feed();
     await night(vehicles);
     const gone = [10, 71];
@@ -88,19 +86,19 @@ describe('what a night is allowed to archive', () => {
     ]);
   });
 
-  it('is a vehicle that a complete pass lacks', async () => {
+  it('a vehicle that a complete pass lacks', async () => {
     const { night, active, query } = await feed();
     await night(vehicles);
     const rest = vehicles.filter((_, i) => i % 20 !== 0);
     await night(rest);
     expect(await active()).toEqual(ids(rest));
     const [gone] = await query(
-      `select archived_by, last_seen_at from '$lake/vehicles/*.parquet' where vehicle_id = ${vehicles[0].id}`,
+      `select archived_by, last_seen_at from '$lake/vehicles/*.parquet' where vehicle_id = ${vehicleAt(vehicles, 0).id}`,
     );
     expect(gone).toEqual({ archived_by: 'absence', last_seen_at: '2026-11-18 02:00:00+00' });
   });
 
-  it('is nothing behind a last page that is short of the total', async () => {
+  it('nothing behind a last page that is short of the total', async () => {
     const { night, active } = await feed();
     await night(vehicles);
     const { warnings } = await night(vehicles.slice(0, 190), { total: vehicles.length });
@@ -108,7 +106,7 @@ describe('what a night is allowed to archive', () => {
     expect(await active()).toEqual(ids(vehicles));
   });
 
-  it('is nothing where too much of a source would go at once, and the run is held', async () => {
+  it('nothing where too much of a source would go at once, and is held', async () => {
     const { night, active } = await feed();
     await night(vehicles);
     const rest = vehicles.filter((_, i) => i % 3 !== 0);
@@ -119,7 +117,7 @@ describe('what a night is allowed to archive', () => {
     expect(await active()).toEqual(ids(rest));
   });
 
-  it('is not a vehicle whose record was rejected', async () => {
+  it('no vehicle whose record was rejected', async () => {
     const { night, active, query } = await feed();
     await night(vehicles);
     const broken = vehicles.map((vehicle, i) =>
@@ -130,14 +128,11 @@ describe('what a night is allowed to archive', () => {
     expect(await query("select path from '$lake/rejects/*.parquet'")).toEqual([{ path: 'listings' }]);
   });
 
-  it('is not a source that the feed brought nothing of', async () => {
+  it('no lot of a source of which the feed brought nothing', async () => {
     const { night, query } = await feed();
     await night(vehicles);
-    const isFrom = (domain: number) => (vehicle: { lots: { domain?: { id: number } }[] }) =>
-      vehicle.lots.every((lot) => lot.domain?.id === domain);
     const without = vehicles.filter(
-      (vehicle) =>
-        !isFrom(12)(vehicle) && vehicle.lots.every((l: { domain: { id: number } }) => l.domain.id !== 12),
+      ({ lots }) => lots.length > 0 && lots.every((lot) => lot.domain.id !== 12),
     );
     await night(without);
     const active = await query(
@@ -146,33 +141,36 @@ describe('what a night is allowed to archive', () => {
     expect(active).toEqual([{ n: 0 }]);
   });
 
-  it('is a lot that its vehicle no longer lists', async () => {
+  it('a lot that its vehicle no longer lists', async () => {
     const { night, query } = await feed();
     await night(vehicles);
-    const index = vehicles.findIndex((vehicle) => vehicle.lots.length > 1);
-    const [first, ...others] = vehicles[index].lots;
-    await night(vehicles.map((vehicle, i) => (i === index ? { ...vehicle, lots: others } : vehicle)));
-    const rows = await query(
-      `select lot_id, archived_by from '$lake/lots/**/*.parquet' where vehicle_id = ${vehicles[index].id} and archived_by = 'absence'`,
+    const of = need(
+      vehicles.find(({ lots }) => lots.length > 1),
+      'a vehicle with several lots',
     );
-    expect(rows).toEqual([{ lot_id: first.id, archived_by: 'absence' }]);
+    const [, ...others] = of.lots;
+    await night(vehicles.map((vehicle) => (vehicle === of ? { ...vehicle, lots: others } : vehicle)));
+    const rows = await query(
+      `select lot_id, archived_by from '$lake/lots/**/*.parquet' where vehicle_id = ${of.id} and archived_by = 'absence'`,
+    );
+    expect(rows).toEqual([{ lot_id: firstLot(of).id, archived_by: 'absence' }]);
   });
 });
 
 describe('a vehicle that comes back', () => {
-  it('is active again, with the gap in lot_changes', async () => {
+  it('is active again, and lot_changes shows the gap', async () => {
     const { night, active, query } = await feed();
-    const index = vehicles.findIndex(
-      (vehicle) => vehicle.lots.length === 1 && vehicle.lots[0].archived !== true,
+    const back = need(
+      vehicles.find((vehicle) => vehicle.lots.length === 1 && firstLot(vehicle).archived !== true),
+      'a vehicle with one active lot',
     );
-    const back = vehicles[index];
     await night(vehicles);
-    await night(vehicles.filter((_, i) => i !== index));
+    await night(vehicles.filter((vehicle) => vehicle !== back));
     expect(await active()).not.toContain(back.id);
     await night(vehicles);
     expect(await active()).toContain(back.id);
     const changes = await query(
-      `select old_value, new_value from '$lake/lot_changes/**/*.parquet' where lot_id = ${back.lots[0].id} and field = 'archived' order by seen_at`,
+      `select old_value, new_value from '$lake/lot_changes/**/*.parquet' where lot_id = ${firstLot(back).id} and field = 'archived' order by seen_at`,
     );
     expect(changes).toEqual([
       { old_value: 'false', new_value: 'true' },
@@ -180,9 +178,9 @@ describe('a vehicle that comes back', () => {
     ]);
   });
 
-  it('does not lose an archived flag of the feed to a member that is absent', async () => {
+  it('keeps an archived flag of the feed where the member is missing later', async () => {
     const { night, query } = await feed();
-    const { archived: _, archived_at: __, ...lot } = vehicles[3].lots[0];
+    const { archived: _, archived_at: __, ...lot } = firstLot(vehicleAt(vehicles, 3));
     const withLot = (given: object) =>
       vehicles.map((vehicle, i) =>
         i === 3 ? { ...vehicle, lots: [given, ...vehicle.lots.slice(1)] } : vehicle,

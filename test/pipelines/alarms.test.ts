@@ -11,8 +11,8 @@ import { takeLock } from '../../src/lake/lock.js';
 import { readModels } from '../../src/model/model-files.js';
 import type { JobOptions } from '../../src/run/job.js';
 import { startSandbox } from '../../src/sandbox/index.js';
+import { recordsOf, vehicleAt } from '../served.js';
 import { configFor, lastPage, serve, silentReporter, temporaryFolder } from './support.js';
-import { recordsOf } from './world-oracle.js';
 
 const FIRST = Date.parse('2026-11-18T04:00:00Z');
 
@@ -63,9 +63,9 @@ async function night(given: typeof answer): Promise<void> {
   answer = given;
   await nightly(job());
 }
-const lookup = () => saveLookup(job(), lookupOf({ kind: 'car', id: String(records[1].id) }));
+const lookup = () => saveLookup(job(), lookupOf({ kind: 'car', id: String(vehicleAt(records, 1).id) }));
 
-async function told(json: boolean): Promise<string> {
+async function statusOf(json: boolean): Promise<string> {
   let out = '';
   const effects = {
     out: (text: string | Uint8Array) => {
@@ -88,24 +88,26 @@ async function told(json: boolean): Promise<string> {
 
 /** Alarms as `lotlake status` has them. */
 async function alarms(): Promise<string[]> {
-  const found: { pipeline: string; subject: string; what: string }[] = JSON.parse(await told(true)).alarms;
+  const found: { pipeline: string; subject: string; what: string }[] = JSON.parse(
+    await statusOf(true),
+  ).alarms;
   return found.map(({ pipeline, subject, what }) => `${pipeline} ${subject}: ${what}`);
 }
 
 describe('an alarm', () => {
-  it('of a night stands until the next night, whatever ran between', async () => {
+  it('of a night stays until the next night, whatever ran between', async () => {
     await night(short);
     const [first, ...others] = await alarms();
     expect(first).toMatch(/^nightly cars: 1 pass could not be shown to be whole/);
     expect(others).toEqual([]);
     await lookup();
     expect(await alarms()).toEqual([first]);
-    expect(await told(false)).toMatch(/\nalarms: {3}1\n {2}nightly of .*, cars: 1 pass could not/);
+    expect(await statusOf(false)).toMatch(/\nalarms: {3}1\n {2}nightly of .*, cars: 1 pass could not/);
     await night(whole);
     expect(await alarms()).toEqual([]);
   }, 120_000);
 
-  it('of a run that failed or was killed stands until one of its pipeline succeeds', async () => {
+  it('of a failed or killed run stays until one of its pipeline succeeds', async () => {
     for (const _ of [1, 2])
       await expect(night(refused)).rejects.toMatchObject({ code: 'SERVICE_KEY_REFUSED' });
     await lookup();
@@ -132,8 +134,8 @@ describe('an alarm', () => {
   }, 120_000);
 });
 
-describe('what is no failed run', () => {
-  it('is wrong usage, an interrupt and a lake that is locked', async () => {
+describe('a run that does not count as failed', () => {
+  it('is one with wrong usage, an interrupt or a locked lake', async () => {
     answer = whole;
     const { config } = job();
     await expect(nightly({ ...job(), config: { ...config, baseUrl: undefined } })).rejects.toMatchObject({
@@ -148,17 +150,17 @@ describe('what is no failed run', () => {
 });
 
 describe('rejected records and new members', () => {
-  it('are named with their number before everything else', async () => {
-    const lots = records[0].lots.map((lot: object) => ({ ...lot, paint_code: 'B4' }));
+  it('are named with their numbers before everything else', async () => {
+    const lots = vehicleAt(records, 0).lots.map((lot) => ({ ...lot, paint_code: 'B4' }));
     answer = () => ({
       body: lastPage([{ ...records[0], lots }, { ...records[1], id: 'none' }, ...records.slice(2)]),
     });
     await nightly(job());
     await lookup();
-    const lines = (await told(false)).split('\n');
+    const lines = (await statusOf(false)).split('\n');
     expect(lines).toContain('rejected: 1 record: 1 of cars (nightly)');
     expect(lines).toContain('drift:    1 member: lots[].paint_code of cars (nightly)');
     await nightly(job());
-    expect((await told(false)).split('\n')).toContain('drift:    nothing new');
+    expect((await statusOf(false)).split('\n')).toContain('drift:    nothing new');
   }, 120_000);
 });

@@ -40,7 +40,7 @@ const known = (lake: Lake, table: string, key: string): string[] =>
 
 describe('a published snapshot that lacks a file', () => {
   it.each(['lots', 'vehicles', 'passes'])(
-    'of %s and has no older one stops a night, and a rebuild mends it',
+    'of %s and has no older one stops a night, and a rebuild repairs it',
     async (table) => {
       const before = await stage.lake();
       rmSync(fileOf(table));
@@ -66,7 +66,7 @@ describe('a published snapshot that lacks a file', () => {
     120_000,
   );
 
-  it('is passed over for the newest older one, and a rebuild brings back what was seen in between', async () => {
+  it('is skipped for the newest older one, and a rebuild restores what was seen in between', async () => {
     await nextNight(1);
     const second = await stage.lake();
     // Of the vehicles, which every night writes anew, this snapshot has a file of its own.
@@ -82,7 +82,7 @@ describe('a published snapshot that lacks a file', () => {
     expect(rowsOf(second, 'lots').filter(({ lot_id }) => !lots.has(lot_id))).toEqual([]);
   }, 120_000);
 
-  it('is mended from an older one where landing no longer holds what the file held', async () => {
+  it('is repaired from an older one where landing no longer has its records', async () => {
     const first = await stage.lake();
     await nextNight(1);
     await nextNight(2);
@@ -118,7 +118,7 @@ describe('a lake', () => {
     { what: 'an empty manifest', bytes: '' },
     { what: 'a manifest that breaks off', bytes: '{"snapshot_id": "2026' },
   ])(
-    'with $what goes on from the last sound snapshot',
+    'with $what continues from the last sound snapshot',
     async ({ bytes }) => {
       await nextNight(1);
       overwrite(join(realpathSync(current), 'manifest.json'), Buffer.from(bytes));
@@ -130,7 +130,7 @@ describe('a lake', () => {
     120_000,
   );
 
-  it('whose link is lost goes on from the newest snapshot, with all that it knows', async () => {
+  it('whose link is lost continues from the newest snapshot, with all its rows', async () => {
     await nextNight(1);
     const before = await stage.lake();
     rmSync(current);
@@ -144,7 +144,7 @@ describe('a lake', () => {
     expect(rowsOf(after, 'lot_changes').length).toBeGreaterThanOrEqual(rowsOf(before, 'lot_changes').length);
   }, 120_000);
 
-  it('whose link was followed by a copy is refused, with what to do', async () => {
+  it('whose link became a folder in a copy is refused, with what to do', async () => {
     const snapshot = realpathSync(current);
     rmSync(current);
     cpSync(snapshot, current, { recursive: true });

@@ -108,7 +108,7 @@ async function leaveSealed() {
 }
 
 describe('an inverted byte in a landed page', () => {
-  it('of an open pass costs that page, which is asked for again', async () => {
+  it('of an open pass costs that page, which is requested again', async () => {
     refused.add(2);
     await expect(night()).rejects.toMatchObject({ code: 'SERVICE_KEY_REFUSED' });
     refused.clear();
@@ -131,7 +131,7 @@ describe('an inverted byte in a landed page', () => {
     await expectWhole();
   });
 
-  it('of a sealed pass costs that page, too, where the run that asks again is refused', async () => {
+  it('of a sealed pass costs only that page even where the run that requests it again is refused', async () => {
     await leaveSealed();
     damage(2);
     refused.add(2);
@@ -142,7 +142,7 @@ describe('an inverted byte in a landed page', () => {
     await expectWhole();
   });
 
-  it('of a published pass ends a rebuild by name, and the snapshot stays', async () => {
+  it('of a published pass ends a rebuild, which names the page, and the snapshot stays', async () => {
     await night();
     const path = damage(2);
     const failed = await rebuild(job()).catch((error: unknown) => error);
@@ -174,7 +174,7 @@ describe('an inverted byte in a landed page', () => {
     await expectWhole();
   });
 
-  it('is not looked for where the ledger is from before checksums', async () => {
+  it('is not noticed where the ledger has no checksums yet', async () => {
     refused.add(2);
     await expect(night()).rejects.toMatchObject({ code: 'SERVICE_KEY_REFUSED' });
     refused.clear();
@@ -184,7 +184,7 @@ describe('an inverted byte in a landed page', () => {
   });
 });
 
-describe('a page that cannot be loaded', () => {
+describe('a page that fails to load', () => {
   afterEach(() => vi.restoreAllMocks());
 
   /** Lets every batch that is staged fail. */
@@ -221,7 +221,7 @@ describe('a page that cannot be loaded', () => {
     ['LAKE_OUT_OF_MEMORY', 'Out of Memory Error: failed to allocate data of size 16.0 MiB'],
     ['LAKE_DISK_FULL', 'IO Error: Could not write to file "x": No space left on device'],
     ['LOAD_FAILED', 'IO Error: Cannot open file "x": Too many open files'],
-  ])('because of the machine does not count: %s', async (code, message) => {
+  ])('because of the machine does not set its pass aside: %s', async (code, message) => {
     await leaveSealed();
     failWith(message);
     for (const _ of [1, 2, 3]) await expect(night()).rejects.toMatchObject({ code });
@@ -231,7 +231,7 @@ describe('a page that cannot be loaded', () => {
     await expectWhole();
   });
 
-  it('because the run was interrupted does not count', async () => {
+  it('because the run was interrupted does not set its pass aside', async () => {
     await leaveSealed();
     for (const _ of [1, 2, 3]) {
       const stop = new AbortController();

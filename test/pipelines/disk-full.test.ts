@@ -71,30 +71,30 @@ const TOO_LATE: KillPoint = 'publish.sealed';
 const FILL = `
   mount -t tmpfs -o size=48m tmpfs "$LOTLAKE_OUTPUT" && cp -a "$FIRST/." "$LOTLAKE_OUTPUT/" || exit 1
   for point in $POINTS; do
-    mkfifo "$TOLD/$point.in"
-    LOTLAKE_PAUSE_AT=$point "$NODE" "$CLI" run nightly --allow-shrink < "$TOLD/$point.in" > /dev/null 2> "$TOLD/$point.err" &
-    exec 3> "$TOLD/$point.in"
-    until grep -q 'paused at' "$TOLD/$point.err" || ! kill -0 $!; do sleep 0.02; done
+    mkfifo "$RESULTS/$point.in"
+    LOTLAKE_PAUSE_AT=$point "$NODE" "$CLI" run nightly --allow-shrink < "$RESULTS/$point.in" > /dev/null 2> "$RESULTS/$point.err" &
+    exec 3> "$RESULTS/$point.in"
+    until grep -q 'paused at' "$RESULTS/$point.err" || ! kill -0 $!; do sleep 0.02; done
     dd if=/dev/zero of="$LOTLAKE_OUTPUT/ballast" bs=64k 2> /dev/null
     echo >&3
     wait $!
-    echo $? > "$TOLD/$point.code"
+    echo $? > "$RESULTS/$point.code"
     rm "$LOTLAKE_OUTPUT/ballast"
-    (cd "$LOTLAKE_OUTPUT" && find . && readlink lake/current) > "$TOLD/$point.left"
+    (cd "$LOTLAKE_OUTPUT" && find . && readlink lake/current) > "$RESULTS/$point.left"
   done
   cp -a "$LOTLAKE_OUTPUT/." "$LAST/"`;
 
 describe.skipIf(!isMountable)('a run whose disk is full (skipped where users cannot mount)', () => {
-  const told = (name: string): string => readFileSync(inFolder('told', name), 'utf8');
+  const resultOf = (name: string): string => readFileSync(inFolder('results', name), 'utf8');
 
   beforeAll(async () => {
-    for (const name of ['disk', 'told', 'last']) mkdirSync(inFolder(name));
+    for (const name of ['disk', 'results', 'last']) mkdirSync(inFolder(name));
     const { code, err } = await shell(
       FILL,
       {
         ...placeEnv({ url: sandbox.url, output: inFolder('disk'), env }),
         FIRST: inFolder('first'),
-        TOLD: inFolder('told'),
+        RESULTS: inFolder('results'),
         LAST: inFolder('last'),
         POINTS: [...POINTS, TOO_LATE].join(' '),
       },
@@ -103,17 +103,17 @@ describe.skipIf(!isMountable)('a run whose disk is full (skipped where users can
     expect(code, err).toBe(0);
   });
 
-  it.for(POINTS)('at %s says so and cleans up', (point) => {
+  it.for(POINTS)('at %s reports it and cleans up', (point) => {
     const [snapshot = ''] = readdirSync(inFolder('first', 'lake', 'snapshots'));
-    const err = told(`${point}.err`);
-    expect(told(`${point}.code`), err).toBe('1\n');
+    const err = resultOf(`${point}.err`);
+    expect(resultOf(`${point}.code`), err).toBe('1\n');
     expect(err).toMatch(
       /^lake: there is no room to write below .*No space left|no space left.* \[LAKE_DISK_FULL\]$/m,
     );
     expect(err).toContain(
       'the last snapshot stays current and landing keeps every page that was whole; free space',
     );
-    const left = told(`${point}.left`).trim().split('\n');
+    const left = resultOf(`${point}.left`).trim().split('\n');
     expect(left.at(-1)).toBe(`snapshots/${snapshot}`);
     expect(left.filter((path) => /\.tmp$|^\.\/(work|lotlake)/.test(path))).toEqual([]);
     expect(left.filter((path) => /^\.\/lake\/snapshots\/[^/]+$/.test(path))).toEqual([
@@ -121,15 +121,15 @@ describe.skipIf(!isMountable)('a run whose disk is full (skipped where users can
     ]);
   });
 
-  it('after all that was needed is written publishes, and tells what it could not note', () => {
-    expect(told(`${TOO_LATE}.code`), told(`${TOO_LATE}.err`)).toBe('0\n');
-    expect(told(`${TOO_LATE}.err`)).toMatch(
+  it('after everything needed is written publishes, and reports what it could not write', () => {
+    expect(resultOf(`${TOO_LATE}.code`), resultOf(`${TOO_LATE}.err`)).toBe('0\n');
+    expect(resultOf(`${TOO_LATE}.err`)).toMatch(
       /warning +the snapshot is published, but landing could not be told/,
     );
-    expect(told(`${TOO_LATE}.left`)).not.toMatch(/\.tmp$/m);
+    expect(resultOf(`${TOO_LATE}.left`)).not.toMatch(/\.tmp$/m);
   });
 
-  it('is made good by the next run', async () => {
+  it('is repaired by the next run', async () => {
     expect(await contentOf(inFolder('last'))).toEqual(after);
   });
 });
@@ -157,7 +157,7 @@ describe('a run that may not write large files', () => {
     expect(readdirSync(join(output, 'lake', 'snapshots'))).toHaveLength(1);
   });
 
-  it('is made good by the next run', async () => {
+  it('is repaired by the next run', async () => {
     await night(output);
     expect(await contentOf(output)).toEqual(after);
   });
@@ -166,7 +166,7 @@ describe('a run that may not write large files', () => {
 describe.skipIf(!existsSync('/dev/full'))(
   'a result that cannot be written (skipped without /dev/full)',
   () => {
-    it('is a failure, and is told', async () => {
+    it('is reported as a failure', async () => {
       const place = placeEnv({ url: sandbox.url, output: inFolder('first') });
       const { code, err } = await shell('"$NODE" "$CLI" describe lots > /dev/full', place);
       expect(code, err).toBe(1);
@@ -176,13 +176,13 @@ describe.skipIf(!existsSync('/dev/full'))(
 );
 
 describe('the error of a full disk', () => {
-  it('is told by a cause, however deep', () => {
+  it('is recognized by any of its causes', () => {
     const cause = Object.assign(new Error('EDQUOT: quota exceeded, write'), { code: 'EDQUOT' });
     const error = new TypeError('outer', { cause: new Error('inner', { cause }) });
     expect(diskFullError(error, '/data')).toMatchObject({ code: 'LAKE_DISK_FULL', cause: error });
   });
 
-  it('is told by DuckDB where it finds no room for what it spills', async () => {
+  it('is recognized where DuckDB finds no room to spill', async () => {
     const session = await openSession({ memory: '40MB', threads: 1, temp: inFolder('spill') });
     await session.connection.run("set max_temp_directory_size = '1MB'");
     const sql =
@@ -192,7 +192,7 @@ describe('the error of a full disk', () => {
     expect(diskFullError(error, '/data')?.message).toMatch(/room to write below \/data: .*failed to offload/);
   });
 
-  it('is not what a service tells of its own disk', () => {
+  it('is not confused with what a service says of its own disk', () => {
     const facts = { method: 'GET', url: 'https://service.example/api/cars' };
     const error = new ConnectionError(facts, 'IO Error: No space left on device', new Error('ECONNRESET'));
     expect(diskFullError(error, '/data')).toBeUndefined();

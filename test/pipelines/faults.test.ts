@@ -12,6 +12,7 @@ import {
   type SandboxOptions,
   type World,
 } from '../../src/sandbox/index.js';
+import { recordsOf } from '../served.js';
 import { expectVehicle, unmet } from './record-oracle.js';
 import { configFor, lastPage, serve, silentReporter, temporaryFolder } from './support.js';
 import {
@@ -21,7 +22,6 @@ import {
   type Lake,
   type Night,
   readLake,
-  recordsOf,
   rowsOf,
   type Stage,
   type StageOptions,
@@ -97,20 +97,23 @@ describe('a request that fails once', () => {
   });
   afterAll(() => stage.close());
 
-  it.each(named)('$what on page $page of $path is told and asked for again', ({ path, page, kind, says }) => {
-    const asked = stage.sandbox.requests.filter((one) => one.path === path && pageOf(one.query) === page);
-    const hit = asked.filter((one) => one.faults.length > 0);
-    expect(hit.map((one) => one.faults)).toEqual([[kind]]);
-    const again = asked.filter((one) => one.query === hit[0]?.query && one.number > (hit[0]?.number ?? 0));
-    expect(again.map((one) => one.status)).toEqual([200]);
-    const told = night.warnings.filter((warning) =>
-      new RegExp(`/api${path}\\?(.*&)?page=${page}(&|:|$)`).test(warning),
-    );
-    expect(told).toHaveLength(1);
-    expect(told[0]).toMatch(/^attempt 1 failed/);
-    expect(told[0]).toMatch(says);
-    expect(told[0]).not.toContain(stage.sandbox.apiKey);
-  });
+  it.each(named)(
+    '$what on page $page of $path is reported and requested again',
+    ({ path, page, kind, says }) => {
+      const asked = stage.sandbox.requests.filter((one) => one.path === path && pageOf(one.query) === page);
+      const hit = asked.filter((one) => one.faults.length > 0);
+      expect(hit.map((one) => one.faults)).toEqual([[kind]]);
+      const again = asked.filter((one) => one.query === hit[0]?.query && one.number > (hit[0]?.number ?? 0));
+      expect(again.map((one) => one.status)).toEqual([200]);
+      const retries = night.warnings.filter((warning) =>
+        new RegExp(`/api${path}\\?(.*&)?page=${page}(&|:|$)`).test(warning),
+      );
+      expect(retries).toHaveLength(1);
+      expect(retries[0]).toMatch(/^attempt 1 failed/);
+      expect(retries[0]).toMatch(says);
+      expect(retries[0]).not.toContain(stage.sandbox.apiKey);
+    },
+  );
 
   it('may be the first of the run', () => {
     const [first, second] = stage.sandbox.requests;
@@ -127,7 +130,7 @@ describe('a request that fails once', () => {
 });
 
 describe('429', () => {
-  it('is waited for as long as it says, in seconds, as a date, or not at all, by every request', async (test) => {
+  it('makes every request wait as long as it says, in seconds, as a date, or not at all', async (test) => {
     const limited: Readonly<Record<number, Fault>> = {
       2: { kind: 'rate-limited', retryAfter: 'none' },
       6: { kind: 'rate-limited', retryAfter: 'seconds', seconds: 1 },
@@ -185,7 +188,7 @@ describe('a request that fails for ever', () => {
     });
     afterAll(() => stage.close());
 
-    it('leaves the last snapshot current and its pages in landing, and the next run goes on', async () => {
+    it('leaves the last snapshot current and its pages in landing, and the next run resumes', async () => {
       const { sandbox } = stage;
       const before = readlinkSync(current);
       const first = await stage.lake();
@@ -214,7 +217,7 @@ describe('a request that fails for ever', () => {
       expect(differences(lake, recordsOf(sandbox.world), false)).toEqual([]);
     });
 
-    it('may be gone on with when the list has moved on: all that is there all the while stays active', async () => {
+    it('can be resumed after the list has changed: what is there all the while stays active', async () => {
       const { sandbox } = stage;
       sandbox.setClock(hoursOn(CLOCK, 54));
       sandbox.setFaults(onCars((page) => (page === 5 ? { kind: 'server-error' } : undefined)));
@@ -229,7 +232,7 @@ describe('a request that fails for ever', () => {
       expect(throughout.filter((id) => !active.has(id))).toEqual([]);
     });
 
-    it('in a list after the feed leaves the feed in landing, and it is not asked for again', async () => {
+    it('in a list after the feed leaves the feed in landing, and it is not requested again', async () => {
       const { sandbox } = stage;
       sandbox.setClock(hoursOn(CLOCK, 80));
       sandbox.setFaults([{ match: { path: '/statistics' }, fault: { kind: 'error-member' } }]);
@@ -276,7 +279,7 @@ describe('a page that repeats for ever', () => {
     await stage.close();
   });
 
-  it('ends a walk by numbers, and one along links, which say so and take nothing out of the lake', async () => {
+  it('ends a walk by numbers and one along links, with a warning, and archives nothing', async () => {
     stage.sandbox.setFaults([
       { match: { path: '/cars' }, fault: { kind: 'repeat-page' } },
       { match: { path: '/statistics' }, fault: { kind: 'repeat-page' } },
@@ -295,7 +298,7 @@ describe('a page that repeats for ever', () => {
     expect(differences(lake, recordsOf(stage.sandbox.world))).toEqual([]);
   });
 
-  it('ends a walk of the feed along links, and a night without it puts everything right', async () => {
+  it('ends a walk of the feed along links, and the next night without it repairs everything', async () => {
     const { sandbox } = stage;
     sandbox.setClock(hoursOn(CLOCK, 24));
     sandbox.setFaults(onCars((page) => (page >= 3 ? { kind: 'repeat-page', page: 3 } : undefined)));
@@ -338,7 +341,7 @@ describe('a page past the end', () => {
     throw new Error('the world does not shrink by a page');
   }
 
-  it('is what a list that shrinks leaves of its last page, and nothing is lost by it', async (test) => {
+  it('is what a shrinking list leaves of its last page, and costs no record', async (test) => {
     const start = createWorld({ vehicles: 120, seed: 17, clock: CLOCK });
     const { hours, perPage } = shrinking(start);
     const end = start.at(hoursOn(CLOCK, hours));
@@ -403,7 +406,7 @@ function mixedOf(lake: Lake, states: readonly World[], ids: readonly number[]): 
 
 describe('a list that moves while it is paged', () => {
   it.for([1, 4])(
-    'loses nothing that is there all the while, with %i requests in flight, be it new or known',
+    'loses nothing that is there all the while, new or known, with %i requests in flight',
     async (concurrency, test) => {
       const stage = await stageOf(test, { vehicles: 200, seed: 23 }, { perPage: 15, concurrency });
       const { sandbox } = stage;
@@ -443,7 +446,7 @@ describe('a list that moves while it is paged', () => {
 });
 
 describe('a limit for the day', () => {
-  it('ends the run at once, says how long to wait, and the next run goes on', async (test) => {
+  it('ends the run at once, says how long to wait, and the next run resumes', async (test) => {
     const stage = await stageOf(test, {}, { concurrency: 2 });
     const limited: FaultRule = {
       match: { path: '/cars', after: 4 },
@@ -469,7 +472,7 @@ describe('a limit for the day', () => {
 });
 
 describe('a scroll that expires', () => {
-  it('is started again, which is told, and for ever ends the run', async (test) => {
+  it('is started again with a warning, and ends the run if it expires for ever', async (test) => {
     const isContinued = ({ query }: FaultRequest): boolean => query.has('scroll_id');
     let times = 0;
     const stage = await stageOf(test, {}, { paging: 'scroll' });
@@ -490,7 +493,7 @@ describe('a scroll that expires', () => {
   });
 });
 
-describe('members that change', () => {
+describe('members of records', () => {
   let stage: Stage;
   let ids: readonly number[];
   const match = { path: '/cars' };
@@ -511,7 +514,7 @@ describe('members that change', () => {
     every,
   });
 
-  it('their type make rejects with their place, and everything else loads', async () => {
+  it('that change their type become rejects with their place, and everything else loads', async () => {
     stage.sandbox.setFaults([
       ...retyped.map(({ what, page }) => ({ match: { path: '/cars', page }, fault: retype(what, 4) })),
       { match: { path: '/archived-lots' }, fault: retype('bad-timestamp', 5) },
@@ -560,7 +563,7 @@ describe('members that change', () => {
     }
   });
 
-  it('by being new are kept in extra, in every stream, and reported', async () => {
+  it('that are new are kept in extra, in every stream, and reported', async () => {
     stage.sandbox.setFaults([{ fault: { kind: 'extra-members', every: 3 } }]);
     const { result } = await stage.night({ minutes: 30 });
     expect(result.passes.length).toBe(12);
@@ -581,7 +584,7 @@ describe('members that change', () => {
     expect(extra.map((row) => Number(row.vehicle_id)).sort((a, b) => a - b)).toEqual(changed);
   });
 
-  it('their type leave known records what they had', async () => {
+  it('that change their type leave the last good values of known records', async () => {
     stage.sandbox.setFaults(
       retyped.map(({ what, page }) => ({ match: { path: '/cars', page }, fault: retype(what, 2) })),
     );
@@ -593,7 +596,7 @@ describe('members that change', () => {
     expect(differences(lake, recordsOf(stage.sandbox.world))).toEqual([]);
   });
 
-  it('their name are drift, their records load, and lots under another name archive none', async () => {
+  it('that change their name are drift, their records load, and lots under another name archive nothing', async () => {
     const renamed = [
       { from: 'vin', to: 'vin_number', table: 'vehicles', column: 'vin', path: 'vin_number' },
       { from: 'lots.bid', to: 'current_bid', table: 'lots', column: 'bid', path: 'lots[].current_bid' },
@@ -654,7 +657,7 @@ describe('a page of 30 MB', () => {
     expect(result.passes[0]).toMatchObject({ records: cars.length, loaded: cars.length, rejected: 0 });
     const lake = await readLake(folder.path);
     expect(activeIn(lake)).toEqual(cars.map((car) => car.id));
-    const lots = cars.flatMap((car) => car.lots.map((lot: { id: number }) => lot.id));
+    const lots = cars.flatMap((car) => car.lots.map((lot) => lot.id));
     expect(rowsOf(lake, 'lots').length).toBe(new Set(lots).size);
     const sample = cars.filter((_, i) => i % 10 === 0);
     expect(differences(lake, sample, false)).toEqual([]);

@@ -9,8 +9,9 @@ import { packageRoot } from '../../src/config/package-root.js';
 import { SCHEMA_VERSION } from '../../src/lake/manifest.js';
 import { type Sandbox, startSandbox } from '../../src/sandbox/index.js';
 import { runLotlake } from '../cli/support.js';
+import { recordsOf } from '../served.js';
 import { configFor, expectSameLake, readLake, silentReporter, temporaryFolder } from './support.js';
-import { differences, recordsOf } from './world-oracle.js';
+import { differences } from './world-oracle.js';
 
 /**
  * Lakes of every format that lotlake ever wrote, as `<format>-<commit>.tar.gz`: one night over the sandbox of 8 vehicles,
@@ -38,7 +39,7 @@ function unpack(fixture: string, to = basename(fixture, '.tar.gz')): string {
   return output;
 }
 
-/** The current lake without what a format before 3 did not tell of its passes, and a rebuild finds in landing. */
+/** The current lake without the columns of passes that formats before 3 lacked, and that a rebuild reads from landing. */
 async function readPublished(output: string): ReturnType<typeof readLake> {
   const lake = await readLake(join(output, 'lake', 'current'));
   return lake.set(
@@ -59,7 +60,7 @@ it('every format has a lake among the fixtures', () => {
 });
 
 describe.each(fixtures)('the lake %s', (fixture) => {
-  it('is opened, migrated by the next run, verified, continued and made again', async () => {
+  it('is opened, migrated by the next run, verified, continued and rebuilt', async () => {
     const output = unpack(fixture);
     const asked = runLotlake(output, 'query', 'select count(*) as n from lots', '--format', 'json');
     expect(JSON.parse(asked.out)).toEqual([{ n: expect.any(Number) }]);
@@ -91,7 +92,7 @@ describe.each(fixtures)('the lake %s', (fixture) => {
   }, 120_000);
 });
 
-it('a lake of a later format is refused by every command, and left as it is', async () => {
+it('a lake of a later format is refused by every command and stays as it is', async () => {
   const output = unpack(fixtures.at(-1) ?? '', 'later');
   const path = join(output, 'lake', 'current', 'manifest.json');
   const text = readFileSync(path, 'utf8').replace(/"schema_version": \d+/, '"schema_version": 99');

@@ -51,7 +51,7 @@ async function open() {
 }
 
 describe('a run that was held', () => {
-  it('is told by the next one that publishes, whatever held it; one that failed is not', async () => {
+  it('is listed by the next run that publishes, whatever held it; a failed one is not', async () => {
     const { stage, moveTo, held, failTests } = await open();
     await stage.night();
     moveTo(6);
@@ -69,7 +69,7 @@ describe('a run that was held', () => {
     expect(await held()).toEqual([[], ['RECONCILE_SHRINK', 'MODEL_TESTS_FAILED'], []]);
   }, 120_000);
 
-  it('is told where it was the first of all, and where it was a rebuild', async () => {
+  it('is listed even where it was the first run, and where it was a rebuild', async () => {
     const { stage, moveTo, held, failingRuns, failTests } = await open();
     await expect(failTests()).rejects.toMatchObject({ outcome: 'held' });
     moveTo(1);
@@ -79,7 +79,7 @@ describe('a run that was held', () => {
     await expect(stage.run((options) => rebuild({ ...options, modelling: failing }))).rejects.toMatchObject({
       outcome: 'held',
     });
-    // Ids of runs tell their order by the second.
+    // Ids of runs are in order by the second.
     moveTo(3);
     await stage.night();
     expect(await held()).toEqual([['MODEL_TESTS_FAILED'], ['MODEL_TESTS_FAILED']]);

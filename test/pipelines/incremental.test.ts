@@ -5,7 +5,8 @@ import { incremental } from '../../pipelines/incremental.js';
 import { nightly } from '../../pipelines/nightly.js';
 import { rebuild } from '../../pipelines/rebuild.js';
 import type { SandboxOptions } from '../../src/sandbox/index.js';
-import { activeIn, differences, type Lake, recordsOf, rowsOf, type Stage, setUp } from './world-oracle.js';
+import { recordsOf } from '../served.js';
+import { activeIn, differences, type Lake, rowsOf, type Stage, setUp } from './world-oracle.js';
 
 const CLOCK = new Date('2026-11-18T02:00:00Z');
 const HOUR = 3_600_000;
@@ -38,7 +39,7 @@ function inodes({ output }: Stage, lake: Lake): Map<string, number> {
 }
 
 describe('an incremental run', () => {
-  it('brings what changed, archives what the archive names, and nothing for absence', async () => {
+  it('brings what changed, archives what the archive feed names, and nothing for absence', async () => {
     const stage = await stageOf();
     await stage.night();
     const before = stage.sandbox.world;
@@ -61,7 +62,7 @@ describe('an incremental run', () => {
     expect(cars?.manifest.kind).toBe('window');
     expect(cars?.manifest.request.minutes).toBe(41 * 60);
     expect(cars?.records).toBeLessThan(world.activeIds().length);
-    // The next full pass finds nothing that the window has not told.
+    // The next full pass brings nothing that the window did not bring.
     const night = await stage.night();
     expect(night.result.lotChanges).toBe(0);
   });
@@ -81,7 +82,7 @@ describe('an incremental run', () => {
     expect(files.size).toBeGreaterThan(5);
   });
 
-  it('reaches back to the last pass that was whole, through runs that failed', async () => {
+  it('reaches back to the last complete pass, past failed runs', async () => {
     const stage = await stageOf();
     await stage.night();
     advance(stage, 20);
@@ -114,7 +115,7 @@ describe('an incremental run', () => {
     await expect(stage.night()).resolves.toBeDefined();
   });
 
-  it('between a full pass that was cut off and its next start is neither overwritten nor archived', async () => {
+  it('between an interrupted full pass and its resumption keeps its rows, neither overwritten nor archived', async () => {
     const stage = await stageOf();
     await stage.night();
     advance(stage, 20);

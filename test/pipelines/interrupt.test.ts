@@ -86,12 +86,12 @@ afterAll(async () => {
   folder.remove();
 });
 
-/** Each is met by a run that goes on where the one before was interrupted. */
+/** Each interrupts a run that resumes the one before. */
 const WAITS: readonly {
   readonly name: string;
   readonly fault?: Fault;
   readonly env?: NodeJS.ProcessEnv;
-  /** What stderr says while the run waits; by default it waits once the request is sent. */
+  /** What stderr shows while the run waits; by default it waits once the request is sent. */
   readonly says?: string;
   readonly signal: NodeJS.Signals;
 }[] = [
@@ -108,7 +108,7 @@ const WAITS: readonly {
 ];
 
 describe('a nightly run that is interrupted', () => {
-  it.for(WAITS)('while it waits for $name ends soon', async ({ fault, env, says, signal }) => {
+  it.for(WAITS)('while it waits for $name ends soon after', async ({ fault, env, says, signal }) => {
     // A page is answered first, so that each run has landed one more than the run before.
     sandbox.setFaults(fault === undefined ? [] : [{ match: { path: '/cars', after: 2 }, fault }]);
     const landed = pagesLanded();
@@ -116,7 +116,7 @@ describe('a nightly run that is interrupted', () => {
     const run = start(NIGHT, disturbed, env);
     const enough = fault === undefined ? 1 : 3;
     while (sandbox.requests.length < asked + enough) await sleep(10);
-    await (says === undefined ? sleep(150) : run.said(says));
+    await (says === undefined ? sleep(150) : run.printed(says));
     const sent = performance.now();
     run.child.kill(signal);
     const ended = await run.ended;
@@ -132,15 +132,15 @@ describe('a nightly run that is interrupted', () => {
     'model.mart-written',
     'publish.sealed',
   ];
-  it.for(POINTS)('at %s ends there', async (point) => {
+  it.for(POINTS)('at %s ends at that point', async (point) => {
     sandbox.setFaults([]);
     const run = start(NIGHT, disturbed, { LOTLAKE_PAUSE_AT: point });
     expectAtRest(await interruptAt(run, point, 'SIGINT'));
   });
 
-  it('many times at once is interrupted once', async () => {
+  it('several times at once is interrupted once', async () => {
     const run = start(NIGHT, disturbed, { LOTLAKE_PAUSE_AT: 'reconcile.begun' });
-    await run.said('paused');
+    await run.printed('paused');
     for (const signal of ['SIGINT', 'SIGTERM', 'SIGINT'] as const) run.child.kill(signal);
     expectAtRest(await interruptAt(run, 'reconcile.begun', 'SIGINT'));
     expect(await contentOf(disturbed)).toEqual(before);

@@ -5,7 +5,8 @@ import { readChecks } from '../../src/model/checks.js';
 import { testsOf } from '../model/support.js';
 import { compareRows } from '../model/world/compare.js';
 import type { MartRow } from '../model/world/night.js';
-import { type Lake, recordsOf, rowsOf, type Stage, setUp } from './world-oracle.js';
+import { need, recordsOf, type VehicleRecord } from '../served.js';
+import { type Lake, rowsOf, type Stage, setUp } from './world-oracle.js';
 
 const FIRST = Date.parse('2026-11-09T02:00:00Z');
 const HOUR = 3_600_000;
@@ -48,11 +49,11 @@ function openBook() {
     counts[what] += 1;
     days.set(key, counts);
   };
-  const look = (day: string, records: ReturnType<typeof recordsOf>): void => {
+  const look = (day: string, records: readonly VehicleRecord[]): void => {
     const listed = new Set<number>();
     for (const raw of records.flatMap((record) => record.lots)) {
       listed.add(raw.id);
-      names.set(raw.domain.id, raw.domain.name);
+      names.set(raw.domain.id, need(raw.domain.name, 'the name of a source'));
       const known = lots.get(raw.id);
       // Absent or null never resets what the feed called archived.
       const byFeed = raw.archived ?? known?.byFeed ?? false;
@@ -126,7 +127,7 @@ describe('inventory_daily over five runs', () => {
   }, 180_000);
   afterAll(() => stage.close());
 
-  it('equals a book of the lots that each run found in the feed', async () => {
+  it('equals a count of the lots that each run found in the feed', async () => {
     const lake = await stage.lake();
     const rows = rowsOf(lake, 'inventory_daily') as MartRow[];
     expect(compareRows(rows, expectedRows(book, lake), ['day', 'domain_id'])).toEqual([]);
@@ -135,7 +136,7 @@ describe('inventory_daily over five runs', () => {
       expect(sums(column), column).toBeGreaterThan(2);
   });
 
-  it('stays the same when the lake is made again', async () => {
+  it('stays the same after a rebuild', async () => {
     const before = await stage.lake();
     await stage.run((options) => rebuild({ ...options, modelling }), { minutes: -10 * 60 });
     const after = await stage.lake();

@@ -66,7 +66,7 @@ afterAll(async () => {
 
 describe('a nightly run that is killed', () => {
   it.for(killPoints.filter(isNight))(
-    'at %s leaves a whole lake and is made good by the next',
+    'at %s leaves a sound lake and is repaired by the next run',
     async (point) => {
       const output = join(folder.path, point);
       cpSync(first, output, { recursive: true, verbatimSymlinks: true });
@@ -86,7 +86,7 @@ describe('a nightly run that is killed', () => {
 
 describe('a vacuum that is killed', () => {
   it.for(killPoints.filter(isVacuum))(
-    'at %s leaves the lake as it was, and the next one ends its work',
+    'at %s leaves the lake as it was, and the next one finishes its work',
     async (point) => {
       const output = join(folder.path, point);
       cpSync(second, output, { recursive: true, verbatimSymlinks: true });

@@ -40,7 +40,7 @@ describe('a nightly run that is killed half way through extraction', () => {
     undisturbed.remove();
   });
 
-  it('goes on without asking again for pages that it has, and ends with the lake of an undisturbed run', async () => {
+  it('resumes without requesting landed pages again, and ends with the lake of an undisturbed run', async () => {
     const first = startLotlake(NIGHT, { url: sandbox.url, output: killed.path, env });
     while (landedPages(killed.path).length < 6) await sleep(20);
     first.child.kill('SIGKILL');

@@ -45,7 +45,7 @@ export interface Started {
   readonly child: ChildProcess;
   readonly ended: Promise<Ended>;
   /** Resolves when stderr holds a text; rejects where the process ends without it. */
-  said(text: string): Promise<void>;
+  printed(text: string): Promise<void>;
 }
 
 /** Starts `lotlake` as a process of its own. */
@@ -62,7 +62,7 @@ export function startLotlake(args: readonly string[], place: Place): Started {
   const ended = new Promise<Ended>((resolve) =>
     child.on('close', (code, signal) => resolve({ code, signal, out, err })),
   );
-  const said = (text: string): Promise<void> =>
+  const printed = (text: string): Promise<void> =>
     new Promise((resolve, reject) => {
       const look = (): void => {
         if (err.includes(text)) resolve();
@@ -71,12 +71,12 @@ export function startLotlake(args: readonly string[], place: Place): Started {
       child.stderr.on('data', look);
       child.on('close', () => reject(new Error(`ended without saying ${text}: ${err}`)));
     });
-  return { child, ended, said };
+  return { child, ended, printed };
 }
 
-/** Interrupts a process that `LOTLAKE_PAUSE_AT` holds at a point, lets it go on from there, and waits for its end. */
+/** Interrupts a process that `LOTLAKE_PAUSE_AT` holds at a point, resumes it, and waits for its end. */
 export async function interruptAt(started: Started, point: string, signal: NodeJS.Signals): Promise<Ended> {
-  await started.said(`paused at ${point}`);
+  await started.printed(`paused at ${point}`);
   started.child.kill(signal);
   started.child.stdin?.write('\n');
   return started.ended;

@@ -24,7 +24,7 @@ const cars = [
   { id: 'x', title: 'a \u009b31m title', lots: [] },
 ];
 
-it('what the contract refused is listed by rejects, and a rebuild brings it in once the contract has learned', async () => {
+it('values that the contract refuses are listed by rejects, and a rebuild loads them once the contract allows them', async () => {
   vi.doMock('../../src/service/streams.js', async (original) => {
     const real = await original<typeof import('../../src/service/streams.js')>();
     return { ...real, streams: { ...real.streams, cars: { ...real.streams.cars, schema: ignorant } } };
@@ -56,10 +56,10 @@ it('what the contract refused is listed by rejects, and a rebuild brings it in o
     { stream: 'cars', path: 'id', found: 'text', column: null, rejects: 1 },
   ]);
   expect(groups[0].example).toMatchObject({ pass_id, page: 1, position: 1, record_id: '2', file, line: 2 });
-  const told = runLotlake(folder.path, 'rejects', '--run', night.runId).out;
-  expect(told).toContain('a  31m title');
-  expect(told).not.toContain('\u009b');
-  expect(told).toContain('lotlake run rebuild');
+  const listed = runLotlake(folder.path, 'rejects', '--run', night.runId).out;
+  expect(listed).toContain('a  31m title');
+  expect(listed).not.toContain('\u009b');
+  expect(listed).toContain('lotlake run rebuild');
   expect(runLotlake(folder.path, 'rejects', '--stream', 'titles').out).toBe('nothing was rejected\n');
   expect(runLotlake(folder.path, 'rejects', '--stream', 'lots').code).toBe(2);
 

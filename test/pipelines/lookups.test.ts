@@ -7,6 +7,7 @@ import { countIn } from '../../src/cli/commands/audit.js';
 import { lookupOf } from '../../src/cli/commands/lookup.js';
 import type { ConfigInput } from '../../src/config/config.js';
 import { type Sandbox, startSandbox } from '../../src/sandbox/index.js';
+import { firstLot, need, recordsOf } from '../served.js';
 import { bareDuckDb, configFor, silentReporter, temporaryFolder, WITHOUT_CATALOG } from './support.js';
 
 const DAY = 86_400_000;
@@ -82,7 +83,7 @@ describe('a lookup that is saved', () => {
     ).toEqual(reports);
   });
 
-  it('says so where there is nothing, and keeps the lake', async () => {
+  it('reports a vehicle that does not exist, and keeps the lake', async () => {
     await nightly(job());
     await expect(saveLookup(job(), lookupOf({ kind: 'car', id: '7' }))).rejects.toMatchObject({
       name: 'NotFoundError',
@@ -92,7 +93,7 @@ describe('a lookup that is saved', () => {
 });
 
 describe('the closing job', () => {
-  it('asks for vehicles that left without a trusted price, newest first, within its budget, and not for ever', async () => {
+  it('looks up vehicles that left without a trusted price, newest first, within its budget and for limited time', async () => {
     await nightly(job());
     at(3);
     await nightly(job());
@@ -121,7 +122,7 @@ describe('the closing job', () => {
     expect(Math.max(...times.values())).toBeLessThanOrEqual(3);
   }, 60_000);
 
-  it('records a vehicle that the service no longer keeps, and does not ask again', async () => {
+  it('records a vehicle that the service no longer has, and does not ask again', async () => {
     await nightly(job());
     at(2);
     await nightly(job());
@@ -163,12 +164,13 @@ describe('lotlake lookup and audit', () => {
   };
 
   it('print one vehicle for a person or as JSON, by each kind of id', async () => {
-    const id = sandbox.world.activeIds().find((vehicle) => {
-      const record = JSON.parse(sandbox.world.vehicleJson(vehicle) ?? '{}');
-      return record.lots.length === 1 && record.lots[0].domain?.id === 12 && typeof record.vin === 'string';
-    });
-    const record = JSON.parse(sandbox.world.vehicleJson(id ?? 0) ?? '{}');
-    const [lot] = record.lots;
+    const record = need(
+      recordsOf(sandbox.world).find(
+        ({ lots, vin }) => lots.length === 1 && lots[0]?.domain.id === 12 && typeof vin === 'string',
+      ),
+      'a vehicle with a VIN and one lot of source 12',
+    );
+    const [id, lot] = [record.id, firstLot(record)];
     const person = await run('lookup', 'car', String(id));
     expect(person.code, person.err).toBe(0);
     expect(person.out).toContain(lot.lot);
@@ -182,7 +184,7 @@ describe('lotlake lookup and audit', () => {
     }
   });
 
-  it('answer with a plain sentence and exit code 1 where there is nothing', async () => {
+  it('answer with a plain sentence and exit code 1 where nothing is found', async () => {
     const { code, err } = await run('lookup', 'vin', 'NOSUCHVIN');
     expect(code).toBe(1);
     expect(err).toContain('the service knows no vin NOSUCHVIN');
@@ -197,7 +199,7 @@ describe('lotlake lookup and audit', () => {
     expect(rows.every((row) => row.service > 0)).toBe(true);
   });
 
-  it('find the count in each form that an answer may have', () => {
+  it('read the count in each form of an answer', () => {
     for (const body of [
       7,
       { count: 7 },

@@ -1,6 +1,6 @@
 import { describe, it } from 'vitest';
 import type { Step } from './oracle/story.js';
-import { tell } from './oracle/tell.js';
+import { playStory } from './oracle/tell.js';
 import type { Happening } from './oracle/world.js';
 
 const NIGHT: Step = {
@@ -14,17 +14,23 @@ const at = (what: Happening['what'], who = 0, which = 0, value = 0): Happening =
   value,
 });
 const story = (...steps: readonly Partial<Step>[]) =>
-  tell({ size: 6, mix: 0, perPage: 2, totals: true, steps: steps.map((step) => ({ ...NIGHT, ...step })) });
+  playStory({
+    size: 6,
+    mix: 0,
+    perPage: 2,
+    totals: true,
+    steps: steps.map((step) => ({ ...NIGHT, ...step })),
+  });
 
 /** The smallest stories of what random ones have found. */
-describe('the lake knows what it should when', () => {
+describe('the lake is right when', () => {
   it('the feed calls the only lot of a vehicle archived, and an hour later says nothing of it', () =>
     story({}, { happenings: [at('archived')] }, { minutes: 180, run: 'incremental' }));
 
   it('a lot moves to a vehicle whose record breaks the contract', () =>
     story({}, { happenings: [at('move-lot', 0, 0, 1), at('break', 1)] }));
 
-  it('values cannot be read for some nights, while others change and a lot leaves', () =>
+  it('values are unreadable for some nights, while others change and a lot leaves', () =>
     story(
       {},
       { happenings: [at('spoil', 0, 0, 62), at('spoil', 1, 0, 62), at('change', 0, 0, 3)] },
@@ -37,8 +43,8 @@ describe('the lake knows what it should when', () => {
   it('a vehicle that left without lots is looked up', () =>
     story({}, { happenings: [at('drop-lot')] }, { happenings: [at('leave')] }, { run: 'lookup', who: 5 }));
 
-  it('a list has a value that cannot be read, and the next night a vehicle comes as another list showed it', () =>
-    tell({
+  it('one list has an unreadable value, and the next night the vehicle comes as another list showed it', () =>
+    playStory({
       ...{ size: 6, mix: 0, perPage: 2, totals: true, ownLots: true },
       steps: [
         { ...NIGHT, sources: [1, 3, 12], happenings: [at('spoil', 0, 0, 60)] },
@@ -55,8 +61,8 @@ describe('the lake knows what it should when', () => {
       { key: [1, 3, 12] },
     ));
 
-  it('the key loses a source while a pass stands still', () =>
-    tell({
+  it('the key loses a source while a pass is interrupted', () =>
+    playStory({
       ...{ size: 3, mix: 19, perPage: 2, totals: false },
       steps: [
         NIGHT,
@@ -68,8 +74,8 @@ describe('the lake knows what it should when', () => {
   it.each([
     { size: 6, mix: 0, source: 3, gets: true },
     { size: 3, mix: 1, source: 12, gets: false },
-  ])('the key gets a source while pages come, or loses it (%o)', ({ size, mix, source, gets }) =>
-    tell({
+  ])('the key gets or loses a source between pages (%o)', ({ size, mix, source, gets }) =>
+    playStory({
       ...{ size, mix, perPage: 2, totals: false },
       steps: [
         NIGHT,
@@ -80,7 +86,7 @@ describe('the lake knows what it should when', () => {
   );
 
   it('the key loses a source whose list is walked already', () =>
-    tell({
+    playStory({
       ...{ size: 6, mix: 0, perPage: 2, totals: false },
       steps: [
         NIGHT,
@@ -88,8 +94,8 @@ describe('the lake knows what it should when', () => {
       ],
     }));
 
-  it('a vehicle comes without its reports, later in the same pass as it was, and the next night without them again', () =>
-    tell({
+  it('a vehicle comes without its reports, later in the same pass with them, and the next night without them again', () =>
+    playStory({
       ...{ size: 6, mix: 1, perPage: 2, totals: false },
       steps: [
         NIGHT,
@@ -112,15 +118,15 @@ describe('the lake knows what it should when', () => {
   it('a vehicle whose lot was dropped is in the feed, and a window does not show it', () =>
     story({}, { happenings: [at('drop-lot')] }, { minutes: 180, run: 'incremental' }));
 
-  it('a vehicle that comes back pushes another behind a page that is read already', () =>
+  it('a vehicle that comes back moves another to a page that is read already', () =>
     story(
       {},
       { happenings: [at('leave')] },
       { trouble: { kind: 'drift', concurrency: 1, moves: [{ page: 1, happening: at('back') }] } },
     ));
 
-  it('a vehicle leaves by name whose id lies at an open border of a window', () =>
-    tell({
+  it('the archive feed names a vehicle whose id lies at an open border of a window', () =>
+    playStory({
       ...{ size: 4, mix: 0, perPage: 2, totals: false },
       steps: [
         NIGHT,
@@ -135,8 +141,8 @@ describe('the lake knows what it should when', () => {
   it('a vehicle leaves that the key did not show the night before', () =>
     story({}, { key: [3, 12] }, { happenings: [at('leave', 0)] }));
 
-  it('lists of sources show vehicles with the lots of that source alone', () =>
-    tell({
+  it('lists of sources show vehicles only with the lots of that source', () =>
+    playStory({
       ...{ size: 12, mix: 4, perPage: 3, totals: true, ownLots: true },
       steps: [
         { ...NIGHT, sources: [1, 3, 12] },

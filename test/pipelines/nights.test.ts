@@ -4,7 +4,8 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { nightly } from '../../pipelines/nightly.js';
 import { rebuild } from '../../pipelines/rebuild.js';
 import type { RunResult } from '../../src/run/finish.js';
-import { type Sandbox, startSandbox, type World } from '../../src/sandbox/index.js';
+import { type Sandbox, startSandbox } from '../../src/sandbox/index.js';
+import { recordsOf, type VehicleRecord } from '../served.js';
 import { expectArchivedLot, expectVehicle, unmet } from './record-oracle.js';
 import {
   configFor,
@@ -19,21 +20,14 @@ import {
 const FIRST = new Date('2026-11-18T02:00:00Z');
 const SECOND = new Date('2026-11-20T02:00:00Z');
 
-/** Records of the world at its clock, as its pages give them. */
-function recordsOf(world: World) {
-  const json = (text: string | undefined) => JSON.parse(text ?? 'null');
-  const vehicles = world.activeIds().map((id) => json(world.vehicleJson(id, { pricesHistory: true })));
-  return { vehicles, lots: vehicles.flatMap((vehicle) => vehicle.lots) };
-}
-
-describe('two nights over a world that moves on', () => {
+describe('two nights over a world that changes', () => {
   const folder = temporaryFolder();
   let sandbox: Sandbox;
   let first: RunResult;
   let firstLake: Map<string, PlainRow[]>;
   let secondLake: Map<string, PlainRow[]>;
-  let before: ReturnType<typeof recordsOf>;
-  let after: ReturnType<typeof recordsOf>;
+  let before: readonly VehicleRecord[];
+  let after: readonly VehicleRecord[];
   const current = join(folder.path, 'lake', 'current');
   const night = (now: Date) => {
     sandbox.setClock(now);
@@ -61,14 +55,14 @@ describe('two nights over a world that moves on', () => {
       [before, firstLake],
       [after, secondLake],
     ] as const) {
-      const expectations = records.vehicles.flatMap(expectVehicle);
+      const expectations = records.flatMap(expectVehicle);
       const tables = new Set(expectations.map((e) => e.table));
       expect(tables.size).toBe(18);
       expect(unmet(expectations, lake).slice(0, 5)).toEqual([]);
     }
   });
 
-  it('give what the archive feed told', () => {
+  it('give every value of the archive feed', () => {
     const world = sandbox.world;
     const archived = world
       .at(FIRST)
@@ -80,8 +74,7 @@ describe('two nights over a world that moves on', () => {
   });
 
   it('have no row too many', () => {
-    const ids = (records: typeof before) =>
-      records.vehicles.map((vehicle) => vehicle.id).sort((a, b) => a - b);
+    const ids = (records: typeof before) => records.map((vehicle) => vehicle.id).sort((a, b) => a - b);
     const stored = (lake: typeof firstLake, where: (row: PlainRow) => boolean) =>
       (lake.get('vehicles') ?? [])
         .filter(where)
@@ -95,8 +88,8 @@ describe('two nights over a world that moves on', () => {
   });
 
   it('archive what left the feed, with its last values kept', () => {
-    const there = new Set(after.vehicles.map((vehicle) => vehicle.id));
-    const left = before.vehicles.filter((vehicle) => !there.has(vehicle.id));
+    const there = new Set(after.map((vehicle) => vehicle.id));
+    const left = before.filter((vehicle) => !there.has(vehicle.id));
     expect(left.length).toBeGreaterThan(5);
     const rows = new Map((secondLake.get('vehicles') ?? []).map((row) => [row.vehicle_id, row]));
     for (const vehicle of left) {
@@ -114,14 +107,16 @@ describe('two nights over a world that moves on', () => {
 
   it('record each change of a tracked field', () => {
     const amounts = ['bid', 'final_bid', 'buy_now'];
-    const old = new Map(before.lots.map((lot) => [lot.id, lot]));
-    const expected = after.lots.flatMap((lot) => {
-      const was = old.get(lot.id);
-      if (was === undefined) return [];
-      return amounts
-        .filter((field) => (was[field] ?? null) !== (lot[field] ?? null))
-        .map((field) => `${lot.id} ${field} ${was[field] ?? null} ${lot[field] ?? null}`);
-    });
+    const old = new Map(before.flatMap(({ lots }) => lots).map((lot) => [lot.id, lot]));
+    const expected = after
+      .flatMap(({ lots }) => lots)
+      .flatMap((lot) => {
+        const was = old.get(lot.id);
+        if (was === undefined) return [];
+        return amounts
+          .filter((field) => (was[field] ?? null) !== (lot[field] ?? null))
+          .map((field) => `${lot.id} ${field} ${was[field] ?? null} ${lot[field] ?? null}`);
+      });
     const number = (value: unknown): number | null => (value === null ? null : Number(value));
     const recorded = (secondLake.get('lot_changes') ?? [])
       .filter((row) => amounts.includes(String(row.field)))
@@ -152,7 +147,7 @@ describe('two nights over a world that moves on', () => {
     expect(again.lotChanges).toBe(0);
   });
 
-  it('can be made again from landing', async () => {
+  it('can be rebuilt from landing', async () => {
     const lake = await readLake(current);
     rmSync(join(folder.path, 'lake'), { recursive: true });
     mkdirSync(join(folder.path, 'lake'));

@@ -13,14 +13,13 @@ import { readModels } from '../../src/model/model-files.js';
 import type { RunResult } from '../../src/run/finish.js';
 import type { JobOptions } from '../../src/run/job.js';
 import { createWorld } from '../../src/sandbox/index.js';
+import { lotAt, recordsOf, vehicleAt } from '../served.js';
 import { configFor, lastPage, readLake, serve, silentReporter, temporaryFolder } from './support.js';
 
 const START = Date.parse('2026-11-18T02:00:00Z');
 const HOUR = 3_600_000;
 const world = createWorld({ vehicles: 12, seed: 5 });
-const records = world
-  .activeIds()
-  .map((id) => JSON.parse(world.vehicleJson(id, { pricesHistory: true }) ?? ''));
+const records = recordsOf(world);
 const modelling = { models: readModels().filter(({ name }) => name === 'data_health'), checks: [] };
 
 let folder: ReturnType<typeof temporaryFolder>;
@@ -68,7 +67,7 @@ const landed = () =>
   ['cars', 'archived_lots'].map((stream) => readdirSync(join(layout().landing, stream)).length);
 
 describe('a run that brought nothing', () => {
-  it('publishes no snapshot, leaves no pass, and the next one reaches back as far and further', async () => {
+  it('publishes no snapshot, leaves no pass, and the next one covers its window as well', async () => {
     const night = await run(nightly, 0);
     expect(night.published).toBe(true);
     for (const hours of [1, 2]) {
@@ -81,14 +80,14 @@ describe('a run that brought nothing', () => {
     expect(landed()).toEqual([1, 1]);
     expect(existsSync(join(layout().landing, '.trash'))).toBe(false);
     const [record] = records;
-    changed = () => ({ body: lastPage([{ ...record, lots: [{ ...record.lots[0], bid: 123_456 }] }]) });
+    changed = () => ({ body: lastPage([{ ...record, lots: [{ ...lotAt(records, 0), bid: 123_456 }] }]) });
     const third = await run(incremental, 3);
     expect(third.published).toBe(true);
     expect(third.passes[0]?.manifest.request.minutes).toBe(4 * 60);
     expect(readManifest(layout().current).last_pass_at.cars).toBe(new Date(START + 3 * HOUR).toISOString());
   }, 120_000);
 
-  it('publishes all the same once a day, and with other settings', async () => {
+  it('publishes anyway once a day, and with other settings', async () => {
     await run(nightly, 0);
     expect((await run(incremental, 1, { relistingDays: 9 })).published).toBe(true);
     expect((await run(incremental, 2, { relistingDays: 9 })).published).toBe(false);
@@ -96,7 +95,7 @@ describe('a run that brought nothing', () => {
     expect((await run(incremental, 23, { relistingDays: 9 })).published).toBe(false);
   }, 120_000);
 
-  it('publishes all the same where one of its pipeline failed, which resolves the alarm', async () => {
+  it('publishes anyway after a failed run of its pipeline, which resolves the alarm', async () => {
     await run(nightly, 0);
     changed = () => ({ status: 403, body: { message: 'the key is not active' } });
     await expect(run(incremental, 1)).rejects.toMatchObject({ code: 'SERVICE_KEY_REFUSED' });
@@ -107,7 +106,7 @@ describe('a run that brought nothing', () => {
     expect((await run(incremental, 3)).published).toBe(false);
   }, 120_000);
 
-  it('publishes all the same where its last pass or this one could not be shown to be whole', async () => {
+  it('publishes anyway where its last pass or this one is not proven complete', async () => {
     await run(nightly, 0);
     // A window that says it has more records than it gives.
     changed = () => {
@@ -126,21 +125,24 @@ describe('a run that brought nothing', () => {
 });
 
 describe('a full pass', () => {
-  it('publishes always, since it moves when every lot was seen', async () => {
+  it('always publishes, since every lot was seen again', async () => {
     await run(nightly, 0);
     expect((await run(nightly, 1)).published).toBe(true);
   }, 60_000);
 });
 
 describe('a closing run', () => {
-  it('publishes that vehicles are gone, and nothing where none is left to ask for', async () => {
+  it('publishes that vehicles are gone, and nothing where none is left to look up', async () => {
     const all = (pipeline: Pipeline) => (options: JobOptions) =>
       pipeline({ ...options, modelling: { checks: [] } });
     await run(all(nightly), 0);
     feed = records.slice(1);
     await run(all(nightly), 1, { allowShrink: true });
     const first = await run(all(closing), 2);
-    expect(first.passes[0]?.manifest).toMatchObject({ records: 0, answers: { [records[0].id]: 'missing' } });
+    expect(first.passes[0]?.manifest).toMatchObject({
+      records: 0,
+      answers: { [vehicleAt(records, 0).id]: 'missing' },
+    });
     expect(first.published).toBe(true);
     const second = await run(all(closing), 3);
     expect(second.passes[0]?.manifest).toMatchObject({ records: 0, answers: {} });
@@ -152,7 +154,7 @@ describe('lotlake run', () => {
   it('says that nothing is new and which snapshot stays current', async () => {
     const { snapshotId } = await run(nightly, 0);
     let hours = 0;
-    const told = async (json: boolean): Promise<string> => {
+    const printed = async (json: boolean): Promise<string> => {
       let out = '';
       const now = new Date(START + ++hours * HOUR);
       const effects = {
@@ -193,10 +195,12 @@ describe('lotlake run', () => {
       return out;
     };
     // The first run has other models than the night.
-    await told(true);
+    await printed(true);
     const id = readlinkSync(layout().current).replace('snapshots/', '');
     expect(id).not.toBe(snapshotId);
-    expect(await told(false)).toContain(`Nothing is new: no snapshot is published, and ${id} stays current`);
-    expect(JSON.parse(await told(true))).toMatchObject({ published: false, snapshot_id: id });
+    expect(await printed(false)).toContain(
+      `Nothing is new: no snapshot is published, and ${id} stays current`,
+    );
+    expect(JSON.parse(await printed(true))).toMatchObject({ published: false, snapshot_id: id });
   }, 120_000);
 });

@@ -47,11 +47,11 @@ describe('when a source was observed', () => {
     await night(7, [1, 3, 12], [1]);
   }, 120_000);
 
-  it('is what the passes say, source by source', async () => {
+  it('follows from the passes, source by source', async () => {
     expect(await spans()).toEqual(expected);
   });
 
-  it('outlives landing and a rebuild', { timeout: 60_000 }, async () => {
+  it('is kept without landing and by a rebuild', { timeout: 60_000 }, async () => {
     const landing = join(folder.path, 'landing');
     const [first, second] = readdirSync(join(landing, 'cars')).sort();
     for (const pass of [first, second]) rmSync(join(landing, 'cars', pass ?? ''), { recursive: true });

@@ -50,7 +50,7 @@ describe('a lake that was made before a column was known', () => {
     expect(result.manifest.tables.statistics?.columns.map(({ name }) => name)).toContain('lot_count');
   });
 
-  it('keeps its passes and runs, of which nobody noted the sources and the days', async () => {
+  it('keeps its passes and runs, whose sources and days are unknown', async () => {
     for (const column of ['sources', 'hidden']) await forget(stage.output, 'passes', column);
     await forget(stage.output, 'runs', 'relisting_days');
     const before = await readLake(stage.output);

@@ -11,12 +11,11 @@ import { readManifest } from '../../src/lake/manifest.js';
 import { listPasses } from '../../src/land/pass.js';
 import { createWorld } from '../../src/sandbox/index.js';
 import { CLI } from '../cli/support.js';
+import { recordsOf } from '../served.js';
 import { configFor, lastPage, serve, silentReporter, temporaryFolder, WITHOUT_MARTS } from './support.js';
 
 const world = createWorld({ vehicles: 30, seed: 4 });
-const records = world
-  .activeIds()
-  .map((id) => JSON.parse(world.vehicleJson(id, { pricesHistory: true }) ?? '{}'));
+const records = recordsOf(world);
 const folder = temporaryFolder();
 let service: Awaited<ReturnType<typeof serve>>;
 beforeAll(async () => {
@@ -39,22 +38,22 @@ const job = (output: string, more: { readonly origin?: string } = {}) => ({
   ...WITHOUT_MARTS,
 });
 
-/** Runs a command in a folder of its own, and kills it as soon as `until` is true. Returns what it said. */
+/** Runs a command in a folder of its own, and kills it as soon as `until` is true. Returns its output. */
 async function run(cwd: string, args: readonly string[], until?: () => boolean): Promise<string> {
   const env = { ...process.env, LOTLAKE_OUTPUT: '', LOTLAKE_BASE_URL: service.url, LOTLAKE_API_KEY: 'k' };
   const child = spawn(process.execPath, [CLI, ...args], { cwd, env });
-  let said = '';
-  for (const stream of [child.stdout, child.stderr]) stream.on('data', (data) => (said += String(data)));
+  let printed = '';
+  for (const stream of [child.stdout, child.stderr]) stream.on('data', (data) => (printed += String(data)));
   const watcher = setInterval(() => until?.() === true && child.kill('SIGKILL'), 5);
   await new Promise((resolve) => child.on('close', resolve));
   clearInterval(watcher);
-  return said;
+  return printed;
 }
 
 const SANDBOX = ['run', 'nightly', '--sandbox', '--vehicles', '400', '--output', 'mine'];
 
 describe('a lake', () => {
-  it('takes no record of a service after a pass over the sandbox was killed, and asks it nothing', async () => {
+  it('refuses a service before the first request after a pass over the sandbox was killed', async () => {
     const cwd = join(folder.path, 'killed');
     cpSync(join(packageRoot, 'LICENSE'), join(cwd, 'LICENSE'));
     const output = join(cwd, 'mine');
@@ -62,16 +61,16 @@ describe('a lake', () => {
     expect(listPasses(join(output, 'landing'), 'cars')).toMatchObject([
       { manifest: { state: 'open', origin: 'sandbox of 400 vehicles, seed 1' } },
     ]);
-    const said = await run(cwd, ['run', 'nightly', '--output', 'mine']);
-    expect(said).toContain(
+    const printed = await run(cwd, ['run', 'nightly', '--output', 'mine']);
+    expect(printed).toContain(
       `mine holds the lake of sandbox of 400 vehicles, seed 1, and this run asks ${service.url} [LAKE_ORIGIN]`,
     );
-    expect(said).toContain('--output');
+    expect(printed).toContain('--output');
     expect(service.requests).toEqual([]);
     expect(existsSync(join(output, 'lake', 'current'))).toBe(false);
   }, 60_000);
 
-  it('says its origin, keeps it through a rebuild, and refuses every other before the first request', async () => {
+  it('shows its origin, keeps it in a rebuild, and refuses any other before the first request', async () => {
     const output = join(folder.path, 'real');
     const { manifest } = await nightly(job(output));
     expect(manifest).toMatchObject({ origin: service.url, schema_version: 3 });
@@ -92,11 +91,11 @@ describe('a lake', () => {
     expect(listPasses(landing, 'cars').map(({ manifest: { state } }) => state)).toEqual(['sealed']);
   }, 60_000);
 
-  it('of the sandbox has a folder of its own, so that the first run against a service needs no cleaning up', async () => {
+  it('of the sandbox has a folder of its own, so that the first run against a service needs no cleanup', async () => {
     const cwd = join(folder.path, 'first');
     cpSync(join(packageRoot, 'LICENSE'), join(cwd, 'LICENSE'));
-    const said = await run(cwd, ['run', 'nightly', '--sandbox', '--vehicles', '50']);
-    expect(said).toContain(`npx lotlake tables --output ${join('output', 'sandbox')}`);
+    const printed = await run(cwd, ['run', 'nightly', '--sandbox', '--vehicles', '50']);
+    expect(printed).toContain(`npx lotlake tables --output ${join('output', 'sandbox')}`);
     expect(existsSync(join(cwd, 'output', 'sandbox', 'lake', 'current'))).toBe(true);
     expect(await run(cwd, ['tables'])).toContain(`${join('output', 'sandbox')}: name it with --output`);
     expect(await run(cwd, ['run', 'nightly'])).toContain('is published');

@@ -2,6 +2,15 @@ import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
 import { nightly } from '../../pipelines/nightly.js';
 import { createWorld } from '../../src/sandbox/index.js';
+import {
+  firstLot,
+  type LotRecord,
+  lotAt,
+  need,
+  recordsOf,
+  type VehicleRecord,
+  vehicleAt,
+} from '../served.js';
 import { bareDuckDb, configFor, lastPage, serve, silentReporter, temporaryFolder } from './support.js';
 
 const folders: ReturnType<typeof temporaryFolder>[] = [];
@@ -15,11 +24,10 @@ afterEach(() => {
 });
 
 /** Vehicles of the sandbox's world as they are served, free to be damaged. */
-// biome-ignore lint/suspicious/noExplicitAny: records are damaged on purpose
-function vehicles(count: number): any[] {
-  const world = createWorld({ vehicles: count, seed: 5 });
-  return world.activeIds().map((id) => JSON.parse(world.vehicleJson(id, { pricesHistory: true }) ?? ''));
-}
+const vehicles = (count: number): VehicleRecord[] => recordsOf(createWorld({ vehicles: count, seed: 5 }));
+
+const hasPrices = ({ prices }: LotRecord): boolean => (prices ?? []).length > 0;
+const firstPrice = (lot: LotRecord | undefined) => need(lot?.prices?.[0], 'a lot with prices');
 
 async function runOver(cars: readonly unknown[], page?: string) {
   const path = output();
@@ -38,18 +46,18 @@ async function runOver(cars: readonly unknown[], page?: string) {
 }
 
 describe('a record whose keys or rows cannot be read', () => {
-  it('is set aside with its place and raw text, and the rest of its page arrives', async () => {
+  it('is rejected with its place and raw text, and the rest of its page is loaded', async () => {
     const cars = vehicles(300);
     const [lot, id, lots] = [17, 120, 256];
-    cars[lot].lots[0].id = { value: 5 };
-    cars[id].id = 'no number';
-    cars[lots].lots = { none: 'here' };
+    Object.assign(lotAt(cars, lot), { id: { value: 5 } });
+    Object.assign(vehicleAt(cars, id), { id: 'no number' });
+    Object.assign(vehicleAt(cars, lots), { lots: { none: 'here' } });
     const { result, query, close } = await runOver(cars);
     const rejects = await query('rejects', 'order by position');
     expect(rejects.map((r) => [r.stream, r.page, r.position, r.record_id, r.path])).toEqual([
-      ['cars', 1, lot, String(cars[lot].id), 'lots[0].id'],
+      ['cars', 1, lot, String(vehicleAt(cars, lot).id), 'lots[0].id'],
       ['cars', 1, id, 'no number', 'id'],
-      ['cars', 1, lots, String(cars[lots].id), 'lots'],
+      ['cars', 1, lots, String(vehicleAt(cars, lots).id), 'lots'],
     ]);
     expect(rejects[0]).toMatchObject({ found: 'object {"value":5}', raw: JSON.stringify(cars[lot]) });
     expect(rejects[0]?.expected).toContain('integer');
@@ -61,15 +69,15 @@ describe('a record whose keys or rows cannot be read', () => {
     close();
   });
 
-  it('takes digits written as text for numbers', async () => {
+  it('is not one whose numbers are written as text', async () => {
     const cars = vehicles(20);
-    const expected = cars[3].id;
-    cars[3].id = String(expected);
-    cars[4].lots[0].bid = '1500.25';
+    const expected = vehicleAt(cars, 3).id;
+    Object.assign(vehicleAt(cars, 3), { id: String(expected) });
+    Object.assign(lotAt(cars, 4), { bid: '1500.25' });
     const { result, query, close } = await runOver(cars);
     expect(result.passes[0]?.rejected).toBe(0);
     expect((await query('vehicles', `where vehicle_id = ${expected}`)).length).toBe(1);
-    expect(await query('lots', `where lot_id = ${cars[4].lots[0].id}`)).toMatchObject([{ bid: 1500.25 }]);
+    expect(await query('lots', `where lot_id = ${lotAt(cars, 4).id}`)).toMatchObject([{ bid: 1500.25 }]);
     close();
   });
 });
@@ -78,30 +86,30 @@ describe('a value that the specification gives no type', () => {
   const values = [true, 7, 1.5, 'text', ['a', 1], { of: 'b' }] as const;
   const asText = (value: unknown) => (typeof value === 'string' ? value : JSON.stringify(value));
 
-  it('loads whatever it is, as text or JSON', async () => {
+  it('is loaded as text or JSON, whatever it is', async () => {
     const cars = vehicles(60).slice(0, values.length);
     for (const [i, car] of cars.entries()) {
       const value = values[i];
-      const images = { ...car.lots[0].images, id: i, exterior: value, interior: value };
-      Object.assign(car.lots[0], {
+      const lot = firstLot(car);
+      const images = { ...lot.images, id: i, exterior: value, interior: value };
+      Object.assign(lot, {
         airbags: value,
         images,
         damage: { main: { id: value, name: 'Hail' }, second: null },
-        prices: [{ id: value, lot_id: car.lots[0].id }],
+        prices: [{ id: value, lot_id: lot.id }],
         selling_branch: i % 2 === 0 ? value : { id: 1, number: value },
       });
-      car.vehicle_history_reports = [
-        {
-          ...{ report_id: `r${i}`, vehicle_ref: { domain_id: 12, listing_id: `l${i}` } },
-          ...{ source: { mapper_version: value }, events: [{ id: 'e', source_code: value }] },
-        },
-      ];
+      const report = {
+        ...{ report_id: `r${i}`, vehicle_ref: { domain_id: 12, listing_id: `l${i}` } },
+        ...{ source: { mapper_version: value }, events: [{ id: 'e', source_code: value }] },
+      };
+      Object.assign(car, { vehicle_history_reports: [report] });
     }
     const { result, query, close } = await runOver(cars);
     expect(result.passes[0]).toMatchObject({ loaded: cars.length, rejected: 0, rejectedValues: 0 });
     for (const [i, value] of values.entries()) {
       const text = asText(value);
-      const lotId = cars[i].lots[0].id;
+      const lotId = lotAt(cars, i).id;
       const list = Array.isArray(value) ? value.map(String) : [text];
       expect(await query('lot_images', `where lot_id = ${lotId}`)).toMatchObject([
         { exterior: list, interior: list },
@@ -121,41 +129,41 @@ describe('a value that the specification gives no type', () => {
     close();
   });
 
-  it('is kept of a price that names another lot than the one that lists it', async () => {
+  it('keeps the lot that a price names beside the lot that lists it', async () => {
     const cars = vehicles(40);
-    const lots = cars.flatMap((car) => car.lots).filter((lot) => (lot.prices ?? []).length > 0);
-    const [one, other] = [lots[0].prices[0], lots[1].prices[0]];
+    const [own, lotOfOther] = cars.flatMap((car) => car.lots).filter(hasPrices);
+    const [one, other] = [firstPrice(own), firstPrice(lotOfOther)];
     one.lot_id = 424242;
     const { query, close } = await runOver(cars);
     expect(
       await query('prices', `where price_id in ('${one.id}', '${other.id}') order by stated_lot_id`),
     ).toMatchObject([
-      { price_id: String(one.id), lot_id: lots[0].id, stated_lot_id: 424242 },
-      { price_id: String(other.id), lot_id: lots[1].id, stated_lot_id: null },
+      { price_id: String(one.id), lot_id: own?.id, stated_lot_id: 424242 },
+      { price_id: String(other.id), lot_id: lotOfOther?.id, stated_lot_id: null },
     ]);
     close();
   });
 });
 
-describe('a record that is JSON and that DuckDB does not take', () => {
-  it('is loaded with the last of two values, and without one that has half of a surrogate pair', async () => {
+describe('a record that is JSON but that DuckDB does not accept', () => {
+  it('is loaded with the last of repeated members, and without a value with half of a surrogate pair', async () => {
     const cars = vehicles(30);
     const texts = cars.map((car) => JSON.stringify(car));
     texts[3] = texts[3]?.replace('{"id"', '{"title":"first","id"') ?? '';
-    cars[5].lots[0].note = 'half \ud83d and \\ud83d';
-    cars[6].lots[0].details = { text: '\ude00' };
+    Object.assign(lotAt(cars, 5), { note: 'half \ud83d and \\ud83d' });
+    Object.assign(lotAt(cars, 6), { details: { text: '\ude00' } });
     texts[5] = JSON.stringify(cars[5]);
     texts[6] = JSON.stringify(cars[6]);
     const page = `{"data":[${texts.join(',')}],"links":{"next":null},"meta":{}}`;
     const { result, query, close } = await runOver(cars, page);
     expect(result.passes[0]).toMatchObject({ loaded: cars.length, rejected: 0 });
-    expect(await query('vehicles', `where vehicle_id = ${cars[3].id}`)).toMatchObject([
-      { title: cars[3].title },
+    expect(await query('vehicles', `where vehicle_id = ${vehicleAt(cars, 3).id}`)).toMatchObject([
+      { title: vehicleAt(cars, 3).title },
     ]);
-    expect(await query('lots', `where lot_id = ${cars[5].lots[0].id}`)).toMatchObject([
+    expect(await query('lots', `where lot_id = ${lotAt(cars, 5).id}`)).toMatchObject([
       { note: null, rejected: ['note'] },
     ]);
-    expect(await query('lots', `where lot_id = ${cars[6].lots[0].id}`)).toMatchObject([{ details: null }]);
+    expect(await query('lots', `where lot_id = ${lotAt(cars, 6).id}`)).toMatchObject([{ details: null }]);
     expect(await query('rejects', 'where raw is not null order by path')).toMatchObject([
       { path: 'lots[0].details', raw: '{"text":"\\ude00"}' },
       { path: 'lots[0].note', raw: String.raw`"half \ud83d and \\ud83d"` },
@@ -165,13 +173,13 @@ describe('a record that is JSON and that DuckDB does not take', () => {
 });
 
 describe('a member that the contract does not know', () => {
-  it('arrives in extra of its row and in the drift report', async () => {
+  it('is kept in extra of its row and reported as drift', async () => {
     const cars = vehicles(60);
-    cars[0].battery = { kwh: 77 };
-    cars[7].lots[0].location.region = 'west';
-    cars[9].lots[0].seller = { id: 1, name: 'A', rating: 5 };
-    const price = cars.flatMap((car) => car.lots).find((lot) => (lot.prices ?? []).length > 0)?.prices[0];
-    price.currency = 'usd';
+    Object.assign(vehicleAt(cars, 0), { battery: { kwh: 77 } });
+    Object.assign(lotAt(cars, 7).location, { region: 'west' });
+    Object.assign(lotAt(cars, 9), { seller: { id: 1, name: 'A', rating: 5 } });
+    const price = firstPrice(cars.flatMap((car) => car.lots).find(hasPrices));
+    Object.assign(price, { currency: 'usd' });
     const { result, query, close } = await runOver(cars);
     expect(result.drift.map((entry) => [entry.path, entry.kept]).sort()).toEqual([
       ['battery', true],
@@ -185,13 +193,18 @@ describe('a member that the contract does not know', () => {
     });
     const extra = async (table: string, where: string) =>
       JSON.parse(String((await query(table, where))[0]?.extra));
-    expect(await extra('vehicles', `where vehicle_id = ${cars[0].id}`)).toEqual({ battery: { kwh: 77 } });
-    expect(await extra('lots', `where lot_id = ${cars[7].lots[0].id}`)).toEqual({
+    expect(await extra('vehicles', `where vehicle_id = ${vehicleAt(cars, 0).id}`)).toEqual({
+      battery: { kwh: 77 },
+    });
+    expect(await extra('lots', `where lot_id = ${lotAt(cars, 7).id}`)).toEqual({
       'location.region': 'west',
     });
-    expect(await extra('lots', `where lot_id = ${cars[9].lots[0].id}`)).toEqual({ 'seller.rating': 5 });
+    expect(await extra('lots', `where lot_id = ${lotAt(cars, 9).id}`)).toEqual({ 'seller.rating': 5 });
     expect(await extra('prices', `where price_id = '${price.id}'`)).toEqual({ currency: 'usd' });
-    const others = await query('vehicles', `where extra is not null and vehicle_id <> ${cars[0].id}`);
+    const others = await query(
+      'vehicles',
+      `where extra is not null and vehicle_id <> ${vehicleAt(cars, 0).id}`,
+    );
     expect(others).toEqual([]);
     close();
   });

@@ -1,5 +1,6 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import { activeIn, differences, recordsOf, rowsOf, type Stage, setUp } from './world-oracle.js';
+import { recordsOf } from '../served.js';
+import { activeIn, differences, rowsOf, type Stage, setUp } from './world-oracle.js';
 
 const CLOCK = new Date('2026-11-18T02:00:00Z');
 const stages: Stage[] = [];
@@ -7,7 +8,7 @@ afterEach(async () => {
   for (const stage of stages.splice(0)) await stage.close();
 });
 
-describe('a nightly with reference data', () => {
+describe('a nightly run with reference data', () => {
   it('keeps to one rate over all endpoints together', async () => {
     const rate = 60;
     const stage = await setUp(
@@ -25,7 +26,7 @@ describe('a nightly with reference data', () => {
     expect(rowsOf(await stage.lake(), 'models').length).toBeGreaterThan(0);
   });
 
-  it('survives a service that allows less than it was told, and loses nothing', async () => {
+  it('completes against a service that allows less than the configured rate, and loses nothing', async () => {
     const stage = await setUp(
       { vehicles: 100, seed: 9, clock: CLOCK, rate: 60, catalog: true },
       { rate: 300, concurrency: 4 },

@@ -25,17 +25,17 @@ interface Reader {
 
 function startReader(current: string): Reader {
   const child = spawn(process.execPath, [READER, current], { stdio: ['pipe', 'pipe', 'inherit'] });
-  let said = '';
+  let output = '';
   child.stdout.on('data', (data) => {
-    said += data;
+    output += data;
   });
   const ended = once(child, 'close');
   return {
-    looked: () => said.split('\n').length - 1,
+    looked: () => output.split('\n').length - 1,
     async stop() {
       child.stdin.end();
       await ended;
-      return said
+      return output
         .trim()
         .split('\n')
         .map((line) => JSON.parse(line));

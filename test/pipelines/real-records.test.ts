@@ -73,7 +73,7 @@ describe('records in the shapes of the real ones', () => {
     expect(unmet(expectations, rows)).toEqual([]);
   });
 
-  it('add no row that no record has', () => {
+  it('make no row that no record has', () => {
     const keys = (table: string, key: string): unknown[] =>
       [...new Set(expectations.filter((e) => e.table === table).map((e) => e.key[key]))].sort();
     for (const [table, key] of [

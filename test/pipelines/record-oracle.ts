@@ -13,12 +13,12 @@ export interface Expectation {
   readonly value: unknown;
 }
 
-type Json = null | boolean | number | string | readonly Json[] | { readonly [name: string]: Json };
-type Obj = { readonly [name: string]: Json };
+type Members = Readonly<Record<string, unknown>>;
 
-const isObject = (value: Json | undefined): value is Obj =>
+const isObject = (value: unknown): value is Members =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
-const isArray = (value: Json | undefined): value is readonly Json[] => Array.isArray(value);
+/** The elements of a list; none of any other value. */
+const elementsOf = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : []);
 
 /** Columns that keep a member whole. */
 const WHOLE = new Set(['lots.details', 'lots.location_offsite', 'lots.location_is_offsite']);
@@ -27,11 +27,11 @@ const LISTS =
   /^(checked_items\.(issue_type_keys|evidence_media_ids)|history_reports\.coverage_section_keys|lots\.tags|lot_images\.(small|normal|big|downloaded|exterior|interior))$/;
 
 /** Every expectation of one vehicle record. */
-export function expectVehicle(record: Obj): Expectation[] {
+export function expectVehicle(record: Members): Expectation[] {
   const found: Expectation[] = [];
   const key = { vehicle_id: record.id };
-  const lists: Record<string, (entry: Obj, position: number) => void> = {
-    lots: (lot) => expectLot(found, lot, record.id ?? null),
+  const lists: Record<string, (entry: Members, position: number) => void> = {
+    lots: (lot) => expectLot(found, lot, record.id),
     listings: (listing, position) =>
       flat(found, 'listings', { ...key, position }, listing, '', `listings[${position - 1}]`, ''),
     inspections: (report) => expectReport(found, report, 'inspections', 'inspection'),
@@ -40,20 +40,19 @@ export function expectVehicle(record: Obj): Expectation[] {
   flat(found, 'vehicles', key, record, '', '', 'vehicle', (name, value, path) => {
     const handler = lists[name];
     if (handler === undefined) return false;
-    for (const [i, entry] of (isArray(value) ? value : []).entries())
-      if (isObject(entry)) handler(entry, i + 1);
+    for (const [i, entry] of elementsOf(value).entries()) if (isObject(entry)) handler(entry, i + 1);
     return path !== undefined;
   });
   return found;
 }
 
-function expectLot(found: Expectation[], lot: Obj, vehicleId: Json): void {
+function expectLot(found: Expectation[], lot: Members, vehicleId: unknown): void {
   const key = { lot_id: lot.id };
   const path = `lots[id=${String(lot.id)}]`;
   found.push({ path, table: 'lots', key, column: 'vehicle_id', value: vehicleId });
   flat(found, 'lots', key, lot, '', path, 'lot', (name, value, at) => {
     if (name === 'prices') {
-      for (const [i, price] of (isArray(value) ? value : []).entries()) {
+      for (const [i, price] of elementsOf(value).entries()) {
         if (isObject(price))
           flat(found, 'prices', { price_id: String(price.id) }, price, '', `${at}[${i}]`, 'price');
       }
@@ -91,7 +90,7 @@ const NESTED_LISTS: typeof REPORT_LISTS = {
   details: ['event_details', 'detail'],
 };
 
-function expectReport(found: Expectation[], report: Obj, table: string, type: string): void {
+function expectReport(found: Expectation[], report: Members, table: string, type: string): void {
   const ref = isObject(report.vehicle_ref) ? report.vehicle_ref : {};
   const key = { domain_id: ref.domain_id, listing_id: ref.listing_id, report_id: report.report_id };
   const path = `${table}[${String(report.report_id)}]`;
@@ -101,13 +100,13 @@ function expectReport(found: Expectation[], report: Obj, table: string, type: st
     const [child, entity] = list;
     const kind = child === 'report_media' ? { media_type: name === 'files' ? 'file' : 'media' } : {};
     const typed = child.startsWith('report_') ? { report_type: type, ...kind } : {};
-    for (const [i, entry] of (isArray(value) ? value : []).entries()) {
+    for (const [i, entry] of elementsOf(value).entries()) {
       if (!isObject(entry)) continue;
       const own = { ...key, ...typed, position: i + 1 };
       flat(found, child, own, entry, '', `${at}[${i}]`, entity, (inner, nested, place) => {
         const nestedList = NESTED_LISTS[inner];
         if (nestedList === undefined) return false;
-        for (const [j, leaf] of (isArray(nested) ? nested : []).entries()) {
+        for (const [j, leaf] of elementsOf(nested).entries()) {
           const leafKey = { ...key, [`${entity}_position`]: i + 1, position: j + 1 };
           if (isObject(leaf)) flat(found, nestedList[0], leafKey, leaf, '', `${place}[${j}]`, nestedList[1]);
         }
@@ -119,7 +118,7 @@ function expectReport(found: Expectation[], report: Obj, table: string, type: st
 }
 
 /** Expectations of an archive record, in its newer and its older form. */
-export function expectArchivedLot(record: Obj): Expectation[] {
+export function expectArchivedLot(record: Members): Expectation[] {
   const found: Expectation[] = [];
   const key = { lot_id: record.lot_id };
   flat(found, 'archived_lots', key, record, '', '', 'archived_lots', (name, value, path) => {
@@ -139,11 +138,11 @@ function flat(
   found: Expectation[],
   table: string,
   key: Expectation['key'],
-  object: Obj,
+  object: Members,
   prefix: string,
   path: string,
   entity: string,
-  special: (name: string, value: Json, path: string) => boolean = () => false,
+  special: (name: string, value: unknown, path: string) => boolean = () => false,
 ): void {
   for (const [name, value] of Object.entries(object)) {
     const at = path === '' ? name : `${path}.${name}`;
@@ -151,7 +150,13 @@ function flat(
     const column = name === 'id' && prefix === '' ? `${entity}_id` : `${prefix}${name}`;
     if (WHOLE.has(`${table}.${column}`)) found.push({ path: at, table, key, column, value });
     else if (LISTS.test(`${table}.${column}`))
-      found.push({ path: at, table, key, column, value: value === null || isArray(value) ? value : [value] });
+      found.push({
+        path: at,
+        table,
+        key,
+        column,
+        value: value === null || Array.isArray(value) ? value : [value],
+      });
     else if (column === 'vehicle_ref_domain_id' || column === 'vehicle_ref_listing_id') continue;
     else if (isObject(value)) flat(found, table, key, value, `${column}_`, at, entity);
     else if (value === null) continue;

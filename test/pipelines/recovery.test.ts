@@ -6,6 +6,7 @@ import { nightly } from '../../pipelines/nightly.js';
 import { rebuild } from '../../pipelines/rebuild.js';
 import type { ConfigInput } from '../../src/config/config.js';
 import { createWorld } from '../../src/sandbox/index.js';
+import { firstLot, lotAt, need, recordsOf, vehicleAt } from '../served.js';
 import {
   bareDuckDb,
   configFor,
@@ -18,10 +19,7 @@ import {
 } from './support.js';
 
 const world = createWorld({ vehicles: 120, seed: 9 });
-// biome-ignore lint/suspicious/noExplicitAny: records are changed on purpose
-const vehicles: any[] = world
-  .activeIds()
-  .map((id) => JSON.parse(world.vehicleJson(id, { pricesHistory: true }) ?? ''));
+const vehicles = recordsOf(world);
 const START = Date.parse('2026-11-18T02:00:00Z');
 const SIZE = 30;
 
@@ -84,18 +82,19 @@ const active = async () =>
   );
 const ids = vehicles.map((vehicle) => vehicle.id);
 
-it('a night brings what changed after one whose clock was half an hour ahead', async () => {
+it('a night loads changes after one whose clock was half an hour ahead', async () => {
   now = START + 1_800_000;
   await night(inPages(vehicles));
   now = START + 60_000;
-  const [first, ...others] = vehicles;
+  const [, ...others] = vehicles;
+  const first = vehicleAt(vehicles, 0);
   await night(inPages([{ ...first, title: 'since then' }, ...others]));
   const title = await query(`select title from '$lake/vehicles/*.parquet' where vehicle_id = ${first.id}`);
   expect(title).toEqual([{ title: 'since then' }]);
 });
 
 describe('a rebuild', () => {
-  it('does not replay a night that the guard held, and the next night asks anew', async () => {
+  it('does not replay a night that the guard held, and the next night starts anew', async () => {
     await night(inPages(vehicles));
     await expect(night(inPages(vehicles.slice(0, 60)))).rejects.toMatchObject({ outcome: 'held' });
     await rebuild(job());
@@ -107,7 +106,7 @@ describe('a rebuild', () => {
     expect(await active()).toEqual(ids);
   }, 60_000);
 
-  it('refuses a pass that lost a page, and the snapshot stays', async () => {
+  it('refuses a pass that lost a page, and keeps the snapshot', async () => {
     await night(inPages(vehicles));
     const landing = join(folder.path, 'landing', 'cars');
     const pass = join(landing, readdirSync(landing)[0] ?? '');
@@ -117,7 +116,7 @@ describe('a rebuild', () => {
     expect(await active()).toEqual(ids);
   });
 
-  it('mends a lake whose manifest is broken', async () => {
+  it('repairs a lake whose manifest is broken', async () => {
     await night(inPages(vehicles));
     writeFileSync(join(folder.path, 'lake', 'current', 'manifest.json'), '{');
     await expect(night(inPages(vehicles))).rejects.toMatchObject({ code: 'LAKE_UNSOUND' });
@@ -126,12 +125,13 @@ describe('a rebuild', () => {
   });
 
   it('keeps what only the published snapshot knows', async () => {
-    const flagged = vehicles.findIndex(
-      (vehicle) => vehicle.lots.length === 1 && vehicle.lots[0].archived === undefined,
+    const flagged = need(
+      vehicles.find((vehicle) => vehicle.lots.length === 1 && firstLot(vehicle).archived === undefined),
+      'a vehicle with one lot that does not say whether it is archived',
     );
-    const lot = vehicles[flagged].lots[0];
-    const first = vehicles.map((vehicle, i) =>
-      i === flagged ? { ...vehicle, lots: [{ ...lot, archived: true }] } : vehicle,
+    const lot = firstLot(flagged);
+    const first = vehicles.map((vehicle) =>
+      vehicle === flagged ? { ...vehicle, lots: [{ ...lot, archived: true }] } : vehicle,
     );
     await night(inPages(first));
     await night(inPages(vehicles));
@@ -167,14 +167,14 @@ describe('a pass', () => {
     );
   });
 
-  it('that met a vehicle twice takes what came last, and loses no images or prices', async () => {
-    const index = vehicles.findIndex(
-      (vehicle) => vehicle.lots.length === 1 && (vehicle.lots[0].prices ?? []).length > 0,
+  it('that met a vehicle twice takes the last copy, and loses no images or prices', async () => {
+    const vehicle = need(
+      vehicles.find((one) => one.lots.length === 1 && (firstLot(one).prices ?? []).length > 0),
+      'a vehicle with one lot that has prices',
     );
-    const vehicle = vehicles[index];
-    const [lot] = vehicle.lots;
+    const lot = firstLot(vehicle);
     await night(inPages(vehicles));
-    const rest = vehicles.filter((_, i) => i !== index);
+    const rest = vehicles.filter((one) => one !== vehicle);
     const pagesOf = inPages(rest);
     // The last page is read before the second: the older version comes first.
     const last = [...(pagesOf.at(-1) ?? []), { ...vehicle, title: 'older', lots: [{ ...lot, prices: [] }] }];
@@ -187,26 +187,26 @@ describe('a pass', () => {
       await query(
         `select count(*) as n from '$lake/prices/**/*.parquet' where lot_id = ${lot.id} and gone_at is null`,
       ),
-    ).toEqual([{ n: lot.prices.length }]);
+    ).toEqual([{ n: lot.prices?.length }]);
   });
 });
 
 describe('values that are odd', () => {
-  it('are loaded or set aside, and never end the run', async () => {
+  it('are loaded or rejected, and never end the run', async () => {
     const odd = structuredClone(vehicles.slice(0, 20));
-    odd[1].year = '02020';
-    odd[2].filename = 'x';
-    odd[3].lots[0].seller_object = { a: 1 };
-    odd[4].lots[0]['*'] = 1;
-    odd[5]['with\u0000zero'] = 1;
-    odd[6].lots[0].sale_date = '2026-01-01T10:00Z';
-    odd[7].lots[0].bid = '007.50';
+    Object.assign(vehicleAt(odd, 1), { year: '02020' });
+    Object.assign(vehicleAt(odd, 2), { filename: 'x' });
+    Object.assign(lotAt(odd, 3), { seller_object: { a: 1 } });
+    Object.assign(lotAt(odd, 4), { '*': 1 });
+    Object.assign(vehicleAt(odd, 5), { 'with\u0000zero': 1 });
+    Object.assign(lotAt(odd, 6), { sale_date: '2026-01-01T10:00Z' });
+    Object.assign(lotAt(odd, 7), { bid: '007.50' });
     const { passes } = await night([odd]);
     expect(passes[0]).toMatchObject({ records: 20, loaded: 20, rejected: 0, rejectedValues: 3 });
     const paths = await query("select path from '$lake/rejects/*.parquet' order by position");
     expect(paths.map((row) => row.path)).toEqual(['year', 'lots[0].sale_date', 'lots[0].bid']);
     const extra = await query(
-      `select extra from '$lake/lots/**/*.parquet' where lot_id = ${odd[3].lots[0].id}`,
+      `select extra from '$lake/lots/**/*.parquet' where lot_id = ${lotAt(odd, 3).id}`,
     );
     expect(JSON.parse(String(extra[0]?.extra))).toEqual({ seller_object: { a: 1 } });
   });
@@ -217,7 +217,7 @@ const withoutRun = (rows: readonly PlainRow[] = []) => rows.map(({ run_id: _, ..
 describe('a batch that does not fit into memory', () => {
   afterEach(() => vi.restoreAllMocks());
 
-  it('is loaded page by page when no other is under way, and the run says so', async () => {
+  it('is loaded page by page while no other is loading, with a warning', async () => {
     pages = inPages(vehicles);
     await nightly(job());
     const expected = await readLake(join(folder.path, 'lake', 'current'));

@@ -1,36 +1,27 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { reference } from '../../pipelines/reference.js';
 import type { Sandbox } from '../../src/sandbox/index.js';
+import { type CatalogRecord, recordsOf } from '../served.js';
 import { configFor, type PlainRow, silentReporter } from './support.js';
-import {
-  activeIn,
-  differences,
-  type Lake,
-  recordsOf,
-  rowsOf,
-  type Stage,
-  setUp,
-  standBetween,
-} from './world-oracle.js';
+import { activeIn, differences, type Lake, rowsOf, type Stage, setUp, standBetween } from './world-oracle.js';
 
 const CLOCK = new Date('2026-11-18T02:00:00Z');
 const daysOn = (days: number): Date => new Date(CLOCK.getTime() + days * 86_400_000);
 
-// biome-ignore lint/suspicious/noExplicitAny: records of the service are read as they come
-type Json = any;
-
 type Service = Pick<Sandbox, 'url' | 'apiKey'>;
 
 /** All records of a list, read by plain fetch up to the last page that it names. */
-async function listOf(service: Service, path: string): Promise<Json[]> {
-  const records: Json[] = [];
+async function listOf(service: Service, path: string): Promise<CatalogRecord[]> {
+  const records: CatalogRecord[] = [];
   for (let page = 1, last = 1; page <= last; page++) {
     const join = path.includes('?') ? '&' : '?';
     const answer = await fetch(`${service.url}${path}${join}page=${page}`, {
       headers: { 'x-api-key': service.apiKey },
     });
     expect(answer.status, path).toBe(200);
-    const body: Json = await answer.json();
+    const body: CatalogRecord[] | { data: CatalogRecord[]; meta: { last_page: number } } = JSON.parse(
+      await answer.text(),
+    );
     if (Array.isArray(body)) return body;
     records.push(...body.data);
     last = body.meta.last_page;
@@ -40,27 +31,27 @@ async function listOf(service: Service, path: string): Promise<Json[]> {
 
 type Rows = readonly Readonly<Record<string, unknown>>[];
 
-/** Rows of every reference table as they must stand in the lake; `isWanted` says which branches are walked into. */
+/** Rows that every reference table of the lake must have; `isWanted` chooses the branches of the catalog. */
 async function expectedTables(
   service: Service,
-  isWanted: (row: Json) => boolean = (row) => row.cars_qty !== 0,
+  isWanted: (row: CatalogRecord) => boolean = (row) => row.cars_qty !== 0,
 ): Promise<Record<string, Rows>> {
   const makers = await listOf(service, '/manufacturers/all');
-  const models: Json[] = [];
+  const models: CatalogRecord[] = [];
   for (const maker of makers.filter(isWanted))
     models.push(...(await listOf(service, `/models/${maker.id}/all`)));
-  const generations: Json[] = [];
+  const generations: CatalogRecord[] = [];
   for (const model of models.filter(isWanted)) {
     const lists = await Promise.all(
       ['cars', 'motorcycles'].map((type) => listOf(service, `/generations/${model.id}/${type}`)),
     );
     generations.push(...lists.flat());
   }
-  const states: Json[] = [];
+  const states: CatalogRecord[] = [];
   for (const country of ['us', 'ca'])
     for (const state of await listOf(service, `/usa/states?country=${country}`))
       states.push({ country, ...state });
-  const cities: Json[] = [];
+  const cities: CatalogRecord[] = [];
   for (const { id } of states)
     for (const city of await listOf(service, `/usa/cities/${id}`)) cities.push({ of: id, ...city });
   const titles = await listOf(service, '/usa/titles');
@@ -170,7 +161,7 @@ describe('nights over the catalog and the reference lists', () => {
   });
   afterAll(() => stage.close());
 
-  it('ask for nothing that the catalog says has no vehicle, and for no list twice', async () => {
+  it('request nothing that has no vehicle by the catalog, and no list twice', async () => {
     const asked = catalogAsked(stage.sandbox);
     expected = await expectedTables(stage.sandbox);
     const idle = (expected.manufacturers ?? []).filter((row) => row.cars_qty === 0);
@@ -208,11 +199,11 @@ describe('nights over the catalog and the reference lists', () => {
       expect(column(rowsOf(lake, table), 'gone_at')).toEqual([null]);
   });
 
-  it('have the feed beside them', () => {
+  it('load the feed as well', () => {
     expect(differences(lake, recordsOf(stage.sandbox.world))).toEqual([]);
   });
 
-  it('read them again only when they are older than configured, and keep them meanwhile', async () => {
+  it('read them again only when they are older than configured, and keep their rows meanwhile', async () => {
     const { sandbox } = stage;
     sandbox.setClock(daysOn(6));
     let sent = sandbox.requests.length;
@@ -262,7 +253,7 @@ describe('run reference', () => {
   });
   afterAll(() => stage.close());
 
-  it('fills the tables by itself, whereupon a night does not read them again', async () => {
+  it('fills the tables, and the next night does not read them again', async () => {
     const result = await runReference(stage);
     expect(result.passes.length).toBe(9);
     expect(result.passes.filter((pass) => !pass.manifest.complete || pass.rejected > 0)).toEqual([]);
@@ -279,13 +270,13 @@ describe('run reference', () => {
     expect(differences(after, recordsOf(stage.sandbox.world))).toEqual([]);
   });
 
-  it('walks into everything when it is asked to, and leaves the vehicles alone', async () => {
+  it('reads everything with the option for it, and does not change the vehicles', async () => {
     const vehicles = rowsOf(await stage.lake(), 'vehicles');
     const makers = await listOf(stage.sandbox, '/manufacturers/all');
     const idle = makers.filter((maker) => maker.cars_qty === 0);
     // The catalog of a service with fewer manufacturers, as all of it takes thousands of requests.
     const chosen = [
-      ...makers.filter((maker) => maker.cars_qty > 0 && maker.models_qty < 12).slice(0, 2),
+      ...makers.filter((maker) => maker.cars_qty !== 0 && Number(maker.models_qty) < 12).slice(0, 2),
       ...idle.filter((maker) => maker.motorcycles && maker.cars).slice(0, 1),
       ...idle.filter((maker) => maker.motorcycles && !maker.cars).slice(0, 2),
       ...idle.filter((maker) => !maker.motorcycles).slice(0, 4),
@@ -300,7 +291,7 @@ describe('run reference', () => {
     const expected = await expectedTables(service, () => true);
     await small.close();
     const lake = await stage.lake();
-    const ids = new Set(chosen.map((maker) => maker.id));
+    const ids = new Set<unknown>(chosen.map((maker) => maker.id));
     expect(ids.size).toBeGreaterThan(6);
     for (const table of ['manufacturers', 'models', 'generations']) {
       const stored = contentOf(lake, table).filter((row) => ids.has(row.manufacturer_id));
@@ -313,7 +304,7 @@ describe('run reference', () => {
 });
 
 describe('a service without reference lists', () => {
-  it('is reported, the rest of the night goes on, and nothing that was read before is gone', async () => {
+  it('is reported, the rest of the night continues, and no known row is gone', async () => {
     const stage = await stageOf(60);
     const poor = await standBetween(stage.sandbox, (url) =>
       /\/api\/(manufacturers|models|generations|usa|korea)/.test(url.pathname)

@@ -3,6 +3,7 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { nightly } from '../../pipelines/nightly.js';
 import { rebuild } from '../../pipelines/rebuild.js';
 import { createWorld } from '../../src/sandbox/index.js';
+import { firstLot, lotAt, need, recordsOf, type VehicleRecord, vehicleAt } from '../served.js';
 import {
   bareDuckDb,
   configFor,
@@ -21,11 +22,7 @@ afterEach(async () => {
 });
 
 /** Vehicles of the sandbox's world as they are served, free to be damaged. */
-// biome-ignore lint/suspicious/noExplicitAny: records are damaged on purpose
-function vehicles(count: number): any[] {
-  const world = createWorld({ vehicles: count, seed: 5 });
-  return world.activeIds().map((id) => JSON.parse(world.vehicleJson(id, { pricesHistory: true }) ?? ''));
-}
+const vehicles = (count: number): VehicleRecord[] => recordsOf(createWorld({ vehicles: count, seed: 5 }));
 
 /** A lake over records that a test changes between nights. */
 async function stageOf(cars: readonly unknown[]) {
@@ -71,17 +68,16 @@ const BAD = {
 } as const;
 
 describe('a value that breaks the contract', () => {
-  it('is null in a new row, which says so, and everything else of its vehicle arrives', async () => {
+  it('is null in a new row, which names it, and the rest of its vehicle is loaded', async () => {
     const cars = vehicles(20);
-    const [lot] = cars[4].lots;
-    Object.assign(lot, BAD);
-    lot.odometer.km = 12.7;
+    const lot = lotAt(cars, 4);
+    Object.assign(lot, BAD, { odometer: { ...lot.odometer, km: 12.7 } });
     const stage = await stageOf(cars);
     const result = await stage.night();
     expect(result.passes[0]).toMatchObject({ records: cars.length, loaded: cars.length, rejected: 0 });
     const [row] = await stage.query('lots', `where lot_id = ${lot.id}`);
     expect(row).toMatchObject({ sale_date: null, bid_updated_at: null, buy_now: null, tags: null });
-    expect(row).toMatchObject({ odometer_km: null, odometer_mi: lot.odometer.mi, lot: lot.lot });
+    expect(row).toMatchObject({ odometer_km: null, odometer_mi: lot.odometer?.mi, lot: lot.lot });
     expect([row?.rejected].flat().sort()).toEqual(
       ['bid_updated_at', 'buy_now', 'odometer_km', 'odometer_out_of_range', 'sale_date', 'tags'].sort(),
     );
@@ -108,7 +104,7 @@ describe('a value that breaks the contract', () => {
         ['tags', 'lots[0].tags', '{"a":1}'],
       ].map(([column, path, raw]) => {
         const key = JSON.stringify({ lot_id: lot.id });
-        return ['cars', 4, String(cars[4].id), 'lots', key, column, path, raw];
+        return ['cars', 4, String(vehicleAt(cars, 4).id), 'lots', key, column, path, raw];
       }),
     );
     const runs = await stage.query('runs');
@@ -116,20 +112,18 @@ describe('a value that breaks the contract', () => {
     expect(result.balance.streams[0]).toMatchObject({ rejected: 0, rejectedValues: 5 });
   });
 
-  it('leaves the last good value in a known row, which does not change', async () => {
+  it('keeps the last good value in a known row, which does not change', async () => {
     const cars = vehicles(20);
     const stage = await stageOf(cars);
     await stage.night();
     const before = await stage.query('lots', 'order by lot_id');
     const bad = structuredClone(cars);
-    Object.assign(bad[4].lots[0], BAD);
-    bad[4].lots[0].odometer.km = 12.7;
-    bad[4].lots[0].created_at = '';
-    bad[4].year = 'old';
+    const lot = lotAt(bad, 4);
+    Object.assign(lot, BAD, { odometer: { ...lot.odometer, km: 12.7 }, created_at: '' });
+    Object.assign(vehicleAt(bad, 4), { year: 'old' });
     const second = await stage.night(bad);
-    const { rejected, ...rest } =
-      (await stage.query('lots', `where lot_id = ${cars[4].lots[0].id}`))[0] ?? {};
-    const known = before.find((row) => row.lot_id === cars[4].lots[0].id);
+    const { rejected, ...rest } = (await stage.query('lots', `where lot_id = ${lot.id}`))[0] ?? {};
+    const known = before.find((row) => row.lot_id === lot.id);
     expect({ ...rest, rejected: null }).toEqual(known);
     expect(rejected).toHaveLength(7);
     expect((await stage.query('lots', 'order by lot_id')).map((row) => ({ ...row, rejected: null }))).toEqual(
@@ -152,32 +146,34 @@ describe('a value that breaks the contract', () => {
     expectSameLake(await readLake(stage.lake), nights);
   });
 
-  it('takes its place again as soon as it can be read', async () => {
+  it('is loaded as soon as it can be read', async () => {
     const cars = vehicles(20);
     const bad = structuredClone(cars);
-    bad[4].lots[0].bid = '1,234.50';
+    Object.assign(lotAt(bad, 4), { bid: '1,234.50' });
     const stage = await stageOf(cars);
     await stage.night(bad);
     const better = structuredClone(cars);
-    better[4].lots[0].bid = 77;
+    const lot = lotAt(better, 4);
+    lot.bid = 77;
     const result = await stage.night(better);
     expect(result.counts.lots).toMatchObject({ updated: 1 });
-    expect(await stage.query('lots', `where lot_id = ${cars[4].lots[0].id}`)).toMatchObject([
+    expect(await stage.query('lots', `where lot_id = ${lot.id}`)).toMatchObject([
       { bid: 77, rejected: null },
     ]);
   });
 
-  it('keeps rows of a report in their month where the month cannot be read', async () => {
+  it('keeps rows of a report in their partition where its month cannot be read', async () => {
     const cars = vehicles(200);
-    const car = cars.find(({ inspections }) => inspections?.[0]?.checked_items?.length > 0);
+    const inspectionOf = ({ inspections }: VehicleRecord) => inspections?.[0];
+    const place = cars.findIndex((car) => (inspectionOf(car)?.checked_items ?? []).length > 0);
     const stage = await stageOf(cars);
     await stage.night();
-    const of = `where report_id = '${car.inspections[0].report_id}' order by position`;
-    const before = await stage.query('checked_items', of);
     const bad = structuredClone(cars);
-    const report = bad[cars.indexOf(car)].inspections[0];
+    const report = need(inspectionOf(vehicleAt(bad, place)), 'an inspection with checked items');
+    const of = `where report_id = '${report.report_id}' order by position`;
+    const before = await stage.query('checked_items', of);
     report.created_at = '0000-00-00';
-    report.checked_items[0].description = 'changed';
+    Object.assign(need(report.checked_items?.[0], 'a checked item'), { description: 'changed' });
     await stage.night(bad);
     const after = await stage.query('checked_items', of);
     expect(after.map((row) => row.month)).toEqual(before.map((row) => row.month));
@@ -186,17 +182,16 @@ describe('a value that breaks the contract', () => {
 
   it('is found in drifting and irregular records as well', async () => {
     const cars = vehicles(10);
-    const [lot] = cars[2].lots;
-    lot.note = 'half \ud83d';
-    lot.bid = { value: 5 };
-    lot.colour_code = 7;
-    cars[2].manufacturer = 'BMW';
+    const car = vehicleAt(cars, 2);
+    const lot = firstLot(car);
+    Object.assign(lot, { note: 'half \ud83d', bid: { value: 5 }, colour_code: 7 });
+    Object.assign(car, { manufacturer: 'BMW' });
     const stage = await stageOf(cars);
     await stage.night();
     expect(await stage.query('lots', `where lot_id = ${lot.id}`)).toMatchObject([
       { bid: null, note: null, extra: '{"colour_code":7}', rejected: ['bid', 'note'] },
     ]);
-    expect(await stage.query('vehicles', `where vehicle_id = ${cars[2].id}`)).toMatchObject([
+    expect(await stage.query('vehicles', `where vehicle_id = ${car.id}`)).toMatchObject([
       { manufacturer_id: null, manufacturer_name: null, rejected: ['manufacturer_id', 'manufacturer_name'] },
     ]);
   });

@@ -4,13 +4,11 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { nightly } from '../../pipelines/nightly.js';
 import { rebuild } from '../../pipelines/rebuild.js';
 import { createWorld } from '../../src/sandbox/index.js';
+import { recordsOf } from '../served.js';
 import { bareDuckDb, configFor, lastPage, serve, silentReporter, temporaryFolder } from './support.js';
 
 const world = createWorld({ vehicles: 40, seed: 9 });
-// biome-ignore lint/suspicious/noExplicitAny: records are damaged on purpose
-const vehicles: any[] = world
-  .activeIds()
-  .map((id) => JSON.parse(world.vehicleJson(id, { pricesHistory: true }) ?? ''));
+const vehicles = recordsOf(world);
 
 let folder: ReturnType<typeof temporaryFolder>;
 let service: Awaited<ReturnType<typeof serve>>;
@@ -75,7 +73,7 @@ const forgetFirstPass = () => {
 };
 
 describe('the rejects of a run', () => {
-  it('are a file that later runs link', async () => {
+  it('are a file of their own that later snapshots link', async () => {
     const first = await night([1, 2]);
     const before = files();
     const second = await night([3]);
@@ -85,7 +83,7 @@ describe('the rejects of a run', () => {
     expect(files().size).toBe(2);
   });
 
-  it('end once landing no longer holds their pass, and then data_health says nothing of them', async () => {
+  it('are removed once landing no longer holds their pass, also from data_health', async () => {
     const first = await night([1, 2]);
     const second = await night([3]);
     forgetFirstPass();

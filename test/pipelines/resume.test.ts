@@ -94,7 +94,7 @@ async function undisturbed(
   return { lake: await contentOf(output), pages: [...answered].sort() };
 }
 
-/** Every table without what tells one run from another. */
+/** Every table without the columns in which runs differ. */
 async function contentOf(output: string): Promise<object> {
   const lake = await readLake(join(output, 'lake', 'current'));
   const plain = ({ run_id: _, pass_id: __, snapshot_id: ___, ...row }: PlainRow): string =>
@@ -122,7 +122,7 @@ async function twice(
   return again.reporter.warnings;
 }
 
-describe('a run goes on where another ended, whatever of this is changed:', () => {
+describe('a run resumes another, whichever of these is changed:', () => {
   it.each([
     { pipeline: nightly, name: 'nightly', pages: 3, next: { perPage: 20 } },
     { pipeline: nightly, name: 'nightly', pages: 2, next: { concurrency: 4, rate: 5000 } },
@@ -183,7 +183,7 @@ describe('a run goes on where another ended, whatever of this is changed:', () =
   }, 120_000);
 });
 
-describe('a run starts anew where the rest would not go with what is landed:', () => {
+describe('a run starts anew where its records would not match the landed ones:', () => {
   it.each([
     { name: 'other sources', next: { sources: '1,3' } },
     { name: 'a scroll instead of pages', next: { paging: 'scroll' as const } },

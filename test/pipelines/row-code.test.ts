@@ -12,7 +12,7 @@ const rules: RowRules = {
 };
 const code = rowCode(rules);
 
-describe('the code that rows are made by', () => {
+describe('the hash of the code that makes the rows', () => {
   it('is the same for the same rules', () => {
     expect(rowCode({ ...rules, tables: [...rules.tables] })).toBe(code);
   });
@@ -29,7 +29,7 @@ describe('the code that rows are made by', () => {
     expect(rowCode({ ...rules, ...change })).not.toBe(code);
   });
 
-  it('is the same where a table is described otherwise', () => {
+  it('does not depend on the description of a table', () => {
     expect(rowCode({ ...rules, tables: withLots({ description: 'Lots.', columns: {} }) })).toBe(code);
   });
 });

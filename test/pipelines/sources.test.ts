@@ -1,7 +1,8 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { startSandbox } from '../../src/sandbox/index.js';
+import { recordsOf } from '../served.js';
 import { WITHOUT_CATALOG } from './support.js';
-import { activeIn, differences, type Lake, recordsOf, rowsOf, type Stage, setUp } from './world-oracle.js';
+import { activeIn, differences, type Lake, rowsOf, type Stage, setUp } from './world-oracle.js';
 
 const CLOCK = new Date('2026-11-18T02:00:00Z');
 const WORLD = { vehicles: 150, seed: 29 };
@@ -29,7 +30,7 @@ const lotsOf = (lake: Lake, sources: readonly number[]) =>
 const LATER = 5 * 24 * 60;
 
 describe('a key that lacks a source', () => {
-  it('gets the others, asked for one by one, and is told which one it lacks', async () => {
+  it('gets the others, requested one by one, and a warning names the source', async () => {
     const stage = await stageOf([1, 3]);
     const { warnings, result } = await stage.night({ sources: [12, 1, 3] });
     expect(warnings.filter((warning) => warning.startsWith('source 12 is left out'))).toHaveLength(1);
@@ -38,7 +39,7 @@ describe('a key that lacks a source', () => {
       1, 3,
     ]);
     const served = recordsOf(stage.sandbox.world).filter((record) =>
-      record.lots.some((lot: { domain: { id: number } }) => lot.domain.id !== 12),
+      record.lots.some((lot) => lot.domain.id !== 12),
     );
     const lake = await stage.lake();
     expect(activeIn(lake)).toEqual(served.map((record) => record.id).sort((a, b) => a - b));
@@ -52,7 +53,7 @@ describe('a key that lacks a source', () => {
   });
 
   it.for([undefined, [1, 3, 12], [1, 3]])(
-    'keeps what the lake knows of it, and archives what left the others (sources %s)',
+    'keeps the rows of that source, and archives what left the others (sources %s)',
     async (sources) => {
       const stage = await stageOf();
       await stage.night(sources === undefined ? {} : { sources });
@@ -65,16 +66,14 @@ describe('a key that lacks a source', () => {
         allowShrink: true,
       });
       const lake = await stage.lake();
-      // The archive feed takes no source, so that what it names is archived whatever the key has.
+      // The archive feed has no filter for sources, so that its lots are archived whatever the key has.
       const unnamed = lotsOf(lake, [12]).filter((lot) => lot.archived_by !== 'archive-feed');
       if (sources?.includes(12) !== false) expect(unnamed.length).toBeGreaterThan(5);
       const ids = new Set(unnamed.map((lot) => lot.lot_id));
       expect(unnamed).toEqual(lotsOf(before, [12]).filter((lot) => ids.has(lot.lot_id)));
       const left = lotsOf(lake, [1, 3]).filter((lot) => lot.archived === true);
       expect(left.length).toBeGreaterThan(5);
-      const inFeed = new Set(
-        recordsOf(later.world).flatMap((record) => record.lots.map(({ id }: { id: number }) => id)),
-      );
+      const inFeed = new Set(recordsOf(later.world).flatMap((record) => record.lots.map(({ id }) => id)));
       const active = lotsOf(lake, [1, 3]).filter((lot) => lot.archived !== true);
       expect(active.filter((lot) => !inFeed.has(Number(lot.lot_id)))).toEqual([]);
     },
@@ -90,7 +89,7 @@ describe('a key that lacks a source', () => {
 });
 
 describe('sources that are asked for one by one', () => {
-  it('make the lake that all together make', async () => {
+  it('make the same lake as all together', async () => {
     const [together, apart] = [await stageOf(), await stageOf()];
     await together.night();
     await apart.night({ sources: [1, 3, 12] });

@@ -15,7 +15,7 @@ import { type Config, type ConfigInput, readConfig } from '../../src/config/conf
 import type { Reporter } from '../../src/run/job.js';
 import type { FaultRule } from '../../src/sandbox/index.js';
 
-/** A reporter that keeps what it is told. */
+/** A reporter that keeps steps and warnings. */
 export function silentReporter(): Reporter & { readonly warnings: string[]; readonly steps: string[] } {
   const warnings: string[] = [];
   const steps: string[] = [];
@@ -158,8 +158,8 @@ export const inOrder = (rows: readonly PlainRow[] | undefined): string[] =>
   (rows ?? []).map((row) => JSON.stringify(row)).sort();
 
 /**
- * Compares a lake that was made again with the one before, row for row; the run that made it is the one row more. The
- * mart data_health, which tells of the runs, is left out.
+ * Compares a rebuilt lake with the one before, row for row; the rebuild itself is the only new row. The
+ * mart data_health, which is about the runs, is left out.
  */
 export function expectSameLake(
   rebuilt: ReadonlyMap<string, readonly PlainRow[]>,

@@ -3,8 +3,8 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { readModels } from '../../src/model/model-files.js';
 import { createWorld } from '../../src/sandbox/index.js';
 import { type Document, figureOf, nightOf, reportOf, tableOf } from '../report/lake.js';
+import { type LotRecord, recordsOf } from '../served.js';
 import { bareDuckDb, temporaryFolder } from './support.js';
-import { recordsOf } from './world-oracle.js';
 
 /** What was sold before this is not in the feed, as if it had been archived before lotlake began. */
 const BEGIN = new Date('2026-11-20T00:00:00Z');
@@ -12,17 +12,13 @@ const NIGHTS = [0, 2, 4].map((days) => new Date(BEGIN.getTime() + days * 86_400_
 const SOLD = 6;
 const TITLE = 'Share of offered lots that are sold, by source';
 
-interface Feed {
-  readonly lots: readonly { readonly status: { id: number } | null; readonly sale_date: string | null }[];
-}
-
 /** The vehicles of a clock without lots that were sold before the first night, and without those that had no others. */
 function survivors(clock: Date): object[] {
-  const isLeft = ({ status, sale_date }: Feed['lots'][number]): boolean =>
-    status?.id !== SOLD ||
-    sale_date === null ||
+  const isLeft = ({ status, sale_date }: LotRecord): boolean =>
+    status.id !== SOLD ||
+    typeof sale_date !== 'string' ||
     Date.parse(`${sale_date.slice(0, 10)}T00:00:00Z`) >= BEGIN.getTime();
-  return (recordsOf(createWorld({ vehicles: 700, clock })) as Feed[])
+  return recordsOf(createWorld({ vehicles: 700, clock }))
     .map((vehicle) => ({ ...vehicle, lots: vehicle.lots.filter(isLeft) }))
     .filter(({ lots }) => lots.length > 0);
 }
@@ -48,8 +44,8 @@ const ask = (sql: string) =>
     ),
   );
 
-describe('a feed whose lots that were sold before the first night are gone', () => {
-  it('knows offers of earlier months, of which none was sold', async () => {
+describe('a feed without the lots that were sold before the first night', () => {
+  it('has offers of earlier months, of which none was sold', async () => {
     const [known] =
       await ask(`select count(*)::int as attempts, count(*) filter (where outcome = 'sold')::int as sold
       from {sales} where sale_date < '${BEGIN.toISOString()}'`);
@@ -57,7 +53,7 @@ describe('a feed whose lots that were sold before the first night are gone', () 
     expect(known?.sold).toBe(0);
   });
 
-  it('has no rate and no count of sales for a month that nobody observed, in no mart', async () => {
+  it('has in no mart a rate or a count of sales for a month that was not observed', async () => {
     let monthly = 0;
     for (const { name } of readModels()) {
       const columns = (await ask(`describe select * from {${name}}`)).map(({ column_name }) =>
@@ -102,7 +98,7 @@ describe('a feed whose lots that were sold before the first night are gone', () 
     expect(since).toEqual([{ since: NIGHTS[0]?.getTime() }]);
   });
 
-  it('is told in the report without a line over these months', () => {
+  it('is shown in the report without a line over these months', () => {
     const figure = figureOf(document, TITLE);
     expect(figure.querySelector('.chart')).toBe(null);
     expect(figure.textContent).toContain('observed since 20 Nov 2026');

@@ -6,16 +6,14 @@ import { nightly } from '../../pipelines/nightly.js';
 import { rebuild } from '../../pipelines/rebuild.js';
 import { lookupOf } from '../../src/cli/commands/lookup.js';
 import { createWorld } from '../../src/sandbox/index.js';
+import { firstLot, recordsOf, vehicleAt } from '../served.js';
 import { configFor, lastPage, serve, silentReporter, temporaryFolder, WITHOUT_MARTS } from './support.js';
 import { readLake, rowsOf } from './world-oracle.js';
 
 const START = Date.parse('2026-11-18T02:00:00Z');
 const world = createWorld({ vehicles: 40, seed: 5 });
-// biome-ignore lint/suspicious/noExplicitAny: records are changed on purpose
-const records: any[] = world
-  .activeIds()
-  .map((id) => JSON.parse(world.vehicleJson(id, { pricesHistory: true }) ?? ''));
-const [vehicle] = records;
+const records = recordsOf(world);
+const vehicle = vehicleAt(records, 0);
 const others = records.slice(1);
 
 let folder: ReturnType<typeof temporaryFolder>;
@@ -65,11 +63,11 @@ async function lotsOfVehicle() {
   const lots = rowsOf(await readLake(folder.path), 'lots').filter((lot) => lot.vehicle_id === vehicle.id);
   return lots.map(({ archived, archived_by, bid }) => ({ archived, archived_by, bid }));
 }
-const active = (bid = vehicle.lots[0].bid) =>
+const active = (bid = firstLot(vehicle).bid) =>
   vehicle.lots.map(() => ({ archived: false, archived_by: null, bid }));
 
-describe('a record that comes as it was', () => {
-  it('is not read again, and is present', async () => {
+describe('a record that comes unchanged', () => {
+  it('is not loaded again, and counts as present', async () => {
     expect(await night()).toBe(0);
     const before = await readLake(folder.path);
     expect(await night()).toBe(records.length);
@@ -78,7 +76,7 @@ describe('a record that comes as it was', () => {
       expect(rowsOf(after, table)).toEqual(rowsOf(before, table));
   });
 
-  it('shows by its absence from the next pass that it left, and is active when it comes back', async () => {
+  it('is archived when the next pass lacks it, and active when it comes back', async () => {
     await night();
     feed = others;
     expect(await night()).toBe(others.length);
@@ -89,9 +87,9 @@ describe('a record that comes as it was', () => {
     expect(await night()).toBe(records.length);
   });
 
-  it('is archived by what the archive says later, and active when the feed lists it after that', async () => {
+  it('is archived when the archive feed names it later, and active when the feed lists it after that', async () => {
     await night();
-    archive = vehicle.lots.map((lot: { id: number }) => ({
+    archive = vehicle.lots.map((lot) => ({
       archived_at: at(now + 86_400_000 + 3_600_000),
       lot_id: lot.id,
       car_id: vehicle.id,
@@ -107,15 +105,15 @@ describe('a record that comes as it was', () => {
 
   it('replaces what a lookup brought since', async () => {
     await night();
-    looked = { ...vehicle, lots: vehicle.lots.map((lot: object) => ({ ...lot, bid: 123_456 })) };
+    looked = { ...vehicle, lots: vehicle.lots.map((lot) => ({ ...lot, bid: 123_456 })) };
     await saveLookup(job(), lookupOf({ kind: 'car', id: String(vehicle.id) }));
     expect(await lotsOfVehicle()).toEqual(active(123_456));
     expect(await night()).toBe(others.length);
     expect(await lotsOfVehicle()).toEqual(active());
   });
 
-  it('counts where it came otherwise on a page before', async () => {
-    const changed = { ...vehicle, lots: vehicle.lots.map((lot: object) => ({ ...lot, bid: 123_456 })) };
+  it('counts where it came changed on an earlier page', async () => {
+    const changed = { ...vehicle, lots: vehicle.lots.map((lot) => ({ ...lot, bid: 123_456 })) };
     await night();
     [feed, behind] = [[changed, ...others], [vehicle]];
     await night();
@@ -125,7 +123,7 @@ describe('a record that comes as it was', () => {
     expect(await lotsOfVehicle()).toEqual(active(123_456));
   });
 
-  it('is known after a pass that a second run went on with', async () => {
+  it('is known after a pass that a second run resumed', async () => {
     [feed, behind] = [[vehicle], others];
     isBehindBroken = true;
     await expect(night()).rejects.toThrow('403');
@@ -136,7 +134,7 @@ describe('a record that comes as it was', () => {
 
   it('is known after a rebuild', async () => {
     await night();
-    const changed = { ...vehicle, lots: vehicle.lots.map((lot: object) => ({ ...lot, bid: 123_456 })) };
+    const changed = { ...vehicle, lots: vehicle.lots.map((lot) => ({ ...lot, bid: 123_456 })) };
     feed = [changed, ...others];
     await night();
     await rebuild(job());
@@ -144,7 +142,7 @@ describe('a record that comes as it was', () => {
     expect(await lotsOfVehicle()).toEqual(active(123_456));
   });
 
-  it('is read again after a rebuild where the vehicle had left', async () => {
+  it('is loaded again after a rebuild where the vehicle had left', async () => {
     await night();
     feed = others;
     await night();
@@ -154,7 +152,7 @@ describe('a record that comes as it was', () => {
     expect(await lotsOfVehicle()).toEqual(active());
   });
 
-  it('is read again after a rebuild from less than all landing where the vehicle had left', async () => {
+  it('is loaded again after a rebuild from a part of landing where the vehicle had left', async () => {
     await night();
     feed = others;
     await night();
@@ -166,7 +164,7 @@ describe('a record that comes as it was', () => {
     expect(await lotsOfVehicle()).toEqual(active());
   });
 
-  it('is read again where the fingerprints of a pass are lost', async () => {
+  it('is loaded again where the fingerprints of a pass are lost', async () => {
     await night();
     const landing = join(folder.path, 'landing', 'cars');
     for (const id of readdirSync(landing)) truncateSync(join(landing, id, 'fingerprints.bin'), 16);
@@ -175,7 +173,7 @@ describe('a record that comes as it was', () => {
     expect(await night()).toBe(records.length);
   });
 
-  it('is read again where the fingerprints are lost', async () => {
+  it('is loaded again where the fingerprints of the snapshot are lost', async () => {
     await night();
     const snapshots = join(folder.path, 'lake', 'snapshots');
     for (const id of readdirSync(snapshots)) rmSync(join(snapshots, id, 'fingerprints.bin'));

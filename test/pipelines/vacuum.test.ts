@@ -9,6 +9,7 @@ import { layoutOf } from '../../src/lake/layout.js';
 import { readManifest } from '../../src/lake/manifest.js';
 import { executeVacuum, planVacuum, type Retention, type VacuumPlan } from '../../src/lake/vacuum.js';
 import { createWorld } from '../../src/sandbox/index.js';
+import { firstLot, recordsOf, vehicleAt } from '../served.js';
 import {
   configFor,
   expectSameLake,
@@ -32,17 +33,17 @@ async function vacuum(output: string, retention: Retention): Promise<VacuumPlan>
   return plan;
 }
 
-describe('what only a night that landing no longer holds said', () => {
-  it('is still there when the lake is made again', async () => {
+describe('a value that only a night no longer in landing delivered', () => {
+  it('is kept by a rebuild', async () => {
     const world = createWorld({ vehicles: 40, seed: 9 });
-    // biome-ignore lint/suspicious/noExplicitAny: records are changed on purpose
-    const vehicles: any[] = world
-      .activeIds()
-      .map((id) => JSON.parse(world.vehicleJson(id, { pricesHistory: true }) ?? ''));
-    const index = vehicles.findIndex(({ lots }) => lots.length === 1 && lots[0].archived === undefined);
-    const [broken, flagged] = structuredClone([vehicles[(index + 1) % vehicles.length], vehicles[index]]);
-    broken.listings = { of: 'the vehicle' };
-    flagged.lots[0].archived = true;
+    const vehicles = recordsOf(world);
+    const index = vehicles.findIndex(
+      (vehicle) => vehicle.lots.length === 1 && firstLot(vehicle).archived === undefined,
+    );
+    const broken = structuredClone(vehicleAt(vehicles, (index + 1) % vehicles.length));
+    const flagged = structuredClone(vehicleAt(vehicles, index));
+    Object.assign(broken, { listings: { of: 'the vehicle' } });
+    firstLot(flagged).archived = true;
     const others = vehicles.filter(({ id }) => id !== broken.id && id !== flagged.id);
     // The flag and the broken record come in the first night alone; then both vehicles are sound, then gone.
     const nights = [[...others, broken, flagged], vehicles, others];
@@ -77,7 +78,7 @@ describe('what only a night that landing no longer holds said', () => {
 describe('nights with windows between them', () => {
   const HOUR = 3_600_000;
 
-  it('are made again with every row as it was after a vacuum that removed the older ones', async () => {
+  it('are rebuilt with every row as it was after a vacuum removed the older ones', async () => {
     const stage = await setUp(
       { vehicles: 80, seed: 21, clock: new Date(START) },
       { referenceDays: 1000, shrinkGuard: 1 },
@@ -109,7 +110,7 @@ describe('nights with windows between them', () => {
     await stage.close();
   }, 240_000);
 
-  it('are known of after a rebuild, whatever landing has lost', async () => {
+  it('still count after a rebuild, whatever landing has lost', async () => {
     const stage = await setUp({ vehicles: 40, seed: 22, clock: new Date(START) }, { referenceDays: 1000 });
     const layout = layoutOf(stage.output);
     await stage.night();

@@ -116,9 +116,9 @@ describe('a week of nights in which part of the world changes', () => {
         linkedFiles: linked.length,
         linkedBytes: bytes(linked),
       });
-      const told = (of: readonly KeptFile[]): string => (bytes(of) / 1e6).toFixed(1);
+      const megabytes = (of: readonly KeptFile[]): string => (bytes(of) / 1e6).toFixed(1);
       expect(summarize(result, '/')).toContain(
-        `files: ${written.length} written (${told(written)} MB), ${linked.length} linked (${told(linked)} MB)`,
+        `files: ${written.length} written (${megabytes(written)} MB), ${linked.length} linked (${megabytes(linked)} MB)`,
       );
     }
   });

@@ -6,7 +6,7 @@ import { nightly } from '../../pipelines/nightly.js';
 import type { ConfigInput } from '../../src/config/config.js';
 import type { RunResult } from '../../src/run/finish.js';
 import type { JobOptions } from '../../src/run/job.js';
-import { type Sandbox, type SandboxOptions, startSandbox, type World } from '../../src/sandbox/index.js';
+import { type Sandbox, type SandboxOptions, startSandbox } from '../../src/sandbox/index.js';
 import { type Expectation, expectVehicle, unmet } from './record-oracle.js';
 import {
   bareDuckDb,
@@ -34,12 +34,6 @@ export async function readLake(output: string): Promise<Lake> {
 
 /** Rows of a table; none where the lake has no such table. */
 export const rowsOf = (lake: Lake, table: string): readonly PlainRow[] => lake.get(table) ?? [];
-
-/** Records of a world as its pages give them. */
-// biome-ignore lint/suspicious/noExplicitAny: records of the service are read as they come
-export function recordsOf(world: World, ids: readonly number[] = world.activeIds()): any[] {
-  return ids.map((id) => JSON.parse(world.vehicleJson(id, { pricesHistory: true }) ?? 'null'));
-}
 
 /** Ids of the vehicles that a lake holds to be active, ascending, doubled ones twice. */
 export const activeIn = (lake: Lake): number[] =>
@@ -87,7 +81,7 @@ export function differences(
 /** Whether a request asks for one record only, to learn how many there are. */
 export const isProbe = (query: URLSearchParams): boolean => query.get('per_page') === '1';
 
-/** One run of a pipeline over a sandbox, and what it told. */
+/** One run of a pipeline over a sandbox, and its warnings. */
 export interface Night {
   readonly result: RunResult;
   readonly warnings: readonly string[];

@@ -8,12 +8,12 @@ import { readManifest } from '../../src/lake/manifest.js';
 import { readModels } from '../../src/model/model-files.js';
 import { startSandbox } from '../../src/sandbox/index.js';
 import { bareDuckDb, configFor, silentReporter, temporaryFolder } from '../pipelines/support.js';
-import { recordsOf } from '../pipelines/world-oracle.js';
 import { nightOf } from '../report/lake.js';
+import { firstLot, recordsOf, vehicleAt } from '../served.js';
 
 const folder = temporaryFolder();
 const current = join(folder.path, 'lake', 'current');
-/** Two marts are enough to see what is said of marts. */
+/** Two marts are enough to see how marts are described. */
 const modelling = {
   models: readModels().filter(({ name }) =>
     ['currency_rules', 'currencies', 'duplicate_lots', 'data_health'].includes(name),
@@ -32,10 +32,8 @@ beforeAll(async () => {
   await sandbox.close();
   await nightOf(folder.path, records, clock, { modelling });
   published();
-  const [first, ...others] = records;
-  const [lot, ...lots] = first.lots;
-  const changed = { ...first, lots: [{ ...lot, bid: 12_345 }, ...lots] };
-  await nightOf(folder.path, [changed, ...others], new Date('2026-11-19T04:00:00Z'), { modelling });
+  firstLot(vehicleAt(records, 0)).bid = 12_345;
+  await nightOf(folder.path, records, new Date('2026-11-19T04:00:00Z'), { modelling });
   published();
 }, 120_000);
 afterAll(() => folder.remove());
@@ -81,7 +79,7 @@ describe('a Parquet file of a snapshot', () => {
     expect(writers('prices')).toEqual([snapshots[0]]);
   });
 
-  it('names the snapshot of a rebuild, also where an earlier night wrote it', async () => {
+  it('names the snapshot of a rebuild, also for rows of an earlier night', async () => {
     const config = configFor('http://127.0.0.1:9/api', folder.path);
     const result = await rebuild({
       modelling,
@@ -95,7 +93,7 @@ describe('a Parquet file of a snapshot', () => {
 });
 
 describe('warehouse.duckdb', () => {
-  it('has what the dictionary says of tables and columns as comments on its views', async () => {
+  it('has the descriptions of tables and columns as comments on its views', async () => {
     const duck = await bareDuckDb();
     await duck.query(`attach '${join(current, 'warehouse.duckdb')}' as warehouse (read_only)`);
     const views = await duck.query(
@@ -129,13 +127,13 @@ describe('the dictionary', () => {
       .find((entry) => entry.name === table)
       ?.columns.find((entry) => entry.name === name);
 
-  it('has the month of a table that is cut by it', () => {
+  it('has the month of a table that is partitioned by it', () => {
     expect(column('lots', 'month')?.description).toMatch(/month .* of created_at/);
     expect(column('lot_changes', 'month')?.description).toMatch(/month .* of seen_at/);
     expect(column('vehicles', 'month')).toBe(undefined);
   });
 
-  it('says what null means for archived, and what is in landing only', () => {
+  it('explains null in archived, and names what is in landing only', () => {
     for (const table of ['lots', 'vehicles'])
       expect(column(table, 'archived')?.description).toMatch(/never null.*null.* says nothing/);
     expect(column('lots', 'archived')?.source).toBe('lots[].archived');

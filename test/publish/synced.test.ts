@@ -27,7 +27,7 @@ afterAll(async () => {
   folder.remove();
 });
 
-/** Runs a night as a process of its own and tells what it did to files, in order. */
+/** Runs a night as a process of its own. Returns what it did to files, in order. */
 async function watched(watch: Watch): Promise<Call[]> {
   const file = join(root, `${watches.indexOf(watch)}.calls`);
   const [program = '', ...args] = [...watch.command(file), process.execPath, CLI, 'run', 'nightly'];
@@ -79,7 +79,7 @@ describe.each(watches)('a night that is published, $name', (watch) => {
     snapshot = join(snapshots, basename(readlinkSync(current)));
   });
 
-  it('has every new file of the snapshot on disk before the switch, and syncs none that it shares', () => {
+  it('syncs every new file of the snapshot before the switch, and none that it shares', () => {
     expect(switched).toBeGreaterThan(0);
     const files = below(snapshot, 'files');
     const isShared = (file: string) => inode(file) === inode(file.replace(snapshot, earlier));
@@ -90,7 +90,7 @@ describe.each(watches)('a night that is published, $name', (watch) => {
     expect(files.filter(isShared).filter((file) => lastSync(all, file) >= 0)).toEqual([]);
   });
 
-  it('has every folder of the snapshot on disk after the files in it, before the switch', () => {
+  it('syncs every folder of the snapshot after the files in it, before the switch', () => {
     const folders = below(snapshot, 'folders');
     for (const folder of folders) {
       const names = beforeSwitch.findLastIndex(
@@ -104,7 +104,7 @@ describe.each(watches)('a night that is published, $name', (watch) => {
       expect(lastSync(beforeSwitch, folder), folder).toBeGreaterThan(manifest);
   });
 
-  it('has its passes in landing on disk before the switch, each whole before it is sealed', () => {
+  it('syncs its passes in landing before the switch, each one before it is sealed', () => {
     const passes = below(landing, 'files').filter((file) => basename(file) === 'pass.json');
     const own = passes.filter((pass) => beforeSwitch.some(({ path }) => path === pass)).map(dirname);
     expect(own.length).toBeGreaterThanOrEqual(3);
@@ -123,12 +123,12 @@ describe.each(watches)('a night that is published, $name', (watch) => {
     }
   });
 
-  it('has the link that was switched on disk right after it', () => {
+  it('syncs the link right after the switch', () => {
     expect(all[switched + 1]).toMatchObject({ call: 'sync', path: lake });
     expect(all.filter(({ call, path }) => call === 'rename' && path === current)).toHaveLength(1);
   });
 
-  it('renames nothing over a file before the contents are on disk', () => {
+  it('syncs a file before it is renamed over another', () => {
     const replaced = all.filter(({ call, path }) => call === 'rename' && /\.(json|ndjson)$/.test(path));
     expect(replaced.length).toBeGreaterThan(5);
     for (const { path } of replaced) {

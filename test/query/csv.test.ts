@@ -38,7 +38,7 @@ describe('csvField', () => {
     expect(csvField(value, type)).toBe(field);
   });
 
-  it('gives no text that begins a formula, and each text comes back', () => {
+  it('writes no text that begins a formula, and each text can be read back', () => {
     const text = fc.string({
       unit: fc.constantFrom('=', '+', '-', '@', '\t', '\r', "'", '"', ',', '\n', '1', '.', 'é'),
     });
@@ -55,7 +55,7 @@ describe('csvField', () => {
 });
 
 describe('csvHeader', () => {
-  it('quotes and disarms names of columns too', () => {
+  it('quotes names of columns and makes them safe as well', () => {
     expect(
       csvHeader([
         { name: 'a,b', type: 'BIGINT' },

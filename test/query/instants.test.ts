@@ -91,7 +91,7 @@ async function integers(sql: string): Promise<unknown[][]> {
 const EPOCHS = `select ${COUNTED.map((name) => `epoch_us(${name})`).join(', ')}`;
 
 describe('the process', () => {
-  it.runIf(process.env.TZ)('is in the time zone that it was begun with (in suites that set TZ)', () => {
+  it.runIf(process.env.TZ)('is in its time zone (in suites that set TZ)', () => {
     const zoneOf = (timeZone?: string) => Intl.DateTimeFormat('en', { timeZone }).resolvedOptions().timeZone;
     expect(zoneOf()).toBe(zoneOf(process.env.TZ));
   });
@@ -100,7 +100,7 @@ describe('the process', () => {
 describe('lists of decimals', () => {
   const sql = 'select [12.5, null, -3]::decimal(12,2)[] as list, 12.5::decimal(12,2) as one';
 
-  it('are JSON in CSV and in Arrow, as lists of other numbers are; a decimal is a number', async () => {
+  it('are JSON in CSV and in Arrow like other lists, while a decimal is a number', async () => {
     const [row] = JSON.parse(String(await rendered(sql, 'json')));
     expect(row.list.map((value: unknown) => (value === null ? null : Number(value)))).toEqual([
       12.5,
@@ -190,7 +190,7 @@ describe('instants and dates', () => {
     ]);
   });
 
-  it('are what DuckDB makes of the same integers, whatever these are', async () => {
+  it('are what DuckDB makes of any integers', async () => {
     const some = `
       select
         i, make_timestamp(i) as plain, make_timestamp(i) at time zone 'UTC' as zoned,

@@ -31,7 +31,7 @@ describe('a query', () => {
     expect((await readQuery(connection, sql)).sql).toBe(sql);
   });
 
-  it('is explained as it was judged', async () => {
+  it('is explained like the query itself', async () => {
     const { sql, select } = await readQuery(connection, '/* a */ Explain -- b\n Analyze(select 1); -- c');
     expect(select).toBe('(select 1); -- c');
     expect(sql).toMatch(/^explain Analyze\n\(select 1\); -- c$/);
@@ -61,7 +61,7 @@ describe('the tables that a query needs', () => {
     'from histogram(lots, bid)',
     'from sqlite_master',
     'from lotz',
-  ])('are all where it may read any: %s', async (sql) => {
+  ])('are all tables where it may read any: %s', async (sql) => {
     expect(await needed(sql)).toEqual(TABLES);
   });
 });

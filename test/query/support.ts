@@ -16,7 +16,7 @@ export interface HandMade {
   remove(): void;
 }
 
-/** When the snapshot says that it was published. */
+/** When the snapshot was published. */
 export const PUBLISHED = '2026-11-20T00:00:09.162Z';
 
 export const SNAPSHOT = '20261120T000000Z-bbaa00';
@@ -98,7 +98,7 @@ export function exportFrom(lake: HandMade, input: ExportInput, signal?: AbortSig
 
 let exports = 0;
 
-/** Exports into a new folder, and returns its path, what was said of it, and the paths of its files. */
+/** Exports into a new folder. Returns its path, the printed text, and the paths of its files. */
 export async function exportTo(
   lake: HandMade,
   input: Omit<ExportInput, 'to'>,

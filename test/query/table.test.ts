@@ -13,7 +13,7 @@ describe('a table', () => {
     expect(text).toContain('│ a ');
   });
 
-  it('clips no more than it has to', () => {
+  it('clips no more than necessary', () => {
     const text = tableText(columns(2), [['b'.repeat(20), 'c'.repeat(50)]], 1, { rows: 40, width: 60 });
     expect(text).toContain('b'.repeat(20));
     expect(lines(text)[0]?.length).toBe(60);

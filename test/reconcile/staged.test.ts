@@ -28,7 +28,7 @@ async function stage(folder: string, batches: readonly ('parts' | 'whole')[]): P
 
 describe('rows of a wide table', () => {
   it.each([[['parts']], [['whole']], [['parts', 'whole']], [['whole', 'parts', 'whole']]] as const)(
-    'are found as they were staged: %j',
+    'are read as they were staged: %j',
     async (batches) => {
       const folder = temporaryFolder();
       try {

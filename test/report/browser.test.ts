@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startSandbox } from '../../src/sandbox/index.js';
 import { temporaryFolder } from '../pipelines/support.js';
-import { recordsOf } from '../pipelines/world-oracle.js';
+import { recordsOf } from '../served.js';
 import { type Browser, chromium, inBrowser, launchBrowser } from './browser.js';
 import { nightOf, reportOf } from './lake.js';
 
@@ -17,12 +17,16 @@ async function hostileRecords(): Promise<unknown[]> {
   await sandbox.close();
   for (const [i, record] of records.entries()) {
     record.manufacturer = { id: 1, name: IMAGE };
-    record.model = { id: 1 + (i % 3), name: [SCRIPT, CLOSING, 'Plain & simple'][i % 3], manufacturer_id: 1 };
+    record.model = {
+      id: 1 + (i % 3),
+      name: [SCRIPT, CLOSING, 'Plain & simple'][i % 3] ?? '',
+      manufacturer_id: 1,
+    };
     record.generation = null;
     for (const lot of record.lots) {
-      if (lot.damage?.main != null) lot.damage.main.name = i % 2 === 0 ? SCRIPT : IMAGE;
-      if (lot.title != null) lot.title.name = CLOSING;
-      if (lot.location?.state != null) lot.location.state.name = `${SCRIPT} ${lot.location.state.code}`;
+      if (lot.damage?.main) lot.damage.main.name = i % 2 === 0 ? SCRIPT : IMAGE;
+      if (lot.title) lot.title.name = CLOSING;
+      if (lot.location.state) lot.location.state.name = `${SCRIPT} ${lot.location.state.code}`;
     }
   }
   return records;
@@ -43,7 +47,7 @@ describe.skipIf(chromium === undefined)(`the report ${inBrowser}`, () => {
     folder.remove();
   });
 
-  it('asks for nothing, logs no error and runs no script', async () => {
+  it('sends no request, logs no error and runs no script', async () => {
     const { page, requests, errors, close } = await browser.open(path);
     let dialogs = 0;
     page.on('dialog', (dialog) => {
@@ -70,7 +74,7 @@ describe.skipIf(chromium === undefined)(`the report ${inBrowser}`, () => {
     await close();
   });
 
-  it('is light or dark as the reader likes, and light on paper', async () => {
+  it('is light or dark as the reader prefers, and light on paper', async () => {
     const colours: string[] = [];
     for (const view of [{}, { scheme: 'dark' }, { scheme: 'dark', media: 'print' }] as const) {
       const { page, close } = await browser.open(path, view);
@@ -85,7 +89,7 @@ describe.skipIf(chromium === undefined)(`the report ${inBrowser}`, () => {
     expect(paper).toBe(light);
   });
 
-  it.for([360, 390, 768, 1200])('keeps within a window of %d pixels', async (width) => {
+  it.for([360, 390, 768, 1200])('fits into a window of %d pixels', async (width) => {
     const { page, close } = await browser.open(path, { width });
     const [scroll, inner] = (await page.evaluate(
       '[document.documentElement.scrollWidth, innerWidth]',
@@ -101,7 +105,7 @@ describe.skipIf(chromium === undefined)(`the report ${inBrowser}`, () => {
     await close();
   });
 
-  it('draws text on a phone that can be read', async () => {
+  it('draws readable text on a phone', async () => {
     const { page, close } = await browser.open(path, { width: 360 });
     const sizes = (await page.evaluate(
       `[...document.querySelectorAll('.narrow svg')].map((svg) =>

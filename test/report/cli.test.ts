@@ -28,7 +28,7 @@ describe('lotlake report', () => {
     expect(readFileSync(answer.report, 'utf8')).toBe(before);
   });
 
-  it('says that there is nothing where nothing is published', () => {
+  it('reports that there is no snapshot where nothing is published', () => {
     const empty = temporaryFolder();
     const { code, err } = runLotlake(empty.path, 'report');
     expect(code).toBe(1);
@@ -38,7 +38,7 @@ describe('lotlake report', () => {
 });
 
 describe('a run whose report cannot be written', () => {
-  it('has published, warns, and names no report', () => {
+  it('is published, warns, and names no report', () => {
     rmSync(path);
     mkdirSync(path);
     writeFileSync(join(path, 'in-the-way'), '');

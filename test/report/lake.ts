@@ -50,7 +50,7 @@ export async function nightOf(
 export async function reportOf(output: string): Promise<{ path: string; html: string; document: Document }> {
   const path = await writeReport(configFor('http://127.0.0.1:9/api', output), join(output, 'report.html'));
   const html = readFileSync(path, 'utf8');
-  return { path, html, document: parseHTML(html).document as unknown as Document };
+  return { path, html, document: parseHTML(html).document };
 }
 
 /** What the parts of a document that the tests look at can do; the DOM's own types are not part of this project. */

@@ -5,7 +5,7 @@ import { noteFailedRun } from '../../src/lake/failed-runs.js';
 import { layoutOf } from '../../src/lake/layout.js';
 import { startSandbox } from '../../src/sandbox/index.js';
 import { bareDuckDb, temporaryFolder, WITHOUT_MARTS } from '../pipelines/support.js';
-import { recordsOf } from '../pipelines/world-oracle.js';
+import { recordsOf } from '../served.js';
 import { type Document, figureOf, night, nightOf, reportOf, tableOf, tilesOf } from './lake.js';
 
 const CLOCK = new Date('2026-11-16T04:00:00Z');
@@ -73,7 +73,7 @@ describe('the figures at the top', () => {
     });
   });
 
-  it('give the median price of the last 30 days, and the sell-through since the sources are observed', async () => {
+  it('give the median price of the last 30 days, and the sell-through since the sources were first observed', async () => {
     const [row] = await ask(
       'current',
       `select median(price) filter (where currency = 'USD') as price,
@@ -108,7 +108,7 @@ describe('the numbers behind the charts', () => {
       );
   });
 
-  it('are the lots of damage_breakdown, all models together', async () => {
+  it('are the lots of damage_breakdown over all models', async () => {
     const rows = await ask(
       'current',
       'select damage_main, sum(lots)::bigint as lots, sum(sold)::bigint as sold from {damage_breakdown} group by all order by lots desc, damage_main limit 14',
@@ -202,13 +202,13 @@ describe('the charts', () => {
     expect(bare.map((figure) => figure.querySelector('h3')?.textContent)).toEqual([]);
   });
 
-  it('say in words where there is not enough data', () => {
+  it('say where there is not enough data', () => {
     expect(figureOf(document, 'Price by main damage, against sound lots').textContent).toContain(
       'No damage has enough prices yet',
     );
   });
 
-  it('need nothing from outside', () => {
+  it('load nothing from outside', () => {
     expect(html).not.toMatch(/<script|<link|@import|url\(|src=/);
     expect(html).toContain(
       "default-src 'none'; style-src 'unsafe-inline'; img-src data:".replaceAll("'", '&#39;'),
@@ -217,14 +217,14 @@ describe('the charts', () => {
 });
 
 describe('a report', () => {
-  it('leaves nothing beside it', () => {
+  it('leaves no other file beside it', () => {
     expect(readdirSync(folder.path).filter((name) => name.includes('report'))).toEqual(['report.html']);
   });
 
   it.for([
     ['ten vehicles without a sale', { vehicles: 10, seed: 5, domains: [12] }],
     ['ten vehicles', { vehicles: 10, seed: 6 }],
-  ] as const)('of %s has no figure that is none', async ([, world]) => {
+  ] as const)('of %s has no undefined figure', async ([, world]) => {
     const small = temporaryFolder();
     closers.push(small.remove);
     await night(small.path, { ...world, clock: CLOCK });
@@ -235,7 +235,7 @@ describe('a report', () => {
     expect(page.querySelector('body')?.textContent).toContain('too few');
   });
 
-  it('tells of alarms before everything else', async () => {
+  it('shows alarms before everything else', async () => {
     expect(document.querySelector('.state')?.textContent).toContain('No alarms in the data.');
     const alarmed = temporaryFolder();
     closers.push(alarmed.remove);
@@ -261,7 +261,7 @@ describe('a report', () => {
     expect(texts('.note')).toEqual(['Rejected and not loaded: 1 record: 1 of cars (nightly).']);
   });
 
-  it('is refused for a snapshot that is older than the marts', async () => {
+  it('is refused for a snapshot from before the marts', async () => {
     const older = temporaryFolder();
     closers.push(older.remove);
     await nightOf(older.path, [], CLOCK, WITHOUT_MARTS);

@@ -32,7 +32,7 @@ describe('the key', () => {
     expect((await get(sandbox, '/cars', { 'x-api-key': 'sandbox-key' })).status).toBe(403);
   });
 
-  it('opens only its sources', async () => {
+  it('gives access only to its sources', async () => {
     const sandbox = await start({ domains: [3, 12] });
     expect((await get(sandbox, '/cars?domain_id=1')).status).toBe(401);
     expect((await get(sandbox, '/cars?domain_id=3')).status).toBe(200);

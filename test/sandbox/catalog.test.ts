@@ -73,7 +73,7 @@ describe('/manufacturers', () => {
     }
   });
 
-  it('refuses a type that is none', async () => {
+  it('refuses an unknown type', async () => {
     const got = await get(sandbox, '/manufacturers/trucks');
     expect([got.status, got.body.message]).toEqual([400, expect.stringContaining('type')]);
   });
@@ -148,7 +148,7 @@ describe('/models and /generations', () => {
     ]);
   });
 
-  it('are empty for an id that does not exist, and refuse one that is none', async () => {
+  it('are empty for an id that does not exist, and refuse one that is not an id', async () => {
     expect(await rows('/models/9999999')).toEqual([]);
     expect(await rows('/generations/9999999')).toEqual([]);
     for (const [path, name] of [

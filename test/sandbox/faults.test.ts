@@ -41,8 +41,8 @@ describe('refusals', () => {
   });
 });
 
-describe('which requests are hit', () => {
-  it('by path, page and count', async () => {
+describe('a fault applies to requests', () => {
+  it('chosen by path, page and count', async () => {
     await start([
       { match: { path: '/cars', page: 2, after: 1, times: 2 }, fault: { kind: 'server-error' } },
       { match: { path: /^\/stat/ }, fault: { kind: 'rate-limited' } },
@@ -55,12 +55,12 @@ describe('which requests are hit', () => {
     expect(sandbox.requests[2]?.faults).toEqual(['server-error']);
   });
 
-  it('by a function', async () => {
+  it('chosen by a function', async () => {
     await start(({ number }) => (number % 2 === 0 ? { kind: 'server-error' } : undefined));
     expect([(await get(sandbox, page)).status, (await get(sandbox, page)).status]).toEqual([200, 500]);
   });
 
-  it('by a header of the request', async () => {
+  it('chosen by a header', async () => {
     await start();
     const ask = (fault: string) => get(sandbox, page, { 'x-sandbox-fault': fault });
     const limited = await ask('rate-limited?seconds=9');
@@ -78,7 +78,7 @@ describe('bodies that end badly', () => {
     await expect(get(sandbox, page)).rejects.toThrow();
   });
 
-  it('complete messages with half a text', async () => {
+  it('complete messages with half of the text', async () => {
     await start([{ fault: { kind: 'cut-body', ending: 'short-text', at: 0.4 } }]);
     const got = await get(sandbox, page);
     expect(got.status).toBe(200);
@@ -110,7 +110,7 @@ describe('bodies that end badly', () => {
     await expect(response.text()).rejects.toThrow(/aborted/);
   });
 
-  it('answers that take their time', async () => {
+  it('slow answers', async () => {
     await start([{ fault: { kind: 'delay', ms: 150 } }]);
     const began = performance.now();
     expect((await get(sandbox, page)).status).toBe(200);

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Sandbox, startSandbox } from '../../src/sandbox/index.js';
+import { recordsOf } from '../served.js';
 import { at, get, idsOf, type Json, type Seen, seenIn } from './support.js';
 
 let sandbox: Sandbox;
@@ -194,10 +195,9 @@ describe('filters keep to', () => {
 
   it('no lot that is archived, although its vehicle shows it', async () => {
     const archived = new Set(sandbox.world.archivedLotIds());
-    const numbers = sandbox.world
-      .activeIds()
-      .flatMap((one): Json[] => JSON.parse(sandbox.world.vehicleJson(one) ?? '').lots)
-      .filter((one) => archived.has(Number(one.id)));
+    const numbers = recordsOf(sandbox.world)
+      .flatMap(({ lots }) => lots)
+      .filter(({ id }) => archived.has(id));
     expect(numbers.length).toBeGreaterThan(0);
     for (const one of numbers.slice(0, 5)) expect(await idsFor(`search_query=${one.lot}`)).toEqual([]);
   });

@@ -1,6 +1,7 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { highestRate, type Sandbox, type SandboxOptions, startSandbox } from '../../src/sandbox/index.js';
 import { endpoints } from '../../src/service/endpoints.js';
+import { recordsOf, vehicleAt } from '../served.js';
 import { type Got, get } from './support.js';
 
 let sandbox: Sandbox;
@@ -12,9 +13,9 @@ afterEach(() => sandbox.close());
 /** A path that each endpoint answers with 200. */
 const samples = (): Map<string, string> => {
   const { world } = sandbox;
-  const [id] = world.activeIds(3);
-  const { vin, lots } = JSON.parse(world.vehicleJson(id ?? 0) ?? '{}');
-  const lot = lots.find((one: { domain: { id: number } }) => one.domain.id === 3).lot;
+  const [id = 0] = world.activeIds(3);
+  const { vin, lots } = vehicleAt(recordsOf(world, [id]), 0);
+  const lot = lots.find((one) => one.domain.id === 3)?.lot;
   return new Map([
     ['/cars/{car_id}', `/cars/${id}`],
     ['/listing/{domain_id}/{listing_id}', `/listing/3/${lot}`],
@@ -156,8 +157,8 @@ describe('the clock over HTTP', () => {
     const moved = await move({ clock: '2026-12-24T06:00:00Z' });
     expect([moved.status, await moved.json()]).toEqual([200, { clock: '2026-12-24T06:00:00.000Z' }]);
     expect(sandbox.clock.toISOString()).toBe('2026-12-24T06:00:00.000Z');
-    const told = await fetch(`${sandbox.adminUrl}/clock`, { headers: { 'x-api-key': sandbox.apiKey } });
-    expect(await told.json()).toEqual({ clock: '2026-12-24T06:00:00.000Z' });
+    const answer = await fetch(`${sandbox.adminUrl}/clock`, { headers: { 'x-api-key': sandbox.apiKey } });
+    expect(await answer.json()).toEqual({ clock: '2026-12-24T06:00:00.000Z' });
     expect(sandbox.requests).toEqual([]);
   });
 
@@ -182,8 +183,8 @@ describe('the clock over HTTP', () => {
   it('tells the requests so far and their highest rate', async () => {
     await start();
     await get(sandbox, '/usa/states');
-    const told = await fetch(`${sandbox.adminUrl}/requests`, { headers: { 'x-api-key': sandbox.apiKey } });
-    expect(await told.json()).toMatchObject({
+    const answer = await fetch(`${sandbox.adminUrl}/requests`, { headers: { 'x-api-key': sandbox.apiKey } });
+    expect(await answer.json()).toMatchObject({
       highest_rate: 1,
       requests: [{ number: 1, path: '/usa/states', status: 200 }],
     });

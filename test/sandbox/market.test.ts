@@ -8,7 +8,7 @@ import {
   plantedLots,
   wearFactor,
 } from '../../src/sandbox/index.js';
-import type { Json } from './support.js';
+import { recordsOf } from '../served.js';
 
 const world = createWorld({ vehicles: 8000 });
 const lots = [...plantedLots(world)];
@@ -101,12 +101,8 @@ describe('records', () => {
         .flatMap((lot) => lot.attempts.map((attempt) => [`${lot.lotId} ${attempt.bid}`, true])),
     );
     const ids = [...new Set(sold.map(({ lot }) => lot.vehicleId))].slice(0, 400);
-    const prices = ids.flatMap((id): Json[] =>
-      JSON.parse(world.vehicleJson(id, { pricesHistory: true }) ?? '').lots.flatMap(
-        (lot: { prices: Json[] }) => lot.prices,
-      ),
-    );
-    const hammered = prices.filter((price) => (price.status as Json).id === 6);
+    const prices = recordsOf(world, ids).flatMap(({ lots }) => lots.flatMap((lot) => lot.prices ?? []));
+    const hammered = prices.filter((price) => price.status.id === 6);
     expect(hammered.length).toBeGreaterThan(200);
     expect(hammered.every((price) => bids.has(`${price.lot_id} ${price.bid}`))).toBe(true);
   });

@@ -49,7 +49,7 @@ describe('lots of a world hold each form that a member was seen in', () => {
     expect(formsAt(lots, path)).toEqual(expect.arrayContaining(wanted));
   });
 
-  it('vehicles too', () => {
+  it('and so do vehicles', () => {
     for (const name of ['generation', 'engine', 'cylinders', 'drive_wheel', 'vin']) {
       expect(formsAt(vehicles, name)).toContain('null');
     }
@@ -142,7 +142,7 @@ describe('a world holds', () => {
     }
   });
 
-  it('text that is hard to carry', () => {
+  it('text that is hard to store', () => {
     const notes = lots.map((lot) => String(lot.note));
     for (const part of ['<script>alert(1)</script>', '"', '\n', '\\', '\u0007', '\u2028', 'ß']) {
       expect(notes.some((note) => note.includes(part))).toBe(true);
@@ -192,7 +192,7 @@ describe('a world holds', () => {
 });
 
 describe('figures of a world', () => {
-  it('weigh about what real records weigh', () => {
+  it('are about as large as real records', () => {
     const mean = (domain?: number): number => {
       const ids = world.activeIds(domain);
       const sizes = ids.map((id) => Buffer.byteLength(world.vehicleJson(id, { pricesHistory: true }) ?? ''));
@@ -217,7 +217,7 @@ describe('figures of a world', () => {
     expect(lots.filter((lot) => listOf(lot.prices).length > 0).length / lots.length).toBeCloseTo(0.31, 1);
   });
 
-  it('reach back eight months, most of them to the last three', () => {
+  it('cover eight months, most of them the last three', () => {
     const ages = lots.map((lot) => (world.clock.getTime() - Date.parse(String(lot.created_at))) / 86_400_000);
     expect(Math.max(...ages)).toBeGreaterThan(200);
     expect(Math.max(...ages)).toBeLessThan(250);

@@ -90,7 +90,7 @@ describe('a world of 6,000 vehicles', () => {
     expect(gone.some((id) => left.has(id.replace(/1$/, '2')))).toBe(true);
   });
 
-  it('has Canadian lots, and says of no lot which currency its amounts are in', () => {
+  it('has Canadian lots, and names no currency for any lot', () => {
     const canadian = lots.filter((lot) => path(lot, 'location', 'country', 'iso') === 'ca');
     expect(canadian.filter(({ final_bid }) => typeof final_bid === 'number').length).toBeGreaterThan(20);
     expect(lots.some((lot) => 'currency' in lot)).toBe(false);

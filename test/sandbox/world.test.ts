@@ -23,7 +23,7 @@ describe('a world', () => {
     expect(bytes(other, other.activeIds())).not.toEqual(bytes(one, one.activeIds()));
   });
 
-  it('is the same whether made at a clock or moved there', () => {
+  it('is the same whether created at a clock or moved there', () => {
     const moved = createWorld({ vehicles: 200 }).at(later(9));
     const made = createWorld({ vehicles: 200, clock: later(9) });
     expect(bytes(moved, moved.activeIds())).toEqual(bytes(made, made.activeIds()));
@@ -56,14 +56,14 @@ describe('a world', () => {
     expect(Math.max(...counts)).toBeLessThanOrEqual(14);
   });
 
-  it('refuses a clock before it is full, and sizes and seeds that are none', () => {
+  it('refuses a clock before its feed is full, and invalid sizes and seeds', () => {
     expect(() => createWorld({ clock: new Date('2024-03-01T00:00:00Z') })).toThrow(SandboxError);
     expect(() => createWorld({ clock: new Date(Number.NaN) })).toThrow(SandboxError);
     expect(() => createWorld({ vehicles: 0 })).toThrow(SandboxError);
     expect(() => createWorld({ seed: 0.5 })).toThrow(SandboxError);
   });
 
-  it('knows no vehicle that is not in the feed', () => {
+  it('has no vehicle that is not in the feed', () => {
     const world = createWorld({ vehicles: 100 });
     const gone = createWorld({ vehicles: 100, clock: later(-200) }).activeIds()[0] ?? 0;
     expect([0, -5, 1, 1e12, 100_001.5, gone].map((id) => world.vehicle(id))).toEqual(
@@ -86,7 +86,7 @@ const lotsOf = (world: World): SeenLot[][] => world.activeIds().map((id) => reco
 const vehicleOfLot = (world: World): Map<number, number> =>
   new Map(world.activeIds().flatMap((id) => recordLots(world, id).map((lot) => [lot.id, id])));
 
-/** What a lot says of itself but for what changes with time. */
+/** The text of a lot without the members that change with time. */
 const lotText = (world: World, vehicle: number | undefined, id: number): string => {
   const { images, location, damage } = recordLots(world, vehicle ?? 0).find((lot) => lot.id === id) ?? {};
   return JSON.stringify({ images, location, damage });
@@ -97,7 +97,7 @@ describe('a night', () => {
   const after = before.at(later(1));
   const both = after.activeIds().filter((id) => before.vehicle(id) !== undefined);
 
-  it('leaves every vehicle as it was, byte for byte, but those that changed', () => {
+  it('changes only some vehicles, and leaves every other byte for byte', () => {
     const changed = new Set(after.changedIds(new Date(before.clock.getTime() + 1)));
     const [was, is] = [bytes(before, both), bytes(after, both)];
     const differing = both.filter((_, place) => was[place] !== is[place]);

@@ -10,14 +10,14 @@ const nodesOf = (stream: Stream) => [...walkContract(contractOf(stream.schema))]
 describe.each(Object.values(streams))('the contract of $name', (stream) => {
   const nodes = nodesOf(stream);
 
-  it('says in a sentence what each member is', () => {
+  it('describes each member in a sentence', () => {
     const named = nodes.filter(({ name }) => name !== '');
     expect(named.length).toBeGreaterThan(1);
     const unclear = named.filter(({ description }) => !/^[A-Z].+\.$/.test(description));
     expect(unclear.map(({ path, description }) => [path, description])).toEqual([]);
   });
 
-  it('gives each member a type that every reader of Parquet knows', () => {
+  it('gives each member a type that any reader of Parquet knows', () => {
     const allowed = ['BIGINT', 'DOUBLE', 'VARCHAR', 'BOOLEAN', 'TIMESTAMPTZ', 'JSON', 'STRUCT', 'LIST'];
     expect([...new Set(nodes.map(({ duckdb }) => duckdb))].filter((type) => !allowed.includes(type))).toEqual(
       [],
@@ -37,7 +37,7 @@ describe.each(Object.values(streams))('the contract of $name', (stream) => {
     });
   });
 
-  it('has names that stay apart where case does not count', () => {
+  it('has no two names that differ only in case', () => {
     for (const node of nodes) {
       const names = [...node.members.keys()].map((name) => name.toLowerCase());
       expect(names.length, node.path).toBe(new Set(names).size);
@@ -76,7 +76,7 @@ describe('fields', () => {
     expect(refused(streams.archived_lots, {})).toEqual(['lot_id']);
   });
 
-  it('come in the forms that the field notes tell of', () => {
+  it('come in the forms of the field notes', () => {
     const forms: readonly object[] = [
       { seller: null },
       { seller: 'State Farm' },
@@ -99,14 +99,14 @@ describe('fields', () => {
     for (const form of forms) expect(refused(streams.cars, lot(form)), JSON.stringify(form)).toEqual([]);
   });
 
-  it('that hold something else are refused by their path', () => {
+  it('of another type are refused with their path', () => {
     expect(refused(streams.cars, lot({ bid: {} }))).toEqual(['lots.0.bid']);
     expect(refused(streams.cars, lot({ updated_at: 'yesterday' }))).toEqual(['lots.0.updated_at']);
     expect(refused(streams.cars, { id: 1, lots: [null] })).toEqual(['lots.0']);
     expect(refused(streams.cars, { id: 1.5 })).toEqual(['id']);
   });
 
-  it('of an archived lot come with their time, or plain', () => {
+  it('of an archived lot come with their time of change, or plain', () => {
     const dated = { value: 100, updated_at: '2026-09-09T21:00:45.000000Z' };
     for (const bid of [null, dated, 100, { value: null, updated_at: null }])
       expect(schemas.archived_lot.safeParse({ lot_id: 1, bid, final_bid: bid, buy_now: bid }).success).toBe(

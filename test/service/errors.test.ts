@@ -5,7 +5,7 @@ import { ConnectionError, errorFromAnswer, messageOfBody } from '../../src/servi
 const facts = { method: 'GET', url: 'https://service.example/api/cars?page=3' };
 const statuses = [301, 400, 401, 403, 404, 418, 429, 500, 502, 503, 504, 599];
 
-describe('the words of an error body', () => {
+describe('the message of an error body', () => {
   it.each([
     ['{"message":"The per_page is too large."}', 'The per_page is too large.'],
     ['{"error":"backend"}', 'backend'],
@@ -19,11 +19,11 @@ describe('the words of an error body', () => {
     ['', undefined],
     ['   ', undefined],
     ['  Bad Gateway \n', 'Bad Gateway'],
-  ])('of %j are %j', (body, expected) => {
+  ])('of %j is %j', (body, expected) => {
     expect(messageOfBody(body)).toBe(expected);
   });
 
-  it('are cut short where they are no JSON, or no words', () => {
+  it('is shortened where it is not JSON, or not a message', () => {
     expect(messageOfBody(`<html>${'x'.repeat(5000)}`)?.length).toBe(200);
     expect(messageOfBody(JSON.stringify({ error: { list: 'x'.repeat(5000) } }))?.length).toBe(200);
   });
@@ -44,7 +44,7 @@ describe('the error of a failed answer', () => {
     expect(codes.size).toBe(7);
   });
 
-  it('tells the request, the status and the words of the service', () => {
+  it('names the request, the status and the message of the service', () => {
     const error = errorFromAnswer({ ...facts, status: 400, detail: 'per_page is too large' });
     expect(error.message).toBe(
       'bad request (400) from GET https://service.example/api/cars?page=3: per_page is too large',
@@ -53,7 +53,7 @@ describe('the error of a failed answer', () => {
     expect(errorFromAnswer({ ...facts, status: 500, detail: '' }).message).toMatch(/page=3$/);
   });
 
-  it('says which outcomes a key or a wait can mend', () => {
+  it('says which errors a key or a wait can solve', () => {
     const outcomes = Object.fromEntries(
       statuses.map((status) => [status, errorFromAnswer({ ...facts, status }).outcome]),
     );
@@ -61,7 +61,7 @@ describe('the error of a failed answer', () => {
     expect(outcomes).toMatchObject({ 429: 'unavailable', 500: 'unavailable', 503: 'unavailable' });
   });
 
-  it('keeps its cause where there was no answer at all', () => {
+  it('keeps its cause where there was no answer', () => {
     const cause = new Error('ECONNRESET');
     const error = new ConnectionError(facts, cause.message, cause);
     expect(error).toMatchObject({ cause, status: undefined, retryable: true });

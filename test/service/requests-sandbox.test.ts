@@ -5,6 +5,7 @@ import { enumerations } from '../../src/service/contract/enumerations.js';
 import { RequestLimitError } from '../../src/service/errors.js';
 import type { Plan } from '../../src/service/limits.js';
 import { requests, type ServiceRequest } from '../../src/service/requests.js';
+import { lotAt, recordsOf } from '../served.js';
 
 type Name = keyof typeof requests;
 type Given = Readonly<Record<string, unknown>>;
@@ -101,7 +102,7 @@ const isName = (name: string): name is Name => name in requests;
 const runsOf = (name: string): number => (/^(cars|carsScroll)$/.test(name) ? 80 : 25);
 
 describe('a request within its limits', () => {
-  it.each(plans)('is never a bad one to the sandbox, with a key of the %s plan', async (plan) => {
+  it.each(plans)('is accepted by the sandbox, with a key of the %s plan', async (plan) => {
     for (const [name, parameters] of Object.entries(valid(plan))) {
       if (!isName(name)) expect.fail(name);
       const answered = async (given: Given): Promise<void> => {
@@ -113,7 +114,7 @@ describe('a request within its limits', () => {
     }
   });
 
-  it('goes on with a scroll', async () => {
+  it('can continue a scroll', async () => {
     const first = await send(requests.carsScroll({ limit: 10 }));
     const { scroll_id } = JSON.parse(first.text);
     const next = await send(requests.carsScrollNext({ scroll_id, scroll_time: 15 }));
@@ -124,7 +125,7 @@ describe('a request within its limits', () => {
   it('finds what the world has', async () => {
     const { world } = sandboxes.unlimited;
     const [car = 0] = world.activeIds();
-    const { lot, domain } = JSON.parse(world.vehicleJson(car) ?? '').lots[0];
+    const { lot, domain } = lotAt(recordsOf(world, [car]), 0);
     for (const request of [
       requests.car({ car_id: car }),
       requests.listing({ domain_id: domain.id, listing_id: lot }),
@@ -173,7 +174,7 @@ function weTake(name: Name, given: Given): boolean {
 }
 
 describe('a request beyond its limits', () => {
-  it('is refused before it is sent, and by the sandbox too, parameter by parameter', async () => {
+  it('is refused before it is sent, and by the sandbox, parameter by parameter', async () => {
     for (const name of Object.keys(requests).filter(isName)) {
       if (name.startsWith('carsScroll')) continue;
       const { path, parameters } = requests[name];

@@ -18,7 +18,7 @@ function refusal(name: Name, parameters: unknown): RequestLimitError {
 }
 
 describe('a request', () => {
-  it('has its path and its query in the words of the service', () => {
+  it('has its path and its query in the names of the service', () => {
     expect(requests.cars()).toEqual({ path: '/cars', query: {} });
     expect(
       requests.cars({ domain_id: 12, minutes: 90, prices_history: false, per_page: 7, page: undefined }),
@@ -32,7 +32,7 @@ describe('a request', () => {
     expect(requests.koreaOptions()).toEqual({ path: '/korea-options', query: {} });
   });
 
-  it('has the same text whatever the order of what was given', () => {
+  it('has the same text whatever the order of its parameters', () => {
     const [one, other] = [requests.cars({ page: 2, minutes: 9 }), requests.cars({ minutes: 9, page: 2 })];
     expect(JSON.stringify(one)).toBe(JSON.stringify(other));
   });
@@ -55,7 +55,7 @@ describe('a request', () => {
     expect(requests.searchLot.from({ lot: '77', domain: name, prices_history: true })).toEqual(expected);
   });
 
-  it('escapes what stands in the path, so that it never leads to another one', () => {
+  it('escapes parameters of its path, so that they never lead to another one', () => {
     for (const text of [
       'a/b',
       '../cars',
@@ -76,7 +76,7 @@ describe('a request', () => {
     }
   });
 
-  it('is typed by its endpoint', () => {
+  it('has the types of its endpoint', () => {
     // @ts-expect-error: a parameter that must be given
     expect(() => requests.car()).toThrow(RequestLimitError);
     // @ts-expect-error: a parameter that does not exist
@@ -161,7 +161,7 @@ describe('a limit', () => {
     for (const known of Object.keys(requests[name].parameters)) expect(error.hint).toContain(known);
   });
 
-  it('is an error of usage that no second attempt mends', () => {
+  it('is an error of usage that is not retried', () => {
     const error = refusal('cars', { minutes: 9999 });
     expect(error).toBeInstanceOf(LotlakeError);
     expect(error).toMatchObject({
@@ -175,7 +175,7 @@ describe('a limit', () => {
     expect(refusal('searchVin', { vin: { text: 'x'.repeat(10_000) } }).message.length).toBeLessThan(250);
   });
 
-  it.each([[null], ['year=2019'], [[]], [7]])('is also one of %j, which is no object', (given) => {
+  it.each([[null], ['year=2019'], [[]], [7]])('also applies to %j, which is not an object', (given) => {
     expect(refusal('cars', given).message).toMatch(/^parameters of GET \/cars must be an object; it is /);
   });
 });

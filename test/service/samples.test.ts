@@ -39,7 +39,7 @@ describe.each([
       expect(z.safeParse(streams[name].schema, record).error?.issues ?? []).toEqual([]);
   });
 
-  it('hold nothing that the contract does not know, and nothing that needs a closer look', () => {
+  it('have no unknown member and no value that needs a closer look', () => {
     for (const space of [0, 1]) {
       const { drift, misfits, utf8, lines, ids } = scan(JSON.stringify({ data: records }, null, space), name);
       expect({ drift, misfits, utf8 }).toEqual({ drift: [], misfits: [], utf8: true });

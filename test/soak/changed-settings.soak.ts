@@ -15,7 +15,7 @@ const CLOCK = new Date('2026-08-18T02:00:00Z');
 const LATER = new Date('2026-11-20T14:00:00Z');
 const FORMATS = join(packageRoot, 'test', 'lake', 'formats');
 
-/** Settings that may change between a run and the one that goes on. */
+/** Settings that may change between a run and the one that resumes it. */
 const SETTINGS: readonly NodeJS.ProcessEnv[] = [
   { LOTLAKE_PER_PAGE: '25' },
   { LOTLAKE_RATE: '300' },
@@ -118,7 +118,7 @@ const askedSince = (service: Sandbox, since: number): string[] =>
   });
 
 /** About 10 minutes. Random moments: a failure names its own. */
-it('50 runs that are killed at random are gone on with under another setting, as if nothing had been', async () => {
+it('50 runs that are killed at random are resumed under another setting, with the result of an undisturbed run', async () => {
   const expected = new Map<string, { readonly left: unknown; readonly ms: number }>();
   for (const { name, args, base, service, left } of WORKS) {
     const output = at(`${name}-undisturbed`);
@@ -147,15 +147,15 @@ it('50 runs that are killed at random are gone on with under another setting, as
     const { signal } = await killed.ended;
     const landed = landedIn(output);
     const since = service().requests.length;
-    const told = `${name}, killed after ${Math.round(ms)} ms (${signal}), then with ${JSON.stringify(env)}, ${landed.size} pages landed`;
+    const round = `${name}, killed after ${Math.round(ms)} ms (${signal}), then with ${JSON.stringify(env)}, ${landed.size} pages landed`;
     const again = await lotlake(args(output), service(), output, env).ended;
     // An export that was whole before it was killed stands in the way of another one.
-    if (again.code !== 0) expect(again.err, told).toContain('SHARE_EXPORT_EXISTS');
+    if (again.code !== 0) expect(again.err, round).toContain('SHARE_EXPORT_EXISTS');
     expect(
       askedSince(service(), since).filter((page) => landed.has(page)),
-      told,
+      round,
     ).toEqual([]);
-    expect(await left(output), told).toEqual(expected.get(name)?.left);
+    expect(await left(output), round).toEqual(expected.get(name)?.left);
     const what = signal === null ? 'ended before' : landed.size > 0 ? 'with pages landed' : 'with none';
     counts[`${name} ${what}`] = (counts[`${name} ${what}`] ?? 0) + 1;
     rmSync(output, { recursive: true });

@@ -10,7 +10,7 @@ const NIGHT = ['run', 'nightly', '--allow-shrink'];
 const INTERRUPTS = 25;
 
 /** About 2 minutes. */
-it('a nightly over 4,000 vehicles that is interrupted at any moment ends within 5 seconds, and is made good', async () => {
+it('a night over 4,000 vehicles that is interrupted at any moment ends within 5 seconds, and the next run repairs it', async () => {
   const clock = new Date('2026-11-18T02:00:00Z');
   const folder = temporaryFolder();
   const [disturbed, undisturbed] = [join(folder.path, 'disturbed'), join(folder.path, 'undisturbed')];

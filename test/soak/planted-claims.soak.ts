@@ -54,9 +54,9 @@ describe('accident_discount', () => {
   it.each([1, 2])('finds what %i claims take off without an accident', (claims) => {
     const { count, discount } = discountOf(claims, 'no');
     const planted = claims * Math.log(market.claimFactor);
-    tell(`${claims} claims`, Math.exp(discount), market.claimFactor ** claims, count);
+    print(`${claims} claims`, Math.exp(discount), market.claimFactor ** claims, count);
     expect(Math.abs(discount - planted)).toBeLessThan(margin(count));
-    expect(margin(count), 'enough lots to tell the discount from none').toBeLessThan(-planted);
+    expect(margin(count), 'enough lots to separate the discount from none').toBeLessThan(-planted);
   });
 
   it('finds what an accident takes off, claims being equal', () => {
@@ -70,11 +70,11 @@ describe('accident_discount', () => {
     const spared = pairs.reduce((sum, pair) => sum + pair.spared.count, 0);
     const error = Math.hypot(margin(count), margin(spared));
     const planted = Math.log(market.accidentFactor);
-    tell('an accident', Math.exp(discount), market.accidentFactor, count);
+    print('an accident', Math.exp(discount), market.accidentFactor, count);
     expect(Math.abs(discount - planted)).toBeLessThan(error);
-    expect(error, 'enough lots to tell the discount from none').toBeLessThan(-planted);
+    expect(error, 'enough lots to separate the discount from none').toBeLessThan(-planted);
   });
 });
 
-const tell = (what: string, found: number, planted: number, count: number): boolean =>
+const print = (what: string, found: number, planted: number, count: number): boolean =>
   process.stdout.write(`${what}: ${found.toFixed(3)}, planted ${planted.toFixed(3)}, of ${count} lots\n`);

@@ -63,7 +63,7 @@ export async function plantedLake(
       sale_date: saleAt.toISOString(),
       final_bid: price,
       buy_now: isBoughtNow ? price : 0,
-      // Where nothing is planted the lot is sound, and says so; dollars are those of lots in the USA.
+      // Where nothing is planted the lot is undamaged by its own record; its amounts are dollars, as in the USA.
       damage_main_name: names.get(lot.facts.damage ?? 0) ?? 'None',
       damage_second_name: 'None',
       location_country_iso: 'us',

@@ -21,7 +21,7 @@ describe('the market of a world of 200,000 vehicles', () => {
   }, 300_000);
   afterAll(() => lake.close());
 
-  it('shows in damage_breakdown the planted discount of each damage', async () => {
+  it('shows the planted discount of each damage in damage_breakdown', async () => {
     const rows = await texts(
       lake,
       `select damage_main, priced_lots, price_ratio_to_sound from damage_breakdown
@@ -48,7 +48,7 @@ describe('the market of a world of 200,000 vehicles', () => {
     expect(seen).toBeGreaterThan(5);
   });
 
-  it('shows in price_trends the planted trend and season, and that cars grow older', async () => {
+  it('shows the planted trend and season, and that cars grow older, in price_trends', async () => {
     const rows = await texts(
       lake,
       `select cast(month as varchar) as month, domain_id, model_id, priced_lots, price_median from price_trends

@@ -40,7 +40,9 @@ describe(`the titles of a world of ${vehicles} vehicles`, () => {
   };
   const spreadOf = (names: readonly string[]): number => {
     const sold = attempts(night).filter(({ outcome }) => outcome === 'sold');
-    const ofKind = sold.filter(({ lot }) => names.includes(night.lots.get(lot.id)?.raw.title?.name.trim()));
+    const ofKind = sold.filter(({ lot }) =>
+      names.includes(night.lots.get(lot.id)?.raw.title?.name?.trim() ?? ''),
+    );
     return deviation(ratiosToOthers(night, sold)(ofKind).map(Math.log));
   };
 
@@ -58,7 +60,7 @@ describe(`the titles of a world of ${vehicles} vehicles`, () => {
     }
   });
 
-  it('tell salvage from clean by far more than the sampling error', () => {
+  it('separate salvage from clean by far more than the sampling error', () => {
     const [salvage, clean] = [levelOf(namesWith(0.6)), levelOf(namesWith(1))];
     expect((clean.log - salvage.log) / Math.hypot(clean.error, salvage.error)).toBeGreaterThan(5);
   });

@@ -28,17 +28,17 @@ describe(`a result of ${ROWS.toLocaleString('en')} rows`, () => {
       env: { ...process.env, LOTLAKE_OUTPUT: lake.config.output, LOTLAKE_MEMORY: MEMORY },
     });
     let bytes = 0;
-    let said = '';
+    let output = '';
     child.stdout.on('data', (chunk: Buffer) => {
       bytes += chunk.length;
     });
     child.stderr.on('data', (chunk) => {
-      said += chunk;
+      output += chunk;
     });
     const [code] = await once(child, 'close');
-    expect(code, said).toBe(0);
+    expect(code, output).toBe(0);
     if (format !== 'table') expect(bytes).toBeGreaterThan(ROWS);
-    const peak = Number(/peak (\d+)/.exec(said)?.[1]) / 1024;
+    const peak = Number(/peak (\d+)/.exec(output)?.[1]) / 1024;
     console.info(`${format}: peak of ${peak.toFixed(0)} MB, ${(bytes / 1e6).toFixed(0)} MB written`);
     expect(peak).toBeLessThan(MOST_MEGABYTES);
   });

@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import { rowsOf, setUp } from '../pipelines/world-oracle.js';
 
 /** About 2 minutes: every request of a nightly with reference data, five a second. */
-it('a nightly with reference data over 2,000 vehicles keeps to 5 requests a second', async () => {
+it('a night with reference data over 2,000 vehicles keeps to 5 requests a second', async () => {
   const rate = 5;
   const clock = new Date('2026-11-18T02:00:00Z');
   const stage = await setUp(

@@ -26,7 +26,7 @@ afterAll(async () => {
 
 interface Run {
   readonly child: ChildProcess;
-  readonly ended: Promise<{ readonly code: number | null; readonly said: string; readonly at: number }>;
+  readonly ended: Promise<{ readonly code: number | null; readonly printed: string; readonly at: number }>;
 }
 
 /** Starts a nightly run in a process namespace of its own, as in another container with the same volume. */
@@ -43,10 +43,10 @@ function start(): Run {
   ];
   const env = placeEnv({ url: sandbox.url, output });
   const child = spawn('unshare', args, { cwd: folder.path, env });
-  let said = '';
-  for (const stream of [child.stdout, child.stderr]) stream.on('data', (data) => (said += String(data)));
+  let printed = '';
+  for (const stream of [child.stdout, child.stderr]) stream.on('data', (data) => (printed += String(data)));
   const ended: Run['ended'] = new Promise((resolve) =>
-    child.on('close', (code) => resolve({ code, said, at: Date.now() })),
+    child.on('close', (code) => resolve({ code, printed, at: Date.now() })),
   );
   return { child, ended };
 }
@@ -73,26 +73,27 @@ it.runIf(canUnshare)(
       if (isKilled) first.child.kill('SIGKILL');
       const second = start();
       const [a, b] = await Promise.all([first.ended, second.ended]);
-      const told = `round ${round}, ${isKilled ? 'killed' : 'alive'}: ${a.code} and ${b.code}\n${a.said}\n${b.said}`;
-      if (isKilled) expect(b.code, told).toBe(0);
-      for (const { code, said } of [a, b]) if (code === 6) expect(said, told).toContain('[LAKE_LOCKED]');
+      const what = `round ${round}, ${isKilled ? 'killed' : 'alive'}: ${a.code} and ${b.code}\n${a.printed}\n${b.printed}`;
+      if (isKilled) expect(b.code, what).toBe(0);
+      for (const { code, printed } of [a, b])
+        if (code === 6) expect(printed, what).toContain('[LAKE_LOCKED]');
       // One that is not killed publishes or is refused.
-      for (const { code } of isKilled ? [b] : [a, b]) expect([0, 6], told).toContain(code);
+      for (const { code } of isKilled ? [b] : [a, b]) expect([0, 6], what).toContain(code);
       const done = [a, b].filter(({ code }) => code === 0).length;
-      expect(done, told).toBeGreaterThan(0);
+      expect(done, what).toBeGreaterThan(0);
       const runs = await publishedRuns();
       // What was killed may have published right before.
       const isOver = isKilled && runs.length === published + done + 1;
-      expect(runs.length, told).toBe(published + done + (isOver ? 1 : 0));
+      expect(runs.length, what).toBe(published + done + (isOver ? 1 : 0));
       published = runs.length;
-      if (isKilled && b.said.includes('cannot be seen from here')) {
+      if (isKilled && b.printed.includes('cannot be seen from here')) {
         counts.taken++;
-        expect(b.at - killedAt, told).toBeGreaterThan(LEASE * 1000 * 0.8);
+        expect(b.at - killedAt, what).toBeGreaterThan(LEASE * 1000 * 0.8);
       }
       if (a.code === 6 || b.code === 6) counts.refused++;
       if (!isKilled && done === 2) counts.both++;
       for (const [i, run] of runs.entries())
-        if (i > 0) expect(String(run.started_at) >= String(runs[i - 1]?.ended_at), told).toBe(true);
+        if (i > 0) expect(String(run.started_at) >= String(runs[i - 1]?.ended_at), what).toBe(true);
     }
     process.stdout.write(`${JSON.stringify(counts)}\n`);
     expect(counts.taken).toBeGreaterThan(0);

@@ -59,8 +59,8 @@ describe(`${cases.length} services`, () => {
       const before = readlinkSync(current);
       service.become(LEFT, given.totals, given.rules);
       const hostile = await nightOf(here.path, given);
-      const said = `${hostile.out.slice(0, 1000)}\n${hostile.err.slice(0, 3000)}`;
-      expect(hostile.code, said).toBe(given.exit);
+      const printed = `${hostile.out.slice(0, 1000)}\n${hostile.err.slice(0, 3000)}`;
+      expect(hostile.code, printed).toBe(given.exit);
       expect(readlinkSync(current) !== before, 'published').toBe(given.exit === 0);
       expect(service.asked.length, 'requests').toBeLessThanOrEqual(given.requests);
       for (const text of given.stderr) expect(hostile.err).toContain(text);
@@ -68,7 +68,7 @@ describe(`${cases.length} services`, () => {
         expect(hostile.out + hostile.err).not.toContain(text);
       expect(hostile.err, 'a stack of calls').not.toMatch(/^\s+at .*:\d+/m);
       expect(existsSync(join(output, 'lotlake.lock')), 'a lock').toBe(false);
-      expect(await archived(output), said).toEqual(given.archived);
+      expect(await archived(output), printed).toEqual(given.archived);
       for (const text of given.unproven ?? []) expect(await lastWarnings(output)).toContain(text);
 
       service.become(LEFT, given.totals, []);
@@ -108,9 +108,9 @@ async function nightOf(
 async function lastWarnings(output: string): Promise<string> {
   const duck = await bareDuckDb();
   const [row] = await duck.query(
-    `select array_to_string(warnings, '\n') as said from '${output}/lake/current/runs/*.parquet'
+    `select array_to_string(warnings, '\n') as text from '${output}/lake/current/runs/*.parquet'
      order by started_at desc limit 1`,
   );
   duck.close();
-  return String(row?.said);
+  return String(row?.text);
 }

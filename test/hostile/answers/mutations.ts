@@ -14,7 +14,7 @@ interface Sent {
 /** Makes something else of the text of a good page. */
 export type Mutation = (page: string) => Sent;
 
-/** Ids of vehicles stay as they are: which of two ids that both may be is right, nobody can tell. */
+/** Ids of vehicles stay as they are: of two possible ids nobody could know the right one. */
 const ID = /\{"id":\d+,"year"/g;
 
 /** Places of a text that no id of a vehicle is at. */

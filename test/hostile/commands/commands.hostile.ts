@@ -79,8 +79,8 @@ describe(`${cases.length} commands`, () => {
         },
       );
       const [out, err] = [ended.stdout.toString(), ended.stderr.toString()];
-      const said = `stdout: ${out.slice(0, 2000)}\nstderr: ${err.slice(0, 2000)}`;
-      expect(ended.status, said).toBe(given.exit);
+      const printed = `stdout: ${out.slice(0, 2000)}\nstderr: ${err.slice(0, 2000)}`;
+      expect(ended.status, printed).toBe(given.exit);
       for (const text of given.stdout) expect(out).toContain(filled(text));
       for (const text of given.stderr) expect(err).toContain(filled(text));
       for (const text of given.never) expect(out + err).not.toContain(filled(text));

@@ -16,6 +16,7 @@ import {
   silentReporter,
   temporaryFolder,
 } from '../../pipelines/support.js';
+import { firstLot, recordsOf, type VehicleRecord } from '../../served.js';
 import { readCases } from '../cases.js';
 
 /**
@@ -56,15 +57,13 @@ const filled = (text: string): string =>
 
 beforeAll(async () => {
   const world = createWorld({ vehicles: cases.length * 2, seed: 5 });
-  const records = world
-    .activeIds()
-    .map((id) => JSON.parse(world.vehicleJson(id, { pricesHistory: true }) ?? ''))
+  const records = recordsOf(world)
     .filter((record) => record.lots.length > 0)
     .slice(0, cases.length);
   expect(records).toHaveLength(cases.length);
   const texts = records.map((record, i) => {
     ids.push(record.id);
-    lots.push(record.lots[0].id);
+    lots.push(firstLot(record).id);
     return withMembers(record, cases[i]?.set ?? {});
   });
   const page = JSON.stringify(lastPage([])).replace('"data":[]', () => `"data":[${texts.join(',')}]`);
@@ -85,19 +84,27 @@ afterAll(() => {
 });
 
 /** The JSON text of a record in which some members have other texts. */
-function withMembers(record: object, members: Readonly<Record<string, string>>): string {
+function withMembers(record: VehicleRecord, members: Readonly<Record<string, string>>): string {
   const texts: string[] = [];
   for (const [path, text] of Object.entries(members)) {
     const steps = path.split(/[.[\]]+/).filter((step) => step !== '');
     const last = steps.pop() ?? '';
-    // biome-ignore lint/suspicious/noExplicitAny: any place of a record
-    const parent = steps.reduce<any>((at, step) => (at[step] ??= {}), record);
-    parent[last] = `\u0001${texts.push(filled(text)) - 1}\u0001`;
+    const parent = steps.reduce<object>(memberOf, record);
+    Reflect.set(parent, last, `\u0001${texts.push(filled(text)) - 1}\u0001`);
   }
   return JSON.stringify(record).replaceAll(/"\\u0001(\d+)\\u0001"/g, (_, i) => texts[Number(i)] ?? '');
 }
 
-/** What a table says of a record, of the columns that are asked for. */
+/** The object or list that a member holds; an empty object is put where there is none. */
+function memberOf(parent: object, name: string): object {
+  const found: unknown = Reflect.get(parent, name);
+  if (typeof found === 'object' && found !== null) return found;
+  const made = {};
+  Reflect.set(parent, name, made);
+  return made;
+}
+
+/** The requested columns of the row that a record made in a table. */
 async function rowOf(table: string, key: string, asked: Readonly<Record<string, unknown>>) {
   const rows = await duck.query(`select * from '${join(lake, table, '**', '*.parquet')}' where ${key}`);
   expect(rows).toHaveLength(1);
@@ -124,7 +131,7 @@ describe(`${cases.length} records`, () => {
     expect(lot).toEqual(texts(given.lots));
   });
 
-  it('are held by every other reader, and by partitions of months', async () => {
+  it('are readable by another reader, in partitions by month', async () => {
     const names = readdirSync(lake, { recursive: true, encoding: 'utf8' });
     for (const name of names.filter((file) => file.endsWith('.parquet'))) {
       const month = /month=([^/]*)/.exec(name)?.[1] ?? '2026-11';
@@ -137,7 +144,7 @@ describe(`${cases.length} records`, () => {
     }
   });
 
-  it('come to the same from landing', async () => {
+  it('give the same rejects in a rebuild', async () => {
     const before = await duck.query(
       `select path, raw from '${join(lake, 'rejects', '*.parquet')}' order by all`,
     );

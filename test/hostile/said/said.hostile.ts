@@ -12,7 +12,7 @@ import { bareDuckDb, lastPage, temporaryFolder } from '../../pipelines/support.j
 import { readCases } from '../cases.js';
 
 /**
- * A service that says what it must not be believed: the key, or codes that act on a terminal. In a text of the answer
+ * A service whose answers hold what must not be shown: the key, or codes that act on a terminal. In a text of the answer
  * stands `{key}` for the key as JSON writes it, `{slashed}` and `{encoded}` for other forms, `{part}` for its beginning,
  * `{records}` for the JSON texts of good records, `{end}` for the rest of a page, `{long}` for 10 MB. What must come of it
  * is the same always: neither the output folder, nor the streams, nor the list of processes has the key; no message has
@@ -138,17 +138,17 @@ describe(`${cases.length} answers that say what must not be seen`, () => {
           LOTLAKE_LOG: 'debug',
         },
       });
-      let said = '';
+      let printed = '';
       for (const stream of [run.stdout, run.stderr])
         stream.setEncoding('utf8').on('data', (text) => {
-          said += text;
+          printed += text;
         });
       const code = await new Promise((resolve) => run.on('close', resolve));
-      expect(code, said).toBe(given.exit);
-      for (const text of given.says) expect(said).toContain(text);
-      expect(held(said, PARTS), 'streams').toEqual([]);
-      expect(said, 'characters that act on a terminal').not.toMatch(ACTING);
-      expect(said.length).toBeLessThan(200_000);
+      expect(code, printed).toBe(given.exit);
+      for (const text of given.says) expect(printed).toContain(text);
+      expect(held(printed, PARTS), 'streams').toEqual([]);
+      expect(printed, 'characters that act on a terminal').not.toMatch(ACTING);
+      expect(printed.length).toBeLessThan(200_000);
       expect(held(processes.join(), FORMS), 'processes').toEqual([]);
       const output = join(folder.path, 'output');
       const files = readdirSync(output, { recursive: true, encoding: 'utf8' })

@@ -6,7 +6,7 @@ const RELATIVE = 1e-6;
 
 /**
  * Where the rows of a mart and of its oracle differ, in words, at most ten: keys that only one of them has or that stand
- * twice, and values. Columns that the oracle does not give are told as well.
+ * twice, and values. Columns that the oracle lacks are listed as well.
  */
 export function compareRows(
   actual: readonly MartRow[],

@@ -11,18 +11,25 @@ import {
   temporaryFolder,
   WITHOUT_CATALOG,
 } from '../../pipelines/support.js';
+import {
+  type ArchivedLotRecord,
+  type Dated,
+  type DuplicateRecord,
+  type LotRecord,
+  need,
+  type PriceRecord,
+  type StatisticRecord,
+  type VehicleRecord,
+} from '../../served.js';
 import type { OracleLot, OracleWorld } from '../oracle-attempts.js';
-
-// biome-ignore lint/suspicious/noExplicitAny: records of the service are read as they come
-export type Json = any;
 
 /** A row of a mart as it is compared: instants in milliseconds, days as text, integers as numbers. */
 export type MartRow = Readonly<Record<string, string | number | boolean | null>>;
 
-/** A lot as it was served, with the vehicle that it came in. */
-export interface ServedLot {
-  readonly raw: Json;
-  readonly vehicle: Json;
+/** A lot of a night, with the vehicle that it came in. */
+export interface LotOfNight {
+  readonly raw: LotRecord;
+  readonly vehicle: VehicleRecord;
   /** The same as the oracle of the attempts reads it. */
   readonly lot: OracleLot;
 }
@@ -35,12 +42,12 @@ export interface WorldNight {
   readonly pass: number;
   readonly minimumGroup: number;
   /** All records of `/cars` with their price histories, and of the other lists. */
-  readonly cars: readonly Json[];
-  readonly archivedLots: readonly Json[];
-  readonly statistics: readonly Json[];
-  readonly duplicates: readonly Json[];
+  readonly cars: readonly VehicleRecord[];
+  readonly archivedLots: readonly ArchivedLotRecord[];
+  readonly statistics: readonly StatisticRecord[];
+  readonly duplicates: readonly DuplicateRecord[];
   /** Every lot of `cars` by id. */
-  readonly lots: ReadonlyMap<number, ServedLot>;
+  readonly lots: ReadonlyMap<number, LotOfNight>;
   /** The same as the oracle of the attempts reads it. */
   readonly world: OracleWorld;
   /** All rows of a mart or table, read from its files by a bare DuckDB. */
@@ -84,15 +91,15 @@ export async function worldNight(vehicles: number, minimumGroup: number): Promis
     return (await duck.query(`select ${select.join(', ')} from ${glob}`)) as MartRow[];
   };
   const [cars, archivedLots, statistics, duplicates] = await Promise.all([
-    listOf(sandbox, '/cars?prices_history=1&per_page=1000'),
-    listOf(sandbox, '/archived-lots?per_page=1000'),
-    listOf(sandbox, '/statistics?per_page=500'),
-    listOf(sandbox, '/korea-duplicates?per_page=5000'),
+    listOf<VehicleRecord>(sandbox, '/cars?prices_history=1&per_page=1000'),
+    listOf<ArchivedLotRecord>(sandbox, '/archived-lots?per_page=1000'),
+    listOf<StatisticRecord>(sandbox, '/statistics?per_page=500'),
+    listOf<DuplicateRecord>(sandbox, '/korea-duplicates?per_page=5000'),
   ]);
   const pass = Number((await rows('passes')).find(({ stream }) => stream === 'cars')?.started_at);
   // What the feed does not say: whether and when the lake held a lot to have left.
   const known = new Map((await rows('lots')).map((row) => [Number(row.lot_id), row]));
-  const lots = new Map<number, ServedLot>();
+  const lots = new Map<number, LotOfNight>();
   for (const vehicle of cars) {
     for (const raw of vehicle.lots) {
       const own = known.get(raw.id);
@@ -140,14 +147,14 @@ export async function worldNight(vehicles: number, minimumGroup: number): Promis
 }
 
 /** All records of a list, read by plain fetch along `links.next`. */
-async function listOf(sandbox: Sandbox, path: string): Promise<Json[]> {
-  const records: Json[] = [];
+async function listOf<Served>(sandbox: Sandbox, path: string): Promise<Served[]> {
+  const records: Served[] = [];
   for (let page = 1; ; page += 1) {
     const answer = await fetch(`${sandbox.url}${path}&page=${page}`, {
       headers: { 'x-api-key': sandbox.apiKey },
     });
     if (answer.status !== 200) throw new Error(`${path} answered ${answer.status}`);
-    const body: Json = await answer.json();
+    const body: { data: Served[]; links: { next: string | null } } = JSON.parse(await answer.text());
     records.push(...body.data);
     if (body.links.next === null || body.data.length === 0) return records;
   }
@@ -161,13 +168,13 @@ export function instantOf(text: string | null | undefined): number | null {
 
 const numberOf = (value: unknown): number | null => (typeof value === 'number' ? value : null);
 
-function readLot(raw: Json, vehicle: number): OracleLot {
+function readLot(raw: LotRecord, vehicle: number): OracleLot {
   return {
     id: raw.id,
     vehicle,
     domain: raw.domain.id,
-    country: raw.location?.country?.iso ?? null,
-    status: raw.status?.id ?? null,
+    country: raw.location.country.iso ?? null,
+    status: raw.status.id,
     saleDate: instantOf(raw.sale_date),
     finalBid: raw.final_bid ?? null,
     finalBidAt: instantOf(raw.final_bid_updated_at),
@@ -183,17 +190,18 @@ function readLot(raw: Json, vehicle: number): OracleLot {
 }
 
 /** Kilometres of a lot where its reading is a distance that can be (docs/marts.md), else null. */
-function kilometresOf(raw: Json): number | null {
-  const { km, mi, status } = raw.odometer ?? {};
+function kilometresOf({ odometer, location }: LotRecord): number | null {
+  if (odometer === null) return null;
+  const { km, mi, status } = odometer;
   const isPossible = km > 0 && km <= 2_000_000 && !(mi > 1_250_000) && !(mi < 0);
-  const isCanadian = raw.location?.country?.iso?.toLowerCase() === 'ca' && mi != null;
+  const isCanadian = location.country.iso?.toLowerCase() === 'ca' && mi != null;
   return isPossible && !isCanadian && [1, 3].includes(status?.id ?? 1) ? km : null;
 }
 
-const readPrice = (raw: Json): OracleWorld['prices'][number] => ({
+const readPrice = (raw: PriceRecord): OracleWorld['prices'][number] => ({
   id: raw.id,
-  lot: raw.lot_id,
-  status: raw.status?.id ?? null,
+  lot: need(raw.lot_id, `the lot of price ${raw.id}`),
+  status: raw.status.id,
   saleDate: instantOf(raw.sale_date),
   bid: raw.bid ?? null,
   bidAt: instantOf(raw.final_bid_updated_at),
@@ -201,16 +209,22 @@ const readPrice = (raw: Json): OracleWorld['prices'][number] => ({
   gone: null,
 });
 
-function readArchiving(raw: Json): OracleWorld['archivings'][number] {
-  const isDated = typeof raw.final_bid === 'object' && raw.final_bid !== null;
-  const value = (member: Json): Json => (isDated ? (member?.value ?? null) : (member ?? null));
+/** A value of an archived lot in either form of the record. */
+const plainOf = <Value extends number | string>(member: Dated<Value> | undefined): Value | null =>
+  typeof member === 'object' && member !== null ? member.value : (member ?? null);
+
+function readArchiving(raw: ArchivedLotRecord): OracleWorld['archivings'][number] {
   return {
     lot: raw.lot_id,
     at: instantOf(raw.archived_at) ?? 0,
-    status: raw.status?.id ?? null,
-    saleDate: instantOf(value(raw.sale_date)),
-    finalBid: value(raw.final_bid),
-    finalBidAt: instantOf(isDated ? raw.final_bid.updated_at : raw.final_bid_updated_at),
-    buyNow: value(raw.buy_now),
+    status: raw.status.id,
+    saleDate: instantOf(plainOf(raw.sale_date)),
+    finalBid: plainOf(raw.final_bid),
+    finalBidAt: instantOf(
+      typeof raw.final_bid === 'object' && raw.final_bid !== null
+        ? raw.final_bid.updated_at
+        : raw.final_bid_updated_at,
+    ),
+    buyNow: plainOf(raw.buy_now),
   };
 }

@@ -1,6 +1,7 @@
+import type { LotRecord } from '../../served.js';
 import { currencyOf } from '../oracle-currency.js';
-import { attempts } from './marts/sales.js';
-import type { Json, WorldNight } from './night.js';
+import { attempts, lotOf } from './marts/sales.js';
+import type { WorldNight } from './night.js';
 import { groupBy, median } from './statistics.js';
 
 /** A lot that was sold for a trusted price, with what it is compared by. */
@@ -8,7 +9,7 @@ export interface PricedLot {
   readonly lot: number;
   readonly domain: number;
   readonly price: number;
-  /** Null where nobody says. */
+  /** Null where it is unknown. */
   readonly currency: string | null;
   readonly isBuyNow: boolean;
   /** Calendar year (UTC) of the sale. */
@@ -16,14 +17,14 @@ export interface PricedLot {
   readonly manufacturer: number | null;
   readonly model: number | null;
   readonly year: number | null;
-  readonly raw: Json;
+  readonly raw: LotRecord;
 }
 
 /** The lots of a night with a trusted price. */
 export function pricedLots(night: WorldNight): readonly PricedLot[] {
   return attempts(night).flatMap(({ lot, price, basis, saleDate }): PricedLot[] => {
     if (price === null) return [];
-    const { raw, vehicle } = night.lots.get(lot.id) ?? {};
+    const { raw, vehicle } = lotOf(night, lot.id);
     return [
       {
         lot: lot.id,
@@ -32,9 +33,9 @@ export function pricedLots(night: WorldNight): readonly PricedLot[] {
         currency: currencyOf(lot),
         isBuyNow: basis === 'buy_now',
         soldIn: new Date(saleDate).getUTCFullYear(),
-        manufacturer: vehicle?.manufacturer?.id ?? null,
-        model: vehicle?.model?.id ?? null,
-        year: vehicle?.year ?? null,
+        manufacturer: vehicle.manufacturer?.id ?? null,
+        model: vehicle.model?.id ?? null,
+        year: vehicle.year,
         raw,
       },
     ];

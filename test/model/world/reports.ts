@@ -1,23 +1,24 @@
-import type { Json, ServedLot, WorldNight } from './night.js';
+import type { ReportRecord, VehicleRecord } from '../../served.js';
+import type { LotOfNight, WorldNight } from './night.js';
 
-/** A report as it was served, with the listing that it belongs to and the vehicle that it came in. */
-export interface ServedReport {
+/** A report of a night, with the listing that it belongs to and the vehicle that it came in. */
+export interface ReportOfNight {
   readonly domainId: number;
   readonly listingId: string;
   readonly reportId: string;
   readonly vehicleId: number;
-  readonly raw: Json;
+  readonly raw: ReportRecord;
 }
 
 /** All inspection reports of a night. */
-export const inspectionsOf = (night: WorldNight): ServedReport[] =>
-  night.cars.flatMap((car) => (car.inspections ?? []).map((raw: Json) => served(car, raw)));
+export const inspectionsOf = (night: WorldNight): ReportOfNight[] =>
+  night.cars.flatMap((car) => (car.inspections ?? []).map((raw) => placed(car, raw)));
 
 /** All history reports of a night. */
-export const historiesOf = (night: WorldNight): ServedReport[] =>
-  night.cars.flatMap((car) => (car.vehicle_history_reports ?? []).map((raw: Json) => served(car, raw)));
+export const historiesOf = (night: WorldNight): ReportOfNight[] =>
+  night.cars.flatMap((car) => (car.vehicle_history_reports ?? []).map((raw) => placed(car, raw)));
 
-const served = (car: Json, raw: Json): ServedReport => ({
+const placed = (car: VehicleRecord, raw: ReportRecord): ReportOfNight => ({
   domainId: raw.vehicle_ref.domain_id,
   listingId: raw.vehicle_ref.listing_id,
   reportId: raw.report_id,
@@ -29,7 +30,7 @@ const served = (car: Json, raw: Json): ServedReport => ({
 export const keyOr = (key: string | null | undefined, none: string): string => key?.trim() || none;
 
 /** What a lot of source 12 asks; null where that cannot be a price. */
-export function asked(served: ServedLot | undefined): number | null {
+export function asked(served: LotOfNight | undefined): number | null {
   const asking = served?.raw.buy_now ?? null;
   return asking !== null && asking >= 1 && asking <= 5_000_000 ? asking : null;
 }

@@ -1,4 +1,5 @@
 /** The arithmetic of docs/marts.md in plain JavaScript, for oracles. */
+import type { Named } from '../../served.js';
 
 /** A percentile by linear interpolation; null for fewer values than `least`. */
 export function percentile(values: readonly number[], share: number, least: number): number | null {
@@ -33,12 +34,12 @@ export const cents = (amount: number | null): number | null =>
 /** The one name of each id: the last in the alphabet of those that were served, without outer spaces. */
 export function namesOf<T>(
   items: Iterable<T>,
-  read: (item: T) => { readonly id: number; readonly name: string } | null | undefined,
+  read: (item: T) => Named | null | undefined,
 ): Map<number, string> {
   const names = new Map<number, string>();
   for (const item of items) {
     const found = read(item);
-    if (found?.name === undefined || found.name === null) continue;
+    if (found?.name === undefined) continue;
     const name = found.name.trim();
     const known = names.get(found.id);
     if (known === undefined || name > known) names.set(found.id, name);

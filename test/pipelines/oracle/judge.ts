@@ -1,12 +1,13 @@
 /** Compares what a run did with what it should have done. */
 import { expect } from 'vitest';
 import type { RunResult } from '../../../src/run/finish.js';
+import type { LotRecord } from '../../served.js';
 import { type Evidence, type Knowledge, learn, MODELLED } from './knowledge.js';
 import { expectKnowledge, readKnowledge } from './lake.js';
 import { countsOf, publish, type Walk } from './passes.js';
 import { expectSales } from './sales.js';
 import type { Ended, Stage } from './stage.js';
-import type { Lot, Vehicle } from './world.js';
+import type { Vehicle } from './world.js';
 /** Draws the conclusions of a run that published; false where it should be held. */
 export function conclude(stage: Stage, walks: readonly Walk[], evidence: Evidence): boolean {
   const verdict = learn(stage.known, evidence);
@@ -101,16 +102,16 @@ export function expectTruth({ world, known }: Stage, evidence: Evidence): void {
   const listed = [...world.feed.values()].flatMap(({ vehicle }) => vehicle.lots ?? []);
   // Of a lot that several vehicles list, the service does not say whose it is; when one of them stops, a window shows
   // that one alone.
-  const isShared = (lot: Lot): boolean =>
+  const isShared = (lot: LotRecord): boolean =>
     listed.filter((other) => other === lot).length > 1 ||
     (evidence.kind === 'window' && world.shared.has(lot.id));
-  const ownerOf = (lot: Lot, vehicle: unknown): unknown => (isShared(lot) ? 'several' : vehicle);
-  // The record that came last speaks for a lot, and of another vehicle's it may be one with values that cannot be read.
+  const ownerOf = (lot: LotRecord, vehicle: unknown): unknown => (isShared(lot) ? 'several' : vehicle);
+  // The last record of a lot counts, and that may be a record of another vehicle with unreadable values.
   const unreadable = new Set(
     valid.filter(({ spoiled }) => spoiled > 0).flatMap(({ vehicle }) => vehicle.lots ?? []),
   );
-  const lotsOf = ({ lots }: Vehicle): Lot[] => (lots ?? []).filter((lot) => !unreadable.has(lot));
-  // A window may tell that a lot which another vehicle lists as well was archived, and not that this one is there.
+  const lotsOf = ({ lots }: Vehicle): LotRecord[] => (lots ?? []).filter((lot) => !unreadable.has(lot));
+  // A window may show that a lot of several vehicles was archived, and not that this vehicle is there.
   const isOfSeveral = ({ lots }: Vehicle): boolean =>
     evidence.kind === 'window' && (lots ?? []).some(isShared);
   const expected = readable.map(({ vehicle }) => ({
@@ -144,7 +145,7 @@ export function expectTruth({ world, known }: Stage, evidence: Evidence): void {
 
 /**
  * After a pass in which several pages were in flight while the list moved, the lake may have missed what is new and may
- * keep what has gone; the model takes over what it says. Nothing that was there all the while may be archived, and
+ * keep what has gone; the model takes over its rows. Nothing that was there all the while may be archived, and
  * nothing may be known that was never served.
  */
 export async function adopt(stage: Stage, end: Ended, walks: readonly Walk[]): Promise<void> {

@@ -9,7 +9,7 @@ import { type Archiving, UNREADABLE, type Vehicle } from './world.js';
 /** Values of a row by column; instants as ISO texts with milliseconds. */
 export type Values = Readonly<Record<string, unknown>>;
 
-/** A row of a table: what the feed says, what became of it, and when. */
+/** A row of a table: its values from the feed, its state, and when it changed. */
 export interface Row {
   readonly content: Values;
   /** `archived` and its companions, or `gone_at`; empty where rows are only replaced or kept. */
@@ -118,7 +118,7 @@ export interface Evidence {
 /** What a run should do: publish what it knows then, or hold. */
 export type Verdict = { readonly held: true } | { readonly held: false; readonly knowledge: Knowledge };
 
-/** Rows that a run says something about, by key; of one that did not come, what it said before of its values stands. */
+/** Rows that a run changes or confirms, by key; one that did not come keeps its list of rejected columns. */
 export type Fresh = Map<string, Pick<Row, 'content' | 'state'> & Partial<Pick<Row, 'rejected'>>>;
 
 /** Merges what a run brought with what was known. */
@@ -132,7 +132,7 @@ export function learn(known: Knowledge, given: Evidence): Verdict {
   const lots = merge(known.tables.lots, lotsAfter(known, evidence, current, absent), seenAt);
   const vehicles = merge(known.tables.vehicles, vehiclesAfter(known, evidence, current, lots), seenAt);
   const children = childrenOf(current);
-  // What lookups bring says nothing about what they lack, nor does a pass about a source that the key lacked.
+  // Rows that a lookup lacks are not gone, nor are those of a source that the key lacked.
   const isTold = ({ content }: Row): boolean =>
     kind !== 'lookup' && !evidence.hidden.includes(Number(content.domain_id));
   const child = (name: keyof typeof children): Rows => {
@@ -215,7 +215,7 @@ const NEVER = (): boolean => false;
 
 /**
  * Merges rows by key: nothing changes in a row whose record and state did not; what is gone is kept and marked. A value
- * that cannot be read leaves the last good one, which is no change; the row says so.
+ * that cannot be read leaves the last good one, which is no change; the row names the column.
  */
 function merge(old: Rows, fresh: Fresh, seenAt: string, isGone: (row: Row) => boolean = NEVER): Rows {
   const merged = new Map(old);

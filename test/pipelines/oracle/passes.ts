@@ -1,4 +1,4 @@
-/** Passes as the design has them: which one a run goes on with, and what a pass proves, from the log of the service. */
+/** Passes as the design has them: which one a run resumes, and what a pass proves, from the log of the service. */
 import type { Evidence, Values } from './knowledge.js';
 import type { Answer } from './service.js';
 import { type Archiving, UNREADABLE, type Vehicle } from './world.js';
@@ -35,7 +35,7 @@ export interface Ledger {
   readonly whole: Map<Followed | `cars:${string}`, number>;
 }
 
-/** An open pass older than this is not gone on with. */
+/** An open pass older than this is not resumed. */
 const RESUME = 12 * 3_600_000;
 
 /**

@@ -1,6 +1,7 @@
 /** Rows that records make, by table and key. */
+import type { LotRecord, ReportRecord } from '../../served.js';
 import type { Fresh, Row, Values } from './knowledge.js';
-import { type Archiving, type Lot, type Report, UNREADABLE, type Vehicle } from './world.js';
+import { type Archiving, UNREADABLE, type Vehicle } from './world.js';
 
 /** An instant of a record as the model writes it; one that cannot be read as it came. */
 export const iso = (text: string | null | undefined): string | null => {
@@ -20,7 +21,7 @@ interface Children {
   readonly isGone: (row: Row) => boolean;
 }
 
-/** Rows below vehicles and lots. A list that is missing or null says nothing; an empty one says that there are none. */
+/** Rows below vehicles and lots. A missing or null list changes nothing; an empty one means that there are none. */
 export function childrenOf(current: readonly Vehicle[]) {
   const empty = (): Children & { readonly owners: Set<unknown> } => {
     const owners = new Set<unknown>();
@@ -83,7 +84,7 @@ function putLot(
   children: { readonly prices: { readonly owners: Set<unknown> } },
   put: (table: 'prices' | 'lot_images', key: string, content: Values) => void,
   vehicle_id: number,
-  lot: Lot,
+  lot: LotRecord,
 ): void {
   const parent = { lot_id: lot.id, vehicle_id, domain_id: lot.domain.id };
   if (lot.prices) children.prices.owners.add(lot.id);
@@ -100,13 +101,16 @@ function putLot(
     put('lot_images', String(lot.id), { ...parent, images_id: lot.images.id, small: lot.images.small });
 }
 
-function reportKey({ vehicle_ref, report_id }: Report): { readonly text: string; readonly columns: Values } {
+function reportKey({ vehicle_ref, report_id }: ReportRecord): {
+  readonly text: string;
+  readonly columns: Values;
+} {
   const columns = { domain_id: vehicle_ref.domain_id, listing_id: vehicle_ref.listing_id, report_id };
   return { columns, text: Object.values(columns).join(' ') };
 }
 
 /** What the columns of a lot hold. */
-export function lotContent(vehicle: Vehicle, lot: Lot): Values {
+export function lotContent(vehicle: Vehicle, lot: LotRecord): Values {
   return {
     lot_id: lot.id,
     vehicle_id: vehicle.id,
@@ -122,9 +126,9 @@ export function lotContent(vehicle: Vehicle, lot: Lot): Values {
     odometer_km: lot.odometer?.km ?? null,
     odometer_mi: lot.odometer?.mi ?? null,
     location_country_iso: lot.location.country.iso,
-    location_state_code: lot.location.state.code,
+    location_state_code: lot.location.state?.code,
     location_city_name: lot.location.city.name,
-    location_location_name: lot.location.location.name,
+    location_location_name: lot.location.location?.name,
     created_at: iso(lot.created_at),
   };
 }

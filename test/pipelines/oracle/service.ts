@@ -63,15 +63,16 @@ export interface Service {
 function shown(
   { vehicle, broken, spoiled }: Pick<Entry, 'vehicle' | 'broken' | 'spoiled'>,
   key: readonly number[],
-): unknown {
+): Vehicle {
   const isOfKey = (source: number): boolean => key.includes(source);
   const reports = key.includes(12) ? {} : { inspections: [], vehicle_history_reports: [] };
-  const record = {
+  const record: Vehicle = {
     ...vehicle,
     lots: vehicle.lots?.filter((lot) => isOfKey(lot.domain.id)) ?? null,
     ...(vehicle.inspections === undefined ? {} : reports),
   };
-  return spoil(broken ? { ...record, listings: { of: 'the vehicle' } } : record, spoiled);
+  if (broken) Object.assign(record, { listings: { of: 'the vehicle' } });
+  return spoil(record, spoiled);
 }
 
 /** Whether a key sees a vehicle: by a lot on one of its sources, or because it has no lots. */

@@ -1,4 +1,4 @@
-/** A story while it is told: its world, its service, its lake, and what should be known. */
+/** The state of a story that is played: its world, its service, its lake, and what should be known. */
 
 import { LotlakeError, type Outcome } from '../../../src/config/lotlake-error.js';
 import type { RunResult } from '../../../src/run/finish.js';
@@ -11,13 +11,13 @@ import { type Answer, type Disturbance, type Service, startService } from './ser
 import type { Move, Step, Story, Trouble } from './story.js';
 import { createWorld, happen, type World } from './world.js';
 
-/** Lots of the feed with their vehicles at a moment, so that it can be told what was there all the while. */
+/** Lots of the feed with their vehicles at a moment, to find what was there all the while. */
 interface Footprint {
   readonly time: number;
   readonly lots: ReadonlyMap<number, number>;
 }
 
-/** A story while it is told. */
+/** A story that is played. */
 export interface Stage {
   readonly story: Story;
   readonly world: World;

@@ -1,7 +1,8 @@
 /** What is archived, and why: the rules of the design for lots and vehicles ("Passes and absence"). */
+import type { LotRecord } from '../../served.js';
 import type { Evidence, Fresh, Knowledge, Row, Rows, Values } from './knowledge.js';
 import { iso, later, lotContent } from './rows.js';
-import type { Lot, Vehicle } from './world.js';
+import type { Vehicle } from './world.js';
 
 /**
  * Active lots that the run shows to be gone. A pass speaks only for the sources that it asked for, got records of and
@@ -56,7 +57,7 @@ const ACTIVE: Values = { archived: false, archived_at: null, archived_by: null, 
 /** When the own record of a `lot 5` or a `vehicle 7` was last delivered and loaded. */
 const lastSeen = ({ sightings }: Knowledge, key: string): string => String(sightings.get(key)?.seen_at);
 
-/** The lots that a run says anything about: those that came, and those that are gone. */
+/** The lots that a run changes or confirms: those that came, and those that are gone. */
 export function lotsAfter(
   known: Knowledge,
   evidence: Evidence,
@@ -78,7 +79,7 @@ export function lotsAfter(
     if (row.state.archived === true || fresh.has(key)) continue;
     const seen = lastSeen(known, `lot ${key}`);
     const archivedAt = named.get(Number(row.content.lot_id));
-    // What the archive says is believed where the lot was not seen since.
+    // The archive feed counts where the lot was not seen since.
     const isNamed = archivedAt !== undefined && archivedAt > seen;
     if (!isNamed && !absent.has(key)) continue;
     const state = {
@@ -93,12 +94,12 @@ export function lotsAfter(
 }
 
 /**
- * The state of a lot that came. The feed's own word counts first. Where it says nothing, its earlier word stands, and
+ * The state of a lot that came. The flag of the feed counts first. Where it is missing, the earlier flag stands, and
  * what was concluded from absence or from the archive ends when a pass lists the lot; a lookup ends nothing. The
  * archive is believed where it names a time after the lot was seen.
  */
 function deliveredState(
-  lot: Lot,
+  lot: LotRecord,
   old: Row | undefined,
   named: string | undefined,
   evidence: Evidence,
@@ -108,7 +109,7 @@ function deliveredState(
   const stands = was !== undefined && (kind === 'lookup' || was.archived_by === 'feed') ? was : undefined;
   const last_seen_at = was?.last_seen_at ?? seenAt;
   const at = iso(lot.archived_at);
-  // A time of archiving says so by itself.
+  // A time of archiving alone means archived.
   const says = lot.archived ?? (at === null ? undefined : true);
   if (says ?? stands !== undefined) {
     return {

@@ -48,7 +48,7 @@ const DAY = 24 * HOUR;
 /** Any number up to one; small ones are no more likely than others. */
 const upTo = (most: number): fc.Arbitrary<number> => fc.noBias(fc.nat(most));
 
-/** What is told of again and again, because much follows from it. */
+/** Happenings that are drawn more often, because much follows from them. */
 const OFTEN = [
   'change',
   'leave',

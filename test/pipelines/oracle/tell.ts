@@ -1,4 +1,4 @@
-/** Tells random stories: after each step a job runs, and the lake is compared with its model. */
+/** Plays random stories: after each step a job runs, and the lake is compared with its model. */
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import fc from 'fast-check';
@@ -19,8 +19,8 @@ import type { Answer } from './service.js';
 import { beginRun, type Ended, ended, jobOf, openStage, pass, type Stage } from './stage.js';
 import { type Step, type Story, stories } from './story.js';
 
-/** Tells a story. Throws where the lake or the outcome of a run is not what the model says. */
-export async function tell(story: Story, note: Stage['note'] = () => undefined): Promise<void> {
+/** Plays a story. Throws where the lake or the outcome of a run differs from the model. */
+export async function playStory(story: Story, note: Stage['note'] = () => undefined): Promise<void> {
   const stage = await openStage(story, note);
   try {
     for (const [i, next] of story.steps.entries()) {
@@ -39,12 +39,12 @@ export async function tell(story: Story, note: Stage['note'] = () => undefined):
 async function take(stage: Stage, next: Step): Promise<void> {
   pass(stage, next);
   stage.note(next.run);
-  if (next.run === 'rebuild') return makeAgain(stage, next);
+  if (next.run === 'rebuild') return rebuildLake(stage, next);
   if (next.run === 'lookup') return lookUp(stage, next);
   return walkFeed(stage, next, next.run);
 }
 
-async function makeAgain(stage: Stage, next: Step): Promise<void> {
+async function rebuildLake(stage: Stage, next: Step): Promise<void> {
   const lake = join(stage.output, 'lake', 'current');
   const before = stage.isPublished ? await readTables(lake) : undefined;
   beginRun(stage, next);
@@ -59,7 +59,7 @@ async function makeAgain(stage: Stage, next: Step): Promise<void> {
 async function readTables(lake: string): ReturnType<typeof readLake> {
   const tables = await readLake(lake);
   for (const { name } of readModels()) tables.delete(name);
-  // The runs that landing can tell of: rebuilds replay what others landed.
+  // Only runs that landing knows: rebuilds replay the pages of others.
   return tables.set(
     'runs',
     (tables.get('runs') ?? []).filter((run) => run.pipeline !== 'rebuild'),
@@ -135,8 +135,8 @@ function fillWalks(
     now / 60_000 - Math.min(Math.ceil(minutes) + OVERLAP_MINUTES, MOST_MINUTES);
   const begins = kind === 'full' ? undefined : beginsAt(reach.cars);
   const cars = begin(ledger, { stream: 'cars', kind, sources, begins }, now);
-  if (cars.startedAt !== now) note('passes gone on with');
-  // A pass that was walked whole is not asked for again.
+  if (cars.startedAt !== now) note('resumed passes');
+  // A sealed pass requests nothing more.
   if (cars.isSealed) expect(log.filter(({ path }) => path === '/cars')).toEqual([]);
   fill(cars, log);
   const failed = log.find(({ status }) => status === 500);
@@ -153,12 +153,12 @@ function fillWalks(
   return failed === undefined ? { walks } : { walks, outcome: 'unavailable' };
 }
 
-/** Whether a page was asked for again, because something that is known was missing where it meets the next. */
+/** Whether a page was requested again, because a known record was missing at its border. */
 const isReread = ({ answers }: Walk): boolean =>
   new Set(answers.map(({ list, page }) => `${list} ${page}`)).size < answers.length;
 
 /**
- * Answers in the order and at the times that the client saw: of requests in flight together, the service cannot tell.
+ * Answers in the order and at the times that the client saw, which the service does not know of requests in flight together.
  * The last answer for a page is the last of its name in the ledger.
  */
 function asReceived({ output }: Stage, { passes }: RunResult, answers: readonly Answer[]): Answer[] {
@@ -197,7 +197,7 @@ async function judge(stage: Stage, next: Step, walks: readonly [Walk, Walk], end
     return compare(stage);
   }
   const { trouble } = next;
-  // A list that moves on while its borders are read again may leave one unsettled, which the log does not tell.
+  // A list that changes while its borders are read again may leave one unsettled, which the log does not show.
   const isUnsettled = (trouble.kind === 'drift' || trouble.kind === 'turn') && isReread(cars);
   if (isUnsettled || (trouble.kind === 'drift' && trouble.concurrency > 1)) return adopt(stage, end, walks);
   if ('result' in end) cars.answers = asReceived(stage, end.result, cars.answers);
@@ -227,8 +227,8 @@ async function judge(stage: Stage, next: Step, walks: readonly [Walk, Walk], end
 }
 
 /**
- * Tells random stories and gives what they came to. A failure names its seed and path: LOTLAKE_SEED and LOTLAKE_PATH
- * tell that one again, and LOTLAKE_STORIES sets how many are told.
+ * Plays random stories and counts what happened in them. A failure names its seed and path: LOTLAKE_SEED and LOTLAKE_PATH
+ * replay it, and LOTLAKE_STORIES sets the number of stories.
  */
 export async function assertStories({
   longest,
@@ -238,14 +238,14 @@ export async function assertStories({
   readonly seed?: number;
   /** Steps of a story after its first night, at most. */
   readonly longest: number;
-  /** Milliseconds after which no further story is told, nor a failure made smaller. */
+  /** Milliseconds after which no further story begins, and no failure is made smaller. */
   readonly interruptAfterTimeLimit: number;
 }): Promise<ReadonlyMap<string, number>> {
   const counts = new Map<string, number>();
   const note: Stage['note'] = (what, times = 1) => counts.set(what, (counts.get(what) ?? 0) + times);
   const { LOTLAKE_SEED: seed, LOTLAKE_PATH: path, LOTLAKE_STORIES: count } = process.env;
   await fc.assert(
-    fc.asyncProperty(stories(longest), (story) => tell(story, note)),
+    fc.asyncProperty(stories(longest), (story) => playStory(story, note)),
     {
       ...given,
       ...(count === undefined ? {} : { numRuns: Number(count) }),

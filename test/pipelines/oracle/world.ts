@@ -1,68 +1,12 @@
 /** A small service world that moves at random: what it holds, and what can happen to it. */
+import type { ArchivedLotRecord, LotRecord, PriceRecord, ReportRecord, VehicleRecord } from '../../served.js';
 
-/** One auction attempt of a lot. */
-interface Price {
-  readonly id: number;
-  readonly status: { readonly id: number };
-  readonly bid: number;
-  readonly sale_date: string;
-}
+/** A vehicle; its lots are `null` where the service withholds them. */
+export type Vehicle = VehicleRecord<LotRecord[] | null>;
 
-/** A lot as the service gives it, abridged; a member that is undefined is not delivered. */
-export interface Lot {
-  id: number;
-  domain: { id: number };
-  lot: string;
-  status: { id: number };
-  bid: number | null;
-  buy_now?: number | null;
-  final_bid?: number | null;
-  seller_reserve?: { price: number } | null;
-  sale_date?: string | null;
-  odometer: { km: number; mi: number } | null;
-  location: {
-    country: { iso: string };
-    state: { code: string };
-    city: { name: string };
-    location: { name: string };
-  };
-  created_at: string;
-  archived?: boolean | null;
-  archived_at?: string | null;
-  prices?: Price[] | null;
-  images?: { id: number; small: string[] } | null;
-  /** Place in the list of its vehicle; noted by the model alone. */
-  position?: number;
-}
-
-/** A report of a listing of source 12. */
-export interface Report {
-  report_id: string;
-  vehicle_ref: { domain_id: number; listing_id: string };
-  created_at: string;
-  language: string;
-  checked_items?: { id: string; part_key: string }[];
-}
-
-/** A vehicle as the service gives it, abridged. */
-export interface Vehicle {
-  id: number;
-  title: string;
-  year: number;
-  lots: Lot[] | null;
-  listings?: { has_history_reports: boolean }[] | null;
-  inspections?: Report[] | null;
-  vehicle_history_reports?: Report[] | null;
-}
-
-/** A record of `/archived-lots`. */
-export interface Archiving {
-  readonly lot_id: number;
-  readonly car_id: number;
-  readonly archived_at: string;
-  readonly domain: { readonly id: number };
+/** A record of `/archived-lots` in its older form. */
+export interface Archiving extends ArchivedLotRecord {
   readonly bid: number | null;
-  readonly status: { readonly id: number };
   readonly sale_date: string | null;
   readonly final_bid: number | null;
 }
@@ -128,35 +72,28 @@ const pick = <T>(list: readonly T[], number: number): T | undefined => list[numb
 /** Values that no column of theirs can hold, as services write them. */
 export const UNREADABLE: ReadonlySet<unknown> = new Set(['1,234.50', '0000-00-00 00:00:00', '', 12.7, 'new']);
 
-// biome-ignore lint/suspicious/noExplicitAny: the records of the world are damaged on purpose
-type Damaged = any;
-
 /** What makes values of a record unreadable, one for each bit. */
-const SPOILS: readonly ((record: Damaged) => void)[] = [
-  (record) => {
-    record.year = 'new';
-  },
-  (record) => ofLots(record, (lot) => Object.assign(lot, { bid: '1,234.50' })),
-  (record) =>
-    ofLots(record, (lot) => Object.assign(lot, { sale_date: '0000-00-00 00:00:00', created_at: '' })),
-  (record) => ofLots(record, (lot) => Object.assign(lot.odometer ?? {}, { km: 12.7 })),
-  (record) =>
-    ofLots(record, (lot) => {
-      for (const price of lot.prices ?? []) Object.assign(price, { bid: '1,234.50', sale_date: '' });
-      if (lot.images) lot.images.id = 'new';
-    }),
-  (record) => {
-    for (const report of record.inspections ?? []) report.created_at = '';
+const SPOILS: readonly ((vehicle: Vehicle) => void)[] = [
+  (vehicle) => Object.assign(vehicle, { year: 'new' }),
+  ofLots((lot) => Object.assign(lot, { bid: '1,234.50' })),
+  ofLots((lot) => Object.assign(lot, { sale_date: '0000-00-00 00:00:00', created_at: '' })),
+  ofLots((lot) => Object.assign(lot.odometer ?? {}, { km: 12.7 })),
+  ofLots((lot) => {
+    for (const price of lot.prices ?? []) Object.assign(price, { bid: '1,234.50', sale_date: '' });
+    if (lot.images) Object.assign(lot.images, { id: 'new' });
+  }),
+  (vehicle) => {
+    for (const report of vehicle.inspections ?? []) report.created_at = '';
   },
 ];
 
-function ofLots(record: Damaged, damage: (lot: Damaged) => void): void {
-  for (const lot of record.lots ?? []) damage(lot);
+function ofLots(damage: (lot: LotRecord) => void): (vehicle: Vehicle) => void {
+  return ({ lots }) => lots?.forEach(damage);
 }
 
-/** Makes values of a record unreadable. */
-export function spoil(record: object, spoiled: number): object {
-  const damaged = structuredClone(record);
+/** Makes values of a vehicle unreadable. */
+export function spoil(vehicle: Vehicle, spoiled: number): Vehicle {
+  const damaged = structuredClone(vehicle);
   for (const [bit, damage] of SPOILS.entries()) if ((spoiled & (1 << bit)) !== 0) damage(damaged);
   return damaged;
 }
@@ -205,9 +142,9 @@ function appear(world: World, value: number, now: number): void {
   world.feed.set(id, { vehicle, updated: now, broken: false, spoiled: 0 });
 }
 
-function newLot(world: World, value: number, now: number): Lot {
+function newLot(world: World, value: number, now: number): LotRecord {
   const id = world.next();
-  const lot: Lot = {
+  const lot: LotRecord = {
     id,
     domain: { id: pick(SOURCES, value) ?? 1 },
     lot: String(5000 + id),
@@ -229,7 +166,7 @@ function newLot(world: World, value: number, now: number): Lot {
   return lot;
 }
 
-function newPrice(world: World, value: number): Price {
+function newPrice(world: World, value: number): PriceRecord {
   return {
     id: world.next(),
     status: { id: value % 3 === 0 ? 6 : 7 },
@@ -238,7 +175,7 @@ function newPrice(world: World, value: number): Price {
   };
 }
 
-function newReport(world: World, value: number, now: number): Report {
+function newReport(world: World, value: number, now: number): ReportRecord {
   const id = world.next();
   return {
     report_id: `r${id}`,
@@ -255,7 +192,7 @@ function leave({ feed, left, archive }: World, entry: Entry, isNamed: boolean, n
   if (isNamed) for (const lot of entry.vehicle.lots ?? []) archive.push(archiving(lot, entry.vehicle, now));
 }
 
-const archiving = (lot: Lot, vehicle: Vehicle, now: number): Archiving => ({
+const archiving = (lot: LotRecord, vehicle: Vehicle, now: number): Archiving => ({
   lot_id: lot.id,
   car_id: vehicle.id,
   archived_at: iso(now),
@@ -310,7 +247,7 @@ function happenToLot(world: World, entry: Entry, { what, which, value }: Happeni
 }
 
 /** The lot is sold, as the archive feed may confirm; its vehicle may be offered again before long. */
-function sell(world: World, vehicle: Vehicle, lot: Lot, value: number, now: number): void {
+function sell(world: World, vehicle: Vehicle, lot: LotRecord, value: number, now: number): void {
   const [status, final_bid] = [{ id: 6 }, 1000 + value];
   Object.assign(lot, { status, final_bid, sale_date: iso(now - (value % 4) * 7 * 3_600_000) });
   if (value % 7 === 0) lot.buy_now = final_bid;
@@ -319,26 +256,26 @@ function sell(world: World, vehicle: Vehicle, lot: Lot, value: number, now: numb
 }
 
 /** Another vehicle lists the lot as well. */
-function share({ shared }: World, entry: Entry, lot: Lot, now: number): void {
+function share({ shared }: World, entry: Entry, lot: LotRecord, now: number): void {
   if (entry.vehicle.lots?.includes(lot) === true) return;
   shared.add(lot.id);
   moveTo(entry, lot, now);
 }
 
-function moveTo(entry: Entry, lot: Lot, now: number): void {
+function moveTo(entry: Entry, lot: LotRecord, now: number): void {
   entry.vehicle.lots = [...(entry.vehicle.lots ?? []), lot];
   entry.updated = now;
 }
 
-function changePrices(world: World, lot: Lot, value: number): void {
+function changePrices(world: World, lot: LotRecord, value: number): void {
   const prices = lot.prices ?? [];
   if (value % 3 === 0) lot.prices = [newPrice(world, value), ...prices];
   else if (value % 3 === 1) lot.prices = prices.slice(1);
   else lot.prices = prices.map((price) => ({ ...price, bid: value }));
 }
 
-function changeLot(vehicle: Vehicle, lot: Lot, value: number): void {
-  const changes: readonly Partial<Lot>[] = [
+function changeLot(vehicle: Vehicle, lot: LotRecord, value: number): void {
+  const changes: readonly Partial<LotRecord>[] = [
     { bid: value },
     { status: { id: 1 + (value % 10) } },
     { buy_now: value % 2 === 0 ? value : null },
@@ -354,7 +291,7 @@ function changeLot(vehicle: Vehicle, lot: Lot, value: number): void {
   if (value % 12 === 0) vehicle.title = `vehicle of ${value}`;
 }
 
-function markArchived(lot: Lot, value: number, now: number): void {
+function markArchived(lot: LotRecord, value: number, now: number): void {
   delete lot.archived_at;
   if (value % 5 === 4) delete lot.archived;
   else lot.archived = [true, true, false, null][value % 5] ?? null;

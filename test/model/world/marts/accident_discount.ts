@@ -1,6 +1,7 @@
+import { need, type ReportRecord } from '../../../served.js';
 import { currencyOf, leastAmounts } from '../../oracle-currency.js';
-import type { Json, MartRow, ServedLot, WorldNight } from '../night.js';
-import { asked, historiesOf, inspectionsOf, keyOr, type ServedReport } from '../reports.js';
+import type { LotOfNight, MartRow, WorldNight } from '../night.js';
+import { asked, historiesOf, inspectionsOf, keyOr, type ReportOfNight } from '../reports.js';
 import { cents, groupBy, median } from '../statistics.js';
 import { attempts } from './sales.js';
 
@@ -73,15 +74,15 @@ function factsOf(night: WorldNight): Fact[] {
   });
 }
 
-const numberOf = ({ raw }: ServedLot): string => `${raw.domain.id} ${raw.lot.trim()}`;
+const numberOf = ({ raw }: LotOfNight): string => `${raw.domain.id} ${raw.lot.trim()}`;
 
 /**
  * Names the lot of a report by source and number: its listing, or the one lot of its vehicle at the source where its
  * vehicle has reports of one listing there.
  */
-function listingsOfLots(night: WorldNight): (report: ServedReport) => string {
-  const listingOf = ({ domainId, listingId }: ServedReport): string => `${domainId} ${listingId.trim()}`;
-  const placeOf = ({ domainId, vehicleId }: ServedReport): string => `${domainId} ${vehicleId}`;
+function listingsOfLots(night: WorldNight): (report: ReportOfNight) => string {
+  const listingOf = ({ domainId, listingId }: ReportOfNight): string => `${domainId} ${listingId.trim()}`;
+  const placeOf = ({ domainId, vehicleId }: ReportOfNight): string => `${domainId} ${vehicleId}`;
   const lots = groupBy(night.lots.values(), ({ raw, vehicle }) => `${raw.domain.id} ${vehicle.id}`);
   const numbers = new Set([...night.lots.values()].map(numberOf));
   const reports = groupBy([...inspectionsOf(night), ...historiesOf(night)], placeOf);
@@ -93,39 +94,42 @@ function listingsOfLots(night: WorldNight): (report: ServedReport) => string {
   };
 }
 
-function peersOf({ raw, vehicle, lot }: ServedLot): string | null {
+function peersOf({ raw, vehicle, lot }: LotOfNight): string | null {
   const ids = [raw.domain.id, vehicle.manufacturer?.id, vehicle.model?.id, vehicle.year, currencyOf(lot)];
   return ids.every((id) => id != null) ? ids.join(' ') : null;
 }
 
-function bandOf(histories: readonly ServedReport[]): number | null {
+const updatedAt = (report: ReportRecord): number =>
+  Date.parse(need(report.system_updated_at, 'a time of change'));
+
+function bandOf(histories: readonly ReportOfNight[]): number | null {
   const [newest] = histories
     .map(({ raw }) => raw)
     .sort(
-      (a: Json, b: Json) =>
-        Date.parse(b.system_updated_at) - Date.parse(a.system_updated_at) ||
+      (a, b) =>
+        updatedAt(b) - updatedAt(a) ||
         Date.parse(b.created_at) - Date.parse(a.created_at) ||
         (a.report_id < b.report_id ? -1 : 1),
     );
   const told = newest?.summary?.insurance_claim_count ?? -1;
   if (told >= 0) return Math.min(3, told);
   const events = newest?.events ?? [];
-  const claims = events.filter((event: Json) => keyOr(event.type_key, '') === 'insurance_claim');
+  const claims = events.filter((event) => keyOr(event.type_key, '') === 'insurance_claim');
   return events.length === 0 ? null : Math.min(3, claims.length);
 }
 
-/** An inspection speaks before the checks, and an accident before none. */
+/** An inspection is preferred to the checks, and an accident to none. */
 function accidentOf(
-  inspections: readonly ServedReport[],
-  histories: readonly ServedReport[],
+  inspections: readonly ReportOfNight[],
+  histories: readonly ReportOfNight[],
 ): Pick<Fact, 'accident' | 'evidence'> {
   const concluded = inspections.map(({ raw }) => keyOr(raw.conclusions?.accident_status_key, ''));
   if (concluded.includes('issue')) return { accident: 'yes', evidence: 'inspection' };
   if (concluded.includes('ok')) return { accident: 'no', evidence: 'inspection' };
   const checked = histories
     .flatMap(({ raw }) => raw.checks ?? [])
-    .filter((check: Json) => keyOr(check.type_key, '') === 'accident_history')
-    .map((check: Json) => keyOr(check.result_key, ''));
+    .filter((check) => keyOr(check.type_key, '') === 'accident_history')
+    .map((check) => keyOr(check.result_key, ''));
   if (checked.includes('present')) return { accident: 'yes', evidence: 'history_check' };
   if (checked.includes('not_present')) return { accident: 'no', evidence: 'history_check' };
   return { accident: 'unknown', evidence: 'none' };

@@ -24,7 +24,8 @@ export function rows(night: WorldNight): MartRow[] {
     sales.filter(({ isBuyNow }) => !isBuyNow),
   );
   const offers = [...night.lots.values()].flatMap(({ raw, vehicle, lot }): Item[] => {
-    const isOffered = raw.domain.id !== 12 && raw.buy_now > 0 && raw.buy_now <= 5_000_000;
+    const asked = raw.buy_now ?? 0;
+    const isOffered = raw.domain.id !== 12 && asked > 0 && asked <= 5_000_000;
     const { manufacturer: maker, model: kind, year } = vehicle;
     return isOffered
       ? [

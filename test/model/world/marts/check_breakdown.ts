@@ -1,10 +1,10 @@
-import type { Json, MartRow, WorldNight } from '../night.js';
-import { historiesOf, keyOr, type ServedReport } from '../reports.js';
+import type { MartRow, WorldNight } from '../night.js';
+import { historiesOf, keyOr, type ReportOfNight } from '../reports.js';
 import { groupBy } from '../statistics.js';
 import { names } from './sales.js';
 
 interface Check {
-  readonly report: ServedReport;
+  readonly report: ReportOfNight;
   readonly type: string;
   readonly result: string;
   readonly count: number | null;
@@ -14,7 +14,7 @@ export function rows(night: WorldNight): MartRow[] {
   const { domain } = names(night);
   const checks = historiesOf(night).flatMap((report) =>
     (report.raw.checks ?? []).map(
-      (raw: Json): Check => ({
+      (raw): Check => ({
         report,
         type: keyOr(raw.type_key, 'unknown'),
         result: keyOr(raw.result_key, 'unknown'),

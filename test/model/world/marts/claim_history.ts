@@ -1,8 +1,9 @@
-import { instantOf, type Json, type MartRow, type WorldNight } from '../night.js';
-import { historiesOf, keyOr, type ServedReport } from '../reports.js';
+import type { HistoryEvent } from '../../../served.js';
+import { instantOf, type MartRow, type WorldNight } from '../night.js';
+import { historiesOf, keyOr, type ReportOfNight } from '../reports.js';
 
 interface Event {
-  readonly raw: Json;
+  readonly raw: HistoryEvent;
   /** Place in the report as served, from 1. */
   readonly position: number;
   readonly type: string;
@@ -15,13 +16,19 @@ interface Event {
   readonly before: number | null;
 }
 
-const AMOUNTS = ['total', 'insurance_benefit', 'parts', 'labor', 'painting'].map((name) => `amount_${name}`);
+const AMOUNTS = [
+  'amount_total',
+  'amount_insurance_benefit',
+  'amount_parts',
+  'amount_labor',
+  'amount_painting',
+] as const;
 
 export function rows(night: WorldNight): MartRow[] {
   return historiesOf(night).flatMap((report) => {
     const zone = offsetOf(report.raw.created_at) ?? 0;
-    const events = (report.raw.events ?? []).map((raw: Json, place: number) => readEvent(raw, place, zone));
-    return (events.sort(inTime) as Event[]).map((event, place) => rowOf(report, event, events, place + 1));
+    const events = (report.raw.events ?? []).map((raw, place) => readEvent(raw, place, zone));
+    return events.sort(inTime).map((event, place) => rowOf(report, event, events, place + 1));
   });
 }
 
@@ -33,10 +40,10 @@ const PRECISIONS: readonly (readonly [precision: string, characters: number])[] 
   ['year', 4],
 ];
 
-function readEvent(raw: Json, place: number, zone: number): Event {
+function readEvent(raw: HistoryEvent, place: number, zone: number): Event {
   const given: string | null = raw.occurred_at ?? null;
   const said = keyOr(raw.date_precision_key, 'unknown');
-  // A date is never more exact than it is written; a year or a month alone says itself how exact it is.
+  // A date is never more precise than it is written; a year or a month alone is its own precision.
   const written = PRECISIONS.find(([, characters]) => characters === Math.min(given?.length ?? 0, 19));
   const stated = PRECISIONS.find(([name]) => name === said);
   const isAlone = written !== undefined && written[1] < 10;
@@ -101,13 +108,13 @@ function overlap(a: Event, b: Event): boolean {
   return a.from === b.from || (a.from < b.before && b.from < a.before);
 }
 
-function rowOf(report: ServedReport, event: Event, all: readonly Event[], number: number): MartRow {
+function rowOf(report: ReportOfNight, event: Event, all: readonly Event[], number: number): MartRow {
   const { raw, local } = event;
   const [first, after] = local === null ? [null, null] : daysOf(local).map(dayText);
   const ofType = all.filter(({ type }) => type === event.type);
   const totals = ofType
-    .filter(({ currency, raw }) => currency === event.currency && raw.amount_total != null)
-    .map((other) => other.raw.amount_total as number);
+    .filter(({ currency }) => currency === event.currency)
+    .flatMap((other) => other.raw.amount_total ?? []);
   return {
     domain_id: report.domainId,
     listing_id: report.listingId,

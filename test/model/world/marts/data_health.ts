@@ -1,10 +1,13 @@
-import type { Json, MartRow, ServedLot, WorldNight } from '../night.js';
+import { type LotRecord, need, type PriceRecord, type VehicleRecord } from '../../../served.js';
+import type { MartRow, WorldNight } from '../night.js';
 import { groupBy } from '../statistics.js';
 
 const HOUR = 3_600_000;
 
+type Columns<Served> = Readonly<Record<string, (record: Served) => unknown>>;
+
 /** Columns that the marts rest on, as the records have them. */
-const OF_LOTS: Readonly<Record<string, (lot: Json) => unknown>> = {
+const OF_LOTS: Columns<LotRecord> = {
   sale_date: (lot) => lot.sale_date,
   final_bid: (lot) => lot.final_bid,
   odometer_km: (lot) => lot.odometer?.km,
@@ -13,13 +16,13 @@ const OF_LOTS: Readonly<Record<string, (lot: Json) => unknown>> = {
   location_state_code: (lot) => lot.location?.state?.code,
   created_at: (lot) => lot.created_at,
 };
-const OF_VEHICLES: Readonly<Record<string, (vehicle: Json) => unknown>> = {
+const OF_VEHICLES: Columns<VehicleRecord> = {
   vin: ({ vin }) => vin,
   year: ({ year }) => year,
   manufacturer_id: ({ manufacturer }) => manufacturer?.id,
   model_id: ({ model }) => model?.id,
 };
-const OF_PRICES: Readonly<Record<string, (price: Json) => unknown>> = {
+const OF_PRICES: Columns<PriceRecord> = {
   bid: ({ bid }) => bid,
   sale_date: ({ sale_date }) => sale_date,
 };
@@ -29,17 +32,17 @@ const isMissing = (value: unknown): boolean =>
 
 type Figure = readonly [subject: string, metric: string, value: number, unit: string, isAlarm: boolean];
 
-function emptiness(table: string, records: readonly Json[], columns: typeof OF_LOTS): Figure[] {
+function emptiness<Served>(table: string, records: readonly Served[], columns: Columns<Served>): Figure[] {
   return Object.entries(columns).map(([name, read]) => {
     const share = records.filter((record) => isMissing(read(record))).length / records.length;
     return [`${table}.${name}`, 'null_share', share, 'share, 0 to 1', share > 0.98];
   });
 }
 
-/** What the run told of itself, and what it was served: of the four lists of a night the records are counted here. */
+/** Figures of the run from its own tables; records of the four lists of a night are counted from what was served. */
 export async function rows(night: WorldNight): Promise<MartRow[]> {
-  const [run]: Json[] = await night.rows('runs');
-  const passes: readonly Json[] = await night.rows('passes');
+  const run = need((await night.rows('runs'))[0], 'a run');
+  const passes = await night.rows('passes');
   const rejects = await night.rows('rejects');
   const served: Readonly<Record<string, number>> = {
     cars: night.cars.length,
@@ -47,8 +50,8 @@ export async function rows(night: WorldNight): Promise<MartRow[]> {
     statistics: night.statistics.length,
     duplicates: night.duplicates.length,
   };
-  const streams = [...groupBy(passes, ({ stream }) => stream)].flatMap(([stream, own]): Figure[] => {
-    const records = served[stream] ?? own.reduce((sum, pass) => sum + pass.records, 0);
+  const streams = [...groupBy(passes, ({ stream }) => String(stream))].flatMap(([stream, own]): Figure[] => {
+    const records = served[stream] ?? own.reduce((sum, pass) => sum + Number(pass.records), 0);
     const rejected = rejects.filter(
       (reject) => reject.stream === stream && reject.table_name === null,
     ).length;
@@ -57,9 +60,9 @@ export async function rows(night: WorldNight): Promise<MartRow[]> {
         .filter((reject) => reject.stream === stream && reject.table_name !== null)
         .map(({ pass_id, list, page, position }) => [pass_id, list, page, position].join(' ')),
     ).size;
-    const drifted = Math.max(...own.map(({ drift }) => JSON.parse(drift).length));
+    const drifted = Math.max(...own.map(({ drift }) => JSON.parse(String(drift)).length));
     const incomplete = own.filter(({ complete }) => !complete).length;
-    const whole = own.filter(({ complete }) => complete).map((pass) => pass.started_at);
+    const whole = own.filter(({ complete }) => complete).map((pass) => Number(pass.started_at));
     const age = Math.max(0, night.now - Math.max(...whole)) / HOUR;
     return [
       ...(whole.length === 0 ? [] : [[stream, 'age_hours', age, 'hours', false] as const]),
@@ -81,10 +84,10 @@ export async function rows(night: WorldNight): Promise<MartRow[]> {
       [stream, 'incomplete_passes', incomplete, 'passes', incomplete > 0],
     ];
   });
-  const lots = [...night.lots.values()].map(({ raw }: ServedLot) => raw);
+  const lots = [...night.lots.values()].map(({ raw }) => raw);
   const figures: readonly Figure[] = [
-    ['run', 'minutes', (run.ended_at - run.started_at) / 60_000, 'minutes', false],
-    ['run', 'warnings', run.warnings.length, 'warnings', false],
+    ['run', 'minutes', (Number(run.ended_at) - Number(run.started_at)) / 60_000, 'minutes', false],
+    ['run', 'warnings', [run.warnings].flat().length, 'warnings', false],
     ['run', 'guard_held', 0, 'runs', false],
     ['run', 'failing_runs', 0, 'runs', false],
     ...streams,
@@ -97,7 +100,7 @@ export async function rows(night: WorldNight): Promise<MartRow[]> {
     ),
   ];
   return figures.map(([subject, metric, value, unit, isAlarm]) => ({
-    run_id: run.run_id,
+    run_id: run.run_id ?? null,
     started_at: night.now,
     pipeline: 'nightly',
     subject,

@@ -1,4 +1,5 @@
-import type { Json, MartRow, WorldNight } from '../night.js';
+import type { CheckedItem } from '../../../served.js';
+import type { MartRow, WorldNight } from '../night.js';
 import { inspectionsOf, keyOr } from '../reports.js';
 import { groupBy } from '../statistics.js';
 
@@ -15,21 +16,21 @@ const NAMED = ['ok', 'issue', 'unknown', 'not_checked', 'not_applicable', 'not_e
 
 export function rows(night: WorldNight): MartRow[] {
   const items = inspectionsOf(night).flatMap(({ domainId, listingId, reportId, raw }) =>
-    (raw.checked_items ?? []).map((item: Json) => readItem(item, `${domainId} ${listingId} ${reportId}`)),
+    (raw.checked_items ?? []).map((item) => readItem(item, `${domainId} ${listingId} ${reportId}`)),
   );
   const parts = groupBy<Item>(items, ({ block, part }) => JSON.stringify([block, part]));
   return [...parts.values()].flatMap((part) => rowsOfPart(part, night.minimumGroup));
 }
 
-function readItem(raw: Json, report: string): Item {
-  const types = (raw.issue_type_keys ?? []).map((key: string | null) => keyOr(key, '')).filter(Boolean);
+function readItem(raw: CheckedItem, report: string): Item {
+  const types = (raw.issue_type_keys ?? []).map((key) => keyOr(key, '')).filter(Boolean);
   return {
     report,
     block: keyOr(raw.block_key, 'unknown'),
     part: keyOr(raw.part_key, 'unknown'),
     result: keyOr(raw.result_key, 'unknown'),
     severity: keyOr(raw.severity_key, 'unspecified'),
-    types: types.length > 0 ? [...new Set<string>(types)] : ['unspecified'],
+    types: types.length > 0 ? [...new Set(types)] : ['unspecified'],
   };
 }
 

@@ -1,7 +1,7 @@
 import type { MartRow, WorldNight } from '../night.js';
 import { names } from './sales.js';
 
-/** What the night was told; how spans come from passes is tested in observed.test.ts. */
+/** The spans that the night was given; observed.test.ts tests how spans follow from passes. */
 export function rows(night: WorldNight): MartRow[] {
   const { domain } = names(night);
   return night.world.spans.map(({ domain: id, from, to }) => ({

@@ -1,5 +1,6 @@
+import type { LotRecord } from '../../../served.js';
 import { currencyOf, leastAmounts } from '../../oracle-currency.js';
-import type { Json, MartRow, WorldNight } from '../night.js';
+import type { MartRow, WorldNight } from '../night.js';
 import { type PricedLot, pricedLots, ratiosToPeers } from '../priced-lots.js';
 import { cents, groupBy, median, percentile } from '../statistics.js';
 import { attempts } from './sales.js';
@@ -11,34 +12,34 @@ interface Place {
   readonly state: string | null;
   readonly city: number | null;
   readonly currency: string | null;
-  readonly raw: Json;
+  readonly raw: LotRecord;
 }
 
 const text = (value: unknown): string | null => (typeof value === 'string' && value.trim()) || null;
 
-const placeOf = (lot: number, raw: Json): Place => ({
+const placeOf = (lot: number, raw: LotRecord): Place => ({
   lot,
-  currency: currencyOf({ domain: raw.domain.id, country: raw.location?.country?.iso ?? null }),
-  country: text(raw.location?.country?.iso)?.toUpperCase() ?? null,
-  state: text(raw.location?.state?.code)?.toUpperCase() ?? null,
-  city: raw.location?.city?.id ?? null,
+  currency: currencyOf({ domain: raw.domain.id, country: raw.location.country.iso ?? null }),
+  country: text(raw.location.country.iso)?.toUpperCase() ?? null,
+  state: text(raw.location.state?.code)?.toUpperCase() ?? null,
+  city: raw.location.city.id ?? null,
   raw,
 });
 
 /** The last name in the alphabet that any of the lots gives. */
-function nameOf(places: readonly Place[], read: (raw: Json) => unknown): string | null {
+function nameOf(places: readonly Place[], read: (raw: LotRecord) => unknown): string | null {
   const names = places.flatMap(({ raw }) => text(read(raw)) ?? []);
   return names.sort().at(-1) ?? null;
 }
 
 function meanOf(places: readonly Place[], member: 'latitude' | 'longitude'): number | null {
-  const known = places.flatMap(({ raw: { location } }) =>
-    typeof location?.latitude === 'number' && typeof location?.longitude === 'number'
-      ? [location[member]]
-      : [],
-  );
+  const known = places.flatMap(({ raw }): number[] => {
+    const { latitude, longitude } = raw.location;
+    if (typeof latitude !== 'number' || typeof longitude !== 'number') return [];
+    return [member === 'latitude' ? latitude : longitude];
+  });
   if (known.length === 0) return null;
-  const mean = known.reduce((sum: number, degrees: number) => sum + degrees, 0) / known.length;
+  const mean = known.reduce((sum, degrees) => sum + degrees, 0) / known.length;
   return Math.round(mean * 10_000) / 10_000;
 }
 
@@ -74,7 +75,7 @@ export function rows(night: WorldNight): MartRow[] {
           state_name: state === null ? null : nameOf(stateLots, (raw) => raw.location.state?.name),
           city_id: city,
           city_name:
-            city === null ? null : nameOf(inCity.get(String(city)) ?? [], (raw) => raw.location.city?.name),
+            city === null ? null : nameOf(inCity.get(String(city)) ?? [], (raw) => raw.location.city.name),
           latitude: meanOf(group, 'latitude'),
           longitude: meanOf(group, 'longitude'),
           lots: group.length,

@@ -1,6 +1,7 @@
+import { type Named, need } from '../../../served.js';
 import { attemptsOf, type OracleAttempt } from '../../oracle-attempts.js';
 import { currencyOf } from '../../oracle-currency.js';
-import type { MartRow, WorldNight } from '../night.js';
+import type { LotOfNight, MartRow, WorldNight } from '../night.js';
 import { namesOf } from '../statistics.js';
 
 /** The attempts of a night, computed once for all oracles that need them. */
@@ -24,14 +25,21 @@ export function names(night: WorldNight) {
   };
 }
 
+/** A lot that the night served. */
+export const lotOf = (night: WorldNight, id: number): LotOfNight =>
+  need(night.lots.get(id), `lot ${id} in the feed`);
+
 const dayOf = (at: number): string => new Date(at).toISOString().slice(0, 10);
+
+const nameIn = (known: ReadonlyMap<number, string>, named: Named | undefined): string | null =>
+  (named && known.get(named.id)) ?? null;
 
 export function rows(night: WorldNight): MartRow[] {
   const { domain, manufacturer, model } = names(night);
   const word = new Map(night.world.archivings.map((record) => [record.lot, record]));
   return attempts(night).map((attempt): MartRow => {
     const { lot } = attempt;
-    const vehicle = night.lots.get(lot.id)?.vehicle;
+    const { vehicle } = lotOf(night, lot.id);
     const previous =
       attempt.change === null || attempt.amount === null ? null : attempt.amount - attempt.change;
     return {
@@ -43,9 +51,9 @@ export function rows(night: WorldNight): MartRow[] {
       domain_id: lot.domain,
       domain_name: domain.get(lot.domain) ?? null,
       manufacturer_id: vehicle.manufacturer?.id ?? null,
-      manufacturer_name: manufacturer.get(vehicle.manufacturer?.id) ?? null,
+      manufacturer_name: nameIn(manufacturer, vehicle.manufacturer),
       model_id: vehicle.model?.id ?? null,
-      model_name: model.get(vehicle.model?.id) ?? null,
+      model_name: nameIn(model, vehicle.model),
       generation_id: vehicle.generation?.id ?? null,
       year: vehicle.year ?? null,
       price_id: attempt.priceId === null ? null : String(attempt.priceId),

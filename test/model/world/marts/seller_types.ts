@@ -1,15 +1,15 @@
+import type { LotRecord } from '../../../served.js';
 import { currencyOf, leastAmounts } from '../../oracle-currency.js';
-import type { Json, MartRow, WorldNight } from '../night.js';
+import type { MartRow, WorldNight } from '../night.js';
 import { isHeld, pricesOf, ratiosToOthers } from '../ratios.js';
 import { cents, groupBy, median } from '../statistics.js';
 import { attempts, names } from './sales.js';
 
 /** What kind of seller a lot has: a text, an object with an id and a name, or nothing. */
-function typeOf(raw: Json): string {
-  const given = raw.seller_type;
-  if (given?.id === 1) return 'insurance';
-  if (given?.id === 2) return 'non_insurance';
-  const name: string = typeof given === 'string' ? given : (given?.name ?? '');
+function typeOf({ seller_type: given }: LotRecord): string {
+  const [id, name = ''] = typeof given === 'string' ? [null, given] : [given?.id, given?.name];
+  if (id === 1) return 'insurance';
+  if (id === 2) return 'non_insurance';
   return name.trim().toLowerCase() || 'unknown';
 }
 

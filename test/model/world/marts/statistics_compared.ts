@@ -1,9 +1,14 @@
+import type { Named, StatisticRecord, VehicleRecord } from '../../../served.js';
 import { currencyOf } from '../../oracle-currency.js';
-import { instantOf, type Json, type MartRow, type WorldNight } from '../night.js';
+import { instantOf, type MartRow, type WorldNight } from '../night.js';
 import { cents, groupBy } from '../statistics.js';
-import { attempts } from './sales.js';
+import { attempts, lotOf } from './sales.js';
 
-const groupOf = (domain: number, vehicle: Json, model: Json): string =>
+const groupOf = (
+  domain: number | null,
+  vehicle: VehicleRecord | StatisticRecord,
+  model: Named | null | undefined,
+): string =>
   JSON.stringify([
     domain,
     vehicle.manufacturer?.id ?? null,
@@ -16,7 +21,7 @@ const groupOf = (domain: number, vehicle: Json, model: Json): string =>
 /** Each record as the service gave it, beside the trusted prices of its group, of one known currency, until then. */
 export function rows(night: WorldNight): MartRow[] {
   const priced = attempts(night).flatMap(({ lot, price, saleDate }) => {
-    const vehicle = night.lots.get(lot.id)?.vehicle;
+    const { vehicle } = lotOf(night, lot.id);
     const currency = currencyOf(lot);
     return price === null || currency === null
       ? []
@@ -38,13 +43,13 @@ export function rows(night: WorldNight): MartRow[] {
     return {
       statistic_id: record.id,
       domain_id: record.domain?.id ?? null,
-      domain_name: record.domain?.name.trim() ?? null,
+      domain_name: record.domain?.name?.trim() ?? null,
       manufacturer_id: record.manufacturer?.id ?? null,
-      manufacturer_name: record.manufacturer?.name.trim() ?? null,
+      manufacturer_name: record.manufacturer?.name?.trim() ?? null,
       model_id: record.car_model?.id ?? null,
-      model_name: record.car_model?.name.trim() ?? null,
+      model_name: record.car_model?.name?.trim() ?? null,
       generation_id: record.generation?.id ?? null,
-      generation_name: record.generation?.name.trim() ?? null,
+      generation_name: record.generation?.name?.trim() ?? null,
       year: record.year ?? null,
       vehicle_type_id: record.vehicle_type?.id ?? null,
       engine_id: engine,
@@ -59,7 +64,7 @@ export function rows(night: WorldNight): MartRow[] {
       price_min: isEnough ? cents(Math.min(...prices)) : null,
       price_max: isEnough ? cents(Math.max(...prices)) : null,
       avg_difference: mean === null || avg === null ? null : cents(mean - avg),
-      avg_difference_share: mean === null || !(avg > 0) ? null : mean / avg - 1,
+      avg_difference_share: mean === null || avg === null || !(avg > 0) ? null : mean / avg - 1,
       is_within: mean === null || min === null || max === null ? null : min <= mean && mean <= max,
     };
   });

@@ -1,5 +1,5 @@
 import type { OracleAttempt } from '../../oracle-attempts.js';
-import { instantOf, type MartRow, type ServedLot, type WorldNight } from '../night.js';
+import { instantOf, type LotOfNight, type MartRow, type WorldNight } from '../night.js';
 import { groupBy, median, percentile } from '../statistics.js';
 import { attempts, names } from './sales.js';
 
@@ -15,14 +15,14 @@ function daysBetween(from: number | null, to: number | null): number[] {
 export async function rows(night: WorldNight): Promise<MartRow[]> {
   const { domain, manufacturer, model } = names(night);
   const { minimumGroup: least, now } = night;
-  // When a lot left is what the lake says: the feed gives it for some, the archive feed for others.
+  // The lake knows when a lot left, from the feed for some and from the archive feed for others.
   const leftAt = new Map((await night.rows('lots')).map((row) => [Number(row.lot_id), row.archived_at]));
   const sale = new Map(
     attempts(night)
       .filter(({ outcome }) => outcome === 'sold')
       .map((attempt) => [attempt.lot.id, attempt]),
   );
-  const createdAt = ({ raw }: ServedLot): number | null => instantOf(raw.created_at);
+  const createdAt = ({ raw }: LotOfNight): number | null => instantOf(raw.created_at);
   // Where the way of a vehicle to a sale began: with the first of its lots that were put up on it.
   const wayOf = ({ lot, round }: OracleAttempt): string => `${lot.vehicle} ${round}`;
   const firstLots = new Map<string, number>();

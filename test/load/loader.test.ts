@@ -1,0 +1,225 @@
+import { readdirSync, readFileSync, truncateSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { openTemporarySession, type TemporarySession } from '../../src/duck/temporary-session.js';
+import type { TableSchema } from '../../src/lake/schema.js';
+import type { LandedPage } from '../../src/land/page.js';
+import { openPass, type Pass } from '../../src/land/pass.js';
+import { createSink } from '../../src/land/sink.js';
+import { LoadError } from '../../src/load/load-error.js';
+import { Loader } from '../../src/load/loader.js';
+import { rejectsFile } from '../../src/load/rejects.js';
+import { streams } from '../../src/service/streams.js';
+import { pageOf, vehicleContract } from '../land/support.js';
+import { bareDuckDb, type PlainRow, temporaryFolder } from '../pipelines/support.js';
+import { schemasOf } from './support.js';
+
+const NIGHT = new Date('2026-11-20T02:00:00Z');
+
+let opened: TemporarySession;
+let duck: Awaited<ReturnType<typeof bareDuckDb>>;
+let schemas: ReadonlyMap<string, TableSchema>;
+beforeAll(async () => {
+  opened = await openTemporarySession({ memory: '500MB', threads: 1 });
+  duck = await bareDuckDb();
+  schemas = new Map((await schemasOf('cars')).map((schema) => [schema.table.name, schema]));
+});
+afterAll(() => {
+  opened.close();
+  duck.close();
+});
+
+let folder: ReturnType<typeof temporaryFolder>;
+let pass: Pass;
+let stage: string;
+let warnings: string[];
+beforeEach(() => {
+  folder = temporaryFolder();
+  stage = join(folder.path, 'stage');
+  warnings = [];
+  const request = { per_page: 1000, simple_paginate: 0 };
+  const opening = {
+    stream: 'cars',
+    run_id: 'r',
+    origin: null,
+    kind: 'full',
+    request,
+    contract: 'c',
+  } as const;
+  pass = openPass(join(folder.path, 'landing'), opening, NIGHT);
+});
+afterEach(() => folder.remove());
+
+/** Lands pages of the records, each given as its JSON text, in the pass. */
+async function landed(...pages: readonly (readonly string[])[]): Promise<LandedPage[]> {
+  const sink = createSink(pass, streams.cars, vehicleContract);
+  const found: LandedPage[] = [];
+  for (const [i, records] of pages.entries()) {
+    const body = (async function* () {
+      yield Buffer.from(pageOf([]).replace('[]', () => `[${records.join(',')}]`));
+    })();
+    const answer = { request: { method: 'GET', url: 'https://service.example/api/cars' }, body };
+    found.push(await sink.land(i + 1, answer, NIGHT.toISOString()));
+  }
+  return found;
+}
+
+const loaderOf = (): Loader =>
+  new Loader({
+    ...{ session: opened.session, stream: streams.cars, contract: vehicleContract, schemas, stage },
+    ...{ passId: pass.manifest.pass_id, passFolder: pass.folder, warn: (text) => warnings.push(text) },
+  });
+
+async function load(pages: readonly LandedPage[]) {
+  const loader = loaderOf();
+  for (const page of pages) loader.add(page);
+  return loader.finish();
+}
+
+const staged = (table: string, columns = '*'): Promise<PlainRow[]> =>
+  duck.query(`select ${columns} from '${join(stage, table, '*.parquet')}' order by all`);
+const filesOf = (table: string): string[] => readdirSync(join(stage, table)).sort();
+const rejects = (): Readonly<Record<string, unknown>>[] =>
+  readFileSync(rejectsFile(stage), 'utf8')
+    .split('\n')
+    .filter((line) => line !== '')
+    .map((line) => JSON.parse(line));
+
+const vehicle = (id: number, members = '', lot = ''): string =>
+  `{"id":${id}${members},"lots":[{"id":${id * 10},"lot":"n${id}","bid":${id}.5${lot}}]}`;
+
+describe('the loader of a pass', () => {
+  it('stages a row for each record, with the order in which its page was received', async () => {
+    const result = await load(await landed([vehicle(1), vehicle(2)], [vehicle(3)]));
+    expect(result).toMatchObject({ served: 3, records: 3, loaded: 3, rejected: 0, rejectedValues: 0 });
+    expect(await staged('vehicles', 'vehicle_id, _seq')).toEqual([
+      { vehicle_id: 1, _seq: 0 },
+      { vehicle_id: 2, _seq: 0 },
+      { vehicle_id: 3, _seq: 1 },
+    ]);
+    expect(await staged('lots', 'lot_id, vehicle_id, lot, bid')).toEqual([
+      { lot_id: 10, vehicle_id: 1, lot: 'n1', bid: 1.5 },
+      { lot_id: 20, vehicle_id: 2, lot: 'n2', bid: 2.5 },
+      { lot_id: 30, vehicle_id: 3, lot: 'n3', bid: 3.5 },
+    ]);
+    expect(filesOf('lots')).toEqual([`${pass.manifest.pass_id}-00000.parquet`]);
+    expect(warnings).toEqual([]);
+  });
+
+  it('loads what can be read of a page that does not fit, and rejects the rest', async () => {
+    const broken = `{"id":"none","lots":[]}`;
+    const pages = await landed([vehicle(1)], [vehicle(2, ',"year":"new"', ',"sale_date":"soon"'), broken]);
+    expect(await load(pages)).toMatchObject({ records: 3, loaded: 2, rejected: 1, rejectedValues: 2 });
+    expect(rejects().map(({ page, position, path, raw }) => [page, position, path, raw])).toEqual([
+      [2, 0, 'year', '"new"'],
+      [2, 0, 'lots[0].sale_date', '"soon"'],
+      [2, 1, 'id', broken],
+    ]);
+    expect(await staged('vehicles', 'vehicle_id, year, rejected')).toEqual([
+      { vehicle_id: 1, year: null, rejected: null },
+      { vehicle_id: 2, year: null, rejected: ['year'] },
+    ]);
+    expect(await staged('lots', 'lot_id, sale_date, rejected')).toEqual([
+      { lot_id: 10, sale_date: null, rejected: null },
+      { lot_id: 20, sale_date: null, rejected: ['sale_date'] },
+    ]);
+  });
+
+  it('takes numbers that are written as text', async () => {
+    const text = '{"id":"7","lots":[{"id":"70","bid":"1500.25"}]}';
+    expect(await load(await landed([text]))).toMatchObject({ loaded: 1, rejected: 0, rejectedValues: 0 });
+    expect(await staged('lots', 'lot_id, vehicle_id, bid')).toEqual([
+      { lot_id: 70, vehicle_id: 7, bid: 1500.25 },
+    ]);
+  });
+
+  it('loads values of an untyped member as text or JSON, whatever they are', async () => {
+    const values = ['true', '7', '1.5', '"text"', '["a",1]', '{"of":"b"}'];
+    const pages = values.map((value, i) => [
+      vehicle(
+        i + 1,
+        `,"vehicle_history_reports":[{"report_id":"r${i}","vehicle_ref":{"domain_id":12,"listing_id":"l"},
+          "source":{"mapper_version":${value}},"events":[{"id":"e","source_code":${value}}]}]`,
+        `,"damage":{"main":{"id":${value}}},"images":{"id":${i},"exterior":${value}},"prices":[{"id":${value}}]`,
+      ),
+    ]);
+    const loaded = await load(await landed(...pages));
+    expect(loaded).toMatchObject({ loaded: values.length, rejected: 0, rejectedValues: 0 });
+    const texts = ['true', '7', '1.5', 'text', '["a",1]', '{"of":"b"}'];
+    const column = async (table: string, name: string, order: string) =>
+      (
+        await duck.query(`select ${name} as v from '${join(stage, table, '*.parquet')}' order by ${order}`)
+      ).map(({ v }) => v);
+    expect(await column('lots', 'damage_main_id', 'lot_id')).toEqual(texts);
+    expect(await column('prices', 'price_id', 'lot_id')).toEqual(texts);
+    expect(await column('history_reports', 'source_mapper_version', 'report_id')).toEqual(texts);
+    expect(await column('events', 'source_code', 'report_id')).toEqual(texts);
+    expect(await column('lot_images', 'exterior', 'lot_id')).toEqual(
+      texts.map((text) => (text.startsWith('[') ? ['a', '1'] : [text])),
+    );
+  });
+
+  it('takes the last of repeated members, and no value with half of a surrogate pair', async () => {
+    const pages = await landed([
+      vehicle(1, ',"title":"first","title":"last"'),
+      vehicle(2, '', String.raw`,"note":"half \ud83d"`),
+    ]);
+    expect(await load(pages)).toMatchObject({ loaded: 2, rejected: 0, rejectedValues: 1 });
+    expect(await staged('vehicles', 'vehicle_id, title')).toEqual([
+      { vehicle_id: 1, title: 'last' },
+      { vehicle_id: 2, title: null },
+    ]);
+    expect(await staged('lots', 'lot_id, note, rejected')).toEqual([
+      { lot_id: 10, note: null, rejected: null },
+      { lot_id: 20, note: null, rejected: ['note'] },
+    ]);
+    expect(rejects()).toMatchObject([{ path: 'lots[0].note', raw: String.raw`"half \ud83d"` }]);
+  });
+
+  it('keeps unknown members in extra, and reports each with its first place', async () => {
+    const pages = await landed(
+      [vehicle(1), vehicle(2, ',"battery":{"kwh":77}')],
+      [vehicle(3, ',"battery":null', ',"seller":{"name":"A","rating":5}')],
+    );
+    const { drift } = await load(pages);
+    expect(drift.map(({ path, page, position, kept }) => [path, page, position, kept])).toEqual([
+      ['battery', 1, 1, true],
+      ['lots[].seller.rating', 2, 0, true],
+    ]);
+    expect(await staged('vehicles', 'vehicle_id, extra')).toEqual([
+      { vehicle_id: 1, extra: null },
+      { vehicle_id: 2, extra: '{"battery":{"kwh":77}}' },
+      { vehicle_id: 3, extra: null },
+    ]);
+    expect(await staged('lots', 'lot_id, extra')).toMatchObject([
+      { extra: null },
+      { extra: null },
+      { extra: '{"seller.rating":5}' },
+    ]);
+  });
+
+  it('loads a failed batch page by page, and names the page that cannot be loaded', async () => {
+    const pages = await landed([vehicle(1)], [vehicle(2)], [vehicle(3)]);
+    truncateSync(join(pass.folder, pages[1]?.file ?? ''), 20);
+    const failed = load(pages);
+    await expect(failed).rejects.toBeInstanceOf(LoadError);
+    await expect(failed).rejects.toMatchObject({
+      ...{ code: 'LOAD_FAILED', page: pages[1]?.file, hint: expect.stringContaining(pass.folder) },
+      message: expect.stringMatching(/^page 2 of pass .* cannot be loaded: /),
+    });
+    expect(warnings).toEqual([expect.stringMatching(/^a batch of \/cars is loaded page by page: /)]);
+    expect(filesOf('lots')).toEqual([`${pass.manifest.pass_id}-00000-0.parquet`]);
+  });
+
+  it('stages nothing after it was stopped', async () => {
+    const loader = loaderOf();
+    for (const page of await landed([vehicle(1)])) loader.add(page);
+    await loader.stop();
+    expect(readdirSync(stage)).toEqual([]);
+  });
+
+  it('gives counts of zero for a pass without records', async () => {
+    expect(await load(await landed([]))).toMatchObject({ served: 0, records: 0, loaded: 0, drift: [] });
+    expect(readdirSync(stage)).toEqual([]);
+  });
+});
