@@ -1,41 +1,12 @@
 import { DAY, type Instant } from '../world/instants.js';
 import { byWeight } from '../world/random.js';
-
-/** A damage as the service lists it, with its planted factor on the price and how often it is drawn. */
-const damage = (id: number, name: string, factor: number, weight: number) => ({ id, name, factor, weight });
+import document from './market.json' with { type: 'json' };
 
 /**
- * Damages with the share of the undamaged price that is left. Near-duplicates ("Rear", "Rear End", "Re") keep
- * their own ids and share one factor, as they mean the same (field-notes.md).
+ * Damages with the share of the undamaged price that is left, and how often each is drawn. Near-duplicates ("Rear",
+ * "Rear End", "Re") keep their own ids and share one factor, as they mean the same (field-notes.md).
  */
-export const damages = [
-  damage(1, 'Minor Dent/Scratches', 1, 90),
-  damage(2, 'Normal Wear', 1, 110),
-  damage(3, 'Front End', 0.62, 190),
-  damage(85, 'Front', 0.62, 50),
-  damage(100, 'Fe', 0.62, 6),
-  damage(35, 'Rear End', 0.7, 110),
-  damage(45, 'Rear', 0.7, 50),
-  damage(131, 'Re', 0.7, 8),
-  damage(37, 'Side', 0.68, 80),
-  damage(39, 'Right Side', 0.68, 35),
-  damage(51, 'Left Side', 0.68, 35),
-  damage(4, 'Hail', 0.85, 30),
-  damage(22, 'Hail Damage', 0.85, 6),
-  damage(36, 'Undercarriage', 0.66, 30),
-  damage(42, 'Mechanical', 0.55, 60),
-  damage(41, 'Engine Damage', 0.5, 25),
-  damage(5, 'Water/Flood Damage', 0.42, 25),
-  damage(48, 'Flood', 0.42, 12),
-  damage(71, 'Vandalism', 0.78, 20),
-  damage(59, 'Theft', 0.8, 15),
-  damage(33, 'All Over', 0.4, 35),
-  damage(66, 'Rollover', 0.36, 20),
-  damage(12, 'Burn Damage', 0.2, 12),
-  damage(83, 'Burn-Engine', 0.2, 5),
-  damage(54, 'Strip', 0.3, 8),
-  damage(50, 'Frame', 0.5, 8),
-];
+export const damages = document.damages;
 
 /** Damages in the shares in which they are drawn. */
 export const damageDraw = byWeight(damages, ({ weight }) => weight);
@@ -43,27 +14,8 @@ export const damageDraw = byWeight(damages, ({ weight }) => weight);
 /** Factor of the main damage on the price; a lot without one counts as undamaged. */
 export const damageFactors: ReadonlyMap<number, number> = new Map(damages.map((d) => [d.id, d.factor]));
 
-/** A title document with its planted factor on the price. */
-const title = (
-  id: number,
-  name: string,
-  factor: number,
-  weight: number,
-  detailed: string,
-  code: string | null = null,
-) => ({ id, code, name, detailed: { id: id + 1000, code, name: detailed }, factor, weight });
-
-/** Titles with the share of the clean-title price that is left. */
-export const titles = [
-  title(4240, 'Rs - Clean Title', 1, 180, 'Az - Cert Of Title-Restored Salvage'),
-  title(4241, 'Ct - Clean Title', 1, 160, 'Tx - Certificate Of Title', 'CT'),
-  title(4245, 'St - Salvage Title', 0.6, 330, 'In - Cert Of Title-Salvage Title'),
-  title(4242, 'Sc - Salvage Title', 0.6, 220, 'Id - Salvage Certificate Of Title', 'SC'),
-  title(55, 'Rebuilt', 0.72, 60, 'Oh - Rebuilt Salvage'),
-  title(51, 'Non-Repairable', 0.32, 50, 'Ga - Certificate Of Destruction', 'nr'),
-  title(61, ' Parts Only', 0.25, 15, ' parts only bill of sale'),
-  title(72, 'Permit', 0.5, 10, 'On - Vehicle Permit'),
-];
+/** Titles with the share of the clean-title price that is left, and how often each is drawn. */
+export const titles = document.titles;
 
 /** Titles in the shares in which they are drawn. */
 export const titleDraw = byWeight(titles, ({ weight }) => weight);

@@ -2,17 +2,14 @@ import { enumerations } from '../../service/contract/enumerations.js';
 import { named } from '../data/wording.js';
 import { auctionFacts } from '../world/auction-facts.js';
 import { type Car, carOf } from '../world/car.js';
-import { type Instant, micros } from '../world/instants.js';
+import { micros, stamp } from '../world/instants.js';
 import { carLife, type Life } from '../world/life.js';
 import { askingPrice, listingFacts } from '../world/listing-facts.js';
 import { type LotLife, stateOf } from '../world/lot-life.js';
 import { idOf, lotId, lotNumber, type Population } from '../world/population.js';
-import { type Money, moneyOf, nothing, statuses } from './money.js';
+import { type Money, moneyOf, nothing, SALE } from './money.js';
 
-type Shown = Pick<
-  Money,
-  'status' | 'bid' | 'bidAt' | 'buyNow' | 'buyNowAt' | 'saleAt' | 'saleKnownAt' | 'finalBid' | 'finalBidAt'
->;
+type Shown = Omit<Money, 'timedStart'>;
 
 /** A record of the archive feed: flat, with dated amounts, or in the older form with plain ones (field-notes.md). */
 export function archivedLotRecord(world: Population, life: Life, lot: LotLife): object {
@@ -34,10 +31,8 @@ function shownOf(world: Population, life: Life, lot: LotLife, car: Car): Shown {
   const state = stateOf(lot, lot.end);
   if (lot.domain !== 12) return moneyOf({ car, life: lot, state, facts: auctionFacts(world, car, lot) });
   const asked = askingPrice(listingFacts(world, car, lot, life.birth), state.touches);
-  return { ...nothing, status: statuses.sale, buyNow: asked, buyNowAt: state.touchedAt };
+  return { ...nothing, status: SALE, buyNow: asked, buyNowAt: state.touchedAt };
 }
-
-const stamp = (at: Instant | null): string | null => (at === null ? null : micros(at));
 
 const dated = (shown: Shown) => ({
   bid: { value: shown.bid, updated_at: stamp(shown.bidAt) },

@@ -1,25 +1,13 @@
-import { optionCodes, regions, remarks } from '../data/korean.js';
+import document from '../data/inspection.json' with { type: 'json' };
+import options from '../data/options.json' with { type: 'json' };
+import wording from '../data/wording.json' with { type: 'json' };
 import type { Car } from '../world/car.js';
-import { dateOf, HOUR, type Instant, timeOf } from '../world/instants.js';
+import { dateOf, HOUR, type Instant, seconds } from '../world/instants.js';
 import { type ListingFacts, WON_A_DOLLAR } from '../world/listing-facts.js';
-import type { Claim, Visit } from '../world/past.js';
+import { type Claim, claimTotals, type Visit } from '../world/past.js';
 import { chance, hash, pick, type Rng } from '../world/random.js';
 
-const inspected =
-  `brake_master_cylinder_oil_leakage brake_oil_leakage brake_system_status electric_generator_output
-electric_indoor_blower_motor electric_radiator_fan_motor electric_starter_motor
-electric_window_motor motor_oil_flow_rate motor_oil_leak_cylinder_header_gasket
-motor_operation_status motor_water_leak_pump motor_water_leak_radiator power_constant_velocity_joint
-self_check_motor self_check_transmission steering_gear steering_tie_rod_end_and_ball_joint
-trans_auto_oil_leakage trans_auto_status`.split(/\s+/);
-
-const panels = [
-  ['P031', 'Front door (left)', 'front_door_left'],
-  ['P034', 'Rear door (right)', 'rear_door_right'],
-  ['P011', 'Hood', 'hood'],
-  ['P021', 'Front fender (left)', 'front_fender_left'],
-  ['P041', 'Trunk lid', 'trunk_lid'],
-] as const;
+const { panels, inner } = document;
 
 /** The `details` of source 12 (field-notes.md). Some of its keys are free text. */
 export function listingDetails(rng: Rng, car: Car, facts: ListingFacts, listedAt: Instant): object {
@@ -27,9 +15,7 @@ export function listingDetails(rng: Rng, car: Car, facts: ListingFacts, listedAt
   const [korean, english] = describe(rng);
   const registered = new Date(past.registeredAt);
   return {
-    inspect_outer: past.accident
-      ? panels.filter(() => chance(rng, 0.5)).map(([code, title]) => panel(code, title))
-      : [],
+    inspect_outer: past.accident ? panels.filter(() => chance(rng, 0.5)).map(damagedPanel) : [],
     seats_count: car.seats,
     history: pastEntries(rng, car, facts),
     sell_type: 'common',
@@ -51,8 +37,8 @@ export function listingDetails(rng: Rng, car: Car, facts: ListingFacts, listedAt
         main_framework: past.accident ? 'yes' : "doesn't exist",
         simple_repair: past.claims.length > 0 ? 'yes' : "doesn't exist",
       },
-      outer: Object.fromEntries(panels.filter(() => chance(rng, 0.3)).map((row) => [row[2], ['change']])),
-      inner: Object.fromEntries(inspected.map((key) => [key, answer(rng, key)])),
+      outer: Object.fromEntries(panels.filter(() => chance(rng, 0.3)).map(({ key }) => [key, ['change']])),
+      inner: Object.fromEntries(inner.map((key) => [key, answer(rng, key)])),
     },
     badge: facts.badge,
     comment: chance(rng, 0.5) ? 'Partial sheet painting' : null,
@@ -61,7 +47,7 @@ export function listingDetails(rng: Rng, car: Car, facts: ListingFacts, listedAt
     options: {
       choice: chance(rng, 0.2) ? [{ 'option name': 'Sunroof "Panorama"', price: 1_100_000 }] : [],
       etc: [],
-      standard: optionCodes.filter(() => chance(rng, 0.6)),
+      standard: options.filter(() => chance(rng, 0.6)).map((option) => option.code),
       tuning: [],
       type: 'CAR',
     },
@@ -70,7 +56,7 @@ export function listingDetails(rng: Rng, car: Car, facts: ListingFacts, listedAt
   };
 }
 
-const panel = (code: string, title: string) => ({
+const damagedPanel = ({ code, title }: (typeof panels)[number]) => ({
   attributes: ['RANK_ONE'],
   statusTypes: [{ code: 'X', title: 'Exchange (replacement)' }],
   type: { code, title },
@@ -82,18 +68,17 @@ function answer(rng: Rng, key: string): string {
   return bad ? 'poor' : 'good';
 }
 
+/** What the dealer writes, in Korean and in English. */
 function describe(rng: Rng): readonly [string, string] {
+  const { remarks } = wording.korean;
   const chosen = remarks.filter(() => chance(rng, 0.62));
-  const greeting = pick(rng, remarks);
-  const all = [greeting, ...chosen];
-  return [all.map((pair) => pair[0]).join('\n'), all.map((pair) => pair[1]).join('\n')];
+  const all = [pick(rng, remarks), ...chosen];
+  return [all.map(({ korean }) => korean).join('\n'), all.map(({ english }) => english).join('\n')];
 }
 
 /** The insurance record as the source writes it: counts, costs in KRW and each claim. */
 function insurance(car: Car, { past }: ListingFacts, listedAt: Instant): object {
-  const own = past.claims.filter((claim) => claim.own);
-  const other = past.claims.filter((claim) => !claim.own);
-  const cost = (list: typeof own): number => list.reduce((sum, claim) => sum + claim.benefit, 0);
+  const totals = claimTotals(past);
   const fraction = String(hash(car.index, car.year, 0) % 1_000_000).padStart(6, '0');
   return {
     accidentCnt: past.claims.length,
@@ -119,14 +104,14 @@ function insurance(car: Car, { past }: ListingFacts, listedAt: Instant): object 
     loan: past.rental ? 1 : 0,
     maker: car.model.manufacturer.name.toLowerCase(),
     model: car.model.name,
-    myAccidentCnt: own.length,
-    myAccidentCost: cost(own),
+    myAccidentCnt: totals.own,
+    myAccidentCost: totals.ownCost,
     notJoinDate1: past.uninsured?.map((at) => dateOf(at).slice(0, 7).replace('-', '')).join('~') ?? null,
-    otherAccidentCnt: other.length,
-    otherAccidentCost: cost(other),
+    otherAccidentCnt: totals.other,
+    otherAccidentCost: totals.otherCost,
     ownerChangeCnt: past.owners.length,
     ownerChanges: past.owners.map(dateOf).reverse(),
-    regDate: `${dateOf(listedAt + 2 * HOUR)}T${timeOf(listedAt + 2 * HOUR)}.${fraction}`,
+    regDate: `${seconds(listedAt + 2 * HOUR)}.${fraction}`,
     robberCnt: past.stolen ? 1 : 0,
     totalLossCnt: past.totalLostAt === null ? 0 : 1,
     year: car.year,
@@ -138,31 +123,22 @@ interface Entry {
   readonly content: object;
 }
 
-const months = 'January February March April May June July August September October November December'.split(
-  ' ',
-);
+const dateFormat = (options: Intl.DateTimeFormatOptions) =>
+  new Intl.DateTimeFormat('en-US', { ...options, timeZone: 'UTC' }).format;
 
-const longDate = (at: Instant): string => {
-  const [year, month, day] = dateOf(at).split('-');
-  return `${months[Number(month) - 1]} ${Number(day)}, ${year}`;
-};
-
-const monthAndYear = (at: Instant): string => {
-  const [year, month] = dateOf(at).split('-');
-  return `${months[Number(month) - 1]} ${year?.slice(2)}`;
-};
-
-const thousands = (value: number): string => String(value).replace(/\B(?=(\d{3})+$)/g, ',');
+const longDate = dateFormat({ dateStyle: 'long' });
+const monthAndYear = dateFormat({ month: 'long', year: '2-digit' });
+const thousands = new Intl.NumberFormat('en-US').format;
 
 const millions = (won: number): string => `${(won / 1_000_000).toFixed(2)} million won`;
 
 /** The past of a listing month by month, oldest first, under keys that are free text. */
 function pastEntries(rng: Rng, car: Car, { past }: ListingFacts): object[] {
-  const region = pick(rng, regions);
+  const region = pick(rng, wording.korean.regions);
   const entries: Entry[] = [
     { at: past.registeredAt, content: delivery(car, region, past.registeredAt) },
     ...past.claims.map((claim) => ({ at: claim.at, content: claimEntry(claim) })),
-    ...past.owners.map((at) => ({ at, content: ownerEntry(at, pick(rng, regions)) })),
+    ...past.owners.map((at) => ({ at, content: ownerEntry(at, pick(rng, wording.korean.regions)) })),
     ...past.visits.map((visit) => ({ at: visit.at, content: visitEntry(visit) })),
   ];
   if (past.uninsured !== null) {

@@ -1,6 +1,7 @@
 import type { Car } from '../world/car.js';
 import { dateOf, type Instant } from '../world/instants.js';
 import { below, between, chance, hex, type Rng } from '../world/random.js';
+import templates from './templates.json' with { type: 'json' };
 
 interface Shot {
   readonly id: number;
@@ -19,19 +20,11 @@ const copies = (count: number, source: string, { car, lot }: Shot): string[] => 
   return Array.from({ length: count }, (_, place) => `${path}/${car.vin ?? 'novin'}-${place + 1}.webp`);
 };
 
-const slugs = new Map<string, string>();
-
-function slug(name: string): string {
-  let text = slugs.get(name);
-  if (text === undefined) {
-    text = name
-      .trim()
-      .toLowerCase()
-      .replaceAll(/[^a-z0-9-]+/g, '-');
-    slugs.set(name, text);
-  }
-  return text;
-}
+const slug = (name: string): string =>
+  name
+    .trim()
+    .toLowerCase()
+    .replaceAll(/[^a-z0-9-]+/g, '-');
 
 /** Images of sources 1 and 3: three sizes of each photograph. Some lots have frames of an outside view, too. */
 export function auctionImages(rng: Rng, shot: Shot, domain: number) {
@@ -69,15 +62,10 @@ export function listingImages(rng: Rng, shot: Shot) {
       (photo) => `${photo}.jpg?impolicy=heightRate&rh=${rh}&cw=${cw}&ch=${rh}&cg=Center&${MARK}&t=${stamp}`,
     );
   return {
+    ...templates.images,
     id: shot.id,
-    small: null,
     normal: size(600, 800),
     big: size(1200, 2000),
-    exterior: null,
-    interior: null,
-    video: null,
-    video_youtube_id: null,
-    external_panorama_url: null,
     downloaded: copies(between(rng, 0, 4), 'encar', shot),
   };
 }

@@ -1,23 +1,32 @@
-import { type CheckRow, checks, rareChecks, troubleCodes } from '../data/inspection-items.js';
-import { DAY, type Instant, zoned } from '../world/instants.js';
+import document from '../data/inspection.json' with { type: 'json' };
+import { DAY, zoned } from '../world/instants.js';
 import type { Past } from '../world/past.js';
 import { between, chance, hex, pick, type Rng, unit } from '../world/random.js';
 import { type ReportPlace, reportHead, snapshot } from './report-head.js';
+import templates from './templates.json' with { type: 'json' };
+
+/** A check: block, part, place on the vehicle, the issue it finds when it finds one, and what it measures. */
+type CheckRow = (typeof document)['checks' | 'rareChecks'][number];
 
 /** A technical inspection report of a listing (reports.md); every child array is filled for some reports. */
 export function inspectionReport(rng: Rng, rareRng: Rng, report: ReportPlace, past: Past): object {
   const usual = blocksOf(rng);
   const usualItems = itemsOf(rng, usual, past);
-  const rare = rareBlocksOf(rareRng, usual.length);
-  const blocks = [...usual, ...rare];
+  const rare = inBlocks(
+    rareRng,
+    document.rareChecks.filter(() => chance(rareRng, RARELY_CHECKED)),
+    usual.length,
+  );
   const items = [...usualItems, ...itemsOf(rareRng, rare, past, usualItems.length)];
   const inspectedAt = report.at - between(rng, 1, 20) * DAY;
   const { updated, uuid } = { updated: chance(rng, 0.4), uuid: chance(rng, 0.7) };
+  const validUntil = zoned(inspectedAt + 120 * DAY, report.zone);
   return {
     ...reportHead(report, 'inspection'),
-    uuid: uuid ? dashed(hex(rng, 4)) : null,
+    uuid: uuid ? hex(rng, 4).replace(/(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-') : null,
     inspected_at: zoned(inspectedAt, report.zone),
-    valid_until: validUntil(report, inspectedAt + 120 * DAY),
+    // The first report of a listing gives a time, the second one only a day.
+    valid_until: report.place === 0 ? validUntil : validUntil.slice(0, 10),
     updated_at: updated ? zoned(report.at + DAY, report.zone) : null,
     vehicle_snapshot: {
       ...snapshot(report),
@@ -25,30 +34,24 @@ export function inspectionReport(rng: Rng, rareRng: Rng, report: ReportPlace, pa
       engine_type: report.car.engine.name,
     },
     participants: participants(rng),
-    conclusions: conclusions(past, items),
+    conclusions: {
+      overall_result_key: past.accident || items.some((item) => item.issue) ? 'issue' : 'ok',
+      accident_status_key: past.accident ? 'issue' : 'ok',
+      water_damage_status_key: past.flooded ? 'issue' : 'ok',
+      fire_damage_status_key: 'ok',
+      chemical_damage_status_key: 'not_checked',
+      biohazard_status_key: 'unknown',
+      notes: past.accident ? '단순 교환 및 판금 있음\n"무사고" 아님' : null,
+    },
     source_claims: sourceClaims(rng, past),
-    inspection_blocks: blocks.map((block) => block.record),
+    inspection_blocks: [...usual, ...rare].map((block) => block.record),
     checked_items: items.map((item) => item.record),
     diagnostic_errors: chance(rng, 0.3) ? errors(rng) : [],
     media: items.flatMap((item) => item.media),
     files: chance(rng, 0.5) ? [sheet(report)] : [],
-    limitations: chance(rng, 0.35) ? [limitation] : [],
+    limitations: chance(rng, 0.35) ? [templates.inspectionLimitation] : [],
   };
 }
-
-/** The first report of a listing gives a time, the second one only a day. */
-const validUntil = ({ place, zone }: ReportPlace, at: Instant): string =>
-  place === 0 ? zoned(at, zone) : zoned(at, zone).slice(0, 10);
-
-const dashed = (text: string): string =>
-  [text.slice(0, 8), text.slice(8, 12), text.slice(12, 16), text.slice(16, 20), text.slice(20)].join('-');
-
-const limitation = {
-  id: 'limit-1',
-  type_key: 'not_dismantled',
-  description: '분해하지 않고 점검함',
-  source_label: '점검 방법',
-};
 
 function participants(rng: Rng): object[] {
   const inspector = {
@@ -58,47 +61,30 @@ function participants(rng: Rng): object[] {
     user_id: between(rng, 1_000, 1_900),
     source_label: '점검자',
   };
-  const seller = {
-    role_key: 'notifier',
-    name: 'Hanil Auto',
-    company_id: 77,
-    user_id: null,
-    source_label: '고지자',
-  };
-  return chance(rng, 0.5) ? [inspector, seller] : [inspector];
+  return chance(rng, 0.5) ? [inspector, templates.seller] : [inspector];
 }
 
-const conclusions = (past: Past, items: readonly Item[]) => ({
-  overall_result_key: past.accident || items.some((item) => item.issue) ? 'issue' : 'ok',
-  accident_status_key: past.accident ? 'issue' : 'ok',
-  water_damage_status_key: past.flooded ? 'issue' : 'ok',
-  fire_damage_status_key: 'ok',
-  chemical_damage_status_key: 'not_checked',
-  biohazard_status_key: 'unknown',
-  notes: past.accident ? '단순 교환 및 판금 있음\n"무사고" 아님' : null,
-});
-
 function sourceClaims(rng: Rng, past: Past): object[] {
-  const claim = (id: number, type: string, found: boolean, label: string) => ({
-    id: `claim-${id}`,
+  const claims: readonly (readonly [type: string, found: boolean, label: string])[] = [
+    ['accident', past.accident, '사고이력'],
+    ['simple_repair', past.claims.length > 0, '단순수리'],
+    ['flood', past.flooded, '침수'],
+    ['tuning', false, '튜닝'],
+  ];
+  const all = claims.map(([type, found, label], place) => ({
+    id: `claim-${place + 1}`,
     type_key: type,
     result_key: found ? 'issue' : 'ok',
     source_code: found ? 'Y' : '-',
     source_label: label,
     description: found ? '있음' : '없음',
-  });
-  const all = [
-    claim(1, 'accident', past.accident, '사고이력'),
-    claim(2, 'simple_repair', past.claims.length > 0, '단순수리'),
-    claim(3, 'flood', past.flooded, '침수'),
-    claim(4, 'tuning', false, '튜닝'),
-  ];
+  }));
   return all.filter(() => chance(rng, 0.8));
 }
 
 function errors(rng: Rng): object[] {
   return Array.from({ length: between(rng, 1, 3) }, (_, place) => {
-    const [code, system, text] = pick(rng, troubleCodes);
+    const { code, system, text } = pick(rng, document.troubleCodes);
     return {
       id: `dtc-${place + 1}`,
       system_key: system,
@@ -112,23 +98,23 @@ function errors(rng: Rng): object[] {
   });
 }
 
-const sheet = (report: ReportPlace) => ({
+const sheet = ({ vehicleId, place }: ReportPlace) => ({
   id: 'file-1',
   type_key: 'report_document',
-  external_url: `https://files.listing.example/sheets/${report.vehicleId}.pdf`,
-  local_path: report.place === 0 ? null : `/sheets/${report.vehicleId}.pdf`,
+  external_url: `https://files.listing.example/sheets/${vehicleId}.pdf`,
+  local_path: place === 0 ? null : `/sheets/${vehicleId}.pdf`,
   server_id: '2',
-  description: report.place === 0 ? null : '2차 점검',
-  block_id: report.place === 0 ? null : 'block-1',
-  checked_item_id: report.place === 0 ? null : 'item-1',
+  description: place === 0 ? null : '2차 점검',
+  block_id: place === 0 ? null : 'block-1',
+  checked_item_id: place === 0 ? null : 'item-1',
   sort_order: 1,
-  original_name: `성능점검 ${report.place + 1}.pdf`,
+  original_name: `성능점검 ${place + 1}.pdf`,
   extension: 'pdf',
 });
 
 /** A block of an inspection with the checks that fall into it. */
 interface Block {
-  readonly record: { readonly id: string; readonly key: string; readonly sort_order: number };
+  readonly record: { readonly id: string; readonly key: string };
   readonly checks: readonly CheckRow[];
 }
 
@@ -145,18 +131,11 @@ const results = ['ok', 'ok', 'ok', 'ok', 'not_checked', 'not_applicable', 'not_e
 
 /** The blocks of an inspection, each with at least one check. */
 function blocksOf(rng: Rng): Block[] {
-  const chosen = checks.filter(() => chance(rng, CHECKED));
-  return inBlocks(rng, chosen.length > 0 ? chosen : checks.slice(0, 2), 0);
+  const chosen = document.checks.filter(() => chance(rng, CHECKED));
+  return inBlocks(rng, chosen.length > 0 ? chosen : document.checks.slice(0, 2), 0);
 }
 
-/** Further blocks, of checks that few inspections have; `before` is how many blocks stand before them. */
-const rareBlocksOf = (rng: Rng, before: number): Block[] =>
-  inBlocks(
-    rng,
-    rareChecks.filter(() => chance(rng, RARELY_CHECKED)),
-    before,
-  );
-
+/** Checks by their block; `before` is how many blocks stand before them. */
 function inBlocks(rng: Rng, rows: readonly CheckRow[], before: number): Block[] {
   const keys = [...new Set(rows.map((row) => row.block))];
   return keys.map((key, i) => {
@@ -192,52 +171,51 @@ function itemsOf(rng: Rng, blocks: readonly Block[], past: Past, before = 0): It
 function itemOf(rng: Rng, block: Block, row: CheckRow, number: number, issue: boolean): Item {
   const id = `item-${number}`;
   const pictured = issue && chance(rng, 0.7);
-  const marked = issue && row.location !== null;
-  const at = (): number => Math.round(unit(rng) * 1000) / 10;
   const record = {
+    ...templates.checkedItem,
     id,
     block_id: block.record.id,
     block_key: block.record.key,
     part_key: row.part,
     part_label: row.label,
     location_key: row.location,
-    location_label: row.location === null ? null : row.location.replaceAll('_', ' '),
-    result_key: issue ? 'issue' : pick(rng, results),
-    issue_type_keys: issue ? (chance(rng, 0.2) ? [row.issue, 'accident_trace'] : [row.issue]) : [],
-    severity_key: issue ? pick(rng, ['low', 'medium', 'high']) : null,
-    damage_rank_key: marked ? pick(rng, ['rank_1', 'rank_2', 'rank_a']) : null,
-    accident_relevance_key: issue ? pick(rng, ['cosmetic', 'structural']) : null,
-    recommendation_key: issue ? 'repair' : null,
-    source_code: issue ? 'X' : '○',
+    location_label: row.location?.replaceAll('_', ' ') ?? null,
     source_label: row.label,
-    description: issue ? '불량' : '양호',
-    clarification: issue && chance(rng, 0.3) ? 'Seen at "idle" only\nnot under load' : null,
+    ...(issue ? finding(rng, row, number) : { result_key: pick(rng, results) }),
     evidence_media_ids: pictured ? [`media-${number}`] : [],
-    visual_map_id: marked ? 'map-top' : null,
-    visual_marker_id: marked ? `marker-${number}` : null,
-    visual_marker_label: marked ? 'X' : null,
-    visual_x: marked ? at() : null,
-    visual_y: marked ? at() : null,
-    visual_width: marked ? 4 : null,
-    visual_height: marked ? 4.5 : null,
-    visual_shape_key: marked ? 'circle' : null,
     measurements: measurements(rng, row, issue),
   };
   return { record, issue, media: pictured ? [photo(number, block.record.id, id)] : [] };
 }
 
-function measurements(rng: Rng, row: CheckRow, issue: boolean): object[] {
-  if (row.measure === null || chance(rng, 0.3)) return [];
-  const [type, unitKey, low, high] = row.measure;
-  const value = {
-    id: 'm-1',
-    type_key: type,
-    value_number: between(rng, low * 10, high * 10) / 10,
-    value_text: null,
+/** What a checked item says of an issue; one with a place on the vehicle is marked on a drawing. */
+function finding(rng: Rng, row: CheckRow, number: number): object {
+  const marked = row.location !== null;
+  const at = (): number => Math.round(unit(rng) * 1000) / 10;
+  return {
+    result_key: 'issue',
+    issue_type_keys: chance(rng, 0.2) ? [row.issue, 'accident_trace'] : [row.issue],
+    severity_key: pick(rng, ['low', 'medium', 'high']),
+    damage_rank_key: marked ? pick(rng, ['rank_1', 'rank_2', 'rank_a']) : null,
+    accident_relevance_key: pick(rng, ['cosmetic', 'structural']),
+    recommendation_key: 'repair',
+    source_code: 'X',
+    description: '불량',
+    clarification: chance(rng, 0.3) ? 'Seen at "idle" only\nnot under load' : null,
+    ...(marked
+      ? { ...templates.marker, visual_marker_id: `marker-${number}`, visual_x: at(), visual_y: at() }
+      : {}),
   };
+}
+
+function measurements(rng: Rng, { measure }: CheckRow, issue: boolean): object[] {
+  if (measure === null || chance(rng, 0.3)) return [];
   const first = {
-    ...value,
-    unit_key: unitKey,
+    id: 'm-1',
+    type_key: measure.type,
+    value_number: between(rng, measure.low * 10, measure.high * 10) / 10,
+    value_text: null,
+    unit_key: measure.unit,
     result_key: issue ? 'issue' : 'ok',
     description: issue ? '기준 초과' : null,
   };

@@ -3,14 +3,15 @@ import type { Place } from '../data/places.js';
 import { named } from '../data/wording.js';
 import { type AuctionFacts, KM_A_MILE } from '../world/auction-facts.js';
 import type { Car } from '../world/car.js';
-import { type Instant, micros, plain } from '../world/instants.js';
+import { micros, plain, stamp } from '../world/instants.js';
 import { askingPrice, type ListingFacts } from '../world/listing-facts.js';
 import type { LotLife, LotState } from '../world/lot-life.js';
 import { externalId, lotId, lotNumber, type Population } from '../world/population.js';
 import { Salt, stream } from '../world/random.js';
 import { listingDetails } from './details.js';
 import { auctionImages, listingImages } from './images.js';
-import { type Money, moneyOf, pricesOf, statuses } from './money.js';
+import { moneyOf, pricesOf, SALE } from './money.js';
+import templates from './templates.json' with { type: 'json' };
 
 /** What a record of a lot is made of. */
 interface LotParts<Facts> {
@@ -21,10 +22,6 @@ interface LotParts<Facts> {
   readonly facts: Facts;
   readonly withPrices: boolean;
 }
-
-type Members = Record<string, unknown>;
-
-const stamp = (at: Instant | null): string | null => (at === null ? null : micros(at));
 
 const streamOf = ({ world, life }: LotParts<unknown>) =>
   stream(world.seed, life.index, Salt.images + life.place);
@@ -40,46 +37,16 @@ const shotOf = ({ car, life }: LotParts<unknown>) => ({
 export function auctionLot(parts: LotParts<AuctionFacts>): object {
   const { car, life, state, facts } = parts;
   const money = moneyOf(parts);
-  const record = auctionMembers(parts, money);
-  const lot = car.shape === 'abridged' ? abridged(record, parts) : record;
-  if (car.shape === 'observed') lot.timed_start_bid = money.timedStart;
-  if (car.shape !== 'abridged') Object.assign(lot, archiveMembers(life, state, facts.form.archived));
-  if (parts.withPrices) lot.prices = pricesOf(parts);
-  return lot;
-}
-
-const ABRIDGED =
-  `id lot domain external_id odometer estimate_repair_price actual_cash_value sale_date bid buy_now
-final_bid status seller title damage condition images location created_at updated_at`.split(/\s+/);
-
-/** The members of an abridged record; the others are missing, not null (field-notes.md). */
-function abridged(record: Members, parts: LotParts<AuctionFacts>): Members {
-  const { title, place } = parts.facts;
-  return {
-    ...Object.fromEntries(ABRIDGED.map((name) => [name, record[name]])),
-    title: idAndName(title),
-    images: { downloaded: auctionImages(streamOf(parts), shotOf(parts), parts.life.domain).downloaded },
-    location: { country: place.country, state: place.state, city: place.city },
-    updated_at: micros(parts.state.updatedAt),
-  };
-}
-
-const idAndName = (row: { readonly id: number; readonly name: string } | null) =>
-  row === null ? null : { id: row.id, name: row.name };
-
-function auctionMembers(parts: LotParts<AuctionFacts>, money: Money): Members {
-  const { life, state, facts } = parts;
-  const { unknown, place, title, form, odometer } = facts;
-  return {
+  const { unknown, place, title, form, odometer, reserve } = facts;
+  const images = auctionImages(streamOf(parts), shotOf(parts), life.domain);
+  const record = {
+    ...templates.lot,
     id: lotId(life),
     lot: lotNumber(life),
     domain: named(enumerations.domain, life.domain),
     external_id: life.domain === 1 ? externalId(life) : null,
     odometer: { ...odometer, status: named(enumerations.odometer_status, odometer.status) },
-    estimate_repair_price: facts.estimates[0],
-    pre_accident_price: facts.estimates[1],
-    clean_wholesale_price: facts.estimates[2],
-    actual_cash_value: facts.estimates[3],
+    ...facts.estimates,
     sale_date: stamp(money.saleAt),
     sale_date_updated_at: stamp(money.saleKnownAt),
     bid: money.bid,
@@ -96,25 +63,40 @@ function auctionMembers(parts: LotParts<AuctionFacts>, money: Money): Members {
     note: facts.note,
     damage: { main: idAndName(facts.damage), second: idAndName(facts.secondDamage) },
     keys_available: facts.keys,
-    airbags: facts.airbags === null ? null : named(enumerations.airbags, facts.airbags),
+    airbags: facts.airbags && named(enumerations.airbags, facts.airbags),
     condition: facts.condition,
     grade_iaai: facts.grade,
-    images: auctionImages(streamOf(parts), shotOf(parts), life.domain),
-    location: locationOf(place, { state: unknown.state, yard: unknown.yard }),
+    images,
+    location: locationOf(place, unknown),
     tags: form.tags < 0.3 ? null : form.tags < 0.4 ? (facts.tags[0] ?? null) : facts.tags,
     line: facts.lane,
     selling_branch: branchOf(parts),
     created_at: micros(life.start),
     updated_at: form.stamp > 0.97 ? plain(state.updatedAt) : micros(state.updatedAt),
-    details: null,
     is_timed_auction: facts.timed,
-    seller_reserve:
-      facts.reserve === null
-        ? null
-        : { price: facts.reserve, updated_at: facts.reserve % 2 ? null : micros(life.start) },
-    auction_type: facts.auctionType === null ? null : named(enumerations.auction_type, facts.auctionType),
+    seller_reserve: reserve && { price: reserve, updated_at: reserve % 2 ? null : micros(life.start) },
+    auction_type: facts.auctionType && named(enumerations.auction_type, facts.auctionType),
   };
+  const prices = parts.withPrices ? { prices: pricesOf(parts) } : {};
+  if (car.shape === 'abridged') {
+    const { country, state: region, city } = place;
+    // The other members are missing, not null (field-notes.md).
+    const kept = Object.entries(record).filter(([name]) => templates.abridged.includes(name));
+    return {
+      ...Object.fromEntries(kept),
+      title: idAndName(title),
+      images: { downloaded: images.downloaded },
+      location: { country, state: region, city },
+      updated_at: micros(state.updatedAt),
+      ...prices,
+    };
+  }
+  const timed = car.shape === 'observed' ? { timed_start_bid: money.timedStart } : {};
+  return { ...record, ...timed, ...archiveMembers(life, state, form.archived), ...prices };
 }
+
+const idAndName = (row: { readonly id: number; readonly name: string } | null) =>
+  row && { id: row.id, name: row.name };
 
 function sellerTypeOf({ form, sellerType }: AuctionFacts) {
   if (form.type < 0.45) return null;
@@ -128,34 +110,20 @@ function branchOf({ life, facts: { unknown, place, branchNumber } }: LotParts<Au
   return { name, link: null, number: branchNumber, id: 540_000 + place.id, domain_id: life.domain };
 }
 
-/** The members of a lot in their order. */
-const blank = Object.fromEntries(
-  `id lot domain external_id odometer estimate_repair_price pre_accident_price clean_wholesale_price actual_cash_value
-sale_date sale_date_updated_at bid bid_updated_at buy_now buy_now_updated_at final_bid final_bid_updated_at status seller
-seller_type title detailed_title note damage keys_available airbags condition grade_iaai images location tags line
-selling_branch created_at updated_at details is_timed_auction seller_reserve auction_type`
-    .split(/\s+/)
-    .map((name) => [name, null]),
-);
-
 /** A lot of source 12: an asking price instead of auctions, and large details. */
 export function listingLot(parts: LotParts<ListingFacts>): object {
   const { car, life, state, facts, withPrices } = parts;
   const rng = streamOf(parts);
+  const status = named(enumerations.odometer_status, 1);
   return {
-    ...blank,
+    ...templates.lot,
     id: lotId(life),
     lot: lotNumber(life),
     domain: named(enumerations.domain, life.domain),
-    odometer: {
-      km: car.km,
-      mi: Math.round(car.km / KM_A_MILE),
-      status: named(enumerations.odometer_status, 1),
-    },
+    odometer: { km: car.km, mi: Math.round(car.km / KM_A_MILE), status },
     buy_now: askingPrice(facts, state.touches),
     buy_now_updated_at: stamp(state.touchedAt),
-    status: statuses.sale,
-    damage: { main: null, second: null },
+    status: SALE,
     keys_available: facts.keys,
     condition: named(enumerations.condition, 0),
     images: listingImages(rng, shotOf(parts)),
@@ -163,7 +131,6 @@ export function listingLot(parts: LotParts<ListingFacts>): object {
     created_at: micros(life.start),
     updated_at: micros(state.updatedAt),
     details: listingDetails(rng, car, facts, life.start),
-    is_timed_auction: false,
     ...archiveMembers(life, state, facts.archivedForm),
     ...(withPrices ? { prices: [] } : {}),
   };
@@ -171,7 +138,7 @@ export function listingLot(parts: LotParts<ListingFacts>): object {
 
 /** A place as a lot gives it; state and yard may be unknown. */
 function locationOf(place: Place, unknown: { readonly state: boolean; readonly yard: boolean }) {
-  const label = place.state === null ? null : `${place.state.code} - ${place.city.name}`;
+  const label = place.state && `${place.state.code} - ${place.city.name}`;
   return {
     country: place.country,
     state: unknown.state ? null : place.state,

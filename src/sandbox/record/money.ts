@@ -6,21 +6,19 @@ import { type Instant, micros } from '../world/instants.js';
 import type { LotLife, LotState } from '../world/lot-life.js';
 import { lotId, priceId } from '../world/population.js';
 
+/** A lot status by its id. */
 const status = (id: number): Named => named(enumerations.lot_status, id);
 
-/** Lot statuses by their meaning (field-notes.md). */
-export const statuses = {
-  notChecked: status(1),
-  notOnSale: status(2),
-  sale: status(3),
-  onApproval: status(4),
-  newAuction: status(5),
-  sold: status(6),
-  failed: status(7),
-  notSold: status(8),
-  future: status(9),
-  upcoming: status(10),
-} as const;
+export const SALE = status(3);
+const SOLD = status(6);
+const NOT_SOLD = status(8);
+
+/** Statuses by what a lot shows of its auctions, in the shares in which they are seen (field-notes.md). */
+const WAITING = [3, 3, 10, 9, 5];
+const MISSED = [8, 8, 8, 7, 4];
+const IDLE = [3, 3, 3, 1, 2];
+
+const oneOf = (ids: readonly number[], { index }: LotLife): Named => status(ids[index % ids.length] ?? 3);
 
 /** Status, dates and amounts of an auction lot at one moment. */
 export interface Money {
@@ -48,14 +46,12 @@ interface Parts {
 export function moneyOf(parts: Parts): Money {
   const { life, state, facts } = parts;
   const touched = state.touches > 0 && facts.buyNow !== null;
-  const rest = {
+  return {
+    ...(announced(parts) ?? held(parts) ?? { ...nothing, status: oneOf(IDLE, life) }),
     buyNow: touched ? 500 + (life.index % 80) * 125 : facts.buyNow,
     buyNowAt: facts.buyNow === null ? null : (state.touchedAt ?? life.start),
     timedStart: facts.timed ? 100 + (life.index % 20) * 50 : null,
   };
-  if (state.next !== null) return { ...announced(parts), ...rest };
-  if (state.done.length > 0) return { ...held(parts), ...rest };
-  return { ...quiet(parts), ...rest };
 }
 
 type Shown = Omit<Money, 'buyNow' | 'buyNowAt' | 'timedStart'>;
@@ -70,62 +66,38 @@ export const nothing = {
   finalBidAt: null,
 } as const;
 
-function announced({ car, life, state, facts }: Parts): Shown {
-  const place = state.done.length;
-  const prebid = state.prebidAt === null ? null : (facts.attempts[place]?.prebid ?? null);
+function announced({ car, life, state, facts }: Parts): Shown | undefined {
+  const { next, prebidAt } = state;
+  if (next === null) return undefined;
   const early = car.quirk === 'early sold' && !facts.timed;
-  const first = facts.attempts[place]?.prebid ?? null;
-  const shown = facts.timed ? null : early ? first : prebid;
-  const waiting = [
-    statuses.sale,
-    statuses.sale,
-    statuses.upcoming,
-    statuses.future,
-    statuses.newAuction,
-  ] as const;
+  const first = facts.attempts[state.done.length]?.prebid ?? null;
+  const shown = !facts.timed && (early || prebidAt !== null) ? first : null;
   return {
     // The service can call a lot sold while its auction is still to come, with the bid so far (field-notes.md).
-    status: early ? statuses.sold : (waiting[life.index % waiting.length] ?? statuses.sale),
-    saleAt: state.next?.saleAt ?? null,
-    saleKnownAt: state.next?.knownAt ?? null,
+    status: early ? SOLD : oneOf(WAITING, life),
+    saleAt: next.saleAt,
+    saleKnownAt: next.knownAt,
     bid: shown ?? (life.index % 3 === 0 ? 0 : null),
-    bidAt: shown === null ? null : (state.prebidAt ?? state.next?.knownAt ?? null),
+    bidAt: shown === null ? null : (prebidAt ?? next.knownAt),
     finalBid: early ? first : null,
-    finalBidAt: early ? (state.next?.knownAt ?? null) : null,
+    finalBidAt: early ? next.knownAt : null,
   };
 }
 
-function held({ life, state, facts }: Parts): Shown {
+function held({ life, state, facts }: Parts): Shown | undefined {
   const last = state.done.at(-1);
+  if (last === undefined) return undefined;
   const bid = facts.unpriced ? null : (facts.attempts[state.done.length - 1]?.bid ?? null);
-  const sold = last?.sold === true;
-  const missed = [
-    statuses.notSold,
-    statuses.notSold,
-    statuses.notSold,
-    statuses.failed,
-    statuses.onApproval,
-  ] as const;
+  const tellsFinal = last.sold || life.index % 2 === 0;
   return {
-    status: sold ? statuses.sold : (missed[life.index % missed.length] ?? statuses.notSold),
-    saleAt: last?.saleAt ?? null,
-    saleKnownAt: last?.knownAt ?? null,
+    status: last.sold ? SOLD : oneOf(MISSED, life),
+    saleAt: last.saleAt,
+    saleKnownAt: last.knownAt,
     bid: facts.timed ? null : bid,
-    bidAt: bid === null || facts.timed ? null : (last?.resultAt ?? null),
-    finalBid: sold || life.index % 2 === 0 ? bid : null,
-    finalBidAt: (sold || life.index % 2 === 0) && bid !== null ? (last?.resultAt ?? null) : null,
+    bidAt: bid === null || facts.timed ? null : last.resultAt,
+    finalBid: tellsFinal ? bid : null,
+    finalBidAt: tellsFinal && bid !== null ? last.resultAt : null,
   };
-}
-
-function quiet({ life }: Parts): Shown {
-  const idle = [
-    statuses.sale,
-    statuses.sale,
-    statuses.sale,
-    statuses.notChecked,
-    statuses.notOnSale,
-  ] as const;
-  return { ...nothing, status: idle[life.index % idle.length] ?? statuses.sale };
 }
 
 /** The auctions of a lot. Half of the lots list them in no order. */
@@ -142,7 +114,7 @@ export function pricesOf({ life, state, facts }: Omit<Parts, 'car'>) {
       final_bid_updated_at: micros(attempt.resultAt),
       buy_now_price: facts.buyNow,
       sale_date: micros(attempt.saleAt),
-      status: sold ? statuses.sold : statuses.notSold,
+      status: sold ? SOLD : NOT_SOLD,
     };
   });
   return life.index % 2 === 0 ? entries : entries.sort((a, b) => scattered(a.id) - scattered(b.id));

@@ -65,9 +65,3 @@ export const snapshot = ({ car, place }: ReportPlace) => ({
   mileage_km: Math.max(0, car.km - 40 * (place + 1)),
   fuel_type: fuels[car.engine.fuel] ?? null,
 });
-
-/** Members that describe the listing in a history report's snapshot. */
-export const listingSnapshot = ({ life }: ReportPlace) => ({
-  listing_id: lotNumber(life),
-  source_domain: named(enumerations.domain, life.domain).name,
-});

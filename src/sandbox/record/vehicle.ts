@@ -1,5 +1,6 @@
 import { enumerations } from '../../service/contract/enumerations.js';
-import { formulaNames, named } from '../data/wording.js';
+import { named } from '../data/wording.js';
+import wording from '../data/wording.json' with { type: 'json' };
 import { auctionFacts } from '../world/auction-facts.js';
 import { type Car, carOf } from '../world/car.js';
 import { type Instant, micros } from '../world/instants.js';
@@ -58,7 +59,7 @@ function lotRecord({ world, car, life, clock }: Owner, seen: SeenLot, form: Reco
 /** The title of a vehicle; a few look like a formula. */
 function titleOf({ year, model, trim, quirk }: Car): string {
   const title = `${year} ${model.manufacturer.name} ${model.name} ${trim}`;
-  return quirk === 'formula title' ? (formulaNames[1] ?? title) : title;
+  return quirk === 'formula title' ? (wording.formulaNames[1] ?? title) : title;
 }
 
 function identity(car: Car) {

@@ -2,8 +2,9 @@ import { enumerations } from '../../service/contract/enumerations.js';
 import { endpoints } from '../../service/endpoints.js';
 import { pageSizes, SCROLL_MINUTES, SEARCH_WINDOW } from '../../service/limits.js';
 import { generationRecords, manufacturerRecords, modelRecords } from '../catalog.js';
+import optionRows from '../data/options.json' with { type: 'json' };
 import { citiesOf, states } from '../data/places.js';
-import { damageRows, optionRows, titleRows } from '../data/reference-rows.js';
+import { damageRows, titleRows } from '../data/reference-rows.js';
 import {
   compactJson,
   duplicatesOf,

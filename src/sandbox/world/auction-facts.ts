@@ -1,14 +1,7 @@
 import { damageDraw, expectedPrice, market, type PriceFacts, titleDraw } from '../data/market.js';
-import { americanPlaces, canadianPlaces } from '../data/places.js';
-import {
-  conditions,
-  formulaNames,
-  notes,
-  type SellerRow,
-  scriptNote,
-  sellers,
-  tags,
-} from '../data/wording.js';
+import { places } from '../data/places.js';
+import { conditions } from '../data/wording.js';
+import wording from '../data/wording.json' with { type: 'json' };
 import type { Car } from './car.js';
 import type { LotLife } from './lot-life.js';
 import type { Population } from './population.js';
@@ -50,7 +43,7 @@ export function auctionFacts(world: Population, car: Car, lot: LotLife) {
     damage,
     title,
     secondDamage: chance(rng, 0.45) ? pick(rng, damageDraw) : null,
-    place: pick(rng, canadian ? canadianPlaces : americanPlaces),
+    place: pick(rng, canadian ? places.canadian : places.american),
     condition: pick(rng, conditions),
     seller: sellerOf(rng, car),
     sellerType: chance(rng, 0.75) ? 1 : 2,
@@ -59,7 +52,7 @@ export function auctionFacts(world: Population, car: Car, lot: LotLife) {
     airbags: chance(rng, 0.5) ? null : between(rng, 1, 4),
     grade: gradeOf(rng, car, lot),
     note: noteOf(rng, car),
-    tags: Array.from({ length: below(rng, 4) }, () => pick(rng, tags)),
+    tags: Array.from({ length: below(rng, 4) }, () => pick(rng, wording.tags)),
     buyNow: chance(rng, 0.1) ? null : chance(rng, 0.75) ? 0 : step(value * market.buyNowMarkup),
     // Whether the lot is sold without the service learning the price.
     unpriced: chance(rng, 0.16),
@@ -100,10 +93,10 @@ function odometerOf(rng: Rng, car: Car) {
   return { km: Math.round(mi * KM_A_MILE), mi, status };
 }
 
-function sellerOf(rng: Rng, car: Car): SellerRow | string | null {
+function sellerOf(rng: Rng, car: Car) {
   const draw = unit(rng);
-  const row = pick(rng, sellers);
-  const formula = pick(rng, formulaNames);
+  const row = pick(rng, wording.sellers);
+  const formula = pick(rng, wording.formulaNames);
   if (car.quirk === 'formula seller') return formula;
   return draw < 0.45 ? null : draw < 0.6 ? row.name : row;
 }
@@ -118,20 +111,22 @@ function gradeOf(rng: Rng, car: Car, lot: LotLife): number | string | null {
 }
 
 function noteOf(rng: Rng, car: Car): string | null {
-  const note = pick(rng, notes);
+  const note = pick(rng, wording.notes);
   const has = chance(rng, 0.06);
-  if (car.quirk === 'script note') return scriptNote;
+  if (car.quirk === 'script note') return wording.scriptNote;
   return has ? note : null;
 }
 
-/** Estimates: repair cost, price before the accident, clean wholesale price, actual cash value. */
-function estimatesOf(rng: Rng, car: Car, value: number): readonly (number | null)[] {
-  const repair = chance(rng, 0.5) ? Math.round(value * (0.3 + unit(rng))) : null;
-  const before = chance(rng, 0.4) ? Math.round(value * (1.4 + unit(rng))) : null;
-  const clean = chance(rng, 0.3) ? Math.round(value * (1.2 + unit(rng)) * 2) / 2 : null;
-  const cash = chance(rng, 0.5) ? Math.round(value * (1.3 + unit(rng))) : null;
-  if (car.quirk === 'negative money') return [-1, before, clean, -250];
-  if (car.quirk === 'absurd money') return [repair, 99_999_999_999, clean, cash];
-  if (car.quirk === 'fractional money') return [repair, 51_928.1213, clean, 15_530.14];
-  return [repair, before, clean, cash];
+/** The estimates of a lot, as its record names them. */
+function estimatesOf(rng: Rng, { quirk }: Car, value: number) {
+  const estimates = {
+    estimate_repair_price: chance(rng, 0.5) ? Math.round(value * (0.3 + unit(rng))) : null,
+    pre_accident_price: chance(rng, 0.4) ? Math.round(value * (1.4 + unit(rng))) : null,
+    clean_wholesale_price: chance(rng, 0.3) ? Math.round(value * (1.2 + unit(rng)) * 2) / 2 : null,
+    actual_cash_value: chance(rng, 0.5) ? Math.round(value * (1.3 + unit(rng))) : null,
+  };
+  if (quirk === 'negative money') return { ...estimates, estimate_repair_price: -1, actual_cash_value: -250 };
+  if (quirk === 'absurd money') return { ...estimates, pre_accident_price: 99_999_999_999 };
+  if (quirk !== 'fractional money') return estimates;
+  return { ...estimates, pre_accident_price: 51_928.1213, actual_cash_value: 15_530.14 };
 }

@@ -6,37 +6,24 @@ export const MINUTE = 60_000;
 export const HOUR = 3_600_000;
 export const DAY = 86_400_000;
 
-const days = new Map<number, string>();
-const pairs = Array.from({ length: 60 }, (_, value) => String(value).padStart(2, '0'));
+/** Date and time joined by `T`, to the second. */
+export const seconds = (at: Instant): string => new Date(at).toISOString().slice(0, 19);
 
 /** The date of an instant, `YYYY-MM-DD`. */
-export function dateOf(at: Instant): string {
-  const day = Math.floor(at / DAY);
-  let text = days.get(day);
-  if (text === undefined) {
-    text = new Date(day * DAY).toISOString().slice(0, 10);
-    days.set(day, text);
-  }
-  return text;
-}
-
-/** The time of day of an instant, `HH:MM:SS`. */
-export function timeOf(at: Instant): string {
-  const seconds = Math.floor((at % DAY) / SECOND);
-  return `${pairs[Math.floor(seconds / 3600)]}:${pairs[Math.floor(seconds / 60) % 60]}:${pairs[seconds % 60]}`;
-}
+export const dateOf = (at: Instant): string => seconds(at).slice(0, 10);
 
 /** The described form of a timestamp, with microseconds and `Z` (service.md). */
-export const micros = (at: Instant): string => `${dateOf(at)}T${timeOf(at)}.000000Z`;
+export const micros = (at: Instant): string => `${seconds(at)}.000000Z`;
+
+/** The same for a moment that may be unknown. */
+export const stamp = (at: Instant | null): string | null => (at === null ? null : micros(at));
 
 /** The other form seen in the same records, without a zone (field-notes.md). */
-export const plain = (at: Instant): string => `${dateOf(at)} ${timeOf(at)}`;
+export const plain = (at: Instant): string => seconds(at).replace('T', ' ');
 
 /** The form of the reports, with an offset (reports.md); `ahead` is how many hours local time is ahead of UTC. */
-export function zoned(at: Instant, ahead: number): string {
-  const local = at + ahead * HOUR;
-  return `${dateOf(local)}T${timeOf(local)}${ahead < 0 ? '-' : '+'}${pairs[Math.abs(ahead)]}:00`;
-}
+export const zoned = (at: Instant, ahead: number): string =>
+  `${seconds(at + ahead * HOUR)}${ahead < 0 ? '-' : '+'}${String(Math.abs(ahead)).padStart(2, '0')}:00`;
 
 /** The instant cut to whole seconds. */
 export const wholeSecond = (at: number): Instant => Math.floor(at / SECOND) * SECOND;

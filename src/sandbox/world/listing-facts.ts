@@ -1,6 +1,6 @@
-import { badges } from '../data/korean.js';
 import { expectedPrice, market, type PriceFacts } from '../data/market.js';
-import { koreanPlaces } from '../data/places.js';
+import { places } from '../data/places.js';
+import wording from '../data/wording.json' with { type: 'json' };
 import type { Car } from './car.js';
 import type { LotLife } from './lot-life.js';
 import { type Past, pastOf } from './past.js';
@@ -35,8 +35,8 @@ export function listingFacts(world: Population, car: Car, lot: LotLife, listedAt
     // The first asking price, USD.
     asked,
     past,
-    place: pick(rng, koreanPlaces),
-    badge: pick(rng, badges),
+    place: pick(rng, places.korean),
+    badge: pick(rng, wording.korean.badges),
     keys: chance(rng, 0.98),
     // Whether there is an inspection report from the start; a second one comes at `secondReportAt` of the lot.
     inspected: draw < 0.8,

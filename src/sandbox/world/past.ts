@@ -1,3 +1,4 @@
+import wording from '../data/wording.json' with { type: 'json' };
 import type { Car } from './car.js';
 import { DAY, type Instant, wholeSecond } from './instants.js';
 import type { Population } from './population.js';
@@ -11,13 +12,6 @@ export type Visit = Past['visits'][number];
 
 /** What happened to a source 12 vehicle before it was listed. */
 export type Past = Readonly<ReturnType<typeof pastOf>>;
-
-const workshops = [
-  'Hanbit Motors',
-  'Dongil Car Service (Suwon)',
-  'Class 1 Saerom Workshop',
-  'Namsan Auto ',
-] as const;
 
 /** The past of a car, oldest first, all before `listedAt`. */
 export function pastOf(world: Population, car: Car, listedAt: Instant) {
@@ -50,7 +44,7 @@ export function pastOf(world: Population, car: Car, listedAt: Instant) {
     visits: dates(between(rng, 1, Math.min(7, 1 + Math.ceil(years)))).map((at) => ({
       at,
       km: Math.round((car.km * (at - first)) / (span + 10 * DAY)),
-      place: pick(rng, workshops),
+      place: pick(rng, wording.korean.workshops),
       statutory: chance(rng, 0.4),
     })),
     // Whether the frame was repaired: such a vehicle counts as an accident car.
@@ -61,6 +55,13 @@ export function pastOf(world: Population, car: Car, listedAt: Instant) {
     uninsured:
       uninsured === null ? null : ([wholeSecond(uninsured), wholeSecond(uninsured + 90 * DAY)] as const),
   };
+}
+
+/** How many claims are for damage to the car itself and to others, and what the insurance paid for them, KRW. */
+export function claimTotals({ claims }: Pick<Past, 'claims'>) {
+  const [own, other] = [claims.filter((entry) => entry.own), claims.filter((entry) => !entry.own)];
+  const cost = (list: readonly Claim[]): number => list.reduce((sum, entry) => sum + entry.benefit, 0);
+  return { own: own.length, ownCost: cost(own), other: other.length, otherCost: cost(other) };
 }
 
 const claimCount = (rng: Rng, years: number): number =>

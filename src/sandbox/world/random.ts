@@ -75,14 +75,6 @@ export function byWeight<T>(entries: readonly T[], weight: (entry: T) => number)
   return [...entries.slice(0, 1), ...drawn];
 }
 
-const HEX = Array.from({ length: 65_536 }, (_, value) => value.toString(16).padStart(4, '0'));
-
 /** A hexadecimal text of eight digits for each of `words`. */
-export function hex(rng: Rng, words: number): string {
-  let result = '';
-  for (let word = 0; word < words; word += 1) {
-    const value = rng.next() >>> 0;
-    result += `${HEX[value >>> 16]}${HEX[value & 0xffff]}`;
-  }
-  return result;
-}
+export const hex = (rng: Rng, words: number): string =>
+  Array.from({ length: words }, () => (rng.next() >>> 0).toString(16).padStart(8, '0')).join('');
