@@ -41,31 +41,26 @@ export const killPoints = [
 /** Name of a moment at which a run can be killed. */
 export type KillPoint = (typeof killPoints)[number];
 
-/** Tells the moment that a variable names, with `#n` its n-th time; undefined where the variable is not set. */
-function momentIn(variable: string): ((name: KillPoint) => boolean) | undefined {
-  const [wanted, nth = '1'] = (process.env[variable] ?? '').split('#');
-  if (wanted === '') return undefined;
-  let left = Number(nth);
-  return (name) => name === wanted && --left === 0;
-}
+/** How often the moment that a variable names was reached. */
+const times = new Map<string, number>();
 
-const isToBeKilled = momentIn('LOTLAKE_KILL_AT');
-const isToPause = momentIn('LOTLAKE_PAUSE_AT');
+/** Whether a variable names this moment, with `#n` its n-th time. */
+function isNow(variable: string, name: KillPoint): boolean {
+  const [wanted, nth = '1'] = (process.env[variable] ?? '').split('#');
+  if (wanted !== name) return false;
+  const time = (times.get(variable) ?? 0) + 1;
+  times.set(variable, time);
+  return time === Number(nth);
+}
 
 /**
  * A moment after which a killed run must leave nothing broken: tests end the process here with SIGKILL, by its name in
- * `LOTLAKE_KILL_AT`, or hold it here, by its name in `LOTLAKE_PAUSE_AT`, until a byte comes on stdin.
+ * `LOTLAKE_KILL_AT`, or hold it here, by its name in `LOTLAKE_PAUSE_AT`, until a byte comes on stdin, so that a signal
+ * that comes meanwhile is met at exactly this moment.
  */
-export const killPoint: (name: KillPoint) => void =
-  isToBeKilled === undefined && isToPause === undefined
-    ? () => undefined
-    : (name) => {
-        if (isToBeKilled?.(name) === true) process.kill(process.pid, 'SIGKILL');
-        if (isToPause?.(name) === true) pause(name);
-      };
-
-/** Stands still, so that a signal that comes meanwhile is met at exactly this moment. */
-function pause(name: KillPoint): void {
+export function killPoint(name: KillPoint): void {
+  if (isNow('LOTLAKE_KILL_AT', name)) process.kill(process.pid, 'SIGKILL');
+  if (!isNow('LOTLAKE_PAUSE_AT', name)) return;
   writeSync(2, `paused at ${name}\n`);
   readSync(0, Buffer.alloc(1));
 }

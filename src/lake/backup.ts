@@ -23,7 +23,7 @@ import { messageOf } from '../config/lotlake-error.js';
 import { version } from '../config/package-root.js';
 import { foldersBelow, syncFiles, syncFolders } from '../land/files.js';
 import { filesBelow, linkFile } from './files.js';
-import { LakeError } from './lake-error.js';
+import { LakeError, unsoundError } from './lake-error.js';
 import { currentSnapshot, isWithin, type Layout, layoutOf, realPlace } from './layout.js';
 import { TRASH } from './leftovers.js';
 import { listSnapshots } from './snapshots.js';
@@ -268,12 +268,11 @@ async function checkSnapshots(copy: Layout, signal: AbortSignal): Promise<string
 
 const sayProblem = ({ file, found, expected }: Problem): string => `${file}: ${found} instead of ${expected}`;
 
-function unsound(id: string, what: string): LakeError {
-  return new LakeError('LAKE_UNSOUND', `the copy of the current snapshot ${id} is not sound: ${what}`, {
-    outcome: 'held',
-    hint: 'nothing is left of the copy; lotlake verify tells whether the lake itself is damaged',
-  });
-}
+const unsound = (id: string, what: string): LakeError =>
+  unsoundError(
+    `the copy of the current snapshot ${id} is not sound: ${what}`,
+    'nothing is left of the copy; lotlake verify tells whether the lake itself is damaged',
+  );
 
 /** Gives the copy its name. An earlier backup goes once the new one is there; an empty folder is replaced. */
 async function commit(layout: Layout, staging: string, to: string): Promise<void> {

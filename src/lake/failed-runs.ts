@@ -1,7 +1,7 @@
 import { appendFileSync, existsSync, lstatSync, mkdirSync, readFileSync, rmSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { z } from 'zod';
-import { replaceFile } from '../land/files.js';
+import { jsonIn, replaceFile } from '../land/files.js';
 import type { Holder } from './holder.js';
 import { currentSnapshot, type Layout } from './layout.js';
 import { standingOf } from './lock.js';
@@ -35,7 +35,9 @@ export function noteFailedRun(layout: Layout, run: Omit<FailedRun, 'snapshot_id'
  * published. The snapshot that stayed current tells runs apart, not a clock. A torn line is left out.
  */
 export function unresolvedRuns(layout: Layout): FailedRun[] {
-  const killed = killedRun(layout);
+  // A process that is gone left its lock, because it was killed or the machine went down.
+  const standing = standingOf(layout.lock);
+  const killed = standing?.runs === false ? unpublishedRun(layout, standing.holder) : undefined;
   return [
     ...notedRuns(layout).filter((run) => isUnresolved(run, layout)),
     ...(killed === undefined ? [] : [{ ...killed, snapshot_id: currentId(layout) }]),
@@ -50,20 +52,12 @@ export function settleFailedRuns(layout: Layout): FailedRun[] {
   const unresolved = notedRuns(layout).filter((run) => isUnresolved(run, layout));
   const ledger = ledgerOf(layout);
   if (unresolved.length === 0) rmSync(ledger, { force: true });
-  else {
-    replaceFile(ledger, unresolved.map((run) => `${JSON.stringify(run)}\n`).join(''));
-  }
+  else replaceFile(ledger, unresolved.map((run) => `${JSON.stringify(run)}\n`).join(''));
   return unresolved;
 }
 
 /** Commands that hold the lock and are no run. */
 const CARE: ReadonlySet<string> = new Set(['vacuum', 'backup']);
-
-/** The run whose process is gone and left its lock, because it was killed or the machine went down. */
-function killedRun(layout: Layout): Omit<FailedRun, 'snapshot_id'> | undefined {
-  const standing = standingOf(layout.lock);
-  return standing?.runs === false ? unpublishedRun(layout, standing.holder) : undefined;
-}
 
 /** The run of a holder that is gone; undefined where it had published, and where it was none. */
 export function unpublishedRun(
@@ -93,7 +87,7 @@ function notedRuns(layout: Layout): FailedRun[] {
   if (!existsSync(ledger)) return [];
   return readFileSync(ledger, 'utf8')
     .split('\n')
-    .flatMap((line) => parseLine(line));
+    .flatMap((line) => failedRun.safeParse(jsonIn(line)).data ?? []);
 }
 
 /** Whether the current snapshot is another than at that time and of the same pipeline. */
@@ -109,13 +103,5 @@ function currentPipeline(layout: Layout): string | undefined {
     return readManifest(snapshot).pipeline;
   } catch {
     return undefined;
-  }
-}
-
-function parseLine(line: string): FailedRun[] {
-  try {
-    return [failedRun.parse(JSON.parse(line))];
-  } catch {
-    return [];
   }
 }

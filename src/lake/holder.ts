@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { readFileSync, readlinkSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { codeOf } from '../config/lotlake-error.js';
+import { jsonIn } from '../land/files.js';
 
 /** Who works on an output folder. */
 export interface Holder {
@@ -54,13 +55,7 @@ export function isRunning({ pid, place, ticks }: Holder): boolean | undefined {
 }
 
 /** The holder that the text of a lock names; undefined where it cannot be read. */
-export function holderIn(text: string): Holder | undefined {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
-}
+export const holderIn = (text: string): Holder | undefined => jsonIn(text) as Holder | undefined;
 
 /** Says who holds a lock, such as `process 4711 on host a, which runs nightly since 2026-11-18T02:00:00.000Z`. */
 export function sayHolder({ pid, host, pipeline, started_at }: Holder): string {

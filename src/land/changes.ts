@@ -1,14 +1,5 @@
 import { hash } from 'node:crypto';
-import {
-  closeSync,
-  mkdirSync,
-  openSync,
-  readSync,
-  rmSync,
-  statSync,
-  writeFileSync,
-  writeSync,
-} from 'node:fs';
+import { closeSync, mkdirSync, openSync, readSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Fingerprints, PRINT_BYTES } from './fingerprints.js';
 import { unwritable } from './land-error.js';
@@ -112,8 +103,7 @@ export class PageChanges {
     if (lines.length === 0) return;
     try {
       this.#file ??= openSync(this.path, 'w');
-      for (let written = 0; written < lines.length; )
-        written += writeSync(this.#file, lines, written, lines.length - written);
+      writeFileSync(this.#file, lines);
     } catch (error) {
       throw unwritable(this.path, error);
     }

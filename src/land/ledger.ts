@@ -1,5 +1,6 @@
 import { appendFileSync, existsSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
+import { jsonIn } from './files.js';
 import { unwritable } from './land-error.js';
 import type { LandedPage } from './page.js';
 
@@ -23,7 +24,9 @@ export function readLedger(folder: string): LandedPage[] {
   const path = join(folder, LEDGER);
   if (!existsSync(path)) return [];
   const byFile = new Map<string, LandedPage>();
-  for (const page of readFileSync(path, 'utf8').split('\n').flatMap(parseLine)) {
+  for (const line of readFileSync(path, 'utf8').split('\n')) {
+    const page = jsonIn(line) as LandedPage | null | undefined;
+    if (page == null) continue;
     // A page that was landed again under its name counts once, at its later receipt.
     byFile.delete(page.file);
     byFile.set(page.file, page);
@@ -32,13 +35,4 @@ export function readLedger(folder: string): LandedPage[] {
     const file = statSync(join(folder, page.file), { throwIfNoEntry: false });
     return file !== undefined && file.size === page.fileBytes;
   });
-}
-
-function parseLine(line: string): LandedPage[] {
-  try {
-    const page: LandedPage | null = JSON.parse(line);
-    return page === null ? [] : [page];
-  } catch {
-    return [];
-  }
 }
