@@ -3,7 +3,7 @@ import { BaseSequencer, type TestSpecification } from 'vitest/node';
 import { LeftOut } from './test/left-out.js';
 
 /** Suites that take long and in one piece; begun last, they would keep one core waiting for them. */
-const FIRST = /(incremental|nights|quarantine)\.test\.ts$/;
+const FIRST = /(incremental|nights)\.test\.ts$/;
 
 class LongFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
@@ -19,7 +19,7 @@ const MOCKING = ['test/extract/{rate-limit,moving-list}.test.ts'];
 /** Run with `npm run test:soak`. */
 export const SLOW: readonly string[] = [
   'test/pipelines/{absence,alarms,damaged-lake,damaged-pages,disk-full,faults,formats,held-runs,interrupt,inventory,kill,kill-matrix,lookups}.test.ts',
-  'test/pipelines/{model-found,nothing-new,origin,oversized,rate,readers,recovery,reference,rejected-values,rejects-kept,resume,sources}.test.ts',
+  'test/pipelines/{model-found,nothing-new,origin,oversized,quarantine,rate,readers,recovery,reference,rejected-values,rejects-kept,resume,sources}.test.ts',
   'test/pipelines/{learned-contract,observed,older-lake,survivors,unchanged,vacuum,week}.test.ts',
   'test/cli/{backup,care,data-tests,json,moved,signals}.test.ts',
   'test/{lake/{lock,unreadable},model/marts-random,publish/{described,synced},report/{browser,cli}}.test.ts',

@@ -140,11 +140,13 @@ describe('the loader of a pass', () => {
         i + 1,
         `,"vehicle_history_reports":[{"report_id":"r${i}","vehicle_ref":{"domain_id":12,"listing_id":"l"},
           "source":{"mapper_version":${value}},"events":[{"id":"e","source_code":${value}}]}]`,
-        `,"damage":{"main":{"id":${value}}},"images":{"id":${i},"exterior":${value}},"prices":[{"id":${value}}]`,
+        `,"damage":{"main":{"id":${value}}},"airbags":${value},"prices":[{"id":${value}}],
+          "images":{"id":${i},"exterior":${value},"interior":${value}},
+          "selling_branch":${i % 2 === 0 ? value : `{"id":1,"number":${value}}`}`,
       ),
     ]);
-    const loaded = await load(await landed(...pages));
-    expect(loaded).toMatchObject({ loaded: values.length, rejected: 0, rejectedValues: 0 });
+    const result = await load(await landed(...pages));
+    expect(result).toMatchObject({ loaded: values.length, rejected: 0, rejectedValues: 0 });
     const texts = ['true', '7', '1.5', 'text', '["a",1]', '{"of":"b"}'];
     const column = async (table: string, name: string, order: string) =>
       (
@@ -154,26 +156,45 @@ describe('the loader of a pass', () => {
     expect(await column('prices', 'price_id', 'lot_id')).toEqual(texts);
     expect(await column('history_reports', 'source_mapper_version', 'report_id')).toEqual(texts);
     expect(await column('events', 'source_code', 'report_id')).toEqual(texts);
-    expect(await column('lot_images', 'exterior', 'lot_id')).toEqual(
-      texts.map((text) => (text.startsWith('[') ? ['a', '1'] : [text])),
-    );
+    const lists = texts.map((text) => (text.startsWith('[') ? ['a', '1'] : [text]));
+    for (const name of ['exterior', 'interior'])
+      expect(await column('lot_images', name, 'lot_id'), name).toEqual(lists);
+    const nameOrNumber = 'coalesce(selling_branch_name, selling_branch_number)';
+    expect(await column('lots', nameOrNumber, 'lot_id')).toEqual(texts);
+    expect(await column('lots', 'selling_branch_id', 'lot_id')).toEqual([null, 1, null, 1, null, 1]);
+    // A whole number is the id of the airbags, and members of an object are unknown ones.
+    const airbags = 'coalesce(airbags_name, cast(airbags_id as varchar), extra)';
+    expect(await column('lots', airbags, 'lot_id')).toEqual([...texts.slice(0, 5), '{"airbags.of":"b"}']);
   });
 
   it('takes the last of repeated members, and no value with half of a surrogate pair', async () => {
     const pages = await landed([
       vehicle(1, ',"title":"first","title":"last"'),
-      vehicle(2, '', String.raw`,"note":"half \ud83d"`),
+      vehicle(2, '', String.raw`,"note":"half \ud83d","details":{"text":"\ude00"}`),
     ]);
-    expect(await load(pages)).toMatchObject({ loaded: 2, rejected: 0, rejectedValues: 1 });
+    expect(await load(pages)).toMatchObject({ loaded: 2, rejected: 0, rejectedValues: 2 });
     expect(await staged('vehicles', 'vehicle_id, title')).toEqual([
       { vehicle_id: 1, title: 'last' },
       { vehicle_id: 2, title: null },
     ]);
-    expect(await staged('lots', 'lot_id, note, rejected')).toEqual([
-      { lot_id: 10, note: null, rejected: null },
-      { lot_id: 20, note: null, rejected: ['note'] },
+    expect(await staged('lots', 'lot_id, note, details')).toEqual([
+      { lot_id: 10, note: null, details: null },
+      { lot_id: 20, note: null, details: null },
     ]);
-    expect(rejects()).toMatchObject([{ path: 'lots[0].note', raw: String.raw`"half \ud83d"` }]);
+    expect(rejects().map(({ path, raw }) => [path, raw])).toEqual([
+      ['lots[0].note', String.raw`"half \ud83d"`],
+      ['lots[0].details', String.raw`{"text":"\ude00"}`],
+    ]);
+  });
+
+  it('keeps the lot that a price names beside the lot that lists it', async () => {
+    const prices = ',"prices":[{"id":"a","lot_id":424242},{"id":"b","lot_id":10},{"id":"c"}]';
+    await load(await landed([vehicle(1, '', prices)]));
+    expect(await staged('prices', 'price_id, lot_id, stated_lot_id')).toEqual([
+      { price_id: 'a', lot_id: 10, stated_lot_id: 424242 },
+      { price_id: 'b', lot_id: 10, stated_lot_id: null },
+      { price_id: 'c', lot_id: 10, stated_lot_id: null },
+    ]);
   });
 
   it('keeps unknown members in extra, and reports each with its first place', async () => {

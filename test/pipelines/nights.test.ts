@@ -1,4 +1,4 @@
-import { mkdirSync, rmSync } from 'node:fs';
+import { existsSync, mkdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { nightly } from '../../pipelines/nightly.js';
@@ -12,6 +12,7 @@ import {
   inOrder,
   type PlainRow,
   readLake,
+  serve,
   silentReporter,
   temporaryFolder,
   WITHOUT_MARTS,
@@ -163,4 +164,17 @@ describe('two nights over a world that changes', () => {
       expect(inOrder(rebuilt.get(name)), name).toEqual(inOrder(rows));
     }
   }, 60_000);
+});
+
+describe('a service without /cars', () => {
+  it('fails the run, and publishes nothing', async () => {
+    const service = await serve(() => ({ status: 404, body: { message: 'nothing here' } }));
+    const folder = temporaryFolder();
+    const run = nightly({ config: configFor(service.url, folder.path), reporter: silentReporter() });
+    await expect(run).rejects.toMatchObject({ name: 'NotFoundError', outcome: 'failed' });
+    await expect(run).rejects.toThrow(/nothing here/);
+    expect(existsSync(join(folder.path, 'lake', 'current'))).toBe(false);
+    await service.close();
+    folder.remove();
+  });
 });

@@ -218,13 +218,4 @@ describe('the service', () => {
       expect(reporter.warnings.filter((w) => w.includes(`${path} is skipped`)).length).toBe(1);
     close();
   });
-
-  it('fails the run where it lacks /cars, and nothing is published', async () => {
-    const service = await serve(() => ({ status: 404, body: { message: 'nothing here' } }));
-    const path = output();
-    const run = nightly({ config: configFor(service.url, path), reporter: silentReporter() });
-    await expect(run).rejects.toMatchObject({ name: 'NotFoundError', outcome: 'failed' });
-    await expect(run).rejects.toThrow(/nothing here/);
-    await service.close();
-  });
 });

@@ -1,0 +1,205 @@
+import { createHash } from 'node:crypto';
+import {
+  existsSync,
+  linkSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  readlinkSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { openTemporarySession, type TemporarySession } from '../../src/duck/temporary-session.js';
+import { type Layout, layoutOf } from '../../src/lake/layout.js';
+import { type Manifest, readManifest } from '../../src/lake/manifest.js';
+import { ownTables } from '../../src/lake/own-tables.js';
+import type { TableSchema } from '../../src/lake/schema.js';
+import { sealSnapshot, sealState, switchCurrent, syncSnapshot } from '../../src/publish/publish.js';
+import { schemasOf } from '../load/support.js';
+import { temporaryFolder } from '../pipelines/support.js';
+
+let opened: TemporarySession;
+/** The lake of these tests has one table of the feed. */
+let schemas: ReadonlyMap<string, TableSchema>;
+beforeAll(async () => {
+  opened = await openTemporarySession({ memory: '500MB', threads: 1 });
+  schemas = new Map((await schemasOf('titles')).map((schema) => [schema.table.name, schema]));
+});
+afterAll(() => opened.close());
+
+let folder: ReturnType<typeof temporaryFolder>;
+let layout: Layout;
+beforeEach(() => {
+  folder = temporaryFolder();
+  layout = layoutOf(folder.path);
+});
+afterEach(() => folder.remove());
+
+type Columns = readonly { readonly name: string; readonly type: string }[];
+
+/** Writes a file of a table with so many rows of nulls. */
+async function write(snapshot: string, table: string, columns: Columns, rows: number): Promise<void> {
+  mkdirSync(join(snapshot, table), { recursive: true });
+  const select = columns.map(({ name, type }) => `cast(null as ${type}) as "${name}"`).join(', ');
+  const path = join(snapshot, table, 'data_0.parquet');
+  await opened.session.connection.run(`copy (select ${select} from range(${rows})) to '${path}'`);
+}
+
+/** Writes the files of a snapshot: two titles, lotlake's own tables, and a mart of three rows. */
+async function snapshotOf(name: string): Promise<string> {
+  const snapshot = join(layout.snapshots, name);
+  for (const { table, columns } of schemas.values()) await write(snapshot, table.name, columns, 2);
+  for (const table of ownTables) await write(snapshot, table.name, table.columns, 1);
+  await write(snapshot, 'a_mart', [{ name: 'id', type: 'BIGINT' }], 3);
+  return snapshot;
+}
+
+const facts = {
+  ...{ snapshot_id: 'one', run_id: 'r', pipeline: 'nightly', created_at: '2026-11-20T02:00:00.000Z' },
+  ...{ last_pass_at: {}, pass_ids: ['p'], origin: 'test', fingerprints: null },
+};
+const marts = [{ name: 'a_mart', key: ['id'] }];
+const seal = (snapshot: string, base?: { readonly folder: string; readonly manifest: Manifest }) =>
+  sealSnapshot(opened.session.connection, snapshot, facts, schemas, marts, base);
+
+const TITLES = 'titles/data_0.parquet';
+
+describe('the seal of a snapshot', () => {
+  it('is a manifest with the rows, bytes and checksum of each file', async () => {
+    const snapshot = await snapshotOf('one');
+    const manifest = await seal(snapshot);
+    expect(readManifest(snapshot)).toEqual(manifest);
+    expect(manifest).toMatchObject({ snapshot_id: 'one', pass_ids: ['p'], origin: 'test' });
+    expect(Object.keys(manifest.tables)).toEqual(['titles', ...ownTables.map(({ name }) => name)]);
+    const bytes = readFileSync(join(snapshot, TITLES));
+    expect(manifest.tables.titles).toMatchObject({
+      ...{ key: ['title_id'], partitioned: false, rows: 2, bytes: bytes.length },
+      files: [
+        {
+          ...{ path: TITLES, rows: 2, bytes: bytes.length },
+          sha256: createHash('sha256').update(bytes).digest('hex'),
+        },
+      ],
+    });
+    expect(manifest.marts).toMatchObject({
+      a_mart: { rows: 3, key: ['id'], columns: [{ name: 'id', type: 'BIGINT' }] },
+    });
+  });
+
+  it('takes the checksum of a file that it links from the snapshot before', async () => {
+    const before = await snapshotOf('zero');
+    const sealed = await seal(before);
+    const snapshot = await snapshotOf('one');
+    rmSync(join(snapshot, TITLES));
+    linkSync(join(before, TITLES), join(snapshot, TITLES));
+    const { titles } = sealed.tables;
+    const noted = titles && { ...titles, files: titles.files.map((file) => ({ ...file, sha256: 'noted' })) };
+    const base = {
+      folder: before,
+      manifest: { ...sealed, tables: noted === undefined ? {} : { titles: noted } },
+    };
+    const { tables } = await seal(snapshot, base);
+    expect(tables.titles?.files).toMatchObject([{ sha256: 'noted' }]);
+    expect(tables.runs?.files).toMatchObject([{ sha256: expect.stringMatching(/^[\da-f]{64}$/) }]);
+  });
+
+  it('is refused where a table has no file, and writes nothing', async () => {
+    const snapshot = await snapshotOf('one');
+    rmSync(join(snapshot, 'titles'), { recursive: true });
+    const refused = { code: 'PUBLISH_FAILED', message: 'the snapshot has no file of titles' };
+    await expect(seal(snapshot)).rejects.toMatchObject(refused);
+    expect(existsSync(join(snapshot, 'manifest.json'))).toBe(false);
+  });
+
+  it('is refused where the manifest cannot be written', async () => {
+    const snapshot = await snapshotOf('one');
+    mkdirSync(join(snapshot, 'manifest.json'));
+    await expect(seal(snapshot)).rejects.toMatchObject({
+      ...{ code: 'PUBLISH_FAILED', hint: expect.stringContaining('the last snapshot stays current') },
+      message: expect.stringMatching(/^the manifest of .* cannot be written: /),
+    });
+  });
+});
+
+describe('the seal of a state between two passes of a rebuild', () => {
+  it('needs neither marts nor the runs, and has no checksums', async () => {
+    const state = await snapshotOf('state');
+    for (const name of ['runs', 'a_mart']) rmSync(join(state, name), { recursive: true });
+    const { run_id, last_pass_at, fingerprints } = facts;
+    const own = { run_id, last_pass_at, fingerprints };
+    const manifest = await sealState(opened.session.connection, state, own, schemas);
+    expect(readManifest(state)).toEqual(manifest);
+    expect(manifest).toMatchObject({ snapshot_id: 'r', pipeline: 'rebuild', origin: null, marts: {} });
+    expect(manifest.tables.runs).toBeUndefined();
+    expect(manifest.tables.titles?.files.map(({ sha256 }) => sha256)).toEqual([undefined]);
+  });
+});
+
+/** Makes a folder of a snapshot with a manifest, and no table. */
+function emptySnapshot(name: string): string {
+  const snapshot = join(layout.snapshots, name);
+  mkdirSync(snapshot, { recursive: true });
+  writeFileSync(join(snapshot, 'manifest.json'), '{}');
+  return snapshot;
+}
+
+describe('the link to the current snapshot', () => {
+  const current = () => readlinkSync(layout.current);
+
+  it('is made, and switched to a later snapshot', () => {
+    switchCurrent(layout, emptySnapshot('one'));
+    expect(current()).toBe(join('snapshots', 'one'));
+    switchCurrent(layout, emptySnapshot('two'));
+    expect(current()).toBe(join('snapshots', 'two'));
+    expect(readdirSync(layout.lake).sort()).toEqual(['current', 'snapshots']);
+  });
+
+  it('is not switched to a snapshot without a manifest', () => {
+    switchCurrent(layout, emptySnapshot('one'));
+    const unsealed = emptySnapshot('two');
+    rmSync(join(unsealed, 'manifest.json'));
+    expect(() => switchCurrent(layout, unsealed)).toThrow(/has no manifest and is not published/);
+    expect(current()).toBe(join('snapshots', 'one'));
+  });
+
+  it('leaves nothing beside it where a folder stands in its place', () => {
+    mkdirSync(join(layout.current, 'of a copy'), { recursive: true });
+    expect(() => switchCurrent(layout, emptySnapshot('one'))).toThrow(/cannot be switched to one: /);
+    expect(readdirSync(layout.lake).sort()).toEqual(['current', 'snapshots']);
+  });
+});
+
+describe('the sync of a snapshot', () => {
+  it('waits for its own files and folders, once, and for none that it links', async () => {
+    const before = emptySnapshot('zero');
+    const snapshot = emptySnapshot('one');
+    for (const table of ['linked', 'own', 'later']) mkdirSync(join(snapshot, table));
+    mkdirSync(join(before, 'linked'));
+    writeFileSync(join(before, 'linked', 'a.parquet'), 'a');
+    linkSync(join(before, 'linked', 'a.parquet'), join(snapshot, 'linked', 'a.parquet'));
+    writeFileSync(join(snapshot, 'own', 'b.parquet'), 'b');
+    const inSnapshot = (...paths: string[]) => paths.map((path) => join(snapshot, path));
+    const synced = await syncSnapshot(snapshot, before);
+    expect([...synced].sort()).toEqual(
+      inSnapshot('later', 'linked', 'manifest.json', 'own', 'own/b.parquet'),
+    );
+    writeFileSync(join(snapshot, 'later', 'c.parquet'), 'c');
+    // A file that was synced before is not opened again: this one could not be.
+    rmSync(join(snapshot, 'own', 'b.parquet'));
+    symlinkSync('nowhere', join(snapshot, 'own', 'b.parquet'));
+    const all = await syncSnapshot(snapshot, before, synced);
+    expect([...all].sort()).toEqual([...synced, ...inSnapshot('later/c.parquet')].sort());
+  });
+
+  it('fails where a file cannot be opened', async () => {
+    const snapshot = emptySnapshot('one');
+    symlinkSync('nowhere', join(snapshot, 'a.parquet'));
+    await expect(syncSnapshot(snapshot, undefined)).rejects.toMatchObject({
+      ...{ code: 'PUBLISH_FAILED', hint: expect.stringContaining('the last snapshot stays current') },
+      message: expect.stringMatching(/^.*one cannot be synced: /),
+    });
+  });
+});
