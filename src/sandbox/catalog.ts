@@ -1,18 +1,15 @@
-import { americanModels, koreanModels, type ModelRow, rareModels, unusualModels } from './data/models.js';
-import { perWorld } from './lookup.js';
+import fillers from './data/fillers.json' with { type: 'json' };
+import {
+  americanModels,
+  type GenerationRow,
+  koreanModels,
+  rareModels,
+  unusualModels,
+} from './data/models.js';
 import { carOf } from './world/car.js';
-import { carLife, lifeOf } from './world/life.js';
-import { indexOf } from './world/population.js';
+import { activeLives, carLife } from './world/life.js';
 import { hash } from './world/random.js';
-import type { World } from './world.js';
-
-/** A generation of the catalogue. */
-interface CatalogGeneration {
-  readonly id: number;
-  readonly name: string;
-  readonly from: number;
-  readonly to: number | null;
-}
+import { perWorld, type World } from './world.js';
 
 /** A model of the catalogue. */
 interface CatalogModel {
@@ -20,7 +17,7 @@ interface CatalogModel {
   readonly name: string;
   readonly maker: number;
   readonly motorcycle: boolean;
-  readonly generations: readonly CatalogGeneration[];
+  readonly generations: readonly GenerationRow[];
 }
 
 /** A manufacturer of the catalogue with its models. */
@@ -31,97 +28,66 @@ interface CatalogMaker {
 }
 
 /** The part of the catalogue that is wanted (service.md, enumerations). */
-export type CatalogType = 'cars' | 'motorcycles' | 'all';
+type CatalogType = 'cars' | 'motorcycles' | 'all';
 
-const FIRST_ID = 10_000;
-const IDS_A_MAKER = 1_000;
-const names = 'Ranger Tourer Cruiser Scout Voyager Pioneer Sprint Nomad Summit Pilot'.split(' ');
+const offeredModels = [...americanModels, ...koreanModels, ...rareModels, ...unusualModels];
 
 /** Models that the catalogue lists though no vehicle of them is offered (invented names). */
-function fillerModels(maker: number, count: number, motorcycle: boolean): CatalogModel[] {
-  return Array.from({ length: count }, (_, place) => {
-    const id = FIRST_ID + maker * IDS_A_MAKER + place;
+const fillerModels = (maker: number, count: number, motorcycle: boolean): CatalogModel[] =>
+  Array.from({ length: count }, (_, place) => {
+    const id = 10_000 + maker * 1_000 + place;
     const draw = hash(maker, place, 0);
-    return {
-      id,
-      name: `${names[draw % names.length]} ${100 + place * 10}`,
-      maker,
-      motorcycle,
-      generations: Array.from({ length: draw % 3 }, (_, number) => {
-        const from = 1985 + (draw % 25) + number * 8;
-        const last = number + 1 === draw % 3;
-        return {
-          id: id * 10 + number,
-          name: 'I'.repeat(number + 1),
-          from,
-          to: last && draw % 5 === 0 ? null : from + 7,
-        };
-      }),
-    };
+    const generations = Array.from({ length: draw % 3 }, (_, number) => {
+      const from = 1985 + (draw % 25) + number * 8;
+      const isBuilt = number + 1 === draw % 3 && draw % 5 === 0;
+      return { id: id * 10 + number, name: 'I'.repeat(number + 1), from, to: isBuilt ? null : from + 7 };
+    });
+    const name = `${fillers.models[draw % fillers.models.length]} ${100 + place * 10}`;
+    return { id, name, maker, motorcycle, generations };
   });
-}
 
 const FIRST_FILLER_MAKER = Math.max(...rareModels.map((model) => model.manufacturer.id)) + 1;
 
-const heads =
-  `Airlift Alder Anchor Badger Beacon Bluebell Boreal Cardinal Cascade Cedar Colony Comet Coyote Crescent
- Delta Eastwind Ember Falcon Forest Granite Harbor Heron Ironwood Juniper Lakeland Mesa Northway`.split(
-    /\s+/,
-  );
-const tails = 'Coach Trailers Campers Equipment Boats Buses Carts Bodies Homes Custom Tractors Works'.split(
-  ' ',
-);
-
-/** Manufacturers that no vehicle is of, with the number of their models: makers of trailers, boats, buses and such (invented names), ten of motorcycles, and one for everything else. */
+/**
+ * Manufacturers that no vehicle is of (invented names): makers of trailers, boats, buses and such, ten of motorcycles,
+ * and one for everything else.
+ */
 const fillerMakers = [
-  { id: FIRST_FILLER_MAKER, name: 'Other / Homemade', motorcycles: false, models: 620 },
-  ...heads.flatMap((head, row) =>
-    tails.map((tail, column) => {
-      const place = row * tails.length + column;
+  makerWith(FIRST_FILLER_MAKER, 'Other / Homemade', 620, false),
+  ...fillers.heads.flatMap((head, row) =>
+    fillers.tails.map((tail, column) => {
+      const place = row * fillers.tails.length + column;
       const motorcycles = tail === 'Works' && row % 3 === 0;
-      return {
-        id: FIRST_FILLER_MAKER + 1 + place,
-        name: `${head} ${motorcycles ? 'Cycles' : tail}`,
-        motorcycles,
-        models: 1 + ((place * 7) % 17),
-      };
+      const name = `${head} ${motorcycles ? 'Cycles' : tail}`;
+      return makerWith(FIRST_FILLER_MAKER + 1 + place, name, 1 + ((place * 7) % 17), motorcycles);
     }),
   ),
 ];
 
-const offered = (model: ModelRow): CatalogModel => ({
-  id: model.id,
-  name: model.name,
-  maker: model.manufacturer.id,
-  motorcycle: model.vehicleType === 2,
-  generations: model.generations,
-});
-
-const offeredModels = [...americanModels, ...koreanModels, ...rareModels, ...unusualModels];
-
-function makerWith(id: number, name: string, fillers: number, motorcycles: boolean): CatalogMaker {
-  const own = offeredModels.filter((model) => model.manufacturer.id === id).map(offered);
-  const models = [...own, ...fillerModels(id, fillers, motorcycles)];
+/** A manufacturer with the models on offer and some others. */
+function makerWith(id: number, name: string, others: number, motorcycles: boolean): CatalogMaker {
+  const own = offeredModels
+    .filter((model) => model.manufacturer.id === id)
+    .map((model) => ({ ...model, maker: id, motorcycle: model.vehicleType === 2 }));
+  const models = [...own, ...fillerModels(id, others, motorcycles)];
   return { id, name, models: models.sort((a, b) => a.id - b.id) };
 }
 
 const offeredMakers = [
   ...new Map(offeredModels.map(({ manufacturer }) => [manufacturer.id, manufacturer])).values(),
-];
+].map(({ id, name }) => {
+  const own = offeredModels.filter((row) => row.manufacturer.id === id);
+  return makerWith(
+    id,
+    name,
+    4 + (id % 23),
+    own.every((row) => row.vehicleType === 2),
+  );
+});
 
 /** All manufacturers by id: those of the vehicles on offer, and three times as many of which there is none. */
 const catalog: ReadonlyMap<number, CatalogMaker> = new Map(
-  [
-    ...offeredMakers.map(({ id, name }) => {
-      const onlyMotorcycles = offeredModels.every(
-        (row) => row.manufacturer.id !== id || row.vehicleType === 2,
-      );
-      return makerWith(id, name, 4 + (id % 23), onlyMotorcycles);
-    }),
-    ...fillerMakers.map(({ id, name, models, motorcycles }) => makerWith(id, name, models, motorcycles)),
-  ]
-    .sort((a, b) => a.id - b.id)
-    .map((maker) => [maker.id, maker]),
+  [...offeredMakers, ...fillerMakers].sort((a, b) => a.id - b.id).map((maker) => [maker.id, maker]),
 );
 
 /** Models of the catalogue by id. */
@@ -133,19 +99,11 @@ const catalogModels: ReadonlyMap<number, CatalogModel> = new Map(
 const isOfType = (model: CatalogModel, type: CatalogType): boolean =>
   type === 'all' || model.motorcycle === (type === 'motorcycles');
 
-/** How many vehicles of the feed there are of each model and of each generation, by id. */
-export interface CatalogCounts {
-  readonly models: ReadonlyMap<number, number>;
-  /** A vehicle whose record names no generation counts for none. */
-  readonly generations: ReadonlyMap<number, number>;
-}
-
-/** Counts the feed of a world. */
-const countsOf = perWorld((world): CatalogCounts => {
-  const models = new Map<number, number>();
-  const generations = new Map<number, number>();
-  for (const id of world.activeIds()) {
-    const car = carOf(world, carLife(world, lifeOf(world, indexOf(world, id) ?? 0)));
+/** Counts the vehicles of the feed by model and by generation; one whose record names no generation counts for none. */
+const countsOf = perWorld((world) => {
+  const [models, generations] = [new Map<number, number>(), new Map<number, number>()];
+  for (const life of activeLives(world, world.clock.getTime())) {
+    const car = carOf(world, carLife(world, life));
     add(models, car.model.id);
     if (!car.unknown.generation) add(generations, car.generation.id);
   }

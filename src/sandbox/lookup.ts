@@ -1,23 +1,19 @@
-import { recordJson, vehicleRecord } from './record/vehicle.js';
 import { carOf } from './world/car.js';
 import { DAY, type Instant } from './world/instants.js';
-import { carLife, isActive, isGone, type Life, lifeOf, livesAt, seenLots } from './world/life.js';
+import {
+  carLife,
+  isActive,
+  isGone,
+  type Life,
+  lifeOfId,
+  listedLot,
+  livesAt,
+  seenLots,
+} from './world/life.js';
 import type { LotLife } from './world/lot-life.js';
-import { ARCHIVE_DAYS, indexOf, lotNumber, lotOfExternalId, lotOfNumber } from './world/population.js';
+import { ARCHIVE_DAYS, lotNumber, lotOfExternalId, lotOfNumber } from './world/population.js';
 import { hash, Salt } from './world/random.js';
-import type { World } from './world.js';
-
-/** Something computed from a world once, when it is first asked for; a world at another clock is another world. */
-export function perWorld<T>(make: (world: World) => T): (world: World) => T {
-  const made = new WeakMap<World, T>();
-  return (world) => {
-    const known = made.get(world);
-    if (known !== undefined) return known;
-    const value = make(world);
-    made.set(world, value);
-    return value;
-  };
-}
+import { perWorld, type World } from './world.js';
 
 /** A vehicle that the service still has: in the feed, or archived within the last month. */
 export interface Found {
@@ -37,36 +33,22 @@ function retained(world: World, life: Life, domains: Domains): boolean {
 
 /** The vehicle of an id, also when it was archived within the last month. */
 export function findVehicle(world: World, id: number, domains: Domains): Found | undefined {
-  const index = indexOf(world, id);
-  if (index === undefined) return undefined;
-  const life = lifeOf(world, index);
-  return retained(world, life, domains) ? { life } : undefined;
+  const life = lifeOfId(world, id);
+  return life !== undefined && retained(world, life, domains) ? { life } : undefined;
 }
 
 /** The vehicle that holds a lot number on one of the given sources. */
-export const findLot = (world: World, number: string, domains: Domains): Found | undefined =>
-  /^\d{1,12}$/.test(number) ? holderOf(world, lotOfNumber(Number(number)), domains) : undefined;
+export function findLot(world: World, number: string, domains: Domains): Found | undefined {
+  if (!/^\d{1,12}$/.test(number)) return undefined;
+  const found = listedLot(world, lotOfNumber(Number(number)), world.clock.getTime());
+  return found !== undefined && domains.includes(found.lot.domain) ? found : undefined;
+}
 
 /** The vehicle that holds the lot with an id inside source 1, with or without its suffix. */
 export function findExternalId(world: World, id: string): Found | undefined {
   const place = lotOfExternalId(id);
-  return place && holderOf(world, place, [1]);
-}
-
-function holderOf(
-  world: World,
-  { index, place }: Pick<LotLife, 'index' | 'place'>,
-  domains: Domains,
-): Found | undefined {
-  if (index < 0) return undefined;
-  const now = world.clock.getTime();
-  const first = lifeOf(world, index);
-  const lot = first.lots[place];
-  if (lot === undefined || lot.start > now || now >= lot.end + ARCHIVE_DAYS * DAY) return undefined;
-  if (!domains.includes(lot.domain)) return undefined;
-  const life =
-    first.mergedInto !== null && isGone(first, now) ? lifeOf(world, first.mergedInto.index) : first;
-  return { life, lot };
+  const found = place && listedLot(world, place, world.clock.getTime());
+  return found?.lot.domain === 1 ? found : undefined;
 }
 
 /** Lives by VIN in upper case. */
@@ -83,43 +65,14 @@ const livesByVin = perWorld((world): ReadonlyMap<string, readonly Life[]> => {
 /** The vehicle of a VIN in any case; of several the newest, those in the feed before the archived ones. */
 export function findVin(world: World, vin: string, domains: Domains): Found | undefined {
   const now = world.clock.getTime();
-  const lives = (livesByVin(world).get(vin.toUpperCase()) ?? []).filter((life) =>
-    retained(world, life, domains),
-  );
-  const life = lives.findLast((one) => isActive(one, now)) ?? lives.at(-1);
+  const lives = livesByVin(world).get(vin.toUpperCase()) ?? [];
+  const known = lives.filter((life) => retained(world, life, domains));
+  const life = known.findLast((one) => isActive(one, now)) ?? known.at(-1);
   return life && { life };
 }
 
-/** How a found vehicle is written. */
-export interface FoundForm {
-  readonly shape: 'feed' | 'detail';
-  readonly withPrices?: boolean;
-  /** Gives the reports of the lot that was asked for instead of those of all lots that are not archived. */
-  readonly ofLot?: boolean;
-}
-
-/** The text of a found vehicle's record. */
-export function foundJson(world: World, { life, lot }: Found, form: FoundForm): string {
-  const record = vehicleRecord(world, life, world.clock.getTime(), {
-    shape: form.shape,
-    withPrices: form.withPrices ?? false,
-    ...(form.ofLot === true && lot !== undefined ? { listing: lot } : {}),
-  });
-  return recordJson(life.domain, record);
-}
-
-/** The record of a vehicle in the feed as `/search` gives it: with the later members, without reports. */
-export function compactRecord(world: World, id: number, withPrices: boolean): object {
-  const life = lifeOf(world, indexOf(world, id) ?? 0);
-  return vehicleRecord(world, life, world.clock.getTime(), { shape: 'compact', withPrices });
-}
-
-/** The same as text. */
-export const compactJson = (world: World, id: number, withPrices: boolean): string =>
-  recordJson(lifeOf(world, indexOf(world, id) ?? 0).domain, compactRecord(world, id, withPrices));
-
 /** Two lot numbers of source 12 that stand for one offer. */
-export interface Duplicate {
+interface Duplicate {
   readonly original: number;
   readonly duplicate: number;
   /** When the service found out. */
@@ -134,8 +87,8 @@ const SHARE = 4;
 /** Duplicates in the order in which they were found: further lots of one vehicle, and listings that were dropped. */
 export const duplicatesOf = perWorld((world): readonly Duplicate[] => {
   const now = world.clock.getTime();
-  const found: Duplicate[] = [];
-  for (const life of livesAt(world, now)) if (life.domain === 12) found.push(...ofLife(world, life, now));
+  const lives = [...livesAt(world, now)].filter((life) => life.domain === 12);
+  const found = lives.flatMap((life) => ofLife(world, life, now));
   return found.sort((a, b) => a.addedAt - b.addedAt || a.duplicate - b.duplicate);
 });
 
@@ -148,9 +101,6 @@ function ofLife(world: World, life: Life, now: Instant): Duplicate[] {
     .map((lot) => ({ original, duplicate: Number(lotNumber(lot)), addedAt: lot.start }));
   const draw = hash(world.seed, life.index, Salt.duplicate);
   const addedAt = life.birth + (draw % 86_400) * 1000;
-  const dropped =
-    draw % SHARE === 0 && addedAt <= now
-      ? [{ original, duplicate: original + DROPPED_NUMBERS, addedAt }]
-      : [];
-  return [...later, ...dropped];
+  if (draw % SHARE !== 0 || addedAt > now) return later;
+  return [...later, { original, duplicate: original + DROPPED_NUMBERS, addedAt }];
 }

@@ -1,7 +1,7 @@
 import { expectedPrice } from './data/market.js';
 import { auctionFacts } from './world/auction-facts.js';
 import { carOf } from './world/car.js';
-import { carLife, isActive, type Life, livesAt, seenLots } from './world/life.js';
+import { activeLives, carLife, type Life, seenLots } from './world/life.js';
 import { type LotLife, stateOf } from './world/lot-life.js';
 import { idOf, lotId } from './world/population.js';
 import type { World } from './world.js';
@@ -36,8 +36,7 @@ function plantedLot(world: World, life: Life, lot: LotLife) {
 /** The truth behind the prices of a world, lot by lot, ascending by vehicle. */
 export function* plantedLots(world: World): Generator<PlantedLot> {
   const now = world.clock.getTime();
-  for (const life of livesAt(world, now)) {
-    if (!isActive(life, now)) continue;
+  for (const life of activeLives(world, now)) {
     const lots = seenLots(world, life, now).filter((lot) => lot.life.domain !== 12);
     yield* lots.map((lot) => plantedLot(world, life, lot.life));
   }

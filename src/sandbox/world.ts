@@ -1,24 +1,13 @@
 import { LotlakeError } from '../config/lotlake-error.js';
 import { archivedLotRecord } from './record/archived-lot.js';
 import { calculatedAt, type StatisticRecord, statisticRecords } from './record/statistics.js';
-import { recordJson, vehicleRecord } from './record/vehicle.js';
+import { vehicleJson, vehicleRecord } from './record/vehicle.js';
 import { DAY, type Instant, wholeSecond } from './world/instants.js';
-import {
-  allLots,
-  domainBit,
-  type Feed,
-  feedAt,
-  isActive,
-  isGone,
-  type Life,
-  lifeOf,
-  livesAt,
-} from './world/life.js';
+import { allLots, domainBit, feedAt, isActive, isGone, lifeOfId, listedLot, livesAt } from './world/life.js';
 import type { LotLife } from './world/lot-life.js';
 import {
   ARCHIVE_DAYS,
   FIRST_CLOCK,
-  indexOf,
   lotId,
   lotOfId,
   type Population,
@@ -88,83 +77,80 @@ export function createWorld(options: WorldOptions = {}): World {
   return worldAt(population(seed, vehicles), clock);
 }
 
+/** Something computed from a world once, when it is first asked for; a world at another clock is another world. */
+export function perWorld<T>(make: (world: World) => T): (world: World) => T {
+  const made = new WeakMap<World, { readonly value: T }>();
+  return (world) => {
+    const known = made.get(world) ?? { value: make(world) };
+    made.set(world, known);
+    return known.value;
+  };
+}
+
+const feedOf = perWorld((world) => feedAt(world, world.clock.getTime()));
+
+const statisticsOf = perWorld((world) => {
+  const at = calculatedAt(world.clock.getTime());
+  return statisticRecords(world, livesAt(world, at), at);
+});
+
+const isArchived = (lot: LotLife, now: Instant): boolean =>
+  lot.end <= now && now < lot.end + ARCHIVE_DAYS * DAY;
+
+/** Lots archived within the month before the clock, by time of archiving. */
+const archiveOf = perWorld((world) => {
+  const now = world.clock.getTime();
+  const lives = [...livesAt(world, now)].filter((life) => !isGone(life, now));
+  const lots = lives.flatMap((life) => allLots(world, life, now).filter((lot) => isArchived(lot, now)));
+  return lots.sort((a, b) => a.end - b.end || lotId(a) - lotId(b));
+});
+
 function worldAt(base: Population, clock: Date): World {
   const now = wholeSecond(clock.getTime());
   if (!(now >= FIRST_CLOCK))
     throw new SandboxError(`clock must not be before ${new Date(FIRST_CLOCK).toISOString()}`);
-  const feed = once(() => feedAt(base, now));
-  const archive = once(() => archiveAt(base, now));
-  const statistics = once(() => statisticRecords(base, livesAt(base, calculatedAt(now)), calculatedAt(now)));
-  const vehicle = (id: number, wanted: RecordOptions = {}): object | undefined => {
-    const life = activeLife(base, id, now);
-    return (
-      life && vehicleRecord(base, life, now, { withPrices: wanted.pricesHistory ?? false, shape: 'feed' })
-    );
+  const activeLife = (id: number) => {
+    const life = lifeOfId(base, id);
+    return life !== undefined && isActive(life, now) ? life : undefined;
   };
-  return {
+  const formOf = ({ pricesHistory }: RecordOptions = {}) =>
+    ({ shape: 'feed', withPrices: pricesHistory }) as const;
+  const world: World = {
     ...base,
     clock: new Date(now),
     at: (other) => worldAt(base, other),
-    activeIds: (domainId) => idsOf(feed(), domainId),
-    changedIds: (since, domainId) => idsOf(feed(), domainId, since.getTime()),
-    vehicle,
-    vehicleJson: (id, wanted) => {
-      const record = vehicle(id, wanted);
-      return record && recordJson(lifeOf(base, indexOf(base, id) ?? 0).domain, record);
+    activeIds: (domainId) => idsOf(world, domainId),
+    changedIds: (since, domainId) => idsOf(world, domainId, since.getTime()),
+    vehicle: (id, options) => {
+      const life = activeLife(id);
+      return life && vehicleRecord(base, life, now, formOf(options));
+    },
+    vehicleJson: (id, options) => {
+      const life = activeLife(id);
+      return life && vehicleJson(base, life, now, formOf(options));
     },
     archivedLotIds: (since) => {
       const from = since?.getTime() ?? 0;
-      return archive()
+      return archiveOf(world)
         .filter((lot) => lot.end >= from)
         .map(lotId);
     },
-    archivedLot: (id) => archivedLot(base, id, now),
-    statistics,
+    archivedLot: (id) => {
+      const found = listedLot(base, lotOfId(id), now);
+      return found !== undefined && isArchived(found.lot, now)
+        ? archivedLotRecord(base, found.life, found.lot)
+        : undefined;
+    },
+    statistics: () => statisticsOf(world),
   };
+  return world;
 }
 
-function once<T>(make: () => T): () => T {
-  let made: { readonly value: T } | undefined;
-  return () => {
-    made ??= { value: make() };
-    return made.value;
-  };
-}
-
-function activeLife(base: Population, id: number, now: Instant): Life | undefined {
-  const index = indexOf(base, id);
-  if (index === undefined) return undefined;
-  const life = lifeOf(base, index);
-  return isActive(life, now) ? life : undefined;
-}
-
-function idsOf(feed: Feed, domainId?: number, since = 0): readonly number[] {
+function idsOf(world: World, domainId?: number, since = 0): readonly number[] {
+  const feed = feedOf(world);
   if (domainId === undefined && since === 0) return feed.ids;
   const bits = domainId === undefined ? -1 : domainBit(domainId);
   return feed.ids.filter(
     (_, place) => ((feed.domains[place] ?? 0) & bits) !== 0 && (feed.updatedAt[place] ?? 0) >= since,
   );
-}
-
-const isArchived = (lot: LotLife, now: Instant): boolean =>
-  lot.end <= now && now < lot.end + ARCHIVE_DAYS * DAY;
-
-/** Lots archived within the month before a clock, by time of archiving. */
-function archiveAt(base: Population, now: Instant): LotLife[] {
-  const found: LotLife[] = [];
-  for (const life of livesAt(base, now)) {
-    if (isGone(life, now)) continue;
-    for (const lot of allLots(base, life, now)) if (isArchived(lot, now)) found.push(lot);
-  }
-  return found.sort((a, b) => a.end - b.end || lotId(a) - lotId(b));
-}
-
-function archivedLot(base: Population, id: number, now: Instant): object | undefined {
-  const { index, place } = lotOfId(id);
-  if (index < 0) return undefined;
-  const first = lifeOf(base, index);
-  const lot = first.lots[place];
-  if (lot === undefined || !isArchived(lot, now)) return undefined;
-  const life = first.mergedInto !== null && isGone(first, now) ? lifeOf(base, first.mergedInto.index) : first;
-  return archivedLotRecord(base, life, lot);
 }

@@ -48,6 +48,7 @@ type Facts = Omit<ErrorFacts, 'stage' | 'cause'>;
 /** Makes the class of one kind of failed answer. */
 const failure = (name: string, what: string, facts: Facts, hintOf?: (answer: AnswerFacts) => string) =>
   class extends ServiceError {
+    static override readonly name = name;
     override readonly name = name;
     constructor(answer: AnswerFacts) {
       super(what, answer, hintOf === undefined ? facts : { ...facts, hint: hintOf(answer) });

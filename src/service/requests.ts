@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { endpoints, namesInPath } from './endpoints.js';
 import { RequestLimitError } from './errors.js';
-import { type Parameters, type Shape, shapeOf } from './parameter.js';
+import { type Parameters, required, type Shape, shapeOf, text } from './parameter.js';
 
 /** Value of a parameter in a query; undefined is left out. */
 type QueryValue = string | number | undefined;
@@ -80,14 +80,8 @@ function refusal(
     const hint = names.length === 0 ? 'it has no parameters' : `the parameters are ${names.join(', ')}`;
     return new RequestLimitError({ ...facts, limit: 'must be left out, lotlake does not send it', hint });
   }
-  const limit = 'must be an object';
-  return new RequestLimitError({
-    ...facts,
-    parameter: 'parameters',
-    given,
-    limit,
-    hint: 'name each parameter',
-  });
+  const [limit, hint] = ['must be an object', 'name each parameter'];
+  return new RequestLimitError({ ...facts, parameter: 'parameters', given, limit, hint });
 }
 
 /** The parameters of some names. */
@@ -99,41 +93,34 @@ const only = <P extends Parameters, N extends keyof P>(parameters: P, ...names: 
 const whole = <P extends Parameters>({ path, parameters }: { path: string; parameters: P }) =>
   requestOf(path, parameters);
 
-const cars = endpoints.cars.parameters;
+/** The request of an endpoint with the parameters that lotlake uses. */
+const part = <P extends Parameters, N extends keyof P>(
+  { path, parameters }: { path: string; parameters: P },
+  ...names: N[]
+) => requestOf(path, only(parameters, ...names));
+
+const { cars } = endpoints;
 
 /** Every request that lotlake sends, with the parameters that it uses. */
 export const requests = {
-  cars: requestOf(
-    '/cars',
-    only(cars, 'domain_id', 'minutes', 'prices_history', 'page', 'per_page', 'simple_paginate'),
-  ),
+  cars: part(cars, 'domain_id', 'minutes', 'prices_history', 'page', 'per_page', 'simple_paginate'),
   /** The first part of a scroll; `limit` is required because it starts one. */
-  carsScroll: requestOf('/cars', {
-    ...only(cars, 'domain_id', 'minutes', 'prices_history', 'scroll_time'),
-    limit: { ...cars.limit, schema: cars.limit.schema.unwrap() },
+  carsScroll: requestOf(cars.path, {
+    ...only(cars.parameters, 'domain_id', 'minutes', 'prices_history', 'scroll_time'),
+    limit: { ...cars.parameters.limit, schema: cars.parameters.limit.schema.unwrap() },
   }),
   /** The next part of a scroll, which keeps the filters of its start. */
-  carsScrollNext: requestOf('/cars', {
-    scroll_id: {
-      ...cars.scroll_id,
-      form: 'a text that is not empty',
-      schema: cars.scroll_id.schema.unwrap(),
-    },
-    ...only(cars, 'scroll_time'),
+  carsScrollNext: requestOf(cars.path, {
+    scroll_id: required(text, 'goes on with a scroll'),
+    ...only(cars.parameters, 'scroll_time'),
   }),
   car: whole(endpoints.car),
   listing: whole(endpoints.listing),
-  searchCount: requestOf(endpoints.searchCount.path, only(endpoints.searchCount.parameters, 'domain_id')),
+  searchCount: part(endpoints.searchCount, 'domain_id'),
   searchVin: whole(endpoints.searchVin),
-  searchLot: requestOf(
-    endpoints.searchLot.path,
-    only(endpoints.searchLot.parameters, 'lot', 'domain', 'prices_history'),
-  ),
+  searchLot: part(endpoints.searchLot, 'lot', 'domain', 'prices_history'),
   archivedLots: whole(endpoints.archivedLots),
-  statistics: requestOf(
-    '/statistics',
-    only(endpoints.statistics.parameters, 'page', 'per_page', 'simple_paginate'),
-  ),
+  statistics: part(endpoints.statistics, 'page', 'per_page', 'simple_paginate'),
   manufacturers: whole(endpoints.manufacturers),
   models: whole(endpoints.models),
   generations: whole(endpoints.generations),
@@ -141,9 +128,6 @@ export const requests = {
   states: whole(endpoints.states),
   cities: whole(endpoints.cities),
   titles: whole(endpoints.titles),
-  koreaDuplicates: requestOf(
-    endpoints.koreaDuplicates.path,
-    only(endpoints.koreaDuplicates.parameters, 'minutes', 'page', 'per_page'),
-  ),
+  koreaDuplicates: part(endpoints.koreaDuplicates, 'minutes', 'page', 'per_page'),
   koreaOptions: whole(endpoints.koreaOptions),
 } as const;

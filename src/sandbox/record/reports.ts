@@ -63,12 +63,6 @@ const histories = (listing: ReportedListing): object[] =>
     return worded(life.domain, historyReport(rng, report, facts.past));
   });
 
-/** Whether a listing has an inspection report or a history report at a clock. */
-const reportFlags = (listing: ReportedListing, clock: Instant) => ({
-  inspected: inspectionTimes(listing, clock).length > 0,
-  reported: listing.facts.histories.length > 0,
-});
-
 /** A vehicle whose later members are wanted. */
 interface AddedTo {
   readonly world: Population;
@@ -87,18 +81,16 @@ function listingOf({ world, car, life }: AddedTo, lot: LotLife): ReportedListing
 /** Members that the service added later (service.md), without the reports. They look at lots that are not archived. */
 export function flagMembers(vehicle: AddedTo) {
   const open = vehicle.seen.filter((lot) => !lot.archived).map((lot) => listingOf(vehicle, lot.life));
-  const flags = open.map((listing) =>
-    listing === undefined ? { inspected: false, reported: false } : reportFlags(listing, vehicle.clock),
-  );
+  const listings = open.map((listing) => ({
+    has_history_reports: listing !== undefined && listing.facts.histories.length > 0,
+    is_manufacturer_certified: listing?.facts.certified ?? false,
+  }));
   return {
     doors: vehicle.car.doors,
     seats: vehicle.car.seats,
-    has_inspections: flags.some((flag) => flag.inspected),
-    has_history_reports: flags.some((flag) => flag.reported),
-    listings: open.map((listing, place) => ({
-      has_history_reports: flags[place]?.reported ?? false,
-      is_manufacturer_certified: listing?.facts.certified ?? false,
-    })),
+    has_inspections: open.some((listing) => listing && inspectionTimes(listing, vehicle.clock).length > 0),
+    has_history_reports: listings.some((listing) => listing.has_history_reports),
+    listings,
   };
 }
 

@@ -13,15 +13,15 @@ import { flagMembers, reportMembers } from './reports.js';
 
 /** How a record is wanted. */
 export interface RecordForm {
-  /** Adds `prices` to each lot. */
-  readonly withPrices: boolean;
+  /** Adds `prices` to each lot. Default false. */
+  readonly withPrices?: boolean | undefined;
   /**
    * `feed`: as `/cars` gives it, where older records lack the later members; `detail`: with all of them and the
    * archive marker on every archived lot; `compact`: the same without reports, as `/search` gives it.
    */
   readonly shape: 'feed' | 'detail' | 'compact';
   /** The only lot whose reports are wanted; without it, all lots that are not archived. */
-  readonly listing?: LotLife;
+  readonly listing?: LotLife | undefined;
 }
 
 /** The record of a vehicle at a clock (service.md). */
@@ -47,7 +47,7 @@ interface Owner {
 
 function lotRecord({ world, car, life, clock }: Owner, seen: SeenLot, form: RecordForm): object {
   const lot = seen.life;
-  const parts = { world, car, life: lot, state: stateOf(lot, clock), withPrices: form.withPrices };
+  const parts = { world, car, life: lot, state: stateOf(lot, clock), withPrices: form.withPrices ?? false };
   const record =
     lot.domain === 12
       ? listingLot({ ...parts, facts: listingFacts(world, car, lot, life.birth) })
@@ -89,28 +89,11 @@ function identity(car: Car) {
   };
 }
 
-const ASCII_ONLY = /^[\0-\x7f]*$/;
-const FOREIGN = /[^\0-\x7f]+/g;
-/** Escaped words; the texts of the world repeat a small vocabulary. */
-const words = new Map<string, string>();
+const escaped = (unit: string): string =>
+  unit === '/' ? '\\/' : `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`;
 
-const unicodeEscape = (unit: number): string => `\\u${unit.toString(16).padStart(4, '0')}`;
-
-function escaped(word: string): string {
-  let text = words.get(word);
-  if (text === undefined) {
-    text = Array.from({ length: word.length }, (_, place) => unicodeEscape(word.charCodeAt(place))).join('');
-    words.set(word, text);
-  }
-  return text;
+/** The text of a vehicle's record. Only source 12 escapes slashes and what is not ASCII (samples). */
+export function vehicleJson(world: Population, life: Life, clock: Instant, form: RecordForm): string {
+  const text = JSON.stringify(vehicleRecord(world, life, clock, form));
+  return life.domain === 12 ? text.replaceAll(/\/|[^\0-\x7f]/g, escaped) : text;
 }
-
-/** JSON with escaped slashes and non-ASCII characters, as in captured records of source 12. */
-function escapedJson(value: unknown): string {
-  const text = JSON.stringify(value).replaceAll('/', '\\/');
-  return ASCII_ONLY.test(text) ? text : text.replace(FOREIGN, escaped);
-}
-
-/** The text of a record. Only source 12 escapes (samples). */
-export const recordJson = (domain: number, record: object): string =>
-  domain === 12 ? escapedJson(record) : JSON.stringify(record);

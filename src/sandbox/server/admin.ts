@@ -63,18 +63,10 @@ export async function adminAnswer(state: AdminState, request: Request): Promise<
 
 async function answerOf(state: AdminState, request: Request): Promise<object> {
   const call = `${request.method} ${new URL(request.url).pathname.slice(ADMIN_PATH.length)}`;
-  if (call === 'POST /clock') moveTo(state, await bodyOf(request));
+  if (call === 'POST /clock') moveTo(state, await request.json().catch(() => undefined));
   if (call === 'POST /clock' || call === 'GET /clock') return { clock: state.world().clock.toISOString() };
   if (call === 'GET /requests') return { highest_rate: highestRate(state.log), requests: state.log };
   throw notFound('route');
-}
-
-async function bodyOf(request: Request): Promise<unknown> {
-  try {
-    return await request.json();
-  } catch {
-    return undefined;
-  }
 }
 
 function moveTo(state: AdminState, body: unknown): void {

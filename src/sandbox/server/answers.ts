@@ -5,17 +5,9 @@ import { generationRecords, manufacturerRecords, modelRecords } from '../catalog
 import optionRows from '../data/options.json' with { type: 'json' };
 import { citiesOf, states } from '../data/places.js';
 import { damageRows, titleRows } from '../data/reference-rows.js';
-import {
-  compactJson,
-  duplicatesOf,
-  type Found,
-  type FoundForm,
-  findExternalId,
-  findLot,
-  findVehicle,
-  findVin,
-  foundJson,
-} from '../lookup.js';
+import { duplicatesOf, type Found, findExternalId, findLot, findVehicle, findVin } from '../lookup.js';
+import { type RecordForm, vehicleJson } from '../record/vehicle.js';
+import { type Life, lifeOfId } from '../world/life.js';
 import { faultOf } from './faults.js';
 import { domainOf, selectedIds, sinceOf } from './filters.js';
 import { fixed, listPage, sizeOf } from './page.js';
@@ -40,8 +32,13 @@ const answers: Answers = {
     if (!starts) return listPage(question, values, pageSizes.cars, ids, record);
     const size = sizeOf('limit', limit, question.access.plan, pageSizes.scroll);
     const minutes = scroll_time ?? SCROLL_MINUTES.fallback;
-    const source = { size: ids.length, record: (place: number) => record(ids[place] ?? 0) };
-    return question.scrolls.start(source, { path: question.path, limit: size, minutes });
+    return question.scrolls.start({
+      path: question.path,
+      size: ids.length,
+      record: (place) => record(ids[place] ?? 0),
+      limit: size,
+      minutes,
+    });
   },
   car: (question, { car_id, prices_history: withPrices }) => {
     const found = findVehicle(question.world, car_id, question.access.domains);
@@ -49,15 +46,16 @@ const answers: Answers = {
   },
   listing: (question, { domain_id, listing_id, prices_history: withPrices }) => {
     const found = findLot(question.world, listing_id, [domainOf(domain_id, question)]);
-    return answerWith(question, found, 'listing', { shape: 'detail', withPrices, ofLot: true });
+    return answerWith(question, found, 'listing', { shape: 'detail', withPrices, listing: found?.lot });
   },
   search: (question, values) => {
     const perPage = sizeOf('per_page', values.per_page, question.access.plan, pageSizes.cars);
     if (values.page * perPage > SEARCH_WINDOW) {
       throw badRequest('page', `The page must lie within the first ${SEARCH_WINDOW} results.`);
     }
+    const form = { shape: 'compact', withPrices: values.prices_history } as const;
     return listPage(question, values, pageSizes.cars, selectedIds(question, values), (id) =>
-      compactJson(question.world, id, values.prices_history),
+      textOf(question, lifeOfId(question.world, id), form),
     );
   },
   searchCount: (question, values) => JSON.stringify({ count: selectedIds(question, values).length }),
@@ -133,10 +131,13 @@ const answers: Answers = {
 const endlessPage = (question: Question, page: number, list: readonly object[]): string =>
   listPage(question, { page }, fixed(1000), list, JSON.stringify, 1);
 
+const textOf = ({ world }: Question, life: Life | undefined, form: RecordForm): string =>
+  life === undefined ? '' : vehicleJson(world, life, world.clock.getTime(), form);
+
 /** `{data: Vehicle}`; throws a 404 where nothing was found. */
-function answerWith({ world }: Question, found: Found | undefined, what: string, form: FoundForm): string {
+function answerWith(question: Question, found: Found | undefined, what: string, form: RecordForm): string {
   if (found === undefined) throw notFound(what);
-  return `{"data":${foundJson(world, found, form)}}`;
+  return `{"data":${textOf(question, found.life, form)}}`;
 }
 
 function goOn({ scrolls, faults }: Question, scrollId: string, minutes: number | undefined): string {

@@ -1,6 +1,8 @@
 import { enumerations } from '../../service/contract/enumerations.js';
-import { compactRecord, perWorld } from '../lookup.js';
+import { vehicleRecord } from '../record/vehicle.js';
 import { DAY, HOUR, type Instant, MINUTE } from '../world/instants.js';
+import { lifeOfId } from '../world/life.js';
+import { perWorld } from '../world.js';
 import type { Question, Values } from './question.js';
 import { badRequest, noAccess } from './refusal.js';
 
@@ -34,23 +36,31 @@ const listAt = (value: Json, path: string): readonly unknown[] => {
   return Array.isArray(list) ? list : [];
 };
 
+/** Whether a record has what a parameter asks for. */
+type Test<W> = (record: Json, wanted: W) => boolean;
+
 const same =
-  (path: string) =>
-  (record: Json, wanted: unknown): boolean =>
+  (path: string): Test<unknown> =>
+  (record, wanted) =>
     at(record, path) === wanted;
 
 const textAt = (record: Json, path: string): string => String(at(record, path) ?? '').toLowerCase();
 
 const sameText =
-  (path: string) =>
-  (record: Json, wanted: string): boolean =>
+  (path: string): Test<string> =>
+  (record, wanted) =>
     textAt(record, path) === wanted.toLowerCase();
 
 /** Whether one of some texts holds another, in any case. */
 const holds =
-  (...paths: readonly string[]) =>
-  (record: Json, part: string): boolean =>
+  (...paths: readonly string[]): Test<string> =>
+  (record, part) =>
     paths.some((path) => textAt(record, path).includes(part.toLowerCase()));
+
+const anyListing =
+  (flag: string): Test<boolean> =>
+  (vehicle, wanted) =>
+    listAt(vehicle, 'listings').some((listing) => at(listing, flag) === wanted);
 
 /** A figure of a lot; `buy_now: 0` means none (field-notes.md). */
 const figureAt = (lot: Json, path: string): number => {
@@ -59,13 +69,13 @@ const figureAt = (lot: Json, path: string): number => {
 };
 
 const atLeast =
-  (path: string) =>
-  (lot: Json, low: number): boolean =>
+  (path: string): Test<number> =>
+  (lot, low) =>
     figureAt(lot, path) >= low;
 
 const atMost =
-  (path: string) =>
-  (lot: Json, high: number): boolean =>
+  (path: string): Test<number> =>
+  (lot, high) =>
     figureAt(lot, path) <= high;
 
 /** When a lot is auctioned; not a number, and so neither before nor after anything, where no date is set. */
@@ -102,10 +112,8 @@ const vehicleFilters: Filters = {
   seats: same('seats'),
   has_inspections: same('has_inspections'),
   has_history_reports: same('has_history_reports'),
-  'listings[].has_history_reports': (vehicle, wanted) =>
-    listAt(vehicle, 'listings').some((listing) => at(listing, 'has_history_reports') === wanted),
-  'listings[].is_manufacturer_certified': (vehicle, wanted) =>
-    listAt(vehicle, 'listings').some((listing) => at(listing, 'is_manufacturer_certified') === wanted),
+  'listings[].has_history_reports': anyListing('has_history_reports'),
+  'listings[].is_manufacturer_certified': anyListing('is_manufacturer_certified'),
 };
 
 /**
@@ -141,10 +149,12 @@ const lotFilters: Filters = {
 const recordsOf = perWorld(() => new Map<number, object>());
 
 /** The record that filters look at; each is made once a world. */
-function recordOf(question: Question, id: number): object {
-  const records = recordsOf(question.world);
-  const record = records.get(id) ?? compactRecord(question.world, id, false);
-  records.set(id, record);
+function recordOf({ world }: Question, id: number): object {
+  const known = recordsOf(world).get(id);
+  const life = lifeOfId(world, id);
+  if (known !== undefined || life === undefined) return known ?? {};
+  const record = vehicleRecord(world, life, world.clock.getTime(), { shape: 'compact' });
+  recordsOf(world).set(id, record);
   return record;
 }
 

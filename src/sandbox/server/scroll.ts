@@ -2,16 +2,13 @@ import { MINUTE } from '../world/instants.js';
 import { LINK_BASE } from './page.js';
 import { badRequest } from './refusal.js';
 
-/** What a scroll goes through: the list is fixed when it starts, whatever happens to the world. */
-interface ScrollSource {
+/** How a scroll was started; its list is fixed then, whatever happens to the world. */
+interface ScrollStart {
+  readonly path: string;
+  /** Records of the list. */
   readonly size: number;
   /** The JSON of a record by its place. */
   readonly record: (place: number) => string;
-}
-
-/** How a scroll was started. */
-interface ScrollStart {
-  readonly path: string;
   /** Records an answer. */
   readonly limit: number;
   /** How long it waits for its next request. */
@@ -21,14 +18,14 @@ interface ScrollStart {
 /** The scrolls of a service. */
 export interface Scrolls {
   /** Starts a scroll; gives the text of its first answer. */
-  start(source: ScrollSource, start: ScrollStart): string;
+  start(start: ScrollStart): string;
   /** Goes on; the same id gives the same answer again. Throws a 400 for a scroll that is unknown, expired or used up. */
   next(scrollId: string, minutes?: number): string;
   /** Drops a scroll before its time. */
   forget(scrollId: string): void;
 }
 
-interface Scroll extends ScrollSource, ScrollStart {
+interface Scroll extends ScrollStart {
   readonly number: number;
   expiresAt: number;
   continuations: number;
@@ -54,11 +51,11 @@ export function createScrolls(now: () => number, highest: number): Scrolls {
   };
 
   return {
-    start(source, start) {
+    start(start) {
       for (const [number, scroll] of open) if (scroll.expiresAt < now()) open.delete(number);
       started += 1;
       const expiresAt = now() + start.minutes * MINUTE;
-      const scroll: Scroll = { ...source, ...start, number: started, expiresAt, continuations: 0 };
+      const scroll: Scroll = { ...start, number: started, expiresAt, continuations: 0 };
       open.set(started, scroll);
       return pageFrom(scroll, 0);
     },

@@ -44,24 +44,20 @@ export async function send(
     faultOf(faults, 'corrupt-gzip') === undefined ? answer : { bytes: corrupted(answer.bytes) };
   const short = cut?.ending === 'short-gzip' ? bytes.subarray(0, share(bytes, cut.at)) : bytes;
   response.writeHead(answer.status, { ...answer.headers, 'content-length': String(short.length) });
-  if (!torn && stalled === undefined) return await finished(response, short);
-  await written(response, bytes.subarray(0, share(bytes, (cut ?? stalled)?.at)));
+  if (!torn && stalled === undefined) return await until(response, () => response.end(short));
+  const part = bytes.subarray(0, share(bytes, (cut ?? stalled)?.at));
+  await until(response, (done) => response.write(part, () => done()));
   // The first part has to leave before the connection does.
   if (torn) setTimeout(() => response.destroy(), 20);
 }
 
 const share = (bytes: Buffer, at = 0.5): number => Math.floor(bytes.length * at);
 
-const finished = (response: ServerResponse, bytes: Buffer): Promise<void> =>
+/** Resolves when the response says so, or when its connection is closed. */
+const until = (response: ServerResponse, act: (done: () => void) => void): Promise<void> =>
   new Promise((resolve) => {
     response.once('close', resolve);
-    response.end(bytes);
-  });
-
-const written = (response: ServerResponse, bytes: Buffer): Promise<void> =>
-  new Promise((resolve) => {
-    response.once('close', resolve);
-    response.write(bytes, () => resolve());
+    act(resolve);
   });
 
 /** A copy whose middle is overwritten; the header of a gzip stream stays whole. */

@@ -65,13 +65,14 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
   const started = performance.now();
   /** The world's clock, which stands, and the time that passes while the sandbox runs. */
   const now = (): number => world.clock.getTime() + performance.now() - started;
+  const setClock = (clock: Date): void => {
+    world = world.at(clock);
+  };
   const app = createApp({
     apiKey,
     access: { plan, simplePaginateDefault, domains: options.domains ?? allDomains },
     world: () => world,
-    setClock: (clock) => {
-      world = world.at(clock);
-    },
+    setClock,
     scrolls: createScrolls(now, options.scrollRequests ?? SCROLL_REQUESTS),
     admitsToday: dayBudget(
       options.requestsPerDay === undefined ? requestsPerDay[plan] : options.requestsPerDay,
@@ -94,9 +95,7 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
     get clock() {
       return world.clock;
     },
-    setClock: (clock) => {
-      world = world.at(clock);
-    },
+    setClock,
     setFaults: (faults) => {
       faultsFor = faultSource(faults);
     },

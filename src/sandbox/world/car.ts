@@ -15,38 +15,32 @@ import type { Population } from './population.js';
 import { between, byWeight, chance, hash, normal, pick, type Rng, Salt, stream, unit } from './random.js';
 
 /**
- * Rare oddities of single vehicles (field-notes.md). Each falls on one of `QUIRK_CYCLE` consecutive vehicles, so that
- * a world of a few thousand holds all of them.
+ * Rare oddities of single vehicles (field-notes.md), and on how many of `QUIRK_CYCLE` consecutive vehicles each falls,
+ * so that a world of a few thousand holds all of them.
  */
-const quirks = [
-  'huge odometer',
-  'negative money',
-  'absurd money',
-  'fractional money',
-  'script note',
-  'formula seller',
-  'formula title',
-  'kilometres as miles',
-  'missing vin',
-  'missing vin',
-  'empty vin',
-  'fake vin',
-  'fake vin',
-  'shared vin',
-  'shared vin',
-  'shared vin',
-  'shared vin',
-  'zero grade',
-  'early sold',
-  'early sold',
-  'early sold',
-  'early sold',
-  'early sold',
-  'early sold',
-] as const;
+const quirkCounts = {
+  'huge odometer': 1,
+  'negative money': 1,
+  'absurd money': 1,
+  'fractional money': 1,
+  'script note': 1,
+  'formula seller': 1,
+  'formula title': 1,
+  'kilometres as miles': 1,
+  'missing vin': 2,
+  'empty vin': 1,
+  'fake vin': 2,
+  'shared vin': 4,
+  'zero grade': 1,
+  'early sold': 6,
+};
 
 /** An oddity of a vehicle. */
-type Quirk = (typeof quirks)[number];
+type Quirk = keyof typeof quirkCounts;
+
+const quirks = Object.entries(quirkCounts).flatMap(([quirk, count]) =>
+  Array<Quirk>(count).fill(quirk as Quirk),
+);
 
 /** One vehicle of this many has a given quirk. */
 const QUIRK_CYCLE = 300;
@@ -75,7 +69,7 @@ const MEAN_KM_A_YEAR = 19_000;
 export function carOf(world: Population, life: Pick<Life, 'index' | 'domain' | 'birth'>) {
   const rng = stream(world.seed, life.index, Salt.car);
   const usual = pick(rng, life.domain === 12 ? korean : american);
-  const model = unusualModel(world, life) ?? rareModel(world, life) ?? usual;
+  const model = (life.domain === 12 ? undefined : oddModel(world, life.index)) ?? usual;
   const born = new Date(life.birth).getUTCFullYear();
   const age = Math.min(17, Math.floor(-Math.log(1 - unit(rng)) * 5.5));
   const generation = generationOf(model, born - age);
@@ -104,24 +98,16 @@ export function carOf(world: Population, life: Pick<Life, 'index' | 'domain' | '
   };
 }
 
-/** The rare model of a few vehicles of sources 1 and 3. It has a draw of its own, so that all other vehicles keep theirs. */
-function rareModel(
-  world: Population,
-  { index, domain }: Pick<Life, 'index' | 'domain'>,
-): ModelRow | undefined {
-  const draw = hash(world.seed, index, Salt.rare);
-  if (domain === 12 || draw % RARE !== 0) return undefined;
-  return rareModels[Math.floor(draw / RARE) % rareModels.length];
-}
-
-/** The unusual model of a vehicle. Each one falls on one vehicle in a fixed number of consecutive vehicles. */
-function unusualModel(
-  world: Population,
-  { index, domain }: Pick<Life, 'index' | 'domain'>,
-): ModelRow | undefined {
+/**
+ * The model of a vehicle of sources 1 and 3 where it is no usual one. Each unusual model falls on one vehicle in a fixed
+ * number of consecutive vehicles. Rare ones have a draw of their own, so that all other vehicles keep theirs.
+ */
+function oddModel(world: Population, index: number): ModelRow | undefined {
   const cycle = UNUSUAL * unusualModels.length;
   const slot = (index + (hash(world.seed, 2, Salt.rare) % cycle)) % cycle;
-  return domain === 12 || slot % UNUSUAL !== 0 ? undefined : unusualModels[slot / UNUSUAL];
+  const draw = hash(world.seed, index, Salt.rare);
+  if (slot % UNUSUAL === 0) return unusualModels[slot / UNUSUAL];
+  return draw % RARE === 0 ? rareModels[Math.floor(draw / RARE) % rareModels.length] : undefined;
 }
 
 /** One vehicle in 20 has a rare colour. It has a draw of its own, so that all other vehicles keep theirs. */

@@ -4,6 +4,7 @@ import {
   ARCHIVE_DAYS,
   birthOf,
   idOf,
+  indexOf,
   indexRange,
   lifeDays,
   MAX_LIFE_DAYS,
@@ -41,13 +42,33 @@ const domains = byWeight([1, 3, 12], (domain) => (domain === 12 ? 10 : 45));
 const lotCounts = byWeight([2, 3, 4, 5, 6, 8, 11, 14], (count) => (count === 2 ? 60 : 40 / count));
 
 /** The life of one vehicle, computed from the seed and its index alone. */
-export function lifeOf(world: Population, index: number): Life {
+function lifeOf(world: Population, index: number): Life {
   const own = ownLife(world, index);
   const pair = pairOf(world, index);
   if (pair === null) return own;
   return pair.kept === index
     ? { ...own, end: Math.max(own.end, pair.end), absorbs: { index: pair.gone, at: pair.at } }
     : { ...own, end: Math.min(own.end, pair.at), mergedInto: { index: pair.kept, at: pair.at } };
+}
+
+/** The life of the vehicle of an id; undefined where no vehicle has it. */
+export function lifeOfId(world: Population, id: number): Life | undefined {
+  const index = indexOf(world, id);
+  return index === undefined ? undefined : lifeOf(world, index);
+}
+
+/** A lot and the vehicle that lists it at a clock; undefined for one that is to come or archived for over a month. */
+export function listedLot(
+  world: Population,
+  { index, place }: Pick<LotLife, 'index' | 'place'>,
+  clock: Instant,
+): { readonly life: Life; readonly lot: LotLife } | undefined {
+  if (index < 0) return undefined;
+  const own = lifeOf(world, index);
+  const lot = own.lots[place];
+  if (lot === undefined || lot.start > clock || clock >= lot.end + ARCHIVE_DAYS * DAY) return undefined;
+  const life = own.mergedInto !== null && isGone(own, clock) ? lifeOf(world, own.mergedInto.index) : own;
+  return { life, lot };
 }
 
 /** The life that a vehicle's car comes from: its own, or that of the vehicle it is merged into. */
@@ -151,6 +172,11 @@ export function* livesAt(world: Population, clock: Instant): Generator<Life> {
   }
 }
 
+/** Lives of the vehicles in the feed at a clock, ascending. */
+export function* activeLives(world: Population, clock: Instant): Generator<Life> {
+  for (const life of livesAt(world, clock)) if (isActive(life, clock)) yield life;
+}
+
 /** Whether a vehicle is merged into another one at a clock. */
 export const isGone = (life: Life, clock: Instant): boolean =>
   life.mergedInto !== null && life.mergedInto.at <= clock;
@@ -169,8 +195,7 @@ export function feedAt(world: Population, clock: Instant): Feed {
   const ids: number[] = [];
   const updatedAt: Instant[] = [];
   const domains: number[] = [];
-  for (const life of livesAt(world, clock)) {
-    if (!isActive(life, clock)) continue;
+  for (const life of activeLives(world, clock)) {
     const lots = allLots(world, life, clock).filter((lot) => lot.start <= clock);
     ids.push(idOf(world, life.index));
     updatedAt.push(Math.max(mergedAt(life, clock), ...lots.map((lot) => changedAt(lot, clock))));

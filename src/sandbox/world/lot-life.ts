@@ -36,21 +36,12 @@ const SOLD = 0.62;
 
 /** Draws the life of a lot inside its frame. */
 export function lotLife(rng: Rng, frame: Frame): LotLife {
-  return frame.domain === 12 ? listingLife(rng, frame) : auctionLife(rng, frame);
-}
-
-function listingLife(rng: Rng, frame: Frame): LotLife {
-  const span = frame.end - frame.start;
-  const touches = chance(rng, 0.4) ? [moment(rng, frame.start, span)] : [];
-  const secondReportAt = chance(rng, 0.15) ? moment(rng, frame.start, span / 2) : null;
-  return { ...frame, attempts: [], touches, secondReportAt };
-}
-
-function auctionLife(rng: Rng, frame: Frame): LotLife {
-  const span = frame.end - frame.start;
-  const touches = chance(rng, 0.15) ? [moment(rng, frame.start, span)] : [];
-  const attempts = chance(rng, AUCTIONED) ? auctions(rng, frame) : [];
-  return { ...frame, attempts, touches, secondReportAt: null };
+  const { domain, start, end } = frame;
+  const isListed = domain === 12;
+  const touches = chance(rng, isListed ? 0.4 : 0.15) ? [moment(rng, start, end - start)] : [];
+  const attempts = !isListed && chance(rng, AUCTIONED) ? auctions(rng, frame) : [];
+  const secondReportAt = isListed && chance(rng, 0.15) ? moment(rng, start, (end - start) / 2) : null;
+  return { ...frame, attempts, touches, secondReportAt };
 }
 
 const moment = (rng: Rng, start: Instant, span: number): Instant =>
