@@ -10,4 +10,4 @@ with judged as (
         end as _action
     from compared
 )
-select * from judged where _action is not null or _copies > 1
+select * from judged where _action is not null
