@@ -10,4 +10,4 @@ with classified as (
         end as _action
     from compared
 )
-select * from classified where _action is not null or _copies > 1
+select * from classified where _action is not null

@@ -43,40 +43,64 @@ function wantedBelow(wanted: Wanted, step: string | number): Wanted {
 }
 
 const COMMA = 0x2c;
-const QUOTE = 0x22;
-const BRACE = 0x7b;
-const BRACKET = 0x5b;
+export const BRACE = 0x7b;
+export const BRACKET = 0x5b;
 
 /** Notes the span of the value at `from` and of what is wanted inside it. Returns the address behind it. */
 function walk(values: ValueScanner, from: number, wanted: Wanted): number {
   const { bytes, start } = values.memory;
-  const isObject = bytes[from] === BRACE;
-  const isInside = wanted.below.size > 0 && (isObject || bytes[from] === BRACKET);
-  const end = isInside ? walkInside(values, from, wanted.below, isObject) : values.skip(from);
+  const isInside = wanted.below.size > 0 && (bytes[from] === BRACE || bytes[from] === BRACKET);
+  const end = isInside
+    ? walkInside(values, from, (step, at) => {
+        const inner = wanted.below.get(step);
+        return inner === undefined ? values.skip(at) : walk(values, at, inner);
+      })
+    : values.skip(from);
   wanted.span = [from - start, end - start];
   return end;
 }
 
-function walkInside(
+/**
+ * Calls `visit` for each member or element of the object or list at `from`: with its name or position, and the addresses
+ * of its value, where it begins, and behind its name. `visit` gives the address behind the value. Returns the one behind
+ * the whole.
+ */
+export function walkInside(
   values: ValueScanner,
   from: number,
-  below: ReadonlyMap<string | number, Wanted>,
-  isObject: boolean,
+  visit: (step: string | number, at: number, begin: number, named: number) => number,
 ): number {
   const { bytes } = values.memory;
+  const isObject = bytes[from] === BRACE;
   let p = values.space(from + 1);
   // An object or a list without anything in it.
   if (bytes[p] === (bytes[from] ?? 0) + 2) return p + 1;
   for (let position = 0; ; position++) {
-    let step: string | number = position;
-    if (isObject && bytes[p] === QUOTE) {
-      const end = values.text(p + 1);
-      step = JSON.parse(bytes.toString('utf8', p, end));
-      p = values.space(values.space(end) + 1);
-    }
-    const inner = below.get(step);
-    p = values.space(inner === undefined ? values.skip(p) : walk(values, p, inner));
+    const begin = p;
+    const named = isObject ? values.text(p + 1) : p;
+    const step = isObject ? JSON.parse(bytes.toString('utf8', begin, named)) : position;
+    // Behind the colon.
+    if (isObject) p = values.space(values.space(named) + 1);
+    p = values.space(visit(step, p, begin, named));
     if (bytes[p] !== COMMA) return p + 1;
     p = values.space(p + 1);
   }
+}
+
+/** A text in the place of some bytes of a record. */
+export interface Edit {
+  readonly span: Span;
+  readonly text: string;
+}
+
+/** A record with its edits; one inside of the bytes of an earlier one is left out. */
+export function edited(line: Buffer, edits: readonly Edit[]): Buffer {
+  const parts: Buffer[] = [];
+  let from = 0;
+  for (const { span, text } of [...edits].sort((a, b) => a.span[0] - b.span[0])) {
+    if (span[0] < from) continue;
+    parts.push(line.subarray(from, span[0]), Buffer.from(text));
+    from = span[1];
+  }
+  return Buffer.concat([...parts, line.subarray(from)]);
 }

@@ -1,11 +1,11 @@
 import { isUtf8 } from 'node:buffer';
 import { z } from 'zod';
-import { locate, type RecordPath, type Span } from '../land/locate.js';
+import { type Edit, edited, locate, type RecordPath, type Span } from '../land/locate.js';
 import { kindNames } from '../land/shape.js';
 import type { ContractNode } from '../service/contract/node.js';
 import type { Stream } from '../service/streams.js';
 import type { ColumnPlaces, FilledColumns } from './column-places.js';
-import { HALF_PAIR, halfPairs, hasHalfPair } from './half-pairs.js';
+import { HALF_PAIR, hasHalfPair } from './regular.js';
 import { isRowPlace, nodeAt, REJECTED_MEMBER } from './types.js';
 
 /** Why a record cannot be loaded. */
@@ -64,10 +64,11 @@ export function mendRecord(line: Buffer, rules: RecordRules): MendedRecord | Fau
     };
   };
   // A list of a million elements that are no rows would keep zod busy for seconds.
-  const [noRow] = line.length > LARGE ? noRows(record, contract) : [];
+  const noRow = line.length > LARGE ? firstOf(leaves(record, contract), isNoRow) : undefined;
   if (noRow !== undefined) return faultAt(noRow);
   const bad: BadPlace[] = [];
-  const halves = HALF_PAIR.test(text) ? [...halfPairs(record, contract)] : [];
+  const placed = HALF_PAIR.test(text) ? [...leaves(record, contract)] : [];
+  const halves = placed.filter(({ value }) => hasHalfPair(value)).map(({ path }) => path);
   for (;;) {
     const issues = issuesOf(stream, record);
     const paths = [...(bad.length === 0 ? halves : []), ...(issues ?? []).flatMap(pathsOf)];
@@ -94,16 +95,34 @@ export function mendRecord(line: Buffer, rules: RecordRules): MendedRecord | Fau
 /** Bytes of a record that takes a while to look at. */
 export const LARGE = 1 << 16;
 
-/** Paths of the elements that are no object where rows are cut from them. */
-function* noRows(value: unknown, node: ContractNode, path: RecordPath = []): Generator<RecordPath> {
-  if (typeof value !== 'object' || value === null) {
-    if (node.path.endsWith('[]') && isRowPlace(node)) yield path;
-  } else if (Array.isArray(value) && node.element !== undefined) {
-    for (const [i, element] of value.entries()) yield* noRows(element, node.element, [...path, i]);
-  } else if (!Array.isArray(value)) {
-    for (const member of node.members.values())
-      yield* noRows(Reflect.get(value, member.name), member, [...path, member.name]);
-  }
+/** A value of a record, and the place of the contract that it stands at; undefined where it is not known. */
+interface Placed {
+  readonly path: RecordPath;
+  readonly value: unknown;
+  readonly node: ContractNode | undefined;
+}
+
+/** The values of a record that the contract describes no inside of: plain ones, strange ones, and unknown members. */
+function* leaves(value: unknown, node: ContractNode | undefined, path: RecordPath = []): Generator<Placed> {
+  if (node?.element !== undefined && Array.isArray(value)) {
+    for (const [i, element] of value.entries()) yield* leaves(element, node.element, [...path, i]);
+  } else if (node !== undefined && node.members.size > 0 && isObject(value)) {
+    for (const [name, inner] of Object.entries(value))
+      yield* leaves(inner, node.members.get(name), [...path, name]);
+  } else yield { path, value, node };
+}
+
+const isObject = (value: unknown): value is object =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
+/** Whether a value that is no object stands where rows are cut from. */
+const isNoRow = ({ value, node }: Placed): boolean =>
+  node?.path.endsWith('[]') === true && isRowPlace(node) && (typeof value !== 'object' || value === null);
+
+/** The path of the first value that something is true of. */
+function firstOf(values: Iterable<Placed>, is: (placed: Placed) => boolean): RecordPath | undefined {
+  for (const placed of values) if (is(placed)) return placed.path;
+  return undefined;
 }
 
 /** A record with more values that break the contract is rejected whole; the largest known record has fewer in all. */
@@ -172,10 +191,10 @@ function withoutValues(
     if (span === undefined) return [];
     const [start, end] = span;
     const columns = marked[i - bad.length]?.columns;
-    if (columns === undefined) return [{ start, end, text: 'null' }];
+    if (columns === undefined) return [{ span, text: 'null' }];
     const isEmpty = /^\{\s*\}/.test(line.toString('latin1', start, Math.min(end, start + 16)));
     const text = `"${REJECTED_MEMBER}":${JSON.stringify([...columns].sort())}${isEmpty ? '' : ','}`;
-    return [{ start: start + 1, end: start + 1, text }];
+    return [{ span: [start + 1, start + 1], text }];
   });
   const record_id = idOf(record, stream.idField);
   function* values(): Generator<BadValue> {
@@ -206,23 +225,6 @@ function entityOf(path: RecordPath, { entities }: ColumnPlaces): RecordPath {
   let length = path.length - 1;
   while (length > 0 && !entities.has(placeOf(path.slice(0, length)))) length--;
   return path.slice(0, length);
-}
-
-/** A text in the place of some bytes of a record. */
-interface Edit {
-  readonly start: number;
-  readonly end: number;
-  readonly text: string;
-}
-
-function edited(line: Buffer, edits: readonly Edit[]): Buffer {
-  const parts: Buffer[] = [];
-  let from = 0;
-  for (const { start, end, text } of [...edits].sort((a, b) => a.start - b.start)) {
-    parts.push(line.subarray(from, start), Buffer.from(text));
-    from = end;
-  }
-  return Buffer.concat([...parts, line.subarray(from)]);
 }
 
 /** JSON of the key of the row that a value belongs to. */

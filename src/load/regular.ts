@@ -1,16 +1,25 @@
 import { isUtf8 } from 'node:buffer';
-import type { Span } from '../land/locate.js';
+import { BRACE, BRACKET, type Edit, edited, walkInside } from '../land/locate.js';
 import { giveBack, takeScanner, type ValueScanner } from '../land/walker/scan-values.js';
 import type { ContractNode } from '../service/contract/node.js';
-import { HALF_PAIR, hasHalfPair } from './half-pairs.js';
 
-const COMMA = 0x2c;
-const QUOTE = 0x22;
+/** An escape in JSON that may be half of a surrogate pair. */
+export const HALF_PAIR = /\\u[dD][89a-fA-F]/;
 
-/** Bytes of a record, and what stands in their place. */
-interface Edit {
-  readonly span: Span;
-  readonly text: string;
+/** Half of a surrogate pair in a text. */
+const HALF = /\p{Surrogate}/gu;
+
+/** Whether a text in a JSON value, however deep, holds half of a surrogate pair, which no UTF-8 text can. */
+export function hasHalfPair(value: unknown): boolean {
+  const left = [value];
+  while (left.length > 0) {
+    const next = left.pop();
+    if (typeof next === 'string' && next.search(HALF) >= 0) return true;
+    if (Array.isArray(next)) for (const element of next) left.push(element);
+    else if (typeof next === 'object' && next !== null)
+      for (const [name, inner] of Object.entries(next)) left.push(name, inner);
+  }
+  return false;
 }
 
 /**
@@ -22,18 +31,9 @@ export function regular(line: Buffer, contract: ContractNode): Buffer {
   const values = takeScanner(contract, '');
   try {
     values.memory.append(line);
-    const { start } = values.memory;
     const edits: Edit[] = [];
-    walk(values, values.space(start), contract, edits);
-    const parts: Buffer[] = [];
-    let from = 0;
-    for (const { span, text } of edits.sort((a, b) => a.span[0] - b.span[0])) {
-      // What is edited inside of a member that is left out.
-      if (span[0] - start < from) continue;
-      parts.push(line.subarray(from, span[0] - start), Buffer.from(text));
-      from = span[1] - start;
-    }
-    return from === 0 ? line : Buffer.concat([...parts, line.subarray(from)]);
+    walk(values, values.space(values.memory.start), contract, edits);
+    return edits.length === 0 ? line : edited(line, edits);
   } finally {
     giveBack(values, contract);
   }
@@ -41,35 +41,28 @@ export function regular(line: Buffer, contract: ContractNode): Buffer {
 
 /** Notes what is irregular in the value at `from`. Returns the address behind it. */
 function walk(values: ValueScanner, from: number, node: ContractNode, edits: Edit[]): number {
-  const { bytes } = values.memory;
-  const first = bytes[from];
-  const isObject = first === 0x7b && node.members.size > 0;
-  const isList = first === 0x5b && node.element !== undefined;
-  if (!isObject && !isList) return values.skip(from);
-  let p = values.space(from + 1);
-  if (bytes[p] === (first ?? 0) + 2) return p + 1;
-  const begins = new Map<string, Span>();
-  for (;;) {
-    const begin = p;
-    let member = node.element;
-    let name: string | undefined;
-    if (isObject && bytes[p] === QUOTE) {
-      const end = values.text(p + 1);
-      const text = bytes.toString('utf8', p, end);
-      name = JSON.parse(text) as string;
-      if (HALF_PAIR.test(text) && hasHalfPair(name))
-        edits.push({ span: [p, end], text: JSON.stringify(name.replaceAll(/\p{Surrogate}/gu, '\ufffd')) });
-      member = node.members.get(name);
-      p = values.space(values.space(end) + 1);
+  const { bytes, start } = values.memory;
+  const isObject = bytes[from] === BRACE && node.members.size > 0;
+  if (!isObject && (bytes[from] !== BRACKET || node.element === undefined)) return values.skip(from);
+  const members: { readonly name: string; readonly begin: number }[] = [];
+  const end = walkInside(values, from, (step, at, begin, named) => {
+    if (typeof step === 'string') {
+      members.push({ name: step, begin: begin - start });
+      const text = bytes.toString('utf8', begin, named);
+      if (HALF_PAIR.test(text) && hasHalfPair(step))
+        edits.push({
+          span: [begin - start, named - start],
+          text: JSON.stringify(step.replaceAll(HALF, '\ufffd')),
+        });
     }
-    p = values.space(member === undefined ? values.skip(p) : walk(values, p, member, edits));
-    const isLast = bytes[p] !== COMMA;
-    if (!isLast) p = values.space(p + 1);
-    if (name !== undefined) {
-      const earlier = begins.get(name);
-      if (earlier !== undefined) edits.push({ span: earlier, text: '' });
-      begins.set(name, [begin, p]);
-    }
-    if (isLast) return p + 1;
+    const member = typeof step === 'string' ? node.members.get(step) : node.element;
+    return member === undefined ? values.skip(at) : walk(values, at, member, edits);
+  });
+  const seen = new Set<string>();
+  for (const [i, { name, begin }] of [...members.entries()].reverse()) {
+    // Up to the member behind it, which is there: the last of this name comes later.
+    if (seen.has(name)) edits.push({ span: [begin, members[i + 1]?.begin ?? begin], text: '' });
+    seen.add(name);
   }
+  return end;
 }

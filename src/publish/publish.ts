@@ -6,15 +6,9 @@ import { messageOf } from '../config/lotlake-error.js';
 import { version } from '../config/package-root.js';
 import { rows } from '../duck/session.js';
 import type { BaseState } from '../lake/base.js';
-import { listFiles, ownFiles, withChecksums } from '../lake/files.js';
+import { globRelation, listFiles, ownFiles, withChecksums } from '../lake/files.js';
 import type { Layout } from '../lake/layout.js';
-import {
-  type LakeFile,
-  type Manifest,
-  type ManifestTable,
-  SCHEMA_VERSION,
-  writeManifest,
-} from '../lake/manifest.js';
+import { type Manifest, type ManifestTable, SCHEMA_VERSION, writeManifest } from '../lake/manifest.js';
 import { type OwnTable, ownTables } from '../lake/own-tables.js';
 import type { Column, TableSchema } from '../lake/schema.js';
 import { foldersBelow, syncFiles, syncFolders } from '../land/files.js';
@@ -63,7 +57,7 @@ export async function sealSnapshot(
   base: BaseState | undefined,
   signal?: AbortSignal,
 ): Promise<Manifest> {
-  const described = await describeSnapshot(connection, snapshot, facts, schemas, marts, ownTables);
+  const described = await describeSnapshot(connection, snapshot, facts, schemas, marts);
   const manifest = await withChecksums(snapshot, described, base, signal);
   killPoint('publish.described');
   try {
@@ -77,97 +71,58 @@ export async function sealSnapshot(
   return manifest;
 }
 
-async function describeSnapshot(
+/** Describes every file of a snapshot. Throws PublishError where a table has none. */
+export async function describeSnapshot(
   connection: DuckDBConnection,
   snapshot: string,
   facts: SnapshotFacts,
   schemas: ReadonlyMap<string, TableSchema>,
-  marts: readonly MartFacts[],
-  own: readonly OwnTable[],
+  marts: readonly MartFacts[] = [],
+  own: readonly OwnTable[] = ownTables,
 ): Promise<Manifest> {
-  const names = [...schemas.keys(), ...own.map((table) => table.name), ...marts.map((mart) => mart.name)];
-  const files = await filesByTable(connection, snapshot, names);
-  const tables: Record<string, ManifestTable> = {};
-  for (const { table, columns } of schemas.values()) {
-    const partitioned = table.partition !== undefined;
-    tables[table.name] = describe(files, table.name, columns, table.key, partitioned);
-  }
-  for (const { name, columns, key, partitioned } of own) {
-    const plain = columns.map((column) => ({ name: column.name, type: column.type }));
-    tables[name] = describe(files, name, plain, key, partitioned);
-  }
-  const described: Record<string, ManifestTable> = {};
+  const cut = [...schemas.values()].map(({ table, columns }) => ({
+    ...{ name: table.name, key: table.key, columns },
+    partitioned: table.partition !== undefined,
+  }));
+  const names = [...cut, ...own, ...marts].map(({ name }) => name);
+  // One statement reads the footers of all files.
+  const all = await listFiles(connection, snapshot, ...names);
+  const describe = ({
+    name,
+    columns,
+    key,
+    partitioned,
+  }: Pick<OwnTable, 'name' | 'key' | 'partitioned'> & { readonly columns: readonly Column[] }): [
+    string,
+    ManifestTable,
+  ] => {
+    const files = all.filter(({ path }) => path.startsWith(`${name}/`));
+    if (files.length === 0) throw new PublishError(`the snapshot has no file of ${name}`);
+    return [
+      name,
+      {
+        columns: columns.map((column) => ({ name: column.name, type: column.type })),
+        key: [...key],
+        partitioned,
+        rows: files.reduce((sum, file) => sum + file.rows, 0),
+        bytes: files.reduce((sum, file) => sum + file.bytes, 0),
+        files,
+      },
+    ];
+  };
+  const described: [string, ManifestTable][] = [];
   for (const { name, key } of marts) {
     const columns = await martColumns(connection, snapshot, name);
-    described[name] = describe(files, name, columns, key, false);
+    described.push(describe({ name, key, columns, partitioned: false }));
   }
   return {
     ...{ ...facts, schema_version: SCHEMA_VERSION, lotlake_version: version },
-    ...{ tables, marts: described },
-  };
-}
-
-/** Describes a state that a rebuild goes on from and never publishes. */
-export async function sealState(
-  connection: DuckDBConnection,
-  folder: string,
-  facts: Omit<SnapshotFacts, 'snapshot_id' | 'pipeline' | 'created_at' | 'pass_ids' | 'recipe' | 'origin'>,
-  schemas: ReadonlyMap<string, TableSchema>,
-): Promise<Manifest> {
-  const rest = {
-    snapshot_id: facts.run_id,
-    pipeline: 'rebuild',
-    created_at: new Date().toISOString(),
-    pass_ids: [],
-    origin: null,
-  };
-  const own = ownTables.filter((table) => table.name !== 'runs');
-  const manifest = await describeSnapshot(connection, folder, { ...facts, ...rest }, schemas, [], own);
-  writeManifest(folder, manifest);
-  return manifest;
-}
-
-/** The files of every table, whose footers are read by one statement. */
-async function filesByTable(
-  connection: DuckDBConnection,
-  snapshot: string,
-  names: readonly string[],
-): Promise<ReadonlyMap<string, readonly LakeFile[]>> {
-  const byTable = new Map<string, LakeFile[]>();
-  for (const file of await listFiles(connection, snapshot, ...names)) {
-    const table = file.path.slice(0, file.path.indexOf('/'));
-    const files = byTable.get(table);
-    if (files === undefined) byTable.set(table, [file]);
-    else files.push(file);
-  }
-  return byTable;
-}
-
-function describe(
-  byTable: ReadonlyMap<string, readonly LakeFile[]>,
-  name: string,
-  columns: readonly Column[],
-  key: readonly string[],
-  partitioned: boolean,
-): ManifestTable {
-  const files = byTable.get(name) ?? [];
-  if (files.length === 0) throw new PublishError(`the snapshot has no file of ${name}`);
-  return {
-    columns: [...columns],
-    key: [...key],
-    partitioned,
-    rows: files.reduce((sum, file) => sum + file.rows, 0),
-    bytes: files.reduce((sum, file) => sum + file.bytes, 0),
-    files: [...files],
+    ...{ tables: Object.fromEntries([...cut, ...own].map(describe)), marts: Object.fromEntries(described) },
   };
 }
 
 async function martColumns(connection: DuckDBConnection, snapshot: string, name: string): Promise<Column[]> {
-  const path = join(snapshot, name, '*.parquet').replaceAll("'", "''");
-  const described = await rows(
-    connection,
-    `describe select * from read_parquet('${path}', hive_partitioning = false)`,
-  );
+  const described = await rows(connection, `describe select * from ${globRelation(snapshot, name, false)}`);
   return described.map((row) => ({ name: String(row.column_name), type: String(row.column_type) }));
 }
 

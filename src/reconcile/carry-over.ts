@@ -1,28 +1,20 @@
-import { mkdirSync, renameSync, rmSync } from 'node:fs';
+import { renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { poolOf } from '../duck/pool.js';
 import { identifier, literal, type Row, row, rows } from '../duck/session.js';
 import type { BaseState } from '../lake/base.js';
 import { filesRelation, globRelation } from '../lake/files.js';
-import type { Manifest, ManifestTable } from '../lake/manifest.js';
+import type { Manifest } from '../lake/manifest.js';
 import { ownTables } from '../lake/own-tables.js';
-import { monthOf, partitionFolder } from '../lake/partition.js';
-import { type Column, HISTORY, REJECTED, type TableSchema } from '../lake/schema.js';
+import { HISTORY, REJECTED } from '../lake/schema.js';
 import type { MergeContext } from './context.js';
-import { inPartition, parquetOf, type RowsSql, writeRows } from './write.js';
+import { baseRelation, ownTable, PARTITION_OF_PATH, type StoredTable, sameKey } from './relations.js';
+import { type RowsSql, writeRows } from './write.js';
 
 /** A table as carrying over sees it. */
-interface Carried {
-  readonly name: string;
-  readonly key: readonly string[];
-  readonly columns: readonly Column[];
-  /** Of a table that is cut from records. */
-  readonly schema?: TableSchema;
+interface Carried extends StoredTable {
   /** Columns of state and history: where the content is the same, the published snapshot knows them better. */
   readonly own: readonly string[];
-  readonly partitioned: boolean;
-  /** SQL of the month of a row that comes from the published snapshot. */
-  readonly month: string;
   /** SQL that says which rebuilt rows the published snapshot knows better. */
   readonly doubtful: string;
 }
@@ -51,21 +43,15 @@ export async function carryOver(
   let isCarried = false;
   const own = carriedOwnTables(folder, manifest, isOlder ? [] : replayed);
   for (const table of [...cutTables(context), ...own]) {
-    const stored = manifest.tables[table.name];
-    if (stored === undefined || stored.rows === 0) continue;
-    if (await use(() => carryTable(onPublished, table, publishedRows(table, folder, stored), isOlder)))
-      isCarried = true;
+    if ((manifest.tables[table.table.name]?.rows ?? 0) === 0) continue;
+    if (await use(() => carryTable(onPublished, table, isOlder))) isCarried = true;
   }
   return isCarried;
 }
 
 /** Adds to one table what the published snapshot knows; false where that is nothing. */
-async function carryTable(
-  context: MergeContext,
-  table: Carried,
-  published: string,
-  isOlder: boolean,
-): Promise<boolean> {
+async function carryTable(context: MergeContext, table: Carried, isOlder: boolean): Promise<boolean> {
+  const published = baseRelation(context, table);
   const known = await noteKnown(context, table, published);
   const rebuilt = rebuiltRows(context, table);
   const news = await findNews(context, table, rebuilt, known, isOlder);
@@ -75,31 +61,21 @@ async function carryTable(
   return news.rows > 0;
 }
 
-function cutTables(context: MergeContext): Carried[] {
-  return [...context.schemas.values()].map(
-    (schema): Carried => ({
-      ...schema.table,
-      schema,
-      own: [...schema.state, ...HISTORY].map((column) => column.name),
-      columns: schema.columns,
-      partitioned: schema.table.partition !== undefined,
-      month: 'month',
-      doubtful: 'false',
-    }),
-  );
+function cutTables({ schemas }: MergeContext): Carried[] {
+  return [...schemas.values()].map(({ table, columns, state }) => ({
+    ...{ table, columns, doubtful: 'false' },
+    own: [...state, ...HISTORY].map((column) => column.name),
+  }));
 }
 
 function carriedOwnTables(published: string, manifest: Manifest, replayed: readonly Row[]): Carried[] {
   // A rejected record of a pass that was replayed has had its chance, and of others rejects end with the pass.
   const carried = ownTables.filter(({ name }) => name !== 'rejects');
-  return carried.map(
-    (table): Carried => ({
-      ...table,
-      own: [],
-      month: monthOf('seen_at'),
-      doubtful: table.name === 'lot_changes' ? doubtfulChanges(published, manifest, replayed) : 'false',
-    }),
-  );
+  return carried.map(({ name }) => ({
+    ...ownTable(name),
+    own: [],
+    doubtful: name === 'lot_changes' ? doubtfulChanges(published, manifest, replayed) : 'false',
+  }));
 }
 
 /**
@@ -119,7 +95,7 @@ function doubtfulChanges(published: string, manifest: Manifest, replayed: readon
  * history. It is a file, so that neither a join nor the memory beside it holds wide rows.
  */
 async function noteKnown(context: MergeContext, table: Carried, published: string): Promise<string> {
-  const columns = [...table.key, ...table.own].map(identifier).join(', ');
+  const columns = [...table.table.key, ...table.own].map(identifier).join(', ');
   const file = literal(join(context.stage, 'known.parquet'));
   await context.connection.run(
     `copy (select ${columns}, ${contentHash(table)} as _hash, ${ownHash(table)} as _own_hash from ${published})
@@ -139,7 +115,8 @@ async function findNews(
   known: string,
   isOlder: boolean,
 ): Promise<{ readonly rows: number; readonly only: number }> {
-  const keys = table.key.map(identifier).join(', ');
+  const { key } = table.table;
+  const keys = key.map(identifier).join(', ');
   const hasHistory = table.own.includes('first_seen_at');
   const seen = isOlder && hasHistory ? ', first_seen_at' : '';
   const isBetter = isOlder
@@ -149,12 +126,12 @@ async function findNews(
     : '(k._hash = r._hash and k._own_hash <> r._own_hash)';
   await connection.run(`
     create or replace table ${NEWS} as
-    select ${table.key.map((column) => `k.${identifier(column)}`).join(', ')}, r._hash is null as _is_only
+    select ${key.map((column) => `k.${identifier(column)}`).join(', ')}, r._hash is null as _is_only
     from (select ${keys}, _hash, _own_hash${seen} from ${known}) as k
     left join (
       select ${keys}, ${contentHash(table)} as _hash, ${ownHash(table)} as _own_hash${seen}
       from ${rebuilt} where not ${table.doubtful}
-    ) as r on ${match(table, 'k')}
+    ) as r on ${sameKey(key, 'k', 'r')}
     where r._hash is null or ${isBetter}`);
   const counts = await row(
     connection,
@@ -184,11 +161,12 @@ async function rewrite(
   },
 ): Promise<void> {
   const own = new Set(table.own);
-  const partition = table.partitioned ? ', _domain, _month' : '';
-  const merged = table.columns.map(({ name }) => {
-    const column = identifier(name);
-    if (name === 'first_seen_at') return 'least(r.first_seen_at, k.first_seen_at) as first_seen_at';
-    return own.has(name) && !isOlder
+  const { name, key } = table.table;
+  const partition = table.table.partition === undefined ? '' : ', _domain, _month';
+  const merged = table.columns.map((given) => {
+    const column = identifier(given.name);
+    if (given.name === 'first_seen_at') return 'least(r.first_seen_at, k.first_seen_at) as first_seen_at';
+    return own.has(given.name) && !isOlder
       ? `case when k._hash = ${contentHash(table, 'r')} then k.${column} else r.${column} end as ${column}`
       : `r.${column}`;
   });
@@ -196,49 +174,25 @@ async function rewrite(
   const onlyThere = (condition: string, ofIds: string): string => `
     union all by name
     select ${columns}${partition} from (from ${only} where ${condition}) as p
-    where exists (select 1 from ${NEWS} as r where r._is_only and ${ofIds} and ${match(table, 'p')})`;
+    where exists (select 1 from ${NEWS} as r where r._is_only and ${ofIds} and ${sameKey(key, 'p', 'r')})`;
   const sql: RowsSql = (condition, ofIds) => `
     select ${merged.join(', ')}${partition}
     from (from ${rebuilt} where not ${table.doubtful} and ${condition}) as r
-    ${own.size === 0 ? '' : `left join (from ${known} where ${ofIds}) as k on ${match(table, 'k')}`}
+    ${own.size === 0 ? '' : `left join (from ${known} where ${ofIds}) as k on ${sameKey(key, 'k', 'r')}`}
     ${only === undefined ? '' : onlyThere(condition, ofIds)}`;
   // Beside the rebuilt files, which are read meanwhile.
   const carried = join(context.target, '_carried');
   rmSync(carried, { recursive: true, force: true });
-  await writeCarried({ ...context, target: carried }, table, sql);
-  const folder = join(context.target, table.name);
-  rmSync(folder, { recursive: true, force: true });
-  renameSync(join(carried, table.name), folder);
-  rmSync(carried, { recursive: true });
-}
-
-async function writeCarried(
-  context: MergeContext,
-  { name, schema, key, partitioned, columns }: Carried,
-  sql: RowsSql,
-): Promise<void> {
-  const found = partitioned
-    ? await rows(context.connection, `select distinct _domain, _month from (${sql('true', 'true')})`)
-    : [];
-  const partitions = found.map((row) => ({ domain: String(row._domain), month: String(row._month) }));
-  if (schema !== undefined) {
-    await writeRows(context, schema, sql, partitions);
-    return;
-  }
+  const found =
+    partition === ''
+      ? []
+      : await rows(context.connection, `select distinct _domain, _month from (${sql('true', 'true')})`);
+  const partitions = found.map((each) => ({ domain: String(each._domain), month: String(each._month) }));
+  await writeRows({ ...context, target: carried }, table, sql, partitions);
   const folder = join(context.target, name);
-  const order = key.map(identifier).join(', ');
-  const write = async (below: string, condition: string): Promise<void> => {
-    // A path that names its partition names the source, too.
-    const inFile = columns.filter((column) => below === '' || column.name !== 'domain_id');
-    const selected = inFile.map((column) => identifier(column.name)).join(', ');
-    mkdirSync(join(folder, below), { recursive: true });
-    await context.connection.run(
-      `copy (select ${selected} from (${sql(condition, 'true')}) order by ${order}) to ${literal(join(folder, below, 'data_0.parquet'))} (${parquetOf(name, context)})`,
-    );
-  };
-  if (!partitioned) return write('', 'true');
-  // One file after the other, so that no more than the rows of one are in memory.
-  for (const partition of partitions) await write(partitionFolder(partition), inPartition(partition));
+  rmSync(folder, { recursive: true, force: true });
+  renameSync(join(carried, name), folder);
+  rmSync(carried, { recursive: true });
 }
 
 /** SQL of a hash of all columns but those of state and history, and what the last delivery lacked. */
@@ -252,29 +206,7 @@ function contentHash({ columns, own }: Carried, relation?: string): string {
 const ownHash = ({ own }: Carried): string =>
   own.length === 0 ? '0' : `hash(${own.map(identifier).join(', ')})`;
 
-const PARTITION = "coalesce(cast(domain_id as varchar), 'none') as _domain, month as _month";
-
-function rebuiltRows(context: MergeContext, { name, partitioned }: Carried): string {
-  const relation = globRelation(context.target, name, partitioned);
-  return partitioned ? `(select *, ${PARTITION} from ${relation})` : relation;
-}
-
-function publishedRows(table: Carried, published: string, stored: ManifestTable): string {
-  const known = new Set(stored.columns.map((column) => column.name));
-  const columns = table.columns.map(({ name, type }) =>
-    known.has(name)
-      ? `cast(${identifier(name)} as ${type}) as ${identifier(name)}`
-      : `cast(null as ${type}) as ${identifier(name)}`,
-  );
-  const files = filesRelation(published, stored.files, stored.partitioned);
-  const partition = table.partitioned ? `, ${table.month} as month` : '';
-  const selected = `select ${columns.join(', ')}${partition} from ${files}`;
-  return table.partitioned ? `(select *, ${PARTITION} from (${selected}))` : `(${selected})`;
-}
-
-/** SQL that says whether a rebuilt row `r` has the key of another. */
-function match({ key }: Carried, other: string): string {
-  return key
-    .map((column) => `${other}.${identifier(column)} is not distinct from r.${identifier(column)}`)
-    .join(' and ');
+function rebuiltRows(context: MergeContext, { table: { name, partition } }: Carried): string {
+  const relation = globRelation(context.target, name, partition !== undefined);
+  return partition === undefined ? relation : `(select *, ${PARTITION_OF_PATH} from ${relation})`;
 }

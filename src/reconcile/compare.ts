@@ -1,19 +1,17 @@
-import { identifier, literal, rows, scalar } from '../duck/session.js';
+import { killPoint } from '../config/kill-point.js';
+import { identifier, literal, rows } from '../duck/session.js';
 import { type Partition, partitionFolder } from '../lake/partition.js';
-import type { TableSchema } from '../lake/schema.js';
-import { REJECTED } from '../lake/schema.js';
-import type { LakeTable } from '../lake/tables.js';
+import { REJECTED, type TableSchema } from '../lake/schema.js';
 import type { MergeContext, TableCounts } from './context.js';
+import { sameKey } from './relations.js';
 import { ruleOf } from './rules.js';
 
-/** The rows of a table that this run delivered, ready to be merged. */
+/** The rows of a table that this run delivered, one a key, ready to be merged. */
 export interface NewRows {
   /** Relation with the content columns, the state columns that are compared, and `_domain`, `_month` if partitioned. */
   readonly relation: string;
   /** Whether the state columns come with the rows instead of being set while merging. */
   readonly withState: boolean;
-  /** Relation to take instead where `relation` has a key twice; undefined where it cannot. */
-  readonly lastOfEach?: string;
 }
 
 /** Name of the relation with what happens to each row of a table that is merged with a last state. */
@@ -41,16 +39,17 @@ const NOTE = `case when ${REJECTED.name} is null then 0 else cast(hash(${REJECTE
 
 /**
  * Compares new rows with the base by key, and writes what happens to each row into the relation `actionsOf`. Equal rows are
- * left out, unless their key came more than once. A row that differs only in its rejected values is noted, and does not
- * count as changed. Keys may hold null.
- * @returns number of rows in that relation
+ * left out. A row that differs only in its rejected values is noted, and does not count as changed. Keys may hold null.
+ * @param oldRows number of rows in the base
  */
 export async function compareRows(
   context: MergeContext,
   schema: TableSchema,
   fresh: NewRows,
-): Promise<number> {
+  oldRows: number,
+): Promise<Difference> {
   const { table } = schema;
+  const { connection } = context;
   const keys = table.key.map(identifier);
   const key = keys.join(', ');
   const types = new Map(schema.columns.map((column) => [column.name, column.type]));
@@ -61,28 +60,46 @@ export async function compareRows(
   const hash = `hash(${hashed.join(', ')})`;
   const [domain, month] = table.partition === undefined ? ["''", "''"] : ['_domain', '_month'];
   const isMarked = table.gone === 'mark' && !fresh.withState;
-  await context.connection.run(`
+  await connection.run(`
     create or replace temp view compared as
     with new_rows as (
-      select ${key}, count(*) as _copies, max(${hash}) as _new_hash, max(${NOTE}) as _new_note,
-        max(${domain}) as _new_domain, max(${month}) as _new_month
-      from ${fresh.relation} group by ${key}
+      select ${key}, ${hash} as _new_hash, ${NOTE} as _new_note, ${domain} as _new_domain, ${month} as _new_month
+      from ${fresh.relation}
     ),
     old_rows as (
       select ${key}, ${hash} as _old_hash, ${NOTE} as _old_note, ${domain} as _old_domain, ${month} as _old_month, first_seen_at,
         ${isMarked ? 'gone_at is not null' : 'false'} as _was_gone, ${ownerCame(schema)} as _owner_came
       from base.${table.name} as o
     )
-    -- a join and no grouping of both, which would hold the old rows of a large table in memory
     select ${keys.map((name) => `coalesce(n.${name}, o.${name}) as ${name}`).join(', ')},
-      coalesce(_copies, 0) as _copies, _new_hash, _new_domain, _new_month,
-      _new_note, _old_note, _old_hash, _old_domain, _old_month, first_seen_at as _first_seen_at,
-      coalesce(_was_gone, false) as _was_gone, coalesce(_owner_came, false) as _owner_came
-    from new_rows as n full join old_rows as o on ${keys.map((name) => `n.${name} is not distinct from o.${name}`).join(' and ')}`);
-  return scalar(
-    context.connection,
-    `create or replace table ${actionsOf(table.name)} as ${ruleOf('actions').sql}`,
+      _new_hash, _new_domain, _new_month, _new_note, _old_note, _old_hash, _old_domain, _old_month,
+      first_seen_at as _first_seen_at, coalesce(_was_gone, false) as _was_gone, coalesce(_owner_came, false) as _owner_came
+    from new_rows as n full join old_rows as o on ${sameKey(table.key, 'n', 'o')}`);
+  await connection.run(`create or replace table ${actionsOf(table.name)} as ${ruleOf('actions').sql}`);
+  const groups = await rows(
+    connection,
+    `select _action, count(*) as n,
+      _new_hash is not null as is_new, _new_domain, _new_month, _old_hash is not null as is_old, _old_domain, _old_month
+    from ${actionsOf(table.name)} group by all`,
   );
+  const changed = new Map<string, Partition>();
+  const change = (domain: unknown, month: unknown): void => {
+    const partition = { domain: String(domain), month: String(month) };
+    changed.set(table.partition === undefined ? '' : partitionFolder(partition), partition);
+  };
+  for (const group of groups) {
+    if (group.is_new === true) change(group._new_domain, group._new_month);
+    if (group.is_old === true) change(group._old_domain, group._old_month);
+  }
+  const of = (action: string): number =>
+    groups.filter((group) => group._action === action).reduce((sum, group) => sum + Number(group.n), 0);
+  const [inserted, updated, gone] = [of('inserted'), of('updated'), of('gone')];
+  killPoint('reconcile.table-compared');
+  return {
+    counts: { inserted, updated, gone, unchanged: oldRows - updated - gone },
+    changed,
+    isNoted: of('noted') > 0,
+  };
 }
 
 /**
@@ -105,47 +122,6 @@ export interface Difference {
   readonly counts: Pick<TableCounts, 'inserted' | 'updated' | 'unchanged' | 'gone'>;
   /** Partitions that hold a difference, by folder; the one of an unpartitioned table has an empty name. */
   readonly changed: ReadonlyMap<string, Partition>;
-  /** Whether the new rows have some key more than once. */
-  readonly isRepeated: boolean;
   /** Whether some row differs only in which of its values were rejected. */
   readonly isNoted: boolean;
-}
-
-/** The summary of a comparison that found nothing. */
-export function noDifference(oldRows: number): Difference {
-  const counts = { inserted: 0, updated: 0, gone: 0, unchanged: oldRows };
-  return { counts, changed: new Map(), isRepeated: false, isNoted: false };
-}
-
-/** Sums up what happens to the rows of a table that had `oldRows` rows. */
-export async function summarize(
-  context: MergeContext,
-  table: LakeTable,
-  oldRows: number,
-): Promise<Difference> {
-  const groups = await rows(
-    context.connection,
-    `select _action, count(*) as n, max(_copies) as copies,
-      _new_hash is not null as is_new, _new_domain, _new_month, _old_hash is not null as is_old, _old_domain, _old_month
-    from ${actionsOf(table.name)} group by all`,
-  );
-  const changed = new Map<string, Partition>();
-  const change = (domain: unknown, month: unknown): void => {
-    const partition = { domain: String(domain), month: String(month) };
-    changed.set(table.partition === undefined ? '' : partitionFolder(partition), partition);
-  };
-  for (const group of groups) {
-    if (group.is_new === true) change(group._new_domain, group._new_month);
-    if (group.is_old === true) change(group._old_domain, group._old_month);
-  }
-  const of = (action: string): number =>
-    groups.filter((group) => group._action === action).reduce((sum, group) => sum + Number(group.n), 0);
-  const updated = of('updated');
-  const gone = of('gone');
-  return {
-    counts: { inserted: of('inserted'), updated, gone, unchanged: oldRows - updated - gone },
-    changed,
-    isRepeated: groups.some((group) => Number(group.copies) > 1),
-    isNoted: groups.some((group) => group._action === 'noted'),
-  };
 }

@@ -4,8 +4,9 @@ import { literal, scalar } from '../duck/session.js';
 import { linkFile } from '../lake/files.js';
 import { monthOf } from '../lake/partition.js';
 import type { MergeContext } from './context.js';
+import { ownTable } from './relations.js';
 import { applyRules } from './rules.js';
-import { parquetOf } from './write.js';
+import { parquetOf, writeEmpty } from './write.js';
 
 /**
  * Adds the changes of this run to `lot_changes`; what earlier runs recorded is linked. Needs `next.lots`, and what merging
@@ -24,19 +25,11 @@ export async function writeLotChanges(context: MergeContext, updated: number): P
     await applyRules(connection, 'lot_changes');
     count = await scalar(connection, 'select count(*) from run.lot_changes');
   }
-  const parquet = parquetOf('lot_changes', context);
   if (count > 0)
     await connection.run(`
       copy (select *, ${monthOf('seen_at')} as month from run.lot_changes order by domain_id, month, lot_id, field)
-      to ${literal(folder)} (${parquet}, partition_by (domain_id, month), overwrite_or_ignore true,
+      to ${literal(folder)} (${parquetOf('lot_changes', context)}, partition_by (domain_id, month), overwrite_or_ignore true,
         filename_pattern ${literal(`${runId}-{i}`)})`);
-  else if (earlier.length === 0)
-    await connection.run(`
-      copy (
-        select cast(null as bigint) as lot_id, cast(null as bigint) as vehicle_id, cast(null as bigint) as domain_id,
-          cast(null as varchar) as field, cast(null as varchar) as old_value, cast(null as varchar) as new_value,
-          cast(null as timestamptz) as seen_at, cast(null as varchar) as run_id, cast(null as varchar) as month
-        where false
-      ) to ${literal(join(folder, 'empty.parquet'))} (${parquet})`);
+  else if (earlier.length === 0) await writeEmpty(context, ownTable('lot_changes'));
   return count;
 }

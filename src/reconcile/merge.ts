@@ -1,22 +1,13 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { killPoint } from '../config/kill-point.js';
 import { identifier, literal, rows } from '../duck/session.js';
 import { type FileSize, fileSizes, linkFile, partitionOf } from '../lake/files.js';
-import type { LakeFile, ManifestTable } from '../lake/manifest.js';
+import type { LakeFile } from '../lake/manifest.js';
 import { type Partition, partitionFromFolder } from '../lake/partition.js';
 import { REJECTED, type TableSchema } from '../lake/schema.js';
-import {
-  actionsOf,
-  compareRows,
-  type Difference,
-  givenColumns,
-  type NewRows,
-  noDifference,
-  summarize,
-} from './compare.js';
+import { actionsOf, compareRows, type Difference, givenColumns, type NewRows } from './compare.js';
 import type { MergeContext, TableCounts } from './context.js';
-import { baseRelation } from './relations.js';
+import { baseRelation, sameKey } from './relations.js';
 import { type RowsSql, writeEmpty, writeRows } from './write.js';
 
 /**
@@ -29,45 +20,28 @@ export async function mergeTable(
   given: NewRows | undefined,
 ): Promise<TableCounts> {
   const stored = context.base?.manifest.tables[schema.table.name];
+  const oldRows = stored?.rows ?? 0;
+  if (given !== undefined && oldRows === 0) return writeFirst(context, schema, given);
+  const { counts, changed, isNoted } =
+    given === undefined
+      ? { ...UNCHANGED, counts: { inserted: 0, updated: 0, gone: 0, unchanged: oldRows } }
+      : await compareRows(context, schema, given, oldRows);
+  const files = stored?.files ?? [];
   const isSameShape = JSON.stringify(stored?.columns) === JSON.stringify(schema.columns);
-  if (given === undefined)
-    return stored !== undefined && isSameShape
-      ? linkTable(context, stored)
-      : reshape(context, schema, stored);
-  if (stored === undefined || stored.rows === 0) return writeFirst(context, schema, given);
-
-  const { fresh, counts, changed, isNoted } = await compare(context, schema, given, stored.rows);
-  killPoint('reconcile.table-compared');
-  const files = stored.files.filter((file) => file.rows > 0);
   const rewritten = files.filter((file) => !isSameShape || changed.has(partitionOf(file)));
+  const partitions = new Map(changed);
+  for (const file of rewritten) partitions.set(partitionOf(file), partitionFromFolder(partitionOf(file)));
+  const sql: RowsSql = (condition, ofIds) =>
+    given === undefined
+      ? `select * from ${oldRelation(context, schema, rewritten)} where ${condition}`
+      : mergedRows(context, schema, { ...given, isNoted }, rewritten, { condition, ofIds });
+  if (partitions.size > 0) await writeRows(context, schema, sql, [...partitions.values()]);
   const kept = files.filter((file) => !rewritten.includes(file));
-  if (rewritten.length > 0 || changed.size > 0) {
-    const partitions = new Map(changed);
-    for (const file of rewritten) partitions.set(partitionOf(file), partitionFromFolder(partitionOf(file)));
-    const sql: RowsSql = (condition, ofIds) =>
-      mergedRows(context, schema, { ...fresh, isNoted }, rewritten, { condition, ofIds });
-    await writeRows(context, schema, sql, [...partitions.values()]);
-  }
-  const written = fileSizes(context.target, schema.table.name);
-  const linked = linkAll(context, kept);
-  if (written.length + kept.length === 0) await writeEmpty(context, schema);
-  return { ...counts, ...writtenSizes(written), ...linked };
+  return { ...counts, ...(await filesOf(context, schema, kept)) };
 }
 
-/** Compares new rows with the base. If a key came more than once, which is rare, compares its last row. */
-async function compare(
-  context: MergeContext,
-  schema: TableSchema,
-  fresh: NewRows,
-  oldRows: number,
-): Promise<Difference & { readonly fresh: NewRows }> {
-  const differences = await compareRows(context, schema, fresh);
-  if (differences === 0) return { ...noDifference(oldRows), fresh };
-  const found = await summarize(context, schema.table, oldRows);
-  if (!found.isRepeated || fresh.lastOfEach === undefined) return { ...found, fresh };
-  const last = { relation: fresh.lastOfEach, withState: fresh.withState };
-  return compare(context, schema, last, oldRows);
-}
+/** What became of the rows of a table about which the run says nothing. */
+const UNCHANGED: Pick<Difference, 'changed' | 'isNoted'> = { changed: new Map(), isNoted: false };
 
 /** All rows of the partitions that are rewritten: kept, gone, new and changed ones. */
 function mergedRows(
@@ -80,10 +54,6 @@ function mergedRows(
   const { table } = schema;
   const diff = `(from ${actionsOf(table.name)} where ${ofIds})`;
   const seen = timestamp(context.seenAt);
-  const match = (left: string): string =>
-    table.key
-      .map((key) => `d.${identifier(key)} is not distinct from ${left}.${identifier(key)}`)
-      .join(' and ');
   const whenGone = (value: string, column: string): string =>
     `case when d._action = 'gone' then ${value} else o.${identifier(column)} end as ${identifier(column)}`;
   const old = schema.columns.map(({ name }) => {
@@ -99,16 +69,16 @@ function mergedRows(
   const keys = table.key.map((key) => `n.${identifier(key)}`).join(', ');
   const noted = `left join (
       select ${keys}, n.${REJECTED.name}
-      from ${fresh.relation} as n join ${diff} as d on ${match('n')} where d._action = 'noted'
-    ) as m on ${table.key.map((key) => `m.${identifier(key)} is not distinct from o.${identifier(key)}`).join(' and ')}`;
+      from ${fresh.relation} as n join ${diff} as d on ${sameKey(table.key, 'd', 'n')} where d._action = 'noted'
+    ) as m on ${sameKey(table.key, 'm', 'o')}`;
   return `
     select ${old.join(', ')}${partition('o')}
-    from (from ${oldRelation(context, schema, rewritten)} where ${condition}) as o left join ${diff} as d on ${match('o')}
+    from (from ${oldRelation(context, schema, rewritten)} where ${condition}) as o left join ${diff} as d on ${sameKey(table.key, 'd', 'o')}
     ${fresh.isNoted ? noted : ''}
     where ${stays}
     union all by name
     select ${newColumns(context, schema, fresh, 'd._first_seen_at')}${partition('n')}
-    from (from ${fresh.relation} where ${condition}) as n join ${diff} as d on ${match('n')}
+    from (from ${fresh.relation} where ${condition}) as n join ${diff} as d on ${sameKey(table.key, 'd', 'n')}
     where d._action in ('inserted', 'updated')`;
 }
 
@@ -143,10 +113,7 @@ async function writeFirst(context: MergeContext, schema: TableSchema, fresh: New
     `select ${columns}${partition} from (from ${fresh.relation} where ${condition}) as n`;
   const partitions = table.wide !== undefined ? await partitionsOf(context, fresh) : [];
   const inserted = await writeRows(context, schema, sql, partitions);
-  if (inserted === 0) await writeEmpty(context, schema);
-  const written = fileSizes(context.target, table.name);
-  const none = { updated: 0, unchanged: 0, gone: 0, linkedFiles: 0, linkedBytes: 0 };
-  return { inserted, ...none, ...writtenSizes(written) };
+  return { inserted, updated: 0, unchanged: 0, gone: 0, ...(await filesOf(context, schema, [])) };
 }
 
 async function partitionsOf(context: MergeContext, fresh: NewRows): Promise<Partition[]> {
@@ -154,43 +121,24 @@ async function partitionsOf(context: MergeContext, fresh: NewRows): Promise<Part
   return found.map((r) => ({ domain: String(r._domain), month: String(r._month) }));
 }
 
-/** Writes a table without new rows: again with new columns, or empty if it is new. */
-async function reshape(
+/** Links the files of a table that are kept, and counts all of its files. One without a row is written if there is none. */
+async function filesOf(
   context: MergeContext,
   schema: TableSchema,
-  stored: ManifestTable | undefined,
-): Promise<TableCounts> {
-  const files = (stored?.files ?? []).filter((file) => file.rows > 0);
-  const none = { inserted: 0, updated: 0, gone: 0, linkedFiles: 0, linkedBytes: 0 };
-  if (files.length === 0) await writeEmpty(context, schema);
-  else {
-    const rows = `select * from ${oldRelation(context, schema, files)}`;
-    const partitions = new Map(
-      files.map((file) => [partitionOf(file), partitionFromFolder(partitionOf(file))]),
-    );
-    await writeRows(context, schema, (condition) => `${rows} where ${condition}`, [...partitions.values()]);
-  }
+  kept: readonly LakeFile[],
+): Promise<Omit<TableCounts, keyof Difference['counts']>> {
   const written = fileSizes(context.target, schema.table.name);
-  return { ...none, unchanged: stored?.rows ?? 0, ...writtenSizes(written) };
-}
-
-function linkTable(context: MergeContext, stored: ManifestTable): TableCounts {
-  const none = { inserted: 0, updated: 0, gone: 0, writtenFiles: 0, writtenBytes: 0 };
-  return { ...none, unchanged: stored.rows, ...linkAll(context, stored.files) };
-}
-
-function linkAll(
-  context: MergeContext,
-  files: readonly LakeFile[],
-): Pick<TableCounts, 'linkedFiles' | 'linkedBytes'> {
-  if (context.base === undefined) return { linkedFiles: 0, linkedBytes: 0 };
-  for (const file of files) {
-    const to = join(context.target, file.path);
-    if (!existsSync(to)) linkFile(join(context.base.folder, file.path), to);
+  if (written.length + kept.length === 0) {
+    await writeEmpty(context, schema);
+    return filesOf(context, schema, kept);
   }
-  return { linkedFiles: files.length, linkedBytes: files.reduce((sum, file) => sum + file.bytes, 0) };
-}
-
-function writtenSizes(files: readonly FileSize[]): Pick<TableCounts, 'writtenFiles' | 'writtenBytes'> {
-  return { writtenFiles: files.length, writtenBytes: files.reduce((sum, file) => sum + file.bytes, 0) };
+  for (const file of kept) {
+    const to = join(context.target, file.path);
+    if (!existsSync(to)) linkFile(join(context.base?.folder ?? '', file.path), to);
+  }
+  const bytesOf = (files: readonly FileSize[]): number => files.reduce((sum, file) => sum + file.bytes, 0);
+  return {
+    ...{ writtenFiles: written.length, writtenBytes: bytesOf(written) },
+    ...{ linkedFiles: kept.length, linkedBytes: bytesOf(kept) },
+  };
 }

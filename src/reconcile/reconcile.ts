@@ -12,7 +12,7 @@ import { writeLotChanges } from './lot-changes.js';
 import { mergeTable } from './merge.js';
 import { isStaged } from './relations.js';
 import { applyRules, ruleOf } from './rules.js';
-import { bindCurrent, bindNext, bindState, lastOfEach, OF_RULES, oncePerKey } from './state.js';
+import { bindCurrent, bindNext, bindState, OF_RULES, oncePerKey } from './state.js';
 import { parquetOf } from './write.js';
 
 /** What reconcile did. */
@@ -161,10 +161,7 @@ async function newRows(context: MergeContext, schema: TableSchema): Promise<NewR
   const { name } = schema.table;
   if (name === 'lots' || name === 'vehicles') return rowsWithState(context, schema);
   if (!isStaged(context, name)) return undefined;
-  const relation = `current.${name}`;
-  if ((context.base?.manifest.tables[name]?.rows ?? 0) === 0)
-    return { relation: await oncePerKey(context.connection, schema, relation), withState: false };
-  return { relation, withState: false, lastOfEach: lastOfEach(schema, relation) };
+  return { relation: await oncePerKey(context.connection, schema, `current.${name}`), withState: false };
 }
 
 /** Lots or vehicles as the rules have them: those that were delivered, and those of the last state that end. */

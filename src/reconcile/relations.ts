@@ -3,14 +3,51 @@ import { join } from 'node:path';
 import { identifier, literal } from '../duck/session.js';
 import { filesRelation } from '../lake/files.js';
 import type { LakeFile } from '../lake/manifest.js';
-import type { Column, TableSchema } from '../lake/schema.js';
-import type { MergeContext } from './context.js';
+import { ownTables } from '../lake/own-tables.js';
+import type { Column } from '../lake/schema.js';
+import type { LakeTable } from '../lake/tables.js';
+import { type MergeContext, ReconcileError } from './context.js';
 
 /** Bytes of Parquet up to which the last state of a table is held in memory, and its staged rows may be beside it. */
 const SMALL = { stored: 512 << 10, staged: 1 << 20 } as const;
 
 /** Columns of the partition that rows are in. */
 export const PARTITION: readonly Column[] = ['_domain', '_month'].map((name) => ({ name, type: 'VARCHAR' }));
+
+/** SQL of these columns of a row that is read with the partition of its path. */
+export const PARTITION_OF_PATH = "coalesce(cast(domain_id as varchar), 'none') as _domain, month as _month";
+
+/** A table as it is written and read: one that is cut from records, or one of lotlake's own. */
+export interface StoredTable {
+  readonly table: Pick<LakeTable, 'name' | 'partition'> & {
+    readonly key: readonly string[];
+    readonly sort: readonly string[];
+    readonly wide?: number | undefined;
+  };
+  readonly columns: readonly Column[];
+}
+
+/** A table of lotlake's own. Throws ReconcileError where there is none. */
+export function ownTable(name: string): StoredTable {
+  const own = ownTables.find((each) => each.name === name);
+  if (own === undefined) throw new ReconcileError('RECONCILE_FAILED', `there is no own table ${name}`);
+  const { key, columns, partitioned } = own;
+  const partition = partitioned ? ({ domain_id: true, month: 'seen_at' } as const) : undefined;
+  return { table: { name, key, sort: key, partition }, columns };
+}
+
+/** SQL of columns in their types; null for those that a relation lacks. */
+export const castColumns = (columns: readonly Column[], known?: ReadonlySet<string>): string =>
+  columns
+    .map(({ name, type }) => {
+      const column = identifier(name);
+      return `cast(${known?.has(name) === false ? 'null' : column} as ${type}) as ${column}`;
+    })
+    .join(', ');
+
+/** SQL that says whether rows of two relations have the same key, parts of which may be null. */
+export const sameKey = (key: readonly string[], a: string, b: string): string =>
+  key.map((name) => `${a}.${identifier(name)} is not distinct from ${b}.${identifier(name)}`).join(' and ');
 
 /** Whether this run staged rows for a table. */
 export function isStaged(context: Pick<MergeContext, 'stage'>, table: string): boolean {
@@ -52,7 +89,7 @@ function stagedBytes({ stage }: Pick<MergeContext, 'stage'>, table: string): num
  */
 export function baseRelation(
   context: Pick<MergeContext, 'base'>,
-  { table, columns }: Pick<TableSchema, 'table' | 'columns'>,
+  { table, columns }: StoredTable,
   files?: readonly LakeFile[],
 ): string {
   const stored = context.base?.manifest.tables[table.name];
@@ -62,19 +99,10 @@ export function baseRelation(
     return `(${emptyOf([...columns, ...(isPartitioned ? PARTITION : [])])})`;
   }
   const known = new Set(stored.columns.map((column) => column.name));
-  const selected = columns.map((column) =>
-    known.has(column.name)
-      ? `cast(${identifier(column.name)} as ${column.type}) as ${identifier(column.name)}`
-      : nullColumn(column),
-  );
-  const partition = isPartitioned
-    ? `, coalesce(cast(domain_id as varchar), 'none') as _domain, month as _month`
-    : '';
-  return `(select ${selected.join(', ')}${partition} from ${filesRelation(context.base.folder, used, stored.partitioned)})`;
+  const partition = isPartitioned ? `, ${PARTITION_OF_PATH}` : '';
+  return `(select ${castColumns(columns, known)}${partition} from ${filesRelation(context.base.folder, used, stored.partitioned)})`;
 }
-
-const nullColumn = (column: Column): string => `cast(null as ${column.type}) as ${identifier(column.name)}`;
 
 /** A relation of columns without a row. */
 export const emptyOf = (columns: readonly Column[]): string =>
-  `select ${columns.map(nullColumn).join(', ')} where false`;
+  `select ${castColumns(columns, new Set())} where false`;

@@ -7,7 +7,7 @@ import { partitionColumns } from '../lake/partition.js';
 import { type Column, REJECTED, type TableSchema } from '../lake/schema.js';
 import { rejectsRelation } from '../load/rejects.js';
 import type { MergeContext } from './context.js';
-import { baseRelation, emptyOf, isSmall, isStaged, PARTITION, stagedFiles } from './relations.js';
+import { baseRelation, emptyOf, isSmall, isStaged, PARTITION, sameKey, stagedFiles } from './relations.js';
 
 /** Schemas of the relations that the rules read, besides `run` for what the run and its rules know. */
 const SCHEMAS = ['base', 'stage', 'current', 'next', 'run'] as const;
@@ -139,24 +139,13 @@ export async function bindCurrent(
   connection: DuckDBConnection,
   schemas: readonly TableSchema[],
 ): Promise<void> {
-  const hasRows = async (relation: string): Promise<boolean> =>
-    (await scalar(connection, `select count(*) from (select 1 from ${relation} limit 1)`)) > 0;
-  const isOutdated = await hasRows('run.outdated_receipts');
-  const hasLost = await hasRows('(from run.lot_claims where is_lost)');
-  const mayLack = await hasRows('(from run.rejects where table_name is not null)');
+  const mayLack = await scalar(connection, 'select count(*) from run.rejects where table_name is not null');
   const counting = (name: string, columns: readonly Column[]): string => {
     const has = (column: string): boolean => columns.some((each) => each.name === column);
-    const joins = [
-      ...(isOutdated && has('vehicle_id')
-        ? ['anti join run.outdated_receipts as r on r.vehicle_id = s.vehicle_id and r.seq = s._seq']
-        : []),
-      ...(hasLost && has('lot_id')
-        ? [
-            'anti join (from run.lot_claims where is_lost) as c on c.lot_id = s.lot_id and c.vehicle_id = s.vehicle_id',
-          ]
-        : []),
-    ];
-    return joins.length === 0 ? `stage.${name}` : `(select s.* from stage.${name} as s ${joins.join(' ')})`;
+    const outdated = 'anti join run.outdated_receipts as r on r.vehicle_id = s.vehicle_id and r.seq = s._seq';
+    const lost =
+      'anti join (from run.lot_claims where is_lost) as c on c.lot_id = s.lot_id and c.vehicle_id = s.vehicle_id';
+    return `(select s.* from stage.${name} as s ${has('vehicle_id') ? outdated : ''} ${has('lot_id') ? lost : ''})`;
   };
   for (const [name, columns] of Object.entries(MEMBERS))
     await connection.run(`create or replace view current.${name} as from ${counting(name, columns)}`);
@@ -167,7 +156,7 @@ export async function bindCurrent(
       table.partition === undefined || table.wide !== undefined
         ? source
         : `(select s.*${partitionColumns(table, 's')} from ${source} as s)`;
-    const lacking = mayLack ? await findLacking(connection, schema) : [];
+    const lacking = mayLack > 0 ? await findLacking(connection, schema) : [];
     const filled = withLastGood(schema, placed, lacking);
     const current = READ_OFTEN.has(table.name) ? await oncePerKey(connection, schema, filled) : filled;
     await connection.run(`create or replace view current.${table.name} as from ${current}`);
@@ -196,12 +185,11 @@ function withLastGood({ table, content }: TableSchema, source: string, lacking: 
     const name = identifier(column);
     return `case when o.first_seen_at is not null and ${isLacking(column)} then o.${name} else n.${name} end as ${name}`;
   };
-  const match = table.key.map((key) => `o.${identifier(key)} is not distinct from n.${identifier(key)}`);
   const replaced = columns.length === 0 ? '' : `replace (${columns.map(keep).join(', ')})`;
   const isPartitioned = table.partition !== undefined;
   const lastMonth = `case when ${isLacking('month')} then o._month end as _last_month`;
   const filled = `select n.* ${replaced}${isPartitioned ? `, ${lastMonth}` : ''} from ${source} as n
-    left join base.${table.name} as o on ${match.join(' and ')} where n.${REJECTED.name} is not null`;
+    left join base.${table.name} as o on ${sameKey(table.key, 'o', 'n')} where n.${REJECTED.name} is not null`;
   const placed = isPartitioned
     ? `select * exclude (_last_month) replace (coalesce(_last_month, _month) as _month) from (
         select n.* exclude (_domain, _month)${partitionColumns(table, 'n')} from (${filled}) as n)`
@@ -209,29 +197,21 @@ function withLastGood({ table, content }: TableSchema, source: string, lacking: 
   return `(select * from ${source} where ${REJECTED.name} is null union all by name ${placed})`;
 }
 
-/** A relation with one row a key; the relation itself where no key comes twice. */
+/** Staged rows with one row a key, the one that was received last; the relation itself where no key comes twice. */
 export async function oncePerKey(
   connection: DuckDBConnection,
-  schema: TableSchema,
+  { table, content }: TableSchema,
   relation: string,
 ): Promise<string> {
-  const key = schema.table.key.map(identifier).join(', ');
+  const key = table.key.map(identifier).join(', ');
   const repeated = await scalar(
     connection,
     `select count(*) from (select ${key} from ${relation} group by all having count(*) > 1)`,
   );
-  return repeated === 0 ? relation : lastOfEach(schema, relation);
-}
-
-/** Of staged rows with the same key the one that was received last. */
-export function lastOfEach({ table, content }: TableSchema, relation: string): string {
-  const key = table.key.map(identifier).join(', ');
-  const order = content.some((column) => column.name === 'position')
-    ? '_seq desc, position desc'
-    : '_seq desc';
-  return `(select * exclude (_rank) from (
-    select *, row_number() over (partition by ${key} order by ${order}) as _rank from ${relation}
-  ) where _rank = 1)`;
+  if (repeated === 0) return relation;
+  const hasPosition = content.some((column) => column.name === 'position');
+  return `(select * from ${relation}
+    qualify row_number() over (partition by ${key} order by _seq desc${hasPosition ? ', position desc' : ''}) = 1)`;
 }
 
 /** Binds a table of the snapshot that is being written, once it is complete. */

@@ -5,9 +5,8 @@ import { version } from '../config/package-root.js';
 import { poolOf, settled } from '../duck/pool.js';
 import { identifier, literal, rows, scalar } from '../duck/session.js';
 import { type Partition, partitionFolder } from '../lake/partition.js';
-import type { TableSchema } from '../lake/schema.js';
 import type { MergeContext } from './context.js';
-import { isSmall } from './relations.js';
+import { emptyOf, isSmall, type StoredTable } from './relations.js';
 
 /**
  * Parquet settings of every published file: what Spark, pandas, polars and older readers open. Level 1 takes a quarter
@@ -48,7 +47,7 @@ const PARALLEL_FILES = 2;
  */
 export async function writeRows(
   context: MergeContext,
-  schema: TableSchema,
+  schema: StoredTable,
   sql: RowsSql,
   partitions: readonly Partition[],
 ): Promise<number> {
@@ -96,7 +95,7 @@ export async function writeRows(
 }
 
 /** SQL that says whether a row with `_domain` and `_month` is in a partition. */
-export const inPartition = ({ domain, month }: Partition): string =>
+const inPartition = ({ domain, month }: Partition): string =>
   `(_domain = ${literal(domain)} and _month = ${literal(month)})`;
 
 /** A file of a wide table, and the condition that holds for its rows. */
@@ -108,7 +107,7 @@ interface WideFile {
 }
 
 /** Cuts the partitions of rows into files by the first column of their order. */
-async function wideFiles(context: MergeContext, { table }: TableSchema, sql: string): Promise<WideFile[]> {
+async function wideFiles(context: MergeContext, { table }: StoredTable, sql: string): Promise<WideFile[]> {
   const id = identifier(table.sort[0] ?? '');
   const found = await rows(
     context.connection,
@@ -143,12 +142,11 @@ async function eachFile(
 }
 
 /** Writes a file without rows, so that a table that has none can still be read. */
-export async function writeEmpty(context: MergeContext, schema: TableSchema): Promise<void> {
+export async function writeEmpty(context: MergeContext, schema: StoredTable): Promise<void> {
   const folder = join(context.target, schema.table.name);
   mkdirSync(folder, { recursive: true });
-  const columns = schema.columns.map((c) => `cast(null as ${c.type}) as ${identifier(c.name)}`);
-  if (schema.table.partition !== undefined) columns.push('cast(null as varchar) as month');
+  const month = schema.table.partition === undefined ? [] : [{ name: 'month', type: 'varchar' }];
   await context.connection.run(
-    `copy (select ${columns.join(', ')} where false) to ${literal(join(folder, 'empty.parquet'))} (${parquetOf(schema.table.name, context)})`,
+    `copy (${emptyOf([...schema.columns, ...month])}) to ${literal(join(folder, 'empty.parquet'))} (${parquetOf(schema.table.name, context)})`,
   );
 }

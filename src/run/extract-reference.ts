@@ -1,8 +1,6 @@
-import { existsSync } from 'node:fs';
-import { join } from 'node:path';
-import type { DuckDBConnection } from '@duckdb/node-api';
-import { literal, rows } from '../duck/session.js';
+import { type Row, rows } from '../duck/session.js';
 import type { LoadedPass } from '../load/loader.js';
+import { isStaged, stagedFiles } from '../reconcile/relations.js';
 import type { StreamName } from '../service/streams.js';
 import { extractStream, type List, type StreamRequest } from './extract-stream.js';
 import type { Job } from './job.js';
@@ -23,10 +21,14 @@ export async function extractReference(
     const pass = await extractStream(job, name, stage, { kind: 'full', parameters: {}, ...request });
     if (pass !== undefined) passes.push(pass);
   };
-  const staged = (table: string, columns: string): Promise<readonly Readonly<Record<string, unknown>>[]> =>
-    readStaged(job.session.connection, stage, table, columns);
-  const isWanted = (row: Readonly<Record<string, unknown>>): boolean =>
-    options.everything || row.cars_qty !== 0;
+  const staged = async (table: string, columns: string): Promise<readonly Row[]> =>
+    isStaged({ stage }, table)
+      ? rows(
+          job.session.connection,
+          `select distinct ${columns} from ${stagedFiles({ stage }, table)} order by 1`,
+        )
+      : [];
+  const isWanted = (row: Row): boolean => options.everything || row.cars_qty !== 0;
 
   await extract('manufacturers', { lists: [{ name: 'all', parameters: { type: 'all' } }] });
   const manufacturers = (
@@ -56,8 +58,6 @@ export async function extractReference(
   return passes;
 }
 
-type Row = Readonly<Record<string, unknown>>;
-
 function modelLists(manufacturers: readonly Row[]): List[] {
   return manufacturers.map((row) => ({
     name: String(row.manufacturer_id),
@@ -84,16 +84,4 @@ function generationLists(models: readonly Row[], manufacturers: readonly Row[]):
         parameters: { model_id: model.model_id, type: kind },
       })),
     );
-}
-
-async function readStaged(
-  connection: DuckDBConnection,
-  stage: string,
-  table: string,
-  columns: string,
-): Promise<readonly Row[]> {
-  const folder = join(stage, table);
-  if (!existsSync(folder)) return [];
-  const glob = literal(join(folder, '*.parquet'));
-  return rows(connection, `select distinct ${columns} from read_parquet(${glob}) order by 1`);
 }

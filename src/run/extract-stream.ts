@@ -95,28 +95,25 @@ export async function extractStream(
     return loaded;
   } catch (error) {
     if (error instanceof LoadError) noteFailedLoad(job, pass, error);
-    if (
-      error instanceof BadRequestError &&
-      'per_page' in parameters &&
-      readPass(pass.folder).pages.length === pass.pages.length
-    ) {
-      // Plans allow different page sizes, and the service does not say which plan a key has (service.md, limits).
-      abandon(job, pass, error.message);
+    const restart = (why: string, changed: Partial<StreamRequest>): Promise<LoadedPass | undefined> => {
+      abandon(job, pass, messageOf(error));
       discardStaged(stage, pass.manifest.pass_id);
-      job.reporter.warn(
+      job.reporter.warn(why);
+      return extractStream(job, name, stage, { ...request, ...changed });
+    };
+    const landed = (): number => readPass(pass.folder).pages.length;
+    // Plans allow different page sizes, and the service does not say which plan a key has (service.md, limits).
+    if (error instanceof BadRequestError && 'per_page' in parameters && landed() === pass.pages.length)
+      return restart(
         `${stream.path} refuses ${parameters.per_page} records a page; going on with its own size: ${error.message}`,
+        { ownPageSize: true },
       );
-      return extractStream(job, name, stage, { ...request, ownPageSize: true });
-    }
-    if (error instanceof ScrollExpiredError && (request.restarts ?? 0) < MOST_RESTARTS) {
-      abandon(job, pass, error.message);
-      discardStaged(stage, pass.manifest.pass_id);
-      job.reporter.warn(`starting the scroll again: ${error.message}`);
-      return extractStream(job, name, stage, { ...request, restarts: (request.restarts ?? 0) + 1 });
-    }
+    const { restarts = 0 } = request;
+    if (error instanceof ScrollExpiredError && restarts < MOST_RESTARTS)
+      return restart(`starting the scroll again: ${error.message}`, { restarts: restarts + 1 });
     // The service refuses the lists of source 12 to a key without it.
     const isMissing = error instanceof NotFoundError || error instanceof SourceRefusedError;
-    if (!stream.optional || !isMissing || readPass(pass.folder).pages.length > 0) throw error;
+    if (!stream.optional || !isMissing || landed() > 0) throw error;
     abandon(job, pass, messageOf(error));
     job.reporter.warn(`${stream.path} is skipped: ${messageOf(error)}`);
     return undefined;

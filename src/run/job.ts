@@ -12,7 +12,7 @@ import { assertLink, type BaseState, findBase } from '../lake/base.js';
 import { noteFailedRun, unpublishedRun } from '../lake/failed-runs.js';
 import { assertMemory, diskFullError, LakeError, outOfMemoryError } from '../lake/lake-error.js';
 import { currentSnapshot, type Layout, layoutOf } from '../lake/layout.js';
-import { type Lock, takeLock } from '../lake/lock.js';
+import { takeLock } from '../lake/lock.js';
 import { SCHEMA_VERSION } from '../lake/manifest.js';
 import { describeTable, type TableSchema } from '../lake/schema.js';
 import { lakeTables } from '../lake/tables.js';
@@ -101,7 +101,11 @@ async function runLocked<T>(
   const layout = layoutOf(config.output);
   const lost = new AbortController();
   const signal = options.signal === undefined ? lost.signal : AbortSignal.any([options.signal, lost.signal]);
-  const lock = await lockFor(pipeline, layout, options, () => lost.abort(overtaken(layout)));
+  const lock = await takeLock(layout.lock, {
+    ...{ pipeline, now: new Date(), lease: config.lease, signal: options.signal },
+    onWait: options.reporter.warn,
+    onLost: () => lost.abort(overtaken(layout)),
+  });
   killPoint('job.locked');
   const began = currentSnapshot(layout);
   const startedAt = now();
@@ -122,7 +126,12 @@ async function runLocked<T>(
     const { contracts, schemas } = await readDefinitions(session);
     const warnings: string[] = [];
     const reporter = {
-      ...bound(options.reporter, signal),
+      ...options.reporter,
+      // Every step is a point at which an interrupted run ends.
+      step: (...given: Parameters<Reporter['step']>) => {
+        signal.throwIfAborted();
+        options.reporter.step(...given);
+      },
       warn: (given: string) => {
         const message = redacted(given);
         warnings.push(message);
@@ -169,8 +178,9 @@ async function runLocked<T>(
     void client?.close().catch(() => undefined);
     session?.close();
     try {
-      // If another run holds the lake now, the shared scratch folder is its own.
-      removeWork(lock.isHeld() ? layout.work : folder);
+      // If another run holds the lake now, the shared scratch folder is its own. A statement that was interrupted may
+      // still write here for a moment.
+      rmSync(lock.isHeld() ? layout.work : folder, { recursive: true, force: true, maxRetries: 3 });
     } finally {
       lock.release();
     }
@@ -194,15 +204,6 @@ function baseOf(pipeline: string, layout: Layout, { step, warn }: Reporter): Bas
     if (!isRebuild || !(error instanceof LakeError) || error.code !== 'LAKE_UNSOUND') throw error;
     return undefined;
   }
-}
-
-function lockFor(
-  pipeline: string,
-  { lock }: Layout,
-  { reporter, signal, config: { lease } }: JobOptions,
-  onLost: () => void,
-): Promise<Lock> {
-  return takeLock(lock, { pipeline, now: new Date(), lease, signal, onWait: reporter.warn, onLost });
 }
 
 function overtaken({ output }: Layout): LakeError {
@@ -243,27 +244,11 @@ let definitions: Definitions | undefined;
 /** The contracts and the columns of every table, which follow from the code alone: computed once a process. */
 async function readDefinitions(session: Session): Promise<Definitions> {
   if (definitions === undefined) {
-    const contracts = readContracts();
+    const entries = streamNames.map((name) => [name, contractOf(streams[name].schema)]);
+    const contracts: Definitions['contracts'] = Object.fromEntries(entries);
     definitions = { contracts, schemas: await describeTables(session, contracts) };
   }
   return definitions;
-}
-
-function readContracts(): Readonly<Record<StreamName, ContractNode>> {
-  const entries = streamNames.map((name) => [name, contractOf(streams[name].schema)]);
-  return Object.fromEntries(entries);
-}
-
-/** Every step is a point at which an interrupted run ends. */
-function bound(reporter: Reporter, signal: AbortSignal | undefined): Reporter {
-  return {
-    step: (...given) => {
-      signal?.throwIfAborted();
-      reporter.step(...given);
-    },
-    progress: (...given) => reporter.progress(...given),
-    warn: (message) => reporter.warn(message),
-  };
 }
 
 async function describeTables(
@@ -279,9 +264,4 @@ async function describeTables(
   }
   connection.closeSync();
   return schemas;
-}
-
-function removeWork(work: string): void {
-  // A statement that was interrupted may still write here for a moment.
-  rmSync(work, { recursive: true, force: true, maxRetries: 3 });
 }

@@ -4,13 +4,7 @@ import { isHeldSinceCurrent, settleFailedRuns } from '../lake/failed-runs.js';
 import { landedPassIds } from '../land/pass.js';
 import type { LoadedPass } from '../load/loader.js';
 import type { MergeContext } from '../reconcile/context.js';
-import {
-  type ClosingRow,
-  writeClosings,
-  writePasses,
-  writeRejects,
-  writeRun,
-} from '../reconcile/own-rows.js';
+import { type ClosingRow, writeOwn, writePasses, writeRejects } from '../reconcile/own-rows.js';
 import { type ReconcileResult, reconcile } from '../reconcile/reconcile.js';
 import { sumOf } from './balance.js';
 import type { Job } from './job.js';
@@ -41,7 +35,7 @@ export async function reconcileInto(
   for (const warning of result.warnings) job.reporter.warn(warning);
   await writePasses(context);
   await writeRejects(context, landedPassIds(job.layout.landing));
-  await writeClosings(context, closings);
+  await writeOwn(context, 'closings', closings);
   killPoint('reconcile.own-tables-written');
   return { ...result, context };
 }
@@ -49,7 +43,7 @@ export async function reconcileInto(
 /** Writes the row of this run. */
 export function recordRun(job: Job, passes: readonly LoadedPass[], merged: Merged): Promise<void> {
   const failed = settleFailedRuns(job.layout);
-  return writeRun(merged.context, {
+  const row = {
     run_id: job.runId,
     pipeline: job.pipeline,
     snapshot_id: job.runId,
@@ -69,5 +63,6 @@ export function recordRun(job: Job, passes: readonly LoadedPass[], merged: Merge
     minimum_group: job.config.minimumGroup,
     relisting_days: job.config.relistingDays,
     reject_alarm: job.config.rejectAlarm,
-  });
+  };
+  return writeOwn(merged.context, 'runs', [row]);
 }

@@ -2,6 +2,7 @@ import { mkdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { literals, rows } from '../duck/session.js';
 import type { BaseState } from '../lake/base.js';
+import { ownTables } from '../lake/own-tables.js';
 import { LandError } from '../land/land-error.js';
 import {
   damagedFiles,
@@ -12,7 +13,7 @@ import {
   type UnreadablePass,
 } from '../land/pass.js';
 import type { LoadedPass } from '../load/loader.js';
-import { sealState } from '../publish/publish.js';
+import { describeSnapshot } from '../publish/publish.js';
 import { streams } from '../service/streams.js';
 import { recordFingerprints, watchChanges } from './fingerprints.js';
 import type { Job } from './job.js';
@@ -25,9 +26,15 @@ export async function sealed(job: Job, folder: string, night: Replayed): Promise
   const { runId, base, stage } = night.merged.context;
   const fingerprints = await recordFingerprints(job, night.merged.context, night.passes);
   rmSync(stage, { recursive: true, force: true });
-  const times = passTimes(base, night.passes);
-  const facts = { run_id: runId, fingerprints, ...times };
-  return { folder, manifest: await sealState(job.session.connection, folder, facts, job.schemas) };
+  const facts = {
+    ...{ run_id: runId, snapshot_id: runId, pipeline: 'rebuild', fingerprints },
+    ...{ created_at: job.now().toISOString(), origin: null, pass_ids: [] },
+    ...passTimes(base, night.passes),
+  };
+  // The run has one row, of its end.
+  const own = ownTables.filter(({ name }) => name !== 'runs');
+  const { connection } = job.session;
+  return { folder, manifest: await describeSnapshot(connection, folder, facts, job.schemas, [], own) };
 }
 
 /** A night whose passes were loaded and merged again. */

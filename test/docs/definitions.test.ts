@@ -8,8 +8,8 @@ import { describeEmptyLake } from '../../src/docs/empty-lake.js';
 import { MARKDOWN_COMMAND, tablesMarkdown } from '../../src/docs/markdown.js';
 import { openTemporarySession, type TemporarySession } from '../../src/duck/temporary-session.js';
 import { readChecks } from '../../src/model/checks.js';
-import { compareColumns } from '../../src/model/columns.js';
 import { readModels } from '../../src/model/model-files.js';
+import { compareColumns } from '../model/columns.js';
 import { temporaryFolder } from '../pipelines/support.js';
 
 const folder = temporaryFolder();

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { compareColumns } from '../../src/model/columns.js';
 import { runDataTests } from '../../src/model/data-tests.js';
 import { readModels } from '../../src/model/model-files.js';
 import { apart, base, lot, SOLD } from './cases.js';
+import { compareColumns } from './columns.js';
 import { computeMarts, type Given, openLake, type TestLake, texts } from './support.js';
 
 const MARTS = ['price_trends', 'damage_breakdown'];

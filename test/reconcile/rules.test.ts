@@ -29,7 +29,7 @@ const SIGHTINGS = columnsOf(
   'vehicle_id bigint, lot_id bigint, seen_at timestamptz, seen_by varchar, rejected_at timestamptz, run_id varchar',
 );
 const COMPARED = columnsOf(
-  'id bigint, _copies bigint, _new_hash ubigint, _old_hash ubigint, _new_note uinteger, _old_note uinteger, _was_gone boolean, _owner_came boolean',
+  'id bigint, _new_hash ubigint, _old_hash ubigint, _new_note uinteger, _old_note uinteger, _was_gone boolean, _owner_came boolean',
 );
 
 /** What the run knows where a case does not say: a full pass over all sources that proves absence. */

@@ -1,6 +1,6 @@
 import type { DuckDBConnection } from '@duckdb/node-api';
-import { rows } from '../duck/session.js';
-import type { Model } from './model-files.js';
+import { rows } from '../../src/duck/session.js';
+import type { Model } from '../../src/model/model-files.js';
 
 /** Where the SELECT of a model and its .yml disagree; both lists are empty where they agree. */
 export interface ColumnDifference {
