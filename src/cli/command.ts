@@ -1,5 +1,5 @@
-import type { InferredOptionType, Options, PositionalOptions } from 'yargs';
-import type { Config, ConfigInput } from '../config/config.js';
+import type { InferredOptionType, PositionalOptions, Options as YargsOptions } from 'yargs';
+import { type Config, type ConfigInput, readConfig } from '../config/config.js';
 import { layoutOf } from '../lake/layout.js';
 import { takeLock } from '../lake/lock.js';
 import type { Choice } from '../lake/snapshots.js';
@@ -10,8 +10,11 @@ type Named<T> = Readonly<Record<string, T>>;
 /** `maxBytes` of `max-bytes`. */
 type Camel<K> = K extends `${infer A}-${infer B}` ? `${A}${Capitalize<Camel<B>>}` : K & string;
 
-/** Values of options or arguments, by their names in camel case. */
-type Values<O extends Named<Options | PositionalOptions>> = {
+/** Options and arguments by name; an argument is one that stands in the usage of the command. */
+type Options = Named<YargsOptions & PositionalOptions>;
+
+/** Values of options, by their names in camel case. */
+type Values<O extends Options> = {
   readonly [K in keyof O as Camel<K>]: InferredOptionType<O[K]>;
 };
 
@@ -22,10 +25,19 @@ export interface LakeValues {
   readonly config: ConfigInput;
 }
 
+/** What the body of a command has besides its own options. */
+interface Means extends Pick<LakeValues, 'json'> {
+  /** `--output` and `--config`. */
+  readonly input: ConfigInput;
+  /** The settings, which are read when they are first asked for. */
+  readonly config: Config;
+  /** Prints a result: as JSON if that is asked for, otherwise as text. */
+  readonly print: (result: unknown, text: () => string) => void;
+}
+
 /** A command: what it can be given, and what it does. */
 export interface Command<Given = LakeValues> {
-  readonly positionals?: Named<PositionalOptions>;
-  readonly options?: Named<Options>;
+  readonly options?: Options;
   /** Set for a command that has no lake, and so none of {@link lakeOptions}. */
   readonly hasNoLake?: true;
   /** Stands at the end of its help. */
@@ -33,18 +45,29 @@ export interface Command<Given = LakeValues> {
   run(given: Given, effects: Effects): Promise<void> | void;
 }
 
-/** Gives the body of a command the types of its options. */
-export function command<
-  const P extends Named<PositionalOptions> = Record<never, never>,
-  const O extends Named<Options> = Record<never, never>,
->(
+/** Gives the body of a command its options with their types, its settings, and a way to print. */
+export function command<const O extends Options = Record<never, never>>(
   parts: Pick<Command, 'hasNoLake' | 'epilogue'> & {
-    readonly positionals?: P;
     readonly options?: O;
-    run(given: Values<P> & Values<O> & LakeValues, effects: Effects): Promise<void> | void;
+    run(given: Values<O> & Means, effects: Effects): Promise<void> | void;
   },
-): Command<Values<P> & Values<O> & LakeValues> {
-  return parts;
+): Command<Values<O> & LakeValues> {
+  return {
+    ...parts,
+    run(given, effects) {
+      const { config: input, ...values } = given;
+      const means = {
+        ...values,
+        input,
+        get config() {
+          return readConfig(input, effects);
+        },
+        print: (result: unknown, text: () => string) =>
+          effects.out(`${given.json ? JSON.stringify(result) : text()}\n`),
+      };
+      return parts.run(means as Values<O> & Means, effects);
+    },
+  };
 }
 
 /** Options of every command over a lake. */
@@ -52,14 +75,14 @@ export const lakeOptions = {
   output: { type: 'string', describe: 'folder of the lake (LOTLAKE_OUTPUT, default output)' },
   config: { type: 'string', describe: 'file of settings (default lotlake.config.json)' },
   json: { type: 'boolean', default: false, describe: 'machine-readable results and log' },
-} as const satisfies Named<Options>;
+} as const satisfies Options;
 
 /** Options of the sandbox's world. */
 export const worldOptions = {
   vehicles: { type: 'string', default: '6000', describe: 'vehicles in the sandbox' },
   seed: { type: 'string', default: '1', describe: 'seed of the sandbox' },
   clock: { type: 'string', describe: 'time in the sandbox, ISO 8601 (default now)' },
-} as const satisfies Named<Options>;
+} as const satisfies Options;
 
 /** Options that choose a snapshot. */
 export const snapshotOptions = {
@@ -69,7 +92,7 @@ export const snapshotOptions = {
     describe: 'ask the snapshot that was current then: an instant, or a date for its end (UTC)',
   },
   snapshot: { type: 'string', describe: 'ask the snapshot of this id' },
-} as const satisfies Named<Options>;
+} as const satisfies Options;
 
 /** The snapshot that {@link snapshotOptions} choose; undefined for the published one. */
 export function choiceOf(given: {
@@ -78,11 +101,6 @@ export function choiceOf(given: {
 }): Choice | undefined {
   if (given.asOf !== undefined) return { asOf: given.asOf };
   return given.snapshot === undefined ? undefined : { snapshot: given.snapshot };
-}
-
-/** Prints a result: as JSON if that is asked for, otherwise as text. */
-export function print(effects: Effects, json: boolean, result: unknown, text: () => string): void {
-  effects.out(`${json ? JSON.stringify(result) : text()}\n`);
 }
 
 /** Does work on a lake while no run changes it. */

@@ -1,15 +1,6 @@
 import { constants, tmpdir } from 'node:os';
-import { causesOf, LotlakeError, type Outcome } from '../config/lotlake-error.js';
+import { causesOf, LotlakeError } from '../config/lotlake-error.js';
 import { diskFullError } from '../lake/lake-error.js';
-
-/** An error for a person: a code of docs/errors.md, and what to do about it. */
-export interface ErrorDescription {
-  readonly message: string;
-  readonly code: string;
-  readonly stage: string;
-  readonly hint: string | undefined;
-  readonly outcome: Outcome;
-}
 
 /** What to do about an error of the system, by its name. */
 const HINTS: Readonly<Record<string, string>> = {
@@ -37,51 +28,35 @@ const HINTS: Readonly<Record<string, string>> = {
 const OF_DUCKDB = /^[A-Z][A-Za-z ]* Error: /;
 
 /**
- * Describes any error. One of lotlake is described as it is; one of the system, or with such a cause, as SYSTEM_FAILED, or
- * as LAKE_DISK_FULL if there is no room; one of DuckDB as LAKE_FAILED; all else as a fault of lotlake.
+ * Any error as one of lotlake. One of the system, or with such a cause, is SYSTEM_FAILED, or LAKE_DISK_FULL if there is
+ * no room; one of DuckDB is LAKE_FAILED; all else is a fault of lotlake.
  */
-export function describeError(error: unknown): ErrorDescription {
-  if (error instanceof LotlakeError) return factsOf(error);
+export function describeError(error: unknown): LotlakeError {
+  if (error instanceof LotlakeError) return error;
   const full = diskFullError(error, pathOf(error) ?? tmpdir());
-  if (full !== undefined) return factsOf(full);
+  if (full !== undefined) return full;
   const ofSystem = causesOf(error).find((each) => nameIn(each) !== undefined);
   const name = nameIn(ofSystem);
-  if (ofSystem !== undefined && name !== undefined)
-    return {
-      message: ofSystem.message.includes(name) ? ofSystem.message : `${name}: ${ofSystem.message}`,
-      code: 'SYSTEM_FAILED',
-      stage: 'system',
-      hint: HINTS[name] ?? 'the system refused this; mend the cause and run the same command again',
-      outcome: 'failed',
-    };
+  if (ofSystem !== undefined && name !== undefined) {
+    const message = ofSystem.message.includes(name) ? ofSystem.message : `${name}: ${ofSystem.message}`;
+    const hint = HINTS[name] ?? 'the system refused this; mend the cause and run the same command again';
+    return new LotlakeError(message, { code: 'SYSTEM_FAILED', stage: 'system', hint });
+  }
   const message = error instanceof Error ? error.message : String(error);
-  if (causesOf(error).some((each) => Reflect.get(each, 'code') === 'ERR_MODULE_NOT_FOUND'))
-    return {
-      message,
-      code: 'SYSTEM_FAILED',
-      stage: 'system',
-      hint: 'install lotlake again (npm ci); where it is whole, raise the limit of open files (ulimit -n)',
-      outcome: 'failed',
-    };
-  if (OF_DUCKDB.test(message))
-    return {
-      message,
-      code: 'LAKE_FAILED',
-      stage: 'lake',
-      hint: 'lotlake verify tells whether a file of the snapshot is damaged',
-      outcome: 'failed',
-    };
-  return {
-    message: `${error instanceof Error ? `${error.name}: ` : ''}${message}`,
+  if (causesOf(error).some((each) => Reflect.get(each, 'code') === 'ERR_MODULE_NOT_FOUND')) {
+    const hint =
+      'install lotlake again (npm ci); where it is whole, raise the limit of open files (ulimit -n)';
+    return new LotlakeError(message, { code: 'SYSTEM_FAILED', stage: 'system', hint });
+  }
+  if (OF_DUCKDB.test(message)) {
+    const hint = 'lotlake verify tells whether a file of the snapshot is damaged';
+    return new LotlakeError(message, { code: 'LAKE_FAILED', stage: 'lake', hint });
+  }
+  return new LotlakeError(`${error instanceof Error ? `${error.name}: ` : ''}${message}`, {
     code: 'INTERNAL_ERROR',
     stage: 'internal',
     hint: 'this is a fault of lotlake itself; LOTLAKE_LOG=debug shows where, which a report of it needs',
-    outcome: 'failed',
-  };
-}
-
-function factsOf({ message, code, stage, hint, outcome }: LotlakeError): ErrorDescription {
-  return { message, code, stage, hint, outcome };
+  });
 }
 
 /** The name of an error of the system, such as EACCES; undefined for any other error. */

@@ -71,12 +71,13 @@ const LOADERS: Readonly<Record<keyof typeof COMMANDS, () => Promise<AnyCommand>>
   backup: async () => (await import('./commands/backup.js')).backup,
 };
 
-async function withOptions(args: Argv, load: () => Promise<AnyCommand>): Promise<Argv> {
-  const { positionals = {}, options = {}, hasNoLake, epilogue } = await load();
-  for (const [name, about] of Object.entries(positionals)) args.positional(name, about);
+async function withOptions(args: Argv, usage: string, load: () => Promise<AnyCommand>): Promise<void> {
+  const { options = {}, hasNoLake, epilogue } = await load();
   if (hasNoLake !== true) args.options(lakeOptions);
   if (epilogue !== undefined && process.argv.includes('--help')) args.epilogue(await epilogue());
-  return args.options(options);
+  for (const [name, about] of Object.entries(options))
+    if (new RegExp(`[<[]${name}\\W`).test(usage)) args.positional(name, about);
+    else args.option(name, about);
 }
 
 async function run(load: () => Promise<AnyCommand>, args: Readonly<Record<string, unknown>>): Promise<void> {
@@ -96,7 +97,7 @@ for (const [usage, load] of Object.entries(LOADERS))
   cli.command(
     usage,
     Reflect.get(COMMANDS, usage),
-    (args) => withOptions(args, load),
+    (args) => withOptions(args, usage, load),
     (args) => run(load, args),
   );
 cli

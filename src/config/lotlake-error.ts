@@ -1,7 +1,12 @@
 import { redacted } from './redact.js';
 
-/** Stages of the straight line, as folders, logs and errors name them. Usage and config come before the first. */
+/**
+ * Stages of the straight line, as folders, logs and errors name them. Usage and config come before the first; errors that
+ * lotlake did not raise are of the system or internal.
+ */
 export type Stage =
+  | 'system'
+  | 'internal'
   | 'usage'
   | 'config'
   | 'service'

@@ -1,3 +1,8 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { parse } from 'yaml';
+import { z } from 'zod';
+import { packageRoot } from '../config/package-root.js';
 import type { ManifestTable } from '../lake/manifest.js';
 import { ownTables } from '../lake/own-tables.js';
 import { ownColumns } from '../lake/schema.js';
@@ -39,21 +44,10 @@ export interface Contents {
   readonly marts: Readonly<Record<string, Described>>;
 }
 
-const OWN_COLUMNS: Readonly<Record<string, string>> = {
-  first_seen_at: 'Start of the pass that first brought the row.',
-  changed_at: 'Start of the pass that last changed the row.',
-  run_id: 'Run that last changed the row.',
-  gone_at: 'Start of the pass that no longer brought the row; null while it is there.',
-  archived:
-    'Whether the row left the feed; its values are the last known ones. It is never null: where the feed gives null or nothing and no archived_at, that says nothing, and what was known before stands.',
-  archived_at: 'When the row was archived, as exactly as it is known.',
-  archived_by: 'How that is known: feed, archive-feed or absence.',
-  last_seen_at: 'Last time the row was known to be in the feed; set when it is archived.',
-  extra:
-    'Members that the contract does not know, as a JSON object by path; null where there are none. A member that is null, one whose name begins with _ or has a sign of a path in it, and one whose name differs from another only by case is in landing only.',
-  rejected:
-    'Columns of this row whose last delivered values break the contract: they hold the last good value, or null where there was none. The values stand in rejects. Null where there are none.',
-};
+/** Descriptions of the columns that lotlake gives every table of the feed. */
+const OWN_COLUMNS = z
+  .record(z.string(), z.string())
+  .parse(parse(readFileSync(join(packageRoot, 'sql', 'own-columns.yml'), 'utf8')));
 
 /** Columns that `sql/flatten` makes beside a date of a report: how their names end, and what they hold. */
 const BESIDE_DATES: readonly (readonly [ending: string, describe: (date: string) => string])[] = [
@@ -170,6 +164,11 @@ function knownValues({ values, keys }: ContractNode): string {
   const entries = Object.entries(enumerations[values]).map(([id, name]) => `${id} ${name}`);
   return ` Known: ${entries.join(', ')}.`;
 }
+
+/** What people read of a column: name, type, unit, description and place in the feed. */
+export const columnCells = ({ name, type, unit, description, source }: ColumnEntry): string[] => [
+  ...[name, typeName(type), unit ?? '', description, source ?? ''],
+];
 
 /** A type for people: the long name of an instant is shortened. */
 export const typeName = (type: string): string => type.replaceAll('TIMESTAMP WITH TIME ZONE', 'TIMESTAMPTZ');

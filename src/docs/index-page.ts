@@ -6,7 +6,6 @@ import { type Html, pageOf } from './html.js';
 import type { LineageNode } from './lineage.js';
 import { lineageSvg } from './lineage-svg.js';
 import { pathOf, type Site } from './site.js';
-import { testId } from './test-results.js';
 
 /** The first page: marts, tables and tests at a glance, and the way of the data between them. */
 export function indexPage(site: Site): Html {
@@ -29,7 +28,7 @@ ${lineage(site)}`,
 
 function testSummary(site: Site): Html {
   const tests = [...site.catalog.flatMap((table) => table.tests), ...readChecks()];
-  const results = tests.map((test) => ({ ...test, failures: site.results.get(testId(test)) }));
+  const results = tests.map((test) => ({ ...test, failures: site.failuresOf(test) }));
   const passed = results.filter(({ failures }) => failures === 0).length;
   const failed = results.filter(({ failures }) => failures !== undefined && failures > 0);
   const notRun = results.length - passed - failed.length;

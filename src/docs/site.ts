@@ -1,29 +1,22 @@
 import { basename } from 'node:path';
-import { partitionOf } from '../lake/files.js';
-import type { Manifest } from '../lake/manifest.js';
+import { allTables, type Manifest } from '../lake/manifest.js';
+import type { TestResult } from '../model/data-tests.js';
 import type { OpenLake } from '../query/open-lake.js';
 import { type CatalogTable, readCatalog } from './catalog.js';
 import { type ColumnFacts, columnFacts } from './facts.js';
 import { type Lineage, lineageOf } from './lineage.js';
-import { type TestResults, testResults } from './test-results.js';
-
-/** How a table lies on disk. */
-interface Stored {
-  readonly rows: number;
-  readonly files: number;
-  readonly bytes: number;
-  /** 0 if the table is not partitioned. */
-  readonly partitions: number;
-}
+import { runEachTest } from './test-results.js';
 
 /** Everything that the pages tell of. */
 export interface Site {
   readonly catalog: readonly CatalogTable[];
   readonly lineage: Lineage;
-  readonly stored: ReadonlyMap<string, Stored>;
+  /** Tables and marts of the snapshot. */
+  readonly stored: Manifest['tables'];
   /** By table and column. */
   readonly facts: ReadonlyMap<string, ReadonlyMap<string, ColumnFacts>>;
-  readonly results: TestResults;
+  /** Rows that fail a data test; undefined if it could not be run. */
+  readonly failuresOf: (test: Pick<TestResult, 'model' | 'test'>) => number | undefined;
   /** Which snapshot it is about, as a sentence. */
   readonly source: string;
 }
@@ -38,32 +31,18 @@ export function pathOf({ catalog }: Pick<Site, 'catalog'>, name: string): string
 export async function readSite({ session, manifest, snapshot }: OpenLake): Promise<Site> {
   const { connection } = session;
   const catalog = await readCatalog(connection, manifest);
-  const stored = storedIn(manifest);
+  const stored = allTables(manifest);
   const facts = new Map<string, ReadonlyMap<string, ColumnFacts>>();
   for (const table of catalog)
-    if (stored.has(table.name)) facts.set(table.name, await columnFacts(connection, table));
+    if (table.name in stored) facts.set(table.name, await columnFacts(connection, table));
+  const { results } = await runEachTest(connection);
   return {
     catalog,
     lineage: lineageOf(catalog),
     stored,
     facts,
-    results: await testResults(connection),
+    failuresOf: ({ model, test }) =>
+      results.find((result) => result.model === model && result.test === test)?.failures,
     source: `Snapshot ${basename(snapshot)}, made ${manifest.created_at.slice(0, 16).replace('T', ' ')} UTC by ${manifest.pipeline}.`,
   };
-}
-
-function storedIn(manifest: Manifest): ReadonlyMap<string, Stored> {
-  return new Map(
-    Object.entries({ ...manifest.tables, ...manifest.marts }).map(
-      ([name, { rows, files, bytes, partitioned }]) => [
-        name,
-        {
-          rows,
-          files: files.length,
-          bytes,
-          partitions: partitioned ? new Set(files.map(partitionOf)).size : 0,
-        },
-      ],
-    ),
-  );
 }

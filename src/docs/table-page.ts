@@ -1,4 +1,5 @@
 import { html } from 'hono/html';
+import { partitionOf } from '../lake/files.js';
 import { count, counted } from '../query/printable.js';
 import type { CatalogTable } from './catalog.js';
 import { typeName } from './dictionary.js';
@@ -7,7 +8,6 @@ import { type Html, pageOf, percent, size } from './html.js';
 import { around, endpointsOf, type LineageNode } from './lineage.js';
 import { lineageSvg } from './lineage-svg.js';
 import { pathOf, type Site } from './site.js';
-import { testId } from './test-results.js';
 
 /** The page of a table or mart. */
 export function tablePage(table: CatalogTable, site: Site): Html {
@@ -32,18 +32,14 @@ ${
 }
 
 function factList(table: CatalogTable, site: Site): Html {
-  const stored = site.stored.get(table.name);
+  const stored = site.stored[table.name];
+  const partitions = stored?.partitioned ? new Set(stored.files.map(partitionOf)).size : 0;
   const facts: readonly (readonly [string, Html | string])[] = [
     ['One row', table.grain.replace(/^one row /, '')],
     ['Key', codes(table.key)],
     ['Rows', stored === undefined ? 'not in this snapshot' : count(stored.rows)],
-    ['Stored', stored === undefined ? '' : `${counted(stored.files, 'file')}, ${size(stored.bytes)}`],
-    [
-      'Partitions',
-      stored === undefined || stored.partitions === 0
-        ? ''
-        : `${count(stored.partitions)}, by domain_id and month`,
-    ],
+    ['Stored', stored === undefined ? '' : `${counted(stored.files.length, 'file')}, ${size(stored.bytes)}`],
+    ['Partitions', partitions === 0 ? '' : `${count(partitions)}, by domain_id and month`],
     ['Endpoints', table.stream === undefined ? '' : codes(endpointsOf(table.stream))],
     [
       'From',
@@ -140,7 +136,7 @@ ${table.checks.map(
 }
 
 function result(test: { readonly model: string; readonly test: string }, site: Site): Html {
-  const failures = site.results.get(testId(test));
+  const failures = site.failuresOf(test);
   if (failures === undefined) return html`<td data-label="Last result" class="result">not run</td>`;
   if (failures === 0) return html`<td data-label="Last result" class="result passed">passed</td>`;
   return html`<td data-label="Last result" class="result failed">${counted(failures, 'row fails', 'rows fail')}</td>`;

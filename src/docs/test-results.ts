@@ -4,13 +4,6 @@ import { readChecks } from '../model/checks.js';
 import { type DataTestOptions, runDataTests, type TestResult } from '../model/data-tests.js';
 import { readModels } from '../model/model-files.js';
 
-/** Failing rows by test; see {@link testId}. */
-export type TestResults = ReadonlyMap<string, number>;
-
-/** Name of a test among those of all models and checks. */
-export const testId = (test: { readonly model: string; readonly test: string }): string =>
-  `${test.model}: ${test.test}`;
-
 /** A mart or check whose tests could not be run, and why. */
 export interface NotRun {
   readonly name: string;
@@ -39,10 +32,4 @@ export async function runEachTest(
     }
   }
   return { results, notRun };
-}
-
-/** Runs every data test; those that cannot be run have no result. */
-export async function testResults(connection: DuckDBConnection): Promise<TestResults> {
-  const { results } = await runEachTest(connection);
-  return new Map(results.map((result) => [testId(result), result.failures]));
 }

@@ -1,14 +1,12 @@
-import { createWriteStream, mkdirSync, renameSync, statSync } from 'node:fs';
+import { appendFileSync, mkdirSync, renameSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { Readable } from 'node:stream';
-import { pipeline } from 'node:stream/promises';
-import type { DuckDBConnection, DuckDBValueConverter } from '@duckdb/node-api';
+import type { DuckDBConnection } from '@duckdb/node-api';
 import { RecordBatchFileWriter } from 'apache-arrow';
 import { checksumOf } from '../land/files.js';
 import { arrowBatch, arrowSchema, WrittenBytes } from '../query/arrow.js';
 import { csvHeader, csvLine } from '../query/csv.js';
 import { arrowValue, jsonValue } from '../query/instants.js';
-import { type Columns, joined, openResult, type Rows } from '../query/result.js';
+import { joined, openResult, type Rows } from '../query/result.js';
 
 /** A data file of an export. */
 export interface DataFile {
@@ -62,33 +60,32 @@ export async function writeCsv(
   folder: string,
   { maxBytes, bom }: { readonly maxBytes: number; readonly bom: boolean },
 ): Promise<WrittenPart[]> {
-  return writeParts(connection, sql, folder, jsonValue, async function* (columns, next, part) {
-    const head = `${bom ? '\uFEFF' : ''}${csvHeader(columns)}`;
-    yield Buffer.from(head);
-    let room = maxBytes - Buffer.byteLength(head);
-    for (let rows = await next(); rows !== undefined; rows = await next()) {
-      const lines = rows.map((row) => csvLine(row, columns));
-      const fitting = fittingLines(lines, room, part.rows === 0 ? 1 : 0);
-      const text = Buffer.from(lines.slice(0, fitting).join(''));
-      part.rows += fitting;
-      room -= text.length;
-      yield text;
-      if (fitting === lines.length) continue;
-      part.left = rows.slice(fitting);
-      return;
+  const { columns, rows } = await openResult(connection, { sql, select: sql });
+  const head = `${bom ? '\uFEFF' : ''}${csvHeader(columns)}`;
+  const parts: OpenPart[] = [];
+  const begin = (): OpenPart => beginPart(folder, parts, Buffer.from(head));
+  let part = begin();
+  for await (const piece of rows(jsonValue)) {
+    let lines: string[] = [];
+    for (const row of piece) {
+      const line = csvLine(row, columns);
+      const bytes = Buffer.byteLength(line);
+      if (part.bytes + bytes > maxBytes && part.rows > 0) {
+        appendFileSync(part.path, lines.join(''));
+        lines = [];
+        part = begin();
+      }
+      lines.push(line);
+      part.rows++;
+      part.bytes += bytes;
     }
-  });
+    appendFileSync(part.path, lines.join(''));
+  }
+  return parts;
 }
 
-/** How many lines fit into some bytes; no fewer than `least`. */
-function fittingLines(lines: readonly string[], room: number, least: number): number {
-  let left = room;
-  const beyond = lines.findIndex((line, i) => {
-    left -= Buffer.byteLength(line);
-    return left < 0 && i >= least;
-  });
-  return beyond === -1 ? lines.length : beyond;
-}
+/** Rows of a record batch, roughly. */
+const ROWS_OF_A_BATCH = 4_096;
 
 /**
  * Writes the rows of a query as Arrow IPC files, in their order; a file is closed with the rows that bring it to
@@ -101,69 +98,43 @@ export async function writeArrow(
   folder: string,
   { maxBytes }: { readonly maxBytes: number },
 ): Promise<WrittenPart[]> {
-  return writeParts(connection, sql, folder, arrowValue, async function* (columns, next, part) {
-    const schema = arrowSchema(columns);
+  const { columns, rows } = await openResult(connection, { sql, select: sql });
+  const schema = arrowSchema(columns);
+  const parts: OpenPart[] = [];
+  const pieces = joined(rows(arrowValue), ROWS_OF_A_BATCH);
+  let piece = (await pieces.next()).value;
+  do {
+    const part = beginPart(folder, parts);
     const written = new WrittenBytes();
     const writer = new RecordBatchFileWriter();
+    const write = (batch: Rows): void => {
+      writer.write(arrowBatch(columns, batch, schema));
+      appendFileSync(part.path, Buffer.concat(written.take()));
+    };
     writer.reset(written, schema);
-    writer.write(arrowBatch(columns, [], schema));
-    yield* written.take();
-    while (written.total < maxBytes) {
-      const rows = await next();
-      if (rows === undefined) break;
-      writer.write(arrowBatch(columns, rows, schema));
-      part.rows += rows.length;
-      yield* written.take();
+    write([]);
+    for (; piece !== undefined; piece = (await pieces.next()).value) {
+      if (part.rows > 0 && written.total >= maxBytes) break;
+      write(piece);
+      part.rows += piece.length;
     }
     writer.close();
-    yield* written.take();
-  });
+    appendFileSync(part.path, Buffer.concat(written.take()));
+  } while (piece !== undefined);
+  return parts;
 }
 
 /** A file that is being written. */
 interface OpenPart extends WrittenPart {
   rows: number;
-  /** Rows that did not fit; the next file begins with them. */
-  left?: Rows;
+  bytes: number;
 }
 
-/** Gives the bytes of one file; takes rows with `next` until there are none or the file is full. */
-type WritePart = (
-  columns: Columns,
-  next: () => Promise<Rows | undefined>,
-  part: OpenPart,
-) => AsyncGenerator<Uint8Array, void, undefined>;
-
-/** Rows that are in memory at once, roughly. */
-const ROWS_AT_ONCE = 4_096;
-
-/**
- * Writes the rows of a query, in their order, into one file after the other; into one at least.
- * @param folder for the parts; it is made
- */
-async function writeParts(
-  connection: DuckDBConnection,
-  sql: string,
-  folder: string,
-  converter: DuckDBValueConverter<unknown>,
-  writePart: WritePart,
-): Promise<WrittenPart[]> {
-  mkdirSync(folder);
-  const result = await openResult(connection, { sql, select: sql });
-  const pieces = joined(result.rows(converter), ROWS_AT_ONCE);
-  let ahead: Rows | undefined;
-  const next = async (): Promise<Rows | undefined> => {
-    const rows = ahead ?? (await pieces.next()).value;
-    ahead = undefined;
-    return rows;
-  };
-  const parts: WrittenPart[] = [];
-  do {
-    const part: OpenPart = { path: join(folder, `part-${parts.length}`), rows: 0 };
-    const bytes = Readable.from(writePart(result.columns, next, part));
-    await pipeline(bytes, createWriteStream(part.path));
-    parts.push({ path: part.path, rows: part.rows });
-    ahead = part.left ?? (await next());
-  } while (ahead !== undefined);
-  return parts;
+/** Begins the next file of a table; the first one makes the folder. */
+function beginPart(folder: string, parts: OpenPart[], head = Buffer.alloc(0)): OpenPart {
+  if (parts.length === 0) mkdirSync(folder);
+  const part = { path: join(folder, `part-${parts.length}`), rows: 0, bytes: head.length };
+  writeFileSync(part.path, head);
+  parts.push(part);
+  return part;
 }

@@ -1,12 +1,7 @@
 import type { ColumnEntry } from '../docs/dictionary.js';
 import { sumOf } from '../query/printable.js';
 import type { ExportedTable, ExportFacts } from './plan.js';
-
-const MEDIA = {
-  parquet: 'application/vnd.apache.parquet',
-  csv: 'text/csv',
-  arrow: 'application/vnd.apache.arrow.file',
-} as const;
+import { about } from './readme.js';
 
 /** Types of Table Schema by DuckDB's; lists are `array`, what else there is `string`. */
 const FIELD_TYPES: readonly (readonly [RegExp, string])[] = [
@@ -52,7 +47,7 @@ function resource({ request: { format } }: ExportFacts, { plan, files }: Exporte
     description: plan.description,
     path: others.length === 0 ? first?.path : files.map(({ path }) => path),
     format,
-    mediatype: MEDIA[format],
+    mediatype: about.formats[format].media,
     encoding: 'utf-8',
     bytes: sumOf(files, ({ bytes }) => bytes),
     ...(others.length === 0 ? { hash: hashed(first?.sha256) } : {}),

@@ -1,4 +1,4 @@
-import { type ColumnEntry, typeName } from '../docs/dictionary.js';
+import { columnCells } from '../docs/dictionary.js';
 import { csvLine } from '../query/csv.js';
 import { printable } from '../query/printable.js';
 import type { TablePlan } from './plan.js';
@@ -7,7 +7,7 @@ const HEAD = ['table', 'column', 'type', 'unit', 'description', 'source'];
 
 /** The dictionary of an export as CSV: a line a column. */
 export function dictionaryCsv(plans: readonly TablePlan[], bom: boolean): string {
-  const lines = plans.flatMap((plan) => plan.columns.map((column) => [plan.name, ...cells(column)]));
+  const lines = plans.flatMap((plan) => plan.columns.map((column) => [plan.name, ...columnCells(column)]));
   const texts = HEAD.map((name) => ({ name, type: 'VARCHAR' }));
   const written = [HEAD, ...lines].map((line) =>
     csvLine(
@@ -26,7 +26,7 @@ export function dictionaryPage(plans: readonly TablePlan[]): string {
 function section(plan: TablePlan): string {
   const key = plan.key.length === 0 ? 'not exported' : plan.key.join(', ');
   const lines = plan.columns.map((column) => {
-    const [name, ...rest] = cells(column);
+    const [name, ...rest] = columnCells(column);
     return `| \`${name}\` | ${rest.map(markdown).join(' | ')} |`;
   });
   return [
@@ -35,14 +35,6 @@ function section(plan: TablePlan): string {
     [`| ${HEAD.slice(1).join(' | ')} |`, '| --- | --- | --- | --- | --- |', ...lines].join('\n'),
   ].join('\n\n');
 }
-
-const cells = ({ name, type, unit, description, source }: ColumnEntry): string[] => [
-  name,
-  typeName(type),
-  unit ?? '',
-  description,
-  source ?? '',
-];
 
 /** A text that stays text in a table of Markdown. */
 function markdown(text: string): string {

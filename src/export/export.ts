@@ -57,7 +57,10 @@ export async function exportLake(
       const tables = await writeTables(facts, lake, target.staging, signal);
       const files = await writePages(facts, tables, target.staging);
       signal?.throwIfAborted();
-      target.commit(request.zip ? await pack(facts, target.staging, files) : target.staging);
+      const packed = join(target.staging, '.zip');
+      const mtime = new Date(lake.manifest.created_at);
+      if (request.zip) await writeZip(packed, target.staging, files, basename(request.to), mtime);
+      target.commit(request.zip ? packed : target.staging);
       return exported(target.path, facts, tables);
     });
   } catch (error) {
@@ -125,13 +128,6 @@ async function writePages(
   }
   writeFileSync(join(folder, SUMS), sumsText(summed));
   return [...Object.keys(pages), SUMS, ...tables.flatMap(({ files }) => files.map(({ path }) => path))];
-}
-
-async function pack(facts: ExportFacts, staging: string, files: readonly string[]): Promise<string> {
-  const path = join(staging, '.zip');
-  const root = basename(facts.request.to);
-  await writeZip(path, staging, files, root, new Date(facts.manifest.created_at));
-  return path;
 }
 
 function exported(path: string, facts: ExportFacts, tables: readonly ExportedTable[]): Exported {

@@ -53,7 +53,8 @@ export async function planExport(
   const plans: TablePlan[] = [];
   for (const table of request.tables) {
     const entry = entries.find(({ name }) => name === table);
-    if (entry === undefined) throw noTable(table, entries);
+    if (entry === undefined)
+      throw unknownName('SHARE_NO_TABLE', 'there is no table', table, entries, 'lotlake tables');
     if (request.where !== undefined) await checkCondition(connection, table, request.where);
     const plan = planTable(request, entry, chosenColumns(entry, request.columns));
     await checkBinds(connection, plan);
@@ -81,24 +82,24 @@ function chosenColumns(entry: TableEntry, wanted: readonly string[] | undefined)
   if (wanted === undefined) return entry.columns;
   return [...new Set(wanted.map((each) => each.toLowerCase()))].map((name) => {
     const column = entry.columns.find((candidate) => candidate.name === name);
-    if (column === undefined) throw noColumn(name, entry);
-    return column;
+    if (column !== undefined) return column;
+    const [message, command] = [`${entry.name} has no column`, `lotlake describe ${entry.name}`];
+    throw unknownName('SHARE_NO_COLUMN', message, name, entry.columns, command);
   });
 }
 
-function noTable(table: string, entries: readonly TableEntry[]): ShareError {
-  const names = entries.map(({ name }) => name);
-  return new ShareError('SHARE_NO_TABLE', `there is no table ${table}${didYouMean(table, names)}`, {
+/** An error for a name that is none of those that there are, with the ones that are most like it. */
+function unknownName(
+  code: 'SHARE_NO_TABLE' | 'SHARE_NO_COLUMN',
+  message: string,
+  name: string,
+  known: readonly { readonly name: string }[],
+  command: string,
+): ShareError {
+  const names = known.map((each) => each.name);
+  return new ShareError(code, `${message} ${name}${didYouMean(name, names)}`, {
     outcome: 'usage',
-    hint: `the nearest names are ${nearest(table, names).join(', ')}; lotlake tables lists all`,
-  });
-}
-
-function noColumn(column: string, { name: table, columns }: TableEntry): ShareError {
-  const names = columns.map(({ name }) => name);
-  return new ShareError('SHARE_NO_COLUMN', `${table} has no column ${column}${didYouMean(column, names)}`, {
-    outcome: 'usage',
-    hint: `the nearest names are ${nearest(column, names).join(', ')}; lotlake describe ${table} lists all`,
+    hint: `the nearest names are ${nearest(name, names).join(', ')}; ${command} lists all`,
   });
 }
 

@@ -1,111 +1,81 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { parse } from 'yaml';
+import { z } from 'zod';
+import { packageRoot } from '../config/package-root.js';
 import { count, sumOf } from '../query/printable.js';
 import type { ExportedTable, ExportFacts } from './plan.js';
+import { exportFormats } from './request.js';
+
+const format = z.strictObject({
+  media: z.string(),
+  /** Whether DuckDB reads it by its path. */
+  duckdb: z.boolean(),
+  /** What reads a file with pandas. */
+  pandas: z.string(),
+  spreadsheets: z.string(),
+  notes: z.string(),
+  /** Notes for the compat profile. */
+  compat: z.string().optional(),
+});
+
+/** What an export says of itself: its first page, and each format. */
+export const about = z
+  .strictObject({ page: z.string(), formats: z.record(z.enum(exportFormats), format) })
+  .parse(parse(readFileSync(join(packageRoot, 'site', 'export.yml'), 'utf8')));
 
 /** The page that a reader of an export opens first. */
 export function readme(facts: ExportFacts, tables: readonly ExportedTable[]): string {
-  return [
-    '# Vehicle auction data',
-    introduction(facts),
-    contents(tables),
-    filters(facts),
-    '## Open it',
-    ...opening(facts, tables),
-    '## Notes',
-    notes(facts),
-    '## Files',
-    FILES,
-    '',
-  ]
-    .join('\n\n')
-    .trimEnd()
-    .concat('\n');
-}
-
-const introduction = ({ manifest, createdAt, version }: ExportFacts): string =>
-  `Exported by lotlake ${version} at ${createdAt} from snapshot \`${manifest.snapshot_id}\`, published at ${manifest.created_at}. All times are UTC.`;
-
-function contents(tables: readonly ExportedTable[]): string {
-  const lines = tables.map(({ plan, files }) => {
-    const rows = count(sumOf(files, (file) => file.rows));
-    const bytes = count(sumOf(files, (file) => file.bytes));
-    return `| ${plan.name} | ${plan.grain} | ${rows} | ${plan.columns.length} | ${files.length} | ${bytes} |`;
+  const { request, manifest } = facts;
+  const { notes, compat = notes } = about.formats[request.format];
+  return fill(about.page, {
+    ...{ version: facts.version, created: facts.createdAt },
+    ...{ snapshot: manifest.snapshot_id, published: manifest.created_at },
+    contents: tables.map(contentsLine).join('\n'),
+    filters: filters(request),
+    opening: opening(request.format, tables).join('\n\n'),
+    notes: request.profile === 'compat' ? compat : notes,
   });
-  return [
-    '| table | grain | rows | columns | files | bytes |',
-    '| --- | --- | ---: | ---: | ---: | ---: |',
-    ...lines,
-  ].join('\n');
 }
 
-function filters({ request }: ExportFacts): string {
-  const { where, columns } = request;
-  const rows = where === undefined ? 'All rows' : 'Rows for which this is true';
+/** A text with values in the place of their names in braces. */
+const fill = (text: string, values: Readonly<Record<string, string>>): string =>
+  text.replaceAll(/\{(\w+)\}/g, (_, name: string) => values[name] ?? '');
+
+function contentsLine({ plan, files }: ExportedTable): string {
+  const rows = count(sumOf(files, (file) => file.rows));
+  const bytes = count(sumOf(files, (file) => file.bytes));
+  return `| ${plan.name} | ${plan.grain} | ${rows} | ${plan.columns.length} | ${files.length} | ${bytes} |`;
+}
+
+function filters({ where, columns }: ExportFacts['request']): string {
   const which = columns === undefined ? 'all columns' : `the columns ${columns.join(', ')}`;
-  const text = `${rows}, and ${which}.`;
-  return where === undefined ? text : `${text}\n\n${fenced('sql', where)}`;
+  if (where === undefined) return `All rows, and ${which}.`;
+  return `Rows for which this is true, and ${which}.\n\n${fenced('sql', where)}`;
 }
 
-function opening(facts: ExportFacts, tables: readonly ExportedTable[]): string[] {
-  const { format } = facts.request;
-  const [first] = tables;
-  const paths = first?.files.map(({ path }) => path) ?? [];
-  const pattern = paths.length === 1 ? String(paths[0]) : `data/${first?.plan.name}-*.${format}`;
-  const blocks = [fenced('python', PANDAS[format](paths, first))];
-  if (format !== 'arrow') blocks.unshift(fenced('sql', `-- DuckDB\nselect * from '${pattern}' limit 10;`));
-  return [...blocks, EXCEL[format]];
+/** How to open the first table. */
+function opening(name: ExportFacts['request']['format'], [table]: readonly ExportedTable[]): string[] {
+  const { duckdb, pandas, spreadsheets } = about.formats[name];
+  const [first = '', ...others] = table?.files.map(({ path }) => path) ?? [];
+  const pattern = others.length === 0 ? first : first.replace(/-0001\./, '-*.');
+  const instants = table?.plan.columns.filter(({ type }) => /^(TIMESTAMP|DATE)/.test(type)) ?? [];
+  const times = instants.map((column) => `"${column.name}"`).join(', ');
+  const read = (path: string): string => fill(pandas, { path, times });
+  const python =
+    others.length === 0
+      ? [`table = ${read(`"${first}"`)}`]
+      : [
+          'import glob',
+          `files = sorted(glob.glob("${pattern}"))`,
+          `table = pd.concat([${read('file')} for file in files], ignore_index=True)`,
+        ];
+  return [
+    ...(duckdb ? [fenced('sql', `-- DuckDB\nselect * from '${pattern}' limit 10;`)] : []),
+    fenced('python', ['# pandas', 'import pandas as pd', ...python].join('\n')),
+    spreadsheets,
+  ];
 }
-
-type Opening = (paths: readonly string[], table: ExportedTable | undefined) => string;
-
-const together = (read: string, paths: readonly string[]): string =>
-  paths.length === 1
-    ? `table = ${read.replace('PATH', `"${paths[0]}"`)}`
-    : [
-        'import glob',
-        `files = sorted(glob.glob("${String(paths[0]).replace(/-0001\./, '-*.')}"))`,
-        `table = pd.concat([${read.replace('PATH', 'file')} for file in files], ignore_index=True)`,
-      ].join('\n');
-
-const PANDAS: Readonly<Record<ExportFacts['request']['format'], Opening>> = {
-  parquet: (paths) => `# pandas\nimport pandas as pd\n${together('pd.read_parquet(PATH)', paths)}`,
-  arrow: (paths) => `# pandas\nimport pandas as pd\n${together('pd.read_feather(PATH)', paths)}`,
-  csv: (paths, table) => {
-    const times = table?.plan.columns.filter(({ type }) => /^(TIMESTAMP|DATE)/.test(type)) ?? [];
-    const names = times.map(({ name }) => `"${name}"`).join(', ');
-    return `# pandas\nimport pandas as pd\n${together(`pd.read_csv(PATH, parse_dates=[${names}])`, paths)}`;
-  },
-};
-
-const EXCEL: Readonly<Record<ExportFacts['request']['format'], string>> = {
-  csv: 'Excel, LibreOffice: *Data, From Text/CSV*, UTF-8, comma. Opened by a double click, Excel reads the file as UTF-8 only where it was exported with `--bom`. Instants come in as text, which sorts right; Power Query, or `=DATEVALUE(LEFT(A2,10))`, makes dates of them. A sheet holds 1,048,576 rows.',
-  parquet:
-    'Excel: *Data, Get Data, From File, From Parquet*. Other spreadsheets read CSV: export with `--format csv`.',
-  arrow:
-    'polars: `pl.read_ipc(...)`; R: `arrow::read_feather(...)`. Spreadsheets read CSV: export with `--format csv`.',
-};
-
-function notes({ request }: ExportFacts): string {
-  if (request.format === 'csv') return CSV_NOTES;
-  if (request.profile === 'compat') return COMPAT_NOTES;
-  return 'Ids are 64-bit integers, amounts doubles, instants UTC in microseconds, lists lists of text.';
-}
-
-const CSV_NOTES = [
-  '- RFC 4180: UTF-8, commas, lines end with CR LF, a header in every file.',
-  '- Nothing between two commas is null; an empty text is `""`.',
-  '- Instants are ISO 8601 in UTC, dates `YYYY-MM-DD`, lists JSON.',
-  '- A text that a spreadsheet would take for a formula (it begins with `=`, `+`, `-`, `@`, a tab or a carriage return and is no plain number) has an apostrophe before it. A text that begins with apostrophes and then one of these has one more. To get the text back, take one apostrophe away where one of these follows.',
-].join('\n');
-
-const COMPAT_NOTES =
-  'Parquet for old readers: snappy, version 1 pages; ids are 64-bit integers, amounts doubles, instants UTC in microseconds, lists JSON text.';
-
-const FILES = [
-  '- `data/`: the tables',
-  '- `dictionary.md`, `dictionary.csv`: what each column means, with type, unit and place in the feed',
-  '- `datapackage.json`: the same for programs, a Frictionless Data Package',
-  '- `SHA256SUMS`: check the files with `sha256sum -c SHA256SUMS`',
-].join('\n');
 
 /** A block of code that holds its text whatever is in it. */
 function fenced(language: string, text: string): string {

@@ -5,6 +5,7 @@ import {
   DateDay,
   Field,
   Float64,
+  Int32,
   Int64,
   List,
   makeData,
@@ -108,17 +109,6 @@ function toArrow(value: unknown, type: DataType): unknown {
 
 /** A vector of times, made from the integers: the builders of apache-arrow take milliseconds as doubles. */
 function times(values: readonly unknown[], type: TimestampMicrosecond | DateDay): Vector {
-  const nullBitmap = new Uint8Array(Math.ceil(values.length / 64) * 8);
-  let nullCount = 0;
-  for (const [i, value] of values.entries()) {
-    if (value === null) nullCount++;
-    else nullBitmap[i >> 3] = (nullBitmap[i >> 3] ?? 0) | (1 << (i & 7));
-  }
-  const common = { length: values.length, nullCount, nullBitmap };
-  if (type instanceof DateDay) {
-    const data = Int32Array.from(values, (value) => Number(value));
-    return new Vector([makeData({ ...common, type, data })]);
-  }
-  const data = BigInt64Array.from(values, (value) => (typeof value === 'bigint' ? value : 0n));
-  return new Vector([makeData({ ...common, type, data })]);
+  const integers = vectorFromArray(values, type instanceof DateDay ? new Int32() : new Int64());
+  return new Vector(integers.data.map((data) => data.clone(type)));
 }

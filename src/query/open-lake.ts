@@ -17,23 +17,31 @@ export interface OpenLake extends TemporarySession {
   readonly manifest: Manifest;
 }
 
+/** What is read of a lake. */
+export interface Reading {
+  /** Views are made for the names that occur in a text, or for what a query needs; for all by default. */
+  readonly named?: string | ((connection: DuckDBConnection) => Promise<Pick<ReadQuery, 'needed'>>);
+  /** An older snapshot that is kept; the published one by default. */
+  readonly choice?: Choice | undefined;
+  /** A folder that is for writing; rows then come in the order of the files. */
+  readonly into?: string;
+  /** Ends what the database does once it is aborted. */
+  readonly signal?: AbortSignal | undefined;
+}
+
 /**
- * Opens the published snapshot, or an older one that is kept, with a view for each table and mart that is named.
- * Only the data files of these can be reached, and the session's own folder. DuckDB lets whoever can reach a file write
- * it, too: what a user typed is for {@link readQuery} to judge first. Views of `warehouse.duckdb` that name another
- * folder are made anew before.
- * @param named views are made for the names that occur in it, or for what a query needs; for all by default
- * @param into a folder that is for writing; rows then come in the order of the files
+ * Opens a snapshot for some work, with a view for each table and mart that is named, and closes it after that. Only the
+ * data files of these can be reached, and the session's own folder. DuckDB lets whoever can reach a file write it, too:
+ * what a user typed is for {@link readQuery} to judge first. Views of `warehouse.duckdb` that name another folder are
+ * made anew before.
  */
-async function openLake(
+export async function readLake<T>(
   config: Config,
-  named?: string | ((connection: DuckDBConnection) => Promise<Pick<ReadQuery, 'needed'>>),
-  choice?: Choice,
-  into?: string,
-): Promise<OpenLake> {
+  { named, choice, into, signal }: Reading,
+  work: (lake: OpenLake) => Promise<T>,
+): Promise<T> {
   const published = publishedSnapshot(config);
-  const opened = await openTemporarySession(config);
-  try {
+  return withDatabase(config, undefined, async (opened) => {
     const { connection } = opened.session;
     const layout = layoutOf(config.output);
     const snapshot = choice === undefined ? published : await pickSnapshot(connection, layout, choice);
@@ -54,29 +62,13 @@ async function openLake(
     if (into !== undefined) await connection.run('set threads = 1');
     await connection.run('set enable_external_access = false');
     await connection.run('set lock_configuration = true');
-    return { ...opened, snapshot, manifest };
-  } catch (error) {
-    opened.close();
-    throw error;
-  }
-}
-
-/** What is read of a lake; see {@link openLake}. */
-export interface Reading {
-  readonly named?: Parameters<typeof openLake>[1];
-  readonly choice?: Choice | undefined;
-  readonly into?: string;
-  /** Ends what the database does once it is aborted. */
-  readonly signal?: AbortSignal | undefined;
-}
-
-/** Opens a lake for some work and closes it after that. */
-export async function readLake<T>(
-  config: Config,
-  { named, choice, into, signal }: Reading,
-  work: (lake: OpenLake) => Promise<T>,
-): Promise<T> {
-  return using(await openLake(config, named, choice, into), signal, work);
+    const endInterrupts = interruptOn(signal, opened.session);
+    try {
+      return await work({ ...opened, snapshot, manifest });
+    } finally {
+      endInterrupts();
+    }
+  });
 }
 
 /** Opens a database in memory for some work and closes it after that. */
@@ -85,14 +77,7 @@ export async function withDatabase<T>(
   signal: AbortSignal | undefined,
   work: (opened: TemporarySession) => Promise<T>,
 ): Promise<T> {
-  return using(await openTemporarySession(limits), signal, work);
-}
-
-async function using<S extends TemporarySession, T>(
-  opened: S,
-  signal: AbortSignal | undefined,
-  work: (opened: S) => Promise<T>,
-): Promise<T> {
+  const opened = await openTemporarySession(limits);
   const endInterrupts = interruptOn(signal, opened.session);
   try {
     return await work(opened);

@@ -24,11 +24,25 @@ export function clip(text: string, length: number): string {
   return text.length > length ? `${text.slice(0, length - 1)}…` : text;
 }
 
+/** Stands for a figure that is not known. */
+export const NONE = '–';
+
+/** The number in a result row; null if it holds none. */
+export const maybe = (value: unknown): number | null => (Number.isFinite(value) ? Number(value) : null);
+
+/** Writes a figure of a result row; a dash if there is none. */
+export const orNone =
+  (write: (known: number) => string) =>
+  (value: unknown): string => {
+    const known = maybe(value);
+    return known === null ? NONE : write(known);
+  };
+
 /** A count with separators. */
-export const count = (value: number): string => value.toLocaleString('en');
+export const count = orNone((n) => n.toLocaleString('en'));
 
 /** A count with its noun: `1 row`, `2,000 rows`. */
-export const counted = (value: number, one: string, many = `${one}s`): string =>
+export const counted = (value: unknown, one: string, many = `${one}s`): string =>
   `${count(value)} ${value === 1 ? one : many}`;
 
 /** A size in megabytes. */

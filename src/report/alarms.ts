@@ -1,9 +1,10 @@
 import type { DuckDBConnection } from '@duckdb/node-api';
-import { type Row, rows } from '../duck/session.js';
+import type { Row } from '../duck/session.js';
 import { unresolvedRuns } from '../lake/failed-runs.js';
 import type { Layout } from '../lake/layout.js';
-import { clip, printable } from '../query/printable.js';
-import { count, dateOf, instant, label, percent, plural, unique } from './format.js';
+import { clip, count, counted, printable, sumOf } from '../query/printable.js';
+import { dateOf, instant, label, percent, unique } from './format.js';
+import { ask } from './query.js';
 
 /** Something that somebody should look at. */
 export interface Alarm {
@@ -41,31 +42,10 @@ const ALARMS: Readonly<Record<string, (value: number) => string>> = {
   null_share: (value) => `${percent(value)} of the rows have no value`,
 };
 
-/** The noted failures of runs know more than the snapshot: also those after it. */
-const FIGURES = `
-  select run_id, started_at, pipeline, subject, metric, value, is_alarm
-  from data_health
-  where is_current and metric <> 'failing_runs'
-  order by started_at desc, subject, metric`;
-
-/** Members that the contract does not know, by stream and the run that first brought them. */
-const FIRST_SEEN = `
-  select stream, run_id, list(path order by path) as members
-  from (
-    select stream, path, arg_min(run_id, started_at) as run_id
-    from (
-      select stream, run_id, started_at, unnest(json_extract_string(drift, '$[*].path')) as path
-      from passes
-      where state = 'sealed'
-    )
-    group by stream, path
-  )
-  group by stream, run_id`;
-
 /** Reads what stands from the marts of a snapshot, and from the notes beside it about runs that published nothing. */
 export async function readStanding(connection: DuckDBConnection, layout: Layout): Promise<Standing> {
-  const figures = await rows(connection, FIGURES);
-  const firsts = await rows(connection, FIRST_SEEN);
+  const figures = await ask(connection, 'standing');
+  const firsts = await ask(connection, 'new_members');
   const found = (metric: string) => figures.filter((row) => row.metric === metric && Number(row.value) > 0);
   return {
     alarms: [...failedRuns(layout), ...figures.filter((row) => row.is_alarm === true).map(alarmOf)],
@@ -94,13 +74,16 @@ export function failedRuns(layout: Layout): Alarm[] {
 
 /** An alarm as a sentence. */
 export const alarmText = ({ pipeline, started_at, subject, what }: Alarm): string =>
-  `${pipeline} of ${instant(new Date(started_at))}${subject === 'run' ? '' : `, ${subject}`}: ${what}`;
+  `${pipeline} of ${instant(started_at)}${subject === 'run' ? '' : `, ${subject}`}: ${what}`;
 
 /** `3 records: 2 of cars (nightly), 1 of cars (lookup)`; undefined if none was rejected. */
 export function rejectedText({ rejected }: Standing): string | undefined {
   if (rejected.length === 0) return undefined;
   const parts = rejected.map((found) => `${count(found.count)} of ${found.stream} (${found.pipeline})`);
-  return `${plural(sum(rejected), 'record')}: ${parts.join(', ')}`;
+  return `${counted(
+    sumOf(rejected, (found) => found.count),
+    'record',
+  )}: ${parts.join(', ')}`;
 }
 
 /** `2 members: colour, lots[].x of cars (nightly)`; undefined if no member is new. */
@@ -109,10 +92,11 @@ export function driftText({ drift }: Standing): string | undefined {
   const parts = drift.map(
     ({ members, stream, pipeline }) => `${clip(members.join(', '), 200)} of ${stream} (${pipeline})`,
   );
-  return `${plural(sum(drift), 'member')}: ${parts.join('; ')}`;
+  return `${counted(
+    sumOf(drift, (found) => found.count),
+    'member',
+  )}: ${parts.join('; ')}`;
 }
-
-const sum = (found: readonly Found[]): number => found.reduce((total, { count: n }) => total + n, 0);
 
 function alarmOf(row: Row): Alarm {
   const say = ALARMS[String(row.metric)] ?? ((value: number) => `${label(row.metric)} is ${value}`);

@@ -1,64 +1,23 @@
 import type { Row } from '../duck/session.js';
-import { clip, printable } from '../query/printable.js';
-
-/** Stands for a figure that is not known. */
-export const NONE = '–';
-
-/** A figure, or null where no value or too few stand behind it. */
-export type Maybe = number | null;
-
-/** The number in a result row; null if it holds none. */
-export function maybe(value: unknown): Maybe {
-  return typeof value === 'number' && Number.isFinite(value) ? value : null;
-}
-
-/** Writes a figure of a result row; a dash if there is none. */
-const orNone =
-  (write: (known: number) => string) =>
-  (value: unknown): string => {
-    const known = maybe(value);
-    return known === null ? NONE : write(known);
-  };
-
-/** A count with separators. */
-export const count = orNone((n) => n.toLocaleString('en'));
+import { clip, count, maybe, orNone, printable } from '../query/printable.js';
 
 /** A share as a percentage with one digit. */
 export const percent = orNone((n) => `${(n * 100).toFixed(1)}%`);
-
-/** A ratio with two digits. */
-export const ratio = orNone((n) => n.toFixed(2));
-
-/** A duration in whole days. */
-export const days = orNone((n) => `${Math.round(n)} d`);
-
-/** A figure with one digit. */
-export const oneDigit = orNone((n) => n.toFixed(1));
 
 const amount = (value: number, currency: string, rest: Intl.NumberFormatOptions): string =>
   value.toLocaleString('en', { style: 'currency', currency, ...rest });
 
 /** An amount without cents, in a currency such as USD. */
-export const money = (value: unknown, currency: string): string =>
-  orNone((n) => amount(n, currency, { maximumFractionDigits: 0 }))(value);
+export const money = (value: unknown, currency: unknown): string =>
+  orNone((n) => amount(n, String(currency), { maximumFractionDigits: 0 }))(value);
 
 /** An amount on an axis, in thousands if it has any. */
-export const shortMoney = (value: number, currency: string): string =>
-  amount(value, currency, {
+const shortMoney = (value: number, currency: unknown): string =>
+  amount(value, String(currency), {
     notation: 'compact',
     minimumFractionDigits: 0,
     maximumFractionDigits: 1,
   }).replace('K', 'k');
-
-/** A share on an axis, as a whole percentage. */
-export const wholePercent = (value: number): string => `${Math.round(value * 100)}%`;
-
-/** A ratio on an axis, with as many digits as it needs. */
-export const shortRatio = (value: number): string => String(Number(value.toFixed(2)));
-
-/** A figure, or `too few` with the number of values behind it. */
-export const orTooFew = (value: unknown, values: unknown, write: (value: unknown) => string): string =>
-  maybe(value) === null ? `too few (${count(values ?? 0)})` : write(value);
 
 const DAY: Intl.DateTimeFormatOptions = { day: 'numeric', month: 'short', year: 'numeric', timeZone: 'UTC' };
 const dayFormat = new Intl.DateTimeFormat('en-GB', DAY);
@@ -72,21 +31,13 @@ const short = (date: string): string => date.replace('Sept', 'Sep');
 export const dateOf = (value: unknown): Date => (value instanceof Date ? value : new Date(String(value)));
 
 /** A day in UTC, such as 21 Nov 2026. */
-export const day = (date: Date): string => short(dayFormat.format(date));
+export const day = (value: unknown): string => short(dayFormat.format(dateOf(value)));
 
 /** A month in UTC, such as Nov 2026. */
-export const month = (date: Date): string => monthFormat.format(date);
+export const month = (value: unknown): string => monthFormat.format(dateOf(value));
 
 /** An instant, such as 21 Nov 2026, 04:00 UTC. */
-export const instant = (date: Date): string => `${short(instantFormat.format(date))} UTC`;
-
-/** Whether a month still goes on, or has not begun, at an instant. */
-export const isUnfinished = (at: Date, now: Date): boolean =>
-  Date.UTC(at.getUTCFullYear(), at.getUTCMonth() + 1) > now.getTime();
-
-/** A month in UTC; one that still goes on is `Nov 2026, so far`. */
-export const monthSoFar = (at: Date, now: Date): string =>
-  isUnfinished(at, now) ? `${month(at)}, so far` : month(at);
+export const instant = (value: unknown): string => `${short(instantFormat.format(dateOf(value)))} UTC`;
 
 /** A text of the feed as a label; `not given` if it is empty. */
 export function label(value: unknown, length = 60): string {
@@ -94,34 +45,76 @@ export function label(value: unknown, length = 60): string {
   return text === '' ? 'not given' : clip(text, length);
 }
 
-/** A key of the feed, such as `body_structure`, as words. */
-export const words = (value: unknown): string => label(value).replaceAll('_', ' ');
-
 /** A source as people know it: `copart_com` is copart.com. */
 export const source = (name: unknown): string => label(name).replace(/_com$/, '.com');
-
-/** What the marts call `unknown`, in words that stand alone. */
-export const orNotGiven = (name: string): string => (name === 'unknown' ? 'Not given' : name);
 
 /** A list in a sentence. */
 export const list = (items: readonly string[]): string =>
   new Intl.ListFormat('en', { type: 'conjunction' }).format(items);
 
-/** `1 alarm`, `2 alarms`. */
-export const plural = (n: unknown, noun: string): string => `${count(n)} ${noun}${n === 1 ? '' : 's'}`;
-
 /** Each text once, in the order of its first place. */
 export const unique = (values: readonly string[]): string[] => [...new Set(values)];
 
-/** SQL: a column `apart` with the currency of rows that only their currency tells apart; null in all other rows. */
-export const apart = (columns: string): string =>
-  `case when count(*) over (partition by ${columns}) > 1 then coalesce(currency, 'currency not known') end as apart`;
+/** The feed writes some names of states in small letters. */
+function state(value: unknown): string {
+  const name = label(value, 30);
+  if (name === 'not given') return 'State not given';
+  return name.replaceAll(/\b\p{Ll}/gu, (letter) => letter.toUpperCase());
+}
 
-/** The currency that {@link apart} found, to put behind a name. */
-export const currencyIn = (row: Row): string => (row.apart === null ? '' : `, ${row.apart}`);
+/** How the texts of `sql/report/report.yml` write the value of a column; a length cuts a label. */
+const FORMATS: Readonly<Record<string, (value: unknown, row: Row, length?: number) => string>> = {
+  count,
+  percent,
+  ratio: orNone((n) => n.toFixed(2)),
+  days: orNone((n) => `${Math.round(n)} d`),
+  tenths: orNone((n) => n.toFixed(1)),
+  rounded: orNone((n) => count(Math.round(n))),
+  money: (value, { currency }) => money(value, currency),
+  day,
+  month,
+  instant,
+  label: (value, _, length) => label(value, length),
+  /** A key of the feed, such as `body_structure`. */
+  words: (value) => label(value).replaceAll('_', ' '),
+  source,
+  /** The marts call `unknown` what the feed does not give. */
+  given: (value, _, length) => label(value, length).replace(/^unknown$/, 'Not given'),
+  state,
+  country: (value) => (value === null ? 'country not given' : label(value, 12)),
+  text: String,
+};
 
-/** A result row with more fields. */
-export const withFields = <R extends Row, T extends object>(row: R, fields: T): R & T => ({
-  ...row,
-  ...fields,
-});
+/** How axes write a value; the row gives the currency. */
+export const AXES = {
+  count,
+  money: (value: number, { currency }: Row): string => shortMoney(value, currency),
+  share: (value: number): string => `${Math.round(value * 100)}%`,
+  /** With as many digits as it needs. */
+  ratio: (value: number): string => String(Number(value.toFixed(2))),
+  whole: String,
+} as const;
+
+const OPTIONAL = /\[([^\]]*)\]/g;
+const VALUE = /\{(?:(\w+)(?::(\d+))? )?(\w+)(?: of (\w+))?\}/g;
+
+/** A text of `sql/report/report.yml` with the values of a row in it; the file says how it is written. */
+export function fill(text: string, row: Row): string {
+  const get = (column: string): unknown => {
+    if (row[column] === undefined) throw new TypeError(`there is no column ${column} for: ${text}`);
+    return row[column];
+  };
+  const isKnown = (part: string): boolean =>
+    [...part.matchAll(VALUE)].every(([, , , column = '', values]) => get(values ?? column) !== null);
+  const write = (_: string, name = 'text', length: string | undefined, column: string, values?: string) => {
+    const format = FORMATS[name];
+    if (format === undefined) throw new TypeError(`there is no format ${name} for: ${text}`);
+    const value = get(column);
+    if (values !== undefined && maybe(value) === null) return `too few (${count(get(values) ?? 0)})`;
+    return format(value, row, length === undefined ? undefined : Number(length));
+  };
+  return text
+    .replaceAll(OPTIONAL, (_, part: string) => (isKnown(part) ? part : ''))
+    .replaceAll(VALUE, write)
+    .trim();
+}

@@ -1,12 +1,12 @@
 import * as Plot from '@observablehq/plot';
 import { type Alternative, type Chart, colours, draw, symbols } from './draw.js';
-import { type Maybe, month, unique } from './format.js';
+import { month, unique } from './format.js';
 
 /** A point of a line; null breaks the line. */
 export interface LinePoint {
   readonly series: string;
   readonly at: Date;
-  readonly value: Maybe;
+  readonly value: number | null;
   /** Whether its month still goes on, so that it may change. */
   readonly isUnfinished?: boolean;
   /** Panel of a chart of small multiples. */
@@ -36,10 +36,6 @@ export function fromFirst<T extends LinePoint>(points: readonly T[]): T[] | unde
   const first = Math.min(...times);
   return times.size < 2 ? undefined : points.filter(({ at }) => at.getTime() >= first);
 }
-
-/** The last point with a value. */
-export const lastOf = <T extends LinePoint>(points: readonly T[]): T | undefined =>
-  points.findLast(({ value }) => value !== null);
 
 /** Instants for the ticks of a time axis: no more than `most`, evenly chosen from those that have points, the last one in. */
 function timeTicks(points: readonly LinePoint[], most: number): Date[] {

@@ -1,25 +1,25 @@
 import * as Plot from '@observablehq/plot';
+import type { Row } from '../duck/session.js';
 import { type Alternative, type Chart, draw } from './draw.js';
+import type { LegendItem } from './page.js';
 
-/** A place on the map. */
-export interface Place {
-  readonly name: string;
-  readonly latitude: number;
-  readonly longitude: number;
-  readonly lots: number;
-  readonly level: Level;
+/** How the prices of a place stand against the national ones; without a figure a dot is hollow. */
+export const LEGEND: readonly LegendItem[] = [
+  { name: 'at least 5% below the nation', fill: 'var(--c0)', symbol: 'circle' },
+  { name: 'about the same', fill: 'var(--soft-ink)', symbol: 'circle' },
+  { name: 'at least 5% above', fill: 'var(--c1)', symbol: 'circle' },
+  { name: 'too few prices', fill: 'none', symbol: 'ring' },
+];
+
+/** Fill of the dot of a ratio to the national prices. */
+function fillOf({ middle }: Row): string {
+  const level = typeof middle !== 'number' ? 3 : middle <= 0.95 ? 0 : middle >= 1.05 ? 2 : 1;
+  return LEGEND[level]?.fill ?? 'none';
 }
 
-/** How prices stand against the national ones. */
-export type Level = 'below' | 'about' | 'above' | 'unknown';
-
-/** Fill of each level; without a figure a dot is hollow. */
-export const LEVELS: Readonly<Record<Level, string>> = {
-  below: 'var(--c0)',
-  about: 'var(--soft-ink)',
-  above: 'var(--c1)',
-  unknown: 'none',
-};
+/** The states that have a place. */
+export const placesOf = (states: readonly Row[]): Row[] =>
+  states.filter((row) => row.state_code !== null && row.latitude !== null && row.longitude !== null);
 
 const RADIANS = Math.PI / 180;
 
@@ -32,9 +32,9 @@ const LOWEST = 0.4;
 const HIGHEST = 1.1;
 
 /** Longitudes and latitudes to show, and height by width; a degree is as long in each direction as it is in the middle. */
-function frameOf(places: readonly Place[]): { x: [number, number]; y: [number, number]; shape: number } {
-  const [west, east] = extent(places.map(({ longitude }) => longitude));
-  const [south, north] = extent(places.map(({ latitude }) => latitude));
+function frameOf(places: readonly Row[]): { x: [number, number]; y: [number, number]; shape: number } {
+  const [west, east] = extent(places.map(({ longitude }) => Number(longitude)));
+  const [south, north] = extent(places.map(({ latitude }) => Number(latitude)));
   const across = Math.cos(Math.min(85, Math.abs(south + north) / 2) * RADIANS);
   const spanY = Math.max(LEAST_SPAN, north - south, (east - west) * across * LOWEST);
   const spanX = Math.max(LEAST_SPAN, (east - west) * across, spanY / HIGHEST);
@@ -47,8 +47,11 @@ function frameOf(places: readonly Place[]): { x: [number, number]; y: [number, n
 
 const extent = (values: readonly number[]): [number, number] => [Math.min(...values), Math.max(...values)];
 
-/** Dots at latitude and longitude, as large as their lots are many; there is no outline of countries below them. */
-export function dotMap(places: readonly Place[], options: Alternative): Chart {
+/**
+ * Dots at latitude and longitude, as large as their lots are many; there is no outline of countries below them.
+ * @param places also with a `short` name, and `middle`, the ratio of their prices to the national ones
+ */
+export function dotMap(places: readonly Row[], options: Alternative): Chart {
   const { x, y, shape } = frameOf(places);
   return draw(options, ({ isNarrow, width }) => ({
     height: Math.round((width - 2 * MARGIN) * shape + 2 * MARGIN),
@@ -61,7 +64,7 @@ export function dotMap(places: readonly Place[], options: Alternative): Chart {
         x: 'longitude',
         y: 'latitude',
         r: 'lots',
-        fill: (d: Place) => LEVELS[d.level],
+        fill: fillOf,
         fillOpacity: 0.75,
         stroke: 'var(--ink)',
         strokeWidth: 0.75,
@@ -71,7 +74,7 @@ export function dotMap(places: readonly Place[], options: Alternative): Chart {
       Plot.text(isNarrow ? places.slice(0, 6) : places, {
         x: 'longitude',
         y: 'latitude',
-        text: 'name',
+        text: 'short',
         fill: 'var(--ink)',
         stroke: 'var(--paper)',
         strokeWidth: 3,

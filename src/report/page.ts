@@ -2,20 +2,9 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { html, raw } from 'hono/html';
 import { packageRoot } from '../config/package-root.js';
-import type { Row } from '../duck/session.js';
+import type { Html } from '../docs/html.js';
+import { counted } from '../query/printable.js';
 import { type Chart, SERIES, SYMBOLS } from './draw.js';
-import { plural } from './format.js';
-
-type Html = ReturnType<typeof html>;
-
-/** What the sections read: the marts of one snapshot. */
-export interface Marts {
-  readonly ask: (sql: string) => Promise<readonly Row[]>;
-  /** Start of the run that made the snapshot. */
-  readonly now: Date;
-  /** Fewest values that a statistic rests on. */
-  readonly minimumGroup: number;
-}
 
 /** Numbers as a table. A head that begins with `>` is that of a column of numbers. */
 export interface Numbers {
@@ -23,15 +12,6 @@ export interface Numbers {
   readonly rows: readonly (readonly string[])[];
   /** Whether a reader unfolds them; behind a chart that is always so. */
   readonly isFolded?: boolean;
-}
-
-/** Rows as a table: the head of each column, and what writes its cell of a row. */
-export function numbersOf<T>(
-  rows: readonly T[],
-  columns: Readonly<Record<string, (row: T) => string>>,
-): Numbers {
-  const cells = Object.values(columns);
-  return { head: Object.keys(columns), rows: rows.map((row) => cells.map((cell) => cell(row))) };
 }
 
 /** A mark and what it stands for. */
@@ -44,7 +24,7 @@ export interface LegendItem {
 /** A picture with its numbers, or the words that say why there is none. */
 export interface Figure {
   readonly title: string;
-  readonly note?: string;
+  readonly note?: string | undefined;
   readonly legend?: readonly LegendItem[];
   /** Without a chart the numbers stand open. */
   readonly chart?: Chart | undefined;
@@ -94,7 +74,7 @@ const POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:";
 /** The report as one HTML document. Everything but charts and stylesheet is escaped here. */
 export async function renderPage(page: Page): Promise<string> {
   const alarms = page.alarms.length;
-  const state = alarms === 0 ? 'No alarms in the data.' : `${plural(alarms, 'alarm')} in the data.`;
+  const state = alarms === 0 ? 'No alarms in the data.' : `${counted(alarms, 'alarm')} in the data.`;
   const document = await html`<!doctype html>
 <html lang="en">
 <head>

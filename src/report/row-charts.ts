@@ -1,20 +1,18 @@
 import * as Plot from '@observablehq/plot';
+import type { Row } from '../duck/session.js';
+import { counted } from '../query/printable.js';
 import { type Chart, draw, type Named, type Size } from './draw.js';
-import { type Maybe, orTooFew, plural } from './format.js';
 
-/** A row of a chart of categories. */
-export interface Bar {
-  readonly name: string;
-  readonly value: Maybe;
-  /** What stands at the end of the bar, such as the value with its count. */
-  readonly text: string;
-  /** What is said to those who do not see it; the text by default. */
-  readonly said?: string;
-}
-
-/** Horizontal bars from zero, one for each row, in the order given. */
-export function bars(rows: readonly Bar[], named: Named): Chart {
-  const description = rows.map(({ name, said, text }) => `${name}: ${said ?? text}.`).join(' ');
+/**
+ * Horizontal bars from zero, one for each row, in the order given.
+ * @param given rows of `name`, `value`, `text` at the end of the bar, and `said` where that says something else
+ */
+export function bars(given: readonly Row[], named: Named): Chart {
+  const rows = given.map(({ name, value, text, said }) => ({
+    ...{ name: String(name), value: Number(value), text: String(text) },
+    said: String(said ?? text),
+  }));
+  const description = rows.map(({ name, said }) => `${name}: ${said}.`).join(' ');
   return draw({ ...named, description }, (size) => ({
     ...categories(rows, size),
     x: { axis: null, zero: true },
@@ -23,20 +21,20 @@ export function bars(rows: readonly Bar[], named: Named): Chart {
     marginBottom: 4,
     marks: [
       Plot.barX(rows, {
-        x: (d: Bar) => d.value ?? 0,
+        x: 'value',
         y: index,
         fill: 'var(--c0)',
         insetTop: size.isNarrow ? 18 : 4,
         insetBottom: size.isNarrow ? 2 : 4,
       }),
       Plot.text(rows, {
-        x: (d: Bar) => d.value ?? 0,
+        x: 'value',
         y: index,
         text: 'text',
         textAnchor: 'start',
         dx: 6,
         dy: below(size),
-        fill: (d: Bar) => (d.value === null ? 'var(--muted)' : 'var(--ink)'),
+        fill: 'var(--ink)',
       }),
       Plot.ruleX([0], { stroke: 'var(--line)' }),
       ...namesAbove(rows, size),
@@ -45,36 +43,26 @@ export function bars(rows: readonly Bar[], named: Named): Chart {
   }));
 }
 
-/** A row of a chart of positions: a middle and, if it is known, the range around it. */
-export interface Range {
-  readonly name: string;
-  readonly low?: unknown;
-  readonly middle: unknown;
-  readonly high?: unknown;
-  /** How many values the middle rests on. */
-  readonly values: unknown;
-}
-
 /** How positions are written, and what they are compared with. */
 export interface RangeOptions extends Named {
   /** What the values are, such as `price`. */
   readonly noun: string;
-  /** Writes a middle for those who do not see it. */
-  readonly say: (middle: unknown) => string;
   /** Writes a position on the axis. */
   readonly format: (value: number) => string;
-  readonly reference?: number;
+  readonly reference: number | undefined;
   /** What the axis shows. */
   readonly axis: string;
 }
 
-/** A dot for each row, with its range, along a common axis; the text of a row without a figure says so. */
-export function ranges(given: readonly Range[], options: RangeOptions): Chart {
-  const { reference, noun, say } = options;
-  const rows = given.map(({ name, low, middle, high, values }) => ({
-    ...{ name, low, middle, high },
-    text: middle === null ? orTooFew(null, values, say) : plural(values, noun),
-    said: orTooFew(middle, values, say),
+/**
+ * A dot for each row, with its range, along a common axis; the text of a row without a figure says so.
+ * @param given rows of `name`, `low`, `middle`, `high`, the number of values that they are `based_on`, and what is `said`
+ */
+export function ranges(given: readonly Row[], options: RangeOptions): Chart {
+  const { reference, noun } = options;
+  const rows = given.map(({ name, low, middle, high, based_on, said }) => ({
+    ...{ name: String(name), low, middle, high, said },
+    text: middle === null ? String(said) : counted(based_on, noun),
   }));
   const description = rows.map(({ name, said }) => `${name}: ${said}.`).join(' ');
   return draw({ ...options, description }, (size) => ({

@@ -1,4 +1,3 @@
-import { readConfig } from '../../config/config.js';
 import { rows } from '../../duck/session.js';
 import { assertService, openClient, readJson } from '../../extract/client.js';
 import { readLake } from '../../query/open-lake.js';
@@ -7,7 +6,7 @@ import { gridOf } from '../../query/table.js';
 import { enumerations } from '../../service/contract/enumerations.js';
 import { SourceRefusedError, UnexpectedAnswerError } from '../../service/errors.js';
 import { requests } from '../../service/requests.js';
-import { command, print } from '../command.js';
+import { command } from '../command.js';
 
 /** Vehicles of one source as the service counts them and as the lake has them active. */
 interface Comparison {
@@ -25,8 +24,7 @@ const ACTIVE =
 
 /** Compares `/search/count` by source with the active vehicles of the lake. */
 export const audit = command({
-  async run({ json, config: input }, effects) {
-    const config = readConfig(input, effects);
+  async run({ print, config }, effects) {
     assertService(config);
     const comparisons = await readLake(config, {}, async (lake) => {
       const client = openClient(config);
@@ -45,7 +43,7 @@ export const audit = command({
         await client.close();
       }
     });
-    print(effects, json, comparisons, () => table(comparisons));
+    print(comparisons, () => table(comparisons));
   },
 });
 

@@ -1,10 +1,9 @@
-import { readConfig } from '../../config/config.js';
 import { readFolder } from '../../config/folder.js';
 import { type Backup, backUp } from '../../lake/backup.js';
 import { layoutOf } from '../../lake/layout.js';
 import { withDatabase } from '../../query/open-lake.js';
 import { count, megabytes } from '../../query/printable.js';
-import { command, print, whileLocked } from '../command.js';
+import { command, whileLocked } from '../command.js';
 
 /** Copies the lake to another folder while no run is at work, and says what the copy holds. */
 export const backup = command({
@@ -12,15 +11,14 @@ export const backup = command({
     to: { type: 'string', demandOption: true, describe: 'folder to make' },
     force: { type: 'boolean', default: false, describe: 'replace an earlier backup' },
   },
-  async run({ to: folder, force, json, config: input }, effects) {
-    const config = readConfig(input, effects);
+  async run({ to: folder, force, print, config }, effects) {
     const to = readFolder('--to', folder, effects.cwd);
     const { now, signal } = effects;
     await whileLocked(config, 'backup', effects, async () => {
       const made = await withDatabase(config, undefined, ({ session }) =>
         backUp(session.connection, layoutOf(config.output), { to, force, now: now(), signal }),
       );
-      print(effects, json, made, () => text(made));
+      print(made, () => text(made));
     });
   },
 });

@@ -1,7 +1,6 @@
 import { join } from 'node:path';
-import { readConfig } from '../../config/config.js';
 import { readFile, readFolder } from '../../config/folder.js';
-import { command, print } from '../command.js';
+import { command } from '../command.js';
 
 /** Writes the pages about tables and marts, or what needs no lake of them as one Markdown file. */
 export const docs = command({
@@ -13,20 +12,17 @@ export const docs = command({
       describe: 'write what needs no lake as one Markdown file instead',
     },
   },
-  async run({ to, markdown, json, config: input }, effects) {
+  async run({ to, markdown, print, config }, effects) {
     if (markdown !== undefined) {
       const { writeMarkdown } = await import('../../docs/markdown.js');
       const path = readFile('--markdown', markdown, effects.cwd);
-      await writeMarkdown(path, readConfig(input, effects).output);
-      return print(effects, json, { markdown: path }, () => path);
+      await writeMarkdown(path, config.output);
+      return print({ markdown: path }, () => path);
     }
-    const config = readConfig(input, effects);
     const { writeSite } = await import('../../docs/write-site.js');
     const folder = to === undefined ? join(config.output, 'docs') : readFolder('--to', to, effects.cwd);
     const written = await writeSite(config, folder, effects.signal);
     print(
-      effects,
-      json,
       written,
       () => `${written.pages} pages about snapshot ${written.snapshot_id}; open ${written.index}`,
     );

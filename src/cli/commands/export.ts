@@ -1,17 +1,14 @@
 import { relative } from 'node:path';
-import { readConfig } from '../../config/config.js';
 import { readFolder } from '../../config/folder.js';
 import { type Exported, exportLake } from '../../export/export.js';
 import { DEFAULT_MAX_BYTES, exportFormats, exportProfiles, exportRequest } from '../../export/request.js';
 import { count, counted, megabytes, sumOf } from '../../query/printable.js';
-import { choiceOf, command, print, snapshotOptions } from '../command.js';
+import { choiceOf, command, snapshotOptions } from '../command.js';
 
 /** Writes tables into a folder or a .zip to hand over, and says what is in it. */
 export const exportTables = command({
-  positionals: {
-    tables: { type: 'string', array: true, demandOption: true, describe: 'tables and marts' },
-  },
   options: {
+    tables: { type: 'string', array: true, demandOption: true, describe: 'tables and marts' },
     to: { type: 'string', demandOption: true, describe: 'folder to make' },
     where: { type: 'string', describe: 'one SQL expression over the table: rows to export' },
     columns: { type: 'string', describe: 'columns to export, such as lot_id,bid' },
@@ -28,7 +25,7 @@ export const exportTables = command({
     ...snapshotOptions,
   },
   async run(given, effects) {
-    const config = readConfig(given.config, effects);
+    const { config, print } = given;
     const to = readFolder('--to', given.to, effects.cwd);
     // An option that is given twice is a list.
     const names = given.columns === undefined ? undefined : String(given.columns).split(',');
@@ -36,7 +33,7 @@ export const exportTables = command({
     const request = exportRequest({ ...given, to, columns }, effects.cwd);
     const options = { choice: choiceOf(given), signal: effects.signal };
     const made = await exportLake(request, config, effects.now(), options);
-    print(effects, given.json, made, () => summary(made, effects.cwd));
+    print(made, () => summary(made, effects.cwd));
   },
 });
 

@@ -1,4 +1,3 @@
-import { readConfig } from '../../config/config.js';
 import { assertWritable } from '../../config/folder.js';
 import { LotlakeError } from '../../config/lotlake-error.js';
 import type { Answer } from '../../extract/client.js';
@@ -10,7 +9,7 @@ import type { Lookup } from '../../run/extract-lookups.js';
 import { schemas } from '../../service/contract/records.js';
 import { NotFoundError } from '../../service/errors.js';
 import { requests } from '../../service/requests.js';
-import { command, print } from '../command.js';
+import { command } from '../command.js';
 import { wholeNumber } from '../option-values.js';
 import { createReporter, reportOn } from '../reporter.js';
 
@@ -29,22 +28,21 @@ class NothingFoundError extends LotlakeError {
 
 /** Prints one vehicle as the service has it now. */
 export const lookup = command({
-  positionals: {
+  options: {
     kind: { choices: ['vin', 'lot', 'car', 'listing'], demandOption: true },
     id: { type: 'string', demandOption: true, describe: 'VIN, lot number, vehicle id or listing id' },
     domain: { type: 'string', describe: 'source (1, 3 or 12); needed for listing' },
+    save: { type: 'boolean', default: false, describe: 'add what comes to the lake' },
   },
-  options: { save: { type: 'boolean', default: false, describe: 'add what comes to the lake' } },
-  async run({ kind, id, domain: source, save, json, config: input }, effects) {
+  async run({ kind, id, domain: source, save, json, print, config }, effects) {
     const domain = source === undefined ? undefined : wholeNumber('the source', source, 1, 999);
-    const config = readConfig(input, effects);
     const asked = lookupOf({ kind, id, domain });
     if (save) assertWritable('the output folder', config.output);
     const client = openClient(config);
     try {
       const read = async (answer: Answer) => recordIn(await readJson(answer), answer.request);
       const record = await client.get(asked.request.path, asked.request.query, read, effects.signal);
-      print(effects, json, record, () => vehicleCard(record));
+      print(record, () => vehicleCard(record));
     } catch (error) {
       if (!(error instanceof NotFoundError)) throw error;
       throw new NothingFoundError(`${kind} ${id}`, error);

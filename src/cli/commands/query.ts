@@ -1,6 +1,5 @@
 import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
-import { readConfig } from '../../config/config.js';
 import { messageOf } from '../../config/lotlake-error.js';
 import { readLake } from '../../query/open-lake.js';
 import { formats, render } from '../../query/query.js';
@@ -14,13 +13,11 @@ const ROWS = 40;
 
 /** Answers a query over the lake on stdout, piece by piece. */
 export const query = command({
-  positionals: {
+  options: {
     sql: {
       type: 'string',
       describe: 'one SELECT; tables and marts by name; - reads it from standard input',
     },
-  },
-  options: {
     file: { type: 'string', describe: 'file with the query, instead of the argument' },
     format: { choices: formats, default: 'table', describe: 'form of the result' },
     rows: { type: 'string', describe: 'rows that table and vertical show (default 40)' },
@@ -28,7 +25,7 @@ export const query = command({
   },
   async run(given, effects) {
     const view = { rows: rowsToShow(given.rows), width: effects.width };
-    const config = readConfig(given.config, effects);
+    const { config } = given;
     const text = await sqlOf(given, effects);
     let sql: ReadQuery | undefined;
     const reading = {

@@ -1,6 +1,5 @@
 import { existsSync } from 'node:fs';
 import { join, relative } from 'node:path';
-import { readConfig } from '../../config/config.js';
 import { literal, type Row, rows } from '../../duck/session.js';
 import { layoutOf } from '../../lake/layout.js';
 import { LandError } from '../../land/land-error.js';
@@ -8,7 +7,7 @@ import { passFolder, readPass } from '../../land/pass.js';
 import { readLake } from '../../query/open-lake.js';
 import { clip, count, printable } from '../../query/printable.js';
 import { gridOf } from '../../query/table.js';
-import { command, print } from '../command.js';
+import { command } from '../command.js';
 import { streamOf } from '../option-values.js';
 
 /** Longest beginning of a value or record that is shown. */
@@ -20,8 +19,7 @@ export const rejects = command({
     run: { type: 'string', describe: 'rejected by this run alone' },
     stream: { type: 'string', describe: 'of this stream alone' },
   },
-  async run({ run, stream, json, config: input }, effects) {
-    const config = readConfig(input, effects);
+  async run({ run, stream, print, config }, effects) {
     const { landing } = layoutOf(config.output);
     const sql = groupsSql({
       run_id: run,
@@ -31,7 +29,7 @@ export const rejects = command({
       rows(session.connection, sql),
     );
     const groups = found.map((row) => groupOf(row, landing));
-    print(effects, json, groups, () => text(groups, effects.cwd));
+    print(groups, () => text(groups, effects.cwd));
   },
 });
 

@@ -5,7 +5,7 @@ import { assertService } from '../../extract/client.js';
 import { count } from '../../query/printable.js';
 import type { RunResult } from '../../run/finish.js';
 import type { JobOptions } from '../../run/job.js';
-import { command, print, worldOptions } from '../command.js';
+import { command, worldOptions } from '../command.js';
 import type { Effects } from '../effects.js';
 import { worldOf } from '../option-values.js';
 import { createReporter, reportOn } from '../reporter.js';
@@ -17,8 +17,8 @@ const SANDBOX: ConfigInput = { output: join('output', 'sandbox') };
 
 /** Runs a pipeline, writes the report of what it published, and prints its summary. */
 export const run = command({
-  positionals: { pipeline: { choices: pipelines, demandOption: true } },
   options: {
+    pipeline: { choices: pipelines, demandOption: true },
     sandbox: {
       type: 'boolean',
       default: false,
@@ -33,9 +33,12 @@ export const run = command({
     'allow-shrink': { type: 'boolean', describe: 'archive for absence past the shrink guard' },
     sources: { type: 'string', describe: 'sources to ask for one by one, such as 1,3 (LOTLAKE_SOURCES)' },
   },
-  async run({ pipeline, sandbox, everything, allowShrink, sources, json, ...given }, effects) {
-    const world = worldOf(given);
-    const input = { ...given.config, allowShrink, sources };
+  async run(
+    { pipeline, sandbox, everything, allowShrink, sources, json, print, input: given, vehicles, seed, clock },
+    effects,
+  ) {
+    const world = worldOf({ vehicles, seed, clock });
+    const input = { ...given, allowShrink, sources };
     const configOf = (more: ConfigInput): Config =>
       readConfig({ ...input, ...more }, effects, sandbox ? SANDBOX : {});
     const config = configOf({});
@@ -53,7 +56,7 @@ export const run = command({
         ? await onSandbox(world, input, effects, reporter, start)
         : await start({}, effects.now);
       reporter.stop();
-      print(effects, json, { ...machineReadable(result), report: report ?? null }, () =>
+      print({ ...machineReadable(result), report: report ?? null }, () =>
         summarize(result, effects.cwd, report, flagsOf(config, input, effects)),
       );
     } finally {

@@ -1,24 +1,21 @@
-import { readConfig } from '../../config/config.js';
 import { type Row, rows } from '../../duck/session.js';
 import { readLake } from '../../query/open-lake.js';
 import { count, printable, sumOf } from '../../query/printable.js';
 import { gridOf } from '../../query/table.js';
 import type { TableCounts } from '../../reconcile/context.js';
 import { dateOf } from '../../report/format.js';
-import { command, print } from '../command.js';
+import { command } from '../command.js';
 import { wholeNumber } from '../option-values.js';
 
 /** Lists the runs that the published lake comes from, newest first. */
 export const runs = command({
   options: { limit: { type: 'string', default: '20', describe: 'runs to list' } },
-  async run({ limit: given, json, config }, effects) {
+  async run({ limit: given, print, config }) {
     const limit = wholeNumber('--limit', given, 1, 1e9);
     const sql = `select * from runs order by started_at desc, run_id desc limit ${limit}`;
-    const found = await readLake(readConfig(config, effects), { named: 'runs' }, ({ session }) =>
-      rows(session.connection, sql),
-    );
+    const found = await readLake(config, { named: 'runs' }, ({ session }) => rows(session.connection, sql));
     const listed = found.map(runOf);
-    print(effects, json, listed, () => text(listed));
+    print(listed, () => text(listed));
   },
 });
 

@@ -1,4 +1,4 @@
-import { type Config, readConfig } from '../../config/config.js';
+import type { Config } from '../../config/config.js';
 import { messageOf } from '../../config/lotlake-error.js';
 import { LEASE } from '../../config/settings.js';
 import { currentSnapshot, type Layout, layoutOf } from '../../lake/layout.js';
@@ -16,14 +16,13 @@ import {
   type Standing,
 } from '../../report/alarms.js';
 import { streams } from '../../service/streams.js';
-import { command, print } from '../command.js';
+import { command } from '../command.js';
 
 /** Says what is published and what is wrong with it, what landing holds, and whether a run is at work. */
 export const status = command({
-  async run({ json, config: input }, effects) {
-    const config = readConfig(input, effects);
+  async run({ print, config }, effects) {
     const report = await statusOf(config, effects.now());
-    print(effects, json, report, () => text(report));
+    print(report, () => text(report));
   },
 });
 

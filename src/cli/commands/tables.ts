@@ -1,20 +1,19 @@
-import { type ConfigInput, readConfig } from '../../config/config.js';
+import type { Config } from '../../config/config.js';
 import { didYouMean } from '../../config/nearest.js';
-import { dictionary, type TableEntry, typeName } from '../../docs/dictionary.js';
+import { columnCells, dictionary, type TableEntry } from '../../docs/dictionary.js';
 import { readManifest } from '../../lake/manifest.js';
 import { publishedSnapshot } from '../../query/open-lake.js';
 import { count } from '../../query/printable.js';
 import { ShareError } from '../../query/share-error.js';
 import { gridOf } from '../../query/table.js';
-import { command, print } from '../command.js';
-import type { Effects } from '../effects.js';
+import { command } from '../command.js';
 
 /** Lists every table and mart with rows and description. */
 export const tables = command({
-  run({ json, config }, effects) {
-    const entries = readDictionary(config, effects);
+  run({ print, config }) {
+    const entries = readDictionary(config);
     const told = entries.map(({ columns: _, ...entry }) => entry);
-    print(effects, json, told, () =>
+    print(told, () =>
       gridOf(
         ['name', 'kind', 'rows', 'grain', 'description'],
         told.map(({ name, kind, rows, grain, description }) => [name, kind, count(rows), grain, description]),
@@ -26,11 +25,11 @@ export const tables = command({
 
 /** Describes one table or mart: what it holds and each of its columns. */
 export const describe = command({
-  positionals: { table: { type: 'string', demandOption: true } },
-  run({ table, json, config }, effects) {
-    const entries = readDictionary(config, effects);
+  options: { table: { type: 'string', demandOption: true } },
+  run({ table, print, config }) {
+    const entries = readDictionary(config);
     const entry = entries.find((candidate) => candidate.name === table.toLowerCase());
-    if (entry !== undefined) return print(effects, json, entry, () => page(entry));
+    if (entry !== undefined) return print(entry, () => page(entry));
     const names = entries.map(({ name }) => name);
     throw new ShareError('SHARE_NO_TABLE', `there is no table ${table}${didYouMean(table, names)}`, {
       outcome: 'usage',
@@ -40,15 +39,15 @@ export const describe = command({
 });
 
 function page(entry: TableEntry): string {
-  const columns = entry.columns.map(({ name, type, unit, description, source }) => [
-    ...[name, typeName(type), unit ?? '', description, source ?? ''],
-  ]);
   return [
     `${entry.name} (${entry.kind}): ${entry.description}`,
     `grain: ${entry.grain}; key: ${entry.key.join(', ')}; rows: ${count(entry.rows)}`,
-    gridOf(['column', 'type', 'unit', 'description', 'feed'], columns, [30, 14, 12, 58, 34]),
+    gridOf(
+      ['column', 'type', 'unit', 'description', 'feed'],
+      entry.columns.map(columnCells),
+      [30, 14, 12, 58, 34],
+    ),
   ].join('\n');
 }
 
-const readDictionary = (input: ConfigInput, effects: Effects): TableEntry[] =>
-  dictionary(readManifest(publishedSnapshot(readConfig(input, effects))));
+const readDictionary = (config: Config): TableEntry[] => dictionary(readManifest(publishedSnapshot(config)));

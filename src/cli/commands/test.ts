@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import type { DuckDBConnection } from '@duckdb/node-api';
-import { type Config, readConfig } from '../../config/config.js';
+import type { Config } from '../../config/config.js';
 import { ConfigError } from '../../config/lotlake-error.js';
 import { didYouMean } from '../../config/nearest.js';
 import { literal, type Row, rows } from '../../duck/session.js';
@@ -14,7 +14,7 @@ import { readModels } from '../../model/model-files.js';
 import { readLake, withDatabase } from '../../query/open-lake.js';
 import { clip, count, counted, printable } from '../../query/printable.js';
 import { gridOf } from '../../query/table.js';
-import { choiceOf, command, print } from '../command.js';
+import { choiceOf, command } from '../command.js';
 import type { Effects } from '../effects.js';
 
 /** Failing rows that `--show` shows of each test if it gives no number. */
@@ -28,8 +28,12 @@ type Listed = Pick<TestResult, 'model' | 'test' | 'severity' | 'failures'> & {
   readonly rows: readonly Row[];
 };
 
-/** Prints results under a head. */
-type Print = (head: string, listed: readonly Listed[]) => void;
+/** Data tests under a head, and the results among them that decide how the command ends. */
+interface Found {
+  readonly head: string;
+  readonly listed: readonly Listed[];
+  readonly results: readonly TestResult[];
+}
 
 /** Runs the data tests on a snapshot, or shows the rows that failed those of the last run. */
 export const test = command({
@@ -46,14 +50,14 @@ export const test = command({
     model: { type: 'string', describe: 'tests of this mart alone, or checks' },
     snapshot: { type: 'string', describe: 'id (default the published one)' },
   },
-  async run({ show: given, kept, model, json, config: input, ...choice }, effects) {
+  async run({ show: given, kept, model, print, config, ...choice }, effects) {
     const show = rowsToShow(given);
-    const config = readConfig(input, effects);
-    const printAll: Print = (head, listed) => print(effects, json, listed, () => text(head, listed, show));
-    const nothing = (): void => print(effects, json, [], () => 'no data test of the last run failed');
-    await (kept
-      ? printKept(config, show, printAll, nothing)
-      : testLake(config, testsOf(model), choiceOf(choice), show, printAll, effects));
+    const found = kept
+      ? await readKept(config, show)
+      : await testLake(config, testsOf(model), choiceOf(choice), show, effects);
+    if (found === undefined) return print([], () => 'no data test of the last run failed');
+    print(found.listed, () => text(found, show));
+    assertTests(found.results, 'the snapshot stays published; lotlake test --show shows the rows');
   },
 });
 
@@ -82,32 +86,33 @@ async function testLake(
   chosen: Required<DataTestOptions>,
   choice: Choice | undefined,
   show: number,
-  printAll: Print,
   { signal }: Effects,
-): Promise<void> {
-  await readLake(config, { choice, signal }, async ({ session: { connection }, manifest }) => {
+): Promise<Found> {
+  return readLake(config, { choice, signal }, async ({ session: { connection }, manifest }) => {
     const results = await runDataTests(connection, chosen);
     const listed: Listed[] = [];
     for (const { model, test: name, severity, failures, sql } of results) {
       const found = failures > 0 ? await failingRows(connection, `(\n${sql}\n)`, show) : [];
       listed.push({ model, test: name, severity, failures, rows: found });
     }
-    printAll(`snapshot ${manifest.snapshot_id}: ${counted(results.length, 'data test')}`, listed);
-    assertTests(results, 'the snapshot stays published; lotlake test --show shows the rows');
+    const head = `snapshot ${manifest.snapshot_id}: ${counted(results.length, 'data test')}`;
+    return { head, listed, results };
   });
 }
 
-async function printKept(config: Config, show: number, printAll: Print, nothing: () => void): Promise<void> {
+/** The data tests that the last run kept; undefined if it kept none. */
+async function readKept(config: Config, show: number): Promise<Found | undefined> {
   const folder = layoutOf(config.output).failedTests;
   const kept = readKeptTests(folder);
-  if (kept === undefined) return nothing();
-  await withDatabase(config, undefined, async ({ session }) => {
+  if (kept === undefined) return undefined;
+  return withDatabase(config, undefined, async ({ session }) => {
     const listed: Listed[] = [];
     for (const { file, model, test: name, severity, failures } of kept.tests) {
       const found = await failingRows(session.connection, literal(join(folder, file)), show);
       listed.push({ model, test: name, severity, failures, rows: found });
     }
-    printAll(`run ${kept.run_id} (${kept.pipeline}, ${kept.started_at}); rows in ${folder}`, listed);
+    const head = `run ${kept.run_id} (${kept.pipeline}, ${kept.started_at}); rows in ${folder}`;
+    return { head, listed, results: [] };
   });
 }
 
@@ -118,7 +123,7 @@ const failingRows = async (
 ): Promise<readonly Row[]> =>
   limit === 0 ? [] : rows(connection, `select * from ${relation} order by all limit ${limit}`);
 
-function text(head: string, listed: readonly Listed[], show: number): string {
+function text({ head, listed }: Found, show: number): string {
   const failed = listed.filter(({ failures }) => failures > 0);
   if (failed.length === 0) return `${head}, all passed`;
   return [

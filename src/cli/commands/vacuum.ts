@@ -1,4 +1,4 @@
-import { type Config, readConfig } from '../../config/config.js';
+import type { Config } from '../../config/config.js';
 import { DEFAULT_PASSES } from '../../config/settings.js';
 import { layoutOf } from '../../lake/layout.js';
 import { assertLake, executeVacuum, planVacuum, type Retention, type VacuumPlan } from '../../lake/vacuum.js';
@@ -6,14 +6,13 @@ import { withDatabase } from '../../query/open-lake.js';
 import { megabytes, printable } from '../../query/printable.js';
 import { gridOf } from '../../query/table.js';
 import type { StreamName } from '../../service/streams.js';
-import { command, print, whileLocked } from '../command.js';
+import { command, whileLocked } from '../command.js';
 import { streamOf } from '../option-values.js';
 
 /** Removes snapshots and passes that are past retention and what dead runs left, and says what that frees. */
 export const vacuum = command({
   options: { 'dry-run': { type: 'boolean', default: false, describe: 'say it, remove nothing' } },
-  async run({ dryRun, json, config: input }, effects) {
-    const config = readConfig(input, effects);
+  async run({ dryRun, print, config }, effects) {
     const layout = layoutOf(config.output);
     const retention = retentionOf(config);
     assertLake(layout);
@@ -24,7 +23,7 @@ export const vacuum = command({
       // A plan that was interrupted does not know all that is needed.
       effects.signal.throwIfAborted();
       if (!dryRun) await executeVacuum(layout, plan, effects.signal);
-      print(effects, json, { dry_run: dryRun, ...plan }, () => text(plan, dryRun));
+      print({ dry_run: dryRun, ...plan }, () => text(plan, dryRun));
     });
   },
 });

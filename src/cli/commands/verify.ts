@@ -1,7 +1,6 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import type { DuckDBConnection } from '@duckdb/node-api';
-import { readConfig } from '../../config/config.js';
 import { runEachTest } from '../../docs/test-results.js';
 import { identifier } from '../../duck/session.js';
 import { globRelation } from '../../lake/files.js';
@@ -16,7 +15,7 @@ import type { TestResult } from '../../model/data-tests.js';
 import { publishedSnapshot, withDatabase } from '../../query/open-lake.js';
 import { clip, count, megabytes, printable, sumOf } from '../../query/printable.js';
 import { gridOf } from '../../query/table.js';
-import { command, print } from '../command.js';
+import { command } from '../command.js';
 
 /** What a check found. Warnings are data tests of severity `warn` that failed; a snapshot with them is sound. */
 interface Findings {
@@ -27,14 +26,13 @@ interface Findings {
 /** Checks a snapshot against its manifest and by its data tests. Throws LakeError, held, if something is wrong. */
 export const verify = command({
   options: { snapshot: { type: 'string', describe: 'id (default the published one)' } },
-  async run({ snapshot, json, config: input }, effects) {
-    const config = readConfig(input, effects);
+  async run({ snapshot, print, config }, effects) {
     const layout = layoutOf(config.output);
     const folder = snapshot === undefined ? publishedSnapshot(config) : findSnapshot(layout, snapshot);
     await withDatabase(config, effects.signal, async ({ session: { connection } }) => {
       await mendViews(connection, layout, folder);
       const report = await examine(connection, folder, effects.signal);
-      print(effects, json, report, () => text(report));
+      print(report, () => text(report));
       if (!report.sound) throw unsound(report);
     });
   },

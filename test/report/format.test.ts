@@ -1,0 +1,26 @@
+import { describe, expect, it } from 'vitest';
+import { fill } from '../../src/report/format.js';
+
+const row = { name: 'ford_focus_rs', price: 12_345.6, currency: 'USD', values: 3, share: null, apart: null };
+
+describe('a text of the report', () => {
+  it('holds values of a row, each in its format', () => {
+    expect(fill('{words name}: {money price}, {name}', row)).toBe('ford focus rs: $12,346, ford_focus_rs');
+    expect(fill('{label:5 name}', row)).toBe('ford…');
+  });
+
+  it('says of a figure without a value that it is not known, or how few values there are', () => {
+    expect(fill('{percent share}', row)).toBe('–');
+    expect(fill('{percent share of values}', row)).toBe('too few (3)');
+  });
+
+  it('leaves out what stands in brackets where a value in it is null', () => {
+    expect(fill('{words name}[, {apart}][ ({values})]', row)).toBe('ford focus rs (3)');
+    expect(fill('[{percent share of values}][{apart}]', row)).toBe('too few (3)');
+  });
+
+  it('names no column and no format that is not there', () => {
+    expect(() => fill('{prise}', row)).toThrow('no column prise');
+    expect(() => fill('{monney price}', row)).toThrow('no format monney');
+  });
+});
