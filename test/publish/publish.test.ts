@@ -17,7 +17,7 @@ import { type Layout, layoutOf } from '../../src/lake/layout.js';
 import { type Manifest, readManifest } from '../../src/lake/manifest.js';
 import { ownTables } from '../../src/lake/own-tables.js';
 import type { TableSchema } from '../../src/lake/schema.js';
-import { sealSnapshot, sealState, switchCurrent, syncSnapshot } from '../../src/publish/publish.js';
+import { describeSnapshot, sealSnapshot, switchCurrent, syncSnapshot } from '../../src/publish/publish.js';
 import { schemasOf } from '../load/support.js';
 import { temporaryFolder } from '../pipelines/support.js';
 
@@ -124,17 +124,23 @@ describe('the seal of a snapshot', () => {
   });
 });
 
-describe('the seal of a state between two passes of a rebuild', () => {
+describe('the description of a state between two nights of a rebuild', () => {
   it('needs neither marts nor the runs, and has no checksums', async () => {
     const state = await snapshotOf('state');
     for (const name of ['runs', 'a_mart']) rmSync(join(state, name), { recursive: true });
-    const { run_id, last_pass_at, fingerprints } = facts;
-    const own = { run_id, last_pass_at, fingerprints };
-    const manifest = await sealState(opened.session.connection, state, own, schemas);
-    expect(readManifest(state)).toEqual(manifest);
-    expect(manifest).toMatchObject({ snapshot_id: 'r', pipeline: 'rebuild', origin: null, marts: {} });
-    expect(manifest.tables.runs).toBeUndefined();
-    expect(manifest.tables.titles?.files.map(({ sha256 }) => sha256)).toEqual([undefined]);
+    const own = ownTables.filter(({ name }) => name !== 'runs');
+    const { tables, marts } = await describeSnapshot(
+      opened.session.connection,
+      state,
+      facts,
+      schemas,
+      [],
+      own,
+    );
+    expect(marts).toEqual({});
+    expect(tables.runs).toBeUndefined();
+    expect(tables.titles?.files.map(({ sha256 }) => sha256)).toEqual([undefined]);
+    expect(existsSync(join(state, 'manifest.json'))).toBe(false);
   });
 });
 

@@ -44,12 +44,8 @@ it('a wide table is written with every row once, in files of limited size with a
         target,
         snapshot: 'night',
         base: undefined,
-        evidence: {
-          ...{ seenAt: '2026-11-20T02:00:00.000Z', runId: 'night', kind: 'full', fromFeed: true },
-          ...{ isResumed: false, carsComplete: true, sources: undefined, hidden: [], unproven: [] },
-          completeStreams: new Set(),
-        },
-        ...{ shrinkGuard: 1, allowShrink: false, unchanged: [], lists: new Map() },
+        ...{ runId: 'night', startedAt: '2026-11-20T02:00:00.000Z', seenAt: '2026-11-20T02:00:00.000Z' },
+        ...{ passes: [], shrinkGuard: 1, allowShrink: false },
       };
       const schema = { table: { ...images, wide }, columns, staged: [], content: [], state: [] };
       expect(await writeRows(context, schema, sql, partitions)).toBe(lots.length);
