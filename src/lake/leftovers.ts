@@ -36,7 +36,7 @@ export function findLeftovers(layout: Layout, kept: readonly string[]): Leftover
     ['temporary file', matching(output, /^lotlake\.lock\./).filter((path) => path.endsWith(CLAIM))],
     ['temporary file', kept.flatMap((folder) => matching(folder, /\.tmp$/))],
   ];
-  return found.flatMap(([reason, paths]) => paths.map((path) => ({ kind: 'leftover', path, reason })));
+  return found.flatMap(([reason, paths]) => paths.map((path) => ({ path, kind: 'leftover', reason })));
 }
 
 /** Pass folders without a `pass.json` and without a page. Their run died while it made them. */

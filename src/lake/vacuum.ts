@@ -73,13 +73,13 @@ export async function planVacuum(
   );
   const old = [
     ...planSnapshots(facts, lake, retention).map(({ what, reason }) => ({
-      kind: 'snapshot' as const,
       path: join(layout.snapshots, what),
+      kind: 'snapshot' as const,
       reason,
     })),
     ...planPasses(passes, lake, retention.passes).map(({ what, reason }) => ({
-      kind: 'pass' as const,
       path: what.folder,
+      kind: 'pass' as const,
       reason,
     })),
   ];
