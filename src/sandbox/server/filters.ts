@@ -36,55 +36,36 @@ const listAt = (value: Json, path: string): readonly unknown[] => {
   return Array.isArray(list) ? list : [];
 };
 
-/** Whether a record has what a parameter asks for. */
-type Test<W> = (record: Json, wanted: W) => boolean;
+/** Makes a filter on the values at some paths, one of which has to pass. */
+const by =
+  <W>(passes: (value: unknown, wanted: W) => boolean) =>
+  (...paths: readonly string[]) =>
+  (record: Json, wanted: W): boolean =>
+    paths.some((path) => passes(at(record, path), wanted));
 
-const same =
-  (path: string): Test<unknown> =>
-  (record, wanted) =>
-    at(record, path) === wanted;
+const lower = (value: unknown): string => String(value ?? '').toLowerCase();
 
-const textAt = (record: Json, path: string): string => String(at(record, path) ?? '').toLowerCase();
+const same = by((value, wanted: unknown) => value === wanted);
+const among = by((value, wanted: readonly unknown[]) => wanted.includes(value));
+const sameText = by((value, wanted: string) => lower(value) === wanted.toLowerCase());
+const holds = by((value, part: string) => lower(value).includes(part.toLowerCase()));
+const atLeast = by((value, low: number) => typeof value === 'number' && value >= low);
+const atMost = by((value, high: number) => typeof value === 'number' && value <= high);
 
-const sameText =
-  (path: string): Test<string> =>
-  (record, wanted) =>
-    textAt(record, path) === wanted.toLowerCase();
+const anyListing = (flag: string) => (vehicle: Json, wanted: boolean) =>
+  listAt(vehicle, 'listings').some((listing) => same(flag)(listing, wanted));
 
-/** Whether one of some texts holds another, in any case. */
-const holds =
-  (...paths: readonly string[]): Test<string> =>
-  (record, part) =>
-    paths.some((path) => textAt(record, path).includes(part.toLowerCase()));
-
-const anyListing =
-  (flag: string): Test<boolean> =>
-  (vehicle, wanted) =>
-    listAt(vehicle, 'listings').some((listing) => at(listing, flag) === wanted);
-
-/** A figure of a lot; `buy_now: 0` means none (field-notes.md). */
-const figureAt = (lot: Json, path: string): number => {
-  const value = at(lot, path);
-  return typeof value === 'number' && !(path === 'buy_now' && value === 0) ? value : Number.NaN;
-};
-
-const atLeast =
-  (path: string): Test<number> =>
-  (lot, low) =>
-    figureAt(lot, path) >= low;
-
-const atMost =
-  (path: string): Test<number> =>
-  (lot, high) =>
-    figureAt(lot, path) <= high;
+/** The Buy Now price of a lot; not a number where there is none, which 0 means, too (field-notes.md). */
+const buyNowOf = (lot: Json): number => Number(at(lot, 'buy_now') || Number.NaN);
 
 /** When a lot is auctioned; not a number, and so neither before nor after anything, where no date is set. */
 const saleAt = (lot: Json): Instant => Date.parse(String(at(lot, 'sale_date')));
 
 /** `_` at the end asks for a beginning, at the start for an end, at both for a part. */
 function hasVin(record: Json, wanted: string): boolean {
-  const [vin, part] = [textAt(record, 'vin'), wanted.replaceAll(/^_|_$/g, '').toLowerCase()];
-  if (at(record, 'vin') === null) return false;
+  const known = at(record, 'vin');
+  if (known === null) return false;
+  const [vin, part] = [lower(known), wanted.replaceAll(/^_|_$/g, '').toLowerCase()];
   const [open, close] = [wanted.startsWith('_'), wanted.endsWith('_')];
   if (open && close) return vin.includes(part);
   if (open) return vin.endsWith(part);
@@ -93,11 +74,11 @@ function hasVin(record: Json, wanted: string): boolean {
 
 /** Filters on the vehicle (service.md, `/cars`; reports.md): what its record has to show for a wanted value. */
 const vehicleFilters: Filters = {
-  manufacturer_id: (vehicle, ids) => ids.some((id) => id === at(vehicle, 'manufacturer.id')),
+  manufacturer_id: among('manufacturer.id'),
   model_id: same('model.id'),
   generation_id: same('generation.id'),
-  from_year: (vehicle, year) => Number(at(vehicle, 'year')) >= year,
-  to_year: (vehicle, year) => Number(at(vehicle, 'year')) <= year,
+  from_year: atLeast('year'),
+  to_year: atMost('year'),
   year: same('year'),
   vehicle_type: same('vehicle_type.id'),
   vin: hasVin,
@@ -123,19 +104,19 @@ const vehicleFilters: Filters = {
 const lotFilters: Filters = {
   search_query: (lot, wanted, _, vehicle) => at(lot, 'lot') === wanted || sameText('vin')(vehicle, wanted),
   status: same('status.id'),
-  'status[]': (lot, ids) => ids.some((id) => id === at(lot, 'status.id')),
+  'status[]': among('status.id'),
   document_title: holds('title.name'),
   condition: same('condition.id'),
   country: sameText('location.country.iso'),
   state_code: sameText('location.state.code'),
   damage: holds('damage.main.name', 'damage.second.name'),
-  buy_now: (lot, on) => !on || !Number.isNaN(figureAt(lot, 'buy_now')),
+  buy_now: (lot, on) => !on || !Number.isNaN(buyNowOf(lot)),
   odometer_from_km: atLeast('odometer.km'),
   odometer_to_km: atMost('odometer.km'),
   odometer_from_mi: atLeast('odometer.mi'),
   odometer_to_mi: atMost('odometer.mi'),
-  buy_now_price_from: atLeast('buy_now'),
-  buy_now_price_to: atMost('buy_now'),
+  buy_now_price_from: (lot, low) => buyNowOf(lot) >= low,
+  buy_now_price_to: (lot, high) => buyNowOf(lot) <= high,
   bid_price_from: atLeast('bid'),
   bid_price_to: atMost('bid'),
   without_sale_date: (lot, on) => !on || Number.isNaN(saleAt(lot)),
