@@ -1,9 +1,9 @@
 import { mkdirSync, readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import type { DuckDBConnection } from '@duckdb/node-api';
+import pLimit, { type LimitFunction } from 'p-limit';
 import { killPoint } from '../config/kill-point.js';
 import { messageOf } from '../config/lotlake-error.js';
-import { poolOf, settled, type UseConnection } from '../duck/pool.js';
 import { isOutOfMemory, type Session } from '../duck/session.js';
 import type { TableSchema } from '../lake/schema.js';
 import type { Changes } from '../land/changes.js';
@@ -70,23 +70,25 @@ const PARALLEL_BATCHES = 2;
 const SMALL_BATCH_BYTES = 4 << 20;
 
 /**
- * Loads the pages of one pass into a stage while they come. Pages are gathered into batches. A batch that fails and has
- * several pages is staged page by page, so that a page that cannot be loaded is told from the others; one that does not
- * fit into memory when no other is under way. The first failure ends the work.
+ * Loads the pages of one pass into a stage while they come. Pages are gathered into batches. A batch is staged, or, if it
+ * fails and has several pages, set apart and staged page by page when all others are done: then no other batch takes
+ * memory, and a page that cannot be loaded is told from the others. The first failure ends the work.
  */
 export class Loader {
+  #phase: 'loading' | 'stopped' | 'failed' = 'loading';
+  #failure: LoadError | undefined;
   /** Pages of the next batch. */
   #gathered: LandedPage[] = [];
-  #isStopped = false;
+  #apart: { readonly batch: Batch; readonly pages: readonly LandedPage[] }[] = [];
   #batches = 0;
   /** Batches that did not fit into memory beside others. */
   #crowded = 0;
   readonly #tasks: Promise<void>[] = [];
-  #connections: Promise<DuckDBConnection[]> | undefined;
-  #use: UseConnection | undefined;
+  readonly #idle: DuckDBConnection[] = [];
   readonly #lists = new Map<number, string>();
   readonly #counts = { served: 0, records: 0, staged: 0, unchanged: 0, rejected: 0, rejectedValues: 0 };
   readonly #drift: Drift;
+  readonly #limit: LimitFunction = pLimit(PARALLEL_BATCHES);
   #places: ReturnType<typeof columnPlaces> | undefined;
 
   constructor(private readonly options: LoaderOptions) {
@@ -112,10 +114,7 @@ export class Loader {
   async finish(): Promise<LoadResult> {
     this.#flush();
     await this.#settle();
-    if (this.#crowded > 0)
-      this.options.warn(
-        `${this.#crowded} of ${this.#batches} batches of ${this.options.stream.path} did not fit into memory beside others and are loaded page by page; more memory (LOTLAKE_MEMORY) spares that`,
-      );
+    if (this.#failure !== undefined) throw this.#failure;
     const { staged, ...counts } = this.#counts;
     return {
       ...counts,
@@ -127,8 +126,8 @@ export class Loader {
 
   /** Gives up: waits for the batches under way and begins no other. */
   async stop(): Promise<void> {
-    this.#isStopped = true;
-    await this.#settle().catch(() => undefined);
+    if (this.#phase === 'loading') this.#phase = 'stopped';
+    await this.#settle();
   }
 
   #freshOf(page: LandedPage): { readonly records: number; readonly bytes: number } {
@@ -141,58 +140,30 @@ export class Loader {
 
   #flush(): void {
     if (this.#gathered.length === 0) return;
-    const task = this.#load(
-      this.#gathered,
-      `${this.options.passId}-${String(this.#batches++).padStart(5, '0')}`,
-    );
-    // Heard where all are waited for.
-    task.catch(() => undefined);
-    this.#tasks.push(task);
+    const pages = this.#gathered;
     this.#gathered = [];
+    const name = `${this.options.passId}-${String(this.#batches++).padStart(5, '0')}`;
+    this.#tasks.push(this.#limit(() => this.#load(pages, name)));
   }
 
   async #settle(): Promise<void> {
-    try {
-      await settled(this.#tasks);
-    } finally {
-      for (const connection of (await this.#connections) ?? []) connection.closeSync();
-      this.#connections = undefined;
-    }
+    await Promise.all(this.#tasks);
+    await this.#loadApart();
+    for (const connection of this.#idle) connection.closeSync();
   }
 
   async #load(pages: readonly LandedPage[], name: string): Promise<void> {
-    const { session, stage, stream, warn, changes } = this.options;
-    this.#connections ??= Promise.all(Array.from({ length: PARALLEL_BATCHES }, () => session.connect()));
-    const connections = await this.#connections;
-    this.#use ??= poolOf(connections, (work) => work());
-    let batch: Batch | undefined;
-    const apart = async (connection: DuckDBConnection): Promise<void> => {
-      removeStaged(stage, name);
-      for (const [i, file] of batch?.files.entries() ?? []) {
-        if (batch === undefined || this.#isStopped) return;
-        const own = pages.filter(({ seq }) => seq === file.seq);
-        await this.#stage(connection, { ...batch, files: [file], name: `${name}-${i}` }, own);
+    if (this.#phase !== 'loading') return;
+    try {
+      const batch = await this.#batchOf(pages, name);
+      if (batch.files.length > 0 && !(await this.#stage(batch, pages))) {
+        this.#apart.push({ batch, pages });
+        return;
       }
-    };
-    const whole = async (connection: DuckDBConnection): Promise<void> => {
-      if (this.#isStopped) return;
-      batch = await this.#batchOf(pages, name);
-      if (batch.files.length === 0) return;
-      try {
-        await this.#stage(connection, batch, pages);
-      } catch (error) {
-        if (pages.length < 2 || isOutOfMemory(error)) throw error;
-        warn(
-          `a batch of ${stream.path} is loaded page by page: ${messageOf(error instanceof LoadError ? error.cause : error)}`,
-        );
-        await apart(connection);
-      }
-    };
-    await this.#use(whole, (connection) => {
-      this.#crowded++;
-      return apart(connection);
-    });
-    for (const page of pages) changes?.release(page);
+    } catch (error) {
+      this.#fail(pages, error);
+    }
+    this.#release(pages);
   }
 
   async #batchOf(pages: readonly LandedPage[], name: string): Promise<Batch> {
@@ -200,7 +171,8 @@ export class Loader {
     const learned = this.#drift.paths();
     const ready = pages.map((page) =>
       this.#fileOf(page).catch((error: unknown) => {
-        throw this.#failed([page], error);
+        this.#fail([page], error);
+        throw error;
       }),
     );
     const files = (await Promise.all(ready)).filter((file) => file.kept > 0);
@@ -236,23 +208,55 @@ export class Loader {
     return { path: clean, seq, list, kept: checked.kept, isMended: checked.rejectedValues > 0 };
   }
 
-  async #stage(connection: DuckDBConnection, batch: Batch, pages: readonly LandedPage[]): Promise<void> {
+  /** Stages a batch; false if one of several pages may be why it cannot be, and then nothing of it stays staged. */
+  async #stage(batch: Batch, pages: readonly LandedPage[]): Promise<boolean> {
+    const { session, stage, stream, warn } = this.options;
+    const connection = this.#idle.pop() ?? (await session.connect());
     try {
       killPoint('load.batch-begun');
       const count = await loadBatch(connection, batch);
       killPoint('load.batch-staged');
       this.#counts.staged += count;
+      return true;
     } catch (error) {
-      throw this.#failed(pages, error);
+      if (pages.length < 2) throw error;
+      removeStaged(stage, batch.name);
+      if (isOutOfMemory(error)) this.#crowded++;
+      else warn(`a batch of ${stream.path} is loaded page by page: ${messageOf(error)}`);
+      return false;
+    } finally {
+      this.#idle.push(connection);
     }
   }
 
-  #failed(pages: readonly LandedPage[], error: unknown): LoadError {
+  async #loadApart(): Promise<void> {
+    if (this.#phase === 'loading' && this.#crowded > 0)
+      this.options.warn(
+        `${this.#crowded} of ${this.#batches} batches of ${this.options.stream.path} did not fit into memory beside others and are loaded page by page; more memory (LOTLAKE_MEMORY) spares that`,
+      );
+    for (const { batch, pages } of this.#apart) {
+      for (const [i, file] of batch.files.entries()) {
+        if (this.#phase !== 'loading') return;
+        const own = pages.filter(({ seq }) => seq === file.seq);
+        const alone = { ...batch, files: [file], name: `${batch.name}-${i}` };
+        await this.#stage(alone, own).catch((error: unknown) => this.#fail(own, error));
+      }
+      this.#release(pages);
+    }
+  }
+
+  #release(pages: readonly LandedPage[]): void {
+    for (const page of pages) this.options.changes?.release(page);
+  }
+
+  #fail(pages: readonly LandedPage[], error: unknown): void {
+    if (this.#phase === 'failed') return;
     const { passId, passFolder } = this.options;
     const [first, ...others] = pages;
     const numbers = pages.map((page) => page.page).join(', ');
     const places = `${others.length === 0 ? 'page' : 'pages'} ${numbers} of pass ${passId}`;
-    return new LoadError(`${places} cannot be loaded: ${messageOf(error)}`, {
+    this.#phase = 'failed';
+    this.#failure = new LoadError(`${places} cannot be loaded: ${messageOf(error)}`, {
       cause: error,
       ...(first === undefined || others.length > 0 ? {} : { page: first.file }),
       hint: `the last snapshot stays current and the pages stay in ${passFolder}; run the same command again`,

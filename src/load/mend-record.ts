@@ -67,8 +67,10 @@ export function mendRecord(line: Buffer, rules: RecordRules): MendedRecord | Fau
   const noRow = line.length > LARGE ? firstOf(leaves(record, contract), isNoRow) : undefined;
   if (noRow !== undefined) return faultAt(noRow);
   const bad: BadPlace[] = [];
-  const placed = HALF_PAIR.test(text) ? [...leaves(record, contract)] : [];
-  const halves = placed.filter(({ value }) => hasHalfPair(value)).map(({ path }) => path);
+  const halves: RecordPath[] = [];
+  // One after the other: a record may have a million values.
+  if (HALF_PAIR.test(text))
+    for (const { path, value } of leaves(record, contract)) if (hasHalfPair(value)) halves.push(path);
   for (;;) {
     const issues = issuesOf(stream, record);
     const paths = [...(bad.length === 0 ? halves : []), ...(issues ?? []).flatMap(pathsOf)];

@@ -1,6 +1,7 @@
 import { readdirSync, readFileSync, truncateSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import type { Session } from '../../src/duck/session.js';
 import { openTemporarySession, type TemporarySession } from '../../src/duck/temporary-session.js';
 import type { TableSchema } from '../../src/lake/schema.js';
 import type { LandedPage } from '../../src/land/page.js';
@@ -64,14 +65,30 @@ async function landed(...pages: readonly (readonly string[])[]): Promise<LandedP
   return found;
 }
 
-const loaderOf = (): Loader =>
+const loaderOf = (session: Session = opened.session): Loader =>
   new Loader({
-    ...{ session: opened.session, stream: streams.cars, contract: vehicleContract, schemas, stage },
+    ...{ session, stream: streams.cars, contract: vehicleContract, schemas, stage },
     ...{ passId: pass.manifest.pass_id, passFolder: pass.folder, warn: (text) => warnings.push(text) },
   });
 
-async function load(pages: readonly LandedPage[]) {
-  const loader = loaderOf();
+/** The session of the tests, whose statements fail with what `faultOf` says of them. */
+const failing = (faultOf: (sql: string) => string | undefined): Session => ({
+  ...opened.session,
+  memoryBytes: opened.session.memoryBytes,
+  connect: async () => {
+    const connection = await opened.session.connect();
+    const run = connection.run.bind(connection);
+    connection.run = async (sql, ...rest) => {
+      const fault = faultOf(sql);
+      if (fault !== undefined) throw new Error(fault);
+      return run(sql, ...rest);
+    };
+    return connection;
+  },
+});
+
+async function load(pages: readonly LandedPage[], session?: Session) {
+  const loader = loaderOf(session);
   for (const page of pages) loader.add(page);
   return loader.finish();
 }
@@ -230,6 +247,34 @@ describe('the loader of a pass', () => {
     });
     expect(warnings).toEqual([expect.stringMatching(/^a batch of \/cars is loaded page by page: /)]);
     expect(filesOf('lots')).toEqual([`${pass.manifest.pass_id}-00000-0.parquet`]);
+  });
+
+  describe('of three pages that is loaded page by page', () => {
+    /** What a statement over the records of some of the pages fails with. */
+    const faults = (whole: string, second?: string) =>
+      failing((sql) => {
+        if (!sql.includes('read_json(')) return undefined;
+        if (sql.includes('000001') && sql.includes('000003')) return whole;
+        return sql.includes('000002') ? second : undefined;
+      });
+    const three = (): Promise<LandedPage[]> => landed(['{"id":1}'], ['{"id":2}'], ['{"id":3}']);
+    const MEMORY = 'Out of Memory Error: it is too much';
+
+    it('has each record once, and warns where it did not fit into memory', async () => {
+      const { records, loaded } = await load(await three(), faults(MEMORY));
+      expect({ records, loaded }).toEqual({ records: 3, loaded: 3 });
+      expect(await staged('vehicles', 'vehicle_id')).toHaveLength(3);
+      expect(warnings).toEqual([expect.stringMatching(/^1 of 1 batches of .* did not fit into memory/)]);
+    });
+
+    it.each([
+      ['fails', 'Some Error', 'is loaded page by page: Some Error'],
+      ['does not fit into memory', MEMORY, 'did not fit into memory'],
+    ])('names the page that does not fit into memory, after the whole batch %s', async (_, whole, warned) => {
+      const loading = load(await three(), faults(whole, MEMORY));
+      await expect(loading).rejects.toThrow(/^page 2 of pass .* cannot be loaded: Out of Memory Error/);
+      expect(warnings).toEqual([expect.stringContaining(warned)]);
+    });
   });
 
   it('stages nothing after it was stopped', async () => {
