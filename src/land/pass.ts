@@ -23,23 +23,23 @@ const passSchema = z.object({
   contract: z.string(),
   state: z.enum(['open', 'sealed', 'abandoned']),
   /** Why the pass is abandoned, or what it does not prove, and why. */
-  reason: z.string().nullable().default(null),
+  reason: z.string().nullable(),
   /** Whether the pass proves that what it lacks is absent, but for `unproven`. */
-  complete: z.boolean().default(false),
+  complete: z.boolean(),
   started_at: z.string(),
-  ended_at: z.string().nullable().default(null),
-  pages: z.int().default(0),
-  records: z.int().default(0),
-  bytes: z.int().default(0),
-  first_id: z.number().nullable().default(null),
-  last_id: z.number().nullable().default(null),
-  total: z.int().nullable().default(null),
-  per_page: z.int().nullable().default(null),
-  drift: z.array(z.object({ path: z.string(), kinds: z.int() })).default([]),
+  ended_at: z.string().nullable(),
+  pages: z.int(),
+  records: z.int(),
+  bytes: z.int(),
+  first_id: z.number().nullable(),
+  last_id: z.number().nullable(),
+  total: z.int().nullable(),
+  per_page: z.int().nullable(),
+  drift: z.array(z.object({ path: z.string(), kinds: z.int() })),
   /** Whether a published snapshot holds what the pass brought. */
-  published: z.boolean().default(false),
+  published: z.boolean(),
   /** Ranges of ids, borders left out, in which a record may have slipped from page to page while the list moved. */
-  unproven: z.array(z.tuple([z.number(), z.number()])).default([]),
+  unproven: z.array(z.tuple([z.number(), z.number()])),
   /** Sources whose lists were walked whole, where they were asked for one by one; null where none was named. */
   sources: z.array(z.int()).nullable().default(null),
   /** Sources that the service refused to the key at a start or at the end of the pass: it says nothing about them. */
@@ -73,12 +73,29 @@ export function openPass(landing: string, request: PassRequest, now: Date): Pass
   const passId = `${stamp}-${randomBytes(3).toString('hex')}`;
   const folder = join(landing, request.stream, passId);
   mkdirSync(folder, { recursive: true });
-  const manifest = passSchema.parse({
+  const manifest: PassManifest = {
     pass_id: passId,
     ...request,
     state: 'open',
+    reason: null,
+    complete: false,
     started_at: now.toISOString(),
-  });
+    ended_at: null,
+    pages: 0,
+    records: 0,
+    bytes: 0,
+    first_id: null,
+    last_id: null,
+    total: null,
+    per_page: null,
+    drift: [],
+    published: false,
+    unproven: [],
+    sources: null,
+    hidden: [],
+    load_failures: [],
+    answers: {},
+  };
   writeManifest(folder, manifest);
   return { folder, manifest, pages: [] };
 }

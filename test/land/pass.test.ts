@@ -94,20 +94,23 @@ describe('the passes of a stream', () => {
     expect(listPasses(landing, 'cars')).toEqual([]);
   });
 
-  it.each([['{"pass_id":'], ['{}'], ['[]']])(
-    'are listed apart from one whose manifest is broken: %s',
-    (text) => {
-      const [pass, sound] = [open(), open(new Date('2026-12-01T00:00:00Z'))];
-      writeFileSync(join(pass.folder, 'pass.json'), text);
-      const reason = expect.stringContaining(join(pass.folder, 'pass.json'));
-      const { folder, manifest } = pass;
-      expect(findPasses(landing, 'cars')).toEqual({
-        passes: [sound],
-        unreadable: [{ folder, pass_id: manifest.pass_id, reason }],
-      });
-      expect(() => readPass(pass.folder)).toThrow(LandError);
-    },
-  );
+  it.each([
+    ['a torn text', () => '{"pass_id":'],
+    ['no member', () => '{}'],
+    ['no object', () => '[]'],
+    ['no count of records', ({ records: _, ...rest }: Pass['manifest']) => JSON.stringify(rest)],
+    ['no word of what was published', ({ published: _, ...rest }: Pass['manifest']) => JSON.stringify(rest)],
+  ])('are listed apart from one whose manifest is broken: %s', (_, broken) => {
+    const [pass, sound] = [open(), open(new Date('2026-12-01T00:00:00Z'))];
+    writeFileSync(join(pass.folder, 'pass.json'), broken(pass.manifest));
+    const reason = expect.stringContaining(join(pass.folder, 'pass.json'));
+    const { folder, manifest } = pass;
+    expect(findPasses(landing, 'cars')).toEqual({
+      passes: [sound],
+      unreadable: [{ folder, pass_id: manifest.pass_id, reason }],
+    });
+    expect(() => readPass(pass.folder)).toThrow(LandError);
+  });
 
   it('are listed apart from one without its manifest, and from one whose ledger cannot be read', () => {
     const [lost, broken] = [open(), open()];
@@ -134,7 +137,7 @@ describe('the ledger of a pass', () => {
     const path = join(pass.folder, 'pages.ndjson');
     const whole = readFileSync(path);
     const second = whole.indexOf('\n') + 1;
-    for (let end = second; end < whole.length - 1; end++) {
+    for (let end = second; end < whole.length; end++) {
       writeFileSync(path, whole.subarray(0, end));
       expect(pagesOf(pass)).toEqual([1]);
     }
