@@ -16,7 +16,7 @@ export class Fingerprints {
   #hashes: BigUint64Array = new BigUint64Array(0);
   #length = 0;
 
-  /** The fingerprints that {@link bytes} gave; they share memory. */
+  /** Reads what {@link bytes} gave. Shares its memory, which must begin at offset 0 of its buffer. */
   static from({ buffer, length }: Uint8Array): Fingerprints {
     const prints = new Fingerprints();
     prints.#length = length / PRINT_BYTES;
@@ -90,7 +90,7 @@ export class Fingerprints {
     return out;
   }
 
-  /** With later ones, which count for an id in both. Both are sorted. */
+  /** With later ones, which are sorted, as these are. Of an id in both, the later one counts. */
   updated(later: Fingerprints): Fingerprints {
     const both = this.without(later.ids);
     both.addAll(later);

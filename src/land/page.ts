@@ -123,6 +123,8 @@ export async function landPage(
     changes?.discard();
     await finished(file).catch(() => undefined);
     await rm(temporary, { force: true });
+    // What closing the body throws must not hide why the file could not be written.
+    if (file.errored !== null && file.errored !== fault) throw unwritable(target.path, file.errored);
     throw fault ?? unwritable(target.path, error);
   }
 }

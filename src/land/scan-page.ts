@@ -178,13 +178,20 @@ export class PageScanner {
   /** The records that were found, as lines. */
   #lines(): Buffer {
     const { bytes } = this.#values.memory;
-    const lines = Buffer.concat(this.#found.map(({ start, end }) => bytes.subarray(start, end + 1)));
+    // Between two records is one byte as a rule, so that many are copied at once.
+    const runs: { readonly start: number; end: number }[] = [];
     let length = 0;
     for (const { start, end } of this.#found) {
+      const last = runs.at(-1);
+      if (last?.end === start) last.end = end + 1;
+      else runs.push({ start, end: end + 1 });
       length += end + 1 - start;
-      lines[length - 1] = 0x0a;
       this.lineEnds.push(length);
     }
+    const lines = Buffer.allocUnsafe(length);
+    let written = 0;
+    for (const { start, end } of runs) written += bytes.copy(lines, written, start, end);
+    for (const end of this.lineEnds) lines[end - 1] = 0x0a;
     this.#found = [];
     this.#bytes += length;
     if (this.#utf8 && !isUtf8(lines)) this.#utf8 = false;
@@ -221,6 +228,7 @@ export class PageScanner {
       const isData = memory.bytes.toString('latin1', memory.start, memory.start + 6) === '"data"';
       c = memory.bytes[value] ?? 0;
       let length = 0;
+      if (isData && this.#hasData) throw new SyntaxFault(memory.start, 'expected one list of records');
       if (isData && (c === BRACE || c === BRACKET)) {
         // A lookup answers one record instead of a list.
         memory.start = c === BRACE ? value : value + 1;
@@ -369,5 +377,7 @@ function compact(bytes: Buffer, start: number, end: number): number {
     else if (isInText && c === BACKSLASH) bytes[to++] = bytes[p++] ?? 0;
     if (isInText || c > 0x20) bytes[to++] = bytes[p] ?? 0;
   }
+  // A later error shows the bytes before it.
+  bytes.fill(0x20, to, end);
   return to;
 }

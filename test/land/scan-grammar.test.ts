@@ -26,6 +26,13 @@ function parsed(text: string): { readonly records: number | null } | undefined {
   return { records: Array.isArray(data) ? data.length : isRecord ? 1 : null };
 }
 
+it.each(['[]', '[{"id":2}]', '{"id":2}'])('a page with a second list of records is refused: %s', (second) => {
+  const page = Buffer.from(`{"data":[{"id":1}],"data":${second}}`);
+  expect(failureOf([page])).toMatchObject({
+    message: expect.stringContaining('byte 19, in record 1: expected one list of records'),
+  });
+});
+
 describe('malformed pages', () => {
   // The marker ^ stands before the byte that cannot be there.
   it.each([
