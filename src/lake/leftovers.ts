@@ -22,7 +22,7 @@ export interface Leftover {
 }
 
 /**
- * Finds what can go of it. Only right while the lock of the output folder is held.
+ * Finds what a vacuum may remove of what dead runs and vacuums left. Only right while the lock of the output folder is held.
  * @param kept folders of the snapshots and passes that stay
  */
 export function findLeftovers(layout: Layout, kept: readonly string[]): Leftover[] {

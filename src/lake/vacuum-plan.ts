@@ -18,6 +18,21 @@ export interface KeptSnapshots {
   readonly days: number;
 }
 
+/** What a plan needs to know of a pass. */
+export type PassFacts = Pick<
+  PassManifest,
+  | 'pass_id'
+  | 'stream'
+  | 'kind'
+  | 'state'
+  | 'published'
+  | 'started_at'
+  | 'reason'
+  | 'complete'
+  | 'sources'
+  | 'records'
+>;
+
 /** Something that goes, and why. */
 export interface Going<T> {
   readonly what: T;
@@ -83,7 +98,7 @@ function lastOfDays(published: readonly SnapshotFacts[], days: number): Snapshot
  * kind, because a rebuild that replays a full pass without the windows and lookups after it would bring old values back.
  * @param passes by stream, oldest first
  */
-export function planPasses<T extends PassManifest>(
+export function planPasses<T extends PassFacts>(
   passes: readonly T[],
   lake: LakeFacts,
   keep: (stream: StreamName) => number,
@@ -109,7 +124,7 @@ export function planPasses<T extends PassManifest>(
  * Whether a pass showed all that it asked for. Of the feed only a full pass shows what left; a list that is read by
  * windows, such as the archive, is never read whole again, so that its windows count. No record proves nothing.
  */
-function isProof({ stream, kind, complete, sources, records }: PassManifest): boolean {
+function isProof({ stream, kind, complete, sources, records }: PassFacts): boolean {
   const isOfKind = kind === 'full' || (kind === 'window' && stream !== 'cars');
   return isOfKind && records > 0 && (sources === null ? complete : sources.length > 0);
 }
@@ -121,7 +136,7 @@ const FORGOTTEN_DAYS = 31;
  * Start of the oldest of the last `keep` proofs, and where passes are over some sources, of the last ones of each; empty,
  * before every start, where there are fewer.
  */
-function oldestKept(proofs: readonly PassManifest[], keep: number): string {
+function oldestKept(proofs: readonly PassFacts[], keep: number): string {
   const sources = new Set(proofs.flatMap((pass) => pass.sources ?? [null]));
   const starts = [...sources].map((source) =>
     proofs
@@ -136,13 +151,13 @@ function oldestKept(proofs: readonly PassManifest[], keep: number): string {
 
 const lastOf = (starts: readonly string[]): number => Date.parse(starts.at(-1) ?? '');
 
-function pastRetention({ records, started_at }: PassManifest, cut: string): string | undefined {
+function pastRetention({ records, started_at }: PassFacts, cut: string): string | undefined {
   if (records === 0) return 'published, and without a record';
   return started_at < cut ? `published, and before the oldest complete pass kept (${cut})` : undefined;
 }
 
 /** Why no run will use a pass that the lake does not hold; undefined where one would. */
-function useless(pass: PassManifest, lake: LakeFacts): string | undefined {
+function useless(pass: PassFacts, lake: LakeFacts): string | undefined {
   if (pass.state === 'abandoned') return `abandoned: ${pass.reason ?? 'no reason given'}`;
   const isPassedBy = pass.started_at <= (lake.lastPassAt[pass.stream] ?? '');
   if (pass.state === 'open' || pass.published || !isPassedBy) return undefined;

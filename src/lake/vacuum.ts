@@ -83,9 +83,11 @@ export async function planVacuum(
       reason,
     })),
   ];
+  const going = new Set(old.map(({ path }) => path));
   const kept = (all: readonly { folder: string }[]): string[] =>
-    all.map(({ folder }) => folder).filter((folder) => !old.some(({ path }) => path === folder));
-  const leftovers = findLeftovers(layout, [...kept(snapshots), ...kept(passes)]);
+    all.map(({ folder }) => folder).filter((folder) => !going.has(folder));
+  const [keptSnapshots, keptPasses] = [kept(snapshots), kept(passes)];
+  const leftovers = findLeftovers(layout, [...keptSnapshots, ...keptPasses]);
   const relativePath = <T extends { path: string }>(found: T): T => ({
     ...found,
     path: relative(layout.output, found.path),
@@ -98,7 +100,7 @@ export async function planVacuum(
       ...landed.flatMap(({ unreadable }) => unreadable),
     ].map(({ folder, reason }) => relativePath({ path: folder, reason })),
     freed: removals.reduce((sum, { freed }) => sum + freed, 0),
-    kept: { snapshots: kept(snapshots).length, passes: kept(passes).length },
+    kept: { snapshots: keptSnapshots.length, passes: keptPasses.length },
   };
 }
 

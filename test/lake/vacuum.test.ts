@@ -105,9 +105,10 @@ it('a file frees its bytes when its last link is removed', () => {
   linkSync(join(place, 'a', 'shared'), join(place, 'b', 'shared'));
   write(place, 'b', 'held');
   linkSync(join(place, 'b', 'held'), join(place, 'kept', 'held'));
-  expect(measure(['a', 'b'].map((name) => ({ path: join(place, name) })))).toMatchObject([
-    { bytes: 8, freed: 4 },
-    { bytes: 8, freed: 4 },
+  const [a, b] = [{ path: join(place, 'a') }, { path: join(place, 'b') }];
+  expect(measure([a, b])).toEqual([
+    { ...a, bytes: 8, freed: 4 },
+    { ...b, bytes: 8, freed: 4 },
   ]);
   expect(existsSync(join(place, 'kept', 'held'))).toBe(true);
 });
