@@ -4,7 +4,7 @@ with facts as (
 sightings as (
     select vehicle_id, lot_id, seen_at from base.sightings
 )
--- No other run works during a new pass. There, a later sighting comes from a wrong clock and does not count.
+-- No other run works during a new pass. In a new pass, a later sighting comes from a wrong clock and does not count.
 select sightings.vehicle_id
 from sightings
 cross join facts

@@ -71,6 +71,7 @@ export async function compareRows(
         ${isMarked ? 'gone_at is not null' : 'false'} as _was_gone, ${ownerCame(schema)} as _owner_came
       from base.${table.name} as o
     )
+    -- a join and no grouping of both, which would hold the old rows of a large table in memory
     select ${keys.map((name) => `coalesce(n.${name}, o.${name}) as ${name}`).join(', ')},
       _new_hash, _new_domain, _new_month, _new_note, _old_note, _old_hash, _old_domain, _old_month,
       first_seen_at as _first_seen_at, coalesce(_was_gone, false) as _was_gone, coalesce(_owner_came, false) as _owner_came

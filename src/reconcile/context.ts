@@ -22,6 +22,7 @@ export interface MergeContext {
   readonly base: BaseState | undefined;
   /** The run whose rows are merged: in a rebuild that of a replayed night. */
   readonly runId: string;
+  /** When that run began; of a replayed night, when its first pass began. */
   readonly startedAt: string;
   /** When the pass over `/cars` began, else the run: the time at which rows were seen. */
   readonly seenAt: string;

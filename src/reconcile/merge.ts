@@ -121,17 +121,15 @@ async function partitionsOf(context: MergeContext, fresh: NewRows): Promise<Part
   return found.map((r) => ({ domain: String(r._domain), month: String(r._month) }));
 }
 
-/** Links the files of a table that are kept, and counts all of its files. One without a row is written if there is none. */
+/** Links the files of a table that are kept, and counts all of its files. If no file is left, writes an empty one. */
 async function filesOf(
   context: MergeContext,
   schema: TableSchema,
   kept: readonly LakeFile[],
 ): Promise<Omit<TableCounts, keyof Difference['counts']>> {
-  const written = fileSizes(context.target, schema.table.name);
-  if (written.length + kept.length === 0) {
-    await writeEmpty(context, schema);
-    return filesOf(context, schema, kept);
-  }
+  const { name } = schema.table;
+  if (fileSizes(context.target, name).length + kept.length === 0) await writeEmpty(context, schema);
+  const written = fileSizes(context.target, name);
   for (const file of kept) {
     const to = join(context.target, file.path);
     if (!existsSync(to)) linkFile(join(context.base?.folder ?? '', file.path), to);

@@ -2,7 +2,7 @@ import { mkdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { identifier, literal, rows, scalar } from '../duck/session.js';
 import { linkFile } from '../lake/files.js';
-import type { MergeContext } from './context.js';
+import { type MergeContext, ReconcileError } from './context.js';
 import { baseRelation, castColumns, ownTable } from './relations.js';
 import { parquetOf } from './write.js';
 
@@ -63,11 +63,15 @@ export async function writeRejects(context: MergeContext, landed: ReadonlySet<st
 }
 
 /**
- * Writes a small table of lotlake's own: what the last state has, replaced by key, and new rows. Members of a row that
- * are no column of the table are left out.
+ * Writes a small table of lotlake's own: the rows of the last state and the new rows. A new row replaces the old one of its
+ * key. Members of a row that are no column of the table are left out. Throws ReconcileError where a row lacks a column.
  */
 export function writeOwn(context: MergeContext, name: string, fresh: readonly object[]): Promise<void> {
   const { columns } = ownTable(name);
+  const lacking = columns.find((column) => fresh.some((row) => !(column.name in row)));
+  // DuckDB would read a missing member as null.
+  if (lacking !== undefined)
+    throw new ReconcileError('RECONCILE_FAILED', `a row of ${name} lacks its column ${lacking.name}`);
   const struct = columns.map((c) => `${identifier(c.name)} ${c.type}`).join(', ');
   // Structure of a row for `from_json`, in JSON types that it reads without loss.
   const json = columns.map((c) => [c.name, c.type.endsWith('[]') ? ['VARCHAR'] : c.type]);

@@ -9,8 +9,9 @@ import type { Job } from './job.js';
 
 /**
  * Loads a pass into a stage: the pages that it has, then those that `walk` lands while they come.
- * @param changes finds what of the pages has to be loaded; whole pages are without it
- * @param walk adds more pages and gives the manifest of the pass
+ * @param changes selects the records to load; whole pages are loaded where it is undefined
+ * @param walk lands and adds further pages, if any, and returns the manifest of the pass
+ * @param onPage is told of each page that was there before
  */
 export async function loadPass(
   job: Job,
@@ -18,6 +19,7 @@ export async function loadPass(
   stage: string,
   changes: Changes | undefined,
   walk: (add: (page: LandedPage) => void) => Promise<PassManifest>,
+  onPage: (page: LandedPage) => void = () => undefined,
 ): Promise<LoadedPass> {
   const { stream: name, pass_id: passId, contract } = pass.manifest;
   const { session, signal, schemas, contracts } = job;
@@ -37,6 +39,7 @@ export async function loadPass(
         : await rescanPage(landed, pass.folder, contracts[name], streams[name].idField);
       changes?.acceptLanded(pass.folder, page);
       loader.add(page);
+      onPage(page);
     }
     const manifest = await walk((page) => loader.add(page));
     const loaded = await loader.finish();

@@ -4,14 +4,8 @@ import { literals, rows } from '../duck/session.js';
 import type { BaseState } from '../lake/base.js';
 import { ownTables } from '../lake/own-tables.js';
 import { LandError } from '../land/land-error.js';
-import {
-  damagedFiles,
-  findPasses,
-  isWhole,
-  type Pass,
-  type PassManifest,
-  type UnreadablePass,
-} from '../land/pass.js';
+import type { LandedPage } from '../land/page.js';
+import { damagedFiles, findPasses, isWhole, type Pass, type UnreadablePass } from '../land/pass.js';
 import type { LoadedPass } from '../load/loader.js';
 import { describeSnapshot } from '../publish/publish.js';
 import { streams } from '../service/streams.js';
@@ -155,14 +149,16 @@ export async function replay(
   mkdirSync(stage, { recursive: true });
   const passes: LoadedPass[] = [];
   for (const pass of night.passes) {
-    const { stream, pass_id, records, bytes } = pass.manifest;
+    const { stream, pass_id } = pass.manifest;
+    let [pages, records, bytes] = [0, 0, 0];
+    const onPage = (page: LandedPage): void => {
+      records += page.records;
+      bytes += page.bytes;
+      job.reporter.progress(stream, ++pages, pass.pages.length, records, bytes);
+    };
     // The fingerprints of its records are kept for the night after, whatever the lake knows.
     const changes = stream === 'cars' ? watchChanges(job, undefined, pass_id) : undefined;
-    const load = async (): Promise<PassManifest> => {
-      job.reporter.progress(stream, pass.pages.length, pass.pages.length, records, bytes);
-      return pass.manifest;
-    };
-    passes.push(await loadPass(job, pass, stage, changes, load));
+    passes.push(await loadPass(job, pass, stage, changes, async () => pass.manifest, onPage));
   }
   const { runId } = night;
   const startedAt = passes[0]?.manifest.started_at ?? job.startedAt.toISOString();
