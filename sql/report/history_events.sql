@@ -6,7 +6,7 @@ with named as (
 events as (
     select
         c.domain_id,
-        coalesce(n.domain_name, 'source ' || c.domain_id) as source,
+        coalesce(n.domain_name, 'source ' || coalesce(cast(c.domain_id as varchar), 'not given')) as source,
         c.type_key,
         c.currency,
         count(*) as events,

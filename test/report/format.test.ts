@@ -19,7 +19,7 @@ describe('a text of the report', () => {
     expect(fill('[{percent share of values}][{apart}]', row)).toBe('too few (3)');
   });
 
-  it('names no column and no format that is not there', () => {
+  it('throws for an unknown column or format', () => {
     expect(() => fill('{prise}', row)).toThrow('no column prise');
     expect(() => fill('{monney price}', row)).toThrow('no format monney');
   });
