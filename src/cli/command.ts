@@ -29,7 +29,7 @@ export interface LakeValues {
 interface Means extends Pick<LakeValues, 'json'> {
   /** `--output` and `--config`. */
   readonly input: ConfigInput;
-  /** The settings, which are read when they are first asked for. */
+  /** The settings. They are read when they are first asked for, before the body looks at its options. */
   readonly config: Config;
   /** Prints a result: as JSON if that is asked for, otherwise as text. */
   readonly print: (result: unknown, text: () => string) => void;
@@ -56,11 +56,13 @@ export function command<const O extends Options = Record<never, never>>(
     ...parts,
     run(given, effects) {
       const { config: input, ...values } = given;
+      let settings: Config | undefined;
       const means = {
         ...values,
         input,
         get config() {
-          return readConfig(input, effects);
+          settings ??= readConfig(input, effects);
+          return settings;
         },
         print: (result: unknown, text: () => string) =>
           effects.out(`${given.json ? JSON.stringify(result) : text()}\n`),

@@ -15,7 +15,7 @@ export interface Site {
   readonly stored: Manifest['tables'];
   /** By table and column. */
   readonly facts: ReadonlyMap<string, ReadonlyMap<string, ColumnFacts>>;
-  /** Rows that fail a data test; undefined if it could not be run. */
+  /** Number of rows that fail a data test; undefined if it could not be run. */
   readonly failuresOf: (test: Pick<TestResult, 'model' | 'test'>) => number | undefined;
   /** Which snapshot it is about, as a sentence. */
   readonly source: string;

@@ -63,21 +63,25 @@ export async function writeCsv(
   const { columns, rows } = await openResult(connection, { sql, select: sql });
   const head = `${bom ? '\uFEFF' : ''}${csvHeader(columns)}`;
   const parts: OpenPart[] = [];
-  const begin = (): OpenPart => beginPart(folder, parts, Buffer.from(head));
+  let bytes = 0;
+  const begin = (): OpenPart => {
+    bytes = Buffer.byteLength(head);
+    return beginPart(folder, parts, head);
+  };
   let part = begin();
   for await (const piece of rows(jsonValue)) {
     let lines: string[] = [];
     for (const row of piece) {
       const line = csvLine(row, columns);
-      const bytes = Buffer.byteLength(line);
-      if (part.bytes + bytes > maxBytes && part.rows > 0) {
+      const more = Buffer.byteLength(line);
+      if (bytes + more > maxBytes && part.rows > 0) {
         appendFileSync(part.path, lines.join(''));
         lines = [];
         part = begin();
       }
       lines.push(line);
       part.rows++;
-      part.bytes += bytes;
+      bytes += more;
     }
     appendFileSync(part.path, lines.join(''));
   }
@@ -127,13 +131,12 @@ export async function writeArrow(
 /** A file that is being written. */
 interface OpenPart extends WrittenPart {
   rows: number;
-  bytes: number;
 }
 
 /** Begins the next file of a table; the first one makes the folder. */
-function beginPart(folder: string, parts: OpenPart[], head = Buffer.alloc(0)): OpenPart {
+function beginPart(folder: string, parts: OpenPart[], head = ''): OpenPart {
   if (parts.length === 0) mkdirSync(folder);
-  const part = { path: join(folder, `part-${parts.length}`), rows: 0, bytes: head.length };
+  const part = { path: join(folder, `part-${parts.length}`), rows: 0 };
   writeFileSync(part.path, head);
   parts.push(part);
   return part;

@@ -2,7 +2,7 @@ import type { Columns } from './result.js';
 
 const NUMERIC = /^(U?(BIG|SMALL|TINY|HUGE)?INT(EGER)?|DOUBLE|FLOAT|DECIMAL\(\d+,\d+\)|BOOLEAN)$/;
 
-/** A text that has apostrophes before a formula gets one more. So a reader takes one away to get any text back. */
+/** A formula, also behind apostrophes: it gets one more, so that a reader who takes one away has the text. */
 const FORMULA = /^'*[=+\-@\t\r]/;
 
 const PLAIN_NUMBER = /^-?\d+(\.\d+)?$/;
