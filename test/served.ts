@@ -194,7 +194,7 @@ export function need<Value>(value: Value | null | undefined, what: string): Valu
 
 /** The vehicle at a place of a list. */
 export const vehicleAt = (vehicles: readonly VehicleRecord[], place: number): VehicleRecord =>
-  need(vehicles.at(place), `a vehicle at place ${place}`);
+  need(vehicles[place], `a vehicle at place ${place}`);
 
 /** The first lot of a vehicle. */
 export const firstLot = ({ id, lots }: VehicleRecord): LotRecord => need(lots[0], `a lot of vehicle ${id}`);

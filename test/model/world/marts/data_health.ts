@@ -84,10 +84,12 @@ export async function rows(night: WorldNight): Promise<MartRow[]> {
       [stream, 'incomplete_passes', incomplete, 'passes', incomplete > 0],
     ];
   });
+  const { warnings } = run;
+  if (!Array.isArray(warnings)) throw new Error('the run has no list of warnings');
   const lots = [...night.lots.values()].map(({ raw }) => raw);
   const figures: readonly Figure[] = [
     ['run', 'minutes', (Number(run.ended_at) - Number(run.started_at)) / 60_000, 'minutes', false],
-    ['run', 'warnings', [run.warnings].flat().length, 'warnings', false],
+    ['run', 'warnings', warnings.length, 'warnings', false],
     ['run', 'guard_held', 0, 'runs', false],
     ['run', 'failing_runs', 0, 'runs', false],
     ...streams,
