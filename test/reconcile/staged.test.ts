@@ -1,7 +1,11 @@
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { rows } from '../../src/duck/session.js';
+import { openTemporarySession } from '../../src/duck/temporary-session.js';
 import { stagedFiles } from '../../src/reconcile/relations.js';
+import { oncePerKey } from '../../src/reconcile/state.js';
+import { schemasOf } from '../load/support.js';
 import { bareDuckDb, temporaryFolder } from '../pipelines/support.js';
 
 /** Stages rows of a wide table: by partition, as a large batch does, or as one file. */
@@ -39,4 +43,21 @@ describe('rows of a wide table', () => {
       }
     },
   );
+});
+
+describe('staged rows with one row a key', () => {
+  it.each([
+    ['all where no key comes twice', [0, 1, 2], "(1, null, 0), (1, '2026-11-20', 1), (2, null, 2)"],
+    ['the row that was received last', [2, 3], "(1, '2026-11-20', 0), (1, '2026-11-20', 2), (2, null, 3)"],
+    ['one where a part of the key is null', [4], '(1, null, 4), (1, null, 0), (1, null, 2)'],
+  ])('are %s', async (_, expected, values) => {
+    const [archivings] = await schemasOf('archived_lots');
+    if (archivings === undefined) throw new Error('there is no such table');
+    const opened = await openTemporarySession({ memory: '500MB', threads: 1 });
+    const { connection } = opened.session;
+    await connection.run(`create table staged as from (values ${values}) as r(lot_id, archived_at, _seq)`);
+    const found = await rows(connection, `from ${await oncePerKey(connection, archivings, 'staged')}`);
+    opened.close();
+    expect(found.map(({ _seq }) => Number(_seq)).sort()).toEqual(expected);
+  });
 });
