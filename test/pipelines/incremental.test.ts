@@ -1,25 +1,18 @@
 import { readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterEach, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { incremental } from '../../pipelines/incremental.js';
 import { nightly } from '../../pipelines/nightly.js';
 import { rebuild } from '../../pipelines/rebuild.js';
 import type { SandboxOptions } from '../../src/sandbox/index.js';
 import { recordsOf } from '../served.js';
-import { activeIn, differences, type Lake, rowsOf, type Stage, setUp } from './world-oracle.js';
+import { WITHOUT_CATALOG } from './support.js';
+import { activeIn, differences, type Lake, type Night, rowsOf, type Stage, setUp } from './world-oracle.js';
 
 const CLOCK = new Date('2026-11-18T02:00:00Z');
 const HOUR = 3_600_000;
-const stages: Stage[] = [];
-afterEach(async () => {
-  for (const stage of stages.splice(0)) await stage.close();
-});
-
-async function stageOf(options: SandboxOptions = {}): Promise<Stage> {
-  const stage = await setUp({ vehicles: 150, seed: 41, clock: CLOCK, ...options }, { referenceDays: 1000 });
-  stages.push(stage);
-  return stage;
-}
+const stageOf = (options: SandboxOptions = {}): Promise<Stage> =>
+  setUp({ vehicles: 150, seed: 41, clock: CLOCK, ...options }, { referenceDays: 1000 });
 
 const advance = ({ sandbox }: Stage, hours: number): void =>
   sandbox.setClock(new Date(sandbox.clock.getTime() + hours * HOUR));
@@ -39,9 +32,30 @@ function inodes({ output }: Stage, lake: Lake): Map<string, number> {
 }
 
 describe('an incremental run', () => {
+  // The tests are a story of one lake, in this order.
+  let stage: Stage;
+  let first: Night;
+  beforeAll(async () => {
+    stage = await stageOf();
+    first = await stage.night();
+  });
+  afterAll(() => stage.close());
+
+  it('follows a night whose accounts agree with what the service served and with the tables', async () => {
+    const { balance } = first.result;
+    const active = stage.sandbox.world.activeIds().length;
+    const none = { unchanged: 0, rejected: 0, rejectedValues: 0 };
+    const cars = { stream: 'cars', served: active, landed: active, loaded: active, ...none };
+    expect(balance.streams).toContainEqual(cars);
+    const lake = await stage.lake();
+    expect(balance.tables.length).toBe(29);
+    for (const { table, before, inserted, removed, carried, after } of balance.tables) {
+      const rows = rowsOf(lake, table).length;
+      expect([table, before, inserted, removed, carried, after]).toEqual([table, 0, rows, 0, 0, rows]);
+    }
+  });
+
   it('brings what changed, archives what the archive feed names, and nothing for absence', async () => {
-    const stage = await stageOf();
-    await stage.night();
     const before = stage.sandbox.world;
     advance(stage, 40);
     const { result } = await stage.run(incremental);
@@ -62,18 +76,10 @@ describe('an incremental run', () => {
     expect(cars?.manifest.kind).toBe('window');
     expect(cars?.manifest.request.minutes).toBe(41 * 60);
     expect(cars?.records).toBeLessThan(world.activeIds().length);
-    // The next full pass brings nothing that the window did not bring.
-    const night = await stage.night();
-    expect(night.result.lotChanges).toBe(0);
   });
 
   it('changes nothing when it runs again', async () => {
-    const stage = await stageOf();
-    await stage.night();
-    advance(stage, 40);
-    await stage.run(incremental);
-    const lake = await stage.lake();
-    const files = inodes(stage, lake);
+    const files = inodes(stage, await stage.lake());
     const { result } = await stage.run(incremental, { minutes: 5 });
     for (const counts of Object.values(result.counts))
       expect(counts).toMatchObject({ inserted: 0, updated: 0, gone: 0, writtenFiles: 0 });
@@ -83,25 +89,47 @@ describe('an incremental run', () => {
   });
 
   it('reaches back to the last complete pass, past failed runs', async () => {
-    const stage = await stageOf();
-    await stage.night();
-    advance(stage, 20);
-    await stage.run(incremental);
     advance(stage, 20);
     stage.sandbox.setFaults([{ match: { path: '/cars' }, fault: { kind: 'server-error' } }]);
     await expect(stage.run(incremental, { retryBudget: 0.1 })).rejects.toMatchObject({
       code: 'SERVICE_FAILED',
     });
     advance(stage, 20);
-    stage.sandbox.setFaults([]);
+    stage.sandbox.setFaults(WITHOUT_CATALOG);
     const { result } = await stage.run(incremental);
     const [cars] = result.passes;
-    expect(cars?.manifest.request.minutes).toBe(41 * 60);
+    // 40 hours and the overlap of one, less the five minutes by which the run before was later.
+    expect(cars?.manifest.request.minutes).toBe(41 * 60 - 5);
     expect(activeIn(await stage.lake())).toEqual(stage.sandbox.world.activeIds());
+  });
+
+  it('leaves nothing for the full pass after it to change', async () => {
+    const { result } = await stage.night({ minutes: 5 });
+    expect(result.lotChanges).toBe(0);
+  });
+
+  it('is replayed by a rebuild', async () => {
+    const plain = (lake: Lake, table: string) =>
+      rowsOf(lake, table)
+        .map((row) => JSON.stringify(row))
+        .sort();
+    const before = await stage.lake();
+    await stage.run(rebuild);
+    const after = await stage.lake();
+    for (const table of ['lots', 'vehicles', 'prices', 'lot_changes', 'checked_items', 'archived_lots'])
+      expect(plain(after, table)).toEqual(plain(before, table));
+  });
+});
+
+describe('an incremental run of another lake', () => {
+  const stages: Stage[] = [];
+  afterEach(async () => {
+    for (const stage of stages.splice(0)) await stage.close();
   });
 
   it('says that a full pass is due where no window reaches back', async () => {
     const stage = await stageOf({ vehicles: 30 });
+    stages.push(stage);
     const due = { outcome: 'usage', hint: expect.stringContaining('lotlake run nightly') };
     await expect(stage.run(incremental)).rejects.toMatchObject(due);
     await stage.night();
@@ -117,13 +145,14 @@ describe('an incremental run', () => {
 
   it('between an interrupted full pass and its resumption keeps its rows, neither overwritten nor archived', async () => {
     const stage = await stageOf();
+    stages.push(stage);
     await stage.night();
     advance(stage, 20);
     stage.sandbox.setFaults([{ match: { path: '/cars', after: 4 }, fault: { kind: 'server-error' } }]);
     await expect(stage.run(nightly, { retryBudget: 0.1, concurrency: 1 })).rejects.toMatchObject({
       code: 'SERVICE_FAILED',
     });
-    stage.sandbox.setFaults([]);
+    stage.sandbox.setFaults(WITHOUT_CATALOG);
     advance(stage, 5);
     await stage.run(incremental);
     const { warnings } = await stage.night({ minutes: 1, allowShrink: true });
@@ -131,51 +160,5 @@ describe('an incremental run', () => {
     const lake = await stage.lake();
     expect(activeIn(lake)).toEqual(stage.sandbox.world.activeIds());
     expect(differences(lake, recordsOf(stage.sandbox.world), false)).toEqual([]);
-  });
-
-  it('is replayed by a rebuild', async () => {
-    const stage = await stageOf();
-    await stage.night();
-    advance(stage, 30);
-    await stage.run(incremental);
-    advance(stage, 30);
-    await stage.run(incremental);
-    const plain = (lake: Lake, table: string) =>
-      rowsOf(lake, table)
-        .map((row) => JSON.stringify(row))
-        .sort();
-    const before = await stage.lake();
-    await stage.run(rebuild);
-    const after = await stage.lake();
-    for (const table of ['lots', 'vehicles', 'prices', 'lot_changes', 'checked_items', 'archived_lots'])
-      expect(plain(after, table)).toEqual(plain(before, table));
-  });
-});
-
-describe('the accounts of a run', () => {
-  it('agree with what the service served and with the tables', async () => {
-    const stage = await stageOf();
-    const { result } = await stage.night();
-    const active = stage.sandbox.world.activeIds().length;
-    const cars = {
-      stream: 'cars',
-      served: active,
-      landed: active,
-      loaded: active,
-      unchanged: 0,
-      rejected: 0,
-      rejectedValues: 0,
-    };
-    expect(result.balance.streams).toContainEqual(cars);
-    const lake = await stage.lake();
-    expect(result.balance.tables.length).toBe(29);
-    for (const { table, before, inserted, removed, carried, after } of result.balance.tables) {
-      expect([table, before, removed, carried]).toEqual([table, 0, 0, 0]);
-      expect([table, inserted, after]).toEqual([
-        table,
-        rowsOf(lake, table).length,
-        rowsOf(lake, table).length,
-      ]);
-    }
   });
 });

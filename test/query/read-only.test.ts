@@ -38,6 +38,21 @@ describe('a query', () => {
   });
 });
 
+describe('what writes or is no single query', () => {
+  it.each([
+    "copy (select 1) to '/tmp/lotlake-written.csv'",
+    'create table t as select 1',
+    'drop view lots',
+    'insert into lots select 1',
+    "attach '/tmp/x.db'",
+    "explain analyze copy (select 1) to '/tmp/lotlake-written.csv'",
+    'select 1; select 2',
+    '',
+  ])('is refused: %s', async (sql) => {
+    await expect(readQuery(connection, sql)).rejects.toMatchObject({ stage: 'share', outcome: 'usage' });
+  });
+});
+
 describe('the tables that a query needs', () => {
   it.each([
     ['select * from lots', ['lots']],

@@ -10,7 +10,7 @@ import { type Document, figureOf, night, nightOf, reportOf, tableOf, tilesOf } f
 
 const CLOCK = new Date('2026-11-16T04:00:00Z');
 const NEXT = new Date('2026-11-19T05:00:00Z');
-const WORLD = { vehicles: 1500, seed: 3 };
+const WORLD = { vehicles: 800, seed: 3 };
 
 const folder = temporaryFolder();
 const closers: (() => void)[] = [folder.remove];

@@ -6,7 +6,7 @@ import { at, get, idsOf, type Json, type Seen, seenIn } from './support.js';
 let sandbox: Sandbox;
 let seen: Seen[];
 beforeAll(async () => {
-  sandbox = await startSandbox({ vehicles: 450, seed: 5 });
+  sandbox = await startSandbox({ vehicles: 300, seed: 5 });
   seen = seenIn(sandbox.world);
 });
 afterAll(() => sandbox.close());
