@@ -1,4 +1,6 @@
-import { enumerations } from './contract/enumerations.js';
+import type { z } from 'zod';
+import { type EnumerationName, enumerations } from './contract/enumerations.js';
+import document from './filters.json' with { type: 'json' };
 import { MOST_MINUTES, type PageSizes, pageSizes, SCROLL_MINUTES } from './limits.js';
 import {
   code,
@@ -10,6 +12,7 @@ import {
   nameOf,
   oneOf,
   optional,
+  type Parameter,
   type Parameters,
   required,
   segment,
@@ -53,9 +56,41 @@ const pricesHistory = {
   prices_history: withDefault(flag, '1 adds the auctions of each lot as prices', false),
 };
 
-/** A whole number, and a switch, that may be left out. */
+/** A whole number that may be left out. */
 const number = (what: string) => optional(integer(), what);
-const toggle = (what: string) => optional(flag, what);
+
+/** A filter as `filters.json` has it: the values that it takes, and what the sandbox compares in a vehicle's record. */
+interface Filter {
+  readonly kind: keyof typeof kinds | 'oneOf' | 'severalOf';
+  /** The enumeration of an id. */
+  readonly of?: EnumerationName;
+  readonly what: string;
+  readonly test: string;
+  /** Paths of the values, one of which has to pass; `lots` stands for one lot. */
+  readonly at: readonly string[];
+}
+
+type Filters<N extends string> = Readonly<Record<N, Filter>>;
+
+const kinds = { integer: integer(), flag, looseFlag, text, code, moment, idList };
+
+const filterParameter = ({ kind, of = 'domain', what }: Filter) => {
+  if (kind === 'severalOf') return optional(severalOf(enumerations[of]), what);
+  return optional<z.ZodType>(kind === 'oneOf' ? oneOf(enumerations[of]) : kinds[kind], what);
+};
+
+const filtersOf = <N extends string>(table: Filters<N>) =>
+  // The entries are made from `table` name by name, which the compiler cannot see.
+  Object.fromEntries(
+    Object.entries<Filter>(table).map(([name, filter]) => [name, filterParameter(filter)]),
+  ) as Readonly<Record<N, Parameter<z.ZodOptional<z.ZodType>>>>;
+
+// The compiler reads each word in the document as any text.
+const carsFilters = document.cars as Filters<keyof typeof document.cars>;
+const searchFilters = document.search as Filters<keyof typeof document.search>;
+
+/** Every filter on vehicles by its parameter. */
+export const filters: Filters<string> = { ...carsFilters, ...searchFilters };
 
 /** What decides which vehicles `/cars` and `/search` give (service.md, `/cars`). */
 const selection = {
@@ -64,64 +99,11 @@ const selection = {
     'only vehicles with a lot on this source; without it, all sources of the key',
   ),
   minutes: minutes('only vehicles updated within the last minutes'),
-  manufacturer_id: optional(idList, 'only these manufacturers'),
-  model_id: number('only this model'),
-  generation_id: number('only this generation'),
-  from_year: number('first model year'),
-  to_year: number('last model year'),
-  year: number('only this model year'),
-  vehicle_type: optional(oneOf(enumerations.vehicle_type), 'only this vehicle type'),
-  vin: optional(text, 'VIN, in any case; `_` at its end asks for a prefix, at its start for a suffix'),
-  name: optional(text, 'part of the title, in any case'),
-  cylinders: number('only engines with this many cylinders'),
-  engine_name: optional(text, "part of the engine's name, in any case"),
-  body_type: optional(oneOf(enumerations.body_type), 'only this body type'),
-  color: optional(oneOf(enumerations.color), 'only this colour'),
-  transmission: optional(oneOf(enumerations.transmission), 'only this transmission'),
-  drive_wheel: optional(oneOf(enumerations.drive_wheel), 'only this drive'),
-  fuel_type: optional(oneOf(enumerations.fuel), 'only this fuel'),
-  search_query: optional(text, 'VIN or lot number'),
-  status: optional(oneOf(enumerations.lot_status), 'only lots of this status'),
-  'status[]': optional(
-    severalOf(enumerations.lot_status),
-    'only lots of these statuses, repeated for each; not together with status',
-  ),
-  document_title: optional(text, 'part of the title document, in any case'),
-  condition: optional(oneOf(enumerations.condition), 'only lots in this condition'),
-  country: optional(code, 'country where the lot stands, such as US, CA or KR'),
-  state_code: optional(code, 'state where the lot stands, such as CA or FL'),
-  damage: optional(text, 'part of the main or second damage, in any case'),
-  buy_now: toggle('1 keeps to lots with a Buy Now price'),
-  odometer_from_km: number('odometer in km, at least'),
-  odometer_to_km: number('odometer in km, at most'),
-  odometer_from_mi: number('odometer in miles, at least'),
-  odometer_to_mi: number('odometer in miles, at most'),
-  buy_now_price_from: number('Buy Now price, at least'),
-  buy_now_price_to: number('Buy Now price, at most'),
-  bid_price_from: number('current bid, at least'),
-  bid_price_to: number('current bid, at most'),
-  without_sale_date: toggle('1 keeps to lots without an auction date'),
-  sale_date_in_days: number('auction later than this many days ago; sale_date_from takes priority'),
-  sale_date_from: optional(moment, 'auction later than this, UTC'),
-  sale_date_to: optional(moment, 'auction earlier than this, UTC'),
-  exclude_expired_auctions: toggle('1 keeps to lots without an auction date or with one to come'),
-  next_hours_auction: number('auction within this many hours from now'),
+  ...filtersOf(carsFilters),
 };
 
 /** Filters that only `/search` and `/search/count` have (service.md; reports.md, rule 2). */
-const searchOnly = {
-  seats: number('exactly this many seats'),
-  has_inspections: optional(looseFlag, 'whether an active listing has an inspection report'),
-  has_history_reports: optional(looseFlag, 'whether an active listing has a history report'),
-  'listings[].has_history_reports': optional(
-    looseFlag,
-    'whether there is a listing with, or without, a history report',
-  ),
-  'listings[].is_manufacturer_certified': optional(
-    looseFlag,
-    'whether there is a listing that is, or is not, certified by the maker',
-  ),
-};
+const searchOnly = filtersOf(searchFilters);
 
 const sorted = {
   sortDirection: optional(word(['asc', 'desc']), 'order of the vehicle ids; default asc'),
