@@ -27,9 +27,11 @@ export const Kind = {
 /** What the scanner has to tell apart inside a text. */
 export type Lexical = 'none' | 'number' | 'timestamp';
 
-/** How a field travels: which kinds are welcome, and the DuckDB type that receives it. */
-interface Wire {
+/** How a field travels. */
+export interface Wire {
+  /** Kinds that pass without a closer look, as bits of {@link Kind}. */
   readonly accepts: number;
+  /** DuckDB type that receives it. */
   readonly duckdb: string;
   readonly lexical: Lexical;
   readonly required: boolean;

@@ -1,22 +1,15 @@
 import { z } from 'zod';
-import { type FieldMeta, factsOf, Kind, type Lexical } from './field.js';
+import { type FieldMeta, factsOf, Kind, type Wire } from './field.js';
 
 /**
  * One place in a record as the contract sees it. Derived from the zod schemas, so that the scanner, the DuckDB types
- * and the dictionary cannot disagree with the validation.
+ * and the dictionary cannot disagree with the validation. `duckdb` is the type of a leaf; `STRUCT` and `LIST` are built
+ * from members and element.
  */
-export interface ContractNode {
+export interface ContractNode extends Required<Omit<Wire, 'object'>> {
   readonly name: string;
   /** Path from the record, such as `lots[].odometer.km`; empty for the record itself. */
   readonly path: string;
-  /** Kinds that pass without a closer look, as bits of {@link Kind}. */
-  readonly accepts: number;
-  readonly lexical: Lexical;
-  readonly required: boolean;
-  /** The inside is not described: the value is kept as JSON. */
-  readonly opaque: boolean;
-  /** DuckDB type of a leaf; `STRUCT` and `LIST` are built from members and element. */
-  readonly duckdb: string;
   readonly description: string;
   readonly unit: string | undefined;
   readonly values: FieldMeta['values'];
@@ -33,38 +26,21 @@ export function contractOf(schema: z.core.$ZodType): ContractNode {
 }
 
 function build(outer: z.core.$ZodType, name: string, path: string): ContractNode {
-  const meta = factsOf(outer);
   const schema = unwrap(outer);
-  const facts = factsOf(schema);
-  const wire = meta?.wire ?? facts?.wire;
-  const base = {
-    name,
-    path,
-    description: meta?.description ?? facts?.description ?? '',
-    unit: meta?.unit ?? facts?.unit,
-    values: meta?.values ?? facts?.values,
-    keys: meta?.keys ?? facts?.keys,
-  };
+  const { wire, description = '', unit, values, keys } = factsOf(outer) ?? {};
+  const base = { name, path, description, unit, values, keys, members: NO_MEMBERS, element: undefined };
   if (wire !== undefined) {
-    return {
-      ...base,
-      accepts: wire.accepts,
-      lexical: wire.lexical,
-      required: wire.required,
-      opaque: wire.opaque ?? false,
-      duckdb: wire.duckdb,
-      members: wire.object === undefined ? NO_MEMBERS : membersOf(unwrap(wire.object), path),
-      element: undefined,
-    };
+    const { object, opaque = false, ...form } = wire;
+    return { ...base, ...form, opaque, members: object === undefined ? NO_MEMBERS : membersOf(object, path) };
   }
   const structure = { ...base, lexical: 'none' as const, required: false, opaque: false };
   if (schema instanceof z.ZodArray) {
     const element = build(schema.element, '', `${path}[]`);
-    return { ...structure, accepts: Kind.null | Kind.array, duckdb: 'LIST', members: NO_MEMBERS, element };
+    return { ...structure, accepts: Kind.null | Kind.array, duckdb: 'LIST', element };
   }
   const isRecord = path === '' || path.endsWith('[]');
   const accepts = Kind.object | (isRecord ? 0 : Kind.null);
-  return { ...structure, accepts, duckdb: 'STRUCT', members: membersOf(schema, path), element: undefined };
+  return { ...structure, accepts, duckdb: 'STRUCT', members: membersOf(schema, path) };
 }
 
 function membersOf(schema: z.core.$ZodType, path: string): ReadonlyMap<string, ContractNode> {
