@@ -2,62 +2,47 @@ import { z } from 'zod';
 import { badRequest, Refusal } from './refusal.js';
 
 const share = z.coerce.number().min(0).max(1).optional();
-const every = z.coerce.number().int().positive().optional();
+const whole = z.coerce.number().int().positive().optional();
+
+const fault = <K extends string, M extends z.ZodRawShape>(kind: K, members: M) =>
+  z.object({ kind: z.literal(kind), ...members });
 
 /** Everything that the sandbox can do wrong on purpose. Each member says what it does when left out. */
 const faultSchema = z.discriminatedUnion('kind', [
   /** 429 with `Retry-After` in seconds (default), as an HTTP date, or without; `seconds` defaults to 1. */
-  z.object({
-    kind: z.literal('rate-limited'),
+  fault('rate-limited', {
     retryAfter: z.enum(['seconds', 'date', 'none']).optional(),
     seconds: z.coerce.number().optional(),
   }),
   /** 404, as of a service that does not have the endpoint. */
-  z.object({ kind: z.literal('not-found') }),
+  fault('not-found', {}),
   /** 500 with a message. */
-  z.object({ kind: z.literal('server-error') }),
+  fault('server-error', {}),
   /** 200 whose body has `error` and no `data`. */
-  z.object({ kind: z.literal('error-member'), message: z.string().optional() }),
+  fault('error-member', { message: z.string().optional() }),
   /** Waits before the answer, milliseconds. */
-  z.object({ kind: z.literal('delay'), ms: z.coerce.number() }),
+  fault('delay', { ms: z.coerce.number() }),
   /**
    * Ends the body early, after the share `at` (default 0.5) of its text: by tearing the connection down (`socket`,
    * default), as a complete message whose text ends early (`short-text`), or whose gzip stream does (`short-gzip`).
    */
-  z.object({
-    kind: z.literal('cut-body'),
-    at: share,
-    ending: z.enum(['socket', 'short-text', 'short-gzip']).optional(),
-  }),
+  fault('cut-body', { at: share, ending: z.enum(['socket', 'short-text', 'short-gzip']).optional() }),
   /** Sends the share `at` (default 0.5) of the body and then nothing more, with the connection open. */
-  z.object({ kind: z.literal('stalled-body'), at: share }),
+  fault('stalled-body', { at: share }),
   /** Overwrites bytes of the compressed body. */
-  z.object({ kind: z.literal('corrupt-gzip') }),
+  fault('corrupt-gzip', {}),
   /** Gives the records of one page (default 1) under every page number, and never a last page. */
-  z.object({ kind: z.literal('repeat-page'), page: z.coerce.number().int().positive().optional() }),
+  fault('repeat-page', { page: whole }),
   /** Adds members that no document names: to the record, to its lots, and inside a nested object. */
-  z.object({
-    kind: z.literal('extra-members'),
-    in: z.enum(['record', 'lot', 'nested', 'all']).optional(),
-    every,
-  }),
+  fault('extra-members', { in: z.enum(['record', 'lot', 'nested', 'all']).optional(), every: whole }),
   /** Renames a member of each record: `from` is a path such as `vin` (default) or `lots.bid`. */
-  z.object({
-    kind: z.literal('renamed-members'),
-    from: z.string().optional(),
-    to: z.string().optional(),
-    every,
-  }),
+  fault('renamed-members', { from: z.string().optional(), to: z.string().optional(), every: whole }),
   /** Gives a member another type: a bid that is an object, an id that is no number, a timestamp that is none. */
-  z.object({
-    kind: z.literal('retyped-members'),
-    what: z.enum(['bid-object', 'id-text', 'bad-timestamp']),
-    every,
-  }),
+  fault('retyped-members', { what: z.enum(['bid-object', 'id-text', 'bad-timestamp']), every: whole }),
   /** Answers a scroll's continuation as if the scroll had expired. */
-  z.object({ kind: z.literal('expired-scroll') }),
+  fault('expired-scroll', {}),
   /** Moves the world's clock before the answer, so that records join and leave. */
-  z.object({ kind: z.literal('move-clock'), hours: z.coerce.number() }),
+  fault('move-clock', { hours: z.coerce.number() }),
 ]);
 
 /** One thing that goes wrong. `every` is for members: one record of this many is affected, default all. */

@@ -53,18 +53,24 @@ export function listPage<T>(
   // Without totals, `links.next` alone says whether a page follows.
   const simpleByDefault = 'simple_paginate' in values && access.simplePaginateDefault === 1;
   const simple = values.simple_paginate ?? simpleByDefault;
-  const { links, meta } = envelopeOf(question, { page, perPage, simple }, list.length, records.length, more);
+  const shown = { page, perPage, simple, shown: records.length, total: list.length, more };
+  const { links, meta } = envelopeOf(question, shown);
   return `{"data":[${records.join(',')}],"links":${JSON.stringify(links)},"meta":${JSON.stringify(meta)}}`;
 }
 
-interface Paging {
+/** Which page of a list this is, and what it shows of it. */
+interface Shown {
   readonly page: number;
   readonly perPage: number;
   readonly simple: boolean;
+  /** Records of the page, and of the whole list. */
+  readonly shown: number;
+  readonly total: number;
+  /** Whether another page follows. */
+  readonly more: boolean;
 }
 
-function envelopeOf(question: Question, paging: Paging, total: number, shown: number, more: boolean) {
-  const { page, perPage, simple } = paging;
+function envelopeOf(question: Question, { page, perPage, simple, shown, total, more }: Shown) {
   const linkTo = (target: number): string => linkOf(question, perPage, target);
   const lastPage = Math.max(1, Math.ceil(total / perPage));
   const from = shown === 0 ? null : (page - 1) * perPage + 1;
@@ -74,21 +80,15 @@ function envelopeOf(question: Question, paging: Paging, total: number, shown: nu
     prev: page === 1 ? null : linkTo(page - 1),
     next: more ? linkTo(page + 1) : null,
   };
-  const base = {
+  const meta = {
+    current_page: page,
+    from,
+    ...(simple ? {} : { last_page: lastPage, links: numbered(page, lastPage, linkTo) }),
     path: `${LINK_BASE}${question.path}`,
     per_page: perPage,
     to: from === null ? null : from + shown - 1,
+    ...(simple ? {} : { total }),
   };
-  const meta = simple
-    ? { current_page: page, from, ...base }
-    : {
-        current_page: page,
-        from,
-        last_page: lastPage,
-        links: numbered(page, lastPage, linkTo),
-        ...base,
-        total,
-      };
   return { links, meta };
 }
 
