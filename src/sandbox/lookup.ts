@@ -4,6 +4,7 @@ import {
   carLife,
   isActive,
   isGone,
+  isListed,
   type Life,
   lifeOfId,
   listedLot,
@@ -28,7 +29,7 @@ type Domains = readonly number[];
 function retained(world: World, life: Life, domains: Domains): boolean {
   const now = world.clock.getTime();
   if (isGone(life, now) || life.birth > now || now >= life.end + ARCHIVE_DAYS * DAY) return false;
-  return seenLots(world, life, now).some((lot) => domains.includes(lot.life.domain));
+  return seenLots(world, life, now).some((lot) => domains.includes(lot.domain));
 }
 
 /** The vehicle of an id, also when it was archived within the last month. */
@@ -97,7 +98,7 @@ function ofLife(world: World, life: Life, now: Instant): Duplicate[] {
   if (first === undefined) return [];
   const original = Number(lotNumber(first));
   const later = others
-    .filter((lot) => lot.start <= now && now < lot.end + ARCHIVE_DAYS * DAY)
+    .filter((lot) => isListed(lot, now))
     .map((lot) => ({ original, duplicate: Number(lotNumber(lot)), addedAt: lot.start }));
   const draw = hash(world.seed, life.index, Salt.duplicate);
   const addedAt = life.birth + (draw % 86_400) * 1000;

@@ -37,7 +37,7 @@ function plantedLot(world: World, life: Life, lot: LotLife) {
 export function* plantedLots(world: World): Generator<PlantedLot> {
   const now = world.clock.getTime();
   for (const life of activeLives(world, now)) {
-    const lots = seenLots(world, life, now).filter((lot) => lot.life.domain !== 12);
-    yield* lots.map((lot) => plantedLot(world, life, lot.life));
+    const lots = seenLots(world, life, now).filter((lot) => lot.domain !== 12);
+    yield* lots.map((lot) => plantedLot(world, life, lot));
   }
 }

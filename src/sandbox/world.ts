@@ -2,28 +2,15 @@ import { LotlakeError } from '../config/lotlake-error.js';
 import { archivedLotRecord } from './record/archived-lot.js';
 import { calculatedAt, type StatisticRecord, statisticRecords } from './record/statistics.js';
 import { vehicleJson, vehicleRecord } from './record/vehicle.js';
-import { DAY, type Instant, wholeSecond } from './world/instants.js';
-import { allLots, domainBit, feedAt, isActive, isGone, lifeOfId, listedLot, livesAt } from './world/life.js';
-import type { LotLife } from './world/lot-life.js';
-import {
-  ARCHIVE_DAYS,
-  FIRST_CLOCK,
-  lotId,
-  lotOfId,
-  type Population,
-  population,
-} from './world/population.js';
+import { wholeSecond } from './world/instants.js';
+import { domainBit, feedAt, isActive, isGone, lifeOfId, listedLot, livesAt, seenLots } from './world/life.js';
+import { FIRST_CLOCK, lotId, lotOfId, type Population, population } from './world/population.js';
 
 /** A wrong use of the sandbox itself; never a fault that it injects on request. */
 export class SandboxError extends LotlakeError {
   override readonly name = 'SandboxError';
-  constructor(message: string, hint?: string) {
-    super(message, {
-      code: 'SANDBOX_INVALID',
-      stage: 'sandbox',
-      outcome: 'usage',
-      ...(hint === undefined ? {} : { hint }),
-    });
+  constructor(message: string) {
+    super(message, { code: 'SANDBOX_INVALID', stage: 'sandbox', outcome: 'usage' });
   }
 }
 
@@ -94,14 +81,11 @@ const statisticsOf = perWorld((world) => {
   return statisticRecords(world, livesAt(world, at), at);
 });
 
-const isArchived = (lot: LotLife, now: Instant): boolean =>
-  lot.end <= now && now < lot.end + ARCHIVE_DAYS * DAY;
-
 /** Lots archived within the month before the clock, by time of archiving. */
 const archiveOf = perWorld((world) => {
   const now = world.clock.getTime();
   const lives = [...livesAt(world, now)].filter((life) => !isGone(life, now));
-  const lots = lives.flatMap((life) => allLots(world, life, now).filter((lot) => isArchived(lot, now)));
+  const lots = lives.flatMap((life) => seenLots(world, life, now).filter((lot) => lot.end <= now));
   return lots.sort((a, b) => a.end - b.end || lotId(a) - lotId(b));
 });
 
@@ -137,9 +121,8 @@ function worldAt(base: Population, clock: Date): World {
     },
     archivedLot: (id) => {
       const found = listedLot(base, lotOfId(id), now);
-      return found !== undefined && isArchived(found.lot, now)
-        ? archivedLotRecord(base, found.life, found.lot)
-        : undefined;
+      if (found === undefined || found.lot.end > now) return undefined;
+      return archivedLotRecord(base, found.life, found.lot);
     },
     statistics: () => statisticsOf(world),
   };

@@ -7,14 +7,13 @@ import { carLife, type Life } from '../world/life.js';
 import { askingPrice, listingFacts } from '../world/listing-facts.js';
 import { type LotLife, stateOf } from '../world/lot-life.js';
 import { idOf, lotId, lotNumber, type Population } from '../world/population.js';
-import { type Money, moneyOf, nothing, SALE } from './money.js';
-
-type Shown = Omit<Money, 'timedStart'>;
+import { moneyOf, nothing, SALE } from './money.js';
 
 /** A record of the archive feed: flat, with dated amounts, or in the older form with plain ones (field-notes.md). */
 export function archivedLotRecord(world: Population, life: Life, lot: LotLife): object {
   const car = carOf(world, carLife(world, life));
   const shown = shownOf(world, life, lot, car);
+  const { status, bid, buy_now, sale_date, final_bid, final_bid_updated_at } = shown;
   const head = {
     archived_at: micros(lot.end),
     lot_id: lotId(lot),
@@ -22,29 +21,18 @@ export function archivedLotRecord(world: Population, life: Life, lot: LotLife): 
     vin: car.vin?.toLowerCase() ?? null,
     lot: lotNumber(lot),
     domain: named(enumerations.domain, lot.domain),
-    status: shown.status,
+    status,
   };
-  return lot.index % 5 === 0 ? { ...head, ...older(shown) } : { ...head, ...dated(shown) };
+  if (lot.index % 5 === 0) return { ...head, bid, buy_now, sale_date, final_bid, final_bid_updated_at };
+  const dated = (['bid', 'buy_now', 'sale_date', 'final_bid'] as const).map(
+    (name) => [name, { value: shown[name], updated_at: shown[`${name}_updated_at`] }] as const,
+  );
+  return { ...head, ...Object.fromEntries(dated) };
 }
 
-function shownOf(world: Population, life: Life, lot: LotLife, car: Car): Shown {
+function shownOf(world: Population, life: Life, lot: LotLife, car: Car) {
   const state = stateOf(lot, lot.end);
   if (lot.domain !== 12) return moneyOf({ car, life: lot, state, facts: auctionFacts(world, car, lot) });
   const asked = askingPrice(listingFacts(world, car, lot, life.birth), state.touches);
-  return { ...nothing, status: SALE, buyNow: asked, buyNowAt: state.touchedAt };
+  return { ...nothing, status: SALE, buy_now: asked, buy_now_updated_at: stamp(state.touchedAt) };
 }
-
-const dated = (shown: Shown) => ({
-  bid: { value: shown.bid, updated_at: stamp(shown.bidAt) },
-  buy_now: { value: shown.buyNow, updated_at: stamp(shown.buyNowAt) },
-  sale_date: { value: stamp(shown.saleAt), updated_at: stamp(shown.saleKnownAt) },
-  final_bid: { value: shown.finalBid, updated_at: stamp(shown.finalBidAt) },
-});
-
-const older = (shown: Shown) => ({
-  bid: shown.bid,
-  buy_now: shown.buyNow,
-  sale_date: stamp(shown.saleAt),
-  final_bid: shown.finalBid,
-  final_bid_updated_at: stamp(shown.finalBidAt),
-});

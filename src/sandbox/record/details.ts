@@ -4,7 +4,7 @@ import wording from '../data/wording.json' with { type: 'json' };
 import type { Car } from '../world/car.js';
 import { dateOf, HOUR, type Instant, seconds } from '../world/instants.js';
 import { type ListingFacts, WON_A_DOLLAR } from '../world/listing-facts.js';
-import { type Claim, claimTotals, type Visit } from '../world/past.js';
+import { claimTotals } from '../world/past.js';
 import { chance, hash, pick, type Rng } from '../world/random.js';
 
 const { panels, inner } = document;
@@ -118,11 +118,6 @@ function insurance(car: Car, { past }: ListingFacts, listedAt: Instant): object 
   };
 }
 
-interface Entry {
-  readonly at: Instant;
-  readonly content: object;
-}
-
 const dateFormat = (options: Intl.DateTimeFormatOptions) =>
   new Intl.DateTimeFormat('en-US', { ...options, timeZone: 'UTC' }).format;
 
@@ -134,71 +129,37 @@ const millions = (won: number): string => `${(won / 1_000_000).toFixed(2)} milli
 
 /** The past of a listing month by month, oldest first, under keys that are free text. */
 function pastEntries(rng: Rng, car: Car, { past }: ListingFacts): object[] {
-  const region = pick(rng, wording.korean.regions);
-  const entries: Entry[] = [
-    { at: past.registeredAt, content: delivery(car, region, past.registeredAt) },
-    ...past.claims.map((claim) => ({ at: claim.at, content: claimEntry(claim) })),
-    ...past.owners.map((at) => ({ at, content: ownerEntry(at, pick(rng, wording.korean.regions)) })),
-    ...past.visits.map((visit) => ({ at: visit.at, content: visitEntry(visit) })),
+  const { regions } = wording.korean;
+  const price = millions(car.model.newPrice * 1300);
+  const entries = [
+    entryOf('delivery', past.registeredAt, { region: pick(rng, regions), price }),
+    ...past.claims.map(({ at, own, benefit, parts, labor, painting }) => {
+      const costs = { benefit: millions(benefit), cost: millions(parts + labor + painting) };
+      return entryOf(own ? 'ownClaim' : 'otherClaim', at, costs);
+    }),
+    ...past.owners.map((at) => entryOf('owner', at, { region: pick(rng, regions) })),
+    ...past.visits.map(({ at, km, place, statutory }) =>
+      entryOf(statutory ? 'inspection' : 'maintenance', at, { mileage: `${thousands(km)}km`, place }),
+    ),
   ];
   if (past.uninsured !== null) {
     const [from, to] = past.uninsured;
-    const period = `${monthAndYear(from)} ~ ${monthAndYear(to)}`;
-    entries.push({
-      at: from,
-      content: { title: 'No car insurance', sub: `Period: ${period}`, 'Period not covered': period },
-    });
+    entries.push(entryOf('uninsured', from, { period: `${monthAndYear(from)} ~ ${monthAndYear(to)}` }));
   }
   return entries
     .sort((a, b) => a.at - b.at)
-    .map((entry) => ({ content: [entry.content], date: monthAndYear(entry.at) }));
+    .map(({ at, content }) => ({ content: [content], date: monthAndYear(at) }));
 }
 
-const delivery = (car: Car, region: string, at: Instant): object => ({
-  title: 'New car delivered (private person)',
-  sub: `${region}\nPrice when delivered not known`,
-  flag: 'INDIVIDUAL',
-  'Production country': 'kr',
-  'First registration date': longDate(at),
-  'New car list price': millions(car.model.newPrice * 1300),
-  'first time buyer': 'No information',
-  'Address at time of purchase': region,
-});
-
-const claimEntry = (claim: Claim): object => ({
-  title: claim.own ? 'Insurance paid for damage to this car' : 'Insurance paid for damage to another car',
-  sub: `Total ${millions(claim.benefit)}`,
-  flag: claim.own ? 'USE_MY_INSURANCE' : 'PROPERTY_DAMAGE',
-  'Date of occurrence': longDate(claim.at),
-  'Processing type': claim.own ? 'damage to my car' : 'another car damaged',
-  'total repair cost': millions(claim.parts + claim.labor + claim.painting),
-});
-
-const ownerEntry = (at: Instant, region: string): object => ({
-  title: 'Change of owner',
-  sub: region,
-  'Date of change': longDate(at),
-  'Address after change': region,
-  'Classification of change': 'Change of owner',
-});
-
-function visitEntry(visit: Visit): object {
-  const mileage = `${thousands(visit.km)}km`;
-  if (visit.statutory) {
-    return {
-      title: 'Car inspection completed',
-      sub: `regular inspection\nMileage ${mileage}`,
-      'Inspection date': longDate(visit.at),
-      'Driving distance during inspection': mileage,
-      'inspection station': visit.place,
-    };
-  }
-  return {
-    title: 'Maintenance/repair history',
-    sub: `Mileage ${mileage}`,
-    'Date of receipt': longDate(visit.at),
-    'maintenance company': visit.place,
-    'Maintenance company address': 'No information',
-    mileage,
-  };
+/** An entry whose texts are put into the places in braces of its template. */
+function entryOf(
+  kind: keyof typeof wording.pastEntries,
+  at: Instant,
+  texts: Readonly<Record<string, string>>,
+) {
+  const known: typeof texts = { ...texts, date: longDate(at) };
+  const content = Object.entries(wording.pastEntries[kind]).map(
+    ([key, text]) => [key, text.replaceAll(/\{(\w+)\}/g, (_, name) => known[name] ?? '')] as const,
+  );
+  return { at, content: Object.fromEntries(content) };
 }

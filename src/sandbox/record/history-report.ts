@@ -8,8 +8,8 @@ import { type ReportPlace, reportHead, snapshot } from './report-head.js';
 import templates from './templates.json' with { type: 'json' };
 
 /** A vehicle-history report of a listing (reports.md); every child array is filled for some reports. */
-export function historyReport(rng: Rng, report: ReportPlace, past: Past): object {
-  const { life, place, zone } = report;
+export function historyReport(rng: Rng, report: ReportPlace): object {
+  const { life, place, zone, past } = report;
   const registered = zoned(past.registeredAt, zone);
   // The second report of a listing gives only the month.
   const firstRegistered = place === 0 ? registered : registered.slice(0, 7);
@@ -54,10 +54,10 @@ export function historyReport(rng: Rng, report: ReportPlace, past: Past): object
 }
 
 /** Results of the checks that the source did not make. */
-const unchecked = new Map([
-  ['lien_history', 'unknown'],
-  ['odometer_rollback', 'not_applicable'],
-]);
+const unchecked: Readonly<Record<string, string>> = {
+  lien_history: 'unknown',
+  odometer_rollback: 'not_applicable',
+};
 
 function check(type: string, place: number, past: Past): object {
   const found: Readonly<Record<string, number | boolean>> = {
@@ -69,7 +69,7 @@ function check(type: string, place: number, past: Past): object {
     insurance_gap_history: past.uninsured !== null,
   };
   const count = Number(found[type] ?? 0);
-  const open = unchecked.get(type);
+  const open = unchecked[type];
   return {
     id: `check-${place + 1}`,
     type_key: type,
@@ -99,65 +99,41 @@ const attachment = (
   sort_order: 1,
 });
 
-/** Precisions of the dates of events (reports.md). */
-type Precision = 'datetime' | 'day' | 'month' | 'year' | 'unknown';
-
-/** An event before it has its place in the report. */
+/** An event before it has its place in the report: when it was, and the members in which it differs from the template. */
 interface Draft {
-  readonly type: string;
   readonly at: Instant;
-  readonly until?: Instant | undefined;
-  readonly precision?: Precision;
-  /** Whether the source writes the day, the month or the year alone, without a time and an offset. */
-  readonly bare?: boolean;
-  readonly description: string;
-  /** Members that other events have as in the template. */
-  readonly members?: object;
+  readonly until?: Instant;
+  readonly [member: string]: unknown;
 }
-
-/** A draft for each of some times. */
-const on = (times: Instant | null | readonly Instant[], draft: Omit<Draft, 'at'>): Draft[] =>
-  [times ?? []].flat().map((at) => ({ ...draft, at }));
 
 /**
  * The events of a history report, oldest first, in all the forms in which sources write dates. `zone` is how many hours
  * local time is ahead of UTC.
  */
 function historyEvents(rng: Rng, past: Past, zone: number): object[] {
-  const { registeredAt } = past;
-  const [uninsured = null, until] = past.uninsured ?? [];
-  const use = { details: [detail('use', { value_text: 'private "person"' })] };
-  const plate = { subtype_key: 'plate' };
-  const drafts: Draft[] = [
-    ...on(registeredAt, { type: 'initial_registration', description: '최초 등록', members: use }),
-    ...on(past.owners, { type: 'owner_change', precision: 'month', description: '소유자 변경' }),
-    ...on(past.plates, { type: 'registration_change', description: '번호 변경', members: plate }),
-    ...past.claims.map(claimDraft),
-    ...past.visits.filter(() => chance(rng, 0.7)).map((visit) => visitDraft(visit, zone)),
-    ...on(past.insuredAt, { type: 'insurance_coverage_started', bare: true, description: '보험 가입' }),
-    ...on(past.recalledAt, { type: 'recall', precision: 'month', bare: true, description: '리콜' }),
-    ...on(past.quotedAt, { type: 'comparative_quote', precision: 'datetime', description: '견적' }),
-    ...on(past.totalLostAt, { type: 'total_loss', description: '전손' }),
-    ...on(past.usageChangedAt, {
-      type: 'usage_change',
-      precision: 'year',
-      bare: true,
-      description: '용도 변경',
-    }),
-    ...on(uninsured, {
-      type: 'insurance_coverage_gap',
-      until,
-      precision: 'month',
-      description: '미가입 기간',
-    }),
-    ...on(past.stolen ? registeredAt : null, { type: 'theft', precision: 'year', description: '도난' }),
-    ...on(past.flooded ? registeredAt : null, {
-      type: 'flood_damage',
-      precision: 'unknown',
-      description: '침수',
-    }),
-  ];
-  return drafts.sort((a, b) => a.at - b.at).map((draft, place) => eventOf(draft, place, zone));
+  const on = (times: Instant | null | readonly Instant[]): Draft[] =>
+    [times ?? []].flat().map((at) => ({ at }));
+  const found: Readonly<Record<keyof typeof templates.events, readonly Draft[]>> = {
+    registered: on(past.registeredAt),
+    owners: on(past.owners),
+    plates: on(past.plates),
+    claims: past.claims.map(claimDraft),
+    visits: past.visits.filter(() => chance(rng, 0.7)).map((visit) => visitDraft(visit, zone)),
+    insured: on(past.insuredAt),
+    recalled: on(past.recalledAt),
+    quoted: on(past.quotedAt),
+    totalLost: on(past.totalLostAt),
+    usageChanged: on(past.usageChangedAt),
+    uninsured: past.uninsured === null ? [] : [{ at: past.uninsured[0], until: past.uninsured[1] }],
+    stolen: on(past.stolen ? past.registeredAt : null),
+    flooded: on(past.flooded ? past.registeredAt : null),
+  };
+  return Object.entries(templates.events)
+    .flatMap(([kind, members]) =>
+      found[kind as keyof typeof found].map((draft) => ({ ...members, ...draft })),
+    )
+    .sort((a, b) => a.at - b.at)
+    .map((draft, place) => eventOf(draft, place, zone));
 }
 
 const detail = (key: string, members: object) => ({
@@ -169,54 +145,46 @@ const detail = (key: string, members: object) => ({
 });
 
 const claimDraft = ({ at, own, parts, labor, painting, benefit }: Claim): Draft => ({
-  type: 'insurance_claim',
   at,
   description: own ? '내차 피해' : '상대차 피해',
-  members: {
-    subtype_key: own ? 'vehicle_damage' : 'third_party_damage',
-    evidence_type_key: 'insurance_record',
-    organization_name: 'Hankook Insurance',
-    organization_role_key: 'insurer',
-    currency: 'krw',
-    amount_total: parts + labor + painting,
-    amount_insurance_benefit: benefit,
-    amount_parts: parts,
-    amount_labor: labor,
-    amount_painting: painting,
-    details: [detail('estimate', { value_number: parts + labor, unit_key: 'krw' })],
-  },
+  subtype_key: own ? 'vehicle_damage' : 'third_party_damage',
+  amount_total: parts + labor + painting,
+  amount_insurance_benefit: benefit,
+  amount_parts: parts,
+  amount_labor: labor,
+  amount_painting: painting,
+  details: [detail('estimate', { value_number: parts + labor, unit_key: 'krw' })],
 });
 
 const visitDraft = ({ at, km, place, statutory }: Visit, zone: number): Draft => ({
-  type: statutory ? 'statutory_inspection' : 'maintenance',
   at,
-  precision: 'datetime',
+  type_key: statutory ? 'statutory_inspection' : 'maintenance',
   description: statutory ? '정기 검사' : '정비',
-  members: {
-    mileage_km: km,
-    organization_name: place,
-    organization_role_key: 'workshop',
-    details: statutory ? [detail('next_due', { value_date: zoned(at, zone).slice(0, 10) })] : [],
-  },
+  mileage_km: km,
+  organization_name: place,
+  details: statutory ? [detail('next_due', { value_date: zoned(at, zone).slice(0, 10) })] : [],
 });
+
+/** Characters of the precisions that are no time of day (reports.md). */
+const LENGTHS: Readonly<Record<string, number>> = { day: 10, month: 7, year: 4 };
 
 /** A date as a source writes it: the start of its day, month or year, or the bare day, month or year. */
-function dateText(at: Instant, { precision = 'day', bare = false }: Draft, zone: number): string {
-  const text = zoned(at, zone);
-  if (precision === 'datetime' || precision === 'unknown') return text;
-  const counted = text.slice(0, { day: 10, month: 7, year: 4 }[precision]);
-  return bare ? counted : `${counted}${'-01-01'.slice(counted.length - 4)}T00:00:00${text.slice(19)}`;
+function dateText(text: string, precision: string, bare: boolean): string {
+  const counted = text.slice(0, LENGTHS[precision]);
+  if (counted === text || bare) return counted;
+  return `${counted}${'-01-01'.slice(counted.length - 4)}T00:00:00${text.slice(19)}`;
 }
 
-const eventOf = (draft: Draft, place: number, zone: number): object => ({
-  ...templates.event,
-  id: `event-${place + 1}`,
-  type_key: draft.type,
-  occurred_at: dateText(draft.at, draft, zone),
-  ended_at: draft.until === undefined ? null : dateText(draft.until, draft, zone),
-  date_precision_key: draft.precision ?? 'day',
-  source_code: String(place + 1),
-  source_label: draft.type.replaceAll('_', ' '),
-  description: draft.description,
-  ...draft.members,
-});
+function eventOf({ at, until, isBare, ...members }: Draft, place: number, zone: number): object {
+  const { type_key: type, date_precision_key: precision } = { ...templates.event, ...members };
+  const dated = (at: Instant): string => dateText(zoned(at, zone), precision, isBare === true);
+  return {
+    ...templates.event,
+    ...members,
+    id: `event-${place + 1}`,
+    occurred_at: dated(at),
+    ended_at: until === undefined ? null : dated(until),
+    source_code: String(place + 1),
+    source_label: String(type).replaceAll('_', ' '),
+  };
+}

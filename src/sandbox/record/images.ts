@@ -1,23 +1,25 @@
+import { enumerations } from '../../service/contract/enumerations.js';
+import { named } from '../data/wording.js';
 import type { Car } from '../world/car.js';
-import { dateOf, type Instant } from '../world/instants.js';
+import { dateOf } from '../world/instants.js';
+import type { LotLife } from '../world/lot-life.js';
+import { lotId, lotNumber } from '../world/population.js';
 import { below, between, chance, hex, type Rng } from '../world/random.js';
 import templates from './templates.json' with { type: 'json' };
-
-interface Shot {
-  readonly id: number;
-  readonly lot: string;
-  readonly car: Car;
-  readonly at: Instant;
-}
 
 const STORE = 'https://photos.auction.example/v1/AUTH_svc.pdoc00001/ids-c-prod-lpp';
 const COPIES = 'https://i.service.example';
 const LISTINGS = 'https://photos.listing.example/carpicture/carpicture';
 const MARK = 'wtmk=http://photos.listing.example/wt_mark/w_mark_04.png&wtmkg=SouthEast&wtmkw=1&wtmkh=1';
 
-const copies = (count: number, source: string, { car, lot }: Shot): string[] => {
-  const path = `${COPIES}/${source}/${slug(car.model.manufacturer.name)}/${slug(car.model.name)}/${car.year}/${lot}`;
-  return Array.from({ length: count }, (_, place) => `${path}/${car.vin ?? 'novin'}-${place + 1}.webp`);
+const idOfImages = (life: LotLife): number => lotId(life) + 3_000_000;
+
+const copies = (count: number, { model, year, vin }: Car, life: LotLife): string[] => {
+  const source = named(enumerations.domain, life.domain).name.replace('_com', '');
+  const path = [COPIES, source, slug(model.manufacturer.name), slug(model.name), year, lotNumber(life)].join(
+    '/',
+  );
+  return Array.from({ length: count }, (_, place) => `${path}/${vin ?? 'novin'}-${place + 1}.webp`);
 };
 
 const slug = (name: string): string =>
@@ -27,8 +29,9 @@ const slug = (name: string): string =>
     .replaceAll(/[^a-z0-9-]+/g, '-');
 
 /** Images of sources 1 and 3: three sizes of each photograph. Some lots have frames of an outside view, too. */
-export function auctionImages(rng: Rng, shot: Shot, domain: number) {
-  const folder = `${STORE}/${dateOf(shot.at).slice(5, 7)}${dateOf(shot.at).slice(2, 4)}/`;
+export function auctionImages(rng: Rng, car: Car, life: LotLife) {
+  const date = dateOf(life.start);
+  const folder = `${STORE}/${date.slice(5, 7)}${date.slice(2, 4)}/`;
   const photos = Array.from({ length: between(rng, 5, 12) }, () => folder + hex(rng, 4));
   const large = photos.map((photo) => `${photo}_hrs.jpg`);
   const frames = chance(rng, 0.08) ? folder + hex(rng, 4) : null;
@@ -36,7 +39,7 @@ export function auctionImages(rng: Rng, shot: Shot, domain: number) {
   const video = chance(rng, 0.3) ? `${folder}${hex(rng, 4)}_O.mp4` : null;
   const youtube = chance(rng, 0.02) ? hex(rng, 2).slice(0, 11) : null;
   return {
-    id: shot.id,
+    id: idOfImages(life),
     small: chance(rng, 0.05) ? null : photos.map((photo) => `${photo}_thb.jpg`),
     normal: large,
     big: large,
@@ -44,15 +47,16 @@ export function auctionImages(rng: Rng, shot: Shot, domain: number) {
     interior: inside,
     video,
     video_youtube_id: youtube,
-    external_panorama_url: chance(rng, 0.02) ? `https://pano.auction.example/${shot.lot}` : null,
-    downloaded: copies(chance(rng, 0.1) ? 0 : photos.length, domain === 1 ? 'iaai' : 'copart', shot),
+    external_panorama_url: chance(rng, 0.02) ? `https://pano.auction.example/${lotNumber(life)}` : null,
+    downloaded: copies(chance(rng, 0.1) ? 0 : photos.length, car, life),
   };
 }
 
 /** Images of source 12: two sizes with long addresses, no small ones. */
-export function listingImages(rng: Rng, shot: Shot) {
-  const path = `${LISTINGS}${below(rng, 10)}/pic${shot.lot.slice(0, 4)}/${shot.lot}_`;
-  const stamp = dateOf(shot.at).replaceAll('-', '');
+export function listingImages(rng: Rng, car: Car, life: LotLife) {
+  const lot = lotNumber(life);
+  const path = `${LISTINGS}${below(rng, 10)}/pic${lot.slice(0, 4)}/${lot}_`;
+  const stamp = dateOf(life.start).replaceAll('-', '');
   const photos = Array.from(
     { length: between(rng, 15, 21) },
     (_, place) => path + String(place + 1).padStart(3, '0'),
@@ -63,9 +67,9 @@ export function listingImages(rng: Rng, shot: Shot) {
     );
   return {
     ...templates.images,
-    id: shot.id,
+    id: idOfImages(life),
     normal: size(600, 800),
     big: size(1200, 2000),
-    downloaded: copies(between(rng, 0, 4), 'encar', shot),
+    downloaded: copies(between(rng, 0, 4), car, life),
   };
 }

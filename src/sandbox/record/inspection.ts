@@ -8,16 +8,17 @@ import templates from './templates.json' with { type: 'json' };
 /** A check: block, part, place on the vehicle, the issue it finds when it finds one, and what it measures. */
 type CheckRow = (typeof document)['checks' | 'rareChecks'][number];
 
+const CHECKED = 0.55;
+const RARELY_CHECKED = 0.12;
+
 /** A technical inspection report of a listing (reports.md); every child array is filled for some reports. */
-export function inspectionReport(rng: Rng, rareRng: Rng, report: ReportPlace, past: Past): object {
-  const usual = blocksOf(rng);
-  const usualItems = itemsOf(rng, usual, past);
-  const rare = inBlocks(
-    rareRng,
-    document.rareChecks.filter(() => chance(rareRng, RARELY_CHECKED)),
-    usual.length,
-  );
-  const items = [...usualItems, ...itemsOf(rareRng, rare, past, usualItems.length)];
+export function inspectionReport(rng: Rng, rareRng: Rng, report: ReportPlace): object {
+  const { past } = report;
+  const chosen = document.checks.filter(() => chance(rng, CHECKED));
+  const usual = inspected(rng, chosen.length > 0 ? chosen : document.checks.slice(0, 2), past.accident);
+  const rareRows = document.rareChecks.filter(() => chance(rareRng, RARELY_CHECKED));
+  const rare = inspected(rareRng, rareRows, past.accident, usual);
+  const items = [...usual.items, ...rare.items];
   const inspectedAt = report.at - between(rng, 1, 20) * DAY;
   const { updated, uuid } = { updated: chance(rng, 0.4), uuid: chance(rng, 0.7) };
   const validUntil = zoned(inspectedAt + 120 * DAY, report.zone);
@@ -35,7 +36,7 @@ export function inspectionReport(rng: Rng, rareRng: Rng, report: ReportPlace, pa
     },
     participants: participants(rng),
     conclusions: {
-      overall_result_key: past.accident || items.some((item) => item.issue) ? 'issue' : 'ok',
+      overall_result_key: past.accident || items.some((item) => item.result_key === 'issue') ? 'issue' : 'ok',
       accident_status_key: past.accident ? 'issue' : 'ok',
       water_damage_status_key: past.flooded ? 'issue' : 'ok',
       fire_damage_status_key: 'ok',
@@ -44,10 +45,10 @@ export function inspectionReport(rng: Rng, rareRng: Rng, report: ReportPlace, pa
       notes: past.accident ? '단순 교환 및 판금 있음\n"무사고" 아님' : null,
     },
     source_claims: sourceClaims(rng, past),
-    inspection_blocks: [...usual, ...rare].map((block) => block.record),
-    checked_items: items.map((item) => item.record),
+    inspection_blocks: [...usual.blocks, ...rare.blocks],
+    checked_items: items,
     diagnostic_errors: chance(rng, 0.3) ? errors(rng) : [],
-    media: items.flatMap((item) => item.media),
+    media: items.flatMap((item, place) => item.evidence_media_ids.map((id) => photo(id, place + 1, item))),
     files: chance(rng, 0.5) ? [sheet(report)] : [],
     limitations: chance(rng, 0.35) ? [templates.inspectionLimitation] : [],
   };
@@ -112,70 +113,58 @@ const sheet = ({ vehicleId, place }: ReportPlace) => ({
   extension: 'pdf',
 });
 
-/** A block of an inspection with the checks that fall into it. */
-interface Block {
-  readonly record: { readonly id: string; readonly key: string };
-  readonly checks: readonly CheckRow[];
-}
-
-/** A checked item, whether it found an issue, and the photographs of it. */
-interface Item {
-  readonly record: object;
-  readonly media: readonly object[];
-  readonly issue: boolean;
-}
-
-const CHECKED = 0.55;
-const RARELY_CHECKED = 0.12;
 const results = ['ok', 'ok', 'ok', 'ok', 'not_checked', 'not_applicable', 'not_equipped', 'unknown'] as const;
 
-/** The blocks of an inspection, each with at least one check. */
-function blocksOf(rng: Rng): Block[] {
-  const chosen = document.checks.filter(() => chance(rng, CHECKED));
-  return inBlocks(rng, chosen.length > 0 ? chosen : document.checks.slice(0, 2), 0);
+/** Blocks of an inspection, each with at least one checked item, and the items in their order. */
+interface Inspected {
+  readonly blocks: readonly ReturnType<typeof blockOf>[];
+  readonly items: readonly ReturnType<typeof itemOf>[];
 }
 
-/** Checks by their block; `before` is how many blocks stand before them. */
-function inBlocks(rng: Rng, rows: readonly CheckRow[], before: number): Block[] {
+/** The blocks and items of some checks, numbered after others; items of an accident car find issues more often. */
+function inspected(
+  rng: Rng,
+  rows: readonly CheckRow[],
+  accident: boolean,
+  before: Inspected = { blocks: [], items: [] },
+): Inspected {
   const keys = [...new Set(rows.map((row) => row.block))];
-  return keys.map((key, i) => {
-    const place = before + i;
-    return {
-      record: {
-        id: `block-${place + 1}`,
-        key,
-        result_key: pick(rng, results),
-        source_code: String(place + 1),
-        source_label: key.replaceAll('_', ' '),
-        description: place === 0 ? '외관 상태' : null,
-        sort_order: place + 1,
-      },
-      checks: rows.filter((row) => row.block === key),
-    };
-  });
-}
-
-/**
- * The checked items of some blocks, numbered after `before` others; items of an accident car find issues more often.
- */
-function itemsOf(rng: Rng, blocks: readonly Block[], past: Past, before = 0): Item[] {
-  let number = before;
-  return blocks.flatMap((block) =>
-    block.checks.map((row) => {
-      number += 1;
-      return itemOf(rng, block, row, number, chance(rng, past.accident ? 0.45 : 0.15));
-    }),
+  const blocks = keys.map((key, place) => blockOf(rng, key, before.blocks.length + place + 1));
+  let number = before.items.length;
+  const items = blocks.flatMap((block) =>
+    rows
+      .filter((row) => row.block === block.key)
+      .map((row) => {
+        number += 1;
+        return itemOf(rng, block, row, number, chance(rng, accident ? 0.45 : 0.15));
+      }),
   );
+  return { blocks, items };
 }
 
-function itemOf(rng: Rng, block: Block, row: CheckRow, number: number, issue: boolean): Item {
-  const id = `item-${number}`;
+const blockOf = (rng: Rng, key: string, number: number) => ({
+  id: `block-${number}`,
+  key,
+  result_key: pick(rng, results),
+  source_code: String(number),
+  source_label: key.replaceAll('_', ' '),
+  description: number === 1 ? '외관 상태' : null,
+  sort_order: number,
+});
+
+function itemOf(
+  rng: Rng,
+  block: { readonly id: string; readonly key: string },
+  row: CheckRow,
+  number: number,
+  issue: boolean,
+) {
   const pictured = issue && chance(rng, 0.7);
-  const record = {
+  return {
     ...templates.checkedItem,
-    id,
-    block_id: block.record.id,
-    block_key: block.record.key,
+    id: `item-${number}`,
+    block_id: block.id,
+    block_key: block.key,
     part_key: row.part,
     part_label: row.label,
     location_key: row.location,
@@ -185,11 +174,10 @@ function itemOf(rng: Rng, block: Block, row: CheckRow, number: number, issue: bo
     evidence_media_ids: pictured ? [`media-${number}`] : [],
     measurements: measurements(rng, row, issue),
   };
-  return { record, issue, media: pictured ? [photo(number, block.record.id, id)] : [] };
 }
 
 /** What a checked item says of an issue; one with a place on the vehicle is marked on a drawing. */
-function finding(rng: Rng, row: CheckRow, number: number): object {
+function finding(rng: Rng, row: CheckRow, number: number) {
   const marked = row.location !== null;
   const at = (): number => Math.round(unit(rng) * 1000) / 10;
   return {
@@ -223,14 +211,14 @@ function measurements(rng: Rng, { measure }: CheckRow, issue: boolean): object[]
   return [first, { ...first, id: 'm-2', value_number: null, value_text: '측정 불가', result_key: 'unknown' }];
 }
 
-const photo = (number: number, block: string, item: string): object => ({
-  id: `media-${number}`,
+const photo = (id: string, number: number, item: ReturnType<typeof itemOf>): object => ({
+  id,
   type_key: 'photo',
   external_url: `https://files.listing.example/inspections/${number}.jpg`,
   local_path: number % 2 ? `/reports/${number}.jpg` : null,
   server_id: number % 2 ? '2' : null,
   description: number % 3 ? null : '점검 사진',
-  block_id: block,
-  checked_item_id: item,
+  block_id: item.block_id,
+  checked_item_id: item.id,
   sort_order: number,
 });

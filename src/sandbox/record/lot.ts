@@ -2,43 +2,21 @@ import { enumerations } from '../../service/contract/enumerations.js';
 import type { Place } from '../data/places.js';
 import { named } from '../data/wording.js';
 import { type AuctionFacts, KM_A_MILE } from '../world/auction-facts.js';
-import type { Car } from '../world/car.js';
 import { micros, plain, stamp } from '../world/instants.js';
 import { askingPrice, type ListingFacts } from '../world/listing-facts.js';
 import type { LotLife, LotState } from '../world/lot-life.js';
-import { externalId, lotId, lotNumber, type Population } from '../world/population.js';
-import { Salt, stream } from '../world/random.js';
+import { externalId, lotId, lotNumber } from '../world/population.js';
+import type { Rng } from '../world/random.js';
 import { listingDetails } from './details.js';
 import { auctionImages, listingImages } from './images.js';
-import { moneyOf, pricesOf, SALE } from './money.js';
+import { moneyOf, type Offer, pricesOf, SALE } from './money.js';
 import templates from './templates.json' with { type: 'json' };
 
-/** What a record of a lot is made of. */
-interface LotParts<Facts> {
-  readonly world: Population;
-  readonly car: Car;
-  readonly life: LotLife;
-  readonly state: LotState;
-  readonly facts: Facts;
-  readonly withPrices: boolean;
-}
-
-const streamOf = ({ world, life }: LotParts<unknown>) =>
-  stream(world.seed, life.index, Salt.images + life.place);
-
-const shotOf = ({ car, life }: LotParts<unknown>) => ({
-  id: lotId(life) + 3_000_000,
-  lot: lotNumber(life),
-  car,
-  at: life.start,
-});
-
 /** A lot of source 1 or 3, in full or abridged. */
-export function auctionLot(parts: LotParts<AuctionFacts>): object {
-  const { car, life, state, facts } = parts;
-  const money = moneyOf(parts);
+export function auctionLot(rng: Rng, offer: Offer<AuctionFacts>, withPrices: boolean): object {
+  const { car, life, state, facts } = offer;
   const { unknown, place, title, form, odometer, reserve } = facts;
-  const images = auctionImages(streamOf(parts), shotOf(parts), life.domain);
+  const images = auctionImages(rng, car, life);
   const record = {
     ...templates.lot,
     id: lotId(life),
@@ -47,15 +25,7 @@ export function auctionLot(parts: LotParts<AuctionFacts>): object {
     external_id: life.domain === 1 ? externalId(life) : null,
     odometer: { ...odometer, status: named(enumerations.odometer_status, odometer.status) },
     ...facts.estimates,
-    sale_date: stamp(money.saleAt),
-    sale_date_updated_at: stamp(money.saleKnownAt),
-    bid: money.bid,
-    bid_updated_at: money.bidAt === null ? null : form.stamp < 0.6 ? plain(money.bidAt) : micros(money.bidAt),
-    buy_now: money.buyNow,
-    buy_now_updated_at: stamp(money.buyNowAt),
-    final_bid: money.finalBid,
-    final_bid_updated_at: stamp(money.finalBidAt),
-    status: money.status,
+    ...moneyOf(offer, form.stamp < 0.6 ? plain : micros),
     seller: facts.seller,
     seller_type: sellerTypeOf(facts),
     title: title && { id: title.id, code: title.code, name: title.name },
@@ -70,14 +40,14 @@ export function auctionLot(parts: LotParts<AuctionFacts>): object {
     location: locationOf(place, unknown),
     tags: form.tags < 0.3 ? null : form.tags < 0.4 ? (facts.tags[0] ?? null) : facts.tags,
     line: facts.lane,
-    selling_branch: branchOf(parts),
+    selling_branch: branchOf(life, facts),
     created_at: micros(life.start),
     updated_at: form.stamp > 0.97 ? plain(state.updatedAt) : micros(state.updatedAt),
     is_timed_auction: facts.timed,
     seller_reserve: reserve && { price: reserve, updated_at: reserve % 2 ? null : micros(life.start) },
     auction_type: facts.auctionType && named(enumerations.auction_type, facts.auctionType),
   };
-  const prices = parts.withPrices ? { prices: pricesOf(parts) } : {};
+  const prices = withPrices ? { prices: pricesOf(offer) } : {};
   if (car.shape === 'abridged') {
     const { country, state: region, city } = place;
     // The other members are missing, not null (field-notes.md).
@@ -91,7 +61,8 @@ export function auctionLot(parts: LotParts<AuctionFacts>): object {
       ...prices,
     };
   }
-  const timed = car.shape === 'observed' ? { timed_start_bid: money.timedStart } : {};
+  const start = facts.timed ? 100 + (life.index % 20) * 50 : null;
+  const timed = car.shape === 'observed' ? { timed_start_bid: start } : {};
   return { ...record, ...timed, ...archiveMembers(life, state, form.archived), ...prices };
 }
 
@@ -104,16 +75,15 @@ function sellerTypeOf({ form, sellerType }: AuctionFacts) {
   return form.type < 0.6 ? type.name : type;
 }
 
-function branchOf({ life, facts: { unknown, place, branchNumber } }: LotParts<AuctionFacts>) {
+function branchOf(life: LotLife, { unknown, place, branchNumber }: AuctionFacts) {
   if (unknown.branch) return null;
   const name = `${place.state?.code ?? ''} - ${place.city.name}`;
   return { name, link: null, number: branchNumber, id: 540_000 + place.id, domain_id: life.domain };
 }
 
 /** A lot of source 12: an asking price instead of auctions, and large details. */
-export function listingLot(parts: LotParts<ListingFacts>): object {
-  const { car, life, state, facts, withPrices } = parts;
-  const rng = streamOf(parts);
+export function listingLot(rng: Rng, offer: Offer<ListingFacts>, withPrices: boolean): object {
+  const { car, life, state, facts } = offer;
   const status = named(enumerations.odometer_status, 1);
   return {
     ...templates.lot,
@@ -126,7 +96,7 @@ export function listingLot(parts: LotParts<ListingFacts>): object {
     status: SALE,
     keys_available: facts.keys,
     condition: named(enumerations.condition, 0),
-    images: listingImages(rng, shotOf(parts)),
+    images: listingImages(rng, car, life),
     location: locationOf(facts.place, { state: true, yard: true }),
     created_at: micros(life.start),
     updated_at: micros(state.updatedAt),

@@ -2,9 +2,17 @@ import { enumerations } from '../../service/contract/enumerations.js';
 import { type Named, named } from '../data/wording.js';
 import type { AuctionFacts } from '../world/auction-facts.js';
 import type { Car } from '../world/car.js';
-import { type Instant, micros } from '../world/instants.js';
+import { micros } from '../world/instants.js';
 import type { LotLife, LotState } from '../world/lot-life.js';
 import { lotId, priceId } from '../world/population.js';
+
+/** A lot at one moment. */
+export interface Offer<Facts> {
+  readonly car: Car;
+  readonly life: LotLife;
+  readonly state: LotState;
+  readonly facts: Facts;
+}
 
 /** A lot status by its id. */
 const status = (id: number): Named => named(enumerations.lot_status, id);
@@ -20,53 +28,31 @@ const IDLE = [3, 3, 3, 1, 2];
 
 const oneOf = (ids: readonly number[], { index }: LotLife): Named => status(ids[index % ids.length] ?? 3);
 
-/** Status, dates and amounts of an auction lot at one moment. */
-export interface Money {
-  readonly status: Named;
-  readonly saleAt: Instant | null;
-  readonly saleKnownAt: Instant | null;
-  readonly bid: number | null;
-  readonly bidAt: Instant | null;
-  readonly finalBid: number | null;
-  readonly finalBidAt: Instant | null;
-  readonly buyNow: number | null;
-  readonly buyNowAt: Instant | null;
-  readonly timedStart: number | null;
-}
+/** A lot that shows no auction. */
+export const nothing = {
+  sale_date: null,
+  sale_date_updated_at: null,
+  bid: null,
+  bid_updated_at: null,
+  final_bid: null,
+  final_bid_updated_at: null,
+} as const;
 
-/** A lot of source 1 or 3 at one moment. */
-interface Parts {
-  readonly car: Car;
-  readonly life: LotLife;
-  readonly state: LotState;
-  readonly facts: AuctionFacts;
-}
-
-/** What a lot shows of its auctions: the announced one, else the last one, else nothing. */
-export function moneyOf(parts: Parts): Money {
-  const { life, state, facts } = parts;
+/**
+ * Status, dates and amounts of a lot of source 1 or 3, as records name them: what it shows of its auctions (the announced
+ * one, else the last one, else nothing) and its Buy Now price. `bidStamp` writes the time of the bid.
+ */
+export function moneyOf(offer: Offer<AuctionFacts>, bidStamp = micros) {
+  const { life, state, facts } = offer;
   const touched = state.touches > 0 && facts.buyNow !== null;
   return {
-    ...(announced(parts) ?? held(parts) ?? { ...nothing, status: oneOf(IDLE, life) }),
-    buyNow: touched ? 500 + (life.index % 80) * 125 : facts.buyNow,
-    buyNowAt: facts.buyNow === null ? null : (state.touchedAt ?? life.start),
-    timedStart: facts.timed ? 100 + (life.index % 20) * 50 : null,
+    ...(announced(offer, bidStamp) ?? held(offer, bidStamp) ?? { ...nothing, status: oneOf(IDLE, life) }),
+    buy_now: touched ? 500 + (life.index % 80) * 125 : facts.buyNow,
+    buy_now_updated_at: facts.buyNow === null ? null : micros(state.touchedAt ?? life.start),
   };
 }
 
-type Shown = Omit<Money, 'buyNow' | 'buyNowAt' | 'timedStart'>;
-
-/** A lot that shows no auction. */
-export const nothing = {
-  saleAt: null,
-  saleKnownAt: null,
-  bid: null,
-  bidAt: null,
-  finalBid: null,
-  finalBidAt: null,
-} as const;
-
-function announced({ car, life, state, facts }: Parts): Shown | undefined {
+function announced({ car, life, state, facts }: Offer<AuctionFacts>, bidStamp: typeof micros) {
   const { next, prebidAt } = state;
   if (next === null) return undefined;
   const early = car.quirk === 'early sold' && !facts.timed;
@@ -75,33 +61,33 @@ function announced({ car, life, state, facts }: Parts): Shown | undefined {
   return {
     // The service can call a lot sold while its auction is still to come, with the bid so far (field-notes.md).
     status: early ? SOLD : oneOf(WAITING, life),
-    saleAt: next.saleAt,
-    saleKnownAt: next.knownAt,
+    sale_date: micros(next.saleAt),
+    sale_date_updated_at: micros(next.knownAt),
     bid: shown ?? (life.index % 3 === 0 ? 0 : null),
-    bidAt: shown === null ? null : (prebidAt ?? next.knownAt),
-    finalBid: early ? first : null,
-    finalBidAt: early ? next.knownAt : null,
+    bid_updated_at: shown === null ? null : bidStamp(prebidAt ?? next.knownAt),
+    final_bid: early ? first : null,
+    final_bid_updated_at: early ? micros(next.knownAt) : null,
   };
 }
 
-function held({ life, state, facts }: Parts): Shown | undefined {
+function held({ life, state, facts }: Offer<AuctionFacts>, bidStamp: typeof micros) {
   const last = state.done.at(-1);
   if (last === undefined) return undefined;
   const bid = facts.unpriced ? null : (facts.attempts[state.done.length - 1]?.bid ?? null);
   const tellsFinal = last.sold || life.index % 2 === 0;
   return {
     status: last.sold ? SOLD : oneOf(MISSED, life),
-    saleAt: last.saleAt,
-    saleKnownAt: last.knownAt,
+    sale_date: micros(last.saleAt),
+    sale_date_updated_at: micros(last.knownAt),
     bid: facts.timed ? null : bid,
-    bidAt: bid === null || facts.timed ? null : last.resultAt,
-    finalBid: tellsFinal ? bid : null,
-    finalBidAt: tellsFinal && bid !== null ? last.resultAt : null,
+    bid_updated_at: bid === null || facts.timed ? null : bidStamp(last.resultAt),
+    final_bid: tellsFinal ? bid : null,
+    final_bid_updated_at: tellsFinal && bid !== null ? micros(last.resultAt) : null,
   };
 }
 
 /** The auctions of a lot. Half of the lots list them in no order. */
-export function pricesOf({ life, state, facts }: Omit<Parts, 'car'>) {
+export function pricesOf({ life, state, facts }: Offer<AuctionFacts>) {
   if (facts.unpriced) return [];
   const last = state.done.length - 1;
   const entries = state.done.map((attempt, place) => {

@@ -3,6 +3,7 @@ import { named } from '../data/wording.js';
 import type { Car } from '../world/car.js';
 import { HOUR, type Instant, micros, zoned } from '../world/instants.js';
 import type { LotLife } from '../world/lot-life.js';
+import type { Past } from '../world/past.js';
 import { lotNumber } from '../world/population.js';
 
 /** A report and the listing it belongs to. */
@@ -10,6 +11,7 @@ export interface ReportPlace {
   readonly car: Car;
   readonly vehicleId: number;
   readonly life: LotLife;
+  readonly past: Past;
   /** Place among the reports of its kind, from 0. */
   readonly place: number;
   /** When the source made the report. */

@@ -1,32 +1,29 @@
 import type { Car } from '../world/car.js';
 import { HOUR, type Instant } from '../world/instants.js';
-import type { Life, SeenLot } from '../world/life.js';
+import type { Life } from '../world/life.js';
 import { type ReportFacts, reportFacts } from '../world/listing-facts.js';
 import type { LotLife } from '../world/lot-life.js';
 import { idOf, type Population } from '../world/population.js';
-import { Salt, stream } from '../world/random.js';
+import { type Rng, Salt, stream } from '../world/random.js';
 import { historyReport } from './history-report.js';
 import { inspectionReport } from './inspection.js';
+import type { ReportPlace } from './report-head.js';
 
-/** A listing whose reports are wanted. */
-interface ReportedListing {
+/** A vehicle at a clock. */
+export interface Vehicle {
   readonly world: Population;
   readonly car: Car;
-  readonly vehicleId: number;
-  readonly life: LotLife;
-  readonly facts: ReportFacts;
+  readonly life: Life;
+  readonly clock: Instant;
 }
 
 /** When the inspection reports of a listing were stored, the newest first, up to a clock. */
-function inspectionTimes({ life, facts }: ReportedListing, clock: Instant): Instant[] {
+function inspectionTimes(life: LotLife, facts: ReportFacts, clock: Instant): Instant[] {
   const second = life.secondReportAt;
   const times = second !== null && second <= clock ? [second] : [];
   const isArchived = times.length > 0 && facts.superseded;
   return facts.inspected && !isArchived ? [...times, life.start] : times;
 }
-
-/** Hours that local time is ahead of UTC where the reports of a source are made. */
-const zoneOf = (domain: number): number => (domain === 12 ? 9 : -5);
 
 /** Removes Korean texts from the reports of sources 1 and 3, which have only keys and names. */
 function worded<T>(domain: number, value: T): T {
@@ -36,72 +33,62 @@ function worded<T>(domain: number, value: T): T {
   );
 }
 
-/** A report and when the service stored it. */
-interface StoredReport {
-  readonly storedAt: Instant;
-  readonly record: object;
+/** The reports of a listing, each with the time when the service stored it. */
+function reportsOf({ world, car, life: { index }, clock }: Vehicle, life: LotLife, facts: ReportFacts) {
+  const placeOf = (place: number, storedAt: Instant, hoursBefore: number): ReportPlace => {
+    const [at, zone] = [storedAt - hoursBefore * HOUR, life.domain === 12 ? 9 : -5];
+    return { car, vehicleId: idOf(world, index), life, past: facts.past, place, at, storedAt, zone };
+  };
+  const rngOf = (place: number, salt: number): Rng =>
+    stream(world.seed, life.index, Salt.report + 10 * life.place + 500 * place + salt);
+  return {
+    inspections: inspectionTimes(life, facts, clock).map((storedAt) => {
+      const place = storedAt === life.start ? 0 : 1;
+      const [rng, rareRng] = [rngOf(place, 10_000), rngOf(place, 30_000)];
+      const record = inspectionReport(rng, rareRng, placeOf(place, storedAt, 3));
+      return { storedAt, record: worded(life.domain, record) };
+    }),
+    // Two history reports come from two sources; they are not versions of one.
+    histories: facts.histories.map((place) =>
+      worded(life.domain, historyReport(rngOf(place, 20_000), placeOf(place, life.start, 2 + place))),
+    ),
+  };
 }
 
-/** Inspection reports of a listing, the newest first. */
-const inspections = (listing: ReportedListing, clock: Instant): StoredReport[] =>
-  inspectionTimes(listing, clock).map((storedAt) => {
-    const place = storedAt === listing.life.start ? 0 : 1;
-    const { world, life, facts } = listing;
-    const rng = stream(world.seed, life.index, Salt.report + 10 * life.place + 500 * place + 10_000);
-    const rareRng = stream(world.seed, life.index, Salt.report + 10 * life.place + 500 * place + 30_000);
-    const report = { ...listing, place, at: storedAt - 3 * HOUR, storedAt, zone: zoneOf(life.domain) };
-    return { storedAt, record: worded(life.domain, inspectionReport(rng, rareRng, report, facts.past)) };
-  });
-
-/** History reports of a listing. Two reports come from two sources; they are not versions of one. */
-const histories = (listing: ReportedListing): object[] =>
-  listing.facts.histories.map((place) => {
-    const { world, life, facts } = listing;
-    const rng = stream(world.seed, life.index, Salt.report + 10 * life.place + 500 * place + 20_000);
-    const at = life.start - (2 + place) * HOUR;
-    const report = { ...listing, place, at, storedAt: life.start, zone: zoneOf(life.domain) };
-    return worded(life.domain, historyReport(rng, report, facts.past));
-  });
-
-/** A vehicle whose later members are wanted. */
-interface AddedTo {
-  readonly world: Population;
-  readonly car: Car;
-  readonly life: Life;
-  readonly seen: readonly SeenLot[];
-  readonly clock: Instant;
-}
-
-/** A lot with its reports; undefined where it has none. */
-function listingOf({ world, car, life }: AddedTo, lot: LotLife): ReportedListing | undefined {
-  const facts = reportFacts(world, car, lot, life.birth);
-  return facts && { world, car, vehicleId: idOf(world, life.index), life: lot, facts };
-}
+/** The facts of a lot's reports; undefined where it has none. */
+const factsOf = ({ world, car, life }: Vehicle, lot: LotLife) => reportFacts(world, car, lot, life.birth);
 
 /** Members that the service added later (service.md), without the reports. They look at lots that are not archived. */
-export function flagMembers(vehicle: AddedTo) {
-  const open = vehicle.seen.filter((lot) => !lot.archived).map((lot) => listingOf(vehicle, lot.life));
-  const listings = open.map((listing) => ({
-    has_history_reports: listing !== undefined && listing.facts.histories.length > 0,
-    is_manufacturer_certified: listing?.facts.certified ?? false,
+export function flagMembers(vehicle: Vehicle, open: readonly LotLife[]) {
+  const facts = open.map((lot) => factsOf(vehicle, lot));
+  const listings = facts.map((listing) => ({
+    has_history_reports: listing !== undefined && listing.histories.length > 0,
+    is_manufacturer_certified: listing?.certified ?? false,
   }));
+  const isInspected = (lot: LotLife, place: number): boolean => {
+    const listing = facts[place];
+    return listing !== undefined && inspectionTimes(lot, listing, vehicle.clock).length > 0;
+  };
   return {
     doors: vehicle.car.doors,
     seats: vehicle.car.seats,
-    has_inspections: open.some((listing) => listing && inspectionTimes(listing, vehicle.clock).length > 0),
+    has_inspections: open.some(isInspected),
     has_history_reports: listings.some((listing) => listing.has_history_reports),
     listings,
   };
 }
 
 /** The reports of the given lots, inspections by newest first (reports.md). */
-export function reportMembers(vehicle: AddedTo, lots: readonly LotLife[]) {
-  const listings = lots.flatMap((lot) => listingOf(vehicle, lot) ?? []);
+export function reportMembers(vehicle: Vehicle, lots: readonly LotLife[]) {
+  const reports = lots.flatMap((lot) => {
+    const facts = factsOf(vehicle, lot);
+    return facts === undefined ? [] : reportsOf(vehicle, lot, facts);
+  });
   return {
-    inspections: listings
-      .flatMap((listing) => inspections(listing, vehicle.clock))
+    inspections: reports
+      .flatMap(({ inspections }) => inspections)
       .sort((a, b) => b.storedAt - a.storedAt)
-      .map((report) => report.record),
-    vehicle_history_reports: listings.flatMap(histories),
+      .map(({ record }) => record),
+    vehicle_history_reports: reports.flatMap(({ histories }) => histories),
   };
 }

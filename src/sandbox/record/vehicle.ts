@@ -4,12 +4,13 @@ import wording from '../data/wording.json' with { type: 'json' };
 import { auctionFacts } from '../world/auction-facts.js';
 import { type Car, carOf } from '../world/car.js';
 import { type Instant, micros } from '../world/instants.js';
-import { carLife, type Life, type SeenLot, seenLots } from '../world/life.js';
+import { carLife, type Life, seenLots } from '../world/life.js';
 import { listingFacts } from '../world/listing-facts.js';
 import { type LotLife, stateOf } from '../world/lot-life.js';
 import { idOf, type Population } from '../world/population.js';
+import { Salt, stream } from '../world/random.js';
 import { auctionLot, listingLot } from './lot.js';
-import { flagMembers, reportMembers } from './reports.js';
+import { flagMembers, reportMembers, type Vehicle } from './reports.js';
 
 /** How a record is wanted. */
 export interface RecordForm {
@@ -27,33 +28,27 @@ export interface RecordForm {
 /** The record of a vehicle at a clock (service.md). */
 export function vehicleRecord(world: Population, life: Life, clock: Instant, form: RecordForm): object {
   const car = carOf(world, carLife(world, life));
+  const vehicle = { world, car, life, clock };
   const seen = seenLots(world, life, clock);
-  const lots = seen.map((lot) => lotRecord({ world, car, life, clock }, lot, form));
+  const lots = seen.map((lot) => lotRecord(vehicle, lot, form));
   const record = { id: idOf(world, life.index), ...identity(car), lots };
   if (form.shape === 'feed' && car.shape !== 'described') return record;
-  const vehicle = { world, car, life, seen, clock };
-  if (form.shape === 'compact') return { ...record, ...flagMembers(vehicle) };
-  const open = seen.filter((lot) => !lot.archived).map((lot) => lot.life);
-  const reported = form.listing === undefined ? open : [form.listing];
-  return { ...record, ...flagMembers(vehicle), ...reportMembers(vehicle, reported) };
+  const open = seen.filter((lot) => clock < lot.end);
+  const flagged = { ...record, ...flagMembers(vehicle, open) };
+  if (form.shape === 'compact') return flagged;
+  return { ...flagged, ...reportMembers(vehicle, form.listing === undefined ? open : [form.listing]) };
 }
 
-interface Owner {
-  readonly world: Population;
-  readonly car: Car;
-  readonly life: Life;
-  readonly clock: Instant;
-}
-
-function lotRecord({ world, car, life, clock }: Owner, seen: SeenLot, form: RecordForm): object {
-  const lot = seen.life;
-  const parts = { world, car, life: lot, state: stateOf(lot, clock), withPrices: form.withPrices ?? false };
+function lotRecord({ world, car, life: { birth }, clock }: Vehicle, life: LotLife, form: RecordForm): object {
+  const { withPrices = false, shape } = form;
+  const rng = stream(world.seed, life.index, Salt.images + life.place);
+  const offer = { car, life, state: stateOf(life, clock) };
   const record =
-    lot.domain === 12
-      ? listingLot({ ...parts, facts: listingFacts(world, car, lot, life.birth) })
-      : auctionLot({ ...parts, facts: auctionFacts(world, car, lot) });
-  const marked = form.shape !== 'feed' && seen.archived;
-  return marked ? { ...record, archived: true, archived_at: micros(lot.end) } : record;
+    life.domain === 12
+      ? listingLot(rng, { ...offer, facts: listingFacts(world, car, life, birth) }, withPrices)
+      : auctionLot(rng, { ...offer, facts: auctionFacts(world, car, life) }, withPrices);
+  const marked = shape !== 'feed' && offer.state.archived;
+  return marked ? { ...record, archived: true, archived_at: micros(life.end) } : record;
 }
 
 /** The title of a vehicle; a few look like a formula. */

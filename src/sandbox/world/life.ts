@@ -66,7 +66,7 @@ export function listedLot(
   if (index < 0) return undefined;
   const own = lifeOf(world, index);
   const lot = own.lots[place];
-  if (lot === undefined || lot.start > clock || clock >= lot.end + ARCHIVE_DAYS * DAY) return undefined;
+  if (lot === undefined || !isListed(lot, clock)) return undefined;
   const life = own.mergedInto !== null && isGone(own, clock) ? lifeOf(world, own.mergedInto.index) : own;
   return { life, lot };
 }
@@ -128,19 +128,13 @@ function pairOf(world: Population, index: number): Pair | null {
   return { kept, gone, at, end: other.end };
 }
 
-/** A lot as its vehicle lists it at a clock. */
-export interface SeenLot {
-  readonly life: LotLife;
-  readonly archived: boolean;
-}
+/** Whether a lot appeared by a clock and is not archived for more than a month. */
+export const isListed = (lot: LotLife, clock: Instant): boolean =>
+  lot.start <= clock && clock < lot.end + ARCHIVE_DAYS * DAY;
 
-/** Lots that a vehicle lists at a clock: those that appeared and are not archived for more than a month. */
-export function seenLots(world: Population, life: Life, clock: Instant): SeenLot[] {
-  const lots = allLots(world, life, clock);
-  return lots
-    .filter((lot) => lot.start <= clock && clock < lot.end + ARCHIVE_DAYS * DAY)
-    .map((lot) => ({ life: lot, archived: lot.end <= clock }));
-}
+/** Lots that a vehicle lists at a clock. */
+export const seenLots = (world: Population, life: Life, clock: Instant): LotLife[] =>
+  allLots(world, life, clock).filter((lot) => isListed(lot, clock));
 
 /** Lots of a vehicle at a clock, with those of a vehicle that was merged into it by then. */
 export function allLots(world: Population, life: Life, clock: Instant): readonly LotLife[] {
