@@ -18,6 +18,8 @@ export interface AnswerFacts extends RequestFacts {
   readonly cause?: unknown;
 }
 
+type Facts = Omit<ErrorFacts, 'stage' | 'cause'>;
+
 /** Base of every failure of a request to the service. */
 export class ServiceError extends LotlakeError {
   override readonly name: string = 'ServiceError';
@@ -25,25 +27,15 @@ export class ServiceError extends LotlakeError {
   readonly status: number | undefined;
   readonly retryAfter: number | undefined;
 
-  constructor(
-    what: string,
-    answer: Omit<AnswerFacts, 'status'> & { readonly status?: number },
-    facts: Omit<ErrorFacts, 'stage' | 'cause'>,
-  ) {
-    const detail = answer.detail === undefined || answer.detail === '' ? '' : `: ${answer.detail}`;
-    const status = answer.status === undefined ? '' : ` (${answer.status})`;
-    super(`${what}${status} from ${answer.method} ${answer.url}${detail}`, {
-      ...facts,
-      stage: 'service',
-      cause: answer.cause,
-    });
-    this.request = { method: answer.method, url: answer.url };
-    this.status = answer.status;
-    this.retryAfter = answer.retryAfter;
+  constructor(what: string, answer: RequestFacts & Partial<AnswerFacts>, facts: Facts) {
+    const { method, url, status, detail = '', retryAfter, cause } = answer;
+    const [number, why] = [status === undefined ? '' : ` (${status})`, detail === '' ? '' : `: ${detail}`];
+    super(`${what}${number} from ${method} ${url}${why}`, { ...facts, stage: 'service', cause });
+    this.request = { method, url };
+    this.status = status;
+    this.retryAfter = retryAfter;
   }
 }
-
-type Facts = Omit<ErrorFacts, 'stage' | 'cause'>;
 
 /** Makes the class of one kind of failed answer. */
 const failure = (name: string, what: string, facts: Facts, hintOf?: (answer: AnswerFacts) => string) =>
@@ -85,11 +77,7 @@ export const NotFoundError = failure('NotFoundError', 'not found', {
 export const RateLimitedError = failure(
   'RateLimitedError',
   'too many requests',
-  {
-    code: 'SERVICE_RATE_LIMITED',
-    outcome: 'unavailable',
-    retryable: true,
-  },
+  { code: 'SERVICE_RATE_LIMITED', outcome: 'unavailable', retryable: true },
   hintFor,
 );
 
@@ -119,16 +107,10 @@ export const UnexpectedAnswerError = failure('UnexpectedAnswerError', 'unexpecte
 export class ConnectionError extends ServiceError {
   override readonly name = 'ConnectionError';
   constructor(request: RequestFacts, detail: string, cause?: unknown) {
-    super(
-      'no complete answer',
-      { ...request, detail, cause },
-      {
-        code: 'SERVICE_UNREACHABLE',
-        outcome: 'unavailable',
-        retryable: true,
-        hint: 'check the network and LOTLAKE_BASE_URL, then run the same command again; what has landed is kept',
-      },
-    );
+    const hint =
+      'check the network and LOTLAKE_BASE_URL, then run the same command again; what has landed is kept';
+    const facts = { code: 'SERVICE_UNREACHABLE', outcome: 'unavailable', retryable: true, hint } as const;
+    super('no complete answer', { ...request, detail, cause }, facts);
   }
 }
 
@@ -166,11 +148,10 @@ function textOf(value: unknown): string | undefined {
   return typeof message === 'string' ? message : JSON.stringify(value).slice(0, 200);
 }
 
-/** Which parameter of which endpoint is beyond its limit. */
+/** Which parameter is beyond its limit. */
 interface RequestLimitFacts {
   /** Path of the endpoint with its parameters in braces, such as `/cars/{car_id}`. */
   readonly endpoint: string;
-  /** Name of the parameter in the service's words, such as `per_page`. */
   readonly parameter: string;
   /** What was given; undefined for a parameter that is missing. */
   readonly given: unknown;

@@ -20,18 +20,11 @@ type Arguments<P extends Parameters> =
   Record<never, never> extends Given<P> ? [parameters?: Given<P>] : [parameters: Given<P>];
 
 /**
- * Makes the request of an endpoint. Throws RequestLimitError, before anything is sent, for a parameter that is unknown,
- * missing or beyond its limits.
+ * Makes a function for the requests of an endpoint; its `from` takes parameters of unknown shape, such as those of a
+ * command line. Both throw RequestLimitError, before anything is sent, for a parameter that is unknown, missing or beyond
+ * its limits.
  */
-interface RequestOf<P extends Parameters> {
-  (...given: Arguments<P>): ServiceRequest;
-  /** The same for parameters of unknown shape, such as those of a command line. */
-  readonly from: (parameters: unknown) => ServiceRequest;
-  readonly path: string;
-  readonly parameters: P;
-}
-
-function requestOf<const P extends Parameters>(path: string, parameters: P): RequestOf<P> {
+function requestOf<const P extends Parameters>(path: string, parameters: P) {
   const schema = z.strictObject(shapeOf<Parameters>(parameters));
   const from = (given: unknown): ServiceRequest => {
     const parsed = schema.safeParse(given);
@@ -62,12 +55,7 @@ function requestFor(template: string, values: readonly (readonly [string, unknow
 const inQuery = (value: unknown): QueryValue =>
   typeof value === 'number' ? value : typeof value === 'boolean' ? Number(value) : String(value);
 
-function refusal(
-  endpoint: string,
-  parameters: Parameters,
-  issue: z.core.$ZodIssue,
-  given: unknown,
-): RequestLimitError {
+function refusal(endpoint: string, parameters: Parameters, issue: z.core.$ZodIssue, given: unknown) {
   const name = String(issue.code === 'unrecognized_keys' ? issue.keys[0] : issue.path[0]);
   const parameter = parameters[name];
   const facts = { endpoint, parameter: name, given: memberOf(given, name) };
@@ -81,7 +69,7 @@ function refusal(
     return new RequestLimitError({ ...facts, limit: 'must be left out, lotlake does not send it', hint });
   }
   const [limit, hint] = ['must be an object', 'name each parameter'];
-  return new RequestLimitError({ ...facts, parameter: 'parameters', given, limit, hint });
+  return new RequestLimitError({ endpoint, parameter: 'parameters', given, limit, hint });
 }
 
 /** The parameters of some names. */
