@@ -56,9 +56,6 @@ const pricesHistory = {
   prices_history: withDefault(flag, '1 adds the auctions of each lot as prices', false),
 };
 
-/** A whole number that may be left out. */
-const number = (what: string) => optional(integer(), what);
-
 /** A filter as `filters.json` has it: the values that it takes, and what the sandbox compares in a vehicle's record. */
 interface Filter {
   readonly kind: keyof typeof kinds | 'oneOf' | 'severalOf';
@@ -88,9 +85,13 @@ const filtersOf = <N extends string>(table: Filters<N>) =>
 // The compiler reads each word in the document as any text.
 const carsFilters = document.cars as Filters<keyof typeof document.cars>;
 const searchFilters = document.search as Filters<keyof typeof document.search>;
+const statisticsFilters = document.statistics as Filters<keyof typeof document.statistics>;
 
-/** Every filter on vehicles by its parameter. */
-export const filters: Filters<string> = { ...carsFilters, ...searchFilters };
+/** Every filter by its parameter: those on vehicles, and those of `/statistics`. */
+export const filters: Readonly<Record<'vehicles' | 'statistics', Filters<string>>> = {
+  vehicles: { ...carsFilters, ...searchFilters },
+  statistics: statisticsFilters,
+};
 
 /** What decides which vehicles `/cars` and `/search` give (service.md, `/cars`). */
 const selection = {
@@ -208,15 +209,7 @@ export const endpoints = {
   statistics: endpoint(
     '/statistics',
     'Average prices by generation, model year and source, calculated on Mondays.',
-    {
-      manufacturer_id: optional(idList, 'only these manufacturers'),
-      model_id: number('only this model'),
-      generation_id: number('only this generation'),
-      engine_id: number('only this engine'),
-      year: number('only this model year'),
-      ...sized(pageSizes.statistics),
-      ...simplePaginate,
-    },
+    { ...filtersOf(statisticsFilters), ...sized(pageSizes.statistics), ...simplePaginate },
   ),
   manufacturers: endpoint(
     '/manufacturers[/{type}]',
@@ -254,7 +247,7 @@ export const endpoints = {
     'Pairs of lot numbers of source 12 that stand for one offer, in the order in which they were found.',
     {
       minutes: minutes('only pairs found within the last minutes'),
-      lot: number('only pairs with this lot number, as original or as duplicate'),
+      lot: optional(integer(), 'only pairs with this lot number, as original or as duplicate'),
       ...sized(pageSizes.duplicates),
     },
   ),

@@ -9,7 +9,7 @@ import { duplicatesOf, type Found, findExternalId, findLot, findVehicle, findVin
 import { type RecordForm, vehicleJson } from '../record/vehicle.js';
 import { type Life, lifeOfId } from '../world/life.js';
 import { faultOf } from './faults.js';
-import { domainOf, selectedIds, sinceOf } from './filters.js';
+import { conditionsOf, domainOf, selectedIds, sinceOf } from './filters.js';
 import { fixed, listPage, sizeOf } from './page.js';
 import { type EndpointName, type Question, readParameters, type Values } from './question.js';
 import { badRequest, notFound } from './refusal.js';
@@ -30,14 +30,12 @@ const answers: Answers = {
     const form = { pricesHistory: values.prices_history };
     const record = (id: number): string => question.world.vehicleJson(id, form) ?? '';
     if (!starts) return listPage(question, values, pageSizes.cars, ids, record);
-    const size = sizeOf('limit', limit, question.access.plan, pageSizes.scroll);
-    const minutes = scroll_time ?? SCROLL_MINUTES.fallback;
     return question.scrolls.start({
       path: question.path,
-      size: ids.length,
-      record: (place) => record(ids[place] ?? 0),
-      limit: size,
-      minutes,
+      ids,
+      record,
+      limit: sizeOf('limit', limit, question.access.plan, pageSizes.scroll),
+      minutes: scroll_time ?? SCROLL_MINUTES.fallback,
     });
   },
   car: (question, { car_id, prices_history: withPrices }) => {
@@ -80,19 +78,9 @@ const answers: Answers = {
     );
   },
   statistics: (question, values) => {
-    const fits = (wanted: number | undefined, id: number | undefined): boolean =>
-      wanted === undefined || wanted === id;
-    const rows = question.world
-      .statistics()
-      .filter(
-        (row) =>
-          (values.manufacturer_id?.includes(row.manufacturer.id) ?? true) &&
-          fits(values.model_id, row.car_model.id) &&
-          fits(values.generation_id, row.generation.id) &&
-          fits(values.engine_id, row.engine?.id) &&
-          fits(values.year, row.year),
-      );
-    return listPage(question, values, pageSizes.statistics, rows);
+    const conditions = conditionsOf('statistics', values, question.world.clock.getTime());
+    const meets = (row: object): boolean => conditions.every((passes) => passes(row));
+    return listPage(question, values, pageSizes.statistics, question.world.statistics().filter(meets));
   },
   manufacturers: (question, values) =>
     listPage(question, values, fixed(1000), manufacturerRecords(question.world, values.type)),
@@ -150,14 +138,6 @@ function refusePages({ query }: Question): void {
   if (name !== undefined) throw badRequest(name, `The ${name} must not be combined with a scroll.`);
 }
 
-/** An endpoint and the values that stand in the path that was asked for. */
-interface Match {
-  readonly name: EndpointName;
-  readonly path: ReadonlyMap<string, string>;
-}
-
-const isEndpoint = (name: string): name is EndpointName => name in endpoints;
-
 /** `/a/{b}[/{c}]` as an expression with named groups. */
 function patternOf(path: string): RegExp {
   const text = path
@@ -167,12 +147,13 @@ function patternOf(path: string): RegExp {
   return new RegExp(`^${text}/?$`);
 }
 
-const patterns = Object.keys(endpoints)
-  .filter(isEndpoint)
-  .map((name) => ({ name, pattern: patternOf(endpoints[name].path) }));
+const patterns = (Object.keys(endpoints) as EndpointName[]).map((name) => ({
+  name,
+  pattern: patternOf(endpoints[name].path),
+}));
 
-/** The endpoint of a path below the base URL, or undefined. */
-export function matchOf(path: string): Match | undefined {
+/** The endpoint of a path below the base URL, and the values that stand in the path; undefined where there is none. */
+export function matchOf(path: string) {
   for (const { name, pattern } of patterns) {
     const found = pattern.exec(path);
     if (found === null) continue;
@@ -198,5 +179,8 @@ export function answerTo(question: Question): string {
   return answerFrom(match.name, match.path, question);
 }
 
-const answerFrom = <N extends EndpointName>(name: N, path: Match['path'], question: Question): string =>
-  answers[name](question, readParameters(name, question.query, path));
+const answerFrom = <N extends EndpointName>(
+  name: N,
+  path: ReadonlyMap<string, string>,
+  question: Question,
+): string => answers[name](question, readParameters(name, question.query, path));

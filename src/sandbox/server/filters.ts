@@ -98,7 +98,7 @@ export function selectedIds(question: Question, values: Partial<Values<'cars'>>)
   }
   const domains = values.domain_id === undefined ? access.domains : [domainOf(values.domain_id, question)];
   const candidates = candidateIds(question, domains, sinceOf(values.minutes, question));
-  const conditions = conditionsOf(values, world.clock.getTime());
+  const conditions = conditionsOf('vehicles', values, world.clock.getTime());
   const isOpen = (lot: Json): boolean =>
     valuesAt(lot, ['archived'])[0] !== true && domains.includes(Number(valuesAt(lot, ['domain', 'id'])[0]));
   const meets = (vehicle: object): boolean =>
@@ -122,10 +122,10 @@ function candidateIds(
 
 type Condition = (record: Json) => boolean;
 
-/** The filters that the request names. `sale_date_from` takes priority over `sale_date_in_days` (service.md). */
-function conditionsOf(values: object, clock: Instant): Condition[] {
+/** The filters that a request names. `sale_date_from` takes priority over `sale_date_in_days` (service.md). */
+export function conditionsOf(list: keyof typeof filters, values: object, clock: Instant): Condition[] {
   const isFrom = Reflect.get(values, 'sale_date_from') !== undefined;
-  return Object.entries(filters).flatMap(([name, { test, at }]) => {
+  return Object.entries(filters[list]).flatMap(([name, { test, at }]) => {
     const wanted: unknown = Reflect.get(values, name);
     if (wanted === undefined || (isFrom && name === 'sale_date_in_days')) return [];
     // The document's test and the kind of its parameter belong together, which the compiler cannot see.

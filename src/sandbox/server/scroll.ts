@@ -5,10 +5,9 @@ import { badRequest } from './refusal.js';
 /** How a scroll was started; its list is fixed then, whatever happens to the world. */
 interface ScrollStart {
   readonly path: string;
-  /** Records of the list. */
-  readonly size: number;
-  /** The JSON of a record by its place. */
-  readonly record: (place: number) => string;
+  readonly ids: readonly number[];
+  /** The JSON of a record by its id. */
+  readonly record: (id: number) => string;
   /** Records an answer. */
   readonly limit: number;
   /** How long it waits for its next request. */
@@ -16,14 +15,7 @@ interface ScrollStart {
 }
 
 /** The scrolls of a service. */
-export interface Scrolls {
-  /** Starts a scroll; gives the text of its first answer. */
-  start(start: ScrollStart): string;
-  /** Goes on; the same id gives the same answer again. Throws a 400 for a scroll that is unknown, expired or used up. */
-  next(scrollId: string, minutes?: number): string;
-  /** Drops a scroll before its time. */
-  forget(scrollId: string): void;
-}
+export type Scrolls = ReturnType<typeof createScrolls>;
 
 interface Scroll extends ScrollStart {
   readonly number: number;
@@ -32,26 +24,24 @@ interface Scroll extends ScrollStart {
 }
 
 /** Keeps scrolls; `now` is in milliseconds, `highest` the number of continuation requests that one scroll has. */
-export function createScrolls(now: () => number, highest: number): Scrolls {
+export function createScrolls(now: () => number, highest: number) {
   const open = new Map<number, Scroll>();
   let started = 0;
   const refused = (why: string): Error =>
     badRequest('scroll_id', `The scroll_id names a scroll that ${why}.`);
 
   const pageFrom = (scroll: Scroll, from: number): string => {
-    const to = Math.min(scroll.size, from + scroll.limit);
-    const records = Array.from({ length: Math.max(0, to - from) }, (_, place) => scroll.record(from + place));
-    const full = records.length === scroll.limit;
-    const scrollId = idOf(scroll.number, to);
+    const records = scroll.ids.slice(from, from + scroll.limit).map(scroll.record);
+    const scrollId = idOf(scroll.number, from + records.length);
+    const next = `${LINK_BASE}${scroll.path}?scroll_id=${scrollId}&scroll_time=${scroll.minutes}`;
     // A full answer may be the last one: then the next is empty.
-    const nextUrl = full
-      ? `${LINK_BASE}${scroll.path}?scroll_id=${scrollId}&scroll_time=${scroll.minutes}`
-      : '';
+    const nextUrl = records.length === scroll.limit ? next : '';
     return `{"data":[${records.join(',')}],"scroll_id":"${scrollId}","next_url":"${nextUrl}"}`;
   };
 
   return {
-    start(start) {
+    /** Starts a scroll; gives the text of its first answer. */
+    start(start: ScrollStart): string {
       for (const [number, scroll] of open) if (scroll.expiresAt < now()) open.delete(number);
       started += 1;
       const expiresAt = now() + start.minutes * MINUTE;
@@ -59,17 +49,24 @@ export function createScrolls(now: () => number, highest: number): Scrolls {
       open.set(started, scroll);
       return pageFrom(scroll, 0);
     },
-    next(scrollId, minutes) {
+    /** Goes on; the same id gives the same answer again. Throws a 400 for a scroll that is unknown, expired or used up. */
+    next(scrollId: string, minutes?: number): string {
       const place = placeOf(scrollId);
       const scroll = place && open.get(place.number);
-      if (place === undefined || scroll === undefined || place.from > scroll.size || scroll.expiresAt < now())
+      if (
+        place === undefined ||
+        scroll === undefined ||
+        place.from > scroll.ids.length ||
+        scroll.expiresAt < now()
+      )
         throw refused('is unknown or has expired');
       scroll.continuations += 1;
       if (scroll.continuations > highest) throw refused(`had its ${highest} continuation requests`);
       scroll.expiresAt = now() + (minutes ?? scroll.minutes) * MINUTE;
       return pageFrom(scroll, place.from);
     },
-    forget: (scrollId) => {
+    /** Drops a scroll before its time. */
+    forget(scrollId: string): void {
       open.delete(placeOf(scrollId)?.number ?? 0);
     },
   };
