@@ -43,8 +43,7 @@ export function highestRate(log: readonly Pick<LoggedRequest, 'at'>[]): number {
 export interface AdminState {
   readonly apiKey: string;
   /** The world as it is now. */
-  world(): World;
-  setClock(clock: Date): void;
+  world: World;
   readonly log: LoggedRequest[];
 }
 
@@ -64,7 +63,7 @@ export async function adminAnswer(state: AdminState, request: Request): Promise<
 async function answerOf(state: AdminState, request: Request): Promise<object> {
   const call = `${request.method} ${new URL(request.url).pathname.slice(ADMIN_PATH.length)}`;
   if (call === 'POST /clock') moveTo(state, await request.json().catch(() => undefined));
-  if (call === 'POST /clock' || call === 'GET /clock') return { clock: state.world().clock.toISOString() };
+  if (call === 'POST /clock' || call === 'GET /clock') return { clock: state.world.clock.toISOString() };
   if (call === 'GET /requests') return { highest_rate: highestRate(state.log), requests: state.log };
   throw notFound('route');
 }
@@ -73,7 +72,7 @@ function moveTo(state: AdminState, body: unknown): void {
   const wanted = clockBody.safeParse(body);
   if (!wanted.success) throw badRequest('clock', 'The clock must be an ISO 8601 timestamp with a zone.');
   try {
-    state.setClock(new Date(wanted.data.clock));
+    state.world = state.world.at(new Date(wanted.data.clock));
   } catch (error) {
     if (error instanceof SandboxError) throw badRequest('clock', messageOf(error));
     throw error;

@@ -22,11 +22,11 @@ import { type Answer, encode, send } from './send.js';
 export interface AppState extends AdminState {
   readonly access: Question['access'];
   readonly scrolls: Question['scrolls'];
-  faultsFor(request: FaultRequest): readonly Fault[];
+  faultsFor: (request: FaultRequest) => readonly Fault[];
   /** Whether the rate budget allows another request now. */
-  admits(): boolean;
+  readonly admits: () => boolean;
   /** Counts a request of the day: null, or the seconds until there is a budget again. */
-  admitsToday(): number | null;
+  readonly admitsToday: () => number | null;
   readonly cache: Map<string, Answer> | null;
 }
 
@@ -95,9 +95,8 @@ async function disturbBefore(state: AppState, faults: readonly Fault[]): Promise
   const delay = faultOf(faults, 'delay');
   if (delay !== undefined) await new Promise((resolve) => setTimeout(resolve, delay.ms));
   const moved = faultOf(faults, 'move-clock');
-  if (moved !== undefined) {
-    state.setClock(new Date(state.world().clock.getTime() + moved.hours * HOUR));
-  }
+  if (moved === undefined) return;
+  state.world = state.world.at(new Date(state.world.clock.getTime() + moved.hours * HOUR));
 }
 
 async function listAnswer(
@@ -107,13 +106,12 @@ async function listAnswer(
   faults: readonly Fault[],
   zipped: boolean,
 ): Promise<Answer> {
-  const world = state.world();
+  const { world, access, scrolls } = state;
   // A scroll is more than its text: its requests are counted, and it ends.
   const kept = faults.length === 0 && !/[?&](limit|scroll_\w+)=/.test(url.search) ? state.cache : null;
   const key = `${world.clock.getTime()} ${zipped} ${path}${url.search}`;
   const cached = kept?.get(key);
   if (cached !== undefined) return cached;
-  const { access, scrolls } = state;
   const text = answerTo({ world, path, query: url.searchParams, access, faults, scrolls });
   const answer = await encode(200, shortened(alterRecords(text, faults), faults), {}, zipped);
   kept?.set(key, answer);

@@ -4,7 +4,7 @@ import { createAdaptorServer } from '@hono/node-server';
 import type { Plan } from '../../service/limits.js';
 import { createWorld, SandboxError, type World, type WorldOptions } from '../world.js';
 import { ADMIN_PATH, highestRate, type LoggedRequest } from './admin.js';
-import { createApp } from './app.js';
+import { type AppState, createApp } from './app.js';
 import { type Faults, faultSource } from './faults.js';
 import { allDomains } from './filters.js';
 import { dayBudget, rateBudget, requestsPerDay, SCROLL_REQUESTS } from './limits.js';
@@ -58,50 +58,43 @@ export interface Sandbox {
 
 /** Starts the service on 127.0.0.1. */
 export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbox> {
-  const { apiKey = 'sandbox-key', plan = 'unlimited', simplePaginateDefault = 1, rate = null } = options;
-  let world = createWorld(options);
-  let faultsFor = faultSource(options.faults ?? []);
-  const log: LoggedRequest[] = [];
+  const { apiKey = 'sandbox-key', plan = 'unlimited', simplePaginateDefault = 1 } = options;
+  const { requestsPerDay: perDay = requestsPerDay[plan], domains = allDomains } = options;
   const started = performance.now();
   /** The world's clock, which stands, and the time that passes while the sandbox runs. */
-  const now = (): number => world.clock.getTime() + performance.now() - started;
-  const setClock = (clock: Date): void => {
-    world = world.at(clock);
-  };
-  const app = createApp({
+  const now = (): number => state.world.clock.getTime() + performance.now() - started;
+  const state: AppState = {
     apiKey,
-    access: { plan, simplePaginateDefault, domains: options.domains ?? allDomains },
-    world: () => world,
-    setClock,
+    access: { plan, simplePaginateDefault, domains },
+    world: createWorld(options),
+    faultsFor: faultSource(options.faults ?? []),
     scrolls: createScrolls(now, options.scrollRequests ?? SCROLL_REQUESTS),
-    admitsToday: dayBudget(
-      options.requestsPerDay === undefined ? requestsPerDay[plan] : options.requestsPerDay,
-      now,
-    ),
-    faultsFor: (request) => faultsFor(request),
-    admits: rateBudget(rate),
+    admits: rateBudget(options.rate ?? null),
+    admitsToday: dayBudget(perDay, now),
     cache: options.cache === true ? new Map() : null,
-    log,
-  });
-  const server = createAdaptorServer({ fetch: app.fetch, hostname: '127.0.0.1' });
+    log: [],
+  };
+  const server = createAdaptorServer({ fetch: createApp(state).fetch, hostname: '127.0.0.1' });
   if (!(server instanceof Server)) throw new SandboxError('the sandbox needs an HTTP/1 server');
   const port = await listen(server, options.port ?? 0);
   return {
     url: `http://127.0.0.1:${port}${BASE_PATH}`,
     apiKey,
     get world() {
-      return world;
+      return state.world;
     },
     get clock() {
-      return world.clock;
+      return state.world.clock;
     },
-    setClock,
+    setClock: (clock) => {
+      state.world = state.world.at(clock);
+    },
     setFaults: (faults) => {
-      faultsFor = faultSource(faults);
+      state.faultsFor = faultSource(faults);
     },
-    requests: log,
+    requests: state.log,
     get highestRate() {
-      return highestRate(log);
+      return highestRate(state.log);
     },
     adminUrl: `http://127.0.0.1:${port}${ADMIN_PATH}`,
     close: () => close(server),
