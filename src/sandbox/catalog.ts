@@ -1,36 +1,20 @@
 import fillers from './data/fillers.json' with { type: 'json' };
-import {
-  americanModels,
-  type GenerationRow,
-  koreanModels,
-  rareModels,
-  unusualModels,
-} from './data/models.js';
+import { americanModels, koreanModels, rareModels, unusualModels } from './data/models.js';
 import { carOf } from './world/car.js';
-import { activeLives, carLife } from './world/life.js';
+import { activeLives } from './world/life.js';
 import { hash } from './world/random.js';
 import { perWorld, type World } from './world.js';
-
-/** A model of the catalogue. */
-interface CatalogModel {
-  readonly id: number;
-  readonly name: string;
-  readonly maker: number;
-  readonly motorcycle: boolean;
-  readonly generations: readonly GenerationRow[];
-}
-
-/** A manufacturer of the catalogue with its models. */
-interface CatalogMaker {
-  readonly id: number;
-  readonly name: string;
-  readonly models: readonly CatalogModel[];
-}
 
 /** The part of the catalogue that is wanted (service.md, enumerations). */
 type CatalogType = 'cars' | 'motorcycles' | 'all';
 
-const offeredModels = [...americanModels, ...koreanModels, ...rareModels, ...unusualModels];
+const offered = [...americanModels, ...koreanModels, ...rareModels, ...unusualModels].map((model) => ({
+  ...model,
+  maker: model.manufacturer.id,
+  motorcycle: model.vehicleType === 2,
+}));
+
+type CatalogModel = Pick<(typeof offered)[number], 'id' | 'name' | 'maker' | 'motorcycle' | 'generations'>;
 
 /** Models that the catalogue lists though no vehicle of them is offered (invented names). */
 const fillerModels = (maker: number, count: number, motorcycle: boolean): CatalogModel[] =>
@@ -48,51 +32,40 @@ const fillerModels = (maker: number, count: number, motorcycle: boolean): Catalo
 
 const FIRST_FILLER_MAKER = Math.max(...rareModels.map((model) => model.manufacturer.id)) + 1;
 
-/**
- * Manufacturers that no vehicle is of (invented names): makers of trailers, boats, buses and such, ten of motorcycles,
- * and one for everything else.
- */
-const fillerMakers = [
-  makerWith(FIRST_FILLER_MAKER, 'Other / Homemade', 620, false),
-  ...fillers.heads.flatMap((head, row) =>
-    fillers.tails.map((tail, column) => {
-      const place = row * fillers.tails.length + column;
-      const motorcycles = tail === 'Works' && row % 3 === 0;
-      const name = `${head} ${motorcycles ? 'Cycles' : tail}`;
-      return makerWith(FIRST_FILLER_MAKER + 1 + place, name, 1 + ((place * 7) % 17), motorcycles);
-    }),
-  ),
-];
-
-/** A manufacturer with the models on offer and some others. */
-function makerWith(id: number, name: string, others: number, motorcycles: boolean): CatalogMaker {
-  const own = offeredModels
-    .filter((model) => model.manufacturer.id === id)
-    .map((model) => ({ ...model, maker: id, motorcycle: model.vehicleType === 2 }));
-  const models = [...own, ...fillerModels(id, others, motorcycles)];
-  return { id, name, models: models.sort((a, b) => a.id - b.id) };
-}
-
-const offeredMakers = [
-  ...new Map(offeredModels.map(({ manufacturer }) => [manufacturer.id, manufacturer])).values(),
-].map(({ id, name }) => {
-  const own = offeredModels.filter((row) => row.manufacturer.id === id);
-  return makerWith(
-    id,
-    name,
-    4 + (id % 23),
-    own.every((row) => row.vehicleType === 2),
-  );
-});
-
-/** All manufacturers by id: those of the vehicles on offer, and three times as many of which there is none. */
-const catalog: ReadonlyMap<number, CatalogMaker> = new Map(
-  [...offeredMakers, ...fillerMakers].sort((a, b) => a.id - b.id).map((maker) => [maker.id, maker]),
+/** Manufacturers that no vehicle is of (invented names): makers of trailers, boats, buses and such, ten of motorcycles. */
+const fillerMakers = fillers.heads.flatMap((head, row) =>
+  fillers.tails.map((tail, column) => {
+    const place = row * fillers.tails.length + column;
+    const motorcycles = tail === 'Works' && row % 3 === 0;
+    const name = `${head} ${motorcycles ? 'Cycles' : tail}`;
+    return { id: FIRST_FILLER_MAKER + 1 + place, name, others: 1 + ((place * 7) % 17), motorcycles };
+  }),
 );
 
-/** Models of the catalogue by id. */
-const catalogModels: ReadonlyMap<number, CatalogModel> = new Map(
-  [...catalog.values()].flatMap((maker) => maker.models.map((model) => [model.id, model] as const)),
+const makers = [...new Map(offered.map(({ manufacturer }) => [manufacturer.id, manufacturer])).values()].map(
+  ({ id, name }) => {
+    const motorcycles = offered.every((model) => model.maker !== id || model.motorcycle);
+    return { id, name, others: 4 + (id % 23), motorcycles };
+  },
+);
+
+/** All manufacturers by id: those of the vehicles on offer, and three times as many of which there is none. */
+const catalog = new Map(
+  [
+    ...makers,
+    { id: FIRST_FILLER_MAKER, name: 'Other / Homemade', others: 620, motorcycles: false },
+    ...fillerMakers,
+  ]
+    .sort((a, b) => a.id - b.id)
+    .map(({ id, name, others, motorcycles }) => {
+      const own = offered.filter((model) => model.maker === id);
+      const models = [...own, ...fillerModels(id, others, motorcycles)].sort((a, b) => a.id - b.id);
+      return [id, { id, name, models }] as const;
+    }),
+);
+
+const catalogModels = new Map(
+  [...catalog.values()].flatMap(({ models }) => models.map((model) => [model.id, model] as const)),
 );
 
 /** Whether a model belongs to a part of the catalogue; all that is no motorcycle counts as a car. */
@@ -103,7 +76,7 @@ const isOfType = (model: CatalogModel, type: CatalogType): boolean =>
 const countsOf = perWorld((world) => {
   const [models, generations] = [new Map<number, number>(), new Map<number, number>()];
   for (const life of activeLives(world, world.clock.getTime())) {
-    const car = carOf(world, carLife(world, life));
+    const car = carOf(world, life);
     add(models, car.model.id);
     if (!car.unknown.generation) add(generations, car.generation.id);
   }

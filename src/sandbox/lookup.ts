@@ -1,7 +1,6 @@
 import { carOf } from './world/car.js';
 import { DAY, type Instant } from './world/instants.js';
 import {
-  carLife,
   isActive,
   isGone,
   isListed,
@@ -23,23 +22,20 @@ export interface Found {
   readonly lot?: LotLife;
 }
 
-/** Sources that a key may see. */
-type Domains = readonly number[];
-
-function retained(world: World, life: Life, domains: Domains): boolean {
+function retained(world: World, life: Life, domains: readonly number[]): boolean {
   const now = world.clock.getTime();
   if (isGone(life, now) || life.birth > now || now >= life.end + ARCHIVE_DAYS * DAY) return false;
   return seenLots(world, life, now).some((lot) => domains.includes(lot.domain));
 }
 
 /** The vehicle of an id, also when it was archived within the last month. */
-export function findVehicle(world: World, id: number, domains: Domains): Found | undefined {
+export function findVehicle(world: World, id: number, domains: readonly number[]): Found | undefined {
   const life = lifeOfId(world, id);
   return life !== undefined && retained(world, life, domains) ? { life } : undefined;
 }
 
 /** The vehicle that holds a lot number on one of the given sources. */
-export function findLot(world: World, number: string, domains: Domains): Found | undefined {
+export function findLot(world: World, number: string, domains: readonly number[]): Found | undefined {
   if (!/^\d{1,12}$/.test(number)) return undefined;
   const found = listedLot(world, lotOfNumber(Number(number)), world.clock.getTime());
   return found !== undefined && domains.includes(found.lot.domain) ? found : undefined;
@@ -56,7 +52,7 @@ export function findExternalId(world: World, id: string): Found | undefined {
 const livesByVin = perWorld((world): ReadonlyMap<string, readonly Life[]> => {
   const byVin = new Map<string, Life[]>();
   for (const life of livesAt(world, world.clock.getTime())) {
-    const vin = carOf(world, carLife(world, life)).vin?.toUpperCase();
+    const vin = carOf(world, life).vin?.toUpperCase();
     if (vin === undefined || vin === '') continue;
     byVin.set(vin, [...(byVin.get(vin) ?? []), life]);
   }
@@ -64,7 +60,7 @@ const livesByVin = perWorld((world): ReadonlyMap<string, readonly Life[]> => {
 });
 
 /** The vehicle of a VIN in any case; of several the newest, those in the feed before the archived ones. */
-export function findVin(world: World, vin: string, domains: Domains): Found | undefined {
+export function findVin(world: World, vin: string, domains: readonly number[]): Found | undefined {
   const now = world.clock.getTime();
   const lives = livesByVin(world).get(vin.toUpperCase()) ?? [];
   const known = lives.filter((life) => retained(world, life, domains));
@@ -72,28 +68,23 @@ export function findVin(world: World, vin: string, domains: Domains): Found | un
   return life && { life };
 }
 
-/** Two lot numbers of source 12 that stand for one offer. */
-interface Duplicate {
-  readonly original: number;
-  readonly duplicate: number;
-  /** When the service found out. */
-  readonly addedAt: Instant;
-}
-
 /** Numbers of duplicates that never got into the feed lie this far above those of lots. */
 const DROPPED_NUMBERS = 100_000_000;
 /** One vehicle of source 12 in this many has such a duplicate. */
 const SHARE = 4;
 
-/** Duplicates in the order in which they were found: further lots of one vehicle, and listings that were dropped. */
-export const duplicatesOf = perWorld((world): readonly Duplicate[] => {
+/**
+ * Duplicates, two lot numbers of source 12 for one offer, in the order in which they were found: further lots of one
+ * vehicle, and listings that were dropped.
+ */
+export const duplicatesOf = perWorld((world) => {
   const now = world.clock.getTime();
   const lives = [...livesAt(world, now)].filter((life) => life.domain === 12);
   const found = lives.flatMap((life) => ofLife(world, life, now));
   return found.sort((a, b) => a.addedAt - b.addedAt || a.duplicate - b.duplicate);
 });
 
-function ofLife(world: World, life: Life, now: Instant): Duplicate[] {
+function ofLife(world: World, life: Life, now: Instant) {
   const [first, ...others] = life.lots;
   if (first === undefined) return [];
   const original = Number(lotNumber(first));

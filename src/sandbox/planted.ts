@@ -1,7 +1,7 @@
 import { expectedPrice } from './data/market.js';
 import { auctionFacts } from './world/auction-facts.js';
 import { carOf } from './world/car.js';
-import { activeLives, carLife, type Life, seenLots } from './world/life.js';
+import { activeLives, type Life, seenLots } from './world/life.js';
 import { type LotLife, stateOf } from './world/lot-life.js';
 import { idOf, lotId } from './world/population.js';
 import type { World } from './world.js';
@@ -10,7 +10,7 @@ import type { World } from './world.js';
 export type PlantedLot = ReturnType<typeof plantedLot>;
 
 function plantedLot(world: World, life: Life, lot: LotLife) {
-  const car = carOf(world, carLife(world, life));
+  const car = carOf(world, life);
   const facts = auctionFacts(world, car, lot);
   return {
     vehicleId: idOf(world, life.index),

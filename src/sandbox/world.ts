@@ -1,9 +1,19 @@
 import { LotlakeError } from '../config/lotlake-error.js';
 import { archivedLotRecord } from './record/archived-lot.js';
 import { calculatedAt, type StatisticRecord, statisticRecords } from './record/statistics.js';
-import { vehicleJson, vehicleRecord } from './record/vehicle.js';
-import { wholeSecond } from './world/instants.js';
-import { domainBit, feedAt, isActive, isGone, lifeOfId, listedLot, livesAt, seenLots } from './world/life.js';
+import { type RecordForm, vehicleJson, vehicleRecord } from './record/vehicle.js';
+import { type Instant, wholeSecond } from './world/instants.js';
+import {
+  domainBit,
+  feedAt,
+  isActive,
+  isGone,
+  type Life,
+  lifeOfId,
+  listedLot,
+  livesAt,
+  seenLots,
+} from './world/life.js';
 import { FIRST_CLOCK, lotId, lotOfId, type Population, population } from './world/population.js';
 
 /** A wrong use of the sandbox itself; never a fault that it injects on request. */
@@ -93,26 +103,22 @@ function worldAt(base: Population, clock: Date): World {
   const now = wholeSecond(clock.getTime());
   if (!(now >= FIRST_CLOCK))
     throw new SandboxError(`clock must not be before ${new Date(FIRST_CLOCK).toISOString()}`);
-  const activeLife = (id: number) => {
-    const life = lifeOfId(base, id);
-    return life !== undefined && isActive(life, now) ? life : undefined;
-  };
-  const formOf = ({ pricesHistory }: RecordOptions = {}) =>
-    ({ shape: 'feed', withPrices: pricesHistory }) as const;
+  /** A record of a vehicle that is in the feed, as something that makes records makes it. */
+  const inFeed =
+    <T>(make: (world: Population, life: Life, clock: Instant, form: RecordForm) => T) =>
+    (id: number, { pricesHistory }: RecordOptions = {}): T | undefined => {
+      const life = lifeOfId(base, id);
+      if (life === undefined || !isActive(life, now)) return undefined;
+      return make(base, life, now, { shape: 'feed', withPrices: pricesHistory });
+    };
   const world: World = {
     ...base,
     clock: new Date(now),
     at: (other) => worldAt(base, other),
     activeIds: (domainId) => idsOf(world, domainId),
     changedIds: (since, domainId) => idsOf(world, domainId, since.getTime()),
-    vehicle: (id, options) => {
-      const life = activeLife(id);
-      return life && vehicleRecord(base, life, now, formOf(options));
-    },
-    vehicleJson: (id, options) => {
-      const life = activeLife(id);
-      return life && vehicleJson(base, life, now, formOf(options));
-    },
+    vehicle: inFeed(vehicleRecord),
+    vehicleJson: inFeed(vehicleJson),
     archivedLotIds: (since) => {
       const from = since?.getTime() ?? 0;
       return archiveOf(world)

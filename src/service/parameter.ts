@@ -125,7 +125,7 @@ export const word = <const W extends readonly string[]>(words: W): Kind<z.ZodEnu
 type Words<W extends readonly string[]> = { readonly [word in W[number]]: word };
 
 /** Names by id. */
-type Names = Readonly<Record<number, string>>;
+export type Names = Readonly<Record<number, string>>;
 
 /** One id of an enumeration; the service takes no list of them. */
 export function oneOf(values: Names, advice = 'give one id a request'): Kind<z.ZodInt> {

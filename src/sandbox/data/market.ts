@@ -28,43 +28,15 @@ const titleFactors: ReadonlyMap<number, number> = new Map(titles.map((t) => [t.i
  *
  *     new price × age × mileage × damage × title × accidents × level × trend × season × noise
  *
- * with the factors below; everything but the noise is `expectedPrice`.
+ * with the factors of `market.json`, which docs/sandbox.md explains; everything but the noise is `expectedPrice`. `levels`
+ * are by source, `season` by month from January, the trend is 1 at `trendOrigin`, and the noise is the standard deviation
+ * of its logarithm. A Buy Now price and the first asking price stand above the value by their markups.
  */
 export const market = {
-  /** Continuous loss a year of age: value × exp(-loss × age). */
-  lossPerYear: 0.12,
-  /** Kilometres a year that the loss by age already holds. */
-  kmPerYear: 19_000,
-  /** Loss for each 10,000 km above that (gain below). */
-  lossPer10000Km: 0.03,
-  /** The mileage factor stays within these bounds. */
-  mileageBounds: [0.55, 1.35],
-  /** Share left by each insurance claim of a source 12 vehicle. */
-  claimFactor: 0.96,
-  /** Share left when a source 12 vehicle counts as an accident car. */
-  accidentFactor: 0.88,
-  /** Level of each source against a retail price. */
-  levels: new Map([
-    [1, 0.8],
-    [3, 0.84],
-    [12, 1],
-  ]) as ReadonlyMap<number, number>,
-  /** Change of all prices a month, compounded. */
-  trendPerMonth: -0.008,
-  /** Where the trend is 1. */
-  trendOrigin: Date.UTC(2026, 0, 1),
-  /** Factor of the calendar month, January first; spring is high, late autumn low. */
+  ...document.market,
+  levels: new Map(Object.entries(document.market.levels).map(([id, level]) => [Number(id), level])),
+  trendOrigin: Date.parse(document.market.trendOrigin),
   season: [0.97, 1.01, 1.05, 1.06, 1.04, 1.02, 1.0, 0.99, 0.98, 0.97, 0.95, 0.96],
-  /** Standard deviation of the logarithm of the noise; its median is 1. */
-  noise: 0.14,
-  /** Buy Now prices of sources 1 and 3 stand this much above the value when the lot appears. */
-  buyNowMarkup: 1.15,
-  /** Share of the lots with a Buy Now price that, when they sell, sell at it. */
-  buyNowShare: 0.4,
-  /** Asking prices of source 12 stand this much above the expected price before any cut. */
-  askingMarkup: 1.06,
-  /** Each cut of an asking price leaves this share. */
-  askingCut: 0.96,
 } as const;
 
 /** What the planted price of a lot depends on. */
@@ -84,7 +56,7 @@ export interface PriceFacts {
 export function wearFactor(year: number, km: number, at: Instant): number {
   const age = Math.max(0, (at - Date.UTC(year, 0, 1)) / (365.25 * DAY));
   const mileage = Math.exp((-market.lossPer10000Km * (km - age * market.kmPerYear)) / 10_000);
-  const [low, high] = market.mileageBounds;
+  const [low = 0, high = Number.POSITIVE_INFINITY] = market.mileageBounds;
   return Math.exp(-market.lossPerYear * age) * Math.min(high, Math.max(low, mileage));
 }
 

@@ -1,46 +1,27 @@
 import document from './models.json' with { type: 'json' };
 
-/** An engine of a model: name as the sources write it, cylinders, and id of the fuel. */
-interface EngineRow {
-  readonly id: number;
-  readonly name: string;
-  readonly cylinders: number | null;
-  readonly fuel: number;
-}
+type Written = (typeof document)['american' | 'korean' | 'rare' | 'unusual'][number];
 
 /** A generation of a model; `to` is the last model year, null while it is built. */
-export interface GenerationRow {
-  readonly id: number;
-  readonly name: string;
-  readonly from: number;
-  readonly to: number | null;
-}
+export type GenerationRow = Readonly<Omit<Written['generations'][number], 'to'> & { to: number | null }>;
 
-/** A model of the planted market. */
-export interface ModelRow {
-  readonly id: number;
-  readonly name: string;
-  readonly manufacturer: { readonly id: number; readonly name: string };
-  /** Price when new, USD; the start of every fair value. */
-  readonly newPrice: number;
-  readonly body: number;
-  readonly vehicleType: number;
-  /** Share among the vehicles of its market, relative to the others. */
-  readonly weight: number;
-  /** The oldest first. */
-  readonly generations: readonly GenerationRow[];
-  readonly engines: readonly EngineRow[];
-}
+/** Engines by their name as the sources write it, with the id of the fuel. */
+const engines: Readonly<Record<string, { id: number; cylinders: number | null; fuel: number }>> =
+  document.engines;
 
-type Written = Omit<ModelRow, 'engines'> & { readonly engines: readonly string[] };
-
-const engines: Readonly<Record<string, Omit<EngineRow, 'name'>>> = document.engines;
-
-const withEngines = (rows: readonly Written[]): readonly ModelRow[] =>
+/**
+ * Models of the planted market. `newPrice`, in USD, is the start of every fair value; `weight` is the share among the
+ * vehicles of its market, relative to the others; the oldest generation stands first.
+ */
+const withEngines = (rows: readonly Written[]) =>
   rows.map((row) => ({
     ...row,
+    generations: row.generations as readonly GenerationRow[],
     engines: row.engines.map((name) => ({ id: 0, cylinders: null, fuel: 0, ...engines[name], name })),
   }));
+
+/** A model of the planted market. */
+export type ModelRow = Readonly<ReturnType<typeof withEngines>[number]>;
 
 /** Models on sources 1 and 3. */
 export const americanModels = withEngines(document.american);

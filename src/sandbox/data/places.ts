@@ -1,18 +1,12 @@
 import document from './places.json' with { type: 'json' };
 
-/** A place where lots stand. */
-export interface Place {
-  readonly id: number;
-  readonly country: { readonly iso: string; readonly name: string };
-  readonly state: { readonly id: number; readonly code: string; readonly name: string } | null;
-  readonly city: { readonly id: number; readonly name: string };
-  readonly latitude: number | null;
-  readonly longitude: number | null;
-  readonly postalCode: string | null;
-}
+const { american, canadian, korean } = document;
 
 /** Yards in the United States and in Canada, and cities of source 12, which have no state and no coordinates. */
-export const places: Readonly<Record<'american' | 'canadian' | 'korean', readonly Place[]>> = document;
+export const places = { american, canadian, korean } as const;
+
+/** A place where lots stand. */
+export type Place = (typeof places)[keyof typeof places][number];
 
 /** States by the code of their country, those of the yards under the ids that lots give. */
 export const states = { us: document.states, ca: document.provinces } as const;

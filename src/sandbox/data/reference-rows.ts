@@ -1,3 +1,4 @@
+import fillers from './fillers.json' with { type: 'json' };
 import { damages, titles } from './market.js';
 import { states } from './places.js';
 
@@ -13,8 +14,7 @@ const DAMAGES = 2_300;
 const FIRST_JUNK = 100;
 
 const planted = new Map(damages.map((damage) => [damage.id, damage.name]));
-const parts = 'Roof Door Hood Trunk Wheel Cab Cargo Suspension Interior Glass Axle'.split(' ');
-const kinds = ['Damage', 'Scratched', 'Missing', 'Bent', 'Burned', 'Repaired', 'Cracked'];
+const { parts, kinds, documents } = fillers;
 const letters = 'abcdefghijklmnopqrstuvwxyz';
 
 const partNamed = (id: number): string => `${parts[id % parts.length]} ${kinds[id % kinds.length]}`;
@@ -32,14 +32,6 @@ export const damageRows: readonly ReferenceRow[] = Array.from({ length: DAMAGES 
   const id = place + 1;
   return { id, name: planted.get(id) ?? (id < FIRST_JUNK ? partNamed(id) : junk(id)) };
 });
-
-const documents = [
-  'Certificate Of Title',
-  'Salvage Certificate',
-  'Bill Of Sale',
-  'Rebuilt Title',
-  ' Junk Receipt',
-];
 
 const ofStates: readonly ReferenceRow[] = states.us.flatMap((state, row) =>
   documents.map((document, column) => ({

@@ -1,8 +1,6 @@
 import { enumerations } from '../../service/contract/enumerations.js';
+import type { Names } from '../../service/parameter.js';
 import { byWeight } from '../world/random.js';
-
-/** The names of an enumeration's values by id. */
-type Names = Readonly<Record<number, string>>;
 
 /** A value of an enumeration as records write it. */
 export interface Named {

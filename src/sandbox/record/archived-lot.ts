@@ -3,7 +3,7 @@ import { named } from '../data/wording.js';
 import { auctionFacts } from '../world/auction-facts.js';
 import { type Car, carOf } from '../world/car.js';
 import { micros, stamp } from '../world/instants.js';
-import { carLife, type Life } from '../world/life.js';
+import type { Life } from '../world/life.js';
 import { askingPrice, listingFacts } from '../world/listing-facts.js';
 import { type LotLife, stateOf } from '../world/lot-life.js';
 import { idOf, lotId, lotNumber, type Population } from '../world/population.js';
@@ -11,7 +11,7 @@ import { moneyOf, nothing, SALE } from './money.js';
 
 /** A record of the archive feed: flat, with dated amounts, or in the older form with plain ones (field-notes.md). */
 export function archivedLotRecord(world: Population, life: Life, lot: LotLife): object {
-  const car = carOf(world, carLife(world, life));
+  const car = carOf(world, life);
   const shown = shownOf(world, life, lot, car);
   const { status, bid, buy_now, sale_date, final_bid, final_bid_updated_at } = shown;
   const head = {

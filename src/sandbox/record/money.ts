@@ -14,7 +14,6 @@ export interface Offer<Facts> {
   readonly facts: Facts;
 }
 
-/** A lot status by its id. */
 const status = (id: number): Named => named(enumerations.lot_status, id);
 
 export const SALE = status(3);

@@ -55,7 +55,6 @@ function reportsOf({ world, car, life: { index }, clock }: Vehicle, life: LotLif
   };
 }
 
-/** The facts of a lot's reports; undefined where it has none. */
 const factsOf = ({ world, car, life }: Vehicle, lot: LotLife) => reportFacts(world, car, lot, life.birth);
 
 /** Members that the service added later (service.md), without the reports. They look at lots that are not archived. */

@@ -3,7 +3,7 @@ import { named } from '../data/wording.js';
 import { auctionFacts } from '../world/auction-facts.js';
 import { type Car, carOf } from '../world/car.js';
 import { DAY, type Instant, micros } from '../world/instants.js';
-import { allLots, carLife, type Life } from '../world/life.js';
+import { allLots, type Life } from '../world/life.js';
 import { stateOf } from '../world/lot-life.js';
 import type { Population } from '../world/population.js';
 
@@ -42,7 +42,7 @@ function salesOf(world: Population, life: Life, at: Instant): [Car, number, numb
   return lots.flatMap((lot): [Car, number, number][] => {
     const { done, next } = stateOf(lot, at);
     if (done.at(-1)?.sold !== true || next !== null) return [];
-    const car = carOf(world, carLife(world, life));
+    const car = carOf(world, life);
     const facts = auctionFacts(world, car, lot);
     const bid = facts.attempts[done.length - 1]?.bid;
     return facts.unpriced || bid === undefined ? [] : [[car, lot.domain, bid]];

@@ -4,7 +4,7 @@ import wording from '../data/wording.json' with { type: 'json' };
 import { auctionFacts } from '../world/auction-facts.js';
 import { type Car, carOf } from '../world/car.js';
 import { type Instant, micros } from '../world/instants.js';
-import { carLife, type Life, seenLots } from '../world/life.js';
+import { type Life, seenLots } from '../world/life.js';
 import { listingFacts } from '../world/listing-facts.js';
 import { type LotLife, stateOf } from '../world/lot-life.js';
 import { idOf, type Population } from '../world/population.js';
@@ -27,7 +27,7 @@ export interface RecordForm {
 
 /** The record of a vehicle at a clock (service.md). */
 export function vehicleRecord(world: Population, life: Life, clock: Instant, form: RecordForm): object {
-  const car = carOf(world, carLife(world, life));
+  const car = carOf(world, life);
   const vehicle = { world, car, life, clock };
   const seen = seenLots(world, life, clock);
   const lots = seen.map((lot) => lotRecord(vehicle, lot, form));

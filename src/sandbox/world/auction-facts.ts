@@ -117,7 +117,6 @@ function noteOf(rng: Rng, car: Car): string | null {
   return has ? note : null;
 }
 
-/** The estimates of a lot, as its record names them. */
 function estimatesOf(rng: Rng, { quirk }: Car, value: number) {
   const estimates = {
     estimate_repair_price: chance(rng, 0.5) ? Math.round(value * (0.3 + unit(rng))) : null,

@@ -8,41 +8,23 @@ import {
   UNUSUAL,
   unusualModels,
 } from '../data/models.js';
+import quirkCounts from '../data/quirks.json' with { type: 'json' };
 import { colors, type Named, rareColors } from '../data/wording.js';
 import { DAY } from './instants.js';
-import type { Life } from './life.js';
+import { carLife, type Life } from './life.js';
 import type { Population } from './population.js';
 import { between, byWeight, chance, hash, normal, pick, type Rng, Salt, stream, unit } from './random.js';
 
 /**
- * Rare oddities of single vehicles (field-notes.md), and on how many of `QUIRK_CYCLE` consecutive vehicles each falls,
- * so that a world of a few thousand holds all of them.
+ * A rare oddity of a vehicle (field-notes.md). `quirks.json` says on how many of `QUIRK_CYCLE` consecutive vehicles each
+ * falls, so that a world of a few thousand holds all of them.
  */
-const quirkCounts = {
-  'huge odometer': 1,
-  'negative money': 1,
-  'absurd money': 1,
-  'fractional money': 1,
-  'script note': 1,
-  'formula seller': 1,
-  'formula title': 1,
-  'kilometres as miles': 1,
-  'missing vin': 2,
-  'empty vin': 1,
-  'fake vin': 2,
-  'shared vin': 4,
-  'zero grade': 1,
-  'early sold': 6,
-};
-
-/** An oddity of a vehicle. */
 type Quirk = keyof typeof quirkCounts;
 
 const quirks = Object.entries(quirkCounts).flatMap(([quirk, count]) =>
   Array<Quirk>(count).fill(quirk as Quirk),
 );
 
-/** One vehicle of this many has a given quirk. */
 const QUIRK_CYCLE = 300;
 
 /** The oddity of the vehicle of an index, for most vehicles none. */
@@ -51,9 +33,6 @@ function quirkOf(world: Population, index: number): Quirk | undefined {
   // Spread over the cycle, so that neighbours are not all odd.
   return slot % 12 === 0 ? quirks[slot / 12] : undefined;
 }
-
-/** How complete the record of a vehicle is. */
-type RecordShape = 'described' | 'observed' | 'abridged';
 
 /** The car itself, whichever lots sell it. */
 export type Car = Readonly<ReturnType<typeof carOf>>;
@@ -65,8 +44,9 @@ const VIN_LETTERS = 'ABCDEFGHJKLMNPRSTUVWXYZ0123456789';
 const fakeVins = ['00000000000000000', 'NOVIN', '11111111111111111', 'HLL0000000000'] as const;
 const MEAN_KM_A_YEAR = 19_000;
 
-/** The car of a life, computed from the seed and its index alone. */
-export function carOf(world: Population, life: Pick<Life, 'index' | 'domain' | 'birth'>) {
+/** The car of a vehicle, computed from the seed and an index alone: its own, or that of the one it is merged into. */
+export function carOf(world: Population, vehicle: Life) {
+  const life = carLife(world, vehicle);
   const rng = stream(world.seed, life.index, Salt.car);
   const usual = pick(rng, life.domain === 12 ? korean : american);
   const model = (life.domain === 12 ? undefined : oddModel(world, life.index)) ?? usual;
@@ -116,7 +96,8 @@ function rareColor(world: Population, index: number, usual: Named): Named {
   return draw % 20 === 0 ? (rareColors[Math.floor(draw / 20) % rareColors.length] ?? usual) : usual;
 }
 
-function shapeOf(rng: Rng, domain: number): RecordShape {
+/** How complete the record of a vehicle is. */
+function shapeOf(rng: Rng, domain: number) {
   const draw = unit(rng);
   if (domain === 12) return draw < 0.85 ? 'described' : 'observed';
   if (draw < 0.04) return 'abridged';

@@ -23,15 +23,9 @@ export interface Life {
   /** Lots of the vehicle, without those of a vehicle that is merged into it. */
   readonly lots: readonly LotLife[];
   /** The vehicle that this one is merged into, and when. */
-  readonly mergedInto: Merge | null;
+  readonly mergedInto: Readonly<{ index: number; at: Instant }> | null;
   /** The vehicle that is merged into this one, and when. */
-  readonly absorbs: Merge | null;
-}
-
-/** A merge as one of its two vehicles sees it: `index` is the other one. */
-interface Merge {
-  readonly index: number;
-  readonly at: Instant;
+  readonly absorbs: Life['mergedInto'];
 }
 
 /** One pair of vehicles is merged in each block of this many. */
@@ -105,15 +99,8 @@ function laterLots(rng: Rng, first: LotLife): LotLife[] {
   });
 }
 
-interface Pair {
-  readonly kept: number;
-  readonly gone: number;
-  readonly at: Instant;
-  readonly end: Instant;
-}
-
-/** The merge in the block of an index; null unless the index is one of the two and both can merge. */
-function pairOf(world: Population, index: number): Pair | null {
+/** The merge of an index with another one of its block, and the end of the one that goes; null where there is none. */
+function pairOf(world: Population, index: number) {
   const block = Math.floor(index / MERGE_BLOCK);
   const kept = block * MERGE_BLOCK + (hash(world.seed, block, Salt.pair) % (MERGE_BLOCK - 20));
   const gone = kept + 1 + (hash(world.seed, block, Salt.pair + 100) % 12);
@@ -145,16 +132,7 @@ export function allLots(world: Population, life: Life, clock: Instant): readonly
 /** Whether a vehicle is in the feed at a clock. */
 export const isActive = (life: Life, clock: Instant): boolean => life.birth <= clock && clock < life.end;
 
-/** The vehicles that are in the feed at a clock, ascending by id, in parallel arrays. */
-export interface Feed {
-  readonly ids: readonly number[];
-  /** When the record last changed: the newest change of a lot, a lot that came or went, or a merge. */
-  readonly updatedAt: readonly Instant[];
-  /** Sources of the lots that are not archived, as bits of `domainBit`. */
-  readonly domains: readonly number[];
-}
-
-/** The bit of a source in `Feed.domains`. */
+/** The bit of a source in the `domains` of a feed. */
 export const domainBit = (domain: number): number => 1 << domain;
 
 /** Lives that are visible at a clock, as active or archived, ascending. */
@@ -184,8 +162,11 @@ function changedAt(lot: LotLife, clock: Instant): Instant {
   return vanishes <= clock ? vanishes : stateOf(lot, clock).updatedAt;
 }
 
-/** Looks through all vehicles that may be active at a clock. */
-export function feedAt(world: Population, clock: Instant): Feed {
+/**
+ * The vehicles that are in the feed at a clock, ascending by id, in parallel arrays: ids; when the record last changed (the
+ * newest change of a lot, a lot that came or went, or a merge); sources of the lots that are not archived, as bits.
+ */
+export function feedAt(world: Population, clock: Instant) {
   const ids: number[] = [];
   const updatedAt: Instant[] = [];
   const domains: number[] = [];

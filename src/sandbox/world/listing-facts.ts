@@ -47,32 +47,20 @@ export function listingFacts(world: Population, car: Car, lot: LotLife, listedAt
 }
 
 /** What is true of the reports of a lot all its life. Only published ones are served (reports.md, common rule 2). */
-export interface ReportFacts {
-  readonly past: Past;
-  /** Whether a published inspection report is there from the start; a second one comes at `secondReportAt` of the lot. */
-  readonly inspected: boolean;
-  /** Whether the first inspection report is archived when the second one comes. */
-  readonly superseded: boolean;
-  /** Places of the published history reports among those that the source made, from 0. */
-  readonly histories: readonly number[];
-  readonly certified: boolean;
-}
+export type ReportFacts = Readonly<NonNullable<ReturnType<typeof reportFacts>>>;
 
 /** One lot of sources 1 and 3 in this many has reports. */
 const REPORTED = 20;
 
-/** Draws the facts of a lot's reports; undefined for a lot without reports, as most lots of sources 1 and 3. */
-export function reportFacts(
-  world: Population,
-  car: Car,
-  lot: LotLife,
-  listedAt: number,
-): ReportFacts | undefined {
+/**
+ * Draws the facts of a lot's reports; undefined for a lot without reports, as most lots of sources 1 and 3. An inspection
+ * report is there from the start where `inspected`, and is archived when a second one comes where `superseded`;
+ * `histories` are the places of the published history reports among those that the source made.
+ */
+export function reportFacts(world: Population, car: Car, lot: LotLife, listedAt: number) {
   const hidden = hash(world.seed, lot.index, Salt.published + lot.place);
   const published = (places: number): number[] =>
-    Array.from({ length: places }, (_, place) => place).filter(
-      (place) => (hidden >>> (8 * place)) % 12 !== 0,
-    );
+    [0, 1].slice(0, places).filter((place) => (hidden >>> (8 * place)) % 12 !== 0);
   const superseded = hidden % 2 === 0;
   if (lot.domain === 12) {
     const { past, inspected, histories, certified } = listingFacts(world, car, lot, listedAt);
@@ -82,7 +70,7 @@ export function reportFacts(
   const draw = hash(world.seed, lot.index, Salt.reported + lot.place);
   if (draw % REPORTED !== 0) return undefined;
   // The prices of sources 1 and 3 do not depend on claims.
-  const past = { ...pastOf(world, car, listedAt), claims: [], accident: false };
+  const past: Past = { ...pastOf(world, car, listedAt), claims: [], accident: false };
   return { past, inspected: (draw >>> 8) % 2 === 0, superseded, histories: published(1), certified: false };
 }
 

@@ -1,7 +1,6 @@
 import { DAY, HOUR, type Instant, MINUTE, wholeSecond } from './instants.js';
 import { between, chance, type Rng, unit } from './random.js';
 
-/** One auction of a lot. */
 interface Attempt {
   /** When the service learned the date. */
   readonly knownAt: Instant;
@@ -99,21 +98,10 @@ const auctionHour = (rng: Rng, at: number): Instant =>
   Math.floor(at / DAY) * DAY + 13 * HOUR + between(rng, 0, 14) * 30 * MINUTE;
 
 /** What a lot has been through at a clock. */
-export interface LotState {
-  /** Auctions whose result is known, in order. */
-  readonly done: readonly Attempt[];
-  /** The auction that is announced, if one is. */
-  readonly next: Attempt | null;
-  readonly prebidAt: Instant | null;
-  /** How many touches have happened, and the last one. */
-  readonly touches: number;
-  readonly touchedAt: Instant | null;
-  readonly archived: boolean;
-  readonly updatedAt: Instant;
-}
+export type LotState = Readonly<ReturnType<typeof stateOf>>;
 
 /** The state of a lot at a clock; equal states give equal bytes. */
-export function stateOf(lot: LotLife, clock: Instant): LotState {
+export function stateOf(lot: LotLife, clock: Instant) {
   const done = lot.attempts.filter((attempt) => attempt.resultAt <= clock);
   const coming = lot.attempts[done.length];
   const next = coming !== undefined && coming.knownAt <= clock ? coming : null;
@@ -124,6 +112,7 @@ export function stateOf(lot: LotLife, clock: Instant): LotState {
   const times = [lot.start, done.at(-1)?.resultAt, next?.knownAt, prebidAt, touchedAt].map((at) => at ?? 0);
   if (lot.secondReportAt !== null && lot.secondReportAt <= clock) times.push(lot.secondReportAt);
   if (archived) times.push(lot.end);
+  // `done` are the auctions whose result is known, in order; `next` is the one that is announced, if one is.
   return {
     done,
     next,

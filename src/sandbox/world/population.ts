@@ -71,7 +71,6 @@ const FIRST_LOT_ID = 10_000_000;
 const FIRST_LOT_NUMBER = 30_000_000;
 const EXTERNAL_SHIFT = 160;
 
-/** Which lot of which vehicle. */
 interface Place {
   readonly index: number;
   readonly place: number;

@@ -2,7 +2,6 @@ import { z } from 'zod';
 import { type FieldFacts, objectKinds, plainKinds } from './field.js';
 import document from './records.json' with { type: 'json' };
 
-/** Name of a record in `records.json`. */
 type RecordName = keyof typeof document;
 
 /** Members of an object by name; those of the record that `$with` names stand before them. */
