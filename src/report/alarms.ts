@@ -77,25 +77,23 @@ export const alarmText = ({ pipeline, started_at, subject, what }: Alarm): strin
   `${pipeline} of ${instant(started_at)}${subject === 'run' ? '' : `, ${subject}`}: ${what}`;
 
 /** `3 records: 2 of cars (nightly), 1 of cars (lookup)`; undefined if none was rejected. */
-export function rejectedText({ rejected }: Standing): string | undefined {
-  if (rejected.length === 0) return undefined;
-  const parts = rejected.map((found) => `${count(found.count)} of ${found.stream} (${found.pipeline})`);
-  return `${counted(
-    sumOf(rejected, (found) => found.count),
-    'record',
-  )}: ${parts.join(', ')}`;
-}
+export const rejectedText = ({ rejected }: Standing): string | undefined =>
+  foundText(rejected, 'record', ', ', (found) => count(found.count));
 
 /** `2 members: colour, lots[].x of cars (nightly)`; undefined if no member is new. */
-export function driftText({ drift }: Standing): string | undefined {
-  if (drift.length === 0) return undefined;
-  const parts = drift.map(
-    ({ members, stream, pipeline }) => `${clip(members.join(', '), 200)} of ${stream} (${pipeline})`,
-  );
-  return `${counted(
-    sumOf(drift, (found) => found.count),
-    'member',
-  )}: ${parts.join('; ')}`;
+export const driftText = ({ drift }: Standing): string | undefined =>
+  foundText(drift, 'member', '; ', ({ members }) => clip(members.join(', '), 200));
+
+function foundText<F extends Found>(
+  found: readonly F[],
+  noun: string,
+  separator: string,
+  what: (each: F) => string,
+): string | undefined {
+  if (found.length === 0) return undefined;
+  const parts = found.map((each) => `${what(each)} of ${each.stream} (${each.pipeline})`);
+  const total = sumOf(found, (each) => each.count);
+  return `${counted(total, noun)}: ${parts.join(separator)}`;
 }
 
 function alarmOf(row: Row): Alarm {

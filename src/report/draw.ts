@@ -1,26 +1,18 @@
 import * as Plot from '@observablehq/plot';
+import { html, raw } from 'hono/html';
 import { parseHTML } from 'linkedom';
+import type { Html } from '../docs/html.js';
+import type { Row } from '../duck/session.js';
+import type { ChartSpec } from './spec.js';
 
-/** A chart as SVG, drawn twice: for a screen or sheet, and for a phone. */
-export interface Chart {
-  readonly wide: string;
-  readonly narrow: string;
-}
-
-/** Widths that charts are drawn for, in CSS pixels; text keeps its size in both. */
-const WIDE = 720;
-const NARROW = 340;
-
-/** What names a chart. */
-export interface Named {
-  /** Unique in the page. */
-  readonly id: string;
+/** What a chart is drawn from. */
+export interface Drawing {
+  readonly chart: ChartSpec;
   readonly title: string;
-}
-
-/** What a chart says to those who do not see it. */
-export interface Alternative extends Named {
-  readonly description: string;
+  /** Rows of the query, with the texts of the chart as columns. */
+  readonly rows: readonly Row[];
+  /** Writes a value on an axis. */
+  readonly format: (value: number) => string;
 }
 
 /** Whether a chart is drawn for a phone, and how wide. */
@@ -29,35 +21,38 @@ export interface Size {
   readonly isNarrow: boolean;
 }
 
-const { document } = parseHTML('<!doctype html><html></html>');
-
-/** Renders a chart in both sizes. Text of the feed becomes text nodes, which are escaped when they are written out. */
-export function draw(alternative: Alternative, options: (size: Size) => Plot.PlotOptions): Chart {
-  const render = (isNarrow: boolean): string => {
-    const size = { width: isNarrow ? NARROW : WIDE, isNarrow };
-    return svg(
-      { ...alternative, id: `${alternative.id}-${isNarrow ? 'narrow' : 'wide'}` },
-      size.width,
-      options(size),
-    );
-  };
-  return { wide: render(false), narrow: render(true) };
+/** A mark and what it stands for. */
+export interface LegendItem {
+  readonly name: string;
+  readonly fill: string;
+  readonly symbol: keyof typeof SHAPES;
 }
 
-function svg(alternative: Alternative, width: number, options: Plot.PlotOptions): string {
-  const chart = Plot.plot({
-    ...options,
-    document: document as NonNullable<Plot.PlotOptions['document']>,
-    width,
-  });
-  const { id, title, description } = alternative;
+const { document } = parseHTML('<!doctype html><html></html>');
+
+/**
+ * Renders a chart with its legend, for a screen or sheet, and for a phone; text keeps its size in both. Text of the feed
+ * becomes text nodes, which are escaped when they are written out.
+ * @param description what the chart says to those who do not see it
+ */
+export function draw(
+  { chart, title }: Drawing,
+  description: string,
+  options: (size: Size) => Plot.PlotOptions,
+  legend: readonly LegendItem[] = [],
+): Html {
+  const svg = (name: string, size: Size): Html =>
+    raw(svgOf({ ...options(size), width: size.width }, `${chart.id}-${name}`, { desc: description, title }));
+  return html`${legend.length > 0 && html`<ul class="legend">${legend.map(legendItem)}</ul>`}
+<div class="chart"><div class="wide">${svg('wide', { width: 720, isNarrow: false })}</div><div class="narrow">${svg('narrow', { width: 340, isNarrow: true })}</div></div>`;
+}
+
+function svgOf(options: Plot.PlotOptions, id: string, texts: Readonly<Record<string, string>>): string {
+  const chart = Plot.plot({ ...options, document: document as NonNullable<Plot.PlotOptions['document']> });
   chart.setAttribute('font-size', '12');
   chart.setAttribute('role', 'img');
   chart.setAttribute('aria-labelledby', `${id}-title ${id}-desc`);
-  for (const [name, text] of [
-    ['desc', description],
-    ['title', title],
-  ] as const) {
+  for (const [name, text] of Object.entries(texts)) {
     const element = document.createElementNS('http://www.w3.org/2000/svg', name);
     element.setAttribute('id', `${id}-${name}`);
     element.textContent = text;
@@ -66,18 +61,13 @@ function svg(alternative: Alternative, width: number, options: Plot.PlotOptions)
   return chart.outerHTML;
 }
 
-/** Colours of series, in order; the page says what they are in light and in dark. */
-export const SERIES = ['var(--c0)', 'var(--c1)', 'var(--c2)', 'var(--c3)'] as const;
+const SHAPES = {
+  circle: 'M4.5,0A4.5,4.5,0,1,1,-4.5,0A4.5,4.5,0,1,1,4.5,0Z',
+  ring: 'M4.5,0A4.5,4.5,0,1,1,-4.5,0A4.5,4.5,0,1,1,4.5,0Z',
+  square: 'M-4,-4H4V4H-4Z',
+  triangle: 'M0,-5L4.6,3.5H-4.6Z',
+  diamond: 'M0,-5.5L4,0L0,5.5L-4,0Z',
+} as const;
 
-/** Symbols of series, in order. */
-export const SYMBOLS = ['circle', 'square', 'triangle', 'diamond'] as const;
-
-/** Colour scale of named series; the fifth and later ones are grey. */
-export function colours(names: readonly string[]): Plot.ScaleOptions {
-  return { type: 'ordinal', domain: [...names], range: names.map((_, i) => SERIES[i] ?? 'var(--muted)') };
-}
-
-/** Symbols of named series, so that they can be told apart without colours. */
-export function symbols(names: readonly string[]): Plot.ScaleOptions {
-  return { type: 'ordinal', domain: [...names], range: names.map((_, i) => SYMBOLS[i] ?? 'circle') };
-}
+const legendItem = ({ name, fill, symbol }: LegendItem): Html =>
+  html`<li><svg viewBox="-6 -6 12 12" aria-hidden="true"><path d="${SHAPES[symbol]}" fill="${fill}" stroke="${symbol === 'ring' ? 'var(--ink)' : 'none'}"></path></svg>${name}</li>`;

@@ -1,92 +1,116 @@
 import * as Plot from '@observablehq/plot';
-import { type Alternative, type Chart, colours, draw, symbols } from './draw.js';
-import { month, unique } from './format.js';
+import type { Html } from '../docs/html.js';
+import type { Row } from '../duck/session.js';
+import { maybe } from '../query/printable.js';
+import { type Drawing, draw, type LegendItem, type Size } from './draw.js';
+import { dateOf, list, month, unique } from './format.js';
 
-/** A point of a line; null breaks the line. */
-export interface LinePoint {
-  readonly series: string;
-  readonly at: Date;
-  readonly value: number | null;
-  /** Whether its month still goes on, so that it may change. */
-  readonly isUnfinished?: boolean;
-  /** Panel of a chart of small multiples. */
-  readonly panel?: string;
-}
+/** Marks of series, in order; the page says what their colours are in light and in dark. */
+const SERIES: readonly Omit<LegendItem, 'name'>[] = [
+  { fill: 'var(--c0)', symbol: 'circle' },
+  { fill: 'var(--c1)', symbol: 'square' },
+  { fill: 'var(--c2)', symbol: 'triangle' },
+  { fill: 'var(--c3)', symbol: 'diamond' },
+];
 
-/** How a chart writes its axes, and what it says. */
-export interface LineOptions extends Alternative {
-  readonly format: (value: number) => string;
-  /** Whether times are months or days. */
-  readonly unit: 'month' | 'day';
+/** The series of some rows with their marks; the fifth and later ones are grey. */
+const seriesOf = (rows: readonly Row[]): LegendItem[] =>
+  unique(rows.map(({ series }) => String(series))).map((name, i) => ({
+    name,
+    ...(SERIES[i] ?? { fill: 'var(--muted)', symbol: 'circle' }),
+  }));
+
+/** How the charts mark a month that is not over, so that its value may change. */
+const UNFINISHED: LegendItem = { name: 'month so far', fill: 'var(--paper)', symbol: 'ring' };
+
+const atOf = ({ moment }: Row): Date => dateOf(moment);
+const timeOf = (row: Row): number => atOf(row).getTime();
+const heightOf = ({ value }: Row): number | null => maybe(value);
+const panelOf = ({ panel }: Row): string => String(panel ?? '');
+
+/**
+ * Lines of series over time, from zero, in one panel or in one for each name in `panel`. Undefined if fewer than two
+ * moments have a value. The axis does not begin with moments without one; elsewhere null breaks a line.
+ */
+export function overTime(drawing: Drawing): Html | undefined {
+  const { chart, rows } = drawing;
+  const known = rows.filter((row) => heightOf(row) !== null);
+  const times = new Set(known.map(timeOf));
+  if (times.size < 2) return undefined;
+  const first = Math.min(...times);
+  const drawn = { ...drawing, rows: rows.filter((row) => timeOf(row) >= first) };
+  const groupOf = ({ panel, series }: Row): string => String(panel ?? series);
+  const groups = unique(rows.map(groupOf));
+  const latest = groups
+    .flatMap((group) => known.findLast((row) => groupOf(row) === group)?.said ?? [])
+    .join(' ');
+  const legend = [...seriesOf(rows), ...(chart.unit === 'month' ? [UNFINISHED] : [])];
+  return chart.kind === 'lines'
+    ? draw(drawing, latest, lines(drawn), legend)
+    : draw(drawing, `Lines by month for ${list(groups)}. ${latest}`, panels(drawn), legend);
 }
 
 const dayOnAxis = new Intl.DateTimeFormat('en-GB', { day: 'numeric', month: 'short', timeZone: 'UTC' });
 
 const timeTick =
-  ({ unit }: LineOptions) =>
+  ({ chart: { unit } }: Drawing) =>
   (date: Date): string =>
     unit === 'day' ? dayOnAxis.format(date) : month(date).replace(/ 20(\d\d)$/, ' ’$1');
 
-/**
- * Points from the first instant on that has a value, so that an axis does not begin with nothing; undefined if fewer than
- * two instants have one.
- */
-export function fromFirst<T extends LinePoint>(points: readonly T[]): T[] | undefined {
-  const times = new Set(points.filter(({ value }) => value !== null).map(({ at }) => at.getTime()));
-  const first = Math.min(...times);
-  return times.size < 2 ? undefined : points.filter(({ at }) => at.getTime() >= first);
-}
-
 /** Instants for the ticks of a time axis: no more than `most`, evenly chosen from those that have points, the last one in. */
-function timeTicks(points: readonly LinePoint[], most: number): Date[] {
-  const times = [...new Set(points.map(({ at }) => at.getTime()))].sort((a, b) => a - b);
+function timeTicks(rows: readonly Row[], most: number): Date[] {
+  const times = [...new Set(rows.map(timeOf))].sort((a, b) => a - b);
   const step = Math.max(1, Math.ceil((times.length - 1) / Math.max(1, most - 1)));
   return times.filter((_, i) => (times.length - 1 - i) % step === 0).map((time) => new Date(time));
 }
 
-/** Lines of series over time, from zero. */
-export function lines(points: readonly LinePoint[], options: LineOptions): Chart {
-  const names = unique(points.map(({ series }) => series));
-  return draw(options, ({ isNarrow }) => ({
-    height: isNarrow ? 240 : 300,
-    marginLeft: 52,
-    marginRight: 24,
-    x: {
-      type: 'utc',
-      label: null,
-      ticks: timeTicks(points, isNarrow ? 4 : 8),
-      tickFormat: timeTick(options),
-    },
-    y: { label: null, zero: true, nice: 5, ticks: 5, tickSize: 0, tickFormat: options.format },
-    color: colours(names),
-    symbol: symbols(names),
-    marks: [grid(5), ...lineMarks(points)],
-  }));
+/** Scales of the values and the series, and a grid with so many lines. */
+function scalesOf({ rows, format }: Drawing, ticks: number) {
+  const series = seriesOf(rows);
+  const domain = series.map(({ name }) => name);
+  const grid = Plot.gridY({ stroke: 'var(--line)', strokeOpacity: 1, ticks });
+  const y = { label: null, zero: true, nice: ticks, ticks, tickSize: 0, tickFormat: format } as const;
+  const color = { type: 'ordinal', domain, range: series.map(({ fill }) => fill) } as const;
+  const symbol = { type: 'ordinal', domain, range: series.map((item) => item.symbol) } as const;
+  return { grid, scales: { y, color, symbol } };
 }
 
-/** One small panel for each name in `panel`, all with the same axes. */
-export function panels(points: readonly LinePoint[], options: LineOptions): Chart {
-  const names = unique(points.map(({ series }) => series));
-  const titles = unique(points.map(({ panel }) => panel ?? ''));
-  return draw(options, ({ isNarrow }) => {
+const lines =
+  (drawing: Drawing) =>
+  ({ isNarrow }: Size): Plot.PlotOptions => {
+    const { grid, scales } = scalesOf(drawing, 5);
+    const ticks = timeTicks(drawing.rows, isNarrow ? 4 : 8);
+    return {
+      ...scales,
+      height: isNarrow ? 240 : 300,
+      marginLeft: 52,
+      marginRight: 24,
+      x: { type: 'utc', label: null, ticks, tickFormat: timeTick(drawing) },
+      marks: [grid, ...lineMarks(drawing.rows)],
+    };
+  };
+
+/** Panels of small multiples, all with the same axes. */
+const panels =
+  (drawing: Drawing) =>
+  ({ isNarrow }: Size): Plot.PlotOptions => {
+    const { grid, scales } = scalesOf(drawing, 3);
+    const titles = unique(drawing.rows.map(panelOf));
     const columns = isNarrow ? 2 : 3;
-    const rows = Math.ceil(titles.length / columns);
     const column = (title: string): number => titles.indexOf(title) % columns;
     const line = (title: string): number => Math.floor(titles.indexOf(title) / columns);
-    const facet = { fx: (d: LinePoint) => column(d.panel ?? ''), fy: (d: LinePoint) => line(d.panel ?? '') };
+    const facet = { fx: (row: Row) => column(panelOf(row)), fy: (row: Row) => line(panelOf(row)) };
     return {
-      height: rows * (isNarrow ? 140 : 170) + 40,
+      ...scales,
+      height: Math.ceil(titles.length / columns) * (isNarrow ? 140 : 170) + 40,
       marginLeft: 52,
       marginRight: 16,
       x: { type: 'utc', axis: null },
-      y: { label: null, zero: true, nice: 3, ticks: 3, tickSize: 0, tickFormat: options.format },
       fx: { axis: null, padding: 0.12 },
       fy: { axis: null, padding: 0.26 },
-      color: colours(names),
-      symbol: symbols(names),
       marks: [
-        grid(3),
-        ...ends(points, options),
+        grid,
+        ...ends(drawing),
         Plot.text(titles, {
           text: (d: string) => d,
           fx: column,
@@ -98,33 +122,34 @@ export function panels(points: readonly LinePoint[], options: LineOptions): Char
           lineWidth: isNarrow ? 10 : 15.5,
           textOverflow: 'ellipsis',
         }),
-        ...lineMarks(points, facet),
+        ...lineMarks(drawing.rows, facet),
       ],
     };
-  });
-}
-
-const grid = (ticks: number): Plot.Markish => Plot.gridY({ stroke: 'var(--line)', strokeOpacity: 1, ticks });
+  };
 
 /** The first and the last instant below the lowest panels, each within its panel. */
-function ends(points: readonly LinePoint[], options: LineOptions): Plot.Markish[] {
-  const times = points.map(({ at }) => at.getTime());
+function ends(drawing: Drawing): Plot.Markish[] {
+  const times = drawing.rows.map(timeOf);
   const tick = (time: number, textAnchor: 'start' | 'end'): Plot.Markish =>
-    Plot.axisX([new Date(time)], { textAnchor, tickSize: 0, label: null, tickFormat: timeTick(options) });
+    Plot.axisX([new Date(time)], { textAnchor, tickSize: 0, label: null, tickFormat: timeTick(drawing) });
   return [tick(Math.min(...times), 'start'), tick(Math.max(...times), 'end')];
 }
 
-function lineMarks(points: readonly LinePoint[], facet: object = {}): Plot.Markish[] {
-  const channels = { x: 'at', y: 'value', z: 'series', ...facet };
+function lineMarks(rows: readonly Row[], facet: object = {}): Plot.Markish[] {
+  const channels = { x: atOf, y: heightOf, z: 'series', ...facet };
+  const isUnfinished = ({ state }: Row): boolean => state === 'so far';
   return [
-    Plot.line(points, { ...channels, stroke: 'series', strokeWidth: 2 }),
+    Plot.line(rows, { ...channels, stroke: 'series', strokeWidth: 2 }),
     Plot.dot(
-      points.filter((point) => point.isUnfinished !== true),
+      rows.filter((row) => !isUnfinished(row)),
       { ...channels, fill: 'series', symbol: 'series', r: 2.6 },
     ),
-    Plot.dot(
-      points.filter((point) => point.isUnfinished === true),
-      { ...channels, fill: 'var(--paper)', stroke: 'series', symbol: 'series', r: 3 },
-    ),
+    Plot.dot(rows.filter(isUnfinished), {
+      ...channels,
+      fill: 'var(--paper)',
+      stroke: 'series',
+      symbol: 'series',
+      r: 3,
+    }),
   ];
 }

@@ -1,10 +1,11 @@
 import * as Plot from '@observablehq/plot';
+import type { Html } from '../docs/html.js';
 import type { Row } from '../duck/session.js';
-import { type Alternative, type Chart, draw } from './draw.js';
-import type { LegendItem } from './page.js';
+import { counted } from '../query/printable.js';
+import { type Drawing, draw, type LegendItem } from './draw.js';
 
 /** How the prices of a place stand against the national ones; without a figure a dot is hollow. */
-export const LEGEND: readonly LegendItem[] = [
+const LEGEND: readonly LegendItem[] = [
   { name: 'at least 5% below the nation', fill: 'var(--c0)', symbol: 'circle' },
   { name: 'about the same', fill: 'var(--soft-ink)', symbol: 'circle' },
   { name: 'at least 5% above', fill: 'var(--c1)', symbol: 'circle' },
@@ -48,39 +49,48 @@ function frameOf(places: readonly Row[]): { x: [number, number]; y: [number, num
 const extent = (values: readonly number[]): [number, number] => [Math.min(...values), Math.max(...values)];
 
 /**
- * Dots at latitude and longitude, as large as their lots are many; there is no outline of countries below them.
- * @param places also with a `short` name, and `middle`, the ratio of their prices to the national ones
+ * Dots at latitude and longitude, as large as their lots are many; there is no outline of countries below them. Undefined
+ * if fewer than two states have a place. Rows have a `short` name, and `middle`, the ratio of their prices to the
+ * national ones.
  */
-export function dotMap(places: readonly Row[], options: Alternative): Chart {
+export function dotMap(drawing: Drawing): Html | undefined {
+  const places = placesOf(drawing.rows);
+  if (places.length < 2) return undefined;
+  const top = drawing.rows.slice(0, 5).map(({ name, lots }) => `${name}: ${counted(lots, 'lot')}`);
+  const description = `Dots for ${counted(places.length, 'state')}. Most lots: ${top.join('; ')}.`;
   const { x, y, shape } = frameOf(places);
-  return draw(options, ({ isNarrow, width }) => ({
-    height: Math.round((width - 2 * MARGIN) * shape + 2 * MARGIN),
-    margin: MARGIN,
-    x: { axis: null, domain: x },
-    y: { axis: null, domain: y },
-    r: { range: [3, isNarrow ? 13 : 22] },
-    marks: [
-      Plot.dot(places, {
-        x: 'longitude',
-        y: 'latitude',
-        r: 'lots',
-        fill: fillOf,
-        fillOpacity: 0.75,
-        stroke: 'var(--ink)',
-        strokeWidth: 0.75,
-        strokeOpacity: 0.6,
-        sort: { channel: '-r' },
-      }),
-      Plot.text(isNarrow ? places.slice(0, 6) : places, {
-        x: 'longitude',
-        y: 'latitude',
-        text: 'short',
-        fill: 'var(--ink)',
-        stroke: 'var(--paper)',
-        strokeWidth: 3,
-        fontWeight: 600,
-      }),
-    ],
-    color: { type: 'identity' },
-  }));
+  const at = { x: 'longitude', y: 'latitude' };
+  return draw(
+    drawing,
+    description,
+    ({ isNarrow, width }) => ({
+      height: Math.round((width - 2 * MARGIN) * shape + 2 * MARGIN),
+      margin: MARGIN,
+      x: { axis: null, domain: x },
+      y: { axis: null, domain: y },
+      r: { range: [3, isNarrow ? 13 : 22] },
+      marks: [
+        Plot.dot(places, {
+          ...at,
+          r: 'lots',
+          fill: fillOf,
+          fillOpacity: 0.75,
+          stroke: 'var(--ink)',
+          strokeWidth: 0.75,
+          strokeOpacity: 0.6,
+          sort: { channel: '-r' },
+        }),
+        Plot.text(isNarrow ? places.slice(0, 6) : places, {
+          ...at,
+          text: 'short',
+          fill: 'var(--ink)',
+          stroke: 'var(--paper)',
+          strokeWidth: 3,
+          fontWeight: 600,
+        }),
+      ],
+      color: { type: 'identity' },
+    }),
+    LEGEND,
+  );
 }

@@ -1,19 +1,18 @@
 import * as Plot from '@observablehq/plot';
+import type { Html } from '../docs/html.js';
 import type { Row } from '../duck/session.js';
 import { counted } from '../query/printable.js';
-import { type Chart, draw, type Named, type Size } from './draw.js';
+import { type Drawing, draw, type Size } from './draw.js';
 
 /**
- * Horizontal bars from zero, one for each row, in the order given.
- * @param given rows of `name`, `value`, `text` at the end of the bar, and `said` where that says something else
+ * Horizontal bars from zero, one for each row that has a value, in the order given; undefined if none has one. Rows have
+ * `name`, `value`, `text` at the end of the bar, and `said` where that says something else.
  */
-export function bars(given: readonly Row[], named: Named): Chart {
-  const rows = given.map(({ name, value, text, said }) => ({
-    ...{ name: String(name), value: Number(value), text: String(text) },
-    said: String(said ?? text),
-  }));
-  const description = rows.map(({ name, said }) => `${name}: ${said}.`).join(' ');
-  return draw({ ...named, description }, (size) => ({
+export function bars(drawing: Drawing): Html | undefined {
+  const rows = drawing.rows.filter(({ value }) => value !== null);
+  if (rows.length === 0) return undefined;
+  const description = rows.map(({ name, text, said }) => `${name}: ${said ?? text}.`).join(' ');
+  return draw(drawing, description, (size) => ({
     ...categories(rows, size),
     x: { axis: null, zero: true },
     marginRight: textWidth(rows) + 8,
@@ -43,39 +42,30 @@ export function bars(given: readonly Row[], named: Named): Chart {
   }));
 }
 
-/** How positions are written, and what they are compared with. */
-export interface RangeOptions extends Named {
-  /** What the values are, such as `price`. */
-  readonly noun: string;
-  /** Writes a position on the axis. */
-  readonly format: (value: number) => string;
-  readonly reference: number | undefined;
-  /** What the axis shows. */
-  readonly axis: string;
-}
-
 /**
- * A dot for each row, with its range, along a common axis; the text of a row without a figure says so.
- * @param given rows of `name`, `low`, `middle`, `high`, the number of values that they are `based_on`, and what is `said`
+ * A dot for each row, with its range, along a common axis; the text of a row without a figure says so. Undefined if none
+ * has a figure. Rows have `name`, `low`, `middle`, `high`, the number of values that they are `based_on`, and what is
+ * `said`.
  */
-export function ranges(given: readonly Row[], options: RangeOptions): Chart {
-  const { reference, noun } = options;
-  const rows = given.map(({ name, low, middle, high, based_on, said }) => ({
-    ...{ name: String(name), low, middle, high, said },
-    text: middle === null ? String(said) : counted(based_on, noun),
-  }));
-  const description = rows.map(({ name, said }) => `${name}: ${said}.`).join(' ');
-  return draw({ ...options, description }, (size) => ({
+export function ranges(drawing: Drawing): Html | undefined {
+  const { first, label, noun, reference } = drawing.chart;
+  const drawn = drawing.rows.slice(0, first);
+  if (drawn.every(({ middle }) => middle === null)) return undefined;
+  const textOf = ({ middle, said, based_on }: Row): unknown =>
+    middle === null ? said : counted(based_on, noun);
+  const rows = drawn.map((row) => ({ ...row, text: textOf(row) }));
+  const description = drawn.map(({ name, said }) => `${name}: ${said}.`).join(' ');
+  return draw(drawing, description, (size) => ({
     ...categories(rows, size),
     x: {
-      label: options.axis,
+      label,
       labelArrow: 'none',
       labelAnchor: 'center',
       nice: true,
       inset: 8,
       zero: reference === undefined,
       ticks: size.isNarrow ? 3 : 6,
-      tickFormat: options.format,
+      tickFormat: drawing.format,
       tickSize: 0,
     },
     marginRight: textWidth(rows) + 14,
@@ -83,9 +73,9 @@ export function ranges(given: readonly Row[], options: RangeOptions): Chart {
     marginBottom: 40,
     marks: [
       Plot.gridX({ stroke: 'var(--line)', strokeOpacity: 1, ticks: size.isNarrow ? 3 : 6 }),
-      ...(reference === undefined
-        ? []
-        : [Plot.ruleX([reference], { stroke: 'var(--muted)', strokeDasharray: '3 3' })]),
+      reference === undefined
+        ? null
+        : Plot.ruleX([reference], { stroke: 'var(--muted)', strokeDasharray: '3 3' }),
       Plot.ruleY(rows, {
         x1: 'low',
         x2: 'high',
@@ -111,53 +101,48 @@ export function ranges(given: readonly Row[], options: RangeOptions): Chart {
 }
 
 /** Width that the texts at the end of the rows take at most, in pixels. */
-const textWidth = (rows: readonly { readonly text: string }[]): number =>
-  Math.max(...rows.map(({ text }) => text.length)) * GLYPH;
+const textWidth = (rows: readonly Row[]): number =>
+  Math.max(...rows.map(({ text }) => String(text).length)) * GLYPH;
 
 /** Width of a character of 12 pixels, on average and with some room. */
 const GLYPH = 6.6;
 
-const below = ({ isNarrow }: Size): number => (isNarrow ? MARK_BELOW : 0);
+/** How far below the middle of its row a mark lies on a phone, where the name stands above, in pixels. */
+const below = ({ isNarrow }: Size): number => (isNarrow ? 8 : 0);
 
 /** Rows are placed by their number, so that two of one name stay two. */
 const index = (_: unknown, i: number): number => i;
 
-/** Height of a row; on a phone the name stands above what is drawn. */
-const ROW = 24;
-const NARROW_ROW = 38;
+/** Characters of a name that stand beside a row. */
+const LABEL = 36;
 
-/** Where marks lie in the row of a phone, and its name above them, in pixels from the middle. */
-const MARK_BELOW = 8;
-const NAME_ABOVE = -10;
-
-function categories(rows: readonly { readonly name: string }[], { isNarrow }: Size): Plot.PlotOptions {
-  const longest = Math.max(...rows.map(({ name }) => name.length));
+function categories(rows: readonly Row[], { isNarrow }: Size): Plot.PlotOptions {
+  const names = rows.map(({ name }) => String(name));
+  const longest = Math.max(...names.map((name) => name.length));
   const short = (name: string): string => (name.length > LABEL ? `${name.slice(0, LABEL - 1)}…` : name);
   return {
-    height: rows.length * (isNarrow ? NARROW_ROW : ROW) + 48,
+    height: rows.length * (isNarrow ? 38 : 24) + 48,
     marginLeft: isNarrow ? 4 : Math.min(longest, LABEL) * GLYPH + 12,
     y: {
       type: 'band',
-      domain: rows.map((_, i) => i),
+      domain: rows.map(index),
       label: null,
       tickSize: 0,
-      tickFormat: (i: number) => short(rows[i]?.name ?? ''),
+      tickFormat: (i: number) => short(names[i] ?? ''),
       ...(isNarrow ? { axis: null } : {}),
     },
   };
 }
 
-/** Characters of a name that stand beside a row. */
-const LABEL = 36;
-
-function namesAbove(rows: readonly { readonly name: string }[], { isNarrow }: Size): Plot.Markish[] {
+/** On a phone the name of a row stands above what is drawn. */
+function namesAbove(rows: readonly Row[], { isNarrow }: Size): Plot.Markish[] {
   if (!isNarrow) return [];
   const text = {
     y: index,
     text: 'name',
     frameAnchor: 'left',
     textAnchor: 'start',
-    dy: NAME_ABOVE,
+    dy: -10,
     stroke: 'var(--paper)',
     strokeWidth: 4,
     fill: 'var(--muted)',

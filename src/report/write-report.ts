@@ -11,11 +11,11 @@ import { assertOurs, assertOutside, writeWhole } from '../query/places.js';
 import { counted } from '../query/printable.js';
 import { ShareError } from '../query/share-error.js';
 import { alarmText, driftText, readStanding, rejectedText } from './alarms.js';
-import { readSections, sectionTables, spec } from './figures.js';
+import { readSections } from './figures.js';
 import { day, fill, instant, list, source, unique } from './format.js';
-import { headlineTiles } from './headline.js';
-import { type Page, renderPage } from './page.js';
+import { headlineTiles, type Page, renderPage } from './page.js';
 import { ask, tablesOf } from './query.js';
+import { figureQueries, spec } from './spec.js';
 
 /** Texts that every report has, whichever version wrote it. */
 const MARKS = ['<section id="reading"><header><h2>How to read this</h2></header>', 'Data health'];
@@ -44,7 +44,7 @@ export async function writeReport(config: Config, to = join(config.output, 'repo
 
 /** Reads the published snapshot, and the headline of the snapshot before it. */
 function readPage(config: Config, dictionary: string | undefined): Promise<Page> {
-  const tables = unique([...tablesOf(QUERIES), ...sectionTables()]);
+  const tables = unique([...tablesOf(QUERIES), ...tablesOf(figureQueries)]);
   return readLake(config, { named: tables.join(' ') }, async ({ manifest, session: { connection } }) => {
     const missing = tables.find((name) => !holds(manifest, name));
     if (missing !== undefined)
@@ -87,17 +87,14 @@ async function readBefore(
     connection,
     'select snapshot_id from runs where snapshot_id is not null order by started_at desc',
   );
-  const kept = new Map(listSnapshots(layoutOf(config.output)).map(({ id, manifest }) => [id, manifest]));
   const tables = tablesOf(['headline']);
-  const found = earlier
-    .map((run) => String(run.snapshot_id))
-    .find((id) => {
-      const manifest = kept.get(id);
-      if (manifest === undefined || id === current.snapshot_id) return false;
-      return tables.every((name) => holds(manifest, name));
-    });
+  const kept = listSnapshots(layoutOf(config.output)).filter(
+    ({ id, manifest }) =>
+      manifest !== undefined && id !== current.snapshot_id && tables.every((name) => holds(manifest, name)),
+  );
+  const found = earlier.find(({ snapshot_id }) => kept.some(({ id }) => id === snapshot_id))?.snapshot_id;
   if (found === undefined) return undefined;
-  const reading = { named: tables.join(' '), choice: { snapshot: found } };
+  const reading = { named: tables.join(' '), choice: { snapshot: String(found) } };
   return readLake(config, reading, async ({ session }) => (await ask(session.connection, 'headline'))[0]);
 }
 
