@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import type { DuckDBConnection } from '@duckdb/node-api';
 import { parse } from 'yaml';
 import { z } from 'zod';
 import { packageRoot } from '../config/package-root.js';
@@ -9,10 +10,14 @@ import { ownColumns } from '../lake/schema.js';
 import { type LakeTable, lakeTables } from '../lake/tables.js';
 import { sourceOf } from '../load/column-places.js';
 import { nodeAt } from '../load/types.js';
+import { RECORDS } from '../load/views.js';
+import { type Check, readChecks } from '../model/checks.js';
 import { readModels } from '../model/model-files.js';
+import { referencesOf } from '../model/references.js';
+import { type PlannedTest, planModelTests } from '../model/test-sql.js';
 import { enumerations, reportKeys } from '../service/contract/enumerations.js';
 import { type ContractNode, contractOf } from '../service/contract/node.js';
-import { streams } from '../service/streams.js';
+import { type StreamName, streams } from '../service/streams.js';
 
 /** A column as people read about it. */
 export interface ColumnEntry {
@@ -68,37 +73,34 @@ export function dictionary(contents: Contents): TableEntry[] {
   const contracts = new Map(Object.values(streams).map(({ name, schema }) => [name, contractOf(schema)]));
   const tables = lakeTables().flatMap((table) => {
     const contract = contracts.get(table.stream);
-    return contract === undefined ? [] : [describeLakeTable(table, contents, contract)];
+    const stored = contents.tables[table.name];
+    return contract === undefined
+      ? []
+      : [entryOf('table', table, stored, columnsOf(table, stored, contract))];
   });
-  const own = ownTables.map(
-    (table): TableEntry => ({
-      ...table,
-      kind: 'table',
-      rows: contents.tables[table.name]?.rows ?? 0,
-      columns: [
-        ...table.columns.map((column) => ({ ...column, unit: undefined, source: undefined })),
-        ...((contents.tables[table.name]?.partitioned ?? table.partitioned) ? [monthEntry('seen_at')] : []),
-      ],
-    }),
-  );
-  const marts = readModels().map(
-    (model): TableEntry => ({
-      name: model.name,
-      kind: 'mart',
-      description: model.description,
-      grain: model.grain,
-      key: model.key,
-      rows: contents.marts[model.name]?.rows ?? 0,
-      columns: (contents.marts[model.name]?.columns ?? []).map((column) => ({
-        ...column,
-        description: model.columns[column.name]?.description ?? '',
-        unit: model.columns[column.name]?.unit,
-        source: undefined,
-      })),
-    }),
-  );
+  const own = ownTables.map((table): TableEntry => {
+    const stored = contents.tables[table.name];
+    const columns = table.columns.map((column) => ({ ...column, unit: undefined, source: undefined }));
+    const months = (stored?.partitioned ?? table.partitioned) ? [monthEntry('seen_at')] : [];
+    return { ...table, kind: 'table', rows: stored?.rows ?? 0, columns: [...columns, ...months] };
+  });
+  const marts = readModels().map((model) => {
+    const stored = contents.marts[model.name];
+    const columns = (stored?.columns ?? []).map((column) => {
+      const { description = '', unit } = model.columns[column.name] ?? {};
+      return { ...column, description, unit, source: undefined };
+    });
+    return entryOf('mart', model, stored, columns);
+  });
   return [...tables, ...own, ...marts];
 }
+
+const entryOf = (
+  kind: TableEntry['kind'],
+  { name, description, grain, key }: Pick<TableEntry, 'name' | 'description' | 'grain' | 'key'>,
+  stored: Described | undefined,
+  columns: readonly ColumnEntry[],
+): TableEntry => ({ name, kind, description, grain, key, rows: stored?.rows ?? 0, columns });
 
 /** The month of a partition is in the path of its files alone, and a column for every reader. */
 const monthEntry = (instant: string): ColumnEntry => ({
@@ -113,23 +115,11 @@ const monthEntry = (instant: string): ColumnEntry => ({
 const monthSource = (column: string): string =>
   column.startsWith('_') ? 'created_at of the lot or report that the row belongs to' : column;
 
-function describeLakeTable(table: LakeTable, contents: Contents, contract: ContractNode): TableEntry {
-  const stored = contents.tables[table.name];
+function columnsOf(table: LakeTable, stored: Described | undefined, contract: ContractNode): ColumnEntry[] {
   const columns = (stored?.columns ?? []).filter(({ name }) => name !== 'month');
-  return {
-    name: table.name,
-    kind: 'table',
-    description: table.description,
-    grain: table.grain,
-    key: table.key,
-    rows: stored?.rows ?? 0,
-    columns: [
-      ...columns.map((column) => ({ ...column, ...describeColumn(table, column.name, contract) })),
-      ...(table.partition === undefined || stored?.partitioned === false
-        ? []
-        : [monthEntry(monthSource(table.partition.month))]),
-    ],
-  };
+  const described = columns.map((column) => ({ ...column, ...describeColumn(table, column.name, contract) }));
+  const hasMonth = table.partition !== undefined && stored?.partitioned !== false;
+  return hasMonth ? [...described, monthEntry(monthSource(table.partition.month))] : described;
 }
 
 /** Describes a column by its place in the contract, see `sourceOf`. */
@@ -172,3 +162,67 @@ export const columnCells = ({ name, type, unit, description, source }: ColumnEnt
 
 /** A type for people: the long name of an instant is shortened. */
 export const typeName = (type: string): string => type.replaceAll('TIMESTAMP WITH TIME ZONE', 'TIMESTAMPTZ');
+
+/** A check across tables and what it reads. */
+interface CatalogCheck extends Check {
+  readonly reads: readonly string[];
+}
+
+/** A table or mart with everything that the code says of it. */
+export interface CatalogTable extends TableEntry {
+  /** Stream whose records the table is cut from; undefined for marts and for tables of lotlake's own. */
+  readonly stream: StreamName | undefined;
+  /** Places of the record that the rows come from, such as `lots[]`. */
+  readonly places: readonly string[];
+  /** Tables and marts that a mart reads. */
+  readonly reads: readonly string[];
+  /** Marts that read it. */
+  readonly readBy: readonly string[];
+  /** SELECT of a mart that is computed; a seed is a file. */
+  readonly sql: string | undefined;
+  readonly tests: readonly PlannedTest[];
+  /** Checks across tables that read it. */
+  readonly checks: readonly CatalogCheck[];
+}
+
+/**
+ * Puts together what contract, `.yml` files and SQL say of every table and mart: tables, tables of lotlake's own, marts.
+ * @param connection any DuckDB: it parses SQL and reads nothing
+ * @param contents names and types of columns
+ */
+export async function readCatalog(
+  connection: DuckDBConnection,
+  contents: Contents,
+): Promise<readonly CatalogTable[]> {
+  const models = readModels();
+  const reads = await readsOf(connection, models);
+  const places = await readsOf(connection, lakeTables());
+  const checks: CatalogCheck[] = [];
+  for (const check of readChecks())
+    checks.push({ ...check, reads: await referencesOf(connection, { name: check.test, sql: check.sql }) });
+  return dictionary(contents).map((entry) => {
+    const { name, kind } = entry;
+    const model = kind === 'mart' ? models.find((each) => each.name === name) : undefined;
+    return {
+      ...entry,
+      stream: lakeTables().find((table) => table.name === name)?.stream,
+      // A report's media come from two places, which the SQL of the table names.
+      places: (places.get(name) ?? []).filter((place) => place !== RECORDS),
+      reads: reads.get(name) ?? [],
+      readBy: models.filter((each) => reads.get(each.name)?.includes(name)).map((each) => each.name),
+      sql: model?.isSeed ? undefined : model?.sql,
+      tests: model === undefined ? [] : planModelTests(model),
+      checks: checks.filter((check) => check.reads.includes(name)),
+    };
+  });
+}
+
+/** What each SELECT reads, by its name. */
+async function readsOf(
+  connection: DuckDBConnection,
+  selects: readonly { readonly name: string; readonly sql: string }[],
+): Promise<ReadonlyMap<string, readonly string[]>> {
+  const reads = new Map<string, readonly string[]>();
+  for (const select of selects) reads.set(select.name, await referencesOf(connection, select));
+  return reads;
+}

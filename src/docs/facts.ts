@@ -1,5 +1,5 @@
 import type { DuckDBConnection } from '@duckdb/node-api';
-import { identifier, row, rows } from '../duck/session.js';
+import { identifier, rows } from '../duck/session.js';
 import type { Column } from '../lake/schema.js';
 import { clip, printable } from '../query/printable.js';
 
@@ -38,41 +38,52 @@ export async function columnFacts(
   connection: DuckDBConnection,
   table: Described,
 ): Promise<ReadonlyMap<string, ColumnFacts>> {
-  const { columns } = table;
-  const shown = columns.filter(({ name }) => !HIDDEN.has(`${table.name}.${name}`));
-  if (table.rows === 0 || columns.length === 0) return new Map();
-  const picked = `hash(${table.key.map(identifier).join(', ')}) % ${Math.ceil(table.rows / SAMPLE)} = 0`;
-  const values = shown.map(({ name, type }) => textOf(identifier(name), type)).join(', ');
-  const name = identifier(table.name);
-  const nulls = columns.map((column) => `count(${identifier(column.name)})`).join(', ');
-  const counts = listOf((await row(connection, `select [${nulls}] as counts from ${name}`)).counts).map(
-    Number,
+  const { columns, rows: total } = table;
+  if (total === 0 || columns.length === 0) return new Map();
+  const names = columns.map(({ name }) => `count(${identifier(name)})`);
+  const [counts = []] = await readLists(connection, table, names);
+  const shown = columns.filter(
+    ({ name }, at) => Number(counts[at]) > 0 && !HIDDEN.has(`${table.name}.${name}`),
   );
-  const found = await rows(connection, `select [${values}] as picked from ${name} where ${picked}`);
-  const sample = found.map((each) => listOf(each.picked));
-  const samples = new Map(shown.map(({ name }, at) => [name, sample.map((row) => row[at])]));
-  const isRare = (column: Column): boolean =>
-    (counts[columns.indexOf(column)] ?? 0) > 0 &&
-    (samples.get(column.name) ?? []).every((value) => value === null);
-  const least = await leastValues(connection, table.name, shown.filter(isRare));
+  const values = await readValues(connection, table, shown);
   return new Map(
-    columns.map((column, place) => {
-      const examples = examplesOf(least.get(column.name) ?? samples.get(column.name) ?? []);
-      return [column.name, { nullRate: 1 - (counts[place] ?? 0) / table.rows, examples }];
-    }),
+    columns.map(({ name }, at) => [
+      name,
+      { nullRate: 1 - Number(counts[at]) / total, examples: examplesOf(values.get(name) ?? []) },
+    ]),
   );
 }
 
-/** The least value of each of some columns, by name: what the sample did not show. */
-async function leastValues(
+/** Values of some columns that have any: those of the sample, or the least one. */
+async function readValues(
   connection: DuckDBConnection,
-  table: string,
+  table: Described,
   columns: readonly Column[],
 ): Promise<ReadonlyMap<string, readonly unknown[]>> {
-  if (columns.length === 0) return new Map();
-  const values = columns.map(({ name, type }) => textOf(`min(${identifier(name)})`, type));
-  const found = await row(connection, `select [${values.join(', ')}] as least from ${identifier(table)}`);
-  return new Map(columns.map(({ name }, at) => [name, [listOf(found.least)[at]]]));
+  const picked = `hash(${table.key.map(identifier).join(', ')}) % ${Math.ceil(table.rows / SAMPLE)} = 0`;
+  const texts = columns.map(({ name, type }) => textOf(identifier(name), type));
+  const sample = await readLists(connection, table, texts, ` where ${picked}`);
+  const values = new Map(columns.map(({ name }, at) => [name, sample.map((row) => row[at])]));
+  const rare = columns.filter(({ name }) => values.get(name)?.every((value) => value === null));
+  if (rare.length === 0) return values;
+  const least = rare.map(({ name, type }) => textOf(`min(${identifier(name)})`, type));
+  const [found = []] = await readLists(connection, table, least);
+  for (const [at, { name }] of rare.entries()) values.set(name, [found[at]]);
+  return values;
+}
+
+/** Values of expressions, a list for each row. */
+async function readLists(
+  connection: DuckDBConnection,
+  { name }: Described,
+  values: readonly string[],
+  where = '',
+): Promise<unknown[][]> {
+  const found = await rows(
+    connection,
+    `select [${values.join(', ')}] as listed from ${identifier(name)}${where}`,
+  );
+  return found.map(({ listed }) => (Array.isArray(listed) ? listed : []));
 }
 
 /** A value as text, cut to what is shown; a DOUBLE is rounded. */
@@ -80,8 +91,6 @@ function textOf(sql: string, type: string): string {
   const value = type === 'DOUBLE' ? `round(${sql}, 4)` : sql;
   return `left(cast(${value} as varchar), ${LONGEST + 1})`;
 }
-
-const listOf = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : []);
 
 /** The most frequent values; of equally frequent ones, the first in the order of text. */
 function examplesOf(values: readonly unknown[]): readonly string[] {

@@ -43,16 +43,13 @@ ${content}
 `;
 }
 
-/** A size for people: 3.2 MB. */
-export function size(bytes: number): string {
-  const [unit, factor] = bytes >= 1e9 ? ['GB', 1e9] : bytes >= 1e6 ? ['MB', 1e6] : ['kB', 1e3];
-  return `${(bytes / Number(factor)).toFixed(1)} ${unit}`;
-}
+/** Path of the page of a table or mart below the root of the site. */
+export const pathOf = ({ kind, name }: { readonly kind: string; readonly name: string }): string =>
+  `${kind}s/${name}.html`;
 
-/** A share in percent; only a share of exactly 0 or 1 is shown as such. */
-export function percent(share: number): string {
-  if (share === 0 || share === 1) return `${share * 100} %`;
-  if (share < 0.001) return '< 0.1 %';
-  if (share > 0.999) return '> 99.9 %';
-  return `${(share * 100).toFixed(1)} %`;
-}
+/** A table of a page, from its heads and its rows. */
+export const tableOf = (kind: string, head: Html, rows: readonly Html[]): Html => html`<table class="${kind}">
+<thead><tr>${head}</tr></thead>
+<tbody>
+${rows.map((row) => html`${row}\n`)}</tbody>
+</table>`;

@@ -1,28 +1,28 @@
+import { Graph, layout } from '@dagrejs/dagre';
+import { html } from 'hono/html';
 import { requests } from '../service/requests.js';
-import { streams } from '../service/streams.js';
-import type { CatalogTable } from './catalog.js';
+import { type StreamName, streams } from '../service/streams.js';
+import type { CatalogTable } from './dictionary.js';
+import { type Html, pathOf } from './html.js';
 
-/** What a node of the lineage stands for, in the order in which data goes. */
-type LineageKind = 'endpoint' | 'stream' | 'table' | 'mart';
+/** What nodes of the lineage stand for, in the order in which data goes. */
+const KINDS = ['endpoint', 'stream', 'table', 'mart'] as const;
+
+type LineageKind = (typeof KINDS)[number];
 
 /** A node of the lineage. */
-export interface LineageNode {
+interface LineageNode {
   /** Kind and name, since a stream and its table may share a name. */
   readonly id: string;
   readonly kind: LineageKind;
   readonly name: string;
 }
 
-/** An arrow from what is read to what reads it, by ids. */
-interface LineageEdge {
-  readonly from: string;
-  readonly to: string;
-}
-
 /** Where data comes from and goes to. */
 export interface Lineage {
   readonly nodes: readonly LineageNode[];
-  readonly edges: readonly LineageEdge[];
+  /** Arrows from what is read to what reads it, by ids. */
+  readonly edges: readonly { readonly from: string; readonly to: string }[];
 }
 
 /** Takes the place of a stream for the tables that lotlake writes about its own work. */
@@ -34,7 +34,7 @@ const LOOKUPS = [requests.car, requests.listing, requests.searchVin, requests.se
 /** The way of the data from endpoint to stream to lake table to mart. */
 export function lineageOf(catalog: readonly CatalogTable[]): Lineage {
   const nodes = new Map<string, LineageNode>();
-  const edges: LineageEdge[] = [];
+  const edges: { from: string; to: string }[] = [];
   const node = (kind: LineageKind, name: string): string => {
     const id = `${kind}:${name}`;
     nodes.set(id, { id, kind, name });
@@ -53,29 +53,139 @@ export function lineageOf(catalog: readonly CatalogTable[]): Lineage {
 }
 
 /** Paths of the endpoints that fill a stream, as the service documents them. */
-export function endpointsOf(stream: keyof typeof streams): readonly string[] {
-  const { request, path } = streams[stream];
-  const main = Object.values(requests).find((each) => each === request)?.path ?? path;
-  return stream === 'cars' ? [main, ...LOOKUPS.map((lookup) => lookup.path)] : [main];
+export function endpointsOf(stream: StreamName): readonly string[] {
+  return [streams[stream].request, ...(stream === 'cars' ? LOOKUPS : [])].map(({ path }) => path);
 }
 
 /** The part of a lineage that leads to a node, and what reads that node. */
 export function around({ nodes, edges }: Lineage, id: string): Lineage {
-  const kept = new Set([id]);
-  const queue = [id];
-  for (let next = queue.pop(); next !== undefined; next = queue.pop()) {
-    for (const { from, to } of edges) {
-      if (to !== next || kept.has(from)) continue;
-      kept.add(from);
-      queue.push(from);
-    }
-  }
-  const above = new Set(kept);
-  for (const { from, to } of edges) if (from === id) kept.add(to);
-  return {
-    nodes: nodes.filter((node) => kept.has(node.id)),
-    edges: edges.filter(
-      ({ from, to }) => (above.has(from) && above.has(to)) || (from === id && kept.has(to)),
-    ),
-  };
+  const above = new Set([id]);
+  // The loop also visits what is added while it goes on.
+  for (const next of above) for (const { from, to } of edges) if (to === next) above.add(from);
+  const kept = edges.filter(({ from, to }) => above.has(to) || from === id);
+  const ids = new Set([id, ...kept.flatMap(({ from, to }) => [from, to])]);
+  return { nodes: nodes.filter((node) => ids.has(node.id)), edges: kept };
 }
+
+/** Sizes in pixels of the picture. */
+const CHARACTER = 7.3;
+const PADDING = 22;
+const HEIGHT = 26;
+const MARGIN = 8;
+
+interface Point {
+  readonly x: number;
+  readonly y: number;
+}
+
+/** A node in the picture, by its middle. */
+type Placed = LineageNode & Point & { readonly width: number };
+
+/**
+ * Draws a lineage from left to right as SVG, laid out by dagre; colours come from the stylesheet.
+ * @param label what the picture shows, for those who do not see it
+ * @param root way from the page to the root of the site
+ * @param current id of the node that the page is about
+ */
+export function lineageSvg(lineage: Lineage, label: string, root: string, current?: string): Html {
+  const graph = graphOf(lineage);
+  layout(graph);
+  const { width = 0, height = 0 } = graph.graph();
+  const [wide, high] = [Math.ceil(width), Math.ceil(height)];
+  const boxes = lineage.nodes.map((node) => placed(node, graph));
+  const nodes = new Map(boxes.map((node) => [node.id, node]));
+  const edges = lineage.edges.flatMap(({ from, to }) => {
+    const [start, end] = [nodes.get(from), nodes.get(to)];
+    if (start === undefined || end === undefined) return [];
+    const across = acrossColumns(graph.edge(from, to).points ?? [], boxes);
+    const out = { x: start.x + start.width / 2, y: start.y };
+    const path = curve([out, ...across, { x: end.x - end.width / 2, y: end.y }]);
+    const title = `${start.kind} ${start.name} → ${end.kind} ${end.name}`;
+    return html`<path d="${path}" data-from="${from}" data-to="${to}"><title>${title}</title></path>
+`;
+  });
+  return html`<div class="wide" tabindex="0" role="region" aria-label="${label}"><svg class="lineage" viewBox="0 0 ${wide} ${high}" width="${wide}" height="${high}" style="--natural: ${wide}px" role="group" aria-label="${label}">
+<g class="edges">
+${edges}</g>
+${boxes.map((node) => box(node, root, node.id === current))}</svg></div>`;
+}
+
+function placed(node: LineageNode, graph: Graph): Placed {
+  const { x, y, width } = graph.node(node.id);
+  return { ...node, x: round(x), y: round(y), width: round(width) };
+}
+
+/** A box that leads to the page of its node, if it has one that is not this page. */
+function box(node: Placed, root: string, isCurrent: boolean): Html {
+  const { kind, x, y, width } = node;
+  const shape = html`<rect x="${x - width / 2}" y="${y - HEIGHT / 2}" width="${width}" height="${HEIGHT}" rx="5"/><text x="${x - width / 2 + PADDING / 2}" y="${y + 4.5}">${node.name}</text>`;
+  const classes = `node ${kind}${isCurrent ? ' current' : ''}`;
+  return isCurrent || kind === 'endpoint' || kind === 'stream'
+    ? html`<g class="${classes}" data-id="${node.id}">${shape}</g>
+`
+    : html`<a class="${classes}" data-id="${node.id}" href="${root}${pathOf(node)}">${shape}</a>
+`;
+}
+
+/** Gives each kind its column (rank); dagre orders and places the nodes within it. */
+function graphOf(lineage: Lineage): Graph {
+  const graph = new Graph();
+  const spaces = { nodesep: 8, edgesep: 6, ranksep: 56, marginx: MARGIN, marginy: MARGIN };
+  graph.setGraph({ rankdir: 'LR', ranker: 'none', ...spaces });
+  graph.setDefaultEdgeLabel(() => ({}));
+  const ranks = ranksOf(lineage);
+  for (const { id, kind } of lineage.nodes)
+    graph.setNode(id, { width: widthOf(lineage, kind), height: HEIGHT, rank: ranks.get(id) });
+  // dagre puts the edge that came last on top if nothing else decides.
+  for (const { from, to } of lineage.edges.toReversed()) graph.setEdge(from, to);
+  return graph;
+}
+
+/**
+ * Where an edge enters and leaves the columns that it crosses between two boxes: dagre gives one point a rank, of which
+ * every second one is in a column.
+ */
+function acrossColumns(points: readonly Point[], nodes: readonly Placed[]): readonly Point[] {
+  const crossed = points.slice(1, -1).filter((_, place) => place % 2 === 1);
+  return crossed.flatMap(({ x, y }) => {
+    const column = nodes.filter((node) => Math.abs(node.x - x) < 1);
+    const half = Math.max(0, ...column.map(({ width }) => width / 2));
+    return [
+      { x: x - half, y },
+      { x: x + half, y },
+    ];
+  });
+}
+
+/** Column of each node: its kind, and for marts that read marts one after the last of those. */
+function ranksOf({ nodes, edges }: Lineage): ReadonlyMap<string, number> {
+  const kinds = new Map(nodes.map(({ id, kind }) => [id, kind]));
+  const columnOf = (id: string): number => {
+    const kind = kinds.get(id) ?? 'table';
+    const before =
+      kind === 'mart' ? edges.filter(({ to }) => to === id).map(({ from }) => columnOf(from)) : [];
+    return Math.max(KINDS.indexOf(kind), ...before.map((column) => column + 1));
+  };
+  // dagre keeps the rank between two columns for the labels of edges.
+  return new Map(nodes.map(({ id }) => [id, 2 * columnOf(id)]));
+}
+
+/** All nodes of a kind are as wide as the widest, so that they form a column. */
+function widthOf({ nodes }: Lineage, kind: string): number {
+  const longest = Math.max(...nodes.filter((node) => node.kind === kind).map(({ name }) => name.length));
+  return Math.round(longest * CHARACTER + PADDING);
+}
+
+/** A line through points that leaves each of them horizontally. */
+function curve(points: readonly Point[]): string {
+  return points
+    .map(({ x, y }, place) => {
+      const before = points[place - 1];
+      if (before === undefined) return `M${round(x)} ${round(y)}`;
+      const middle = round((before.x + x) / 2);
+      return `C${middle} ${round(before.y)} ${middle} ${round(y)} ${round(x)} ${round(y)}`;
+    })
+    .join('');
+}
+
+const round = (value: number): number => Math.round(value * 10) / 10;

@@ -1,7 +1,7 @@
+import type { PlannedTest } from '../model/test-sql.js';
 import { withDatabase } from '../query/open-lake.js';
 import { assertOurs, assertOutside, writeWhole, writingTo } from '../query/places.js';
-import { type CatalogTable, readCatalog } from './catalog.js';
-import { typeName } from './dictionary.js';
+import { type CatalogTable, readCatalog, typeName } from './dictionary.js';
 import { describeEmptyLake } from './empty-lake.js';
 import { endpointsOf, type Lineage, lineageOf } from './lineage.js';
 
@@ -30,10 +30,7 @@ export function tablesMarkdown(): Promise<string> {
 
 function intro(catalog: readonly CatalogTable[]): string {
   const names = (kind: CatalogTable['kind']): string =>
-    catalog
-      .filter((table) => table.kind === kind)
-      .map(({ name }) => `[${name}](#${name})`)
-      .join(', ');
+    links(catalog.filter((table) => table.kind === kind).map(({ name }) => name));
   return [
     '# Tables and marts',
     `Generated from the contract of the feed, \`sql/\` and what DuckDB finds in them by \`${MARKDOWN_COMMAND}\`. The same with null rates, examples and test results of a lake, as pages with a search: \`lotlake docs\`. Rules and reading of the marts: [marts.md](marts.md).`,
@@ -56,58 +53,48 @@ function mermaid({ nodes, edges }: Lineage): string {
 }
 
 function section(table: CatalogTable): string {
-  const { name, kind, description, grain, key, stream, places, reads, columns } = table;
-  const hasSource = columns.some(({ source }) => source !== undefined);
-  const hasUnit = columns.some(({ unit }) => unit !== undefined);
-  const head = [
-    'column',
-    'type',
-    ...(hasUnit ? ['unit'] : []),
-    'description',
-    ...(hasSource ? ['in the feed'] : []),
-  ];
+  const { name, kind, description, grain, key, stream, places, reads, tests, checks } = table;
+  const facts = {
+    [kind]: grain,
+    key: codes(key),
+    endpoints: stream === undefined ? '' : codes(endpointsOf(stream)),
+    from: codes(places),
+    reads: links(reads),
+  };
+  const known = Object.entries(facts).filter(([, value]) => value !== '');
+  const weight = ({ severity }: PlannedTest): string => (severity === 'warn' ? ' (warns)' : '');
+  const own = tests.map((test) => `- ${code(test.test)}${weight(test)}`);
+  const across = checks.map((check) => `- ${code(check.test)}: ${text(check.description)}${weight(check)}`);
   return [
     `## ${name}`,
     text(description),
-    [
-      `- ${kind}: ${grain}`,
-      `- key: ${codes(key)}`,
-      ...(stream === undefined ? [] : [`- endpoints: ${codes(endpointsOf(stream))}`]),
-      ...(places.length === 0 ? [] : [`- from: ${codes(places)}`]),
-      ...(reads.length === 0 ? [] : [`- reads: ${reads.map((read) => `[${read}](#${read})`).join(', ')}`]),
-    ].join('\n'),
-    [
-      line(head),
-      line(head.map(() => '---')),
-      ...columns.map((column) =>
-        line([
-          `\`${column.name}\``,
-          typeName(column.type),
-          ...(hasUnit ? [text(column.unit ?? '')] : []),
-          text(column.description),
-          ...(hasSource ? [column.source === undefined ? '' : `\`${column.source}\``] : []),
-        ]),
-      ),
-    ].join('\n'),
-    ...testsOf(table),
+    known.map(([fact, value]) => `- ${fact}: ${value}`).join('\n'),
+    columnTable(table),
+    ...(own.length === 0 ? [] : ['Tests:', own.join('\n')]),
+    ...(across.length === 0 ? [] : ['Checks across tables:', across.join('\n')]),
   ].join('\n\n');
 }
 
-function testsOf({ tests, checks }: CatalogTable): readonly string[] {
-  const own = tests.map(({ test, severity }) => `- ${code(test)}${severity === 'warn' ? ' (warns)' : ''}`);
-  const across = checks.map(
-    ({ test, description, severity }) =>
-      `- ${code(test)}: ${text(description)}${severity === 'warn' ? ' (warns)' : ''}`,
-  );
-  return [
-    ...(own.length === 0 ? [] : [`Tests:\n\n${own.join('\n')}`]),
-    ...(across.length === 0 ? [] : [`Checks across tables:\n\n${across.join('\n')}`]),
-  ];
+const HEADS = ['column', 'type', 'unit', 'description', 'in the feed'];
+
+/** The columns of a table or mart, without heads under which nothing would stand. */
+function columnTable({ columns }: CatalogTable): string {
+  const lines = columns.map(({ name, type, unit = '', description, source }) => [
+    code(name),
+    typeName(type),
+    text(unit),
+    text(description),
+    source === undefined ? '' : code(source),
+  ]);
+  const isUsed = HEADS.map((_, i) => lines.some((cells) => cells[i] !== ''));
+  return [HEADS, HEADS.map(() => '---'), ...lines]
+    .map((cells) => `| ${cells.filter((_, i) => isUsed[i]).join(' | ')} |`)
+    .join('\n');
 }
 
-const line = (cells: readonly string[]): string => `| ${cells.join(' | ')} |`;
+const links = (names: readonly string[]): string => names.map((name) => `[${name}](#${name})`).join(', ');
 const code = (sql: string): string => `\`${sql.replaceAll(/\s+/g, ' ')}\``;
-const codes = (names: readonly string[]): string => names.map((name) => `\`${name}\``).join(', ');
+const codes = (names: readonly string[]): string => names.map(code).join(', ');
 
 /** Text that means nothing to Markdown. */
 const text = (plain: string): string =>

@@ -1,14 +1,18 @@
 import { copyFileSync, existsSync, mkdirSync } from 'node:fs';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import type { Config } from '../config/config.js';
 import { packageRoot } from '../config/package-root.js';
 import { outOfMemoryError } from '../lake/lake-error.js';
-import { readLake } from '../query/open-lake.js';
+import { allTables } from '../lake/manifest.js';
+import { readChecks } from '../model/checks.js';
+import { type OpenLake, readLake } from '../query/open-lake.js';
 import { assertOurs, assertOutside, writeWhole, writingTo } from '../query/places.js';
-import type { Html } from './html.js';
-import { indexPage } from './index-page.js';
-import { pathOf, readSite, type Site } from './site.js';
-import { tablePage } from './table-page.js';
+import { readCatalog } from './dictionary.js';
+import { type ColumnFacts, columnFacts } from './facts.js';
+import { pathOf } from './html.js';
+import { lineageOf } from './lineage.js';
+import { indexPage, type Site, tablePage } from './pages.js';
+import { runEachTest } from './test-results.js';
 
 /** Files of the site that are the same for every lake. */
 const ASSETS = ['docs.css', 'docs.js'];
@@ -29,10 +33,11 @@ export interface WrittenSite {
  * Throws ShareError where nothing is published (SHARE_NO_SNAPSHOT), the place is not a site's (SHARE_PLACE), or the folder cannot be written (SHARE_DOCS).
  */
 export async function writeSite(config: Config, folder: string, signal?: AbortSignal): Promise<WrittenSite> {
+  const index = join(folder, 'index.html');
   assertOutside(folder, config.output);
   // A folder with a site of ours has such a first page; the files of another are not ours to replace.
-  assertOurs(join(folder, 'index.html'), MARKS);
-  if (!existsSync(join(folder, 'index.html')))
+  assertOurs(index, MARKS);
+  if (!existsSync(index))
     for (const name of ['search-index.js', ...ASSETS]) assertOurs(join(folder, name), MARKS);
   try {
     return await readLake(config, { signal }, async (lake) => {
@@ -46,7 +51,6 @@ export async function writeSite(config: Config, folder: string, signal?: AbortSi
         for (const [path, text] of files) writeWhole(join(folder, path), text);
         for (const asset of ASSETS) copyFileSync(join(packageRoot, 'site', asset), join(folder, asset));
       });
-      const index = join(folder, 'index.html');
       return { index, pages: site.catalog.length + 1, snapshot_id: lake.manifest.snapshot_id };
     });
   } catch (error) {
@@ -54,13 +58,31 @@ export async function writeSite(config: Config, folder: string, signal?: AbortSi
   }
 }
 
+/** Reads what the pages tell from an open lake: every table is scanned once, and every data test is run. */
+async function readSite({ session: { connection }, manifest, snapshot }: OpenLake): Promise<Site> {
+  const catalog = await readCatalog(connection, manifest);
+  const stored = allTables(manifest);
+  const facts = new Map<string, ReadonlyMap<string, ColumnFacts>>();
+  for (const table of catalog)
+    if (table.name in stored) facts.set(table.name, await columnFacts(connection, table));
+  const { results } = await runEachTest(connection);
+  return {
+    catalog,
+    lineage: lineageOf(catalog),
+    stored,
+    facts,
+    tests: [...catalog.flatMap(({ tests }) => tests), ...readChecks()],
+    failuresOf: ({ model, test }) =>
+      results.find((result) => result.model === model && result.test === test)?.failures,
+    source: `Snapshot ${basename(snapshot)}, made ${manifest.created_at.slice(0, 16).replace('T', ' ')} UTC by ${manifest.pipeline}.`,
+  };
+}
+
+/** Path and text of each file that is about the lake. */
 async function filesOf(site: Site): Promise<readonly (readonly [path: string, text: string])[]> {
-  const pages: [string, Html][] = [
-    ['index.html', indexPage(site)],
-    ...site.catalog.map((table): [string, Html] => [pathOf(site, table.name), tablePage(table, site)]),
-  ];
   const files: [string, string][] = [['search-index.js', searchIndex(site)]];
-  for (const [path, page] of pages) files.push([path, String(await page)]);
+  files.push(['index.html', String(await indexPage(site))]);
+  for (const table of site.catalog) files.push([pathOf(table), String(await tablePage(table, site))]);
   return files;
 }
 
@@ -68,18 +90,13 @@ async function filesOf(site: Site): Promise<readonly (readonly [path: string, te
 type Entry = readonly [name: string, table: string, kind: string, description: string, path: string];
 
 /** The names that the search knows, as a script: a page that is opened as a file may not fetch JSON. */
-function searchIndex(site: Site): string {
-  const entries = site.catalog.flatMap((table): Entry[] => [
-    [table.name, '', table.kind, table.description, pathOf(site, table.name)],
-    ...table.columns.map(
-      ({ name, description }): Entry => [
-        name,
-        table.name,
-        'column',
-        description,
-        `${pathOf(site, table.name)}#c-${name}`,
-      ],
-    ),
-  ]);
+function searchIndex({ catalog }: Site): string {
+  const entries = catalog.flatMap((table): Entry[] => {
+    const path = pathOf(table);
+    const columns = table.columns.map(
+      ({ name, description }): Entry => [name, table.name, 'column', description, `${path}#c-${name}`],
+    );
+    return [[table.name, '', table.kind, table.description, path], ...columns];
+  });
   return `globalThis.searchIndex = [\n${entries.map((entry) => JSON.stringify(entry)).join(',\n')}\n];\n`;
 }

@@ -73,14 +73,14 @@ export async function commentViews(
   await inTransaction(connection, comments);
 }
 
-/** Names and types of the columns of every view of the warehouse that the connection is in. */
+/** Names and types of the columns of every table and view of the database that the connection is in. */
 export async function readViews(
   connection: DuckDBConnection,
 ): Promise<Record<string, { readonly columns: Column[]; readonly rows: 0 }>> {
   const found = await rows(
     connection,
     `select table_name, column_name, data_type from duckdb_columns()
-     where database_name = 'warehouse' order by table_name, column_index`,
+     where database_name = current_database() order by table_name, column_index`,
   );
   const views: Awaited<ReturnType<typeof readViews>> = {};
   for (const { table_name, column_name, data_type } of found) {

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import { packageRoot } from '../../src/config/package-root.js';
-import { type CatalogTable, readCatalog } from '../../src/docs/catalog.js';
+import { type CatalogTable, readCatalog } from '../../src/docs/dictionary.js';
 import { describeEmptyLake } from '../../src/docs/empty-lake.js';
 import { MARKDOWN_COMMAND, tablesMarkdown } from '../../src/docs/markdown.js';
 import { openTemporarySession, type TemporarySession } from '../../src/duck/temporary-session.js';

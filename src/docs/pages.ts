@@ -1,0 +1,199 @@
+import { html } from 'hono/html';
+import { partitionOf } from '../lake/files.js';
+import type { ManifestTable } from '../lake/manifest.js';
+import type { TestResult } from '../model/data-tests.js';
+import type { PlannedTest } from '../model/test-sql.js';
+import { count, counted, sumOf } from '../query/printable.js';
+import { type CatalogTable, typeName } from './dictionary.js';
+import type { ColumnFacts } from './facts.js';
+import { type Html, pageOf, pathOf, tableOf } from './html.js';
+import { around, endpointsOf, type Lineage, lineageSvg } from './lineage.js';
+
+/** Everything that the pages tell of. */
+export interface Site {
+  readonly catalog: readonly CatalogTable[];
+  readonly lineage: Lineage;
+  /** Tables and marts of the snapshot. */
+  readonly stored: Readonly<Record<string, ManifestTable>>;
+  /** By table and column. */
+  readonly facts: ReadonlyMap<string, ReadonlyMap<string, ColumnFacts>>;
+  /** Every data test and check. */
+  readonly tests: readonly PlannedTest[];
+  /** Number of rows that fail a data test; undefined if it could not be run. */
+  readonly failuresOf: (test: Pick<TestResult, 'model' | 'test'>) => number | undefined;
+  /** Which snapshot it is about, as a sentence. */
+  readonly source: string;
+}
+
+/** The first page: marts, tables and tests at a glance, and the way of the data between them. */
+export function indexPage(site: Site): Html {
+  const of = (test: (table: CatalogTable) => boolean): readonly CatalogTable[] => site.catalog.filter(test);
+  const marts = of(({ kind }) => kind === 'mart');
+  const feed = of(({ stream }) => stream !== undefined);
+  const own = of(({ kind, stream }) => kind === 'table' && stream === undefined);
+  const columns = sumOf(site.catalog, (table) => table.columns.length);
+  const label = 'The way of the data: endpoints, streams, tables, marts';
+  return pageOf(
+    { title: 'lotlake data', root: '', source: site.source },
+    html`<h1>The data of the lake</h1>
+<p class="lead">${counted(marts.length, 'mart')} that answer questions, ${counted(feed.length, 'table')} from the feed and ${counted(own.length, 'table')} of lotlake’s own work: ${counted(columns, 'column')}, each with description, type, unit, place in the feed, null rate and examples. Press <kbd>/</kbd> to search.</p>
+${testSummary(site)}
+${list('marts', 'Marts', marts)}
+${list('feed', 'Tables from the feed', feed)}
+${list('own', 'Tables of lotlake’s own work', own)}
+<h2 id="lineage">Lineage</h2>
+<p>From endpoints of the service over streams and tables to marts. Each box leads to its page; pointing at one shows what it is connected with.</p>
+${lineageSvg(site.lineage, label, '')}`,
+  );
+}
+
+function testSummary(site: Site): Html {
+  const { tests, failuresOf } = site;
+  const failed = tests.filter((test) => (failuresOf(test) ?? 0) > 0);
+  const notRun = tests.filter((test) => failuresOf(test) === undefined).length;
+  const passed = tests.length - failed.length - notRun;
+  const head = html`<th>Failed</th><th>Test</th><th>Severity</th><th>Last result</th>`;
+  const rows = failed.map((test) => {
+    const page = html`<a href="${pathOf({ kind: 'mart', name: test.model })}#tests"><code>${test.model}</code></a>`;
+    return html`<tr><td>${test.model === 'checks' ? 'check' : page}</td><td><code>${test.test}</code></td>${verdict(test, site)}</tr>`;
+  });
+  return html`<p>${count(passed)} of ${counted(tests.length, 'data test')} passed on this snapshot${notRun > 0 && `; ${count(notRun)} could not be run`}.</p>
+${failed.length > 0 && tableOf('tests', head, rows)}`;
+}
+
+function list(id: string, title: string, tables: readonly CatalogTable[]): Html {
+  const head = html`<th>Name</th><th class="number">Rows</th><th>What it holds</th>`;
+  const rows = tables.map(
+    (table) =>
+      html`<tr><th scope="row"><a href="${pathOf(table)}"><code>${table.name}</code></a></th><td class="number" data-label="Rows">${count(table.rows)}</td><td>${firstSentence(table.description)}</td></tr>`,
+  );
+  return html`<h2 id="${id}">${title}</h2>
+${tableOf('tables', head, rows)}`;
+}
+
+const firstSentence = (text: string): string =>
+  /^.*?[.:](?=\s|$)/s.exec(text)?.[0].replace(/:$/, '.') ?? text;
+
+/** The page of a table or mart. */
+export function tablePage(table: CatalogTable, site: Site): Html {
+  const { name, kind, description, columns, sql } = table;
+  const id = `${kind}:${name}`;
+  const label = `Where ${name} comes from and what reads it`;
+  return pageOf(
+    { title: `${name} · lotlake data`, root: '../', source: site.source },
+    html`<h1><code>${name}</code> <span class="kind">${kind}</span></h1>
+<p class="lead">${description}</p>
+${factList(table, site)}
+<h2 id="columns">${counted(columns.length, 'column')}</h2>
+${columnsOf(table, site)}
+${testsOf(table, site)}
+${checksOf(table, site)}
+<h2 id="lineage">Lineage</h2>
+${lineageSvg(around(site.lineage, id), label, '../', id)}
+${
+  sql !== undefined &&
+  html`<h2 id="sql">SQL</h2>
+<pre><code>${sql}</code></pre>`
+}`,
+  );
+}
+
+function factList(table: CatalogTable, site: Site): Html {
+  const { stream, places } = table;
+  const stored = site.stored[table.name];
+  const partitions = stored?.partitioned ? new Set(stored.files.map(partitionOf)).size : 0;
+  const facts: readonly (readonly [string, Html | string])[] = [
+    ['One row', table.grain.replace(/^one row /, '')],
+    ['Key', codes(table.key)],
+    ['Rows', stored === undefined ? 'not in this snapshot' : count(stored.rows)],
+    ['Stored', stored === undefined ? '' : `${counted(stored.files.length, 'file')}, ${size(stored.bytes)}`],
+    ['Partitions', partitions === 0 ? '' : `${count(partitions)}, by domain_id and month`],
+    ['Endpoints', stream === undefined ? '' : codes(endpointsOf(stream))],
+    ['From', stream === undefined ? '' : codes(places.length === 0 ? ['the record'] : places)],
+    ['Reads', links(table.reads, site)],
+    ['Read by', links(table.readBy, site)],
+  ];
+  const known = facts.filter(([, value]) => value !== '');
+  return html`<dl class="facts">
+${known.map(([name, value]) => html`<div><dt>${name}</dt><dd>${value}</dd></div>\n`)}</dl>`;
+}
+
+const codes = (names: readonly string[]): Html => listed(names.map((name) => html`<code>${name}</code>`));
+
+const listed = (parts: readonly Html[]): Html =>
+  html`${parts.map((part, place) => html`${place > 0 && ', '}${part}`)}`;
+
+/** Links to tables and marts from the page of another. */
+function links(names: readonly string[], { catalog }: Site): Html | string {
+  const link = (name: string): Html => {
+    const kind = catalog.find((table) => table.name === name)?.kind ?? 'table';
+    return html`<a href="../${pathOf({ kind, name })}"><code>${name}</code></a>`;
+  };
+  return names.length === 0 ? '' : listed(names.map(link));
+}
+
+/** A size for people: 3.2 MB. */
+function size(bytes: number): string {
+  const [unit, factor] = bytes >= 1e9 ? ['GB', 1e9] : bytes >= 1e6 ? ['MB', 1e6] : ['kB', 1e3];
+  return `${(bytes / Number(factor)).toFixed(1)} ${unit}`;
+}
+
+function columnsOf(table: CatalogTable, site: Site): Html {
+  const facts = site.facts.get(table.name);
+  const hasSource = table.columns.some(({ source }) => source !== undefined);
+  const hasUnit = table.columns.some(({ unit }) => unit !== undefined);
+  const head = html`<th>Column</th><th>Type</th>${hasUnit && html`<th>Unit</th>`}<th>Description</th>${hasSource && html`<th>In the feed</th>`}<th class="number">Null</th><th>Examples</th>`;
+  const rows = table.columns.map(({ name, type, unit, description, source }) => {
+    const key = table.key.includes(name) && html` <span class="key">key</span>`;
+    const path = source !== undefined && html`<code class="path">${breakable(source)}</code>`;
+    return html`<tr id="c-${name}"><th scope="row"><a href="#c-${name}"><code>${name}</code></a>${key}</th><td data-label="Type"><code>${typeName(type)}</code></td>${hasUnit && html`<td data-label="Unit">${unit}</td>`}<td>${description}</td>${hasSource && html`<td data-label="In the feed">${path}</td>`}${seen(facts?.get(name))}</tr>`;
+  });
+  return tableOf('columns', head, rows);
+}
+
+/** A path of the feed that may be broken after its dots. */
+const breakable = (path: string): Html =>
+  html`${path.split('.').map((step, place) => html`${place > 0 && html`.<wbr>`}${step}`)}`;
+
+function seen(facts: ColumnFacts | undefined): Html {
+  const examples = facts?.examples.map((value) => html`<code class="example">${value}</code> `);
+  const rate = facts?.nullRate;
+  return html`<td class="number" data-label="Null">${rate !== undefined && percent(rate)}</td><td data-label="Examples">${examples}</td>`;
+}
+
+/** A share in percent; only a share of exactly 0 or 1 is shown as such. */
+function percent(share: number): string {
+  if (share === 0 || share === 1) return `${share * 100} %`;
+  if (share < 0.001) return '< 0.1 %';
+  if (share > 0.999) return '> 99.9 %';
+  return `${(share * 100).toFixed(1)} %`;
+}
+
+function testsOf({ kind, tests }: CatalogTable, site: Site): Html | string {
+  if (kind !== 'mart') return '';
+  const head = html`<th>Test</th><th>Severity</th><th>Last result</th>`;
+  const rows = tests.map((test) => html`<tr><td><code>${test.test}</code></td>${verdict(test, site)}</tr>`);
+  return html`<h2 id="tests">${counted(tests.length, 'test')}</h2>
+${tableOf('tests', head, rows)}`;
+}
+
+function checksOf({ checks }: CatalogTable, site: Site): Html | string {
+  if (checks.length === 0) return '';
+  const head = html`<th>Check</th><th>Reads</th><th>Severity</th><th>Last result</th>`;
+  const rows = checks.map(
+    (check) =>
+      html`<tr><td>${check.description} <code class="quiet">${check.test}</code></td><td data-label="Reads">${links(check.reads, site)}</td>${verdict(check, site)}</tr>`,
+  );
+  return html`<h2 id="checks">${counted(checks.length, 'check')} across tables</h2>
+${tableOf('tests', head, rows)}`;
+}
+
+/** The cells of a test that say how much it weighs and what it found. */
+function verdict(test: PlannedTest, { failuresOf }: Site): Html {
+  const failures = failuresOf(test);
+  const result = (kind: string, text: string): Html =>
+    html`<td data-label="Severity">${test.severity}</td><td data-label="Last result" class="result${kind}">${text}</td>`;
+  if (failures === undefined) return result('', 'not run');
+  if (failures === 0) return result(' passed', 'passed');
+  return result(' failed', counted(failures, 'row fails', 'rows fail'));
+}
