@@ -3,9 +3,9 @@ import { basename, join } from 'node:path';
 import type { DuckDBConnection } from '@duckdb/node-api';
 import type { Config } from '../config/config.js';
 import { LotlakeError } from '../config/lotlake-error.js';
-import { version } from '../config/package-root.js';
 import { dictionary } from '../docs/dictionary.js';
 import { diskFullError, outOfMemoryError } from '../lake/lake-error.js';
+import type { Manifest } from '../lake/manifest.js';
 import type { Choice } from '../lake/snapshots.js';
 import { checksumOf } from '../land/files.js';
 import { type OpenLake, publishedSnapshot, readLake } from '../query/open-lake.js';
@@ -13,11 +13,9 @@ import { assertOutside } from '../query/places.js';
 import { sumOf } from '../query/printable.js';
 import { queryError } from '../query/read-only.js';
 import { type DataFile, nameParts, type WrittenPart, writeArrow, writeCsv } from './data-files.js';
-import { descriptor } from './descriptor.js';
-import { dictionaryCsv, dictionaryPage } from './dictionary-pages.js';
+import { type ExportedTable, type ExportFacts, pagesOf } from './pages.js';
 import { writeParquet } from './parquet.js';
-import { type ExportedTable, type ExportFacts, planExport, type TablePlan } from './plan.js';
-import { readme } from './readme.js';
+import { planExport, type TablePlan } from './plan.js';
 import type { ExportRequest } from './request.js';
 import { openTarget, SUMS, sumsText, writeZip } from './target.js';
 
@@ -26,12 +24,7 @@ export interface Exported {
   /** The folder or .zip. */
   readonly path: string;
   readonly snapshot: string;
-  readonly tables: readonly {
-    readonly name: string;
-    readonly rows: number;
-    readonly columns: number;
-    readonly files: readonly DataFile[];
-  }[];
+  readonly tables: readonly (Pick<ExportedTable, 'name' | 'rows' | 'files'> & { readonly columns: number })[];
 }
 
 /**
@@ -53,15 +46,16 @@ export async function exportLake(
   const named = [...request.tables, request.where ?? ''].join(' ');
   try {
     return await readLake(config, { named, choice, into: target.staging, signal }, async (lake) => {
-      const facts = { request, manifest: lake.manifest, createdAt: now.toISOString(), version };
-      const tables = await writeTables(facts, lake, target.staging, signal);
-      const files = await writePages(facts, tables, target.staging);
+      const { manifest } = lake;
+      const tables = await writeTables(lake, request, target.staging, signal);
+      const createdAt = now.toISOString();
+      const files = await writePages({ request, manifest, createdAt, tables }, target.staging);
       signal?.throwIfAborted();
       const packed = join(target.staging, '.zip');
-      const mtime = new Date(lake.manifest.created_at);
+      const mtime = new Date(manifest.created_at);
       if (request.zip) await writeZip(packed, target.staging, files, basename(request.to), mtime);
       target.commit(request.zip ? packed : target.staging);
-      return exported(target.path, facts, tables);
+      return { path: target.path, snapshot: manifest.snapshot_id, tables: tables.map(countColumns) };
     });
   } catch (error) {
     throw diskFullError(error, target.path) ?? outOfMemoryError(error, config.memory) ?? error;
@@ -70,23 +64,27 @@ export async function exportLake(
   }
 }
 
+const countColumns = ({ name, rows, columns, files }: ExportedTable): Exported['tables'][number] => ({
+  ...{ name, rows },
+  columns: columns.length,
+  files,
+});
+
 async function writeTables(
-  facts: ExportFacts,
-  lake: OpenLake,
+  { session: { connection }, manifest }: OpenLake,
+  request: ExportRequest,
   folder: string,
   signal: AbortSignal | undefined,
 ): Promise<ExportedTable[]> {
-  const { request } = facts;
-  const { connection } = lake.session;
-  const plans = await planExport(request, dictionary(lake.manifest), connection);
   const tables: ExportedTable[] = [];
-  for (const plan of plans) {
+  for (const plan of await planExport(request, dictionary(manifest), connection)) {
     signal?.throwIfAborted();
     const parts = join(folder, 'data', `.${plan.name}`);
-    const written = await writeTable(connection, plan, parts, facts);
+    const written = await writeTable(connection, plan, parts, request, manifest);
     const files = await nameParts(folder, plan.name, request.format, written);
     rmdirSync(parts);
-    tables.push({ plan, files });
+    const [rows, bytes] = [sumOf(files, (file) => file.rows), sumOf(files, (file) => file.bytes)];
+    tables.push({ ...plan, files, rows, bytes });
   }
   return tables;
 }
@@ -95,50 +93,29 @@ async function writeTable(
   connection: DuckDBConnection,
   plan: TablePlan,
   folder: string,
-  { request, manifest }: ExportFacts,
+  request: ExportRequest,
+  { tables, marts, snapshot_id }: Manifest,
 ): Promise<WrittenPart[]> {
-  const stored = manifest.tables[plan.name] ?? manifest.marts[plan.name];
+  const stored = tables[plan.name] ?? marts[plan.name];
   const rowBytes = (stored?.bytes ?? 0) / Math.max(stored?.rows ?? 0, 1);
   try {
     if (request.format === 'csv') return await writeCsv(connection, plan.sql, folder, request);
     if (request.format === 'arrow') return await writeArrow(connection, plan.sql, folder, request);
-    return await writeParquet(connection, plan, folder, request, rowBytes, manifest.snapshot_id);
+    return await writeParquet(connection, plan, folder, request, rowBytes, snapshot_id);
   } catch (error) {
     throw error instanceof LotlakeError ? error : queryError(error);
   }
 }
 
 /** Writes what explains the data, and the sums of all files; returns their paths. */
-async function writePages(
-  facts: ExportFacts,
-  tables: readonly ExportedTable[],
-  folder: string,
-): Promise<string[]> {
-  const plans = tables.map(({ plan }) => plan);
-  const pages = {
-    'README.md': readme(facts, tables),
-    'datapackage.json': `${JSON.stringify(descriptor(facts, tables), null, 2)}\n`,
-    'dictionary.csv': dictionaryCsv(plans, facts.request.bom),
-    'dictionary.md': dictionaryPage(plans),
-  };
-  const summed: { path: string; sha256: string }[] = tables.flatMap(({ files }) => files);
+async function writePages(facts: ExportFacts, folder: string): Promise<string[]> {
+  const pages = pagesOf(facts);
+  const files = facts.tables.flatMap((table) => table.files);
+  const summed: Pick<DataFile, 'path' | 'sha256'>[] = [...files];
   for (const [path, text] of Object.entries(pages)) {
     writeFileSync(join(folder, path), text);
     summed.push({ path, sha256: await checksumOf(join(folder, path)) });
   }
   writeFileSync(join(folder, SUMS), sumsText(summed));
-  return [...Object.keys(pages), SUMS, ...tables.flatMap(({ files }) => files.map(({ path }) => path))];
-}
-
-function exported(path: string, facts: ExportFacts, tables: readonly ExportedTable[]): Exported {
-  return {
-    path,
-    snapshot: facts.manifest.snapshot_id,
-    tables: tables.map(({ plan, files }) => ({
-      name: plan.name,
-      rows: sumOf(files, ({ rows }) => rows),
-      columns: plan.columns.length,
-      files,
-    })),
-  };
+  return [...Object.keys(pages), SUMS, ...files.map(({ path }) => path)];
 }

@@ -3,40 +3,16 @@ import { messageOf } from '../config/lotlake-error.js';
 import { didYouMean, nearest } from '../config/nearest.js';
 import type { ColumnEntry, TableEntry } from '../docs/dictionary.js';
 import { identifier } from '../duck/session.js';
-import type { Manifest } from '../lake/manifest.js';
+import { checkFunctions, treeOf } from '../query/read-only.js';
 import { ShareError } from '../query/share-error.js';
-import { compatColumn } from './compat.js';
-import { checkCondition, whereClause } from './condition.js';
-import type { DataFile } from './data-files.js';
 import type { ExportRequest } from './request.js';
 
-/** One table of an export: what it holds, and the query that gives its rows. */
-export interface TablePlan {
-  readonly name: string;
-  readonly description: string;
-  readonly grain: string;
-  /** Columns that tell rows apart; empty if not all of them are exported. */
-  readonly key: readonly string[];
-  /** Columns with the types that they have in the export. */
-  readonly columns: readonly ColumnEntry[];
+/**
+ * One table of an export: what it holds, and the query that gives its rows. Columns have the types that they have in the
+ * export. The key is empty if not all of its columns are exported.
+ */
+export interface TablePlan extends Omit<TableEntry, 'kind' | 'rows'> {
   readonly sql: string;
-}
-
-/** What the pages of an export tell of it. */
-export interface ExportFacts {
-  readonly request: ExportRequest;
-  /** Of the snapshot that is exported. */
-  readonly manifest: Manifest;
-  /** ISO 8601, UTC. */
-  readonly createdAt: string;
-  /** Version of lotlake. */
-  readonly version: string;
-}
-
-/** A table of an export with its data files. */
-export interface ExportedTable {
-  readonly plan: TablePlan;
-  readonly files: readonly DataFile[];
 }
 
 /**
@@ -64,18 +40,42 @@ export async function planExport(
 }
 
 function planTable(request: ExportRequest, entry: TableEntry, columns: readonly ColumnEntry[]): TablePlan {
-  const selected = columns.map((column) =>
-    request.profile === 'compat' ? compatColumn(column) : { column, sql: identifier(column.name) },
-  );
-  const names = new Set(columns.map(({ name }) => name));
+  const { name, description, grain, key } = entry;
+  const selected = columns.map((column) => {
+    const type = request.profile === 'compat' ? compatType(column.type) : column.type;
+    return { column: { ...column, type }, sql: selectedAs(column, type) };
+  });
   return {
-    name: entry.name,
-    description: entry.description,
-    grain: entry.grain,
-    key: entry.key.every((name) => names.has(name)) ? entry.key : [],
+    ...{ name, description, grain },
+    key: key.every((each) => columns.some((column) => column.name === each)) ? key : [],
     columns: selected.map(({ column }) => column),
-    sql: `select ${selected.map(({ sql }) => sql).join(', ')} from ${identifier(entry.name)}${whereClause(request.where)}`,
+    sql: `select ${selected.map(({ sql }) => sql).join(', ')} from ${identifier(name)}${whereClause(request.where)}`,
   };
+}
+
+/** Types that old readers know, as DuckDB writes them into Parquet: INT64, DOUBLE, BOOLEAN, UTF8, TIMESTAMP_MICROS, DATE. */
+const KNOWN = /^(BIGINT|DOUBLE|BOOLEAN|VARCHAR|TIMESTAMP|TIMESTAMP WITH TIME ZONE|DATE)$/;
+const INTEGER = /^(TINY|SMALL|UTINY|USMALL|U)?INT(EGER)?$/;
+const NUMBER = /^(DECIMAL.*|FLOAT|HUGEINT|UHUGEINT|UBIGINT)$/;
+const NESTED = /(\]|^STRUCT.*|^MAP.*|^JSON)$/;
+
+/**
+ * The type that the compat profile gives a column (docs/decisions/0010-compat-profile.md): integers BIGINT, other numbers
+ * DOUBLE, lists and nested values JSON text, what else there is text.
+ */
+function compatType(type: string): string {
+  if (KNOWN.test(type)) return type;
+  if (INTEGER.test(type)) return 'BIGINT';
+  if (NUMBER.test(type)) return 'DOUBLE';
+  return type.startsWith('TIMESTAMP') ? 'TIMESTAMP' : 'VARCHAR';
+}
+
+/** The SQL of a column in a type, which may be its own. */
+function selectedAs({ name, type }: ColumnEntry, to: string): string {
+  const column = identifier(name);
+  if (to === type) return column;
+  const value = to === 'VARCHAR' && NESTED.test(type) ? `to_json(${column})` : column;
+  return `cast(${value} as ${to.toLowerCase()}) as ${column}`;
 }
 
 function chosenColumns(entry: TableEntry, wanted: readonly string[] | undefined): readonly ColumnEntry[] {
@@ -114,4 +114,45 @@ async function checkBinds(connection: DuckDBConnection, plan: TablePlan): Promis
       hint: `lotlake describe ${plan.name} lists the columns`,
     });
   }
+}
+
+/** The parse tree of a query that has nothing but a list, a table and a condition has these members and no others set. */
+const BARE: Readonly<Record<string, unknown>> = {
+  type: 'SELECT_NODE',
+  modifiers: [],
+  cte_map: { map: [] },
+  group_expressions: [],
+  group_sets: [],
+  aggregate_handling: 'STANDARD_HANDLING',
+  having: null,
+  sample: null,
+  qualify: null,
+};
+
+/** A condition stands in brackets on lines of its own, so that a comment in it ends with it. */
+const whereClause = (condition: string | undefined): string =>
+  condition === undefined ? '' : ` where (\n${condition}\n)`;
+
+/**
+ * Checks that a text is one SQL expression, and nothing that ends the expression and goes on with more of a query or
+ * with another statement. Subqueries over tables of the lake are expressions. Throws ShareError SHARE_QUERY.
+ */
+async function checkCondition(connection: DuckDBConnection, table: string, condition: string): Promise<void> {
+  const sql = `select 1 from ${identifier(table)}${whereClause(condition)}`;
+  const tree = await treeOf(connection, sql);
+  if (tree.error) throw notOneExpression(tree.error_message ?? 'it cannot be parsed');
+  const [first, ...others] = tree.statements ?? [];
+  if (first === undefined || others.length > 0) throw notOneExpression('it holds another statement');
+  for (const [member, value] of Object.entries(BARE)) {
+    if (JSON.stringify(first.node[member]) !== JSON.stringify(value))
+      throw notOneExpression('it ends the condition and goes on with more of a query');
+  }
+  checkFunctions(tree);
+}
+
+function notOneExpression(reason: string): ShareError {
+  return new ShareError('SHARE_QUERY', `--where is not one SQL expression: ${reason}`, {
+    outcome: 'usage',
+    hint: "write a condition over the columns of the table, such as domain_id = 3 and sale_date >= '2026-11-01'",
+  });
 }
