@@ -1,12 +1,20 @@
-import { appendFileSync, mkdirSync, renameSync, statSync, writeFileSync } from 'node:fs';
+import { appendFileSync, mkdirSync, renameSync, rmdirSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { DuckDBConnection } from '@duckdb/node-api';
 import { RecordBatchFileWriter } from 'apache-arrow';
+import { LotlakeError } from '../config/lotlake-error.js';
+import { literal, rows as rowsOf } from '../duck/session.js';
+import type { Manifest } from '../lake/manifest.js';
+import { lakeTables } from '../lake/tables.js';
 import { checksumOf } from '../land/files.js';
 import { arrowBatch, arrowSchema, WrittenBytes } from '../query/arrow.js';
 import { csvHeader, csvLine } from '../query/csv.js';
 import { arrowValue, jsonValue } from '../query/instants.js';
+import { queryError } from '../query/read-only.js';
 import { joined, openResult, type Rows } from '../query/result.js';
+import { metadataOf, WIDE_ROW_GROUP } from '../reconcile/write.js';
+import type { TablePlan } from './plan.js';
+import type { ExportRequest } from './request.js';
 
 /** A data file of an export. */
 export interface DataFile {
@@ -19,33 +27,53 @@ export interface DataFile {
 }
 
 /** A file that a writer has closed, before it has its name. */
-export interface WrittenPart {
+interface WrittenPart {
   /** Absolute path. */
   readonly path: string;
   readonly rows: number;
 }
 
 /**
- * Gives the parts of a table their names, `data/lots.csv` where there is one and `data/lots-0001.csv` and so on where
- * there are more, and takes their sizes and checksums.
- * @param folder of the export, which has a folder `data`
+ * Writes the rows of a table into the folder of an export, which has a folder `data`. Gives the files their names,
+ * `data/lots.csv` where there is one and `data/lots-0001.csv` and so on where there are more, and takes their sizes and
+ * checksums.
  */
-export async function nameParts(
+export async function writeTable(
+  connection: DuckDBConnection,
+  plan: TablePlan,
+  request: ExportRequest,
+  manifest: Manifest,
   folder: string,
-  table: string,
-  extension: string,
-  parts: readonly WrittenPart[],
 ): Promise<DataFile[]> {
+  const beside = join(folder, 'data', `.${plan.name}`);
+  const parts = await writeParts(connection, plan, beside, request, manifest);
   const named: DataFile[] = [];
-  for (const [i, part] of parts.entries()) {
+  for (const [i, { path: made, rows }] of parts.entries()) {
     const number = parts.length === 1 ? '' : `-${String(i + 1).padStart(4, '0')}`;
-    const path = `data/${table}${number}.${extension}`;
+    const path = `data/${plan.name}${number}.${request.format}`;
     const absolute = join(folder, path);
-    renameSync(part.path, absolute);
+    renameSync(made, absolute);
     const sha256 = await checksumOf(absolute);
-    named.push({ path, rows: part.rows, bytes: statSync(absolute).size, sha256 });
+    named.push({ path, rows, bytes: statSync(absolute).size, sha256 });
   }
+  rmdirSync(beside);
   return named;
+}
+
+async function writeParts(
+  connection: DuckDBConnection,
+  plan: TablePlan,
+  folder: string,
+  request: ExportRequest,
+  manifest: Manifest,
+): Promise<WrittenPart[]> {
+  try {
+    if (request.format === 'csv') return await writeCsv(connection, plan.sql, folder, request);
+    if (request.format === 'arrow') return await writeArrow(connection, plan.sql, folder, request);
+    return await writeParquet(connection, plan, folder, request, manifest);
+  } catch (error) {
+    throw error instanceof LotlakeError ? error : queryError(error);
+  }
 }
 
 /**
@@ -140,4 +168,57 @@ function beginPart(folder: string, parts: OpenPart[], head = ''): OpenPart {
   writeFileSync(part.path, head);
   parts.push(part);
   return part;
+}
+
+/** Rows that DuckDB puts into a row group by itself; and those that it works on at once. */
+const MOST_ROWS = 122_880;
+const LEAST_ROWS = 2_048;
+
+/** compat has no dictionaries: parquetjs-lite turns their values into text. */
+const ENCODING = {
+  default: 'compression zstd',
+  compat: 'compression snappy, dictionary_size_limit 0',
+} as const;
+
+/**
+ * Writes the rows of a table as Parquet, in their order; a file is closed with the row group that brings it to
+ * `maxBytes`.
+ * @param folder for the parts; it is made
+ */
+async function writeParquet(
+  connection: DuckDBConnection,
+  { name, sql }: TablePlan,
+  folder: string,
+  { maxBytes, profile }: ExportRequest,
+  { tables, marts, snapshot_id }: Manifest,
+): Promise<WrittenPart[]> {
+  mkdirSync(folder);
+  const stored = tables[name] ?? marts[name];
+  const rowBytes = (stored?.bytes ?? 0) / Math.max(stored?.rows ?? 0, 1);
+  const options = [
+    'format parquet',
+    'parquet_version v1',
+    ENCODING[profile],
+    metadataOf(name, snapshot_id),
+    `row_group_size ${Math.min(groupRows(maxBytes, rowBytes), isWide(name) ? WIDE_ROW_GROUP : MOST_ROWS)}`,
+    `file_size_bytes ${maxBytes}`,
+    "filename_pattern 'part-{i}'",
+    'return_stats',
+  ];
+  const written = await rowsOf(connection, `copy (${sql}) to ${literal(folder)} (${options.join(', ')})`);
+  const parts = written.map((part) => ({ path: String(part.filename), rows: Number(part.count) }));
+  const inOrder = parts.sort((a, b) => partNumber(a.path) - partNumber(b.path));
+  return inOrder.filter((part, i) => part.rows > 0 || i === 0);
+}
+
+/** Whether a row has several kilobytes. A writer holds a whole group of rows in memory. */
+const isWide = (name: string): boolean =>
+  lakeTables().some((table) => table.name === name && table.wide !== undefined);
+
+const partNumber = (path: string): number => Number(/part-(\d+)\.parquet$/.exec(path)?.[1]);
+
+/** Rows of a group. Some twenty groups fill a file, so that the last one does not make it much larger. */
+function groupRows(maxBytes: number, rowBytes: number): number {
+  const rows = maxBytes / 20 / Math.max(rowBytes, 1);
+  return Math.max(1, Math.floor(rows / LEAST_ROWS)) * LEAST_ROWS;
 }

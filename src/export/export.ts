@@ -1,21 +1,16 @@
-import { rmdirSync, writeFileSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
-import type { DuckDBConnection } from '@duckdb/node-api';
 import type { Config } from '../config/config.js';
-import { LotlakeError } from '../config/lotlake-error.js';
 import { dictionary } from '../docs/dictionary.js';
 import { diskFullError, outOfMemoryError } from '../lake/lake-error.js';
-import type { Manifest } from '../lake/manifest.js';
 import type { Choice } from '../lake/snapshots.js';
 import { checksumOf } from '../land/files.js';
 import { type OpenLake, publishedSnapshot, readLake } from '../query/open-lake.js';
 import { assertOutside } from '../query/places.js';
 import { sumOf } from '../query/printable.js';
-import { queryError } from '../query/read-only.js';
-import { type DataFile, nameParts, type WrittenPart, writeArrow, writeCsv } from './data-files.js';
+import { type DataFile, writeTable } from './data-files.js';
 import { type ExportedTable, type ExportFacts, pagesOf } from './pages.js';
-import { writeParquet } from './parquet.js';
-import { planExport, type TablePlan } from './plan.js';
+import { planExport } from './plan.js';
 import type { ExportRequest } from './request.js';
 import { openTarget, SUMS, sumsText, writeZip } from './target.js';
 
@@ -79,32 +74,11 @@ async function writeTables(
   const tables: ExportedTable[] = [];
   for (const plan of await planExport(request, dictionary(manifest), connection)) {
     signal?.throwIfAborted();
-    const parts = join(folder, 'data', `.${plan.name}`);
-    const written = await writeTable(connection, plan, parts, request, manifest);
-    const files = await nameParts(folder, plan.name, request.format, written);
-    rmdirSync(parts);
+    const files = await writeTable(connection, plan, request, manifest, folder);
     const [rows, bytes] = [sumOf(files, (file) => file.rows), sumOf(files, (file) => file.bytes)];
     tables.push({ ...plan, files, rows, bytes });
   }
   return tables;
-}
-
-async function writeTable(
-  connection: DuckDBConnection,
-  plan: TablePlan,
-  folder: string,
-  request: ExportRequest,
-  { tables, marts, snapshot_id }: Manifest,
-): Promise<WrittenPart[]> {
-  const stored = tables[plan.name] ?? marts[plan.name];
-  const rowBytes = (stored?.bytes ?? 0) / Math.max(stored?.rows ?? 0, 1);
-  try {
-    if (request.format === 'csv') return await writeCsv(connection, plan.sql, folder, request);
-    if (request.format === 'arrow') return await writeArrow(connection, plan.sql, folder, request);
-    return await writeParquet(connection, plan, folder, request, rowBytes, snapshot_id);
-  } catch (error) {
-    throw error instanceof LotlakeError ? error : queryError(error);
-  }
 }
 
 /** Writes what explains the data, and the sums of all files; returns their paths. */

@@ -28,12 +28,6 @@ export function sumsText(files: readonly { readonly path: string; readonly sha25
   return lines.sort((a, b) => (a.slice(66) < b.slice(66) ? -1 : 1)).join('');
 }
 
-/** Paths that the sums of a folder list. */
-function summedFiles(folder: string): string[] {
-  const lines = readFileSync(join(folder, SUMS), 'utf8').split('\n');
-  return lines.filter((line) => line !== '').map((line) => line.slice(66));
-}
-
 /** Ends a .zip that an export made. */
 const ZIP_COMMENT = 'lotlake export';
 
@@ -92,14 +86,12 @@ function inTheWay(message: string, hint: string): ShareError {
 /** Why a path is no folder of an export: files that its sums do not list would be lost. */
 function notOurFolder(path: string, isFolder: boolean): string | undefined {
   if (!isFolder) return `${path} is no folder`;
-  const description = join(path, 'datapackage.json');
-  if (
-    !existsSync(join(path, SUMS)) ||
-    !existsSync(description) ||
-    !readFileSync(description, 'utf8').includes('"lotlake"')
-  )
+  const [sums, description] = [join(path, SUMS), join(path, 'datapackage.json')];
+  const isOurs = existsSync(sums) && existsSync(description);
+  if (!isOurs || !readFileSync(description, 'utf8').includes('"lotlake"'))
     return `${path} was not made by an export`;
-  const ours = new Set([SUMS, ...summedFiles(path)]);
+  const lines = readFileSync(sums, 'utf8').split('\n');
+  const ours = new Set([SUMS, ...lines.map((line) => line.slice(66))]);
   const foreign = readdirSync(path, { recursive: true, withFileTypes: true })
     .filter((entry) => !entry.isDirectory())
     .map((entry) => relative(path, join(entry.parentPath, entry.name)))
