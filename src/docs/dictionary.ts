@@ -49,24 +49,10 @@ export interface Contents {
   readonly marts: Readonly<Record<string, Described>>;
 }
 
-/** Descriptions of the columns that lotlake gives every table of the feed. */
+/** Descriptions of the columns that lotlake gives every table of the feed, and those beside the date of a report. */
 const OWN_COLUMNS = z
   .record(z.string(), z.string())
   .parse(parse(readFileSync(join(packageRoot, 'sql', 'own-columns.yml'), 'utf8')));
-
-/** Columns that `sql/flatten` makes beside a date of a report: how their names end, and what they hold. */
-const BESIDE_DATES: readonly (readonly [ending: string, describe: (date: string) => string])[] = [
-  [
-    '_local',
-    (date) =>
-      `Derived - ${date} in the local time of its source, as exact as it counts: 2019, 2019-05, 2019-05-17 or 2019-05-17T08:30:00; null where nobody says how exact it is.`,
-  ],
-  [
-    '_offset',
-    (date) =>
-      `Derived - minutes that local time is ahead of UTC in ${date}; null where the source gave no offset.`,
-  ],
-];
 
 /** Describes every table and mart of a snapshot from the contract and the `.yml` files. */
 export function dictionary(contents: Contents): TableEntry[] {
@@ -128,10 +114,11 @@ function describeColumn(
   column: string,
   contract: ContractNode,
 ): Pick<ColumnEntry, 'description' | 'unit' | 'source'> {
-  for (const [ending, describe] of BESIDE_DATES) {
+  for (const ending of ['_local', '_offset']) {
     const date = column.endsWith(ending) ? column.slice(0, -ending.length) : '';
     const source = sourceOf(table, date, contract)?.path;
-    if (source !== undefined) return { description: describe(date), unit: undefined, source };
+    const description = OWN_COLUMNS[ending]?.replaceAll('{date}', date) ?? '';
+    if (source !== undefined) return { description, unit: undefined, source };
   }
   const given = table.columns[column];
   const isOwn = ownColumns(table).some((own) => own.name === column);

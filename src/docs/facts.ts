@@ -2,6 +2,7 @@ import type { DuckDBConnection } from '@duckdb/node-api';
 import { identifier, rows } from '../duck/session.js';
 import type { Column } from '../lake/schema.js';
 import { clip, printable } from '../query/printable.js';
+import type { TableEntry } from './dictionary.js';
 
 /** What a snapshot says of a column. */
 export interface ColumnFacts {
@@ -12,12 +13,7 @@ export interface ColumnFacts {
 }
 
 /** A table of a snapshot; the manifest gives its rows. */
-export interface Described {
-  readonly name: string;
-  readonly key: readonly string[];
-  readonly rows: number;
-  readonly columns: readonly Column[];
-}
+type Described = Pick<TableEntry, 'name' | 'key' | 'rows'> & { readonly columns: readonly Column[] };
 
 /** Rows that examples are taken from. */
 const SAMPLE = 200;

@@ -1,46 +1,15 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { html } from 'hono/html';
+import { packageRoot } from '../config/package-root.js';
 
 /** A piece of a page, made by the `html` template, which escapes every value put into it. */
 export type Html = ReturnType<typeof html>;
 
-/** Where a page stands in the site. */
-export interface Place {
-  /** Title of the page. */
-  readonly title: string;
-  /** Way from the page to the root of the site: empty, or `../`. */
-  readonly root: '' | '../';
-  /** Last line of every page: the snapshot that it is about. */
-  readonly source: string;
-}
-
-/** A whole page: head, bar with the search, content. Nothing in it is fetched from outside the site. */
-export function pageOf({ title, root, source }: Place, content: Html): Html {
-  return html`<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<meta name="color-scheme" content="light dark">
-<title>${title}</title>
-<link rel="stylesheet" href="${root}docs.css">
-<script src="${root}search-index.js" defer></script>
-<script src="${root}docs.js" defer></script>
-</head>
-<body data-root="${root}">
-<header class="bar">
-<a class="home" href="${root}index.html">lotlake data</a>
-<div class="search" hidden>
-<input type="search" id="search" placeholder="Search tables and columns" autocomplete="off" spellcheck="false" role="combobox" aria-label="Search tables and columns" aria-expanded="false" aria-controls="results" aria-autocomplete="list">
-<ul id="results" role="listbox" aria-label="Results" hidden></ul>
-</div>
-</header>
-<main>
-${content}
-</main>
-<footer>${source}</footer>
-</body>
-</html>
-`;
+/** A page of the folder `site` with values in the place of their names in braces. Texts are escaped. */
+export function fillPage(name: string, values: Readonly<Record<string, unknown>>): string {
+  const page = readFileSync(join(packageRoot, 'site', name), 'utf8');
+  return page.replaceAll(/\{(\w+)\}/g, (_, value: string) => String(html`${values[value]}`));
 }
 
 /** Path of the page of a table or mart below the root of the site. */

@@ -1,41 +1,53 @@
+import { basename } from 'node:path';
 import { html } from 'hono/html';
 import { partitionOf } from '../lake/files.js';
-import type { ManifestTable } from '../lake/manifest.js';
-import type { TestResult } from '../model/data-tests.js';
+import { allTables } from '../lake/manifest.js';
+import { readChecks } from '../model/checks.js';
 import type { PlannedTest } from '../model/test-sql.js';
+import type { OpenLake } from '../query/open-lake.js';
 import { count, counted, sumOf } from '../query/printable.js';
-import { type CatalogTable, typeName } from './dictionary.js';
-import type { ColumnFacts } from './facts.js';
-import { type Html, pageOf, pathOf, tableOf } from './html.js';
-import { around, endpointsOf, type Lineage, lineageSvg } from './lineage.js';
+import { type CatalogTable, readCatalog, typeName } from './dictionary.js';
+import { type ColumnFacts, columnFacts } from './facts.js';
+import { fillPage, type Html, pathOf, tableOf } from './html.js';
+import { around, endpointsOf, lineageOf, lineageSvg } from './lineage.js';
+import { runEachTest } from './test-results.js';
 
 /** Everything that the pages tell of. */
-export interface Site {
-  readonly catalog: readonly CatalogTable[];
-  readonly lineage: Lineage;
-  /** Tables and marts of the snapshot. */
-  readonly stored: Readonly<Record<string, ManifestTable>>;
-  /** By table and column. */
-  readonly facts: ReadonlyMap<string, ReadonlyMap<string, ColumnFacts>>;
-  /** Every data test and check. */
-  readonly tests: readonly PlannedTest[];
-  /** Number of rows that fail a data test; undefined if it could not be run. */
-  readonly failuresOf: (test: Pick<TestResult, 'model' | 'test'>) => number | undefined;
-  /** Which snapshot it is about, as a sentence. */
-  readonly source: string;
+export type Site = Awaited<ReturnType<typeof readSite>>;
+
+/** Reads what the pages tell from an open lake: every table is scanned once, and every data test is run. */
+export async function readSite({ session: { connection }, manifest, snapshot }: OpenLake) {
+  const catalog = await readCatalog(connection, manifest);
+  const stored = allTables(manifest);
+  const facts = new Map<string, ReadonlyMap<string, ColumnFacts>>();
+  for (const table of catalog)
+    if (table.name in stored) facts.set(table.name, await columnFacts(connection, table));
+  const { results } = await runEachTest(connection);
+  return {
+    catalog,
+    lineage: lineageOf(catalog),
+    stored,
+    /** By table and column. */
+    facts,
+    /** Every data test and check. */
+    tests: [...catalog.flatMap(({ tests }) => tests), ...readChecks()],
+    /** Number of rows that fail a data test; undefined if it could not be run. */
+    failuresOf: ({ model, test }: PlannedTest) =>
+      results.find((result) => result.model === model && result.test === test)?.failures,
+    /** Which snapshot it is about, as a sentence. */
+    source: `Snapshot ${basename(snapshot)}, made ${manifest.created_at.slice(0, 16).replace('T', ' ')} UTC by ${manifest.pipeline}.`,
+  };
 }
 
 /** The first page: marts, tables and tests at a glance, and the way of the data between them. */
-export function indexPage(site: Site): Html {
+export function indexPage(site: Site): string {
   const of = (test: (table: CatalogTable) => boolean): readonly CatalogTable[] => site.catalog.filter(test);
   const marts = of(({ kind }) => kind === 'mart');
   const feed = of(({ stream }) => stream !== undefined);
   const own = of(({ kind, stream }) => kind === 'table' && stream === undefined);
   const columns = sumOf(site.catalog, (table) => table.columns.length);
   const label = 'The way of the data: endpoints, streams, tables, marts';
-  return pageOf(
-    { title: 'lotlake data', root: '', source: site.source },
-    html`<h1>The data of the lake</h1>
+  const content = html`<h1>The data of the lake</h1>
 <p class="lead">${counted(marts.length, 'mart')} that answer questions, ${counted(feed.length, 'table')} from the feed and ${counted(own.length, 'table')} of lotlake’s own work: ${counted(columns, 'column')}, each with description, type, unit, place in the feed, null rate and examples. Press <kbd>/</kbd> to search.</p>
 ${testSummary(site)}
 ${list('marts', 'Marts', marts)}
@@ -43,8 +55,8 @@ ${list('feed', 'Tables from the feed', feed)}
 ${list('own', 'Tables of lotlake’s own work', own)}
 <h2 id="lineage">Lineage</h2>
 <p>From endpoints of the service over streams and tables to marts. Each box leads to its page; pointing at one shows what it is connected with.</p>
-${lineageSvg(site.lineage, label, '')}`,
-  );
+${lineageSvg(site.lineage, label, '')}`;
+  return fillPage('docs.html', { title: 'lotlake data', root: '', source: site.source, content });
 }
 
 function testSummary(site: Site): Html {
@@ -75,13 +87,12 @@ const firstSentence = (text: string): string =>
   /^.*?[.:](?=\s|$)/s.exec(text)?.[0].replace(/:$/, '.') ?? text;
 
 /** The page of a table or mart. */
-export function tablePage(table: CatalogTable, site: Site): Html {
+export function tablePage(table: CatalogTable, site: Site): string {
   const { name, kind, description, columns, sql } = table;
   const id = `${kind}:${name}`;
   const label = `Where ${name} comes from and what reads it`;
-  return pageOf(
-    { title: `${name} · lotlake data`, root: '../', source: site.source },
-    html`<h1><code>${name}</code> <span class="kind">${kind}</span></h1>
+  const title = `${name} · lotlake data`;
+  const content = html`<h1><code>${name}</code> <span class="kind">${kind}</span></h1>
 <p class="lead">${description}</p>
 ${factList(table, site)}
 <h2 id="columns">${counted(columns.length, 'column')}</h2>
@@ -94,8 +105,8 @@ ${
   sql !== undefined &&
   html`<h2 id="sql">SQL</h2>
 <pre><code>${sql}</code></pre>`
-}`,
-  );
+}`;
+  return fillPage('docs.html', { title, root: '../', source: site.source, content });
 }
 
 function factList(table: CatalogTable, site: Site): Html {

@@ -1,18 +1,12 @@
 import { copyFileSync, existsSync, mkdirSync } from 'node:fs';
-import { basename, join } from 'node:path';
+import { join } from 'node:path';
 import type { Config } from '../config/config.js';
 import { packageRoot } from '../config/package-root.js';
 import { outOfMemoryError } from '../lake/lake-error.js';
-import { allTables } from '../lake/manifest.js';
-import { readChecks } from '../model/checks.js';
-import { type OpenLake, readLake } from '../query/open-lake.js';
+import { readLake } from '../query/open-lake.js';
 import { assertOurs, assertOutside, writeWhole, writingTo } from '../query/places.js';
-import { readCatalog } from './dictionary.js';
-import { type ColumnFacts, columnFacts } from './facts.js';
 import { pathOf } from './html.js';
-import { lineageOf } from './lineage.js';
-import { indexPage, type Site, tablePage } from './pages.js';
-import { runEachTest } from './test-results.js';
+import { indexPage, readSite, type Site, tablePage } from './pages.js';
 
 /** Files of the site that are the same for every lake. */
 const ASSETS = ['docs.css', 'docs.js'];
@@ -46,7 +40,7 @@ export async function writeSite(config: Config, folder: string, signal?: AbortSi
       const site = await readSite(lake);
       // A test that was interrupted is no test that could not be run.
       signal?.throwIfAborted();
-      const files = await filesOf(site);
+      const files = filesOf(site);
       writingTo(folder, () => {
         for (const [path, text] of files) writeWhole(join(folder, path), text);
         for (const asset of ASSETS) copyFileSync(join(packageRoot, 'site', asset), join(folder, asset));
@@ -58,33 +52,12 @@ export async function writeSite(config: Config, folder: string, signal?: AbortSi
   }
 }
 
-/** Reads what the pages tell from an open lake: every table is scanned once, and every data test is run. */
-async function readSite({ session: { connection }, manifest, snapshot }: OpenLake): Promise<Site> {
-  const catalog = await readCatalog(connection, manifest);
-  const stored = allTables(manifest);
-  const facts = new Map<string, ReadonlyMap<string, ColumnFacts>>();
-  for (const table of catalog)
-    if (table.name in stored) facts.set(table.name, await columnFacts(connection, table));
-  const { results } = await runEachTest(connection);
-  return {
-    catalog,
-    lineage: lineageOf(catalog),
-    stored,
-    facts,
-    tests: [...catalog.flatMap(({ tests }) => tests), ...readChecks()],
-    failuresOf: ({ model, test }) =>
-      results.find((result) => result.model === model && result.test === test)?.failures,
-    source: `Snapshot ${basename(snapshot)}, made ${manifest.created_at.slice(0, 16).replace('T', ' ')} UTC by ${manifest.pipeline}.`,
-  };
-}
-
 /** Path and text of each file that is about the lake. */
-async function filesOf(site: Site): Promise<readonly (readonly [path: string, text: string])[]> {
-  const files: [string, string][] = [['search-index.js', searchIndex(site)]];
-  files.push(['index.html', String(await indexPage(site))]);
-  for (const table of site.catalog) files.push([pathOf(table), String(await tablePage(table, site))]);
-  return files;
-}
+const filesOf = (site: Site): readonly (readonly [path: string, text: string])[] => [
+  ['search-index.js', searchIndex(site)],
+  ['index.html', indexPage(site)],
+  ...site.catalog.map((table) => [pathOf(table), tablePage(table, site)] as const),
+];
 
 /** One thing that can be found: `[name, table of a column, kind, description, path of its page]`. */
 type Entry = readonly [name: string, table: string, kind: string, description: string, path: string];

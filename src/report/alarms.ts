@@ -45,14 +45,12 @@ const ALARMS: Readonly<Record<string, (value: number) => string>> = {
 /** Reads what stands from the marts of a snapshot, and from the notes beside it about runs that published nothing. */
 export async function readStanding(connection: DuckDBConnection, layout: Layout): Promise<Standing> {
   const figures = await ask(connection, 'standing');
-  const firsts = await ask(connection, 'new_members');
   const found = (metric: string) => figures.filter((row) => row.metric === metric && Number(row.value) > 0);
   return {
     alarms: [...failedRuns(layout), ...figures.filter((row) => row.is_alarm === true).map(alarmOf)],
     rejected: found('rejected').map(foundOf),
     drift: found('drifted_members').flatMap((row) => {
-      const first = firsts.find(({ stream, run_id }) => stream === row.subject && run_id === row.run_id);
-      const members = Array.isArray(first?.members) ? first.members.map((path) => label(path)) : [];
+      const members = Array.isArray(row.members) ? row.members.map((path) => label(path)) : [];
       return members.length === 0 ? [] : [{ ...foundOf(row), count: members.length, members }];
     }),
   };

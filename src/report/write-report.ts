@@ -1,7 +1,10 @@
-import { existsSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { DuckDBConnection } from '@duckdb/node-api';
+import { html, raw } from 'hono/html';
 import type { Config } from '../config/config.js';
+import { packageRoot } from '../config/package-root.js';
+import { fillPage } from '../docs/html.js';
 import { type Row, rows } from '../duck/session.js';
 import { layoutOf } from '../lake/layout.js';
 import type { Manifest } from '../lake/manifest.js';
@@ -10,10 +13,10 @@ import { readLake } from '../query/open-lake.js';
 import { assertOurs, assertOutside, writeWhole } from '../query/places.js';
 import { counted } from '../query/printable.js';
 import { ShareError } from '../query/share-error.js';
-import { alarmText, driftText, readStanding, rejectedText } from './alarms.js';
+import { alarmText, driftText, readStanding, rejectedText, type Standing } from './alarms.js';
 import { readSections } from './figures.js';
 import { day, fill, instant, list, source, unique } from './format.js';
-import { headlineTiles, type Page, renderPage } from './page.js';
+import { headlineTiles } from './headline.js';
 import { ask, tablesOf } from './query.js';
 import { figureQueries, spec } from './spec.js';
 
@@ -24,7 +27,7 @@ const MARKS = ['<section id="reading"><header><h2>How to read this</h2></header>
 const DICTIONARY = 'docs/index.html';
 
 /** Queries of the report besides those of its sections. */
-const QUERIES = ['headline', 'standing', 'new_members', 'sources', 'observed', 'currencies'];
+const QUERIES = ['headline', 'standing', 'sources', 'observed', 'currencies'];
 
 /** A ratio over several models is shown if it rests on this many times the least group. */
 const POOLED_GROUPS = 4;
@@ -38,12 +41,12 @@ export async function writeReport(config: Config, to = join(config.output, 'repo
   assertOutside(to, config.output);
   assertOurs(to, MARKS);
   const dictionary = existsSync(join(dirname(to), DICTIONARY)) ? DICTIONARY : undefined;
-  writeWhole(to, await renderPage(await readPage(config, dictionary)));
+  writeWhole(to, await readPage(config, dictionary));
   return to;
 }
 
-/** Reads the published snapshot, and the headline of the snapshot before it. */
-function readPage(config: Config, dictionary: string | undefined): Promise<Page> {
+/** Reads the published snapshot, and the headline of the snapshot before it, as one HTML document. */
+function readPage(config: Config, dictionary: string | undefined): Promise<string> {
   const tables = unique([...tablesOf(QUERIES), ...tablesOf(figureQueries)]);
   return readLake(config, { named: tables.join(' ') }, async ({ manifest, session: { connection } }) => {
     const missing = tables.find((name) => !holds(manifest, name));
@@ -55,23 +58,34 @@ function readPage(config: Config, dictionary: string | undefined): Promise<Page>
     const before = await readBefore(config, connection, manifest);
     const facts = await readFacts(connection, Number(headline.minimum_group));
     const standing = await readStanding(connection, layoutOf(config.output));
-    const [rejected, drift] = [rejectedText(standing), driftText(standing)];
     const since =
       before === undefined ? 'first run that is kept' : `compared with the run of ${instant(before.run_at)}`;
-    return {
-      title: 'Vehicle auction report',
+    return fillPage('report.html', {
+      style: raw(readFileSync(join(packageRoot, 'site', 'report.css'), 'utf8')),
       meta: `As of ${instant(headline.run_at)}, ${since}. Snapshot ${manifest.snapshot_id}, ${manifest.pipeline}.`,
-      alarms: standing.alarms.map((alarm) => `${alarmText(alarm)}.`),
-      notes: [
-        ...(rejected === undefined ? [] : [`Rejected and not loaded: ${rejected}.`]),
-        ...(drift === undefined ? [] : [`New in the feed and unknown to lotlake: ${drift}.`]),
-      ],
+      ...standingParts(standing),
+      contents: spec.sections.map(({ id, title }) => html`<li><a href="#${id}">${title}</a></li>`),
       tiles: headlineTiles(headline, before),
       sections: await readSections(connection, facts),
-      dictionary,
-      reading: spec.reading.map((paragraph) => fill(paragraph, facts)),
-    };
+      reading: spec.reading.map((text) => html`<p>${fill(text, facts)}</p>`),
+      dictionary: dictionary !== undefined && html`<p><a href="${dictionary}">All tables and columns</a></p>`,
+    });
   });
+}
+
+/** What somebody should look at first, and has to know before the figures. */
+function standingParts(standing: Standing) {
+  const alarms = standing.alarms.map((alarm) => html`<li class="alarm">${alarmText(alarm)}.</li>`);
+  const [rejected, drift] = [rejectedText(standing), driftText(standing)];
+  return {
+    state: alarms.length === 0 ? 'fine' : 'alarm',
+    alarmed: alarms.length === 0 ? 'No alarms' : counted(alarms.length, 'alarm'),
+    alarms: alarms.length > 0 && html`<ul class="alarms">${alarms}</ul>`,
+    notes: [
+      rejected !== undefined && html`<p class="note">Rejected and not loaded: ${rejected}.</p>`,
+      drift !== undefined && html`<p class="note">New in the feed and unknown to lotlake: ${drift}.</p>`,
+    ],
+  };
 }
 
 const holds = (manifest: Manifest, name: string): boolean =>

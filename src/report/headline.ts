@@ -1,74 +1,8 @@
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
-import { html, raw } from 'hono/html';
-import { packageRoot } from '../config/package-root.js';
+import { html } from 'hono/html';
 import type { Html } from '../docs/html.js';
 import type { Row } from '../duck/session.js';
 import { count, counted, maybe, NONE } from '../query/printable.js';
 import { day, money, percent } from './format.js';
-import { spec } from './spec.js';
-
-/** The whole report, in words and pictures. */
-export interface Page {
-  readonly title: string;
-  /** Which run and snapshot it is about. */
-  readonly meta: string;
-  /** What somebody should look at first. */
-  readonly alarms: readonly string[];
-  /** What else a reader has to know before the figures. */
-  readonly notes: readonly string[];
-  /** Figures at the top. */
-  readonly tiles: readonly Html[];
-  readonly sections: readonly Html[];
-  /** Address of the dictionary of tables and columns, where it lies beside the report. */
-  readonly dictionary: string | undefined;
-  /** Paragraphs on how to read it. */
-  readonly reading: readonly string[];
-}
-
-const STYLE = readFileSync(join(packageRoot, 'site', 'report.css'), 'utf8');
-
-const POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:";
-
-/** The report as one HTML document. Everything but charts and stylesheet is escaped by its templates. */
-export async function renderPage(page: Page): Promise<string> {
-  const alarms = page.alarms.length;
-  const state = alarms === 0 ? 'No alarms in the data.' : `${counted(alarms, 'alarm')} in the data.`;
-  const document = await html`<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta http-equiv="Content-Security-Policy" content="${POLICY}">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<meta name="color-scheme" content="light dark">
-<title>${page.title}</title>
-<style>
-${raw(STYLE)}</style>
-</head>
-<body>
-<header>
-<h1>${page.title}</h1>
-<p class="meta">${page.meta}</p>
-<p class="state ${alarms === 0 ? 'fine' : 'alarm'}">${state} <a href="#health">Data health</a></p>
-${alarms > 0 && html`<ul class="alarms">${page.alarms.map((alarm) => html`<li class="alarm">${alarm}</li>`)}</ul>`}
-${page.notes.map((note) => html`<p class="note">${note}</p>`)}
-<nav aria-label="Contents"><ul>
-${spec.sections.map(({ id, title }) => html`<li><a href="#${id}">${title}</a></li>`)}
-<li><a href="#reading">How to read this</a></li>
-</ul></nav>
-</header>
-<main>
-<dl class="figures">${page.tiles}</dl>
-${page.sections}
-<section id="reading"><header><h2>How to read this</h2></header>
-<div>${page.reading.map((text) => html`<p>${text}</p>`)}
-${page.dictionary !== undefined && html`<p><a href="${page.dictionary}">All tables and columns</a></p>`}</div></section>
-</main>
-</body>
-</html>
-`;
-  return String(document);
-}
 
 /**
  * The figures at the top, each with its change since the run before, if its snapshot is kept.
