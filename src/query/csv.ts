@@ -20,16 +20,13 @@ export function csvField(value: unknown, type: string): string {
   return quoted(disarmed(String(value)));
 }
 
-/** The header line. */
+/** The header, with the end of its line. */
 export const csvHeader = (columns: Columns): string =>
-  `${columns.map(({ name }) => quoted(disarmed(name))).join(',')}${LINE_END}`;
+  `${columns.map(({ name }) => quoted(disarmed(name))).join(',')}\r\n`;
 
-/** The line of a row. */
+/** A row, with the end of its line. */
 export const csvLine = (row: readonly unknown[], columns: Columns): string =>
-  `${columns.map(({ type }, i) => csvField(row[i], type)).join(',')}${LINE_END}`;
-
-/** Ends every line of a CSV, the last one too. */
-const LINE_END = '\r\n';
+  `${columns.map(({ type }, i) => csvField(row[i], type)).join(',')}\r\n`;
 
 function disarmed(text: string): string {
   return FORMULA.test(text) && !PLAIN_NUMBER.test(text) ? `'${text}` : text;

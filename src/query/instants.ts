@@ -54,7 +54,7 @@ function timeOf(value: DuckDBValue): Time | undefined {
 function isoText(value: DuckDBValue): string | undefined {
   if (value instanceof DuckDBDateValue) {
     const isEnd = Math.abs(value.days) === DuckDBDateValue.PosInf.days;
-    return isEnd ? infinity(value.days) : isoDate(value.days);
+    return isEnd ? infinity(value.days) : isoSecond(value.days * SECONDS_OF_A_DAY).slice(0, -9);
   }
   const time = timeOf(value);
   if (time === undefined) return undefined;
@@ -66,24 +66,21 @@ const isInfinite = ({ units }: Time): boolean => units === INFINITY || units ===
 
 const infinity = (sign: number | bigint): string => (sign < 0 ? '-infinity' : 'infinity');
 
-const SECONDS_OF_A_DAY = 86_400n;
-
 function isoTime({ units, decimals }: Time): string {
   const second = 10n ** BigInt(decimals);
-  const day = SECONDS_OF_A_DAY * second;
-  const rest = ((units % day) + day) % day;
-  const clock = new Date(Number(rest / second) * 1000).toISOString().slice(11, 19);
-  const fraction = decimals === 0 ? '' : `.${String(rest % second).padStart(decimals, '0')}`;
-  return `${isoDate(Number((units - rest) / day))}T${clock}${fraction}`;
+  const rest = ((units % second) + second) % second;
+  const fraction = decimals === 0 ? '' : `.${String(rest).padStart(decimals, '0')}`;
+  return `${isoSecond(Number((units - rest) / second))}${fraction}`;
 }
 
-const DAYS_OF_400_YEARS = 146_097;
+const SECONDS_OF_A_DAY = 86_400;
+const SECONDS_OF_400_YEARS = 146_097 * SECONDS_OF_A_DAY;
 
 /** DuckDB knows years that the dates of JavaScript do not; 400 years always have the same days. */
-function isoDate(days: number): string {
-  const cycles = Math.floor(days / DAYS_OF_400_YEARS);
-  const date = new Date((days - cycles * DAYS_OF_400_YEARS) * 86_400_000);
-  return `${isoYear(date.getUTCFullYear() + cycles * 400)}${date.toISOString().slice(4, 10)}`;
+function isoSecond(seconds: number): string {
+  const cycles = Math.floor(seconds / SECONDS_OF_400_YEARS);
+  const date = new Date((seconds - cycles * SECONDS_OF_400_YEARS) * 1000);
+  return `${isoYear(date.getUTCFullYear() + cycles * 400)}${date.toISOString().slice(4, 19)}`;
 }
 
 /** ISO 8601 gives years before 0 and after 9999 a sign and six digits. */

@@ -6,9 +6,8 @@ import { literal } from '../duck/session.js';
 import { arrowStream } from './arrow.js';
 import { csvHeader, csvLine } from './csv.js';
 import { arrowValue, jsonValue } from './instants.js';
-import { queryError, type ReadQuery } from './read-only.js';
+import { queryError, type ReadQuery, refused } from './read-only.js';
 import { type Columns, joined, openResult, type Result, type Rows } from './result.js';
-import { ShareError } from './share-error.js';
 import { planText, tableText, type View, verticalText } from './table.js';
 
 /** Forms in which a result can be given. */
@@ -17,22 +16,16 @@ export const formats = ['table', 'vertical', 'json', 'csv', 'arrow', 'parquet'] 
 /** One of {@link formats}. */
 export type Format = (typeof formats)[number];
 
-/** Where and how a result is shown. */
-export interface Rendering {
-  /** Folder in which the connection may write. */
-  readonly temp: string;
-  readonly view: View;
-}
-
 /**
  * Runs a query and gives its result piece by piece; `arrow` and `parquet` are bytes, the others text. No more than some
  * thousand rows are in memory. Parquet, which ends with its index, is first made in a file.
+ * @param temp folder in which the connection may write
  */
 export async function* render(
   connection: DuckDBConnection,
   query: ReadQuery,
   format: Format,
-  { temp, view }: Rendering,
+  { temp, view }: { readonly temp: string; readonly view: View },
 ): AsyncGenerator<string | Uint8Array> {
   if (format === 'parquet') return yield* parquet(connection, query, temp);
   const result = await openResult(connection, query);
@@ -81,12 +74,8 @@ async function* parquet(
   query: ReadQuery,
   temp: string,
 ): AsyncGenerator<Uint8Array> {
-  if (query.sql !== query.select) {
-    throw new ShareError('SHARE_QUERY', 'a plan has no form in Parquet', {
-      outcome: 'usage',
-      hint: 'leave --format out, or use json, csv or arrow',
-    });
-  }
+  if (query.sql !== query.select)
+    throw refused('a plan has no form in Parquet', 'leave --format out, or use json, csv or arrow');
   const path = join(temp, 'result.parquet');
   // As a text of its own a query may end with a comment or a semicolon.
   const copy = `copy (from query(${literal(query.select)})) to ${literal(path)} (format parquet, compression zstd)`;

@@ -77,12 +77,9 @@ export function queryError(error: unknown): ShareError {
   });
 }
 
-function refused(message: string, hint?: string): ShareError {
-  return new ShareError('SHARE_QUERY', message, {
-    outcome: 'usage',
-    ...(hint === undefined ? {} : { hint }),
-  });
-}
+/** An error of whoever asks. */
+export const refused = (message: string, hint?: string): ShareError =>
+  new ShareError('SHARE_QUERY', message, { outcome: 'usage', hint });
 
 /** Why a text has no tree. */
 async function refusal(connection: DuckDBConnection, sql: string, tree: SqlTree): Promise<ShareError> {
@@ -94,12 +91,8 @@ async function refusal(connection: DuckDBConnection, sql: string, tree: SqlTree)
   }
   if (tree.error_type === 'parser') return queryError(tree.error_message);
   const reason = await connection.prepare(`from query(${literal(sql)})`).then(() => '', messageOf);
-  if (/pivot/i.test(reason)) {
-    return refused(
-      'a pivot has to name its values',
-      "write pivot <table> on <column> in ('a', 'b') using <aggregate>",
-    );
-  }
+  const pivot = "write pivot <table> on <column> in ('a', 'b') using <aggregate>";
+  if (/pivot/i.test(reason)) return refused('a pivot has to name its values', pivot);
   if (count > 1) return refused(`expected one statement and found ${count}`);
   return refused(
     'only queries are allowed: select, from, with, values, describe, summarize, show, pivot, explain',

@@ -14,43 +14,42 @@ export type Columns = readonly { readonly name: string; readonly type: string }[
 export type Rows = readonly (readonly unknown[])[];
 
 /** A result that comes piece by piece; it can be read once. */
-export interface Result {
-  readonly columns: Columns;
-  /** Pieces of some thousand rows, with values from the converter. A 64-bit integer is a number if that is exact. */
-  rows(converter: DuckDBValueConverter<unknown>): AsyncGenerator<Rows>;
-  /** Counts the rows that are left. */
-  countRest(): Promise<number>;
-}
+export type Result = Awaited<ReturnType<typeof openResult>>;
 
 const READING: ReadonlySet<StatementType> = new Set([StatementType.SELECT, StatementType.EXPLAIN]);
 
+async function begin(connection: DuckDBConnection, sql: string): Promise<DuckDBResult> {
+  const statements = await connection.extractStatements(sql);
+  const prepared = await statements.prepare(0);
+  if (statements.count !== 1 || !READING.has(prepared.statementType))
+    throw new TypeError(`not a query: ${StatementType[prepared.statementType]}`);
+  return prepared.stream();
+}
+
+const failed = (error: unknown): never => {
+  throw queryError(error);
+};
+
 /** Begins a query. Throws ShareError with DuckDB's message, now or when rows are read. */
-export async function openResult(
-  connection: DuckDBConnection,
-  query: Pick<ReadQuery, 'sql' | 'select'>,
-): Promise<Result> {
-  const result = await telling(async () => {
-    const statements = await connection.extractStatements(query.sql);
-    const prepared = await statements.prepare(0);
-    if (statements.count !== 1 || !READING.has(prepared.statementType))
-      throw new TypeError(`not a query: ${StatementType[prepared.statementType]}`);
-    return prepared.stream();
-  });
-  const columns = result
+export async function openResult(connection: DuckDBConnection, query: Pick<ReadQuery, 'sql' | 'select'>) {
+  const result = await begin(connection, query.sql).catch(failed);
+  const columns: Columns = result
     .deduplicatedColumnNames()
     .map((name, i) => ({ name, type: String(result.columnType(i)) }));
   const isInteger = columns.map(({ type }) => /^(U?BIGINT|HUGEINT)$/.test(type));
   const chunks = chunksOf(connection, query.select, result);
-  const next = async () => (await telling(() => chunks.next())).value ?? undefined;
+  const next = async () => (await chunks.next().catch(failed)).value;
   return {
     columns,
-    async *rows(converter) {
+    /** Pieces of some thousand rows, with values from the converter. A 64-bit integer is a number if that is exact. */
+    async *rows(converter: DuckDBValueConverter<unknown>): AsyncGenerator<Rows> {
       for (let chunk = await next(); chunk !== undefined; chunk = await next())
         yield chunk
           .convertRows(converter)
           .map((row) => row.map((value, i) => (isInteger[i] === true ? exact(value) : value)));
     },
-    async countRest() {
+    /** Counts the rows that are left. */
+    async countRest(): Promise<number> {
       let count = 0;
       // Chunks lie outside the heap of JavaScript. Only values on the heap make the collector run and free them.
       for (let chunk = await next(); chunk !== undefined; chunk = await next())
@@ -90,14 +89,6 @@ export async function* joined(pieces: AsyncIterable<Rows>, size: number): AsyncG
     rows = [];
   }
   if (rows.length > 0) yield rows;
-}
-
-async function telling<T>(work: () => Promise<T>): Promise<T> {
-  try {
-    return await work();
-  } catch (error) {
-    throw queryError(error);
-  }
 }
 
 /** The JSON converter gives 64-bit integers as text; the ones that are exact as numbers are given as numbers. */

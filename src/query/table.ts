@@ -83,9 +83,8 @@ const widest = (texts: readonly string[]): number =>
 /** Widths of cells that fit into a line; undefined if no widths do. */
 function fitted(natural: readonly number[], width: number | undefined): readonly number[] | undefined {
   const room = (width ?? Number.POSITIVE_INFINITY) - FRAME * natural.length - 1;
-  const withLimit = (limit: number) => natural.map((each) => Math.min(each, limit));
   for (let limit = MOST; limit >= LEAST; limit--) {
-    const widths = limit === MOST ? natural : withLimit(limit);
+    const widths = natural.map((each) => (limit === MOST ? each : Math.min(each, limit)));
     if (widths.reduce((sum, each) => sum + each, 0) <= room) return widths;
   }
   return undefined;

@@ -3,8 +3,7 @@ import { resolve } from 'node:path';
 import { messageOf } from '../../config/lotlake-error.js';
 import { readLake } from '../../query/open-lake.js';
 import { formats, render } from '../../query/query.js';
-import { type ReadQuery, readQuery } from '../../query/read-only.js';
-import { ShareError } from '../../query/share-error.js';
+import { type ReadQuery, readQuery, refused } from '../../query/read-only.js';
 import { choiceOf, command, snapshotOptions } from '../command.js';
 import type { Effects } from '../effects.js';
 
@@ -14,10 +13,7 @@ const ROWS = 40;
 /** Answers a query over the lake on stdout, piece by piece. */
 export const query = command({
   options: {
-    sql: {
-      type: 'string',
-      describe: 'one SELECT; tables and marts by name; - reads it from standard input',
-    },
+    sql: { type: 'string', describe: 'one SELECT; tables and marts by name; - reads it from standard input' },
     file: { type: 'string', describe: 'file with the query, instead of the argument' },
     format: { choices: formats, default: 'table', describe: 'form of the result' },
     rows: { type: 'string', describe: 'rows that table and vertical show (default 40)' },
@@ -26,7 +22,7 @@ export const query = command({
   async run(given, effects) {
     const view = { rows: rowsToShow(given.rows), width: effects.width };
     const { config } = given;
-    const text = await sqlOf(given, effects);
+    const text = await sqlOf(given.sql, given.file, effects);
     let sql: ReadQuery | undefined;
     const reading = {
       named: async (connection: Parameters<typeof readQuery>[0]) => {
@@ -45,34 +41,28 @@ export const query = command({
 });
 
 /** The SQL of a query: an argument, a file, or standard input. */
-async function sqlOf(
-  { sql: given, file }: { readonly sql: string | undefined; readonly file: string | undefined },
-  effects: Effects,
-): Promise<string> {
+async function sqlOf(given: string | undefined, file: string | undefined, effects: Effects): Promise<string> {
   // yargs gives a lone dash as an empty text.
   const sql = given === '' && process.argv.includes('-') ? '-' : given;
   if ((sql === undefined) === (file === undefined))
-    throw unusable(
+    throw refused(
       sql === undefined ? 'there is no query' : 'there are two queries',
       'give it as an argument, in a file with --file, or on standard input with -',
     );
   if (sql !== undefined && sql !== '-') return sql;
   const reading = file === undefined ? effects.input() : readFile(resolve(effects.cwd, file));
   const bytes = await reading.catch((error) => {
-    throw unusable(`cannot read the query: ${messageOf(error)}`);
+    throw refused(`cannot read the query: ${messageOf(error)}`);
   });
   try {
     return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
   } catch {
-    throw unusable(`the query in ${file ?? 'standard input'} is not UTF-8`);
+    throw refused(`the query in ${file ?? 'standard input'} is not UTF-8`);
   }
 }
 
 function rowsToShow(given: string | undefined): number {
   const rows = given === undefined ? ROWS : Number(given === '' ? Number.NaN : given);
   if (Number.isInteger(rows) && rows >= 0) return rows;
-  throw unusable(`--rows: ${given} is no number of rows`);
+  throw refused(`--rows: ${given} is no number of rows`);
 }
-
-const unusable = (message: string, hint?: string): ShareError =>
-  new ShareError('SHARE_QUERY', message, { outcome: 'usage', hint });
