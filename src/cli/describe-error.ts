@@ -1,5 +1,5 @@
 import { constants, tmpdir } from 'node:os';
-import { causesOf, LotlakeError } from '../config/lotlake-error.js';
+import { causesOf, codeOf, LotlakeError } from '../config/lotlake-error.js';
 import { diskFullError } from '../lake/lake-error.js';
 
 /** What to do about an error of the system, by its name. */
@@ -35,15 +35,15 @@ export function describeError(error: unknown): LotlakeError {
   if (error instanceof LotlakeError) return error;
   const full = diskFullError(error, pathOf(error) ?? tmpdir());
   if (full !== undefined) return full;
-  const ofSystem = causesOf(error).find((each) => nameIn(each) !== undefined);
-  const name = nameIn(ofSystem);
-  if (ofSystem !== undefined && name !== undefined) {
-    const message = ofSystem.message.includes(name) ? ofSystem.message : `${name}: ${ofSystem.message}`;
+  for (const cause of causesOf(error)) {
+    const name = String(codeOf(cause));
+    if (!(name in constants.errno)) continue;
+    const message = cause.message.includes(name) ? cause.message : `${name}: ${cause.message}`;
     const hint = HINTS[name] ?? 'the system refused this; mend the cause and run the same command again';
     return new LotlakeError(message, { code: 'SYSTEM_FAILED', stage: 'system', hint });
   }
   const message = error instanceof Error ? error.message : String(error);
-  if (causesOf(error).some((each) => Reflect.get(each, 'code') === 'ERR_MODULE_NOT_FOUND')) {
+  if (causesOf(error).some((each) => codeOf(each) === 'ERR_MODULE_NOT_FOUND')) {
     const hint =
       'install lotlake again (npm ci); where it is whole, raise the limit of open files (ulimit -n)';
     return new LotlakeError(message, { code: 'SYSTEM_FAILED', stage: 'system', hint });
@@ -57,12 +57,6 @@ export function describeError(error: unknown): LotlakeError {
     stage: 'internal',
     hint: 'this is a fault of lotlake itself; LOTLAKE_LOG=debug shows where, which a report of it needs',
   });
-}
-
-/** The name of an error of the system, such as EACCES; undefined for any other error. */
-function nameIn(error: Error | undefined): string | undefined {
-  const code: unknown = error === undefined ? undefined : Reflect.get(error, 'code');
-  return typeof code === 'string' && code in constants.errno ? code : undefined;
 }
 
 function pathOf(error: unknown): string | undefined {

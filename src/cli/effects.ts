@@ -4,29 +4,8 @@ import { redacted } from '../config/redact.js';
 import { visible } from '../query/printable.js';
 import { ShareError } from '../query/share-error.js';
 
-/**
- * Stdout and stderr of a command. If a reader closes one of them, writing to it ends and the work goes on. The key is
- * redacted, and characters that act on a terminal are escaped. Nothing else writes to the streams.
- */
-export interface Streams {
-  /** Writes results to stdout, for people or as JSON. */
-  readonly out: (text: string) => void;
-  /** Writes everything else to stderr. */
-  readonly err: (text: string) => void;
-  /**
-   * Writes pieces of a result, such as CSV, to stdout without changing a byte. Waits for a slow reader, and stops when
-   * the reader is gone. Throws if the signal is aborted.
-   */
-  readonly pipe: (pieces: AsyncIterable<string | Uint8Array>, signal: AbortSignal) => Promise<void>;
-  /**
-   * Waits until stdout has taken all. Throws ShareError SHARE_OUTPUT if it could not, but not if its reader wanted no
-   * more, as `head` does.
-   */
-  readonly finish: () => Promise<void>;
-}
-
 /** What commands do to the world around them; tests replace it. */
-export interface Effects extends Pick<Streams, 'out' | 'err' | 'pipe'> {
+export interface Effects extends Omit<ReturnType<typeof openStreams>, 'finish'> {
   readonly now: () => Date;
   readonly env: NodeJS.ProcessEnv;
   readonly cwd: string;
@@ -40,8 +19,11 @@ export interface Effects extends Pick<Streams, 'out' | 'err' | 'pipe'> {
   readonly signal: AbortSignal;
 }
 
-/** Opens the streams of a process. */
-export function openStreams({ stdout, stderr }: Pick<NodeJS.Process, 'stdout' | 'stderr'>): Streams {
+/**
+ * Opens stdout and stderr for a command. If a reader closes one of them, writing to it ends and the work goes on. The key
+ * is redacted, and characters that act on a terminal are escaped. Nothing else writes to the streams.
+ */
+export function openStreams({ stdout, stderr }: Pick<NodeJS.Process, 'stdout' | 'stderr'>) {
   let lost: Error | undefined;
   const gone = new AbortController();
   stdout.on('error', (error) => {
@@ -52,9 +34,15 @@ export function openStreams({ stdout, stderr }: Pick<NodeJS.Process, 'stdout' | 
   stderr.on('error', () => undefined);
   const write = (text: string | Uint8Array): boolean => lost !== undefined || stdout.write(text);
   return {
-    out: (text) => void write(shown(text)),
-    err: (text) => void stderr.write(shown(text)),
-    async pipe(pieces, signal) {
+    /** Writes results to stdout, for people or as JSON. */
+    out: (text: string): void => void write(shown(text)),
+    /** Writes everything else to stderr. */
+    err: (text: string): void => void stderr.write(shown(text)),
+    /**
+     * Writes pieces of a result, such as CSV, to stdout without changing a byte. Waits for a slow reader, and stops when
+     * the reader is gone. Throws if the signal is aborted.
+     */
+    async pipe(pieces: AsyncIterable<string | Uint8Array>, signal: AbortSignal): Promise<void> {
       const ended = AbortSignal.any([gone.signal, signal]);
       for await (const piece of pieces) {
         const isFull = !write(stdout.isTTY && typeof piece === 'string' ? shown(piece) : piece);
@@ -63,7 +51,8 @@ export function openStreams({ stdout, stderr }: Pick<NodeJS.Process, 'stdout' | 
         if (lost !== undefined) return;
       }
     },
-    async finish() {
+    /** Waits until stdout has taken all. Throws ShareError SHARE_OUTPUT, but not if its reader, as `head`, wanted no more. */
+    async finish(): Promise<void> {
       if (lost === undefined) await new Promise((resolve) => stdout.write('', resolve));
       if (lost === undefined || Reflect.get(lost, 'code') === 'EPIPE') return;
       throw new ShareError('SHARE_OUTPUT', `the result cannot be written to stdout: ${messageOf(lost)}`, {
@@ -75,9 +64,3 @@ export function openStreams({ stdout, stderr }: Pick<NodeJS.Process, 'stdout' | 
 }
 
 const shown = (text: string): string => visible(redacted(text));
-
-/** Characters of a line of stdout, from the terminal or `COLUMNS`; undefined if neither is known. */
-export function widthOf(stdout: NodeJS.WriteStream, env: NodeJS.ProcessEnv): number | undefined {
-  const told = Number(env.COLUMNS);
-  return stdout.columns ?? (Number.isInteger(told) && told > 0 ? told : undefined);
-}

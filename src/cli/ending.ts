@@ -21,8 +21,6 @@ export const stopSignal: AbortSignal = stop.signal;
 /** Stdout and stderr of this process. */
 export const streams = openStreams(process);
 
-const isJson = (): boolean => process.argv.includes('--json');
-
 /** What to do after an interrupt, by command. */
 const GO_ON: Readonly<Record<string, string>> = {
   run: 'the last snapshot stays current and what has landed is kept; run the same command again to go on',
@@ -30,29 +28,24 @@ const GO_ON: Readonly<Record<string, string>> = {
   vacuum: 'the lake is whole; run the same command again to remove the rest',
 };
 
-function tellInterrupted(advice: string): void {
-  const message = `interrupted: ${advice}`;
-  streams.err(`${isJson() ? JSON.stringify({ error: { message } }) : message}\n`);
+function tell(message: string, facts: object = {}, text = message): void {
+  const isJson = process.argv.includes('--json');
+  streams.err(`${isJson ? JSON.stringify({ error: { message, ...facts } }) : text}\n`);
 }
 
 /** Writes an error to stderr, with its stack if LOTLAKE_LOG is debug, and sets the exit code. */
 export function fail(error: unknown): void {
   if (stop.signal.aborted) {
-    tellInterrupted(GO_ON[process.argv[2] ?? ''] ?? 'run the same command again');
+    const advice = GO_ON[process.argv[2] ?? ''] ?? 'run the same command again';
+    tell(`interrupted: ${advice}`);
     process.exitCode = exitCodes.interrupted;
     return;
   }
   const { message, code, stage, hint, outcome } = describeError(error);
   const isDebug = process.env.LOTLAKE_LOG === 'debug';
   const stack = isDebug && error instanceof Error ? error.stack : undefined;
-  const lines = isJson()
-    ? [JSON.stringify({ error: { message, code, stage, hint, stack } })]
-    : [
-        `${stage}: ${message} [${code}]`,
-        ...(hint === undefined ? [] : [`  ${hint}`]),
-        ...(stack === undefined ? [] : [stack]),
-      ];
-  streams.err(`${lines.join('\n')}\n`);
+  const lines = [`${stage}: ${message} [${code}]`, hint === undefined ? [] : `  ${hint}`, stack ?? []];
+  tell(message, { code, stage, hint, stack }, lines.flat().join('\n'));
   process.exitCode = exitCodes[outcome];
 }
 
@@ -66,7 +59,8 @@ function interrupt(): void {
   interruptedAt ??= now;
   stop.abort();
   if (now - interruptedAt < SAME_SIGNAL) return;
-  tellInterrupted('ended at once; lotlake status tells what is published, and vacuum removes what is left');
+  const advice = 'lotlake status tells what is published, and vacuum removes what is left';
+  tell(`interrupted: ended at once; ${advice}`);
   process.exit(exitCodes.interrupted);
 }
 

@@ -11,16 +11,16 @@ const { default: yargs } = await import('yargs');
 const { hideBin } = await import('yargs/helpers');
 const { version } = await import('../config/package-root.js');
 const { lakeOptions } = await import('./command.js');
-const { widthOf } = await import('./effects.js');
 const { UsageError, usageError } = await import('./usage-error.js');
 
+const columns = Number(process.env.COLUMNS);
 const effects: Effects = {
   ...streams,
   now: () => new Date(),
   env: process.env,
   cwd: process.cwd(),
   isTerminal: process.stderr.isTTY,
-  width: widthOf(process.stdout, process.env),
+  width: process.stdout.columns ?? (Number.isInteger(columns) && columns > 0 ? columns : undefined),
   input: () => buffer(process.stdin),
   signal: stopSignal,
 };

@@ -31,9 +31,7 @@ export function usageError(said: string, argv: readonly string[], known: Known):
   const isOption = (name: string): boolean => argv.some((given) => nameOf(given) === dashed(name));
   const isAtTop = known.commands.length > 0;
   const help = `lotlake ${isAtTop ? '' : `${firstWord(known.command)} `}--help`;
-  const match = (pattern: RegExp): RegExpExecArray | undefined => pattern.exec(said) ?? undefined;
-
-  const unknown = match(/^Unknown arguments?: (.*)$/s)?.[1]?.split(', ');
+  const unknown = /^Unknown arguments?: (.*)$/s.exec(said)?.[1]?.split(', ');
   if (unknown !== undefined) {
     const option = unknown.find(isOption);
     const other = unknown.find((name) => !isOption(name));
@@ -43,21 +41,21 @@ export function usageError(said: string, argv: readonly string[], known: Known):
     if (option !== undefined) return unknownOption(option, known, help);
     return new UsageError(`${other} is one argument too many`, `${help} tells what the command takes`);
   }
-  const choice = match(/Argument: (\S+), Given: (.*), Choices: (.*)$/m);
-  if (choice !== undefined) {
+  const choice = /Argument: (\S+), Given: (.*), Choices: (.*)$/m.exec(said);
+  if (choice !== null) {
     const [name = '', given = '', listed = ''] = choice.slice(1).map((text) => text.replaceAll('"', ''));
     const near = didYouMean(given, listed.split(', '));
     const what = isOption(name) ? `--${name}` : name;
     return new UsageError(`unknown ${what} ${given}${near}`, `there are: ${listed}`);
   }
-  const missing = match(/^Missing required arguments?: (.*)$/s)?.[1]?.split(', ');
+  const missing = /^Missing required arguments?: (.*)$/s.exec(said)?.[1]?.split(', ');
   if (missing !== undefined)
     return new UsageError(`--${missing.join(' and --')} is missing`, `${help} lists the options`);
   if (said.startsWith('Not enough non-option'))
     return isAtTop
       ? new UsageError('no command is named', `${help} lists the commands`)
       : new UsageError(`an argument is missing: lotlake ${known.command}`, `${help} tells what it is`);
-  const [, one, two] = match(/^Arguments (\S+) and (\S+) are mutually exclusive$/) ?? [];
+  const [, one, two] = /^Arguments (\S+) and (\S+) are mutually exclusive$/.exec(said) ?? [];
   if (one !== undefined)
     return new UsageError(`--${one} and --${two} do not go together`, `${help} lists the options`);
   return new UsageError(said.replaceAll(/\s*\n\s*/g, ' '), help);
