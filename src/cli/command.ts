@@ -5,16 +5,14 @@ import { takeLock } from '../lake/lock.js';
 import type { Choice } from '../lake/snapshots.js';
 import type { Effects } from './effects.js';
 
-type Named<T> = Readonly<Record<string, T>>;
-
 /** `maxBytes` of `max-bytes`. */
 type Camel<K> = K extends `${infer A}-${infer B}` ? `${A}${Capitalize<Camel<B>>}` : K & string;
 
 /** Options and arguments by name; an argument is one that stands in the usage of the command. */
-type Options = Named<YargsOptions & PositionalOptions>;
+type Options = Readonly<Record<string, YargsOptions & PositionalOptions>>;
 
 /** Values of options, by their names in camel case. */
-type Values<O extends Options> = {
+export type Values<O extends Options> = {
   readonly [K in keyof O as Camel<K>]: InferredOptionType<O[K]>;
 };
 
@@ -97,12 +95,9 @@ export const snapshotOptions = {
 } as const satisfies Options;
 
 /** The snapshot that {@link snapshotOptions} choose; undefined for the published one. */
-export function choiceOf(given: {
-  readonly asOf?: string | undefined;
-  readonly snapshot: string | undefined;
-}): Choice | undefined {
-  if (given.asOf !== undefined) return { asOf: given.asOf };
-  return given.snapshot === undefined ? undefined : { snapshot: given.snapshot };
+export function choiceOf({ asOf, snapshot }: Partial<Values<typeof snapshotOptions>>): Choice | undefined {
+  if (asOf !== undefined) return { asOf };
+  return snapshot === undefined ? undefined : { snapshot };
 }
 
 /** Does work on a lake while no run changes it. */

@@ -2,6 +2,7 @@ import { quoted } from '../config/folder.js';
 import { ConfigError } from '../config/lotlake-error.js';
 import { didYouMean } from '../config/nearest.js';
 import { type StreamName, streamNames } from '../service/streams.js';
+import type { Values, worldOptions } from './command.js';
 
 /** A whole number that an option gives. Throws ConfigError with the given text. */
 export function wholeNumber(option: string, given: string, least: number, most: number): number {
@@ -43,14 +44,10 @@ export function streamOf(name: string, where: string): StreamName {
 }
 
 /** The world of the sandbox that options ask for. Throws ConfigError for what it cannot be. */
-export function worldOf(given: {
-  readonly vehicles: string;
-  readonly seed: string;
-  readonly clock: string | undefined;
-}): { readonly vehicles: number; readonly seed: number; readonly clock: Date | undefined } {
+export function worldOf({ vehicles, seed, clock }: Values<typeof worldOptions>) {
   return {
-    vehicles: wholeNumber('--vehicles', given.vehicles, 1, 4_000_000),
-    seed: wholeNumber('--seed', given.seed, 0, 2 ** 32 - 1),
-    clock: given.clock === undefined ? undefined : instant('--clock', given.clock),
+    vehicles: wholeNumber('--vehicles', vehicles, 1, 4_000_000),
+    seed: wholeNumber('--seed', seed, 0, 2 ** 32 - 1),
+    clock: clock === undefined ? undefined : instant('--clock', clock),
   };
 }

@@ -1,5 +1,5 @@
 import { rows } from '../../duck/session.js';
-import { assertService, openClient, readJson } from '../../extract/client.js';
+import { type Answer, assertService, type Client, openClient, readJson } from '../../extract/client.js';
 import { readLake } from '../../query/open-lake.js';
 import { count } from '../../query/printable.js';
 import { gridOf } from '../../query/table.js';
@@ -8,62 +8,53 @@ import { SourceRefusedError, UnexpectedAnswerError } from '../../service/errors.
 import { requests } from '../../service/requests.js';
 import { command } from '../command.js';
 
-/** Vehicles of one source as the service counts them and as the lake has them active. */
-interface Comparison {
-  readonly domain_id: number;
-  readonly domain_name: string;
-  /** Null if the key is not enabled for the source. */
-  readonly service: number | null;
-  readonly lake: number;
-  /** Lake minus service. */
-  readonly difference: number | null;
-}
-
 const ACTIVE =
   'select domain_id, count(distinct vehicle_id) as vehicles from lots where not archived group by domain_id';
 
 /** Compares `/search/count` by source with the active vehicles of the lake. */
 export const audit = command({
-  async run({ print, config }, effects) {
+  async run({ print, config }, { signal }) {
     assertService(config);
-    const comparisons = await readLake(config, {}, async (lake) => {
+    const comparisons = await readLake(config, {}, async ({ session }) => {
       const client = openClient(config);
       try {
-        const active = await rows(lake.session.connection, ACTIVE);
-        const found: Comparison[] = [];
+        const active = await rows(session.connection, ACTIVE);
+        const found = [];
         for (const [id, domain_name] of Object.entries(enumerations.domain)) {
           const domain_id = Number(id);
-          const inLake = Number(active.find((row) => row.domain_id === domain_id)?.vehicles ?? 0);
-          const service = await countAtService(client, domain_id, effects.signal);
-          const difference = service === null ? null : inLake - service;
-          found.push({ domain_id, domain_name, service, lake: inLake, difference });
+          const lake = Number(active.find((row) => row.domain_id === domain_id)?.vehicles ?? 0);
+          const service = await countAtService(client, domain_id, signal);
+          const difference = service === null ? null : lake - service;
+          found.push({ domain_id, domain_name, service, lake, difference });
         }
         return found;
       } finally {
         await client.close();
       }
     });
-    print(comparisons, () => table(comparisons));
+    const number = (value: number | null): string => (value === null ? 'refused' : count(value));
+    print(comparisons, () =>
+      gridOf(
+        ['source', '>service', '>lake', '>difference'],
+        comparisons.map(({ domain_name, service, lake, difference }) => [
+          ...[domain_name, number(service), count(lake)],
+          difference === null ? '' : count(difference),
+        ]),
+      ),
+    );
   },
 });
 
-async function countAtService(
-  client: ReturnType<typeof openClient>,
-  domainId: number,
-  signal: AbortSignal,
-): Promise<number | null> {
-  const request = requests.searchCount.from({ domain_id: domainId });
+/** What the service counts of a source; null if the key is not enabled for it. */
+async function countAtService(client: Client, domain: number, signal: AbortSignal): Promise<number | null> {
+  const { path, query } = requests.searchCount.from({ domain_id: domain });
+  const read = async (answer: Answer): Promise<number> => {
+    const found = countIn(await readJson(answer));
+    if (found !== undefined) return found;
+    throw new UnexpectedAnswerError({ ...answer.request, status: 200, detail: 'no count in the answer' });
+  };
   try {
-    return await client.get(
-      request.path,
-      request.query,
-      async (answer) => {
-        const found = countIn(await readJson(answer));
-        if (found !== undefined) return found;
-        throw new UnexpectedAnswerError({ ...answer.request, status: 200, detail: 'no count in the answer' });
-      },
-      signal,
-    );
+    return await client.get(path, query, read, signal);
   } catch (error) {
     if (error instanceof SourceRefusedError) return null;
     throw error;
@@ -78,22 +69,6 @@ export function countIn(body: unknown): number | undefined {
   if (typeof body === 'number') return body;
   if (Array.isArray(body)) return body.length === 1 ? countIn(body[0]) : undefined;
   if (typeof body !== 'object' || body === null) return undefined;
-  for (const name of ['count', 'total', 'data']) {
-    const found = countIn(Reflect.get(body, name));
-    if (found !== undefined) return found;
-  }
-  return undefined;
-}
-
-function table(comparisons: readonly Comparison[]): string {
-  const number = (value: number | null): string => (value === null ? 'refused' : count(value));
-  return gridOf(
-    ['source', '>service', '>lake', '>difference'],
-    comparisons.map(({ domain_name, service, lake, difference }) => [
-      domain_name,
-      number(service),
-      number(lake),
-      difference === null ? '' : number(difference),
-    ]),
-  );
+  const found = ['count', 'total', 'data'].map((name) => countIn(Reflect.get(body, name)));
+  return found.find((number) => number !== undefined);
 }

@@ -1,7 +1,6 @@
 import { assertWritable } from '../../config/folder.js';
 import { LotlakeError } from '../../config/lotlake-error.js';
-import type { Answer } from '../../extract/client.js';
-import { openClient, readJson } from '../../extract/client.js';
+import { type Answer, openClient, readJson } from '../../extract/client.js';
 import { recordIn } from '../../extract/one-record.js';
 import { printable } from '../../query/printable.js';
 import { gridOf } from '../../query/table.js';
@@ -12,19 +11,6 @@ import { requests } from '../../service/requests.js';
 import { command } from '../command.js';
 import { wholeNumber } from '../option-values.js';
 import { createReporter, reportOn } from '../reporter.js';
-
-/** The service knows nothing under the name that was asked for. */
-class NothingFoundError extends LotlakeError {
-  override readonly name = 'NothingFoundError';
-  constructor(what: string, cause: unknown) {
-    super(`the service knows no ${what}`, {
-      code: 'SHARE_NOTHING_FOUND',
-      stage: 'share',
-      cause,
-      hint: 'archived vehicles stay readable for about a month; older ones may be in the lake',
-    });
-  }
-}
 
 /** Prints one vehicle as the service has it now. */
 export const lookup = command({
@@ -45,7 +31,10 @@ export const lookup = command({
       print(record, () => vehicleCard(record));
     } catch (error) {
       if (!(error instanceof NotFoundError)) throw error;
-      throw new NothingFoundError(`${kind} ${id}`, error);
+      throw new LotlakeError(`the service knows no ${kind} ${id}`, {
+        ...{ code: 'SHARE_NOTHING_FOUND', stage: 'share', cause: error },
+        hint: 'archived vehicles stay readable for about a month; older ones may be in the lake',
+      });
     } finally {
       await client.close();
     }
@@ -59,7 +48,6 @@ export const lookup = command({
   },
 });
 
-/** What a lookup asks for. */
 interface Asked {
   readonly kind: 'vin' | 'lot' | 'car' | 'listing';
   readonly id: string;
@@ -80,14 +68,7 @@ export function lookupOf({ kind, id, domain }: Asked): Lookup {
 
 /** The printable value at a path such as `damage.main.name`; empty where there is none. */
 const wordAt = (value: unknown, path: string): string =>
-  printable(
-    path
-      .split('.')
-      .reduce<unknown>(
-        (inner, name) => (typeof inner === 'object' && inner !== null ? Reflect.get(inner, name) : undefined),
-        value,
-      ),
-  );
+  printable(path.split('.').reduce<unknown>((inner, name) => Reflect.get(Object(inner), name), value));
 
 const listOf = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : []);
 

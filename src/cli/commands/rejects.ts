@@ -21,10 +21,8 @@ export const rejects = command({
   },
   async run({ run, stream, print, config }, effects) {
     const { landing } = layoutOf(config.output);
-    const sql = groupsSql({
-      run_id: run,
-      stream: stream === undefined ? undefined : streamOf(stream, '--stream'),
-    });
+    const chosen = stream === undefined ? undefined : streamOf(stream, '--stream');
+    const sql = groupsSql({ run_id: run, stream: chosen });
     const found = await readLake(config, { named: 'rejects' }, ({ session }) =>
       rows(session.connection, sql),
     );
@@ -62,7 +60,8 @@ function groupOf(row: Row, landing: string) {
     page: Number(row.first_page),
     position: Number(row.first_position),
   };
-  const file = fileOf(landing, stream, place);
+  const folder = passFolder(landing, { stream: streamOf(stream, 'rejects'), pass_id: place.pass_id });
+  const file = fileOf(folder, place.list, place.page);
   return {
     stream,
     path: printable(row.place),
@@ -86,12 +85,7 @@ function groupOf(row: Row, landing: string) {
 type Group = ReturnType<typeof groupOf>;
 
 /** The file of landing that holds a page, as it was received last; null if landing no longer holds the pass. */
-function fileOf(
-  landing: string,
-  stream: string,
-  { pass_id, list, page }: { readonly pass_id: string; readonly list: string; readonly page: number },
-): string | null {
-  const folder = passFolder(landing, { stream: streamOf(stream, 'rejects'), pass_id });
+function fileOf(folder: string, list: string, page: number): string | null {
   if (!existsSync(join(folder, 'pass.json'))) return null;
   try {
     const landed = readPass(folder).pages.findLast((known) => known.list === list && known.page === page);

@@ -51,17 +51,11 @@ export const run = command({
       const result = await PIPELINES[pipeline](job, everything);
       return { result, report: await reportOn(job.config, reporter) };
     };
-    try {
-      const { result, report } = sandbox
-        ? await onSandbox(world, input, effects, reporter, start)
-        : await start({}, effects.now);
-      reporter.stop();
-      print({ ...machineReadable(result), report: report ?? null }, () =>
-        summarize(result, effects.cwd, report, flagsOf(config, input, effects)),
-      );
-    } finally {
-      reporter.stop();
-    }
+    const running = sandbox ? onSandbox(world, input, effects, reporter, start) : start({}, effects.now);
+    const { result, report } = await running.finally(() => reporter.stop());
+    print({ ...machineReadable(result), report: report ?? null }, () =>
+      summarize(result, effects.cwd, report, flagsOf(config, input, effects)),
+    );
   },
 });
 

@@ -3,7 +3,7 @@ import { messageOf } from '../../config/lotlake-error.js';
 import { LEASE } from '../../config/settings.js';
 import { currentSnapshot, type Layout, layoutOf } from '../../lake/layout.js';
 import { standingOf as lockStanding } from '../../lake/lock.js';
-import { readManifest } from '../../lake/manifest.js';
+import { allTables, readManifest } from '../../lake/manifest.js';
 import { findPasses } from '../../land/pass.js';
 import { readLake } from '../../query/open-lake.js';
 import { count, megabytes, printable, sumOf } from '../../query/printable.js';
@@ -38,23 +38,20 @@ async function statusOf(config: Config, now: Date) {
     running: runningIn(layout, now),
     passes: landed
       .flatMap(({ passes }) => passes)
-      .map(({ manifest, pages }) => ({
-        stream: manifest.stream,
-        pass_id: manifest.pass_id,
-        state: manifest.state,
-        kind: manifest.kind,
-        complete: manifest.complete,
+      .map(({ manifest: { stream, pass_id, state, kind, complete, started_at }, pages }) => ({
+        ...{ stream, pass_id, state, kind, complete },
         pages: pages.length,
         records: sumOf(pages, ({ records }) => records),
-        started_at: manifest.started_at,
+        started_at,
       })),
     unreadable: landed.flatMap(({ unreadable }) => unreadable),
   };
 }
 
 function publishedIn(snapshot: string) {
-  const { snapshot_id, pipeline, created_at, ...manifest } = readManifest(snapshot);
-  const tables = Object.values({ ...manifest.tables, ...manifest.marts });
+  const manifest = readManifest(snapshot);
+  const { snapshot_id, pipeline, created_at } = manifest;
+  const tables = Object.values(allTables(manifest));
   return {
     ...{ snapshot_id, pipeline, created_at },
     rows: sumOf(tables, ({ rows }) => rows),

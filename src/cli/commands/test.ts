@@ -3,37 +3,23 @@ import type { DuckDBConnection } from '@duckdb/node-api';
 import type { Config } from '../../config/config.js';
 import { ConfigError } from '../../config/lotlake-error.js';
 import { didYouMean } from '../../config/nearest.js';
-import { literal, type Row, rows } from '../../duck/session.js';
+import { literal, rows } from '../../duck/session.js';
 import { layoutOf } from '../../lake/layout.js';
-import type { Choice } from '../../lake/snapshots.js';
 import { readChecks } from '../../model/checks.js';
 import { assertTests, type DataTestOptions, runDataTests, type TestResult } from '../../model/data-tests.js';
 import { readKeptTests } from '../../model/failed-rows.js';
 import { ModelError } from '../../model/model-error.js';
 import { readModels } from '../../model/model-files.js';
-import { readLake, withDatabase } from '../../query/open-lake.js';
+import { type Reading, readLake, withDatabase } from '../../query/open-lake.js';
 import { clip, count, counted, printable } from '../../query/printable.js';
 import { gridOf } from '../../query/table.js';
 import { choiceOf, command } from '../command.js';
-import type { Effects } from '../effects.js';
 
 /** Failing rows that `--show` shows of each test if it gives no number. */
 const SHOWN = 20;
 
 /** Longest value of a failing row on a terminal. */
 const WIDEST = 48;
-
-/** A data test with its failing rows. */
-type Listed = Pick<TestResult, 'model' | 'test' | 'severity' | 'failures'> & {
-  readonly rows: readonly Row[];
-};
-
-/** Data tests under a head, and the results among them that decide how the command ends. */
-interface Found {
-  readonly head: string;
-  readonly listed: readonly Listed[];
-  readonly results: readonly TestResult[];
-}
 
 /** Runs the data tests on a snapshot, or shows the rows that failed those of the last run. */
 export const test = command({
@@ -42,19 +28,15 @@ export const test = command({
       type: 'string',
       describe: 'show the failing rows, so many of each test (20 where no number is given)',
     },
-    kept: {
-      type: 'boolean',
-      default: false,
-      describe: 'what the last run kept, also one that was held',
-    },
+    kept: { type: 'boolean', default: false, describe: 'what the last run kept, also one that was held' },
     model: { type: 'string', describe: 'tests of this mart alone, or checks' },
     snapshot: { type: 'string', describe: 'id (default the published one)' },
   },
-  async run({ show: given, kept, model, print, config, ...choice }, effects) {
+  async run({ show: given, kept, model, print, config, ...choice }, { signal }) {
     const show = rowsToShow(given);
     const found = kept
       ? await readKept(config, show)
-      : await testLake(config, testsOf(model), choiceOf(choice), show, effects);
+      : await testLake(config, testsOf(model), { choice: choiceOf(choice), signal }, show);
     if (found === undefined) return print([], () => 'no data test of the last run failed');
     print(found.listed, () => text(found, show));
     assertTests(found.results, 'the snapshot stays published; lotlake test --show shows the rows');
@@ -81,20 +63,13 @@ function testsOf(model: string | undefined): Required<DataTestOptions> {
   });
 }
 
-async function testLake(
-  config: Config,
-  chosen: Required<DataTestOptions>,
-  choice: Choice | undefined,
-  show: number,
-  { signal }: Effects,
-): Promise<Found> {
-  return readLake(config, { choice, signal }, async ({ session: { connection }, manifest }) => {
+/** Data tests with their failing rows, a head for them, and the results that decide how the command ends. */
+type Found = Awaited<ReturnType<typeof testLake>>;
+
+async function testLake(config: Config, chosen: Required<DataTestOptions>, reading: Reading, show: number) {
+  return readLake(config, reading, async ({ session: { connection }, manifest }) => {
     const results = await runDataTests(connection, chosen);
-    const listed: Listed[] = [];
-    for (const { model, test: name, severity, failures, sql } of results) {
-      const found = failures > 0 ? await failingRows(connection, `(\n${sql}\n)`, show) : [];
-      listed.push({ model, test: name, severity, failures, rows: found });
-    }
+    const listed = await withRows(connection, results, ({ sql }) => `(\n${sql}\n)`, show);
     const head = `snapshot ${manifest.snapshot_id}: ${counted(results.length, 'data test')}`;
     return { head, listed, results };
   });
@@ -105,23 +80,29 @@ async function readKept(config: Config, show: number): Promise<Found | undefined
   const folder = layoutOf(config.output).failedTests;
   const kept = readKeptTests(folder);
   if (kept === undefined) return undefined;
-  return withDatabase(config, undefined, async ({ session }) => {
-    const listed: Listed[] = [];
-    for (const { file, model, test: name, severity, failures } of kept.tests) {
-      const found = await failingRows(session.connection, literal(join(folder, file)), show);
-      listed.push({ model, test: name, severity, failures, rows: found });
-    }
+  return withDatabase(config, undefined, async ({ session: { connection } }) => {
+    const listed = await withRows(connection, kept.tests, ({ file }) => literal(join(folder, file)), show);
     const head = `run ${kept.run_id} (${kept.pipeline}, ${kept.started_at}); rows in ${folder}`;
     return { head, listed, results: [] };
   });
 }
 
-const failingRows = async (
+/** Tests with the first of their failing rows, which a relation holds. */
+async function withRows<T extends Pick<TestResult, 'model' | 'test' | 'severity' | 'failures'>>(
   connection: DuckDBConnection,
-  relation: string,
-  limit: number,
-): Promise<readonly Row[]> =>
-  limit === 0 ? [] : rows(connection, `select * from ${relation} order by all limit ${limit}`);
+  tests: readonly T[],
+  relationOf: (one: T) => string,
+  show: number,
+) {
+  const listed = [];
+  for (const one of tests) {
+    const { model, test: name, severity, failures } = one;
+    const sql = `select * from ${relationOf(one)} order by all limit ${show}`;
+    const found = failures > 0 && show > 0 ? await rows(connection, sql) : [];
+    listed.push({ model, test: name, severity, failures, rows: found });
+  }
+  return listed;
+}
 
 function text({ head, listed }: Found, show: number): string {
   const failed = listed.filter(({ failures }) => failures > 0);
@@ -139,7 +120,7 @@ function text({ head, listed }: Found, show: number): string {
   ].join('\n');
 }
 
-function rowsText({ model, test: name, failures, rows: found }: Listed): string {
+function rowsText({ model, test: name, failures, rows: found }: Found['listed'][number]): string {
   const columns = Object.keys(found[0] ?? {});
   const cells = found.map((row) => columns.map((column) => clip(printable(row[column]), WIDEST)));
   const rest = failures > found.length ? `, the first ${count(found.length)} of ${count(failures)}` : '';
