@@ -93,10 +93,9 @@ function wordsOf(text: string | undefined): Pick<ReadQuery, 'needed'> {
 }
 
 /** Folder of the published snapshot. Throws ShareError if there is none. */
-export function publishedSnapshot(config: Config): string {
-  const snapshot = currentSnapshot(layoutOf(config.output));
+export function publishedSnapshot({ output }: Config): string {
+  const snapshot = currentSnapshot(layoutOf(output));
   if (snapshot !== undefined) return snapshot;
-  const { output } = config;
   const sandbox = join(output, 'sandbox');
   const hint =
     currentSnapshot(layoutOf(sandbox)) === undefined

@@ -13,7 +13,6 @@ import { planText, tableText, type View, verticalText } from './table.js';
 /** Forms in which a result can be given. */
 export const formats = ['table', 'vertical', 'json', 'csv', 'arrow', 'parquet'] as const;
 
-/** One of {@link formats}. */
 export type Format = (typeof formats)[number];
 
 /**

@@ -83,17 +83,13 @@ export const refused = (message: string, hint?: string): ShareError =>
 
 /** Why a text has no tree. */
 async function refusal(connection: DuckDBConnection, sql: string, tree: SqlTree): Promise<ShareError> {
-  let count: number;
-  try {
-    ({ count } = await connection.extractStatements(sql));
-  } catch (error) {
-    return queryError(error);
-  }
+  const statements = await connection.extractStatements(sql).catch(queryError);
+  if (statements instanceof ShareError) return statements;
   if (tree.error_type === 'parser') return queryError(tree.error_message);
   const reason = await connection.prepare(`from query(${literal(sql)})`).then(() => '', messageOf);
   const pivot = "write pivot <table> on <column> in ('a', 'b') using <aggregate>";
   if (/pivot/i.test(reason)) return refused('a pivot has to name its values', pivot);
-  if (count > 1) return refused(`expected one statement and found ${count}`);
+  if (statements.count > 1) return refused(`expected one statement and found ${statements.count}`);
   return refused(
     'only queries are allowed: select, from, with, values, describe, summarize, show, pivot, explain',
     'to keep a result, use --format and redirect the output',
@@ -117,7 +113,6 @@ function neededOf(tree: SqlTree, tables: readonly string[]): readonly string[] {
 const functionName = (called: unknown): string =>
   String(Reflect.get(Object(called), 'function_name')).toLowerCase();
 
-/** Every object of a tree. */
 function* nodesOf(tree: unknown): Generator<Readonly<Record<string, unknown>>> {
   if (typeof tree !== 'object' || tree === null) return;
   if (!Array.isArray(tree)) yield { ...tree };

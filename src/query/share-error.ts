@@ -4,16 +4,7 @@ import { LotlakeError, type Outcome } from '../config/lotlake-error.js';
 export class ShareError extends LotlakeError {
   override readonly name = 'ShareError';
   constructor(
-    code:
-      | 'SHARE_NO_SNAPSHOT'
-      | 'SHARE_QUERY'
-      | 'SHARE_NO_TABLE'
-      | 'SHARE_NO_COLUMN'
-      | 'SHARE_EXPORT_OPTIONS'
-      | 'SHARE_EXPORT_EXISTS'
-      | 'SHARE_DOCS'
-      | 'SHARE_OUTPUT'
-      | 'SHARE_PLACE',
+    code: `SHARE_${string}`,
     message: string,
     { hint, ...rest }: { hint?: string | undefined; cause?: unknown; outcome?: Outcome } = {},
   ) {

@@ -1,8 +1,8 @@
 import { assertWritable } from '../../config/folder.js';
-import { LotlakeError } from '../../config/lotlake-error.js';
 import { type Answer, openClient, readJson } from '../../extract/client.js';
 import { recordIn } from '../../extract/one-record.js';
 import { printable } from '../../query/printable.js';
+import { ShareError } from '../../query/share-error.js';
 import { gridOf } from '../../query/table.js';
 import type { Lookup } from '../../run/extract-lookups.js';
 import { schemas } from '../../service/contract/records.js';
@@ -31,8 +31,8 @@ export const lookup = command({
       print(record, () => vehicleCard(record));
     } catch (error) {
       if (!(error instanceof NotFoundError)) throw error;
-      throw new LotlakeError(`the service knows no ${kind} ${id}`, {
-        ...{ code: 'SHARE_NOTHING_FOUND', stage: 'share', cause: error },
+      throw new ShareError('SHARE_NOTHING_FOUND', `the service knows no ${kind} ${id}`, {
+        cause: error,
         hint: 'archived vehicles stay readable for about a month; older ones may be in the lake',
       });
     } finally {
@@ -72,7 +72,6 @@ const wordAt = (value: unknown, path: string): string =>
 
 const listOf = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : []);
 
-/** One vehicle for a person: what it is, where it was offered, and whether it is archived. */
 function vehicleCard(record: unknown): string {
   const vehicle = schemas.vehicle.safeParse(record).data;
   if (vehicle === undefined) return JSON.stringify(record, null, 2);
