@@ -45,10 +45,7 @@ export interface Command<Given = LakeValues> {
 
 /** Gives the body of a command its options with their types, its settings, and a way to print. */
 export function command<const O extends Options = Record<never, never>>(
-  parts: Pick<Command, 'hasNoLake' | 'epilogue'> & {
-    readonly options?: O;
-    run(given: Values<O> & Means, effects: Effects): Promise<void> | void;
-  },
+  parts: Omit<Command<Values<O> & Means>, 'options'> & { readonly options?: O },
 ): Command<Values<O> & LakeValues> {
   return {
     ...parts,

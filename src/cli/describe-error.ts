@@ -33,7 +33,8 @@ const OF_DUCKDB = /^[A-Z][A-Za-z ]* Error: /;
  */
 export function describeError(error: unknown): LotlakeError {
   if (error instanceof LotlakeError) return error;
-  const full = diskFullError(error, pathOf(error) ?? tmpdir());
+  const paths = causesOf(error).map((each): unknown => Reflect.get(each, 'path'));
+  const full = diskFullError(error, paths.find((path) => typeof path === 'string') ?? tmpdir());
   if (full !== undefined) return full;
   for (const cause of causesOf(error)) {
     const name = String(codeOf(cause));
@@ -57,9 +58,4 @@ export function describeError(error: unknown): LotlakeError {
     stage: 'internal',
     hint: 'this is a fault of lotlake itself; LOTLAKE_LOG=debug shows where, which a report of it needs',
   });
-}
-
-function pathOf(error: unknown): string | undefined {
-  const found = causesOf(error).map((each): unknown => Reflect.get(each, 'path'));
-  return found.find((path): path is string => typeof path === 'string');
 }

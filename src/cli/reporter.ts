@@ -46,9 +46,8 @@ function textReporter(effects: Effects): Reporter & { stop(): void } {
       const isLast = expected !== null && pages >= expected;
       if (now - lastLine < LINE_INTERVAL && !isLast) return;
       lastLine = now;
-      effects.err(
-        `           ${stream}: page ${pages}${expected === null ? '' : ` of ${expected}`}, ${sizes}\n`,
-      );
+      const of = expected === null ? '' : ` of ${expected}`;
+      effects.err(`           ${stream}: page ${pages}${of}, ${sizes}\n`);
     },
     stop: () => bar?.stop(),
   };

@@ -71,8 +71,7 @@ function balance({ balance: { streams, tables } }: RunResult): string[] {
 }
 
 function passes(result: RunResult): string[] {
-  return result.passes.map((pass) => {
-    const { manifest } = pass;
+  return result.passes.map(({ manifest }) => {
     const proof = manifest.reason === null ? '' : ` (proves ${manifest.complete ? 'not all' : 'no absence'})`;
     return `${manifest.stream}: ${count(manifest.records)} records on ${count(manifest.pages)} pages, ${megabytes(manifest.bytes)}${proof}`;
   });

@@ -7,9 +7,6 @@ import { type ReadQuery, readQuery, refused } from '../../query/read-only.js';
 import { choiceOf, command, snapshotOptions } from '../command.js';
 import type { Effects } from '../effects.js';
 
-/** Rows that a table shows by default: about a screen. */
-const ROWS = 40;
-
 /** Answers a query over the lake on stdout, piece by piece. */
 export const query = command({
   options: {
@@ -40,7 +37,6 @@ export const query = command({
   },
 });
 
-/** The SQL of a query: an argument, a file, or standard input. */
 async function sqlOf(given: string | undefined, file: string | undefined, effects: Effects): Promise<string> {
   // yargs gives a lone dash as an empty text.
   const sql = given === '' && process.argv.includes('-') ? '-' : given;
@@ -62,7 +58,8 @@ async function sqlOf(given: string | undefined, file: string | undefined, effect
 }
 
 function rowsToShow(given: string | undefined): number {
-  const rows = given === undefined ? ROWS : Number(given === '' ? Number.NaN : given);
+  // By default about a screen.
+  const rows = given === undefined ? 40 : Number(given === '' ? Number.NaN : given);
   if (Number.isInteger(rows) && rows >= 0) return rows;
   throw refused(`--rows: ${given} is no number of rows`);
 }

@@ -20,37 +20,29 @@ export const runs = command({
 });
 
 /** A run as it is told; an older lotlake did not count rejected values. */
-function runOf(row: Row) {
+function runOf({ run_id, pipeline, records, loaded, rejected, rejected_values = null, ...row }: Row) {
   const [started, ended] = [dateOf(row.started_at), dateOf(row.ended_at)];
   const counts: Readonly<Record<string, TableCounts>> = JSON.parse(String(row.counts));
   return {
-    run_id: String(row.run_id),
-    pipeline: String(row.pipeline),
+    ...{ run_id, pipeline },
     started_at: started.toISOString(),
     ended_at: ended.toISOString(),
     seconds: (ended.getTime() - started.getTime()) / 1000,
-    records: Number(row.records),
-    loaded: Number(row.loaded),
-    rejected: Number(row.rejected),
-    rejected_values: row.rejected_values == null ? null : Number(row.rejected_values),
+    ...{ records, loaded, rejected, rejected_values },
     // Over all tables.
     changed: sumOf(Object.values(counts), ({ inserted, updated, gone }) => inserted + updated + gone),
     warnings: Array.isArray(row.warnings) ? row.warnings.map(String) : [],
   };
 }
 
-const HEAD = [
-  ...['run', 'pipeline', 'started', '>seconds', '>records', '>loaded', '>rejected', '>rejected values'],
-  ...['>rows changed', '>warnings'],
-];
-
 function text(found: readonly ReturnType<typeof runOf>[]): string {
   const table = gridOf(
-    HEAD,
+    [
+      ...['run', 'pipeline', 'started', '>seconds', '>records', '>loaded', '>rejected', '>rejected values'],
+      ...['>rows changed', '>warnings'],
+    ],
     found.map((run) => [
-      run.run_id,
-      run.pipeline,
-      run.started_at,
+      ...[run.run_id, run.pipeline, run.started_at].map(String),
       run.seconds.toFixed(1),
       ...[run.records, run.loaded, run.rejected].map(count),
       run.rejected_values === null ? '' : count(run.rejected_values),

@@ -91,13 +91,16 @@ function runningIn(layout: Layout, now: Date) {
 type Report = Awaited<ReturnType<typeof statusOf>>;
 
 function text(report: Report): string {
-  const { current, running } = report;
+  const { current, alarms, unknown, running } = report;
+  const why = unknown === undefined ? '' : `; those of the snapshot are not known: ${unknown}`;
   return [
     `output:   ${report.output}`,
     current === null
       ? 'lake:     nothing is published yet'
       : `lake:     snapshot ${current.snapshot_id} by ${current.pipeline}, ${current.created_at}; ${count(current.rows)} rows, ${megabytes(current.bytes)}`,
-    ...standingLines(report),
+    `alarms:   ${alarms.length === 0 ? 'none' : count(alarms.length)}${why}`,
+    ...alarms.map((alarm) => `  ${alarmText(alarm)}`),
+    ...('rejected' in report ? foundLines(report) : []),
     running === null ? 'running:  nothing' : `running:  ${runningText(running)}`,
     `landing:  ${report.passes.length} passes`,
     ...report.passes.map(
@@ -108,18 +111,10 @@ function text(report: Report): string {
   ].join('\n');
 }
 
-function standingLines(known: Known): string[] {
-  const alarms = known.alarms.length === 0 ? 'none' : count(known.alarms.length);
-  const unknown =
-    known.unknown === undefined ? '' : `; those of the snapshot are not known: ${known.unknown}`;
-  const lines = [`alarms:   ${alarms}${unknown}`, ...known.alarms.map((alarm) => `  ${alarmText(alarm)}`)];
-  if (!('rejected' in known)) return lines;
-  return [
-    ...lines,
-    `rejected: ${rejectedText(known) ?? 'none'}`,
-    `drift:    ${driftText(known) ?? 'nothing new'}`,
-  ];
-}
+const foundLines = (found: Standing): string[] => [
+  `rejected: ${rejectedText(found) ?? 'none'}`,
+  `drift:    ${driftText(found) ?? 'nothing new'}`,
+];
 
 function runningText(running: NonNullable<Report['running']>): string {
   const { pipeline, pid, host, started_at, renewed_seconds_ago: ago } = running;

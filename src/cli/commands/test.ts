@@ -15,12 +15,6 @@ import { clip, count, counted, printable } from '../../query/printable.js';
 import { gridOf } from '../../query/table.js';
 import { choiceOf, command } from '../command.js';
 
-/** Failing rows that `--show` shows of each test if it gives no number. */
-const SHOWN = 20;
-
-/** Longest value of a failing row on a terminal. */
-const WIDEST = 48;
-
 /** Runs the data tests on a snapshot, or shows the rows that failed those of the last run. */
 export const test = command({
   options: {
@@ -45,7 +39,7 @@ export const test = command({
 
 function rowsToShow(given: string | undefined): number {
   if (given === undefined) return 0;
-  const rowCount = given === '' ? SHOWN : Number(given);
+  const rowCount = given === '' ? 20 : Number(given);
   if (Number.isInteger(rowCount) && rowCount >= 0) return rowCount;
   throw new ConfigError(`--show: ${given} is no number of rows`);
 }
@@ -87,7 +81,7 @@ async function readKept(config: Config, show: number): Promise<Found | undefined
   });
 }
 
-/** Tests with the first of their failing rows, which a relation holds. */
+/** Tests with the first of their failing rows. */
 async function withRows<T extends Pick<TestResult, 'model' | 'test' | 'severity' | 'failures'>>(
   connection: DuckDBConnection,
   tests: readonly T[],
@@ -122,7 +116,7 @@ function text({ head, listed }: Found, show: number): string {
 
 function rowsText({ model, test: name, failures, rows: found }: Found['listed'][number]): string {
   const columns = Object.keys(found[0] ?? {});
-  const cells = found.map((row) => columns.map((column) => clip(printable(row[column]), WIDEST)));
+  const cells = found.map((row) => columns.map((column) => clip(printable(row[column]), 48)));
   const rest = failures > found.length ? `, the first ${count(found.length)} of ${count(failures)}` : '';
   return `${model}: ${name}${rest}\n${gridOf(columns, cells)}`;
 }
