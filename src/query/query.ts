@@ -1,5 +1,4 @@
 import { createReadStream } from 'node:fs';
-import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { DuckDBConnection } from '@duckdb/node-api';
 import { literal } from '../duck/session.js';
@@ -18,7 +17,7 @@ export type Format = (typeof formats)[number];
 /**
  * Runs a query and gives its result piece by piece; `arrow` and `parquet` are bytes, the others text. No more than some
  * thousand rows are in memory. Parquet, which ends with its index, is first made in a file.
- * @param temp folder in which the connection may write
+ * @param temp folder in which the connection may write, removed with its session
  */
 export async function* render(
   connection: DuckDBConnection,
@@ -78,12 +77,8 @@ async function* parquet(
   const path = join(temp, 'result.parquet');
   // As a text of its own a query may end with a comment or a semicolon.
   const copy = `copy (from query(${literal(query.select)})) to ${literal(path)} (format parquet, compression zstd)`;
-  try {
-    await connection.run(copy).catch((error) => {
-      throw queryError(error);
-    });
-    yield* createReadStream(path, { highWaterMark: 1 << 18 });
-  } finally {
-    await rm(path, { force: true });
-  }
+  await connection.run(copy).catch((error) => {
+    throw queryError(error);
+  });
+  yield* createReadStream(path, { highWaterMark: 1 << 18 });
 }
