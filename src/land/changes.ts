@@ -2,15 +2,8 @@ import { hash } from 'node:crypto';
 import { closeSync, mkdirSync, openSync, readSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Fingerprints, PRINT_BYTES } from './fingerprints.js';
-import { unwritable } from './land-error.js';
+import { writing } from './land-error.js';
 import type { LandedPage } from './page.js';
-
-/** The records of a landed page that have to be loaded, as lines of a file that is not compressed. */
-export interface FreshRecords {
-  readonly path: string;
-  readonly records: number;
-  readonly bytes: number;
-}
 
 /** First 64 bits of the SHA-1 of a record as it is landed. */
 const fingerprintOf = (line: Uint8Array): bigint => hash('sha1', line, 'buffer').readBigUInt64LE(0);
@@ -28,11 +21,7 @@ export interface PrintsPlace {
 export function keepPrints(folder: string, prints: Fingerprints): PrintsPlace {
   const path = join(folder, PRINTS);
   const offset = statSync(path, { throwIfNoEntry: false })?.size ?? 0;
-  try {
-    writeFileSync(path, prints.bytes(), { flag: 'a' });
-  } catch (error) {
-    throw unwritable(path, error);
-  }
+  writing(path, () => writeFileSync(path, prints.bytes(), { flag: 'a' }));
   return { offset, records: prints.ids.length };
 }
 
@@ -101,12 +90,10 @@ export class PageChanges {
 
   #write(lines: Uint8Array): void {
     if (lines.length === 0) return;
-    try {
+    writing(this.path, () => {
       this.#file ??= openSync(this.path, 'w');
       writeFileSync(this.#file, lines);
-    } catch (error) {
-      throw unwritable(this.path, error);
-    }
+    });
     this.bytes += lines.length;
   }
 }
@@ -117,7 +104,7 @@ export class Changes {
   readonly fresh = new Fingerprints();
   /** Vehicles that came as the lake has them, by the order of receipt of their page. */
   readonly unchanged = new Map<number, readonly number[]>();
-  readonly #pages = new Map<LandedPage, FreshRecords>();
+  readonly #pages = new Map<LandedPage, Pick<PageChanges, 'path' | 'records' | 'bytes'>>();
 
   /** @param folder scratch space of the run */
   constructor(
@@ -153,8 +140,8 @@ export class Changes {
     this.#pages.set(page, { path: changes.path, records: changes.records, bytes: changes.bytes });
   }
 
-  /** What has to be loaded of a page; undefined where the page itself has to be read. */
-  freshOf(page: LandedPage): FreshRecords | undefined {
+  /** What has to be loaded of a page, as lines that are not compressed; undefined where the page itself has to be read. */
+  freshOf(page: LandedPage) {
     return this.#pages.get(page);
   }
 

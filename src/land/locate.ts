@@ -1,4 +1,6 @@
+import { isUtf8 } from 'node:buffer';
 import type { ContractNode } from '../service/contract/node.js';
+import { BRACE, BRACKET, COMMA } from './scan-page.js';
 import { giveBack, takeScanner, type ValueScanner } from './walker/scan-values.js';
 
 /** A path into one record: names of members, and positions in lists from 0. */
@@ -24,36 +26,38 @@ export function locate(
 ): (Span | undefined)[] {
   const root: Wanted = { below: new Map(), span: undefined };
   const wanted = paths.map((path) => path.reduce(wantedBelow, root));
+  scan(record, contract, (values, from) => noteSpans(values, from, root));
+  return wanted.map(({ span }) => span);
+}
+
+function scan(
+  record: Uint8Array,
+  contract: ContractNode,
+  walk: (values: ValueScanner, from: number) => void,
+): void {
   const values = takeScanner(contract, '');
   try {
     values.memory.append(record);
-    walk(values, values.space(values.memory.start), root);
-    return wanted.map(({ span }) => span);
+    walk(values, values.space(values.memory.start));
   } finally {
     giveBack(values, contract);
   }
 }
 
 function wantedBelow(wanted: Wanted, step: string | number): Wanted {
-  const known = wanted.below.get(step);
-  if (known !== undefined) return known;
-  const added: Wanted = { below: new Map(), span: undefined };
-  wanted.below.set(step, added);
-  return added;
+  const found = wanted.below.get(step) ?? { below: new Map(), span: undefined };
+  wanted.below.set(step, found);
+  return found;
 }
 
-const COMMA = 0x2c;
-export const BRACE = 0x7b;
-export const BRACKET = 0x5b;
-
 /** Notes the span of the value at `from` and of what is wanted inside it. Returns the address behind it. */
-function walk(values: ValueScanner, from: number, wanted: Wanted): number {
+function noteSpans(values: ValueScanner, from: number, wanted: Wanted): number {
   const { bytes, start } = values.memory;
   const isInside = wanted.below.size > 0 && (bytes[from] === BRACE || bytes[from] === BRACKET);
   const end = isInside
     ? walkInside(values, from, (step, at) => {
         const inner = wanted.below.get(step);
-        return inner === undefined ? values.skip(at) : walk(values, at, inner);
+        return inner === undefined ? values.skip(at) : noteSpans(values, at, inner);
       })
     : values.skip(from);
   wanted.span = [from - start, end - start];
@@ -65,7 +69,7 @@ function walk(values: ValueScanner, from: number, wanted: Wanted): number {
  * of its value, where it begins, and behind its name. `visit` gives the address behind the value. Returns the one behind
  * the whole.
  */
-export function walkInside(
+function walkInside(
   values: ValueScanner,
   from: number,
   visit: (step: string | number, at: number, begin: number, named: number) => number,
@@ -103,4 +107,62 @@ export function edited(line: Buffer, edits: readonly Edit[]): Buffer {
     from = span[1];
   }
   return Buffer.concat([...parts, line.subarray(from)]);
+}
+
+/** An escape in JSON that may be half of a surrogate pair. */
+export const HALF_PAIR = /\\u[dD][89a-fA-F]/;
+
+/** Half of a surrogate pair in a text. */
+const HALF = /\p{Surrogate}/gu;
+
+/** Whether a text in a JSON value, however deep, holds half of a surrogate pair, which no UTF-8 text can. */
+export function hasHalfPair(value: unknown): boolean {
+  const left = [value];
+  while (left.length > 0) {
+    const next = left.pop();
+    if (typeof next === 'string' && next.search(HALF) >= 0) return true;
+    if (Array.isArray(next)) for (const element of next) left.push(element);
+    else if (typeof next === 'object' && next !== null)
+      for (const [name, inner] of Object.entries(next)) left.push(name, inner);
+  }
+  return false;
+}
+
+/**
+ * A record as DuckDB takes it: of a member that stands twice in an object of the contract the last value counts, as in
+ * JSON.parse, and half of a surrogate pair in the name of a member becomes U+FFFD. All other bytes stay.
+ */
+export function regular(line: Buffer, contract: ContractNode): Buffer {
+  if (!isUtf8(line)) return line;
+  const edits: Edit[] = [];
+  scan(line, contract, (values, from) => noteIrregular(values, from, contract, edits));
+  return edits.length === 0 ? line : edited(line, edits);
+}
+
+/** Notes what is irregular in the value at `from`. Returns the address behind it. */
+function noteIrregular(values: ValueScanner, from: number, node: ContractNode, edits: Edit[]): number {
+  const { bytes, start } = values.memory;
+  const isObject = bytes[from] === BRACE && node.members.size > 0;
+  if (!isObject && (bytes[from] !== BRACKET || node.element === undefined)) return values.skip(from);
+  const members: { readonly name: string; readonly begin: number }[] = [];
+  const end = walkInside(values, from, (step, at, begin, named) => {
+    if (typeof step === 'string') {
+      members.push({ name: step, begin: begin - start });
+      const text = bytes.toString('utf8', begin, named);
+      if (HALF_PAIR.test(text) && hasHalfPair(step))
+        edits.push({
+          span: [begin - start, named - start],
+          text: JSON.stringify(step.replaceAll(HALF, '\ufffd')),
+        });
+    }
+    const member = typeof step === 'string' ? node.members.get(step) : node.element;
+    return member === undefined ? values.skip(at) : noteIrregular(values, at, member, edits);
+  });
+  const seen = new Set<string>();
+  for (const [i, { name, begin }] of [...members.entries()].reverse()) {
+    // Up to the member behind it, which is there: the last of this name comes later.
+    if (seen.has(name)) edits.push({ span: [begin, members[i + 1]?.begin ?? begin], text: '' });
+    seen.add(name);
+  }
+  return end;
 }

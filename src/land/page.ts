@@ -1,79 +1,48 @@
 import { createHash } from 'node:crypto';
-import { createWriteStream } from 'node:fs';
+import { createReadStream, createWriteStream } from 'node:fs';
 import { mkdir, rename, rm, stat } from 'node:fs/promises';
-import { dirname } from 'node:path';
+import { dirname, join } from 'node:path';
+import { pipeline as pipe } from 'node:stream';
 import { finished, pipeline } from 'node:stream/promises';
-import { createGzip } from 'node:zlib';
+import { createGunzip, createGzip } from 'node:zlib';
 import { z } from 'zod';
 import { killPoint } from '../config/kill-point.js';
+import { messageOf } from '../config/lotlake-error.js';
+import type { PageFacts } from '../extract/plan.js';
 import { envelopeSchema } from '../service/contract/envelope.js';
 import type { ContractNode } from '../service/contract/node.js';
 import type { PageChanges, PrintsPlace } from './changes.js';
-import { unwritable } from './land-error.js';
-import type { OversizedRecord } from './oversized.js';
-import { PageError } from './page-error.js';
-import { type PageScan, PageScanner, ScanError } from './scan-page.js';
-import type { Drift, Misfit } from './shape.js';
+import { LandError, PageError, unwritable } from './land-error.js';
+import {
+  COMMA,
+  END_BRACKET,
+  MOST_RECORD_BYTES,
+  NEWLINE,
+  type OversizedRecord,
+  type PageScan,
+  PageScanner,
+  ScanError,
+} from './scan-page.js';
 
-/** What the ledger keeps of a landed page. */
-export interface LandedPage {
+/** What the ledger keeps of a landed page; `ids` alone is not in it, and a list that ascends has none. */
+export interface LandedPage
+  extends PageFacts,
+    Pick<PageScan, 'bytes' | 'largestRecord' | 'irregular' | 'drift' | 'misfits'> {
   /** Which list of its stream the page is of, such as the state whose cities it holds; empty where there is one. */
   readonly list: string;
-  /** Number of the page in its list, from 1. */
-  readonly page: number;
   /** File name below the pass folder. */
   readonly file: string;
   /** Order of receipt in the pass, from 0. */
   readonly seq: number;
-  readonly records: number;
-  /** Bytes of the records, uncompressed. */
-  readonly bytes: number;
   readonly fileBytes: number;
   /** SHA-256 of the file in hex; pages from before checksums have none. */
   readonly sha256?: string | undefined;
-  readonly largestRecord: number;
   /** Records past the limit, of which the file holds the beginning alone. */
   readonly oversized?: readonly OversizedRecord[] | undefined;
-  readonly firstId: number | null;
-  readonly lastId: number | null;
-  /** Ids around records whose own cannot be read, null where they begin or end the page. */
-  readonly unnamed?: readonly [number | null, number | null] | undefined;
-  /** Fingerprint of the ids, to know a page that is repeated. */
-  readonly digest: string;
   /** Whether every record fits the contract without a closer look. */
   readonly fits: boolean;
-  /** Whether some record is JSON that DuckDB does not take. */
-  readonly irregular: boolean;
   /** Where the fingerprints of its records are; of pages over vehicles alone, and not of those from before they were kept. */
   readonly prints?: PrintsPlace | undefined;
-  readonly drift: readonly Drift[];
-  readonly misfits: readonly Misfit[];
-  readonly requestedAt: string;
-  readonly receivedAt: string;
-  /** Records whose id another record of the page has; missing in pages of an older lotlake, as are the next two. */
-  readonly repeats?: number | undefined;
-  /** Ids of the records, NaN for those that cannot be read; of lists that do not ascend, and not in the ledger. */
-  readonly ids?: readonly number[] | undefined;
-  /** Paging members of the envelope, null where the service left them out. */
-  readonly current?: number | null | undefined;
-  readonly from?: number | null | undefined;
-  readonly announced: number | null;
-  readonly total: number | null;
-  readonly lastPage: number | null;
-  readonly perPage: number | null;
-  readonly next: string | null;
-  /** False where the page says neither how many there are nor whether another follows. */
-  readonly tellsEnd?: boolean | undefined;
-  /** What continues the scroll form of the feed; null where the list is no scroll, or at its end. */
-  readonly scrollId: string | null;
-}
-
-/** What one landing needs besides the body. */
-export interface PageTarget {
-  readonly path: string;
-  readonly url: string;
-  readonly contract: ContractNode;
-  readonly idField: string;
 }
 
 /**
@@ -83,7 +52,7 @@ export interface PageTarget {
  */
 export async function landPage(
   body: AsyncIterable<Uint8Array>,
-  target: PageTarget,
+  target: { path: string; url: string; contract: ContractNode; idField: string },
   changes?: PageChanges,
 ): Promise<{ scan: PageScan; fileBytes: number; sha256: string }> {
   await mkdir(dirname(target.path), { recursive: true });
@@ -134,13 +103,45 @@ export function fitsAsWhole({ misfits, utf8, irregular, oversized }: PageScan): 
   return misfits.length === 0 && utf8 && !irregular && oversized.length === 0;
 }
 
+/** Compares a landed page with a contract that has changed since it was landed. Throws LandError for a broken file. */
+export async function rescanPage(
+  page: LandedPage,
+  folder: string,
+  contract: ContractNode,
+  idField: string,
+): Promise<LandedPage> {
+  if (page.records === 0) return page;
+  const path = join(folder, page.file);
+  // What was landed is within the limit of its time.
+  const mostRecordBytes = Math.max(MOST_RECORD_BYTES, page.largestRecord);
+  const scanner = new PageScanner(contract, idField, { mostRecordBytes });
+  try {
+    // A record holds no raw line end, so that the lines of a page are the elements of an array.
+    scanner.push(Buffer.from('['));
+    const gunzip = createGunzip({ chunkSize: 1 << 19 });
+    pipe(createReadStream(path), gunzip, () => undefined);
+    let read = 0;
+    for await (const chunk of gunzip) {
+      const body = Buffer.from(chunk);
+      read += body.length;
+      for (let i = body.indexOf(NEWLINE); i >= 0; i = body.indexOf(NEWLINE, i + 1)) body[i] = COMMA;
+      if (read === page.bytes) body[body.length - 1] = END_BRACKET;
+      scanner.push(body);
+    }
+    scanner.flush();
+    const scan = scanner.finish();
+    const { irregular, drift, misfits } = scan;
+    return { ...page, fits: fitsAsWhole(scan), irregular, drift, misfits };
+  } catch (error) {
+    throw new LandError(`${path} cannot be read: ${messageOf(error)}`, {
+      cause: error,
+      hint: 'move its pass folder away and run rebuild again; the lake keeps what it knows',
+    });
+  }
+}
+
 /** Paging members of a scanned page. */
-export function pagingOf(
-  scan: PageScan,
-): Pick<
-  LandedPage,
-  'current' | 'from' | 'announced' | 'total' | 'lastPage' | 'perPage' | 'next' | 'tellsEnd' | 'scrollId'
-> {
+export function pagingOf(scan: PageScan) {
   const envelope = envelopeSchema.parse(scan.envelope);
   const { current_page, from, to, total, last_page, per_page } = envelope.meta ?? {};
   return {

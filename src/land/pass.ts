@@ -1,12 +1,11 @@
 import { randomBytes } from 'node:crypto';
-import { existsSync, mkdirSync, readdirSync, readFileSync, statSync } from 'node:fs';
+import { appendFileSync, existsSync, mkdirSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { z } from 'zod';
 import { messageOf } from '../config/lotlake-error.js';
 import { type StreamName, streamNames } from '../service/streams.js';
-import { checksumOf, replaceFile, syncFiles } from './files.js';
-import { LandError, unwritable } from './land-error.js';
-import { readLedger } from './ledger.js';
+import { checksumOf, jsonIn, replaceFile, syncFiles } from './files.js';
+import { LandError, unwritable, writing } from './land-error.js';
 import type { LandedPage } from './page.js';
 
 const passSchema = z.object({
@@ -67,7 +66,6 @@ export type PassRequest = Pick<
   'stream' | 'run_id' | 'origin' | 'kind' | 'request' | 'contract'
 >;
 
-/** Starts a pass: its folder and its `pass.json`. */
 export function openPass(landing: string, request: PassRequest, now: Date): Pass {
   const stamp = now.toISOString().replaceAll(/[-:]|\.\d+/g, '');
   const passId = `${stamp}-${randomBytes(3).toString('hex')}`;
@@ -81,20 +79,16 @@ export function openPass(landing: string, request: PassRequest, now: Date): Pass
     complete: false,
     started_at: now.toISOString(),
     ended_at: null,
-    pages: 0,
-    records: 0,
-    bytes: 0,
-    first_id: null,
-    last_id: null,
-    total: null,
-    per_page: null,
-    drift: [],
-    published: false,
-    unproven: [],
-    sources: null,
-    hidden: [],
-    load_failures: [],
-    answers: {},
+    ...{ pages: 0, records: 0, bytes: 0, first_id: null, last_id: null, total: null, per_page: null },
+    ...{
+      drift: [],
+      published: false,
+      unproven: [],
+      sources: null,
+      hidden: [],
+      load_failures: [],
+      answers: {},
+    },
   };
   writeManifest(folder, manifest);
   return { folder, manifest, pages: [] };
@@ -148,11 +142,50 @@ export function readPass(folder: string): Pass {
 
 function readManifest(folder: string): PassManifest {
   const path = join(folder, 'pass.json');
-  const parsed = passSchema.safeParse(parseJson(path));
+  let json: unknown;
+  try {
+    json = JSON.parse(readFileSync(path, 'utf8'));
+  } catch (cause) {
+    throw new LandError(`${path} cannot be read`, { cause });
+  }
+  const parsed = passSchema.safeParse(json);
   if (parsed.success) return parsed.data;
   throw new LandError(`${path} is not valid: ${z.prettifyError(parsed.error)}`, {
     hint: 'move the folder of this pass away and run again',
   });
+}
+
+function writeManifest(folder: string, manifest: PassManifest): void {
+  const path = join(folder, 'pass.json');
+  writing(path, () => replaceFile(path, `${JSON.stringify(manifest, null, 2)}\n`));
+}
+
+/** File of a pass with a line for each landed page. */
+const LEDGER = 'pages.ndjson';
+
+/** Adds a landed page to the ledger of its pass. */
+export function recordPage(folder: string, page: LandedPage): void {
+  const path = join(folder, LEDGER);
+  // Each line begins with its line end: a torn line must not swallow the next one.
+  const separator = existsSync(path) ? '\n' : '';
+  writing(path, () => appendFileSync(path, separator + JSON.stringify(page)));
+}
+
+/** Pages of a ledger whose files are there and whole. A crash may leave a torn last line, which is ignored. */
+function readLedger(folder: string): LandedPage[] {
+  const path = join(folder, LEDGER);
+  if (!existsSync(path)) return [];
+  const byFile = new Map<string, LandedPage>();
+  for (const line of readFileSync(path, 'utf8').split('\n')) {
+    const page = jsonIn(line) as LandedPage | null | undefined;
+    if (page == null) continue;
+    // A page that was landed again under its name counts once, at its later receipt.
+    byFile.delete(page.file);
+    byFile.set(page.file, page);
+  }
+  return [...byFile.values()].filter(
+    ({ file, fileBytes }) => statSync(join(folder, file), { throwIfNoEntry: false })?.size === fileBytes,
+  );
 }
 
 function change(folder: string, changed: Partial<PassManifest>): void {
@@ -210,13 +243,11 @@ export function isWhole(pass: Pass): boolean {
   );
 }
 
-/** Ids of the passes that landing holds. */
 export function landedPassIds(landing: string): ReadonlySet<string> {
   const folders = streamNames.map((stream) => join(landing, stream)).filter((folder) => existsSync(folder));
   return new Set(folders.flatMap((folder) => readdirSync(folder)));
 }
 
-/** Folder of a pass below landing. */
 export function passFolder(landing: string, pass: Pick<PassManifest, 'stream' | 'pass_id'>): string {
   return join(landing, pass.stream, pass.pass_id);
 }
@@ -272,23 +303,6 @@ export function endPass(
   };
   writeManifest(pass.folder, manifest);
   return manifest;
-}
-
-function writeManifest(folder: string, manifest: PassManifest): void {
-  const path = join(folder, 'pass.json');
-  try {
-    replaceFile(path, `${JSON.stringify(manifest, null, 2)}\n`);
-  } catch (error) {
-    throw unwritable(path, error);
-  }
-}
-
-function parseJson(path: string): unknown {
-  try {
-    return JSON.parse(readFileSync(path, 'utf8'));
-  } catch (error) {
-    throw new LandError(`${path} cannot be read`, { cause: error });
-  }
 }
 
 const sum = (values: readonly number[]): number => values.reduce((total, value) => total + value, 0);

@@ -6,9 +6,8 @@ import { instant } from '../extract/page-sink.js';
 import type { ContractNode } from '../service/contract/node.js';
 import type { Stream } from '../service/streams.js';
 import { type Changes, keepPrints } from './changes.js';
-import { recordPage } from './ledger.js';
 import { digestOf, fitsAsWhole, type LandedPage, landPage, pagingOf, repeatsIn, unnamedIn } from './page.js';
-import type { Pass } from './pass.js';
+import { type Pass, recordPage } from './pass.js';
 
 /**
  * Lands the pages of one list of a pass: each answer becomes a file and a line of the ledger. A page that is read again

@@ -3,12 +3,13 @@ import { open } from 'node:fs/promises';
 import { pipeline } from 'node:stream';
 import { setImmediate } from 'node:timers/promises';
 import { createGunzip } from 'node:zlib';
-import { MOST_RECORD_BYTES, type OversizedRecord } from '../land/oversized.js';
+import { regular } from '../land/locate.js';
+import type { LandedPage } from '../land/page.js';
+import { MOST_RECORD_BYTES, type OversizedRecord } from '../land/scan-page.js';
 import { type BadValue, type Fault, LARGE, mendRecord, type RecordRules } from './mend-record.js';
-import { regular } from './regular.js';
 
-/** A value that breaks the contract, or a record that cannot be loaded, with its place and its raw text. */
-export interface Reject {
+/** A record that cannot be loaded, or a value that breaks the contract, with its place and its raw text. */
+export interface Reject extends Fault, Partial<Omit<BadValue, keyof Fault>> {
   readonly stream: string;
   readonly pass_id: string;
   /** The list of the stream that the page is of; empty where there is one. */
@@ -19,41 +20,13 @@ export interface Reject {
   readonly position: number;
   /** Order of receipt of the page. */
   readonly seq: number;
-  readonly record_id: string | null;
-  readonly path: string;
-  readonly expected: string;
-  readonly found: string;
   readonly raw: string;
-  /** Of a value alone: table, JSON of the key, and column that lack it. */
-  readonly table_name?: string;
-  readonly row_key?: string;
-  readonly column_name?: string;
 }
 
-/** What checking a page gave. */
-export interface CheckedPage {
-  /** Records that were written to be loaded. */
-  readonly kept: number;
-  /** Records that were not. */
-  readonly rejected: number;
-  /** Values that the kept records lack. */
-  readonly rejectedValues: number;
-}
-
-/** Where a page is and what it belongs to. */
-export interface PagePlace {
-  readonly file: string;
+/** Where a page is, with the path of its file, and what it belongs to. */
+type PagePlace = Pick<LandedPage, 'file' | 'list' | 'page' | 'seq' | 'oversized' | 'irregular'> & {
   readonly passId: string;
-  /** The list of the stream that the page is of. */
-  readonly list: string;
-  readonly page: number;
-  /** Order of receipt in its pass. */
-  readonly seq: number;
-  /** Records past the limit, of which the page holds the beginning alone. */
-  readonly oversized?: readonly OversizedRecord[] | undefined;
-  /** Whether some record of the page is JSON that DuckDB does not take. */
-  readonly irregular: boolean;
-}
+};
 
 /** Rejects that are held at once; a page may have as many as it has bytes. */
 const MOST_HELD = 1000;
@@ -62,13 +35,14 @@ const MOST_HELD = 1000;
  * Looks at each record of a page that does not fit the contract as a whole. Writes those that can be loaded to `target`
  * (newline-delimited JSON), with null for values that break the contract, and gives what was left out to `take`, some at
  * a time. Other work gets its turn in between; it ends where `take` throws.
+ * @returns numbers of the records that were written, of those that were not, and of the values that the former lack
  */
 export async function checkPage(
   place: PagePlace,
   rules: RecordRules,
   target: string,
   take: (rejects: readonly Reject[]) => void,
-): Promise<CheckedPage> {
+): Promise<{ kept: number; rejected: number; rejectedValues: number }> {
   const { passId: pass_id, list, page, seq } = place;
   let held: Reject[] = [];
   let position = 0;

@@ -59,6 +59,8 @@ export interface FilledColumns {
   /** Path of the entity, such as `lots[]`. */
   readonly entity: string;
   readonly columns: readonly string[];
+  /** Where the columns of the table's key stand; undefined for positions. */
+  readonly key: readonly (readonly [column: string, path: string | undefined])[];
 }
 
 /** What the values of a record are for. */
@@ -72,13 +74,9 @@ export interface ColumnPlaces {
    * does not know fills the column extra.
    */
   filledBy(path: string): readonly FilledColumns[];
-  /** Where the columns of a table's key stand, for rows that are cut from an entity; undefined for positions. */
-  keyOf(table: LakeTable, entity: string): readonly (readonly [column: string, path: string | undefined])[];
 }
 
-interface Filled {
-  readonly table: LakeTable;
-  readonly entity: string;
+interface Filled extends Pick<FilledColumns, 'table' | 'entity'> {
   readonly column: string;
   readonly source: string;
 }
@@ -116,23 +114,20 @@ export function columnPlaces(contract: ContractNode, schemas: readonly TableSche
     const groups = new Map<string, FilledColumns>();
     for (const { table, entity, column } of found) {
       const name = `${table.name} ${entity}`;
-      groups.set(name, { table, entity, columns: [...(groups.get(name)?.columns ?? []), column] });
+      const columns = [...(groups.get(name)?.columns ?? []), column];
+      const key = table.key.map((part) => [part, placesOfColumn(table, part, contract, entity)[0]] as const);
+      groups.set(name, { table, entity, columns, key });
     }
     return [...groups.values()].sort((a, b) => a.entity.length - b.entity.length);
   };
-  const keyOf = ({ table, entity }: Pick<FilledColumns, 'table' | 'entity'>) =>
-    table.key.map((column) => [column, placesOfColumn(table, column, contract, entity)[0]] as const);
-  // One record may have as many bad values as it has bytes, all at a few places.
-  const keysOf = new Map(cut.map((rows) => [`${rows.table.name} ${rows.entity}`, keyOf(rows)]));
   return {
     entities: new Set(entities),
     holdsKey: once((path) => keys.some((key) => isIn(key, path))),
     filledBy: once(filledBy),
-    keyOf: (table, entity) => keysOf.get(`${table.name} ${entity}`) ?? [],
   };
 }
 
-/** A function of a place of the contract that is computed once for each. */
+/** A function of a place of the contract that is computed once for each: a record may have a million bad values. */
 function once<T>(compute: (path: string) => T): (path: string) => T {
   const known = new Map<string, T>();
   return (path) => {

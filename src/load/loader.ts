@@ -193,13 +193,10 @@ export class Loader {
     const file = join(passFolder, page.file);
     if (page.fits) return { path: file, seq, list, kept: page.records, isMended: false };
     const clean = join(stage, `clean-${stream.name}-${passId}-${seq}.ndjson`);
-    const place = {
-      ...{ file, passId, list, seq, page: page.page },
-      ...{ oversized: page.oversized, irregular: page.irregular },
-    };
     const schemas = [...this.options.schemas.values()].filter(({ table }) => table.stream === stream.name);
     this.#places ??= columnPlaces(contract, schemas);
-    const checked = await checkPage(place, { stream, contract, places: this.#places }, clean, (rejects) => {
+    const rules = { stream, contract, places: this.#places };
+    const checked = await checkPage({ ...page, file, passId }, rules, clean, (rejects) => {
       signal?.throwIfAborted();
       addRejects(stage, rejects);
     });

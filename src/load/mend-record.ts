@@ -1,11 +1,18 @@
 import { isUtf8 } from 'node:buffer';
 import { z } from 'zod';
-import { type Edit, edited, locate, type RecordPath, type Span } from '../land/locate.js';
+import {
+  type Edit,
+  edited,
+  HALF_PAIR,
+  hasHalfPair,
+  locate,
+  type RecordPath,
+  type Span,
+} from '../land/locate.js';
 import { kindNames } from '../land/shape.js';
 import type { ContractNode } from '../service/contract/node.js';
 import type { Stream } from '../service/streams.js';
 import type { ColumnPlaces, FilledColumns } from './column-places.js';
-import { HALF_PAIR, hasHalfPair } from './regular.js';
 import { isRowPlace, nodeAt, REJECTED_MEMBER } from './types.js';
 
 /** Why a record cannot be loaded. */
@@ -27,12 +34,6 @@ export interface BadValue extends Fault {
   readonly raw: string;
 }
 
-/** A record that can be loaded, and what is missing in it, to be gone through once. */
-export interface MendedRecord {
-  readonly record: Buffer;
-  readonly values: Iterable<BadValue>;
-}
-
 /** What checking a record needs to know of its stream. */
 export interface RecordRules {
   readonly stream: Stream;
@@ -40,12 +41,23 @@ export interface RecordRules {
   readonly places: ColumnPlaces;
 }
 
+/** A record that is checked: its bytes, and what they say. Values that break the contract become null in `record`. */
+interface Checked extends RecordRules {
+  readonly line: Buffer;
+  readonly record: unknown;
+  readonly record_id: string | null;
+}
+
 /**
  * Makes a record loadable: each value that breaks the contract becomes null, and each row that lacks a value says which
  * columns that are, in the member {@link REJECTED_MEMBER}. All other bytes stay. A record whose keys or rows cannot be
  * read is a fault.
+ * @returns the record and what is missing in it, to be gone through once, or the fault
  */
-export function mendRecord(line: Buffer, rules: RecordRules): MendedRecord | Fault {
+export function mendRecord(
+  line: Buffer,
+  rules: RecordRules,
+): { readonly record: Buffer; readonly values: Iterable<BadValue> } | Fault {
   const { stream, contract } = rules;
   if (!isUtf8(line)) {
     const record_id = idOf(JSON.parse(line.toString('latin1')), stream.idField);
@@ -53,19 +65,13 @@ export function mendRecord(line: Buffer, rules: RecordRules): MendedRecord | Fau
   }
   const text = line.toString('utf8');
   const record: unknown = JSON.parse(text);
-  const faultAt = (path: RecordPath): Fault => {
-    const value = valueAt(record, path);
-    const [span] = locate(line, [path], contract);
-    return {
-      record_id: idOf(record, stream.idField),
-      path: pathText(path),
-      expected: expectation(path, value, contract),
-      found: describe(value, line, span),
-    };
-  };
+  // The id is required, so that none is ever set to null.
+  const checked = { ...rules, line, record, record_id: idOf(record, stream.idField) };
+  const faultAt = (path: RecordPath): Fault =>
+    faultOf(checked, path, valueAt(record, path), locate(line, [path], contract)[0]);
   // A list of a million elements that are no rows would keep zod busy for seconds.
-  const noRow = line.length > LARGE ? firstOf(leaves(record, contract), isNoRow) : undefined;
-  if (noRow !== undefined) return faultAt(noRow);
+  if (line.length > LARGE)
+    for (const placed of leaves(record, contract)) if (isNoRow(placed)) return faultAt(placed.path);
   const bad: BadPlace[] = [];
   const halves: RecordPath[] = [];
   // One after the other: a record may have a million values.
@@ -77,13 +83,10 @@ export function mendRecord(line: Buffer, rules: RecordRules): MendedRecord | Fau
     if (issues !== undefined && paths.length === 0) break;
     const unmendable = paths.find((path) => !isMendable(path, rules) || valueAt(record, path) === null);
     if (unmendable !== undefined) return faultAt(unmendable);
-    if (issues === undefined || paths.length + bad.length > MOST_BAD_VALUES)
-      return {
-        record_id: idOf(record, stream.idField),
-        path: '',
-        expected: `a record with at most ${MOST_BAD_VALUES} values that break the contract`,
-        found: 'more',
-      };
+    if (issues === undefined || paths.length + bad.length > MOST_BAD_VALUES) {
+      const expected = `a record with at most ${MOST_BAD_VALUES} values that break the contract`;
+      return { record_id: checked.record_id, path: '', expected, found: 'more' };
+    }
     for (const path of paths) {
       const value = valueAt(record, path);
       if (value === null) continue;
@@ -91,7 +94,7 @@ export function mendRecord(line: Buffer, rules: RecordRules): MendedRecord | Fau
       setNull(record, path);
     }
   }
-  return bad.length === 0 ? { record: line, values: [] } : withoutValues(line, record, bad, rules);
+  return bad.length === 0 ? { record: line, values: [] } : withoutValues(checked, bad);
 }
 
 /** Bytes of a record that takes a while to look at. */
@@ -120,12 +123,6 @@ const isObject = (value: unknown): value is object =>
 /** Whether a value that is no object stands where rows are cut from. */
 const isNoRow = ({ value, node }: Placed): boolean =>
   node?.path.endsWith('[]') === true && isRowPlace(node) && (typeof value !== 'object' || value === null);
-
-/** The path of the first value that something is true of. */
-function firstOf(values: Iterable<Placed>, is: (placed: Placed) => boolean): RecordPath | undefined {
-  for (const placed of values) if (is(placed)) return placed.path;
-  return undefined;
-}
 
 /** A record with more values that break the contract is rejected whole; the largest known record has fewer in all. */
 const MOST_BAD_VALUES = 10_000;
@@ -164,12 +161,25 @@ function isMendable(path: RecordPath, { contract, places }: RecordRules): boolea
   return node === undefined || (!node.required && !isRowPlace(node) && !places.holdsKey(place));
 }
 
-function withoutValues(
-  line: Buffer,
-  record: unknown,
-  bad: readonly BadPlace[],
-  { stream, contract, places }: RecordRules,
-): MendedRecord {
+function withoutValues(checked: Checked, bad: readonly BadPlace[]) {
+  const { line, contract } = checked;
+  const marks = marksOf(checked, bad);
+  const paths = [...bad, ...marks].map(({ path }) => path);
+  const spans = locate(line, paths, contract);
+  const edits = spans.flatMap((span, i): Edit[] => {
+    if (span === undefined) return [];
+    const [start, end] = span;
+    const columns = marks[i - bad.length]?.columns;
+    if (columns === undefined) return [{ span, text: 'null' }];
+    const isEmpty = /^\{\s*\}/.test(line.toString('latin1', start, Math.min(end, start + 16)));
+    const text = `"${REJECTED_MEMBER}":${JSON.stringify([...columns].sort())}${isEmpty ? '' : ','}`;
+    return [{ span: [start + 1, start + 1], text }];
+  });
+  return { record: edited(line, edits), values: valuesOf(checked, bad, spans) };
+}
+
+/** The rows that lack a value, and the columns that these lack. */
+function marksOf({ record, places }: Checked, bad: readonly BadPlace[]) {
   const marks = new Map<string, { readonly path: RecordPath; readonly columns: Set<string> }>();
   for (const { path, place } of bad) {
     const own = entityOf(path, places);
@@ -183,43 +193,28 @@ function withoutValues(
       }
     }
   }
-  const marked = [...marks.values()];
-  const spans = locate(
-    line,
-    [...bad, ...marked].map(({ path }) => path),
-    contract,
-  );
-  const edits = spans.flatMap((span, i): Edit[] => {
-    if (span === undefined) return [];
-    const [start, end] = span;
-    const columns = marked[i - bad.length]?.columns;
-    if (columns === undefined) return [{ span, text: 'null' }];
-    const isEmpty = /^\{\s*\}/.test(line.toString('latin1', start, Math.min(end, start + 16)));
-    const text = `"${REJECTED_MEMBER}":${JSON.stringify([...columns].sort())}${isEmpty ? '' : ','}`;
-    return [{ span: [start + 1, start + 1], text }];
-  });
-  const record_id = idOf(record, stream.idField);
-  function* values(): Generator<BadValue> {
-    for (const [i, { path, place, value }] of bad.entries()) {
-      const [row] = places.filledBy(place);
-      const span = spans[i] ?? [0, 0];
-      yield {
-        record_id,
-        path: pathText(path),
-        expected: expectation(path, value, contract),
-        found: describe(value, line, span),
-        raw: line.toString('utf8', ...span),
-        table_name: row?.table.name ?? '',
-        row_key: row === undefined ? '{}' : rowKey(record, path, row, places),
-        // What is derived from a value stands behind the column of the value itself.
-        column_name:
-          (nodeAt(contract, place)?.members.size === 0 ? row?.columns.slice(0, 1) : row?.columns)?.join(
-            ', ',
-          ) ?? '',
-      };
-    }
+  return [...marks.values()];
+}
+
+function* valuesOf(
+  checked: Checked,
+  bad: readonly BadPlace[],
+  spans: readonly (Span | undefined)[],
+): Generator<BadValue> {
+  const { line, contract, places } = checked;
+  for (const [i, { path, place, value }] of bad.entries()) {
+    const [row] = places.filledBy(place);
+    const span = spans[i] ?? [0, 0];
+    // What is derived from a value stands behind the column of the value itself.
+    const columns = nodeAt(contract, place)?.members.size === 0 ? row?.columns.slice(0, 1) : row?.columns;
+    yield {
+      ...faultOf(checked, path, value, span),
+      raw: line.toString('utf8', ...span),
+      table_name: row?.table.name ?? '',
+      row_key: rowKey(checked, path, row?.key ?? []),
+      column_name: columns?.join(', ') ?? '',
+    };
   }
-  return { record: edited(line, edits), values: values() };
 }
 
 /** The longest beginning of a path that is a row of some table. */
@@ -230,14 +225,9 @@ function entityOf(path: RecordPath, { entities }: ColumnPlaces): RecordPath {
 }
 
 /** JSON of the key of the row that a value belongs to. */
-function rowKey(
-  record: unknown,
-  path: RecordPath,
-  { table, entity }: FilledColumns,
-  places: ColumnPlaces,
-): string {
+function rowKey({ record, places }: Checked, path: RecordPath, key: FilledColumns['key']): string {
   const own = entityOf(path, places);
-  const entries = places.keyOf(table, entity).map(([column, source]): [string, unknown] => {
+  const entries = key.map(([column, source]): [string, unknown] => {
     if (source !== undefined) return [column, plainKey(valueAt(record, along(own, source)))];
     return [column, partOfKey(column, own)];
   });
@@ -310,26 +300,33 @@ function pathText(path: RecordPath): string {
 /** The place of the contract that a path leads to: without positions. */
 const placeOf = (path: RecordPath): string => pathText(path).replaceAll(/\[\d+\]/g, '[]');
 
-function expectation(path: RecordPath, value: unknown, contract: ContractNode): string {
+/** What is wrong with a value, by its place and the span of its bytes. */
+function faultOf(
+  { line, contract, record_id }: Checked,
+  path: RecordPath,
+  value: unknown,
+  span: Span | undefined,
+): Fault {
   const node = nodeAt(contract, placeOf(path));
   const kinds = node === undefined ? 'a value' : kindNames(node.accepts).join(', ');
   const form = hasHalfPair(value) ? `${kinds} without half of a surrogate pair` : kinds;
-  return node?.required === true ? `${form} (required)` : form;
+  const expected = node?.required === true ? `${form} (required)` : form;
+  return { record_id, path: pathText(path), expected, found: describe(value, line, span) };
 }
 
 const MOST_FOUND = 200;
 
 /** What a value is, in a few words: its kind, and its JSON text or the beginning of it. */
-function describe(value: unknown, line: Buffer, span: Span | undefined): string {
+function describe(value: unknown, line: Buffer, [start, end]: Span = [0, line.length]): string {
   if (value === undefined) return 'nothing';
   if (value === null) return 'null';
   const kind = Array.isArray(value) ? 'array' : typeof value === 'string' ? 'text' : typeof value;
-  return `${kind} ${typeof value === 'object' ? beginning(line, span) : clipped(JSON.stringify(value))}`;
-}
-
-/** The beginning of a JSON text. The whole of it may be nested deeper than JSON.stringify can follow. */
-function beginning(line: Buffer, [start, end]: Span = [0, line.length]): string {
-  return clipped(line.toString('utf8', start, Math.min(end, start + 4 * MOST_FOUND + 4)));
+  // The whole of an object may be nested deeper than JSON.stringify can follow.
+  const text =
+    typeof value === 'object'
+      ? line.toString('utf8', start, Math.min(end, start + 4 * MOST_FOUND + 4))
+      : JSON.stringify(value);
+  return `${kind} ${clipped(text)}`;
 }
 
 /** A text cut to a length, but not within a surrogate pair. */

@@ -2,7 +2,7 @@ import { appendFileSync, existsSync, readFileSync, statSync, writeFileSync } fro
 import { join } from 'node:path';
 import { literal } from '../duck/session.js';
 import type { Column } from '../lake/schema.js';
-import { MOST_RECORD_BYTES } from '../land/oversized.js';
+import { MOST_RECORD_BYTES } from '../land/scan-page.js';
 import type { Reject } from './check-page.js';
 
 /** Columns of a reject in the stage. */

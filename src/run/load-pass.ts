@@ -1,7 +1,6 @@
 import type { Changes } from '../land/changes.js';
-import type { LandedPage } from '../land/page.js';
+import { type LandedPage, rescanPage } from '../land/page.js';
 import type { Pass, PassManifest } from '../land/pass.js';
-import { rescanPage } from '../land/rescan.js';
 import { type LoadedPass, Loader } from '../load/loader.js';
 import { streams } from '../service/streams.js';
 import { contractFingerprint } from './find-pass.js';

@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { MOST_RECORD_BYTES } from '../../src/land/oversized.js';
-import { PageScanner } from '../../src/land/scan-page.js';
+import { MOST_RECORD_BYTES, PageScanner } from '../../src/land/scan-page.js';
 import { cut, scanChunks, spaced, vehicleContract } from './support.js';
 
 const LIMIT = 400;

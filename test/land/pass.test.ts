@@ -12,7 +12,6 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { LandError } from '../../src/land/land-error.js';
-import { recordPage } from '../../src/land/ledger.js';
 import type { LandedPage } from '../../src/land/page.js';
 import {
   damagedFiles,
@@ -22,6 +21,7 @@ import {
   openPass,
   type Pass,
   readPass,
+  recordPage,
 } from '../../src/land/pass.js';
 import { createSink } from '../../src/land/sink.js';
 import { streams } from '../../src/service/streams.js';

@@ -1,5 +1,10 @@
 import { END, FREE } from './layout.js';
-import type { LinearMemory } from './walker.js';
+
+/** Linear memory: it grows by pages of 64 KiB, and what was taken of it before is detached then. */
+export interface LinearMemory {
+  readonly buffer: ArrayBuffer;
+  grow(pages: number): number;
+}
 
 const PAGE_BYTES = 1 << 16;
 /** The walker reads whole lanes, so that some bytes behind the end have to be there. */

@@ -1,9 +1,12 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { packageRoot } from '../../config/package-root.js';
 import { isTimestamp, isYearOrMonth } from '../../service/contract/field.js';
 import type { ContractNode } from '../../service/contract/node.js';
+import { LandError } from '../land-error.js';
 import * as at from './layout.js';
-import { ScanMemory } from './memory.js';
+import { type LinearMemory, ScanMemory } from './memory.js';
 import { ShapeTree } from './shape-tree.js';
-import { createWalker, type Walker } from './walker.js';
 
 /** What a scan step returns where the bytes end inside the value. */
 export const NEED_MORE = at.NEED_MORE;
@@ -33,6 +36,45 @@ const REASONS: Readonly<Record<number, string>> = {
   [at.VALUE]: 'expected a value',
   [at.LEADING_ZERO]: 'a number with a leading zero',
 };
+
+/** The compiled `wasm/walk.ts`. Offsets are addresses in its memory; a negative result is one of `layout.ts`. */
+interface Walker {
+  readonly memory: LinearMemory;
+  space(p: number): number;
+  text(p: number): number;
+  name(p: number): number;
+  skip(p: number): number;
+  value(p: number, node: number): number;
+}
+
+/** What the walker asks back, see `wasm/walk.ts`. */
+interface WalkerHost {
+  member(parent: number, from: number, to: number): number;
+  timestampKind(from: number, to: number): number;
+}
+
+/** The part of the global that is used here; the types of Node leave it out. */
+declare const WebAssembly: {
+  readonly Module: new (bytes: Uint8Array) => object;
+  readonly Instance: new (module: object, imports: { walk: WalkerHost }) => { readonly exports: unknown };
+};
+
+const FILE = join(packageRoot, 'dist', 'src', 'land', 'walk.wasm');
+let compiled: object | undefined;
+
+/** Makes a walker with a memory of its own. The code is compiled once a process. Throws LandError where it is missing. */
+function createWalker(host: WalkerHost): Walker {
+  compiled ??= new WebAssembly.Module(readCode());
+  return new WebAssembly.Instance(compiled, { walk: host }).exports as Walker;
+}
+
+function readCode(): Uint8Array {
+  try {
+    return readFileSync(FILE);
+  } catch (cause) {
+    throw new LandError(`${FILE} cannot be read`, { cause, hint: 'run npm run build, which makes it' });
+  }
+}
 
 /**
  * Walks the JSON values of one page at a time, checks their grammar and notes which kinds stand at which place of the
@@ -108,6 +150,11 @@ export class ValueScanner {
   /** Scans a text whose opening quote stands before `p`. Returns and throws as `record` does. */
   text(p: number): number {
     return this.#checked(this.#walker.text(p));
+  }
+
+  /** Scans a member name with its colon and the space behind it at `p`. Returns and throws as `record` does. */
+  name(p: number): number {
+    return this.#checked(this.#walker.name(p));
   }
 
   #checked(p: number): number {

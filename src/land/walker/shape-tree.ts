@@ -1,9 +1,10 @@
 import type { ContractNode } from '../../service/contract/node.js';
+import { type Drift, type Misfit, MOST_DRIFT } from '../shape.js';
 import * as at from './layout.js';
 import type { ScanMemory } from './memory.js';
 
 /** What was seen at one place of the records of one page. What the walker notes stands in its memory. */
-export interface ShapeNode {
+interface ShapeNode {
   readonly address: number;
   readonly name: string;
   readonly path: string;
@@ -28,13 +29,27 @@ export class ShapeTree {
     this.root = this.#build(contract);
   }
 
-  kinds(node: ShapeNode): number {
-    return this.#word(node, at.KINDS);
-  }
-
-  /** Position, in the page, of the first record that has this member; noted where the contract has no inside. */
-  firstRecord(node: ShapeNode): number {
-    return this.#word(node, at.FIRST_RECORD);
+  /** Compares what was seen in a page with the contract. Returns at most one unknown member more than are reported. */
+  compare(): { drift: Drift[]; misfits: Misfit[] } {
+    const drift: Drift[] = [];
+    const misfits: Misfit[] = [];
+    const visit = (node: ShapeNode): void => {
+      const { path, contract, members, element } = node;
+      const kinds = this.#word(node, at.KINDS);
+      if (kinds === 0) return;
+      if (contract === undefined) {
+        if (drift.length <= MOST_DRIFT)
+          drift.push({ path, kinds, firstRecord: this.#word(node, at.FIRST_RECORD) });
+        return;
+      }
+      if ((kinds & ~contract.accepts) !== 0) misfits.push({ path, kinds });
+      // Where no object belongs, its members are part of the misfit and not of the record's shape.
+      if (contract.members.size === 0 && element === undefined) return;
+      for (const member of members.values()) visit(member);
+      if (element !== undefined) visit(element);
+    };
+    visit(this.root);
+    return { drift, misfits };
   }
 
   /** Finds a member of the node at `parent` by its name, or adds one that the contract does not know. */

@@ -40,7 +40,7 @@ export function skip(start: i32): i32 {
 }
 
 /** A member name with its colon and the space behind it. */
-function name(start: i32): i32 {
+export function name(start: i32): i32 {
   if (load<u8>(start) !== 0x22) return stuck(start, at.MEMBER_NAME);
   let p = text(start + 1);
   if (p < 0) return p;

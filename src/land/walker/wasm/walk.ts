@@ -13,7 +13,7 @@ import { skip } from './skip';
 import { plainTimestamp } from './timestamp';
 import { digits, isDigit, note, number, space, stuck, text, word } from './tokens';
 
-export { skip } from './skip';
+export { name, skip } from './skip';
 export { space, text } from './tokens';
 
 /** The member of the object `parent` whose quoted name stands from `from` to `to`. */
