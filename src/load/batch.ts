@@ -53,16 +53,13 @@ export async function loadBatch(connection: DuckDBConnection, options: Batch): P
   try {
     await createViews(connection, views);
     const tables = lakeTables().filter((table) => table.stream === options.stream);
-    const copies = tables.map((table) =>
-      stageSql(
-        stagedSql(table),
-        join(options.stage, table.name),
-        options.name,
-        table.wide !== undefined && !options.isSmall,
-      ),
-    );
     const members = options.stream === 'cars' ? MEMBERS : [];
-    copies.push(...members.map(({ name, sql }) => stageSql(sql, join(options.stage, name), options.name)));
+    const copies = [
+      ...tables.map((table) =>
+        stageSql(options, table.name, stagedSql(table), table.wide !== undefined && !options.isSmall),
+      ),
+      ...members.map(({ name, sql }) => stageSql(options, name, sql, false)),
+    ];
     await connection.run(copies.join(';\n'));
     const counted = await connection.runAndReadAll(`select count(*) from ${BATCH}`);
     return Number(counted.getRows()[0]?.[0]);
@@ -81,12 +78,9 @@ export function stagedSql(table: LakeTable): string {
     : table.sql;
 }
 
-async function createBatch(
-  connection: DuckDBConnection,
-  options: Pick<Batch, 'contract' | 'learned' | 'files' | 'largestRecord' | 'isSmall' | 'isMended'>,
-): Promise<void> {
+async function createBatch(connection: DuckDBConnection, options: Batch): Promise<void> {
   const { files } = options;
-  const columns = Object.entries(columnTypes(options.contract, options.learned, options.isMended))
+  const columns = columnTypes(options.contract, options.learned, options.isMended)
     .map(([name, type]) => `${identifier(name)}: ${literal(type)}`)
     .join(', ');
   const paths = literals(files.map((file) => file.path));
@@ -105,7 +99,7 @@ export async function createEmptyBatch(
   stream: StreamName,
   contract: ContractNode,
 ): Promise<void> {
-  const columns = Object.entries(columnTypes(contract, [], false))
+  const columns = columnTypes(contract, [], false)
     .map(([name, type]) => `${identifier(name)} ${type}`)
     .join(', ');
   await connection.run(`create or replace temp table ${BATCH} (${columns}, _seq integer, _list varchar)`);
@@ -120,8 +114,9 @@ async function createViews(connection: DuckDBConnection, views: readonly BatchVi
   await connection.run(`${flattenFunctions}\n${statements.join(';\n')}`);
 }
 
-/** The COPY that stages the rows of a SELECT in a folder. */
-function stageSql(sql: string, folder: string, name: string, isPartitioned = false): string {
+/** The COPY that stages the rows of a SELECT. */
+function stageSql({ stage, name }: Batch, table: string, sql: string, isPartitioned: boolean): string {
+  const folder = join(stage, table);
   mkdirSync(folder, { recursive: true });
   const target = isPartitioned ? folder : join(folder, `${name}.parquet`);
   const partition = isPartitioned

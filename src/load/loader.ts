@@ -14,29 +14,14 @@ import type { Stream } from '../service/streams.js';
 import { type Batch, type BatchFile, loadBatch } from './batch.js';
 import { checkPage } from './check-page.js';
 import { columnPlaces } from './column-places.js';
-import { Drift, type DriftReport } from './drift.js';
+import { Drift } from './drift.js';
 import { LoadError } from './load-error.js';
 import { addRejects, dropRejects } from './rejects.js';
 
-/** What loading one pass gave. */
-interface LoadResult {
-  /** Records that the answers number; as many as were cut where they do not say. */
-  readonly served: number;
-  readonly records: number;
-  /** Records that the lake now holds, with those that it held before. */
-  readonly loaded: number;
-  /** Records that came as the lake held them, and were not read again. */
-  readonly unchanged: number;
-  readonly rejected: number;
-  /** Values that loaded records lack, since they break the contract. */
-  readonly rejectedValues: number;
-  readonly drift: readonly DriftReport[];
-  /** The list that each page is of, by the order of its receipt. */
-  readonly lists: ReadonlyMap<number, string>;
-}
+type LoadResult = Awaited<ReturnType<Loader['finish']>>;
 
 /** A pass whose records are staged. */
-export interface LoadedPass extends LoadResult {
+export interface LoadedPass extends Readonly<LoadResult> {
   readonly manifest: PassManifest;
   /** What a pass over vehicles brought that the lake did not have. */
   readonly changes?: Changes | undefined;
@@ -85,7 +70,12 @@ export class Loader {
   #crowded = 0;
   readonly #tasks: Promise<void>[] = [];
   readonly #idle: DuckDBConnection[] = [];
+  /** The list that each page is of, by the order of its receipt. */
   readonly #lists = new Map<number, string>();
+  /**
+   * Records: `served` as the answers number them, or as were cut where they do not say; `unchanged` came as the lake held
+   * them and were not read again. `rejectedValues` are what loaded records lack, since it breaks the contract.
+   */
   readonly #counts = { served: 0, records: 0, staged: 0, unchanged: 0, rejected: 0, rejectedValues: 0 };
   readonly #drift: Drift;
   readonly #limit: LimitFunction = pLimit(PARALLEL_BATCHES);
@@ -110,18 +100,14 @@ export class Loader {
     if (this.#bytesOf(this.#gathered) >= most) this.#flush();
   }
 
-  /** Loads what is left and waits for every batch. Throws LoadError. */
-  async finish(): Promise<LoadResult> {
+  /** Loads what is left and waits for every batch. `loaded` counts the records that the lake now holds. Throws LoadError. */
+  async finish() {
     this.#flush();
     await this.#settle();
     if (this.#failure !== undefined) throw this.#failure;
     const { staged, ...counts } = this.#counts;
-    return {
-      ...counts,
-      loaded: staged + counts.unchanged,
-      drift: this.#drift.reports(),
-      lists: this.#lists,
-    };
+    const loaded = staged + counts.unchanged;
+    return { ...counts, loaded, drift: this.#drift.reports(), lists: this.#lists };
   }
 
   /** Gives up: waits for the batches under way and begins no other. */

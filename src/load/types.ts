@@ -26,13 +26,8 @@ export function isRowPlace(node: ContractNode): boolean {
   return (isRow && node.duckdb === 'STRUCT') || node.element?.duckdb === 'STRUCT';
 }
 
-/** One learned member: the place of the contract it hangs from, and its own name. */
-interface Learned {
-  readonly parent: string;
-  readonly name: string;
-}
-
-function split(path: string): Learned {
+/** The place of the contract that a learned member hangs from, and its own name. */
+function split(path: string): { readonly parent: string; readonly name: string } {
   const cut = path.lastIndexOf('.');
   // What begins with a dot is a name with one, and not below anything.
   return cut <= 0 ? { parent: '', name: path } : { parent: path.slice(0, cut), name: path.slice(cut + 1) };
@@ -71,34 +66,26 @@ export function nodeAt(contract: ContractNode, path: string): ContractNode | und
 }
 
 /**
- * DuckDB type of every member of a record, as the `columns` argument of `read_json`.
+ * DuckDB type of every member of a record, or of an object in it, as the `columns` argument of `read_json`.
  * @param isMended whether records may say which values they lack
  */
 export function columnTypes(
   contract: ContractNode,
   learned: LearnedPaths,
   isMended: boolean,
-): Record<string, string> {
-  return Object.fromEntries(memberTypes(contract, learned, isMended));
-}
-
-function memberTypes(node: ContractNode, learned: LearnedPaths, isMended: boolean): [string, string][] {
-  const known = [...node.members.values()].map((member): [string, string] => [
-    member.name,
-    typeOf(member, learned, isMended),
-  ]);
-  const extra = learned
-    .map(split)
-    .filter((entry) => entry.parent === node.path)
-    .map((entry): [string, string] => [entry.name, 'JSON']);
-  const mark: [string, string][] = isMended && isEntity(node) ? [[REJECTED_MEMBER, 'VARCHAR[]']] : [];
-  return [...known, ...extra, ...mark];
+): (readonly [name: string, type: string])[] {
+  const known = [...contract.members.values()].map(
+    (member) => [member.name, typeOf(member, learned, isMended)] as const,
+  );
+  const extra = learned.map(split).filter(({ parent }) => parent === contract.path);
+  const mark = isMended && isEntity(contract) ? [[REJECTED_MEMBER, 'VARCHAR[]'] as const] : [];
+  return [...known, ...extra.map(({ name }) => [name, 'JSON'] as const), ...mark];
 }
 
 function typeOf(node: ContractNode, learned: LearnedPaths, isMended: boolean): string {
   if (node.duckdb === 'LIST' && node.element !== undefined)
     return `${typeOf(node.element, learned, isMended)}[]`;
   if (node.duckdb !== 'STRUCT') return node.duckdb;
-  const members = memberTypes(node, learned, isMended).map(([name, type]) => `${identifier(name)} ${type}`);
+  const members = columnTypes(node, learned, isMended).map(([name, type]) => `${identifier(name)} ${type}`);
   return members.length === 0 ? 'JSON' : `STRUCT(${members.join(', ')})`;
 }

@@ -10,22 +10,20 @@ export interface BatchView {
   readonly materialized: boolean;
 }
 
+/** Columns that a report hands down: those of its listing are in its reference to the vehicle. */
+const REPORT = [
+  'report_id as _report_id',
+  'vehicle_ref.domain_id as _domain_id',
+  'vehicle_ref.listing_id as _listing_id',
+  'date_instant(created_at) as _month',
+];
+
 /** Columns that an entity hands down to everything below it, by the path of the entity. */
 const HANDED_DOWN: Readonly<Record<string, readonly string[]>> = {
   'cars:': ['id as _vehicle_id'],
   'cars:lots[]': ['id as _lot_id', 'domain.id as _domain_id', 'created_at as _month'],
-  'cars:inspections[]': [
-    'report_id as _report_id',
-    'vehicle_ref.domain_id as _domain_id',
-    'vehicle_ref.listing_id as _listing_id',
-    'date_instant(created_at) as _month',
-  ],
-  'cars:vehicle_history_reports[]': [
-    'report_id as _report_id',
-    'vehicle_ref.domain_id as _domain_id',
-    'vehicle_ref.listing_id as _listing_id',
-    'date_instant(created_at) as _month',
-  ],
+  'cars:inspections[]': REPORT,
+  'cars:vehicle_history_reports[]': REPORT,
   'cars:inspections[].checked_items[]': ['_position as _checked_item_position'],
   'cars:vehicle_history_reports[].events[]': ['_position as _event_position'],
 };
@@ -56,50 +54,37 @@ export function planViews(
   const views: BatchView[] = [];
   const rejected = `${isMended ? identifier(REJECTED_MEMBER) : 'cast(null as varchar[])'} as _rejected`;
   const down = (path: string): readonly string[] => HANDED_DOWN[`${stream}:${path}`] ?? [];
+  const view = (name: string, entity: ContractNode, from: string, isOpen = true): void => {
+    const extra = isOpen ? extraOf(entity, contract, learned) : 'cast(null as varchar)';
+    const added = [...down(entity.path), `${extra} as _extra`, rejected];
+    const materialized = name !== RECORDS && children(entity).length > MOST_UNNESTED;
+    views.push({ name, sql: `select *, ${added.join(', ')} from ${from}`, materialized });
+  };
   const add = (node: ContractNode, from: string, inherited: readonly string[]): void => {
-    const own = down(node.path);
-    const carried = [...new Set([...inherited, ...own.map(alias)])];
-    for (const child of children(node)) {
-      const { member, entity } = child;
-      const list = identifier(member);
-      const columns = ['_seq', ...carried];
-      if (child.list) columns.push(`generate_subscripts(${list}, 1) as _position`);
-      columns.push(child.list ? `unnest(${list}, max_depth := 2)` : `unnest(${list})`);
-      const inner = `select ${columns.join(', ')} from ${from}${child.list ? '' : ` where ${list} is not null`}`;
-      const handed = down(entity.path);
-      const extra = child.list ? extraOf(entity, contract, learned) : 'cast(null as varchar)';
-      views.push({
-        name: entity.path,
-        sql: `select *, ${[...handed, `${extra} as _extra`, rejected].join(', ')} from (${inner})`,
-        materialized: children(entity).length > MOST_UNNESTED,
-      });
-      if (child.list) add(entity, identifier(entity.path), carried);
+    const carried = [...new Set([...inherited, ...down(node.path).map(alias)])];
+    for (const member of children(node)) {
+      const list = identifier(member.name);
+      const columns = ['_seq', ...carried].join(', ');
+      if (member.element === undefined) {
+        const inner = `select ${columns}, unnest(${list}) from ${from} where ${list} is not null`;
+        view(member.path, member, `(${inner})`, false);
+        continue;
+      }
+      const unnested = `generate_subscripts(${list}, 1) as _position, unnest(${list}, max_depth := 2)`;
+      view(member.element.path, member.element, `(select ${columns}, ${unnested} from ${from})`);
+      add(member.element, identifier(member.element.path), carried);
     }
   };
-  const root = [...down(''), `${extraOf(contract, contract, learned)} as _extra`, rejected];
-  views.push({
-    name: RECORDS,
-    sql: `select *, ${root.join(', ')} from ${identifier(batch)}`,
-    materialized: false,
-  });
+  view(RECORDS, contract, identifier(batch));
   add(contract, RECORDS, []);
   return views;
 }
 
-interface Child {
-  readonly member: string;
-  readonly entity: ContractNode;
-  readonly list: boolean;
-}
-
 /** Members of a node that are tables of their own: lists of objects, and the image set. */
-function children(node: ContractNode): Child[] {
-  return [...node.members.values()].flatMap((member): Child[] => {
-    if (member.element?.duckdb === 'STRUCT')
-      return [{ member: member.name, entity: member.element, list: true }];
-    if (member.path === 'lots[].images') return [{ member: member.name, entity: member, list: false }];
-    return [];
-  });
+function children(node: ContractNode): ContractNode[] {
+  return [...node.members.values()].filter(
+    ({ element, path }) => element?.duckdb === 'STRUCT' || path === 'lots[].images',
+  );
 }
 
 const alias = (column: string): string => column.slice(column.lastIndexOf(' ') + 1);
