@@ -1,12 +1,11 @@
-import type { Readable } from 'node:stream';
-import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib';
+import type { Duplex, Readable } from 'node:stream';
+import { createBrotliDecompress, createGunzip, createInflate, type ZlibOptions } from 'node:zlib';
 import { Agent, request } from 'undici';
 import type { Config } from '../config/config.js';
 import { killPoint } from '../config/kill-point.js';
 import { ConfigError, LotlakeError, messageOf } from '../config/lotlake-error.js';
 import { hideKey, redactedBody } from '../config/redact.js';
-import type { RequestFacts } from '../service/errors.js';
-import { ConnectionError, errorFromAnswer, messageOfBody } from '../service/errors.js';
+import { ConnectionError, errorFromAnswer, messageOfBody, type RequestFacts } from '../service/errors.js';
 import { createRateLimit, parseRetryAfter, type RetryOptions, withRetry } from './pacing.js';
 
 /** What a client needs to know. */
@@ -47,8 +46,6 @@ export interface Client {
     consume: (answer: Answer) => Promise<T>,
     signal?: AbortSignal,
   ): Promise<T>;
-  /** Requests sent so far, attempts included. */
-  readonly sent: () => number;
   close(): Promise<void>;
 }
 
@@ -78,7 +75,6 @@ export function createClient(options: ClientOptions): Client {
     bodyTimeout: options.timeout * 1000,
     pipelining: 1,
   });
-  let sent = 0;
 
   const attempt = async <T>(
     url: URL,
@@ -87,7 +83,6 @@ export function createClient(options: ClientOptions): Client {
   ): Promise<T> => {
     const facts = { method: 'GET', url: url.href };
     await limit.take(outer);
-    sent++;
     killPoint('extract.page-asked');
     const seconds = options.timeout * MOST_TIMEOUTS;
     const late = new AbortController();
@@ -105,12 +100,9 @@ export function createClient(options: ClientOptions): Client {
       if (response.statusCode !== 200) {
         const retryAfter = parseRetryAfter(header(response.headers['retry-after']), Date.now());
         if (response.statusCode === 429 && retryAfter !== undefined) limit.pause(Date.now() + retryAfter);
-        const detail = messageOfBody(
-          await beginningOf(answered, MOST_ERROR_BYTES)
-            .then(String)
-            // The status alone says what happened.
-            .catch(() => ''),
-        );
+        // Where the body cannot be read, the status alone says what happened.
+        const told = await beginningOf(answered, MOST_ERROR_BYTES).then(String, () => '');
+        const detail = messageOfBody(told);
         throw errorFromAnswer({ ...facts, status: response.statusCode, detail, retryAfter });
       }
       body = watched(answered);
@@ -135,17 +127,13 @@ export function createClient(options: ClientOptions): Client {
         onRetry: options.onRetry,
         firstWait: options.firstWait,
       }),
-    sent: () => sent,
     // Whatever still comes is waited for by nobody.
     close: () => agent.destroy(),
   };
 }
 
 /** Base URL and key of the service. Throws ConfigError where one of them is missing; nothing is asked. */
-export function assertService({ baseUrl, apiKey }: Config): {
-  readonly baseUrl: string;
-  readonly apiKey: string;
-} {
+export function assertService({ baseUrl, apiKey }: Config): Pick<ClientOptions, 'baseUrl' | 'apiKey'> {
   if (baseUrl === undefined)
     throw new ConfigError(
       'there is no base URL',
@@ -184,15 +172,15 @@ export function urlOf(base: URL, path: string, query: Query): URL {
 /** Bytes that a decoder gives at once: with 256 KB a page takes a tenth more time to land. */
 const OUTPUT_CHUNK = 1 << 19;
 
+const DECODERS = new Map<string | undefined, (options: ZlibOptions) => Duplex>([
+  ['gzip', createGunzip],
+  ['x-gzip', createGunzip],
+  ['br', createBrotliDecompress],
+  ['deflate', createInflate],
+]);
+
 function decoded(body: Readable, encoding: string | undefined): Readable {
-  const decoder =
-    encoding === 'gzip' || encoding === 'x-gzip'
-      ? createGunzip({ chunkSize: OUTPUT_CHUNK })
-      : encoding === 'br'
-        ? createBrotliDecompress({ chunkSize: OUTPUT_CHUNK })
-        : encoding === 'deflate'
-          ? createInflate({ chunkSize: OUTPUT_CHUNK })
-          : undefined;
+  const decoder = DECODERS.get(encoding)?.({ chunkSize: OUTPUT_CHUNK });
   // An abort may come before anyone reads: who reads then is told, and nobody else has to hear of it.
   body.on('error', (error) => decoder?.destroy(error));
   decoder?.on('error', () => undefined);
@@ -200,10 +188,7 @@ function decoded(body: Readable, encoding: string | undefined): Readable {
 }
 
 /** A body that remembers how it failed. */
-function watched(body: AsyncIterable<Uint8Array>): {
-  readonly chunks: AsyncIterable<Uint8Array>;
-  failure(): unknown;
-} {
+function watched(body: AsyncIterable<Uint8Array>) {
   let failure: unknown;
   async function* chunks(): AsyncGenerator<Uint8Array> {
     let bytes = 0;

@@ -1,22 +1,16 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { LotlakeError } from '../config/lotlake-error.js';
-
-/** The budget of requests of the whole process. */
-export interface RateLimit {
-  /** Resolves when the next request may be sent. */
-  take(signal?: AbortSignal): Promise<void>;
-  /** Lets nothing through before `until` (milliseconds of the clock). */
-  pause(until: number): void;
-}
+import { ServiceError } from '../service/errors.js';
 
 /** Milliseconds by which requests may differ on their way without one too many arriving in a second. */
 const JITTER = 100;
 
 /**
- * Spaces requests evenly: the service counts at most `perSecond` in any second, and never two at once.
+ * The budget of requests of the whole process. Spaces them evenly: the service counts at most `perSecond` in any second,
+ * and never two at once.
  * @param perSecond requests a second; undefined sets no limit
  */
-export function createRateLimit(perSecond: number | undefined, now: () => number = Date.now): RateLimit {
+export function createRateLimit(perSecond: number | undefined, now: () => number = Date.now) {
   const interval = perSecond === undefined ? 0 : (1000 + JITTER) / perSecond;
   let next = 0;
   let blocked = 0;
@@ -29,12 +23,14 @@ export function createRateLimit(perSecond: number | undefined, now: () => number
     next = (interval < 1 ? Math.max(next, now() - 1) : now()) + interval;
   };
   return {
-    take(signal) {
+    /** Resolves when the next request may be sent. */
+    take(signal?: AbortSignal): Promise<void> {
       const mine = turn.then(() => pass(signal));
       turn = mine.catch(() => undefined);
       return mine;
     },
-    pause(until) {
+    /** Lets nothing through before `until` (milliseconds of the clock). */
+    pause(until: number): void {
       blocked = Math.max(blocked, until);
     },
   };
@@ -52,12 +48,6 @@ export interface RetryOptions {
   readonly longestWait?: number;
   readonly random?: () => number;
   readonly now?: () => number;
-}
-
-/** Milliseconds that the service asked to wait, where the error says so. */
-function askedWait(error: LotlakeError): number | undefined {
-  const value: unknown = Reflect.get(error, 'retryAfter');
-  return typeof value === 'number' ? value : undefined;
 }
 
 /** Milliseconds before an attempt: exponential with jitter, and never shorter than the service asked for. */
@@ -82,7 +72,8 @@ export async function withRetry<T>(work: (attempt: number) => Promise<T>, option
     } catch (error) {
       if (!(error instanceof LotlakeError) || !error.retryable || options.signal?.aborted) throw error;
       deadline ??= now() + options.budget * 1000;
-      const wait = waitBefore(attempt, options, askedWait(error));
+      const asked = error instanceof ServiceError ? error.retryAfter : undefined;
+      const wait = waitBefore(attempt, options, asked);
       if (now() + wait > deadline) throw error;
       options.onRetry?.(error, attempt, wait);
       await sleep(wait, undefined, { signal: options.signal });

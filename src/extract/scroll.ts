@@ -52,22 +52,14 @@ export async function walkScroll<P extends PageFacts>(options: ScrollWalk<P>): P
         ? { ...options.query, scroll_time: SCROLL_MINUTES.most }
         : requests.carsScrollNext.from({ scroll_id: last.scrollId }).query;
     try {
-      const page = await fetchPage(options, pages.length + 1, query);
+      const page = await fetchInto(options, pages.length + 1, query);
       pages.push(page);
       options.onPage?.(page);
       barren = bringsNew(page) ? 0 : barren + 1;
     } catch (error) {
-      if (!(error instanceof ScrollExpiredError) || last?.records !== 0) throw error;
-      return ended(null);
+      if (last === undefined || !(error instanceof BadRequestError)) throw error;
+      if (last.records === 0) return ended(null);
+      throw new ScrollExpiredError(pages.length + 1, error);
     }
-  }
-}
-
-async function fetchPage<P extends PageFacts>(source: Source<P>, number: number, query: Query): Promise<P> {
-  try {
-    return await fetchInto(source, number, query);
-  } catch (error) {
-    if (number > 1 && error instanceof BadRequestError) throw new ScrollExpiredError(number, error);
-    throw error;
   }
 }

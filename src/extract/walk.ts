@@ -33,14 +33,12 @@ export interface Walk<P extends PageFacts> extends Source<P> {
 }
 
 /** A walk under way. */
-interface Walking<P extends PageFacts> {
-  readonly options: Walk<P>;
+interface Walking extends Omit<Received, 'wrong'> {
+  readonly options: Omit<Walk<PageFacts>, 'sink' | 'onPage'>;
   /** Pages by number, those of an earlier start among them. */
-  readonly pages: Map<number, P>;
-  /** Totals of every reading of a page that did not contradict itself. */
-  readonly totals: Set<number>;
+  readonly pages: Map<number, PageFacts>;
   /** Asks for a page, also where it was landed before. */
-  fetch(page: number, signal?: AbortSignal): Promise<P>;
+  fetch(page: number, signal?: AbortSignal): Promise<PageFacts>;
 }
 
 /** How the reading of a list ended. */
@@ -56,48 +54,45 @@ interface Reading {
  */
 export async function walk<P extends PageFacts>(options: Walk<P>): Promise<WalkResult> {
   const walking = begin(options);
-  const { pages, totals } = walking;
-  const { ascending } = options;
-  const first = [...pages.values()][0] ?? (await walking.fetch((await lastPageByTotal(options)) ?? 1));
+  const { pages, ascending } = walking;
+  const first = [...pages.values()][0] ?? (await walking.fetch((await lastPageByTotal(walking)) ?? 1));
   const last = first.lastPage === null ? undefined : await findEnd(walking, first);
-  const reading =
+  const { stopped, unproven } =
     last === undefined ? await readForwards(walking, first) : await readBackwards(walking, last);
-  const received = { pages, wrong: contradictions(pages, ascending), totals, ascending };
-  return ended(received, last === undefined ? null : lastTotal(pages), reading);
-}
-
-function begin<P extends PageFacts>(options: Walk<P>): Walking<P> {
-  const pages = new Map<number, P>(options.sink.landed.map((page) => [page.page, page]));
-  const totals = new Set<number>();
-  const note = (page: P): void => {
-    const isSound = contradictionIn(page, undefined, options.ascending) === undefined;
-    if (page.total !== null && isSound) totals.add(page.total);
-  };
-  options.sink.landed.forEach(note);
-  const fetch = async (number: number, signal = options.signal): Promise<P> => {
-    const page = await fetchInto({ ...options, signal }, number, { ...options.query, page: number });
-    pages.set(number, page);
-    note(page);
-    options.onPage?.(page, [...pages.values()].at(-1)?.lastPage ?? null);
-    return page;
-  };
-  return { options, pages, totals, fetch };
-}
-
-/** What a walk proves by the pages that it received. */
-function ended(received: Received, total: number | null, { stopped, unproven }: Reading): WalkResult {
+  const received = { ...walking, wrong: contradictions(pages, ascending) };
+  const latest = [...pages.values()].reduce((a, b) => (b.receivedAt > a.receivedAt ? b : a));
+  const total = last === undefined ? null : latest.total;
   const why = stopped ?? whyNotWhole(received);
   if (why !== undefined) return { total, unproven, complete: false, reason: why };
   const reason = doubtsOf(received.wrong) ?? null;
-  const complete = reason === null || received.ascending;
+  const complete = reason === null || ascending;
   return { total, unproven: [...unproven, ...wrongRanges(received)], complete, reason };
+}
+
+function begin<P extends PageFacts>(options: Walk<P>): Walking {
+  const { ascending, sink, onPage } = options;
+  const pages = new Map<number, PageFacts>(sink.landed.map((page) => [page.page, page]));
+  const totals = new Set<number>();
+  const note = (page: PageFacts): void => {
+    const isSound = contradictionIn(page, undefined, ascending) === undefined;
+    if (page.total !== null && isSound) totals.add(page.total);
+  };
+  sink.landed.forEach(note);
+  const fetch = async (number: number, signal = options.signal): Promise<PageFacts> => {
+    const page = await fetchInto({ ...options, signal }, number, { ...options.query, page: number });
+    pages.set(number, page);
+    note(page);
+    onPage?.(page, [...pages.values()].at(-1)?.lastPage ?? null);
+    return page;
+  };
+  return { options, pages, totals, ascending, fetch };
 }
 
 /** How often pages are read again in the hope that the list stands still. */
 const MOST_ROUNDS = 3;
 
 /** Reads a list along its links. */
-async function readForwards<P extends PageFacts>(walking: Walking<P>, first: P): Promise<Reading> {
+async function readForwards(walking: Walking, first: PageFacts): Promise<Reading> {
   const { pages, fetch } = walking;
   let end = pages.get(1) ?? (await fetch(1));
   let stopped: string | undefined;
@@ -115,7 +110,7 @@ async function readForwards<P extends PageFacts>(walking: Walking<P>, first: P):
 }
 
 /** Reads a list from its last page to its first, and what joined it meanwhile. */
-async function readBackwards<P extends PageFacts>(walking: Walking<P>, last: number): Promise<Reading> {
+async function readBackwards(walking: Walking, last: number): Promise<Reading> {
   const stopped = await readBack(walking, last);
   if (stopped !== undefined) return { stopped, unproven: [] };
   await followGrowth(walking, last);
@@ -127,10 +122,7 @@ async function readBackwards<P extends PageFacts>(walking: Walking<P>, last: num
  * The number of the last page by what pages say. A page that should hold records and comes empty is asked for again.
  * Undefined where it stays empty: then the numbers are no guide to the list.
  */
-async function findEnd<P extends PageFacts>(
-  { pages, fetch }: Walking<P>,
-  first: P,
-): Promise<number | undefined> {
+async function findEnd({ pages, fetch }: Walking, first: PageFacts): Promise<number | undefined> {
   let number = Math.max(1, first.lastPage ?? 1);
   for (let round = 0; round < MOST_BARREN; round++) {
     const known = round === 0 ? pages.get(number) : undefined;
@@ -143,10 +135,8 @@ async function findEnd<P extends PageFacts>(
 }
 
 /** Reads pages from the last to the first. Returns why it stopped where they bring nothing new. */
-async function readBack<P extends PageFacts>(
-  { options: { concurrency, signal: outer, ascending }, pages, fetch }: Walking<P>,
-  last: number,
-): Promise<string | undefined> {
+async function readBack({ options, pages, fetch }: Walking, last: number): Promise<string | undefined> {
+  const { concurrency, signal: outer, ascending } = options;
   const stop = new AbortController();
   const signal = outer === undefined ? stop.signal : AbortSignal.any([outer, stop.signal]);
   const numbers = pagesBack(last, new Map(pages));
@@ -180,13 +170,8 @@ async function readBack<P extends PageFacts>(
  * The last page of an ascending list, by the total that a request for one record gives. So the walk can begin with the
  * last page, and reads no page before its turn. Undefined where there is no total.
  */
-async function lastPageByTotal<P extends PageFacts>({
-  client,
-  path,
-  query,
-  ascending,
-  signal,
-}: Walk<P>): Promise<number | undefined> {
+async function lastPageByTotal({ options }: Walking): Promise<number | undefined> {
+  const { client, path, query, ascending, signal } = options;
   const size = query.per_page;
   if (!ascending || query.simple_paginate !== 0 || typeof size !== 'number') return undefined;
   const body = await client.get(path, { ...query, per_page: 1, page: 1 }, readJson, signal);
@@ -195,7 +180,7 @@ async function lastPageByTotal<P extends PageFacts>({
 }
 
 /** Reads the pages that the list grew by while others were read. */
-async function followGrowth<P extends PageFacts>({ pages, fetch }: Walking<P>, last: number): Promise<void> {
+async function followGrowth({ pages, fetch }: Walking, last: number): Promise<void> {
   const lastNow = (): number =>
     [...pages.values()].reduce((most, { lastPage }) => Math.max(most, lastPage ?? 0), 0);
   for (let number = last + 1; number <= lastNow(); number++) {
@@ -208,7 +193,7 @@ async function followGrowth<P extends PageFacts>({ pages, fetch }: Walking<P>, l
  * Reads pages again whose border moved while they were in flight together, so that no record that is new to the lake is
  * missed. `unproven` names what stays open.
  */
-async function mend<P extends PageFacts>({ pages, fetch }: Walking<P>): Promise<void> {
+async function mend({ pages, fetch }: Walking): Promise<void> {
   for (let round = 0; round < MOST_ROUNDS; round++) {
     const again = unsafePages([...pages.values()]);
     if (again.length === 0) return;
@@ -226,7 +211,7 @@ const MOST_REREAD = { share: 0.05, least: 20 } as const;
  * leave and join in turn around it.
  * @returns the ranges that stay unproven
  */
-async function closeBorders<P extends PageFacts>(walking: Walking<P>): Promise<WalkResult['unproven']> {
+async function closeBorders(walking: Walking): Promise<WalkResult['unproven']> {
   const { pages, fetch } = walking;
   const { ascending, isKnownBetween } = walking.options;
   const settled = new Map<number, string>();
@@ -258,11 +243,11 @@ async function closeBorders<P extends PageFacts>(walking: Walking<P>): Promise<W
 }
 
 /** Follows pages until one names no next. Returns why it stopped where they go on and bring nothing new. */
-async function followLinks<P extends PageFacts>(
-  { options, pages, fetch }: Walking<P>,
-  first: P,
+async function followLinks(
+  { ascending, pages, fetch }: Walking,
+  first: PageFacts,
 ): Promise<string | undefined> {
-  const bringsNew = noveltyOf(options.ascending);
+  const bringsNew = noveltyOf(ascending);
   let barren = 0;
   for (let page = first; ; page = pages.get(page.page + 1) ?? (await fetch(page.page + 1))) {
     const isNew = bringsNew(page);
@@ -273,9 +258,4 @@ async function followLinks<P extends PageFacts>(
     if (barren >= MOST_BARREN)
       return `page ${page.page} and those before it bring no record, and name a next one`;
   }
-}
-
-function lastTotal(pages: ReadonlyMap<number, PageFacts>): number | null {
-  const latest = [...pages.values()].reduce((a, b) => (b.receivedAt > a.receivedAt ? b : a));
-  return latest.total;
 }

@@ -65,7 +65,6 @@ export async function playStory(story: Story): Promise<Ending> {
       })();
       return consume({ request: { method: 'GET', url: 'http://list.example' }, body: bytes });
     },
-    sent: () => 0,
     close: async () => undefined,
   };
   const move = ({ leave, join, enter = [] }: Churn): void => {

@@ -125,7 +125,6 @@ describe('the requests of a client', () => {
     const client = quickClient(server.url, { rate: 25 });
     await Promise.all(Array.from({ length: 12 }, (_, page) => client.get('/cars', { page }, read)));
     await client.close();
-    expect(client.sent()).toBe(12);
     expect(server.seen.length).toBe(12);
     // Twelve requests span eleven intervals of 40 ms; what the way to the server adds or takes is far less.
     expect((server.seen.at(-1)?.at ?? 0) - (server.seen[0]?.at ?? 0)).toBeGreaterThan(300);
