@@ -8,20 +8,14 @@ import { hideKey, redactedBody } from '../config/redact.js';
 import { ConnectionError, errorFromAnswer, messageOfBody, type RequestFacts } from '../service/errors.js';
 import { createRateLimit, parseRetryAfter, type RetryOptions, withRetry } from './pacing.js';
 
-/** What a client needs to know. */
-export interface ClientOptions {
-  /** Base URL with the path prefix, such as `https://host/api`. */
+/** What a client needs to know: settings, and how it tries again. */
+export interface ClientOptions
+  extends Pick<Config, 'timeout' | 'retryBudget'>,
+    Pick<RetryOptions, 'onRetry' | 'firstWait'> {
   readonly baseUrl: string;
   readonly apiKey: string;
   /** Requests a second; undefined sets no limit. */
   readonly rate?: number | undefined;
-  /** Seconds without a byte after which a request is given up; at `MOST_TIMEOUTS` times that it is in any case. */
-  readonly timeout: number;
-  /** Seconds for which one request is tried again. */
-  readonly retryBudget: number;
-  readonly onRetry?: RetryOptions['onRetry'];
-  /** First wait between attempts in milliseconds. */
-  readonly firstWait?: number | undefined;
 }
 
 /** Parameters of a request; undefined ones are left out, a list repeats its parameter. */
@@ -146,13 +140,8 @@ export function assertService({ baseUrl, apiKey }: Config): Pick<ClientOptions, 
 
 /** The client that a configuration describes. Throws ConfigError where base URL or key are missing. */
 export function openClient(config: Config, onRetry?: ClientOptions['onRetry']): Client {
-  return createClient({
-    ...assertService(config),
-    rate: config.rate ?? 1,
-    timeout: config.timeout,
-    retryBudget: config.retryBudget,
-    onRetry,
-  });
+  const { rate = 1, timeout, retryBudget } = config;
+  return createClient({ ...assertService(config), rate, timeout, retryBudget, onRetry });
 }
 
 function header(value: string | string[] | undefined): string | undefined {

@@ -37,34 +37,29 @@ export async function checksumOf(path: string): Promise<string> {
 const AT_ONCE = 16;
 
 /** Codes of systems that cannot sync a folder, or do not let this user open it. Nothing can be done then. */
-const NOT_POSSIBLE: ReadonlySet<unknown> = new Set(['EACCES', 'EPERM', 'EISDIR', 'EINVAL', 'ENOTSUP']);
+const NOT_POSSIBLE = ['EACCES', 'EPERM', 'EISDIR', 'EINVAL', 'ENOTSUP'];
 
 const synced = promisify(fsync);
 
-/** Waits until the contents of files are on disk. Throws the error of the system that names the reason. */
-export async function syncFiles(paths: readonly string[]): Promise<void> {
+/**
+ * Waits until the contents of files are on disk. Throws the error of the system that names the reason.
+ * @param ignored codes of errors about which nothing can be done
+ */
+export async function syncFiles(paths: readonly string[], ignored: readonly unknown[] = []): Promise<void> {
   const limit = pLimit(AT_ONCE);
-  await Promise.all(paths.map((path) => limit(() => sync(path))));
+  const sync = async (path: string): Promise<void> => {
+    const file = openSync(path, 'r');
+    await synced(file).finally(() => closeSync(file));
+  };
+  const syncOne = (path: string): Promise<void> =>
+    sync(path).catch((error) => {
+      if (!ignored.includes(codeOf(error))) throw error;
+    });
+  await Promise.all(paths.map((path) => limit(syncOne, path)));
 }
 
 /** Waits until the names in folders are on disk, where the system can do that. */
-export async function syncFolders(paths: readonly string[]): Promise<void> {
-  const limit = pLimit(AT_ONCE);
-  const syncFolder = (path: string): Promise<void> =>
-    sync(path).catch((error) => {
-      if (!NOT_POSSIBLE.has(codeOf(error))) throw error;
-    });
-  await Promise.all(paths.map((path) => limit(() => syncFolder(path))));
-}
-
-async function sync(path: string): Promise<void> {
-  const file = openSync(path, 'r');
-  try {
-    await synced(file);
-  } finally {
-    closeSync(file);
-  }
-}
+export const syncFolders = (paths: readonly string[]): Promise<void> => syncFiles(paths, NOT_POSSIBLE);
 
 /** All folders below a folder. */
 export function foldersBelow(path: string): string[] {

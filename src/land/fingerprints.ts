@@ -115,11 +115,9 @@ export class Fingerprints {
  */
 export function readFingerprints(snapshot: string, records: number): Fingerprints {
   const path = join(snapshot, FINGERPRINTS);
-  if (!existsSync(path)) return new Fingerprints();
-  const bytes = readFileSync(path);
-  return bytes.length === records * PRINT_BYTES
-    ? Fingerprints.from(Uint8Array.from(bytes))
-    : new Fingerprints();
+  const bytes = existsSync(path) ? readFileSync(path) : undefined;
+  const isWhole = bytes?.length === records * PRINT_BYTES;
+  return isWhole ? Fingerprints.from(Uint8Array.from(bytes)) : new Fingerprints();
 }
 
 /** Writes fingerprints into a snapshot. */

@@ -34,7 +34,7 @@ export class ScanError extends Error {
   override readonly name = 'ScanError';
 }
 
-/** What one page held besides its records. */
+/** What one page held besides its lines. */
 export interface PageScan {
   readonly records: number;
   /** Bytes of the records as they are landed, line ends included. */
@@ -69,11 +69,6 @@ export const [BRACE, END_BRACE] = [0x7b, 0x7d];
 const [QUOTE, BACKSLASH] = [0x22, 0x5c];
 const BYTE_ORDER_MARK = Buffer.from([0xef, 0xbb, 0xbf]);
 
-const REASONS: Readonly<Record<number, string>> = {
-  [END_BRACKET]: 'expected a comma or a closing bracket',
-  [END_BRACE]: 'expected a comma or a closing brace',
-};
-
 /**
  * Cuts the records of a page out of its body while it streams in: each becomes one line, its bytes unchanged but for
  * white space between tokens. Keeps only the record under way, and of one past the limit only its beginning, so that
@@ -89,17 +84,14 @@ export class PageScanner {
   /** Fewer bytes than these are not worth a look. */
   #wait = 0;
   #isWhole = false;
-  #hasData = false;
   #envelope: string[] = [];
   #envelopeBytes = 0;
-  #ids: number[] = [];
-  #bytes = 0;
-  #largestRecord = 0;
-  #oversized: OversizedRecord[] = [];
-  #utf8 = true;
+  readonly #ids: number[] = [];
+  readonly #oversized: OversizedRecord[] = [];
+  readonly #seen = { bytes: 0, largestRecord: 0, hasData: false, utf8: true };
   /** Bytes in memory that are to be returned. Between two records is one byte as a rule: many are copied at once. */
   #runs: { readonly start: number; end: number }[] = [];
-  /** Where the lines that `push` or `flush` returned last end. */
+  /** Ends of the lines that `push` or `flush` returned last. */
   lineEnds: number[] = [];
   #outcome: PageScan | ScanError | undefined;
 
@@ -141,15 +133,9 @@ export class PageScanner {
     if (!this.#isWhole)
       throw this.#fail(`the body ended early, after ${this.#received} bytes and ${this.#ids.length} records`);
     return {
-      records: this.#ids.length,
-      bytes: this.#bytes,
-      largestRecord: this.#largestRecord,
-      oversized: this.#oversized,
-      ids: this.#ids,
+      ...{ records: this.#ids.length, ids: this.#ids, oversized: this.#oversized, ...this.#seen },
       envelope: JSON.parse(`{${this.#envelope.join(',')}}`),
-      hasData: this.#hasData,
       ...this.#values.tree.compare(),
-      utf8: this.#utf8,
       irregular: this.#values.irregular,
     };
   }
@@ -207,8 +193,8 @@ export class PageScanner {
     for (const { start, end } of this.#runs) written += bytes.copy(lines, written, start, end);
     for (const end of this.lineEnds) lines[end - 1] = NEWLINE;
     this.#runs = [];
-    this.#bytes += lines.length;
-    if (this.#utf8 && !isUtf8(lines)) this.#utf8 = false;
+    this.#seen.bytes += lines.length;
+    this.#seen.utf8 &&= isUtf8(lines);
     return lines;
   }
 
@@ -246,7 +232,7 @@ export class PageScanner {
       const isData = memory.bytes.toString('latin1', memory.start, memory.start + 6) === '"data"';
       c = memory.bytes[value] ?? 0;
       let length = 0;
-      if (isData && this.#hasData) throw new SyntaxFault(memory.start, 'expected one list of records');
+      if (isData && this.#seen.hasData) throw new SyntaxFault(memory.start, 'expected one list of records');
       if (isData && (c === BRACE || c === BRACKET)) {
         // A lookup answers one record instead of a list.
         memory.start = c === BRACE ? value : value + 1;
@@ -270,7 +256,7 @@ export class PageScanner {
     const values = this.#values;
     const { memory } = values;
     const isList = close === END_BRACKET;
-    this.#hasData = true;
+    this.#seen.hasData = true;
     let isLast = isList && (yield* this.#byte()) === END_BRACKET;
     if (isLast) memory.start++;
     while (!isLast) {
@@ -289,7 +275,7 @@ export class PageScanner {
           yield;
           continue;
         }
-        if (bytes > this.#largestRecord) this.#largestRecord = bytes;
+        this.#seen.largestRecord = Math.max(this.#seen.largestRecord, bytes);
         this.#ids.push(values.id);
         this.#take(from, spaced ? compact(memory.bytes, from, end) : end);
       }
@@ -356,19 +342,15 @@ export class PageScanner {
     const c = memory.bytes[at];
     if (c === COMMA || c === close) return at;
     if (at >= memory.end) return NEED_MORE;
-    throw new SyntaxFault(at, REASONS[close] ?? '');
+    throw new SyntaxFault(at, `expected a comma or a closing ${close === END_BRACE ? 'brace' : 'bracket'}`);
   }
 
   #fault(fault: SyntaxFault): ScanError {
     const { memory } = this.#values;
     const from = Math.max(memory.base, fault.offset - 20);
-    const near = JSON.stringify(
-      memory.bytes.toString('latin1', from, Math.min(memory.end, fault.offset + 20)),
-    );
-    const offset = this.#received - memory.end + fault.offset;
-    return this.#fail(
-      `malformed JSON at byte ${offset}, in record ${this.#ids.length}: ${fault.reason}, near ${near}`,
-    );
+    const near = memory.bytes.toString('latin1', from, Math.min(memory.end, fault.offset + 20));
+    const place = `byte ${this.#received - memory.end + fault.offset}, in record ${this.#ids.length}`;
+    return this.#fail(`malformed JSON at ${place}: ${fault.reason}, near ${JSON.stringify(near)}`);
   }
 }
 

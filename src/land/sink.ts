@@ -82,7 +82,7 @@ function finite(value: number | undefined): number | null {
   return value === undefined || Number.isNaN(value) ? null : value;
 }
 
-/** Counts on from the last page that a pass has. */
+/** The order of receipt, from the last page that a pass has. */
 export function counter(pass: Pass): () => number {
   let seq = pass.pages.reduce((most, page) => Math.max(most, page.seq + 1), 0);
   return () => seq++;

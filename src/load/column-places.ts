@@ -23,20 +23,13 @@ export function sourceOf(
   if (entity === undefined) return undefined;
   // A column that is said to come from no member of the entity is handed down.
   const direct = table.sources[column]?.length === 0 ? undefined : below(entity, column);
-  if (direct !== undefined) return direct;
-  if (column.endsWith('_id')) {
-    const handed = HANDED[column];
-    if (handed !== undefined && table.stream === 'cars') return nodeAt(contract, handed);
-    const report = nodeAt(contract, topOf(from));
-    const inherited =
-      report === undefined
-        ? undefined
-        : (below(report, column) ??
-          below(report, `vehicle_ref_${column}`) ??
-          below(report, column.replace(/_id$/, '.id')));
-    return inherited ?? entity.members.get('id');
-  }
-  return undefined;
+  if (direct !== undefined || !column.endsWith('_id')) return direct;
+  const handed = HANDED[column];
+  if (handed !== undefined && table.stream === 'cars') return nodeAt(contract, handed);
+  const report = nodeAt(contract, topOf(from));
+  const names = [column, `vehicle_ref_${column}`, column.replace(/_id$/, '.id')];
+  const inherited = report === undefined ? [] : names.map((name) => below(report, name));
+  return [...inherited, entity.members.get('id')].find((node) => node !== undefined);
 }
 
 /** The lot or report that a path lies in: `lots[]` of `lots[].prices[]`. */

@@ -47,26 +47,15 @@ interface Walker {
   value(p: number, node: number): number;
 }
 
-/** What the walker asks back, see `wasm/walk.ts`. */
-interface WalkerHost {
-  member(parent: number, from: number, to: number): number;
-  timestampKind(from: number, to: number): number;
-}
-
 /** The part of the global that is used here; the types of Node leave it out. */
 declare const WebAssembly: {
   readonly Module: new (bytes: Uint8Array) => object;
-  readonly Instance: new (module: object, imports: { walk: WalkerHost }) => { readonly exports: unknown };
+  readonly Instance: new (module: object, imports: { walk: object }) => { readonly exports: unknown };
 };
 
 const FILE = join(packageRoot, 'dist', 'src', 'land', 'walk.wasm');
+/** Once a process. */
 let compiled: object | undefined;
-
-/** Makes a walker with a memory of its own. The code is compiled once a process. Throws LandError where it is missing. */
-function createWalker(host: WalkerHost): Walker {
-  compiled ??= new WebAssembly.Module(readCode());
-  return new WebAssembly.Instance(compiled, { walk: host }).exports as Walker;
-}
 
 function readCode(): Uint8Array {
   try {
@@ -87,15 +76,19 @@ export class ValueScanner {
   /** First address at or after `p` that holds no white space. */
   readonly space: (p: number) => number;
 
+  /** Throws LandError where the code of the walk is missing. */
   constructor(contract: ContractNode) {
-    this.#walker = createWalker({
-      member: (parent, from, to) =>
+    // What the walk asks back.
+    const walk = {
+      member: (parent: number, from: number, to: number): number =>
         this.tree.member(parent, JSON.parse(this.memory.bytes.toString('utf8', from, to))),
-      timestampKind: (from, to) => {
+      timestampKind: (from: number, to: number): number => {
         const text = this.memory.bytes.toString('latin1', from, to);
         return isTimestamp(text) ? at.TIMESTAMP_TEXT : isYearOrMonth(text) ? at.YEAR_OR_MONTH_TEXT : at.TEXT;
       },
-    });
+    };
+    compiled ??= new WebAssembly.Module(readCode());
+    this.#walker = new WebAssembly.Instance(compiled, { walk }).exports as Walker;
     this.space = this.#walker.space;
     this.memory = new ScanMemory(this.#walker.memory);
     this.tree = new ShapeTree(this.memory, contract);
@@ -121,10 +114,7 @@ export class ValueScanner {
     return this.memory.words[at.SPACED >> 2] !== 0;
   }
 
-  /**
-   * Whether something is JSON that DuckDB does not take: half of a surrogate pair, or a member that stands twice in
-   * one object.
-   */
+  /** Whether something is JSON that DuckDB does not take: half of a surrogate pair, or a member twice in one object. */
   get irregular(): boolean {
     return this.memory.words[at.IRREGULAR >> 2] !== 0;
   }

@@ -59,7 +59,7 @@ export class ShapeTree {
     const found = node.members.get(name);
     if (found !== undefined) return found.address;
     const path = node.path === '' ? name : `${node.path}.${name}`;
-    const added = this.#place(name, path, undefined, undefined, at.OPAQUE);
+    const added = this.#place({ name, path }, at.OPAQUE);
     node.members.set(name, added);
     this.#added.push({ parent: node, node: added });
     return added.address;
@@ -81,7 +81,7 @@ export class ShapeTree {
     const element = contract.element === undefined ? undefined : this.#build(contract.element);
     const lexical = { none: 0, number: at.LEXICAL_NUMBER, timestamp: at.LEXICAL_TIMESTAMP }[contract.lexical];
     const flags = lexical | (contract.opaque ? at.OPAQUE : 0) | (contract.required ? at.REQUIRED : 0);
-    const node = this.#place(contract.name, contract.path, contract, element, flags);
+    const node = this.#place(contract, flags, contract, element);
     for (const [place, member] of members.entries()) {
       node.members.set(member.name, member);
       this.#set(member.address, at.SIBLING, (members[place + 1] ?? members[0] ?? node).address);
@@ -93,11 +93,10 @@ export class ShapeTree {
   }
 
   #place(
-    name: string,
-    path: string,
-    contract: ContractNode | undefined,
-    element: ShapeNode | undefined,
+    { name, path }: Pick<ContractNode, 'name' | 'path'>,
     flags: number,
+    contract?: ContractNode,
+    element?: ShapeNode,
   ): ShapeNode {
     const address = this.#memory.allocate(at.NODE_BYTES);
     this.#memory.words.fill(0, address >> 2, (address + at.NODE_BYTES) >> 2);

@@ -9,12 +9,10 @@
  * where the bytes end within it, BROKEN where the grammar is, TOO_DEEP where brackets are nested beyond all measure.
  */
 import * as at from '../layout';
-import { skip } from './skip';
 import { plainTimestamp } from './timestamp';
-import { digits, isDigit, note, number, space, stuck, text, word } from './tokens';
+import { digits, isDigit, note, number, skip, space, stuck, text, word } from './tokens';
 
-export { name, skip } from './skip';
-export { space, text } from './tokens';
+export { name, skip, space, text } from './tokens';
 
 /** The member of the object `parent` whose quoted name stands from `from` to `to`. */
 declare function member(parent: i32, from: i32, to: i32): i32;
