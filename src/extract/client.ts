@@ -30,10 +30,7 @@ export interface Answer {
 
 /** Asks the service, within one rate budget, and tries again what may succeed later. */
 export interface Client {
-  /**
-   * Sends one GET. `consume` reads the whole body; where it fails on the body the request is sent again.
-   * Throws one of the classes in `service/errors.ts`.
-   */
+  /** Sends one GET, again where `consume` fails on the body. Throws one of the classes in `service/errors.ts`. */
   get<T>(
     path: string,
     query: Query,

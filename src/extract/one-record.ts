@@ -21,10 +21,7 @@ export function recordIn(body: unknown, request: RequestFacts): object {
   return record;
 }
 
-/**
- * The same answer as a body with the record below `data`, its bytes unchanged, as pages are landed. Malformed JSON is
- * left to whoever lands it. Throws as `recordIn` does.
- */
+/** The answer as a page with the record below `data`, its bytes unchanged. Throws as `recordIn` does. */
 export async function asPage(answer: Answer): Promise<Answer> {
   const bytes = await readBody(answer);
   let body: unknown;

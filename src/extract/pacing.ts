@@ -59,10 +59,7 @@ export function waitBefore(attempt: number, options: RetryOptions, asked: number
   return Math.max(jittered, asked ?? 0);
 }
 
-/**
- * Runs `work`, and again after each retryable failure. Throws the last failure when the budget ends.
- * @param work one attempt; its number starts at 1
- */
+/** Runs `work`, and again after each retryable failure. Throws the last failure when the budget ends. */
 export async function withRetry<T>(work: (attempt: number) => Promise<T>, options: RetryOptions): Promise<T> {
   const now = options.now ?? Date.now;
   let deadline: number | undefined;

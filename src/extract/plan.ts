@@ -83,10 +83,7 @@ export function findBorders(pages: readonly PageFacts[]): Border[] {
   });
 }
 
-/**
- * Ranges of ids, ends left out, around records whose ids cannot be read. Each may be any of the vehicles there.
- * @param ascending whether the list ascends by id; otherwise the range is all ids
- */
+/** Ranges of ids, ends left out, around records whose ids cannot be read; all ids if the list does not ascend. */
 export function unnamedRanges(pages: readonly PageFacts[], ascending: boolean): [number, number][] {
   const byNumber = new Map(pages.map((page) => [page.page, page]));
   return [...byNumber.values()].flatMap(({ page, unnamed }): [number, number][] => {

@@ -8,10 +8,7 @@ function expectedRecords({ page, total, perPage, next }: PageFacts): number | un
   return next === null ? undefined : most;
 }
 
-/**
- * How a page contradicts itself, in words. Undefined where its numbers agree with its records, with its place in the
- * list, and with the page before.
- */
+/** How a page contradicts its own numbers, its place or the page before it, in words; undefined where it does not. */
 export function contradictionIn(
   page: PageFacts,
   before: PageFacts | undefined,

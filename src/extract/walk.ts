@@ -189,10 +189,7 @@ async function followGrowth({ pages, fetch }: Walking, last: number): Promise<vo
   }
 }
 
-/**
- * Reads pages again whose border moved while they were in flight together, so that no record that is new to the lake is
- * missed. `unproven` names what stays open.
- */
+/** Reads pages again whose border moved while they were in flight together. `unproven` names what stays open. */
 async function mend({ pages, fetch }: Walking): Promise<void> {
   for (let round = 0; round < MOST_ROUNDS; round++) {
     const again = unsafePages([...pages.values()]);

@@ -41,10 +41,7 @@ const NOT_POSSIBLE = ['EACCES', 'EPERM', 'EISDIR', 'EINVAL', 'ENOTSUP'];
 
 const synced = promisify(fsync);
 
-/**
- * Waits until the contents of files are on disk. Throws the error of the system that names the reason.
- * @param ignored codes of errors about which nothing can be done
- */
+/** Waits until files are on disk. Throws the error of the system, unless its code is one of the ignored. */
 export async function syncFiles(paths: readonly string[], ignored: readonly unknown[] = []): Promise<void> {
   const limit = pLimit(AT_ONCE);
   const sync = async (path: string): Promise<void> => {

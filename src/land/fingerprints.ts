@@ -108,11 +108,7 @@ export class Fingerprints {
   }
 }
 
-/**
- * Reads the fingerprints of the vehicles' records that a snapshot was last made from, so that a record which comes again
- * as it was need not be loaded again. A cache: a vehicle that it lacks is loaded. None where the file is not there or not
- * whole.
- */
+/** The fingerprints of the records that a snapshot was last made from: a cache, empty where its file is not whole. */
 export function readFingerprints(snapshot: string, records: number): Fingerprints {
   const path = join(snapshot, FINGERPRINTS);
   const bytes = existsSync(path) ? readFileSync(path) : undefined;

@@ -15,10 +15,7 @@ interface Wanted {
   span: Span | undefined;
 }
 
-/**
- * Finds the values at some paths of one record, which is valid JSON; undefined where there is none. Walks the record
- * once, however many paths there are.
- */
+/** The spans of the values at some paths of a record, found in one walk over it; undefined where there is none. */
 export function locate(
   record: Uint8Array,
   paths: readonly RecordPath[],

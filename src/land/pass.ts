@@ -192,10 +192,7 @@ function change(folder: string, changed: Partial<PassManifest>): void {
   writeManifest(folder, { ...readManifest(folder), ...changed });
 }
 
-/**
- * Notes sources that the service refuses to the key, beside those that were noted before.
- * @returns those that are new
- */
+/** Notes sources that the service refuses to the key. Returns those that were not noted before. */
 export function noteHidden(folder: string, sources: readonly number[]): number[] {
   const { hidden } = readManifest(folder);
   const more = sources.filter((source) => !hidden.includes(source));
@@ -203,10 +200,7 @@ export function noteHidden(folder: string, sources: readonly number[]): number[]
   return more;
 }
 
-/**
- * Notes that a run could not load a page.
- * @returns whether another run could not do so before
- */
+/** Notes that a run could not load a page. Returns whether another run could not do so before. */
 export function noteLoadFailure(folder: string, failure: PassManifest['load_failures'][number]): boolean {
   const { load_failures: before } = readManifest(folder);
   change(folder, { load_failures: [...before, failure] });

@@ -21,10 +21,7 @@ export interface Drift extends Misfit {
   readonly firstRecord: number;
 }
 
-/**
- * Most unknown members that a page, and a pass, reports. More names than that are data, such as ids, and each would be a
- * column during a load.
- */
+/** Most unknown members that a page, and a pass, reports. More are data, such as ids, and no columns for a load. */
 export const MOST_DRIFT = 500;
 
 const NAMES: readonly (readonly [number, string])[] = [

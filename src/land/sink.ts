@@ -9,12 +9,7 @@ import { type Changes, keepPrints } from './changes.js';
 import { digestOf, fitsAsWhole, type LandedPage, landPage, pagingOf, repeatsIn, unnamedIn } from './page.js';
 import { type Pass, recordPage } from './pass.js';
 
-/**
- * Lands the pages of one list of a pass: each answer becomes a file and a line of the ledger. A page that is read again
- * becomes another file; the one that was received last counts.
- * @param next gives the order of receipt in the pass
- * @param changes keeps what has to be loaded
- */
+/** Lands the pages of a list of a pass. A page that is read again becomes another file; the last received counts. */
 export function createSink(
   pass: Pass,
   stream: Stream,

@@ -9,10 +9,7 @@ const HANDED: Readonly<Record<string, string>> = {
   lot_id: 'lots[].id',
 };
 
-/**
- * The place of the contract that fills a column: its name is the path below the entity of a row with `_` for `.`.
- * @param from path of that entity, such as `lots[].prices[]`
- */
+/** The place that fills a column, whose name is the path below the entity `from` of a row, with `_` for `.`. */
 export function sourceOf(
   table: LakeTable,
   column: string,
@@ -62,10 +59,7 @@ export interface ColumnPlaces {
   readonly entities: ReadonlySet<string>;
   /** Whether a place, or one inside it, tells which row it is: without it no row can be told from another. */
   holdsKey(path: string): boolean;
-  /**
-   * The columns that a place fills: those of its own entity first, then those that are handed down. One that the contract
-   * does not know fills the column extra.
-   */
+  /** The columns that a place fills, those of its own entity first; `extra` for one that the contract does not know. */
   filledBy(path: string): readonly FilledColumns[];
 }
 

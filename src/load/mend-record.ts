@@ -68,11 +68,11 @@ export function mendRecord(
   // The id is required, so that none is ever set to null.
   const checked = { ...rules, line, record, record_id: idOf(record, stream.idField) };
   const faultAt = (path: RecordPath): Fault =>
-    faultOf(checked, path, valueAt(record, path), locate(line, [path], contract)[0]);
+    faultOf(checked, { path, value: valueAt(record, path) }, locate(line, [path], contract)[0]);
   // A list of a million elements that are no rows would keep zod busy for seconds.
   if (line.length > LARGE)
     for (const placed of leaves(record, contract)) if (isNoRow(placed)) return faultAt(placed.path);
-  const bad: BadPlace[] = [];
+  const bad: Found[] = [];
   const halves: RecordPath[] = [];
   // One after the other: a record may have a million values.
   if (HALF_PAIR.test(text))
@@ -90,7 +90,7 @@ export function mendRecord(
     for (const path of paths) {
       const value = valueAt(record, path);
       if (value === null) continue;
-      bad.push({ path, place: placeOf(path), value });
+      bad.push({ path, value });
       setNull(record, path);
     }
   }
@@ -100,12 +100,14 @@ export function mendRecord(
 /** Bytes of a record that takes a while to look at. */
 export const LARGE = 1 << 16;
 
-/** A value of a record, and the place of the contract that it stands at; undefined where it is not known. */
-interface Placed {
+/** A value of a record. */
+interface Found {
   readonly path: RecordPath;
   readonly value: unknown;
-  readonly node: ContractNode | undefined;
 }
+
+/** With the place of the contract that it stands at; undefined where it is not known. */
+type Placed = Found & { readonly node: ContractNode | undefined };
 
 /** The values of a record that the contract describes no inside of: plain ones, strange ones, and unknown members. */
 function* leaves(value: unknown, node: ContractNode | undefined, path: RecordPath = []): Generator<Placed> {
@@ -137,13 +139,6 @@ function issuesOf(stream: Stream, record: unknown): readonly z.core.$ZodIssue[] 
   }
 }
 
-/** A value that breaks the contract, and the place of the contract that it stands at. */
-interface BadPlace {
-  readonly path: RecordPath;
-  readonly place: string;
-  readonly value: unknown;
-}
-
 /** Paths of what an issue is about: of a value with several forms, what is wrong inside the form that it has. */
 function pathsOf(issue: z.core.$ZodIssue): RecordPath[] {
   const path = issue.path.filter((step) => typeof step !== 'symbol');
@@ -161,7 +156,7 @@ function isMendable(path: RecordPath, { contract, places }: RecordRules): boolea
   return node === undefined || (!node.required && !isRowPlace(node) && !places.holdsKey(place));
 }
 
-function withoutValues(checked: Checked, bad: readonly BadPlace[]) {
+function withoutValues(checked: Checked, bad: readonly Found[]) {
   const { line, contract } = checked;
   const marks = marksOf(checked, bad);
   const paths = [...bad, ...marks].map(({ path }) => path);
@@ -179,12 +174,12 @@ function withoutValues(checked: Checked, bad: readonly BadPlace[]) {
 }
 
 /** The rows that lack a value, and the columns that these lack. */
-function marksOf({ record, places }: Checked, bad: readonly BadPlace[]) {
+function marksOf({ record, places }: Checked, bad: readonly Found[]) {
   const marks = new Map<string, { readonly path: RecordPath; readonly columns: Set<string> }>();
-  for (const { path, place } of bad) {
+  for (const { path } of bad) {
     const own = entityOf(path, places);
     const start = placeOf(own);
-    for (const { entity, columns } of places.filledBy(place)) {
+    for (const { entity, columns } of places.filledBy(placeOf(path))) {
       const steps = entity === start ? [] : stepsOf(entity.slice(start.length));
       for (const at of objectsAt(valueAt(record, own), steps, own)) {
         const mark = marks.get(pathText(at)) ?? { path: at, columns: new Set() };
@@ -198,20 +193,21 @@ function marksOf({ record, places }: Checked, bad: readonly BadPlace[]) {
 
 function* valuesOf(
   checked: Checked,
-  bad: readonly BadPlace[],
+  bad: readonly Found[],
   spans: readonly (Span | undefined)[],
 ): Generator<BadValue> {
   const { line, contract, places } = checked;
-  for (const [i, { path, place, value }] of bad.entries()) {
+  for (const [i, found] of bad.entries()) {
+    const place = placeOf(found.path);
     const [row] = places.filledBy(place);
     const span = spans[i] ?? [0, 0];
     // What is derived from a value stands behind the column of the value itself.
     const columns = nodeAt(contract, place)?.members.size === 0 ? row?.columns.slice(0, 1) : row?.columns;
     yield {
-      ...faultOf(checked, path, value, span),
+      ...faultOf(checked, found, span),
       raw: line.toString('utf8', ...span),
       table_name: row?.table.name ?? '',
-      row_key: rowKey(checked, path, row?.key ?? []),
+      row_key: rowKey(checked, found.path, row?.key ?? []),
       column_name: columns?.join(', ') ?? '',
     };
   }
@@ -300,13 +296,7 @@ function pathText(path: RecordPath): string {
 /** The place of the contract that a path leads to: without positions. */
 const placeOf = (path: RecordPath): string => pathText(path).replaceAll(/\[\d+\]/g, '[]');
 
-/** What is wrong with a value, by its place and the span of its bytes. */
-function faultOf(
-  { line, contract, record_id }: Checked,
-  path: RecordPath,
-  value: unknown,
-  span: Span | undefined,
-): Fault {
+function faultOf({ line, contract, record_id }: Checked, { path, value }: Found, span?: Span): Fault {
   const node = nodeAt(contract, placeOf(path));
   const kinds = node === undefined ? 'a value' : kindNames(node.accepts).join(', ');
   const form = hasHalfPair(value) ? `${kinds} without half of a surrogate pair` : kinds;

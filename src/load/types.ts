@@ -1,10 +1,7 @@
 import { identifier } from '../duck/session.js';
 import { type ContractNode, walkContract } from '../service/contract/node.js';
 
-/**
- * Members that the contract does not know but a run has met, as paths such as `lots[].location.region`. They are read
- * as JSON and end in the `extra` column.
- */
+/** Members that a run has met and the contract does not know, such as `lots[].location.region`. They end in `extra`. */
 export type LearnedPaths = readonly string[];
 
 /** Member of a mended record that names the columns which its row lacks because their values break the contract. */
@@ -33,10 +30,7 @@ function split(path: string): { readonly parent: string; readonly name: string }
   return cut <= 0 ? { parent: '', name: path } : { parent: path.slice(0, cut), name: path.slice(cut + 1) };
 }
 
-/**
- * Whether a learned member can be a column beside the known ones: DuckDB names are blind to case, so that a member
- * whose name differs from another only by case cannot.
- */
+/** Whether a learned member can be a column beside the known ones: DuckDB names are blind to case. */
 export function isLoadable(path: string, contract: ContractNode, others: LearnedPaths): boolean {
   const { parent, name } = split(path);
   const node = nodeAt(contract, parent);
@@ -65,10 +59,7 @@ export function nodeAt(contract: ContractNode, path: string): ContractNode | und
   return node;
 }
 
-/**
- * DuckDB type of every member of a record, or of an object in it, as the `columns` argument of `read_json`.
- * @param isMended whether records may say which values they lack
- */
+/** DuckDB type of every member of a record, or of an object in it; `isMended` if records may say what they lack. */
 export function columnTypes(
   contract: ContractNode,
   learned: LearnedPaths,

@@ -12,10 +12,7 @@ const PADDING = 64;
 /** A chunk of 256 KiB behind the record that the one before it left unfinished. */
 const LEAST_ROOM = 9 << 15;
 
-/**
- * The memory of one walker: the tree of shapes first, then the bytes under way, then what the tree grows by. Nothing
- * is given back one by one; `rewind` makes everything as it was at `settle`.
- */
+/** The memory of one walker: the tree of shapes, then the bytes under way, then what the tree grows by in a page. */
 export class ScanMemory {
   readonly #memory: LinearMemory;
   /** What stood in the memory at `settle`. */
