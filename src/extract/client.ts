@@ -29,16 +29,10 @@ export interface Answer {
 }
 
 /** Asks the service, within one rate budget, and tries again what may succeed later. */
-export interface Client {
-  /** Sends one GET, again where `consume` fails on the body. Throws one of the classes in `service/errors.ts`. */
-  get<T>(
-    path: string,
-    query: Query,
-    consume: (answer: Answer) => Promise<T>,
-    signal?: AbortSignal,
-  ): Promise<T>;
-  close(): Promise<void>;
-}
+export type Client = ReturnType<typeof createClient>;
+
+/** Reads the whole body of an answer. Where it fails on the body, the request is sent again. */
+type Consume<T> = (answer: Answer) => Promise<T>;
 
 /** No request takes longer than so many times its time-out, however steadily its bytes come. */
 const MOST_TIMEOUTS = 5;
@@ -56,7 +50,7 @@ const MOST_WHOLE_BYTES = 1 << 26;
 const MOST_ERROR_BYTES = 1 << 16;
 
 /** Creates a client. Nothing that it gives, and nothing that the process says or keeps from now on, holds the key. */
-export function createClient(options: ClientOptions): Client {
+export function createClient(options: ClientOptions) {
   hideKey(options.apiKey);
   const base = new URL(options.baseUrl);
   const limit = createRateLimit(options.rate);
@@ -67,11 +61,7 @@ export function createClient(options: ClientOptions): Client {
     pipelining: 1,
   });
 
-  const attempt = async <T>(
-    url: URL,
-    consume: (answer: Answer) => Promise<T>,
-    outer: AbortSignal | undefined,
-  ): Promise<T> => {
+  const attempt = async <T>(url: URL, consume: Consume<T>, outer: AbortSignal | undefined): Promise<T> => {
     const facts = { method: 'GET', url: url.href };
     await limit.take(outer);
     killPoint('extract.page-asked');
@@ -111,25 +101,21 @@ export function createClient(options: ClientOptions): Client {
   };
 
   return {
-    get: (path, query, consume, signal) =>
-      withRetry(() => attempt(urlOf(base, path, query), consume, signal), {
-        budget: options.retryBudget,
-        signal,
-        onRetry: options.onRetry,
-        firstWait: options.firstWait,
-      }),
+    /** Sends one GET. Throws one of the classes in `service/errors.ts`. */
+    get<T>(path: string, query: Query, consume: Consume<T>, signal?: AbortSignal): Promise<T> {
+      const { retryBudget: budget, onRetry, firstWait } = options;
+      const work = (): Promise<T> => attempt(urlOf(base, path, query), consume, signal);
+      return withRetry(work, { budget, signal, onRetry, firstWait });
+    },
     // Whatever still comes is waited for by nobody.
-    close: () => agent.destroy(),
+    close: (): Promise<void> => agent.destroy(),
   };
 }
 
 /** Base URL and key of the service. Throws ConfigError where one of them is missing; nothing is asked. */
 export function assertService({ baseUrl, apiKey }: Config): Pick<ClientOptions, 'baseUrl' | 'apiKey'> {
-  if (baseUrl === undefined)
-    throw new ConfigError(
-      'there is no base URL',
-      'set LOTLAKE_BASE_URL, or try lotlake run nightly --sandbox',
-    );
+  const hint = 'set LOTLAKE_BASE_URL, or try lotlake run nightly --sandbox';
+  if (baseUrl === undefined) throw new ConfigError('there is no base URL', hint);
   if (apiKey === undefined)
     throw new ConfigError('there is no key', 'set LOTLAKE_API_KEY or LOTLAKE_API_KEY_FILE');
   return { baseUrl, apiKey };

@@ -19,16 +19,14 @@ export class ScrollExpiredError extends LotlakeError {
   }
 }
 
-/** One walk along a scroll. Its query is that of the first request, with `limit`, the records a page. */
-export interface ScrollWalk<P extends PageFacts> extends Source<P> {
-  readonly onPage?: (page: P) => void;
-}
-
 /**
  * Walks the scroll form of the feed to its end. The list stands still while it is read, so no page border moves. A walk
  * goes on with the scroll of the last landed page, and throws ScrollExpiredError where the service no longer knows it.
+ * The query is that of the first request, with `limit`, the records a page.
  */
-export async function walkScroll<P extends PageFacts>(options: ScrollWalk<P>): Promise<WalkResult> {
+export async function walkScroll<P extends PageFacts>(
+  options: Source<P> & { readonly onPage?: (page: P) => void },
+): Promise<WalkResult> {
   const pages = [...options.sink.landed];
   const bringsNew = noveltyOf(false);
   let barren = 0;

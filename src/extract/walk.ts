@@ -41,12 +41,8 @@ interface Walking extends Omit<Received, 'wrong'> {
   fetch(page: number, signal?: AbortSignal): Promise<PageFacts>;
 }
 
-/** How the reading of a list ended. */
-interface Reading {
-  /** Why it stopped early; undefined where it came to the end. */
-  readonly stopped: string | undefined;
-  readonly unproven: WalkResult['unproven'];
-}
+/** How the reading of a list ended: why it stopped early, undefined where it came to the end, and what it leaves open. */
+type Reading = Pick<WalkResult, 'unproven'> & { readonly stopped: string | undefined };
 
 /**
  * Walks a list to its end: by page number from the last page to the first where the service gives totals, else along

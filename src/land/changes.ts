@@ -77,7 +77,6 @@ export class PageChanges {
     this.#write(lines.subarray(from, start));
   }
 
-  /** Ends the file; it may be removed with `discard` later. */
   close(): void {
     if (this.#file !== undefined) closeSync(this.#file);
     this.#file = undefined;

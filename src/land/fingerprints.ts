@@ -116,7 +116,6 @@ export function readFingerprints(snapshot: string, records: number): Fingerprint
   return isWhole ? Fingerprints.from(Uint8Array.from(bytes)) : new Fingerprints();
 }
 
-/** Writes fingerprints into a snapshot. */
 export function writeFingerprints(snapshot: string, prints: Fingerprints): void {
   writeFileSync(join(snapshot, FINGERPRINTS), prints.bytes());
 }

@@ -182,10 +182,8 @@ export function digestOf(ids: readonly number[], bytes: number): string {
 function checkEnvelope(scan: PageScan, url: string): void {
   if (!scan.hasData) {
     const said = scan.envelope.error ?? scan.envelope.message;
-    throw new PageError(
-      url,
-      said === undefined ? 'no list of records' : `the service says ${JSON.stringify(said)}`,
-    );
+    const told = said === undefined ? 'no list of records' : `the service says ${JSON.stringify(said)}`;
+    throw new PageError(url, told);
   }
   const parsed = envelopeSchema.safeParse(scan.envelope);
   if (!parsed.success)
@@ -193,9 +191,6 @@ function checkEnvelope(scan: PageScan, url: string): void {
   const { total, last_page: last, per_page: size } = parsed.data.meta ?? {};
   if (typeof total !== 'number' || typeof last !== 'number') return;
   const most = Math.max(1, typeof size === 'number' && size > 0 ? Math.ceil(total / size) : total);
-  if (last > most)
-    throw new PageError(
-      url,
-      `its last page is said to be ${last}, where ${total} records fill ${most} at most`,
-    );
+  const told = `its last page is said to be ${last}, where ${total} records fill ${most} at most`;
+  if (last > most) throw new PageError(url, told);
 }

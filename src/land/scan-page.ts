@@ -261,8 +261,7 @@ export class PageScanner {
     if (isLast) memory.start++;
     while (!isLast) {
       const from = values.space(memory.start);
-      values.beginRecord(this.#ids.length);
-      const end = values.record(from);
+      const end = values.record(from, this.#ids.length);
       const bytes = (end === NEED_MORE ? memory.end : end) - from;
       const { spaced } = values;
       let behind: number;

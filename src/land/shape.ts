@@ -1,14 +1,6 @@
 import { Kind } from '../service/contract/field.js';
 import * as at from './walker/layout.js';
 
-/** Marks that the scanner sets beside the kinds of `contract/field.ts`: no contract accepts them. */
-export const Mark = {
-  /** A number with an exponent: it may not fit a double. */
-  exponent: at.EXPONENT,
-  /** An object without a member that the contract requires. */
-  missing: at.MISSING,
-} as const;
-
 /** A place whose values do not all fit the contract. */
 export interface Misfit {
   readonly path: string;
@@ -37,8 +29,8 @@ const NAMES: readonly (readonly [number, string])[] = [
   [Kind.yearOrMonthText, 'year or month'],
   [Kind.object, 'object'],
   [Kind.array, 'array'],
-  [Mark.exponent, 'number with exponent'],
-  [Mark.missing, 'object without a required member'],
+  [at.EXPONENT, 'number with exponent'],
+  [at.MISSING, 'object without a required member'],
 ];
 
 /** Names of the kinds in a set of bits, for people. */

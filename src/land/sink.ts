@@ -1,8 +1,7 @@
 import { join } from 'node:path';
 import { killPoint } from '../config/kill-point.js';
 import type { Answer } from '../extract/client.js';
-import type { PageSink } from '../extract/page-sink.js';
-import { instant } from '../extract/page-sink.js';
+import { instant, type PageSink } from '../extract/page-sink.js';
 import type { ContractNode } from '../service/contract/node.js';
 import type { Stream } from '../service/streams.js';
 import { type Changes, keepPrints } from './changes.js';
@@ -31,12 +30,8 @@ export function createSink(
     async land(number: number, answer: Answer, requestedAt: string): Promise<LandedPage> {
       const file = nameOf(number);
       const seen = changes?.open(file.replace(/\.gz$/, ''));
-      const target = {
-        path: join(pass.folder, file),
-        url: answer.request.url,
-        contract,
-        idField: stream.idField,
-      };
+      const { idField } = stream;
+      const target = { path: join(pass.folder, file), url: answer.request.url, contract, idField };
       const { scan, fileBytes, sha256 } = await landPage(answer.body, target, seen);
       taken.add(file);
       const page: LandedPage = {

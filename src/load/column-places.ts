@@ -4,10 +4,7 @@ import type { ContractNode } from '../service/contract/node.js';
 import { entitiesOf, nodeAt } from './types.js';
 
 /** Columns whose value is handed down from a parent: where it stands in the feed. */
-const HANDED: Readonly<Record<string, string>> = {
-  vehicle_id: 'id',
-  lot_id: 'lots[].id',
-};
+const HANDED: Readonly<Record<string, string>> = { vehicle_id: 'id', lot_id: 'lots[].id' };
 
 /** The place that fills a column, whose name is the path below the entity `from` of a row, with `_` for `.`. */
 export function sourceOf(
@@ -54,14 +51,7 @@ export interface FilledColumns {
 }
 
 /** What the values of a record are for. */
-export interface ColumnPlaces {
-  /** Paths of the entities that rows are cut from, the record itself included. */
-  readonly entities: ReadonlySet<string>;
-  /** Whether a place, or one inside it, tells which row it is: without it no row can be told from another. */
-  holdsKey(path: string): boolean;
-  /** The columns that a place fills, those of its own entity first; `extra` for one that the contract does not know. */
-  filledBy(path: string): readonly FilledColumns[];
-}
+export type ColumnPlaces = ReturnType<typeof columnPlaces>;
 
 interface Filled extends Pick<FilledColumns, 'table' | 'entity'> {
   readonly column: string;
@@ -69,7 +59,7 @@ interface Filled extends Pick<FilledColumns, 'table' | 'entity'> {
 }
 
 /** Finds out which columns the places of a stream's contract fill. */
-export function columnPlaces(contract: ContractNode, schemas: readonly TableSchema[]): ColumnPlaces {
+export function columnPlaces(contract: ContractNode, schemas: readonly TableSchema[]) {
   const entities = entitiesOf(contract).map(({ path }) => path);
   const cut = schemas.flatMap(({ table, content }) =>
     entities
@@ -108,8 +98,11 @@ export function columnPlaces(contract: ContractNode, schemas: readonly TableSche
     return [...groups.values()].sort((a, b) => a.entity.length - b.entity.length);
   };
   return {
+    /** Paths of the entities that rows are cut from, the record itself included. */
     entities: new Set(entities),
+    /** Whether a place, or one inside it, tells which row it is: without it no row can be told from another. */
     holdsKey: once((path) => keys.some((key) => isIn(key, path))),
+    /** The columns that a place fills, those of its own entity first; `extra` where the contract does not know it. */
     filledBy: once(filledBy),
   };
 }

@@ -1,7 +1,6 @@
 import type { LandedPage } from '../land/page.js';
 import { kindNames, MOST_DRIFT } from '../land/shape.js';
-import type { ContractNode } from '../service/contract/node.js';
-import type { Stream } from '../service/streams.js';
+import type { LoaderOptions } from './loader.js';
 import { isLoadable } from './types.js';
 
 /** A member that the contract does not know, as a run reports it. */
@@ -22,14 +21,7 @@ export class Drift {
   readonly #found = new Map<string, DriftReport>();
   #isFull = false;
 
-  constructor(
-    private readonly options: {
-      readonly stream: Stream;
-      readonly contract: ContractNode;
-      readonly passId: string;
-      readonly warn: (message: string) => void;
-    },
-  ) {}
+  constructor(private readonly options: Pick<LoaderOptions, 'stream' | 'contract' | 'passId' | 'warn'>) {}
 
   /** Notes the unknown members of a page. Warns once if there are more than {@link MOST_DRIFT}. */
   learn(page: LandedPage): void {
@@ -37,10 +29,8 @@ export class Drift {
     for (const { path, kinds, firstRecord } of page.drift) {
       const known = this.#found.get(path);
       if (known === undefined && this.#found.size >= MOST_DRIFT) {
-        if (!this.#isFull)
-          warn(
-            `${stream.path} brings more than ${MOST_DRIFT} members that lotlake does not know; the others are kept in landing alone`,
-          );
+        const told = `${stream.path} brings more than ${MOST_DRIFT} members that lotlake does not know`;
+        if (!this.#isFull) warn(`${told}; the others are kept in landing alone`);
         this.#isFull = true;
         continue;
       }

@@ -13,7 +13,7 @@ import type { ContractNode } from '../service/contract/node.js';
 import type { Stream } from '../service/streams.js';
 import { type Batch, type BatchFile, loadBatch } from './batch.js';
 import { checkPage } from './check-page.js';
-import { columnPlaces } from './column-places.js';
+import { type ColumnPlaces, columnPlaces } from './column-places.js';
 import { Drift } from './drift.js';
 import { LoadError } from './load-error.js';
 import { addRejects, dropRejects } from './rejects.js';
@@ -27,7 +27,7 @@ export interface LoadedPass extends Readonly<LoadResult> {
   readonly changes?: Changes | undefined;
 }
 
-interface LoaderOptions {
+export interface LoaderOptions {
   readonly session: Session;
   readonly stream: Stream;
   readonly contract: ContractNode;
@@ -79,7 +79,7 @@ export class Loader {
   readonly #counts = { served: 0, records: 0, staged: 0, unchanged: 0, rejected: 0, rejectedValues: 0 };
   readonly #drift: Drift;
   readonly #limit: LimitFunction = pLimit(PARALLEL_BATCHES);
-  #places: ReturnType<typeof columnPlaces> | undefined;
+  #places: ColumnPlaces | undefined;
 
   constructor(private readonly options: LoaderOptions) {
     this.#drift = new Drift(options);

@@ -38,10 +38,8 @@ export function isLoadable(path: string, contract: ContractNode, others: Learned
   if (node?.members.size === 0) return false;
   // Names that would mean something in a path or an identifier are kept in landing alone.
   if (node === undefined || !LOADABLE_NAME.test(name)) return false;
-  const taken = [
-    ...node.members.keys(),
-    ...others.filter((other) => split(other).parent === parent).map((o) => split(o).name),
-  ];
+  const siblings = others.map(split).filter((other) => other.parent === parent);
+  const taken = [...node.members.keys(), ...siblings.map((other) => other.name)];
   return !taken.some((known) => known.toLowerCase() === name.toLowerCase() && known !== name);
 }
 

@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { Mark } from '../../src/land/shape.js';
 import * as layout from '../../src/land/walker/layout.js';
 import { id, isTimestamp, Kind, number, text, timestamp } from '../../src/service/contract/field.js';
 import { contractOf } from '../../src/service/contract/node.js';
@@ -106,14 +105,14 @@ describe('numbers', () => {
       expect(kindOf(whole)).toBe(always | (digits <= 15 ? Kind.integer : Kind.longInteger));
       expect(kindOf(`-${whole}`)).toBe(kindOf(whole));
       expect(kindOf(`${whole}.${whole}`)).toBe(always | Kind.real);
-      expect(kindOf(`${whole}.5e-${whole}`)).toBe(always | Mark.exponent);
+      expect(kindOf(`${whole}.5e-${whole}`)).toBe(always | layout.EXPONENT);
       expect(kindOf(`"${whole}"`)).toBe(always | (digits <= 15 ? Kind.integerText : Kind.text));
       expect(kindOf(`"-${whole}.${whole}"`)).toBe(always | (digits <= 15 ? Kind.realText : Kind.text));
       expect(kindOf(`"${whole}x"`)).toBe(always | Kind.text);
     }
     for (const fraction of ['', '.5']) {
       expect(kindOf('7'.repeat(300) + fraction)).toBe(always | (fraction ? Kind.real : Kind.longInteger));
-      expect(kindOf('7'.repeat(301) + fraction)).toBe(always | Mark.exponent);
+      expect(kindOf('7'.repeat(301) + fraction)).toBe(always | layout.EXPONENT);
     }
   });
 
@@ -173,7 +172,7 @@ describe('names', () => {
     });
     const { scan } = scanText(`[${records.join(',')}]`, contract);
     expect(scan.drift.map(({ path }) => path)).toEqual(['d']);
-    expect(scan.misfits).toEqual([{ path: '', kinds: Kind.object | Mark.missing }]);
+    expect(scan.misfits).toEqual([{ path: '', kinds: Kind.object | layout.MISSING }]);
     expect(scan.irregular).toBe(false);
   });
 });

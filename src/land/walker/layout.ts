@@ -87,7 +87,7 @@ export const TIMESTAMP_TEXT = 256;
 export const OBJECT = 512;
 export const ARRAY = 1024;
 export const YEAR_OR_MONTH_TEXT = 2048;
-/** A number with an exponent: it may not fit a double. */
+/** Beside the kinds, and accepted by no contract: a number with an exponent, which may not fit a double. */
 export const EXPONENT = 4096;
-/** An object without a member that the contract requires. */
+/** And an object without a member that the contract requires. */
 export const MISSING = 8192;

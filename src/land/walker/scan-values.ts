@@ -38,12 +38,8 @@ const REASONS: Readonly<Record<number, string>> = {
 };
 
 /** The compiled `wasm/walk.ts`. Offsets are addresses in its memory; a negative result is one of `layout.ts`. */
-interface Walker {
+interface Walker extends Record<'space' | 'text' | 'name' | 'skip', (p: number) => number> {
   readonly memory: LinearMemory;
-  space(p: number): number;
-  text(p: number): number;
-  name(p: number): number;
-  skip(p: number): number;
   value(p: number, node: number): number;
 }
 
@@ -95,20 +91,6 @@ export class ValueScanner {
     this.memory.settle();
   }
 
-  /** Makes the scanner ready for a page. */
-  begin(idField: string): void {
-    this.memory.rewind();
-    this.tree.reset(idField);
-  }
-
-  /** Makes the scanner ready for the record at this position of its page. */
-  beginRecord(position: number): void {
-    const { words } = this.memory;
-    words[at.RECORD >> 2] = position;
-    words[at.SPACED >> 2] = 0;
-    words[at.ID_START >> 2] = -1;
-  }
-
   /** Whether white space stood between tokens since the record began. */
   get spaced(): boolean {
     return this.memory.words[at.SPACED >> 2] !== 0;
@@ -127,8 +109,15 @@ export class ValueScanner {
     return /^-?\d+$/.test(text) ? Number(text) : Number.NaN;
   }
 
-  /** Scans one record at `p`. Returns the address behind it or NEED_MORE. Throws SyntaxFault or DepthFault. */
-  record(p: number): number {
+  /**
+   * Scans the record at `p`, which has this position in its page. Returns the address behind it or NEED_MORE. Throws
+   * SyntaxFault or DepthFault.
+   */
+  record(p: number, position: number): number {
+    const { words } = this.memory;
+    words[at.RECORD >> 2] = position;
+    words[at.SPACED >> 2] = 0;
+    words[at.ID_START >> 2] = -1;
     return this.#checked(this.#walker.value(p, this.tree.root.address));
   }
 
@@ -163,7 +152,8 @@ const MOST_IDLE_BYTES = 4 << 20;
 /** A scanner for one page of a contract; nobody else has it until it is given back. */
 export function takeScanner(contract: ContractNode, idField: string): ValueScanner {
   const scanner = idle.get(contract)?.pop() ?? new ValueScanner(contract);
-  scanner.begin(idField);
+  scanner.memory.rewind();
+  scanner.tree.reset(idField);
   return scanner;
 }
 
