@@ -1,5 +1,9 @@
-import type { RequestFacts, ServiceError } from '../service/errors.js';
-import { NotFoundError, UnexpectedAnswerError } from '../service/errors.js';
+import {
+  NotFoundError,
+  type RequestFacts,
+  type ServiceError,
+  UnexpectedAnswerError,
+} from '../service/errors.js';
 import { type Answer, readBody } from './client.js';
 
 const FORMS = 'a record, {data: {…}} and {data: [{…}]} with one record are known';
@@ -28,6 +32,7 @@ export async function asPage(answer: Answer): Promise<Answer> {
   try {
     body = JSON.parse(bytes.toString('utf8'));
   } catch {
+    // Whoever lands it says what is wrong with it.
     return { ...answer, body: streamOf([bytes]) };
   }
   const isBare = recordIn(body, answer.request) === body;
@@ -43,11 +48,8 @@ const isObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
 function unexpected(request: RequestFacts, what: string): ServiceError {
-  return new UnexpectedAnswerError({
-    ...request,
-    status: 200,
-    detail: `${what} stands where one record belongs; ${FORMS}`,
-  });
+  const detail = `${what} stands where one record belongs; ${FORMS}`;
+  return new UnexpectedAnswerError({ ...request, status: 200, detail });
 }
 
 const kindOf = (value: unknown): string =>

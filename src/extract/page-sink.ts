@@ -29,19 +29,17 @@ export function fetchInto<P extends PageFacts>(
   return client.get(path, query, (answer) => sink.land(page, answer, requestedAt), signal);
 }
 
-let lastMillisecond = 0;
-let count = 0;
+/** Microseconds. */
+let last = 0;
 
 /**
  * The present instant as ISO 8601 with microseconds, later than every one before. The microseconds count the calls
  * within a millisecond, so the order of requests and answers can be read off.
  */
 export function instant(): string {
-  const now = Math.max(Date.now(), lastMillisecond);
-  count = now === lastMillisecond ? count + 1 : 0;
-  lastMillisecond = count > 999 ? now + 1 : now;
-  if (count > 999) count = 0;
-  return `${new Date(lastMillisecond).toISOString().slice(0, -1)}${String(count).padStart(3, '0')}Z`;
+  last = Math.max(Date.now() * 1000, last + 1);
+  const milliseconds = new Date(Math.floor(last / 1000)).toISOString().slice(0, -1);
+  return `${milliseconds}${String(last % 1000).padStart(3, '0')}Z`;
 }
 
 /** How a walk ended. */

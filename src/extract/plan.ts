@@ -94,19 +94,6 @@ export function unnamedRanges(pages: readonly PageFacts[], ascending: boolean): 
   });
 }
 
-/** Numbers of pages that hold the same records as another page. */
-export function repeatedPages(pages: readonly PageFacts[]): number[] {
-  const seen = new Map<string, number>();
-  return pages
-    .filter((page) => page.records > 0)
-    .filter((page) => {
-      const isRepeat = seen.has(page.digest);
-      seen.set(page.digest, page.page);
-      return isRepeat;
-    })
-    .map((page) => page.page);
-}
-
 /** Pages in a row that bring nothing new, after which a walk stops. */
 export const MOST_BARREN = 20;
 

@@ -1,4 +1,4 @@
-import { type PageFacts, repeatedPages } from './plan.js';
+import type { PageFacts } from './plan.js';
 
 /** Records that a page has to hold by its own numbers; undefined where they do not say. */
 function expectedRecords({ page, total, perPage, next }: PageFacts): number | undefined {
@@ -98,8 +98,9 @@ export function wrongRanges({ pages, wrong, ascending }: Received): [number, num
 /** Why the pages are not the whole list; undefined where they are. */
 export function whyNotWhole({ pages, wrong, totals }: Received): string | undefined {
   const all = [...pages.values()];
-  const [repeated] = repeatedPages(all);
-  if (repeated !== undefined) return `page ${repeated} repeats another page`;
+  const seen = new Set<string>();
+  const repeated = all.find(({ records, digest }) => records > 0 && seen.size === seen.add(digest).size);
+  if (repeated !== undefined) return `page ${repeated.page} repeats another page`;
   const end = lastOf(pages);
   if (all.every(({ total }) => total === null))
     return end?.next == null ? undefined : `page ${end.page} names a next one that does not come`;

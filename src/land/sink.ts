@@ -68,9 +68,7 @@ export function createSink(
   };
 }
 
-function finite(value: number | undefined): number | null {
-  return value === undefined || Number.isNaN(value) ? null : value;
-}
+const finite = (id = Number.NaN): number | null => (Number.isNaN(id) ? null : id);
 
 /** The order of receipt, from the last page that a pass has. */
 export function counter(pass: Pass): () => number {

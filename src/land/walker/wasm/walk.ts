@@ -97,22 +97,21 @@ function object(start: i32, node: i32): i32 {
   if (load<u8>(p) === 0x7d) p++;
   else {
     let before = 0;
+    // Where the member is noted that came here last time.
+    let slot = node + at.LEADER;
     while (true) {
       if (load<u8>(p) !== 0x22) return stuck(p, at.MEMBER_NAME);
-      let found = before === 0 ? load<i32>(node, at.LEADER) : load<i32>(before, at.FOLLOWER);
-      if (found !== 0 && matches(p, found)) p += load<i32>(found, at.KEY_LENGTH);
+      let found = load<i32>(slot);
+      if (found === 0 || !matches(p, found)) found = sibling(p, node, before);
+      if (found !== 0) p += load<i32>(found, at.KEY_LENGTH);
       else {
-        found = sibling(p, node, before);
-        if (found !== 0) p += load<i32>(found, at.KEY_LENGTH);
-        else {
-          const q = text(p + 1);
-          if (q < 0) return q;
-          found = member(node, p, q);
-          p = q;
-        }
-        if (before === 0) store<i32>(node, found, at.LEADER);
-        else store<i32>(before, found, at.FOLLOWER);
+        const q = text(p + 1);
+        if (q < 0) return q;
+        found = member(node, p, q);
+        p = q;
       }
+      store<i32>(slot, found);
+      slot = found + at.FOLLOWER;
       p = space(p);
       if (load<u8>(p) !== 0x3a) return stuck(p, at.COLON);
       p = value(space(p + 1), found);
