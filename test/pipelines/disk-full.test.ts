@@ -2,12 +2,12 @@ import { spawn, spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, readdirSync, readFileSync, readlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { KillPoint } from '../../src/config/kill-point.js';
 import { openSession } from '../../src/duck/session.js';
 import { diskFullError } from '../../src/lake/lake-error.js';
 import { type Sandbox, startSandbox } from '../../src/sandbox/index.js';
 import { ConnectionError } from '../../src/service/errors.js';
 import { CLI } from '../cli/support.js';
+import type { KillPoint } from './kill-points.js';
 import { contentOf, placeEnv, startLotlake } from './lake-process.js';
 import { temporaryFolder } from './support.js';
 

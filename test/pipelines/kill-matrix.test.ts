@@ -2,8 +2,8 @@ import { cpSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { nightly } from '../../pipelines/nightly.js';
-import { type KillPoint, killPoints } from '../../src/config/kill-point.js';
 import { type Sandbox, startSandbox } from '../../src/sandbox/index.js';
+import { type KillPoint, killPoints } from './kill-points.js';
 import { contentOf, type Ended, startLotlake } from './lake-process.js';
 import { configFor, silentReporter, temporaryFolder } from './support.js';
 
