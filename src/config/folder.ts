@@ -30,28 +30,24 @@ function problemOf(path: string): string | undefined {
   return /[*?[\]{}\\]/.test(path) ? 'the path has one of the characters * ? [ ] { } \\' : undefined;
 }
 
-function readPath(place: string, given: string, cwd: string): string {
+function readPath(place: string, given: string, cwd: string, kind: 'folder' | 'place'): string {
   const path = resolve(cwd, given);
   const problem = problemOf(given) ?? problemOf(path);
-  return problem === undefined ? path : refuse(place, given, problem, 'folder or file');
+  if (problem !== undefined) refuse(place, given, problem, 'folder or file');
+  const found = nearestPlace(place, kind === 'folder' ? path : dirname(path), given);
+  return found.isFolder ? path : refuse(place, given, `${found.path} is no folder`, kind);
 }
 
 /**
  * The absolute path of a folder that is there or can be made: what is on the way to it is folders.
  * @throws ConfigError where a file is in the way, or the way cannot be looked at
  */
-export function readFolder(place: string, given: string, cwd: string): string {
-  const folder = readPath(place, given, cwd);
-  const found = nearestPlace(place, folder, given);
-  return found.isFolder ? folder : refuse(place, given, `${found.path} is no folder`);
-}
+export const readFolder = (place: string, given: string, cwd: string): string =>
+  readPath(place, given, cwd, 'folder');
 
 /** The absolute path of a file whose folder is there or can be made. Throws as {@link readFolder} does. */
-export function readFile(place: string, given: string, cwd: string): string {
-  const file = readPath(place, given, cwd);
-  const found = nearestPlace(place, dirname(file), given);
-  return found.isFolder ? file : refuse(place, given, `${found.path} is no folder`, 'place');
-}
+export const readFile = (place: string, given: string, cwd: string): string =>
+  readPath(place, given, cwd, 'place');
 
 /** {@link readFolder} of a folder that has to be there. */
 export function readExistingFolder(place: string, given: string, cwd: string): string {
