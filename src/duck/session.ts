@@ -9,44 +9,21 @@ export interface SessionOptions {
   readonly threads?: number | undefined;
   /** Folder for what does not fit in memory. */
   readonly temp: string;
-  /** Database file; in memory by default. */
-  readonly path?: string;
 }
 
 /** A row of a query result: BIGINT as number (lotlake's keys and counts are below 2^53), the rest as JSON has it. */
 export type Row = Readonly<Record<string, unknown>>;
 
-/** A DuckDB database with lotlake's settings, and short ways to run SQL on it. */
-export interface Session {
-  /** The memory limit. */
-  readonly memoryBytes: number;
-  readonly instance: DuckDBInstance;
-  readonly connection: DuckDBConnection;
-  /** Another connection with the same settings; temporary tables are its own. */
-  connect(): Promise<DuckDBConnection>;
-  /**
-   * Runs work that writes large files, with less of the memory: what Parquet writers hold comes on top of DuckDB's limit.
-   */
-  whileWriting<T>(work: () => Promise<T>): Promise<T>;
-  /**
-   * Runs work with all of the memory once more, because it did not fit into it beside other work; and once more on one
-   * thread, where it does not fit then either.
-   */
-  alone<T>(work: () => Promise<T>): Promise<T>;
-  /** How often work ran alone. */
-  readonly timesAlone: number;
-  /** Ends what the database is doing; the statements under way fail. */
-  interrupt(): void;
-  close(): void;
-}
+/** A DuckDB database in memory with lotlake's settings. */
+export type Session = Readonly<Awaited<ReturnType<typeof openSession>>>;
 
 /** Share of the memory that is the limit while large files are written. */
 const WRITING_SHARE = 0.8;
 
 /** Opens a DuckDB database that fetches nothing, spills below the output folder and works in UTC. */
-export async function openSession(options: SessionOptions): Promise<Session> {
+export async function openSession(options: SessionOptions) {
   mkdirSync(options.temp, { recursive: true });
-  const instance = await DuckDBInstance.create(options.path ?? ':memory:', {
+  const instance = await DuckDBInstance.create(':memory:', {
     autoinstall_known_extensions: 'false',
     autoload_known_extensions: 'false',
     memory_limit: options.memory,
@@ -92,12 +69,21 @@ export async function openSession(options: SessionOptions): Promise<Session> {
     }
   };
   return {
+    /** The memory limit. */
     memoryBytes,
-    instance,
     connection,
+    /** Another connection with the same settings; temporary tables are its own. */
     connect,
-    whileWriting: (work) => within(WRITING_SHARE, work),
-    alone: (work) => {
+    /**
+     * Runs work that writes large files, with less of the memory: what Parquet writers hold comes on top of DuckDB's
+     * limit.
+     */
+    whileWriting: <T>(work: () => Promise<T>) => within(WRITING_SHARE, work),
+    /**
+     * Runs work with all of the memory once more, because it did not fit into it beside other work; and once more on one
+     * thread, where it does not fit then either.
+     */
+    alone: <T>(work: () => Promise<T>) => {
       timesAlone++;
       return within(1, async () => {
         try {
@@ -108,9 +94,11 @@ export async function openSession(options: SessionOptions): Promise<Session> {
         }
       });
     },
+    /** How often work ran alone. */
     get timesAlone() {
       return timesAlone;
     },
+    /** Ends what the database is doing; the statements under way fail. */
     interrupt: () => {
       for (const each of open) {
         try {
@@ -155,10 +143,7 @@ export async function rows(connection: DuckDBConnection, sql: string): Promise<R
 }
 
 /** Runs statements in one transaction, which is ended where one of them fails. */
-export async function inTransaction(
-  connection: DuckDBConnection,
-  statements: readonly string[],
-): Promise<void> {
+export async function inTransaction(connection: DuckDBConnection, statements: readonly string[]) {
   await connection.run('begin');
   try {
     await connection.run(statements.join(';\n'));
