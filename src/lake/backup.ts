@@ -26,7 +26,7 @@ import { filesBelow, linkFile } from './files.js';
 import { LakeError, unsoundError } from './lake-error.js';
 import { currentSnapshot, isWithin, type Layout, layoutOf, realPlace } from './layout.js';
 import { TRASH } from './leftovers.js';
-import { listSnapshots } from './snapshots.js';
+import { listSnapshots, type Snapshot } from './snapshots.js';
 import { type Problem, verifyFiles } from './verify.js';
 import { renewViews } from './views.js';
 
@@ -34,53 +34,28 @@ import { renewViews } from './views.js';
 const NOTE = 'backup.json';
 
 /** What a backup holds. */
-export interface Backup {
-  readonly path: string;
-  readonly from: string;
-  readonly made_at: string;
-  readonly lotlake: string;
-  /** The current snapshot; null where nothing is published yet. */
-  readonly snapshot_id: string | null;
-  readonly snapshots: number;
-  readonly files: number;
-  /** Files that are further names of others, as in the lake. */
-  readonly links: number;
-  readonly bytes: number;
-  /** Snapshots that the copy lacks, because they were never finished or are not sound. */
-  readonly left_out: readonly string[];
-  /** What lies in the folder beside the note. */
-  readonly names: readonly string[];
-}
-
-/** What a backup is made with. */
-export interface BackupOptions {
-  /** Folder that the copy becomes. */
-  readonly to: string;
-  /** Whether an earlier backup is replaced. */
-  readonly force: boolean;
-  readonly now: Date;
-  readonly signal: AbortSignal;
-}
+export type Backup = Awaited<ReturnType<typeof backUp>>;
 
 /**
  * Copies a lake to another folder: everything but scratch, with its hard links, and with views that name the copy. Every
  * file of a snapshot is compared with its checksum. The copy is made beside its place and renamed when it is whole and on
  * disk. The caller holds the lock of the output folder. Throws LakeError and leaves nothing: LAKE_BACKUP_EXISTS where
  * something is in the way, LAKE_UNSOUND where the current snapshot is damaged, LAKE_BACKUP where the copy cannot be made.
+ * @param to folder that the copy becomes; with `force` an earlier backup is replaced
  */
 export async function backUp(
   connection: DuckDBConnection,
   layout: Layout,
-  options: BackupOptions,
-): Promise<Backup> {
-  const { to, force, signal } = options;
+  { to, force, now, signal }: { to: string; force: boolean; now: Date; signal: AbortSignal },
+) {
   checkPlace(layout, to, force);
   mkdirSync(dirname(to), { recursive: true });
   removeDead(layout, to);
   const staging = join(dirname(to), `.${basename(to)}${endingOf(layout)}`);
   try {
     mkdirSync(staging);
-    const copied = await copyTree(layout, staging, signal);
+    const unfinished = listSnapshots(layout).filter(({ manifest }) => manifest === undefined);
+    const copied = await copyTree(layout, staging, unfinished, signal);
     killPoint('backup.copied');
     const copy = layoutOf(staging);
     const damaged = await checkSnapshots(copy, signal);
@@ -92,17 +67,17 @@ export async function backUp(
         join(to, relative(staging, folder)),
       );
     const current = currentSnapshot(copy);
-    const backup: Backup = {
+    const backup = {
       path: to,
       from: layout.output,
-      made_at: options.now.toISOString(),
+      made_at: now.toISOString(),
       lotlake: version,
       snapshot_id: current === undefined ? null : basename(current),
       snapshots: listSnapshots(copy).length,
-      files: copied.files,
-      links: copied.links,
-      bytes: copied.bytes,
-      left_out: [...copied.leftOut, ...damaged],
+      ...copied,
+      /** Snapshots that the copy lacks, because they were never finished or are not sound. */
+      left_out: [...unfinished.map(({ id }) => id), ...damaged],
+      /** What lies in the folder beside the note. */
       names: readdirSync(staging).sort(),
     };
     writeFileSync(join(staging, NOTE), `${JSON.stringify(backup, null, 1)}\n`);
@@ -187,18 +162,14 @@ function inTheWay(message: string, hint: string): LakeError {
   return new LakeError('LAKE_BACKUP_EXISTS', message, { outcome: 'usage', hint });
 }
 
-interface Copied {
-  files: number;
-  links: number;
-  bytes: number;
-  readonly leftOut: string[];
-}
-
-/** Copies all but scratch. A file with several names has them in the copy, too. */
-async function copyTree(layout: Layout, staging: string, signal: AbortSignal): Promise<Copied> {
-  const copied: Copied = { files: 0, links: 0, bytes: 0, leftOut: [] };
-  const unfinished = listSnapshots(layout).filter(({ manifest }) => manifest === undefined);
-  copied.leftOut.push(...unfinished.map(({ id }) => id));
+/** Copies all but scratch and some snapshots. A file with several names has them in the copy, too: these are links. */
+async function copyTree(
+  layout: Layout,
+  staging: string,
+  unfinished: readonly Snapshot[],
+  signal: AbortSignal,
+) {
+  const copied = { files: 0, links: 0, bytes: 0 };
   const without = new Set([layout.work, layout.lock, ...unfinished.map(({ folder }) => folder)]);
   // These may be links to another disk; any other link stays a link.
   const followed = new Set([layout.lake, layout.snapshots, layout.landing]);

@@ -2,8 +2,8 @@ import { lstatSync } from 'node:fs';
 import { basename } from 'node:path';
 import { LakeError, unsoundError } from './lake-error.js';
 import { currentSnapshot, type Layout } from './layout.js';
-import { type Manifest, readManifest } from './manifest.js';
-import { isSealed, listSnapshots } from './snapshots.js';
+import { type Manifest, manifestOrDamage } from './manifest.js';
+import { hasManifest, listSnapshots } from './snapshots.js';
 import { findMissing } from './verify.js';
 
 /** The state that a run goes on from. */
@@ -20,16 +20,16 @@ export interface BaseState {
 export function findBase(layout: Layout, warn: (message: string) => void): BaseState | undefined {
   const current = currentSnapshot(layout);
   if (current === undefined) return withoutLink(layout, warn);
-  const damage = damageOf(current);
-  if (damage === undefined) return { folder: current, manifest: readManifest(current) };
+  const found = readBase(current);
+  if (typeof found !== 'string') return found;
   const sound = newestSound(layout, basename(current));
   if (sound === undefined)
     throw unsoundError(
-      `the published snapshot ${basename(current)} is damaged: ${damage}`,
+      `the published snapshot ${basename(current)} is damaged: ${found}`,
       'nothing was changed, and no older snapshot has all of its files; lotlake run rebuild makes the lake again from landing and from what can be read of it, lotlake verify names all that is wrong',
     );
   warn(
-    `the published snapshot ${basename(current)} is damaged: ${damage}; going on from ${basename(sound.folder)}, the newest with all of its files. What runs saw in between comes back with lotlake run rebuild`,
+    `the published snapshot ${basename(current)} is damaged: ${found}; going on from ${basename(sound.folder)}, the newest with all of its files. What runs saw in between comes back with lotlake run rebuild`,
   );
   return sound;
 }
@@ -50,7 +50,7 @@ function withoutLink(layout: Layout, warn: (message: string) => void): BaseState
     warn(`the link ${layout.current} is lost; going on from the newest snapshot, ${basename(sound.folder)}`);
     return sound;
   }
-  if (!listSnapshots(layout).some(isSealed)) return undefined;
+  if (!listSnapshots(layout).some(({ isSealed }) => isSealed)) return undefined;
   throw unsoundError(
     `${layout.current} is not there, and no snapshot has all of its files`,
     'nothing was changed; lotlake run rebuild makes the lake again from landing and from what can be read of it',
@@ -60,22 +60,17 @@ function withoutLink(layout: Layout, warn: (message: string) => void): BaseState
 /** The newest snapshot that has all files of its manifest, of those before another one if that is named. */
 function newestSound(layout: Layout, before?: string): BaseState | undefined {
   return listSnapshots(layout)
+    .filter(hasManifest)
     .filter(({ id }) => before === undefined || id < before)
-    .flatMap(({ folder, manifest }) => (manifest === undefined ? [] : [{ folder, manifest }]))
     .findLast(({ folder, manifest }) => findMissing(folder, manifest).length === 0);
 }
 
-/** What is wrong with a snapshot, as far as its manifest and the sizes of its files tell. A later format is an error. */
-function damageOf(snapshot: string): string | undefined {
-  let manifest: Manifest;
-  try {
-    manifest = readManifest(snapshot);
-  } catch (error) {
-    if (!(error instanceof LakeError) || error.code === 'LAKE_FORMAT') throw error;
-    return error.message;
-  }
-  const [first, ...more] = findMissing(snapshot, manifest);
-  if (first === undefined) return undefined;
+/** A snapshot, or what is wrong with it, as far as its manifest and the sizes of its files tell. */
+function readBase(folder: string): BaseState | string {
+  const manifest = manifestOrDamage(folder);
+  if (manifest instanceof LakeError) return manifest.message;
+  const [first, ...more] = findMissing(folder, manifest);
+  if (first === undefined) return { folder, manifest };
   const tables = new Set([first, ...more].map(({ table }) => table));
   const others = more.length === 0 ? '' : `, and ${more.length} more files of ${[...tables].join(', ')}`;
   return `table ${first.table}: ${first.file}: ${first.found} instead of ${first.expected}${others}`;

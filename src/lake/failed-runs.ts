@@ -5,7 +5,7 @@ import { jsonIn, replaceFile } from '../land/files.js';
 import type { Holder } from './holder.js';
 import { currentSnapshot, type Layout } from './layout.js';
 import { standingOf } from './lock.js';
-import { readManifest } from './manifest.js';
+import { manifestIn } from './manifest.js';
 
 const failedRun = z.object({
   pipeline: z.string(),
@@ -38,10 +38,7 @@ export function unresolvedRuns(layout: Layout): FailedRun[] {
   // A process that is gone left its lock, because it was killed or the machine went down.
   const standing = standingOf(layout.lock);
   const killed = standing?.runs === false ? unpublishedRun(layout, standing.holder) : undefined;
-  return [
-    ...notedRuns(layout).filter((run) => isUnresolved(run, layout)),
-    ...(killed === undefined ? [] : [{ ...killed, snapshot_id: currentId(layout) }]),
-  ];
+  return killed === undefined ? notedRuns(layout) : [...notedRuns(layout), killed];
 }
 
 /**
@@ -49,7 +46,7 @@ export function unresolvedRuns(layout: Layout): FailedRun[] {
  * publishes, so no publish is missed.
  */
 export function settleFailedRuns(layout: Layout): FailedRun[] {
-  const unresolved = notedRuns(layout).filter((run) => isUnresolved(run, layout));
+  const unresolved = notedRuns(layout);
   const ledger = ledgerOf(layout);
   if (unresolved.length === 0) rmSync(ledger, { force: true });
   else replaceFile(ledger, unresolved.map((run) => `${JSON.stringify(run)}\n`).join(''));
@@ -60,16 +57,13 @@ export function settleFailedRuns(layout: Layout): FailedRun[] {
 const CARE: ReadonlySet<string> = new Set(['vacuum', 'backup']);
 
 /** The run of a holder that is gone; undefined where it had published, and where it was none. */
-export function unpublishedRun(
-  layout: Layout,
-  { pipeline, started_at, pid }: Holder,
-): Omit<FailedRun, 'snapshot_id'> | undefined {
+export function unpublishedRun(layout: Layout, { pipeline, started_at, pid }: Holder): FailedRun | undefined {
   if (CARE.has(pipeline)) return undefined;
   // The link is made anew by every publication, and nobody but the holder of the lock publishes.
   const published = lstatSync(layout.current, { throwIfNoEntry: false })?.mtimeMs ?? 0;
   if (published >= Date.parse(started_at)) return undefined;
   const reason = `process ${pid} ended before the run did: it was killed, or the machine went down`;
-  return { pipeline, started_at, outcome: 'failed', reason };
+  return { pipeline, started_at, outcome: 'failed', reason, snapshot_id: currentId(layout) };
 }
 
 /** Whether a run of {@link unresolvedRuns} was held since the current snapshot was published. */
@@ -82,26 +76,18 @@ function currentId(layout: Layout): string | null {
   return snapshot === undefined ? null : basename(snapshot);
 }
 
+/** Noted runs but for those where the current snapshot is another than at that time and of the same pipeline. */
 function notedRuns(layout: Layout): FailedRun[] {
   const ledger = ledgerOf(layout);
   if (!existsSync(ledger)) return [];
   return readFileSync(ledger, 'utf8')
     .split('\n')
-    .flatMap((line) => failedRun.safeParse(jsonIn(line)).data ?? []);
-}
-
-/** Whether the current snapshot is another than at that time and of the same pipeline. */
-function isUnresolved({ pipeline, snapshot_id }: FailedRun, layout: Layout): boolean {
-  return snapshot_id === currentId(layout) || pipeline !== currentPipeline(layout);
+    .flatMap((line) => failedRun.safeParse(jsonIn(line)).data ?? [])
+    .filter((run) => run.snapshot_id === currentId(layout) || run.pipeline !== currentPipeline(layout));
 }
 
 /** Pipeline that published the current snapshot; undefined where that cannot be read. */
 function currentPipeline(layout: Layout): string | undefined {
   const snapshot = currentSnapshot(layout);
-  if (snapshot === undefined) return undefined;
-  try {
-    return readManifest(snapshot).pipeline;
-  } catch {
-    return undefined;
-  }
+  return snapshot === undefined ? undefined : manifestIn(snapshot)?.pipeline;
 }

@@ -4,7 +4,7 @@ import type { DuckDBConnection } from '@duckdb/node-api';
 import { codeOf } from '../config/lotlake-error.js';
 import { literal, literals, rows } from '../duck/session.js';
 import { checksumOf } from '../land/files.js';
-import { allTables, type LakeFile, type Manifest, type ManifestTable } from './manifest.js';
+import { allFiles, type LakeFile, type Manifest } from './manifest.js';
 
 /** A Parquet file of a snapshot, before its rows are counted. */
 export type FileSize = Omit<LakeFile, 'rows'>;
@@ -68,16 +68,11 @@ export function ownFiles(snapshot: string, before: string | undefined): string[]
   return filesBelow(snapshot).filter((file) => !isLinked(snapshot, before, file));
 }
 
-/** Files of a snapshot that its run wrote, and those that it shares with the snapshot before. */
-export interface FileUse {
-  readonly writtenFiles: number;
-  readonly writtenBytes: number;
-  readonly linkedFiles: number;
-  readonly linkedBytes: number;
-}
+/** Counts of the files of a snapshot that its run wrote, and of those that it shares with the snapshot before. */
+export type FileUse = ReturnType<typeof compareFiles>;
 
 /** Counts the files of a snapshot that are hard links to those of another, and those that are its own. */
-export function compareFiles(snapshot: string, before: string | undefined): FileUse {
+export function compareFiles(snapshot: string, before: string | undefined) {
   const all = filesBelow(snapshot);
   const own = ownFiles(snapshot, before);
   const bytesOf = (files: readonly string[]): number =>
@@ -91,19 +86,12 @@ export function compareFiles(snapshot: string, before: string | undefined): File
   };
 }
 
-/** Size of a file or folder, and what its removal gives back. */
-export interface DiskUse {
-  /** Bytes of all files in it. */
-  readonly bytes: number;
-  /** Bytes of the files that have no name left once it and those before it are removed. */
-  readonly freed: number;
-}
-
 /**
- * Measures files and folders that are removed in the order given. A file that has a name elsewhere, such as a hard link
- * in another snapshot, frees nothing; its bytes count where its last name goes.
+ * Measures files and folders that are removed in the order given: the bytes of all files in it, and those that are freed.
+ * A file that has a name elsewhere, such as a hard link in another snapshot, frees nothing; its bytes count where its last
+ * name goes.
  */
-export function measure<T extends { readonly path: string }>(removed: readonly T[]): (T & DiskUse)[] {
+export function measure<T extends { readonly path: string }>(removed: readonly T[]) {
   const gone = new Map<string, number>();
   return removed.map((removal) => {
     let [bytes, freed] = [0, 0];
@@ -119,31 +107,23 @@ export function measure<T extends { readonly path: string }>(removed: readonly T
 }
 
 /**
- * Adds checksums to the files of a manifest. A hard link to a file of the snapshot before takes the checksum of that
+ * Adds the checksums of its files to a manifest that was made just now. A hard link to a file of the snapshot before takes the checksum of that
  * file, so only files that the run wrote are read.
  */
-export async function withChecksums(
+export async function addChecksums(
   snapshot: string,
   manifest: Manifest,
   base: { readonly folder: string; readonly manifest: Manifest } | undefined,
   signal?: AbortSignal,
-): Promise<Manifest> {
-  const earlier = base === undefined ? [] : Object.values(allTables(base.manifest));
-  const known = new Map(earlier.flatMap(({ files }) => files.map((file) => [file.path, file.sha256])));
-  const sums = new Map<string, string>();
-  for (const { path: name } of Object.values(allTables(manifest)).flatMap(({ files }) => files)) {
+): Promise<void> {
+  const earlier = base === undefined ? [] : allFiles(base.manifest);
+  const known = new Map(earlier.map((file) => [file.path, file.sha256]));
+  for (const file of allFiles(manifest)) {
     signal?.throwIfAborted();
-    const path = join(snapshot, name);
-    const linked = isLinked(snapshot, base?.folder, path) ? known.get(name) : undefined;
-    sums.set(name, linked ?? (await checksumOf(path)));
+    const path = join(snapshot, file.path);
+    const linked = isLinked(snapshot, base?.folder, path) ? known.get(file.path) : undefined;
+    file.sha256 = linked ?? (await checksumOf(path));
   }
-  const summed = (table: ManifestTable): ManifestTable => ({
-    ...table,
-    files: table.files.map((file) => ({ ...file, sha256: sums.get(file.path) })),
-  });
-  const all = (tables: Manifest['tables']): Manifest['tables'] =>
-    Object.fromEntries(Object.entries(tables).map(([name, table]) => [name, summed(table)]));
-  return { ...manifest, tables: all(manifest.tables), marts: all(manifest.marts) };
 }
 
 /** Partition of a file, as its path names it: `domain_id=3/month=2026-11`; empty for an unpartitioned file. */

@@ -6,31 +6,22 @@ import { codeOf } from '../config/lotlake-error.js';
 export const WAREHOUSE = 'warehouse.duckdb';
 
 /** Folders and files of one output folder. */
-export interface Layout {
-  readonly output: string;
-  readonly landing: string;
-  readonly lake: string;
-  readonly snapshots: string;
-  /** Symbolic link to the published snapshot. */
-  readonly current: string;
-  /** Scratch space; nothing in it outlives the run that made it. */
-  readonly work: string;
-  readonly lock: string;
-  /** Rows that failed the data tests of the last run. */
-  readonly failedTests: string;
-}
+export type Layout = Readonly<ReturnType<typeof layoutOf>>;
 
 /** Where everything is, below an output folder. */
-export function layoutOf(output: string): Layout {
+export function layoutOf(output: string) {
   const lake = join(output, 'lake');
   return {
     output,
     landing: join(output, 'landing'),
     lake,
     snapshots: join(lake, 'snapshots'),
+    /** Symbolic link to the published snapshot. */
     current: join(lake, 'current'),
+    /** Scratch space; nothing in it outlives the run that made it. */
     work: join(output, 'work'),
     lock: join(output, 'lotlake.lock'),
+    /** Rows that failed the data tests of the last run. */
     failedTests: join(output, 'failed-tests'),
   };
 }

@@ -14,18 +14,11 @@ export function trashFolders(layout: Layout): string[] {
   return [join(layout.lake, TRASH), join(layout.landing, TRASH)];
 }
 
-/** Something that dead runs and vacuums left and nobody needs. */
-export interface Leftover {
-  readonly kind: 'leftover';
-  readonly path: string;
-  readonly reason: string;
-}
-
 /**
  * Finds what a vacuum may remove of what dead runs and vacuums left. Only right while the lock of the output folder is held.
  * @param kept folders of the snapshots and passes that stay
  */
-export function findLeftovers(layout: Layout, kept: readonly string[]): Leftover[] {
+export function findLeftovers(layout: Layout, kept: readonly string[]) {
   const { output, landing, lake, work } = layout;
   const found: readonly (readonly [reason: string, paths: readonly string[]])[] = [
     ['left by a run that died', [work].filter(existsSync)],
@@ -36,7 +29,9 @@ export function findLeftovers(layout: Layout, kept: readonly string[]): Leftover
     ['temporary file', matching(output, /^lotlake\.lock\./).filter((path) => path.endsWith(CLAIM))],
     ['temporary file', kept.flatMap((folder) => matching(folder, /\.tmp$/))],
   ];
-  return found.flatMap(([reason, paths]) => paths.map((path) => ({ path, kind: 'leftover', reason })));
+  return found.flatMap(([reason, paths]) =>
+    paths.map((path) => ({ path, kind: 'leftover' as const, reason })),
+  );
 }
 
 /** Pass folders without a `pass.json` and without a page. Their run died while it made them. */

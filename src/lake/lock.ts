@@ -11,15 +11,6 @@ import { LakeError } from './lake-error.js';
 const RENEWALS = 6;
 const LOOKS = 60;
 
-/** A lock that this process holds. */
-export interface Lock {
-  /** The dead holder whose lock this one replaced. */
-  readonly replaced: Holder | undefined;
-  /** Whether the lock is still this one. A process that stood still past its lease may have lost it. */
-  isHeld(): boolean;
-  release(): void;
-}
-
 /** What taking a lock needs besides its path. */
 export interface LockOptions {
   readonly pipeline: string;
@@ -41,7 +32,7 @@ const held = new Set<string | undefined>();
  * process is. A holder in another place (container, host) is dead when it has not renewed its lock for its whole lease,
  * by the clock of this process. Throws LakeError that names the holder.
  */
-export async function takeLock(path: string, options: LockOptions): Promise<Lock> {
+export async function takeLock(path: string, options: LockOptions) {
   mkdirSync(dirname(path), { recursive: true });
   const mine = thisHolder(options.pipeline, options.now, options.lease ?? LEASE);
   const text = JSON.stringify(mine);
@@ -64,8 +55,14 @@ async function makeLock(path: string, text: string, options: LockOptions): Promi
     const found = readLock(path);
     if (found === undefined) continue;
     const end = await watch(path, found, options);
-    if (end === 'renewed') throw refused(path, holderIn(found));
-    if (end === 'gone' && (await removeDead(path, found, text, options))) replaced = holderIn(found);
+    const holder = holderIn(found);
+    if (end === 'renewed')
+      throw new LakeError(
+        'LAKE_LOCKED',
+        `${path} is held by ${holder === undefined ? 'somebody' : sayHolder(holder)}`,
+        { outcome: 'locked', hint: 'wait for it to end, or use another output folder' },
+      );
+    if (end === 'gone' && (await removeDead(path, found, text, options))) replaced = holder;
   }
   return replaced;
 }
@@ -130,7 +127,7 @@ function hold(
   { token, lease = LEASE }: Holder,
   replaced: Holder | undefined,
   onLost: () => void = () => undefined,
-): Lock {
+) {
   const isHeld = (): boolean => readLock(path) === text;
   const timer = setInterval(
     () => {
@@ -142,7 +139,9 @@ function hold(
   );
   timer.unref();
   return {
+    /** The dead holder whose lock this one replaced. */
     replaced,
+    /** Whether the lock is still this one. A process that stood still past its lease may have lost it. */
     isHeld,
     release: () => {
       clearInterval(timer);
@@ -161,33 +160,20 @@ function renew(path: string): void {
   }
 }
 
-/** Who holds a lock, as far as it can be seen from here. */
-export interface Standing {
-  readonly holder: Holder;
-  /** Whether its process runs; undefined where it cannot be seen from here. */
-  readonly runs: boolean | undefined;
-  /** When the lock was last renewed, by the clock of the disk. */
-  readonly renewedAt: Date;
-}
-
-/** Who holds a lock; undefined where nobody does, or where that cannot be read. */
-export function standingOf(path: string): Standing | undefined {
+/**
+ * Who holds a lock, whether its process runs, and when the lock was last renewed, by the clock of the disk; undefined where
+ * nobody does, or where that cannot be read.
+ */
+export function standingOf(path: string) {
   const holder = holderIn(readLock(path) ?? '');
   if (holder === undefined) return undefined;
   return { holder, runs: isAlive(holder), renewedAt: new Date(renewalOf(path)) };
 }
 
+/** Whether the process of a holder runs; undefined where it cannot be seen from here. */
 function isAlive(holder: Holder): boolean | undefined {
   const isOurs = holder.pid === process.pid && holder.place === placeOf();
   return isOurs ? held.has(holder.token) : isRunning(holder);
-}
-
-function refused(path: string, holder: Holder | undefined): LakeError {
-  const by = holder === undefined ? 'somebody' : sayHolder(holder);
-  return new LakeError('LAKE_LOCKED', `${path} is held by ${by}`, {
-    outcome: 'locked',
-    hint: 'wait for it to end, or use another output folder',
-  });
 }
 
 function create(path: string, text: string): boolean {

@@ -70,6 +70,10 @@ export const allTables = (manifest: Manifest): Manifest['tables'] => ({
   ...manifest.marts,
 });
 
+/** Files of all tables and marts of a manifest. */
+export const allFiles = (manifest: Manifest) =>
+  Object.values(allTables(manifest)).flatMap(({ files }) => files);
+
 /**
  * Reads the manifest of a snapshot. Throws LakeError where there is none, it is not valid, or a later lotlake wrote it in
  * a format that this one cannot read.
@@ -95,6 +99,26 @@ export function readManifest(snapshot: string): Manifest {
       hint: REBUILD,
     });
   return parsed.data;
+}
+
+/** The manifest of a snapshot, or what is wrong with it. Throws LakeError where a later lotlake wrote it. */
+export function manifestOrDamage(snapshot: string): Manifest | LakeError {
+  try {
+    return readManifest(snapshot);
+  } catch (error) {
+    if (error instanceof LakeError && error.code !== 'LAKE_FORMAT') return error;
+    throw error;
+  }
+}
+
+/** The manifest of a snapshot; undefined where this version cannot read it. */
+export function manifestIn(snapshot: string): Manifest | undefined {
+  try {
+    return readManifest(snapshot);
+  } catch (error) {
+    if (error instanceof LakeError) return undefined;
+    throw error;
+  }
 }
 
 const REBUILD = 'run lotlake run rebuild to make the lake again from landing';

@@ -3,17 +3,9 @@ import { join } from 'node:path';
 import { parse } from 'yaml';
 import { z } from 'zod';
 import { packageRoot } from '../config/package-root.js';
-import type { Column } from './schema.js';
 
 /** A table that lotlake writes about its own work. */
-export interface OwnTable {
-  readonly name: string;
-  readonly description: string;
-  readonly grain: string;
-  readonly key: readonly string[];
-  readonly partitioned: boolean;
-  readonly columns: readonly (Column & { readonly description: string })[];
-}
+export type OwnTable = Readonly<(typeof ownTables)[number]>;
 
 const definitions = z.record(
   z.string(),
@@ -28,7 +20,7 @@ const definitions = z.record(
 );
 
 /** Tables of lotlake's own, in the order of `sql/own-tables.yml`. */
-export const ownTables: readonly OwnTable[] = Object.entries(
+export const ownTables = Object.entries(
   definitions.parse(parse(readFileSync(join(packageRoot, 'sql', 'own-tables.yml'), 'utf8'))),
 ).map(([name, { columns, ...table }]) => ({
   ...table,

@@ -49,10 +49,15 @@ export interface TableSchema {
   readonly columns: readonly Column[];
 }
 
+/** Columns of a query. */
+export async function columnsOf(connection: DuckDBConnection, sql: string): Promise<Column[]> {
+  const described = await rows(connection, `describe ${sql}`);
+  return described.map((row) => ({ name: String(row.column_name), type: String(row.column_type) }));
+}
+
 /** Describes a table's SELECT on a connection that has the views of its stream (see load/batch). */
 export async function describeTable(connection: DuckDBConnection, table: LakeTable): Promise<TableSchema> {
-  const described = await rows(connection, `describe ${table.sql}`);
-  const staged = described.map((row) => ({ name: String(row.column_name), type: String(row.column_type) }));
+  const staged = await columnsOf(connection, table.sql);
   const content = staged.filter(({ name }) => !name.startsWith('_') && name !== REJECTED.name);
   const state = STATE[table.gone];
   return { table, staged, content, state, columns: [...content, REJECTED, ...state, ...HISTORY] };

@@ -6,12 +6,14 @@ import { rows } from '../duck/session.js';
 import { globRelation } from './files.js';
 import { LakeError } from './lake-error.js';
 import { currentSnapshot, type Layout } from './layout.js';
-import { type Manifest, readManifest } from './manifest.js';
+import { type Manifest, manifestIn } from './manifest.js';
 
 /** A snapshot folder on disk. */
 export interface Snapshot {
   readonly id: string;
   readonly folder: string;
+  /** Whether it has a manifest, which is the last that a run writes of it, be it readable or not. */
+  readonly isSealed: boolean;
   /** Undefined where there is none or it cannot be read. */
   readonly manifest: Manifest | undefined;
 }
@@ -28,17 +30,9 @@ export function listSnapshots(layout: Layout): Snapshot[] {
     .sort()
     .map((id) => {
       const folder = join(layout.snapshots, id);
-      return { id, folder, manifest: manifestIn(folder) };
+      const isSealed = existsSync(join(folder, 'manifest.json'));
+      return { id, folder, isSealed, manifest: manifestIn(folder) };
     });
-}
-
-function manifestIn(folder: string): Manifest | undefined {
-  try {
-    return readManifest(folder);
-  } catch (error) {
-    if (error instanceof LakeError) return undefined;
-    throw error;
-  }
 }
 
 /** Snapshots that were current once. */
@@ -68,13 +62,8 @@ export async function publishedIds(
     }
   }
   // What a run that died left has no runs yet, or half of them.
-  const unreadable = unread.filter(({ snapshot }) => isSealed(snapshot) || ids.has(snapshot.id));
+  const unreadable = unread.filter(({ snapshot }) => snapshot.isSealed || ids.has(snapshot.id));
   return { ids, unreadable };
-}
-
-/** Whether a snapshot has a manifest, which is the last that a run writes of it, be it readable or not. */
-export function isSealed({ folder }: Snapshot): boolean {
-  return existsSync(join(folder, 'manifest.json'));
 }
 
 /** Ids that a small table of a snapshot names. */
@@ -115,7 +104,8 @@ export function findSnapshot(layout: Layout, id: string): string {
 
 type Sealed = Snapshot & { readonly manifest: Manifest };
 
-function hasManifest(snapshot: Snapshot): snapshot is Sealed {
+/** Whether the manifest of a snapshot can be read. */
+export function hasManifest(snapshot: Snapshot): snapshot is Sealed {
   return snapshot.manifest !== undefined;
 }
 

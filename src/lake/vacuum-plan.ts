@@ -1,14 +1,13 @@
 import type { PassManifest } from '../land/pass.js';
 import type { StreamName } from '../service/streams.js';
+import type { Manifest } from './manifest.js';
+import type { Snapshot } from './snapshots.js';
 
 /** What a plan needs to know of a snapshot. */
-export interface SnapshotFacts {
-  readonly id: string;
-  /** Whether it has a manifest, which is the last that a run writes of it. */
-  readonly sealed: boolean;
-  /** When it was made; undefined where its manifest cannot be read. */
-  readonly createdAt: string | undefined;
-}
+type SnapshotFacts = Pick<Snapshot, 'id' | 'isSealed'> & {
+  /** Undefined where it cannot be read. */
+  readonly manifest: Pick<Manifest, 'created_at'> | undefined;
+};
 
 /** How many snapshots are kept. */
 export interface KeptSnapshots {
@@ -17,21 +16,6 @@ export interface KeptSnapshots {
   /** Days (UTC), back from that of the last published one, whose last published one is kept, too. */
   readonly days: number;
 }
-
-/** What a plan needs to know of a pass. */
-export type PassFacts = Pick<
-  PassManifest,
-  | 'pass_id'
-  | 'stream'
-  | 'kind'
-  | 'state'
-  | 'published'
-  | 'started_at'
-  | 'reason'
-  | 'complete'
-  | 'sources'
-  | 'records'
->;
 
 /** Something that goes, and why. */
 export interface Going<T> {
@@ -59,34 +43,34 @@ export interface LakeFacts {
  * manifest cannot be read stays, and takes the place of no other.
  * @param snapshots oldest first
  */
-export function planSnapshots(
-  snapshots: readonly SnapshotFacts[],
+export function planSnapshots<T extends SnapshotFacts>(
+  snapshots: readonly T[],
   lake: LakeFacts,
   keep: KeptSnapshots,
-): Going<string>[] {
-  const published = snapshots.filter(
-    ({ id, createdAt }) => lake.published.has(id) && createdAt !== undefined,
-  );
+): Going<T>[] {
+  const published = snapshots.filter(({ id, manifest }) => lake.published.has(id) && manifest !== undefined);
   const kept = new Set([...published.slice(-keep.snapshots), ...lastOfDays(published, keep.days)]);
-  const reasonOf = (snapshot: SnapshotFacts): string | undefined => {
-    const { id, sealed, createdAt } = snapshot;
+  return going(snapshots, (snapshot) => {
+    const { id, isSealed, manifest } = snapshot;
     if (id === lake.current || kept.has(snapshot)) return undefined;
     const isPublished = lake.published.has(id);
     if (!isPublished && !lake.isAllKnown) return undefined;
-    if (!isPublished && !sealed) return 'its run ended before it was finished';
-    if (createdAt === undefined || lake.current === undefined) return undefined;
+    if (!isPublished && !isSealed) return 'its run ended before it was finished';
+    if (manifest === undefined || lake.current === undefined) return undefined;
     return isPublished ? `older than the last ${keep.snapshots} published` : 'never published';
-  };
-  return snapshots.flatMap((snapshot) => {
-    const reason = reasonOf(snapshot);
-    return reason === undefined ? [] : [{ what: snapshot.id, reason }];
+  });
+}
+
+function going<T>(all: readonly T[], reasonOf: (what: T) => string | undefined): Going<T>[] {
+  return all.flatMap((what) => {
+    const reason = reasonOf(what);
+    return reason === undefined ? [] : [{ what, reason }];
   });
 }
 
 /** The last published snapshot of each of the last days, so that hourly runs do not push last night out. */
-function lastOfDays(published: readonly SnapshotFacts[], days: number): SnapshotFacts[] {
-  const dayOf = ({ createdAt }: SnapshotFacts): number =>
-    Math.floor(Date.parse(createdAt ?? '') / 86_400_000);
+function lastOfDays<T extends SnapshotFacts>(published: readonly T[], days: number): T[] {
+  const dayOf = ({ manifest }: T): number => Math.floor(Date.parse(manifest?.created_at ?? '') / 86_400_000);
   const lasts = [...new Map(published.map((snapshot) => [dayOf(snapshot), snapshot])).values()];
   const newest = Math.max(...lasts.map(dayOf));
   return lasts.filter((snapshot) => newest - dayOf(snapshot) < days);
@@ -98,7 +82,7 @@ function lastOfDays(published: readonly SnapshotFacts[], days: number): Snapshot
  * kind, because a rebuild that replays a full pass without the windows and lookups after it would bring old values back.
  * @param passes by stream, oldest first
  */
-export function planPasses<T extends PassFacts>(
+export function planPasses<T extends PassManifest>(
   passes: readonly T[],
   lake: LakeFacts,
   keep: (stream: StreamName) => number,
@@ -112,11 +96,10 @@ export function planPasses<T extends PassFacts>(
     cuts.set(stream, oldestKept(own, keep(stream)));
   }
   const cars = cuts.get('cars');
-  return passes.flatMap((pass) => {
+  return going(passes, (pass) => {
     // The archive feed of a night counts in the replay of its vehicles, so that no list is kept for less long than they.
     const cut = [cuts.get(pass.stream) ?? '', cars].filter((at) => at !== undefined).sort()[0] ?? '';
-    const reason = isHeld(pass) ? pastRetention(pass, cut) : useless(pass, lake);
-    return reason === undefined ? [] : [{ what: pass, reason }];
+    return isHeld(pass) ? pastRetention(pass, cut) : useless(pass, lake);
   });
 }
 
@@ -124,7 +107,7 @@ export function planPasses<T extends PassFacts>(
  * Whether a pass showed all that it asked for. Of the feed only a full pass shows what left; a list that is read by
  * windows, such as the archive, is never read whole again, so that its windows count. No record proves nothing.
  */
-function isProof({ stream, kind, complete, sources, records }: PassFacts): boolean {
+function isProof({ stream, kind, complete, sources, records }: PassManifest): boolean {
   const isOfKind = kind === 'full' || (kind === 'window' && stream !== 'cars');
   return isOfKind && records > 0 && (sources === null ? complete : sources.length > 0);
 }
@@ -136,7 +119,7 @@ const FORGOTTEN_DAYS = 31;
  * Start of the oldest of the last `keep` proofs, and where passes are over some sources, of the last ones of each; empty,
  * before every start, where there are fewer.
  */
-function oldestKept(proofs: readonly PassFacts[], keep: number): string {
+function oldestKept(proofs: readonly PassManifest[], keep: number): string {
   const sources = new Set(proofs.flatMap((pass) => pass.sources ?? [null]));
   const starts = [...sources].map((source) =>
     proofs
@@ -151,13 +134,13 @@ function oldestKept(proofs: readonly PassFacts[], keep: number): string {
 
 const lastOf = (starts: readonly string[]): number => Date.parse(starts.at(-1) ?? '');
 
-function pastRetention({ records, started_at }: PassFacts, cut: string): string | undefined {
+function pastRetention({ records, started_at }: PassManifest, cut: string): string | undefined {
   if (records === 0) return 'published, and without a record';
   return started_at < cut ? `published, and before the oldest complete pass kept (${cut})` : undefined;
 }
 
 /** Why no run will use a pass that the lake does not hold; undefined where one would. */
-function useless(pass: PassFacts, lake: LakeFacts): string | undefined {
+function useless(pass: PassManifest, lake: LakeFacts): string | undefined {
   if (pass.state === 'abandoned') return `abandoned: ${pass.reason ?? 'no reason given'}`;
   const isPassedBy = pass.started_at <= (lake.lastPassAt[pass.stream] ?? '');
   if (pass.state === 'open' || pass.published || !isPassedBy) return undefined;

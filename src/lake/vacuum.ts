@@ -11,8 +11,8 @@ import { LakeError, unsoundError } from './lake-error.js';
 import { currentSnapshot, type Layout } from './layout.js';
 import { findLeftovers, TRASH, trashFolders } from './leftovers.js';
 import { type Manifest, readManifest } from './manifest.js';
-import { idsIn, isSealed, listSnapshots, type Published, publishedIds, type Snapshot } from './snapshots.js';
-import { type KeptSnapshots, type LakeFacts, planPasses, planSnapshots } from './vacuum-plan.js';
+import { idsIn, listSnapshots, type Published, publishedIds, type Snapshot } from './snapshots.js';
+import { type Going, type KeptSnapshots, type LakeFacts, planPasses, planSnapshots } from './vacuum-plan.js';
 import { findMissing } from './verify.js';
 
 /** How much is kept. */
@@ -21,25 +21,8 @@ export interface Retention extends KeptSnapshots {
   passes(stream: StreamName): number;
 }
 
-/** A file or folder that is removed. */
-interface Removal {
-  /** Path below the output folder. */
-  readonly path: string;
-  readonly kind: 'snapshot' | 'pass' | 'leftover';
-  readonly reason: string;
-  readonly bytes: number;
-  /** Bytes that its removal gives back; what a snapshot that stays links to is not among them. */
-  readonly freed: number;
-}
-
-/** What a vacuum removes and leaves. */
-export interface VacuumPlan {
-  readonly removals: readonly Removal[];
-  /** Snapshots and passes that stay because they cannot be read, whatever their age. */
-  readonly unreadable: readonly Pick<Removal, 'path' | 'reason'>[];
-  readonly freed: number;
-  readonly kept: { readonly snapshots: number; readonly passes: number };
-}
+/** What a vacuum removes and leaves. Paths are below the output folder. */
+export type VacuumPlan = Awaited<ReturnType<typeof planVacuum>>;
 
 /** Throws LakeError where an output folder has nothing of lotlake, such as a folder with a mistyped name. */
 export function assertLake({ output, lake, landing, work }: Layout): void {
@@ -54,34 +37,20 @@ export function assertLake({ output, lake, landing, work }: Layout): void {
  * Finds what can go. The caller holds the lock of the output folder, so no run is at work. Throws LakeError where the
  * current snapshot is damaged, because then nothing says what the lake still needs.
  */
-export async function planVacuum(
-  connection: DuckDBConnection,
-  layout: Layout,
-  retention: Retention,
-): Promise<VacuumPlan> {
+export async function planVacuum(connection: DuckDBConnection, layout: Layout, retention: Retention) {
   const snapshots = listSnapshots(layout);
   const published = await publishedIds(connection, layout, snapshots);
   const lake = await factsOf(connection, layout, published);
-  const facts = snapshots.map((snapshot) => ({
-    id: snapshot.id,
-    sealed: isSealed(snapshot),
-    createdAt: snapshot.manifest?.created_at,
-  }));
   const landed = streamNames.map((stream) => findPasses(layout.landing, stream));
   const passes = landed.flatMap(({ passes }) =>
     passes.map(({ folder, manifest }) => ({ ...manifest, folder })),
   );
+  const removal =
+    (kind: 'snapshot' | 'pass') =>
+    ({ what: { folder: path }, reason }: Going<{ folder: string }>) => ({ path, kind, reason });
   const old = [
-    ...planSnapshots(facts, lake, retention).map(({ what, reason }) => ({
-      path: join(layout.snapshots, what),
-      kind: 'snapshot' as const,
-      reason,
-    })),
-    ...planPasses(passes, lake, retention.passes).map(({ what, reason }) => ({
-      path: what.folder,
-      kind: 'pass' as const,
-      reason,
-    })),
+    ...planSnapshots(snapshots, lake, retention).map(removal('snapshot')),
+    ...planPasses(passes, lake, retention.passes).map(removal('pass')),
   ];
   const going = new Set(old.map(({ path }) => path));
   const kept = (all: readonly { folder: string }[]): string[] =>
@@ -95,6 +64,7 @@ export async function planVacuum(
   const removals = measure([...leftovers, ...old]).map(relativePath);
   return {
     removals,
+    // Snapshots and passes that stay whatever their age.
     unreadable: [
       ...unreadableSnapshots(snapshots, published),
       ...landed.flatMap(({ unreadable }) => unreadable),
@@ -110,7 +80,7 @@ function unreadableSnapshots(
   { ids, unreadable }: Published,
 ): { readonly folder: string; readonly reason: string }[] {
   const isUnread = (snapshot: Snapshot): boolean =>
-    snapshot.manifest === undefined && (isSealed(snapshot) || ids.has(snapshot.id));
+    snapshot.manifest === undefined && (snapshot.isSealed || ids.has(snapshot.id));
   return [
     ...snapshots.filter(isUnread).map(({ folder }) => ({ folder, reason: 'its manifest cannot be read' })),
     ...unreadable.map(({ snapshot: { folder }, reason }) => ({

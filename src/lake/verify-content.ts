@@ -5,7 +5,7 @@ import { messageOf } from '../config/lotlake-error.js';
 import { identifier, literal, type Row, rows, scalar } from '../duck/session.js';
 import { filesRelation, partitionOf } from './files.js';
 import { allTables, type LakeFile, type Manifest, type ManifestTable } from './manifest.js';
-import type { Column } from './schema.js';
+import { type Column, columnsOf } from './schema.js';
 import type { Problem } from './verify.js';
 
 /** Compares what the files of a snapshot hold with its manifest: rows, columns and types, and keys that repeat. */
@@ -18,7 +18,14 @@ export async function verifyContent(
   const problems: Problem[] = [];
   for (const [name, table] of Object.entries(allTables(manifest))) {
     signal.throwIfAborted();
-    problems.push(...(await verifyTable({ connection, snapshot, name, table })));
+    const verified = { connection, snapshot, name, table };
+    const filled: LakeFile[] = [];
+    for (const file of table.files.filter(({ path }) => existsSync(join(snapshot, path)))) {
+      const found = await fileProblems(verified, file);
+      problems.push(...found);
+      if (file.rows > 0 && !found.some(({ check }) => check === 'readable')) filled.push(file);
+    }
+    if (filled.length > 0) problems.push(...(await keyProblems(verified, filled)));
   }
   return problems;
 }
@@ -28,18 +35,6 @@ interface Verified {
   readonly snapshot: string;
   readonly name: string;
   readonly table: ManifestTable;
-}
-
-async function verifyTable(verified: Verified): Promise<Problem[]> {
-  const { snapshot, table } = verified;
-  const problems: Problem[] = [];
-  const filled: LakeFile[] = [];
-  for (const file of table.files.filter(({ path }) => existsSync(join(snapshot, path)))) {
-    const found = await fileProblems(verified, file);
-    problems.push(...found);
-    if (file.rows > 0 && !found.some(({ check }) => check === 'readable')) filled.push(file);
-  }
-  return filled.length === 0 ? problems : [...problems, ...(await keyProblems(verified, filled))];
 }
 
 /** Compares the rows and columns of a file with the manifest. */
@@ -54,12 +49,10 @@ async function fileProblems(
     const counted = Number(await scalar(connection, `select num_rows from parquet_file_metadata(${path})`));
     if (counted !== file.rows)
       problems.push({ ...place, check: 'rows', expected: `${file.rows}`, found: `${counted}` });
-    const described = await rows(
-      connection,
-      `describe select * from read_parquet(${path}, hive_partitioning = false)`,
-    );
-    const found = described.map(({ column_name, column_type }) => `${column_name} ${column_type}`);
-    const expected = expectedColumns(table, file).map((column) => `${column.name} ${column.type}`);
+    const said = ({ name: column, type }: Column): string => `${column} ${type}`;
+    const select = `select * from read_parquet(${path}, hive_partitioning = false)`;
+    const found = (await columnsOf(connection, select)).map(said);
+    const expected = expectedColumns(table, file).map(said);
     if (found.join() !== expected.join())
       problems.push({ ...place, check: 'schema', ...differing(expected, found) });
     return problems;
@@ -70,13 +63,9 @@ async function fileProblems(
 
 /** Columns that a file holds: those of the table without the ones in its path; a file without rows has all of them. */
 function expectedColumns(table: ManifestTable, file: LakeFile): readonly Column[] {
-  const inPath = new Set(
-    partitionOf(file)
-      .split('/')
-      .map((part) => part.split('=')[0]),
-  );
   const columns = table.partitioned ? [...table.columns, { name: 'month', type: 'VARCHAR' }] : table.columns;
-  return columns.filter(({ name }) => !inPath.has(name));
+  const inPath = partitionOf(file).split('/');
+  return columns.filter(({ name }) => !inPath.some((part) => part.split('=')[0] === name));
 }
 
 /** The columns that only one of two lists has; both lists where they differ in order alone. */
@@ -96,21 +85,21 @@ async function keyProblems(
   const expected = `one row for each (${table.key.join(', ')})`;
   const problem = (found: string): Problem[] => [{ table: name, file: null, check: 'key', expected, found }];
   try {
-    const repeated = await rows(
+    const [first] = await rows(
       connection,
       `select *, count(*) over () as _keys from (
         select ${key}, count(*) as _copies from ${relation} group by all having count(*) > 1
       ) order by all limit 1`,
     );
-    const [first] = repeated;
     if (first === undefined) return [];
-    const matches = table.key.map(
-      (column) => `${identifier(column)} is not distinct from r.${identifier(column)}`,
-    );
+    const matches = table.key
+      .map(identifier)
+      .map((column) => `f.${column} is not distinct from r.${column}`)
+      .join(' and ');
     const places = await rows(
       connection,
       `select distinct filename from ${relation} as f
-       join (select ${key} from ${relation} group by all having count(*) > 1 order by all limit 1) as r on ${matches.map((match) => `f.${match}`).join(' and ')}
+       join (select ${key} from ${relation} group by all having count(*) > 1 order by all limit 1) as r on ${matches}
        order by all`,
     );
     return problem(repeatedKeys(first, table.key, snapshot, places));

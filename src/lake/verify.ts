@@ -7,7 +7,7 @@ import { checksumOf } from '../land/files.js';
 import { FINGERPRINTS } from '../land/fingerprints.js';
 import { filesBelow } from './files.js';
 import { WAREHOUSE } from './layout.js';
-import { allTables, type LakeFile, type Manifest } from './manifest.js';
+import { allFiles, allTables, type LakeFile, type Manifest } from './manifest.js';
 import { FOLDER, namedFolders } from './views.js';
 
 /** One thing that is not as it should be. */
@@ -58,8 +58,8 @@ export async function verifyFiles(
 
 /** Files that the manifest does not name. */
 function findStrays(snapshot: string, manifest: Manifest): Problem[] {
-  const files = Object.values(allTables(manifest)).flatMap((table) => table.files);
-  const known = new Set(['manifest.json', WAREHOUSE, FINGERPRINTS, ...files.map(({ path }) => path)]);
+  const files = allFiles(manifest).map(({ path }) => path);
+  const known = new Set(['manifest.json', WAREHOUSE, FINGERPRINTS, ...files]);
   return filesBelow(snapshot)
     .map((path) => relative(snapshot, path))
     .filter((file) => !known.has(file))

@@ -28,20 +28,11 @@ const NAMED = new RegExp(
   `getvariable\\('${FOLDER}'\\), '((?:[^']|'')*)'|read_parquet\\('((?:[^']|'')*)/[^/']+/\\*\\*`,
 );
 
-/** Where the views of an attached database look for their files. */
-export interface NamedFolders {
-  /** Folders that they name other than the folder of the snapshot. */
-  readonly strange: readonly string[];
-  /** Whether all of them use the variable. */
-  readonly canBeTold: boolean;
-}
-
-/** Reads which folders the views of an attached database name. */
-export async function namedFolders(
-  connection: DuckDBConnection,
-  database: string,
-  snapshot: string,
-): Promise<NamedFolders> {
+/**
+ * Reads which folders the views of an attached database name: those other than the folder of the snapshot, and whether all
+ * views use the variable.
+ */
+export async function namedFolders(connection: DuckDBConnection, database: string, snapshot: string) {
   const views = await rows(
     connection,
     `select sql from duckdb_views() where database_name = ${literal(database)} and not internal`,

@@ -2,26 +2,31 @@ import { existsSync, mkdirSync, renameSync, rmSync, symlinkSync } from 'node:fs'
 import { basename, join } from 'node:path';
 import type { DuckDBConnection } from '@duckdb/node-api';
 import { killPoint } from '../config/kill-point.js';
-import { messageOf } from '../config/lotlake-error.js';
+import { LotlakeError, messageOf } from '../config/lotlake-error.js';
 import { version } from '../config/package-root.js';
-import { rows } from '../duck/session.js';
 import type { BaseState } from '../lake/base.js';
-import { globRelation, listFiles, ownFiles, withChecksums } from '../lake/files.js';
+import { addChecksums, globRelation, listFiles, ownFiles } from '../lake/files.js';
 import type { Layout } from '../lake/layout.js';
 import { type Manifest, type ManifestTable, SCHEMA_VERSION, writeManifest } from '../lake/manifest.js';
 import { type OwnTable, ownTables } from '../lake/own-tables.js';
-import type { Column, TableSchema } from '../lake/schema.js';
+import { columnsOf, type TableSchema } from '../lake/schema.js';
 import { foldersBelow, syncFiles, syncFolders } from '../land/files.js';
-import { PublishError } from './publish-error.js';
+
+/** A snapshot could not be finished or switched to. */
+class PublishError extends LotlakeError {
+  override readonly name = 'PublishError';
+  constructor(message: string, rest: { hint?: string; cause?: unknown } = {}) {
+    super(message, { code: 'PUBLISH_FAILED', stage: 'publish', ...rest });
+  }
+}
 
 /** What the manifest says besides its tables. */
-export type SnapshotFacts = Omit<Manifest, 'tables' | 'marts' | 'schema_version' | 'lotlake_version'>;
+type SnapshotFacts = Omit<Manifest, 'tables' | 'marts' | 'schema_version' | 'lotlake_version'>;
 
-/** A mart in the snapshot: its name and its key. */
-export interface MartFacts {
-  readonly name: string;
-  readonly key: readonly string[];
-}
+type MartFacts = { readonly name: string; readonly key: readonly string[] };
+
+/** A table or mart of the snapshot, before its files are counted. */
+type Described = MartFacts & Pick<OwnTable, 'partitioned'> & Pick<TableSchema, 'columns'>;
 
 /**
  * Waits until the files that a snapshot does not share with the published one, and the folders in it, are on disk, but
@@ -57,8 +62,8 @@ export async function sealSnapshot(
   base: BaseState | undefined,
   signal?: AbortSignal,
 ): Promise<Manifest> {
-  const described = await describeSnapshot(connection, snapshot, facts, schemas, marts);
-  const manifest = await withChecksums(snapshot, described, base, signal);
+  const manifest = await describeSnapshot(connection, snapshot, facts, schemas, marts);
+  await addChecksums(snapshot, manifest, base, signal);
   killPoint('publish.described');
   try {
     writeManifest(snapshot, manifest);
@@ -87,43 +92,27 @@ export async function describeSnapshot(
   const names = [...cut, ...own, ...marts].map(({ name }) => name);
   // One statement reads the footers of all files.
   const all = await listFiles(connection, snapshot, ...names);
-  const describe = ({
-    name,
-    columns,
-    key,
-    partitioned,
-  }: Pick<OwnTable, 'name' | 'key' | 'partitioned'> & { readonly columns: readonly Column[] }): [
-    string,
-    ManifestTable,
-  ] => {
+  const describe = ({ name, columns, key, partitioned }: Described): [string, ManifestTable] => {
     const files = all.filter(({ path }) => path.startsWith(`${name}/`));
     if (files.length === 0) throw new PublishError(`the snapshot has no file of ${name}`);
-    return [
-      name,
-      {
-        columns: columns.map((column) => ({ name: column.name, type: column.type })),
-        key: [...key],
-        partitioned,
-        rows: files.reduce((sum, file) => sum + file.rows, 0),
-        bytes: files.reduce((sum, file) => sum + file.bytes, 0),
-        files,
-      },
-    ];
+    const table = {
+      columns: columns.map((column) => ({ name: column.name, type: column.type })),
+      ...{ key: [...key], partitioned },
+      rows: files.reduce((sum, file) => sum + file.rows, 0),
+      bytes: files.reduce((sum, file) => sum + file.bytes, 0),
+      files,
+    };
+    return [name, table];
   };
   const described: [string, ManifestTable][] = [];
   for (const { name, key } of marts) {
-    const columns = await martColumns(connection, snapshot, name);
+    const columns = await columnsOf(connection, `select * from ${globRelation(snapshot, name, false)}`);
     described.push(describe({ name, key, columns, partitioned: false }));
   }
   return {
     ...{ ...facts, schema_version: SCHEMA_VERSION, lotlake_version: version },
     ...{ tables: Object.fromEntries([...cut, ...own].map(describe)), marts: Object.fromEntries(described) },
   };
-}
-
-async function martColumns(connection: DuckDBConnection, snapshot: string, name: string): Promise<Column[]> {
-  const described = await rows(connection, `describe select * from ${globRelation(snapshot, name, false)}`);
-  return described.map((row) => ({ name: String(row.column_name), type: String(row.column_type) }));
 }
 
 /**
@@ -144,10 +133,7 @@ export function switchCurrent(layout: Layout, snapshot: string): void {
     rmSync(link, { force: true });
     throw new PublishError(
       `${layout.current} cannot be switched to ${basename(snapshot)}: ${messageOf(error)}`,
-      {
-        cause: error,
-        hint: 'the last snapshot stays current; run the same command again',
-      },
+      { cause: error, hint: 'the last snapshot stays current; run the same command again' },
     );
   }
 }

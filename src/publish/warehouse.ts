@@ -2,17 +2,15 @@ import { join } from 'node:path';
 import type { DuckDBConnection } from '@duckdb/node-api';
 import { identifier, inTransaction, literal, rows, type Session } from '../duck/session.js';
 import { WAREHOUSE } from '../lake/layout.js';
-import { ownTables } from '../lake/own-tables.js';
+import { type OwnTable, ownTables } from '../lake/own-tables.js';
 import type { Column } from '../lake/schema.js';
 import { lakeTables } from '../lake/tables.js';
 import { viewOn } from '../lake/views.js';
 
 /** Names of all lake tables and whether each is partitioned, in the order in which they are listed. */
-export function lakeTableNames(): readonly { readonly name: string; readonly partitioned: boolean }[] {
-  return [
-    ...lakeTables().map((table) => ({ name: table.name, partitioned: table.partition !== undefined })),
-    ...ownTables.map((table) => ({ name: table.name, partitioned: table.partitioned })),
-  ];
+export function lakeTableNames(): readonly Pick<OwnTable, 'name' | 'partitioned'>[] {
+  const cut = lakeTables().map(({ name, partition }) => ({ name, partitioned: partition !== undefined }));
+  return [...cut, ...ownTables];
 }
 
 /**
@@ -59,10 +57,7 @@ export interface Described {
 }
 
 /** Writes descriptions of tables and columns as comments on the views of the warehouse that the connection is in. */
-export async function commentViews(
-  connection: DuckDBConnection,
-  entries: readonly Described[],
-): Promise<void> {
+export async function commentViews(connection: DuckDBConnection, entries: readonly Described[]) {
   const comments = entries.flatMap(({ name, description, grain, columns }) => [
     `comment on view ${identifier(name)} is ${literal(`${description} (${grain})`)}`,
     ...columns.map((column) => {
@@ -74,15 +69,13 @@ export async function commentViews(
 }
 
 /** Names and types of the columns of every table and view of the database that the connection is in. */
-export async function readViews(
-  connection: DuckDBConnection,
-): Promise<Record<string, { readonly columns: Column[]; readonly rows: 0 }>> {
+export async function readViews(connection: DuckDBConnection) {
   const found = await rows(
     connection,
     `select table_name, column_name, data_type from duckdb_columns()
      where database_name = current_database() order by table_name, column_index`,
   );
-  const views: Awaited<ReturnType<typeof readViews>> = {};
+  const views: Record<string, { readonly columns: Column[]; readonly rows: 0 }> = {};
   for (const { table_name, column_name, data_type } of found) {
     views[String(table_name)] ??= { columns: [], rows: 0 };
     views[String(table_name)]?.columns.push({ name: String(column_name), type: String(data_type) });

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { type LakeFacts, type PassFacts, planPasses, planSnapshots } from '../../src/lake/vacuum-plan.js';
+import { type LakeFacts, planPasses, planSnapshots } from '../../src/lake/vacuum-plan.js';
+import type { PassManifest } from '../../src/land/pass.js';
 
 const lake = (more: Partial<LakeFacts> = {}): LakeFacts => ({
   current: 'e',
@@ -13,15 +14,17 @@ const lake = (more: Partial<LakeFacts> = {}): LakeFacts => ({
 const snapshots = (ids: string, unsealed = '', unreadable = '', days: Record<string, string> = {}) =>
   [...ids].map((id) => ({
     id,
-    sealed: !unsealed.includes(id),
-    createdAt: (unsealed + unreadable).includes(id) ? undefined : `2026-11-${days[id] ?? '20'}T10:00:00.000Z`,
+    isSealed: !unsealed.includes(id),
+    manifest: (unsealed + unreadable).includes(id)
+      ? undefined
+      : { created_at: `2026-11-${days[id] ?? '20'}T10:00:00.000Z` },
   }));
 const last = (count: number, days = 0) => ({ snapshots: count, days });
 
 describe('snapshots that a vacuum removes', () => {
   it('are unfinished, never published, or older than the last that are kept', () => {
     const going = planSnapshots(snapshots('abcdef', 'f'), lake(), last(2));
-    expect(going.map(({ what, reason }) => `${what}: ${reason}`)).toEqual([
+    expect(going.map(({ what, reason }) => `${what.id}: ${reason}`)).toEqual([
       'a: older than the last 2 published',
       'b: older than the last 2 published',
       'd: never published',
@@ -31,18 +34,19 @@ describe('snapshots that a vacuum removes', () => {
 
   it('never include the current one, whatever is newer', () => {
     const going = planSnapshots(snapshots('abce'), lake({ current: 'a' }), last(1));
-    expect(going.map(({ what }) => what)).toEqual(['b', 'c']);
+    expect(going.map(({ what }) => what.id)).toEqual(['b', 'c']);
   });
 
   it('are only unfinished ones where nothing is current', () => {
     const facts = lake({ current: undefined, published: new Set(['a']) });
-    expect(planSnapshots(snapshots('abc', 'c'), facts, last(1)).map(({ what }) => what)).toEqual(['c']);
+    expect(planSnapshots(snapshots('abc', 'c'), facts, last(1)).map(({ what }) => what.id)).toEqual(['c']);
   });
 });
 
 describe('snapshots that a vacuum keeps', () => {
   const all = new Set([...'abcdefgh']);
-  const ids = (...given: Parameters<typeof planSnapshots>) => planSnapshots(...given).map(({ what }) => what);
+  const ids = (...given: Parameters<typeof planSnapshots>) =>
+    planSnapshots(...given).map(({ what }) => what.id);
 
   it('include the last one of each of the last days, so that hourly runs do not push last night out', () => {
     const days = { a: '16', b: '18', c: '18', d: '19', e: '19', f: '20', g: '20', h: '20' };
@@ -71,7 +75,7 @@ describe('snapshots that a vacuum keeps', () => {
  * Passes written as `<stream> <kind> <day>[!word] [of <sources>]`, each named by its text; the word is a state,
  * `unproven` or `empty`.
  */
-function passes(...texts: string[]): PassFacts[] {
+function passes(...texts: string[]): PassManifest[] {
   return texts.map((text) => {
     const [stream = '', kind = '', rest = '', , of] = text.split(' ');
     const [day = '', word = 'sealed'] = rest.split('!');
@@ -82,12 +86,12 @@ function passes(...texts: string[]): PassFacts[] {
       complete: word !== 'unproven' && kind !== 'lookup',
       state: word === 'open' || word === 'abandoned' ? word : 'sealed',
     };
-    return facts as PassFacts;
+    return facts as PassManifest;
   });
 }
 
 /** Ids of the passes that go, where the lake holds every sealed pass but those of `unheld`. */
-function going(all: PassFacts[], keep: number, more: Partial<LakeFacts> = {}): string[] {
+function going(all: PassManifest[], keep: number, more: Partial<LakeFacts> = {}): string[] {
   const held = new Set(all.map(({ pass_id }) => pass_id));
   return planPasses(all, lake({ passes: held, ...more }), () => keep).map(({ what }) => what.pass_id);
 }
@@ -205,7 +209,7 @@ describe('passes that a vacuum removes', () => {
 
   it('leave as many after sixty nights with hourly windows as after six', () => {
     const start = Date.parse('2026-09-01T02:00:00Z');
-    let landing: PassFacts[] = [];
+    let landing: PassManifest[] = [];
     const left: number[] = [];
     const land = (stream: string, kind: string, hour: number, records = 10): void => {
       const started_at = new Date(start + hour * 3_600_000).toISOString();

@@ -2,15 +2,13 @@ import { existsSync, readFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import type { DuckDBConnection } from '@duckdb/node-api';
 import { runEachTest } from '../../docs/test-results.js';
-import { identifier } from '../../duck/session.js';
-import { globRelation } from '../../lake/files.js';
 import { LakeError } from '../../lake/lake-error.js';
 import { layoutOf } from '../../lake/layout.js';
-import { allTables, type Manifest, readManifest } from '../../lake/manifest.js';
+import { allTables, type Manifest, manifestOrDamage } from '../../lake/manifest.js';
 import { findSnapshot } from '../../lake/snapshots.js';
 import { type Problem, tornIf, tornState, verifyFiles, verifyWarehouse } from '../../lake/verify.js';
 import { verifyContent } from '../../lake/verify-content.js';
-import { mendViews } from '../../lake/views.js';
+import { mendViews, viewOn } from '../../lake/views.js';
 import type { TestResult } from '../../model/data-tests.js';
 import { publishedSnapshot, withDatabase } from '../../query/open-lake.js';
 import { clip, count, megabytes, printable, sumOf } from '../../query/printable.js';
@@ -39,8 +37,9 @@ export const verify = command({
 });
 
 async function examine(connection: DuckDBConnection, folder: string, signal: AbortSignal): Promise<Report> {
-  const manifest = manifestOf(folder);
-  if ('check' in manifest) return reportOf(folder, undefined, { problems: [manifest], warnings: [] });
+  const manifest = manifestOrDamage(folder);
+  if (manifest instanceof LakeError)
+    return reportOf(folder, undefined, { problems: [manifestProblem(folder, manifest)], warnings: [] });
   const warehouse = await verifyWarehouse(connection, folder, manifest);
   const files = await verifyFiles(folder, manifest, signal);
   const content = await verifyContent(connection, folder, manifest, signal);
@@ -53,20 +52,14 @@ async function examine(connection: DuckDBConnection, folder: string, signal: Abo
   });
 }
 
-/** The manifest of a snapshot, or what is wrong with it. */
-function manifestOf(folder: string): Manifest | Problem {
-  try {
-    return readManifest(folder);
-  } catch (error) {
-    if (!(error instanceof LakeError) || error.code === 'LAKE_FORMAT') throw error;
-    const torn = tornManifest(join(folder, 'manifest.json'));
-    return {
-      ...{ table: 'snapshot', file: 'manifest.json', check: 'readable' },
-      expected: 'a manifest that can be read',
-      found: torn ?? error.message,
-      ...tornIf(torn !== undefined),
-    };
-  }
+function manifestProblem(folder: string, error: LakeError): Problem {
+  const torn = tornManifest(join(folder, 'manifest.json'));
+  return {
+    ...{ table: 'snapshot', file: 'manifest.json', check: 'readable' },
+    expected: 'a manifest that can be read',
+    found: torn ?? error.message,
+    ...tornIf(torn !== undefined),
+  };
 }
 
 /** How a power cut left a manifest, which is the last file of a snapshot to be written. */
@@ -87,13 +80,9 @@ async function dataTests(
   folder: string,
   manifest: Manifest,
 ): Promise<Findings> {
-  for (const [name, table] of Object.entries(allTables(manifest))) {
-    const relation = globRelation(folder, name, table.partitioned);
-    // A table that cannot be read is among the problems already.
-    await connection
-      .run(`create view ${identifier(name)} as select * from ${relation}`)
-      .catch(() => undefined);
-  }
+  // A table that cannot be read is among the problems already.
+  for (const [name, { partitioned }] of Object.entries(allTables(manifest)))
+    await connection.run(viewOn(folder, { name, partitioned })).catch(() => undefined);
   const { results, notRun } = await runEachTest(connection);
   const failed = (severity: TestResult['severity']): Problem[] =>
     results.filter((result) => result.failures > 0 && result.severity === severity).map(problemOf);
