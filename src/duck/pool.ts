@@ -46,9 +46,7 @@ export function poolOf(connections: readonly DuckDBConnection[], alone?: Session
       if (alone === undefined || !runsAgain(first)) throw first;
       try {
         return await oneAfterTheOther(() =>
-          holdingAll(limit, connections.length, () =>
-            alone(() => run(again, (error) => !isOutOfMemory(error))),
-          ),
+          holding(limit, connections.length, () => alone(() => run(again, (error) => !isOutOfMemory(error)))),
         );
       } catch (last) {
         failure ??= { error: last };
@@ -58,28 +56,9 @@ export function poolOf(connections: readonly DuckDBConnection[], alone?: Session
   };
 }
 
-/** Runs work once it has every place of a limit, so that nothing is under way beside it. */
-async function holdingAll<T>(limit: LimitFunction, places: number, work: () => Promise<T>): Promise<T> {
-  let release = (): void => undefined;
-  const released = new Promise<void>((resolve) => {
-    release = resolve;
-  });
-  const taken = Array.from(
-    { length: places },
-    () =>
-      new Promise<void>((resolve) => {
-        void limit(() => {
-          resolve();
-          return released;
-        });
-      }),
-  );
-  await Promise.all(taken);
-  try {
-    return await work();
-  } finally {
-    release();
-  }
+/** Runs work once it has so many places of a limit, one after the other: with all of them nothing is under way beside it. */
+function holding<T>(limit: LimitFunction, places: number, work: () => Promise<T>): Promise<T> {
+  return limit(() => (places === 1 ? work() : holding(limit, places - 1, work)));
 }
 
 /**

@@ -73,17 +73,13 @@ export type FileUse = ReturnType<typeof compareFiles>;
 
 /** Counts the files of a snapshot that are hard links to those of another, and those that are its own. */
 export function compareFiles(snapshot: string, before: string | undefined) {
-  const all = filesBelow(snapshot);
-  const own = ownFiles(snapshot, before);
-  const bytesOf = (files: readonly string[]): number =>
-    files.reduce((sum, file) => sum + lstatSync(file).size, 0);
-  const writtenBytes = bytesOf(own);
-  return {
-    writtenFiles: own.length,
-    writtenBytes,
-    linkedFiles: all.length - own.length,
-    linkedBytes: bytesOf(all) - writtenBytes,
-  };
+  const use = { writtenFiles: 0, writtenBytes: 0, linkedFiles: 0, linkedBytes: 0 };
+  for (const file of filesBelow(snapshot)) {
+    const kind = isLinked(snapshot, before, file) ? 'linked' : 'written';
+    use[`${kind}Files` as const]++;
+    use[`${kind}Bytes` as const] += lstatSync(file).size;
+  }
+  return use;
 }
 
 /**
@@ -131,18 +127,20 @@ export function partitionOf(file: LakeFile): string {
   return file.path.split('/').slice(1, -1).join('/');
 }
 
-/** Reader option for the partition columns. DuckDB finds their types (BIGINT, VARCHAR) itself. */
-export const HIVE = 'hive_partitioning = true';
+/** Pattern of the files of a table or mart below the folder of its snapshot. */
+export const filesOf = (snapshot: string, name: string): string => `${snapshot}/${name}/**/*.parquet`;
+
+/** SQL that reads files, with or without the columns of their partitions, whose types (BIGINT, VARCHAR) DuckDB finds. */
+export const readParquet = (files: string, partitioned: boolean, more = ''): string =>
+  `read_parquet(${files}, hive_partitioning = ${partitioned}${more})`;
 
 /** A relation over files of a snapshot, with the partition columns in their types. */
 export function filesRelation(snapshot: string, files: readonly LakeFile[], partitioned: boolean): string {
   const paths = literals(files.map((file) => join(snapshot, file.path)));
   const hive = partitioned && files.some((file) => partitionOf(file) !== '');
-  return `read_parquet(${paths}${hive ? `, ${HIVE}` : ', hive_partitioning = false'}, union_by_name = true)`;
+  return readParquet(paths, hive, ', union_by_name = true');
 }
 
 /** A relation over a whole table of a snapshot by glob, as any reader would write it. */
-export function globRelation(snapshot: string, name: string, hive: boolean): string {
-  const glob = literal(join(snapshot, name, '**', '*.parquet'));
-  return `read_parquet(${glob}, ${hive ? HIVE : 'hive_partitioning = false'})`;
-}
+export const globRelation = (snapshot: string, name: string, partitioned: boolean): string =>
+  readParquet(literal(filesOf(snapshot, name)), partitioned);

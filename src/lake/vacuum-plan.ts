@@ -9,12 +9,14 @@ type SnapshotFacts = Pick<Snapshot, 'id' | 'isSealed'> & {
   readonly manifest: Pick<Manifest, 'created_at'> | undefined;
 };
 
-/** How many snapshots are kept. */
-export interface KeptSnapshots {
-  /** Published ones, the current one among them. */
+/** How much is kept. */
+export interface Retention {
+  /** Published snapshots, the current one among them. */
   readonly snapshots: number;
   /** Days (UTC), back from that of the last published one, whose last published one is kept, too. */
   readonly days: number;
+  /** Full passes of a stream. */
+  passes(stream: StreamName): number;
 }
 
 /** Something that goes, and why. */
@@ -46,7 +48,7 @@ export interface LakeFacts {
 export function planSnapshots<T extends SnapshotFacts>(
   snapshots: readonly T[],
   lake: LakeFacts,
-  keep: KeptSnapshots,
+  keep: Pick<Retention, 'snapshots' | 'days'>,
 ): Going<T>[] {
   const published = snapshots.filter(({ id, manifest }) => lake.published.has(id) && manifest !== undefined);
   const kept = new Set([...published.slice(-keep.snapshots), ...lastOfDays(published, keep.days)]);
@@ -85,7 +87,7 @@ function lastOfDays<T extends SnapshotFacts>(published: readonly T[], days: numb
 export function planPasses<T extends PassManifest>(
   passes: readonly T[],
   lake: LakeFacts,
-  keep: (stream: StreamName) => number,
+  keep: Retention['passes'],
 ): Going<T>[] {
   const isHeld = (pass: T): boolean => pass.state === 'sealed' && lake.passes.has(pass.pass_id);
   const proofs = passes.filter((pass) => isHeld(pass) && isProof(pass));

@@ -5,21 +5,15 @@ import type { DuckDBConnection } from '@duckdb/node-api';
 import { killPoint } from '../config/kill-point.js';
 import { messageOf } from '../config/lotlake-error.js';
 import { findPasses } from '../land/pass.js';
-import { type StreamName, streamNames } from '../service/streams.js';
+import { streamNames } from '../service/streams.js';
 import { measure } from './files.js';
 import { LakeError, unsoundError } from './lake-error.js';
 import { currentSnapshot, type Layout } from './layout.js';
 import { findLeftovers, TRASH, trashFolders } from './leftovers.js';
 import { type Manifest, readManifest } from './manifest.js';
 import { idsIn, listSnapshots, type Published, publishedIds, type Snapshot } from './snapshots.js';
-import { type Going, type KeptSnapshots, type LakeFacts, planPasses, planSnapshots } from './vacuum-plan.js';
+import { type Going, type LakeFacts, planPasses, planSnapshots, type Retention } from './vacuum-plan.js';
 import { findMissing } from './verify.js';
-
-/** How much is kept. */
-export interface Retention extends KeptSnapshots {
-  /** Full passes of a stream. */
-  passes(stream: StreamName): number;
-}
 
 /** What a vacuum removes and leaves. Paths are below the output folder. */
 export type VacuumPlan = Awaited<ReturnType<typeof planVacuum>>;

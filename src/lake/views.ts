@@ -2,7 +2,7 @@ import { copyFileSync, existsSync, realpathSync, renameSync, rmSync } from 'node
 import { join } from 'node:path';
 import type { DuckDBConnection } from '@duckdb/node-api';
 import { identifier, inTransaction, literal, rows } from '../duck/session.js';
-import { HIVE } from './files.js';
+import { filesOf, readParquet } from './files.js';
 import { currentSnapshot, type Layout, WAREHOUSE } from './layout.js';
 import { readManifest } from './manifest.js';
 import { listSnapshots } from './snapshots.js';
@@ -13,14 +13,17 @@ import { listSnapshots } from './snapshots.js';
  */
 export const FOLDER = 'lotlake_snapshot';
 
-/** Pattern of the files of a table or mart below the folder of its snapshot. */
-export const filesOf = (snapshot: string, name: string): string => `${snapshot}/${name}/**/*.parquet`;
-
 /** SQL of the view on a table or mart of a snapshot, which it names. */
 export function viewOn(snapshot: string, table: { name: string; partitioned: boolean }): string {
   const files = `coalesce(getvariable('${FOLDER}'), ${literal(snapshot)}) || ${literal(filesOf('', table.name))}`;
-  const hive = table.partitioned ? HIVE : 'hive_partitioning = false';
-  return `create or replace view ${identifier(table.name)} as select * from read_parquet(${files}, ${hive})`;
+  return `create or replace view ${identifier(table.name)} as select * from ${readParquet(files, table.partitioned)}`;
+}
+
+/** SQL that describes a view, or one of its columns. */
+export function commentOn(text: string, view: string, column?: string): string {
+  const what =
+    column === undefined ? `view ${identifier(view)}` : `column ${identifier(view)}.${identifier(column)}`;
+  return `comment on ${what} is ${literal(text)}`;
 }
 
 /** The folder in the SQL of a view: behind the variable, or in the path if an older lotlake made the view. */
@@ -117,10 +120,8 @@ export async function renewViews(
     const comments = found
       .filter(({ comment }) => comment !== null)
       .map(({ view_name, column_name, comment }) => {
-        const view = identifier(String(view_name));
-        const what =
-          column_name === null ? `view ${view}` : `column ${view}.${identifier(String(column_name))}`;
-        return `comment on ${what} is ${literal(String(comment))}`;
+        const column = column_name === null ? undefined : String(column_name);
+        return commentOn(String(comment), String(view_name), column);
       });
     await connection.run(`set variable ${FOLDER} = ${literal(snapshot)}`);
     await inTransaction(connection, [...views, ...comments]);

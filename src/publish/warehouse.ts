@@ -1,11 +1,11 @@
 import { join } from 'node:path';
 import type { DuckDBConnection } from '@duckdb/node-api';
-import { identifier, inTransaction, literal, rows, type Session } from '../duck/session.js';
+import { inTransaction, literal, rows, type Session } from '../duck/session.js';
 import { WAREHOUSE } from '../lake/layout.js';
 import { type OwnTable, ownTables } from '../lake/own-tables.js';
 import type { Column } from '../lake/schema.js';
 import { lakeTables } from '../lake/tables.js';
-import { viewOn } from '../lake/views.js';
+import { commentOn, viewOn } from '../lake/views.js';
 
 /** Names of all lake tables and whether each is partitioned, in the order in which they are listed. */
 export function lakeTableNames(): readonly Pick<OwnTable, 'name' | 'partitioned'>[] {
@@ -59,10 +59,10 @@ export interface Described {
 /** Writes descriptions of tables and columns as comments on the views of the warehouse that the connection is in. */
 export async function commentViews(connection: DuckDBConnection, entries: readonly Described[]) {
   const comments = entries.flatMap(({ name, description, grain, columns }) => [
-    `comment on view ${identifier(name)} is ${literal(`${description} (${grain})`)}`,
+    commentOn(`${description} (${grain})`, name),
     ...columns.map((column) => {
       const unit = column.unit === undefined ? '' : ` [${column.unit}]`;
-      return `comment on column ${identifier(name)}.${identifier(column.name)} is ${literal(column.description + unit)}`;
+      return commentOn(column.description + unit, name, column.name);
     }),
   ]);
   await inTransaction(connection, comments);

@@ -3,11 +3,11 @@ import type { DuckDBConnection } from '@duckdb/node-api';
 import type { Config } from '../config/config.js';
 import { interruptOn, literals } from '../duck/session.js';
 import { openTemporarySession, type TemporarySession } from '../duck/temporary-session.js';
-import { fileSizes } from '../lake/files.js';
+import { fileSizes, filesOf } from '../lake/files.js';
 import { currentSnapshot, layoutOf } from '../lake/layout.js';
 import { type Manifest, readManifest } from '../lake/manifest.js';
 import { type Choice, pickSnapshot } from '../lake/snapshots.js';
-import { filesOf, mendViews, viewOn } from '../lake/views.js';
+import { mendViews, viewOn } from '../lake/views.js';
 import type { ReadQuery } from './read-only.js';
 import { ShareError } from './share-error.js';
 

@@ -7,7 +7,8 @@ import { rebuild } from '../../pipelines/rebuild.js';
 import { openTemporarySession } from '../../src/duck/temporary-session.js';
 import { layoutOf } from '../../src/lake/layout.js';
 import { readManifest } from '../../src/lake/manifest.js';
-import { executeVacuum, planVacuum, type Retention, type VacuumPlan } from '../../src/lake/vacuum.js';
+import { executeVacuum, planVacuum, type VacuumPlan } from '../../src/lake/vacuum.js';
+import type { Retention } from '../../src/lake/vacuum-plan.js';
 import { createWorld } from '../../src/sandbox/index.js';
 import { firstLot, recordsOf, vehicleAt } from '../served.js';
 import {

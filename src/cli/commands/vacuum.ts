@@ -1,7 +1,8 @@
 import type { Config } from '../../config/config.js';
 import { DEFAULT_PASSES } from '../../config/settings.js';
 import { layoutOf } from '../../lake/layout.js';
-import { assertLake, executeVacuum, planVacuum, type Retention, type VacuumPlan } from '../../lake/vacuum.js';
+import { assertLake, executeVacuum, planVacuum, type VacuumPlan } from '../../lake/vacuum.js';
+import type { Retention } from '../../lake/vacuum-plan.js';
 import { withDatabase } from '../../query/open-lake.js';
 import { megabytes, printable } from '../../query/printable.js';
 import { gridOf } from '../../query/table.js';
