@@ -24,7 +24,7 @@ import { version } from '../config/package-root.js';
 import { foldersBelow, syncFiles, syncFolders } from '../land/files.js';
 import { filesBelow, linkFile } from './files.js';
 import { LakeError, unsoundError } from './lake-error.js';
-import { currentSnapshot, isWithin, type Layout, layoutOf, realPlace } from './layout.js';
+import { currentId, currentSnapshot, isWithin, type Layout, layoutOf, realPlace } from './layout.js';
 import { TRASH } from './leftovers.js';
 import { listSnapshots, type Snapshot } from './snapshots.js';
 import { type Problem, verifyFiles } from './verify.js';
@@ -66,13 +66,12 @@ export async function backUp(
         join(staging, 'warehouse.tmp'),
         join(to, relative(staging, folder)),
       );
-    const current = currentSnapshot(copy);
     const backup = {
       path: to,
       from: layout.output,
       made_at: now.toISOString(),
       lotlake: version,
-      snapshot_id: current === undefined ? null : basename(current),
+      snapshot_id: currentId(copy),
       snapshots: listSnapshots(copy).length,
       ...copied,
       /** Snapshots that the copy lacks, because they were never finished or are not sound. */

@@ -1,9 +1,9 @@
 import { appendFileSync, existsSync, lstatSync, mkdirSync, readFileSync, rmSync } from 'node:fs';
-import { basename, join } from 'node:path';
+import { join } from 'node:path';
 import { z } from 'zod';
 import { jsonIn, replaceFile } from '../land/files.js';
 import type { Holder } from './holder.js';
-import { currentSnapshot, type Layout } from './layout.js';
+import { currentId, currentSnapshot, type Layout } from './layout.js';
 import { standingOf } from './lock.js';
 import { manifestIn } from './manifest.js';
 
@@ -69,11 +69,6 @@ export function unpublishedRun(layout: Layout, { pipeline, started_at, pid }: Ho
 /** Whether a run of {@link unresolvedRuns} was held since the current snapshot was published. */
 export function isHeldSinceCurrent(run: FailedRun, layout: Layout): boolean {
   return run.outcome === 'held' && run.snapshot_id === currentId(layout);
-}
-
-function currentId(layout: Layout): string | null {
-  const snapshot = currentSnapshot(layout);
-  return snapshot === undefined ? null : basename(snapshot);
 }
 
 /** Noted runs but for those where the current snapshot is another than at that time and of the same pipeline. */

@@ -35,6 +35,12 @@ export function currentSnapshot(layout: Layout): string | undefined {
   }
 }
 
+/** Id of the published snapshot; null where nothing was published yet. */
+export function currentId(layout: Layout): string | null {
+  const snapshot = currentSnapshot(layout);
+  return snapshot === undefined ? null : basename(snapshot);
+}
+
 /** A path without symbolic links. Its last parts may not exist yet, and a link may lead nowhere. */
 export function realPlace(path: string): string {
   if (path === dirname(path)) return path;

@@ -74,51 +74,49 @@ export const allTables = (manifest: Manifest): Manifest['tables'] => ({
 export const allFiles = (manifest: Manifest) =>
   Object.values(allTables(manifest)).flatMap(({ files }) => files);
 
-/**
- * Reads the manifest of a snapshot. Throws LakeError where there is none, it is not valid, or a later lotlake wrote it in
- * a format that this one cannot read.
- */
-export function readManifest(snapshot: string): Manifest {
+/** The manifest of a snapshot, or why it cannot be read. */
+function parseManifest(snapshot: string): Manifest | LakeError {
   const path = join(snapshot, 'manifest.json');
   let content: unknown;
   try {
     content = JSON.parse(readFileSync(path, 'utf8'));
   } catch (error) {
-    throw new LakeError('LAKE_MANIFEST', `${path} cannot be read`, { cause: error, hint: REBUILD });
+    return new LakeError('LAKE_MANIFEST', `${path} cannot be read`, { cause: error, hint: REBUILD });
   }
   const later = laterSchema.safeParse(content).data;
   if (later !== undefined)
-    throw new LakeError(
+    return new LakeError(
       'LAKE_FORMAT',
       `${path} has format ${later.schema_version}, written by lotlake ${later.lotlake_version ?? 'of a later version'}; this is lotlake ${version}, which knows formats 1 to ${SCHEMA_VERSION}`,
       { outcome: 'usage', hint: 'nothing was changed; install that version of lotlake, or a later one' },
     );
   const parsed = manifestSchema.safeParse(content);
-  if (!parsed.success)
-    throw new LakeError('LAKE_MANIFEST', `${path} is not valid: ${z.prettifyError(parsed.error)}`, {
-      hint: REBUILD,
-    });
-  return parsed.data;
+  if (parsed.success) return parsed.data;
+  const reason = z.prettifyError(parsed.error);
+  return new LakeError('LAKE_MANIFEST', `${path} is not valid: ${reason}`, { hint: REBUILD });
+}
+
+/**
+ * Reads the manifest of a snapshot. Throws LakeError where there is none, it is not valid, or a later lotlake wrote it in
+ * a format that this one cannot read.
+ */
+export function readManifest(snapshot: string): Manifest {
+  const read = parseManifest(snapshot);
+  if (read instanceof LakeError) throw read;
+  return read;
 }
 
 /** The manifest of a snapshot, or what is wrong with it. Throws LakeError where a later lotlake wrote it. */
 export function manifestOrDamage(snapshot: string): Manifest | LakeError {
-  try {
-    return readManifest(snapshot);
-  } catch (error) {
-    if (error instanceof LakeError && error.code !== 'LAKE_FORMAT') return error;
-    throw error;
-  }
+  const read = parseManifest(snapshot);
+  if (read instanceof LakeError && read.code === 'LAKE_FORMAT') throw read;
+  return read;
 }
 
 /** The manifest of a snapshot; undefined where this version cannot read it. */
 export function manifestIn(snapshot: string): Manifest | undefined {
-  try {
-    return readManifest(snapshot);
-  } catch (error) {
-    if (error instanceof LakeError) return undefined;
-    throw error;
-  }
+  const read = parseManifest(snapshot);
+  return read instanceof LakeError ? undefined : read;
 }
 
 const REBUILD = 'run lotlake run rebuild to make the lake again from landing';

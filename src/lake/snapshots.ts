@@ -36,18 +36,17 @@ export function listSnapshots(layout: Layout): Snapshot[] {
 }
 
 /** Snapshots that were current once. */
-export interface Published {
-  readonly ids: ReadonlySet<string>;
-  /** Snapshots whose `runs` cannot be read: they may tell of more. */
-  readonly unreadable: readonly { readonly snapshot: Snapshot; readonly reason: string }[];
-}
+export type Published = Awaited<ReturnType<typeof publishedIds>>;
 
-/** Finds the snapshots that were current once: the one that is, and each that another snapshot was made from. */
+/**
+ * Finds the snapshots that were current once: the one that is, and each that another snapshot was made from. Those whose
+ * `runs` are unreadable may tell of more.
+ */
 export async function publishedIds(
   connection: DuckDBConnection,
   layout: Layout,
   snapshots: readonly Snapshot[],
-): Promise<Published> {
+) {
   const current = currentSnapshot(layout);
   const ids = new Set(snapshots.filter(({ folder }) => folder === current).map(({ id }) => id));
   const unread: { snapshot: Snapshot; reason: string }[] = [];

@@ -51,28 +51,22 @@ export async function planVacuum(connection: DuckDBConnection, layout: Layout, r
     all.map(({ folder }) => folder).filter((folder) => !going.has(folder));
   const [keptSnapshots, keptPasses] = [kept(snapshots), kept(passes)];
   const leftovers = findLeftovers(layout, [...keptSnapshots, ...keptPasses]);
-  const relativePath = <T extends { path: string }>(found: T): T => ({
-    ...found,
-    path: relative(layout.output, found.path),
-  });
-  const removals = measure([...leftovers, ...old]).map(relativePath);
+  const below = (path: string): string => relative(layout.output, path);
+  const removals = measure([...leftovers, ...old]).map((each) => ({ ...each, path: below(each.path) }));
   return {
     removals,
     // Snapshots and passes that stay whatever their age.
     unreadable: [
       ...unreadableSnapshots(snapshots, published),
       ...landed.flatMap(({ unreadable }) => unreadable),
-    ].map(({ folder, reason }) => relativePath({ path: folder, reason })),
+    ].map(({ folder, reason }) => ({ path: below(folder), reason })),
     freed: removals.reduce((sum, { freed }) => sum + freed, 0),
     kept: { snapshots: keptSnapshots.length, passes: keptPasses.length },
   };
 }
 
 /** Snapshots whose manifest or whose runs cannot be read. */
-function unreadableSnapshots(
-  snapshots: readonly Snapshot[],
-  { ids, unreadable }: Published,
-): { readonly folder: string; readonly reason: string }[] {
+function unreadableSnapshots(snapshots: readonly Snapshot[], { ids, unreadable }: Published) {
   const isUnread = (snapshot: Snapshot): boolean =>
     snapshot.manifest === undefined && (snapshot.isSealed || ids.has(snapshot.id));
   return [

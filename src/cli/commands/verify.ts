@@ -2,7 +2,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import type { DuckDBConnection } from '@duckdb/node-api';
 import { runEachTest } from '../../docs/test-results.js';
-import { LakeError } from '../../lake/lake-error.js';
+import { LakeError, unsoundError } from '../../lake/lake-error.js';
 import { layoutOf } from '../../lake/layout.js';
 import { allTables, type Manifest, manifestOrDamage } from '../../lake/manifest.js';
 import { findSnapshot } from '../../lake/snapshots.js';
@@ -129,18 +129,17 @@ function reportOf(folder: string, manifest: Manifest | undefined, { problems, wa
 
 function unsound({ problems, snapshot_id, torn }: Report): LakeError {
   const told = `${problems.length} ${problems.length === 1 ? 'thing is' : 'things are'} wrong with snapshot ${snapshot_id}`;
-  const rebuild = 'lotlake run rebuild makes the lake again from landing';
-  if (torn.length === 0)
-    return new LakeError('LAKE_UNSOUND', told, { outcome: 'held', hint: `nothing was changed; ${rebuild}` });
+  const hint = 'nothing was changed; lotlake run rebuild makes the lake again from landing';
+  if (torn.length === 0) return unsoundError(told, hint);
   const files =
     torn.length === 1
       ? '1 file is as a power cut leaves it'
       : `${torn.length} files are as a power cut leaves them`;
   const named = `${torn.slice(0, 3).join(', ')}${torn.length > 3 ? ', …' : ''}`;
-  return new LakeError('LAKE_UNSOUND', `${told}: it is torn, ${files} (${named})`, {
-    outcome: 'held',
-    hint: `nothing was changed; ${rebuild}, and lotlake verify --snapshot <id> says whether an earlier snapshot is sound`,
-  });
+  return unsoundError(
+    `${told}: it is torn, ${files} (${named})`,
+    `${hint}, and lotlake verify --snapshot <id> says whether an earlier snapshot is sound`,
+  );
 }
 
 function text(report: Report): string {
