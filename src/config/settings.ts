@@ -153,10 +153,8 @@ export const settings = z.strictObject({
     .describe('Archive for absence past the shrink guard.'),
 });
 
-/** Name of a setting. */
 export type SettingName = keyof typeof settings.shape;
 
-/** Names of all settings. */
 export const settingNames = Object.keys(settings.shape) as readonly SettingName[];
 
 /** Settings that the environment may give. */

@@ -3,7 +3,6 @@ import pLimit, { type LimitFunction } from 'p-limit';
 import type { Session } from './session.js';
 import { isOutOfMemory } from './session.js';
 
-/** Work on a connection of a pool. */
 type Work<T> = (connection: DuckDBConnection) => Promise<T>;
 
 /**

@@ -43,7 +43,6 @@ export async function openSession(options: SessionOptions) {
   const memoryBytes = bytesOfAmount(options.memory);
   let share = 1;
   let timesAlone = 0;
-  /** Runs work with a share of the memory as the limit. */
   const within = async <T>(given: number, work: () => Promise<T>): Promise<T> => {
     const before = share;
     const limit = async (next: number): Promise<void> => {
@@ -69,7 +68,6 @@ export async function openSession(options: SessionOptions) {
     }
   };
   return {
-    /** The memory limit. */
     memoryBytes,
     connection,
     /** Another connection with the same settings; temporary tables are its own. */

@@ -27,7 +27,7 @@ import { LakeError, unsoundError } from './lake-error.js';
 import { currentId, currentSnapshot, isWithin, type Layout, layoutOf, realPlace } from './layout.js';
 import { TRASH } from './leftovers.js';
 import { listSnapshots, type Snapshot } from './snapshots.js';
-import { type Problem, verifyFiles } from './verify.js';
+import { verifyFiles } from './verify.js';
 import { renewViews } from './views.js';
 
 /** File that tells a backup from any other folder. It holds a {@link Backup}. */
@@ -106,9 +106,8 @@ const REPLACED = '.replaced';
 /** Removes what killed backups of this lake left beside the place, and puts back the backups that they moved away. */
 function removeDead(layout: Layout, to: string): void {
   const ending = endingOf(layout);
-  for (const name of readdirSync(dirname(to)).filter(
-    (entry) => entry.startsWith('.') && entry.endsWith(ending),
-  )) {
+  for (const name of readdirSync(dirname(to))) {
+    if (!name.startsWith('.') || !name.endsWith(ending)) continue;
     const left = join(dirname(to), name);
     const before = name.slice(1, -ending.length);
     const place = join(dirname(to), before.slice(0, -REPLACED.length));
@@ -157,9 +156,8 @@ function noteIn(folder: string): unknown {
   }
 }
 
-function inTheWay(message: string, hint: string): LakeError {
-  return new LakeError('LAKE_BACKUP_EXISTS', message, { outcome: 'usage', hint });
-}
+const inTheWay = (message: string, hint: string): LakeError =>
+  new LakeError('LAKE_BACKUP_EXISTS', message, { outcome: 'usage', hint });
 
 /** Copies all but scratch and some snapshots. A file with several names has them in the copy, too: these are links. */
 async function copyTree(
@@ -229,14 +227,13 @@ async function checkSnapshots(copy: Layout, signal: AbortSignal): Promise<string
     if (manifest === undefined) continue;
     const [problem] = await verifyFiles(folder, manifest, signal);
     if (problem === undefined) continue;
-    if (folder === current) throw unsound(id, sayProblem(problem));
+    const { file, found, expected } = problem;
+    if (folder === current) throw unsound(id, `${file}: ${found} instead of ${expected}`);
     rmSync(folder, { recursive: true });
     damaged.push(id);
   }
   return damaged;
 }
-
-const sayProblem = ({ file, found, expected }: Problem): string => `${file}: ${found} instead of ${expected}`;
 
 const unsound = (id: string, what: string): LakeError =>
   unsoundError(

@@ -68,10 +68,9 @@ export function ownFiles(snapshot: string, before: string | undefined): string[]
   return filesBelow(snapshot).filter((file) => !isLinked(snapshot, before, file));
 }
 
-/** Counts of the files of a snapshot that its run wrote, and of those that it shares with the snapshot before. */
 export type FileUse = ReturnType<typeof compareFiles>;
 
-/** Counts the files of a snapshot that are hard links to those of another, and those that are its own. */
+/** Counts the files of a snapshot that its run wrote, and those that are hard links to the snapshot before. */
 export function compareFiles(snapshot: string, before: string | undefined) {
   const use = { writtenFiles: 0, writtenBytes: 0, linkedFiles: 0, linkedBytes: 0 };
   for (const file of filesBelow(snapshot)) {
@@ -103,8 +102,8 @@ export function measure<T extends { readonly path: string }>(removed: readonly T
 }
 
 /**
- * Adds the checksums of its files to a manifest that was made just now. A hard link to a file of the snapshot before takes the checksum of that
- * file, so only files that the run wrote are read.
+ * Adds the checksums of its files to a manifest that was just made. A hard link to a file of the snapshot before takes the
+ * checksum of that file, so only files that the run wrote are read.
  */
 export async function addChecksums(
   snapshot: string,

@@ -55,10 +55,8 @@ const laterSchema = z.object({
   lotlake_version: z.string().optional().catch(undefined),
 });
 
-/** A Parquet file of a snapshot. */
 export type LakeFile = Readonly<z.output<typeof fileSchema>>;
 
-/** A table or mart of a snapshot. */
 export type ManifestTable = Readonly<z.output<typeof tableSchema>>;
 
 /** `manifest.json` of a snapshot: what it holds and which run made it. */

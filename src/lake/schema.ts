@@ -37,17 +37,7 @@ export function ownColumns({ gone }: Pick<LakeTable, 'gone'>): readonly Column[]
 export const REJECTED: Column = { name: 'rejected', type: 'VARCHAR[]' };
 
 /** Columns of a lake table. */
-export interface TableSchema {
-  readonly table: LakeTable;
-  /** All columns of the SELECT, with those of lotlake's own bookkeeping. */
-  readonly staged: readonly Column[];
-  /** Columns that the feed fills, in the order of the SELECT. */
-  readonly content: readonly Column[];
-  /** Columns that say whether a row is still there. */
-  readonly state: readonly Column[];
-  /** All columns as published; `month` is the partition alone and not among them. */
-  readonly columns: readonly Column[];
-}
+export type TableSchema = Readonly<Awaited<ReturnType<typeof describeTable>>>;
 
 /** Columns of a query. */
 export async function columnsOf(connection: DuckDBConnection, sql: string): Promise<Column[]> {
@@ -56,9 +46,18 @@ export async function columnsOf(connection: DuckDBConnection, sql: string): Prom
 }
 
 /** Describes a table's SELECT on a connection that has the views of its stream (see load/batch). */
-export async function describeTable(connection: DuckDBConnection, table: LakeTable): Promise<TableSchema> {
+export async function describeTable(connection: DuckDBConnection, table: LakeTable) {
   const staged = await columnsOf(connection, table.sql);
   const content = staged.filter(({ name }) => !name.startsWith('_') && name !== REJECTED.name);
-  const state = STATE[table.gone];
-  return { table, staged, content, state, columns: [...content, REJECTED, ...state, ...HISTORY] };
+  return {
+    table,
+    /** All columns of the SELECT, with those of lotlake's own bookkeeping. */
+    staged,
+    /** Columns that the feed fills, in the order of the SELECT. */
+    content,
+    /** Columns that say whether a row is still there. */
+    state: STATE[table.gone],
+    /** All columns as published; `month` is the partition alone and not among them. */
+    columns: [...content, REJECTED, ...ownColumns(table)],
+  };
 }

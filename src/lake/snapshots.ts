@@ -8,7 +8,6 @@ import { LakeError } from './lake-error.js';
 import { currentSnapshot, type Layout } from './layout.js';
 import { type Manifest, manifestIn } from './manifest.js';
 
-/** A snapshot folder on disk. */
 export interface Snapshot {
   readonly id: string;
   readonly folder: string;

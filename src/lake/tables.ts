@@ -50,7 +50,7 @@ let cached: readonly LakeTable[] | undefined;
 
 /** Every table that is cut from records, read from `sql/flatten`. */
 export function lakeTables(): readonly LakeTable[] {
-  cached ??= readTables(join(packageRoot, 'sql', 'flatten'));
+  cached ??= readTables();
   return cached;
 }
 
@@ -60,16 +60,16 @@ export const flattenFunctions = readFileSync(
   'utf8',
 );
 
-function readTables(folder: string): LakeTable[] {
+function readTables(): LakeTable[] {
+  const folder = join(packageRoot, 'sql', 'flatten');
   return readdirSync(folder)
     .filter((file) => file.endsWith('.sql'))
     .sort()
     .map((file) => {
       const name = file.slice(0, -4);
       const parsed = definition.safeParse(parse(readFileSync(join(folder, `${name}.yml`), 'utf8')));
-      if (!parsed.success) {
+      if (!parsed.success)
         throw new LakeError('LAKE_DEFINITION', `sql/flatten/${name}.yml: ${z.prettifyError(parsed.error)}`);
-      }
       return { name, sql: readFileSync(join(folder, file), 'utf8'), ...parsed.data };
     });
 }
