@@ -2,9 +2,8 @@ import { appendFileSync, existsSync, lstatSync, mkdirSync, readFileSync, rmSync 
 import { join } from 'node:path';
 import { z } from 'zod';
 import { jsonIn, replaceFile } from '../land/files.js';
-import type { Holder } from './holder.js';
 import { currentId, currentSnapshot, type Layout } from './layout.js';
-import { standingOf } from './lock.js';
+import { type Holder, standingOf } from './lock.js';
 import { manifestIn } from './manifest.js';
 
 const failedRun = z.object({

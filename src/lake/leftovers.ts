@@ -2,9 +2,8 @@ import { randomBytes } from 'node:crypto';
 import { type Dirent, existsSync, readdirSync, statSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { basename, dirname, join } from 'node:path';
-import { isProcess } from './holder.js';
 import type { Layout } from './layout.js';
-import { CLAIM } from './lock.js';
+import { CLAIM, isProcess } from './lock.js';
 
 /** Folder beside snapshots or streams for what is being deleted. No reader lists it. */
 export const TRASH = '.trash';

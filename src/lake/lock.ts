@@ -1,15 +1,32 @@
-import { createHash } from 'node:crypto';
-import { lstatSync, lutimesSync, mkdirSync, readlinkSync, rmSync, symlinkSync } from 'node:fs';
+import { createHash, randomBytes } from 'node:crypto';
+import { lstatSync, lutimesSync, mkdirSync, readFileSync, readlinkSync, rmSync, symlinkSync } from 'node:fs';
+import { hostname } from 'node:os';
 import { dirname } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { codeOf } from '../config/lotlake-error.js';
 import { LEASE } from '../config/settings.js';
-import { type Holder, holderIn, isRunning, placeOf, sayHolder, thisHolder } from './holder.js';
+import { jsonIn } from '../land/files.js';
 import { LakeError } from './lake-error.js';
 
 /** How often within a lease its holder renews a lock, and a process that waits for its end looks at it. */
 const RENEWALS = 6;
 const LOOKS = 60;
+
+/** Who works on an output folder. */
+export interface Holder {
+  /** Tells this lock from every other, also from later ones of the same process. */
+  readonly token?: string | undefined;
+  readonly pid: number;
+  readonly host?: string | undefined;
+  /** Where the pid means this process; see {@link placeOf}. An older lotlake did not write it. */
+  readonly place?: string | undefined;
+  /** When the process began, in ticks since the boot, where the system says so. Another process may get its pid. */
+  readonly ticks?: string | undefined;
+  readonly pipeline: string;
+  readonly started_at: string;
+  /** Seconds without a renewal after which another place may take the lock over. */
+  readonly lease?: number | undefined;
+}
 
 /** What taking a lock needs besides its path. */
 export interface LockOptions {
@@ -34,7 +51,7 @@ const held = new Set<string | undefined>();
  */
 export async function takeLock(path: string, options: LockOptions) {
   mkdirSync(dirname(path), { recursive: true });
-  const mine = thisHolder(options.pipeline, options.now, options.lease ?? LEASE);
+  const mine = thisHolder(options);
   const text = JSON.stringify(mine);
   held.add(mine.token);
   try {
@@ -44,6 +61,20 @@ export async function takeLock(path: string, options: LockOptions) {
     held.delete(mine.token);
     throw error;
   }
+}
+
+/** What this process writes into a lock. */
+function thisHolder({ pipeline, now, lease = LEASE }: LockOptions): Holder {
+  return {
+    token: randomBytes(8).toString('hex'),
+    pid: process.pid,
+    host: hostname(),
+    place: placeOf(),
+    ticks: ticksOf(process.pid),
+    pipeline,
+    started_at: now.toISOString(),
+    lease,
+  };
 }
 
 /** Makes the lock, and removes a dead one first. Returns the holder of the dead one. */
@@ -170,10 +201,12 @@ export function standingOf(path: string) {
   return { holder, runs: isAlive(holder), renewedAt: new Date(renewalOf(path)) };
 }
 
-/** Whether the process of a holder runs; undefined where it cannot be seen from here. */
-function isAlive(holder: Holder): boolean | undefined {
-  const isOurs = holder.pid === process.pid && holder.place === placeOf();
-  return isOurs ? held.has(holder.token) : isRunning(holder);
+/** Whether the process of a holder runs; undefined where the holder is in another place, or does not say where. */
+function isAlive({ pid, place, ticks, token }: Holder): boolean | undefined {
+  if (place !== undefined && place !== placeOf()) return undefined;
+  if (place !== undefined && pid === process.pid) return held.has(token);
+  const runs = isProcess(pid) && (ticks === undefined || ticks === ticksOf(pid));
+  return place === undefined && !runs ? undefined : runs;
 }
 
 function create(path: string, text: string): boolean {
@@ -196,3 +229,47 @@ function readLock(path: string): string | undefined {
 }
 
 const renewalOf = (path: string): number => lstatSync(path, { throwIfNoEntry: false })?.mtimeMs ?? 0;
+
+/**
+ * Where pids mean the same processes: one boot of one kernel, and one process namespace (a container has its own). The
+ * name of the host where the system names neither.
+ */
+export function placeOf(): string {
+  try {
+    const boot = readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim();
+    return `${boot} ${readlinkSync('/proc/self/ns/pid')}`;
+  } catch {
+    return hostname();
+  }
+}
+
+/** The holder that the text of a lock names; undefined where it cannot be read. */
+const holderIn = (text: string): Holder | undefined => jsonIn(text) as Holder | undefined;
+
+/** Says who holds a lock, such as `process 4711 on host a, which runs nightly since 2026-11-18T02:00:00.000Z`. */
+function sayHolder({ pid, host, pipeline, started_at }: Holder): string {
+  const on = host === undefined || host === hostname() ? '' : ` on host ${host}`;
+  return `process ${pid}${on}, which runs ${pipeline} since ${started_at}`;
+}
+
+/** Field 22 of `/proc/<pid>/stat`; undefined on a system without it, and for an ended process. */
+function ticksOf(pid: number): string | undefined {
+  try {
+    const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
+    // The name of the process, in parentheses, may hold spaces. A zombie has ended.
+    const [state, ...fields] = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+    return state === 'Z' ? undefined : fields[18];
+  } catch {
+    return undefined;
+  }
+}
+
+/** Whether there is a process of an id in this place. */
+export function isProcess(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    return codeOf(error) === 'EPERM';
+  }
+}

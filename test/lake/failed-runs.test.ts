@@ -11,8 +11,8 @@ import {
 import { basename, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { noteFailedRun, settleFailedRuns, unresolvedRuns } from '../../src/lake/failed-runs.js';
-import { placeOf } from '../../src/lake/holder.js';
 import { type Layout, layoutOf } from '../../src/lake/layout.js';
+import { placeOf } from '../../src/lake/lock.js';
 import { writeManifest } from '../../src/lake/manifest.js';
 import { temporaryFolder } from '../pipelines/support.js';
 

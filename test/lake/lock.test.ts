@@ -6,8 +6,7 @@ import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { packageRoot } from '../../src/config/package-root.js';
-import { placeOf } from '../../src/lake/holder.js';
-import { type LockOptions, standingOf, takeLock } from '../../src/lake/lock.js';
+import { type LockOptions, placeOf, standingOf, takeLock } from '../../src/lake/lock.js';
 import { temporaryFolder } from '../pipelines/support.js';
 
 const LIBRARY = join(packageRoot, 'dist', 'src', 'lake', 'lock.js');
