@@ -1,10 +1,12 @@
-import { mkdirSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { type DuckDBConnection, DuckDBInstance } from '@duckdb/node-api';
 import { causesOf, LotlakeError } from '../config/lotlake-error.js';
 import { bytesOfAmount } from '../config/memory.js';
 
 /** Limits of one DuckDB database. */
-export interface SessionOptions {
+interface SessionOptions {
   readonly memory: string;
   readonly threads?: number | undefined;
   /** Folder for what does not fit in memory. */
@@ -109,6 +111,24 @@ export async function openSession(options: SessionOptions) {
     close: () => {
       connection.closeSync();
       instance.closeSync();
+    },
+  };
+}
+
+/** A database for reading a lake, with a folder of its own. */
+export type TemporarySession = Readonly<Awaited<ReturnType<typeof openTemporarySession>>>;
+
+/** Opens a database in memory whose scratch folder is outside the lake, so that reading leaves no trace there. */
+export async function openTemporarySession(limits: Pick<SessionOptions, 'memory' | 'threads'>) {
+  const temp = mkdtempSync(join(tmpdir(), 'lotlake-'));
+  const session = await openSession({ memory: limits.memory, threads: limits.threads, temp });
+  return {
+    session,
+    /** Folder that queries may write to; removed when the session is closed. */
+    temp,
+    close: () => {
+      session.close();
+      rmSync(temp, { recursive: true, force: true });
     },
   };
 }

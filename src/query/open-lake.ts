@@ -1,8 +1,7 @@
 import { join } from 'node:path';
 import type { DuckDBConnection } from '@duckdb/node-api';
 import type { Config } from '../config/config.js';
-import { interruptOn, literals } from '../duck/session.js';
-import { openTemporarySession, type TemporarySession } from '../duck/temporary-session.js';
+import { interruptOn, literals, openTemporarySession, type TemporarySession } from '../duck/session.js';
 import { fileSizes, filesOf } from '../lake/files.js';
 import { currentSnapshot, layoutOf } from '../lake/layout.js';
 import { type Manifest, readManifest } from '../lake/manifest.js';

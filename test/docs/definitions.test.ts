@@ -6,7 +6,7 @@ import { packageRoot } from '../../src/config/package-root.js';
 import { type CatalogTable, readCatalog } from '../../src/docs/dictionary.js';
 import { describeEmptyLake } from '../../src/docs/empty-lake.js';
 import { MARKDOWN_COMMAND, tablesMarkdown } from '../../src/docs/markdown.js';
-import { openTemporarySession, type TemporarySession } from '../../src/duck/temporary-session.js';
+import { openTemporarySession, type TemporarySession } from '../../src/duck/session.js';
 import { readChecks } from '../../src/model/checks.js';
 import { readModels } from '../../src/model/model-files.js';
 import { compareColumns } from '../model/columns.js';

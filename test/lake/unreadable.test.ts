@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { nightly } from '../../pipelines/nightly.js';
 import { rebuild } from '../../pipelines/rebuild.js';
-import { openTemporarySession } from '../../src/duck/temporary-session.js';
+import { openTemporarySession } from '../../src/duck/session.js';
 import { layoutOf } from '../../src/lake/layout.js';
 import { executeVacuum, planVacuum, type VacuumPlan } from '../../src/lake/vacuum.js';
 import { runLotlake } from '../cli/support.js';

@@ -1,8 +1,7 @@
 import { readdirSync, readFileSync, truncateSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import type { Session } from '../../src/duck/session.js';
-import { openTemporarySession, type TemporarySession } from '../../src/duck/temporary-session.js';
+import { openTemporarySession, type Session, type TemporarySession } from '../../src/duck/session.js';
 import type { TableSchema } from '../../src/lake/schema.js';
 import type { LandedPage } from '../../src/land/page.js';
 import { openPass, type Pass } from '../../src/land/pass.js';

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { expect } from 'vitest';
 import { nightly } from '../../pipelines/nightly.js';
 import { packageRoot } from '../../src/config/package-root.js';
-import { openTemporarySession } from '../../src/duck/temporary-session.js';
+import { openTemporarySession } from '../../src/duck/session.js';
 import { layoutOf } from '../../src/lake/layout.js';
 import { executeVacuum, planVacuum } from '../../src/lake/vacuum.js';
 import { createWorld } from '../../src/sandbox/index.js';

@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { incremental } from '../../pipelines/incremental.js';
 import { nightly } from '../../pipelines/nightly.js';
 import { rebuild } from '../../pipelines/rebuild.js';
-import { openTemporarySession } from '../../src/duck/temporary-session.js';
+import { openTemporarySession } from '../../src/duck/session.js';
 import { layoutOf } from '../../src/lake/layout.js';
 import { readManifest } from '../../src/lake/manifest.js';
 import { executeVacuum, planVacuum, type VacuumPlan } from '../../src/lake/vacuum.js';

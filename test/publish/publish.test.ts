@@ -12,7 +12,7 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { openTemporarySession, type TemporarySession } from '../../src/duck/temporary-session.js';
+import { openTemporarySession, type TemporarySession } from '../../src/duck/session.js';
 import { type Layout, layoutOf } from '../../src/lake/layout.js';
 import { type Manifest, readManifest } from '../../src/lake/manifest.js';
 import { ownTables } from '../../src/lake/own-tables.js';

@@ -2,7 +2,7 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type Table, tableFromIPC } from 'apache-arrow';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { openTemporarySession, type TemporarySession } from '../../src/duck/temporary-session.js';
+import { openTemporarySession, type TemporarySession } from '../../src/duck/session.js';
 import { writeArrow, writeCsv } from '../../src/export/data-files.js';
 import type { Format } from '../../src/query/query.js';
 import { render } from '../../src/query/query.js';

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { openTemporarySession, type TemporarySession } from '../../src/duck/temporary-session.js';
+import { openTemporarySession, type TemporarySession } from '../../src/duck/session.js';
 import { writeCsv } from '../../src/export/data-files.js';
 import { jsonValue } from '../../src/query/instants.js';
 import { readQuery } from '../../src/query/read-only.js';

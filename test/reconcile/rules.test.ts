@@ -3,8 +3,14 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { DuckDBConnection } from '@duckdb/node-api';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { identifier, literal, rows, scalar } from '../../src/duck/session.js';
-import { openTemporarySession, type TemporarySession } from '../../src/duck/temporary-session.js';
+import {
+  identifier,
+  literal,
+  openTemporarySession,
+  rows,
+  scalar,
+  type TemporarySession,
+} from '../../src/duck/session.js';
 import type { Column, TableSchema } from '../../src/lake/schema.js';
 import { REJECT_COLUMNS } from '../../src/load/rejects.js';
 import { applyRules, type Rule, ruleOf, rules } from '../../src/reconcile/rules.js';

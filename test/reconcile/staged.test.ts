@@ -1,8 +1,7 @@
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { rows } from '../../src/duck/session.js';
-import { openTemporarySession } from '../../src/duck/temporary-session.js';
+import { openTemporarySession, rows } from '../../src/duck/session.js';
 import { stagedFiles } from '../../src/reconcile/relations.js';
 import { oncePerKey } from '../../src/reconcile/state.js';
 import { schemasOf } from '../load/support.js';

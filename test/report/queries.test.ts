@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { openTemporarySession, type TemporarySession } from '../../src/duck/temporary-session.js';
+import { openTemporarySession, type TemporarySession } from '../../src/duck/session.js';
 import { ask } from '../../src/report/query.js';
 
 let opened: TemporarySession;
