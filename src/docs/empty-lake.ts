@@ -1,7 +1,6 @@
 import { identifier, type Session } from '../duck/session.js';
-import { ownTables } from '../lake/own-tables.js';
 import { type Column, describeTable } from '../lake/schema.js';
-import { lakeTables } from '../lake/tables.js';
+import { lakeTables, ownTables } from '../lake/tables.js';
 import { createEmptyBatch } from '../load/batch.js';
 import { runModels } from '../model/run-models.js';
 import { readViews } from '../publish/warehouse.js';

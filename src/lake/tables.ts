@@ -73,3 +73,31 @@ function readTables(): LakeTable[] {
       return { name, sql: readFileSync(join(folder, file), 'utf8'), ...parsed.data };
     });
 }
+
+/** A table that lotlake writes about its own work. */
+export type OwnTable = Readonly<(typeof ownTables)[number]>;
+
+const ownDefinitions = z.record(
+  z.string(),
+  z.strictObject({
+    description: z.string(),
+    grain: z.string(),
+    key: z.array(z.string()).nonempty(),
+    partitioned: z.boolean().default(false),
+    /** Type and description by name. */
+    columns: z.record(z.string(), z.tuple([z.string(), z.string()])),
+  }),
+);
+
+/** Tables of lotlake's own, in the order of `sql/own-tables.yml`. */
+export const ownTables = Object.entries(
+  ownDefinitions.parse(parse(readFileSync(join(packageRoot, 'sql', 'own-tables.yml'), 'utf8'))),
+).map(([name, { columns, ...table }]) => ({
+  ...table,
+  name,
+  columns: Object.entries(columns).map(([column, [type, description]]) => ({
+    name: column,
+    type,
+    description,
+  })),
+}));

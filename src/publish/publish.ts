@@ -8,8 +8,8 @@ import type { BaseState } from '../lake/base.js';
 import { addChecksums, globRelation, listFiles, ownFiles } from '../lake/files.js';
 import type { Layout } from '../lake/layout.js';
 import { type Manifest, type ManifestTable, SCHEMA_VERSION, writeManifest } from '../lake/manifest.js';
-import { type OwnTable, ownTables } from '../lake/own-tables.js';
 import { columnsOf, type TableSchema } from '../lake/schema.js';
+import { type OwnTable, ownTables } from '../lake/tables.js';
 import { foldersBelow, syncFiles, syncFolders } from '../land/files.js';
 
 /** A snapshot could not be finished or switched to. */

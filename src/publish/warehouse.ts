@@ -2,9 +2,8 @@ import { join } from 'node:path';
 import type { DuckDBConnection } from '@duckdb/node-api';
 import { inTransaction, literal, rows, type Session } from '../duck/session.js';
 import { WAREHOUSE } from '../lake/layout.js';
-import { type OwnTable, ownTables } from '../lake/own-tables.js';
 import type { Column } from '../lake/schema.js';
-import { lakeTables } from '../lake/tables.js';
+import { lakeTables, type OwnTable, ownTables } from '../lake/tables.js';
 import { commentOn, viewOn } from '../lake/views.js';
 
 /** Names of all lake tables and whether each is partitioned, in the order in which they are listed. */

@@ -3,9 +3,8 @@ import { join } from 'node:path';
 import { identifier, literal } from '../duck/session.js';
 import { filesRelation } from '../lake/files.js';
 import type { LakeFile } from '../lake/manifest.js';
-import { ownTables } from '../lake/own-tables.js';
 import type { Column } from '../lake/schema.js';
-import type { LakeTable } from '../lake/tables.js';
+import { type LakeTable, ownTables } from '../lake/tables.js';
 import { type MergeContext, ReconcileError } from './context.js';
 
 /** Bytes of Parquet up to which the last state of a table is held in memory, and its staged rows may be beside it. */

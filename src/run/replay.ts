@@ -2,7 +2,7 @@ import { mkdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { literals, rows } from '../duck/session.js';
 import type { BaseState } from '../lake/base.js';
-import { ownTables } from '../lake/own-tables.js';
+import { ownTables } from '../lake/tables.js';
 import { LandError } from '../land/land-error.js';
 import type { LandedPage } from '../land/page.js';
 import { damagedFiles, findPasses, isWhole, type Pass, type UnreadablePass } from '../land/pass.js';

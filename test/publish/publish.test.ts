@@ -15,8 +15,8 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from
 import { openTemporarySession, type TemporarySession } from '../../src/duck/session.js';
 import { type Layout, layoutOf } from '../../src/lake/layout.js';
 import { type Manifest, readManifest } from '../../src/lake/manifest.js';
-import { ownTables } from '../../src/lake/own-tables.js';
 import type { TableSchema } from '../../src/lake/schema.js';
+import { ownTables } from '../../src/lake/tables.js';
 import { describeSnapshot, sealSnapshot, switchCurrent, syncSnapshot } from '../../src/publish/publish.js';
 import { schemasOf } from '../load/support.js';
 import { temporaryFolder } from '../pipelines/support.js';
