@@ -20,6 +20,12 @@ class PublishError extends LotlakeError {
   }
 }
 
+const failed = (what: string, cause: unknown, advice = 'run the same command again'): PublishError =>
+  new PublishError(`${what}: ${messageOf(cause)}`, {
+    cause,
+    hint: `the last snapshot stays current; ${advice}`,
+  });
+
 /** What the manifest says besides its tables. */
 type SnapshotFacts = Omit<Manifest, 'tables' | 'marts' | 'schema_version' | 'lotlake_version'>;
 
@@ -44,10 +50,8 @@ export async function syncSnapshot(
     await syncFiles(files);
     await syncFolders(folders);
   } catch (error) {
-    throw new PublishError(`${snapshot} cannot be synced: ${messageOf(error)}`, {
-      cause: error,
-      hint: 'the last snapshot stays current; see whether the disk is sound and run the same command again',
-    });
+    const advice = 'see whether the disk is sound and run the same command again';
+    throw failed(`${snapshot} cannot be synced`, error, advice);
   }
   return new Set([...before, ...files, ...folders]);
 }
@@ -68,10 +72,7 @@ export async function sealSnapshot(
   try {
     writeManifest(snapshot, manifest);
   } catch (error) {
-    throw new PublishError(`the manifest of ${snapshot} cannot be written: ${messageOf(error)}`, {
-      cause: error,
-      hint: 'the last snapshot stays current; run the same command again',
-    });
+    throw failed(`the manifest of ${snapshot} cannot be written`, error);
   }
   return manifest;
 }
@@ -131,9 +132,6 @@ export function switchCurrent(layout: Layout, snapshot: string): void {
     renameSync(link, layout.current);
   } catch (error) {
     rmSync(link, { force: true });
-    throw new PublishError(
-      `${layout.current} cannot be switched to ${basename(snapshot)}: ${messageOf(error)}`,
-      { cause: error, hint: 'the last snapshot stays current; run the same command again' },
-    );
+    throw failed(`${layout.current} cannot be switched to ${basename(snapshot)}`, error);
   }
 }

@@ -15,12 +15,6 @@ import { clip, count, megabytes, printable, sumOf } from '../../query/printable.
 import { gridOf } from '../../query/table.js';
 import { command } from '../command.js';
 
-/** What a check found. Warnings are data tests of severity `warn` that failed; a snapshot with them is sound. */
-interface Findings {
-  readonly problems: readonly Problem[];
-  readonly warnings: readonly Problem[];
-}
-
 /** Checks a snapshot against its manifest and by its data tests. Throws LakeError, held, if something is wrong. */
 export const verify = command({
   options: { snapshot: { type: 'string', describe: 'id (default the published one)' } },
@@ -39,17 +33,15 @@ export const verify = command({
 async function examine(connection: DuckDBConnection, folder: string, signal: AbortSignal): Promise<Report> {
   const manifest = manifestOrDamage(folder);
   if (manifest instanceof LakeError)
-    return reportOf(folder, undefined, { problems: [manifestProblem(folder, manifest)], warnings: [] });
+    return reportOf(folder, undefined, [manifestProblem(folder, manifest)], []);
   const warehouse = await verifyWarehouse(connection, folder, manifest);
   const files = await verifyFiles(folder, manifest, signal);
   const content = await verifyContent(connection, folder, manifest, signal);
   const tests = await dataTests(connection, folder, manifest);
   // A check that was interrupted found nothing wrong.
   signal.throwIfAborted();
-  return reportOf(folder, manifest, {
-    problems: [...files, ...content, ...warehouse.problems, ...tests.problems],
-    warnings: [...warehouse.warnings, ...tests.warnings],
-  });
+  const problems = [...files, ...content, ...warehouse.problems, ...tests.problems];
+  return reportOf(folder, manifest, problems, [...warehouse.warnings, ...tests.warnings]);
 }
 
 function manifestProblem(folder: string, error: LakeError): Problem {
@@ -75,11 +67,7 @@ function tornManifest(path: string): string | undefined {
 }
 
 /** Runs the data tests on the files; tests across tables declare the parents of children. */
-async function dataTests(
-  connection: DuckDBConnection,
-  folder: string,
-  manifest: Manifest,
-): Promise<Findings> {
+async function dataTests(connection: DuckDBConnection, folder: string, manifest: Manifest) {
   // A table that cannot be read is among the problems already.
   for (const [name, { partitioned }] of Object.entries(allTables(manifest)))
     await connection.run(viewOn(folder, { name, partitioned })).catch(() => undefined);
@@ -107,8 +95,16 @@ function problemOf({ model, test, failures, sample }: TestResult): Problem {
 
 type Report = ReturnType<typeof reportOf>;
 
-/** What is told: `torn` are files as a power cut leaves them; files without checksum were checked in part only. */
-function reportOf(folder: string, manifest: Manifest | undefined, { problems, warnings }: Findings) {
+/**
+ * What is told: `torn` are files as a power cut leaves them; files without checksum were checked in part only; warnings,
+ * such as failed data tests of severity `warn`, leave a snapshot sound.
+ */
+function reportOf(
+  folder: string,
+  manifest: Manifest | undefined,
+  problems: readonly Problem[],
+  warnings: readonly Problem[],
+) {
   const tables = manifest === undefined ? [] : Object.values(allTables(manifest));
   const files = tables.flatMap((table) => table.files);
   const torn = problems.flatMap(({ file, torn: isTorn }) => (isTorn && file !== null ? [file] : []));
