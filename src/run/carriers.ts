@@ -2,7 +2,7 @@ import { basename } from 'node:path';
 import type { BaseState } from '../lake/base.js';
 import { LakeError } from '../lake/lake-error.js';
 import { currentSnapshot } from '../lake/layout.js';
-import { type Manifest, type ManifestTable, readManifest } from '../lake/manifest.js';
+import { type ManifestTable, manifestOrDamage } from '../lake/manifest.js';
 import { listSnapshots } from '../lake/snapshots.js';
 import { type Problem, verifyFiles } from '../lake/verify.js';
 import type { Job } from './job.js';
@@ -26,8 +26,8 @@ export async function findCarriers(job: Job): Promise<Carrier[]> {
   const carriers: Carrier[] = [];
   for (const { id, folder } of published.reverse()) {
     const read = await readable(job, folder);
-    if ('why' in read) {
-      job.reporter.warn(`nothing is carried over from snapshot ${id}: ${read.why}`);
+    if (read instanceof LakeError) {
+      job.reporter.warn(`nothing is carried over from snapshot ${id}: ${read.message}`);
       continue;
     }
     const isSound = read.lost.length === 0;
@@ -40,17 +40,10 @@ export async function findCarriers(job: Job): Promise<Carrier[]> {
   return carriers;
 }
 
-type Readable = { readonly manifest: Manifest; readonly lost: readonly Problem[] } | { readonly why: string };
-
-/** A manifest without the files that are not as it says, and what is wrong with these. */
-async function readable(job: Job, folder: string): Promise<Readable> {
-  let manifest: Manifest;
-  try {
-    manifest = readManifest(folder);
-  } catch (error) {
-    if (!(error instanceof LakeError) || error.code === 'LAKE_FORMAT') throw error;
-    return { why: error.message };
-  }
+/** A manifest without the files that are not as it says, and what is wrong with these; the error of a damaged one. */
+async function readable(job: Job, folder: string) {
+  const manifest = manifestOrDamage(folder);
+  if (manifest instanceof LakeError) return manifest;
   // Marts are computed again from the tables.
   const { tables } = manifest;
   const problems = await verifyFiles(
