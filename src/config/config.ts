@@ -29,17 +29,14 @@ interface Given {
  * Reads the configuration: flags over environment over file over defaults. Nothing is made and nobody is asked. Throws
  * ConfigError that names each setting that is wrong, what was given, and where it came from.
  * @param flags what the command line gave
- * @param effects environment and working folder, replaceable in tests
  * @param defaults what stands in the place of the defaults
  */
 export function readConfig(
   flags: ConfigInput = {},
-  effects: { env?: NodeJS.ProcessEnv; cwd?: string } = {},
+  { env = process.env, cwd = process.cwd() }: { env?: NodeJS.ProcessEnv; cwd?: string } = {},
   defaults: Settings = {},
 ): Config {
   const { configFile, ...options } = flags;
-  const env = effects.env ?? process.env;
-  const cwd = effects.cwd ?? process.cwd();
   const given = new Map<string, Given>([
     ...entries(defaults, (name) => `the default of ${name}`),
     ...fromFile(cwd, configFile),

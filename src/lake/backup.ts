@@ -59,13 +59,9 @@ export async function backUp(
     killPoint('backup.copied');
     const copy = layoutOf(staging);
     const damaged = await checkSnapshots(copy, signal);
+    const scratch = join(staging, 'warehouse.tmp');
     for (const { folder } of listSnapshots(copy))
-      await renewViews(
-        connection,
-        folder,
-        join(staging, 'warehouse.tmp'),
-        join(to, relative(staging, folder)),
-      );
+      await renewViews(connection, folder, scratch, join(to, relative(staging, folder)));
     const backup = {
       path: to,
       from: layout.output,
@@ -128,8 +124,7 @@ function checkPlace(layout: Layout, to: string, force: boolean): void {
       outcome: 'usage',
       hint: 'name the folder of the lake with --output',
     });
-  const isFree = !existsSync(to) || (statSync(to).isDirectory() && readdirSync(to).length === 0);
-  if (isFree) return;
+  if (!existsSync(to) || (statSync(to).isDirectory() && readdirSync(to).length === 0)) return;
   if (!force)
     throw inTheWay(`${to} exists`, 'name another folder, or replace an earlier backup with --force');
   const foreign = foreignIn(to);
