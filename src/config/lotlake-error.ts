@@ -32,7 +32,7 @@ export interface ErrorFacts {
   /** Whether the same call may succeed later. */
   readonly retryable?: boolean;
   /** What the reader can do next. */
-  readonly hint?: string;
+  readonly hint?: string | undefined;
   readonly cause?: unknown;
 }
 
@@ -59,12 +59,7 @@ export class LotlakeError extends Error {
 export class ConfigError extends LotlakeError {
   override readonly name = 'ConfigError';
   constructor(message: string, hint?: string) {
-    super(message, {
-      code: 'CONFIG_INVALID',
-      stage: 'config',
-      outcome: 'usage',
-      ...(hint === undefined ? {} : { hint }),
-    });
+    super(message, { code: 'CONFIG_INVALID', stage: 'config', outcome: 'usage', hint });
   }
 }
 

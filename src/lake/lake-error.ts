@@ -1,15 +1,11 @@
-import { causesOf, codeOf, LotlakeError, messageOf, type Outcome } from '../config/lotlake-error.js';
+import { causesOf, codeOf, type ErrorFacts, LotlakeError, messageOf } from '../config/lotlake-error.js';
 import { amountOf, bytesOfAmount, MEMORY, memoryHere } from '../config/memory.js';
 import { isOutOfMemory } from '../duck/session.js';
 
 /** The lake on disk is not as it should be, or cannot be written. */
 export class LakeError extends LotlakeError {
   override readonly name = 'LakeError';
-  constructor(
-    code: string,
-    message: string,
-    rest: { hint?: string; cause?: unknown; outcome?: Outcome } = {},
-  ) {
+  constructor(code: string, message: string, rest: Omit<ErrorFacts, 'code' | 'stage'> = {}) {
     super(message, { code, stage: 'lake', ...rest });
   }
 }
