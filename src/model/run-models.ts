@@ -6,7 +6,6 @@ import { messageOf } from '../config/lotlake-error.js';
 import { poolOf, settled } from '../duck/pool.js';
 import { identifier, literal, rows, type Session, scalar } from '../duck/session.js';
 import { viewOn } from '../lake/views.js';
-import { type ModelNode, planModels } from './graph.js';
 import { ModelError } from './model-error.js';
 import { type Model, readModels } from './model-files.js';
 import { referencesOf } from './references.js';
@@ -46,12 +45,12 @@ export async function runModels(
 ): Promise<ModelResult[]> {
   const use = poolOf([connection, ...(options.beside ?? [])], options.alone);
   const running = new Map<string, Promise<ModelResult>>();
-  for (const { model, references } of await orderedModels(connection, options.models ?? readModels())) {
-    const read = references.flatMap((name) => running.get(name) ?? []);
+  for (const model of await orderedModels(connection, options.models ?? readModels())) {
+    const read = model.references.flatMap((name) => running.get(name) ?? []);
     const result = Promise.all(read).then(() =>
       use(
-        (own) => naming(model, () => runModel(own, model, options, writeSorted)),
-        (own) => naming(model, () => runModel(own, model, options, writeThenSort)),
+        (own) => runModel(own, model, options, writeSorted),
+        (own) => runModel(own, model, options, writeThenSort),
       ),
     );
     // Heard where all are waited for.
@@ -61,39 +60,81 @@ export async function runModels(
   return settled([...running.values()]);
 }
 
-interface OrderedModel extends Pick<ModelNode, 'references'> {
-  readonly model: Model;
-}
-
 async function orderedModels(
   connection: DuckDBConnection,
   models: readonly Model[],
-): Promise<readonly OrderedModel[]> {
-  const nodes: (ModelNode & OrderedModel)[] = [];
-  for (const model of models)
-    nodes.push({ name: model.name, model, references: await referencesOf(connection, model) });
+): Promise<readonly (Model & ModelNode)[]> {
+  const nodes: (Model & ModelNode)[] = [];
+  for (const model of models) nodes.push({ ...model, references: await referencesOf(connection, model) });
   const found = await rows(
     connection,
     `select lower(table_name) as name from duckdb_tables() where database_name in (current_database(), 'temp')
      union select lower(view_name) from duckdb_views() where database_name in (current_database(), 'temp')`,
   );
-  const order = planModels(nodes, new Set(found.map((table) => String(table.name))));
-  return order.flatMap((name) => nodes.filter((node) => node.name === name));
+  return planModels(nodes, new Set(found.map((table) => String(table.name))));
 }
+
+/** A model and what it reads; names are lower case. */
+interface ModelNode {
+  readonly name: string;
+  readonly references: readonly string[];
+}
+
+/**
+ * Puts models into an order in which each comes after the models that it reads; by name where that leaves a choice.
+ * @param known tables and views that are there before any model runs
+ * Throws ModelError (MODEL_GRAPH) for a cycle, and for a reference that is neither a model nor known.
+ */
+export function planModels<M extends ModelNode>(models: readonly M[], known: ReadonlySet<string>): M[] {
+  const byName = new Map(models.map((model) => [model.name, model]));
+  const order = new Set<M>();
+  const visit = (model: M, path: readonly string[]): void => {
+    if (order.has(model)) return;
+    if (path.includes(model.name)) {
+      const cycle = [...path.slice(path.indexOf(model.name)), model.name];
+      throw misplaced(`models read each other in a circle: ${cycle.join(' → ')}`, SHARED);
+    }
+    for (const reference of [...model.references].sort()) {
+      const next = byName.get(reference);
+      if (next !== undefined) visit(next, [...path, model.name]);
+      else if (!known.has(reference))
+        throw misplaced(
+          `model ${model.name} reads ${reference}, which is neither a model nor a table`,
+          NAMES,
+        );
+    }
+    order.add(model);
+  };
+  for (const [, model] of [...byName].sort(([a], [b]) => (a < b ? -1 : 1))) visit(model, []);
+  return [...order];
+}
+
+const SHARED = 'take what they share into a model of its own';
+const NAMES = 'lotlake tables lists the names there are';
+
+const misplaced = (message: string, hint: string): ModelError =>
+  new ModelError('MODEL_GRAPH', message, { hint });
 
 async function runModel(
   connection: DuckDBConnection,
-  model: Model,
+  { name, sql, key }: Model,
   { target, parquet }: RunModelsOptions,
   write: typeof writeSorted,
 ): Promise<ModelResult> {
-  const started = performance.now();
-  const folder = join(target, model.name);
-  mkdirSync(folder, { recursive: true });
-  const count = await write(connection, model, join(folder, 'data_0.parquet'), parquet(model.name));
-  await connection.run(viewOn(target, { name: model.name, partitioned: false }));
-  killPoint('model.mart-written');
-  return { name: model.name, key: model.key, rows: count, ms: Math.round(performance.now() - started) };
+  try {
+    const started = performance.now();
+    const folder = join(target, name);
+    mkdirSync(folder, { recursive: true });
+    const count = await write(connection, { sql, key }, join(folder, 'data_0.parquet'), parquet(name));
+    await connection.run(viewOn(target, { name, partitioned: false }));
+    killPoint('model.mart-written');
+    return { name, key, rows: count, ms: Math.round(performance.now() - started) };
+  } catch (error) {
+    throw new ModelError('MODEL_FAILED', `model ${name} failed: ${messageOf(error)}`, {
+      cause: error,
+      hint: 'the last snapshot stays current',
+    });
+  }
 }
 
 /** Computes a model into a file, sorted by its key. */
@@ -127,15 +168,4 @@ async function writeThenSort(
   );
   rmSync(unsorted);
   return count;
-}
-
-async function naming<T>(model: Model, work: () => Promise<T>): Promise<T> {
-  try {
-    return await work();
-  } catch (error) {
-    throw new ModelError('MODEL_FAILED', `model ${model.name} failed: ${messageOf(error)}`, {
-      cause: error,
-      hint: 'the last snapshot stays current',
-    });
-  }
 }

@@ -21,38 +21,46 @@ export function planModelTests(model: Model): readonly PlannedTest[] {
     severity,
     ...failures,
   });
+  const unique = (columns: readonly string[], severity: Severity): PlannedTest =>
+    plan(`unique(${columns.join(', ')})`, severity, duplicates(model, columns));
   return [
-    plan(`unique(${model.key.join(', ')})`, 'error', duplicates(model, model.key)),
+    unique(model.key, 'error'),
     ...Object.entries(model.columns).flatMap(([column, { tests }]) =>
       tests.map((test) =>
-        plan(columnLabel(column, test), test.severity, columnFailures(model, column, test)),
+        test.kind === 'unique'
+          ? unique([column], test.severity)
+          : plan(columnLabel(column, test), test.severity, columnFailures(model, column, test)),
       ),
     ),
     ...model.tests.map((test) =>
       test.kind === 'unique'
-        ? plan(`unique(${test.columns.join(', ')})`, test.severity, duplicates(model, test.columns))
-        : plan(`expression(${test.sql})`, test.severity, violations(model, test.sql)),
+        ? unique(test.columns, test.severity)
+        : plan(
+            `expression(${test.sql})`,
+            test.severity,
+            rowFailures(model, '*', `(${test.sql}\n) is not true`),
+          ),
     ),
   ];
 }
 
 type Failures = Pick<PlannedTest, 'sql' | 'failing'>;
+type RowTest = Exclude<ColumnTest, { kind: 'unique' }>;
 
-function columnLabel(column: string, test: ColumnTest): string {
+function columnLabel(column: string, test: RowTest): string {
   return `${test.kind}(${test.kind === 'relationships' ? `${column} → ${test.to}` : column})`;
 }
 
-function columnFailures(model: Model, column: string, test: ColumnTest): Failures {
+function columnFailures(model: Model, column: string, test: RowTest): Failures {
   const name = `m.${identifier(column)}`;
-  const columns = shown(model, [column]);
+  // The key lets a reader find a failing row.
+  const columns = [...new Set([...model.key, column])].map((each) => `m.${identifier(each)}`).join(', ');
   switch (test.kind) {
-    case 'unique':
-      return duplicates(model, [column]);
     case 'not_null':
       return rowFailures(model, columns, `${name} is null`);
     case 'accepted_values': {
-      const values = test.values.map(valueLiteral).join(', ');
-      return rowFailures(model, columns, `${name} is not null and ${name} not in (${values})`);
+      const values = test.values.map((value) => (typeof value === 'string' ? literal(value) : String(value)));
+      return rowFailures(model, columns, `${name} is not null and ${name} not in (${values.join(', ')})`);
     }
     case 'relationships': {
       const [table = '', to = ''] = test.to.split('.');
@@ -69,23 +77,10 @@ function duplicates(model: Model, columns: readonly string[]): Failures {
   };
 }
 
-function violations(model: Model, sql: string): Failures {
-  return rowFailures(model, '*', `(${sql}\n) is not true`);
-}
-
 function rowFailures(model: Model, columns: string, failing: string): Failures {
   return { sql: rowsWhere(model, columns, failing), failing };
 }
 
 function rowsWhere(model: Model, columns: string, condition: string): string {
   return `select ${columns} from ${identifier(model.name)} as m where ${condition}`;
-}
-
-/** Columns that let a reader find a failing row. */
-function shown(model: Model, columns: readonly string[]): string {
-  return [...new Set([...model.key, ...columns])].map((column) => `m.${identifier(column)}`).join(', ');
-}
-
-function valueLiteral(value: string | number | boolean): string {
-  return typeof value === 'string' ? literal(value) : String(value);
 }
