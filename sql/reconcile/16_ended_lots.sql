@@ -23,6 +23,7 @@ candidates as (
 )
 select
     candidates.lot_id,
+    true as archived,
     case when candidates.is_archived_by_archive_feed then candidates.archive_feed_at else facts.seen_at end as archived_at,
     case when candidates.is_archived_by_archive_feed then 'archive-feed' else 'absence' end as archived_by,
     candidates.last_seen_at

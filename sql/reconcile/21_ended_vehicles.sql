@@ -37,6 +37,7 @@ candidates as (
 )
 select
     candidates.vehicle_id,
+    true as archived,
     coalesce(candidates.archived_at, facts.seen_at) as archived_at,
     coalesce(candidates.archived_by, 'absence') as archived_by,
     candidates.last_seen_at

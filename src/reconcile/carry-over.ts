@@ -55,8 +55,8 @@ async function carryTable(context: MergeContext, table: Carried, isOlder: boolea
   const known = await noteKnown(context, table, published);
   const rebuilt = rebuiltRows(context, table);
   const news = await findNews(context, table, rebuilt, known, isOlder);
-  if (news.rows > 0)
-    await rewrite(context, table, { rebuilt, known, isOlder, only: news.only > 0 ? published : undefined });
+  const only = news.only > 0 ? published : undefined;
+  if (news.rows > 0) await rewrite(context, table, rebuilt, known, only, isOlder);
   await context.connection.run(`drop table ${NEWS}`);
   return news.rows > 0;
 }
@@ -119,11 +119,8 @@ async function findNews(
   const keys = key.map(identifier).join(', ');
   const hasHistory = table.own.includes('first_seen_at');
   const seen = isOlder && hasHistory ? ', first_seen_at' : '';
-  const isBetter = isOlder
-    ? hasHistory
-      ? 'k.first_seen_at < r.first_seen_at'
-      : 'false'
-    : '(k._hash = r._hash and k._own_hash <> r._own_hash)';
+  const isEarlier = hasHistory ? 'k.first_seen_at < r.first_seen_at' : 'false';
+  const isBetter = isOlder ? isEarlier : '(k._hash = r._hash and k._own_hash <> r._own_hash)';
   await connection.run(`
     create or replace table ${NEWS} as
     select ${key.map((column) => `k.${identifier(column)}`).join(', ')}, r._hash is null as _is_only
@@ -148,17 +145,10 @@ async function findNews(
 async function rewrite(
   context: MergeContext,
   table: Carried,
-  {
-    rebuilt,
-    known,
-    isOlder,
-    only,
-  }: {
-    readonly rebuilt: string;
-    readonly known: string;
-    readonly isOlder: boolean;
-    readonly only: string | undefined;
-  },
+  rebuilt: string,
+  known: string,
+  only: string | undefined,
+  isOlder: boolean,
 ): Promise<void> {
   const own = new Set(table.own);
   const { name, key } = table.table;
@@ -183,12 +173,7 @@ async function rewrite(
   // Beside the rebuilt files, which are read meanwhile.
   const carried = join(context.target, '_carried');
   rmSync(carried, { recursive: true, force: true });
-  const found =
-    partition === ''
-      ? []
-      : await rows(context.connection, `select distinct _domain, _month from (${sql('true', 'true')})`);
-  const partitions = found.map((each) => ({ domain: String(each._domain), month: String(each._month) }));
-  await writeRows({ ...context, target: carried }, table, sql, partitions);
+  await writeRows({ ...context, target: carried }, table, sql);
   const folder = join(context.target, name);
   rmSync(folder, { recursive: true, force: true });
   renameSync(join(carried, name), folder);

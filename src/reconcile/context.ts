@@ -1,16 +1,12 @@
-import type { DuckDBConnection } from '@duckdb/node-api';
 import { LotlakeError, type Outcome } from '../config/lotlake-error.js';
 import type { Session } from '../duck/session.js';
 import type { BaseState } from '../lake/base.js';
+import type { FileUse } from '../lake/files.js';
 import type { TableSchema } from '../lake/schema.js';
 import type { LoadedPass } from '../load/loader.js';
 
 /** Everything that merging needs. */
-export interface MergeContext {
-  readonly connection: DuckDBConnection;
-  /** Another connection to the same database, for work side by side. */
-  connect(): Promise<DuckDBConnection>;
-  /** Gives work all of the memory where it does not fit into it beside other work. */
+export interface MergeContext extends Pick<Session, 'connection' | 'connect'> {
   readonly alone?: Session['alone'];
   readonly schemas: ReadonlyMap<string, TableSchema>;
   /** Folder with the staged rows, one folder a table. */
@@ -29,23 +25,19 @@ export interface MergeContext {
   readonly passes: readonly LoadedPass[];
   readonly shrinkGuard: number;
   readonly allowShrink: boolean;
-  /** Tables whose last state is small and held in memory while merging. */
+  /** Tables whose rows in the last snapshot are few and held in memory while merging. */
   readonly held?: ReadonlySet<string>;
 }
 
-/** What became of the rows of a table. */
-export interface TableCounts {
+/** What became of the rows of a table, and which of its files were written. */
+export interface TableCounts extends FileUse {
   readonly inserted: number;
   readonly updated: number;
   readonly unchanged: number;
   readonly gone: number;
-  readonly writtenFiles: number;
-  readonly writtenBytes: number;
-  readonly linkedFiles: number;
-  readonly linkedBytes: number;
 }
 
-/** New rows could not be merged with the last state, or a guard holds the run. */
+/** New rows could not be merged with the last snapshot, or a guard holds the run. */
 export class ReconcileError extends LotlakeError {
   override readonly name = 'ReconcileError';
   constructor(

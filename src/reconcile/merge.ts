@@ -1,11 +1,11 @@
-import { existsSync } from 'node:fs';
+import { existsSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { identifier, literal, rows } from '../duck/session.js';
-import { type FileSize, fileSizes, linkFile, partitionOf } from '../lake/files.js';
+import { identifier, literal } from '../duck/session.js';
+import { type FileSize, type FileUse, fileSizes, linkFile, partitionOf } from '../lake/files.js';
 import type { LakeFile } from '../lake/manifest.js';
-import { type Partition, partitionFromFolder } from '../lake/partition.js';
+import { partitionFromFolder } from '../lake/partition.js';
 import { REJECTED, type TableSchema } from '../lake/schema.js';
-import { actionsOf, compareRows, type Difference, givenColumns, type NewRows } from './compare.js';
+import { compareRows, type NewRows } from './compare.js';
 import type { MergeContext, TableCounts } from './context.js';
 import { baseRelation, sameKey } from './relations.js';
 import { type RowsSql, writeEmpty, writeRows } from './write.js';
@@ -19,40 +19,43 @@ export async function mergeTable(
   schema: TableSchema,
   given: NewRows | undefined,
 ): Promise<TableCounts> {
-  const stored = context.base?.manifest.tables[schema.table.name];
+  const { name } = schema.table;
+  // A first try may have left something.
+  rmSync(join(context.target, name), { recursive: true, force: true });
+  const stored = context.base?.manifest.tables[name];
   const oldRows = stored?.rows ?? 0;
   if (given !== undefined && oldRows === 0) return writeFirst(context, schema, given);
   const { counts, changed, isNoted } =
     given === undefined
-      ? { ...UNCHANGED, counts: { inserted: 0, updated: 0, gone: 0, unchanged: oldRows } }
+      ? {
+          counts: { inserted: 0, updated: 0, gone: 0, unchanged: oldRows },
+          changed: new Set<string>(),
+          isNoted: false,
+        }
       : await compareRows(context, schema, given, oldRows);
   const files = stored?.files ?? [];
   const isSameShape = JSON.stringify(stored?.columns) === JSON.stringify(schema.columns);
   const rewritten = files.filter((file) => !isSameShape || changed.has(partitionOf(file)));
-  const partitions = new Map(changed);
-  for (const file of rewritten) partitions.set(partitionOf(file), partitionFromFolder(partitionOf(file)));
+  const partitions = [...new Set([...changed, ...rewritten.map(partitionOf)])].map(partitionFromFolder);
   const sql: RowsSql = (condition, ofIds) =>
     given === undefined
       ? `select * from ${oldRelation(context, schema, rewritten)} where ${condition}`
       : mergedRows(context, schema, { ...given, isNoted }, rewritten, { condition, ofIds });
-  if (partitions.size > 0) await writeRows(context, schema, sql, [...partitions.values()]);
+  if (partitions.length > 0) await writeRows(context, schema, sql, partitions);
   const kept = files.filter((file) => !rewritten.includes(file));
   return { ...counts, ...(await filesOf(context, schema, kept)) };
 }
-
-/** What became of the rows of a table about which the run says nothing. */
-const UNCHANGED: Pick<Difference, 'changed' | 'isNoted'> = { changed: new Map(), isNoted: false };
 
 /** All rows of the partitions that are rewritten: kept, gone, new and changed ones. */
 function mergedRows(
   context: MergeContext,
   schema: TableSchema,
-  fresh: NewRows & Pick<Difference, 'isNoted'>,
+  fresh: NewRows & { readonly isNoted: boolean },
   rewritten: readonly LakeFile[],
   { condition, ofIds }: { readonly condition: string; readonly ofIds: string },
 ): string {
   const { table } = schema;
-  const diff = `(from ${actionsOf(table.name)} where ${ofIds})`;
+  const diff = `(from run.actions_${table.name} where ${ofIds})`;
   const seen = timestamp(context.seenAt);
   const whenGone = (value: string, column: string): string =>
     `case when d._action = 'gone' then ${value} else o.${identifier(column)} end as ${identifier(column)}`;
@@ -82,7 +85,7 @@ function mergedRows(
     where d._action in ('inserted', 'updated')`;
 }
 
-/** The rows of files of the last state; where it is held in memory all of its rows. */
+/** The rows of files of the last snapshot; of a table that is held in memory all rows. */
 function oldRelation(context: MergeContext, schema: TableSchema, files: readonly LakeFile[]): string {
   const { name } = schema.table;
   return context.held?.has(name) === true ? `base.${name}` : baseRelation(context, schema, files);
@@ -93,7 +96,7 @@ const timestamp = (iso: string): string => `cast(${literal(iso)} as timestamptz)
 
 function newColumns(context: MergeContext, schema: TableSchema, fresh: NewRows, firstSeen: string): string {
   const seen = timestamp(context.seenAt);
-  const given = new Set(givenColumns(schema, fresh));
+  const given = new Set([...fresh.compared, REJECTED].map(({ name }) => name));
   return schema.columns
     .map(({ name, type }) => {
       if (given.has(name)) return `n.${identifier(name)}`;
@@ -106,19 +109,12 @@ function newColumns(context: MergeContext, schema: TableSchema, fresh: NewRows, 
 }
 
 async function writeFirst(context: MergeContext, schema: TableSchema, fresh: NewRows): Promise<TableCounts> {
-  const { table } = schema;
   const columns = newColumns(context, schema, fresh, 'cast(null as timestamptz)');
-  const partition = table.partition === undefined ? '' : ', n._domain, n._month';
+  const partition = schema.table.partition === undefined ? '' : ', n._domain, n._month';
   const sql = (condition: string): string =>
     `select ${columns}${partition} from (from ${fresh.relation} where ${condition}) as n`;
-  const partitions = table.wide !== undefined ? await partitionsOf(context, fresh) : [];
-  const inserted = await writeRows(context, schema, sql, partitions);
+  const inserted = await writeRows(context, schema, sql);
   return { inserted, updated: 0, unchanged: 0, gone: 0, ...(await filesOf(context, schema, [])) };
-}
-
-async function partitionsOf(context: MergeContext, fresh: NewRows): Promise<Partition[]> {
-  const found = await rows(context.connection, `select distinct _domain, _month from ${fresh.relation}`);
-  return found.map((r) => ({ domain: String(r._domain), month: String(r._month) }));
 }
 
 /** Links the files of a table that are kept, and counts all of its files. If no file is left, writes an empty one. */
@@ -126,7 +122,7 @@ async function filesOf(
   context: MergeContext,
   schema: TableSchema,
   kept: readonly LakeFile[],
-): Promise<Omit<TableCounts, keyof Difference['counts']>> {
+): Promise<FileUse> {
   const { name } = schema.table;
   if (fileSizes(context.target, name).length + kept.length === 0) await writeEmpty(context, schema);
   const written = fileSizes(context.target, name);

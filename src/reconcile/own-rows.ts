@@ -2,9 +2,12 @@ import { mkdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { identifier, literal, rows, scalar } from '../duck/session.js';
 import { linkFile } from '../lake/files.js';
+import type { LakeFile } from '../lake/manifest.js';
+import { monthOf } from '../lake/partition.js';
 import { type MergeContext, ReconcileError } from './context.js';
 import { baseRelation, castColumns, ownTable } from './relations.js';
-import { parquetOf } from './write.js';
+import { applyRules } from './rules.js';
+import { parquetOf, writeEmpty } from './write.js';
 
 /** One row of `closings`. */
 export interface ClosingRow {
@@ -15,7 +18,7 @@ export interface ClosingRow {
   readonly run_id: string;
 }
 
-/** Writes the passes of a run; a pass that the last state has is replaced. */
+/** Writes the passes of a run; a pass that the last snapshot has is replaced. */
 export function writePasses(context: MergeContext): Promise<void> {
   const noted = context.passes.map(({ manifest }) => ({
     ...manifest,
@@ -45,11 +48,11 @@ export async function writeRejects(context: MergeContext, landed: ReadonlySet<st
   const folder = join(target, 'rejects');
   mkdirSync(folder, { recursive: true });
   let linked = 0;
-  for (const file of stored?.files.filter((earlier) => earlier.rows > 0) ?? []) {
-    const from = join(base?.folder ?? '', file.path);
+  for (const { path } of earlierFiles(context, 'rejects')) {
+    const from = join(base?.folder ?? '', path);
     const passes = await rows(connection, `select distinct pass_id from read_parquet(${literal(from)})`);
     if (!passes.some(({ pass_id }) => landed.has(String(pass_id)))) continue;
-    linkFile(from, join(target, file.path));
+    linkFile(from, join(target, path));
     linked++;
   }
   const file = join(folder, `${runId}.parquet`);
@@ -63,7 +66,40 @@ export async function writeRejects(context: MergeContext, landed: ReadonlySet<st
 }
 
 /**
- * Writes a small table of lotlake's own: the rows of the last state and the new rows. A new row replaces the old one of its
+ * Adds the changes of this run to `lot_changes`; what earlier runs recorded is linked. Needs `next.lots`, and what merging
+ * left in `run.actions_lots`.
+ * @param updated lots that this run updated
+ * @returns number of changes
+ */
+export async function writeLotChanges(context: MergeContext, updated: number): Promise<number> {
+  const { connection, base, target, runId } = context;
+  const folder = join(target, 'lot_changes');
+  // A first try may have left something.
+  rmSync(folder, { recursive: true, force: true });
+  mkdirSync(folder, { recursive: true });
+  const earlier = earlierFiles(context, 'lot_changes');
+  for (const { path } of earlier) linkFile(join(base?.folder ?? '', path), join(target, path));
+  let count = 0;
+  if (updated > 0) {
+    await applyRules(connection, 'lot_changes');
+    count = await scalar(connection, 'select count(*) from run.lot_changes');
+  }
+  if (count > 0)
+    await connection.run(`
+      copy (select *, ${monthOf('seen_at')} as month from run.lot_changes order by domain_id, month, lot_id, field)
+      to ${literal(folder)} (${parquetOf('lot_changes', context)}, partition_by (domain_id, month), overwrite_or_ignore true,
+        filename_pattern ${literal(`${runId}-{i}`)})`);
+  else if (earlier.length === 0) await writeEmpty(context, ownTable('lot_changes'));
+  return count;
+}
+
+/** The files of a table in the last snapshot that hold rows. */
+function earlierFiles({ base }: MergeContext, table: string): readonly LakeFile[] {
+  return base?.manifest.tables[table]?.files.filter(({ rows }) => rows > 0) ?? [];
+}
+
+/**
+ * Writes a small table of lotlake's own: the rows of the last snapshot and the new rows. A new row replaces the old one of its
  * key. Members of a row that are no column of the table are left out. Throws ReconcileError where a row lacks a column.
  */
 export function writeOwn(context: MergeContext, name: string, fresh: readonly object[]): Promise<void> {

@@ -2,15 +2,16 @@ import { mkdirSync, readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { killPoint } from '../config/kill-point.js';
 import { LotlakeError, messageOf } from '../config/lotlake-error.js';
-import { poolOf, settled, type UseConnection } from '../duck/pool.js';
-import { identifier, literal, rows, scalar } from '../duck/session.js';
-import { REJECTED, type TableSchema } from '../lake/schema.js';
-import { type LakeTable, lakeTables } from '../lake/tables.js';
-import { dropActions, type NewRows } from './compare.js';
+import { poolOf, settled } from '../duck/pool.js';
+import { identifier, literal, rows } from '../duck/session.js';
+import { type Column, REJECTED, type TableSchema } from '../lake/schema.js';
+import { lakeTables } from '../lake/tables.js';
+import { isStaged } from '../load/staged.js';
+import type { NewRows } from './compare.js';
 import { type MergeContext, ReconcileError, type TableCounts } from './context.js';
-import { writeLotChanges } from './lot-changes.js';
 import { mergeTable } from './merge.js';
-import { isStaged } from './relations.js';
+import { writeLotChanges } from './own-rows.js';
+import { PARTITION } from './relations.js';
 import { applyRules, ruleOf } from './rules.js';
 import { bindCurrent, bindNext, bindState, OF_RULES, oncePerKey } from './state.js';
 import { parquetOf } from './write.js';
@@ -24,23 +25,23 @@ export interface ReconcileResult {
 }
 
 /**
- * Merges the staged rows of a run with the last state into the new snapshot folder, by the rules of `sql/reconcile`.
+ * Merges the staged rows of a run with the last snapshot into the new snapshot folder, by the rules of `sql/reconcile`.
  * Throws ReconcileError, with nothing published, where too much would be archived for absence.
  */
 export async function reconcile(given: MergeContext): Promise<ReconcileResult> {
   const second = await given.connect();
   const use = poolOf([given.connection, second], given.alone);
-  const step = <T>(what: string, work: Step<T>, context: MergeContext): Promise<T> =>
+  const step: RunStep = (what, context, work) =>
     use((connection) => naming(what, work, { ...context, connection }));
   try {
-    const held = await step('last state', bindState, given);
+    const held = await step('last snapshot', given, bindState);
     const context = { ...given, held };
-    await step('rows that count', findCurrent, context);
-    await step('sightings', writeSightings, context);
-    await step('absent lots', findAbsent, context);
+    await step('rows that count', context, findCurrent);
+    await step('sightings', context, writeSightings);
+    await step('absent lots', context, findAbsent);
     killPoint('reconcile.state-prepared');
-    const warnings = await step('shrink guard', guardShrink, context);
-    const merged = await mergeTables(context, use, lakeTables());
+    const warnings = await step('shrink guard', context, guardShrink);
+    const merged = await mergeTables(context, step);
     const counts = Object.fromEntries(merged.map((one) => [one.table, one.counts]));
     const lotChanges = merged.reduce((sum, one) => sum + one.lotChanges, 0);
     return { counts, lotChanges, warnings };
@@ -50,6 +51,9 @@ export async function reconcile(given: MergeContext): Promise<ReconcileResult> {
 }
 
 type Step<T> = (context: MergeContext) => Promise<T>;
+
+/** Runs a step on a connection that is free; once more, by itself, where it does not fit into memory beside others. */
+type RunStep = <T>(what: string, context: MergeContext, work: Step<T>) => Promise<T>;
 
 /** Does one step of merging; an error of the database names it. */
 async function naming<T>(what: string, work: Step<T>, context: MergeContext): Promise<T> {
@@ -77,7 +81,9 @@ async function findCurrent(context: MergeContext): Promise<void> {
   await applyRules(connection, 'lot_claims', 'rejected_vehicles', 'rejected_lots');
   await bindCurrent(
     connection,
-    [...schemas.values()].filter(({ table }) => OF_RULES.has(table.name) || isStaged(context, table.name)),
+    [...schemas.values()].filter(
+      ({ table }) => OF_RULES.has(table.name) || isStaged(context.stage, table.name),
+    ),
   );
 }
 
@@ -97,86 +103,66 @@ async function writeSightings(context: MergeContext): Promise<void> {
   await bindNext(context, 'sightings', false);
 }
 
-/** Decides which lots of the last state are absent, and which deliveries say that other rows are gone. */
+/** Decides which lots of the last snapshot are absent, and which deliveries say that other rows are gone. */
 async function findAbsent({ connection, base }: MergeContext): Promise<void> {
   await applyRules(connection, 'archive_feed', 'absent_lots', 'shrink');
   if (base !== undefined) await applyRules(connection, 'delivering_vehicles', 'delivering_lots');
-}
-
-interface MergedTable {
-  readonly table: string;
-  readonly counts: TableCounts;
-  readonly lotChanges: number;
 }
 
 /**
  * Merges the wide tables one after the other, since each is written file by file on connections of its own, then the
  * others two at a time. Vehicles come last: whether one is archived is read from the lots of the new snapshot.
  */
-async function mergeTables(
-  context: MergeContext,
-  use: UseConnection,
-  tables: readonly LakeTable[],
-): Promise<MergedTable[]> {
-  const merge = (table: string): Promise<MergedTable> =>
-    use(
-      (connection) => naming(table, mergeOne(table), { ...context, connection }),
-      (connection) => naming(table, mergeAgain(table), { ...context, connection }),
-    );
-  const merged: MergedTable[] = [];
-  for (const { name } of tables.filter(({ wide }) => wide !== undefined)) merged.push(await merge(name));
-  const others = tables.filter(({ name, wide }) => wide === undefined && name !== 'vehicles');
-  merged.push(...(await settled(others.map(({ name }) => merge(name)))));
-  merged.push(await merge('vehicles'));
+async function mergeTables(context: MergeContext, step: RunStep) {
+  const schemas = lakeTables().flatMap(({ name }) => context.schemas.get(name) ?? []);
+  const merge = (schema: TableSchema) => step(schema.table.name, context, mergeOne(schema));
+  const merged: Awaited<ReturnType<typeof merge>>[] = [];
+  for (const schema of schemas.filter(({ table }) => table.wide !== undefined))
+    merged.push(await merge(schema));
+  const others = schemas.filter(({ table }) => table.wide === undefined);
+  const isLast = ({ table }: TableSchema): boolean => table.name === 'vehicles';
+  merged.push(...(await settled(others.filter((schema) => !isLast(schema)).map(merge))));
+  for (const schema of others.filter(isLast)) merged.push(await merge(schema));
   return merged;
 }
 
-/** Merges a table from the beginning, without what a first try left. */
-const mergeAgain =
-  (table: string): Step<MergedTable> =>
-  (context) => {
-    for (const written of table === 'lots' ? [table, 'lot_changes'] : [table])
-      rmSync(join(context.target, written), { recursive: true, force: true });
-    return mergeOne(table)(context);
-  };
-
-const mergeOne =
-  (table: string): Step<MergedTable> =>
-  async (context) => {
-    const schema = schemaOf(context, table);
-    const counts = await mergeTable(context, schema, await newRows(context, schema));
-    let lotChanges = 0;
-    if (table === 'lots') {
-      await bindNext(context, 'lots', true);
-      lotChanges = await writeLotChanges(context, counts.updated);
-      killPoint('reconcile.changes-appended');
-    }
-    await dropActions(context, table);
-    killPoint('reconcile.table-merged');
-    return { table, counts, lotChanges };
-  };
+const mergeOne = (schema: TableSchema) => async (context: MergeContext) => {
+  const table = schema.table.name;
+  const counts = await mergeTable(context, schema, await newRows(context, schema));
+  let lotChanges = 0;
+  if (table === 'lots') {
+    await bindNext(context, 'lots', true);
+    lotChanges = await writeLotChanges(context, counts.updated);
+    killPoint('reconcile.changes-appended');
+  }
+  await context.connection.run(`drop table if exists run.actions_${table}`);
+  killPoint('reconcile.table-merged');
+  return { table, counts, lotChanges };
+};
 
 /** The new rows of a table; undefined where this run says nothing about it. */
 async function newRows(context: MergeContext, schema: TableSchema): Promise<NewRows | undefined> {
   const { name } = schema.table;
   if (name === 'lots' || name === 'vehicles') return rowsWithState(context, schema);
-  if (!isStaged(context, name)) return undefined;
-  return { relation: await oncePerKey(context.connection, schema, `current.${name}`), withState: false };
+  if (!isStaged(context.stage, name)) return undefined;
+  const relation = await oncePerKey(context.connection, schema, `current.${name}`);
+  return { relation, compared: schema.content };
 }
 
-/** Lots or vehicles as the rules have them: those that were delivered, and those of the last state that end. */
+/** Lots or vehicles as the rules have them: those that were delivered, and those of the last snapshot that end. */
 async function rowsWithState(context: MergeContext, schema: TableSchema): Promise<NewRows | undefined> {
   const { connection, base, stage } = context;
   const { name } = schema.table;
-  if (base === undefined && !isStaged(context, name)) return undefined;
+  if (base === undefined && !isStaged(stage, name)) return undefined;
   if (name === 'vehicles') await applyRules(connection, 'lots_of_vehicles');
   await applyRules(connection, `delivered_${name}`, `ended_${name}`);
   const sql = stateSql(schema);
-  if (base === undefined) return { relation: sql, withState: true };
+  const compared = [...schema.content, ...schema.state];
+  if (base === undefined) return { relation: sql, compared };
   // Read several times while merging, so it is computed once.
   if (context.held?.has(name) === true) {
     await connection.run(`create or replace table run.${name} as from ${sql}`);
-    return { relation: `run.${name}`, withState: true };
+    return { relation: `run.${name}`, compared };
   }
   const folder = join(stage, `_new_${name}`);
   rmSync(folder, { recursive: true, force: true });
@@ -192,46 +178,37 @@ async function rowsWithState(context: MergeContext, schema: TableSchema): Promis
   if (readdirSync(folder).length === 0) return undefined;
   const glob = literal(join(folder, isWide ? '**' : '', '*.parquet'));
   const hive = `hive_partitioning = ${isWide}${isWide ? ', hive_types_autocast = false' : ''}`;
-  return { relation: `read_parquet(${glob}, ${hive})`, withState: true };
+  return { relation: `read_parquet(${glob}, ${hive})`, compared };
 }
 
 function stateSql({ table, content, state }: TableSchema): string {
   const [key] = table.key.map(identifier);
-  const partition = table.partition === undefined ? [] : ['_domain', '_month'];
-  const columns = (relation: string, names: readonly string[]): string =>
-    names.map((column) => `${relation}.${identifier(column)}`).join(', ');
-  const own = [...content, REJECTED].map((column) => column.name);
-  const [archived, ...how] = state.map((column) => column.name);
+  const known = [...content, REJECTED, ...(table.partition === undefined ? [] : PARTITION)];
+  const columns = (relation: string, given: readonly Column[]): string =>
+    given.map(({ name }) => `${relation}.${identifier(name)}`).join(', ');
   return `(
-    select ${columns('n', [...own, ...state.map((column) => column.name), ...partition])} from run.delivered_${table.name} as n
+    select ${columns('n', [...known, ...state])} from run.delivered_${table.name} as n
     union all
-    select ${columns('o', own)}, true as ${archived}, ${columns('e', how)}${partition.map((name) => `, o.${name}`).join('')}
+    select ${columns('o', known)}, ${columns('e', state)}
     from base.${table.name} as o join run.ended_${table.name} as e on e.${key} = o.${key}
   )`;
 }
 
 /** Holds the run where a source would lose more of its active lots at once than a feed plausibly does. */
-async function guardShrink({ connection, base, ...context }: MergeContext): Promise<string[]> {
-  if (base === undefined || (await scalar(connection, 'select count(*) from run.shrink where is_over')) === 0)
-    return [];
+async function guardShrink({ connection, allowShrink, shrinkGuard }: MergeContext): Promise<string[]> {
   const over = await rows(connection, 'from run.shrink where is_over order by domain_id');
+  if (over.length === 0) return [];
   const told = over
     .map(
       ({ domain_id, absent_lots, active_lots }) =>
         `source ${domain_id}: ${absent_lots} of ${active_lots} active lots (${percent(Number(absent_lots) / Number(active_lots))})`,
     )
     .join('; ');
-  if (context.allowShrink) return [`archived past the shrink guard: ${told}`];
+  if (allowShrink) return [`archived past the shrink guard: ${told}`];
   throw new ReconcileError('RECONCILE_SHRINK', `the feed lacks too much to be believed: ${told}`, {
     outcome: 'held',
-    hint: `nothing was archived and the last snapshot stays current; if the feed is right, run again with --allow-shrink (guard: ${percent(context.shrinkGuard)})`,
+    hint: `nothing was archived and the last snapshot stays current; if the feed is right, run again with --allow-shrink (guard: ${percent(shrinkGuard)})`,
   });
 }
 
 const percent = (share: number): string => `${(share * 100).toFixed(1)} %`;
-
-function schemaOf({ schemas }: MergeContext, table: string): TableSchema {
-  const schema = schemas.get(table);
-  if (schema === undefined) throw new TypeError(`no schema of ${table}`);
-  return schema;
-}

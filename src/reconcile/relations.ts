@@ -1,13 +1,11 @@
-import { existsSync, readdirSync, statSync } from 'node:fs';
-import { join } from 'node:path';
-import { identifier, literal } from '../duck/session.js';
-import { filesRelation } from '../lake/files.js';
+import { identifier } from '../duck/session.js';
+import { fileSizes, filesRelation } from '../lake/files.js';
 import type { LakeFile } from '../lake/manifest.js';
 import type { Column } from '../lake/schema.js';
 import { type LakeTable, ownTables } from '../lake/tables.js';
 import { type MergeContext, ReconcileError } from './context.js';
 
-/** Bytes of Parquet up to which the last state of a table is held in memory, and its staged rows may be beside it. */
+/** Bytes of Parquet up to which the stored rows of a table are held in memory, and its staged rows may be beside it. */
 const SMALL = { stored: 512 << 10, staged: 1 << 20 } as const;
 
 /** Columns of the partition that rows are in. */
@@ -48,37 +46,10 @@ export const castColumns = (columns: readonly Column[], known?: ReadonlySet<stri
 export const sameKey = (key: readonly string[], a: string, b: string): string =>
   key.map((name) => `${a}.${identifier(name)} is not distinct from ${b}.${identifier(name)}`).join(' and ');
 
-/** Whether this run staged rows for a table. */
-export function isStaged(context: Pick<MergeContext, 'stage'>, table: string): boolean {
-  const folder = join(context.stage, table);
-  return existsSync(folder) && readdirSync(folder).length > 0;
-}
-
-/** The staged rows of a table as they were received; a wide table has `_domain` and `_month` beside them. */
-export function stagedFiles(context: Pick<MergeContext, 'stage'>, table: string): string {
-  const folder = join(context.stage, table);
-  // A small batch of a wide table is one file, a large one is staged by partition.
-  const entries = readdirSync(folder, { withFileTypes: true });
-  const whole = `read_parquet(${literal(join(folder, '*.parquet'))}, hive_partitioning = false)`;
-  if (!entries.some((entry) => entry.isDirectory())) return whole;
-  const parts = `read_parquet(${literal(join(folder, '*', '*', '*.parquet'))}, hive_partitioning = true, hive_types_autocast = false)`;
-  return entries.some((entry) => entry.isFile())
-    ? `(select * from ${parts} union all by name select * from ${whole})`
-    : parts;
-}
-
 /** Whether the base rows and the staged rows of a table fit into memory together. */
 export function isSmall(context: Pick<MergeContext, 'base' | 'stage'>, table: string): boolean {
-  const stored = context.base?.manifest.tables[table]?.bytes ?? 0;
-  return stored <= SMALL.stored && stagedBytes(context, table) <= SMALL.staged;
-}
-
-function stagedBytes({ stage }: Pick<MergeContext, 'stage'>, table: string): number {
-  const folder = join(stage, table);
-  if (!existsSync(folder)) return 0;
-  return readdirSync(folder, { recursive: true, withFileTypes: true })
-    .filter((entry) => entry.isFile())
-    .reduce((sum, entry) => sum + statSync(join(entry.parentPath, entry.name)).size, 0);
+  if ((context.base?.manifest.tables[table]?.bytes ?? 0) > SMALL.stored) return false;
+  return fileSizes(context.stage, table).reduce((sum, file) => sum + file.bytes, 0) <= SMALL.staged;
 }
 
 /**

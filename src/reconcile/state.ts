@@ -6,8 +6,9 @@ import { filesRelation, globRelation } from '../lake/files.js';
 import { partitionColumns } from '../lake/partition.js';
 import { type Column, REJECTED, type TableSchema } from '../lake/schema.js';
 import { rejectsRelation } from '../load/rejects.js';
+import { isStaged, stagedFiles } from '../load/staged.js';
 import type { MergeContext } from './context.js';
-import { baseRelation, emptyOf, isSmall, isStaged, PARTITION, sameKey, stagedFiles } from './relations.js';
+import { baseRelation, emptyOf, isSmall, PARTITION, sameKey } from './relations.js';
 
 /** Schemas of the relations that the rules read, besides `run` for what the run and its rules know. */
 const SCHEMAS = ['base', 'stage', 'current', 'next', 'run'] as const;
@@ -15,23 +16,12 @@ const SCHEMAS = ['base', 'stage', 'current', 'next', 'run'] as const;
 /** Tables that rules read, whether anything was staged of them or not. */
 export const OF_RULES: ReadonlySet<string> = new Set(['lots', 'vehicles', 'archived_lots']);
 
-/** Which lists came with each staged vehicle and lot; see `sql/members`. */
-export const MEMBERS: Readonly<Record<string, readonly Column[]>> = {
-  vehicle_members: [
-    { name: 'vehicle_id', type: 'BIGINT' },
-    ...['lots', 'listings', 'inspections', 'vehicle_history_reports', 'reports'].map(flag),
-    { name: '_seq', type: 'INTEGER' },
-  ],
-  lot_members: [
-    ...['lot_id', 'vehicle_id'].map((name) => ({ name, type: 'BIGINT' })),
-    ...['prices', 'images'].map(flag),
-    { name: '_seq', type: 'INTEGER' },
-  ],
-};
-
-function flag(name: string): Column {
-  return { name, type: 'BOOLEAN' };
-}
+/** Columns of what load stages of the lists that came with each vehicle and lot; see `sql/members`. */
+export const MEMBERS = {
+  vehicle_members:
+    'vehicle_id bigint, lots boolean, listings boolean, inspections boolean, vehicle_history_reports boolean, reports boolean, _seq integer',
+  lot_members: 'lot_id bigint, vehicle_id bigint, prices boolean, images boolean, _seq integer',
+} as const;
 
 /** Columns of the staged rows of a table. */
 export function stagedColumns({ table, staged }: Pick<TableSchema, 'table' | 'staged'>): readonly Column[] {
@@ -39,33 +29,36 @@ export function stagedColumns({ table, staged }: Pick<TableSchema, 'table' | 'st
 }
 
 /**
- * Binds what the rules read: the last state as `base`, the staged rows as `stage`, and what the run knows as `run`.
- * @returns the tables whose last state is held in memory: opening the many small files of a small lake costs more than
- *   their rows
+ * Binds what the rules read: the last snapshot as `base`, the staged rows as `stage`, and what the run knows as `run`.
+ * @returns the tables whose rows of the last snapshot are held in memory: opening the many small files of a small lake
+ *   costs more than their rows
  */
 export async function bindState(context: MergeContext): Promise<ReadonlySet<string>> {
-  const { connection, schemas } = context;
+  const { connection, schemas, stage } = context;
   await createSchemas(connection);
   const held = new Set<string>();
   for (const schema of schemas.values()) {
     const { name } = schema.table;
-    if (!OF_RULES.has(name) && !isStaged(context, name)) continue;
+    if (!OF_RULES.has(name) && !isStaged(stage, name)) continue;
     const isHeld = READ_OFTEN.has(name) && context.base !== undefined && isSmall(context, name);
     if (isHeld) held.add(name);
     await connection.run(
       `create ${isHeld ? 'table' : 'view'} base.${name} as from ${baseRelation(context, schema)}`,
     );
-    await bindStage(context, name, stagedColumns(schema));
+    const staged = isStaged(stage, name)
+      ? `from ${stagedFiles(stage, name)}`
+      : emptyOf(stagedColumns(schema));
+    await connection.run(`create view stage.${name} as ${staged}`);
   }
-  for (const [name, columns] of Object.entries(MEMBERS)) await bindStage(context, name, columns);
+  for (const [name, columns] of Object.entries(MEMBERS))
+    await connection.run(
+      isStaged(stage, name)
+        ? `create view stage.${name} as from ${stagedFiles(stage, name)}`
+        : `create table stage.${name} (${columns})`,
+    );
   await connection.run(`create view base.sightings as from ${knownSightings(context)}`);
   await bindRun(context);
   return held;
-}
-
-async function bindStage(context: MergeContext, name: string, columns: readonly Column[]): Promise<void> {
-  const rows = isStaged(context, name) ? `from ${stagedFiles(context, name)}` : emptyOf(columns);
-  await context.connection.run(`create view stage.${name} as ${rows}`);
 }
 
 /** Tables that merging reads several times, with all of their columns. */
@@ -140,18 +133,20 @@ export async function bindCurrent(
   schemas: readonly TableSchema[],
 ): Promise<void> {
   const mayLack = await scalar(connection, 'select count(*) from run.rejects where table_name is not null');
-  const counting = (name: string, columns: readonly Column[]): string => {
-    const has = (column: string): boolean => columns.some((each) => each.name === column);
+  const counting = (name: string, columns: readonly string[]): string => {
     const outdated = 'anti join run.outdated_receipts as r on r.vehicle_id = s.vehicle_id and r.seq = s._seq';
     const lost =
       'anti join (from run.lot_claims where is_lost) as c on c.lot_id = s.lot_id and c.vehicle_id = s.vehicle_id';
-    return `(select s.* from stage.${name} as s ${has('vehicle_id') ? outdated : ''} ${has('lot_id') ? lost : ''})`;
+    return `(select s.* from stage.${name} as s ${columns.includes('vehicle_id') ? outdated : ''} ${columns.includes('lot_id') ? lost : ''})`;
   };
   for (const [name, columns] of Object.entries(MEMBERS))
-    await connection.run(`create or replace view current.${name} as from ${counting(name, columns)}`);
+    await connection.run(
+      `create or replace view current.${name} as from ${counting(name, columns.split(' '))}`,
+    );
   for (const schema of schemas) {
     const { table } = schema;
-    const source = table.stream === 'cars' ? counting(table.name, schema.content) : `stage.${table.name}`;
+    const columns = schema.content.map(({ name }) => name);
+    const source = table.stream === 'cars' ? counting(table.name, columns) : `stage.${table.name}`;
     const placed =
       table.partition === undefined || table.wide !== undefined
         ? source

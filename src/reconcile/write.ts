@@ -42,16 +42,17 @@ const PARALLEL_FILES = 2;
  * @param sql gives the rows, with `_domain` and `_month` where the table is partitioned; for a wide table that is not
  *   small it is run once for each file, with a condition that holds for the rows of that file, and what that says of
  *   their ids alone, for what they are joined with
- * @param partitions the partitions of a wide table that the rows are in
+ * @param partitions the partitions of a wide table that are written; all by default
  * @returns number of rows that were written
  */
 export async function writeRows(
   context: MergeContext,
   schema: StoredTable,
   sql: RowsSql,
-  partitions: readonly Partition[],
+  partitions?: readonly Partition[],
 ): Promise<number> {
   const { table } = schema;
+  const { connection } = context;
   const folder = join(context.target, table.name);
   mkdirSync(folder, { recursive: true });
   const sort = table.sort.map(identifier).join(', ');
@@ -60,38 +61,33 @@ export async function writeRows(
   if (table.partition === undefined) {
     const target = join(folder, 'data_0.parquet');
     const written = await scalar(
-      context.connection,
+      connection,
       `copy (select ${columns.join(', ')} from (${sql('true', 'true')}) order by ${sort}) to ${literal(target)} (${parquet})`,
     );
     if (written === 0) rmSync(target);
     return written;
   }
-  if (table.wide !== undefined && !isSmall(context, table.name)) {
-    const inFile = columns.filter((column) => column !== '"domain_id"').join(', ');
-    let written = 0;
-    const files = await wideFiles(
-      context,
-      schema,
-      sql(partitions.map(inPartition).join(' or ') || 'false', 'true'),
-    );
-    await eachFile(context, files, async (connection, file) => {
-      const own = join(folder, partitionFolder(file.partition));
-      mkdirSync(own, { recursive: true });
-      const count = await scalar(
-        connection,
-        `copy (select ${inFile} from (${sql(file.condition, file.ofIds)}) order by ${sort})
-         to ${literal(join(own, `data_${file.number}.parquet`))} (${parquet}, row_group_size ${WIDE_ROW_GROUP})`,
-      );
-      written += count;
-    });
-    return written;
-  }
-  const condition = table.wide !== undefined ? partitions.map(inPartition).join(' or ') : 'true';
-  return scalar(
-    context.connection,
-    `copy (select ${columns.join(', ')}, _month as month from (${sql(condition || 'false', 'true')}) order by domain_id, month, ${sort})
+  const isPart = table.wide !== undefined && partitions !== undefined;
+  const all = sql(isPart ? partitions.map(inPartition).join(' or ') || 'false' : 'true', 'true');
+  if (table.wide === undefined || isSmall(context, table.name))
+    return scalar(
+      connection,
+      `copy (select ${columns.join(', ')}, _month as month from (${all}) order by domain_id, month, ${sort})
        to ${literal(folder)} (${parquet}, partition_by (domain_id, month), overwrite_or_ignore true)`,
-  );
+    );
+  const inFile = columns.filter((column) => column !== '"domain_id"').join(', ');
+  let written = 0;
+  await eachFile(context, await wideFiles(context, schema, all), async (own, file) => {
+    const place = join(folder, partitionFolder(file.partition));
+    mkdirSync(place, { recursive: true });
+    const count = await scalar(
+      own,
+      `copy (select ${inFile} from (${sql(file.condition, file.ofIds)}) order by ${sort})
+       to ${literal(join(place, `data_${file.number}.parquet`))} (${parquet}, row_group_size ${WIDE_ROW_GROUP})`,
+    );
+    written += count;
+  });
+  return written;
 }
 
 /** SQL that says whether a row with `_domain` and `_month` is in a partition. */

@@ -1,6 +1,6 @@
 import { type Row, rows } from '../duck/session.js';
 import type { LoadedPass } from '../load/loader.js';
-import { isStaged, stagedFiles } from '../reconcile/relations.js';
+import { isStaged, stagedFiles } from '../load/staged.js';
 import type { StreamName } from '../service/streams.js';
 import { extractStream, type List, type StreamRequest } from './extract-stream.js';
 import type { Job } from './job.js';
@@ -22,10 +22,10 @@ export async function extractReference(
     if (pass !== undefined) passes.push(pass);
   };
   const staged = async (table: string, columns: string): Promise<readonly Row[]> =>
-    isStaged({ stage }, table)
+    isStaged(stage, table)
       ? rows(
           job.session.connection,
-          `select distinct ${columns} from ${stagedFiles({ stage }, table)} order by 1`,
+          `select distinct ${columns} from ${stagedFiles(stage, table)} order by 1`,
         )
       : [];
   const isWanted = (row: Row): boolean => options.everything || row.cars_qty !== 0;

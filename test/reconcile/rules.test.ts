@@ -109,8 +109,8 @@ async function play(
     await fill(connection, `base.${name}`, [...schema.columns, ...place], csv(`base/${name}`));
     await fill(connection, `stage.${name}`, stagedColumns(schema), csv(`stage/${name}`));
   }
-  for (const [name, columns] of Object.entries(MEMBERS))
-    await fill(connection, `stage.${name}`, columns, csv(`stage/${name}`));
+  for (const [name, text] of Object.entries(MEMBERS))
+    await fill(connection, `stage.${name}`, columnsOf(text), csv(`stage/${name}`));
   for (const name of ['lots', 'vehicles', 'inspections', 'history_reports']) {
     const columns = all.find(({ table }) => table.name === name)?.columns ?? [];
     await fill(connection, `next.${name}`, columns, csv(`next/${name}`));

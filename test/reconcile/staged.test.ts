@@ -2,7 +2,7 @@ import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { openTemporarySession, rows } from '../../src/duck/session.js';
-import { stagedFiles } from '../../src/reconcile/relations.js';
+import { stagedFiles } from '../../src/load/staged.js';
 import { oncePerKey } from '../../src/reconcile/state.js';
 import { schemasOf } from '../load/support.js';
 import { bareDuckDb, temporaryFolder } from '../pipelines/support.js';
@@ -21,7 +21,7 @@ async function stage(folder: string, batches: readonly ('parts' | 'whole')[]): P
     await duck.query(`copy (${rows}) to '${to}${by})`);
   }
   const found = await duck.query(
-    `select lot_id, _domain || _month as place, len(tags) as tags from ${stagedFiles({ stage: join(folder, '..') }, 'lots')} order by all`,
+    `select lot_id, _domain || _month as place, len(tags) as tags from ${stagedFiles(join(folder, '..'), 'lots')} order by all`,
   );
   duck.close();
   for (const { lot_id, place, tags } of found)
