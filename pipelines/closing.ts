@@ -1,4 +1,3 @@
-import { join } from 'node:path';
 import { ConfigError } from '../src/config/lotlake-error.js';
 import { literal, rows } from '../src/duck/session.js';
 import { globRelation } from '../src/lake/files.js';
@@ -21,14 +20,13 @@ const MOST_ASKED = 3;
  */
 export function closing(options: JobOptions): Promise<RunResult> {
   return runJob('closing', options, async (job) => {
-    const stage = join(job.work, 'stage');
     const open = await findOpen(job);
     job.reporter.step('extract', `${open.length} vehicles without a trusted final price`);
     const lookups = open.map(({ vehicle_id }) => ({
       name: String(vehicle_id),
       request: requests.car({ car_id: vehicle_id, prices_history: true }),
     }));
-    const { pass, answers } = await extractLookups(job, stage, lookups);
+    const { pass, answers } = await extractLookups(job, lookups);
     const closings = open.map(
       ({ vehicle_id, asked }): ClosingRow => ({
         vehicle_id,
@@ -38,19 +36,15 @@ export function closing(options: JobOptions): Promise<RunResult> {
         run_id: job.runId,
       }),
     );
-    return reconcileModelPublish(job, stage, [pass], closings);
+    return reconcileModelPublish(job, [pass], closings);
   });
 }
 
 /** What `closings` says of an answer. */
 const OUTCOMES = { missing: 'gone', refused: 'refused', found: 'found' } as const;
 
-interface Open {
-  readonly vehicle_id: number;
-  readonly asked: number;
-}
-
-async function findOpen(job: Job): Promise<Open[]> {
+/** The vehicles to ask for, and how often each was asked for before. */
+async function findOpen(job: Job): Promise<Pick<ClosingRow, 'vehicle_id' | 'asked'>[]> {
   const snapshot = job.base?.folder;
   if (snapshot === undefined)
     throw new ConfigError('there is no published lake to close', 'run lotlake run nightly first');

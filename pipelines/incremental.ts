@@ -1,5 +1,3 @@
-import { join } from 'node:path';
-import type { LoadedPass } from '../src/load/loader.js';
 import { extractStream } from '../src/run/extract-stream.js';
 import { type RunResult, reconcileModelPublish } from '../src/run/finish.js';
 import { type JobOptions, runJob } from '../src/run/job.js';
@@ -11,16 +9,12 @@ import { archiveRequest, changesRequest } from '../src/run/window.js';
  */
 export function incremental(options: JobOptions): Promise<RunResult> {
   return runJob('incremental', options, async (job) => {
-    const stage = join(job.work, 'stage');
     const changes = changesRequest(job);
-    const passes: LoadedPass[] = [];
-    job.reporter.step('extract', `cars, the last ${changes.parameters.minutes} minutes`);
-    passes.push(...(await extracted(extractStream(job, 'cars', stage, changes))));
-    job.reporter.step('extract', 'archived_lots');
-    passes.push(...(await extracted(extractStream(job, 'archived_lots', stage, archiveRequest(job)))));
-    return reconcileModelPublish(job, stage, passes);
+    const detail = `cars, the last ${changes.parameters.minutes} minutes`;
+    const passes = [
+      ...(await extractStream(job, 'cars', changes, detail)),
+      ...(await extractStream(job, 'archived_lots', archiveRequest(job))),
+    ];
+    return reconcileModelPublish(job, passes);
   });
 }
-
-const extracted = async (pass: Promise<LoadedPass | undefined>): Promise<LoadedPass[]> =>
-  [await pass].filter((loaded) => loaded !== undefined);

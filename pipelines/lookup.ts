@@ -1,4 +1,3 @@
-import { join } from 'node:path';
 import { extractLookups, type Lookup } from '../src/run/extract-lookups.js';
 import { removeLeftLookups } from '../src/run/find-pass.js';
 import { type RunResult, reconcileModelPublish } from '../src/run/finish.js';
@@ -11,12 +10,11 @@ import { NotFoundError, SourceRefusedError } from '../src/service/errors.js';
  */
 export function saveLookup(options: JobOptions, lookup: Lookup): Promise<RunResult> {
   return runJob('lookup', options, async (job) => {
-    const stage = join(job.work, 'stage');
     try {
-      const { pass, answers } = await extractLookups(job, stage, [lookup]);
+      const { pass, answers } = await extractLookups(job, [lookup]);
       const answer = answers.get(lookup.name);
       if (answer !== undefined) throw unanswered(lookup, answer);
-      return await reconcileModelPublish(job, stage, [pass]);
+      return await reconcileModelPublish(job, [pass]);
     } catch (error) {
       removeLeftLookups(job);
       throw error;

@@ -6,8 +6,8 @@ import { findCarriers } from '../src/run/carriers.js';
 import { recordFingerprints } from '../src/run/fingerprints.js';
 import { discard, modelAndPublish, type RunResult } from '../src/run/finish.js';
 import { type JobOptions, runJob } from '../src/run/job.js';
-import { recordRun } from '../src/run/merge.js';
-import { landedNights, type Replayed, replay, sealed } from '../src/run/replay.js';
+import { type Merged, recordRun } from '../src/run/merge.js';
+import { landedNights, replay, sealed } from '../src/run/replay.js';
 import { laterTimes, passTimes } from '../src/run/window.js';
 
 /**
@@ -18,40 +18,38 @@ export function rebuild(options: JobOptions): Promise<RunResult> {
   return runJob('rebuild', options, async (job) => {
     job.reporter.step('check', 'the published snapshot against its checksums');
     const carriers = await findCarriers(job);
-    const [first, ...later] = await landedNights(job, carriers);
-    const target = join(job.layout.snapshots, job.runId);
+    const nights = await landedNights(job, carriers);
     try {
-      let last: Replayed | undefined;
+      let last: Merged | undefined;
       let state: BaseState | undefined;
       const all: LoadedPass[] = [];
-      const nights = [first, ...later];
       for (const [i, night] of nights.entries()) {
         const isLast = i === nights.length - 1;
-        const folder = isLast ? target : join(job.work, `state-${i}`);
+        const folder = isLast ? job.target : join(job.work, `state-${i}`);
         job.reporter.step('replay', `${night.runId} (${i + 1} of ${nights.length})`);
         last = await replay(job, night, folder, state);
         // Each has the fingerprints of its records, which only the state of its night needs.
-        all.push(...last.passes.map(({ changes: _, ...pass }) => pass));
+        all.push(...last.context.passes.map(({ changes: _, ...pass }) => pass));
         if (!isLast) state = await sealed(job, folder, last);
       }
       if (last === undefined) throw new TypeError('no night was replayed');
-      await recordRun(job, all, last.merged);
-      const { context } = last.merged;
+      await recordRun(job, all, last);
+      const { context } = last;
       let hasRows = false;
       for (const [i, carrier] of carriers.entries()) {
         job.reporter.step('carry over', `what only snapshot ${carrier.manifest.snapshot_id} knows`);
         const isCarried = await job.session.whileWriting(() => carryOver(context, carrier, i > 0));
         hasRows ||= isCarried;
       }
-      const fingerprints = await recordFingerprints(job, context, last.passes, hasRows);
+      const fingerprints = await recordFingerprints(job, context, hasRows);
       const times = laterTimes(
         passTimes(context.base, all),
         // What a damaged one knew of its passes may be what it lost.
         carriers.find(({ isSound }) => isSound)?.manifest,
       );
-      return await modelAndPublish(job, target, all, last.merged, fingerprints, times);
+      return await modelAndPublish(job, all, last, fingerprints, times);
     } catch (error) {
-      discard(job, target);
+      discard(job);
       throw error;
     }
   });

@@ -1,4 +1,3 @@
-import { join } from 'node:path';
 import { extractReference } from '../src/run/extract-reference.js';
 import { type RunResult, reconcileModelPublish } from '../src/run/finish.js';
 import { type JobOptions, runJob } from '../src/run/job.js';
@@ -6,8 +5,7 @@ import { type JobOptions, runJob } from '../src/run/job.js';
 /** Walks the catalog and the reference lists of the service, and publishes them with the rest of the lake. */
 export function reference(options: JobOptions & { readonly everything?: boolean }): Promise<RunResult> {
   return runJob('reference', options, async (job) => {
-    const stage = join(job.work, 'stage');
-    const passes = await extractReference(job, stage, { everything: options.everything ?? false });
-    return reconcileModelPublish(job, stage, passes);
+    const passes = await extractReference(job, { everything: options.everything ?? false });
+    return reconcileModelPublish(job, passes);
   });
 }

@@ -2,7 +2,7 @@ import { basename } from 'node:path';
 import type { BaseState } from '../lake/base.js';
 import { LakeError } from '../lake/lake-error.js';
 import { currentSnapshot } from '../lake/layout.js';
-import { type ManifestTable, manifestOrDamage } from '../lake/manifest.js';
+import { type Manifest, manifestOrDamage } from '../lake/manifest.js';
 import { listSnapshots } from '../lake/snapshots.js';
 import { type Problem, verifyFiles } from '../lake/verify.js';
 import type { Job } from './job.js';
@@ -25,41 +25,37 @@ export async function findCarriers(job: Job): Promise<Carrier[]> {
   );
   const carriers: Carrier[] = [];
   for (const { id, folder } of published.reverse()) {
-    const read = await readable(job, folder);
-    if (read instanceof LakeError) {
-      job.reporter.warn(`nothing is carried over from snapshot ${id}: ${read.message}`);
+    const manifest = manifestOrDamage(folder);
+    if (manifest instanceof LakeError) {
+      job.reporter.warn(`nothing is carried over from snapshot ${id}: ${manifest.message}`);
       continue;
     }
-    const isSound = read.lost.length === 0;
+    const lost = await lostFiles(job, folder, manifest);
+    const isSound = lost.length === 0;
     // After a damaged snapshot only a sound one adds anything.
     if (carriers.length > 0 && !isSound) continue;
-    carriers.push({ folder, manifest: read.manifest, isSound });
+    carriers.push({ folder, manifest: withoutFiles(manifest, lost), isSound });
     if (isSound) return carriers;
-    job.reporter.warn(sayLost(id, read.lost));
+    job.reporter.warn(sayLost(id, lost));
   }
   return carriers;
 }
 
-/** A manifest without the files that are not as it says, and what is wrong with these; the error of a damaged one. */
-async function readable(job: Job, folder: string) {
-  const manifest = manifestOrDamage(folder);
-  if (manifest instanceof LakeError) return manifest;
-  // Marts are computed again from the tables.
-  const { tables } = manifest;
-  const problems = await verifyFiles(
-    folder,
-    { ...manifest, marts: {} },
-    job.signal ?? new AbortController().signal,
+/** Files of tables that are not as the manifest says. Marts are computed again from the tables. */
+async function lostFiles(job: Job, folder: string, manifest: Manifest): Promise<Problem[]> {
+  const problems = await verifyFiles(folder, { ...manifest, marts: {} }, job.signal);
+  return problems.filter(
+    ({ table, file }) => manifest.tables[table]?.files.some(({ path }) => path === file) === true,
   );
-  const lost = problems.filter(
-    ({ table, file }) => tables[table]?.files.some(({ path }) => path === file) === true,
-  );
+}
+
+function withoutFiles(manifest: Manifest, lost: readonly Problem[]): Manifest {
   const gone = new Set(lost.map(({ file }) => file));
-  const left = Object.entries(tables).map(([name, table]): [string, ManifestTable] => {
+  const left = Object.entries(manifest.tables).map(([name, table]) => {
     const files = table.files.filter(({ path }) => !gone.has(path));
     return [name, { ...table, files, rows: files.reduce((sum, file) => sum + file.rows, 0) }];
   });
-  return { manifest: { ...manifest, tables: Object.fromEntries(left) }, lost };
+  return { ...manifest, tables: Object.fromEntries(left) };
 }
 
 function sayLost(id: string, lost: readonly Problem[]): string {

@@ -32,18 +32,14 @@ type Unanswered = PassManifest['answers'][string];
  * Asks for single vehicles, lands the answers as a pass of kind `lookup` and loads them. Such a pass says nothing about
  * what it lacks. One of the same pipeline that was left is gone on with, so that nothing is asked for twice.
  */
-export async function extractLookups(
-  job: Job,
-  stage: string,
-  lookups: readonly Lookup[],
-): Promise<LookupResult> {
+export async function extractLookups(job: Job, lookups: readonly Lookup[]): Promise<LookupResult> {
   const stream = streams.cars;
   const client = job.client();
   const pass = await findOrOpen(job, 'cars', 'lookup', { pipeline: job.pipeline });
   const answers = new Map(Object.entries(pass.manifest.answers));
   const landed = new Set(pass.pages.map((page) => page.list));
   const next = counter(pass);
-  const loaded = await loadPass(job, pass, stage, undefined, async (add) => {
+  const loaded = await loadPass(job, pass, undefined, async (add) => {
     for (const { name, request } of lookups) {
       if (landed.has(name) || answers.has(name)) continue;
       const sink = createSink(pass, stream, job.contracts.cars, name, next);

@@ -2,8 +2,9 @@ import { type Row, rows } from '../duck/session.js';
 import type { LoadedPass } from '../load/loader.js';
 import { isStaged, stagedFiles } from '../load/staged.js';
 import type { StreamName } from '../service/streams.js';
-import { extractStream, type List, type StreamRequest } from './extract-stream.js';
+import { extractStream } from './extract-stream.js';
 import type { Job } from './job.js';
+import type { List } from './walk-pass.js';
 
 /**
  * Walks the catalog and the reference lists: manufacturers, their models, the models' generations; damages, titles,
@@ -12,46 +13,37 @@ import type { Job } from './job.js';
  */
 export async function extractReference(
   job: Job,
-  stage: string,
   options: { readonly everything: boolean },
 ): Promise<LoadedPass[]> {
+  const { stage, session } = job;
   const passes: LoadedPass[] = [];
-  const extract = async (name: StreamName, request: Partial<StreamRequest> = {}): Promise<void> => {
-    job.reporter.step('extract', name);
-    const pass = await extractStream(job, name, stage, { kind: 'full', parameters: {}, ...request });
-    if (pass !== undefined) passes.push(pass);
+  const extract = async (name: StreamName, lists?: readonly List[]): Promise<void> => {
+    if (lists?.length === 0) return;
+    passes.push(...(await extractStream(job, name, { kind: 'full', parameters: {}, lists })));
   };
   const staged = async (table: string, columns: string): Promise<readonly Row[]> =>
     isStaged(stage, table)
-      ? rows(
-          job.session.connection,
-          `select distinct ${columns} from ${stagedFiles(stage, table)} order by 1`,
-        )
+      ? rows(session.connection, `select distinct ${columns} from ${stagedFiles(stage, table)} order by 1`)
       : [];
   const isWanted = (row: Row): boolean => options.everything || row.cars_qty !== 0;
 
-  await extract('manufacturers', { lists: [{ name: 'all', parameters: { type: 'all' } }] });
+  await extract('manufacturers', [{ name: 'all', parameters: { type: 'all' } }]);
   const manufacturers = (
     await staged('manufacturers', 'manufacturer_id, cars, motorcycles, cars_qty')
   ).filter(isWanted);
-  if (manufacturers.length > 0) await extract('models', { lists: modelLists(manufacturers) });
-  const models = (await staged('models', 'model_id, manufacturer_id, cars_qty, generations_qty')).filter(
-    isWanted,
-  );
-  const lists = generationLists(models, manufacturers);
-  if (lists.length > 0) await extract('generations', { lists });
+  await extract('models', modelLists(manufacturers));
+  const models = await staged('models', 'model_id, manufacturer_id, cars_qty, generations_qty');
+  await extract('generations', generationLists(models.filter(isWanted), manufacturers));
 
   await extract('damages');
   await extract('titles');
-  await extract('states', {
-    lists: ['us', 'ca'].map((country) => ({ name: country, parameters: { country } })),
-  });
+  const countries = ['us', 'ca'].map((country) => ({ name: country, parameters: { country } }));
+  await extract('states', countries);
   const states = await staged('states', 'state_id');
-  const cities = states.map((state) => ({
-    name: String(state.state_id),
-    parameters: { state_id: state.state_id },
-  }));
-  if (cities.length > 0) await extract('cities', { lists: cities });
+  await extract(
+    'cities',
+    states.map(({ state_id }) => ({ name: String(state_id), parameters: { state_id } })),
+  );
 
   await extract('duplicates');
   await extract('default_options');
@@ -68,13 +60,10 @@ function modelLists(manufacturers: readonly Row[]): List[] {
 /** Generations are listed apart for cars and motorcycles; only the kinds that the manufacturer has are asked for. */
 function generationLists(models: readonly Row[], manufacturers: readonly Row[]): List[] {
   const kinds = new Map(
-    manufacturers.map((row) => {
-      const has = [
-        ...(row.cars === false ? [] : ['cars']),
-        ...(row.motorcycles === true ? ['motorcycles'] : []),
-      ];
-      return [row.manufacturer_id, has];
-    }),
+    manufacturers.map(({ manufacturer_id, cars, motorcycles }) => [
+      manufacturer_id,
+      [...(cars === false ? [] : ['cars']), ...(motorcycles === true ? ['motorcycles'] : [])],
+    ]),
   );
   return models
     .filter((model) => model.generations_qty !== 0)

@@ -19,9 +19,11 @@ import type { Job } from './job.js';
 /** An open pass older than this is not gone on with: too much has moved since. */
 const RESUME_HOURS = 12;
 
-/** Id of a pass, which begins with its start. */
-const ID = /^(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d)Z-.*$/;
-const startIn = (id: string): string => id.replace(ID, '$1-$2-$3T$4:$5:$6.999Z');
+/** The end of the second with which the id of a pass begins; undefined for any other name. */
+function startIn(id: string): string | undefined {
+  const start = id.replace(/^(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d)Z-.*$/, '$1-$2-$3T$4:$5:$6.999Z');
+  return start === id ? undefined : start;
+}
 
 /** Fingerprint of a contract: pages that were checked against another are checked again. */
 export function contractFingerprint(job: Job, stream: StreamName): string {
@@ -54,10 +56,7 @@ export async function findOrOpen(
       .filter((pass) => isPublished(pass) && pass.manifest.kind === 'full')
       .map(({ manifest }) => manifest.started_at),
     // An unreadable pass may have been published, so it is left alone.
-    ...unreadable
-      .map(({ pass_id }) => pass_id)
-      .filter((id) => ID.test(id))
-      .map(startIn),
+    ...unreadable.flatMap(({ pass_id }) => startIn(pass_id) ?? []),
   ];
   const newest = starts.sort().at(-1) ?? '';
   const left = passes.filter(

@@ -8,7 +8,6 @@ import { flattenFunctions, type LakeTable, lakeTables } from '../lake/tables.js'
 import { Changes } from '../land/changes.js';
 import { Fingerprints, readFingerprints, writeFingerprints } from '../land/fingerprints.js';
 import { stagedSql } from '../load/batch.js';
-import type { LoadedPass } from '../load/loader.js';
 import { type BatchView, planViews } from '../load/views.js';
 import type { MergeContext } from '../reconcile/context.js';
 import { ruleOf } from '../reconcile/rules.js';
@@ -61,17 +60,16 @@ export function codeOf(job: Job): string {
 }
 
 /**
- * Writes the fingerprints of the records that a new state was made from: those of the last state, without stale
+ * Writes the fingerprints of the records that a new state was made from: those of the last snapshot, without stale
  * vehicles, and those that this run loaded, without unsettled ones (`sql/reconcile`).
  * @param isCarried whether rows of a published snapshot were carried over
  */
 export async function recordFingerprints(
   job: Job,
   context: MergeContext,
-  passes: readonly Pick<LoadedPass, 'changes'>[],
   isCarried = false,
 ): Promise<NonNullable<Manifest['fingerprints']>> {
-  const { connection, base, target } = context;
+  const { connection, base, target, passes } = context;
   await connection.run(`update run.facts set is_carried = ${isCarried}`);
   for (const table of ['inspections', 'history_reports']) await bindNext(context, table, true);
   await bindNext(context, 'vehicles', false);

@@ -1,7 +1,6 @@
 import { existsSync, rmSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { dirname } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
-import type { DuckDBConnection } from '@duckdb/node-api';
 import { killPoint } from '../config/kill-point.js';
 import { messageOf } from '../config/lotlake-error.js';
 import { dictionary } from '../docs/dictionary.js';
@@ -19,16 +18,15 @@ import { keepFailedRows } from '../model/failed-rows.js';
 import { type ModelResult, runModels } from '../model/run-models.js';
 import { sealSnapshot, switchCurrent, syncSnapshot } from '../publish/publish.js';
 import { commentViews, inWarehouse, readViews } from '../publish/warehouse.js';
-import { ReconcileError, type TableCounts } from '../reconcile/context.js';
+import { ReconcileError } from '../reconcile/context.js';
 import type { ClosingRow } from '../reconcile/own-rows.js';
 import { parquetOf } from '../reconcile/write.js';
 import { streamNames } from '../service/streams.js';
-import { type Balance, balance } from './balance.js';
+import { balance } from './balance.js';
 import { recordFingerprints } from './fingerprints.js';
-import type { Job } from './job.js';
+import { type Job, knownOrigin } from './job.js';
 import { type Merged, reconcileInto, recordRun } from './merge.js';
 import { isNothingNew, recipeOf } from './nothing-new.js';
-import { knownOrigin } from './origin.js';
 import { passTimes } from './window.js';
 
 /** What a run leaves behind, for the summary. */
@@ -40,8 +38,8 @@ export interface RunResult {
   readonly snapshot: string;
   readonly manifest: Manifest;
   readonly passes: readonly LoadedPass[];
-  readonly counts: Readonly<Record<string, TableCounts>>;
-  readonly balance: Balance;
+  readonly counts: Merged['counts'];
+  readonly balance: ReturnType<typeof balance>;
   readonly lotChanges: number;
   readonly files: FileUse;
   readonly models: readonly ModelResult[];
@@ -66,31 +64,25 @@ const resultOf = (
 /** The end of every pipeline: reconcile with the last snapshot, model, test, publish. */
 export async function reconcileModelPublish(
   job: Job,
-  stage: string,
   passes: readonly LoadedPass[],
   closings: readonly ClosingRow[] = [],
 ): Promise<RunResult> {
-  const target = join(job.layout.snapshots, job.runId);
   try {
     job.reporter.step('reconcile', 'merge with the last snapshot');
     killPoint('reconcile.begun');
-    const { base } = job;
-    settle(job, base);
+    const { base, target, stage, runId } = job;
+    settle(job);
     if (base !== undefined && (await isNothingNew(job, base, passes, closings)))
-      return keepCurrent(job, base, passes);
-    const { runId, config } = job;
+      return await keepCurrent(job, base, passes);
     const startedAt = job.startedAt.toISOString();
-    const { allowShrink } = config;
-    const merged = await reconcileInto(
-      job,
-      { target, stage, base, passes, runId, startedAt, allowShrink },
-      closings,
-    );
+    const { allowShrink } = job.config;
+    const given = { target, stage, base, passes, runId, startedAt, allowShrink };
+    const merged = await reconcileInto(job, given, closings);
     await recordRun(job, passes, merged);
-    const fingerprints = await recordFingerprints(job, merged.context, passes);
-    return await modelAndPublish(job, target, passes, merged, fingerprints);
+    const fingerprints = await recordFingerprints(job, merged.context);
+    return await modelAndPublish(job, passes, merged, fingerprints);
   } catch (error) {
-    discard(job, target);
+    discard(job);
     // A held run does not trust its passes: the next run starts new ones.
     if (error instanceof ReconcileError && error.outcome === 'held') {
       for (const { manifest } of passes)
@@ -101,33 +93,42 @@ export async function reconcileModelPublish(
 }
 
 /** Ends a run that brought nothing: its passes, which hold no record, go, and the current snapshot stays. */
-function keepCurrent(job: Job, { folder, manifest }: BaseState, passes: readonly LoadedPass[]): RunResult {
+async function keepCurrent(
+  job: Job,
+  { folder, manifest }: BaseState,
+  passes: readonly LoadedPass[],
+): Promise<RunResult> {
   job.reporter.step('publish', `nothing is new; ${manifest.snapshot_id} stays current`);
-  try {
+  await orWarn(job, 'a pass without a record stays in landing, and the next run goes on with it', () => {
     for (const pass of passes) removePass(job.layout, passFolder(job.layout.landing, pass.manifest));
-  } catch (error) {
-    job.reporter.warn(
-      `a pass without a record stays in landing, and the next run goes on with it: ${messageOf(error)}`,
-    );
-  }
+  });
   return resultOf(job, {
     ...{ published: false, snapshot: folder, manifest, passes, counts: {}, lotChanges: 0 },
-    balance: balance(passes, manifest.tables, {}, manifest.tables, false),
+    balance: balance(passes, {}, manifest.tables, false),
     files: { writtenFiles: 0, writtenBytes: 0, linkedFiles: 0, linkedBytes: 0 },
     ...{ models: [], tests: [] },
   });
 }
 
+/** Does what a run does not depend on any more: where it fails, the run goes on and says so. */
+async function orWarn({ reporter }: Job, what: string, work: () => void | Promise<void>): Promise<void> {
+  try {
+    await work();
+  } catch (error) {
+    reporter.warn(`${what}: ${messageOf(error)}`);
+  }
+}
+
 /** Removes the folder of a snapshot that was not published. */
-export function discard(job: Job, target: string): void {
-  if (currentSnapshot(job.layout) !== target) rmSync(target, { recursive: true, force: true });
+export function discard({ layout, target }: Job): void {
+  if (currentSnapshot(layout) !== target) rmSync(target, { recursive: true, force: true });
 }
 
 /** Marks passes as published that an earlier run left unmarked because it died right after the switch. */
-function settle(job: Job, base: BaseState | undefined): void {
+function settle({ base, layout }: Job): void {
   const made = new Set(base?.manifest.pass_ids);
   for (const stream of made.size === 0 ? [] : streamNames) {
-    for (const { folder, manifest } of listPasses(job.layout.landing, stream))
+    for (const { folder, manifest } of listPasses(layout.landing, stream))
       if (made.has(manifest.pass_id) && !manifest.published) markPublished(folder);
   }
 }
@@ -138,12 +139,12 @@ function settle(job: Job, base: BaseState | undefined): void {
  */
 export async function modelAndPublish(
   job: Job,
-  target: string,
   passes: readonly LoadedPass[],
   merged: Merged,
   fingerprints: Manifest['fingerprints'],
   times = passTimes(merged.context.base, passes),
 ): Promise<RunResult> {
+  const { target } = job;
   const { connection } = job.session;
   const { base } = merged.context;
   job.reporter.step('model', 'marts and data tests');
@@ -153,7 +154,7 @@ export async function modelAndPublish(
   // The tables are final. Sync them while the models compute.
   const tables = syncSnapshot(target, published);
   tables.catch(() => undefined);
-  const { models, tests } = await job.session.whileWriting(() => modelAndTest(job, target));
+  const { models, tests } = await job.session.whileWriting(() => modelAndTest(job));
   assertTests(
     tests,
     'nothing was published and the last snapshot stays current; lotlake test --kept --show shows the rows',
@@ -173,34 +174,45 @@ export async function modelAndPublish(
       run_id: job.runId,
       pipeline: job.pipeline,
       created_at: job.now().toISOString(),
-      origin:
-        passes.map((pass) => pass.manifest.origin).find((origin) => origin !== null) ?? knownOrigin(job),
+      origin: passes.find(({ manifest }) => manifest.origin !== null)?.manifest.origin ?? knownOrigin(job),
       ...times,
       pass_ids: passes.map(({ manifest: pass }) => pass.pass_id),
       fingerprints,
       recipe: recipeOf(job),
     },
     job.schemas,
-    models.map((model) => ({ name: model.name, key: model.key })),
+    models,
     base,
     job.signal,
   );
   killPoint('publish.sealed');
-  const before = base?.manifest.tables ?? {};
-  const accounts = balance(passes, before, merged.counts, manifest.tables, job.pipeline === 'rebuild');
+  const accounts = balance(passes, merged.counts, manifest.tables, job.pipeline === 'rebuild');
   for (const { stream, served, landed } of accounts.streams)
     if (served !== landed)
       job.reporter.warn(`the answers of ${stream} number ${served} records, and ${landed} came in them`);
   const files = compareFiles(target, published);
   await syncSnapshot(target, published, await tables);
-  await syncFolders([target, ...foldersAbove(job, target, passes)]);
-  await hearSignals(job);
+  await syncFolders([target, ...foldersAbove(job, passes)]);
+  // Node delivers signals between two turns of the event loop.
+  await setImmediate();
+  await setImmediate();
+  job.signal.throwIfAborted();
   job.assertOurs();
   // The switch is the end of the run: a later failure only warns.
   switchCurrent(job.layout, target);
   killPoint('publish.switched');
-  await syncSwitch(job);
-  noteInLanding(job, passes);
+  await orWarn(
+    job,
+    `the snapshot is published, but ${job.layout.lake} cannot be synced, so that a power cut may bring the one before back`,
+    () => syncFolders([job.layout.lake]),
+  );
+  // Where that fails, the next run makes it good.
+  await orWarn(job, 'the snapshot is published, but landing could not be told', () => {
+    for (const { manifest: pass } of passes) {
+      markPublished(passFolder(job.layout.landing, pass));
+      killPoint('publish.pass-marked');
+    }
+  });
   killPoint('job.published');
   const { counts, lotChanges } = merged;
   return resultOf(job, {
@@ -210,64 +222,26 @@ export async function modelAndPublish(
 }
 
 /** Writes the marts into a snapshot and tests them; keeps rows that fail. */
-async function modelAndTest(
-  job: Job,
-  target: string,
-): Promise<{ readonly models: ModelResult[]; readonly tests: TestResult[] }> {
-  const { connection } = job.session;
-  return inWarehouse(job.session, target, async (second) => {
-    const { alone } = job.session;
+function modelAndTest({ session, target, modelling, runId, pipeline, startedAt, layout }: Job) {
+  const { connection, alone } = session;
+  return inWarehouse(session, target, async (second) => {
     const beside = [second];
-    const parquet = (mart: string): string => parquetOf(mart, { snapshot: job.runId });
-    const models = await runModels(connection, { ...job.modelling, target, parquet, beside, alone });
-    await describeWarehouse(connection);
-    const tests = await runDataTests(connection, job.modelling, beside, alone);
-    const run = { run_id: job.runId, pipeline: job.pipeline, started_at: job.startedAt.toISOString() };
-    await keepFailedRows(connection, tests, run, job.layout.failedTests);
+    const parquet = (mart: string): string => parquetOf(mart, { snapshot: runId });
+    const models = await runModels(connection, { ...modelling, target, parquet, beside, alone });
+    // The database of the snapshot itself says what its tables and columns mean.
+    const views = await readViews(connection);
+    const entries = dictionary({ tables: views, marts: views }).filter(({ name }) => name in views);
+    await commentViews(connection, entries);
+    const tests = await runDataTests(connection, modelling, beside, alone);
+    const run = { run_id: runId, pipeline, started_at: startedAt.toISOString() };
+    await keepFailedRows(connection, tests, run, layout.failedTests);
     return { models, tests };
   });
 }
 
-/** Says in the database of a snapshot itself what its tables and columns mean. */
-async function describeWarehouse(connection: DuckDBConnection): Promise<void> {
-  const views = await readViews(connection);
-  const entries = dictionary({ tables: views, marts: views }).filter(({ name }) => name in views);
-  await commentViews(connection, entries);
-}
-
-/** Ends the run if the user asked for it. Node delivers signals between two turns of the event loop. */
-async function hearSignals(job: Job): Promise<void> {
-  await setImmediate();
-  await setImmediate();
-  job.signal?.throwIfAborted();
-}
-
 /** Folders that lead to a snapshot and to the passes of its run, up to the one in which the output folder is. */
-function foldersAbove({ layout }: Job, target: string, passes: readonly LoadedPass[]): string[] {
+function foldersAbove({ layout }: Job, passes: readonly LoadedPass[]): string[] {
   const ofPasses = passes.map(({ manifest: pass }) => passFolder(layout.landing, pass));
-  const above = [...ofPasses, ...ofPasses.map(dirname), layout.landing, dirname(target), layout.lake];
+  const above = [...ofPasses, ...ofPasses.map(dirname), layout.landing, layout.snapshots, layout.lake];
   return [...new Set(above), layout.output, dirname(layout.output)].filter(existsSync);
-}
-
-/** Syncs the switched link. A failure only warns: the switch is done. */
-async function syncSwitch(job: Job): Promise<void> {
-  try {
-    await syncFolders([job.layout.lake]);
-  } catch (error) {
-    job.reporter.warn(
-      `the snapshot is published, but ${job.layout.lake} cannot be synced, so that a power cut may bring the one before back: ${messageOf(error)}`,
-    );
-  }
-}
-
-/** Marks the passes of a snapshot that is published. Where that fails, the next run makes it good. */
-function noteInLanding(job: Job, passes: readonly LoadedPass[]): void {
-  try {
-    for (const { manifest: pass } of passes) {
-      markPublished(passFolder(job.layout.landing, pass));
-      killPoint('publish.pass-marked');
-    }
-  } catch (error) {
-    job.reporter.warn(`the snapshot is published, but landing could not be told: ${messageOf(error)}`);
-  }
 }

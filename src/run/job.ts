@@ -6,8 +6,7 @@ import { killPoint } from '../config/kill-point.js';
 import { LotlakeError, messageOf } from '../config/lotlake-error.js';
 import { redacted } from '../config/redact.js';
 import { interruptOn, openSession, type Session } from '../duck/session.js';
-import type { Client } from '../extract/client.js';
-import { openClient } from '../extract/client.js';
+import { type Client, openClient } from '../extract/client.js';
 import { assertLink, type BaseState, findBase } from '../lake/base.js';
 import { noteFailedRun, unpublishedRun } from '../lake/failed-runs.js';
 import { assertMemory, diskFullError, LakeError, outOfMemoryError } from '../lake/lake-error.js';
@@ -16,6 +15,7 @@ import { takeLock } from '../lake/lock.js';
 import { SCHEMA_VERSION } from '../lake/manifest.js';
 import { describeTable, type TableSchema } from '../lake/schema.js';
 import { lakeTables } from '../lake/tables.js';
+import { listPasses } from '../land/pass.js';
 import { createEmptyBatch } from '../load/batch.js';
 import type { DriftReport } from '../load/drift.js';
 import type { DataTestOptions } from '../model/data-tests.js';
@@ -23,7 +23,6 @@ import { readModels, withOwnSeeds } from '../model/model-files.js';
 import { type ContractNode, contractOf } from '../service/contract/node.js';
 import { type StreamName, streamNames, streams } from '../service/streams.js';
 import { removeLeftLookups } from './find-pass.js';
-import { assertOrigin } from './origin.js';
 
 /** What a job tells while it works; the CLI shows it. */
 export interface Reporter {
@@ -47,6 +46,10 @@ export interface JobOptions {
 
 /** A pipeline at work: its place on disk, its database, and what it gathers for the summary. */
 export interface Job extends JobOptions {
+  /** Ends the run, also where it loses its lock. */
+  readonly signal: AbortSignal;
+  /** With the models that the run computes, seeds of the user among them. */
+  readonly modelling: DataTestOptions;
   readonly pipeline: string;
   readonly runId: string;
   readonly startedAt: Date;
@@ -56,6 +59,10 @@ export interface Job extends JobOptions {
   readonly contracts: Readonly<Record<StreamName, ContractNode>>;
   /** Scratch folder of this run, removed at its end. */
   readonly work: string;
+  /** Folder with the rows that the run staged, one folder a table. */
+  readonly stage: string;
+  /** Folder of the snapshot that the run writes. */
+  readonly target: string;
   /** The state that the run goes on from; undefined where nothing was published. */
   readonly base: BaseState | undefined;
   /** Throws LakeError (LAKE_OVERTAKEN) where another run has the lake meanwhile. */
@@ -153,6 +160,8 @@ async function runLocked<T>(
       contracts,
       schemas,
       work: folder,
+      stage: join(folder, 'stage'),
+      target: join(layout.snapshots, runId),
       base,
       assertOurs: () => {
         if (!lock.isHeld() || currentSnapshot(layout) !== began) throw overtaken(layout);
@@ -226,42 +235,55 @@ function noteFailure(
   if (currentSnapshot(layout) === join(layout.snapshots, runId)) return;
   const reason = error instanceof LotlakeError ? `${error.code}: ${error.message}` : messageOf(error);
   try {
-    noteFailedRun(layout, {
-      pipeline,
-      started_at: startedAt.toISOString(),
-      outcome,
-      reason,
-    });
+    noteFailedRun(layout, { pipeline, started_at: startedAt.toISOString(), outcome, reason });
   } catch (cause) {
     reporter.warn(`lotlake status will not know that this run did not publish: ${messageOf(cause)}`);
   }
 }
 
-type Definitions = Pick<Job, 'contracts' | 'schemas'>;
-
-let definitions: Definitions | undefined;
+let definitions: Pick<Job, 'contracts' | 'schemas'> | undefined;
 
 /** The contracts and the columns of every table, which follow from the code alone: computed once a process. */
-async function readDefinitions(session: Session): Promise<Definitions> {
-  if (definitions === undefined) {
-    const entries = streamNames.map((name) => [name, contractOf(streams[name].schema)]);
-    const contracts: Definitions['contracts'] = Object.fromEntries(entries);
-    definitions = { contracts, schemas: await describeTables(session, contracts) };
-  }
-  return definitions;
-}
-
-async function describeTables(
-  session: Session,
-  contracts: Readonly<Record<StreamName, ContractNode>>,
-): Promise<Map<string, TableSchema>> {
+async function readDefinitions(session: Session): Promise<Pick<Job, 'contracts' | 'schemas'>> {
+  if (definitions !== undefined) return definitions;
+  const entries = streamNames.map((name) => [name, contractOf(streams[name].schema)]);
+  const contracts: Job['contracts'] = Object.fromEntries(entries);
   const schemas = new Map<string, TableSchema>();
   const connection = await session.connect();
-  for (const stream of Object.values(streams)) {
-    await createEmptyBatch(connection, stream.name, contracts[stream.name]);
-    for (const table of lakeTables().filter((table) => table.stream === stream.name))
+  for (const name of streamNames) {
+    await createEmptyBatch(connection, name, contracts[name]);
+    for (const table of lakeTables().filter(({ stream }) => stream === name))
       schemas.set(table.name, await describeTable(connection, table));
   }
   connection.closeSync();
-  return schemas;
+  definitions = { contracts, schemas };
+  return definitions;
+}
+
+/** The service that an output folder is of: that of its lake, else of what a run landed; null where neither says. */
+export function knownOrigin({ base, layout }: Pick<Job, 'base' | 'layout'>): string | null {
+  if (base !== undefined && base.manifest.origin !== null) return base.manifest.origin;
+  const passes = streamNames.flatMap((stream) => listPasses(layout.landing, stream));
+  const landed = passes.filter(({ manifest }) => manifest.state !== 'abandoned' && manifest.origin !== null);
+  return landed[0]?.manifest.origin ?? null;
+}
+
+/**
+ * Makes sure that a run asks the service that the lake is of: records of another would be merged with it, and its own
+ * archived for their absence. Throws LakeError (LAKE_ORIGIN).
+ */
+function assertOrigin(job: Pick<Job, 'base' | 'layout' | 'config'>): void {
+  const { origin } = job.config;
+  const known = knownOrigin(job);
+  if (origin === undefined || known === null || known === origin) return;
+  const isUrl = [known, origin].every((name) => URL.canParse(name));
+  const moved = isUrl ? `; if it is the same service under a new address, set LOTLAKE_ORIGIN=${known}` : '';
+  throw new LakeError(
+    'LAKE_ORIGIN',
+    `${job.config.output} holds the lake of ${known}, and this run asks ${origin}`,
+    {
+      outcome: 'usage',
+      hint: `nothing was asked and nothing was changed; name another folder with --output or LOTLAKE_OUTPUT${moved}`,
+    },
+  );
 }

@@ -2,12 +2,12 @@ import type { Changes } from '../land/changes.js';
 import { type LandedPage, rescanPage } from '../land/page.js';
 import type { Pass, PassManifest } from '../land/pass.js';
 import { type LoadedPass, Loader } from '../load/loader.js';
-import { streams } from '../service/streams.js';
+import { type StreamName, streams } from '../service/streams.js';
 import { contractFingerprint } from './find-pass.js';
 import type { Job } from './job.js';
 
 /**
- * Loads a pass into a stage: the pages that it has, then those that `walk` lands while they come.
+ * Stages the records of a pass: the pages that it has, then those that `walk` lands while they come.
  * @param changes selects the records to load; whole pages are loaded where it is undefined
  * @param walk lands and adds further pages, if any, and returns the manifest of the pass
  * @param onPage is told of each page that was there before
@@ -15,13 +15,12 @@ import type { Job } from './job.js';
 export async function loadPass(
   job: Job,
   pass: Pass,
-  stage: string,
   changes: Changes | undefined,
   walk: (add: (page: LandedPage) => void) => Promise<PassManifest>,
   onPage: (page: LandedPage) => void = () => undefined,
 ): Promise<LoadedPass> {
   const { stream: name, pass_id: passId, contract } = pass.manifest;
-  const { session, signal, schemas, contracts } = job;
+  const { session, signal, schemas, contracts, stage } = job;
   const loader = new Loader({
     ...{ session, signal, schemas, passId, stage, changes },
     warn: job.reporter.warn,
@@ -32,7 +31,7 @@ export async function loadPass(
   try {
     const isSame = contract === contractFingerprint(job, name);
     for (const landed of pass.pages) {
-      signal?.throwIfAborted();
+      signal.throwIfAborted();
       const page = isSame
         ? landed
         : await rescanPage(landed, pass.folder, contracts[name], streams[name].idField);
@@ -48,4 +47,20 @@ export async function loadPass(
     await loader.stop();
     throw error;
   }
+}
+
+/** Tells the progress of a pass page by page, with the sums of all pages so far. */
+export function progressOf(
+  { reporter }: Job,
+  stream: StreamName,
+  before: readonly LandedPage[] = [],
+): (page: LandedPage, expected: number | null) => void {
+  let pages = before.length;
+  let records = before.reduce((sum, page) => sum + page.records, 0);
+  let bytes = before.reduce((sum, page) => sum + page.bytes, 0);
+  return (page, expected) => {
+    records += page.records;
+    bytes += page.bytes;
+    reporter.progress(stream, ++pages, expected, records, bytes);
+  };
 }

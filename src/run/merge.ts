@@ -10,9 +10,7 @@ import { sumOf } from './balance.js';
 import type { Job } from './job.js';
 
 /** What reconcile gave to the steps after it. */
-export interface Merged extends ReconcileResult {
-  readonly context: MergeContext;
-}
+export type Merged = ReconcileResult & { readonly context: MergeContext };
 
 /** Merges staged rows into a new state folder and writes lotlake's own tables beside them. */
 export async function reconcileInto(

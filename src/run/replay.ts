@@ -4,38 +4,15 @@ import { literals, rows } from '../duck/session.js';
 import type { BaseState } from '../lake/base.js';
 import { ownTables } from '../lake/tables.js';
 import { LandError } from '../land/land-error.js';
-import type { LandedPage } from '../land/page.js';
 import { damagedFiles, findPasses, isWhole, type Pass, type UnreadablePass } from '../land/pass.js';
 import type { LoadedPass } from '../load/loader.js';
 import { describeSnapshot } from '../publish/publish.js';
-import { streams } from '../service/streams.js';
+import { streamNames } from '../service/streams.js';
 import { recordFingerprints, watchChanges } from './fingerprints.js';
 import type { Job } from './job.js';
-import { loadPass } from './load-pass.js';
+import { loadPass, progressOf } from './load-pass.js';
 import { type Merged, reconcileInto } from './merge.js';
 import { passTimes } from './window.js';
-
-/** The state of a replayed night, as the base of the next. */
-export async function sealed(job: Job, folder: string, night: Replayed): Promise<BaseState> {
-  const { runId, base, stage } = night.merged.context;
-  const fingerprints = await recordFingerprints(job, night.merged.context, night.passes);
-  rmSync(stage, { recursive: true, force: true });
-  const facts = {
-    ...{ run_id: runId, snapshot_id: runId, pipeline: 'rebuild', fingerprints },
-    ...{ created_at: job.now().toISOString(), origin: null, pass_ids: [] },
-    ...passTimes(base, night.passes),
-  };
-  // The run has one row, of its end.
-  const own = ownTables.filter(({ name }) => name !== 'runs');
-  const { connection } = job.session;
-  return { folder, manifest: await describeSnapshot(connection, folder, facts, job.schemas, [], own) };
-}
-
-/** A night whose passes were loaded and merged again. */
-export interface Replayed {
-  readonly passes: LoadedPass[];
-  readonly merged: Merged;
-}
 
 /** The landed passes that one run used. */
 interface Night {
@@ -47,17 +24,14 @@ interface Night {
  * The nights that landing holds, oldest first, after their pages were compared with their checksums. Throws LandError
  * where a page is damaged, a pass cannot be read, or there is none.
  */
-export async function landedNights(
-  job: Job,
-  carriers: readonly BaseState[],
-): Promise<readonly [Night, ...Night[]]> {
-  const [first, ...later] = groupByRun(job, await publishedPasses(job, carriers));
-  if (first === undefined)
+export async function landedNights(job: Job, carriers: readonly BaseState[]): Promise<readonly Night[]> {
+  const nights = groupByRun(job, await publishedPasses(job, carriers));
+  if (nights.length === 0)
     throw new LandError(`there is no pass of a published run in ${job.layout.landing}`, {
       hint: 'run lotlake run nightly first',
     });
-  await assertUndamaged(job, [first, ...later]);
-  return [first, ...later];
+  await assertUndamaged(job, nights);
+  return nights;
 }
 
 /**
@@ -100,22 +74,18 @@ function leaveOut(
 /** Sealed passes by the run that used them, oldest first. */
 function groupByRun(job: Job, known: ReadonlySet<string> | undefined): Night[] {
   const byRun = new Map<string, Pass[]>();
-  for (const name of Object.values(streams).map((stream) => stream.name)) {
+  for (const name of streamNames) {
     const { passes, unreadable } = findPasses(job.layout.landing, name);
     for (const pass of unreadable) leaveOut(job, pass, known);
     for (const pass of passes) {
+      const { state, published, pass_id, run_id, pages } = pass.manifest;
       // A night that was never published is no part of what the lake knows.
-      if (
-        pass.manifest.state !== 'sealed' ||
-        !(pass.manifest.published || known?.has(pass.manifest.pass_id) === true)
-      )
-        continue;
-      if (!isWhole(pass)) {
-        throw new LandError(`${pass.folder} has ${pass.pages.length} of its ${pass.manifest.pages} pages`, {
+      if (state !== 'sealed' || !(published || known?.has(pass_id) === true)) continue;
+      if (!isWhole(pass))
+        throw new LandError(`${pass.folder} has ${pass.pages.length} of its ${pages} pages`, {
           hint: 'bring the missing files back, or move the folder of this pass away; the last snapshot stays current',
         });
-      }
-      byRun.set(pass.manifest.run_id, [...(byRun.get(pass.manifest.run_id) ?? []), pass]);
+      byRun.set(run_id, [...(byRun.get(run_id) ?? []), pass]);
     }
   }
   const started = (passes: readonly Pass[]): string =>
@@ -144,28 +114,42 @@ export async function replay(
   night: Night,
   target: string,
   base: BaseState | undefined,
-): Promise<Replayed> {
-  const stage = join(job.work, `stage-${night.runId}`);
+): Promise<Merged> {
+  const { runId } = night;
+  const stage = join(job.work, `stage-${runId}`);
   mkdirSync(stage, { recursive: true });
   const passes: LoadedPass[] = [];
   for (const pass of night.passes) {
     const { stream, pass_id } = pass.manifest;
-    let [pages, records, bytes] = [0, 0, 0];
-    const onPage = (page: LandedPage): void => {
-      records += page.records;
-      bytes += page.bytes;
-      job.reporter.progress(stream, ++pages, pass.pages.length, records, bytes);
-    };
+    const tell = progressOf(job, stream);
     // The fingerprints of its records are kept for the night after, whatever the lake knows.
     const changes = stream === 'cars' ? watchChanges(job, undefined, pass_id) : undefined;
-    passes.push(await loadPass(job, pass, stage, changes, async () => pass.manifest, onPage));
+    const loaded = await loadPass(
+      { ...job, stage },
+      pass,
+      changes,
+      async () => pass.manifest,
+      (page) => tell(page, pass.pages.length),
+    );
+    passes.push(loaded);
   }
-  const { runId } = night;
   const startedAt = passes[0]?.manifest.started_at ?? job.startedAt.toISOString();
   // What a night was allowed to archive was decided in that night.
-  const merged = await reconcileInto(job, {
-    ...{ target, stage, base, passes, runId, startedAt },
-    allowShrink: true,
-  });
-  return { passes, merged };
+  return reconcileInto(job, { target, stage, base, passes, runId, startedAt, allowShrink: true });
+}
+
+/** The state of a replayed night, as the base of the next. */
+export async function sealed(job: Job, folder: string, { context }: Merged): Promise<BaseState> {
+  const { runId, base, stage, passes } = context;
+  const fingerprints = await recordFingerprints(job, context);
+  rmSync(stage, { recursive: true, force: true });
+  const facts = {
+    ...{ run_id: runId, snapshot_id: runId, pipeline: 'rebuild', fingerprints },
+    ...{ created_at: job.now().toISOString(), origin: null, pass_ids: [] },
+    ...passTimes(base, passes),
+  };
+  // The run has one row, of its end.
+  const own = ownTables.filter(({ name }) => name !== 'runs');
+  const { connection } = job.session;
+  return { folder, manifest: await describeSnapshot(connection, folder, facts, job.schemas, [], own) };
 }

@@ -42,11 +42,7 @@ export function changesRequest(job: Job): StreamRequest {
       'a full pass is due: lotlake run nightly',
     );
   }
-  return {
-    kind: 'window',
-    parameters: { ...CARS, minutes: windowOf(elapsed) },
-    sources,
-  };
+  return { kind: 'window', parameters: { ...CARS, minutes: windowOf(elapsed) }, sources };
 }
 
 const windowOf = (elapsed: number): number => Math.min(Math.ceil(elapsed) + OVERLAP_MINUTES, MOST_MINUTES);

@@ -1,0 +1,210 @@
+import { killPoint } from '../config/kill-point.js';
+import { readJson } from '../extract/client.js';
+import type { PageSink, WalkResult } from '../extract/page-sink.js';
+import { walkScroll } from '../extract/scroll.js';
+import { walk } from '../extract/walk.js';
+import { globRelation } from '../lake/files.js';
+import type { Changes } from '../land/changes.js';
+import { indexAbove } from '../land/fingerprints.js';
+import type { LandedPage } from '../land/page.js';
+import { endPass, noteHidden, type Pass, type PassManifest, syncPass } from '../land/pass.js';
+import { counter, createSink } from '../land/sink.js';
+import { enumerations } from '../service/contract/enumerations.js';
+import { BadRequestError, SourceRefusedError } from '../service/errors.js';
+import { requests } from '../service/requests.js';
+import type { Stream } from '../service/streams.js';
+import type { Job } from './job.js';
+import { progressOf } from './load-pass.js';
+
+/** One list of a stream; a stream with one list needs none. */
+export interface List {
+  /** What tells the list from the others of its stream, such as the state whose cities it holds. */
+  readonly name: string;
+  /** What the list is asked for beside the parameters of the pass. */
+  readonly parameters?: Asked;
+  /** Source that the list is of: a key that lacks it loses this list and no other. */
+  readonly source?: number;
+}
+
+/** Parameters by the service's names; flags are booleans. */
+export type Asked = Readonly<Record<string, unknown>>;
+
+/** A pass that is walked. */
+interface PassWalk {
+  readonly job: Job;
+  readonly stream: Stream;
+  readonly pass: Pass;
+  readonly parameters: Asked;
+  readonly add: (page: LandedPage) => void;
+  readonly lists: readonly List[];
+  readonly changes: Changes | undefined;
+}
+
+/** Whether a stream is walked as a scroll. */
+export const isScroll = ({ config }: Job, { name }: Stream): boolean =>
+  name === 'cars' && config.paging === 'scroll';
+
+/** What came of a list that was walked. */
+type Walked = WalkResult & { readonly list: List };
+
+/** Walks the lists of a pass to their end, lands their pages and seals it. */
+export async function walkPass(walking: PassWalk): Promise<PassManifest> {
+  const { job, stream, pass, lists } = walking;
+  const walked: Walked[] = [];
+  const next = counter(pass);
+  const tell = progressOf(job, stream.name, pass.pages);
+  if (lists.every((list) => list.source === undefined)) await watchSources(walking);
+  for (const list of lists) {
+    const sink = createSink(pass, stream, job.contracts[stream.name], list.name, next, walking.changes);
+    const onPage = (page: LandedPage, expected: number | null = null): void => {
+      walking.add(page);
+      tell(page, lists.length === 1 ? expected : null);
+    };
+    try {
+      walked.push({ list, ...(await walkList(walking, list, sink, onPage)) });
+    } catch (error) {
+      const isLast = list === lists.at(-1) && walked.length === 0;
+      if (!(error instanceof SourceRefusedError) || list.source === undefined || isLast) throw error;
+      job.reporter.warn(`source ${list.source} is left out, and stays as the lake has it: ${error.message}`);
+    }
+  }
+  await watchSources(walking, sourcesOf(walked));
+  killPoint('extract.list-walked');
+  await syncPass(pass.folder);
+  const manifest = endPass(pass, { ...endOf(pass, walked), run_id: job.runId }, job.now());
+  killPoint('land.pass-sealed');
+  return manifest;
+}
+
+/**
+ * Notes which sources the key lacks, at the end of every full pass and at each start of one over all sources. A key that
+ * loses a source during a pass gets vehicles without the lots of that source, as if they had left. If sources are asked
+ * for one by one, a list that is refused from the start is left out.
+ * @param among sources that were walked one by one; null where they were asked for together
+ */
+async function watchSources(walking: PassWalk, among: readonly number[] | null = null): Promise<void> {
+  const { job, stream, pass } = walking;
+  if (stream.name !== 'cars' || pass.manifest.kind !== 'full') return;
+  const more = noteHidden(pass.folder, await hiddenSources(walking, among));
+  if (more.length === 0) return;
+  job.reporter.warn(
+    `the service refuses source ${more.join(', ')} to the key: its lots stay as the lake has them`,
+  );
+}
+
+/** Sources of lists; null where they were asked for together. */
+function sourcesOf(walked: readonly Walked[]): number[] | null {
+  const sources = walked.flatMap(({ list }) => list.source ?? []);
+  return sources.length === 0 ? null : sources;
+}
+
+async function walkList(
+  { job, stream, pass, parameters }: PassWalk,
+  list: List,
+  sink: PageSink<LandedPage>,
+  onPage: (page: LandedPage, expected?: number | null) => void,
+): Promise<WalkResult> {
+  const endpoint = isScroll(job, stream) ? requests.carsScroll : stream.request;
+  const request = endpoint.from({ ...parameters, ...list.parameters });
+  const shared = { client: job.client(), ...request, sink, onPage, signal: job.signal };
+  if (isScroll(job, stream)) return walkScroll(shared);
+  const isFeed = stream.name === 'cars' && pass.manifest.kind === 'full';
+  const isKnownBetween = isFeed ? await knownVehicles(job, list.source) : undefined;
+  return walk({
+    ...shared,
+    concurrency: job.config.concurrency,
+    ascending: stream.ascending,
+    ...(isKnownBetween === undefined ? {} : { isKnownBetween }),
+  });
+}
+
+/**
+ * Whether the list of a window moved between the runs that walked it. Then a record may have slipped into a page that was
+ * landed before. Full passes find that out by reading borders again.
+ */
+function hasMoved({ manifest, pages }: Pass, walked: readonly Walked[]): boolean {
+  const totals = new Map(walked.map(({ list, total }) => [list.name, total]));
+  const isSame = ({ list, total }: LandedPage): boolean => total !== null && total === totals.get(list);
+  return manifest.kind === 'window' && !pages.every(isSame);
+}
+
+/** What the walks over all lists prove together. A window with any doubt is incomplete: the next one covers it. */
+function endOf(pass: Pass, walked: readonly Walked[]): Omit<Parameters<typeof endPass>[1], 'run_id'> {
+  const isComplete = ({ complete, reason }: WalkResult): boolean =>
+    complete && (pass.manifest.kind === 'full' || reason === null);
+  const isOneByOne = sourcesOf(walked) !== null;
+  const totals = walked.map(({ total }) => total);
+  const proven = hasMoved(pass, walked)
+    ? {
+        complete: false,
+        reason: 'the list moved while the pass stood still; the next window covers it',
+        sources: [],
+      }
+    : {
+        complete: walked.every(isComplete),
+        reason: walked.find(({ reason }) => reason !== null)?.reason ?? null,
+        sources: walked.filter(isComplete).flatMap(({ list }) => list.source ?? []),
+      };
+  return {
+    ...proven,
+    state: 'sealed',
+    sources: isOneByOne ? proven.sources : null,
+    total: totals.includes(null) ? null : totals.reduce<number>((sum, total) => sum + (total ?? 0), 0),
+    unproven: walked.flatMap(({ unproven }) => unproven.map(([low, high]): [number, number] => [low, high])),
+  };
+}
+
+/**
+ * Whether the lake has an active vehicle whose id lies between two others, borders left out; undefined where nothing
+ * was published yet.
+ * @param source counts only vehicles with an active lot on it
+ */
+async function knownVehicles(
+  job: Job,
+  source: number | undefined,
+): Promise<((low: number, high: number) => boolean) | undefined> {
+  const snapshot = job.base?.folder;
+  if (snapshot === undefined) return undefined;
+  const sql =
+    source === undefined
+      ? `from ${globRelation(snapshot, 'vehicles', false)} where not archived`
+      : `from ${globRelation(snapshot, 'lots', true)} where not archived and domain_id = ${source}`;
+  const reader = await job.session.connection.runAndReadAll(
+    `select distinct cast(vehicle_id as double) ${sql} order by 1`,
+  );
+  const ids = Float64Array.from(reader.getColumns()[0] ?? [], Number);
+  return (low, high) => (ids[indexAbove(ids, low)] ?? high) < high;
+}
+
+/**
+ * Sources with active lots in the lake that the service refuses to the key at this moment: one small request for each
+ * source that the lake knows. Vehicles come without the lots of such a source, as if these had gone.
+ */
+async function hiddenSources({ job, stream }: PassWalk, among: readonly number[] | null): Promise<number[]> {
+  const snapshot = job.base?.folder;
+  if (snapshot === undefined) return [];
+  const asked = among ?? Object.keys(enumerations.domain);
+  const reader = await job.session.connection.runAndReadAll(
+    `select distinct domain_id from ${globRelation(snapshot, 'lots', true)}
+    where not archived and domain_id in (${asked.join(', ')}) order by domain_id`,
+  );
+  const ask = (selected: { readonly domain_id?: number }): Promise<unknown> => {
+    // The host of a scroll may know no pages.
+    const { path, query } = isScroll(job, stream)
+      ? requests.carsScroll.from({ ...selected, limit: 1 })
+      : requests.cars.from({ ...selected, per_page: 1 });
+    return job.client().get(path, query, readJson, job.signal);
+  };
+  const hidden: number[] = [];
+  for (const [source] of reader.getRows()) {
+    try {
+      await ask({ domain_id: Number(source) });
+    } catch (error) {
+      if (!(error instanceof SourceRefusedError || error instanceof BadRequestError)) throw error;
+      // A 400 is about the source where the same request without it is answered.
+      if (error instanceof BadRequestError) await ask({});
+      hidden.push(Number(source));
+    }
+  }
+  return hidden;
+}
