@@ -2,12 +2,11 @@ import { join } from 'node:path';
 import type { BaseState } from '../src/lake/base.js';
 import type { LoadedPass } from '../src/load/loader.js';
 import { carryOver } from '../src/reconcile/carry-over.js';
-import { findCarriers } from '../src/run/carriers.js';
 import { recordFingerprints } from '../src/run/fingerprints.js';
 import { discard, modelAndPublish, type RunResult } from '../src/run/finish.js';
 import { type JobOptions, runJob } from '../src/run/job.js';
 import { type Merged, recordRun } from '../src/run/merge.js';
-import { landedNights, replay, sealed } from '../src/run/replay.js';
+import { findCarriers, landedNights, replay, sealed } from '../src/run/replay.js';
 import { laterTimes, passTimes } from '../src/run/window.js';
 
 /**

@@ -169,20 +169,19 @@ function readDefinition<T extends typeof definition | typeof seedDefinition>(
   path: string,
   schema: T,
 ): z.output<T> {
-  const parsed = schema.safeParse(readYaml(path));
-  if (!parsed.success) throw new ModelError('MODEL_DEFINITION', `${path}: ${z.prettifyError(parsed.error)}`);
+  const fail = (problem: string, rest: { cause?: unknown } = {}): ModelError =>
+    new ModelError('MODEL_DEFINITION', `${path}${problem}`, rest);
+  let content: unknown;
+  try {
+    content = parse(readFileSync(path, 'utf8'));
+  } catch (cause) {
+    throw fail(` cannot be read: ${messageOf(cause)}`, { cause });
+  }
+  const parsed = schema.safeParse(content);
+  if (!parsed.success) throw fail(`: ${z.prettifyError(parsed.error)}`);
   const { key, columns, tests } = parsed.data;
   const used = [...key, ...tests.flatMap((test) => (test.kind === 'unique' ? test.columns : []))];
   const strange = used.find((column) => columns[column] === undefined);
-  if (strange !== undefined)
-    throw new ModelError('MODEL_DEFINITION', `${path}: ${strange} is used as a key and is not among columns`);
+  if (strange !== undefined) throw fail(`: ${strange} is used as a key and is not among columns`);
   return parsed.data as z.output<T>;
-}
-
-function readYaml(path: string): unknown {
-  try {
-    return parse(readFileSync(path, 'utf8'));
-  } catch (error) {
-    throw new ModelError('MODEL_DEFINITION', `${path} cannot be read: ${messageOf(error)}`, { cause: error });
-  }
 }

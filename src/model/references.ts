@@ -49,21 +49,13 @@ export async function referencesOf(
 /** Walks a parsed statement; `ctes` are the names that hide tables at this place. */
 function visit(node: unknown, ctes: ReadonlySet<string>, found: Set<string>): void {
   if (typeof node !== 'object' || node === null) return;
-  if (Array.isArray(node)) {
-    for (const item of node) visit(item, ctes, found);
-    return;
-  }
-  const table = 'table_name' in node ? tableNode.safeParse(node) : undefined;
-  if (table?.success === true) {
-    const name = table.data.table_name.toLowerCase();
-    if (table.data.schema_name !== '' || !ctes.has(name)) found.add(name);
-  }
-  const scope = 'cte_map' in node ? withCtes.safeParse(node) : undefined;
-  const isScope = scope?.success === true;
-  const inner = isScope ? visitCtes(scope.data.cte_map.map, ctes, found) : ctes;
-  for (const [member, value] of Object.entries(node)) {
-    if (member !== 'cte_map' || !isScope) visit(value, inner, found);
-  }
+  const table = 'table_name' in node ? tableNode.safeParse(node).data : undefined;
+  const name = table?.table_name.toLowerCase();
+  if (name !== undefined && (table?.schema_name !== '' || !ctes.has(name))) found.add(name);
+  const map = 'cte_map' in node ? withCtes.safeParse(node).data?.cte_map.map : undefined;
+  const inner = map === undefined ? ctes : visitCtes(map, ctes, found);
+  for (const [member, value] of Object.entries(node))
+    if (member !== 'cte_map' || map === undefined) visit(value, inner, found);
 }
 
 /** Walks the CTEs of a SELECT in order: each sees those before it, a recursive one also itself. */

@@ -1,10 +1,9 @@
 import { renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { poolOf } from '../duck/pool.js';
-import { identifier, literal, type Row, row, rows } from '../duck/session.js';
+import { identifier, literal, row } from '../duck/session.js';
 import type { BaseState } from '../lake/base.js';
 import { filesRelation, globRelation } from '../lake/files.js';
-import type { Manifest } from '../lake/manifest.js';
 import { HISTORY, REJECTED } from '../lake/schema.js';
 import { ownTables } from '../lake/tables.js';
 import type { MergeContext } from './context.js';
@@ -17,12 +16,14 @@ interface Carried extends StoredTable {
   readonly own: readonly string[];
   /** SQL that says which rebuilt rows the published snapshot knows better. */
   readonly doubtful: string;
+  /** Whether a newer snapshot was carried over before. */
+  readonly isOlder: boolean;
 }
 
 /**
  * Adds to a rebuilt state what only the published snapshot knows: rows whose passes landing no longer holds, the state and
- * history of rows that both have with the same content, and older changes of lots. A
- * table without such a row stays as it is. Own rows of passes that were replayed are the replayed ones.
+ * history of rows that both have with the same content, and older changes of lots. A table without such a row stays as it
+ * is. Own rows of passes that were replayed are the replayed ones.
  * @param published the files of it that can be read
  * @param isOlder whether a newer snapshot was carried over before: then it is asked only for rows that are not there yet,
  *   and since when others were known
@@ -33,61 +34,57 @@ export async function carryOver(
   published: BaseState,
   isOlder = false,
 ): Promise<boolean> {
-  const { folder, manifest } = published;
-  const replayed = await rows(
-    context.connection,
-    `select pass_id, stream, epoch_us(started_at) as started from ${globRelation(context.target, 'passes', false)}`,
-  );
   const use = poolOf([context.connection], context.alone);
   const onPublished = { ...context, base: published };
+  const doubtful = isOlder ? 'false' : await doubtfulChanges(context, published);
+  const tables: readonly Carried[] = [
+    ...[...context.schemas.values()].map(({ table, columns, state }) => ({
+      ...{ table, columns, isOlder, doubtful: 'false' },
+      own: [...state, ...HISTORY].map((column) => column.name),
+    })),
+    // A rejected record of a pass that was replayed has had its chance, and of others rejects end with the pass.
+    ...ownTables
+      .filter(({ name }) => name !== 'rejects')
+      .map(({ name }) => ({
+        ...{ ...ownTable(name), isOlder, own: [] },
+        doubtful: name === 'lot_changes' ? doubtful : 'false',
+      })),
+  ];
   let isCarried = false;
-  const own = carriedOwnTables(folder, manifest, isOlder ? [] : replayed);
-  for (const table of [...cutTables(context), ...own]) {
-    if ((manifest.tables[table.table.name]?.rows ?? 0) === 0) continue;
-    if (await use(() => carryTable(onPublished, table, isOlder))) isCarried = true;
+  for (const table of tables) {
+    if ((published.manifest.tables[table.table.name]?.rows ?? 0) === 0) continue;
+    if (await use(() => carryTable(onPublished, table))) isCarried = true;
   }
   return isCarried;
 }
 
 /** Adds to one table what the published snapshot knows; false where that is nothing. */
-async function carryTable(context: MergeContext, table: Carried, isOlder: boolean): Promise<boolean> {
+async function carryTable(context: MergeContext, table: Carried): Promise<boolean> {
   const published = baseRelation(context, table);
   const known = await noteKnown(context, table, published);
   const rebuilt = rebuiltRows(context, table);
-  const news = await findNews(context, table, rebuilt, known, isOlder);
+  const news = await findNews(context, table, rebuilt, known);
   const only = news.only > 0 ? published : undefined;
-  if (news.rows > 0) await rewrite(context, table, rebuilt, known, only, isOlder);
+  if (news.rows > 0) await rewrite(context, table, rebuilt, known, only);
   await context.connection.run(`drop table ${NEWS}`);
   return news.rows > 0;
-}
-
-function cutTables({ schemas }: MergeContext): Carried[] {
-  return [...schemas.values()].map(({ table, columns, state }) => ({
-    ...{ table, columns, doubtful: 'false' },
-    own: [...state, ...HISTORY].map((column) => column.name),
-  }));
-}
-
-function carriedOwnTables(published: string, manifest: Manifest, replayed: readonly Row[]): Carried[] {
-  // A rejected record of a pass that was replayed has had its chance, and of others rejects end with the pass.
-  const carried = ownTables.filter(({ name }) => name !== 'rejects');
-  return carried.map(({ name }) => ({
-    ...ownTable(name),
-    own: [],
-    doubtful: name === 'lot_changes' ? doubtfulChanges(published, manifest, replayed) : 'false',
-  }));
 }
 
 /**
  * Whether a lot that is older than landing was archived before a pass is nothing that the passes say: a change of that
  * state is one that the published snapshot knows.
  */
-function doubtfulChanges(published: string, manifest: Manifest, replayed: readonly Row[]): string {
-  const lots = manifest.tables.lots;
-  const starts = replayed.filter((pass) => pass.stream === 'cars').map((pass) => Number(pass.started));
-  if (lots === undefined || lots.files.length === 0 || starts.length === 0) return 'false';
+async function doubtfulChanges(
+  { connection, target }: MergeContext,
+  { folder, manifest: { tables } }: BaseState,
+): Promise<string> {
+  const { started } = await row(
+    connection,
+    `select min(epoch_us(started_at)) as started from ${globRelation(target, 'passes', false)} where stream = 'cars'`,
+  );
+  if (started === null || tables.lots === undefined || tables.lots.files.length === 0) return 'false';
   return `(field in ('archived', 'archived_at', 'archived_by') and lot_id in (
-    select lot_id from ${filesRelation(published, lots.files, lots.partitioned)} where first_seen_at < make_timestamptz(${Math.min(...starts)})))`;
+    select lot_id from ${filesRelation(folder, tables.lots.files, tables.lots.partitioned)} where first_seen_at < make_timestamptz(${started})))`;
 }
 
 /**
@@ -113,8 +110,8 @@ async function findNews(
   table: Carried,
   rebuilt: string,
   known: string,
-  isOlder: boolean,
 ): Promise<{ readonly rows: number; readonly only: number }> {
+  const { isOlder } = table;
   const { key } = table.table;
   const keys = key.map(identifier).join(', ');
   const hasHistory = table.own.includes('first_seen_at');
@@ -148,7 +145,6 @@ async function rewrite(
   rebuilt: string,
   known: string,
   only: string | undefined,
-  isOlder: boolean,
 ): Promise<void> {
   const own = new Set(table.own);
   const { name, key } = table.table;
@@ -156,7 +152,7 @@ async function rewrite(
   const merged = table.columns.map((given) => {
     const column = identifier(given.name);
     if (given.name === 'first_seen_at') return 'least(r.first_seen_at, k.first_seen_at) as first_seen_at';
-    return own.has(given.name) && !isOlder
+    return own.has(given.name) && !table.isOlder
       ? `case when k._hash = ${contentHash(table, 'r')} then k.${column} else r.${column} end as ${column}`
       : `r.${column}`;
   });

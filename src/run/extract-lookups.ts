@@ -3,7 +3,6 @@ import { asPage } from '../extract/one-record.js';
 import { instant } from '../extract/page-sink.js';
 import { endPass, noteAnswer, type PassManifest, syncPass } from '../land/pass.js';
 import { counter, createSink } from '../land/sink.js';
-import type { LoadedPass } from '../load/loader.js';
 import { NotFoundError, SourceRefusedError } from '../service/errors.js';
 import type { ServiceRequest } from '../service/requests.js';
 import { streams } from '../service/streams.js';
@@ -18,21 +17,12 @@ export interface Lookup {
   readonly request: ServiceRequest;
 }
 
-/** What came of the lookups of a run. */
-export interface LookupResult {
-  readonly pass: LoadedPass;
-  /** Lookups that brought no record, by their names. */
-  readonly answers: ReadonlyMap<string, Unanswered>;
-}
-
-/** Why a lookup brings no record: the service answered 404, or the key lacks the source. */
-type Unanswered = PassManifest['answers'][string];
-
 /**
  * Asks for single vehicles, lands the answers as a pass of kind `lookup` and loads them. Such a pass says nothing about
  * what it lacks. One of the same pipeline that was left is gone on with, so that nothing is asked for twice.
+ * @returns the pass, and the lookups that brought no record, by name: the service answered 404, or the key lacks the source
  */
-export async function extractLookups(job: Job, lookups: readonly Lookup[]): Promise<LookupResult> {
+export async function extractLookups(job: Job, lookups: readonly Lookup[]) {
   const stream = streams.cars;
   const client = job.client();
   const pass = await findOrOpen(job, 'cars', 'lookup', { pipeline: job.pipeline });
@@ -63,7 +53,7 @@ export async function extractLookups(job: Job, lookups: readonly Lookup[]): Prom
 }
 
 /** What an error of the service says of a lookup; undefined where it says nothing of it alone. */
-function answerOf(error: unknown): Unanswered | undefined {
+function answerOf(error: unknown): PassManifest['answers'][string] | undefined {
   if (error instanceof NotFoundError) return 'missing';
   return error instanceof SourceRefusedError ? 'refused' : undefined;
 }

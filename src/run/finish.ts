@@ -22,10 +22,9 @@ import { ReconcileError } from '../reconcile/context.js';
 import type { ClosingRow } from '../reconcile/own-rows.js';
 import { parquetOf } from '../reconcile/write.js';
 import { streamNames } from '../service/streams.js';
-import { balance } from './balance.js';
 import { recordFingerprints } from './fingerprints.js';
 import { type Job, knownOrigin } from './job.js';
-import { type Merged, reconcileInto, recordRun } from './merge.js';
+import { balance, type Merged, reconcileInto, recordRun } from './merge.js';
 import { isNothingNew, recipeOf } from './nothing-new.js';
 import { passTimes } from './window.js';
 
