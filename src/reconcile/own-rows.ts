@@ -18,16 +18,6 @@ export interface ClosingRow {
   readonly run_id: string;
 }
 
-/** Writes the passes of a run; a pass that the last snapshot has is replaced. */
-export function writePasses(context: MergeContext): Promise<void> {
-  const noted = context.passes.map(({ manifest }) => ({
-    ...manifest,
-    request: JSON.stringify(manifest.request),
-    drift: JSON.stringify(manifest.drift),
-  }));
-  return writeOwn(context, 'passes', noted);
-}
-
 /**
  * Writes the rejects of a run as a file, and links those of earlier runs: each as long as landing holds a pass that it is
  * of.

@@ -28,33 +28,25 @@ export async function extractReference(
   const isWanted = (row: Row): boolean => options.everything || row.cars_qty !== 0;
 
   await extract('manufacturers', [{ name: 'all', parameters: { type: 'all' } }]);
-  const manufacturers = (
-    await staged('manufacturers', 'manufacturer_id, cars, motorcycles, cars_qty')
-  ).filter(isWanted);
-  await extract('models', modelLists(manufacturers));
+  const made = await staged('manufacturers', 'manufacturer_id, cars, motorcycles, cars_qty');
+  const manufacturers = made.filter(isWanted);
+  await extract('models', listsBy(manufacturers, 'manufacturer_id', { type: 'all' }));
   const models = await staged('models', 'model_id, manufacturer_id, cars_qty, generations_qty');
   await extract('generations', generationLists(models.filter(isWanted), manufacturers));
 
   await extract('damages');
   await extract('titles');
-  const countries = ['us', 'ca'].map((country) => ({ name: country, parameters: { country } }));
-  await extract('states', countries);
-  const states = await staged('states', 'state_id');
-  await extract(
-    'cities',
-    states.map(({ state_id }) => ({ name: String(state_id), parameters: { state_id } })),
-  );
+  await extract('states', listsBy([{ country: 'us' }, { country: 'ca' }], 'country'));
+  await extract('cities', listsBy(await staged('states', 'state_id'), 'state_id'));
 
   await extract('duplicates');
   await extract('default_options');
   return passes;
 }
 
-function modelLists(manufacturers: readonly Row[]): List[] {
-  return manufacturers.map((row) => ({
-    name: String(row.manufacturer_id),
-    parameters: { manufacturer_id: row.manufacturer_id, type: 'all' },
-  }));
+/** A list for each row, which is asked for by a column of it. */
+function listsBy(given: readonly Row[], column: string, more: List['parameters'] = {}): List[] {
+  return given.map((row) => ({ name: String(row[column]), parameters: { [column]: row[column], ...more } }));
 }
 
 /** Generations are listed apart for cars and motorcycles; only the kinds that the manufacturer has are asked for. */

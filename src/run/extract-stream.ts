@@ -23,7 +23,6 @@ import { type Asked, isScroll, type List, walkPass } from './walk-pass.js';
 /** What one pass asks for. */
 export interface StreamRequest {
   readonly kind: PassRequest['kind'];
-  /** What every request asks for. */
   readonly parameters: Asked;
   /** The lists of the pass; by default the one at the path of the stream. */
   readonly lists?: readonly List[] | undefined;
@@ -31,7 +30,6 @@ export interface StreamRequest {
   readonly sources?: readonly number[] | undefined;
   /** Take the page size that the service gives by itself, because it refused the one that was asked for. */
   readonly ownPageSize?: boolean;
-  /** How often a scroll of this request has been started again. */
   readonly restarts?: number;
 }
 

@@ -44,23 +44,21 @@ export async function findOrOpen(
   query: PassRequest['request'],
 ): Promise<Pass> {
   const contract = contractFingerprint(job, stream);
-  const merged = new Set(job.base?.manifest.pass_ids);
   const { passes, unreadable } = findPasses(job.layout.landing, stream);
   for (const { folder, reason } of unreadable)
     job.reporter.warn(
       `${folder} is left where it is, and this run does without it: ${reason}; bring the file back, or move the folder away`,
     );
-  const isPublished = ({ manifest }: Pass): boolean => manifest.published || merged.has(manifest.pass_id);
   const starts = [
     ...passes
-      .filter((pass) => isPublished(pass) && pass.manifest.kind === 'full')
+      .filter((pass) => isPublished(job, pass) && pass.manifest.kind === 'full')
       .map(({ manifest }) => manifest.started_at),
     // An unreadable pass may have been published, so it is left alone.
     ...unreadable.flatMap(({ pass_id }) => startIn(pass_id) ?? []),
   ];
   const newest = starts.sort().at(-1) ?? '';
   const left = passes.filter(
-    (pass) => pass.manifest.kind === kind && pass.manifest.state !== 'abandoned' && !isPublished(pass),
+    (pass) => pass.manifest.kind === kind && pass.manifest.state !== 'abandoned' && !isPublished(job, pass),
   );
   let found: Pass | undefined;
   for (const pass of left.reverse()) {
@@ -109,14 +107,17 @@ async function withoutDamage(job: Job, pass: Pass): Promise<Pass | undefined> {
 /**
  * Removes unpublished lookups of single vehicles from landing. Those of a closing run stay, and the next one resumes them.
  */
-export function removeLeftLookups({ base, layout }: Pick<Job, 'base' | 'layout'>): void {
-  const isLeft = ({ manifest: { kind, request, published, pass_id } }: Pass): boolean =>
-    kind === 'lookup' &&
-    request.pipeline !== 'closing' &&
-    !published &&
-    base?.manifest.pass_ids.includes(pass_id) !== true;
-  for (const { folder } of findPasses(layout.landing, 'cars').passes.filter(isLeft))
-    removePass(layout, folder);
+export function removeLeftLookups(job: Pick<Job, 'base' | 'layout'>): void {
+  for (const pass of findPasses(job.layout.landing, 'cars').passes) {
+    const { kind, request } = pass.manifest;
+    if (kind === 'lookup' && request.pipeline !== 'closing' && !isPublished(job, pass))
+      removePass(job.layout, pass.folder);
+  }
+}
+
+/** Whether the lake holds what a pass brought. A run that dies right after its switch has not marked its passes. */
+function isPublished({ base }: Pick<Job, 'base'>, { manifest: { published, pass_id } }: Pass): boolean {
+  return published || base?.manifest.pass_ids.includes(pass_id) === true;
 }
 
 /** Gives up a pass of this run or of an earlier one. */

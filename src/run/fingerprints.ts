@@ -75,17 +75,17 @@ export async function recordFingerprints(
   await bindNext(context, 'vehicles', false);
   const loaded = new Fingerprints();
   for (const { changes } of passes) if (changes !== undefined) loaded.addAll(changes.fresh);
-  const added = loaded.sorted().without(await idsOf(connection, 'unsettled_vehicles'));
-  const kept = knownRecords(job, base).without(await idsOf(connection, 'stale_vehicles'));
+  const added = loaded.sorted().without(await idsIn(connection, ruleOf('unsettled_vehicles').sql));
+  const kept = knownRecords(job, base).without(await idsIn(connection, ruleOf('stale_vehicles').sql));
   const all = kept.updated(added);
   writeFingerprints(target, all);
   return { records: all.ids.length, code: codeOf(job) };
 }
 
-/** Ids of the vehicles that a rule comes to, ascending. */
-async function idsOf(connection: DuckDBConnection, rule: string): Promise<Float64Array> {
+/** Ids of the vehicles in the rows of a query, ascending. */
+export async function idsIn(connection: DuckDBConnection, sql: string): Promise<Float64Array> {
   const reader = await connection.runAndReadAll(
-    `select cast(vehicle_id as double) from (${ruleOf(rule).sql}) where vehicle_id is not null order by 1`,
+    `select distinct cast(vehicle_id as double) from (${sql}) where vehicle_id is not null order by 1`,
   );
   return Float64Array.from(reader.getColumns()[0] ?? [], Number);
 }

@@ -26,7 +26,6 @@ import { removeLeftLookups } from './find-pass.js';
 
 /** What a job tells while it works; the CLI shows it. */
 export interface Reporter {
-  /** A step of the pipeline begins. */
   step(name: string, detail?: string): void;
   /** Pages landed so far, and how many are expected where that is known. */
   progress(stream: string, pages: number, expected: number | null, records: number, bytes: number): void;
@@ -85,11 +84,9 @@ export async function runJob<T>(
   work: (job: Job) => Promise<T>,
 ): Promise<T> {
   assertMemory(options.config.memory);
-  try {
-    return await runLocked(pipeline, options, work);
-  } catch (error) {
+  return runLocked(pipeline, options, work).catch((error: unknown) => {
     throw explained(error, options);
-  }
+  });
 }
 
 /** Names a full disk or memory if that caused an error. */
@@ -130,7 +127,7 @@ async function runLocked<T>(
     const { memory, threads } = config;
     session = await openSession({ memory, threads, temp: join(folder, 'spill') });
     endInterrupts = interruptOn(signal, session);
-    const { contracts, schemas } = await readDefinitions(session);
+    const definitions = await readDefinitions(session);
     const warnings: string[] = [];
     const reporter = {
       ...options.reporter,
@@ -157,8 +154,7 @@ async function runLocked<T>(
       startedAt,
       layout,
       session,
-      contracts,
-      schemas,
+      ...definitions,
       work: folder,
       stage: join(folder, 'stage'),
       target: join(layout.snapshots, runId),
@@ -241,11 +237,11 @@ function noteFailure(
   }
 }
 
-let definitions: Pick<Job, 'contracts' | 'schemas'> | undefined;
+let cached: Pick<Job, 'contracts' | 'schemas'> | undefined;
 
 /** The contracts and the columns of every table, which follow from the code alone: computed once a process. */
 async function readDefinitions(session: Session): Promise<Pick<Job, 'contracts' | 'schemas'>> {
-  if (definitions !== undefined) return definitions;
+  if (cached !== undefined) return cached;
   const entries = streamNames.map((name) => [name, contractOf(streams[name].schema)]);
   const contracts: Job['contracts'] = Object.fromEntries(entries);
   const schemas = new Map<string, TableSchema>();
@@ -256,8 +252,8 @@ async function readDefinitions(session: Session): Promise<Pick<Job, 'contracts' 
       schemas.set(table.name, await describeTable(connection, table));
   }
   connection.closeSync();
-  definitions = { contracts, schemas };
-  return definitions;
+  cached = { contracts, schemas };
+  return cached;
 }
 
 /** The service that an output folder is of: that of its lake, else of what a run landed; null where neither says. */

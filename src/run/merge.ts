@@ -6,7 +6,7 @@ import { lakeTables } from '../lake/tables.js';
 import { landedPassIds } from '../land/pass.js';
 import type { LoadedPass } from '../load/loader.js';
 import { type MergeContext, ReconcileError } from '../reconcile/context.js';
-import { type ClosingRow, writeOwn, writePasses, writeRejects } from '../reconcile/own-rows.js';
+import { type ClosingRow, writeOwn, writeRejects } from '../reconcile/own-rows.js';
 import { type ReconcileResult, reconcile } from '../reconcile/reconcile.js';
 import type { Job } from './job.js';
 
@@ -32,7 +32,12 @@ export async function reconcileInto(
   };
   const result = await job.session.whileWriting(() => reconcile(context));
   for (const warning of result.warnings) job.reporter.warn(warning);
-  await writePasses(context);
+  const passes = given.passes.map(({ manifest: { request, drift, ...pass } }) => ({
+    ...pass,
+    request: JSON.stringify(request),
+    drift: JSON.stringify(drift),
+  }));
+  await writeOwn(context, 'passes', passes);
   await writeRejects(context, landedPassIds(job.layout.landing));
   await writeOwn(context, 'closings', closings);
   killPoint('reconcile.own-tables-written');
@@ -130,6 +135,5 @@ export function balance(
 
 type Counted = 'served' | 'records' | 'loaded' | 'unchanged' | 'rejected' | 'rejectedValues';
 
-/** Sums up what some passes counted. */
 const sumOf = (passes: readonly LoadedPass[], counted: Counted): number =>
   passes.reduce((sum, pass) => sum + pass[counted], 0);

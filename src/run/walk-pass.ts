@@ -13,6 +13,7 @@ import { enumerations } from '../service/contract/enumerations.js';
 import { BadRequestError, SourceRefusedError } from '../service/errors.js';
 import { requests } from '../service/requests.js';
 import type { Stream } from '../service/streams.js';
+import { idsIn } from './fingerprints.js';
 import type { Job } from './job.js';
 import { progressOf } from './load-pass.js';
 
@@ -29,7 +30,6 @@ export interface List {
 /** Parameters by the service's names; flags are booleans. */
 export type Asked = Readonly<Record<string, unknown>>;
 
-/** A pass that is walked. */
 interface PassWalk {
   readonly job: Job;
   readonly stream: Stream;
@@ -44,7 +44,6 @@ interface PassWalk {
 export const isScroll = ({ config }: Job, { name }: Stream): boolean =>
   name === 'cars' && config.paging === 'scroll';
 
-/** What came of a list that was walked. */
 type Walked = WalkResult & { readonly list: List };
 
 /** Walks the lists of a pass to their end, lands their pages and seals it. */
@@ -169,10 +168,7 @@ async function knownVehicles(
     source === undefined
       ? `from ${globRelation(snapshot, 'vehicles', false)} where not archived`
       : `from ${globRelation(snapshot, 'lots', true)} where not archived and domain_id = ${source}`;
-  const reader = await job.session.connection.runAndReadAll(
-    `select distinct cast(vehicle_id as double) ${sql} order by 1`,
-  );
-  const ids = Float64Array.from(reader.getColumns()[0] ?? [], Number);
+  const ids = await idsIn(job.session.connection, sql);
   return (low, high) => (ids[indexAbove(ids, low)] ?? high) < high;
 }
 
