@@ -16,11 +16,8 @@ export const PARTITION_OF_PATH = "coalesce(cast(domain_id as varchar), 'none') a
 
 /** A table as it is written and read: one that is cut from records, or one of lotlake's own. */
 export interface StoredTable {
-  readonly table: Pick<LakeTable, 'name' | 'partition'> & {
-    readonly key: readonly string[];
-    readonly sort: readonly string[];
-    readonly wide?: number | undefined;
-  };
+  readonly table: Pick<LakeTable, 'name' | 'partition' | 'wide'> &
+    Readonly<Record<'key' | 'sort', readonly string[]>>;
   readonly columns: readonly Column[];
 }
 

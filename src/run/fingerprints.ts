@@ -82,10 +82,10 @@ export async function recordFingerprints(
   return { records: all.ids.length, code: codeOf(job) };
 }
 
-/** Ids of the vehicles in the rows of a query, ascending. */
+/** The vehicle ids that a query gives, ascending. */
 export async function idsIn(connection: DuckDBConnection, sql: string): Promise<Float64Array> {
   const reader = await connection.runAndReadAll(
-    `select distinct cast(vehicle_id as double) from (${sql}) where vehicle_id is not null order by 1`,
+    `select cast(vehicle_id as double) from (${sql}) where vehicle_id is not null order by 1`,
   );
   return Float64Array.from(reader.getColumns()[0] ?? [], Number);
 }

@@ -164,11 +164,11 @@ async function knownVehicles(
 ): Promise<((low: number, high: number) => boolean) | undefined> {
   const snapshot = job.base?.folder;
   if (snapshot === undefined) return undefined;
-  const sql =
+  const known =
     source === undefined
-      ? `from ${globRelation(snapshot, 'vehicles', false)} where not archived`
-      : `from ${globRelation(snapshot, 'lots', true)} where not archived and domain_id = ${source}`;
-  const ids = await idsIn(job.session.connection, sql);
+      ? `${globRelation(snapshot, 'vehicles', false)} where not archived`
+      : `${globRelation(snapshot, 'lots', true)} where not archived and domain_id = ${source}`;
+  const ids = await idsIn(job.session.connection, `select distinct vehicle_id from ${known}`);
   return (low, high) => (ids[indexAbove(ids, low)] ?? high) < high;
 }
 
