@@ -28,12 +28,10 @@ import { balance, type Merged, reconcileInto, recordRun } from './merge.js';
 import { isNothingNew, recipeOf } from './nothing-new.js';
 import { passTimes } from './window.js';
 
-/** What a run leaves behind, for the summary. */
-export interface RunResult {
-  readonly runId: string;
+/** What a run made of the lake. */
+interface Finished {
   /** Whether the run published a snapshot; one that brought nothing new leaves the current one, which is told instead. */
   readonly published: boolean;
-  readonly snapshotId: string;
   readonly snapshot: string;
   readonly manifest: Manifest;
   readonly passes: readonly LoadedPass[];
@@ -43,21 +41,18 @@ export interface RunResult {
   readonly files: FileUse;
   readonly models: readonly ModelResult[];
   readonly tests: readonly TestResult[];
-  readonly drift: Job['drift'];
-  readonly warnings: readonly string[];
-  readonly seconds: number;
 }
 
-const resultOf = (
-  job: Job,
-  rest: Omit<RunResult, 'runId' | 'snapshotId' | 'drift' | 'warnings' | 'seconds'>,
-): RunResult => ({
-  ...rest,
-  runId: job.runId,
-  snapshotId: rest.manifest.snapshot_id,
-  drift: job.drift,
-  warnings: job.warnings,
-  seconds: (job.now().getTime() - job.startedAt.getTime()) / 1000,
+/** What a run leaves behind, for the summary. */
+export type RunResult = Readonly<ReturnType<typeof resultOf>>;
+
+const resultOf = ({ runId, drift, warnings, now, startedAt }: Job, finished: Finished) => ({
+  ...finished,
+  runId,
+  snapshotId: finished.manifest.snapshot_id,
+  drift,
+  warnings,
+  seconds: (now().getTime() - startedAt.getTime()) / 1000,
 });
 
 /** The end of every pipeline: reconcile with the last snapshot, model, test, publish. */
