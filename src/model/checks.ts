@@ -14,7 +14,6 @@ export interface Check extends PlannedTest {
   readonly description: string;
 }
 
-/** Folder of the checks that come with lotlake. */
 const checksFolder: string = join(packageRoot, 'sql', 'checks');
 
 /**

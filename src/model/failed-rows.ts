@@ -30,9 +30,6 @@ const keptTests = z.object({
 /** The data tests that failed in a run, and where their rows are. */
 export type KeptTests = Readonly<z.output<typeof keptTests>>;
 
-/** A run as its kept rows name it. */
-export type KeptRun = Omit<KeptTests, 'tests'>;
-
 /**
  * Keeps the rows that failed a data test, at most 10,000 of each test, as Parquet files in a folder that holds those of
  * the last run alone; the snapshot that they are of may never be published.
@@ -41,7 +38,7 @@ export type KeptRun = Omit<KeptTests, 'tests'>;
 export async function keepFailedRows(
   connection: DuckDBConnection,
   results: readonly TestResult[],
-  run: KeptRun,
+  run: Omit<KeptTests, 'tests'>,
   folder: string,
 ): Promise<void> {
   rmSync(folder, { recursive: true, force: true });

@@ -1,18 +1,10 @@
 import { LotlakeError, type Outcome } from '../config/lotlake-error.js';
 
-/** What can go wrong with models: their files, their order, their SQL, or what their tests find. */
-export type ModelErrorCode =
-  | 'MODEL_DEFINITION'
-  | 'MODEL_GRAPH'
-  | 'MODEL_FAILED'
-  | 'MODEL_TESTS_FAILED'
-  | 'MODEL_UNKNOWN';
-
 /** A model is not well defined, cannot be computed, or its data tests failed. */
 export class ModelError extends LotlakeError {
   override readonly name = 'ModelError';
   constructor(
-    code: ModelErrorCode,
+    code: 'MODEL_DEFINITION' | 'MODEL_GRAPH' | 'MODEL_FAILED' | 'MODEL_TESTS_FAILED' | 'MODEL_UNKNOWN',
     message: string,
     rest: { hint?: string; cause?: unknown; outcome?: Outcome } = {},
   ) {

@@ -73,10 +73,7 @@ export type Model = Readonly<z.output<typeof definition>> & {
   readonly digest?: string;
 };
 
-/** Folder of the models that come with lotlake. */
 const martsFolder: string = join(packageRoot, 'sql', 'marts');
-
-/** Folder of the seeds that come with lotlake. */
 const seedsFolder: string = join(packageRoot, 'sql', 'seeds');
 
 /**

@@ -55,15 +55,6 @@ export async function mergeTable(
   return { ...counts, ...(await filesOf(context, schema, kept)) };
 }
 
-/** What a comparison found. */
-interface Difference {
-  readonly counts: Omit<TableCounts, keyof FileUse>;
-  /** Folders of the partitions that hold a difference; the one of an unpartitioned table has an empty name. */
-  readonly changed: ReadonlySet<string>;
-  /** Whether some row differs only in which of its values were rejected. */
-  readonly isNoted: boolean;
-}
-
 /** What a row says of its rejected values, in four bytes. */
 const NOTE = `case when ${REJECTED.name} is null then 0 else cast(hash(${REJECTED.name}) >> 32 as uinteger) end`;
 
@@ -78,7 +69,7 @@ async function compareRows(
   schema: TableSchema,
   { relation, compared }: NewRows,
   oldRows: number,
-): Promise<Difference> {
+) {
   const { table } = schema;
   const { connection } = context;
   const keys = table.key.map(identifier);
@@ -125,7 +116,9 @@ async function compareRows(
   killPoint('reconcile.table-compared');
   return {
     counts: { inserted, updated, gone, unchanged: oldRows - updated - gone },
+    /** Folders of the partitions that hold a difference; the one of an unpartitioned table has an empty name. */
     changed,
+    /** Whether some row differs only in which of its values were rejected. */
     isNoted: of('noted') > 0,
   };
 }

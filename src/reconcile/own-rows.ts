@@ -69,17 +69,13 @@ export async function writeLotChanges(context: MergeContext, updated: number): P
   mkdirSync(folder, { recursive: true });
   const earlier = earlierFiles(context, 'lot_changes');
   for (const { path } of earlier) linkFile(join(base?.folder ?? '', path), join(target, path));
-  let count = 0;
-  if (updated > 0) {
-    await applyRules(connection, 'lot_changes');
-    count = await scalar(connection, 'select count(*) from run.lot_changes');
-  }
-  if (count > 0)
-    await connection.run(`
-      copy (select *, ${monthOf('seen_at')} as month from run.lot_changes order by domain_id, month, lot_id, field)
-      to ${literal(folder)} (${parquetOf('lot_changes', context)}, partition_by (domain_id, month), overwrite_or_ignore true,
-        filename_pattern ${literal(`${runId}-{i}`)})`);
-  else if (earlier.length === 0) await writeEmpty(context, ownTable('lot_changes'));
+  if (updated > 0) await applyRules(connection, 'lot_changes');
+  const copy = `
+    copy (select *, ${monthOf('seen_at')} as month from run.lot_changes order by domain_id, month, lot_id, field)
+    to ${literal(folder)} (${parquetOf('lot_changes', context)}, partition_by (domain_id, month), overwrite_or_ignore true,
+      filename_pattern ${literal(`${runId}-{i}`)})`;
+  const count = updated > 0 ? await scalar(connection, copy) : 0;
+  if (count + earlier.length === 0) await writeEmpty(context, ownTable('lot_changes'));
   return count;
 }
 
@@ -89,8 +85,8 @@ function earlierFiles({ base }: MergeContext, table: string): readonly LakeFile[
 }
 
 /**
- * Writes a small table of lotlake's own: the rows of the last snapshot and the new rows. A new row replaces the old one of its
- * key. Members of a row that are no column of the table are left out. Throws ReconcileError where a row lacks a column.
+ * Writes a small table of lotlake's own: the rows of the last snapshot and the new rows. A new row replaces the old one of
+ * its key. Members of a row that are no column of the table are left out. Throws ReconcileError where a row lacks a column.
  */
 export function writeOwn(context: MergeContext, name: string, fresh: readonly object[]): Promise<void> {
   const { columns } = ownTable(name);
