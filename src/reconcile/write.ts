@@ -1,5 +1,5 @@
 import { mkdirSync, rmSync } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import type { DuckDBConnection } from '@duckdb/node-api';
 import { version } from '../config/package-root.js';
 import { poolOf, settled } from '../duck/pool.js';
@@ -57,60 +57,68 @@ export async function writeRows(
   mkdirSync(folder, { recursive: true });
   const sort = table.sort.map(identifier).join(', ');
   const parquet = parquetOf(table.name, context);
-  const columns = schema.columns.map((column) => identifier(column.name));
+  const columns = schema.columns.map((column) => identifier(column.name)).join(', ');
   if (table.partition === undefined) {
     const target = join(folder, 'data_0.parquet');
     const written = await scalar(
       connection,
-      `copy (select ${columns.join(', ')} from (${sql('true', 'true')}) order by ${sort}) to ${literal(target)} (${parquet})`,
+      `copy (select ${columns} from (${sql('true', 'true')}) order by ${sort}) to ${literal(target)} (${parquet})`,
     );
     if (written === 0) rmSync(target);
     return written;
   }
   const isPart = table.wide !== undefined && partitions !== undefined;
   const all = sql(isPart ? partitions.map(inPartition).join(' or ') || 'false' : 'true', 'true');
-  if (table.wide === undefined || isSmall(context, table.name))
-    return scalar(
-      connection,
-      `copy (select ${columns.join(', ')}, _month as month from (${all}) order by domain_id, month, ${sort})
-       to ${literal(folder)} (${parquet}, partition_by (domain_id, month), overwrite_or_ignore true)`,
-    );
-  const inFile = columns.filter((column) => column !== '"domain_id"').join(', ');
-  let written = 0;
-  await eachFile(context, await wideFiles(context, schema, all), async (own, file) => {
-    const place = join(folder, partitionFolder(file.partition));
-    mkdirSync(place, { recursive: true });
-    const count = await scalar(
-      own,
-      `copy (select ${inFile} from (${sql(file.condition, file.ofIds)}) order by ${sort})
-       to ${literal(join(place, `data_${file.number}.parquet`))} (${parquet}, row_group_size ${WIDE_ROW_GROUP})`,
-    );
-    written += count;
-  });
-  return written;
+  if (table.wide !== undefined && !isSmall(context, table.name)) return writeWide(context, schema, sql, all);
+  return scalar(
+    connection,
+    `copy (select ${columns}, _month as month from (${all}) order by domain_id, month, ${sort})
+     to ${literal(folder)} (${parquet}, partition_by (domain_id, month), overwrite_or_ignore true)`,
+  );
 }
 
 /** SQL that says whether a row with `_domain` and `_month` is in a partition. */
 const inPartition = ({ domain, month }: Partition): string =>
   `(_domain = ${literal(domain)} and _month = ${literal(month)})`;
 
-/** A file of a wide table, and the condition that holds for its rows. */
-interface WideFile {
-  readonly partition: Partition;
-  readonly number: number;
-  readonly condition: string;
-  readonly ofIds: string;
+/** Writes the rows of a wide table file by file, some at once. */
+async function writeWide(
+  context: MergeContext,
+  { table, columns }: StoredTable,
+  sql: RowsSql,
+  all: string,
+): Promise<number> {
+  const inFile = columns.filter(({ name }) => name !== 'domain_id').map(({ name }) => identifier(name));
+  const options = `${parquetOf(table.name, context)}, row_group_size ${WIDE_ROW_GROUP}`;
+  const files = await wideFiles(context, table, all);
+  const connections: DuckDBConnection[] = [];
+  while (connections.length < PARALLEL_FILES) connections.push(await context.connect());
+  const write = async (connection: DuckDBConnection, { path, condition, ofIds }: (typeof files)[number]) => {
+    mkdirSync(dirname(path), { recursive: true });
+    return scalar(
+      connection,
+      `copy (select ${inFile.join(', ')} from (${sql(condition, ofIds)}) order by ${table.sort.map(identifier).join(', ')})
+       to ${literal(path)} (${options})`,
+    );
+  };
+  try {
+    const use = poolOf(connections, context.alone);
+    const written = await settled(files.map((file) => use((connection) => write(connection, file))));
+    return written.reduce((sum, count) => sum + count, 0);
+  } finally {
+    for (const connection of connections) connection.closeSync();
+  }
 }
 
-/** Cuts the partitions of rows into files by the first column of their order. */
-async function wideFiles(context: MergeContext, { table }: StoredTable, sql: string): Promise<WideFile[]> {
+/** Cuts the partitions of rows into files by the first column of their order: what holds for the rows of each. */
+async function wideFiles(context: MergeContext, table: StoredTable['table'], all: string) {
   const id = identifier(table.sort[0] ?? '');
   const found = await rows(
     context.connection,
     `select _domain, _month, file, cast(min(id) as varchar) as low,
        cast(lead(min(id)) over (partition by _domain, _month order by file) as varchar) as high
      from (select _domain, _month, ${id} as id,
-             (row_number() over (partition by _domain, _month order by ${id}) - 1) // ${table.wide} as file from (${sql}))
+             (row_number() over (partition by _domain, _month order by ${id}) - 1) // ${table.wide} as file from (${all}))
      group by _domain, _month, file order by _domain, _month, file`,
   );
   return found.map(({ _domain, _month, file, low, high }) => {
@@ -118,23 +126,9 @@ async function wideFiles(context: MergeContext, { table }: StoredTable, sql: str
     const from = file === 0 ? [] : [`${id} >= ${low}`];
     const to = high === null ? [] : [`${id} < ${high}`];
     const ofIds = [...from, ...to].join(' and ') || 'true';
-    return { partition, number: Number(file), condition: `(${inPartition(partition)} and ${ofIds})`, ofIds };
+    const path = join(context.target, table.name, partitionFolder(partition), `data_${file}.parquet`);
+    return { path, condition: `(${inPartition(partition)} and ${ofIds})`, ofIds };
   });
-}
-
-async function eachFile(
-  context: MergeContext,
-  files: readonly WideFile[],
-  work: (connection: DuckDBConnection, file: WideFile) => Promise<void>,
-): Promise<void> {
-  const connections: DuckDBConnection[] = [];
-  while (connections.length < PARALLEL_FILES) connections.push(await context.connect());
-  try {
-    const use = poolOf(connections, context.alone);
-    await settled(files.map((file) => use((connection) => work(connection, file))));
-  } finally {
-    for (const connection of connections) connection.closeSync();
-  }
 }
 
 /** Writes a file without rows, so that a table that has none can still be read. */
