@@ -1,4 +1,4 @@
-import { existsSync, rmSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { killPoint } from '../config/kill-point.js';
 import { identifier, literal, rows } from '../duck/session.js';
@@ -29,8 +29,6 @@ export async function mergeTable(
   given: NewRows | undefined,
 ): Promise<TableCounts> {
   const { name } = schema.table;
-  // A first try may have left something.
-  rmSync(join(context.target, name), { recursive: true, force: true });
   const stored = context.base?.manifest.tables[name];
   const oldRows = stored?.rows ?? 0;
   if (given !== undefined && oldRows === 0) return writeFirst(context, schema, given);

@@ -64,8 +64,6 @@ export async function writeRejects(context: MergeContext, landed: ReadonlySet<st
 export async function writeLotChanges(context: MergeContext, updated: number): Promise<number> {
   const { connection, base, target, runId } = context;
   const folder = join(target, 'lot_changes');
-  // A first try may have left something.
-  rmSync(folder, { recursive: true, force: true });
   mkdirSync(folder, { recursive: true });
   const earlier = earlierFiles(context, 'lot_changes');
   for (const { path } of earlier) linkFile(join(base?.folder ?? '', path), join(target, path));

@@ -113,7 +113,11 @@ async function findAbsent({ connection, base }: MergeContext): Promise<void> {
  * others two at a time. Vehicles come last: whether one is archived is read from the lots of the new snapshot.
  */
 async function mergeTables(context: MergeContext, step: RunStep) {
-  const schemas = lakeTables().flatMap(({ name }) => context.schemas.get(name) ?? []);
+  const schemas = lakeTables().map(({ name }) => {
+    const schema = context.schemas.get(name);
+    if (schema === undefined) throw new TypeError(`no schema of ${name}`);
+    return schema;
+  });
   const merge = (schema: TableSchema) => step(schema.table.name, context, mergeOne(schema));
   const merged: Awaited<ReturnType<typeof merge>>[] = [];
   for (const schema of schemas.filter(({ table }) => table.wide !== undefined))
@@ -127,6 +131,9 @@ async function mergeTables(context: MergeContext, step: RunStep) {
 
 const mergeOne = (schema: TableSchema) => async (context: MergeContext) => {
   const table = schema.table.name;
+  // A first try may have left something, which takes space.
+  for (const written of table === 'lots' ? [table, 'lot_changes'] : [table])
+    rmSync(join(context.target, written), { recursive: true, force: true });
   const counts = await mergeTable(context, schema, await newRows(context, schema));
   let lotChanges = 0;
   if (table === 'lots') {

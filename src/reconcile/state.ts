@@ -141,7 +141,7 @@ export async function bindCurrent(
   };
   for (const [name, columns] of Object.entries(MEMBERS))
     await connection.run(
-      `create or replace view current.${name} as from ${counting(name, columns.split(' '))}`,
+      `create or replace view current.${name} as from ${counting(name, columns.split(/[\s,]+/))}`,
     );
   for (const schema of schemas) {
     const { table } = schema;

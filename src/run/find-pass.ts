@@ -51,7 +51,7 @@ export async function findOrOpen(
     );
   const starts = [
     ...passes
-      .filter((pass) => isPublished(job, pass) && pass.manifest.kind === 'full')
+      .filter((pass) => pass.manifest.kind === 'full' && isPublished(job, pass))
       .map(({ manifest }) => manifest.started_at),
     // An unreadable pass may have been published, so it is left alone.
     ...unreadable.flatMap(({ pass_id }) => startIn(pass_id) ?? []),
