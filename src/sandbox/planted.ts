@@ -6,7 +6,6 @@ import { type LotLife, stateOf } from './world/lot-life.js';
 import { idOf, lotId } from './world/population.js';
 import type { World } from './world.js';
 
-/** What was planted for a lot of source 1 or 3 that a world shows. */
 export type PlantedLot = ReturnType<typeof plantedLot>;
 
 function plantedLot(world: World, life: Life, lot: LotLife) {

@@ -39,7 +39,6 @@ export interface WorldOptions {
   readonly clock?: Date;
 }
 
-/** How records are wanted. */
 interface RecordOptions {
   /** Adds `prices` to each lot (`prices_history=1`). Default false. */
   readonly pricesHistory?: boolean;

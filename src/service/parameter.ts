@@ -15,16 +15,13 @@ export interface Kind<S extends z.ZodType = z.ZodType> {
   readonly isList?: boolean;
 }
 
-/** A parameter of an endpoint. */
 export interface Parameter<S extends z.ZodType = z.ZodType> extends Kind<S> {
   /** What it does, as a sentence without its full stop. */
   readonly what: string;
 }
 
-/** Parameters of an endpoint by the service's names. */
 export type Parameters = Readonly<Record<string, Parameter>>;
 
-/** The shape of the object that holds the values of some parameters. */
 export type Shape<P extends Parameters> = { [name in keyof P]: P[name]['schema'] };
 
 /** The schemas of some parameters by name. */
@@ -83,7 +80,6 @@ const yesOrNo = (form: string, words: Readonly<Record<string, boolean>>): Kind<z
   read: (text) => words[text] ?? text,
 });
 
-/** 0 or 1. */
 export const flag = yesOrNo('0 or 1', { 0: false, 1: true });
 
 /** 0 or 1, or the words for them; the filters on reports take both. */
@@ -94,7 +90,6 @@ const BROKEN = /\p{Surrogate}/u;
 
 const isText = (text: string): boolean => text.trim() !== '' && !BROKEN.test(text);
 
-/** A text to look for. */
 export const text: Kind<z.ZodString> = {
   schema: z.string().refine(isText),
   form: 'a text that is not empty',
@@ -124,7 +119,6 @@ export const word = <const W extends readonly string[]>(words: W): Kind<z.ZodEnu
 
 type Words<W extends readonly string[]> = { readonly [word in W[number]]: word };
 
-/** Names by id. */
 export type Names = Readonly<Record<number, string>>;
 
 /** One id of an enumeration; the service takes no list of them. */

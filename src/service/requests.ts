@@ -3,7 +3,6 @@ import { endpoints, namesInPath } from './endpoints.js';
 import { RequestLimitError } from './errors.js';
 import { type Parameters, required, type Shape, shapeOf, text } from './parameter.js';
 
-/** Value of a parameter in a query; undefined is left out. */
 type QueryValue = string | number | undefined;
 
 /** A GET that keeps the limits of the service, ready for the client. */

@@ -68,8 +68,6 @@ const table = {
 /** Name of a stream; it names a folder of landing. */
 export type StreamName = keyof typeof table;
 
-/** Names of the streams in the order in which they are listed. */
 export const streamNames = Object.keys(table) as readonly StreamName[];
 
-/** Every stream of the service. */
 export const streams: Readonly<Record<StreamName, Stream>> = table;

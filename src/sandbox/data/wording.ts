@@ -2,7 +2,6 @@ import { enumerations } from '../../service/contract/enumerations.js';
 import type { Names } from '../../service/parameter.js';
 import { byWeight } from '../world/random.js';
 
-/** A value of an enumeration as records write it. */
 export interface Named {
   readonly name: string;
   readonly id: number;

@@ -12,7 +12,6 @@ import { Salt, stream } from '../world/random.js';
 import { auctionLot, listingLot } from './lot.js';
 import { flagMembers, reportMembers, type Vehicle } from './reports.js';
 
-/** How a record is wanted. */
 export interface RecordForm {
   /** Adds `prices` to each lot. Default false. */
   readonly withPrices?: boolean | undefined;

@@ -11,15 +11,12 @@ export interface LoggedRequest {
   /** From 1, in order of arrival. */
   readonly number: number;
   readonly method: string;
-  /** Path below the base URL, such as `/cars`. */
   readonly path: string;
-  /** The query without its question mark. */
   readonly query: string;
   /** When it came, by the machine's clock. */
   readonly at: Date;
   /** 0 until it is answered. */
   status: number;
-  /** Bytes of the body as encoded. */
   bytes: number;
   /** How long the answer took, milliseconds. */
   ms: number;
@@ -42,7 +39,6 @@ export function highestRate(log: readonly Pick<LoggedRequest, 'at'>[]): number {
 /** What the calls that only the sandbox has need of it. */
 export interface AdminState {
   readonly apiKey: string;
-  /** The world as it is now. */
   world: World;
   readonly log: LoggedRequest[];
 }

@@ -15,10 +15,9 @@ import {
 } from './faults.js';
 import { BASE_PATH } from './page.js';
 import type { Question } from './question.js';
-import { badKey, Refusal, tooMany, tooManyToday, wrongMethod } from './refusal.js';
+import { badKey, Refusal, tooMany, wrongMethod } from './refusal.js';
 import { type Answer, encode, send } from './send.js';
 
-/** What the app asks of the sandbox around it. */
 export interface AppState extends AdminState {
   readonly access: Question['access'];
   readonly scrolls: Question['scrolls'];
@@ -32,7 +31,6 @@ export interface AppState extends AdminState {
 
 type SandboxContext = Context<{ Bindings: HttpBindings }>;
 
-/** The HTTP application of the sandbox. */
 export function createApp(state: AppState): Hono<{ Bindings: HttpBindings }> {
   const app = new Hono<{ Bindings: HttpBindings }>();
   app.all(`${ADMIN_PATH}/*`, (context) => adminAnswer(state, context.req.raw));
@@ -82,7 +80,7 @@ async function answerOf(
     if (context.req.method !== 'GET') throw wrongMethod();
     if (!state.admits()) throw tooMany(1);
     const wait = state.admitsToday();
-    if (wait !== null) throw tooManyToday(wait);
+    if (wait !== null) throw tooMany(wait, 'Daily request limit reached.');
     refuse(faults);
     return await listAnswer(state, path, url, faults, zipped);
   } catch (error) {

@@ -7,41 +7,24 @@ const whole = z.coerce.number().int().positive().optional();
 const fault = <K extends string, M extends z.ZodRawShape>(kind: K, members: M) =>
   z.object({ kind: z.literal(kind), ...members });
 
-/** Everything that the sandbox can do wrong on purpose. Each member says what it does when left out. */
+/** Everything that the sandbox can do wrong on purpose; docs/sandbox.md says what each fault and its members do. */
 const faultSchema = z.discriminatedUnion('kind', [
-  /** 429 with `Retry-After` in seconds (default), as an HTTP date, or without; `seconds` defaults to 1. */
   fault('rate-limited', {
     retryAfter: z.enum(['seconds', 'date', 'none']).optional(),
     seconds: z.coerce.number().optional(),
   }),
-  /** 404, as of a service that does not have the endpoint. */
   fault('not-found', {}),
-  /** 500 with a message. */
   fault('server-error', {}),
-  /** 200 whose body has `error` and no `data`. */
   fault('error-member', { message: z.string().optional() }),
-  /** Waits before the answer, milliseconds. */
   fault('delay', { ms: z.coerce.number() }),
-  /**
-   * Ends the body early, after the share `at` (default 0.5) of its text: by tearing the connection down (`socket`,
-   * default), as a complete message whose text ends early (`short-text`), or whose gzip stream does (`short-gzip`).
-   */
   fault('cut-body', { at: share, ending: z.enum(['socket', 'short-text', 'short-gzip']).optional() }),
-  /** Sends the share `at` (default 0.5) of the body and then nothing more, with the connection open. */
   fault('stalled-body', { at: share }),
-  /** Overwrites bytes of the compressed body. */
   fault('corrupt-gzip', {}),
-  /** Gives the records of one page (default 1) under every page number, and never a last page. */
   fault('repeat-page', { page: whole }),
-  /** Adds members that no document names: to the record, to its lots, and inside a nested object. */
   fault('extra-members', { in: z.enum(['record', 'lot', 'nested', 'all']).optional(), every: whole }),
-  /** Renames a member of each record: `from` is a path such as `vin` (default) or `lots.bid`. */
   fault('renamed-members', { from: z.string().optional(), to: z.string().optional(), every: whole }),
-  /** Gives a member another type: a bid that is an object, an id that is no number, a timestamp that is none. */
   fault('retyped-members', { what: z.enum(['bid-object', 'id-text', 'bad-timestamp']), every: whole }),
-  /** Answers a scroll's continuation as if the scroll had expired. */
   fault('expired-scroll', {}),
-  /** Moves the world's clock before the answer, so that records join and leave. */
   fault('move-clock', { hours: z.coerce.number() }),
 ]);
 
@@ -59,13 +42,11 @@ interface FaultMatch {
   readonly times?: number;
 }
 
-/** A fault and the requests it hits. */
 export interface FaultRule {
   readonly match?: FaultMatch;
   readonly fault: Fault;
 }
 
-/** What is known of a request before it is answered. */
 export interface FaultRequest {
   /** Number of the request since the sandbox started, from 1. */
   readonly number: number;

@@ -53,24 +53,18 @@ export function listPage<T>(
   // Without totals, `links.next` alone says whether a page follows.
   const simpleByDefault = 'simple_paginate' in values && access.simplePaginateDefault === 1;
   const simple = values.simple_paginate ?? simpleByDefault;
-  const shown = { page, perPage, simple, shown: records.length, total: list.length, more };
-  const { links, meta } = envelopeOf(question, shown);
+  const paging = { page, perPage, simple, more };
+  const { links, meta } = envelopeOf(question, paging, records.length, list.length);
   return `{"data":[${records.join(',')}],"links":${JSON.stringify(links)},"meta":${JSON.stringify(meta)}}`;
 }
 
-/** Which page of a list this is, and what it shows of it. */
-interface Shown {
-  readonly page: number;
-  readonly perPage: number;
-  readonly simple: boolean;
-  /** Records of the page, and of the whole list. */
-  readonly shown: number;
-  readonly total: number;
-  /** Whether another page follows. */
-  readonly more: boolean;
-}
-
-function envelopeOf(question: Question, { page, perPage, simple, shown, total, more }: Shown) {
+/** Links and numbers of a page that shows some records of all; `more` says whether another page follows. */
+function envelopeOf(
+  question: Question,
+  { page, perPage, simple, more }: { page: number; perPage: number; simple: boolean; more: boolean },
+  shown: number,
+  total: number,
+) {
   const linkTo = (target: number): string => linkOf(question, perPage, target);
   const lastPage = Math.max(1, Math.ceil(total / perPage));
   const from = shown === 0 ? null : (page - 1) * perPage + 1;

@@ -7,7 +7,6 @@ import type { Fault } from './faults.js';
 import { badRequest } from './refusal.js';
 import type { Scrolls } from './scroll.js';
 
-/** What a key may do. */
 interface Access {
   readonly plan: Plan;
   /** What `simple_paginate` is when a request leaves it out. */
@@ -16,10 +15,8 @@ interface Access {
   readonly domains: readonly number[];
 }
 
-/** One question to the service. */
 export interface Question {
   readonly world: World;
-  /** Path below the base URL. */
   readonly path: string;
   readonly query: URLSearchParams;
   readonly access: Access;
@@ -27,10 +24,8 @@ export interface Question {
   readonly scrolls: Scrolls;
 }
 
-/** Name of an endpoint. */
 export type EndpointName = keyof typeof endpoints;
 
-/** Values of an endpoint's parameters. */
 export type Values<N extends EndpointName> =
   (typeof endpoints)[N] extends Endpoint<infer P> ? z.output<z.ZodObject<Shape<P>>> : never;
 

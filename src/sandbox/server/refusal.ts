@@ -26,12 +26,8 @@ export const badKey = (): Refusal => new Refusal(403, { message: 'invalid or ina
 export const notFound = (what: string): Refusal => new Refusal(404, { message: `${what} not found` });
 
 /** 429 with `Retry-After` in seconds. */
-export const tooMany = (seconds: number): Refusal =>
-  new Refusal(429, { message: 'Too Many Attempts.' }, { 'retry-after': String(seconds) });
-
-/** 429 for the rest of the day. */
-export const tooManyToday = (seconds: number): Refusal =>
-  new Refusal(429, { message: 'Daily request limit reached.' }, { 'retry-after': String(seconds) });
+export const tooMany = (seconds: number, message = 'Too Many Attempts.'): Refusal =>
+  new Refusal(429, { message }, { 'retry-after': String(seconds) });
 
 /** 405: the service is read only. */
 export const wrongMethod = (): Refusal =>

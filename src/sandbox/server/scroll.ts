@@ -8,13 +8,11 @@ interface ScrollStart {
   readonly ids: readonly number[];
   /** The JSON of a record by its id. */
   readonly record: (id: number) => string;
-  /** Records an answer. */
   readonly limit: number;
   /** How long it waits for its next request. */
   readonly minutes: number;
 }
 
-/** The scrolls of a service. */
 export type Scrolls = ReturnType<typeof createScrolls>;
 
 interface Scroll extends ScrollStart {

@@ -19,7 +19,6 @@ export interface SandboxOptions extends WorldOptions {
   readonly apiKey?: string;
   /** Default `unlimited`. */
   readonly plan?: Plan;
-  /** Sources that the key is enabled for. Default all. */
   readonly domains?: readonly number[];
   /** What `simple_paginate` is when a request leaves it out. Default 1. */
   readonly simplePaginateDefault?: 0 | 1;
@@ -35,29 +34,10 @@ export interface SandboxOptions extends WorldOptions {
 }
 
 /** A running sandbox. */
-export interface Sandbox {
-  /** Base URL with the path prefix, such as `http://127.0.0.1:4000/api`. */
-  readonly url: string;
-  readonly apiKey: string;
-  /** The world at the present clock. */
-  readonly world: World;
-  readonly clock: Date;
-  /** Moves the world to another time, from the next request on. */
-  setClock(clock: Date): void;
-  /** Replaces the faults; rules count anew. */
-  setFaults(faults: Faults): void;
-  /** Every request so far, oldest first. */
-  readonly requests: readonly LoggedRequest[];
-  /** The highest number of requests within any one second so far, over all endpoints. */
-  readonly highestRate: number;
-  /** Where the clock can be moved over HTTP, such as `http://127.0.0.1:4000/sandbox`. */
-  readonly adminUrl: string;
-  /** Stops listening and tears down open connections. */
-  close(): Promise<void>;
-}
+export type Sandbox = Readonly<Awaited<ReturnType<typeof startSandbox>>>;
 
 /** Starts the service on 127.0.0.1. */
-export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbox> {
+export async function startSandbox(options: SandboxOptions = {}) {
   const { apiKey = 'sandbox-key', plan = 'unlimited', simplePaginateDefault = 1 } = options;
   const { requestsPerDay: perDay = requestsPerDay[plan], domains = allDomains } = options;
   const started = performance.now();
@@ -78,25 +58,32 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
   if (!(server instanceof Server)) throw new SandboxError('the sandbox needs an HTTP/1 server');
   const port = await listen(server, options.port ?? 0);
   return {
+    /** Base URL with the path prefix, such as `http://127.0.0.1:4000/api`. */
     url: `http://127.0.0.1:${port}${BASE_PATH}`,
     apiKey,
-    get world() {
+    get world(): World {
       return state.world;
     },
-    get clock() {
+    get clock(): Date {
       return state.world.clock;
     },
-    setClock: (clock) => {
+    /** Moves the world to another time, from the next request on. */
+    setClock: (clock: Date): void => {
       state.world = state.world.at(clock);
     },
-    setFaults: (faults) => {
+    /** Replaces the faults; rules count anew. */
+    setFaults: (faults: Faults): void => {
       state.faultsFor = faultSource(faults);
     },
-    requests: state.log,
-    get highestRate() {
+    /** Every request so far, oldest first. */
+    requests: state.log as readonly LoggedRequest[],
+    /** The highest number of requests within any one second so far, over all endpoints. */
+    get highestRate(): number {
       return highestRate(state.log);
     },
+    /** Where the clock can be moved over HTTP, such as `http://127.0.0.1:4000/sandbox`. */
     adminUrl: `http://127.0.0.1:${port}${ADMIN_PATH}`,
+    /** Stops listening and tears down open connections. */
     close: () => close(server),
   };
 }

@@ -19,7 +19,6 @@ export interface LotLife {
   readonly place: number;
   readonly domain: number;
   readonly start: Instant;
-  /** When the lot is archived. */
   readonly end: Instant;
   readonly attempts: readonly Attempt[];
   /** Small changes: a new Buy Now price (sources 1 and 3), a lower asking price (source 12). */
@@ -97,7 +96,6 @@ function auctions(rng: Rng, frame: Frame): Attempt[] {
 const auctionHour = (rng: Rng, at: number): Instant =>
   Math.floor(at / DAY) * DAY + 13 * HOUR + between(rng, 0, 14) * 30 * MINUTE;
 
-/** What a lot has been through at a clock. */
 export type LotState = Readonly<ReturnType<typeof stateOf>>;
 
 /** The state of a lot at a clock; equal states give equal bytes. */

@@ -4,11 +4,9 @@ import sets from './value-sets.json' with { type: 'json' };
 /** Known ids of the service's enumerations (service.md; further ids from field-notes.md). Unknown ids are kept. */
 export const enumerations = { domain: sources, ...sets.enumerations };
 
-/** Name of an enumeration in {@link enumerations}. */
 export type EnumerationName = keyof typeof enumerations;
 
 /** Canonical keys of the reports (reports.md, value sets). The lists grow; unknown keys are kept. */
 export const reportKeys = sets.reportKeys;
 
-/** Name of a value set in {@link reportKeys}. */
 export type ReportKeyName = keyof typeof reportKeys;

@@ -41,7 +41,6 @@ export interface Wire {
   readonly object?: z.core.$ZodType;
 }
 
-/** Optional facts about a field. */
 export interface FieldFacts {
   readonly unit?: string;
   /** Name of the enumeration in `enumerations.ts` that lists the known ids. */
@@ -88,7 +87,7 @@ const anyValue = z
 
 /** Makes a kind of field; null or missing is null. */
 const kind =
-  <T extends z.ZodType>(schema: T, accepts: number, duckdb: string, lexical: Lexical = 'none') =>
+  (schema: z.ZodType, accepts: number, duckdb: string, lexical: Lexical = 'none') =>
   (description: string, facts: FieldFacts = {}) => {
     const wire = { accepts: Kind.null | accepts, duckdb, lexical, required: false };
     return described(schema.nullish(), { description, ...facts, wire });
@@ -96,7 +95,7 @@ const kind =
 
 /** Makes a kind of key, which must be there. */
 const keyKind =
-  <T extends z.ZodType>(schema: T, accepts: number, duckdb: string, lexical: Lexical = 'none') =>
+  (schema: z.ZodType, accepts: number, duckdb: string, lexical: Lexical = 'none') =>
   (description: string) =>
     described(schema.clone(), { description, wire: { accepts, duckdb, lexical, required: true } });
 
@@ -184,7 +183,6 @@ export const plainKinds = {
   text,
   /** A value for which service.md gives no type: a text as it is, anything else as its JSON. VARCHAR. */
   anyText: kind(anyValue, ANY_KINDS, 'VARCHAR'),
-  /** True or false, or 1 and 0. BOOLEAN. */
   flag: kind(z.union([z.boolean(), z.literal(0), z.literal(1)]), Kind.boolean, 'BOOLEAN'),
   timestamp,
   reportDate,
