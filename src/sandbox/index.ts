@@ -1,17 +1,7 @@
-export {
-  expectedPrice,
-  market,
-  marketFactor,
-  wearFactor,
-} from './data/market.js';
+export { expectedPrice, market, marketFactor, wearFactor } from './data/market.js';
 export { type PlantedLot, plantedLots } from './planted.js';
 export { highestRate } from './server/admin.js';
 export type { Fault, FaultRequest, FaultRule, Faults } from './server/faults.js';
 export { endpointHelp } from './server/help.js';
 export { type Sandbox, type SandboxOptions, startSandbox } from './server/start.js';
-export {
-  createWorld,
-  DEFAULT_CLOCK,
-  SandboxError,
-  type World,
-} from './world.js';
+export { createWorld, DEFAULT_CLOCK, SandboxError, type World } from './world.js';

@@ -1,6 +1,6 @@
 import { LotlakeError } from '../config/lotlake-error.js';
 import { archivedLotRecord } from './record/archived-lot.js';
-import { calculatedAt, type StatisticRecord, statisticRecords } from './record/statistics.js';
+import { type StatisticRecord, statisticRecords } from './record/statistics.js';
 import { type RecordForm, vehicleJson, vehicleRecord } from './record/vehicle.js';
 import { type Instant, wholeSecond } from './world/instants.js';
 import {
@@ -85,10 +85,7 @@ export function perWorld<T>(make: (world: World) => T): (world: World) => T {
 
 const feedOf = perWorld((world) => feedAt(world, world.clock.getTime()));
 
-const statisticsOf = perWorld((world) => {
-  const at = calculatedAt(world.clock.getTime());
-  return statisticRecords(world, livesAt(world, at), at);
-});
+const statisticsOf = perWorld((world) => statisticRecords(world, world.clock.getTime()));
 
 /** Lots archived within the month before the clock, by time of archiving. */
 const archiveOf = perWorld((world) => {

@@ -56,42 +56,37 @@ const pricesHistory = {
   prices_history: withDefault(flag, '1 adds the auctions of each lot as prices', false),
 };
 
-/** A filter as `filters.json` has it: the values that it takes, and what the sandbox compares in a vehicle's record. */
+const kinds = { integer: integer(), flag, looseFlag, text, code, moment, idList };
+
+/** The parameter of a filter as `filters.json` has it; `of` names the enumeration of an id. */
 interface Filter {
   readonly kind: keyof typeof kinds | 'oneOf' | 'severalOf';
-  /** The enumeration of an id. */
   readonly of?: EnumerationName;
   readonly what: string;
-  readonly test: string;
-  /** Paths of the values, one of which has to pass; `lots` stands for one lot. */
-  readonly at: readonly string[];
 }
-
-type Filters<N extends string> = Readonly<Record<N, Filter>>;
-
-const kinds = { integer: integer(), flag, looseFlag, text, code, moment, idList };
 
 const filterParameter = ({ kind, of = 'domain', what }: Filter) => {
   if (kind === 'severalOf') return optional(severalOf(enumerations[of]), what);
   return optional<z.ZodType>(kind === 'oneOf' ? oneOf(enumerations[of]) : kinds[kind], what);
 };
 
-const filtersOf = <N extends string>(table: Filters<N>) =>
-  // The entries are made from `table` name by name, which the compiler cannot see.
+const parametersOf = <N extends string>(table: Readonly<Record<N, object>>) =>
+  // The compiler reads each word in the document as any text, and does not see that entries are made name by name.
   Object.fromEntries(
-    Object.entries<Filter>(table).map(([name, filter]) => [name, filterParameter(filter)]),
+    Object.entries(table as Readonly<Record<string, Filter>>).map(([name, filter]) => [
+      name,
+      filterParameter(filter),
+    ]),
   ) as Readonly<Record<N, Parameter<z.ZodOptional<z.ZodType>>>>;
 
-// The compiler reads each word in the document as any text.
-const carsFilters = document.cars as Filters<keyof typeof document.cars>;
-const searchFilters = document.search as Filters<keyof typeof document.search>;
-const statisticsFilters = document.statistics as Filters<keyof typeof document.statistics>;
-
-/** Every filter by its parameter: those on vehicles, and those of `/statistics`. */
-export const filters: Readonly<Record<'vehicles' | 'statistics', Filters<string>>> = {
-  vehicles: { ...carsFilters, ...searchFilters },
-  statistics: statisticsFilters,
-};
+/**
+ * The filters on vehicles and those of `/statistics` by their parameters: `test` is what the sandbox asks of the values at
+ * one of the paths `at`, in which `lots` stands for one lot.
+ */
+export const filters = {
+  vehicles: { ...document.cars, ...document.search },
+  statistics: document.statistics,
+} as const;
 
 /** What decides which vehicles `/cars` and `/search` give (service.md, `/cars`). */
 const selection = {
@@ -100,11 +95,11 @@ const selection = {
     'only vehicles with a lot on this source; without it, all sources of the key',
   ),
   minutes: minutes('only vehicles updated within the last minutes'),
-  ...filtersOf(carsFilters),
+  ...parametersOf(document.cars),
 };
 
 /** Filters that only `/search` and `/search/count` have (service.md; reports.md, rule 2). */
-const searchOnly = filtersOf(searchFilters);
+const searchOnly = parametersOf(document.search);
 
 const sorted = {
   sortDirection: optional(word(['asc', 'desc']), 'order of the vehicle ids; default asc'),
@@ -209,7 +204,7 @@ export const endpoints = {
   statistics: endpoint(
     '/statistics',
     'Average prices by generation, model year and source, calculated on Mondays.',
-    { ...filtersOf(statisticsFilters), ...sized(pageSizes.statistics), ...simplePaginate },
+    { ...parametersOf(document.statistics), ...sized(pageSizes.statistics), ...simplePaginate },
   ),
   manufacturers: endpoint(
     '/manufacturers[/{type}]',

@@ -3,7 +3,7 @@ import { named } from '../data/wording.js';
 import { auctionFacts } from '../world/auction-facts.js';
 import { type Car, carOf } from '../world/car.js';
 import { DAY, type Instant, micros } from '../world/instants.js';
-import { allLots, type Life } from '../world/life.js';
+import { allLots, type Life, livesAt } from '../world/life.js';
 import { stateOf } from '../world/lot-life.js';
 import type { Population } from '../world/population.js';
 
@@ -19,14 +19,14 @@ interface Group {
 /** The first Monday of 1970 was the fifth of January. */
 const MONDAY = 4 * DAY;
 
-/** When the service last calculated its statistics: at the start of the week. */
-export const calculatedAt = (clock: Instant): Instant =>
-  Math.floor((clock - MONDAY) / (7 * DAY)) * 7 * DAY + MONDAY;
-
-/** Average prices by generation, model year and source over the sold lots of the given vehicles (field-notes.md). */
-export function statisticRecords(world: Population, lives: Iterable<Life>, at: Instant): StatisticRecord[] {
+/**
+ * Average prices by generation, model year and source over the sold lots of all vehicles (field-notes.md), as the service
+ * calculated them at the start of the week.
+ */
+export function statisticRecords(world: Population, clock: Instant): StatisticRecord[] {
+  const at = Math.floor((clock - MONDAY) / (7 * DAY)) * 7 * DAY + MONDAY;
   const groups = new Map<number, Group>();
-  for (const life of lives) {
+  for (const life of livesAt(world, at)) {
     for (const [car, domain, bid] of salesOf(world, life, at)) {
       const id = car.generation.id * 1000 + (car.year - 1990) * 10 + domain;
       const group = groups.get(id) ?? { car, domain, bids: [] };

@@ -125,7 +125,8 @@ type Condition = (record: Json) => boolean;
 /** The filters that a request names. `sale_date_from` takes priority over `sale_date_in_days` (service.md). */
 export function conditionsOf(list: keyof typeof filters, values: object, clock: Instant): Condition[] {
   const isFrom = Reflect.get(values, 'sale_date_from') !== undefined;
-  return Object.entries(filters[list]).flatMap(([name, { test, at }]) => {
+  const table: Readonly<Record<string, { test: string; at: readonly string[] }>> = filters[list];
+  return Object.entries(table).flatMap(([name, { test, at }]) => {
     const wanted: unknown = Reflect.get(values, name);
     if (wanted === undefined || (isFrom && name === 'sale_date_in_days')) return [];
     // The document's test and the kind of its parameter belong together, which the compiler cannot see.

@@ -7,19 +7,17 @@ import type { Fault } from './faults.js';
 import { badRequest } from './refusal.js';
 import type { Scrolls } from './scroll.js';
 
-interface Access {
-  readonly plan: Plan;
-  /** What `simple_paginate` is when a request leaves it out. */
-  readonly simplePaginateDefault: 0 | 1;
-  /** Sources that the key is enabled for. */
-  readonly domains: readonly number[];
-}
-
 export interface Question {
   readonly world: World;
   readonly path: string;
   readonly query: URLSearchParams;
-  readonly access: Access;
+  readonly access: {
+    readonly plan: Plan;
+    /** What `simple_paginate` is when a request leaves it out. */
+    readonly simplePaginateDefault: 0 | 1;
+    /** Sources that the key is enabled for. */
+    readonly domains: readonly number[];
+  };
   readonly faults: readonly Fault[];
   readonly scrolls: Scrolls;
 }
