@@ -111,13 +111,11 @@ export const code: Kind<z.ZodString> = {
 };
 
 /** One of some words. */
-export const word = <const W extends readonly string[]>(words: W): Kind<z.ZodEnum<Words<W>>> => ({
+export const word = <const W extends readonly string[]>(words: W) => ({
   schema: z.enum(words),
   form: words.join(' or '),
   hint: 'give one of these words, in lower case',
 });
-
-type Words<W extends readonly string[]> = { readonly [word in W[number]]: word };
 
 export type Names = Readonly<Record<number, string>>;
 
