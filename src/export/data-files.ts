@@ -26,11 +26,10 @@ export interface DataFile {
   readonly sha256: string;
 }
 
-/** A file that a writer has closed, before it has its name. */
-interface WrittenPart {
-  /** Absolute path. */
+/** A file of rows before it has its name; the path is absolute. */
+interface Part {
   readonly path: string;
-  readonly rows: number;
+  rows: number;
 }
 
 /**
@@ -46,7 +45,10 @@ export async function writeTable(
   folder: string,
 ): Promise<DataFile[]> {
   const beside = join(folder, 'data', `.${plan.name}`);
-  const parts = await writeParts(connection, plan, beside, request, manifest);
+  const write = { csv: writeCsv, arrow: writeArrow, parquet: writeParquet }[request.format];
+  const parts = await write(connection, plan.sql, beside, request, plan.name, manifest).catch((error) => {
+    throw error instanceof LotlakeError ? error : queryError(error);
+  });
   const named: DataFile[] = [];
   for (const [i, { path: made, rows }] of parts.entries()) {
     const number = parts.length === 1 ? '' : `-${String(i + 1).padStart(4, '0')}`;
@@ -60,22 +62,6 @@ export async function writeTable(
   return named;
 }
 
-async function writeParts(
-  connection: DuckDBConnection,
-  plan: TablePlan,
-  folder: string,
-  request: ExportRequest,
-  manifest: Manifest,
-): Promise<WrittenPart[]> {
-  try {
-    if (request.format === 'csv') return await writeCsv(connection, plan.sql, folder, request);
-    if (request.format === 'arrow') return await writeArrow(connection, plan.sql, folder, request);
-    return await writeParquet(connection, plan, folder, request, manifest);
-  } catch (error) {
-    throw error instanceof LotlakeError ? error : queryError(error);
-  }
-}
-
 /**
  * Writes the rows of a query as CSV (see {@link csvField}), in their order. No file has more than `maxBytes`, unless its
  * header and one row have.
@@ -87,12 +73,12 @@ export async function writeCsv(
   sql: string,
   folder: string,
   { maxBytes, bom }: { readonly maxBytes: number; readonly bom: boolean },
-): Promise<WrittenPart[]> {
+): Promise<Part[]> {
   const { columns, rows } = await openResult(connection, { sql, select: sql });
   const head = `${bom ? '\uFEFF' : ''}${csvHeader(columns)}`;
-  const parts: OpenPart[] = [];
+  const parts: Part[] = [];
   let bytes = 0;
-  const begin = (): OpenPart => {
+  const begin = (): Part => {
     bytes = Buffer.byteLength(head);
     return beginPart(folder, parts, head);
   };
@@ -129,10 +115,10 @@ export async function writeArrow(
   sql: string,
   folder: string,
   { maxBytes }: { readonly maxBytes: number },
-): Promise<WrittenPart[]> {
+): Promise<Part[]> {
   const { columns, rows } = await openResult(connection, { sql, select: sql });
   const schema = arrowSchema(columns);
-  const parts: OpenPart[] = [];
+  const parts: Part[] = [];
   const pieces = joined(rows(arrowValue), ROWS_OF_A_BATCH);
   let piece = (await pieces.next()).value;
   do {
@@ -156,13 +142,8 @@ export async function writeArrow(
   return parts;
 }
 
-/** A file that is being written. */
-interface OpenPart extends WrittenPart {
-  rows: number;
-}
-
 /** Begins the next file of a table; the first one makes the folder. */
-function beginPart(folder: string, parts: OpenPart[], head = ''): OpenPart {
+function beginPart(folder: string, parts: Part[], head = ''): Part {
   if (parts.length === 0) mkdirSync(folder);
   const part = { path: join(folder, `part-${parts.length}`), rows: 0 };
   writeFileSync(part.path, head);
@@ -187,11 +168,12 @@ const ENCODING = {
  */
 async function writeParquet(
   connection: DuckDBConnection,
-  { name, sql }: TablePlan,
+  sql: string,
   folder: string,
   { maxBytes, profile }: ExportRequest,
+  name: string,
   { tables, marts, snapshot_id }: Manifest,
-): Promise<WrittenPart[]> {
+): Promise<Part[]> {
   mkdirSync(folder);
   const stored = tables[name] ?? marts[name];
   const rowBytes = (stored?.bytes ?? 0) / Math.max(stored?.rows ?? 0, 1);

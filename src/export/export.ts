@@ -14,13 +14,8 @@ import { planExport } from './plan.js';
 import type { ExportRequest } from './request.js';
 import { openTarget, SUMS, sumsText, writeZip } from './target.js';
 
-/** An export that was made. */
-export interface Exported {
-  /** The folder or .zip. */
-  readonly path: string;
-  readonly snapshot: string;
-  readonly tables: readonly (Pick<ExportedTable, 'name' | 'rows' | 'files'> & { readonly columns: number })[];
-}
+/** An export that was made: its path is that of the folder or .zip. */
+export type Exported = Awaited<ReturnType<typeof exportLake>>;
 
 /**
  * Writes tables of a snapshot with their dictionary and checksums into a folder or a .zip to hand over, whole or not at
@@ -32,7 +27,7 @@ export async function exportLake(
   config: Config,
   now: Date,
   options: { readonly choice?: Choice | undefined; readonly signal?: AbortSignal | undefined } = {},
-): Promise<Exported> {
+) {
   // Before a folder is made for it.
   publishedSnapshot(config);
   assertOutside(request.zip ? `${request.to}.zip` : request.to, config.output);
@@ -50,7 +45,13 @@ export async function exportLake(
       const mtime = new Date(manifest.created_at);
       if (request.zip) await writeZip(packed, target.staging, files, basename(request.to), mtime);
       target.commit(request.zip ? packed : target.staging);
-      return { path: target.path, snapshot: manifest.snapshot_id, tables: tables.map(countColumns) };
+      return {
+        path: target.path,
+        snapshot: manifest.snapshot_id,
+        tables: tables.map(({ name, rows, columns, files }) => {
+          return { name, rows, columns: columns.length, files };
+        }),
+      };
     });
   } catch (error) {
     throw diskFullError(error, target.path) ?? outOfMemoryError(error, config.memory) ?? error;
@@ -58,12 +59,6 @@ export async function exportLake(
     target.discard();
   }
 }
-
-const countColumns = ({ name, rows, columns, files }: ExportedTable): Exported['tables'][number] => ({
-  ...{ name, rows },
-  columns: columns.length,
-  files,
-});
 
 async function writeTables(
   { session: { connection }, manifest }: OpenLake,

@@ -17,7 +17,6 @@ const input = z.object({
   tables: z.array(z.string()).transform((names) => [...new Set(names.map((name) => name.toLowerCase()))]),
   /** Folder to make, relative to the working folder. */
   to: z.string(),
-  /** One SQL expression over the table; only rows for which it is true are exported. */
   where: z.string().optional(),
   /** Columns in the order that is wanted; all by default. */
   columns: z.array(z.string()).optional(),
@@ -25,11 +24,8 @@ const input = z.object({
   profile: z.enum(exportProfiles).default('default'),
   /** Size such as 250MB at which a data file is closed and the next begun. */
   maxBytes: z.string().default(DEFAULT_MAX_BYTES).transform(bytesOfAmount),
-  /** Begin CSV files with a byte order mark. */
   bom: z.boolean().default(false),
-  /** Make one .zip instead of a folder. */
   zip: z.boolean().default(false),
-  /** Replace an export that is there already. */
   force: z.boolean().default(false),
 });
 
