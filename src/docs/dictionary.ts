@@ -23,9 +23,9 @@ export interface ColumnEntry {
   readonly name: string;
   readonly type: string;
   readonly description: string;
-  readonly unit: string | undefined;
+  readonly unit?: string | undefined;
   /** Path in the feed; undefined if the column does not come from there. */
-  readonly source: string | undefined;
+  readonly source?: string | undefined;
 }
 
 /** A table or mart as people read about it. */
@@ -65,15 +65,14 @@ export function dictionary(contents: Contents): TableEntry[] {
   });
   const own = ownTables.map((table): TableEntry => {
     const stored = contents.tables[table.name];
-    const columns = table.columns.map((column) => ({ ...column, unit: undefined, source: undefined }));
     const months = (stored?.partitioned ?? table.partitioned) ? [monthEntry('seen_at')] : [];
-    return { ...table, kind: 'table', rows: stored?.rows ?? 0, columns: [...columns, ...months] };
+    return { ...table, kind: 'table', rows: stored?.rows ?? 0, columns: [...table.columns, ...months] };
   });
   const marts = readModels().map((model) => {
     const stored = contents.marts[model.name];
     const columns = (stored?.columns ?? []).map((column) => {
       const { description = '', unit } = model.columns[column.name] ?? {};
-      return { ...column, description, unit, source: undefined };
+      return { ...column, description, unit };
     });
     return entryOf('mart', model, stored, columns);
   });
@@ -92,8 +91,6 @@ const monthEntry = (instant: string): ColumnEntry => ({
   name: 'month',
   type: 'VARCHAR',
   description: `Partition: month in UTC of ${instant}, such as 2026-11; the text unknown where that is null.`,
-  unit: undefined,
-  source: undefined,
 });
 
 /** A child row lies in the month of its parent, which flattening hands down. */
@@ -117,7 +114,7 @@ function describeColumn(
     const date = column.endsWith(ending) ? column.slice(0, -ending.length) : '';
     const source = sourceOf(table, date, contract)?.path;
     const description = OWN_COLUMNS[ending]?.replaceAll('{date}', date) ?? '';
-    if (source !== undefined) return { description, unit: undefined, source };
+    if (source !== undefined) return { description, source };
   }
   const given = table.columns[column];
   const isOwn = ownColumns(table).some((own) => own.name === column);

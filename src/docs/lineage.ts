@@ -18,11 +18,10 @@ interface LineageNode {
   readonly name: string;
 }
 
-/** Where data comes from and goes to. */
+/** Where data comes from and goes to: arrows lead from what is read to what reads it. */
 export interface Lineage {
   readonly nodes: readonly LineageNode[];
-  /** Arrows from what is read to what reads it, by ids. */
-  readonly edges: readonly { readonly from: string; readonly to: string }[];
+  readonly edges: readonly { readonly from: LineageNode; readonly to: LineageNode }[];
 }
 
 /** Takes the place of a stream for the tables that lotlake writes about its own work. */
@@ -34,11 +33,12 @@ const LOOKUPS = [requests.car, requests.listing, requests.searchVin, requests.se
 /** The way of the data from endpoint to stream to lake table to mart. */
 export function lineageOf(catalog: readonly CatalogTable[]): Lineage {
   const nodes = new Map<string, LineageNode>();
-  const edges: { from: string; to: string }[] = [];
-  const node = (kind: LineageKind, name: string): string => {
+  const edges: { from: LineageNode; to: LineageNode }[] = [];
+  const node = (kind: LineageKind, name: string): LineageNode => {
     const id = `${kind}:${name}`;
-    nodes.set(id, { id, kind, name });
-    return id;
+    const found = nodes.get(id) ?? { id, kind, name };
+    nodes.set(id, found);
+    return found;
   };
   for (const { name } of Object.values(streams))
     for (const path of endpointsOf(name))
@@ -57,14 +57,14 @@ export function endpointsOf(stream: StreamName): readonly string[] {
   return [streams[stream].request, ...(stream === 'cars' ? LOOKUPS : [])].map(({ path }) => path);
 }
 
-/** The part of a lineage that leads to a node, and what reads that node. */
+/** The part of a lineage that leads to the node of an id, and what reads that node. */
 export function around({ nodes, edges }: Lineage, id: string): Lineage {
-  const above = new Set([id]);
+  const above = new Set(nodes.filter((node) => node.id === id));
   // The loop also visits what is added while it goes on.
   for (const next of above) for (const { from, to } of edges) if (to === next) above.add(from);
-  const kept = edges.filter(({ from, to }) => above.has(to) || from === id);
-  const ids = new Set([id, ...kept.flatMap(({ from, to }) => [from, to])]);
-  return { nodes: nodes.filter((node) => ids.has(node.id)), edges: kept };
+  const kept = edges.filter(({ from, to }) => above.has(to) || from.id === id);
+  const reached = new Set([...above, ...kept.map(({ to }) => to)]);
+  return { nodes: nodes.filter((node) => reached.has(node)), edges: kept };
 }
 
 /** Sizes in pixels of the picture. */
@@ -93,15 +93,12 @@ export function lineageSvg(lineage: Lineage, label: string, root: string, curren
   const { width = 0, height = 0 } = graph.graph();
   const [wide, high] = [Math.ceil(width), Math.ceil(height)];
   const boxes = lineage.nodes.map((node) => placed(node, graph));
-  const nodes = new Map(boxes.map((node) => [node.id, node]));
-  const edges = lineage.edges.flatMap(({ from, to }) => {
-    const [start, end] = [nodes.get(from), nodes.get(to)];
-    if (start === undefined || end === undefined) return [];
-    const across = acrossColumns(graph.edge(from, to).points ?? [], boxes);
+  const edges = lineage.edges.map(({ from, to }) => {
+    const [start, end] = [placed(from, graph), placed(to, graph)];
+    const across = acrossColumns(graph.edge(from.id, to.id).points ?? [], boxes);
     const out = { x: start.x + start.width / 2, y: start.y };
     const path = curve([out, ...across, { x: end.x - end.width / 2, y: end.y }]);
-    const title = `${start.kind} ${start.name} → ${end.kind} ${end.name}`;
-    return html`<path d="${path}" data-from="${from}" data-to="${to}"><title>${title}</title></path>
+    return html`<path d="${path}" data-from="${from.id}" data-to="${to.id}"><title>${from.kind} ${from.name} → ${to.kind} ${to.name}</title></path>
 `;
   });
   return html`<div class="wide" tabindex="0" role="region" aria-label="${label}"><svg class="lineage" viewBox="0 0 ${wide} ${high}" width="${wide}" height="${high}" style="--natural: ${wide}px" role="group" aria-label="${label}">
@@ -133,11 +130,13 @@ function graphOf(lineage: Lineage): Graph {
   const spaces = { nodesep: 8, edgesep: 6, ranksep: 56, marginx: MARGIN, marginy: MARGIN };
   graph.setGraph({ rankdir: 'LR', ranker: 'none', ...spaces });
   graph.setDefaultEdgeLabel(() => ({}));
-  const ranks = ranksOf(lineage);
-  for (const { id, kind } of lineage.nodes)
-    graph.setNode(id, { width: widthOf(lineage, kind), height: HEIGHT, rank: ranks.get(id) });
+  for (const node of lineage.nodes) {
+    // dagre keeps the rank between two columns for the labels of edges.
+    const rank = 2 * columnOf(lineage, node);
+    graph.setNode(node.id, { width: widthOf(lineage, node.kind), height: HEIGHT, rank });
+  }
   // dagre puts the edge that came last on top if nothing else decides.
-  for (const { from, to } of lineage.edges.toReversed()) graph.setEdge(from, to);
+  for (const { from, to } of lineage.edges.toReversed()) graph.setEdge(from.id, to.id);
   return graph;
 }
 
@@ -157,17 +156,10 @@ function acrossColumns(points: readonly Point[], nodes: readonly Placed[]): read
   });
 }
 
-/** Column of each node: its kind, and for marts that read marts one after the last of those. */
-function ranksOf({ nodes, edges }: Lineage): ReadonlyMap<string, number> {
-  const kinds = new Map(nodes.map(({ id, kind }) => [id, kind]));
-  const columnOf = (id: string): number => {
-    const kind = kinds.get(id) ?? 'table';
-    const before =
-      kind === 'mart' ? edges.filter(({ to }) => to === id).map(({ from }) => columnOf(from)) : [];
-    return Math.max(KINDS.indexOf(kind), ...before.map((column) => column + 1));
-  };
-  // dagre keeps the rank between two columns for the labels of edges.
-  return new Map(nodes.map(({ id }) => [id, 2 * columnOf(id)]));
+/** The column of a node: its kind, and for a mart that reads marts the one after the last of those. */
+function columnOf(lineage: Lineage, node: LineageNode): number {
+  const read = node.kind === 'mart' ? lineage.edges.filter(({ to }) => to === node) : [];
+  return Math.max(KINDS.indexOf(node.kind), ...read.map(({ from }) => columnOf(lineage, from) + 1));
 }
 
 /** All nodes of a kind are as wide as the widest, so that they form a column. */

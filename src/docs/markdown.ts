@@ -42,11 +42,11 @@ function intro(catalog: readonly CatalogTable[]): string {
 }
 
 function mermaid({ nodes, edges }: Lineage): string {
-  const short = new Map(nodes.map(({ id }, place) => [id, `n${place}`]));
+  const short = new Map(nodes.map((node, place) => [node, `n${place}`]));
   return [
     '```mermaid',
     'flowchart LR',
-    ...nodes.map(({ id, name, kind }) => `  ${short.get(id)}["${name}"]:::${kind}`),
+    ...nodes.map((node) => `  ${short.get(node)}["${node.name}"]:::${node.kind}`),
     ...edges.map(({ from, to }) => `  ${short.get(from)} --> ${short.get(to)}`),
     '```',
   ].join('\n');

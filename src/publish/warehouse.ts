@@ -51,7 +51,7 @@ export interface Described {
   readonly columns: readonly {
     readonly name: string;
     readonly description: string;
-    readonly unit: string | undefined;
+    readonly unit?: string | undefined;
   }[];
 }
 

@@ -26,15 +26,7 @@ export function bars(drawing: Drawing): Html | undefined {
         insetTop: size.isNarrow ? 18 : 4,
         insetBottom: size.isNarrow ? 2 : 4,
       }),
-      Plot.text(rows, {
-        x: 'value',
-        y: index,
-        text: 'text',
-        textAnchor: 'start',
-        dx: 6,
-        dy: below(size),
-        fill: 'var(--ink)',
-      }),
+      textsAtEnd(rows, size, { x: 'value', dx: 6, fill: 'var(--ink)' }),
       Plot.ruleX([0], { stroke: 'var(--line)' }),
       ...namesAbove(rows, size),
     ],
@@ -87,18 +79,13 @@ export function ranges(drawing: Drawing): Html | undefined {
       }),
       Plot.dot(rows, { x: 'middle', y: index, dy: below(size), fill: 'var(--c0)', r: 4.5 }),
       ...namesAbove(rows, size),
-      Plot.text(rows, {
-        y: index,
-        text: 'text',
-        frameAnchor: 'right',
-        textAnchor: 'start',
-        dx: 10,
-        dy: below(size),
-        fill: 'var(--muted)',
-      }),
+      textsAtEnd(rows, size, { frameAnchor: 'right', dx: 10, fill: 'var(--muted)' }),
     ],
   }));
 }
+
+const textsAtEnd = (rows: readonly Row[], size: Size, more: Plot.TextOptions): Plot.Markish =>
+  Plot.text(rows, { y: index, text: 'text', textAnchor: 'start', dy: below(size), ...more });
 
 /** Width that the texts at the end of the rows take at most, in pixels. */
 const textWidth = (rows: readonly Row[]): number =>
