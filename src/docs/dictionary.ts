@@ -10,13 +10,13 @@ import { type LakeTable, lakeTables, ownTables } from '../lake/tables.js';
 import { sourceOf } from '../load/column-places.js';
 import { nodeAt } from '../load/types.js';
 import { RECORDS } from '../load/views.js';
-import { type Check, readChecks } from '../model/checks.js';
+import { readChecks } from '../model/checks.js';
 import { readModels } from '../model/model-files.js';
 import { referencesOf } from '../model/references.js';
-import { type PlannedTest, planModelTests } from '../model/test-sql.js';
+import { planModelTests } from '../model/test-sql.js';
 import { enumerations, reportKeys } from '../service/contract/enumerations.js';
 import { type ContractNode, contractOf } from '../service/contract/node.js';
-import { type StreamName, streams } from '../service/streams.js';
+import { streams } from '../service/streams.js';
 
 /** A column as people read about it. */
 export interface ColumnEntry {
@@ -146,55 +146,38 @@ export const columnCells = ({ name, type, unit, description, source }: ColumnEnt
 /** A type for people: the long name of an instant is shortened. */
 export const typeName = (type: string): string => type.replaceAll('TIMESTAMP WITH TIME ZONE', 'TIMESTAMPTZ');
 
-/** A check across tables and what it reads. */
-interface CatalogCheck extends Check {
-  readonly reads: readonly string[];
-}
-
 /** A table or mart with everything that the code says of it. */
-export interface CatalogTable extends TableEntry {
-  /** Stream whose records the table is cut from; undefined for marts and for tables of lotlake's own. */
-  readonly stream: StreamName | undefined;
-  /** Places of the record that the rows come from, such as `lots[]`. */
-  readonly places: readonly string[];
-  /** Tables and marts that a mart reads. */
-  readonly reads: readonly string[];
-  /** Marts that read it. */
-  readonly readBy: readonly string[];
-  /** SELECT of a mart that is computed; a seed is a file. */
-  readonly sql: string | undefined;
-  readonly tests: readonly PlannedTest[];
-  /** Checks across tables that read it. */
-  readonly checks: readonly CatalogCheck[];
-}
+export type CatalogTable = Awaited<ReturnType<typeof readCatalog>>[number];
 
 /**
  * Puts together what contract, `.yml` files and SQL say of every table and mart: tables, tables of lotlake's own, marts.
  * @param connection any DuckDB: it parses SQL and reads nothing
  * @param contents names and types of columns
  */
-export async function readCatalog(
-  connection: DuckDBConnection,
-  contents: Contents,
-): Promise<readonly CatalogTable[]> {
+export async function readCatalog(connection: DuckDBConnection, contents: Contents) {
   const models = readModels();
   const reads = await readsOf(connection, models);
   const places = await readsOf(connection, lakeTables());
-  const checks: CatalogCheck[] = [];
-  for (const check of readChecks())
-    checks.push({ ...check, reads: await referencesOf(connection, { name: check.test, sql: check.sql }) });
+  const checked = readChecks().map((check) => ({ ...check, name: check.test }));
+  const readBy = await readsOf(connection, checked);
+  const checks = checked.map((check) => ({ ...check, reads: readBy.get(check.name) ?? [] }));
   return dictionary(contents).map((entry) => {
     const { name, kind } = entry;
     const model = kind === 'mart' ? models.find((each) => each.name === name) : undefined;
     return {
       ...entry,
+      /** Stream whose records the table is cut from; undefined for marts and for tables of lotlake's own. */
       stream: lakeTables().find((table) => table.name === name)?.stream,
-      // A report's media come from two places, which the SQL of the table names.
+      /** Places of the record that the rows come from, such as `lots[]`; a report's media come from two. */
       places: (places.get(name) ?? []).filter((place) => place !== RECORDS),
+      /** Tables and marts that a mart reads. */
       reads: reads.get(name) ?? [],
+      /** Marts that read it. */
       readBy: models.filter((each) => reads.get(each.name)?.includes(name)).map((each) => each.name),
+      /** SELECT of a mart that is computed; a seed is a file. */
       sql: model?.isSeed ? undefined : model?.sql,
       tests: model === undefined ? [] : planModelTests(model),
+      /** Checks across tables that read it. */
       checks: checks.filter((check) => check.reads.includes(name)),
     };
   });

@@ -14,19 +14,15 @@ const ASSETS = ['docs.css', 'docs.js'];
 /** Texts that every first page has. */
 const MARKS = ['search-index.js', '>lotlake data<'];
 
-/** A site that was written. */
-export interface WrittenSite {
-  readonly index: string;
-  readonly pages: number;
-  readonly snapshot_id: string;
-}
+/** A site that was written: its first page, how many pages it has, and of which snapshot. */
+export type WrittenSite = Awaited<ReturnType<typeof writeSite>>;
 
 /**
  * Writes the pages about the published snapshot into a folder, which is made where there is none; other files in it stay.
  * @param signal ends the work before anything is written
  * Throws ShareError where nothing is published (SHARE_NO_SNAPSHOT), the place is not a site's (SHARE_PLACE), or the folder cannot be written (SHARE_DOCS).
  */
-export async function writeSite(config: Config, folder: string, signal?: AbortSignal): Promise<WrittenSite> {
+export async function writeSite(config: Config, folder: string, signal?: AbortSignal) {
   const index = join(folder, 'index.html');
   assertOutside(folder, config.output);
   // A folder with a site of ours has such a first page; the files of another are not ours to replace.

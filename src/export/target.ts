@@ -31,23 +31,12 @@ export function sumsText(files: readonly { readonly path: string; readonly sha25
 /** Ends a .zip that an export made. */
 const ZIP_COMMENT = 'lotlake export';
 
-/** Where an export is made before it gets its name. */
-export interface Target {
-  /** The folder or .zip that the export becomes. */
-  readonly path: string;
-  /** An empty folder beside it. */
-  readonly staging: string;
-  /** Gives a file or folder the name of the export, in place of an earlier one. */
-  commit(made: string): void;
-  /** Removes what is left in staging. */
-  discard(): void;
-}
-
 /**
- * Makes the staging folder of an export. Throws ShareError SHARE_EXPORT_EXISTS where something is in the way: with
- * `force` an earlier export is replaced, and nothing else.
+ * Makes the folder `staging`, in which an export is made before it gets its name: the path of its folder or .zip. Throws
+ * ShareError SHARE_EXPORT_EXISTS where something is in the way: with `force` an earlier export is replaced, and nothing
+ * else.
  */
-export function openTarget({ to, zip, force }: Pick<ExportRequest, 'to' | 'zip' | 'force'>): Target {
+export function openTarget({ to, zip, force }: Pick<ExportRequest, 'to' | 'zip' | 'force'>) {
   const path = zip ? `${to}.zip` : to;
   checkFree(path, force, zip);
   mkdirSync(dirname(to), { recursive: true });
@@ -56,7 +45,8 @@ export function openTarget({ to, zip, force }: Pick<ExportRequest, 'to' | 'zip' 
   return {
     path,
     staging,
-    commit: (made) => {
+    /** Gives a file or folder the name of the export, in place of an earlier one. */
+    commit: (made: string) => {
       checkFree(path, force, zip);
       if (!existsSync(path)) return renameSync(made, path);
       const replaced = partialOf(path, 'replaced');
@@ -64,6 +54,7 @@ export function openTarget({ to, zip, force }: Pick<ExportRequest, 'to' | 'zip' 
       renameSync(made, path);
       rmSync(replaced, { recursive: true, force: true });
     },
+    /** Removes what is left in staging. */
     discard: () => rmSync(staging, { recursive: true, force: true }),
   };
 }

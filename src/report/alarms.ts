@@ -16,21 +16,8 @@ export interface Alarm {
   readonly what: string;
 }
 
-/** What the last run of a pipeline found in a stream. */
-interface Found {
-  readonly pipeline: string;
-  readonly stream: string;
-  readonly count: number;
-}
-
 /** What stands, by the last run of each pipeline and stream. */
-export interface Standing {
-  readonly alarms: readonly Alarm[];
-  /** Records that were rejected. */
-  readonly rejected: readonly Found[];
-  /** Members that the contract does not know, in the run that first brought them. */
-  readonly drift: readonly (Found & { readonly members: readonly string[] })[];
-}
+export type Standing = Awaited<ReturnType<typeof readStanding>>;
 
 /** Figures of data_health that can be an alarm, in words. */
 const ALARMS: Readonly<Record<string, (value: number) => string>> = {
@@ -43,12 +30,14 @@ const ALARMS: Readonly<Record<string, (value: number) => string>> = {
 };
 
 /** Reads what stands from the marts of a snapshot, and from the notes beside it about runs that published nothing. */
-export async function readStanding(connection: DuckDBConnection, layout: Layout): Promise<Standing> {
+export async function readStanding(connection: DuckDBConnection, layout: Layout) {
   const figures = await ask(connection, 'standing');
   const found = (metric: string) => figures.filter((row) => row.metric === metric && Number(row.value) > 0);
   return {
     alarms: [...failedRuns(layout), ...figures.filter((row) => row.is_alarm === true).map(alarmOf)],
+    /** Records that were rejected. */
     rejected: found('rejected').map(foundOf),
+    /** Members that the contract does not know, in the run that first brought them. */
     drift: found('drifted_members').flatMap((row) => {
       const members = Array.isArray(row.members) ? row.members.map((path) => label(path)) : [];
       return members.length === 0 ? [] : [{ ...foundOf(row), count: members.length, members }];
@@ -82,7 +71,7 @@ export const rejectedText = ({ rejected }: Standing): string | undefined =>
 export const driftText = ({ drift }: Standing): string | undefined =>
   foundText(drift, 'member', '; ', ({ members }) => clip(members.join(', '), 200));
 
-function foundText<F extends Found>(
+function foundText<F extends ReturnType<typeof foundOf>>(
   found: readonly F[],
   noun: string,
   separator: string,
@@ -104,7 +93,8 @@ function alarmOf(row: Row): Alarm {
   };
 }
 
-const foundOf = (row: Row): Found => ({
+/** What the last run of a pipeline found in a stream. */
+const foundOf = (row: Row) => ({
   pipeline: label(row.pipeline),
   stream: label(row.subject),
   count: Number(row.value),
