@@ -10,7 +10,6 @@ const KINDS = ['endpoint', 'stream', 'table', 'mart'] as const;
 
 type LineageKind = (typeof KINDS)[number];
 
-/** A node of the lineage. */
 interface LineageNode {
   /** Kind and name, since a stream and its table may share a name. */
   readonly id: string;
@@ -78,7 +77,6 @@ interface Point {
   readonly y: number;
 }
 
-/** A node in the picture, by its middle. */
 type Placed = LineageNode & Point & { readonly width: number };
 
 /**

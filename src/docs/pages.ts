@@ -134,7 +134,6 @@ const codes = (names: readonly string[]): Html => listed(names.map((name) => htm
 const listed = (parts: readonly Html[]): Html =>
   html`${parts.map((part, place) => html`${place > 0 && ', '}${part}`)}`;
 
-/** Links to tables and marts from the page of another. */
 function links(names: readonly string[], { catalog }: Site): Html | string {
   const link = (name: string): Html => {
     const kind = catalog.find((table) => table.name === name)?.kind ?? 'table';

@@ -48,7 +48,6 @@ export async function writeSite(config: Config, folder: string, signal?: AbortSi
   }
 }
 
-/** Path and text of each file that is about the lake. */
 const filesOf = (site: Site): readonly (readonly [path: string, text: string])[] => [
   ['search-index.js', searchIndex(site)],
   ['index.html', indexPage(site)],

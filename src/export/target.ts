@@ -22,7 +22,7 @@ import type { ExportRequest } from './request.js';
 /** File with the checksums of all others, as `sha256sum -c` reads it. */
 export const SUMS = 'SHA256SUMS';
 
-/** The text of the sums. */
+/** The text of {@link SUMS}. */
 export function sumsText(files: readonly { readonly path: string; readonly sha256: string }[]): string {
   const lines = files.map(({ path, sha256 }) => `${sha256}  ${path}\n`);
   return lines.sort((a, b) => (a.slice(66) < b.slice(66) ? -1 : 1)).join('');

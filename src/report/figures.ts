@@ -45,7 +45,6 @@ ${hasNumbers && numbersOf(figure, rows, drawn !== undefined)}
 
 const TEXTS = ['name', 'short', 'series', 'panel', 'text', 'said'] as const;
 
-/** A row with the texts of its chart. */
 function withTexts(row: Row, chart: ChartSpec | undefined): Row {
   const texts: Record<string, unknown> = { ...row };
   for (const text of TEXTS) {

@@ -12,7 +12,6 @@ const LEGEND: readonly LegendItem[] = [
   { name: 'too few prices', fill: 'none', symbol: 'ring' },
 ];
 
-/** Fill of the dot of a ratio to the national prices. */
 function fillOf({ middle }: Row): string {
   const level = typeof middle !== 'number' ? 3 : middle <= 0.95 ? 0 : middle >= 1.05 ? 2 : 1;
   return LEGEND[level]?.fill ?? 'none';

@@ -7,7 +7,7 @@ import { packageRoot } from '../config/package-root.js';
 import { fillPage } from '../docs/html.js';
 import { type Row, rows } from '../duck/session.js';
 import { layoutOf } from '../lake/layout.js';
-import type { Manifest } from '../lake/manifest.js';
+import { allTables, type Manifest } from '../lake/manifest.js';
 import { listSnapshots } from '../lake/snapshots.js';
 import { readLake } from '../query/open-lake.js';
 import { assertOurs, assertOutside, writeWhole } from '../query/places.js';
@@ -49,13 +49,13 @@ export async function writeReport(config: Config, to = join(config.output, 'repo
 function readPage(config: Config, dictionary: string | undefined): Promise<string> {
   const tables = unique([...tablesOf(QUERIES), ...tablesOf(figureQueries)]);
   return readLake(config, { named: tables.join(' ') }, async ({ manifest, session: { connection } }) => {
-    const missing = tables.find((name) => !holds(manifest, name));
+    const missing = lackingIn(manifest, tables);
     if (missing !== undefined)
       throw new ShareError('SHARE_NO_TABLE', `the published snapshot has no ${missing}`, {
         hint: 'run lotlake run rebuild, or wait for the next run',
       });
     const [headline = {}] = await ask(connection, 'headline');
-    const before = await readBefore(config, connection, manifest);
+    const before = await readBefore(config, connection, manifest.snapshot_id);
     const facts = await readFacts(connection, Number(headline.minimum_group));
     const standing = await readStanding(connection, layoutOf(config.output));
     const since =
@@ -88,14 +88,15 @@ function standingParts(standing: Standing) {
   };
 }
 
-const holds = (manifest: Manifest, name: string): boolean =>
-  name in manifest.tables || name in manifest.marts;
+/** The first of some tables and marts that a snapshot does not have. */
+const lackingIn = (manifest: Manifest, names: readonly string[]): string | undefined =>
+  names.find((name) => !(name in allTables(manifest)));
 
 /** The headline of the newest earlier snapshot that is kept and has its tables. */
 async function readBefore(
   config: Config,
   connection: DuckDBConnection,
-  current: Manifest,
+  current: string,
 ): Promise<Row | undefined> {
   const earlier = await rows(
     connection,
@@ -103,16 +104,15 @@ async function readBefore(
   );
   const tables = tablesOf(['headline']);
   const kept = listSnapshots(layoutOf(config.output)).filter(
-    ({ id, manifest }) =>
-      manifest !== undefined && id !== current.snapshot_id && tables.every((name) => holds(manifest, name)),
+    ({ id, manifest }) => id !== current && manifest !== undefined && !lackingIn(manifest, tables),
   );
-  const found = earlier.find(({ snapshot_id }) => kept.some(({ id }) => id === snapshot_id))?.snapshot_id;
+  const found = earlier.find(({ snapshot_id }) => kept.some(({ id }) => id === snapshot_id));
   if (found === undefined) return undefined;
-  const reading = { named: tables.join(' '), choice: { snapshot: String(found) } };
+  const reading = { named: tables.join(' '), choice: { snapshot: String(found.snapshot_id) } };
   return readLake(config, reading, async ({ session }) => (await ask(session.connection, 'headline'))[0]);
 }
 
-/** What the notes and the paragraphs on how to read the report tell of a snapshot. */
+/** What notes and paragraphs tell of a snapshot. */
 async function readFacts(connection: DuckDBConnection, minimumGroup: number): Promise<Row> {
   const sources = await ask(connection, 'sources');
   const currencies = await ask(connection, 'currencies');
