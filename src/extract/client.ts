@@ -190,7 +190,6 @@ export async function readJson(answer: Pick<Answer, 'body'>): Promise<unknown> {
   return JSON.parse((await readBody(answer)).toString('utf8'));
 }
 
-/** The first bytes of a body, up to as many as are asked for. */
 async function beginningOf(body: AsyncIterable<Uint8Array>, most: number): Promise<Buffer> {
   const chunks: Uint8Array[] = [];
   let bytes = 0;

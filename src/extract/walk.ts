@@ -21,7 +21,6 @@ import {
   wrongRanges,
 } from './proof.js';
 
-/** One walk through a paged list. */
 export interface Walk<P extends PageFacts> extends Source<P> {
   readonly concurrency: number;
   /** Whether the list ascends by id, so that records shared by neighbouring pages show that it moved. */
@@ -32,7 +31,6 @@ export interface Walk<P extends PageFacts> extends Source<P> {
   readonly onPage?: (page: P, expected: number | null) => void;
 }
 
-/** A walk under way. */
 interface Walking extends Omit<Received, 'wrong'> {
   readonly options: Omit<Walk<PageFacts>, 'sink' | 'onPage'>;
   /** Pages by number, those of an earlier start among them. */

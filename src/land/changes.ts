@@ -144,7 +144,6 @@ export class Changes {
     return this.#pages.get(page);
   }
 
-  /** Removes the lines of a page that is loaded. */
   release(page: LandedPage): void {
     const fresh = this.#pages.get(page);
     if (fresh !== undefined) rmSync(fresh.path, { force: true });

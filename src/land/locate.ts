@@ -78,7 +78,7 @@ function walkInside(
   if (bytes[p] === (bytes[from] ?? 0) + 2) return p + 1;
   for (let position = 0; ; position++) {
     const begin = p;
-    const named = isObject ? values.text(p + 1) : p;
+    const named = isObject ? values.skip(p) : p;
     const step = isObject ? JSON.parse(bytes.toString('utf8', begin, named)) : position;
     // Behind the colon.
     if (isObject) p = values.space(values.space(named) + 1);

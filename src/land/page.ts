@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { createHash, hash } from 'node:crypto';
 import { createReadStream, createWriteStream } from 'node:fs';
 import { mkdir, rename, rm, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
@@ -173,10 +173,8 @@ export function repeatsIn(ids: readonly number[]): number {
 
 /** Fingerprint of a page: its ids, with its size where some cannot be read. */
 export function digestOf(ids: readonly number[], bytes: number): string {
-  return createHash('sha1')
-    .update(Float64Array.from(ids.some(Number.isNaN) ? [...ids, bytes] : ids))
-    .digest('base64url')
-    .slice(0, 16);
+  const told = Float64Array.from(ids.some(Number.isNaN) ? [...ids, bytes] : ids);
+  return hash('sha1', told, 'base64url').slice(0, 16);
 }
 
 function checkEnvelope(scan: PageScan, url: string): void {

@@ -60,7 +60,6 @@ export interface Pass {
   readonly pages: readonly LandedPage[];
 }
 
-/** What a new pass asks for. */
 export type PassRequest = Pick<
   PassManifest,
   'stream' | 'run_id' | 'origin' | 'kind' | 'request' | 'contract'
@@ -160,7 +159,6 @@ function writeManifest(folder: string, manifest: PassManifest): void {
   writing(path, () => replaceFile(path, `${JSON.stringify(manifest, null, 2)}\n`));
 }
 
-/** File of a pass with a line for each landed page. */
 const LEDGER = 'pages.ndjson';
 
 /** Adds a landed page to the ledger of its pass. */
@@ -183,9 +181,10 @@ function readLedger(folder: string): LandedPage[] {
     byFile.delete(page.file);
     byFile.set(page.file, page);
   }
-  return [...byFile.values()].filter(
-    ({ file, fileBytes }) => statSync(join(folder, file), { throwIfNoEntry: false })?.size === fileBytes,
-  );
+  return [...byFile.values()].filter((page) => {
+    const file = statSync(join(folder, page.file), { throwIfNoEntry: false });
+    return file !== undefined && file.size === page.fileBytes;
+  });
 }
 
 function change(folder: string, changed: Partial<PassManifest>): void {
@@ -230,11 +229,9 @@ export function noteAnswer(folder: string, name: string, answer: PassManifest['a
 }
 
 /** Whether every page that a sealed pass had is still there. */
-export function isWhole(pass: Pass): boolean {
-  return (
-    pass.pages.length === pass.manifest.pages &&
-    sum(pass.pages.map((page) => page.records)) === pass.manifest.records
-  );
+export function isWhole({ pages, manifest }: Pass): boolean {
+  const records = sum(pages.map((page) => page.records));
+  return pages.length === manifest.pages && records === manifest.records;
 }
 
 export function landedPassIds(landing: string): ReadonlySet<string> {
@@ -253,7 +250,6 @@ export function abandonPass(landing: string, manifest: PassManifest, reason: str
   endPass(pass, { state: 'abandoned', reason, complete: false, total, run_id }, now);
 }
 
-/** Notes that a published snapshot holds what a pass brought. */
 export function markPublished(folder: string): void {
   change(folder, { published: true });
 }

@@ -185,7 +185,6 @@ export class PageScanner {
     this.lineEnds.push((this.lineEnds.at(-1) ?? 0) + end + 1 - start);
   }
 
-  /** The records that were taken, as lines. */
   #lines(): Buffer {
     const { bytes } = this.#values.memory;
     const lines = Buffer.allocUnsafe(this.lineEnds.at(-1) ?? 0);
@@ -225,10 +224,7 @@ export class PageScanner {
     if (c === END_BRACE) memory.start++;
     while (c !== END_BRACE) {
       yield* this.#byte();
-      const value = yield* this.#until(() => {
-        const at = values.name(memory.start);
-        return at < memory.end ? at : NEED_MORE;
-      });
+      const value = yield* this.#until(() => values.name(memory.start));
       const isData = memory.bytes.toString('latin1', memory.start, memory.start + 6) === '"data"';
       c = memory.bytes[value] ?? 0;
       let length = 0;
@@ -318,18 +314,15 @@ export class PageScanner {
   /** The first byte that is no white space, at `memory.start`. */
   *#byte(): Generator<void, number> {
     const { memory } = this.#values;
-    memory.start = yield* this.#until(() => {
-      const p = this.#values.space(memory.start);
-      return p < memory.end ? p : NEED_MORE;
-    });
+    memory.start = yield* this.#until(() => this.#values.space(memory.start));
     return memory.bytes[memory.start] ?? 0;
   }
 
-  /** Takes a step again with each chunk until all of its bytes are there. The bytes may have moved each time. */
+  /** Takes a step again with each chunk until a byte follows behind it. The bytes may have moved each time. */
   *#until(step: () => number): Generator<void, number> {
     for (;;) {
       const address = step();
-      if (address !== NEED_MORE) return address;
+      if (address !== NEED_MORE && address < this.#values.memory.end) return address;
       yield;
     }
   }

@@ -5,18 +5,14 @@ import { packageRoot } from '../config/package-root.js';
 import { identifier, literal, literals } from '../duck/session.js';
 import { partitionColumns } from '../lake/partition.js';
 import { flattenFunctions, type LakeTable, lakeTables } from '../lake/tables.js';
+import type { LandedPage } from '../land/page.js';
 import type { ContractNode } from '../service/contract/node.js';
 import type { StreamName } from '../service/streams.js';
 import { columnTypes, type LearnedPaths } from './types.js';
 import { type BatchView, planViews } from './views.js';
 
-/** A file of newline-delimited records, and its place in the order in which pages were received. */
-export interface BatchFile {
-  readonly path: string;
-  readonly seq: number;
-  /** The list of the stream that the records are of. */
-  readonly list: string;
-}
+/** A file of newline-delimited records, with the order of receipt and the list of their page. */
+export type BatchFile = Pick<LandedPage, 'seq' | 'list'> & { readonly path: string };
 
 const BATCH = '_batch';
 
@@ -114,7 +110,6 @@ async function createViews(connection: DuckDBConnection, views: readonly BatchVi
   await connection.run(`${flattenFunctions}\n${statements.join(';\n')}`);
 }
 
-/** The COPY that stages the rows of a SELECT. */
 function stageSql({ stage, name }: Batch, table: string, sql: string, isPartitioned: boolean): string {
   const folder = join(stage, table);
   mkdirSync(folder, { recursive: true });

@@ -9,17 +9,14 @@ import { MOST_RECORD_BYTES, type OversizedRecord } from '../land/scan-page.js';
 import { type BadValue, type Fault, LARGE, mendRecord, type RecordRules } from './mend-record.js';
 
 /** A record that cannot be loaded, or a value that breaks the contract, with its place and its raw text. */
-export interface Reject extends Fault, Partial<Omit<BadValue, keyof Fault>> {
+export interface Reject
+  extends Fault,
+    Partial<Omit<BadValue, keyof Fault>>,
+    Pick<LandedPage, 'list' | 'page' | 'seq'> {
   readonly stream: string;
   readonly pass_id: string;
-  /** The list of the stream that the page is of; empty where there is one. */
-  readonly list: string;
-  /** Number of the page in its list. */
-  readonly page: number;
   /** Position of the record in its page, from 0. */
   readonly position: number;
-  /** Order of receipt of the page. */
-  readonly seq: number;
   readonly raw: string;
 }
 

@@ -135,7 +135,6 @@ function placesOfColumn(
   return [source, precision].flatMap((node) => (node === undefined ? [] : [node.path]));
 }
 
-/** Whether a path is another, or lies inside it. */
 function isIn(path: string, other: string): boolean {
   return path === other || path.startsWith(`${other}.`) || path.startsWith(`${other}[`);
 }

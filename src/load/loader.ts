@@ -3,8 +3,9 @@ import { join } from 'node:path';
 import type { DuckDBConnection } from '@duckdb/node-api';
 import pLimit, { type LimitFunction } from 'p-limit';
 import { killPoint } from '../config/kill-point.js';
-import { messageOf } from '../config/lotlake-error.js';
+import { causesOf, LotlakeError, messageOf } from '../config/lotlake-error.js';
 import { isOutOfMemory, type Session } from '../duck/session.js';
+import { diskFullError } from '../lake/lake-error.js';
 import type { TableSchema } from '../lake/schema.js';
 import type { Changes } from '../land/changes.js';
 import type { LandedPage } from '../land/page.js';
@@ -15,8 +16,27 @@ import { type Batch, type BatchFile, loadBatch } from './batch.js';
 import { checkPage } from './check-page.js';
 import { type ColumnPlaces, columnPlaces } from './column-places.js';
 import { Drift } from './drift.js';
-import { LoadError } from './load-error.js';
 import { addRejects, dropRejects } from './rejects.js';
+
+/** Landed pages could not be turned into tables. */
+export class LoadError extends LotlakeError {
+  override readonly name = 'LoadError';
+  /** File of the page that could not be loaded; undefined where it may be one of several. */
+  readonly page: string | undefined;
+  constructor(message: string, { page, ...rest }: { page?: string; hint?: string; cause?: unknown } = {}) {
+    super(message, { code: 'LOAD_FAILED', stage: 'load', ...rest });
+    this.page = page;
+  }
+}
+
+/** Whether a page could not be loaded for what it holds, and not for want of memory, disk or open files. */
+export function isOfPage(error: LoadError): boolean {
+  if (error.page === undefined || isOutOfMemory(error) || diskFullError(error, '') !== undefined)
+    return false;
+  return !causesOf(error).some(
+    (cause) => 'syscall' in cause || cause.message.startsWith('IO Error: Cannot open file'),
+  );
+}
 
 type LoadResult = Awaited<ReturnType<Loader['finish']>>;
 
@@ -44,7 +64,6 @@ export interface LoaderOptions {
   readonly warn: (message: string) => void;
 }
 
-/** A file of a batch, the records in it, and whether some lack a value. */
 type LoadFile = BatchFile & { readonly kept: number; readonly isMended: boolean };
 
 /** Bytes of JSON a batch, at most, and as a share of the memory; two batches are in work at once. */
@@ -62,7 +81,6 @@ const SMALL_BATCH_BYTES = 4 << 20;
 export class Loader {
   #phase: 'loading' | 'stopped' | 'failed' = 'loading';
   #failure: LoadError | undefined;
-  /** Pages of the next batch. */
   #gathered: LandedPage[] = [];
   #apart: { readonly batch: Batch; readonly pages: readonly LandedPage[] }[] = [];
   #batches = 0;

@@ -100,7 +100,6 @@ export function mendRecord(
 /** Bytes of a record that takes a while to look at. */
 export const LARGE = 1 << 16;
 
-/** A value of a record. */
 interface Found {
   readonly path: RecordPath;
   readonly value: unknown;
@@ -173,7 +172,6 @@ function withoutValues(checked: Checked, bad: readonly Found[]) {
   return { record: edited(line, edits), values: valuesOf(checked, bad, spans) };
 }
 
-/** The rows that lack a value, and the columns that these lack. */
 function marksOf({ record, places }: Checked, bad: readonly Found[]) {
   const marks = new Map<string, { readonly path: RecordPath; readonly columns: Set<string> }>();
   for (const { path } of bad) {
@@ -220,7 +218,6 @@ function entityOf(path: RecordPath, { entities }: ColumnPlaces): RecordPath {
   return path.slice(0, length);
 }
 
-/** JSON of the key of the row that a value belongs to. */
 function rowKey({ record, places }: Checked, path: RecordPath, key: FilledColumns['key']): string {
   const own = entityOf(path, places);
   const entries = key.map(([column, source]): [string, unknown] => {

@@ -5,7 +5,6 @@ import type { Column } from '../lake/schema.js';
 import { MOST_RECORD_BYTES } from '../land/scan-page.js';
 import type { Reject } from './check-page.js';
 
-/** Columns of a reject in the stage. */
 export const REJECT_COLUMNS: readonly Column[] = [
   ...['stream', 'pass_id', 'list'].map(text),
   ...['page', 'seq', 'position'].map((name) => ({ name, type: 'BIGINT' })),
@@ -19,12 +18,10 @@ function text(name: string): Column {
 /** The file of a stage that gathers the rejects of a run, newline-delimited. */
 export const rejectsFile = (stage: string): string => join(stage, 'rejects.ndjson');
 
-/** Adds rejects to those of a stage. */
 export function addRejects(stage: string, rejects: readonly Reject[]): void {
   appendFileSync(rejectsFile(stage), rejects.map((reject) => `${JSON.stringify(reject)}\n`).join(''));
 }
 
-/** Removes the rejects of a pass from a stage. */
 export function dropRejects(stage: string, passId: string): void {
   const file = rejectsFile(stage);
   if (!existsSync(file)) return;

@@ -34,7 +34,6 @@ const HANDED_DOWN: Readonly<Record<string, readonly string[]>> = {
  */
 const MOST_UNNESTED = 2;
 
-/** Name of the relation that holds the records themselves. */
 export const RECORDS = 'records';
 
 /**

@@ -9,8 +9,7 @@ import {
   type PassRequest,
   readPass,
 } from '../land/pass.js';
-import { isOfPage, LoadError } from '../load/load-error.js';
-import { discardStaged, type LoadedPass } from '../load/loader.js';
+import { discardStaged, isOfPage, LoadError, type LoadedPass } from '../load/loader.js';
 import { BadRequestError, NotFoundError, SourceRefusedError } from '../service/errors.js';
 import { pageSizes } from '../service/limits.js';
 import { type Stream, type StreamName, streams } from '../service/streams.js';

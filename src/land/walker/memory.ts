@@ -47,7 +47,6 @@ export class ScanMemory {
     return address;
   }
 
-  /** Keeps what was allocated so far, as it is now. */
   settle(): void {
     this.#settled = Buffer.from(this.bytes.subarray(0, this.#free));
   }

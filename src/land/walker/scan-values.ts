@@ -38,7 +38,7 @@ const REASONS: Readonly<Record<number, string>> = {
 };
 
 /** The compiled `wasm/walk.ts`. Offsets are addresses in its memory; a negative result is one of `layout.ts`. */
-interface Walker extends Record<'space' | 'text' | 'name' | 'skip', (p: number) => number> {
+interface Walker extends Record<'space' | 'name' | 'skip', (p: number) => number> {
   readonly memory: LinearMemory;
   value(p: number, node: number): number;
 }
@@ -124,11 +124,6 @@ export class ValueScanner {
   /** Scans one value at `p` without noting anything. Returns and throws as `record` does. */
   skip(p: number): number {
     return this.#checked(this.#walker.skip(p));
-  }
-
-  /** Scans a text whose opening quote stands before `p`. Returns and throws as `record` does. */
-  text(p: number): number {
-    return this.#checked(this.#walker.text(p));
   }
 
   /** Scans a member name with its colon and the space behind it at `p`. Returns and throws as `record` does. */

@@ -12,14 +12,13 @@ import * as at from '../layout';
 import { plainTimestamp } from './timestamp';
 import { digits, isDigit, note, number, skip, space, stuck, text, word } from './tokens';
 
-export { name, skip, space, text } from './tokens';
+export { name, skip, space } from './tokens';
 
 /** The member of the object `parent` whose quoted name stands from `from` to `to`. */
 declare function member(parent: i32, from: i32, to: i32): i32;
 /** The kind of the text from `from` to `to` where a timestamp belongs. */
 declare function timestampKind(from: i32, to: i32): i32;
 
-/** Scans one value at `p` as `node`. */
 export function value(p: i32, node: i32): i32 {
   const c = load<u8>(p);
   const flags = load<i32>(node, at.FLAGS);
