@@ -137,7 +137,6 @@ async function readBack({ options, pages, fetch }: Walking, last: number): Promi
   const bringsNew = noveltyOf(ascending);
   let barren = 0;
   let stopped: string | undefined;
-  let failure: unknown;
   const work = async (): Promise<void> => {
     for (const number of numbers) {
       if (signal.aborted) return;
@@ -148,14 +147,10 @@ async function readBack({ options, pages, fetch }: Walking, last: number): Promi
       return;
     }
   };
-  const workers = Array.from({ length: concurrency }, () =>
-    work().catch((error: unknown) => {
-      failure ??= error;
-      stop.abort();
-    }),
-  );
+  // The first failure ends the others, which are waited for.
+  const workers = Array.from({ length: concurrency }, () => work().catch((error) => stop.abort(error)));
   await Promise.all(workers);
-  if (failure !== undefined) throw failure;
+  stop.signal.throwIfAborted();
   outer?.throwIfAborted();
   return stopped;
 }

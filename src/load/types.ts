@@ -49,11 +49,8 @@ const LOADABLE_NAME = /^[^_.[\]*"\p{Cc}\p{Surrogate}][^.[\]*"\p{Cc}\p{Surrogate}
 export function nodeAt(contract: ContractNode, path: string): ContractNode | undefined {
   if (path === '') return contract;
   let node: ContractNode | undefined = contract;
-  for (const step of path.split('.')) {
-    const lists = step.split('[]').length - 1;
-    node = node?.members.get(lists === 0 ? step : step.slice(0, -2 * lists));
-    for (let i = 0; i < lists; i++) node = node?.element;
-  }
+  for (const step of path.split(/\.|(?=\[\])/))
+    node = step === '[]' ? node?.element : node?.members.get(step);
   return node;
 }
 

@@ -103,10 +103,10 @@ function extraOf(entity: ContractNode, contract: ContractNode, learned: LearnedP
 
 /** SQL that reads a path below an entity; inside a field kept as JSON it goes on as a JSON path. */
 function access(path: string, entity: ContractNode, contract: ContractNode): string {
-  const steps = path.split('.');
-  let sql = identifier(steps[0] ?? '');
-  let at = entity.path === '' ? (steps[0] ?? '') : `${entity.path}.${steps[0]}`;
-  for (const step of steps.slice(1)) {
+  const [first = '', ...steps] = path.split('.');
+  let sql = identifier(first);
+  let at = entity.path === '' ? first : `${entity.path}.${first}`;
+  for (const step of steps) {
     const node = nodeAt(contract, at);
     sql =
       node?.duckdb === 'JSON'
