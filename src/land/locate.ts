@@ -62,9 +62,8 @@ function noteSpans(values: ValueScanner, from: number, wanted: Wanted): number {
 }
 
 /**
- * Calls `visit` for each member or element of the object or list at `from`: with its name or position, and the addresses
- * of its value, where it begins, and behind its name. `visit` gives the address behind the value. Returns the one behind
- * the whole.
+ * Calls `visit` for each member or element of what stands at `from`: with its name or position, and the addresses of its
+ * value, where it begins, and behind its name. Returns the address behind the whole, as `visit` does behind the value.
  */
 function walkInside(
   values: ValueScanner,

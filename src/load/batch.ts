@@ -39,9 +39,8 @@ export interface Batch {
 }
 
 /**
- * Types one batch of records and stages each lake table of its stream as one Parquet file,
- * `<stage>/<table>/<batch>.parquet`, with `_seq` beside the table's columns; a wide table of a large batch by partition.
- * @returns number of records in the batch
+ * Types a batch of records and stages each table of its stream as `<stage>/<table>/<batch>.parquet`, with `_seq`; a wide
+ * table of a large batch by partition. Returns the number of records.
  */
 export async function loadBatch(connection: DuckDBConnection, options: Batch): Promise<number> {
   const views = planViews(options.stream, options.contract, options.learned, BATCH, options.isMended);

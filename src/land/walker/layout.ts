@@ -1,7 +1,4 @@
-/**
- * Where things stand in the linear memory of the value walker. Both compilers read this file: TypeScript for the side
- * that builds the tree of shapes, AssemblyScript for the side that walks it.
- */
+/** Where things stand in the memory of the walker. Both compilers read this file: TypeScript and AssemblyScript. */
 
 /** What the two sides tell each other, one 32-bit word each. */
 export const END = 64;
