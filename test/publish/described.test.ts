@@ -135,7 +135,9 @@ describe('the dictionary', () => {
 
   it('explains null in archived, and names what is in landing only', () => {
     for (const table of ['lots', 'vehicles'])
-      expect(column(table, 'archived')?.description).toMatch(/Never null: if the feed gives neither .* the last known value stays/);
+      expect(column(table, 'archived')?.description).toMatch(
+        /Never null: if the feed gives neither .* the last known value stays/,
+      );
     expect(column('lots', 'archived')?.source).toBe('lots[].archived');
     expect(column('lots', 'extra')?.description).toMatch(/null.*begins? with _.*landing only/);
   });
