@@ -55,22 +55,22 @@ export function lakeTables(): readonly LakeTable[] {
 }
 
 /** Functions that the SELECTs of `sql/flatten` use, as SQL that creates them for a connection. */
-export const flattenFunctions = readFileSync(
-  join(packageRoot, 'sql', 'functions', 'report_dates.sql'),
-  'utf8',
-);
+export const flattenFunctions = readSql('functions', 'report_dates.sql');
+
+function readSql(...path: readonly string[]): string {
+  return readFileSync(join(packageRoot, 'sql', ...path), 'utf8');
+}
 
 function readTables(): LakeTable[] {
-  const folder = join(packageRoot, 'sql', 'flatten');
-  return readdirSync(folder)
+  return readdirSync(join(packageRoot, 'sql', 'flatten'))
     .filter((file) => file.endsWith('.sql'))
     .sort()
     .map((file) => {
       const name = file.slice(0, -4);
-      const parsed = definition.safeParse(parse(readFileSync(join(folder, `${name}.yml`), 'utf8')));
+      const parsed = definition.safeParse(parse(readSql('flatten', `${name}.yml`)));
       if (!parsed.success)
         throw new LakeError('LAKE_DEFINITION', `sql/flatten/${name}.yml: ${z.prettifyError(parsed.error)}`);
-      return { name, sql: readFileSync(join(folder, file), 'utf8'), ...parsed.data };
+      return { name, sql: readSql('flatten', file), ...parsed.data };
     });
 }
 
@@ -90,14 +90,10 @@ const ownDefinitions = z.record(
 );
 
 /** Tables of lotlake's own, in the order of `sql/own-tables.yml`. */
-export const ownTables = Object.entries(
-  ownDefinitions.parse(parse(readFileSync(join(packageRoot, 'sql', 'own-tables.yml'), 'utf8'))),
-).map(([name, { columns, ...table }]) => ({
-  ...table,
-  name,
-  columns: Object.entries(columns).map(([column, [type, description]]) => ({
-    name: column,
-    type,
-    description,
-  })),
-}));
+export const ownTables = Object.entries(ownDefinitions.parse(parse(readSql('own-tables.yml')))).map(
+  ([table, { columns, ...rest }]) => ({
+    ...rest,
+    name: table,
+    columns: Object.entries(columns).map(([name, [type, description]]) => ({ name, type, description })),
+  }),
+);
