@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import type { DuckDBConnection } from '@duckdb/node-api';
 import pLimit, { type LimitFunction } from 'p-limit';
 import type { Session } from './session.js';
@@ -45,7 +46,9 @@ export function poolOf(connections: readonly DuckDBConnection[], alone?: Session
       if (alone === undefined || !runsAgain(first)) throw first;
       try {
         return await oneAfterTheOther(() =>
-          holding(limit, connections.length, () => alone(() => run(again, (error) => !isOutOfMemory(error)))),
+          holdingAll(limit, connections.length, () =>
+            alone(() => run(again, (error) => !isOutOfMemory(error))),
+          ),
         );
       } catch (last) {
         failure ??= { error: last };
@@ -55,9 +58,21 @@ export function poolOf(connections: readonly DuckDBConnection[], alone?: Session
   };
 }
 
-/** Runs work once it has so many places of a limit, one after the other: with all of them nothing is under way beside it. */
-function holding<T>(limit: LimitFunction, places: number, work: () => Promise<T>): Promise<T> {
-  return limit(() => (places === 1 ? work() : holding(limit, places - 1, work)));
+/**
+ * Runs work once it has every place of a limit, so that nothing is under way beside it. All places are asked for at once:
+ * what is begun later waits.
+ */
+async function holdingAll<T>(limit: LimitFunction, places: number, work: () => Promise<T>): Promise<T> {
+  const end = new AbortController();
+  const hold = (): Promise<void> =>
+    new Promise((resolve) => {
+      void limit(() => {
+        resolve();
+        return once(end.signal, 'abort');
+      });
+    });
+  await Promise.all(Array.from({ length: places }, hold));
+  return work().finally(() => end.abort());
 }
 
 /**

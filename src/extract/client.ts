@@ -8,7 +8,10 @@ import { hideKey, redactedBody } from '../config/redact.js';
 import { ConnectionError, errorFromAnswer, messageOfBody, type RequestFacts } from '../service/errors.js';
 import { createRateLimit, parseRetryAfter, type RetryOptions, withRetry } from './pacing.js';
 
-/** What a client needs to know: settings, and how it tries again. */
+/**
+ * What a client needs to know: settings, and how it tries again. `timeout` is in seconds without a byte, and a request ends
+ * at `MOST_TIMEOUTS` times that in any case; `retryBudget` is in seconds, `firstWait` in milliseconds.
+ */
 export interface ClientOptions
   extends Pick<Config, 'timeout' | 'retryBudget'>,
     Pick<RetryOptions, 'onRetry' | 'firstWait'> {

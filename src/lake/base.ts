@@ -65,7 +65,7 @@ function newestSound(layout: Layout, before?: string): BaseState | undefined {
     .findLast(({ folder, manifest }) => findMissing(folder, manifest).length === 0);
 }
 
-/** A snapshot, or what is wrong with it, as far as its manifest and the sizes of its files tell. */
+/** A snapshot, or what is wrong with it, as far as its manifest and the sizes of its files tell. Throws for a later format. */
 function readBase(folder: string): BaseState | string {
   const manifest = manifestOrDamage(folder);
   if (manifest instanceof LakeError) return manifest.message;

@@ -192,8 +192,8 @@ function renew(path: string): void {
 }
 
 /**
- * Who holds a lock, whether its process runs, and when the lock was last renewed, by the clock of the disk; undefined where
- * nobody does, or where that cannot be read.
+ * Who holds a lock, whether its process runs (undefined where it cannot be seen from here), and when the lock was last
+ * renewed, by the clock of the disk. Undefined where nobody holds it, or where that cannot be read.
  */
 export function standingOf(path: string) {
   const holder = holderIn(readLock(path) ?? '');

@@ -140,8 +140,19 @@ export async function rescanPage(
   }
 }
 
+type Paging =
+  | 'current'
+  | 'from'
+  | 'announced'
+  | 'total'
+  | 'lastPage'
+  | 'perPage'
+  | 'next'
+  | 'tellsEnd'
+  | 'scrollId';
+
 /** Paging members of a scanned page. */
-export function pagingOf(scan: PageScan) {
+export function pagingOf(scan: PageScan): Required<Pick<PageFacts, Paging>> {
   const envelope = envelopeSchema.parse(scan.envelope);
   const { current_page, from, to, total, last_page, per_page } = envelope.meta ?? {};
   return {

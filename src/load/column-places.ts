@@ -91,9 +91,11 @@ export function columnPlaces(contract: ContractNode, schemas: readonly TableSche
     const groups = new Map<string, FilledColumns>();
     for (const { table, entity, column } of found) {
       const name = `${table.name} ${entity}`;
-      const columns = [...(groups.get(name)?.columns ?? []), column];
-      const key = table.key.map((part) => [part, placesOfColumn(table, part, contract, entity)[0]] as const);
-      groups.set(name, { table, entity, columns, key });
+      const group = groups.get(name);
+      const key =
+        group?.key ??
+        table.key.map((part) => [part, placesOfColumn(table, part, contract, entity)[0]] as const);
+      groups.set(name, { table, entity, columns: [...(group?.columns ?? []), column], key });
     }
     return [...groups.values()].sort((a, b) => a.entity.length - b.entity.length);
   };

@@ -66,6 +66,7 @@ export function planViews(
       const columns = ['_seq', ...carried].join(', ');
       if (member.element === undefined) {
         const inner = `select ${columns}, unnest(${list}) from ${from} where ${list} is not null`;
+        // An image set keeps no unknown members of its own.
         view(member.path, member, `(${inner})`, false);
         continue;
       }

@@ -14,4 +14,7 @@ it('the tests know every moment at which the code lets them kill a run, and no o
     ...readFileSync(file, 'utf8').matchAll(/\bkillPoint\('([^']+)'\)/g),
   ]);
   expect(calls.map(([, name]) => name).sort()).toEqual([...killPoints].sort());
+  const all = files.flatMap((file) => [...readFileSync(file, 'utf8').matchAll(/\bkillPoint\(/g)]);
+  // Beside the calls stands the function itself.
+  expect(all.length).toBe(calls.length + 1);
 });
