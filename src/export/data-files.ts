@@ -1,4 +1,4 @@
-import { appendFileSync, mkdirSync, renameSync, rmdirSync, statSync, writeFileSync } from 'node:fs';
+import { appendFileSync, mkdirSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { DuckDBConnection } from '@duckdb/node-api';
 import { RecordBatchFileWriter } from 'apache-arrow';
@@ -58,7 +58,8 @@ export async function writeTable(
     const sha256 = await checksumOf(absolute);
     named.push({ path, rows, bytes: statSync(absolute).size, sha256 });
   }
-  rmdirSync(beside);
+  // DuckDB may leave an empty file behind the last full one.
+  rmSync(beside, { recursive: true });
   return named;
 }
 
