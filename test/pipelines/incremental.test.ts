@@ -1,19 +1,15 @@
 import { readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { incremental } from '../../pipelines/incremental.js';
 import { nightly } from '../../pipelines/nightly.js';
 import { rebuild } from '../../pipelines/rebuild.js';
-import type { SandboxOptions } from '../../src/sandbox/index.js';
 import { recordsOf } from '../served.js';
 import { WITHOUT_CATALOG } from './support.js';
-import { activeIn, differences, type Lake, type Night, rowsOf, type Stage, setUp } from './world-oracle.js';
+import { activeIn, differences, type Lake, rowsOf, type Stage, setUp } from './world-oracle.js';
 
 const CLOCK = new Date('2026-11-18T02:00:00Z');
 const HOUR = 3_600_000;
-const stageOf = (options: SandboxOptions = {}): Promise<Stage> =>
-  setUp({ vehicles: 150, seed: 41, clock: CLOCK, ...options }, { referenceDays: 1000 });
-
 const advance = ({ sandbox }: Stage, hours: number): void =>
   sandbox.setClock(new Date(sandbox.clock.getTime() + hours * HOUR));
 
@@ -34,15 +30,20 @@ function inodes({ output }: Stage, lake: Lake): Map<string, number> {
 describe('an incremental run', () => {
   // The tests are a story of one lake, in this order.
   let stage: Stage;
-  let first: Night;
   beforeAll(async () => {
-    stage = await stageOf();
-    first = await stage.night();
+    const world = { vehicles: 150, seed: 41, clock: CLOCK };
+    stage = await setUp(world, { referenceDays: 1000 });
   });
   afterAll(() => stage.close());
 
+  const due = { outcome: 'usage', hint: expect.stringContaining('lotlake run nightly') };
+
+  it('says that a full pass is due where there is none', async () => {
+    await expect(stage.run(incremental)).rejects.toMatchObject(due);
+  });
+
   it('follows a night whose accounts agree with what the service served and with the tables', async () => {
-    const { balance } = first.result;
+    const { balance } = (await stage.night()).result;
     const active = stage.sandbox.world.activeIds().length;
     const none = { unchanged: 0, rejected: 0, rejectedValues: 0 };
     const cars = { stream: 'cars', served: active, landed: active, loaded: active, ...none };
@@ -119,20 +120,8 @@ describe('an incremental run', () => {
     for (const table of ['lots', 'vehicles', 'prices', 'lot_changes', 'checked_items', 'archived_lots'])
       expect(plain(after, table)).toEqual(plain(before, table));
   });
-});
-
-describe('an incremental run of another lake', () => {
-  const stages: Stage[] = [];
-  afterEach(async () => {
-    for (const stage of stages.splice(0)) await stage.close();
-  });
 
   it('says that a full pass is due where no window reaches back', async () => {
-    const stage = await stageOf({ vehicles: 30 });
-    stages.push(stage);
-    const due = { outcome: 'usage', hint: expect.stringContaining('lotlake run nightly') };
-    await expect(stage.run(incremental)).rejects.toMatchObject(due);
-    await stage.night();
     const asked = stage.sandbox.requests.length;
     advance(stage, 73);
     await expect(stage.run(incremental)).rejects.toMatchObject({
@@ -144,9 +133,6 @@ describe('an incremental run of another lake', () => {
   });
 
   it('between an interrupted full pass and its resumption keeps its rows, neither overwritten nor archived', async () => {
-    const stage = await stageOf();
-    stages.push(stage);
-    await stage.night();
     advance(stage, 20);
     stage.sandbox.setFaults([{ match: { path: '/cars', after: 4 }, fault: { kind: 'server-error' } }]);
     await expect(stage.run(nightly, { retryBudget: 0.1, concurrency: 1 })).rejects.toMatchObject({
