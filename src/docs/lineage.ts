@@ -154,7 +154,7 @@ function acrossColumns(points: readonly Point[], nodes: readonly Placed[]): read
   });
 }
 
-/** The column of a node: its kind, and for a mart that reads marts the one after the last of those. */
+/** The column of a node: that of its kind. A mart that reads marts stands one column after the last of them. */
 function columnOf(lineage: Lineage, node: LineageNode): number {
   const read = node.kind === 'mart' ? lineage.edges.filter(({ to }) => to === node) : [];
   return Math.max(KINDS.indexOf(node.kind), ...read.map(({ from }) => columnOf(lineage, from) + 1));

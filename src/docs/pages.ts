@@ -12,7 +12,7 @@ import { fillPage, type Html, pathOf, tableOf } from './html.js';
 import { around, endpointsOf, lineageOf, lineageSvg } from './lineage.js';
 import { runEachTest } from './test-results.js';
 
-/** Everything that the pages tell of. */
+/** Everything that the pages describe. */
 export type Site = Awaited<ReturnType<typeof readSite>>;
 
 /** Reads what the pages tell from an open lake: every table is scanned once, and every data test is run. */

@@ -98,9 +98,11 @@ export function wrongRanges({ pages, wrong, ascending }: Received): [number, num
 /** Why the pages are not the whole list; undefined where they are. */
 export function whyNotWhole({ pages, wrong, totals }: Received): string | undefined {
   const all = [...pages.values()];
-  const seen = new Set<string>();
-  const repeated = all.find(({ records, digest }) => records > 0 && seen.size === seen.add(digest).size);
-  if (repeated !== undefined) return `page ${repeated.page} repeats another page`;
+  const digests = new Set<string>();
+  for (const { page, digest } of all.filter(({ records }) => records > 0)) {
+    if (digests.has(digest)) return `page ${page} repeats another page`;
+    digests.add(digest);
+  }
   const end = lastOf(pages);
   if (all.every(({ total }) => total === null))
     return end?.next == null ? undefined : `page ${end.page} names a next one that does not come`;

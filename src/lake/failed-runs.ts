@@ -70,7 +70,7 @@ export function isHeldSinceCurrent(run: FailedRun, layout: Layout): boolean {
   return run.outcome === 'held' && run.snapshot_id === currentId(layout);
 }
 
-/** Noted runs but for those where the current snapshot is another than at that time and of the same pipeline. */
+/** Noted runs, without those whose pipeline has published the current snapshot since. */
 function notedRuns(layout: Layout): FailedRun[] {
   const ledger = ledgerOf(layout);
   if (!existsSync(ledger)) return [];

@@ -14,7 +14,7 @@ export function trashFolders(layout: Layout): string[] {
 }
 
 /**
- * Finds what a vacuum may remove of what dead runs and vacuums left. Only right while the lock of the output folder is held.
+ * Finds what dead runs and vacuums left and a vacuum may remove. Only right while the lock of the output folder is held.
  * @param kept folders of the snapshots and passes that stay
  */
 export function findLeftovers(layout: Layout, kept: readonly string[]) {

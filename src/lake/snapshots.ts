@@ -11,7 +11,7 @@ import { type Manifest, manifestIn } from './manifest.js';
 export interface Snapshot {
   readonly id: string;
   readonly folder: string;
-  /** Whether it has a manifest, which is the last that a run writes of it, be it readable or not. */
+  /** Whether it has a manifest, readable or not. A run writes the manifest last. */
   readonly isSealed: boolean;
   /** Undefined where there is none or it cannot be read. */
   readonly manifest: Manifest | undefined;

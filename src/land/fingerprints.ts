@@ -90,7 +90,7 @@ export class Fingerprints {
     return out;
   }
 
-  /** With later ones, which are sorted, as these are. Of an id in both, the later one counts. */
+  /** Merges with later fingerprints; both are sorted. If an id is in both, the later one counts. */
   updated(later: Fingerprints): Fingerprints {
     const both = this.without(later.ids);
     both.addAll(later);

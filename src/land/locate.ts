@@ -1,6 +1,6 @@
 import { isUtf8 } from 'node:buffer';
 import type { ContractNode } from '../service/contract/node.js';
-import { BRACE, BRACKET, COMMA } from './scan-page.js';
+import { BRACE, BRACKET, COMMA, END_BRACE, END_BRACKET } from './scan-page.js';
 import { giveBack, takeScanner, type ValueScanner } from './walker/scan-values.js';
 
 /** A path into one record: names of members, and positions in lists from 0. */
@@ -62,8 +62,9 @@ function noteSpans(values: ValueScanner, from: number, wanted: Wanted): number {
 }
 
 /**
- * Calls `visit` for each member or element of what stands at `from`: with its name or position, and the addresses of its
- * value, where it begins, and behind its name. Returns the address behind the whole, as `visit` does behind the value.
+ * Calls `visit` for each member or element of the object or list at `from`. It gets the name or position, and the
+ * addresses of the value, of the begin of the member, and behind its name. It returns the address behind the value.
+ * Returns the address behind the object or list.
  */
 function walkInside(
   values: ValueScanner,
@@ -73,8 +74,7 @@ function walkInside(
   const { bytes } = values.memory;
   const isObject = bytes[from] === BRACE;
   let p = values.space(from + 1);
-  // An object or a list without anything in it.
-  if (bytes[p] === (bytes[from] ?? 0) + 2) return p + 1;
+  if (bytes[p] === (isObject ? END_BRACE : END_BRACKET)) return p + 1;
   for (let position = 0; ; position++) {
     const begin = p;
     const named = isObject ? values.skip(p) : p;
@@ -125,8 +125,8 @@ export function hasHalfPair(value: unknown): boolean {
 }
 
 /**
- * A record as DuckDB takes it: of a member that stands twice in an object of the contract the last value counts, as in
- * JSON.parse, and half of a surrogate pair in the name of a member becomes U+FFFD. All other bytes stay.
+ * A record as DuckDB takes it. If a member stands twice in an object of the contract, the last value counts, as in
+ * JSON.parse. Half of a surrogate pair in the name of a member becomes U+FFFD. All other bytes stay.
  */
 export function regular(line: Buffer, contract: ContractNode): Buffer {
   if (!isUtf8(line)) return line;
@@ -156,7 +156,7 @@ function noteIrregular(values: ValueScanner, from: number, node: ContractNode, e
   });
   const seen = new Set<string>();
   for (const [i, { name, begin }] of [...members.entries()].reverse()) {
-    // Up to the member behind it, which is there: the last of this name comes later.
+    // Up to the next member. There is one, because the last of this name comes later.
     if (seen.has(name)) edits.push({ span: [begin, members[i + 1]?.begin ?? begin], text: '' });
     seen.add(name);
   }

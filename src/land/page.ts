@@ -24,7 +24,7 @@ import {
   ScanError,
 } from './scan-page.js';
 
-/** What the ledger keeps of a landed page; `ids` alone is not in it, and a list that ascends has none. */
+/** What the ledger keeps of a landed page. `ids` is not in the ledger, and a list that ascends has none. */
 export interface LandedPage
   extends PageFacts,
     Pick<PageScan, 'bytes' | 'largestRecord' | 'irregular' | 'drift' | 'misfits'> {
@@ -112,7 +112,7 @@ export async function rescanPage(
 ): Promise<LandedPage> {
   if (page.records === 0) return page;
   const path = join(folder, page.file);
-  // What was landed is within the limit of its time.
+  // The limit may have been higher when the page was landed.
   const mostRecordBytes = Math.max(MOST_RECORD_BYTES, page.largestRecord);
   const scanner = new PageScanner(contract, idField, { mostRecordBytes });
   try {

@@ -203,7 +203,7 @@ export function noteHidden(folder: string, sources: readonly number[]): number[]
   return more;
 }
 
-/** Notes that a run could not load a page. Returns whether another run could not do so before. */
+/** Notes that a run could not load a page. Returns whether another run failed at it before. */
 export function noteLoadFailure(folder: string, failure: PassManifest['load_failures'][number]): boolean {
   const { load_failures: before } = readManifest(folder);
   change(folder, { load_failures: [...before, failure] });

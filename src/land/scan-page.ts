@@ -318,7 +318,7 @@ export class PageScanner {
     return memory.bytes[memory.start] ?? 0;
   }
 
-  /** Takes a step again with each chunk until a byte follows behind it. The bytes may have moved each time. */
+  /** Repeats a step with each new chunk until a byte follows it. A chunk may move the bytes. */
   *#until(step: () => number): Generator<void, number> {
     for (;;) {
       const address = step();

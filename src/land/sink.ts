@@ -70,7 +70,7 @@ export function createSink(
 
 const finite = (id = Number.NaN): number | null => (Number.isNaN(id) ? null : id);
 
-/** The order of receipt, from the last page that a pass has. */
+/** Numbers the pages of a pass in the order of receipt, after those that it has. */
 export function counter(pass: Pass): () => number {
   let seq = pass.pages.reduce((most, page) => Math.max(most, page.seq + 1), 0);
   return () => seq++;

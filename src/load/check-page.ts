@@ -32,7 +32,7 @@ const MOST_HELD = 1000;
  * Looks at each record of a page that does not fit the contract as a whole. Writes those that can be loaded to `target`
  * (newline-delimited JSON), with null for values that break the contract, and gives what was left out to `take`, some at
  * a time. Other work gets its turn in between; it ends where `take` throws.
- * @returns numbers of the records that were written, of those that were not, and of the values that the former lack
+ * @returns how many records were written and rejected, and how many values the written ones lack
  */
 export async function checkPage(
   place: PagePlace,

@@ -91,8 +91,8 @@ export class Loader {
   /** The list that each page is of, by the order of its receipt. */
   readonly #lists = new Map<number, string>();
   /**
-   * Records: `served` as the answers number them, or as were cut where they do not say; `unchanged` came as the lake held
-   * them and were not read again. `rejectedValues` are what loaded records lack, since it breaks the contract.
+   * Numbers of records. `served`: as the answers number them, or as cut where they do not say. `unchanged`: equal to what
+   * the lake holds, and not read again. `rejectedValues`: values that loaded records lack, because they break the contract.
    */
   readonly #counts = { served: 0, records: 0, staged: 0, unchanged: 0, rejected: 0, rejectedValues: 0 };
   readonly #drift: Drift;

@@ -52,7 +52,7 @@ interface Checked extends RecordRules {
  * Makes a record loadable: each value that breaks the contract becomes null, and each row that lacks a value says which
  * columns that are, in the member {@link REJECTED_MEMBER}. All other bytes stay. A record whose keys or rows cannot be
  * read is a fault.
- * @returns the record and what is missing in it, to be gone through once, or the fault
+ * @returns the record and the values that it lacks, as an iterable for one pass; or the fault of the whole record
  */
 export function mendRecord(
   line: Buffer,

@@ -2,7 +2,7 @@ import type { Columns } from './result.js';
 
 const NUMERIC = /^(U?(BIG|SMALL|TINY|HUGE)?INT(EGER)?|DOUBLE|FLOAT|DECIMAL\(\d+,\d+\)|BOOLEAN)$/;
 
-/** A formula, also behind apostrophes: it gets one more, so that a reader who takes one away has the text. */
+/** A formula, also behind apostrophes. It gets one more apostrophe, so that a reader who removes one has the text. */
 const FORMULA = /^'*[=+\-@\t\r]/;
 
 const PLAIN_NUMBER = /^-?\d+(\.\d+)?$/;

@@ -77,7 +77,7 @@ export function queryError(error: unknown): ShareError {
   });
 }
 
-/** An error of whoever asks. */
+/** The error of a wrong query. */
 export const refused = (message: string, hint?: string): ShareError =>
   new ShareError('SHARE_QUERY', message, { outcome: 'usage', hint });
 

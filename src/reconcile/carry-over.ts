@@ -42,7 +42,7 @@ export async function carryOver(
       ...{ table, columns, isOlder, doubtful: 'false' },
       own: [...state, ...HISTORY].map((column) => column.name),
     })),
-    // A rejected record of a pass that was replayed has had its chance, and of others rejects end with the pass.
+    // Replayed passes have written their rejects again. Rejects of other passes end with their pass.
     ...ownTables
       .filter(({ name }) => name !== 'rejects')
       .map(({ name }) => ({

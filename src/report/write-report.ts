@@ -112,7 +112,7 @@ async function readBefore(
   return readLake(config, reading, async ({ session }) => (await ask(session.connection, 'headline'))[0]);
 }
 
-/** What notes and paragraphs tell of a snapshot. */
+/** Facts of a snapshot for notes and paragraphs. */
 async function readFacts(connection: DuckDBConnection, minimumGroup: number): Promise<Row> {
   const sources = await ask(connection, 'sources');
   const currencies = await ask(connection, 'currencies');

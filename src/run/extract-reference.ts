@@ -44,7 +44,7 @@ export async function extractReference(
   return passes;
 }
 
-/** A list for each row, which is asked for by a column of it. */
+/** One list a row; the value of a column is its parameter. */
 function listsBy(given: readonly Row[], column: string, more: List['parameters'] = {}): List[] {
   return given.map((row) => ({ name: String(row[column]), parameters: { [column]: row[column], ...more } }));
 }

@@ -104,7 +104,7 @@ async function keepCurrent(
   });
 }
 
-/** Does what a run does not depend on any more: where it fails, the run goes on and says so. */
+/** Does work on which the run no longer depends. If it fails, the run warns and goes on. */
 async function orWarn({ reporter }: Job, what: string, work: () => void | Promise<void>): Promise<void> {
   try {
     await work();

@@ -153,7 +153,7 @@ export async function sealed(job: Job, folder: string, { context }: Merged): Pro
     ...{ created_at: job.now().toISOString(), origin: null, pass_ids: [] },
     ...passTimes(base, passes),
   };
-  // The run has one row, of its end.
+  // The rebuild has one row, written at its end.
   const own = ownTables.filter(({ name }) => name !== 'runs');
   const { connection } = job.session;
   return { folder, manifest: await describeSnapshot(connection, folder, facts, job.schemas, [], own) };
@@ -188,7 +188,7 @@ export async function findCarriers(job: Job): Promise<Carrier[]> {
     if (carriers.length > 0 && !isSound) continue;
     carriers.push({ folder, manifest: withoutFiles(manifest, lost), isSound });
     if (isSound) return carriers;
-    job.reporter.warn(sayLost(id, lost));
+    job.reporter.warn(describeLost(id, lost));
   }
   return carriers;
 }
@@ -210,7 +210,7 @@ function withoutFiles(manifest: Manifest, lost: readonly Problem[]): Manifest {
   return { ...manifest, tables: Object.fromEntries(left) };
 }
 
-function sayLost(id: string, lost: readonly Problem[]): string {
+function describeLost(id: string, lost: readonly Problem[]): string {
   const [first] = lost;
   const tables = [...new Set(lost.map(({ table }) => table))].join(', ');
   return `snapshot ${id} is damaged in ${lost.length} files of ${tables} (${first?.file}: ${first?.found}): what they held comes from landing and from an older snapshot, as far as these have it`;

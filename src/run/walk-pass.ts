@@ -19,7 +19,7 @@ import { progressOf } from './load-pass.js';
 
 /** One list of a stream; a stream with one list needs none. */
 export interface List {
-  /** What tells the list from the others of its stream, such as the state whose cities it holds. */
+  /** What distinguishes the list in its stream, such as the state whose cities it holds. */
   readonly name: string;
   /** What the list is asked for beside the parameters of the pass. */
   readonly parameters?: Asked;

@@ -71,7 +71,7 @@ const filterParameter = ({ kind, of = 'domain', what }: Filter) => {
 };
 
 const parametersOf = <N extends string>(table: Readonly<Record<N, object>>) =>
-  // The compiler reads each word in the document as any text, and does not see that entries are made name by name.
+  // TypeScript takes the words of a JSON document for plain strings, and Object.fromEntries forgets the names.
   Object.fromEntries(
     Object.entries(table as Readonly<Record<string, Filter>>).map(([name, filter]) => [
       name,

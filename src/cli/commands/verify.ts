@@ -96,7 +96,7 @@ function problemOf({ model, test, failures, sample }: TestResult): Problem {
 type Report = ReturnType<typeof reportOf>;
 
 /**
- * What is told: `torn` are files as a power cut leaves them; files without checksum were checked in part only; warnings,
+ * What verify found: `torn` are files as a power cut leaves them; files without checksum were checked in part only; warnings,
  * such as failed data tests of severity `warn`, leave a snapshot sound.
  */
 function reportOf(

@@ -1,6 +1,6 @@
 import { END, FREE } from './layout.js';
 
-/** Linear memory: it grows by pages of 64 KiB, and what was taken of it before is detached then. */
+/** Linear memory. It grows by pages of 64 KiB, which detaches its earlier buffer. */
 export interface LinearMemory {
   readonly buffer: ArrayBuffer;
   grow(pages: number): number;

@@ -95,7 +95,7 @@ function object(start: i32, node: i32): i32 {
   if (load<u8>(p) === 0x7d) p++;
   else {
     let before = 0;
-    // Where the member is noted that came here last time.
+    // The slot holds the member that stood here last time.
     let slot = node + at.LEADER;
     while (true) {
       if (load<u8>(p) !== 0x22) return stuck(p, at.MEMBER_NAME);
