@@ -20,7 +20,7 @@ const MOCKING = ['test/extract/{rate-limit,moving-list}.test.ts'];
 export const SLOW: readonly string[] = [
   'test/pipelines/{absence,alarms,damaged-lake,damaged-pages,disk-full,faults,formats,held-runs,interrupt,inventory,kill,kill-matrix,lookups}.test.ts',
   'test/pipelines/{model-found,nothing-new,origin,oversized,quarantine,rate,readers,recovery,reference,rejected-values,rejects-kept,resume,sources}.test.ts',
-  'test/pipelines/{learned-contract,observed,older-lake,survivors,unchanged,vacuum,week}.test.ts',
+  'test/pipelines/{learned-contract,observed,older-lake,strange-members,survivors,unchanged,vacuum,week}.test.ts',
   'test/cli/{backup,care,data-tests,json,moved,signals}.test.ts',
   'test/{lake/{lock,unreadable},model/marts-random,publish/{described,synced},report/{browser,cli}}.test.ts',
 ];
