@@ -5,7 +5,7 @@ import { quoted, readExistingFolder, readFolder } from './folder.js';
 import { ConfigError, messageOf } from './lotlake-error.js';
 import { defaultMemory } from './memory.js';
 import { didYouMean } from './nearest.js';
-import { type SettingName, settingNames, settings, variables } from './settings.js';
+import { membersOf, type SettingName, settingNames, settings, variables, withMembers } from './settings.js';
 
 /** Settings after validation: complete, typed and read-only; `output` and `seeds` are absolute. */
 export type Config = Readonly<z.output<typeof settings> & { memory: string }>;
@@ -41,9 +41,9 @@ export function readConfig(
     ...entries(defaults, (name) => `the default of ${name}`),
     ...fromFile(cwd, configFile),
     ...fromEnvironment(env, cwd),
-    ...entries(options, (name) => `--${name.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`),
+    ...entries(options, flagOf),
   ]);
-  const parsed = settings.safeParse(Object.fromEntries([...given].map(([name, { value }]) => [name, value])));
+  const parsed = settings.safeParse(withMembers([...given].map(([name, { value }]) => [name, value])));
   if (!parsed.success) throw notValid(parsed.error, given);
   const { memory, output, seeds, baseUrl } = parsed.data;
   const place = (name: SettingName): string => given.get(name)?.place ?? `the default of ${name}`;
@@ -56,9 +56,14 @@ export function readConfig(
   };
 }
 
+/** `--per-page` of `perPage`, and `--path-style` of `publish.pathStyle`. */
+const flagOf = (name: string): string =>
+  `--${name.replace(/.*\./, '').replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`;
+
 function entries(values: object, placeOf: (name: string) => string): [string, Given][] {
   return Object.entries(values)
     .filter(([, value]) => value !== undefined)
+    .flatMap(([name, value]) => membersOf(name, value))
     .map(([name, value]) => [name, { value, place: placeOf(name) }]);
 }
 
@@ -79,18 +84,26 @@ function notValid({ issues }: z.ZodError, given: ReadonlyMap<string, Given>): Co
   const known = settingNames.filter((name) => name !== 'apiKey');
   let hint: string | undefined;
   for (const issue of issues) {
-    for (const key of issue.code === 'unrecognized_keys' ? issue.keys : [])
-      problems.set(key, `${given.get(key)?.place}: there is no such setting${didYouMean(key, known)}`);
-    const name = settingNames.find((setting) => setting === issue.path[0]);
-    if (name === undefined || problems.has(name)) continue;
-    hint ??= `${name}: ${settings.shape[name].description}`;
+    for (const key of issue.code === 'unrecognized_keys' ? issue.keys : []) {
+      const name = [...issue.path, key].join('.');
+      problems.set(name, `${given.get(name)?.place}: there is no such setting${didYouMean(name, known)}`);
+    }
+    const setting = settingNames.find((each) => each === issue.path[0]);
+    const member = issue.path.join('.');
+    if (setting === undefined || issue.code === 'unrecognized_keys') continue;
+    // What is wrong inside of a list or of an object by stream is told of the setting as a whole.
+    const name = given.has(member) ? member : setting;
+    if (problems.has(name)) continue;
+    hint ??= `${setting}: ${settings.shape[setting].description}`;
     const { place = name, value } = given.get(name) ?? {};
-    const isSecret = name === 'apiKey' || (name === 'baseUrl' && holdsPassword(value));
+    const isSecret = name === 'apiKey' || (isUrl(name) && holdsPassword(value));
     const what = isSecret ? `${place} cannot be used` : `${place} is ${quoted(value)}`;
     problems.set(name, what + issue.message);
   }
   return new ConfigError([...problems.values()].join('; '), hint ?? `settings: ${settingNames.join(', ')}`);
 }
+
+const isUrl = (name: string): boolean => name === 'baseUrl' || name === 'publish.endpoint';
 
 /** Whether what was given for a URL may hold a password, readable as a URL or not. */
 const holdsPassword = (value: unknown): boolean => typeof value === 'string' && value.includes('@');

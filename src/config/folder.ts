@@ -24,6 +24,8 @@ function refuse(place: string, given: string, problem: string, other = 'folder')
 function problemOf(path: string): string | undefined {
   if (path.trim() === '') return 'it names nothing';
   const [, scheme] = /^([a-z][a-z0-9+.-]*):\/\//i.exec(path) ?? [];
+  if (scheme?.toLowerCase() === 's3')
+    return 's3: is not supported here; lotlake works in folders of this machine, and lotlake push s3://bucket/prefix copies the published lake there';
   if (scheme !== undefined)
     return `${scheme}: is not supported; lotlake reads and writes folders of this machine`;
   if (/[\u0000-\u001f\u007f]/.test(path)) return 'it has a control character';

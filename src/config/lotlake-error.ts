@@ -17,6 +17,7 @@ export type Stage =
   | 'reconcile'
   | 'model'
   | 'publish'
+  | 'mirror'
   | 'share'
   | 'sandbox';
 

@@ -147,6 +147,37 @@ export const settings = z.strictObject({
     .describe(
       'Seconds without a sign of life after which the lock of a run in another container or on another host is taken over.',
     ),
+  publish: z
+    .strictObject(
+      {
+        to: text('a place such as s3://bucket/prefix', placeProblem)
+          .optional()
+          .describe(
+            'Mirror in object storage, to which every run pushes what it published, such as s3://bucket/prefix.',
+          ),
+        endpoint: text('the URL of an S3 service', endpointProblem)
+          .optional()
+          .describe('URL of the S3 service; that of AWS by default.'),
+        region: text('the name of a region')
+          .min(1, takes('the name of a region'))
+          .optional()
+          .describe("Region of the bucket; by default the one of the SDK's own configuration (AWS_REGION)."),
+        pathStyle: z
+          .union([z.boolean(), z.stringbool()], takes('true or false'))
+          .default(false)
+          .describe('Name the bucket in the path of a URL and not in its host, as MinIO and Ceph need it.'),
+        concurrency: whole(1, 64).default(8).describe('Objects that are sent or fetched at once.'),
+        landing: z
+          .union([z.boolean(), z.stringbool()], takes('true or false'))
+          .default(false)
+          .describe('Push sealed passes of landing, too.'),
+      },
+      takes('an object such as {"to": "s3://bucket/prefix"}'),
+    )
+    .optional()
+    .describe(
+      'Where the mirror of the lake is, and how it is reached; credentials come from the environment of the SDK.',
+    ),
   allowShrink: z
     .union([z.boolean(), z.stringbool()], takes('true or false'))
     .default(false)
@@ -157,16 +188,39 @@ export type SettingName = keyof typeof settings.shape;
 
 export const settingNames = Object.keys(settings.shape) as readonly SettingName[];
 
+/** Settings that are objects. Each of their members is given by itself, as `publish.to`. */
+const OBJECTS: ReadonlySet<string> = new Set(['publish']);
+
+/** A setting as the members that it is made of: `publish.to` and so on, or itself. */
+export function membersOf(name: string, value: unknown): [name: string, value: unknown][] {
+  if (!OBJECTS.has(name) || typeof value !== 'object' || value === null || Array.isArray(value))
+    return [[name, value]];
+  return Object.entries(value)
+    .filter(([, given]) => given !== undefined)
+    .map(([member, given]) => [`${name}.${member}`, given]);
+}
+
+/** Settings made from members: what {@link membersOf} took apart. */
+export function withMembers(members: Iterable<readonly [name: string, value: unknown]>): object {
+  const made: Record<string, unknown> = {};
+  for (const [name, value] of members) {
+    const [object = '', member] = name.split(/\.(.*)/s);
+    if (member === undefined || !OBJECTS.has(object)) made[name] = value;
+    else made[object] = { ...Object(made[object]), [member]: value };
+  }
+  return made;
+}
+
 /** Settings that the environment may give. */
-const IN_ENVIRONMENT: readonly SettingName[] = [
+const IN_ENVIRONMENT: readonly (SettingName | 'publish.to')[] = [
   ...(['baseUrl', 'origin', 'apiKey', 'output', 'rate', 'concurrency', 'perPage', 'paging'] as const),
-  ...(['sources', 'memory', 'threads', 'log', 'minimumGroup', 'relistingDays'] as const),
+  ...(['sources', 'memory', 'threads', 'log', 'minimumGroup', 'relistingDays', 'publish.to'] as const),
 ];
 
 /** The variables of the environment that give settings, such as LOTLAKE_PER_PAGE. */
 export const variables = IN_ENVIRONMENT.map((name) => ({
   name,
-  variable: `LOTLAKE_${name.replaceAll(/[A-Z]/g, (letter) => `_${letter}`).toUpperCase()}`,
+  variable: `LOTLAKE_${name.replaceAll(/[A-Z]|\./g, (at) => `_${at === '.' ? '' : at}`).toUpperCase()}`,
 }));
 
 /** Hosts to which a key may travel in the clear. */
@@ -180,6 +234,33 @@ function urlProblem(given: string): string | undefined {
   if (protocol === 'http:' && !LOCAL.includes(hostname))
     return 'it is not https, and the key would travel in the clear; only a service on this machine may do without';
   return search === '' && hash === '' ? undefined : 'it has a query or a fragment; only the path is used';
+}
+
+/** Bucket and prefix of a place in object storage; the prefix is empty or ends with a slash. */
+export function bucketOf(place: string): { readonly bucket: string; readonly prefix: string } {
+  const [, bucket = '', path = ''] = /^s3:\/\/([^/]*)\/*(.*?)\/*$/.exec(place) ?? [];
+  return { bucket, prefix: path === '' ? '' : `${path}/` };
+}
+
+function placeProblem(given: string): string | undefined {
+  const { bucket, prefix } = bucketOf(given);
+  if (!/^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$/.test(bucket)) return 'it is no place such as s3://bucket/prefix';
+  const isPlain = prefix
+    .split('/')
+    .slice(0, -1)
+    .every((name) => /^[\w.=+-]+$/.test(name) && !/^\.+$/.test(name));
+  return isPlain
+    ? undefined
+    : 'its prefix has an empty name, or characters other than letters, digits and . _ = + -';
+}
+
+function endpointProblem(given: string): string | undefined {
+  if (!URL.canParse(given)) return 'it is no URL such as https://s3.example.com';
+  const { protocol, username, password, search, hash } = new URL(given);
+  if (protocol !== 'https:' && protocol !== 'http:') return 'it is no URL of http or https';
+  if (username !== '' || password !== '')
+    return 'it holds credentials; they belong in the environment, as AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY';
+  return search === '' && hash === '' ? undefined : 'it has a query or a fragment';
 }
 
 /** What a header takes, and a reader of it gives back unchanged: visible ASCII, with spaces inside. */

@@ -112,4 +112,45 @@ describe('the configuration', () => {
     ])
       expect(url(given)).toBe(given);
   });
+
+  it('takes each member of an object of settings from the place that gives it', () => {
+    const cwd = folderWith({ 'lotlake.config.json': '{"publish": {"to": "s3://one", "region": "here"}}' });
+    const env = { LOTLAKE_PUBLISH_TO: 's3://two/lake' };
+    expect(readConfig({}, { env, cwd }).publish).toEqual({
+      ...{ to: 's3://two/lake', region: 'here' },
+      ...{ pathStyle: false, concurrency: 8, landing: false },
+    });
+    expect(readConfig({ publish: { to: 's3://three' } }, { env, cwd }).publish?.to).toBe('s3://three');
+    expect(readConfig({}, { env: {}, cwd: folderWith({}) }).publish).toBeUndefined();
+  });
+
+  it('names the member of an object of settings that is wrong, and where', () => {
+    const read = (file: string, env: Record<string, string> = {}) => {
+      const cwd = folderWith({ 'lotlake.config.json': file });
+      return () => readConfig({ publish: { pathStyle: undefined } }, { env, cwd });
+    };
+    expect(read('{}', { LOTLAKE_PUBLISH_TO: 's3:/one' })).toThrow(
+      /^LOTLAKE_PUBLISH_TO is "s3:\/one": it is no place/,
+    );
+    expect(read('{"publish": {"concurrency": 0}}')).toThrow(
+      /^publish.concurrency in .*config.json is 0; it takes/,
+    );
+    expect(read('{"publish": {"too": 1}}')).toThrow(
+      /^publish.too in .*config.json: there is no such setting/,
+    );
+    expect(read('{"publish": "s3://one"}')).toThrow(
+      /^publish in .*config.json is "s3:\/\/one"; it takes an object/,
+    );
+    expect(read('{"publish": {"endpoint": "http://me:secret@here"}}')).toThrow(/holds credentials/);
+    expect(read('{"publish": {"endpoint": "http://me:secret@here"}}')).not.toThrow(/secret@/);
+    for (const to of [
+      's3://',
+      's3://B/x',
+      's3://bucket/a//x',
+      's3://bucket/../x',
+      's3://bucket/a b',
+      'gs://bucket',
+    ])
+      expect(read(JSON.stringify({ publish: { to } }))).toThrow(/^publish.to in /);
+  });
 });
