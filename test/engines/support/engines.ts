@@ -1,0 +1,41 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { join } from 'node:path';
+import { describe } from 'vitest';
+import { packageRoot } from '../../../src/config/package-root.js';
+
+const folder = join(packageRoot, '.engines');
+const NOT_MADE = 'run npm run test:engines, which makes it';
+
+/** A part of the environment that test/engines/setup makes. */
+type Part = 'python' | 'servers' | 'spark-jars' | 'catalog-jars';
+
+/** Path of a part, or of a file in it. */
+export const engine = (part: Part, ...path: readonly string[]): string => join(folder, part, ...path);
+
+/** Python with pyspark, pyiceberg, polars, pyarrow and DuckDB. */
+export const PYTHON = engine('python', 'bin', 'python');
+
+const missing: Partial<Record<Part, string>> = existsSync(join(folder, 'missing.json'))
+  ? JSON.parse(readFileSync(join(folder, 'missing.json'), 'utf8'))
+  : { python: NOT_MADE, servers: NOT_MADE, 'spark-jars': NOT_MADE, 'catalog-jars': NOT_MADE };
+
+/** Declares suites that need parts of the environment. A part that is missing skips them, and the title says why. */
+export function describeWith(parts: readonly Part[], title: string, suites: () => void): void {
+  const lacking = parts.filter((part) => missing[part] !== undefined);
+  if (lacking.length === 0) return void describe(title, suites);
+  const reasons = lacking.map((part) => `no ${part}: ${missing[part]}`).join('; ');
+  describe.skip(`${title} (${reasons})`, suites);
+}
+
+/** A port of 127.0.0.1 that nothing listened to a moment ago. */
+export function freePort(): Promise<number> {
+  const server = createServer();
+  return new Promise((resolve, reject) => {
+    server.once('error', reject);
+    server.listen(0, '127.0.0.1', () => {
+      const address = server.address();
+      server.close(() => resolve(typeof address === 'object' && address !== null ? address.port : 0));
+    });
+  });
+}
