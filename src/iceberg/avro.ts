@@ -1,0 +1,190 @@
+import { createHash } from 'node:crypto';
+import { buffer } from 'node:stream/consumers';
+import avro from 'avsc';
+import { IcebergError } from './iceberg-error.js';
+import type { Metrics } from './metrics.js';
+
+/** Partition of a data file; a file without rows of a known source has the source null. */
+export interface PartitionValues {
+  readonly domain_id: number | null;
+  readonly month: string;
+}
+
+/** Status of a data file in a manifest. */
+export const STATUS = { existing: 0, added: 1, deleted: 2 } as const;
+
+/** A data file as a manifest names it, with statistics. */
+interface DataFileEntry extends Metrics {
+  readonly content: 0;
+  readonly file_path: string;
+  readonly file_format: 'PARQUET';
+  /** Without members where the table has no partitions. */
+  readonly partition: PartitionValues | Record<string, never>;
+  readonly record_count: number;
+  readonly file_size_in_bytes: number;
+  readonly sort_order_id: number;
+}
+
+/** An entry of a manifest. */
+export interface ManifestEntry {
+  readonly status: (typeof STATUS)[keyof typeof STATUS];
+  /** Snapshot that added the file, or removed it where it is deleted. */
+  readonly snapshot_id: number;
+  readonly sequence_number: number;
+  readonly file_sequence_number: number;
+  readonly data_file: DataFileEntry;
+}
+
+/** An entry of a manifest list. */
+export interface ManifestFile {
+  readonly manifest_path: string;
+  readonly manifest_length: number;
+  readonly partition_spec_id: number;
+  readonly content: 0;
+  readonly sequence_number: number;
+  readonly min_sequence_number: number;
+  readonly added_snapshot_id: number;
+  readonly added_files_count: number;
+  readonly existing_files_count: number;
+  readonly deleted_files_count: number;
+  readonly added_rows_count: number;
+  readonly existing_rows_count: number;
+  readonly deleted_rows_count: number;
+  /** One for each partition field. */
+  readonly partitions: readonly {
+    readonly contains_null: boolean;
+    readonly lower_bound: Buffer | null;
+    readonly upper_bound: Buffer | null;
+  }[];
+}
+
+/** A schema that is no union. */
+type AvroType = Exclude<avro.Schema, avro.Type | unknown[]>;
+
+type AvroField = { name: string; type: AvroType | AvroType[]; 'field-id': number; default?: null };
+
+const required = (id: number, name: string, type: AvroField['type']): AvroField => ({
+  name,
+  type,
+  'field-id': id,
+});
+
+const optional = (id: number, name: string, type: AvroType): AvroField => ({
+  ...required(id, name, ['null', type]),
+  default: null,
+});
+
+/** A map by field id, which Avro has as a list of pairs. */
+const mapOf = (keyId: number, valueId: number, value: 'long' | 'bytes'): AvroType => ({
+  type: 'array',
+  logicalType: 'map',
+  items: {
+    type: 'record',
+    name: `k${keyId}_v${valueId}`,
+    fields: [required(keyId, 'key', 'int'), required(valueId, 'value', value)],
+  },
+});
+
+const record = (name: string, fields: AvroField[]): AvroType => ({ type: 'record', name, fields });
+
+/** Avro schema of a manifest; `field-id` are those of the Iceberg specification, version 2. */
+const entrySchema = (partitioned: boolean): AvroType =>
+  record('manifest_entry', [
+    required(0, 'status', 'int'),
+    optional(1, 'snapshot_id', 'long'),
+    optional(3, 'sequence_number', 'long'),
+    optional(4, 'file_sequence_number', 'long'),
+    required(
+      2,
+      'data_file',
+      record('r2', [
+        required(134, 'content', 'int'),
+        required(100, 'file_path', 'string'),
+        required(101, 'file_format', 'string'),
+        required(
+          102,
+          'partition',
+          record(
+            'r102',
+            partitioned ? [optional(1000, 'domain_id', 'long'), optional(1001, 'month', 'string')] : [],
+          ),
+        ),
+        required(103, 'record_count', 'long'),
+        required(104, 'file_size_in_bytes', 'long'),
+        optional(109, 'value_counts', mapOf(119, 120, 'long')),
+        optional(110, 'null_value_counts', mapOf(121, 122, 'long')),
+        optional(125, 'lower_bounds', mapOf(126, 127, 'bytes')),
+        optional(128, 'upper_bounds', mapOf(129, 130, 'bytes')),
+        optional(140, 'sort_order_id', 'int'),
+      ]),
+    ),
+  ]);
+
+/** Avro schema of a manifest list. */
+const listSchema = record('manifest_file', [
+  required(500, 'manifest_path', 'string'),
+  required(501, 'manifest_length', 'long'),
+  required(502, 'partition_spec_id', 'int'),
+  required(517, 'content', 'int'),
+  required(515, 'sequence_number', 'long'),
+  required(516, 'min_sequence_number', 'long'),
+  required(503, 'added_snapshot_id', 'long'),
+  required(504, 'added_files_count', 'int'),
+  required(505, 'existing_files_count', 'int'),
+  required(506, 'deleted_files_count', 'int'),
+  required(512, 'added_rows_count', 'long'),
+  required(513, 'existing_rows_count', 'long'),
+  required(514, 'deleted_rows_count', 'long'),
+  optional(507, 'partitions', {
+    type: 'array',
+    items: record('r508', [
+      required(509, 'contains_null', 'boolean'),
+      optional(510, 'lower_bound', 'bytes'),
+      optional(511, 'upper_bound', 'bytes'),
+    ]),
+    'element-id': 508,
+  }),
+]);
+
+/** Header members of an Avro file that Iceberg reads. */
+type Facts = Readonly<Record<string, string>>;
+
+/** Bytes of a manifest. The same entries give the same bytes. */
+export const encodeManifest = (entries: readonly ManifestEntry[], partitioned: boolean, facts: Facts) =>
+  encode(entrySchema(partitioned), entries, facts);
+
+/** Bytes of a manifest list. */
+export const encodeManifestList = (manifests: readonly ManifestFile[], facts: Facts) =>
+  encode(listSchema, manifests, facts);
+
+async function encode(schema: avro.Schema, values: readonly object[], facts: Facts): Promise<Buffer> {
+  const metadata = Object.fromEntries(Object.entries(facts).map(([key, text]) => [key, Buffer.from(text)]));
+  const syncMarker = createHash('sha256').update(JSON.stringify(schema)).digest().subarray(0, 16);
+  const options = { codec: 'deflate', writeHeader: 'always' as const, metadata, syncMarker };
+  const encoder = new avro.streams.BlockEncoder(schema, options);
+  const written = buffer(encoder);
+  for (const value of values) encoder.write(value);
+  encoder.end();
+  return written;
+}
+
+/** Entries of a manifest that lotlake wrote. Throws IcebergError (ICEBERG_METADATA). */
+export const decodeManifest = (bytes: Buffer): Promise<ManifestEntry[]> => decode<ManifestEntry>(bytes);
+
+/** Manifests of a manifest list that lotlake wrote. Throws IcebergError (ICEBERG_METADATA). */
+export const decodeManifestList = (bytes: Buffer): Promise<ManifestFile[]> => decode<ManifestFile>(bytes);
+
+async function decode<T>(bytes: Buffer): Promise<T[]> {
+  const decoder = new avro.streams.BlockDecoder();
+  const values: T[] = [];
+  try {
+    decoder.end(bytes);
+    for await (const value of decoder) values.push(value);
+  } catch (cause) {
+    throw new IcebergError('ICEBERG_METADATA', 'a manifest is no Avro file that Iceberg readers know', {
+      cause,
+      hint: 'the data files stay; remove the metadata of this table, and the next run or push writes it again',
+    });
+  }
+  return values;
+}

@@ -1,0 +1,103 @@
+import { createHash } from 'node:crypto';
+import { z } from 'zod';
+import { messageOf } from '../config/lotlake-error.js';
+import { IcebergError } from './iceberg-error.js';
+import type { SchemaFields } from './schema.js';
+
+const schema = z.custom<SchemaFields>().and(z.object({ 'schema-id': z.int() }));
+
+const spec = z.object({
+  'spec-id': z.int(),
+  fields: z.array(
+    z.object({
+      ...{ name: z.string(), transform: z.string() },
+      ...{ 'field-id': z.int(), 'source-id': z.int() },
+    }),
+  ),
+});
+
+const sortOrder = z.object({
+  'order-id': z.int(),
+  fields: z.array(
+    z.object({
+      ...{ transform: z.string(), direction: z.string() },
+      ...{ 'source-id': z.int(), 'null-order': z.string() },
+    }),
+  ),
+});
+
+const snapshot = z.object({
+  'snapshot-id': z.int(),
+  'parent-snapshot-id': z.int().optional(),
+  'sequence-number': z.int(),
+  'timestamp-ms': z.int(),
+  'manifest-list': z.string(),
+  summary: z.record(z.string(), z.string()),
+  'schema-id': z.int(),
+});
+
+const tableMetadata = z.object({
+  'format-version': z.literal(2),
+  'table-uuid': z.string(),
+  /** URI of the table's folder. */
+  location: z.string(),
+  'last-sequence-number': z.int(),
+  'last-updated-ms': z.int(),
+  'last-column-id': z.int(),
+  'current-schema-id': z.int(),
+  schemas: z.array(schema),
+  'default-spec-id': z.int(),
+  'partition-specs': z.array(spec),
+  'last-partition-id': z.int(),
+  'default-sort-order-id': z.int(),
+  'sort-orders': z.array(sortOrder),
+  properties: z.record(z.string(), z.string()),
+  'current-snapshot-id': z.int(),
+  snapshots: z.array(snapshot),
+  'snapshot-log': z.array(z.object({ 'timestamp-ms': z.int(), 'snapshot-id': z.int() })),
+  'metadata-log': z.array(z.object({ 'timestamp-ms': z.int(), 'metadata-file': z.string() })),
+  refs: z.object({ main: z.object({ 'snapshot-id': z.int(), type: z.literal('branch') }) }),
+});
+
+/** `vN.metadata.json`: what readers know of a table. */
+export type TableMetadata = Readonly<z.output<typeof tableMetadata>>;
+
+/** Reads a `vN.metadata.json` that lotlake wrote. Throws IcebergError (ICEBERG_METADATA). */
+export function parseMetadata(text: string, place: string): TableMetadata {
+  try {
+    return tableMetadata.parse(JSON.parse(text));
+  } catch (cause) {
+    throw new IcebergError('ICEBERG_METADATA', `${place} cannot be read: ${messageOf(cause)}`, {
+      cause,
+      hint: 'the data files stay; remove the metadata of this table, and the next run or push writes it again',
+    });
+  }
+}
+
+/** Id of the Iceberg snapshots that describe a snapshot of the lake: the same in every table, below 2^48. */
+export const snapshotIdOf = (lakeSnapshot: string): number =>
+  createHash('sha256').update(lakeSnapshot).digest().readUIntBE(0, 6);
+
+/** A UUID that is made of a text. */
+export function uuidOf(text: string): string {
+  const hex = createHash('sha256').update(text).digest('hex');
+  return hex.replace(/^(.{8})(.{4}).(.{3}).(.{3})(.{12}).*$/, '$1-$2-8$3-8$4-$5');
+}
+
+/**
+ * Leaves the snapshots out that are no longer kept. The current one stays.
+ * @param kept ids of snapshots of the lake
+ */
+export function retainSnapshots(metadata: TableMetadata, kept: readonly string[]): TableMetadata {
+  const ids = new Set([...kept.map(snapshotIdOf), metadata['current-snapshot-id']]);
+  const isKept = (each: { 'snapshot-id': number }): boolean => ids.has(each['snapshot-id']);
+  const snapshots = metadata.snapshots.filter(isKept);
+  // Parsing puts the members into one order, so that equal metadata is equal text.
+  return tableMetadata.parse({
+    ...metadata,
+    snapshots,
+    'snapshot-log': metadata['snapshot-log'].filter(isKept),
+    // An earlier file names snapshots that may be gone, so no more are named than there are snapshots.
+    'metadata-log': metadata['metadata-log'].slice(-snapshots.length),
+  });
+}

@@ -1,0 +1,81 @@
+import { join } from 'node:path';
+import type { DuckDBConnection } from '@duckdb/node-api';
+import { literals, type Row, rows } from '../duck/session.js';
+import { fieldId } from '../lake/field-ids.js';
+import type { Manifest } from '../lake/manifest.js';
+import { boundOf } from './bounds.js';
+import { type IcebergColumn, primitiveOf } from './schema.js';
+
+/** Values by field id, as Avro has a map with such keys. */
+type ById<T> = readonly { readonly key: number; readonly value: T }[];
+
+/** Column statistics of a data file. A column is missing where the footer says nothing of it. */
+export interface Metrics {
+  readonly value_counts: ById<number>;
+  readonly null_value_counts: ById<number>;
+  /** Bounds in the single-value serialization of Iceberg; texts have up to 16 characters. */
+  readonly lower_bounds: ById<Buffer>;
+  readonly upper_bounds: ById<Buffer>;
+}
+
+/**
+ * Reads the column statistics of Parquet files from their footers. The connection's time zone is UTC.
+ * @param paths files of a snapshot, below its folder
+ * @param tables tables and marts of the snapshot: the first folder of a path names one
+ * @returns statistics by path
+ */
+export async function readMetrics(
+  connection: DuckDBConnection,
+  snapshot: string,
+  paths: readonly string[],
+  tables: Manifest['tables'],
+): Promise<ReadonlyMap<string, Metrics>> {
+  if (paths.length === 0) return new Map();
+  const found = await rows(
+    connection,
+    `select file_name, path_in_schema as name, sum(num_values) as values, sum(stats_null_count) as nulls,
+       count(stats_null_count) = count(*) as is_counted,
+       count(stats_min_value) = count(*) filter (stats_null_count is distinct from num_values) as is_bounded,
+       list(stats_min_value) filter (stats_min_value is not null) as least,
+       list(stats_max_value) filter (stats_max_value is not null) as most
+     from parquet_metadata(${literals(paths.map((path) => join(snapshot, path)))})
+     group by all order by all`,
+  );
+  const byFile = new Map<string, Row[]>();
+  for (const row of found) {
+    const name = String(row.file_name);
+    byFile.set(name, [...(byFile.get(name) ?? []), row]);
+  }
+  return new Map(
+    paths.map((path) => {
+      const columns = tables[path.split('/')[0] ?? '']?.columns ?? [];
+      return [path, metricsOf(byFile.get(join(snapshot, path)) ?? [], columns)];
+    }),
+  );
+}
+
+/** Statistics of one file from what its footer says of each column; those of list elements are left out. */
+function metricsOf(stored: readonly Row[], columns: readonly IcebergColumn[]): Metrics {
+  const types = new Map(columns.map(({ name, type }) => [name, type]));
+  const known = stored.flatMap((row) => {
+    const type = types.get(String(row.name));
+    return type === undefined || type.endsWith('[]')
+      ? []
+      : [{ row, key: fieldId(String(row.name)), type: primitiveOf(type) }];
+  });
+  const bounds = (side: 'lower' | 'upper'): ById<Buffer> =>
+    known.flatMap(({ key, type, row }) => {
+      const texts = side === 'lower' ? row.least : row.most;
+      const value =
+        row.is_bounded === true && Array.isArray(texts) ? boundOf(texts.map(String), type, side) : undefined;
+      return value === undefined ? [] : [{ key, value }];
+    });
+  return {
+    value_counts: known.map(({ key, row }) => ({ key, value: Number(row.values) })),
+    null_value_counts: known
+      .filter(({ row }) => row.is_counted === true)
+      .map(({ key, row }) => ({ key, value: Number(row.nulls) })),
+    lower_bounds: bounds('lower'),
+    upper_bounds: bounds('upper'),
+  };
+}

@@ -1,0 +1,112 @@
+import { fieldId } from '../lake/field-ids.js';
+import { IcebergError } from './iceberg-error.js';
+
+/** A column of a table: DuckDB type as the manifest of a snapshot gives it. */
+export interface IcebergColumn {
+  readonly name: string;
+  readonly type: string;
+  readonly description?: string | undefined;
+}
+
+/** A table or mart as Iceberg describes it. */
+export interface IcebergTable {
+  readonly name: string;
+  readonly description: string;
+  /** All columns that readers see: those of the files, and those of the partition. */
+  readonly columns: readonly IcebergColumn[];
+  readonly key: readonly string[];
+  /** Columns that the rows of each file are sorted by. */
+  readonly sort: readonly string[];
+  /** Whether its files lie in partitions by `domain_id` and `month`. */
+  readonly partitioned: boolean;
+}
+
+/** Iceberg type of each DuckDB type that a published file may have. */
+const TYPES = {
+  BIGINT: 'long',
+  BOOLEAN: 'boolean',
+  DATE: 'date',
+  DOUBLE: 'double',
+  INTEGER: 'int',
+  'TIMESTAMP WITH TIME ZONE': 'timestamptz',
+  TIMESTAMPTZ: 'timestamptz',
+  VARCHAR: 'string',
+} as const;
+
+/** A type of one value. */
+export type PrimitiveType = (typeof TYPES)[keyof typeof TYPES];
+
+/** A field of an Iceberg schema. */
+interface Field {
+  readonly id: number;
+  readonly name: string;
+  readonly required: boolean;
+  readonly type: PrimitiveType | ListType;
+  readonly doc?: string;
+}
+
+interface ListType {
+  readonly type: 'list';
+  readonly 'element-id': number;
+  readonly element: PrimitiveType;
+  readonly 'element-required': false;
+}
+
+/** Fields of a schema, before it has an id. */
+export interface SchemaFields {
+  readonly type: 'struct';
+  readonly fields: readonly Field[];
+  /** Columns of the key; only where none of them is ever null. */
+  readonly 'identifier-field-ids'?: readonly number[];
+}
+
+/** The Iceberg type of a DuckDB type. Throws IcebergError (ICEBERG_TYPE) where Iceberg has none for it. */
+export function primitiveOf(type: string): PrimitiveType {
+  const found = Object.entries(TYPES).find(([duckdb]) => duckdb === type)?.[1];
+  if (found !== undefined) return found;
+  throw new IcebergError('ICEBERG_TYPE', `no Iceberg type holds the values of ${type}`, {
+    hint: `the snapshot stays; a published column has one of ${Object.keys(TYPES).join(', ')}, or a list of it`,
+  });
+}
+
+function typeOf({ name, type }: IcebergColumn): Field['type'] {
+  if (!type.endsWith('[]')) return primitiveOf(type);
+  const element = primitiveOf(type.slice(0, -2));
+  return { type: 'list', 'element-id': fieldId(`${name}.element`), element, 'element-required': false };
+}
+
+/**
+ * Schema of a table.
+ * @param isKeyProven whether no file has a null in a column of the key, so that the key identifies a row
+ */
+export function schemaOf({ columns, key }: IcebergTable, isKeyProven: boolean): SchemaFields {
+  const required = isKeyProven ? key : [];
+  const fields = columns.map((column) => ({
+    ...{ id: fieldId(column.name), name: column.name, required: required.includes(column.name) },
+    type: typeOf(column),
+    ...(column.description ? { doc: column.description } : {}),
+  }));
+  const ids = required.map(fieldId);
+  return { type: 'struct', fields, ...(ids.length === 0 ? {} : { 'identifier-field-ids': ids }) };
+}
+
+/** All field ids of a schema, with those of list elements. */
+export const idsOf = ({ fields }: SchemaFields): number[] =>
+  fields.flatMap(({ id, type }) => (typeof type === 'string' ? [id] : [id, type['element-id']]));
+
+/** Names by which a reader finds the columns of files that were written before field ids. */
+export const nameMappingOf = ({ fields }: SchemaFields): string =>
+  JSON.stringify(
+    fields.map(({ id, name, type }) => ({
+      ...{ 'field-id': id, names: [name] },
+      ...(typeof type === 'string'
+        ? {}
+        : { fields: [{ 'field-id': type['element-id'], names: ['element'] }] }),
+    })),
+  );
+
+/** Partition fields by name; their ids are of the partition, not of the schema. */
+export const PARTITION_FIELDS = [
+  { name: 'domain_id', 'field-id': 1000, 'source-id': fieldId('domain_id'), transform: 'identity' },
+  { name: 'month', 'field-id': 1001, 'source-id': fieldId('month'), transform: 'identity' },
+] as const;

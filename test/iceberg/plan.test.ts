@@ -1,0 +1,211 @@
+import { describe, expect, it } from 'vitest';
+import { decodeManifest, decodeManifestList } from '../../src/iceberg/avro.js';
+import { parseMetadata, retainSnapshots, snapshotIdOf } from '../../src/iceberg/metadata.js';
+import { type CommitPlan, type DataFile, type PreviousMetadata, planCommit } from '../../src/iceberg/plan.js';
+import { readPrevious } from '../../src/iceberg/previous.js';
+import type { IcebergTable } from '../../src/iceberg/schema.js';
+import { fieldId } from '../../src/lake/field-ids.js';
+
+const AT = 's3://bucket/tables/lots';
+
+const lots: IcebergTable = {
+  name: 'lots',
+  description: 'Lots.',
+  columns: [
+    { name: 'lot_id', type: 'BIGINT', description: 'Id of the lot.' },
+    { name: 'tags', type: 'VARCHAR[]' },
+    { name: 'domain_id', type: 'BIGINT' },
+    { name: 'month', type: 'VARCHAR' },
+  ],
+  key: ['lot_id'],
+  sort: ['lot_id'],
+  partitioned: true,
+};
+
+const metricsOf = (rows: number, nulls = 0): DataFile['metrics'] => ({
+  value_counts: [{ key: fieldId('lot_id'), value: rows }],
+  null_value_counts: [{ key: fieldId('lot_id'), value: nulls }],
+  lower_bounds: [{ key: fieldId('lot_id'), value: Buffer.alloc(8) }],
+  upper_bounds: [],
+});
+
+const file = (name: string, month: string, rows = 10, nulls = 0): DataFile => ({
+  uri: `${AT}/domain_id=3/month=${month}/${name}.parquet`,
+  ...{ bytes: rows * 100, rows, partition: { domain_id: 3, month }, metrics: metricsOf(rows, nulls) },
+});
+
+const snapshot = (id: string, ...files: DataFile[]) => ({
+  id,
+  time: Date.UTC(2026, 10, Number(id), 6),
+  files,
+});
+
+/** Three nights: two files, one of them replaced, one month added. */
+async function threeNights(kept = ['1', '2', '3']) {
+  const [a, b, b2, c] = [
+    file('a', '2026-01'),
+    file('b', '2026-02'),
+    file('b2', '2026-02', 12),
+    file('c', '2026-03'),
+  ];
+  const first = await planCommit(lots, AT, snapshot('1', a, b), kept);
+  const second = await planCommit(lots, AT, snapshot('2', { ...a, metrics: undefined }, b2), kept, first);
+  return { first, second, third: await planCommit(lots, AT, snapshot('3', a, b2, c), kept, second) };
+}
+
+const statusOf = ({ entries }: PreviousMetadata): Record<string, number[]> =>
+  Object.fromEntries(
+    entries.map(({ status, snapshot_id, sequence_number, data_file }) => [
+      data_file.file_path.replace(/.*\//, ''),
+      [status, snapshot_id, sequence_number],
+    ]),
+  );
+
+const last = ({ metadata }: CommitPlan) => metadata.snapshots.at(-1);
+
+describe('the snapshots of a table', () => {
+  it('are one for each snapshot of the lake, with what was added, kept and removed', async () => {
+    const { second, third } = await threeNights();
+    const [one, two, three] = ['1', '2', '3'].map(snapshotIdOf);
+    expect(statusOf(second)).toEqual({
+      'a.parquet': [0, one, 1],
+      'b2.parquet': [1, two, 2],
+      'b.parquet': [2, two, 1],
+    });
+    expect(statusOf(third)).toEqual({
+      'a.parquet': [0, one, 1],
+      'b2.parquet': [0, two, 2],
+      'c.parquet': [1, three, 3],
+    });
+    expect(second.entries[0]?.data_file.value_counts).toEqual(metricsOf(10)?.value_counts);
+    expect(last(second)?.summary).toMatchObject({
+      ...{ operation: 'overwrite', 'added-records': '12', 'deleted-records': '10', 'total-records': '22' },
+      'lotlake.snapshot': '2',
+    });
+    expect(last(third)?.summary.operation).toBe('append');
+    expect(third.metadata.snapshots.map((each) => each['parent-snapshot-id'])).toEqual([undefined, one, two]);
+    expect(third.metadata['last-sequence-number']).toBe(3);
+    expect(third.metadata['metadata-log']).toHaveLength(2);
+  });
+
+  it('are written before the metadata that names them, in names that tell their content', async () => {
+    const { third } = await threeNights();
+    const [list, manifest] = [third.before.at(-1), third.before[0]];
+    expect(third.after.map(({ uri }) => uri)).toEqual([
+      `${AT}/metadata/v3.metadata.json`,
+      `${AT}/metadata/version-hint.text`,
+    ]);
+    expect(last(third)?.['manifest-list']).toBe(list?.uri);
+    const [listed] = await decodeManifestList(list?.content ?? Buffer.alloc(0));
+    expect(listed).toMatchObject({
+      ...{ manifest_path: manifest?.uri, manifest_length: manifest?.content.length, added_files_count: 1 },
+      ...{ existing_files_count: 2, existing_rows_count: 22, min_sequence_number: 1 },
+      partitions: [
+        { contains_null: false },
+        { lower_bound: Buffer.from('2026-01'), upper_bound: Buffer.from('2026-03') },
+      ],
+    });
+    expect(JSON.parse(JSON.stringify(await decodeManifest(manifest?.content ?? Buffer.alloc(0))))).toEqual(
+      JSON.parse(JSON.stringify(third.entries)),
+    );
+    expect((await threeNights()).third.before).toEqual(third.before);
+  });
+
+  it('go with the snapshots of the lake, and the current one stays', async () => {
+    const { third } = await threeNights(['2', '3']);
+    const ids = ['2', '3'].map(snapshotIdOf);
+    expect(third.metadata.snapshots.map((each) => each['snapshot-id'])).toEqual(ids);
+    expect(third.metadata['snapshot-log'].map((each) => each['snapshot-id'])).toEqual(ids);
+    const alone = retainSnapshots(third.metadata, []);
+    expect(alone.snapshots.map((each) => each['snapshot-id'])).toEqual(ids.slice(1));
+    expect(alone['metadata-log']).toHaveLength(1);
+  });
+
+  it('have rising times, though a clock is set back', async () => {
+    const first = await planCommit(lots, AT, snapshot('5', file('a', '2026-01')), []);
+    const second = await planCommit(lots, AT, snapshot('4', file('a', '2026-01')), [], first);
+    expect(second.metadata['last-updated-ms']).toBe(first.metadata['last-updated-ms'] + 1);
+  });
+
+  it('are read back from what was written', async () => {
+    const { first, second, third } = await threeNights();
+    const files = [first, second, third].flatMap(({ before, after }) => [...before, ...after]);
+    const stored = new Map(files.map(({ uri, content }) => [uri, content]));
+    const read = await readPrevious(AT, async (uri) => stored.get(uri));
+    expect(read?.version).toBe(3);
+    expect(read?.metadata).toEqual(parseMetadata(JSON.stringify(third.metadata), ''));
+    const next = snapshot('4', file('c', '2026-03'));
+    const [a, b] = [await planCommit(lots, AT, next, [], read), await planCommit(lots, AT, next, [], third)];
+    expect(a.after).toEqual(b.after);
+    expect(a.before).toEqual(b.before);
+  });
+
+  it('may be without a file', async () => {
+    const first = await planCommit(lots, AT, snapshot('1', file('empty', '2026-01', 0)), []);
+    expect(first.entries).toEqual([]);
+    expect(await decodeManifestList(first.before[0]?.content ?? Buffer.alloc(0))).toEqual([]);
+    const second = await planCommit(lots, AT, snapshot('2', file('a', '2026-01')), [], first);
+    const third = await planCommit(lots, AT, snapshot('3'), [], second);
+    expect(last(third)?.summary).toMatchObject({ operation: 'delete', 'total-records': '0' });
+  });
+});
+
+describe('the schema of a table', () => {
+  it('has ids that stay, descriptions, and names for files without ids', async () => {
+    const { metadata } = await planCommit(lots, AT, snapshot('1', file('a', '2026-01')), []);
+    expect(metadata.schemas[0]).toMatchObject({
+      fields: [
+        { id: fieldId('lot_id'), required: true, type: 'long', doc: 'Id of the lot.' },
+        { id: fieldId('tags'), required: false, type: { 'element-id': fieldId('tags.element') } },
+        { id: fieldId('domain_id') },
+        { id: fieldId('month'), type: 'string' },
+      ],
+      'identifier-field-ids': [fieldId('lot_id')],
+    });
+    const mapping = JSON.parse(metadata.properties['schema.name-mapping.default'] ?? '');
+    expect(mapping[1]).toEqual({
+      ...{ 'field-id': fieldId('tags'), names: ['tags'] },
+      fields: [{ 'field-id': fieldId('tags.element'), names: ['element'] }],
+    });
+  });
+
+  it('is a new one where a column is added, and an old snapshot keeps its own', async () => {
+    const first = await planCommit(lots, AT, snapshot('1', file('a', '2026-01')), ['1']);
+    const wider = { ...lots, columns: [...lots.columns, { name: 'fee', type: 'DOUBLE' }] };
+    const second = await planCommit(wider, AT, snapshot('2', file('a', '2026-01')), ['1'], first);
+    expect(second.metadata['current-schema-id']).toBe(1);
+    expect(second.metadata.snapshots.map((each) => each['schema-id'])).toEqual([0, 1]);
+    const third = await planCommit(wider, AT, snapshot('3', file('a', '2026-01')), ['1'], second);
+    expect(third.metadata.schemas).toHaveLength(2);
+  });
+
+  it('requires no column of a key that was null once', async () => {
+    const plan = (id: string, nulls: number, previous?: PreviousMetadata) =>
+      planCommit(lots, AT, snapshot(id, file(id, '2026-01', 10, nulls)), [], previous);
+    const first = await plan('1', 0);
+    const second = await plan('2', 1, first);
+    const third = await plan('3', 0, second);
+    expect([first, second, third].map(({ metadata }) => metadata['current-schema-id'])).toEqual([0, 1, 1]);
+    expect(third.metadata.schemas[1]).not.toHaveProperty('identifier-field-ids');
+  });
+
+  it('has no partition where the table gives it up, and its files go', async () => {
+    const first = await planCommit(lots, AT, snapshot('1', file('a', '2026-01')), ['1']);
+    const flat = { ...file('flat', ''), uri: `${AT}/flat.parquet`, partition: undefined };
+    const second = await planCommit({ ...lots, partitioned: false }, AT, snapshot('2', flat), ['1'], first);
+    expect(second.metadata).toMatchObject({ 'default-spec-id': 1, 'partition-specs': [{}, { fields: [] }] });
+    expect(second.entries.map(({ data_file }) => data_file.file_path)).toEqual([flat.uri]);
+  });
+
+  it('names a type that Iceberg does not have', async () => {
+    const odd = { ...lots, columns: [{ name: 'x', type: 'INTERVAL' }] };
+    await expect(planCommit(odd, AT, snapshot('1'), [])).rejects.toMatchObject({ code: 'ICEBERG_TYPE' });
+  });
+});
+
+describe('metadata that cannot be read', () => {
+  it('is named', async () => {
+    expect(() => parseMetadata('{"format-version":1}', 'v1.metadata.json')).toThrow(/v1.metadata.json/);
+    await expect(decodeManifest(Buffer.from('no Avro'))).rejects.toMatchObject({ code: 'ICEBERG_METADATA' });
+  });
+});

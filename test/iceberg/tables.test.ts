@@ -1,0 +1,51 @@
+import { beforeAll, describe, expect, it } from 'vitest';
+import { describeEmptyLake } from '../../src/docs/empty-lake.js';
+import { idsOf, schemaOf } from '../../src/iceberg/schema.js';
+import { icebergTables, partitionValuesOf } from '../../src/iceberg/tables.js';
+import type { ManifestTable } from '../../src/lake/manifest.js';
+import { lakeTableNames } from '../../src/publish/warehouse.js';
+
+let tables: Awaited<ReturnType<typeof allTables>>;
+beforeAll(async () => {
+  tables = await allTables();
+});
+
+/** Every table and mart, with the types that they have. */
+async function allTables() {
+  const { tables, marts } = await describeEmptyLake();
+  const partitioned = new Set(lakeTableNames().flatMap((table) => (table.partitioned ? table.name : [])));
+  const whole = Object.entries({ ...tables, ...marts }).map(([name, { columns }]) => {
+    const table = { columns: [...columns], key: [], partitioned: partitioned.has(name) };
+    return [name, { ...table, rows: 0, bytes: 0, files: [] }] satisfies [string, ManifestTable];
+  });
+  return icebergTables(Object.fromEntries(whole), []);
+}
+
+describe('the tables and marts of a lake', () => {
+  it('have types that Iceberg holds, and no two columns with one id', () => {
+    expect(tables.length).toBeGreaterThan(60);
+    for (const table of tables) {
+      const ids = idsOf(schemaOf(table, true));
+      expect(new Set(ids).size, table.name).toBe(ids.length);
+      expect(Math.min(...ids), table.name).toBeGreaterThan(0);
+    }
+  });
+
+  it('have the source and the month of their path as columns, once', () => {
+    const lots = tables.find(({ name }) => name === 'lots');
+    const names = lots?.columns.map(({ name }) => name) ?? [];
+    expect(names.filter((name) => ['domain_id', 'month'].includes(name))).toEqual(['domain_id', 'month']);
+    expect(lots?.sort).toEqual(['lot_id']);
+  });
+});
+
+describe('the partition of a file', () => {
+  it('is what its folder says', () => {
+    const of = (path: string) => partitionValuesOf({ path, bytes: 0, rows: 0 });
+    expect(of('lots/domain_id=3/month=2026-11/data_0.parquet')).toEqual({ domain_id: 3, month: '2026-11' });
+    expect(of('lots/domain_id=__HIVE_DEFAULT_PARTITION__/month=unknown/a.parquet')).toEqual({
+      ...{ domain_id: null, month: 'unknown' },
+    });
+    expect(of('lots/empty.parquet')).toBeUndefined();
+  });
+});
