@@ -25,6 +25,8 @@ export const streams = openStreams(process);
 const GO_ON: Readonly<Record<string, string>> = {
   run: 'the last snapshot stays current and what has landed is kept; run the same command again to go on',
   backup: 'the lake is as it was and nothing is left of the copy; run the same command again',
+  push: 'the mirror keeps its snapshot; run the same command again to go on with what was sent',
+  pull: 'the lake is as it was; run the same command again to go on with what was fetched',
   vacuum: 'the lake is whole; run the same command again to remove the rest',
 };
 

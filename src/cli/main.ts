@@ -48,6 +48,8 @@ const COMMANDS = {
   verify: 'check every file of a snapshot against its manifest, and its data tests',
   vacuum: 'remove snapshots and passes that are past retention, and what dead runs left',
   backup: 'copy the lake to another folder, sound and with the links between its snapshots',
+  'push [to]': 'copy the published lake to its mirror in object storage',
+  'pull [to]': 'make the lake from its mirror in object storage',
 } as const;
 
 /** A command is loaded when it is named, so that no other one pays for it. */
@@ -69,6 +71,8 @@ const LOADERS: Readonly<Record<keyof typeof COMMANDS, () => Promise<AnyCommand>>
   verify: async () => (await import('./commands/verify.js')).verify,
   vacuum: async () => (await import('./commands/vacuum.js')).vacuum,
   backup: async () => (await import('./commands/backup.js')).backup,
+  'push [to]': async () => (await import('./commands/push.js')).push,
+  'pull [to]': async () => (await import('./commands/pull.js')).pull,
 };
 
 async function withOptions(args: Argv, usage: string, load: () => Promise<AnyCommand>): Promise<void> {

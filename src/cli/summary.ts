@@ -5,9 +5,18 @@ import type { RunResult } from '../run/finish.js';
 
 /**
  * The summary of a run for a person; its last line is the path of the report.
- * @param flag options by which other commands find the lake
+ * @param more.mirror what came of the push to the mirror
+ * @param more.flag options by which other commands find the lake
  */
-export function summarize(result: RunResult, cwd: string, report?: string, flag = ''): string {
+export function summarize(
+  result: RunResult,
+  cwd: string,
+  {
+    report,
+    mirror,
+    flag = '',
+  }: { report?: string | undefined; mirror?: string | undefined; flag?: string } = {},
+): string {
   const { published, snapshotId } = result;
   const said = published
     ? `Snapshot ${snapshotId} is published`
@@ -21,6 +30,7 @@ export function summarize(result: RunResult, cwd: string, report?: string, flag 
     ...passes(result),
     ...(published ? [...rejectsAndDrift(result), ...tests(result)] : []),
     ...result.warnings.map((warning) => `warning: ${warning}`),
+    ...(mirror === undefined ? [] : [mirror]),
     '',
     'Try next:',
     ...suggestions(flag),

@@ -100,7 +100,7 @@ export async function planCommit(
 }
 
 /** The files that make metadata current: `vN.metadata.json`, then `version-hint.text`. */
-function headFiles(metadata: TableMetadata, version: number): MetadataFile[] {
+export function headFiles(metadata: TableMetadata, version: number): MetadataFile[] {
   const folder = `${metadata.location}/metadata`;
   return [
     { uri: `${folder}/v${version}.metadata.json`, content: Buffer.from(`${JSON.stringify(metadata)}\n`) },

@@ -53,7 +53,7 @@ export function settleFailedRuns(layout: Layout): FailedRun[] {
 }
 
 /** Commands that hold the lock and are no run. */
-const CARE: ReadonlySet<string> = new Set(['vacuum', 'backup']);
+const CARE: ReadonlySet<string> = new Set(['vacuum', 'backup', 'pull']);
 
 /** The run of a holder that is gone; undefined where it had published, and where it was none. */
 export function unpublishedRun(layout: Layout, { pipeline, started_at, pid }: Holder): FailedRun | undefined {

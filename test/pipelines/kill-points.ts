@@ -1,4 +1,4 @@
-/** Moments at which a run can be killed, in the order in which a nightly job, a vacuum and a backup reach them. */
+/** Moments at which a run can be killed, in the order in which a nightly job, a vacuum, a backup and a mirror reach them. */
 export const killPoints = [
   'job.locked',
   'extract.pass-opened',
@@ -34,6 +34,20 @@ export const killPoints = [
   'backup.file-copied',
   'backup.copied',
   'backup.checked',
+  'mirror.current-read',
+  'mirror.file-sent',
+  'mirror.files-sent',
+  'mirror.table-described',
+  'mirror.snapshot-described',
+  'mirror.switched',
+  'mirror.metadata-switched',
+  'mirror.heads-written',
+  'mirror.page-sent',
+  'mirror.file-pulled',
+  'mirror.pulled',
+  'mirror.vacuum-switched',
+  'mirror.objects-removed',
+  'mirror.vacuumed',
 ] as const;
 
 /** Name of a moment at which a run can be killed. */

@@ -1,12 +1,14 @@
 import { join } from 'node:path';
 import { type Config, type ConfigInput, flagsOf, readConfig } from '../../config/config.js';
 import { assertWritable } from '../../config/folder.js';
+import { messageOf } from '../../config/lotlake-error.js';
 import { assertService } from '../../extract/client.js';
 import { count } from '../../query/printable.js';
 import type { RunResult } from '../../run/finish.js';
 import type { JobOptions } from '../../run/job.js';
 import { command, worldOptions } from '../command.js';
 import type { Effects } from '../effects.js';
+import type { PushedLake } from '../mirror.js';
 import { worldOf } from '../option-values.js';
 import { createReporter, reportOn } from '../reporter.js';
 import { summarize } from '../summary.js';
@@ -49,13 +51,15 @@ export const run = command({
     const start = async (more: ConfigInput, now: () => Date) => {
       const job = { config: configOf(more), reporter, now, signal: effects.signal };
       const result = await PIPELINES[pipeline](job, everything);
-      return { result, report: await reportOn(job.config, reporter) };
+      return { result, report: await reportOn(job.config, reporter), mirror: await mirrorRun(job, effects) };
     };
     const running = sandbox ? onSandbox(world, input, effects, reporter, start) : start({}, effects.now);
-    const { result, report } = await running.finally(() => reporter.stop());
-    print({ ...machineReadable(result), report: report ?? null }, () =>
-      summarize(result, effects.cwd, report, flagsOf(config, input, effects)),
+    const { result, report, mirror } = await running.finally(() => reporter.stop());
+    print({ ...machineReadable(result), report: report ?? null, mirror: mirror.pushed ?? null }, () =>
+      summarize(result, effects.cwd, { report, mirror: mirror.text, flag: flagsOf(config, input, effects) }),
     );
+    // The snapshot is published here; the exit code tells that the mirror does not have it.
+    if (mirror.error !== undefined) throw mirror.error;
   },
 });
 
@@ -70,6 +74,28 @@ const PIPELINES: Readonly<
   closing: async (job) => (await import('../../../pipelines/closing.js')).closing(job),
   rebuild: async (job) => (await import('../../../pipelines/rebuild.js')).rebuild(job),
 };
+
+/** What came of the push after a run. */
+interface Mirrored {
+  readonly pushed?: PushedLake;
+  /** Line of the summary. */
+  readonly text?: string;
+  readonly error?: unknown;
+}
+
+/** Pushes what a run published, if a mirror is configured. A push that fails is told, and undoes nothing. */
+async function mirrorRun({ config, reporter }: JobOptions, effects: Effects): Promise<Mirrored> {
+  if (config.publish?.to === undefined) return {};
+  reporter.step('push', config.publish.to);
+  try {
+    const { pushedText, pushLake } = await import('../mirror.js');
+    const pushed = await pushLake(config, effects, reporter.warn);
+    return { pushed, text: `mirror: ${pushedText(pushed)}` };
+  } catch (error) {
+    const text = `mirror: not pushed to ${config.publish.to}: ${messageOf(error)}; the next run or lotlake push catches up`;
+    return { text, error };
+  }
+}
 
 /** Starts the embedded service, runs against it without a rate limit, and stops it. */
 async function onSandbox<T>(

@@ -1,19 +1,32 @@
-import type { Config } from '../../config/config.js';
+import { type Config, readConfig } from '../../config/config.js';
 import { DEFAULT_PASSES } from '../../config/settings.js';
 import { layoutOf } from '../../lake/layout.js';
 import { assertLake, executeVacuum, planVacuum, type VacuumPlan } from '../../lake/vacuum.js';
 import type { Retention } from '../../lake/vacuum-plan.js';
+import { openStore } from '../../mirror/s3.js';
+import { type RemoteVacuum, vacuumMirror } from '../../mirror/vacuum.js';
 import { withDatabase } from '../../query/open-lake.js';
 import { megabytes, printable } from '../../query/printable.js';
 import { gridOf } from '../../query/table.js';
 import type { StreamName } from '../../service/streams.js';
 import { command, whileLocked } from '../command.js';
+import type { Effects } from '../effects.js';
+import { mirrorOf, mirrorOptions } from '../mirror.js';
 import { streamOf } from '../option-values.js';
 
 /** Removes snapshots and passes that are past retention and what dead runs left, and says what that frees. */
 export const vacuum = command({
-  options: { 'dry-run': { type: 'boolean', default: false, describe: 'say it, remove nothing' } },
-  async run({ dryRun, print, config }, effects) {
+  options: {
+    'dry-run': { type: 'boolean', default: false, describe: 'say it, remove nothing' },
+    remote: { type: 'boolean', default: false, describe: 'vacuum the mirror, and not this lake' },
+    ...mirrorOptions,
+  },
+  async run({ dryRun, remote, to, endpoint, region, pathStyle, print, input }, effects) {
+    const config = readConfig({ ...input, publish: { to, endpoint, region, pathStyle } }, effects);
+    if (remote) {
+      const vacuumed = await vacuumRemote(config, effects, dryRun);
+      return print({ dry_run: dryRun, ...vacuumed }, () => remoteText(vacuumed, dryRun));
+    }
     const layout = layoutOf(config.output);
     const retention = retentionOf(config);
     assertLake(layout);
@@ -34,6 +47,24 @@ function retentionOf({ keepSnapshots, keepDays, keepPasses }: Config): Retention
   if (typeof keepPasses === 'number') return { ...kept, passes: () => keepPasses };
   for (const name of Object.keys(keepPasses)) streamOf(name, 'keepPasses');
   return { ...kept, passes: (stream: StreamName) => keepPasses[stream] ?? DEFAULT_PASSES };
+}
+
+/** Removes from the mirror what is past retention. The lake of this machine is not looked at. */
+async function vacuumRemote(config: Config, { now, signal }: Effects, isDryRun: boolean) {
+  const place = mirrorOf(config);
+  const { concurrency } = place;
+  const { snapshots, days } = retentionOf(config);
+  const store = await openStore(place, signal);
+  return vacuumMirror({ store, concurrency, keep: { snapshots, days }, now, signal, isDryRun });
+}
+
+function remoteText({ place, snapshots, objects, bytes, kept }: RemoteVacuum, dryRun: boolean): string {
+  const table = snapshots.map(({ snapshot_id, reason }) => ['snapshot', snapshot_id, printable(reason)]);
+  return [
+    snapshots.length === 0 ? 'no snapshot to remove' : gridOf(['what', 'id', 'why'], table),
+    `${place}: removes ${objects} objects that no snapshot names (${megabytes(bytes)}); stays: ${kept.snapshots} snapshots, ${kept.objects} objects`,
+    ...(dryRun ? ['dry run: nothing was removed'] : []),
+  ].join('\n');
 }
 
 function text({ removals, unreadable, freed, kept }: VacuumPlan, dryRun: boolean): string {

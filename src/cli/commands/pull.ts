@@ -1,0 +1,51 @@
+import { readConfig } from '../../config/config.js';
+import { assertWritable } from '../../config/folder.js';
+import { layoutOf } from '../../lake/layout.js';
+import { pullLanding } from '../../mirror/landing.js';
+import { pull as pullLake } from '../../mirror/pull.js';
+import { openStore } from '../../mirror/s3.js';
+import { withDatabase } from '../../query/open-lake.js';
+import { count, megabytes } from '../../query/printable.js';
+import { command, whileLocked } from '../command.js';
+import { mirrorOf, mirrorOptions } from '../mirror.js';
+
+/** Makes the lake of an output folder from its mirror in object storage. */
+export const pull = command({
+  options: {
+    ...mirrorOptions,
+    landing: { type: 'boolean', describe: 'fetch the passes of landing that the mirror has, too' },
+  },
+  async run({ to, endpoint, region, pathStyle, landing, print, input }, effects) {
+    const publish = { to, endpoint, region, pathStyle, landing };
+    const config = readConfig({ ...input, publish }, effects);
+    const place = mirrorOf(config);
+    assertWritable('the output folder', config.output);
+    const layout = layoutOf(config.output);
+    const { signal } = effects;
+    const store = await openStore(place, signal);
+    const means = { store, concurrency: place.concurrency, signal };
+    await whileLocked(config, 'pull', effects, async () => {
+      const pulled = await withDatabase(config, undefined, ({ session }) =>
+        pullLake(session.connection, layout, means),
+      );
+      const passes = place.landing
+        ? await pullLanding(layout.landing, store, place.concurrency, signal)
+        : null;
+      print({ ...pulled, landing: passes }, () => text(pulled, passes));
+    });
+  },
+});
+
+function text(
+  { place, snapshot_id, path, files, bytes }: Awaited<ReturnType<typeof pullLake>>,
+  landing: Awaited<ReturnType<typeof pullLanding>> | null,
+): string {
+  const fetched = `${count(files)} files (${megabytes(bytes)}) fetched`;
+  const passes =
+    landing === null
+      ? []
+      : [
+          `landing: ${count(landing.passes)} passes, ${count(landing.files)} files (${megabytes(landing.bytes)}) fetched`,
+        ];
+  return [`snapshot ${snapshot_id} of ${place} is current: ${fetched}`, `  ${path}`, ...passes].join('\n');
+}

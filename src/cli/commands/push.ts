@@ -1,0 +1,18 @@
+import { readConfig } from '../../config/config.js';
+import { command } from '../command.js';
+import { mirrorOptions, pushedText, pushLake } from '../mirror.js';
+
+/** Pushes the published lake to its mirror in object storage, and says what was sent. */
+export const push = command({
+  options: {
+    ...mirrorOptions,
+    landing: { type: 'boolean', describe: 'push sealed passes of landing, too' },
+  },
+  async run({ to, endpoint, region, pathStyle, landing, print, input }, effects) {
+    const publish = { to, endpoint, region, pathStyle, landing };
+    const config = readConfig({ ...input, publish }, effects);
+    const warn = (message: string): void => effects.err(`warning    ${message}\n`);
+    const pushed = await pushLake(config, effects, warn);
+    print(pushed, () => pushedText(pushed));
+  },
+});

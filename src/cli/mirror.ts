@@ -1,0 +1,88 @@
+import type { Config } from '../config/config.js';
+import { ConfigError } from '../config/lotlake-error.js';
+import { dictionary } from '../docs/dictionary.js';
+import { unsoundError } from '../lake/lake-error.js';
+import { currentId, layoutOf } from '../lake/layout.js';
+import { hasManifest, listSnapshots, publishedIds } from '../lake/snapshots.js';
+import { pushLanding } from '../mirror/landing.js';
+import { type Pushed, push } from '../mirror/push.js';
+import { type MirrorPlace, openStore } from '../mirror/s3.js';
+import { describeAsIceberg } from '../mirror/tables.js';
+import { publishedSnapshot, withDatabase } from '../query/open-lake.js';
+import { count, megabytes } from '../query/printable.js';
+import type { Effects } from './effects.js';
+
+/** Options of the commands that reach a mirror; they stand over `publish` of the configuration. */
+export const mirrorOptions = {
+  to: { type: 'string', describe: 'the mirror, such as s3://bucket/prefix (LOTLAKE_PUBLISH_TO)' },
+  endpoint: { type: 'string', describe: 'URL of the S3 service (default AWS)' },
+  region: { type: 'string', describe: 'region of the bucket (AWS_REGION)' },
+  'path-style': { type: 'boolean', describe: 'name the bucket in the path, as MinIO and Ceph need it' },
+} as const;
+
+/** The mirror that the configuration names. Throws ConfigError where it names none. */
+export function mirrorOf({ publish }: Config): MirrorPlace {
+  const to = publish?.to;
+  if (publish !== undefined && to !== undefined) return { ...publish, to };
+  throw new ConfigError(
+    'no mirror is named',
+    'name one, such as s3://bucket/prefix, or set LOTLAKE_PUBLISH_TO',
+  );
+}
+
+/** What a push did, with landing if that was asked for. */
+export type PushedLake = Awaited<ReturnType<typeof pushLake>>;
+
+/** Pushes the published snapshots of a lake to the mirror that is configured, and landing if that is configured. */
+export async function pushLake(config: Config, { signal, now }: Effects, warn: (message: string) => void) {
+  const place = mirrorOf(config);
+  publishedSnapshot(config);
+  const layout = layoutOf(config.output);
+  const store = await openStore(place, signal);
+  const { concurrency } = place;
+  const pushed = await withDatabase(config, signal, async ({ session: { connection } }) => {
+    const lake = await readLocal(connection, layout);
+    const current = lake.kept.at(-1);
+    const descriptions = current === undefined ? [] : dictionary(current.manifest);
+    const describeTables = describeAsIceberg({ connection, store, concurrency, descriptions });
+    return push(lake, { store, concurrency, describeTables, now, signal, warn });
+  });
+  const landing = place.landing ? await pushLanding(layout.landing, store, concurrency, signal) : null;
+  return { ...pushed, landing };
+}
+
+/** The snapshots of a lake that were published. Throws LakeError where the current one cannot be read. */
+async function readLocal(
+  connection: Parameters<typeof publishedIds>[0],
+  layout: ReturnType<typeof layoutOf>,
+) {
+  const snapshots = listSnapshots(layout);
+  const { ids: published } = await publishedIds(connection, layout, snapshots);
+  const current = currentId(layout);
+  const kept = snapshots
+    .filter(hasManifest)
+    .filter(({ id }) => published.has(id) && current !== null && id <= current);
+  if (kept.at(-1)?.id !== current)
+    throw unsoundError(
+      `the published snapshot ${current} cannot be read`,
+      'nothing was sent; lotlake verify names what is wrong',
+    );
+  return { kept, published };
+}
+
+/** What a push did, for a person. */
+export function pushedText({
+  place,
+  snapshot_id,
+  pushed,
+  files,
+  bytes,
+  landing,
+}: PushedLake & Pushed): string {
+  const sent =
+    pushed.length === 0
+      ? `${place} has snapshot ${snapshot_id} already; nothing was sent`
+      : `${place} has snapshot ${snapshot_id}: ${pushed.length} ${pushed.length === 1 ? 'snapshot' : 'snapshots'} pushed, ${count(files)} files (${megabytes(bytes)}) sent`;
+  if (landing === null) return sent;
+  return `${sent}\nlanding: ${count(landing.passes)} passes, ${count(landing.files)} files (${megabytes(landing.bytes)}) sent`;
+}

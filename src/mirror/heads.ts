@@ -1,0 +1,79 @@
+import { createHash } from 'node:crypto';
+import { killPoint } from '../config/kill-point.js';
+import { type Current, damaged, FILES, type MirrorFile } from './layout.js';
+import type { LocalSnapshot } from './push.js';
+import { forEach, type ObjectStore } from './store.js';
+
+/** Texts by the names of their objects: those that make the metadata of a table current, such as `version-hint.text`. */
+export type Heads = ReadonlyMap<string, string>;
+
+/** Objects that describe the tables of a snapshot: what is sent before the switch, and what after it. */
+interface DescribedTables {
+  /** Manifests and manifest lists, under names that nobody reads yet. */
+  readonly before: ReadonlyMap<string, Uint8Array>;
+  /** `vN.metadata.json` and `version-hint.text` of each table. Readers look for the newest of them. */
+  readonly after: Heads;
+}
+
+/**
+ * Describes the tables of a snapshot that is pushed.
+ * @param files objects of the snapshot
+ * @param kept ids of the snapshots that the mirror keeps, this one among them
+ * @param heads what made the metadata current that the mirror has
+ */
+export type DescribeTables = (
+  snapshot: LocalSnapshot,
+  files: readonly MirrorFile[],
+  kept: readonly string[],
+  heads: Heads,
+) => Promise<DescribedTables>;
+
+/**
+ * Keeps heads in one object until the switch, and returns its name. A push that dies after its switch then loses
+ * nothing: `current.json` names this object, and the next push writes what is missing.
+ */
+export async function stageHeads(store: ObjectStore, heads: Heads): Promise<string> {
+  const text = JSON.stringify(Object.fromEntries(heads));
+  const name = FILES + createHash('sha256').update(text).digest('hex');
+  await store.send(name, text);
+  return name;
+}
+
+/** The heads of the mirror's current metadata. Throws MirrorError (MIRROR_DAMAGED). */
+export async function readHeads(store: ObjectStore, { heads }: Pick<Current, 'heads'>): Promise<Heads> {
+  const found = await store.read(heads);
+  if (found === undefined) throw damaged(store, heads, 'is missing');
+  return new Map(
+    Object.entries(JSON.parse(found.body.toString())).map(([name, text]) => [name, String(text)]),
+  );
+}
+
+/** Stands beside an object of heads once all of them are written. */
+const WRITTEN = '.written';
+
+/** Objects that hold the heads of a mirror until they are written, and say that they are. */
+export const headObjects = ({ heads }: Pick<Current, 'heads'>): readonly string[] => [heads, heads + WRITTEN];
+
+/**
+ * Writes the heads that `current.json` names, the hints last, so that no hint names metadata that is not there.
+ * @param there objects that the mirror has; heads that are known to be written are left alone
+ */
+export async function writeHeads(
+  store: ObjectStore,
+  { heads: name }: Pick<Current, 'heads'>,
+  concurrency: number,
+  there: ReadonlyMap<string, unknown> = new Map(),
+): Promise<void> {
+  if (there.has(name + WRITTEN)) return;
+  const heads = [...(await readHeads(store, { heads: name }))];
+  const isHint = ([each]: readonly [string, string]): boolean => each.endsWith('.text');
+  const write = ([each, text]: readonly [string, string]): Promise<void> => store.send(each, text);
+  await forEach(
+    heads.filter((each) => !isHint(each)),
+    concurrency,
+    write,
+  );
+  killPoint('mirror.metadata-switched');
+  await forEach(heads.filter(isHint), concurrency, write);
+  await store.send(name + WRITTEN, '');
+}

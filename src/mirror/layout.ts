@@ -1,0 +1,137 @@
+import { existsSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { z } from 'zod';
+import { partitionOf } from '../lake/files.js';
+import { WAREHOUSE } from '../lake/layout.js';
+import { allTables, type Manifest } from '../lake/manifest.js';
+import { checksumOf } from '../land/files.js';
+import { FINGERPRINTS } from '../land/fingerprints.js';
+import { MirrorError } from './mirror-error.js';
+import type { ObjectStore, Versioned } from './store.js';
+
+/** Version of the layout of a mirror that this code writes. */
+const MIRROR_VERSION = 1;
+
+/** The only object that is ever switched. It names all that a reader needs. */
+export const CURRENT = 'current.json';
+
+/** Folders of objects of a mirror. */
+export const TABLES = 'tables/';
+export const FILES = 'files/';
+export const SNAPSHOTS = 'snapshots/';
+export const LANDING = 'landing/';
+
+export const recordName = (snapshotId: string): string => `${SNAPSHOTS}${snapshotId}.json`;
+
+/** Ids of snapshots and names of files become paths on the machine that pulls them. */
+const id = z.string().regex(/^[\w-]+$/);
+const path = z.string().regex(/^(?!.*(^|\/)\.\.?(\/|$))[^/\u0000\\][^\u0000\\]*$/);
+const sha256 = z.string().regex(/^[0-9a-f]{64}$/);
+
+const currentSchema = z.object({
+  mirror_version: z.literal(MIRROR_VERSION),
+  lotlake_version: z.string(),
+  /** Service that the lake is of; null where the lake does not know. */
+  origin: z.string().nullable(),
+  snapshot_id: id,
+  /** Snapshots that are kept, oldest first, the current one last. */
+  snapshots: z.array(z.object({ snapshot_id: id, created_at: z.string() })),
+  /** Object with the texts that name the tables' metadata, by their names: they are written after each switch. */
+  heads: path,
+  switched_at: z.string(),
+  /** Until when a vacuum may remove objects and nobody may push; null where none is at work. */
+  vacuum_until: z.string().nullable(),
+});
+
+/** `current.json`. */
+export type Current = Readonly<z.output<typeof currentSchema>>;
+
+const recordSchema = z.object({
+  snapshot_id: id,
+  /** `manifest.json` of the snapshot, as it is. */
+  manifest: z.record(z.string(), z.unknown()),
+  /** Every file of the snapshot beside its manifest: its path there, and the object that holds it. */
+  files: z.array(z.object({ path, object: path, bytes: z.int(), sha256 })),
+  /** Manifests and manifest lists of Iceberg that describe the snapshot. */
+  metadata: z.array(path),
+});
+
+/** `snapshots/<id>.json`: what a snapshot consists of. */
+export type SnapshotRecord = Readonly<z.output<typeof recordSchema>>;
+
+export type MirrorFile = SnapshotRecord['files'][number];
+
+/** The current state of a mirror, with the tag of this version. */
+export interface Switched {
+  readonly current: Current;
+  readonly tag: string;
+}
+
+/** Reads `current.json`; undefined where nothing was pushed yet. Throws MirrorError (MIRROR_FORMAT). */
+export async function readCurrent(store: ObjectStore): Promise<Switched | undefined> {
+  const found = await store.read(CURRENT);
+  return found === undefined
+    ? undefined
+    : { current: parse(store, CURRENT, currentSchema, found), tag: found.tag };
+}
+
+/** Reads the record of a snapshot. Throws MirrorError (MIRROR_FORMAT, MIRROR_DAMAGED). */
+export async function readRecord(store: ObjectStore, snapshotId: string): Promise<SnapshotRecord> {
+  const name = recordName(snapshotId);
+  const found = await store.read(name);
+  if (found === undefined) throw damaged(store, name, 'is missing');
+  return parse(store, name, recordSchema, found);
+}
+
+function parse<T extends z.ZodType>(
+  store: ObjectStore,
+  name: string,
+  schema: T,
+  { body }: Versioned,
+): z.output<T> {
+  try {
+    return schema.parse(JSON.parse(body.toString()));
+  } catch (error) {
+    const reason = error instanceof z.ZodError ? `: ${z.prettifyError(error)}` : '';
+    throw new MirrorError(
+      'MIRROR_FORMAT',
+      `${store.place}/${name} is not of a mirror that this lotlake knows${reason}`,
+      {
+        outcome: 'usage',
+        hint: 'nothing was changed; name another place, or install the version of lotlake that wrote it',
+      },
+    );
+  }
+}
+
+/** The error of a mirror that lacks an object or holds a wrong one. */
+export const damaged = (store: ObjectStore, name: string, found: string): MirrorError =>
+  new MirrorError('MIRROR_DAMAGED', `${store.place}/${name} ${found}`, {
+    outcome: 'held',
+    hint: 'nothing was switched; bring the object back, or push a sound lake to another place',
+  });
+
+/** The text of a `current.json`. */
+export const currentText = (current: Omit<Current, 'mirror_version'>): string =>
+  `${JSON.stringify({ mirror_version: MIRROR_VERSION, ...current }, null, 1)}\n`;
+
+/** Object of a data file: below the folder of its table and partition, named by its content. */
+const objectOf = (table: string, partition: string, checksum: string): string =>
+  `${TABLES}${table}/${partition === '' ? '' : `${partition}/`}${checksum}.parquet`;
+
+/** The files of a local snapshot and the objects that hold them. Files without a checksum are read. */
+export async function filesOfSnapshot(folder: string, manifest: Manifest): Promise<MirrorFile[]> {
+  const found: MirrorFile[] = [];
+  for (const [table, { files }] of Object.entries(allTables(manifest)))
+    for (const file of files) {
+      const checksum = file.sha256 ?? (await checksumOf(join(folder, file.path)));
+      const object = objectOf(table, partitionOf(file), checksum);
+      found.push({ path: file.path, object, bytes: file.bytes, sha256: checksum });
+    }
+  for (const name of [WAREHOUSE, FINGERPRINTS].filter((each) => existsSync(join(folder, each)))) {
+    const checksum = await checksumOf(join(folder, name));
+    const { size } = statSync(join(folder, name));
+    found.push({ path: name, object: FILES + checksum, bytes: size, sha256: checksum });
+  }
+  return found;
+}

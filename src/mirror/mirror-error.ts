@@ -1,0 +1,13 @@
+import { type ErrorFacts, LotlakeError } from '../config/lotlake-error.js';
+
+/** The mirror in object storage cannot be read or written, or is not one of this lake. */
+export class MirrorError extends LotlakeError {
+  override readonly name = 'MirrorError';
+  constructor(code: string, message: string, rest: Omit<ErrorFacts, 'code' | 'stage'> = {}) {
+    super(message, { code, stage: 'mirror', ...rest });
+  }
+}
+
+/** Ends the hint of an error of a push. */
+export const RESUME =
+  'the lake of this machine is as it was and the mirror keeps its snapshot; lotlake push goes on with what was sent';

@@ -1,0 +1,61 @@
+import type { Manifest } from '../lake/manifest.js';
+import type { Current } from './layout.js';
+import { MirrorError } from './mirror-error.js';
+
+/** A local snapshot, as far as the plan of a push needs it. */
+interface Local {
+  readonly id: string;
+  readonly manifest: Pick<Manifest, 'origin'>;
+}
+
+/** What is known of the lake that is pushed. */
+export interface LocalLake<T extends Local> {
+  /** Snapshots that are kept and were published, oldest first; the last one is the current one. */
+  readonly kept: readonly T[];
+  /** Ids of all snapshots that were ever published, as far as the lake can tell. */
+  readonly published: ReadonlySet<string>;
+}
+
+/**
+ * The snapshots to push, oldest first: those that are newer than the mirror's current one. Throws MirrorError where the
+ * mirror is of another service (MIRROR_ORIGIN), has a snapshot that this lake did not come from (MIRROR_AHEAD), or is
+ * being vacuumed (MIRROR_BUSY).
+ */
+export function planPush<T extends Local>(
+  { kept, published }: LocalLake<T>,
+  mirror: Current | undefined,
+  { place, now }: { readonly place: string; readonly now: Date },
+): readonly T[] {
+  if (mirror === undefined) return kept;
+  const origin = kept.at(-1)?.manifest.origin ?? null;
+  if (origin !== null && mirror.origin !== null && mirror.origin !== origin)
+    throw new MirrorError(
+      'MIRROR_ORIGIN',
+      `${place} is the mirror of ${mirror.origin}, and this lake is of ${origin}`,
+      {
+        outcome: 'usage',
+        hint: 'nothing was sent; name another place for this lake',
+      },
+    );
+  assertNoVacuum(mirror, place, now);
+  const at = kept.findIndex(({ id }) => id === mirror.snapshot_id);
+  if (at < 0 && !published.has(mirror.snapshot_id))
+    throw new MirrorError(
+      'MIRROR_AHEAD',
+      `${place} has snapshot ${mirror.snapshot_id}, which this lake (${kept.at(-1)?.id}) was not made from`,
+      {
+        outcome: 'usage',
+        hint: 'nothing was sent; another machine has pushed, or this lake is an older copy: lotlake pull into an empty folder gets what the mirror has, and another place takes what is here',
+      },
+    );
+  return at >= 0 ? kept.slice(at + 1) : kept.filter(({ id }) => id > mirror.snapshot_id);
+}
+
+/** Throws MirrorError (MIRROR_BUSY) while a vacuum may remove objects that a push would count on. */
+export function assertNoVacuum({ vacuum_until: until }: Current, place: string, now: Date): void {
+  if (until === null || Date.parse(until) <= now.getTime()) return;
+  throw new MirrorError('MIRROR_BUSY', `a vacuum removes objects of ${place}, until ${until} at the latest`, {
+    ...{ outcome: 'locked', retryable: true },
+    hint: 'nothing was changed; run the same command again when it is done, or after that time if it died',
+  });
+}

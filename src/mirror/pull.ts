@@ -1,0 +1,98 @@
+import { mkdirSync, rmSync, statSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import type { DuckDBConnection } from '@duckdb/node-api';
+import { killPoint } from '../config/kill-point.js';
+import { currentId, type Layout } from '../lake/layout.js';
+import { type Manifest, readManifest, writeManifest } from '../lake/manifest.js';
+import { listSnapshots } from '../lake/snapshots.js';
+import { renewViews } from '../lake/views.js';
+import { checksumOf, foldersBelow, syncFiles, syncFolders } from '../land/files.js';
+import { switchCurrent } from '../publish/publish.js';
+import { type Current, damaged, type MirrorFile, readCurrent, readRecord } from './layout.js';
+import { MirrorError } from './mirror-error.js';
+import { type Content, forEach, type ObjectStore } from './store.js';
+
+/** What a pull did. */
+export interface Pulled {
+  readonly place: string;
+  readonly snapshot_id: string;
+  /** Folder of the snapshot. */
+  readonly path: string;
+  /** Files that were fetched, and their bytes; none where the lake was up to date. */
+  readonly files: number;
+  readonly bytes: number;
+}
+
+/**
+ * Makes the mirror's current snapshot the current one of an output folder: fetches its files, compares each with its
+ * checksum, makes its views anew, syncs all, and switches last. Files that an earlier pull has fetched are not fetched
+ * again. The caller holds the lock. Throws MirrorError: MIRROR_NOT_FOUND where there is no mirror, MIRROR_LAKE where the
+ * folder has another lake, MIRROR_DAMAGED where an object is missing or wrong.
+ */
+export async function pull(
+  connection: DuckDBConnection,
+  layout: Layout,
+  { store, concurrency, signal }: { store: ObjectStore; concurrency: number; signal: AbortSignal },
+): Promise<Pulled> {
+  const mirror = await readCurrent(store);
+  if (mirror === undefined)
+    throw new MirrorError('MIRROR_NOT_FOUND', `there is no mirror at ${store.place}`, {
+      ...{ outcome: 'usage', hint: 'name the place that a push was given; nothing was changed' },
+    });
+  const { snapshot_id: id } = mirror.current;
+  const folder = join(layout.snapshots, id);
+  const done = { place: store.place, snapshot_id: id, path: folder };
+  if (currentId(layout) === id) return { ...done, files: 0, bytes: 0 };
+  assertReplaceable(layout, mirror.current, store);
+  const { manifest, files } = await readRecord(store, id);
+  const fetched: Content[] = [];
+  await forEach(files, concurrency, async (file) => {
+    signal.throwIfAborted();
+    if (await fetchFile(folder, file, store)) fetched.push(file);
+    killPoint('mirror.file-pulled');
+  });
+  writeManifest(folder, manifest as Manifest);
+  // Tells of a format that only a later lotlake knows.
+  readManifest(folder);
+  const scratch = join(layout.lake, `warehouse.${process.pid}.tmp`);
+  await renewViews(connection, folder, scratch).finally(() => rmSync(scratch, { force: true }));
+  await syncFiles([...files.map(({ path }) => join(folder, path)), join(folder, 'manifest.json')]);
+  await syncFolders([...foldersBelow(folder), folder, layout.snapshots, layout.lake, layout.output]);
+  signal.throwIfAborted();
+  killPoint('mirror.pulled');
+  switchCurrent(layout, folder);
+  await syncFolders([layout.lake]);
+  return { ...done, files: fetched.length, bytes: fetched.reduce((sum, { bytes }) => sum + bytes, 0) };
+}
+
+/**
+ * Throws MirrorError (MIRROR_LAKE) where a pull could lose something: a lake is there, and what it published last is not
+ * an earlier snapshot of this mirror.
+ */
+function assertReplaceable(layout: Layout, { snapshots }: Current, store: ObjectStore): void {
+  const here = currentId(layout);
+  const isThere = here !== null || listSnapshots(layout).some(({ isSealed }) => isSealed);
+  if (!isThere || snapshots.some(({ snapshot_id }) => snapshot_id === here)) return;
+  const what = here === null ? 'snapshots, and none of them is current' : `snapshot ${here}`;
+  throw new MirrorError('MIRROR_LAKE', `${layout.output} has ${what}, which ${store.place} does not know`, {
+    outcome: 'usage',
+    hint: 'nothing was changed; name an empty folder with --output, or push what is here first',
+  });
+}
+
+/** Fetches a file, unless it is there and right. Returns whether it was fetched. */
+async function fetchFile(folder: string, file: MirrorFile, store: ObjectStore): Promise<boolean> {
+  const path = join(folder, file.path);
+  const size = statSync(path, { throwIfNoEntry: false })?.size;
+  if (size === file.bytes && (await checksumOf(path)) === file.sha256) return false;
+  mkdirSync(dirname(path), { recursive: true });
+  const found = await store.fetch(file.object, path);
+  if (found === undefined) throw damaged(store, file.object, 'is missing');
+  if (found.sha256 === file.sha256) return true;
+  rmSync(path);
+  throw damaged(
+    store,
+    file.object,
+    `has checksum ${found.sha256}, and ${file.path} of the snapshot is another file`,
+  );
+}

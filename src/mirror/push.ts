@@ -1,0 +1,206 @@
+import { join } from 'node:path';
+import { killPoint } from '../config/kill-point.js';
+import { version } from '../config/package-root.js';
+import { unsoundError } from '../lake/lake-error.js';
+import type { Manifest } from '../lake/manifest.js';
+import { findMissing } from '../lake/verify.js';
+import { type DescribeTables, readHeads, stageHeads, writeHeads } from './heads.js';
+import {
+  CURRENT,
+  currentText,
+  FILES,
+  filesOfSnapshot,
+  type MirrorFile,
+  readCurrent,
+  recordName,
+  type SnapshotRecord,
+  type Switched,
+  TABLES,
+} from './layout.js';
+import { MirrorError } from './mirror-error.js';
+import { type LocalLake, planPush } from './plan.js';
+import { forEach, type Listed, type ObjectStore } from './store.js';
+
+/** A published snapshot of the lake on this machine. */
+export interface LocalSnapshot {
+  readonly id: string;
+  readonly folder: string;
+  readonly manifest: Manifest;
+}
+
+/** What a push needs. */
+export interface Pushing {
+  readonly store: ObjectStore;
+  /** Objects sent at once. */
+  readonly concurrency: number;
+  readonly describeTables: DescribeTables;
+  readonly now: () => Date;
+  readonly signal: AbortSignal;
+  readonly warn: (message: string) => void;
+}
+
+/** What a push did. */
+export interface Pushed {
+  readonly place: string;
+  /** Snapshot that the mirror has now. */
+  readonly snapshot_id: string;
+  /** Snapshots that were pushed, oldest first. */
+  readonly pushed: readonly string[];
+  /** Files of snapshots and their tables' metadata that were sent; records and switches are not among them. */
+  readonly files: number;
+  readonly bytes: number;
+}
+
+/** What is in a mirror, and what this push has sent. */
+interface Sent {
+  readonly there: Map<string, Pick<Listed, 'bytes'>>;
+  files: number;
+  bytes: number;
+}
+
+/**
+ * Pushes every kept snapshot that is newer than the mirror's current one, oldest first. For each, all that it needs is
+ * sent before `current.json` names it, by a conditional write that fails if somebody else has switched meanwhile. What
+ * is there already is not sent again. Throws MirrorError, and LakeError (LAKE_UNSOUND) where the current snapshot lacks
+ * a file.
+ */
+export async function push(lake: LocalLake<LocalSnapshot>, pushing: Pushing): Promise<Pushed> {
+  const { store } = pushing;
+  let mirror = await readCurrent(store);
+  killPoint('mirror.current-read');
+  const plan = soundOnes(
+    planPush(lake, mirror?.current, { place: store.place, now: pushing.now() }),
+    pushing,
+  );
+  if (mirror === undefined) await assertConditions(store);
+  const [files, tables] = [await store.list(FILES), plan.length === 0 ? [] : await store.list(TABLES)];
+  const sent: Sent = { there: new Map([...files, ...tables]), files: 0, bytes: 0 };
+  // A push that died after its switch has not written all that follows it.
+  if (mirror !== undefined) await writeHeads(store, mirror.current, pushing.concurrency, sent.there);
+  for (const snapshot of plan) mirror = await pushSnapshot(snapshot, mirror, pushing, sent);
+  const { place } = store;
+  const snapshotId = mirror?.current.snapshot_id ?? '';
+  return {
+    place,
+    snapshot_id: snapshotId,
+    pushed: plan.map(({ id }) => id),
+    files: sent.files,
+    bytes: sent.bytes,
+  };
+}
+
+/** Leaves out older snapshots that lack a file. Throws LakeError where the current one does. */
+function soundOnes(plan: readonly LocalSnapshot[], { warn }: Pushing): LocalSnapshot[] {
+  return plan.filter(({ id, folder, manifest }) => {
+    const [missing] = findMissing(folder, manifest);
+    if (missing === undefined) return true;
+    const what = `${join(folder, missing.file ?? '')}: ${missing.found} instead of ${missing.expected}`;
+    if (id === plan.at(-1)?.id)
+      throw unsoundError(what, 'nothing was sent; lotlake verify names all that is wrong');
+    warn(`snapshot ${id} is damaged and not pushed: ${what}`);
+    return false;
+  });
+}
+
+/** Object that tells whether a service keeps the conditions of writes. */
+const PROBE = `${FILES}condition-probe`;
+
+/** Throws MirrorError (MIRROR_CONDITIONS) where the service ignores conditions: two writers could then both win. */
+async function assertConditions(store: ObjectStore): Promise<void> {
+  await store.send(PROBE, 'once');
+  const isIgnored = await store.replace(PROBE, 'twice', undefined);
+  await store.remove([PROBE]);
+  if (isIgnored)
+    throw new MirrorError('MIRROR_CONDITIONS', `${store.place}: the service ignores If-None-Match`, {
+      outcome: 'usage',
+      hint: 'nothing was sent; two machines could overwrite one another there. Use a service with conditional writes',
+    });
+}
+
+async function pushSnapshot(
+  snapshot: LocalSnapshot,
+  mirror: Switched | undefined,
+  pushing: Pushing,
+  sent: Sent,
+): Promise<Switched> {
+  const { store, now, signal } = pushing;
+  const { id, folder, manifest } = snapshot;
+  const files = await filesOfSnapshot(folder, manifest);
+  await sendFiles(folder, files, pushing, sent);
+  killPoint('mirror.files-sent');
+  const snapshots = [
+    ...(mirror?.current.snapshots ?? []),
+    { snapshot_id: id, created_at: manifest.created_at },
+  ];
+  const heads = mirror === undefined ? new Map<string, string>() : await readHeads(store, mirror.current);
+  const tables = await pushing.describeTables(
+    snapshot,
+    files,
+    snapshots.map((each) => each.snapshot_id),
+    heads,
+  );
+  await forEach([...tables.before], pushing.concurrency, async ([name, body]) => {
+    if (sent.there.has(name)) return;
+    await store.send(name, body);
+    note(sent, name, body.length);
+    killPoint('mirror.table-described');
+  });
+  const record: SnapshotRecord = { snapshot_id: id, manifest, files, metadata: [...tables.before.keys()] };
+  await store.send(recordName(id), `${JSON.stringify(record)}\n`);
+  killPoint('mirror.snapshot-described');
+  const staged = await stageHeads(store, tables.after);
+  signal.throwIfAborted();
+  const current = {
+    ...{ lotlake_version: version, origin: manifest.origin ?? mirror?.current.origin ?? null },
+    ...{ snapshot_id: id, snapshots, heads: staged, switched_at: now().toISOString(), vacuum_until: null },
+  };
+  const switched = await switchTo(store, current, mirror);
+  killPoint('mirror.switched');
+  await writeHeads(store, current, pushing.concurrency);
+  killPoint('mirror.heads-written');
+  return switched;
+}
+
+/** Sends the files whose objects are not there. */
+async function sendFiles(
+  folder: string,
+  files: readonly MirrorFile[],
+  { store, concurrency, signal }: Pushing,
+  sent: Sent,
+): Promise<void> {
+  const missing = files.filter(({ object, bytes }) => sent.there.get(object)?.bytes !== bytes);
+  await forEach(missing, concurrency, async ({ path, object, ...content }) => {
+    signal.throwIfAborted();
+    await store.sendFile(object, join(folder, path), content);
+    note(sent, object, content.bytes);
+    killPoint('mirror.file-sent');
+  });
+}
+
+function note(sent: Sent, name: string, bytes: number): void {
+  sent.there.set(name, { bytes });
+  sent.files++;
+  sent.bytes += bytes;
+}
+
+/**
+ * Switches `current.json`, if it is still as it was read. Throws MirrorError (MIRROR_OVERTAKEN) where it is not.
+ * @param before undefined where there was none
+ */
+export async function switchTo(
+  store: ObjectStore,
+  current: Parameters<typeof currentText>[0],
+  before: Switched | undefined,
+): Promise<Switched> {
+  const isOurs = await store.replace(CURRENT, currentText(current), before?.tag);
+  const now = await readCurrent(store);
+  if (isOurs && now !== undefined) return now;
+  throw new MirrorError(
+    'MIRROR_OVERTAKEN',
+    `${store.place} was switched meanwhile, to snapshot ${now?.current.snapshot_id}`,
+    {
+      ...{ outcome: 'locked', retryable: true },
+      hint: 'nothing of the other writer was changed; run the same command again: it sends only what is missing, or says what is newer there',
+    },
+  );
+}

@@ -1,0 +1,67 @@
+import { ConfigError, causesOf, codeOf } from '../config/lotlake-error.js';
+import { MirrorError, RESUME } from './mirror-error.js';
+import type { MirrorPlace } from './s3.js';
+
+/** What an error of the SDK may say of itself: nothing of its text, which may repeat parts of a request. */
+interface Said {
+  /** Such as `AccessDenied` or `ECONNREFUSED`. */
+  readonly name: string;
+  readonly status: number | undefined;
+}
+
+function said(error: unknown): Said {
+  const code = causesOf(error)
+    .map(codeOf)
+    .find((each) => typeof each === 'string' && each !== '');
+  const name = error instanceof Error && error.name !== 'Error' ? error.name : String(code ?? 'Error');
+  const status: unknown = Reflect.get(Object(Reflect.get(Object(error), '$metadata')), 'httpStatusCode');
+  return {
+    name: /^\w{1,60}$/.test(name) ? name : 'Error',
+    status: typeof status === 'number' ? status : undefined,
+  };
+}
+
+/** Whether the same request may succeed a moment later. */
+export function isPassing(error: unknown): boolean {
+  const { name, status } = said(error);
+  if (isLocal(error) || isRefused(name, status)) return false;
+  return status === undefined || status >= 500 || status === 429 || name === 'RequestTimeout';
+}
+
+/** Whether an error is about a file of this machine. */
+const isLocal = (error: unknown): boolean =>
+  causesOf(error).some((each) => typeof Reflect.get(each, 'path') === 'string');
+
+const isRefused = (name: string, status: number | undefined): boolean =>
+  status === 401 || status === 403 || name === 'CredentialsProviderError';
+
+/**
+ * An error of the SDK as one of lotlake: its name, its status and the place, and nothing of its text, so that no part of
+ * a credential can get into a message. An abort and an error of a local file stay as they are.
+ */
+export function explain(error: unknown, { to, endpoint }: MirrorPlace, signal: AbortSignal): unknown {
+  if (signal.aborted || isLocal(error)) return error;
+  if (error instanceof Error && error.message === 'Region is missing')
+    return new ConfigError('no region is given', 'set publish.region, --region or AWS_REGION');
+  const { name, status } = said(error);
+  const at = endpoint === undefined ? to : `${to} at ${endpoint}`;
+  const what = `${at}: ${name}${status === undefined ? '' : `, status ${status}`}`;
+  if (isRefused(name, status))
+    return new MirrorError('MIRROR_REFUSED', what, {
+      outcome: 'refused',
+      hint: `check the credentials that the AWS SDK finds (AWS_ACCESS_KEY_ID, AWS_PROFILE, …) and their rights to list, read, write and delete there; ${RESUME}`,
+    });
+  if (isPassing(error))
+    return new MirrorError('MIRROR_UNREACHABLE', what, {
+      ...{ outcome: 'unavailable', retryable: true },
+      hint: `check the network and publish.endpoint; ${RESUME}`,
+    });
+  if (status === 404)
+    return new MirrorError('MIRROR_NOT_FOUND', what, {
+      outcome: 'usage',
+      hint: 'make the bucket, or name another place; nothing was sent',
+    });
+  return new MirrorError('MIRROR_FAILED', what, {
+    hint: `check publish.region, publish.endpoint and publish.pathStyle; ${RESUME}`,
+  });
+}

@@ -1,0 +1,157 @@
+import { createHash } from 'node:crypto';
+import { createWriteStream } from 'node:fs';
+import { open } from 'node:fs/promises';
+import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import { setTimeout } from 'node:timers/promises';
+import type { S3ClientConfig } from '@aws-sdk/client-s3';
+import type { Config } from '../config/config.js';
+import { bucketOf } from '../config/settings.js';
+import { explain, isPassing } from './s3-error.js';
+import type { Content, Listed, ObjectStore } from './store.js';
+
+/** How often a request is tried, and the milliseconds before it is tried again for the first time. */
+const ATTEMPTS = 5;
+const FIRST_WAIT = 200;
+
+/** Milliseconds to connect, and without a byte on an open connection. */
+const TIMES = { connectionTimeout: 10_000, socketTimeout: 120_000 };
+
+/** Most objects that one request removes. */
+const MOST_REMOVED = 1000;
+
+/** Where a mirror is and how it is reached. */
+export type MirrorPlace = NonNullable<Config['publish']> & { readonly to: string };
+
+/**
+ * Opens a place of an S3 service. The SDK is loaded here, and finds credentials as it always does: in the environment,
+ * in its files, or from the machine. Nothing is asked yet.
+ * @param signal ends every request once it is aborted
+ */
+export async function openStore(place: MirrorPlace, signal: AbortSignal): Promise<ObjectStore> {
+  // The SDK tells users of older versions of Node that its next releases will not run there.
+  process.env.AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED ??= 'true';
+  const sdk = await import('@aws-sdk/client-s3');
+  const client = new sdk.S3Client(clientOptions(place));
+  const { bucket: Bucket, prefix } = bucketOf(place.to);
+  const of = (name: string) => ({ Bucket, Key: prefix + name });
+  const send: typeof client.send = Reflect.get(client, 'send').bind(client);
+  const stop = { abortSignal: signal };
+  const asked = <T>(work: () => Promise<T>): Promise<T> =>
+    work().catch((error: unknown) => {
+      throw explain(error, place, signal);
+    });
+  /** Gets an object; undefined where there is none. */
+  const get = (name: string) =>
+    send(new sdk.GetObjectCommand(of(name)), stop).catch((error: unknown) => {
+      if (error instanceof sdk.NoSuchKey) return undefined;
+      throw error;
+    });
+  return {
+    place: place.to.replace(/\/+$/, ''),
+    list: (below) =>
+      asked(async () => {
+        const found = new Map<string, Listed>();
+        const pages = sdk.paginateListObjectsV2({ client }, { Bucket, Prefix: prefix + below }, stop);
+        for await (const { Contents = [] } of pages)
+          for (const { Key = '', Size = 0, LastModified = new Date() } of Contents)
+            found.set(Key.slice(prefix.length), { bytes: Size, modified: LastModified });
+        return found;
+      }),
+    read: (name) =>
+      asked(async () => {
+        const found = await get(name);
+        const body = await found?.Body?.transformToByteArray();
+        return body === undefined ? undefined : { body: Buffer.from(body), tag: found?.ETag ?? '' };
+      }),
+    fetch: (name, path) =>
+      asked(() =>
+        tried(signal, async () => {
+          const found = await get(name);
+          return found?.Body instanceof Readable ? writeBody(found.Body, path) : undefined;
+        }),
+      ),
+    sendFile: (name, path, { bytes, sha256 }) =>
+      asked(() =>
+        tried(signal, async () => {
+          const file = await open(path);
+          try {
+            const Body = file.createReadStream({ autoClose: false });
+            const ChecksumSHA256 = Buffer.from(sha256, 'hex').toString('base64');
+            const input = { ...of(name), Body, ContentLength: bytes, ChecksumSHA256 };
+            await send(new sdk.PutObjectCommand(input), stop);
+          } finally {
+            await file.close();
+          }
+        }),
+      ),
+    send: (name, Body) =>
+      asked(async () => {
+        await send(new sdk.PutObjectCommand({ ...of(name), Body }), stop);
+      }),
+    replace: (name, Body, tag) =>
+      asked(async () => {
+        const condition = tag === undefined ? { IfNoneMatch: '*' } : { IfMatch: tag };
+        try {
+          await send(new sdk.PutObjectCommand({ ...of(name), Body, ...condition }), stop);
+          return true;
+        } catch (error) {
+          if (!isLost(error)) throw error;
+          // A first answer may have been lost on its way, and the second try have met what the first one wrote.
+          return (await (await get(name))?.Body?.transformToString()) === Body;
+        }
+      }),
+    remove: (names) =>
+      asked(async () => {
+        for (let at = 0; at < names.length; at += MOST_REMOVED) {
+          const Objects = names.slice(at, at + MOST_REMOVED).map((name) => ({ Key: of(name).Key }));
+          const input = { Bucket, Delete: { Objects, Quiet: true } };
+          const { Errors: [first] = [] } = await send(new sdk.DeleteObjectsCommand(input), stop);
+          if (first !== undefined) throw Object.assign(new Error(), { name: first.Code });
+        }
+      }),
+  };
+}
+
+function clientOptions({ endpoint, region, pathStyle }: MirrorPlace): S3ClientConfig {
+  const silent = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} };
+  const here = region ?? (endpoint === undefined ? undefined : (process.env.AWS_REGION ?? 'us-east-1'));
+  return {
+    ...(endpoint === undefined ? {} : { endpoint }),
+    ...(here === undefined ? {} : { region: here }),
+    forcePathStyle: pathStyle,
+    maxAttempts: ATTEMPTS,
+    requestHandler: { ...TIMES, httpAgent: { maxSockets: 64 }, httpsAgent: { maxSockets: 64 } },
+    // Every file that is fetched is compared with its SHA-256.
+    responseChecksumValidation: 'WHEN_REQUIRED',
+    logger: silent,
+  };
+}
+
+/** Tries again what the SDK does not, because a stream cannot be sent or read a second time. */
+async function tried<T>(signal: AbortSignal, work: () => Promise<T>): Promise<T> {
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return await work();
+    } catch (error) {
+      if (signal.aborted || attempt === ATTEMPTS || !isPassing(error)) throw error;
+      await setTimeout(FIRST_WAIT * 2 ** (attempt - 1), undefined, { signal });
+    }
+  }
+}
+
+/** Codes of a conditional write that came too late. With If-Match, nothing being there is such a case, too. */
+const LOST: ReadonlySet<unknown> = new Set(['PreconditionFailed', 'ConditionalRequestConflict', 'NoSuchKey']);
+
+const isLost = (error: unknown): boolean => error instanceof Error && LOST.has(error.name);
+
+async function writeBody(body: Readable, path: string): Promise<Content> {
+  const hash = createHash('sha256');
+  let bytes = 0;
+  body.on('data', (chunk: Buffer) => {
+    hash.update(chunk);
+    bytes += chunk.length;
+  });
+  await pipeline(body, createWriteStream(path));
+  return { bytes, sha256: hash.digest('hex') };
+}

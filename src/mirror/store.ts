@@ -1,0 +1,54 @@
+import pLimit from 'p-limit';
+
+/** An object as a listing tells of it. */
+export interface Listed {
+  readonly bytes: number;
+  readonly modified: Date;
+}
+
+/** What an object holds, and the tag of this version of it. */
+export interface Versioned {
+  readonly body: Buffer;
+  readonly tag: string;
+}
+
+/** Size and SHA-256 (hex) of a file. */
+export interface Content {
+  readonly bytes: number;
+  readonly sha256: string;
+}
+
+/**
+ * Objects below one prefix of a bucket. Names are below the prefix. Every method throws MirrorError, and the error of the
+ * system where a local file cannot be read or written.
+ */
+export interface ObjectStore {
+  /** Such as `s3://bucket/prefix`, for messages. */
+  readonly place: string;
+  /** Objects whose names begin like this, by name. */
+  list(below: string): Promise<Map<string, Listed>>;
+  /** Undefined where there is no such object. */
+  read(name: string): Promise<Versioned | undefined>;
+  /** Writes an object into a file and returns what it was; undefined where there is no such object. */
+  fetch(name: string, path: string): Promise<Content | undefined>;
+  /** Sends a file. The service compares it with the checksum. */
+  sendFile(name: string, path: string, content: Content): Promise<void>;
+  send(name: string, body: string | Uint8Array): Promise<void>;
+  /** Writes a text if the object still has the tag, or is still not there; says whether it did. */
+  replace(name: string, text: string, tag: string | undefined): Promise<boolean>;
+  remove(names: readonly string[]): Promise<void>;
+}
+
+/** Does work for each item, some at once. After the first failure nothing more begins. */
+export async function forEach<T>(
+  items: readonly T[],
+  atOnce: number,
+  work: (item: T) => Promise<void>,
+): Promise<void> {
+  const limit = pLimit(atOnce);
+  try {
+    await Promise.all(items.map((item) => limit(work, item)));
+  } finally {
+    limit.clearQueue();
+  }
+}

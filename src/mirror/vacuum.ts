@@ -1,0 +1,167 @@
+import { killPoint } from '../config/kill-point.js';
+import { version } from '../config/package-root.js';
+import { planSnapshots, type Retention } from '../lake/vacuum-plan.js';
+import { type Heads, headObjects, readHeads, stageHeads, writeHeads } from './heads.js';
+import {
+  type Current,
+  FILES,
+  readCurrent,
+  readRecord,
+  recordName,
+  SNAPSHOTS,
+  type SnapshotRecord,
+  type Switched,
+  TABLES,
+} from './layout.js';
+import { MirrorError } from './mirror-error.js';
+import { assertNoVacuum } from './plan.js';
+import { switchTo } from './push.js';
+import { forEach, type Listed, type ObjectStore } from './store.js';
+import { retainHeads } from './tables.js';
+
+/**
+ * Milliseconds for which an object stays that no snapshot names: it may be of a push under way, or of one that died and
+ * begins again. A push that takes longer is switched all the same, and sends again what is gone.
+ */
+const GRACE = 86_400_000;
+
+/** Milliseconds for which nobody may push because a vacuum removes, and what of it clocks may differ by. */
+const AT_WORK = 1_200_000;
+const CLOCKS = 300_000;
+
+/** Objects that are removed before the time is looked at again. */
+const AT_ONCE = 1000;
+
+/** What a vacuum of a mirror removes. */
+export interface RemoteVacuum {
+  readonly place: string;
+  readonly snapshots: readonly { readonly snapshot_id: string; readonly reason: string }[];
+  readonly objects: number;
+  readonly bytes: number;
+  readonly kept: { readonly snapshots: number; readonly objects: number };
+}
+
+/** What a vacuum needs. */
+export interface Vacuuming {
+  readonly store: ObjectStore;
+  readonly concurrency: number;
+  readonly keep: Pick<Retention, 'snapshots' | 'days'>;
+  readonly now: () => Date;
+  readonly signal: AbortSignal;
+  readonly isDryRun: boolean;
+}
+
+/**
+ * Removes the snapshots of a mirror that are past retention, and the objects that none of the others names. `current.json`
+ * first names only what stays, and tells that a vacuum is at work, so that a push under way cannot switch and none
+ * begins that would count on an object that goes. Landing stays. Throws MirrorError.
+ */
+export async function vacuumMirror(vacuuming: Vacuuming): Promise<RemoteVacuum> {
+  const { store, keep, now, signal, isDryRun } = vacuuming;
+  const mirror = await readCurrent(store);
+  if (mirror === undefined)
+    throw new MirrorError('MIRROR_NOT_FOUND', `there is no mirror at ${store.place}`, {
+      ...{ outcome: 'usage', hint: 'name the place that a push was given; nothing was removed' },
+    });
+  assertNoVacuum(mirror.current, store.place, now());
+  const going = planGoing(mirror.current, keep);
+  const gone = new Set(going.map(({ snapshot_id }) => snapshot_id));
+  const kept = mirror.current.snapshots.filter(({ snapshot_id }) => !gone.has(snapshot_id));
+  const records = await recordsOf(kept, vacuuming);
+  const switched = isDryRun ? mirror : await switchToKept(mirror, kept, vacuuming);
+  const until = now().getTime() + AT_WORK - CLOCKS;
+  killPoint('mirror.vacuum-switched');
+  const objects = await listAll(store);
+  const heads = await readHeads(store, switched.current);
+  const unnamed = planObjects(objects, namesOf(records, switched.current, heads), now());
+  if (!isDryRun) {
+    await removeAll(store, unnamed, () => now().getTime() < until, signal);
+    await switchTo(store, { ...switched.current, vacuum_until: null }, switched);
+    killPoint('mirror.vacuumed');
+  }
+  return {
+    ...{ place: store.place, snapshots: going, objects: unnamed.length },
+    bytes: unnamed.reduce((sum, name) => sum + (objects.get(name)?.bytes ?? 0), 0),
+    kept: { snapshots: kept.length, objects: objects.size - unnamed.length },
+  };
+}
+
+/** Snapshots that go, by the rules of the local vacuum. */
+function planGoing({ snapshot_id: current, snapshots }: Current, keep: Vacuuming['keep']) {
+  const all = snapshots.map(({ snapshot_id: id, created_at }) => ({
+    id,
+    isSealed: true,
+    manifest: { created_at },
+  }));
+  const published = new Set(all.map(({ id }) => id));
+  const facts = { current, published, isAllKnown: true, passes: new Set<string>(), lastPassAt: {} };
+  return planSnapshots(all, facts, keep).map(({ what, reason }) => ({ snapshot_id: what.id, reason }));
+}
+
+async function recordsOf(
+  kept: Current['snapshots'],
+  { store, concurrency }: Vacuuming,
+): Promise<SnapshotRecord[]> {
+  const records: SnapshotRecord[] = [];
+  await forEach(kept, concurrency, async ({ snapshot_id }) => {
+    records.push(await readRecord(store, snapshot_id));
+  });
+  return records;
+}
+
+/** Makes the mirror name only the snapshots that stay, for readers of `current.json` and of the tables' metadata. */
+async function switchToKept(
+  mirror: Switched,
+  snapshots: Current['snapshots'],
+  { store, concurrency, now }: Vacuuming,
+): Promise<Switched> {
+  const before = await readHeads(store, mirror.current);
+  const isSame = snapshots.length === mirror.current.snapshots.length;
+  const kept = snapshots.map(({ snapshot_id }) => snapshot_id);
+  const heads = isSame ? mirror.current.heads : await stageHeads(store, retainHeads(store, before, kept));
+  const until = new Date(now().getTime() + AT_WORK).toISOString();
+  const facts = { lotlake_version: version, switched_at: now().toISOString(), vacuum_until: until };
+  const switched = await switchTo(store, { ...mirror.current, ...facts, snapshots, heads }, mirror);
+  if (!isSame) await writeHeads(store, switched.current, concurrency);
+  return switched;
+}
+
+/** All objects but those of landing. */
+async function listAll(store: ObjectStore): Promise<Map<string, Listed>> {
+  const lists = [await store.list(TABLES), await store.list(FILES), await store.list(SNAPSHOTS)];
+  return new Map(lists.flatMap((list) => [...list]));
+}
+
+/** Names of all objects that the kept snapshots need. */
+function namesOf(records: readonly SnapshotRecord[], current: Current, heads: Heads): ReadonlySet<string> {
+  const named = records.flatMap(({ snapshot_id, files, metadata }) => [
+    recordName(snapshot_id),
+    ...files.map(({ object }) => object),
+    ...metadata,
+  ]);
+  return new Set([...named, ...headObjects(current), ...heads.keys()]);
+}
+
+/** Objects that go: those that nothing names, and that are old enough to be of no push under way. */
+export const planObjects = (
+  objects: ReadonlyMap<string, Pick<Listed, 'modified'>>,
+  named: ReadonlySet<string>,
+  now: Date,
+): string[] =>
+  [...objects]
+    .filter(([name, { modified }]) => !named.has(name) && now.getTime() - modified.getTime() > GRACE)
+    .map(([name]) => name);
+
+/** Removes objects as long as nobody may push; the next vacuum removes the rest. */
+async function removeAll(
+  store: ObjectStore,
+  names: readonly string[],
+  isTime: () => boolean,
+  signal: AbortSignal,
+): Promise<void> {
+  for (let at = 0; at < names.length && isTime(); at += AT_ONCE) {
+    signal.throwIfAborted();
+    await store.remove(names.slice(at, at + AT_ONCE));
+    killPoint('mirror.objects-removed');
+  }
+}
