@@ -1,0 +1,80 @@
+import { createHash } from 'node:crypto';
+import { readFileSync, writeFileSync } from 'node:fs';
+import type { Content, ObjectStore } from '../../src/mirror/store.js';
+
+interface Stored {
+  readonly body: Buffer;
+  readonly modified: Date;
+  readonly tag: string;
+}
+
+/** An object store in memory that behaves as S3 does: whole objects, conditional writes, listings by prefix. */
+export interface MemoryStore extends ObjectStore {
+  readonly objects: Map<string, Stored>;
+  /** Names of the objects that were sent, in order. */
+  readonly sent: string[];
+  /** Called before each call, with its name; what it throws fails the call. */
+  before: (call: string) => void | Promise<void>;
+  /** Called after each change. */
+  after: () => void;
+  now: Date;
+}
+
+export const contentOf = (body: Buffer): Content => ({
+  bytes: body.length,
+  sha256: createHash('sha256').update(body).digest('hex'),
+});
+
+export function memoryStore(objects = new Map<string, Stored>()): MemoryStore {
+  let writes = objects.size;
+  const store: MemoryStore = {
+    place: 's3://bucket/lake',
+    objects,
+    sent: [],
+    before: () => undefined,
+    after: () => undefined,
+    now: new Date('2026-11-20T02:00:00Z'),
+    async list(below) {
+      await store.before(`list ${below}`);
+      const found = [...objects].filter(([name]) => name.startsWith(below));
+      return new Map(found.map(([name, { body, modified }]) => [name, { bytes: body.length, modified }]));
+    },
+    async read(name) {
+      await store.before(`read ${name}`);
+      return objects.get(name);
+    },
+    async fetch(name, path) {
+      await store.before(`fetch ${name}`);
+      const body = objects.get(name)?.body;
+      if (body === undefined) return undefined;
+      writeFileSync(path, body);
+      return contentOf(body);
+    },
+    async sendFile(name, path, content) {
+      const body = readFileSync(path);
+      if (contentOf(body).sha256 !== content.sha256) throw new Error(`${name} has another checksum`);
+      await store.send(name, body);
+    },
+    async send(name, body) {
+      await store.before(`send ${name}`);
+      put(name, body);
+    },
+    async replace(name, text, tag) {
+      await store.before(`replace ${name}`);
+      if (objects.get(name)?.tag !== tag) return false;
+      put(name, text);
+      return true;
+    },
+    async remove(names) {
+      await store.before(`remove ${names.join(' ')}`);
+      for (const name of names) objects.delete(name);
+      store.after();
+    },
+  };
+  const put = (name: string, body: string | Uint8Array): void => {
+    objects.set(name, { body: Buffer.from(body), modified: store.now, tag: `"${++writes}"` });
+    store.sent.push(name);
+    store.after();
+  };
+  return store;
+}

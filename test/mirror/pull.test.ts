@@ -1,0 +1,144 @@
+import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeEach, describe, expect, it } from 'vitest';
+import { layoutOf } from '../../src/lake/layout.js';
+import { endPass, openPass, readPass, recordPage } from '../../src/land/pass.js';
+import { pullLanding, pushLanding } from '../../src/mirror/landing.js';
+import { pull } from '../../src/mirror/pull.js';
+import { switchCurrent } from '../../src/publish/publish.js';
+import { withDatabase } from '../../src/query/open-lake.js';
+import { landedPage } from '../land/ledger.js';
+import { temporaryFolder } from '../pipelines/support.js';
+import { type MemoryStore, memoryStore } from './memory-store.js';
+import { lakeOf, makeSnapshot, pushTo } from './support.js';
+
+const folder = temporaryFolder();
+afterAll(() => folder.remove());
+const local = layoutOf(join(folder.path, 'local'));
+const nights = [19, 20].map((night) =>
+  makeSnapshot(local.output, `${night}-a`, { 'domain_id=3/data.parquet': `night ${night}` }),
+);
+const { signal } = new AbortController();
+let store: MemoryStore;
+let places = 0;
+beforeEach(async () => {
+  store = memoryStore();
+  await withDatabase({ memory: '700MB', threads: 1 }, undefined, async ({ session: { connection } }) => {
+    for (const { folder: snapshot } of nights) {
+      rmSync(join(snapshot, 'warehouse.duckdb'));
+      await connection.run(`attach '${join(snapshot, 'warehouse.duckdb')}' as made`);
+      await connection.run('detach made');
+    }
+  });
+  await pushTo(store, lakeOf(nights));
+});
+const emptyPlace = () => layoutOf(join(folder.path, `pulled-${places++}`));
+const pullTo = (layout: ReturnType<typeof layoutOf>) =>
+  withDatabase({ memory: '700MB', threads: 1 }, undefined, ({ session }) => {
+    mkdirSync(layout.output, { recursive: true });
+    return pull(session.connection, layout, { store, concurrency: 2, signal });
+  });
+const fileOf = (layout: ReturnType<typeof layoutOf>) =>
+  join(layout.current, 'lots', 'domain_id=3', 'data.parquet');
+
+describe('a pull', () => {
+  it('makes the current snapshot the lake of an empty folder, with its files where its manifest says', async () => {
+    const layout = emptyPlace();
+    expect(await pullTo(layout)).toMatchObject({ snapshot_id: '20-a', files: 2 });
+    expect(readFileSync(fileOf(layout), 'utf8')).toBe('night 20');
+    const manifest = (output: string) =>
+      readFileSync(join(output, 'lake/snapshots/20-a/manifest.json'), 'utf8');
+    expect(manifest(layout.output)).toBe(manifest(local.output));
+    expect(await pullTo(layout)).toMatchObject({ snapshot_id: '20-a', files: 0 });
+  });
+
+  it('brings a lake that it made up to date, and no lake that the mirror does not know', async () => {
+    const layout = emptyPlace();
+    const older = makeSnapshot(layout.output, '19-a', { 'a.parquet': 'night 19' });
+    switchCurrent(layout, older.folder);
+    expect(await pullTo(layout)).toMatchObject({ snapshot_id: '20-a' });
+    const other = emptyPlace();
+    switchCurrent(other, makeSnapshot(other.output, '18-b', { 'a.parquet': 'another' }).folder);
+    await expect(pullTo(other)).rejects.toMatchObject({ code: 'MIRROR_LAKE', outcome: 'usage' });
+    rmSync(other.current);
+    await expect(pullTo(other)).rejects.toMatchObject({ code: 'MIRROR_LAKE' });
+  });
+
+  it('goes on with the files that are there and right', async () => {
+    const layout = emptyPlace();
+    store.before = (call) => {
+      if (call.startsWith('fetch files/')) throw new Error('killed');
+    };
+    await expect(pullTo(layout)).rejects.toThrow('killed');
+    expect(existsSync(layout.current)).toBe(false);
+    store.before = () => undefined;
+    expect(await pullTo(layout)).toMatchObject({ files: 1 });
+  });
+
+  it('switches to nothing that is damaged or missing', async () => {
+    const name = [...store.objects.keys()].findLast((each) => each.endsWith('.parquet')) ?? '';
+    const layout = emptyPlace();
+    await store.send(name, 'another');
+    await expect(pullTo(layout)).rejects.toMatchObject({ code: 'MIRROR_DAMAGED', outcome: 'held' });
+    store.objects.delete(name);
+    await expect(pullTo(layout)).rejects.toMatchObject({ code: 'MIRROR_DAMAGED' });
+    expect(existsSync(layout.current)).toBe(false);
+    expect(existsSync(join(layout.snapshots, '20-a', 'manifest.json'))).toBe(false);
+  });
+
+  it.each(['../out', '/out', 'a/../../out', 'a\\b'])(
+    'writes nowhere but in its snapshot: %s',
+    async (path) => {
+      const name = 'snapshots/20-a.json';
+      const record = JSON.parse(store.objects.get(name)?.body.toString() ?? '');
+      record.files[0].path = path;
+      await store.send(name, JSON.stringify(record));
+      await expect(pullTo(emptyPlace())).rejects.toMatchObject({ code: 'MIRROR_FORMAT' });
+    },
+  );
+
+  it('needs a mirror', async () => {
+    store = memoryStore();
+    await expect(pullTo(emptyPlace())).rejects.toMatchObject({ code: 'MIRROR_NOT_FOUND' });
+  });
+});
+
+describe('landing', () => {
+  const request = {
+    stream: 'cars',
+    run_id: 'r',
+    origin: null,
+    kind: 'full',
+    request: {},
+    contract: '',
+  } as const;
+  const land = (landing: string, text: string, isSealed: boolean) => {
+    const pass = openPass(landing, request, new Date());
+    writeFileSync(join(pass.folder, 'page-000001.ndjson.gz'), text);
+    recordPage(pass.folder, landedPage({ fileBytes: text.length }));
+    const end = { reason: null, complete: true, total: null, run_id: 'r' };
+    if (isSealed) endPass(readPass(pass.folder), { state: 'sealed', ...end }, new Date());
+    return pass;
+  };
+
+  it('is pushed by sealed passes, once, and pulled', async () => {
+    const [sealed] = [land(local.landing, 'page', true), land(local.landing, 'open', false)];
+    expect(await pushLanding(local.landing, store, 2, signal)).toMatchObject({ passes: 1, files: 3 });
+    expect(await pushLanding(local.landing, store, 2, signal)).toMatchObject({ passes: 0, files: 0 });
+    const { landing } = emptyPlace();
+    expect(await pullLanding(landing, store, 2, signal)).toMatchObject({ passes: 1, files: 3 });
+    expect(readPass(join(landing, 'cars', sealed.manifest.pass_id)).pages).toHaveLength(1);
+    expect(await pullLanding(landing, store, 2, signal)).toMatchObject({ passes: 0, files: 0 });
+  });
+
+  it('is sent again where a pass was marked as published since', async () => {
+    const { landing } = emptyPlace();
+    const { folder: pass } = land(landing, 'page', true);
+    await pushLanding(landing, store, 2, signal);
+    writeFileSync(
+      join(pass, 'pass.json'),
+      readFileSync(join(pass, 'pass.json'), 'utf8').replace('"published": false', '"published": true'),
+    );
+    expect(await pushLanding(landing, store, 2, signal)).toMatchObject({ passes: 1, files: 1 });
+  });
+});

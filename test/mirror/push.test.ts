@@ -1,0 +1,183 @@
+import { rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeEach, describe, expect, it } from 'vitest';
+import { planPush } from '../../src/mirror/plan.js';
+import type { LocalSnapshot } from '../../src/mirror/push.js';
+import { temporaryFolder } from '../pipelines/support.js';
+import { type MemoryStore, memoryStore } from './memory-store.js';
+import { lakeOf, makeSnapshot, pushTo, readWhole } from './support.js';
+
+const folder = temporaryFolder();
+afterAll(() => folder.remove());
+const texts = (night: number) => ({
+  'domain_id=3/month=2026-10/data.parquet': 'unchanged',
+  'domain_id=3/month=2026-11/data.parquet': `lots of night ${night}`,
+});
+const nights: readonly LocalSnapshot[] = [18, 19, 20].map((night) =>
+  makeSnapshot(folder.path, `${night}-a`, texts(night)),
+);
+const [first, second, third] = nights as [LocalSnapshot, LocalSnapshot, LocalSnapshot];
+let store: MemoryStore;
+beforeEach(() => {
+  store = memoryStore();
+  store.after = () => void readWhole(store);
+});
+
+/** What a push leaves: names, and what every object holds but for times. */
+const contentOf = ({ objects }: MemoryStore) =>
+  new Map([...objects].map(([name, { body }]) => [name, body.toString()] as const).sort());
+
+describe('a push', () => {
+  it('puts files under names of their content, and switches when all are there', async () => {
+    const pushed = await pushTo(store, lakeOf([first]));
+    expect(pushed).toMatchObject({ snapshot_id: '18-a', pushed: ['18-a'], files: 4 });
+    expect(readWhole(store)).toMatchObject({
+      'lots/domain_id=3/month=2026-11/data.parquet': 'lots of night 18',
+      'warehouse.duckdb': 'views of 18-a',
+    });
+    const names = store.sent.map((name) => name.replace(/[0-9a-f]{64}/, '<sha>'));
+    expect(names).toEqual([
+      'files/condition-probe',
+      'tables/lots/domain_id=3/month=2026-10/<sha>.parquet',
+      'tables/lots/domain_id=3/month=2026-11/<sha>.parquet',
+      'files/<sha>',
+      'tables/lots/metadata/m-18-a.avro',
+      'snapshots/18-a.json',
+      'files/<sha>',
+      'current.json',
+      'tables/lots/metadata/v1.metadata.json',
+      'tables/lots/metadata/version-hint.text',
+      'files/<sha>.written',
+    ]);
+  });
+
+  it('sends only what is not there', async () => {
+    await pushTo(store, lakeOf([first]));
+    store.sent.length = 0;
+    await pushTo(store, lakeOf([first, second]));
+    expect(store.sent.filter((name) => name.endsWith('.parquet'))).toHaveLength(1);
+    store.sent.length = 0;
+    expect(await pushTo(store, lakeOf([first, second]))).toMatchObject({ pushed: [], files: 0, bytes: 0 });
+    expect(store.sent).toEqual([]);
+  });
+
+  it('pushes every kept snapshot that is newer, oldest first', async () => {
+    await pushTo(store, lakeOf([first]));
+    expect((await pushTo(store, lakeOf(nights))).pushed).toEqual(['19-a', '20-a']);
+    const current = JSON.parse(store.objects.get('current.json')?.body.toString() ?? '');
+    expect(current).toMatchObject({
+      snapshot_id: '20-a',
+      snapshots: [{ snapshot_id: '18-a' }, { snapshot_id: '19-a' }, { snapshot_id: '20-a' }],
+    });
+  });
+
+  it('leaves an older snapshot out that lacks a file, and refuses the current one', async () => {
+    const torn = makeSnapshot(folder.path, '17-a', texts(17));
+    rmSync(join(torn.folder, 'lots', 'domain_id=3', 'month=2026-11'), { recursive: true });
+    expect((await pushTo(store, lakeOf([torn, first]))).pushed).toEqual(['18-a']);
+    await expect(pushTo(memoryStore(), lakeOf([torn]))).rejects.toMatchObject({ code: 'LAKE_UNSOUND' });
+  });
+});
+
+describe('a push that dies', () => {
+  /** Calls of an uninterrupted push of two nights. */
+  const callsOf = async (): Promise<number> => {
+    let calls = 0;
+    const counted = memoryStore();
+    counted.before = () => void calls++;
+    await pushTo(counted, lakeOf([first, second]));
+    return calls;
+  };
+
+  it('at any call is made good by the next one, and sends no file twice', async () => {
+    await pushTo(store, lakeOf([first, second]));
+    const whole = contentOf(store);
+    const calls = await callsOf();
+    expect(calls).toBeGreaterThan(25);
+    for (let last = 1; last < calls; last++) {
+      const torn = memoryStore();
+      torn.after = () => void readWhole(torn);
+      let left = last;
+      torn.before = () => {
+        if (left-- === 0) throw new Error('killed');
+      };
+      await expect(pushTo(torn, lakeOf([first, second]))).rejects.toThrow('killed');
+      torn.before = () => undefined;
+      await pushTo(torn, lakeOf([first, second]));
+      torn.objects.delete('files/condition-probe');
+      expect(contentOf(torn), `killed after ${last} calls`).toEqual(whole);
+      const files = torn.sent.filter((name) => name.endsWith('.parquet'));
+      expect(new Set(files).size, `killed after ${last} calls`).toBe(files.length);
+    }
+  });
+});
+
+describe('two pushes at once', () => {
+  it('have one winner, of which the loser changes nothing', async () => {
+    const other = makeSnapshot(folder.path, '19-b', { 'domain_id=3/month=2026-11/data.parquet': 'other' });
+    await pushTo(store, lakeOf([first]));
+    let won: Map<string, string> | undefined;
+    store.before = async (call) => {
+      if (call !== 'replace current.json') return;
+      store.before = () => undefined;
+      await pushTo(store, lakeOf([first, other]));
+      won = contentOf(store);
+    };
+    const lost = pushTo(store, lakeOf([first, second]));
+    await expect(lost).rejects.toMatchObject({ code: 'MIRROR_OVERTAKEN', outcome: 'locked' });
+    expect(contentOf(store)).toEqual(won);
+    expect(readWhole(store)?.['lots/domain_id=3/month=2026-11/data.parquet']).toBe('other');
+    await expect(pushTo(store, lakeOf([first, second]))).rejects.toMatchObject({ code: 'MIRROR_AHEAD' });
+  });
+
+  it('of the same snapshot end well for the one that comes second', async () => {
+    await pushTo(store, lakeOf([first]));
+    store.before = async (call) => {
+      if (call !== 'replace current.json') return;
+      store.before = () => undefined;
+      await pushTo(store, lakeOf([first, second]));
+    };
+    await expect(pushTo(store, lakeOf([first, second]))).rejects.toMatchObject({ code: 'MIRROR_OVERTAKEN' });
+    expect(await pushTo(store, lakeOf([first, second]))).toMatchObject({ snapshot_id: '19-a', pushed: [] });
+  });
+});
+
+describe('a mirror', () => {
+  const place = { place: 's3://bucket/lake', now: new Date('2026-11-20T02:00:00Z') };
+  const mirror = (snapshotId: string, more: object = {}) => ({
+    ...{ mirror_version: 1 as const, lotlake_version: '0', origin: 'service', snapshot_id: snapshotId },
+    ...{ snapshots: [], heads: 'files/x', switched_at: '', vacuum_until: null, ...more },
+  });
+
+  it('takes only a lake of its own service', () => {
+    expect(() => planPush(lakeOf(nights), mirror('18-a', { origin: 'another' }), place)).toThrow(
+      /is the mirror of/,
+    );
+    expect(planPush(lakeOf(nights), mirror('18-a', { origin: null }), place)).toEqual([second, third]);
+  });
+
+  it('takes only a lake that came from what it has', () => {
+    for (const id of ['21-a', '19-b'])
+      expect(() => planPush(lakeOf(nights), mirror(id), place)).toThrow(/was not made from/);
+    expect(planPush(lakeOf([second, third], ['17-a']), mirror('17-a'), place)).toEqual([second, third]);
+    expect(planPush(lakeOf([second, third]), mirror('20-a'), place)).toEqual([]);
+  });
+
+  it('takes nothing while a vacuum removes objects', () => {
+    const until = (time: string) => mirror('18-a', { vacuum_until: time });
+    expect(() => planPush(lakeOf(nights), until('2026-11-20T02:10:00Z'), place)).toThrow(/a vacuum removes/);
+    expect(planPush(lakeOf(nights), until('2026-11-20T01:59:00Z'), place)).toEqual([second, third]);
+  });
+
+  it('is refused where the service ignores the conditions of writes', async () => {
+    store.replace = async () => true;
+    await expect(pushTo(store, lakeOf([first]))).rejects.toMatchObject({ code: 'MIRROR_CONDITIONS' });
+    expect([...store.objects.keys()]).toEqual([]);
+  });
+
+  it('of a later layout is not touched', async () => {
+    store.after = () => undefined;
+    await store.send('current.json', '{"mirror_version": 2}');
+    await expect(pushTo(store, lakeOf([first]))).rejects.toMatchObject({ code: 'MIRROR_FORMAT' });
+  });
+});

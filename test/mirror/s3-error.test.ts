@@ -1,0 +1,49 @@
+import { describe, expect, it } from 'vitest';
+import { MirrorError } from '../../src/mirror/mirror-error.js';
+import { explain, isPassing } from '../../src/mirror/s3-error.js';
+
+const place = { to: 's3://bucket/lake', pathStyle: true, concurrency: 1, landing: false };
+const { signal } = new AbortController();
+const SECRET = 'wJalrXUtnFEMIK7MDENG';
+const error = (name: string, httpStatusCode?: number, more: object = {}) =>
+  Object.assign(new Error(`said with ${SECRET}`), {
+    name,
+    $metadata: { httpStatusCode },
+    Secret: SECRET,
+    ...more,
+  });
+
+describe('an error of the SDK', () => {
+  it.each([
+    ['AccessDenied', 403, 'MIRROR_REFUSED', 'refused'],
+    ['InvalidAccessKeyId', 403, 'MIRROR_REFUSED', 'refused'],
+    ['CredentialsProviderError', undefined, 'MIRROR_REFUSED', 'refused'],
+    ['SlowDown', 503, 'MIRROR_UNREACHABLE', 'unavailable'],
+    ['TimeoutError', undefined, 'MIRROR_UNREACHABLE', 'unavailable'],
+    ['NoSuchBucket', 404, 'MIRROR_NOT_FOUND', 'usage'],
+    ['PermanentRedirect', 301, 'MIRROR_FAILED', 'failed'],
+    ['XAmzContentChecksumMismatch', 400, 'MIRROR_FAILED', 'failed'],
+  ])('%s with status %s is %s, and nothing of its text is told', (name, status, code, outcome) => {
+    const found = explain(error(name, status), place, signal);
+    expect(found).toMatchObject({ code, outcome });
+    expect(found).toBeInstanceOf(MirrorError);
+    const { message, hint, stack, cause } = found as MirrorError;
+    expect(message).toContain(name);
+    expect(`${message} ${hint} ${stack} ${cause}`).not.toContain(SECRET);
+  });
+
+  it('without a name of its own is told by its code', () => {
+    const refused = Object.assign(new Error(SECRET), { code: 'ECONNREFUSED' });
+    const found = explain(refused, { ...place, endpoint: 'http://127.0.0.1:9' }, signal);
+    expect(found).toMatchObject({ message: 's3://bucket/lake at http://127.0.0.1:9: ECONNREFUSED' });
+    expect(explain(error(`a name with ${SECRET}`), place, signal)).toMatchObject({
+      message: 's3://bucket/lake: Error',
+    });
+  });
+
+  it('stays as it is where it is about a file of this machine', () => {
+    const missing = Object.assign(new Error('gone'), { code: 'ENOENT', path: '/lake/file' });
+    expect(explain(missing, place, signal)).toBe(missing);
+    expect(isPassing(missing)).toBe(false);
+  });
+});

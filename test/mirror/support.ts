@@ -1,0 +1,95 @@
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { expect } from 'vitest';
+import { type Manifest, writeManifest } from '../../src/lake/manifest.js';
+import type { DescribeTables } from '../../src/mirror/heads.js';
+import type { LocalLake } from '../../src/mirror/plan.js';
+import { type LocalSnapshot, type Pushed, push } from '../../src/mirror/push.js';
+import { contentOf, type MemoryStore } from './memory-store.js';
+
+/** Writes a snapshot with files of one table: its texts by their paths below the table. */
+export function makeSnapshot(
+  output: string,
+  id: string,
+  texts: Readonly<Record<string, string>>,
+  more: Partial<Manifest> = {},
+): LocalSnapshot {
+  const folder = join(output, 'lake', 'snapshots', id);
+  const files = Object.entries(texts).map(([path, text]) => {
+    const place = join(folder, 'lots', path);
+    mkdirSync(dirname(place), { recursive: true });
+    writeFileSync(place, text);
+    return { path: `lots/${path}`, rows: 1, ...contentOf(Buffer.from(text)) };
+  });
+  writeFileSync(join(folder, 'warehouse.duckdb'), `views of ${id}`);
+  const table = { columns: [], key: [], partitioned: true, rows: files.length, bytes: 1, files };
+  const manifest: Manifest = {
+    ...{ snapshot_id: id, schema_version: 3, lotlake_version: '0', origin: 'service', run_id: id },
+    ...{ pipeline: 'nightly', created_at: `2026-11-${id.slice(0, 2)}T02:00:00.000Z`, last_pass_at: {} },
+    ...{ pass_ids: [], fingerprints: null, tables: { lots: table }, marts: {}, ...more },
+  };
+  writeManifest(folder, manifest);
+  return { id, folder, manifest };
+}
+
+/** A lake of these snapshots, the last of which is current. */
+export const lakeOf = (
+  kept: readonly LocalSnapshot[],
+  earlier: readonly string[] = [],
+): LocalLake<LocalSnapshot> => ({
+  kept,
+  published: new Set([...kept.map(({ id }) => id), ...earlier]),
+});
+
+/** Describes a table by the ids of its snapshots, where Iceberg has schemas and manifests. */
+const describeById: DescribeTables = async ({ id }, _files, kept) => {
+  const folder = 'tables/lots/metadata';
+  return {
+    before: new Map([[`${folder}/m-${id}.avro`, Buffer.from(id)]]),
+    after: new Map([
+      [`${folder}/version-hint.text`, `${kept.length}`],
+      [`${folder}/v${kept.length}.metadata.json`, JSON.stringify(kept)],
+    ]),
+  };
+};
+
+export function pushTo(
+  store: MemoryStore,
+  lake: LocalLake<LocalSnapshot>,
+  signal = new AbortController().signal,
+  describeTables = describeById,
+): Promise<Pushed> {
+  const now = (): Date => store.now;
+  const warn = (): void => undefined;
+  return push(lake, { store, concurrency: 2, describeTables, now, signal, warn });
+}
+
+const json = (store: MemoryStore, name: string) =>
+  JSON.parse(store.objects.get(name)?.body.toString() ?? 'null');
+
+/** What a reader finds: the texts of the current snapshot by path. Fails where anything that it needs is missing. */
+export function readWhole(store: MemoryStore): Record<string, string> | undefined {
+  const current = json(store, 'current.json');
+  readTables(store, current?.snapshots ?? []);
+  if (current === null) return undefined;
+  const { files, metadata } = json(store, `snapshots/${current.snapshot_id}.json`);
+  const texts: Record<string, string> = {};
+  for (const { path, object, sha256 } of files) {
+    const body = store.objects.get(object)?.body ?? Buffer.from('missing');
+    expect(contentOf(body).sha256, object).toBe(sha256);
+    texts[path] = body.toString();
+  }
+  for (const name of metadata) expect(store.objects.has(name), name).toBe(true);
+  return texts;
+}
+
+/** A reader of the table's metadata takes the newest version that is there: it names only snapshots that were switched to. */
+function readTables(store: MemoryStore, snapshots: readonly { snapshot_id: string }[]): void {
+  const versions = [...store.objects.keys()].filter((name) => name.endsWith('.metadata.json'));
+  const newest = versions.sort().at(-1);
+  if (newest === undefined) return;
+  const known = snapshots.map(({ snapshot_id }) => snapshot_id);
+  expect(known).toEqual(expect.arrayContaining(json(store, newest)));
+  const hint = store.objects.get('tables/lots/metadata/version-hint.text')?.body.toString();
+  if (hint !== undefined) expect(versions).toContain(`tables/lots/metadata/v${hint}.metadata.json`);
+}

@@ -1,0 +1,129 @@
+import { afterAll, beforeEach, describe, expect, it } from 'vitest';
+import { planCommit } from '../../src/iceberg/plan.js';
+import type { readPrevious } from '../../src/iceberg/previous.js';
+import { retainHeads } from '../../src/mirror/tables.js';
+import { planObjects, vacuumMirror } from '../../src/mirror/vacuum.js';
+import { temporaryFolder } from '../pipelines/support.js';
+import { type MemoryStore, memoryStore } from './memory-store.js';
+import { lakeOf, makeSnapshot, pushTo, readWhole } from './support.js';
+
+const folder = temporaryFolder();
+afterAll(() => folder.remove());
+const nights = [17, 18, 19, 20].map((night) =>
+  makeSnapshot(folder.path, `${night}-a`, { 'a.parquet': 'always', 'b.parquet': `night ${night}` }),
+);
+let store: MemoryStore;
+const day = (night: number): Date => new Date(`2026-11-${night}T02:00:00Z`);
+const vacuum = (more: object = {}) =>
+  vacuumMirror({
+    ...{ store, concurrency: 2, keep: { snapshots: 2, days: 0 }, isDryRun: false },
+    ...{ now: () => store.now, signal: new AbortController().signal, ...more },
+  });
+const parquet = (): string[] => [...store.objects.keys()].filter((name) => name.endsWith('.parquet'));
+const current = () => JSON.parse(store.objects.get('current.json')?.body.toString() ?? '');
+
+/** Each night is pushed at its time. The heads of the tables are left out; what becomes of them is a test of its own. */
+beforeEach(async () => {
+  store = memoryStore();
+  for (const [i, night] of [17, 18, 19, 20].entries()) {
+    store.now = day(night);
+    await pushTo(store, lakeOf(nights.slice(0, i + 1)), undefined, async () => ({
+      before: new Map(),
+      after: new Map(),
+    }));
+  }
+  store.after = () => void readWhole(store);
+});
+
+describe('a vacuum of a mirror', () => {
+  it('keeps the last snapshots and what they need, and removes the rest', async () => {
+    store.now = day(22);
+    const done = await vacuum();
+    expect(done.snapshots.map(({ snapshot_id }) => snapshot_id)).toEqual(['17-a', '18-a']);
+    expect(current()).toMatchObject({
+      ...{ snapshot_id: '20-a', vacuum_until: null },
+      snapshots: [{ snapshot_id: '19-a' }, { snapshot_id: '20-a' }],
+    });
+    expect(parquet()).toHaveLength(3);
+    expect(store.objects.has('snapshots/18-a.json')).toBe(false);
+    expect(done.objects).toBeGreaterThan(0);
+    expect(await vacuum()).toMatchObject({ snapshots: [], objects: 0, kept: done.kept });
+    expect((await pushTo(store, lakeOf(nights))).pushed).toEqual([]);
+  });
+
+  it('only tells in a dry run', async () => {
+    store.now = day(22);
+    const before = new Map(store.objects);
+    const told = await vacuum({ isDryRun: true });
+    expect(store.objects).toEqual(before);
+    expect(await vacuum()).toMatchObject({ snapshots: told.snapshots });
+  });
+
+  it('leaves for a day what nothing names, because a push may be sending it', () => {
+    const at = (hours: number) => ({ modified: new Date(day(20).getTime() - hours * 3_600_000) });
+    const objects = new Map([
+      ['named', at(100)],
+      ['new', at(23)],
+      ['old', at(25)],
+    ]);
+    expect(planObjects(objects, new Set(['named']), day(20))).toEqual(['old']);
+  });
+
+  it('makes a push under way end, which would count on what goes', async () => {
+    store.now = day(22);
+    const more = makeSnapshot(folder.path, '21-a', { 'a.parquet': 'always', 'b.parquet': 'night 17' });
+    let vacuumed: unknown;
+    store.before = async (call) => {
+      if (call !== 'send snapshots/21-a.json') return;
+      store.before = () => undefined;
+      vacuumed = await vacuum();
+    };
+    await expect(pushTo(store, lakeOf([...nights, more]))).rejects.toMatchObject({
+      code: 'MIRROR_OVERTAKEN',
+    });
+    expect(vacuumed).toMatchObject({ snapshots: [{}, {}] });
+    await pushTo(store, lakeOf([...nights, more]));
+    expect(readWhole(store)?.['lots/b.parquet']).toBe('night 17');
+  });
+
+  it('keeps pushes and other vacuums away while it removes, and for a while where it died', async () => {
+    store.now = day(22);
+    store.before = (call) => {
+      if (call.startsWith('remove')) throw new Error('killed');
+    };
+    await expect(vacuum()).rejects.toThrow('killed');
+    store.before = () => undefined;
+    await expect(vacuum()).rejects.toMatchObject({ code: 'MIRROR_BUSY', outcome: 'locked' });
+    await expect(pushTo(store, lakeOf(nights))).rejects.toMatchObject({ code: 'MIRROR_BUSY' });
+    store.now = new Date(day(22).getTime() + 1_200_001);
+    await vacuum();
+    expect(parquet()).toHaveLength(3);
+  });
+});
+
+describe('the metadata of tables', () => {
+  const table = { name: 'lots', key: ['lot_id'], partitioned: false, description: '', sort: ['lot_id'] };
+  const columns = [{ name: 'lot_id', type: 'BIGINT', description: undefined }];
+  const location = 's3://bucket/lake/tables/lots';
+  const commit = async (
+    id: string,
+    kept: readonly string[],
+    previous?: Awaited<ReturnType<typeof readPrevious>>,
+  ) => planCommit({ ...table, columns }, location, { id, time: Number(id), files: [] }, kept, previous);
+
+  it('names only the snapshots that are kept, under the next version', async () => {
+    const first = await commit('1', ['1']);
+    const second = await commit('2', ['1', '2'], first);
+    const heads = new Map(
+      second.after.map(({ uri, content }) => [uri.slice('s3://bucket/lake/'.length), String(content)]),
+    );
+    const retained = retainHeads(store, heads, ['2']);
+    expect([...retained.keys()]).toEqual([
+      'tables/lots/metadata/v3.metadata.json',
+      'tables/lots/metadata/version-hint.text',
+    ]);
+    const metadata = JSON.parse(retained.get('tables/lots/metadata/v3.metadata.json') ?? '');
+    expect(metadata.snapshots).toEqual(second.metadata.snapshots.slice(1));
+    expect(retainHeads(store, heads, ['3']).size).toBe(0);
+  });
+});
