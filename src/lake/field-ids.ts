@@ -1,6 +1,5 @@
 import { createHash } from 'node:crypto';
 import { identifier } from '../duck/session.js';
-import type { Column } from './schema.js';
 
 /**
  * Field id of a column in Parquet and Iceberg, from 1 to 2^24 - 1: a hash of its path, so that it is the same in every
@@ -10,11 +9,11 @@ import type { Column } from './schema.js';
 export const fieldId = (path: string): number => createHash('sha256').update(path).digest().readUIntBE(0, 3);
 
 /** Option of COPY that writes field ids into a Parquet file. */
-export function fieldIdsOf(columns: readonly Column[]): string {
+export function fieldIdsOf(columns: readonly { readonly name: string; readonly type?: string }[]): string {
   const ids = columns.map(({ name, type }) => {
     const id = fieldId(name);
     const nested = `{__duckdb_field_id: ${id}, element: ${fieldId(`${name}.element`)}}`;
-    return `${identifier(name)}: ${type.endsWith('[]') ? nested : id}`;
+    return `${identifier(name)}: ${type?.endsWith('[]') ? nested : id}`;
   });
   return `field_ids {${ids.join(', ')}}`;
 }

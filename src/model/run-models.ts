@@ -15,7 +15,7 @@ export interface RunModelsOptions {
   /** Snapshot folder; each mart becomes `<target>/<mart>/data_0.parquet`. */
   readonly target: string;
   /** Options of COPY for the Parquet file of a mart. */
-  readonly parquet: (mart: string) => string;
+  readonly parquet: (mart: Model) => string;
   /** Models to run; those of `sql/marts` by default. */
   readonly models?: readonly Model[];
   /** Further connections that work on models which do not read each other; they see what the first one sees. */
@@ -117,15 +117,16 @@ const misplaced = (message: string, hint: string): ModelError =>
 
 async function runModel(
   connection: DuckDBConnection,
-  { name, sql, key }: Model,
+  model: Model,
   { target, parquet }: RunModelsOptions,
   write: typeof writeSorted,
 ): Promise<ModelResult> {
+  const { name, sql, key } = model;
   try {
     const started = performance.now();
     const folder = join(target, name);
     mkdirSync(folder, { recursive: true });
-    const count = await write(connection, { sql, key }, join(folder, 'data_0.parquet'), parquet(name));
+    const count = await write(connection, { sql, key }, join(folder, 'data_0.parquet'), parquet(model));
     await connection.run(viewOn(target, { name, partitioned: false }));
     killPoint('model.mart-written');
     return { name, key, rows: count, ms: Math.round(performance.now() - started) };

@@ -7,7 +7,7 @@ import { monthOf } from '../lake/partition.js';
 import { type MergeContext, ReconcileError } from './context.js';
 import { baseRelation, castColumns, ownTable } from './relations.js';
 import { applyRules } from './rules.js';
-import { parquetOf, writeEmpty } from './write.js';
+import { columnsInFile, parquetOf, writeEmpty } from './write.js';
 
 /** One row of `closings`. */
 export interface ClosingRow {
@@ -49,7 +49,7 @@ export async function writeRejects(context: MergeContext, landed: ReadonlySet<st
   const written = await scalar(
     connection,
     `copy (select ${castColumns(columns)} from ${fresh} order by ${table.key.map(identifier).join(', ')})
-     to ${literal(file)} (${parquetOf('rejects', context)})`,
+     to ${literal(file)} (${parquetOf('rejects', context, columns)})`,
   );
   // One file stays, so that a table without rows can be read.
   if (written === 0 && linked > 0) rmSync(file);
@@ -68,9 +68,10 @@ export async function writeLotChanges(context: MergeContext, updated: number): P
   const earlier = earlierFiles(context, 'lot_changes');
   for (const { path } of earlier) linkFile(join(base?.folder ?? '', path), join(target, path));
   if (updated > 0) await applyRules(connection, 'lot_changes');
+  const parquet = parquetOf('lot_changes', context, columnsInFile(ownTable('lot_changes')));
   const copy = `
     copy (select *, ${monthOf('seen_at')} as month from run.lot_changes order by domain_id, month, lot_id, field)
-    to ${literal(folder)} (${parquetOf('lot_changes', context)}, partition_by (domain_id, month), overwrite_or_ignore true,
+    to ${literal(folder)} (${parquet}, partition_by (domain_id, month), overwrite_or_ignore true,
       filename_pattern ${literal(`${runId}-{i}`)})`;
   const count = updated > 0 ? await scalar(connection, copy) : 0;
   if (count + earlier.length === 0) await writeEmpty(context, ownTable('lot_changes'));
@@ -113,5 +114,5 @@ async function mergeOwn(context: MergeContext, name: string, fresh: string): Pro
       union all by name
       select * from ${baseRelation(context, schema)} where (${key}) not in (select (${key}) from fresh)
       order by ${key}
-    ) to ${literal(join(folder, 'data_0.parquet'))} (${parquetOf(name, context)})`);
+    ) to ${literal(join(folder, 'data_0.parquet'))} (${parquetOf(name, context, schema.columns)})`);
 }

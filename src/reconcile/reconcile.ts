@@ -10,7 +10,7 @@ import { isStaged } from '../load/staged.js';
 import { type MergeContext, ReconcileError, type TableCounts } from './context.js';
 import { mergeTable, type NewRows } from './merge.js';
 import { writeLotChanges } from './own-rows.js';
-import { PARTITION } from './relations.js';
+import { ownTable, PARTITION } from './relations.js';
 import { applyRules, ruleOf } from './rules.js';
 import { bindCurrent, bindNext, bindState, OF_RULES, oncePerKey } from './state.js';
 import { parquetOf } from './write.js';
@@ -97,7 +97,7 @@ async function writeSightings(context: MergeContext): Promise<void> {
   for (const [i, rule] of ['vehicle_sightings', 'lot_sightings'].entries())
     await context.connection.run(
       `copy (from (${ruleOf(rule).sql}) order by vehicle_id, lot_id)
-       to ${literal(join(folder, `data_${i}.parquet`))} (${parquetOf('sightings', context)})`,
+       to ${literal(join(folder, `data_${i}.parquet`))} (${parquetOf('sightings', context, ownTable('sightings').columns)})`,
     );
   await bindNext(context, 'sightings', false);
 }

@@ -4,7 +4,9 @@ import type { DuckDBConnection } from '@duckdb/node-api';
 import { version } from '../config/package-root.js';
 import { poolOf, settled } from '../duck/pool.js';
 import { identifier, literal, rows, scalar } from '../duck/session.js';
+import { fieldIdsOf } from '../lake/field-ids.js';
 import { type Partition, partitionFolder } from '../lake/partition.js';
+import type { Column } from '../lake/schema.js';
 import type { MergeContext } from './context.js';
 import { emptyOf, isSmall, type StoredTable } from './relations.js';
 
@@ -12,7 +14,7 @@ import { emptyOf, isSmall, type StoredTable } from './relations.js';
  * Parquet settings of every published file: what Spark, pandas, polars and older readers open. Level 1 takes a quarter
  * less time to write than the default, and makes the files of images smaller and the others 1 to 4 % larger.
  */
-const PARQUET = 'format parquet, compression zstd, compression_level 1, parquet_version v1';
+export const PARQUET = 'format parquet, compression zstd, compression_level 1, parquet_version v1';
 
 /** Option of COPY that says in a file of which table and snapshot it is, and which version of lotlake wrote it. */
 export function metadataOf(table: string, snapshot: string): string {
@@ -23,10 +25,19 @@ export function metadataOf(table: string, snapshot: string): string {
 /**
  * Options of COPY for a file of a snapshot that is being written. One that later snapshots link goes on naming the
  * snapshot that wrote it.
+ * @param columns all columns of the file, which get their field ids
  */
-export function parquetOf(table: string, { snapshot }: Pick<MergeContext, 'snapshot'>): string {
-  return `${PARQUET}, ${metadataOf(table, snapshot)}`;
+export function parquetOf(
+  table: string,
+  { snapshot }: Pick<MergeContext, 'snapshot'>,
+  columns: readonly { readonly name: string; readonly type?: string }[],
+): string {
+  return `${PARQUET}, ${fieldIdsOf(columns)}, ${metadataOf(table, snapshot)}`;
 }
+
+/** Columns that the files of a table hold; those of the partition are in the path. */
+export const columnsInFile = ({ table, columns }: StoredTable): readonly Column[] =>
+  table.partition === undefined ? columns : columns.filter(({ name }) => name !== 'domain_id');
 
 /** SQL of the rows for which a condition holds, and another one for their ids. */
 export type RowsSql = (condition: string, ofIds: string) => string;
@@ -56,7 +67,7 @@ export async function writeRows(
   const folder = join(context.target, table.name);
   mkdirSync(folder, { recursive: true });
   const sort = table.sort.map(identifier).join(', ');
-  const parquet = parquetOf(table.name, context);
+  const parquet = parquetOf(table.name, context, columnsInFile(schema));
   const columns = schema.columns.map((column) => identifier(column.name)).join(', ');
   if (table.partition === undefined) {
     const target = join(folder, 'data_0.parquet');
@@ -84,12 +95,14 @@ const inPartition = ({ domain, month }: Partition): string =>
 /** Writes the rows of a wide table file by file, some at once. */
 async function writeWide(
   context: MergeContext,
-  { table, columns }: StoredTable,
+  schema: StoredTable,
   sql: RowsSql,
   all: string,
 ): Promise<number> {
-  const inFile = columns.filter(({ name }) => name !== 'domain_id').map(({ name }) => identifier(name));
-  const options = `${parquetOf(table.name, context)}, row_group_size ${WIDE_ROW_GROUP}`;
+  const { table } = schema;
+  const columns = columnsInFile(schema);
+  const inFile = columns.map(({ name }) => identifier(name));
+  const options = `${parquetOf(table.name, context, columns)}, row_group_size ${WIDE_ROW_GROUP}`;
   const files = await wideFiles(context, table, all);
   const connections: DuckDBConnection[] = [];
   while (connections.length < PARALLEL_FILES) connections.push(await context.connect());
@@ -136,7 +149,8 @@ export async function writeEmpty(context: MergeContext, schema: StoredTable): Pr
   const folder = join(context.target, schema.table.name);
   mkdirSync(folder, { recursive: true });
   const month = schema.table.partition === undefined ? [] : [{ name: 'month', type: 'varchar' }];
+  const columns = [...schema.columns, ...month];
   await context.connection.run(
-    `copy (${emptyOf([...schema.columns, ...month])}) to ${literal(join(folder, 'empty.parquet'))} (${parquetOf(schema.table.name, context)})`,
+    `copy (${emptyOf(columns)}) to ${literal(join(folder, 'empty.parquet'))} (${parquetOf(schema.table.name, context, columns)})`,
   );
 }

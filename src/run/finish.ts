@@ -15,6 +15,7 @@ import { abandonPass, listPasses, markPublished, passFolder } from '../land/pass
 import type { LoadedPass } from '../load/loader.js';
 import { assertTests, runDataTests, type TestResult } from '../model/data-tests.js';
 import { keepFailedRows } from '../model/failed-rows.js';
+import type { Model } from '../model/model-files.js';
 import { type ModelResult, runModels } from '../model/run-models.js';
 import { sealSnapshot, switchCurrent, syncSnapshot } from '../publish/publish.js';
 import { commentViews, inWarehouse, readViews } from '../publish/warehouse.js';
@@ -220,7 +221,12 @@ function modelAndTest({ session, target, modelling, runId, pipeline, startedAt, 
   const { connection, alone } = session;
   return inWarehouse(session, target, async (second) => {
     const beside = [second];
-    const parquet = (mart: string): string => parquetOf(mart, { snapshot: runId });
+    const parquet = ({ name, columns }: Model): string =>
+      parquetOf(
+        name,
+        { snapshot: runId },
+        Object.keys(columns).map((column) => ({ name: column })),
+      );
     const models = await runModels(connection, { ...modelling, target, parquet, beside, alone });
     // The database of the snapshot itself says what its tables and columns mean.
     const views = await readViews(connection);

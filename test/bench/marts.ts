@@ -5,9 +5,7 @@ import { globRelation } from '../../src/lake/files.js';
 import { assertTests, runDataTests } from '../../src/model/data-tests.js';
 import { runModels } from '../../src/model/run-models.js';
 import { inWarehouse, lakeTableNames } from '../../src/publish/warehouse.js';
-import { parquetOf } from '../../src/reconcile/write.js';
-
-const parquet = (table: string): string => parquetOf(table, { snapshot: 'many' });
+import { PARQUET } from '../../src/reconcile/write.js';
 
 const LOTS = 1_000_000;
 const PRICES = 3_000_000;
@@ -46,7 +44,7 @@ export async function modelMany(
       await copyTable(session, snapshot, target, { name, partitioned, copies, attempts });
     const start = performance.now();
     await inWarehouse(session, target, async (second) => {
-      await runModels(session.connection, { target, parquet, beside: [second] });
+      await runModels(session.connection, { target, parquet: () => PARQUET, beside: [second] });
       assertTests(
         await runDataTests(session.connection, {}, [second]),
         'the figure of the marts says nothing',
@@ -97,6 +95,6 @@ async function copyTable(
   const to = partitioned ? join(target, name) : join(target, name, 'data_0.parquet');
   await connection.run(
     `copy (select t.* replace (${moved.join(', ')}) from ${source} as t, range(${copies}) as c(n), range(${attempts}) as a(n))
-     to ${literal(to)} (${parquet(name)}${partition})`,
+     to ${literal(to)} (${PARQUET}${partition})`,
   );
 }
