@@ -178,6 +178,12 @@ export const settings = z.strictObject({
     .describe(
       'Where the mirror of the lake is, and how it is reached; credentials come from the environment of the SDK.',
     ),
+  iceberg: z
+    .union([z.boolean(), z.stringbool()], takes('true or false'))
+    .default(false)
+    .describe(
+      'Write Apache Iceberg metadata into the tables of each snapshot, so that other engines open lake/current/<table> with its history.',
+    ),
   allowShrink: z
     .union([z.boolean(), z.stringbool()], takes('true or false'))
     .default(false)

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { buffer } from 'node:stream/consumers';
+import { deflateRawSync } from 'node:zlib';
 import avro from 'avsc';
 import { IcebergError } from './iceberg-error.js';
 import type { Metrics } from './metrics.js';
@@ -61,7 +61,7 @@ export interface ManifestFile {
 /** A schema that is no union. */
 type AvroType = Exclude<avro.Schema, avro.Type | unknown[]>;
 
-type AvroField = { name: string; type: AvroType | AvroType[]; 'field-id': number; default?: null };
+type AvroField = { name: string; type: AvroType | AvroType[]; 'field-id'?: number; default?: null };
 
 const required = (id: number, name: string, type: AvroField['type']): AvroField => ({
   name,
@@ -146,26 +146,46 @@ const listSchema = record('manifest_file', [
   }),
 ]);
 
+/** A schema as text, with the `field-id` that the library leaves out, and what encodes its values. */
+const codecOf = (schema: AvroType) => ({ text: JSON.stringify(schema), type: avro.Type.forSchema(schema) });
+
+const ENTRIES = { partitioned: codecOf(entrySchema(true)), flat: codecOf(entrySchema(false)) };
+const LIST = codecOf(listSchema);
+
+/** Header of an Avro file, as the Avro specification has it. */
+const HEADER = avro.Type.forSchema(
+  record('org.apache.avro.file.Header', [
+    { name: 'magic', type: { type: 'fixed', name: 'Magic', size: 4 } },
+    { name: 'meta', type: { type: 'map', values: 'bytes' } },
+    { name: 'sync', type: { type: 'fixed', name: 'Sync', size: 16 } },
+  ]),
+);
+
+const LONG = avro.Type.forSchema('long');
+
 /** Header members of an Avro file that Iceberg reads. */
 type Facts = Readonly<Record<string, string>>;
 
 /** Bytes of a manifest. The same entries give the same bytes. */
-export const encodeManifest = (entries: readonly ManifestEntry[], partitioned: boolean, facts: Facts) =>
-  encode(entrySchema(partitioned), entries, facts);
+export const encodeManifest = (
+  entries: readonly ManifestEntry[],
+  partitioned: boolean,
+  facts: Facts,
+): Buffer => encode(partitioned ? ENTRIES.partitioned : ENTRIES.flat, entries, facts);
 
 /** Bytes of a manifest list. */
-export const encodeManifestList = (manifests: readonly ManifestFile[], facts: Facts) =>
-  encode(listSchema, manifests, facts);
+export const encodeManifestList = (manifests: readonly ManifestFile[], facts: Facts): Buffer =>
+  encode(LIST, manifests, facts);
 
-async function encode(schema: avro.Schema, values: readonly object[], facts: Facts): Promise<Buffer> {
-  const metadata = Object.fromEntries(Object.entries(facts).map(([key, text]) => [key, Buffer.from(text)]));
-  const syncMarker = createHash('sha256').update(JSON.stringify(schema)).digest().subarray(0, 16);
-  const options = { codec: 'deflate', writeHeader: 'always' as const, metadata, syncMarker };
-  const encoder = new avro.streams.BlockEncoder(schema, options);
-  const written = buffer(encoder);
-  for (const value of values) encoder.write(value);
-  encoder.end();
-  return written;
+/** An Avro file with one block. The encoder of the library would compile the schema for each file. */
+function encode({ text, type }: ReturnType<typeof codecOf>, values: readonly object[], facts: Facts): Buffer {
+  const all = Object.entries({ ...facts, 'avro.schema': text, 'avro.codec': 'deflate' });
+  const meta = Object.fromEntries(all.map(([key, fact]) => [key, Buffer.from(fact)]));
+  const sync = createHash('sha256').update(text).digest().subarray(0, 16);
+  const header = HEADER.toBuffer({ magic: Buffer.from('Obj\u0001'), meta, sync });
+  if (values.length === 0) return header;
+  const block = deflateRawSync(Buffer.concat(values.map((value) => type.toBuffer(value))));
+  return Buffer.concat([header, LONG.toBuffer(values.length), LONG.toBuffer(block.length), block, sync]);
 }
 
 /** Entries of a manifest that lotlake wrote. Throws IcebergError (ICEBERG_METADATA). */
@@ -175,7 +195,7 @@ export const decodeManifest = (bytes: Buffer): Promise<ManifestEntry[]> => decod
 export const decodeManifestList = (bytes: Buffer): Promise<ManifestFile[]> => decode<ManifestFile>(bytes);
 
 async function decode<T>(bytes: Buffer): Promise<T[]> {
-  const decoder = new avro.streams.BlockDecoder();
+  const decoder = new avro.streams.BlockDecoder({ parseHook: typeOf });
   const values: T[] = [];
   try {
     decoder.end(bytes);
@@ -187,4 +207,12 @@ async function decode<T>(bytes: Buffer): Promise<T[]> {
     });
   }
   return values;
+}
+
+const types = [ENTRIES.partitioned, ENTRIES.flat, LIST];
+
+/** What decodes values of a schema. Those of this version are compiled once. */
+function typeOf(schema: avro.Schema): avro.Type {
+  const text = JSON.stringify(schema);
+  return types.find((each) => each.text === text)?.type ?? avro.Type.forSchema(schema);
 }

@@ -40,13 +40,13 @@ export function entriesOf(
 }
 
 const dataFileOf = (file: DataFile, sortOrder: number): ManifestEntry['data_file'] => ({
+  ...(file.metrics ?? NO_METRICS),
   content: 0,
   file_path: file.uri,
   file_format: 'PARQUET',
   partition: file.partition ?? {},
   record_count: file.rows,
   file_size_in_bytes: file.bytes,
-  ...(file.metrics ?? NO_METRICS),
   sort_order_id: sortOrder,
 });
 
@@ -54,20 +54,20 @@ const dataFileOf = (file: DataFile, sortOrder: number): ManifestEntry['data_file
  * Makes the manifest and the manifest list of a snapshot.
  * @returns the files to write; the last one is the list
  */
-export async function writeManifests(
+export function writeManifests(
   location: string,
   entries: readonly ManifestEntry[],
   numbers: CommitNumbers,
   shape: Shape,
-): Promise<MetadataFile[]> {
+): MetadataFile[] {
   const manifests: MetadataFile[] = [];
   const listed: ManifestFile[] = [];
   if (entries.length > 0) {
-    const manifest = await manifestOf(location, entries, numbers, shape);
+    const manifest = manifestOf(location, entries, numbers, shape);
     manifests.push(manifest);
     listed.push(listedAs(manifest, entries, numbers, shape));
   }
-  const list = await encodeManifestList(listed, {
+  const list = encodeManifestList(listed, {
     'format-version': '2',
     'snapshot-id': String(numbers.id),
     'parent-snapshot-id': String(numbers.parent ?? null),
@@ -76,15 +76,15 @@ export async function writeManifests(
   return [...manifests, named(`${location}/metadata/snap-${numbers.id}`, list)];
 }
 
-async function manifestOf(
+function manifestOf(
   location: string,
   entries: readonly ManifestEntry[],
   { id }: CommitNumbers,
   shape: Shape,
-): Promise<MetadataFile> {
+): MetadataFile {
   const schema = shape.schemas.find((each) => each['schema-id'] === shape['current-schema-id']);
   const fields = currentSpec(shape);
-  const content = await encodeManifest(entries, fields.length > 0, {
+  const content = encodeManifest(entries, fields.length > 0, {
     schema: JSON.stringify(schema),
     'schema-id': String(shape['current-schema-id']),
     'partition-spec': JSON.stringify(fields),

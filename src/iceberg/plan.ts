@@ -56,13 +56,13 @@ export interface CommitPlan extends PreviousMetadata {
  * @param previous what an earlier plan wrote; undefined for a table without metadata
  * Throws IcebergError (ICEBERG_TYPE).
  */
-export async function planCommit(
+export function planCommit(
   table: IcebergTable,
   location: string,
   snapshot: LakeSnapshot,
   kept: readonly string[],
   previous?: PreviousMetadata,
-): Promise<CommitPlan> {
+): CommitPlan {
   const before = previous?.metadata;
   const numbers: CommitNumbers = {
     id: snapshotIdOf(snapshot.id),
@@ -76,7 +76,7 @@ export async function planCommit(
   // A manifest has one partition spec, so files of another one are left out without a word.
   const isSameSpec = before === undefined || before['default-spec-id'] === shape['default-spec-id'];
   const entries = isSameSpec ? found : found.filter(({ status }) => status !== STATUS.deleted);
-  const written = await writeManifests(location, entries, numbers, shape);
+  const written = writeManifests(location, entries, numbers, shape);
   const metadata = retainSnapshots(
     {
       'format-version': 2,

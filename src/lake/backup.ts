@@ -170,7 +170,7 @@ async function copyTree(
     for (const name of readdirSync(folder).sort()) {
       signal.throwIfAborted();
       const path = join(folder, name);
-      if (without.has(path) || isScratch(layout, path)) continue;
+      if (without.has(path) || isScratch(layout, path) || namesItsPlace(layout, path)) continue;
       const to = join(staging, relative(layout.output, path));
       const found = followed.has(path) ? statSync(path) : lstatSync(path);
       if (found.isDirectory()) {
@@ -198,6 +198,10 @@ async function copyTree(
   await copyFolder(layout.output);
   return copied;
 }
+
+/** Whether it is of Iceberg metadata, which names absolute paths. The next run writes it again, for the new place. */
+const namesItsPlace = (layout: Layout, path: string): boolean =>
+  basename(path) === 'metadata' && dirname(dirname(dirname(path))) === layout.snapshots;
 
 /** Whether a dead run or vacuum left it. The next run or vacuum removes it. */
 function isScratch(layout: Layout, path: string): boolean {

@@ -6,7 +6,7 @@ import { identifier, literal, scalar } from '../duck/session.js';
 import { checksumOf } from '../land/files.js';
 import { FINGERPRINTS } from '../land/fingerprints.js';
 import { filesBelow } from './files.js';
-import { WAREHOUSE } from './layout.js';
+import { isMetadata, WAREHOUSE } from './layout.js';
 import { allFiles, allTables, type LakeFile, type Manifest } from './manifest.js';
 import { FOLDER, namedFolders } from './views.js';
 
@@ -62,7 +62,7 @@ function findStrays(snapshot: string, manifest: Manifest): Problem[] {
   const known = new Set(['manifest.json', WAREHOUSE, FINGERPRINTS, ...files]);
   return filesBelow(snapshot)
     .map((path) => relative(snapshot, path))
-    .filter((file) => !known.has(file))
+    .filter((file) => !known.has(file) && !isMetadata(file))
     .map((file) => ({
       table: file.includes('/') ? (file.split('/')[0] ?? '') : 'snapshot',
       file,

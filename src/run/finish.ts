@@ -4,10 +4,12 @@ import { setImmediate } from 'node:timers/promises';
 import { killPoint } from '../config/kill-point.js';
 import { messageOf } from '../config/lotlake-error.js';
 import { dictionary } from '../docs/dictionary.js';
+import { writeLocalMetadata } from '../iceberg/local.js';
 import type { BaseState } from '../lake/base.js';
 import { compareFiles, type FileUse } from '../lake/files.js';
 import { currentSnapshot } from '../lake/layout.js';
 import type { Manifest } from '../lake/manifest.js';
+import { hasManifest, listSnapshots, publishedIds } from '../lake/snapshots.js';
 import { removePass } from '../lake/vacuum.js';
 import { mendViews } from '../lake/views.js';
 import { syncFolders } from '../land/files.js';
@@ -94,6 +96,7 @@ async function keepCurrent(
   passes: readonly LoadedPass[],
 ): Promise<RunResult> {
   job.reporter.step('publish', `nothing is new; ${manifest.snapshot_id} stays current`);
+  await writeIceberg(job, { folder, manifest });
   await orWarn(job, 'a pass without a record stays in landing, and the next run goes on with it', () => {
     for (const pass of passes) removePass(job.layout, passFolder(job.layout.landing, pass.manifest));
   });
@@ -186,6 +189,7 @@ export async function modelAndPublish(
     if (served !== landed)
       job.reporter.warn(`the answers of ${stream} number ${served} records, and ${landed} came in them`);
   const files = compareFiles(target, published);
+  await writeIceberg(job, { folder: target, manifest });
   await syncSnapshot(target, published, await tables);
   await syncFolders([target, ...foldersAbove(job, passes)]);
   // Node delivers signals between two turns of the event loop.
@@ -214,6 +218,18 @@ export async function modelAndPublish(
     ...{ published: true, snapshot: target, manifest, passes, counts, lotChanges },
     ...{ balance: accounts, files, models, tests },
   });
+}
+
+/** Writes Iceberg metadata for a snapshot and those that were current before it, if the configuration asks for it. */
+async function writeIceberg(
+  { config, layout, session: { connection } }: Job,
+  last: BaseState,
+): Promise<void> {
+  if (!config.iceberg) return;
+  const snapshots = listSnapshots(layout).filter(hasManifest);
+  const { ids } = await publishedIds(connection, layout, snapshots);
+  const before = snapshots.filter(({ id }) => ids.has(id) && id !== last.manifest.snapshot_id);
+  await writeLocalMetadata(connection, [...before, last], dictionary(last.manifest));
 }
 
 /** Writes the marts into a snapshot and tests them; keeps rows that fail. */

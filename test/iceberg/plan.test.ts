@@ -199,7 +199,7 @@ describe('the schema of a table', () => {
 
   it('names a type that Iceberg does not have', async () => {
     const odd = { ...lots, columns: [{ name: 'x', type: 'INTERVAL' }] };
-    await expect(planCommit(odd, AT, snapshot('1'), [])).rejects.toMatchObject({ code: 'ICEBERG_TYPE' });
+    expect(() => planCommit(odd, AT, snapshot('1'), [])).toThrow(/INTERVAL/);
   });
 });
 

@@ -189,6 +189,7 @@ describe('lotlake run', () => {
         clock: undefined,
         everything: false,
         allowShrink: undefined,
+        iceberg: undefined,
         sources: undefined,
       } as const;
       await runCommand.run({ ...options, json, config }, effects);

@@ -33,14 +33,28 @@ export const run = command({
       describe: 'reference: walk into catalog entries without a vehicle in the feed, too',
     },
     'allow-shrink': { type: 'boolean', describe: 'archive for absence past the shrink guard' },
+    iceberg: { type: 'boolean', describe: 'write Iceberg metadata into the tables of the snapshots' },
     sources: { type: 'string', describe: 'sources to ask for one by one, such as 1,3 (LOTLAKE_SOURCES)' },
   },
   async run(
-    { pipeline, sandbox, everything, allowShrink, sources, json, print, input: given, vehicles, seed, clock },
+    {
+      pipeline,
+      sandbox,
+      everything,
+      allowShrink,
+      iceberg,
+      sources,
+      json,
+      print,
+      input: given,
+      vehicles,
+      seed,
+      clock,
+    },
     effects,
   ) {
     const world = worldOf({ vehicles, seed, clock });
-    const input = { ...given, allowShrink, sources };
+    const input = { ...given, allowShrink, iceberg, sources };
     const configOf = (more: ConfigInput): Config =>
       readConfig({ ...input, ...more }, effects, sandbox ? SANDBOX : {});
     const config = configOf({});

@@ -1,5 +1,6 @@
 import { type Config, readConfig } from '../../config/config.js';
 import { DEFAULT_PASSES } from '../../config/settings.js';
+import { retainLocalMetadata } from '../../iceberg/local.js';
 import { layoutOf } from '../../lake/layout.js';
 import { assertLake, executeVacuum, planVacuum, type VacuumPlan } from '../../lake/vacuum.js';
 import type { Retention } from '../../lake/vacuum-plan.js';
@@ -36,7 +37,10 @@ export const vacuum = command({
       );
       // A plan that was interrupted does not know all that is needed.
       effects.signal.throwIfAborted();
-      if (!dryRun) await executeVacuum(layout, plan, effects.signal);
+      if (!dryRun) {
+        await retainLocalMetadata(layout, plan);
+        await executeVacuum(layout, plan, effects.signal);
+      }
       print({ dry_run: dryRun, ...plan }, () => text(plan, dryRun));
     });
   },

@@ -1,0 +1,157 @@
+import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { dirname, join, relative } from 'node:path';
+import type { DuckDBConnection } from '@duckdb/node-api';
+import type { Layout } from '../lake/layout.js';
+import { allFiles, allTables, type Manifest } from '../lake/manifest.js';
+import { hasManifest, listSnapshots } from '../lake/snapshots.js';
+import type { VacuumPlan } from '../lake/vacuum.js';
+import { replaceFile } from '../land/files.js';
+import type { ManifestEntry } from './avro.js';
+import { IcebergError } from './iceberg-error.js';
+import { retainSnapshots } from './metadata.js';
+import { type Metrics, readMetrics } from './metrics.js';
+import { headFiles, type MetadataFile, type PreviousMetadata, planCommit } from './plan.js';
+import { readPrevious } from './previous.js';
+import { type Descriptions, icebergTables, partitionValuesOf } from './tables.js';
+
+/** A snapshot of the lake on disk. */
+interface SnapshotFolder {
+  readonly folder: string;
+  readonly manifest: Manifest;
+}
+
+/** URI of a path. Readers take it as it is, so nothing in it is escaped. */
+const uriOf = (path: string): string => `file://${path}`;
+
+const pathOf = (uri: string): string => uri.slice('file://'.length);
+
+const readLocal = async (uri: string): Promise<Buffer | undefined> =>
+  existsSync(pathOf(uri)) ? readFileSync(pathOf(uri)) : undefined;
+
+/** A snapshot with the metadata of its tables by name. */
+interface Written {
+  readonly snapshot: SnapshotFolder;
+  readonly tables: ReadonlyMap<string, PreviousMetadata>;
+}
+
+/**
+ * Writes Iceberg metadata into the folders of the tables of each snapshot that has none for the place where it is now. It
+ * names the snapshot and those before it. Throws IcebergError (ICEBERG_TYPE).
+ * @param snapshots those that stay, oldest first
+ */
+export async function writeLocalMetadata(
+  connection: DuckDBConnection,
+  snapshots: readonly SnapshotFolder[],
+  descriptions: readonly Descriptions[],
+): Promise<void> {
+  const kept = snapshots.map(({ manifest }) => manifest.snapshot_id);
+  let before = await newestWritten(snapshots);
+  const first = before === undefined ? 0 : snapshots.indexOf(before.snapshot) + 1;
+  for (const snapshot of snapshots.slice(first))
+    before = await writeTables(connection, snapshot, descriptions, kept, before);
+}
+
+/** The newest snapshot with metadata. Those before it have it, too. */
+async function newestWritten(snapshots: readonly SnapshotFolder[]): Promise<Written | undefined> {
+  for (const snapshot of snapshots.toReversed()) {
+    const tables = await readTables(snapshot);
+    if (tables !== undefined) return { snapshot, tables };
+  }
+  return undefined;
+}
+
+/** Metadata of all tables of a snapshot; undefined where one has none that can be read, or it is of another place. */
+async function readTables({ folder, manifest }: SnapshotFolder): Promise<Written['tables'] | undefined> {
+  const found = new Map<string, PreviousMetadata>();
+  for (const name of Object.keys(allTables(manifest))) {
+    const location = uriOf(join(folder, name));
+    const previous = await readPrevious(location, readLocal).catch(unlessUnreadable);
+    if (previous?.metadata.location !== location) return undefined;
+    found.set(name, previous);
+  }
+  return found;
+}
+
+/** What a power cut left of metadata is written again. */
+function unlessUnreadable(error: unknown): undefined {
+  if (!(error instanceof IcebergError)) throw error;
+}
+
+async function writeTables(
+  connection: DuckDBConnection,
+  snapshot: SnapshotFolder,
+  descriptions: readonly Descriptions[],
+  kept: readonly string[],
+  before: Written | undefined,
+): Promise<Written> {
+  const { folder, manifest } = snapshot;
+  const known = before === undefined ? new Map<string, Metrics>() : metricsByChecksum(before);
+  const fresh = allFiles(manifest).filter(({ sha256 }) => !known.has(sha256 ?? ''));
+  const read = await readMetrics(
+    connection,
+    folder,
+    fresh.map(({ path }) => path),
+    allTables(manifest),
+  );
+  const written = new Map<string, PreviousMetadata>();
+  const { snapshot_id: id, created_at } = manifest;
+  for (const table of icebergTables(allTables(manifest), descriptions)) {
+    const files = (allTables(manifest)[table.name]?.files ?? []).map((file) => ({
+      ...{ uri: uriOf(join(folder, file.path)), bytes: file.bytes, rows: file.rows },
+      partition: table.partitioned ? partitionValuesOf(file) : undefined,
+      metrics: known.get(file.sha256 ?? '') ?? read.get(file.path),
+    }));
+    const made = { id, time: Date.parse(created_at), files };
+    const location = uriOf(join(folder, table.name));
+    const plan = planCommit(table, location, made, kept, before?.tables.get(table.name));
+    // What is there names another place, or cannot be read.
+    rmSync(join(folder, table.name, 'metadata'), { recursive: true, force: true });
+    for (const file of [...plan.before, ...plan.after]) writeFile(file);
+    written.set(table.name, plan);
+  }
+  return { snapshot, tables: written };
+}
+
+function writeFile({ uri, content }: MetadataFile): void {
+  mkdirSync(dirname(pathOf(uri)), { recursive: true });
+  writeFileSync(pathOf(uri), content);
+}
+
+/** Statistics of the files of a snapshot by their checksums. */
+function metricsByChecksum({ snapshot: { folder, manifest }, tables }: Written): Map<string, Metrics> {
+  const entries = [...tables.values()].flatMap((table): readonly ManifestEntry[] => table.entries);
+  const byPath = new Map(
+    entries.map(({ data_file }) => [relative(folder, pathOf(data_file.file_path)), data_file]),
+  );
+  return new Map(
+    allFiles(manifest).flatMap(({ path, sha256 }) => {
+      const found = byPath.get(path);
+      return found === undefined || sha256 === undefined ? [] : [[sha256, found] as const];
+    }),
+  );
+}
+
+/**
+ * Leaves the snapshots that a vacuum is about to remove out of the metadata of those that stay, so that no reader is led
+ * to a file that is gone. Metadata that cannot be read stays as it is.
+ */
+export async function retainLocalMetadata(
+  layout: Layout,
+  { removals }: Pick<VacuumPlan, 'removals'>,
+): Promise<void> {
+  const going = new Set(removals.map(({ path }) => join(layout.output, path)));
+  const staying = listSnapshots(layout)
+    .filter(({ folder }) => !going.has(folder))
+    .filter(hasManifest);
+  const kept = staying.map(({ id }) => id);
+  for (const snapshot of staying) {
+    const tables = (await readTables(snapshot)) ?? new Map<string, PreviousMetadata>();
+    for (const { metadata, version } of tables.values()) {
+      const retained = retainSnapshots(metadata, kept);
+      if (retained.snapshots.length === metadata.snapshots.length) continue;
+      // A reader finds the old text or the new one under the same name.
+      const [head] = headFiles(retained, version);
+      if (head !== undefined) replaceFile(pathOf(head.uri), head.content.toString());
+    }
+  }
+}

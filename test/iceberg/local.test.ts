@@ -1,0 +1,106 @@
+import { existsSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { nightly } from '../../pipelines/nightly.js';
+import { dictionary } from '../../src/docs/dictionary.js';
+import { literals, openTemporarySession, rows, type TemporarySession } from '../../src/duck/session.js';
+import { writeLocalMetadata } from '../../src/iceberg/local.js';
+import { readPrevious } from '../../src/iceberg/previous.js';
+import { filesBelow } from '../../src/lake/files.js';
+import { currentSnapshot, layoutOf } from '../../src/lake/layout.js';
+import { allTables, readManifest } from '../../src/lake/manifest.js';
+import { hasManifest, listSnapshots } from '../../src/lake/snapshots.js';
+import { verifyFiles } from '../../src/lake/verify.js';
+import { startSandbox } from '../../src/sandbox/index.js';
+import { runLotlake } from '../cli/support.js';
+import { configFor, silentReporter, temporaryFolder, WITHOUT_CATALOG } from '../pipelines/support.js';
+
+const folder = temporaryFolder();
+let output = join(folder.path, 'lake');
+let opened: TemporarySession;
+afterAll(() => {
+  opened.close();
+  folder.remove();
+});
+
+/** A night without Iceberg, and one with it. */
+beforeAll(async () => {
+  opened = await openTemporarySession({ memory: '300MB', threads: 1 });
+  for (const day of [20, 21]) {
+    const clock = new Date(`2026-11-${day}T06:00:00Z`);
+    const sandbox = await startSandbox({ vehicles: 30, seed: 5, clock, faults: WITHOUT_CATALOG });
+    const config = configFor(sandbox.url, output, { iceberg: day > 20 });
+    await nightly({ config, reporter: silentReporter(), now: () => clock }).finally(() => sandbox.close());
+  }
+});
+
+const current = (): string => currentSnapshot(layoutOf(output)) ?? expect.fail('nothing is published');
+
+/** Metadata of a table of the current snapshot. */
+async function metadataOf(table: string) {
+  const read = async (uri: string) => readFileSync(uri.slice('file://'.length));
+  return (await readPrevious(`file://${current()}/${table}`, read)) ?? expect.fail(`no metadata of ${table}`);
+}
+
+it('a run writes metadata of every table and mart, for each snapshot that is kept', async () => {
+  const snapshots = listSnapshots(layoutOf(output));
+  for (const [name, { files, rows: count }] of Object.entries(allTables(readManifest(current())))) {
+    const { metadata, entries } = await metadataOf(name);
+    expect(metadata.snapshots.map(({ summary }) => summary['lotlake.snapshot'])).toEqual(
+      snapshots.map(({ id }) => id),
+    );
+    expect(metadata.snapshots.at(-1)?.summary['total-records']).toBe(String(count));
+    const live = entries.filter(({ status }) => status !== 2).map(({ data_file }) => data_file.file_path);
+    const named = files.filter((file) => file.rows > 0).map(({ path }) => `file://${current()}/${path}`);
+    expect(live.sort()).toEqual(named.sort());
+  }
+});
+
+it('every column of every file has its field id', async () => {
+  const files = filesBelow(current()).filter((path) => path.endsWith('.parquet'));
+  const found = await rows(
+    opened.session.connection,
+    `select distinct file_name, name from parquet_schema(${literals(files)})
+     where field_id is null and name not in ('duckdb_schema', 'list')`,
+  );
+  expect(found).toEqual([]);
+});
+
+it('the snapshot is sound with metadata, and its backup has none', async () => {
+  const problems = await verifyFiles(current(), readManifest(current()), new AbortController().signal);
+  expect(problems).toEqual([]);
+  const backup = join(folder.path, 'backup');
+  expect(runLotlake(output, 'backup', '--to', backup).code).toBe(0);
+  expect(filesBelow(backup).filter((path) => path.endsWith('.avro'))).toEqual([]);
+  rmSync(backup, { recursive: true });
+});
+
+it('a vacuum leaves no metadata that names a snapshot which is gone', async () => {
+  writeFileSync(join(folder.path, 'keep.json'), '{"keepSnapshots": 1, "keepDays": 0}');
+  expect(runLotlake(output, 'vacuum', '--config', join(folder.path, 'keep.json')).code).toBe(0);
+  const kept = readdirSync(layoutOf(output).snapshots);
+  const { metadata } = await metadataOf('lots');
+  expect(metadata.snapshots.map(({ summary }) => summary['lotlake.snapshot'])).toEqual(kept);
+  expect(kept).toHaveLength(1);
+});
+
+it('metadata of a lake that was moved, or that is torn, is written again', async () => {
+  const moved = join(folder.path, 'moved');
+  renameSync(output, moved);
+  output = moved;
+  await expect(metadataOf('lots')).rejects.toThrow(/ENOENT/);
+  const write = () =>
+    writeLocalMetadata(
+      opened.session.connection,
+      listSnapshots(layoutOf(output)).filter(hasManifest),
+      dictionary(readManifest(current())),
+    );
+  await write();
+  const { metadata, version } = await metadataOf('lots');
+  expect(metadata.location).toBe(`file://${current()}/lots`);
+  for (const snapshot of metadata.snapshots)
+    expect(existsSync(snapshot['manifest-list'].slice('file://'.length))).toBe(true);
+  writeFileSync(join(current(), 'lots', 'metadata', `v${version}.metadata.json`), '');
+  await write();
+  expect((await metadataOf('lots')).metadata).toEqual(metadata);
+});
