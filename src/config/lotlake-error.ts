@@ -9,6 +9,7 @@ export type Stage =
   | 'internal'
   | 'usage'
   | 'config'
+  | 'spark'
   | 'service'
   | 'extract'
   | 'land'

@@ -35,6 +35,7 @@ export const sources = { 1: 'iaai_com', 3: 'copart_com', 12: 'encar_com' } as co
 const SOURCES = Object.keys(sources).join(', ');
 const SOURCE_LIST = takes(`some of ${SOURCES}, such as 1,3`);
 const AMOUNT = takes('an amount such as 800MB, at least the 700 MB that a night of the real service takes');
+const COMMAND = takes('a command such as spark-submit --master spark://host:7077');
 const PASSES = 'a whole number from 1 on, or one by stream such as {"cars": 2}';
 
 /** Every setting with its default and what it does. */
@@ -130,6 +131,23 @@ export const settings = z.strictObject({
     .describe(
       'Folder with own seeds, such as currency_rules.csv; each stands in the place of the one of the same name in sql/seeds.',
     ),
+  spark: z
+    .strictObject(
+      {
+        submit: z
+          .preprocess(
+            (given) => (typeof given === 'string' ? given.trim().split(/\s+/) : given),
+            z.array(z.string(COMMAND).min(1, COMMAND), COMMAND).min(1, COMMAND),
+          )
+          .default(['spark-sql'])
+          .describe(
+            'Command that runs a file of SQL on Spark 4: spark-sql or spark-submit with its options, as one text or as a list.',
+          ),
+      },
+      takes('an object such as {"submit": "spark-sql"}'),
+    )
+    .prefault({})
+    .describe('How Spark is run; only commands with --engine spark need it.'),
   keepSnapshots: count()
     .default(7)
     .describe('Published snapshots that vacuum keeps, the current one among them.'),
@@ -195,7 +213,7 @@ export type SettingName = keyof typeof settings.shape;
 export const settingNames = Object.keys(settings.shape) as readonly SettingName[];
 
 /** Settings that are objects. Each of their members is given by itself, as `publish.to`. */
-const OBJECTS: ReadonlySet<string> = new Set(['publish']);
+const OBJECTS: ReadonlySet<string> = new Set(['publish', 'spark']);
 
 /** A setting as the members that it is made of: `publish.to` and so on, or itself. */
 export function membersOf(name: string, value: unknown): [name: string, value: unknown][] {
@@ -218,9 +236,18 @@ export function withMembers(members: Iterable<readonly [name: string, value: unk
 }
 
 /** Settings that the environment may give. */
-const IN_ENVIRONMENT: readonly (SettingName | 'publish.to')[] = [
+const IN_ENVIRONMENT: readonly (SettingName | 'publish.to' | 'spark.submit')[] = [
   ...(['baseUrl', 'origin', 'apiKey', 'output', 'rate', 'concurrency', 'perPage', 'paging'] as const),
-  ...(['sources', 'memory', 'threads', 'log', 'minimumGroup', 'relistingDays', 'publish.to'] as const),
+  ...([
+    'sources',
+    'memory',
+    'threads',
+    'log',
+    'minimumGroup',
+    'relistingDays',
+    'publish.to',
+    'spark.submit',
+  ] as const),
 ];
 
 /** The variables of the environment that give settings, such as LOTLAKE_PER_PAGE. */

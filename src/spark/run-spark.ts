@@ -1,0 +1,180 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { codeOf } from '../config/lotlake-error.js';
+import { readLine, type SparkRow, type SparkStep, scriptOf, submitArguments } from './script.js';
+import { SparkError } from './spark-error.js';
+
+/** How a script is run. */
+export interface SparkOptions {
+  /** The command and its arguments: `spark-sql`, or `spark-submit` with its options. */
+  readonly submit: readonly string[];
+  /** Ends Spark. What the step under way has done is lost. */
+  readonly signal?: AbortSignal | undefined;
+  /** Hears of each step as it ends. */
+  readonly onStep?: ((result: SparkResult) => void) | undefined;
+}
+
+/** What a step of a script gave. */
+export interface SparkResult {
+  readonly name: string;
+  /** Rows of its query; instants are text in ISO 8601. */
+  readonly rows: readonly SparkRow[];
+  /** Milliseconds from the end of the step before it. */
+  readonly ms: number;
+}
+
+/** The first Spark that has the SQL of lotlake's models. */
+const LEAST_VERSION = 4;
+
+/** Milliseconds in which Spark can end by itself. */
+const PATIENCE = 10_000;
+
+/** Lines of what Spark says that an error repeats. */
+const MOST_LINES = 4;
+
+/**
+ * Runs steps of SQL in one Spark process, one after the other, in UTC and in ANSI mode. Returns their results in order.
+ * Throws SparkError: SPARK_NOT_FOUND without the command, SPARK_VERSION below Spark 4, SPARK_FAILED with the step and what
+ * Spark says. Throws the reason of the signal once it is aborted and Spark has ended.
+ */
+export async function runSpark(
+  steps: readonly SparkStep[],
+  { submit, signal, onStep }: SparkOptions,
+): Promise<readonly SparkResult[]> {
+  signal?.throwIfAborted();
+  const folder = mkdtempSync(join(tmpdir(), 'lotlake-spark-'));
+  try {
+    const file = join(folder, 'script.sql');
+    writeFileSync(file, scriptOf(steps));
+    const [program = '', ...args] = submitArguments(submit, file);
+    const child = spawn(program, args, { cwd: folder, detached: true, stdio: ['ignore', 'pipe', 'pipe'] });
+    const ended = endOf(child);
+    const stop = stopOn(child, signal);
+    try {
+      return await readSteps(child, ended, steps, onStep);
+    } finally {
+      await stop(ended);
+      signal?.throwIfAborted();
+    }
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+/** How a process ended: its exit code or signal, or the error that kept it from starting. */
+type End =
+  | { readonly code: number | null; readonly signal: NodeJS.Signals | null }
+  | { readonly error: Error };
+
+function endOf(child: ChildProcess): Promise<End> {
+  return new Promise((resolve) => {
+    child.once('error', (error) => resolve({ error }));
+    child.once('close', (code, signal) => resolve({ code, signal }));
+  });
+}
+
+/** Ends the process and its children when the signal is aborted, when lotlake exits, and when the result is called. */
+function stopOn(
+  child: ChildProcess,
+  signal: AbortSignal | undefined,
+): (ended: Promise<End>) => Promise<void> {
+  const kill = (how: NodeJS.Signals): void => {
+    try {
+      if (child.pid !== undefined) process.kill(-child.pid, how);
+    } catch {
+      // It has ended.
+    }
+  };
+  const terminate = (): void => kill('SIGTERM');
+  signal?.addEventListener('abort', terminate, { once: true });
+  process.once('exit', terminate);
+  return async (ended) => {
+    if (child.exitCode === null && child.signalCode === null) terminate();
+    const timer = setTimeout(() => kill('SIGKILL'), PATIENCE);
+    await ended;
+    clearTimeout(timer);
+    signal?.removeEventListener('abort', terminate);
+    process.removeListener('exit', terminate);
+  };
+}
+
+async function readSteps(
+  child: ChildProcess & { readonly stdout: NodeJS.ReadableStream; readonly stderr: NodeJS.ReadableStream },
+  ended: Promise<End>,
+  steps: readonly SparkStep[],
+  onStep: SparkOptions['onStep'],
+): Promise<readonly SparkResult[]> {
+  const complaints = listenTo(child.stderr);
+  const results: SparkResult[] = [];
+  let rows: SparkRow[] = [];
+  let since: number | undefined;
+  for await (const line of createInterface({ input: child.stdout })) {
+    const read = readLine(line);
+    if (read?.kind === 'row') rows.push(read.row);
+    if (read?.kind === 'version') assertVersion(read.version);
+    if (read?.kind === 'step' && since !== undefined) {
+      const name = steps[results.length]?.name ?? '';
+      results.push({ name, rows, ms: Math.round(performance.now() - since) });
+      onStep?.({ name, rows, ms: Math.round(performance.now() - since) });
+      rows = [];
+    }
+    if (read !== undefined && read.kind !== 'row') since = performance.now();
+  }
+  const end = await ended;
+  if (results.length === steps.length && 'code' in end && end.code === 0) return results;
+  throw failure(
+    end,
+    since === undefined ? undefined : steps[results.length]?.name,
+    child.spawnfile,
+    complaints,
+  );
+}
+
+/** What Spark says besides the problem: warnings, and the same problem again with a stack trace. */
+const BESIDE = /^\s+at |^\s*$| (WARN|INFO) |^WARNING: |^[\w.]+(Exception|Error): \[/;
+
+/** Collects what Spark says since its last statement ended. */
+function listenTo(stderr: NodeJS.ReadableStream): readonly string[] {
+  const lines: string[] = [];
+  createInterface({ input: stderr }).on('line', (line) => {
+    if (line.startsWith('Time taken: ')) lines.length = 0;
+    else if (lines.length < MOST_LINES && !BESIDE.test(line)) lines.push(line);
+  });
+  return lines;
+}
+
+function assertVersion(version: string): void {
+  if (Number.parseInt(version, 10) >= LEAST_VERSION) return;
+  throw new SparkError(
+    'SPARK_VERSION',
+    `this is Spark ${version}, and lotlake needs Spark ${LEAST_VERSION}`,
+    {
+      outcome: 'usage',
+      hint: 'nothing was computed; set LOTLAKE_SPARK_SUBMIT to the command of a later Spark',
+    },
+  );
+}
+
+function failure(end: End, step: string | undefined, program: string, said: readonly string[]): SparkError {
+  if ('error' in end) return notFound(end.error, program);
+  const place = step === undefined ? 'Spark did not start' : `Spark failed in ${step}`;
+  const how = end.signal === null ? `exit code ${end.code}` : `ended by ${end.signal}`;
+  return new SparkError('SPARK_FAILED', `${place} (${how}): ${said.join('\n') || 'it says nothing'}`, {
+    hint:
+      end.signal === 'SIGKILL'
+        ? 'nothing of the lake changed; the system ends a process so if memory is short: give Spark less, or more workers'
+        : 'nothing of the lake changed; follow what Spark says and run the same command again',
+  });
+}
+
+function notFound(error: Error, program: string): SparkError {
+  const problem = codeOf(error) === 'ENOENT' ? 'there is no such command' : error.message;
+  return new SparkError('SPARK_NOT_FOUND', `${program}: ${problem}`, {
+    cause: error,
+    outcome: 'usage',
+    hint: 'nothing was computed; install Spark 4, or set LOTLAKE_SPARK_SUBMIT to the command that runs SQL on your cluster, such as spark-submit --master spark://host:7077',
+  });
+}

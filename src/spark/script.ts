@@ -1,0 +1,81 @@
+/** Statements of one thing, such as a model. An error in one of them names the step. */
+export interface SparkStep {
+  readonly name: string;
+  /** Statements whose output nobody reads, without a semicolon at the end. */
+  readonly statements?: readonly string[];
+  /** A SELECT whose rows are the result of the step. */
+  readonly query?: string;
+}
+
+/** Begins the line of stdout that tells the version, before the first step. */
+const VERSION = '-- lotlake on Spark ';
+
+/** The line of stdout that tells the end of a step. */
+const STEP = '-- lotlake step';
+
+/** What Spark needs so that it reads SQL as DuckDB does, and writes Parquet as DuckDB does. */
+const CONF = {
+  'spark.sql.ansi.enabled': true,
+  'spark.sql.ansi.doubleQuotedIdentifiers': true,
+  'spark.sql.session.timeZone': 'UTC',
+  // Spark's own default is the older INT96.
+  'spark.sql.parquet.outputTimestampType': 'TIMESTAMP_MICROS',
+  'spark.sql.parquet.compression.codec': 'zstd',
+  // The type of a partition column is declared, and `2026-03` is text.
+  'spark.sql.sources.partitionColumnTypeInference.enabled': false,
+  // `${…}` in a text is text.
+  'spark.sql.variable.substitute': false,
+  // Tables live in files. The other catalog makes a database in the working folder.
+  'spark.sql.catalogImplementation': 'in-memory',
+} as const;
+
+/**
+ * The program that runs a file of SQL, and its arguments.
+ * @param submit the configured command, such as `spark-sql` or `spark-submit --master spark://host:7077`
+ * @param file absolute path of the file
+ */
+export function submitArguments(submit: readonly string[], file: string): readonly string[] {
+  // What Spark's own spark-sql adds to spark-submit.
+  const isBare = submit.some((part) => /(^|\/)spark-submit$/.test(part));
+  const driver = isBare ? ['--class', 'org.apache.spark.sql.hive.thriftserver.SparkSQLCLIDriver'] : [];
+  const conf = Object.entries(CONF).flatMap(([name, value]) => ['--conf', `${name}=${value}`]);
+  return [...submit, ...conf, ...driver, '-f', `file:${file}`];
+}
+
+/** The text of a script: a mark after each step, and the rows of its query as JSON, one a line. */
+export function scriptOf(steps: readonly SparkStep[]): string {
+  const lines = steps.flatMap(({ statements = [], query }) => [
+    ...statements,
+    ...(query === undefined ? [] : [asJson(query)]),
+    `select ${sparkLiteral(STEP)}`,
+  ]);
+  return [`select ${sparkLiteral(VERSION)} || version()`, ...lines, ''].join(';\n');
+}
+
+/** Null members stay, and instants keep their microseconds. */
+function asJson(query: string): string {
+  const format = sparkLiteral("yyyy-MM-dd'T'HH:mm:ss.SSSSSSXXX");
+  const options = `map('ignoreNullFields', 'false', 'timestampFormat', ${format})`;
+  return `select to_json(struct(*), ${options}) from (\n${query}\n)`;
+}
+
+/** A row as JSON has it. */
+export type SparkRow = Readonly<Record<string, unknown>>;
+
+/** A line of stdout: the version of Spark, the end of a step, or a row. */
+export type SparkLine =
+  | { readonly kind: 'version'; readonly version: string }
+  | { readonly kind: 'step' }
+  | { readonly kind: 'row'; readonly row: SparkRow };
+
+/** Reads a line of what {@link scriptOf} prints; undefined for a line that is not of it. */
+export function readLine(line: string): SparkLine | undefined {
+  if (line.startsWith('{')) return { kind: 'row', row: JSON.parse(line) as SparkRow };
+  if (line.startsWith(VERSION)) return { kind: 'version', version: line.slice(VERSION.length) };
+  return line === STEP ? { kind: 'step' } : undefined;
+}
+
+/** A text as a literal of Spark, which takes a backslash for an escape. */
+export function sparkLiteral(value: string): string {
+  return `'${value.replaceAll('\\', '\\\\').replaceAll("'", "\\'")}'`;
+}
