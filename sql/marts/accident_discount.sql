@@ -261,7 +261,7 @@ final as (
         bands.lots,
         bands.priced_lots,
         bands.currency,
-        case when bands.priced_lots >= settings.minimum_group then round(bands.price_median, 2) end as price_median,
+        case when bands.priced_lots >= settings.minimum_group then round(bands.price_median * 100) / 100 end as price_median,
         bands.compared_lots,
         case when bands.compared_lots >= settings.minimum_group then bands.price_ratio_median end as price_ratio_median
     from bands

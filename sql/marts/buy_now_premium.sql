@@ -126,13 +126,13 @@ final as (
             when premiums.level = 'model_year'
                 and premiums.currency is not null
                 and premiums.buy_now_lots >= settings.minimum_group
-            then round(premiums.buy_now_median, 2)
+            then round(premiums.buy_now_median * 100) / 100
         end as buy_now_median,
         case
             when premiums.level = 'model_year'
                 and premiums.currency is not null
                 and premiums.auction_lots >= settings.minimum_group
-            then round(premiums.auction_median, 2)
+            then round(premiums.auction_median * 100) / 100
         end as auction_median,
         premiums.compared_lots,
         case when premiums.compared_lots >= settings.minimum_group then premiums.premium_median end as premium_median

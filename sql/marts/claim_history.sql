@@ -140,7 +140,7 @@ final as (
         ordered.report_id,
         ordered.position,
         ordered.vehicle_id,
-        ordered.event_number,
+        cast(ordered.event_number as bigint) as event_number,
         ordered.type_key,
         ordered.subtype_key,
         ordered.status_key,

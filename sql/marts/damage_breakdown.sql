@@ -140,7 +140,7 @@ final as (
         large_enough.sold,
         large_enough.priced_lots,
         large_enough.currency,
-        round(large_enough.price_median, 2) as price_median,
+        round(large_enough.price_median * 100) / 100 as price_median,
         large_enough.price_median / large_enough.sound_price_median as price_ratio_to_sound,
         large_enough.odometer_lots,
         large_enough.odometer_km_median,

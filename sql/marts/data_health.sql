@@ -9,15 +9,15 @@ with source_runs as (
         cast(cast(started_at as date) - date '1970-01-01' as bigint) * 86400
             + extract(hour from started_at) * 3600
             + extract(minute from started_at) * 60
-            + extract(second from started_at) as started_second,
+            + cast(extract(second from started_at) as bigint) as started_second,
         cast(cast(ended_at as date) - date '1970-01-01' as bigint) * 86400
             + extract(hour from ended_at) * 3600
             + extract(minute from ended_at) * 60
-            + extract(second from ended_at) as ended_second,
+            + cast(extract(second from ended_at) as bigint) as ended_second,
         -- as JSON, because the text "," between two entries cannot occur inside an entry
-        cast(to_json(warnings) as varchar) as warnings,
-        cast(to_json(held) as varchar) as held,
-        cast(to_json(failing) as varchar) as failing
+        cast(to_json(warnings) as string) as warnings,
+        cast(to_json(held) as string) as held,
+        cast(to_json(failing) as string) as failing
     from runs
 ),
 source_passes as (
@@ -33,7 +33,7 @@ source_passes as (
         cast(cast(started_at as date) - date '1970-01-01' as bigint) * 86400
             + extract(hour from started_at) * 3600
             + extract(minute from started_at) * 60
-            + extract(second from started_at) as started_second
+            + cast(extract(second from started_at) as bigint) as started_second
     from passes
     where state = 'sealed'
 ),
@@ -243,7 +243,7 @@ metrics as (
     from stream_rows
     where records > 0
     union all
-    select run_id, concat(table_name, '.', column_name), 'rejected_values', rejected, 'values'
+    select run_id, table_name || '.' || column_name, 'rejected_values', rejected, 'values'
     from rejected_values
     union all
     select run_id, stream, 'drifted_members', drifted_members, 'members' from stream_rows

@@ -119,8 +119,8 @@ final as (
         duplicate_active,
         root_active,
         currency,
-        case when currency is not null then round(duplicate_asking, 2) end as duplicate_asking,
-        case when currency is not null then round(root_asking, 2) end as root_asking
+        case when currency is not null then round(duplicate_asking * 100) / 100 end as duplicate_asking,
+        case when currency is not null then round(root_asking * 100) / 100 end as root_asking
     from pairs
 )
 select * from final

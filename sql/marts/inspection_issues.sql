@@ -72,8 +72,9 @@ issues as (
     where result_key = 'issue'
 ),
 listed_types as (
-    select domain_id, listing_id, report_id, position, unnest(issue_type_keys) as issue_type_key
+    select issues.domain_id, issues.listing_id, issues.report_id, issues.position, keys.issue_type_key
     from issues
+    cross join lateral unnest(issues.issue_type_keys) as keys(issue_type_key)
 ),
 named_types as (
     -- an item that names a type twice counts once

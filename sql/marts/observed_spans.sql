@@ -71,7 +71,7 @@ final as (
     select
         domain_id,
         domain_name,
-        row_number() over (partition by domain_id order by observed_from) as span,
+        cast(row_number() over (partition by domain_id order by observed_from) as bigint) as span,
         observed_from,
         observed_to
     from spans

@@ -69,7 +69,7 @@ final as (
         currency,
         price,
         other_prices,
-        round(others_median, 2) as others_median,
+        round(others_median * 100) / 100 as others_median,
         price / others_median as price_ratio
     from compared
 )

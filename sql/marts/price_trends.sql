@@ -133,18 +133,18 @@ final as (
             as sell_through,
         compared.priced_lots,
         compared.currency,
-        round(compared.price_mean, 2) as price_mean,
-        round(compared.price_median, 2) as price_median,
-        round(compared.price_p10, 2) as price_p10,
-        round(compared.price_p25, 2) as price_p25,
-        round(compared.price_p75, 2) as price_p75,
-        round(compared.price_p90, 2) as price_p90,
+        round(compared.price_mean * 100) / 100 as price_mean,
+        round(compared.price_median * 100) / 100 as price_median,
+        round(compared.price_p10 * 100) / 100 as price_p10,
+        round(compared.price_p25 * 100) / 100 as price_p25,
+        round(compared.price_p75 * 100) / 100 as price_p75,
+        round(compared.price_p90 * 100) / 100 as price_p90,
         case
             when compared.last_month = cast(compared.month - interval '1' month as date)
             then compared.price_median / compared.last_median - 1
         end as price_median_change,
         compared.priced_lots_3m,
-        round(compared.price_median_3m, 2) as price_median_3m
+        round(compared.price_median_3m * 100) / 100 as price_median_3m
     from compared
     inner join months on months.month = compared.month and months.domain_id = compared.domain_id
     left join dim_sources as source_names on source_names.domain_id = compared.domain_id

@@ -169,13 +169,13 @@ final as (
         state_names.state_name,
         counts.city_id,
         city_names.city_name,
-        round(counts.latitudes / nullif(counts.located, 0) / 1000000, 4) as latitude,
-        round(counts.longitudes / nullif(counts.located, 0) / 1000000, 4) as longitude,
+        round(counts.latitudes / nullif(counts.located, 0) / 1000000 * 10000) / 10000 as latitude,
+        round(counts.longitudes / nullif(counts.located, 0) / 1000000 * 10000) / 10000 as longitude,
         counts.lots,
         counts.lots_sold,
         coalesce(statistics.priced_lots, 0) as priced_lots,
         counts.currency,
-        case when statistics.priced_lots >= settings.minimum_group then round(statistics.price_median, 2) end
+        case when statistics.priced_lots >= settings.minimum_group then round(statistics.price_median * 100) / 100 end
             as price_median,
         coalesce(statistics.compared_lots, 0) as compared_lots,
         case when statistics.compared_lots >= settings.minimum_group then statistics.price_ratio_median end

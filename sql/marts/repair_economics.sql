@@ -73,12 +73,12 @@ final as (
         sized_bands.lots,
         sized_bands.priced_lots,
         sized_bands.currency,
-        case when sized_bands.has_estimates then round(sized_bands.repair_median, 2) end as repair_median,
-        case when sized_bands.has_estimates then round(sized_bands.pre_accident_median, 2) end as pre_accident_median,
-        case when sized_bands.has_prices then round(sized_bands.price_median, 2) end as price_median,
+        case when sized_bands.has_estimates then round(sized_bands.repair_median * 100) / 100 end as repair_median,
+        case when sized_bands.has_estimates then round(sized_bands.pre_accident_median * 100) / 100 end as pre_accident_median,
+        case when sized_bands.has_prices then round(sized_bands.price_median * 100) / 100 end as price_median,
         case when sized_bands.has_prices then sized_bands.price_share_median end as price_share_median,
         case when sized_bands.has_prices then sized_bands.total_share_median end as total_share_median,
-        case when sized_bands.has_prices then round(sized_bands.margin_median, 2) end as margin_median,
+        case when sized_bands.has_prices then round(sized_bands.margin_median * 100) / 100 end as margin_median,
         sized_bands.below_value_lots,
         case when sized_bands.has_prices then cast(sized_bands.below_value_lots as double) / sized_bands.priced_lots end
             as below_value_share

@@ -67,9 +67,9 @@ final as (
         case when sized_outcomes.is_large_enough then cast(sized_outcomes.met_lots as double) / sized_outcomes.lots end
             as met_share,
         sized_outcomes.currency,
-        case when sized_outcomes.is_large_enough then round(sized_outcomes.reserve_median, 2) end as reserve_median,
-        case when sized_outcomes.is_large_enough then round(sized_outcomes.amount_median, 2) end as amount_median,
-        case when sized_outcomes.is_large_enough then round(sized_outcomes.gap_median, 2) end as gap_median,
+        case when sized_outcomes.is_large_enough then round(sized_outcomes.reserve_median * 100) / 100 end as reserve_median,
+        case when sized_outcomes.is_large_enough then round(sized_outcomes.amount_median * 100) / 100 end as amount_median,
+        case when sized_outcomes.is_large_enough then round(sized_outcomes.gap_median * 100) / 100 end as gap_median,
         case when sized_outcomes.is_large_enough then sized_outcomes.gap_share_median end as gap_share_median,
         case when sized_outcomes.is_large_enough then sized_outcomes.gap_share_p25 end as gap_share_p25,
         case when sized_outcomes.is_large_enough then sized_outcomes.gap_share_p75 end as gap_share_p75

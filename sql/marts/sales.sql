@@ -88,11 +88,11 @@ entries as (
     from source_prices
     inner join source_lots on source_lots.lot_id = source_prices.lot_id
     union all
-    select lot_id, 2, cast(null as varchar), status_id, sale_date, final_bid, buy_now, final_bid_updated_at, observed_at
+    select lot_id, 2, cast(null as string), status_id, sale_date, final_bid, buy_now, final_bid_updated_at, observed_at
     from lot_results
     where sale_date is not null
     union all
-    select lot_id, 3, cast(null as varchar), status_id, sale_date, final_bid, buy_now, final_bid_updated_at, observed_at
+    select lot_id, 3, cast(null as string), status_id, sale_date, final_bid, buy_now, final_bid_updated_at, observed_at
     from archive_results
     where sale_date is not null
 ),
@@ -169,7 +169,7 @@ attempts as (
         is_relisted,
         case when takes_amount_before = 1 then amount_before else amount end as best_amount,
         case when takes_amount_before = 1 and proof_before > proof then proof_before else proof end as proof,
-        row_number() over lot_attempts as attempt,
+        cast(row_number() over lot_attempts as bigint) as attempt,
         lag(sale_day) over lot_attempts as previous_day,
         lag(
             case
@@ -209,7 +209,7 @@ attempts_by_vehicle as (
         source_lots.vehicle_id,
         case when source_lots.vehicle_id is null then judged_attempts.lot_id end as lone_lot_id,
         lead(judged_attempts.sale_day) over vehicle_attempts as offered_day_after,
-        row_number() over vehicle_attempts as vehicle_place
+        cast(row_number() over vehicle_attempts as bigint) as vehicle_place
     from judged_attempts
     inner join source_lots on source_lots.lot_id = judged_attempts.lot_id
     window vehicle_attempts as (

@@ -68,7 +68,7 @@ final as (
         coalesce(sales_of_types.priced_lots, 0) as priced_lots,
         lots_of_types.currency,
         case
-            when sales_of_types.priced_lots >= settings.minimum_group then round(sales_of_types.price_median, 2)
+            when sales_of_types.priced_lots >= settings.minimum_group then round(sales_of_types.price_median * 100) / 100
         end as price_median,
         coalesce(sales_of_types.compared_lots, 0) as compared_lots,
         case

@@ -92,10 +92,10 @@ final as (
         records.min_final_bid as service_min,
         records.max_final_bid as service_max,
         coalesce(large_enough.lots, 0) as lots,
-        round(large_enough.price_avg, 2) as price_avg,
-        round(large_enough.price_min, 2) as price_min,
-        round(large_enough.price_max, 2) as price_max,
-        round(large_enough.price_avg - records.avg_final_bid, 2) as avg_difference,
+        round(large_enough.price_avg * 100) / 100 as price_avg,
+        round(large_enough.price_min * 100) / 100 as price_min,
+        round(large_enough.price_max * 100) / 100 as price_max,
+        round((large_enough.price_avg - records.avg_final_bid) * 100) / 100 as avg_difference,
         case
             when records.avg_final_bid > 0 then large_enough.price_avg / records.avg_final_bid - 1
         end as avg_difference_share,

@@ -46,7 +46,7 @@ final as (
         coalesce(sales_of_titles.priced_lots, 0) as priced_lots,
         lots_of_titles.currency,
         case
-            when sales_of_titles.priced_lots >= settings.minimum_group then round(sales_of_titles.price_median, 2)
+            when sales_of_titles.priced_lots >= settings.minimum_group then round(sales_of_titles.price_median * 100) / 100
         end as price_median,
         coalesce(sales_of_titles.compared_lots, 0) as compared_lots,
         case
