@@ -29,6 +29,8 @@ export function layoutOf(output: string) {
     lock: join(output, 'lotlake.lock'),
     /** Rows that failed the data tests of the last run. */
     failedTests: join(output, 'failed-tests'),
+    /** Marts that `lotlake model` computed beside the lake. */
+    models: join(output, 'models'),
   };
 }
 

@@ -11,3 +11,9 @@ export class MirrorError extends LotlakeError {
 /** Ends the hint of an error of a push. */
 export const RESUME =
   'the lake of this machine is as it was and the mirror keeps its snapshot; lotlake push goes on with what was sent';
+
+/** The error of a place that nothing was pushed to. */
+export const missing = ({ place }: { readonly place: string }): MirrorError =>
+  new MirrorError('MIRROR_NOT_FOUND', `there is no mirror at ${place}`, {
+    ...{ outcome: 'usage', hint: 'name the place that a push was given; nothing was changed' },
+  });

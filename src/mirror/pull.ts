@@ -9,7 +9,7 @@ import { renewViews } from '../lake/views.js';
 import { checksumOf, foldersBelow, syncFiles, syncFolders } from '../land/files.js';
 import { switchCurrent } from '../publish/publish.js';
 import { type Current, damaged, type MirrorFile, readCurrent, readRecord } from './layout.js';
-import { MirrorError } from './mirror-error.js';
+import { MirrorError, missing } from './mirror-error.js';
 import { type Content, forEach, type ObjectStore } from './store.js';
 
 /** What a pull did. */
@@ -35,10 +35,7 @@ export async function pull(
   { store, concurrency, signal }: { store: ObjectStore; concurrency: number; signal: AbortSignal },
 ): Promise<Pulled> {
   const mirror = await readCurrent(store);
-  if (mirror === undefined)
-    throw new MirrorError('MIRROR_NOT_FOUND', `there is no mirror at ${store.place}`, {
-      ...{ outcome: 'usage', hint: 'name the place that a push was given; nothing was changed' },
-    });
+  if (mirror === undefined) throw missing(store);
   const { snapshot_id: id } = mirror.current;
   const folder = join(layout.snapshots, id);
   const done = { place: store.place, snapshot_id: id, path: folder };

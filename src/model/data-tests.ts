@@ -18,6 +18,9 @@ export interface TestResult extends PlannedTest {
   readonly sample: readonly Row[];
 }
 
+/** What a data test found, without its rows. */
+export type TestFailures = Pick<TestResult, 'model' | 'test' | 'severity' | 'failures'>;
+
 /** Which tests to run; those of `sql/marts` and `sql/checks` by default. */
 export interface DataTestOptions {
   readonly models?: readonly Model[];
@@ -95,7 +98,7 @@ async function runTest(connection: DuckDBConnection, planned: PlannedTest): Prom
  * Throws ModelError (MODEL_TESTS_FAILED, held) where a test of severity `error` failed; warnings pass.
  * @param hint what the reader can do next
  */
-export function assertTests(results: readonly TestResult[], hint: string): void {
+export function assertTests(results: readonly TestFailures[], hint: string): void {
   const failed = results.filter((result) => result.severity === 'error' && result.failures > 0);
   if (failed.length === 0) return;
   const list = failed.map(({ model, test, failures }) => `${model}: ${test}, ${rowCount(failures)}`);

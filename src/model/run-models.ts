@@ -45,7 +45,13 @@ export async function runModels(
 ): Promise<ModelResult[]> {
   const use = poolOf([connection, ...(options.beside ?? [])], options.alone);
   const running = new Map<string, Promise<ModelResult>>();
-  for (const model of await orderedModels(connection, options.models ?? readModels())) {
+  const there = await rows(
+    connection,
+    `select lower(table_name) as name from duckdb_tables() where database_name in (current_database(), 'temp')
+     union select lower(view_name) from duckdb_views() where database_name in (current_database(), 'temp')`,
+  );
+  const known = new Set(there.map((table) => String(table.name)));
+  for (const model of await orderedModels(connection, options.models ?? readModels(), known)) {
     const read = model.references.flatMap((name) => running.get(name) ?? []);
     const result = Promise.all(read).then(() =>
       use(
@@ -60,18 +66,19 @@ export async function runModels(
   return settled([...running.values()]);
 }
 
-async function orderedModels(
+/**
+ * Puts models into the order in which they can run, by what their SQL reads.
+ * @param known tables and views that are there, lower case
+ * Throws ModelError (MODEL_GRAPH).
+ */
+export async function orderedModels(
   connection: DuckDBConnection,
   models: readonly Model[],
+  known: ReadonlySet<string>,
 ): Promise<readonly (Model & ModelNode)[]> {
   const nodes: (Model & ModelNode)[] = [];
   for (const model of models) nodes.push({ ...model, references: await referencesOf(connection, model) });
-  const found = await rows(
-    connection,
-    `select lower(table_name) as name from duckdb_tables() where database_name in (current_database(), 'temp')
-     union select lower(view_name) from duckdb_views() where database_name in (current_database(), 'temp')`,
-  );
-  return planModels(nodes, new Set(found.map((table) => String(table.name))));
+  return planModels(nodes, known);
 }
 
 /** A model and what it reads; names are lower case. */

@@ -4,13 +4,22 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { codeOf } from '../config/lotlake-error.js';
-import { readLine, type SparkRow, type SparkStep, scriptOf, submitArguments } from './script.js';
+import {
+  readLine,
+  type SparkConf,
+  type SparkRow,
+  type SparkStep,
+  scriptOf,
+  submitArguments,
+} from './script.js';
 import { SparkError } from './spark-error.js';
 
 /** How a script is run. */
 export interface SparkOptions {
   /** The command and its arguments: `spark-sql`, or `spark-submit` with its options. */
   readonly submit: readonly string[];
+  /** Settings besides those that every script needs. */
+  readonly conf?: SparkConf | undefined;
   /** Ends Spark. What the step under way has done is lost. */
   readonly signal?: AbortSignal | undefined;
   /** Hears of each step as it ends. */
@@ -42,14 +51,14 @@ const MOST_LINES = 4;
  */
 export async function runSpark(
   steps: readonly SparkStep[],
-  { submit, signal, onStep }: SparkOptions,
+  { submit, conf, signal, onStep }: SparkOptions,
 ): Promise<readonly SparkResult[]> {
   signal?.throwIfAborted();
   const folder = mkdtempSync(join(tmpdir(), 'lotlake-spark-'));
   try {
     const file = join(folder, 'script.sql');
     writeFileSync(file, scriptOf(steps));
-    const [program = '', ...args] = submitArguments(submit, file);
+    const [program = '', ...args] = submitArguments(submit, file, conf);
     const child = spawn(program, args, { cwd: folder, detached: true, stdio: ['ignore', 'pipe', 'pipe'] });
     const ended = endOf(child);
     const stop = stopOn(child, signal);

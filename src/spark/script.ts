@@ -13,8 +13,11 @@ const VERSION = '-- lotlake on Spark ';
 /** The line of stdout that tells the end of a step. */
 const STEP = '-- lotlake step';
 
+/** Settings of Spark by name. */
+export type SparkConf = Readonly<Record<string, string | boolean>>;
+
 /** What Spark needs so that it reads SQL as DuckDB does, and writes Parquet as DuckDB does. */
-const CONF = {
+const CONF: SparkConf = {
   'spark.sql.ansi.enabled': true,
   'spark.sql.ansi.doubleQuotedIdentifiers': true,
   'spark.sql.session.timeZone': 'UTC',
@@ -27,18 +30,26 @@ const CONF = {
   'spark.sql.variable.substitute': false,
   // Tables live in files. The other catalog makes a database in the working folder.
   'spark.sql.catalogImplementation': 'in-memory',
-} as const;
+};
 
 /**
  * The program that runs a file of SQL, and its arguments.
  * @param submit the configured command, such as `spark-sql` or `spark-submit --master spark://host:7077`
  * @param file absolute path of the file
+ * @param more settings besides those that every script needs
  */
-export function submitArguments(submit: readonly string[], file: string): readonly string[] {
+export function submitArguments(
+  submit: readonly string[],
+  file: string,
+  more: SparkConf = {},
+): readonly string[] {
   // What Spark's own spark-sql adds to spark-submit.
   const isBare = submit.some((part) => /(^|\/)spark-submit$/.test(part));
   const driver = isBare ? ['--class', 'org.apache.spark.sql.hive.thriftserver.SparkSQLCLIDriver'] : [];
-  const conf = Object.entries(CONF).flatMap(([name, value]) => ['--conf', `${name}=${value}`]);
+  const conf = Object.entries({ ...CONF, ...more }).flatMap(([name, value]) => [
+    '--conf',
+    `${name}=${value}`,
+  ]);
   return [...submit, ...conf, ...driver, '-f', `file:${file}`];
 }
 

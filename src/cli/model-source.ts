@@ -1,0 +1,73 @@
+import { basename, join } from 'node:path';
+import type { Config } from '../config/config.js';
+import { layoutOf } from '../lake/layout.js';
+import { type Manifest, readManifest } from '../lake/manifest.js';
+import { findSnapshot } from '../lake/snapshots.js';
+import { readCurrent, readRecord, TABLES } from '../mirror/layout.js';
+import { missing } from '../mirror/mirror-error.js';
+import { openStore } from '../mirror/s3.js';
+import { readModels } from '../model/model-files.js';
+import type { SparkTable } from '../model/spark-models.js';
+import { publishedSnapshot } from '../query/open-lake.js';
+import type { SparkConf } from '../spark/script.js';
+import { mirrorOf } from './mirror.js';
+
+/** A snapshot that models are computed from, on this machine or in a mirror. */
+export interface ModelSource {
+  readonly id: string;
+  /** Its tables and seeds, where Spark finds them. */
+  readonly tables: readonly SparkTable[];
+  /** Folder or URL below which models go if nothing else is named. */
+  readonly target: string;
+  /** Folder of a snapshot on this machine. */
+  readonly folder?: string;
+  /** What Spark needs to reach a mirror. */
+  readonly conf?: SparkConf;
+}
+
+/** A published snapshot on this machine; the current one by default. Throws ShareError or LakeError where there is none. */
+export function localSource(config: Config, snapshot: string | undefined): ModelSource {
+  const layout = layoutOf(config.output);
+  const folder = snapshot === undefined ? publishedSnapshot(config) : findSnapshot(layout, snapshot);
+  const id = basename(folder);
+  const tables = tablesOf(readManifest(folder)).map(([name, { columns, partitioned }]) => ({
+    ...{ name, columns, partitioned, folder: `file:${join(folder, name)}` },
+  }));
+  return { id, tables, target: join(layout.models, id), folder };
+}
+
+/** A snapshot in the mirror that the configuration names; the current one by default. Throws MirrorError. */
+export async function pushedSource(
+  config: Config,
+  snapshot: string | undefined,
+  signal: AbortSignal,
+): Promise<ModelSource> {
+  const place = mirrorOf(config);
+  const store = await openStore(place, signal);
+  const mirror = await readCurrent(store);
+  if (mirror === undefined) throw missing(store);
+  const id = snapshot ?? mirror.current.snapshot_id;
+  const { manifest, files } = await readRecord(store, id);
+  const url = store.place.replace(/^s3:/, 's3a:');
+  const tables = tablesOf(manifest as Manifest).map(([name, { columns, partitioned }]) => ({
+    ...{ name, columns, partitioned, folder: `${url}/${TABLES}${name}` },
+    files: files.filter(({ path }) => path.startsWith(`${name}/`)).map(({ object }) => basename(object)),
+  }));
+  return { id, tables, target: `${url}/models/${id}`, conf: confOf(place) };
+}
+
+/** The tables of a snapshot, and the seeds that its marts were computed with. */
+function tablesOf({ tables, marts }: Pick<Manifest, 'tables' | 'marts'>) {
+  const seeds = readModels().filter(({ isSeed }) => isSeed);
+  const published = Object.entries(marts).filter(([mart]) => seeds.some(({ name }) => name === mart));
+  return [...Object.entries(tables), ...published];
+}
+
+/** Spark finds its credentials by itself, in the environment or on the machine. */
+function confOf({ endpoint, region, pathStyle }: ReturnType<typeof mirrorOf>): SparkConf {
+  return {
+    ...(endpoint === undefined ? {} : { 'spark.hadoop.fs.s3a.endpoint': endpoint }),
+    ...(region === undefined ? {} : { 'spark.hadoop.fs.s3a.endpoint.region': region }),
+    ...(pathStyle ? { 'spark.hadoop.fs.s3a.path.style.access': true } : {}),
+  };
+}

@@ -1,0 +1,129 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { packageRoot } from '../config/package-root.js';
+import { identifier } from '../duck/session.js';
+import type { Column } from '../lake/schema.js';
+import { runSpark, type SparkOptions } from '../spark/run-spark.js';
+import { type SparkStep, sparkLiteral } from '../spark/script.js';
+import type { TestFailures } from './data-tests.js';
+import type { Model } from './model-files.js';
+import type { ModelResult } from './run-models.js';
+import type { PlannedTest } from './test-sql.js';
+
+/** A table of a snapshot in the place where Spark reads it. */
+export interface SparkTable {
+  readonly name: string;
+  readonly columns: readonly Column[];
+  readonly partitioned: boolean;
+  /** URL of the folder of its files. */
+  readonly folder: string;
+  /** Names of the files of the snapshot, if the folder holds others beside them. */
+  readonly files?: readonly string[] | undefined;
+}
+
+/** What models on Spark read and write. */
+export interface SparkModels {
+  /** Tables and seeds of the snapshot. */
+  readonly tables: readonly SparkTable[];
+  /** Models to compute, each after those that it reads. */
+  readonly models: readonly Model[];
+  /** Data tests by model or seed, and each check by itself. */
+  readonly tests: readonly (readonly PlannedTest[])[];
+  /** URL of the folder in which each model becomes a folder of Parquet files. */
+  readonly target: string;
+}
+
+/** What models and data tests gave on Spark. */
+export interface SparkModelResults {
+  readonly models: readonly ModelResult[];
+  readonly tests: readonly TestFailures[];
+}
+
+const functions = readFileSync(join(packageRoot, 'sql', 'functions', 'duckdb_names.spark.sql'), 'utf8');
+
+/** Types of Spark by those of DuckDB. */
+const TYPES: Readonly<Record<string, string>> = {
+  BIGINT: 'bigint',
+  BOOLEAN: 'boolean',
+  DATE: 'date',
+  DOUBLE: 'double',
+  'TIMESTAMP WITH TIME ZONE': 'timestamp',
+  VARCHAR: 'string',
+  'VARCHAR[]': 'array<string>',
+};
+
+/** The type of Spark for a type of a published column. */
+function sparkType(type: string): string {
+  const found = TYPES[type];
+  if (found === undefined) throw new TypeError(`Spark has no type for ${type}`);
+  return found;
+}
+
+/**
+ * Computes models and runs data tests on Spark, in one process.
+ * Throws SparkError (SPARK_FAILED) that names the model or test.
+ */
+export async function runSparkModels(
+  { tables, models, tests, target }: SparkModels,
+  options: SparkOptions,
+): Promise<SparkModelResults> {
+  const steps = [
+    { name: 'the tables of the snapshot', statements: [functions, ...tables.map(viewOn)] },
+    ...models.map((model) => write(model, target)),
+    ...tests.map((planned) => ({ name: nameOf(planned), query: failuresOf(planned) })),
+  ];
+  const results = await runSpark(steps, options);
+  const found = results.slice(1 + models.length).flatMap(({ rows }) => Object.values(rows[0] ?? {}));
+  return {
+    models: models.map(({ name, key }, place) => {
+      const { rows = [], ms = 0 } = results[place + 1] ?? {};
+      return { name, key, ms, rows: Number(rows[0]?.rows) };
+    }),
+    tests: tests
+      .flat()
+      .map(({ model, test, severity }, place) => ({ model, test, severity, failures: Number(found[place]) })),
+  };
+}
+
+/** The view of a table. Its partition columns come from the path, in the types that DuckDB gives them. */
+function viewOn({ name, columns, partitioned, folder, files }: SparkTable): string {
+  const all = partitioned ? [...columns, { name: 'month', type: 'VARCHAR' }] : columns;
+  const schema = all.map((column) => `${identifier(column.name)} ${sparkType(column.type)}`);
+  const options = { path: folder, ...(files && { pathGlobFilter: `{${files.join(',')}}` }) };
+  return parquetView(name, options, `(${schema.join(', ')})`);
+}
+
+function parquetView(name: string, options: Readonly<Record<string, string>>, schema = ''): string {
+  const list = Object.entries(options).map(([option, value]) => `${option} ${sparkLiteral(value)}`);
+  return `create temporary view ${identifier(name)} ${schema} using parquet options (${list.join(', ')})`;
+}
+
+/** The step that computes a model into its folder, sorted by its key, and makes a view on it. */
+function write({ name, sql, key }: Model, target: string): SparkStep {
+  const path = `${target}/${name}`;
+  const order = key.map((column) => `${identifier(column)} nulls last`).join(', ');
+  return {
+    name: `model ${name}`,
+    statements: [
+      `insert overwrite directory ${sparkLiteral(path)} using parquet select * from (\n${sql}\n) order by ${order}`,
+      parquetView(name, { path }),
+    ],
+    query: `select count(*) as rows from ${identifier(name)}`,
+  };
+}
+
+const nameOf = ([first]: readonly PlannedTest[]): string =>
+  first?.model === 'checks' ? `check ${first.test}` : `the tests of ${first?.model}`;
+
+/** A query of one row with the failing rows of each test. Those that judge each row by itself share one scan. */
+function failuresOf(tests: readonly PlannedTest[]): string {
+  const counts = tests.map(({ failing, sql }, place) =>
+    failing === undefined
+      ? `(select count(*) from (\n${sql}\n)) as "${place}"`
+      : `(count(*) filter (where ${failing})) as "${place}"`,
+  );
+  const from = tests.some(({ failing }) => failing !== undefined)
+    ? ` from ${identifier(tests[0]?.model ?? '')} as m`
+    : '';
+  return `select ${counts.join(',\n')}${from}`;
+}
