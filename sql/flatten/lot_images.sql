@@ -10,16 +10,8 @@ select
     normal,
     big,
     downloaded,
-    case json_type(exterior)
-        when 'ARRAY' then cast(exterior as varchar[])
-        when 'VARCHAR' then [exterior ->> '$']
-        else case when json_type(exterior) <> 'NULL' then [cast(exterior as varchar)] end
-    end as exterior,
-    case json_type(interior)
-        when 'ARRAY' then cast(interior as varchar[])
-        when 'VARCHAR' then [interior ->> '$']
-        else case when json_type(interior) <> 'NULL' then [cast(interior as varchar)] end
-    end as interior,
+    all_texts_of(exterior) as exterior,
+    all_texts_of(interior) as interior,
     _month as _month_at,
     _extra as extra,
     _rejected as rejected,

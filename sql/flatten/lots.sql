@@ -25,24 +25,22 @@ select
     odometer.status.id as odometer_status_id,
     odometer.status.name as odometer_status_name,
     keys_available,
-    coalesce(_airbags.id, case when json_type(airbags) in ('UBIGINT', 'BIGINT') then cast(airbags as bigint) end) as airbags_id,
-    coalesce(_airbags.name, case when json_type(airbags) not in ('OBJECT', 'UBIGINT', 'BIGINT') then airbags ->> '$' end) as airbags_name,
-    grade_iaai ->> '$' as grade_iaai,
+    coalesce(_airbags.id, integer_of(airbags)) as airbags_id,
+    coalesce(_airbags.name, case when integer_of(airbags) is null then plain_of(airbags) end) as airbags_name,
+    plain_of(grade_iaai) as grade_iaai,
     is_timed_auction,
     auction_type.id as auction_type_id,
     auction_type.name as auction_type_name,
     _seller.id as seller_id,
-    coalesce(_seller.name, case when json_type(seller) = 'VARCHAR' then seller ->> '$' end) as seller_name,
+    coalesce(_seller.name, text_of(seller)) as seller_name,
     _seller.logo as seller_logo,
     _seller.is_insurance as seller_is_insurance,
     _seller.is_rental as seller_is_rental,
     _seller.is_credit_company as seller_is_credit_company,
     _seller_type.id as seller_type_id,
-    coalesce(_seller_type.name, case when json_type(seller_type) = 'VARCHAR' then seller_type ->> '$' end)
-        as seller_type_name,
+    coalesce(_seller_type.name, text_of(seller_type)) as seller_type_name,
     _selling_branch.id as selling_branch_id,
-    coalesce(_selling_branch.name, case when json_type(selling_branch) <> 'OBJECT' then selling_branch ->> '$' end)
-        as selling_branch_name,
+    coalesce(_selling_branch.name, plain_of(selling_branch)) as selling_branch_name,
     _selling_branch.number as selling_branch_number,
     _selling_branch.link as selling_branch_link,
     _selling_branch.domain_id as selling_branch_domain_id,
@@ -60,8 +58,8 @@ select
     location.longitude as location_longitude,
     location.postal_code as location_postal_code,
     location.raw as location_raw,
-    cast(location.is_offsite as varchar) as location_is_offsite,
-    cast(location.offsite as varchar) as location_offsite,
+    json_text(location.is_offsite) as location_is_offsite,
+    json_text(location.offsite) as location_offsite,
     bid,
     buy_now,
     final_bid,
@@ -80,11 +78,8 @@ select
     created_at,
     updated_at,
     note,
-    cast(details as varchar) as details,
-    case json_type(tags)
-        when 'ARRAY' then cast(tags as varchar[])
-        when 'VARCHAR' then [tags ->> '$']
-    end as tags,
+    json_text(details) as details,
+    texts_of(tags) as tags,
     odometer.km > 2000000 or odometer.mi > 1250000 or odometer.km < 0 or odometer.mi < 0 as odometer_out_of_range,
     lower(location.country.iso) = 'ca' and odometer.mi is not null as odometer_unit_uncertain,
     coalesce(archived, case when archived_at is not null then true end) as _archived,
@@ -95,9 +90,9 @@ select
 from (
     select
         *,
-        json_transform(seller, '{"id":"BIGINT","name":"VARCHAR","logo":"VARCHAR","is_insurance":"BOOLEAN","is_rental":"BOOLEAN","is_credit_company":"BOOLEAN"}') as _seller,
-        json_transform(seller_type, '{"id":"BIGINT","name":"VARCHAR"}') as _seller_type,
-        json_transform(selling_branch, '{"id":"BIGINT","name":"VARCHAR","number":"VARCHAR","link":"VARCHAR","domain_id":"BIGINT"}') as _selling_branch,
-        json_transform(airbags, '{"id":"BIGINT","name":"VARCHAR"}') as _airbags
+        seller_object(seller) as _seller,
+        named_object(seller_type) as _seller_type,
+        branch_object(selling_branch) as _selling_branch,
+        named_object(airbags) as _airbags
     from "lots[]"
 )

@@ -54,8 +54,11 @@ export function lakeTables(): readonly LakeTable[] {
   return cached;
 }
 
-/** Functions that the SELECTs of `sql/flatten` use, as SQL that creates them for a connection. */
-export const flattenFunctions = readSql('functions', 'report_dates.sql');
+/** Files of the functions that the SELECTs of `sql/flatten` use. */
+const FUNCTIONS = ['json_forms', 'report_dates'] as const;
+
+/** These functions, as SQL that creates them for a connection. */
+export const flattenFunctions = FUNCTIONS.map((name) => readSql('functions', `${name}.sql`)).join('\n');
 
 function readSql(...path: readonly string[]): string {
   return readFileSync(join(packageRoot, 'sql', ...path), 'utf8');
