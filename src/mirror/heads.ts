@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { gunzipSync, gzipSync } from 'node:zlib';
 import { killPoint } from '../config/kill-point.js';
 import { type Current, damaged, FILES, type MirrorFile } from './layout.js';
 import type { LocalSnapshot } from './push.js';
@@ -8,7 +9,7 @@ import { forEach, type ObjectStore } from './store.js';
 export type Heads = ReadonlyMap<string, string>;
 
 /** Objects that describe the tables of a snapshot: what is sent before the switch, and what after it. */
-interface DescribedTables {
+export interface DescribedTables {
   /** Manifests and manifest lists, under names that nobody reads yet. */
   readonly before: ReadonlyMap<string, Uint8Array>;
   /** `vN.metadata.json` and `version-hint.text` of each table. Readers look for the newest of them. */
@@ -29,13 +30,13 @@ export type DescribeTables = (
 ) => Promise<DescribedTables>;
 
 /**
- * Keeps heads in one object until the switch, and returns its name. A push that dies after its switch then loses
+ * Keeps heads in one gzipped object until the switch, and returns its name. A push that dies after its switch then loses
  * nothing: `current.json` names this object, and the next push writes what is missing.
  */
 export async function stageHeads(store: ObjectStore, heads: Heads): Promise<string> {
-  const text = JSON.stringify(Object.fromEntries(heads));
-  const name = FILES + createHash('sha256').update(text).digest('hex');
-  await store.send(name, text);
+  const body = gzipSync(JSON.stringify(Object.fromEntries(heads)));
+  const name = `${FILES}${createHash('sha256').update(body).digest('hex')}`;
+  await store.send(name, body);
   return name;
 }
 
@@ -44,7 +45,7 @@ export async function readHeads(store: ObjectStore, { heads }: Pick<Current, 'he
   const found = await store.read(heads);
   if (found === undefined) throw damaged(store, heads, 'is missing');
   return new Map(
-    Object.entries(JSON.parse(found.body.toString())).map(([name, text]) => [name, String(text)]),
+    Object.entries(JSON.parse(gunzipSync(found.body).toString())).map(([name, text]) => [name, String(text)]),
   );
 }
 

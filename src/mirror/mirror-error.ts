@@ -8,9 +8,9 @@ export class MirrorError extends LotlakeError {
   }
 }
 
-/** Ends the hint of an error of a push. */
+/** Ends the hint of an error of the service. */
 export const RESUME =
-  'the lake of this machine is as it was and the mirror keeps its snapshot; lotlake push goes on with what was sent';
+  'the lake of this machine and the snapshot of the mirror are as they were; the same command goes on with what was copied';
 
 /** The error of a place that nothing was pushed to. */
 export const missing = ({ place }: { readonly place: string }): MirrorError =>

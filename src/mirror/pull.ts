@@ -2,6 +2,7 @@ import { mkdirSync, rmSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { DuckDBConnection } from '@duckdb/node-api';
 import { killPoint } from '../config/kill-point.js';
+import { filesBelow } from '../lake/files.js';
 import { currentId, type Layout } from '../lake/layout.js';
 import { type Manifest, readManifest, writeManifest } from '../lake/manifest.js';
 import { listSnapshots } from '../lake/snapshots.js';
@@ -48,18 +49,28 @@ export async function pull(
     if (await fetchFile(folder, file, store)) fetched.push(file);
     killPoint('mirror.file-pulled');
   });
-  writeManifest(folder, manifest as Manifest);
-  // Tells of a format that only a later lotlake knows.
-  readManifest(folder);
-  const scratch = join(layout.lake, `warehouse.${process.pid}.tmp`);
-  await renewViews(connection, folder, scratch).finally(() => rmSync(scratch, { force: true }));
-  await syncFiles([...files.map(({ path }) => join(folder, path)), join(folder, 'manifest.json')]);
-  await syncFolders([...foldersBelow(folder), folder, layout.snapshots, layout.lake, layout.output]);
+  await sealPulled(connection, layout, folder, manifest);
   signal.throwIfAborted();
   killPoint('mirror.pulled');
   switchCurrent(layout, folder);
   await syncFolders([layout.lake]);
   return { ...done, files: fetched.length, bytes: fetched.reduce((sum, { bytes }) => sum + bytes, 0) };
+}
+
+/** Writes the manifest of a snapshot whose files are there, makes its views name this place, and syncs all of it. */
+async function sealPulled(
+  connection: DuckDBConnection,
+  layout: Layout,
+  folder: string,
+  manifest: object,
+): Promise<void> {
+  writeManifest(folder, manifest as Manifest);
+  // Tells of a format that only a later lotlake knows.
+  readManifest(folder);
+  const scratch = join(layout.lake, `warehouse.${process.pid}.tmp`);
+  await renewViews(connection, folder, scratch).finally(() => rmSync(scratch, { force: true }));
+  await syncFiles(filesBelow(folder));
+  await syncFolders([...foldersBelow(folder), folder, layout.snapshots, layout.lake, layout.output]);
 }
 
 /**

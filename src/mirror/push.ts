@@ -4,9 +4,10 @@ import { version } from '../config/package-root.js';
 import { unsoundError } from '../lake/lake-error.js';
 import type { Manifest } from '../lake/manifest.js';
 import { findMissing } from '../lake/verify.js';
-import { type DescribeTables, readHeads, stageHeads, writeHeads } from './heads.js';
+import { type DescribedTables, type DescribeTables, readHeads, stageHeads, writeHeads } from './heads.js';
 import {
   CURRENT,
+  type Current,
   currentText,
   FILES,
   filesOfSnapshot,
@@ -123,42 +124,46 @@ async function pushSnapshot(
   pushing: Pushing,
   sent: Sent,
 ): Promise<Switched> {
-  const { store, now, signal } = pushing;
+  const { store, now, signal, concurrency } = pushing;
   const { id, folder, manifest } = snapshot;
   const files = await filesOfSnapshot(folder, manifest);
   await sendFiles(folder, files, pushing, sent);
   killPoint('mirror.files-sent');
-  const snapshots = [
-    ...(mirror?.current.snapshots ?? []),
-    { snapshot_id: id, created_at: manifest.created_at },
-  ];
+  const added = { snapshot_id: id, created_at: manifest.created_at };
+  const snapshots = [...(mirror?.current.snapshots ?? []), added];
+  const tables = await sendTables(snapshot, files, { mirror, snapshots }, pushing, sent);
+  const record: SnapshotRecord = { snapshot_id: id, manifest, files, metadata: [...tables.before.keys()] };
+  await store.send(recordName(id), `${JSON.stringify(record)}\n`);
+  killPoint('mirror.snapshot-described');
+  const heads = await stageHeads(store, tables.after);
+  signal.throwIfAborted();
+  const facts = { lotlake_version: version, origin: manifest.origin ?? mirror?.current.origin ?? null };
+  const next = { ...facts, snapshot_id: id, snapshots, heads, switched_at: now().toISOString() };
+  const switched = await switchTo(store, { ...next, vacuum_until: null }, mirror);
+  killPoint('mirror.switched');
+  await writeHeads(store, next, concurrency);
+  killPoint('mirror.heads-written');
+  return switched;
+}
+
+/** Describes the tables of a snapshot, and sends what no reader looks for before the switch. */
+async function sendTables(
+  snapshot: LocalSnapshot,
+  files: readonly MirrorFile[],
+  { mirror, snapshots }: { mirror: Switched | undefined; snapshots: Current['snapshots'] },
+  { store, concurrency, describeTables }: Pushing,
+  sent: Sent,
+): Promise<DescribedTables> {
   const heads = mirror === undefined ? new Map<string, string>() : await readHeads(store, mirror.current);
-  const tables = await pushing.describeTables(
-    snapshot,
-    files,
-    snapshots.map((each) => each.snapshot_id),
-    heads,
-  );
-  await forEach([...tables.before], pushing.concurrency, async ([name, body]) => {
-    if (sent.there.has(name)) return;
+  const kept = snapshots.map(({ snapshot_id }) => snapshot_id);
+  const tables = await describeTables(snapshot, files, kept, heads);
+  const missing = [...tables.before].filter(([name]) => !sent.there.has(name));
+  await forEach(missing, concurrency, async ([name, body]) => {
     await store.send(name, body);
     note(sent, name, body.length);
     killPoint('mirror.table-described');
   });
-  const record: SnapshotRecord = { snapshot_id: id, manifest, files, metadata: [...tables.before.keys()] };
-  await store.send(recordName(id), `${JSON.stringify(record)}\n`);
-  killPoint('mirror.snapshot-described');
-  const staged = await stageHeads(store, tables.after);
-  signal.throwIfAborted();
-  const current = {
-    ...{ lotlake_version: version, origin: manifest.origin ?? mirror?.current.origin ?? null },
-    ...{ snapshot_id: id, snapshots, heads: staged, switched_at: now().toISOString(), vacuum_until: null },
-  };
-  const switched = await switchTo(store, current, mirror);
-  killPoint('mirror.switched');
-  await writeHeads(store, current, pushing.concurrency);
-  killPoint('mirror.heads-written');
-  return switched;
+  return tables;
 }
 
 /** Sends the files whose objects are not there. */

@@ -57,7 +57,7 @@ export interface Vacuuming {
  * begins that would count on an object that goes. Landing stays. Throws MirrorError.
  */
 export async function vacuumMirror(vacuuming: Vacuuming): Promise<RemoteVacuum> {
-  const { store, keep, now, signal, isDryRun } = vacuuming;
+  const { store, keep, now, isDryRun } = vacuuming;
   const mirror = await readCurrent(store);
   if (mirror === undefined)
     throw new MirrorError('MIRROR_NOT_FOUND', `there is no mirror at ${store.place}`, {
@@ -69,16 +69,11 @@ export async function vacuumMirror(vacuuming: Vacuuming): Promise<RemoteVacuum> 
   const kept = mirror.current.snapshots.filter(({ snapshot_id }) => !gone.has(snapshot_id));
   const records = await recordsOf(kept, vacuuming);
   const switched = isDryRun ? mirror : await switchToKept(mirror, kept, vacuuming);
-  const until = now().getTime() + AT_WORK - CLOCKS;
   killPoint('mirror.vacuum-switched');
   const objects = await listAll(store);
   const heads = await readHeads(store, switched.current);
   const unnamed = planObjects(objects, namesOf(records, switched.current, heads), now());
-  if (!isDryRun) {
-    await removeAll(store, unnamed, () => now().getTime() < until, signal);
-    await switchTo(store, { ...switched.current, vacuum_until: null }, switched);
-    killPoint('mirror.vacuumed');
-  }
+  if (!isDryRun) await removeAll(unnamed, switched, vacuuming);
   return {
     ...{ place: store.place, snapshots: going, objects: unnamed.length },
     bytes: unnamed.reduce((sum, name) => sum + (objects.get(name)?.bytes ?? 0), 0),
@@ -152,16 +147,18 @@ export const planObjects = (
     .filter(([name, { modified }]) => !named.has(name) && now.getTime() - modified.getTime() > GRACE)
     .map(([name]) => name);
 
-/** Removes objects as long as nobody may push; the next vacuum removes the rest. */
+/** Removes objects as long as nobody may push, and lets others push again. The next vacuum removes the rest. */
 async function removeAll(
-  store: ObjectStore,
   names: readonly string[],
-  isTime: () => boolean,
-  signal: AbortSignal,
+  mirror: Switched,
+  { store, now, signal }: Vacuuming,
 ): Promise<void> {
-  for (let at = 0; at < names.length && isTime(); at += AT_ONCE) {
+  const until = Date.parse(mirror.current.vacuum_until ?? '') - CLOCKS;
+  for (let at = 0; at < names.length && now().getTime() < until; at += AT_ONCE) {
     signal.throwIfAborted();
     await store.remove(names.slice(at, at + AT_ONCE));
     killPoint('mirror.objects-removed');
   }
+  await switchTo(store, { ...mirror.current, vacuum_until: null }, mirror);
+  killPoint('mirror.vacuumed');
 }
