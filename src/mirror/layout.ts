@@ -13,7 +13,7 @@ import type { ObjectStore, Versioned } from './store.js';
 const MIRROR_VERSION = 1;
 
 /** The only object that is ever switched. It names all that a reader needs. */
-export const CURRENT = 'current.json';
+const CURRENT = 'current.json';
 
 /** Folders of objects of a mirror. */
 export const TABLES = 'tables/';
@@ -111,9 +111,28 @@ export const damaged = (store: ObjectStore, name: string, found: string): Mirror
     hint: 'nothing was switched; bring the object back, or push a sound lake to another place',
   });
 
-/** The text of a `current.json`. */
-export const currentText = (current: Omit<Current, 'mirror_version'>): string =>
-  `${JSON.stringify({ mirror_version: MIRROR_VERSION, ...current }, null, 1)}\n`;
+/**
+ * Switches `current.json`, if it is still as it was read. Throws MirrorError (MIRROR_OVERTAKEN) where it is not.
+ * @param before undefined where there was none
+ */
+export async function switchTo(
+  store: ObjectStore,
+  next: Omit<Current, 'mirror_version'>,
+  before: Switched | undefined,
+): Promise<Switched> {
+  const current: Current = { mirror_version: MIRROR_VERSION, ...next };
+  const tag = await store.replace(CURRENT, `${JSON.stringify(current, null, 1)}\n`, before?.tag);
+  if (tag !== undefined) return { current, tag };
+  const found = (await readCurrent(store))?.current.snapshot_id;
+  throw new MirrorError(
+    'MIRROR_OVERTAKEN',
+    `${store.place} was switched meanwhile; it has snapshot ${found}`,
+    {
+      ...{ outcome: 'locked', retryable: true },
+      hint: 'nothing of the other writer was changed; run the same command again: it sends only what is missing, or says what is newer there',
+    },
+  );
+}
 
 /** Object of a data file: below the folder of its table and partition, named by its content. */
 const objectOf = (table: string, partition: string, checksum: string): string =>

@@ -6,9 +6,7 @@ import type { Manifest } from '../lake/manifest.js';
 import { findMissing } from '../lake/verify.js';
 import { type DescribedTables, type DescribeTables, readHeads, stageHeads, writeHeads } from './heads.js';
 import {
-  CURRENT,
   type Current,
-  currentText,
   FILES,
   filesOfSnapshot,
   type MirrorFile,
@@ -16,6 +14,7 @@ import {
   recordName,
   type SnapshotRecord,
   type Switched,
+  switchTo,
   TABLES,
 } from './layout.js';
 import { MirrorError } from './mirror-error.js';
@@ -109,7 +108,7 @@ const PROBE = `${FILES}condition-probe`;
 /** Throws MirrorError (MIRROR_CONDITIONS) where the service ignores conditions: two writers could then both win. */
 async function assertConditions(store: ObjectStore): Promise<void> {
   await store.send(PROBE, 'once');
-  const isIgnored = await store.replace(PROBE, 'twice', undefined);
+  const isIgnored = (await store.replace(PROBE, 'twice', undefined)) !== undefined;
   await store.remove([PROBE]);
   if (isIgnored)
     throw new MirrorError('MIRROR_CONDITIONS', `${store.place}: the service ignores If-None-Match`, {
@@ -186,26 +185,4 @@ function note(sent: Sent, name: string, bytes: number): void {
   sent.there.set(name, { bytes });
   sent.files++;
   sent.bytes += bytes;
-}
-
-/**
- * Switches `current.json`, if it is still as it was read. Throws MirrorError (MIRROR_OVERTAKEN) where it is not.
- * @param before undefined where there was none
- */
-export async function switchTo(
-  store: ObjectStore,
-  current: Parameters<typeof currentText>[0],
-  before: Switched | undefined,
-): Promise<Switched> {
-  const isOurs = await store.replace(CURRENT, currentText(current), before?.tag);
-  const now = await readCurrent(store);
-  if (isOurs && now !== undefined) return now;
-  throw new MirrorError(
-    'MIRROR_OVERTAKEN',
-    `${store.place} was switched meanwhile, to snapshot ${now?.current.snapshot_id}`,
-    {
-      ...{ outcome: 'locked', retryable: true },
-      hint: 'nothing of the other writer was changed; run the same command again: it sends only what is missing, or says what is newer there',
-    },
-  );
 }

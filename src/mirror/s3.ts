@@ -93,12 +93,13 @@ export async function openStore(place: MirrorPlace, signal: AbortSignal): Promis
       asked(async () => {
         const condition = tag === undefined ? { IfNoneMatch: '*' } : { IfMatch: tag };
         try {
-          await send(new sdk.PutObjectCommand({ ...of(name), Body, ...condition }), stop);
-          return true;
+          const { ETag } = await send(new sdk.PutObjectCommand({ ...of(name), Body, ...condition }), stop);
+          return ETag ?? '';
         } catch (error) {
           if (!isLost(error)) throw error;
           // A first answer may have been lost on its way, and the second try have met what the first one wrote.
-          return (await (await get(name))?.Body?.transformToString()) === Body;
+          const found = await get(name);
+          return (await found?.Body?.transformToString()) === Body ? found?.ETag : undefined;
         }
       }),
     remove: (names) =>

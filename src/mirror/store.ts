@@ -34,8 +34,8 @@ export interface ObjectStore {
   /** Sends a file. The service compares it with the checksum. */
   sendFile(name: string, path: string, content: Content): Promise<void>;
   send(name: string, body: string | Uint8Array): Promise<void>;
-  /** Writes a text if the object still has the tag, or is still not there; says whether it did. */
-  replace(name: string, text: string, tag: string | undefined): Promise<boolean>;
+  /** Writes a text if the object still has the tag, or is still not there. Returns the new tag; undefined if it has not. */
+  replace(name: string, text: string, tag: string | undefined): Promise<string | undefined>;
   remove(names: readonly string[]): Promise<void>;
 }
 

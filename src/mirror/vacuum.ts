@@ -11,11 +11,11 @@ import {
   SNAPSHOTS,
   type SnapshotRecord,
   type Switched,
+  switchTo,
   TABLES,
 } from './layout.js';
 import { MirrorError } from './mirror-error.js';
 import { assertNoVacuum } from './plan.js';
-import { switchTo } from './push.js';
 import { forEach, type Listed, type ObjectStore } from './store.js';
 import { retainHeads } from './tables.js';
 

@@ -61,9 +61,9 @@ export function memoryStore(objects = new Map<string, Stored>()): MemoryStore {
     },
     async replace(name, text, tag) {
       await store.before(`replace ${name}`);
-      if (objects.get(name)?.tag !== tag) return false;
+      if (objects.get(name)?.tag !== tag) return undefined;
       put(name, text);
-      return true;
+      return objects.get(name)?.tag;
     },
     async remove(names) {
       await store.before(`remove ${names.join(' ')}`);

@@ -130,6 +130,19 @@ describe('two pushes at once', () => {
     await expect(pushTo(store, lakeOf([first, second]))).rejects.toMatchObject({ code: 'MIRROR_AHEAD' });
   });
 
+  it('have one winner also between two snapshots of the loser', async () => {
+    const other = makeSnapshot(folder.path, '20-b', { 'a.parquet': 'other' });
+    await pushTo(store, lakeOf([first]));
+    let switches = 0;
+    store.before = async (call) => {
+      if (call !== 'replace current.json' || ++switches !== 2) return;
+      store.before = () => undefined;
+      await pushTo(store, lakeOf([first, second, other]));
+    };
+    await expect(pushTo(store, lakeOf(nights))).rejects.toMatchObject({ code: 'MIRROR_OVERTAKEN' });
+    expect(readWhole(store)?.['lots/a.parquet']).toBe('other');
+  });
+
   it('of the same snapshot end well for the one that comes second', async () => {
     await pushTo(store, lakeOf([first]));
     store.before = async (call) => {
@@ -170,7 +183,7 @@ describe('a mirror', () => {
   });
 
   it('is refused where the service ignores the conditions of writes', async () => {
-    store.replace = async () => true;
+    store.replace = async () => 'tag';
     await expect(pushTo(store, lakeOf([first]))).rejects.toMatchObject({ code: 'MIRROR_CONDITIONS' });
     expect([...store.objects.keys()]).toEqual([]);
   });
