@@ -114,7 +114,7 @@ lot_reports as (
             order by
                 source_reports.system_updated_at desc nulls last,
                 source_reports.created_at desc nulls last,
-                source_reports.report_id
+                source_reports.report_id nulls last
         ) as recency
     from source_reports
     inner join lot_listings

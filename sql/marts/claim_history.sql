@@ -4,7 +4,7 @@ with source_reports as (
         domain_id,
         listing_id,
         report_id,
-        row_number() over (order by domain_id, listing_id, report_id) as report_number,
+        row_number() over (order by domain_id nulls last, listing_id nulls last, report_id nulls last) as report_number,
         created_at_offset as report_offset
     from history_reports
     where gone_at is null
@@ -105,20 +105,20 @@ ordered as (
         *,
         row_number() over (
             partition by report_number
-            order by span_from nulls last, span_before nulls last, position
+            order by span_from nulls last, span_before nulls last, position nulls last
         ) as event_number,
         max(span_before) over (
             partition by report_number
-            order by span_from nulls last, span_before nulls last, position
+            order by span_from nulls last, span_before nulls last, position nulls last
             rows between unbounded preceding and 1 preceding
         ) as earlier_before,
         lag(span_from) over (
             partition by report_number
-            order by span_from nulls last, span_before nulls last, position
+            order by span_from nulls last, span_before nulls last, position nulls last
         ) as previous_from,
         lead(span_from) over (
             partition by report_number
-            order by span_from nulls last, span_before nulls last, position
+            order by span_from nulls last, span_before nulls last, position nulls last
         ) as next_from
     from dated
 ),

@@ -61,7 +61,7 @@ records_lacking_a_value as (
     group by run_id, stream
 ),
 last_run as (
-    select run_id from source_runs order by started_at desc, run_id desc limit 1
+    select run_id from source_runs order by started_at desc nulls last, run_id desc nulls last limit 1
 ),
 by_stream as (
     select
@@ -115,7 +115,7 @@ ages as (
         streams.stream,
         known_runs.started_second - max(by_stream.whole_second) over (
             partition by streams.stream
-            order by known_runs.started_at, known_runs.run_id
+            order by known_runs.started_at nulls last, known_runs.run_id nulls last
             rows between unbounded preceding and current row
         ) as seconds
     from known_runs
@@ -284,7 +284,7 @@ ranked as (
                     when metrics.metric in ('age_hours', 'null_share', 'failing_runs') then ''
                     else source_runs.pipeline
                 end
-            order by source_runs.started_at desc, source_runs.run_id desc
+            order by source_runs.started_at desc nulls last, source_runs.run_id desc nulls last
         ) = 1 as is_current
     from metrics
     inner join source_runs on source_runs.run_id = metrics.run_id

@@ -24,7 +24,7 @@ chosen_originals as (
             row_number() over (
                 partition by duplicate_id
                 -- lot numbers are text, but 9 must come before 13
-                order by length(original_id), original_id
+                order by length(original_id) nulls last, original_id nulls last
             ) as place
         from source_duplicates
         where duplicate_id <> original_id

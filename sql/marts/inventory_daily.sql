@@ -104,7 +104,7 @@ final as (
                 coalesce(by_day.entered, 0) + coalesce(by_day.returned, 0) - coalesce(by_day.left_feed, 0)
             ) over (
                 partition by calendar.domain_id
-                order by calendar.day
+                order by calendar.day nulls last
                 rows between unbounded preceding and current row
             ) as bigint
         ) as active_lots,

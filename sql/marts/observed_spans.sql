@@ -32,7 +32,7 @@ proving_passes as (
 ordered_passes as (
     select
         *,
-        lag(started_at) over (partition by domain_id order by started_at) as started_before
+        lag(started_at) over (partition by domain_id order by started_at nulls last) as started_before
     from proving_passes
 ),
 marked_passes as (
@@ -50,7 +50,7 @@ numbered_passes as (
         *,
         sum(is_start) over (
             partition by domain_id
-            order by started_at
+            order by started_at nulls last
             rows between unbounded preceding and current row
         ) as span_number
     from marked_passes
@@ -71,7 +71,7 @@ final as (
     select
         domain_id,
         domain_name,
-        cast(row_number() over (partition by domain_id order by observed_from) as bigint) as span,
+        cast(row_number() over (partition by domain_id order by observed_from nulls last) as bigint) as span,
         observed_from,
         observed_to
     from spans

@@ -13,7 +13,7 @@ ranked as (
         row_number() over model_year as place,
         count(*) over (partition by domain_id, manufacturer_id, model_id, year, currency) as prices
     from priced
-    window model_year as (partition by domain_id, manufacturer_id, model_id, year, currency order by price)
+    window model_year as (partition by domain_id, manufacturer_id, model_id, year, currency order by price nulls last)
 ),
 middle_prices as (
     -- the three middle prices; the median of all prices but one comes from two of them

@@ -107,10 +107,12 @@ compared as (
     select
         *,
         lag(month) over (
-            partition by domain_id, manufacturer_id, model_id, generation_id, currency order by month
+            partition by domain_id, manufacturer_id, model_id, generation_id, currency
+            order by month nulls last
         ) as last_month,
         lag(price_median) over (
-            partition by domain_id, manufacturer_id, model_id, generation_id, currency order by month
+            partition by domain_id, manufacturer_id, model_id, generation_id, currency
+            order by month nulls last
         ) as last_median
     from large_enough
 ),

@@ -15,7 +15,7 @@ held_attempts as (
         sales.amount,
         sales.is_observed,
         reserved.reserve,
-        row_number() over (partition by sales.lot_id order by sales.attempt desc) as recency
+        row_number() over (partition by sales.lot_id order by sales.attempt desc nulls last) as recency
     from sales
     inner join reserved on reserved.lot_id = sales.lot_id
     where sales.outcome in ('sold', 'not_sold', 'on_approval')

@@ -143,7 +143,13 @@ ordered_entries as (
     from judged_entries
     window lot_entries as (
         partition by lot_id
-        order by sale_day, is_settled, precedence desc, sale_date, try_cast(price_id as bigint) nulls first, price_id nulls first
+        order by
+            sale_day nulls last,
+            is_settled nulls last,
+            precedence desc nulls last,
+            sale_date nulls last,
+            try_cast(price_id as bigint) nulls first,
+            price_id nulls first
     )
 ),
 final_entries as (
@@ -178,7 +184,7 @@ attempts as (
             end
         ) over lot_attempts as previous_amount
     from final_entries
-    window lot_attempts as (partition by lot_id order by sale_day)
+    window lot_attempts as (partition by lot_id order by sale_day nulls last)
 ),
 judged_attempts as (
     select
@@ -214,7 +220,10 @@ attempts_by_vehicle as (
     inner join source_lots on source_lots.lot_id = judged_attempts.lot_id
     window vehicle_attempts as (
         partition by source_lots.vehicle_id, case when source_lots.vehicle_id is null then judged_attempts.lot_id end
-        order by judged_attempts.sale_date, judged_attempts.lot_id, judged_attempts.attempt
+        order by
+            judged_attempts.sale_date nulls last,
+            judged_attempts.lot_id nulls last,
+            judged_attempts.attempt nulls last
     )
 ),
 checked_attempts as (
@@ -251,7 +260,7 @@ rounds as (
     from outcomes
     window earlier as (
         partition by vehicle_id, lone_lot_id
-        order by vehicle_place
+        order by vehicle_place nulls last
         rows between unbounded preceding and 1 preceding
     )
 ),

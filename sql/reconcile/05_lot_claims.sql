@@ -41,5 +41,5 @@ last_claims as (
 select
     lot_id,
     vehicle_id,
-    row_number() over (partition by lot_id order by seq desc, vehicle_id desc) > 1 as is_lost
+    row_number() over (partition by lot_id order by seq desc nulls last, vehicle_id desc nulls last) > 1 as is_lost
 from last_claims
