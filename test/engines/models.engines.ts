@@ -1,0 +1,128 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { cpSync, rmSync } from 'node:fs';
+import { basename, join } from 'node:path';
+import { text } from 'node:stream/consumers';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { openTemporarySession, type TemporarySession } from '../../src/duck/session.js';
+import { layoutOf } from '../../src/lake/layout.js';
+import { readManifest } from '../../src/lake/manifest.js';
+import { CLI } from '../cli/support.js';
+import { temporaryFolder } from '../pipelines/support.js';
+import { differences } from './support/compare.js';
+import { describeWith } from './support/engines.js';
+import { type S3Server, startS3 } from './support/s3.js';
+import { type SparkCluster, sparkOptions, sparkProgram, startSpark } from './support/spark.js';
+import { type Nights, runNights, startNights } from './support/worlds.js';
+
+/** What `lotlake model --json` prints. */
+interface Printed {
+  readonly path: string;
+  readonly models: readonly { readonly name: string; readonly rows: number }[];
+  readonly tests: readonly { readonly model: string; readonly test: string; readonly failures: number }[];
+}
+
+describeWith(['python', 'servers', 'spark-jars'], 'models on a Spark cluster', () => {
+  const folder = temporaryFolder();
+  let s3: S3Server;
+  let cluster: SparkCluster;
+  let world: Nights;
+  let opened: TemporarySession;
+  let snapshot: string;
+
+  beforeAll(async () => {
+    s3 = await startS3();
+    cluster = await startSpark(s3.env);
+    world = await startNights();
+    const nights = await runNights(world);
+    snapshot = nights.at(-1)?.snapshot ?? '';
+    opened = await openTemporarySession({ memory: '1GB', threads: 2 });
+  });
+  afterAll(async () => {
+    opened.close();
+    await world.close();
+    await cluster.close();
+    await s3.close();
+    folder.remove();
+  });
+
+  /** Runs lotlake. The service of the world lives in this process, so it must not wait. */
+  async function lotlake(
+    output: string,
+    ...args: readonly string[]
+  ): Promise<{ code: unknown; out: string; err: string }> {
+    const submit = [sparkProgram('spark-submit'), ...sparkOptions(cluster, s3)].join(' ');
+    const env = { ...cluster.env, LOTLAKE_SPARK_SUBMIT: submit };
+    const child = spawn(process.execPath, [CLI, ...args, '--output', output, '--json'], { env });
+    const ended = once(child, 'close');
+    const [out, err] = await Promise.all([text(child.stdout), text(child.stderr)]);
+    return { code: (await ended)[0], out, err };
+  }
+
+  async function model(
+    output: string,
+    ...args: readonly string[]
+  ): Promise<Printed & { readonly code: unknown }> {
+    const { code, out, err } = await lotlake(output, 'model', ...args);
+    expect([0, 5], err).toContain(code);
+    return { code, ...(JSON.parse(out) as Printed) };
+  }
+
+  /** Compares every mart of the snapshot in two folders. Returns the marts that have rows. */
+  async function compare(one: string, other: string): Promise<readonly string[]> {
+    const { marts } = readManifest(snapshot);
+    const filled: string[] = [];
+    for (const [name, mart] of Object.entries(marts)) {
+      if (name === 'currency_rules') continue;
+      const { rows, found } = await differences(opened.session, name, mart, [one, other]);
+      expect(found, name).toEqual({});
+      if (rows > 0) filled.push(name);
+    }
+    return filled;
+  }
+
+  it('every mart has the rows that the night published, and every data test passes', async () => {
+    const { code, tests } = await model(
+      world.output,
+      '--engine',
+      'spark',
+      '--to',
+      join(folder.path, 'spark'),
+    );
+    expect(code).toBe(0);
+    expect(tests.length).toBeGreaterThan(400);
+    expect(tests.filter(({ failures }) => failures > 0)).toEqual([]);
+    expect((await compare(snapshot, join(folder.path, 'spark'))).length).toBeGreaterThan(25);
+  });
+
+  it('data tests find the same failing rows in a damaged lake', async () => {
+    const output = join(folder.path, 'damaged');
+    const { snapshots, current } = layoutOf(output);
+    const damaged = join(snapshots, basename(snapshot));
+    cpSync(snapshot, damaged, { recursive: true });
+    cpSync(layoutOf(world.output).current, current, { verbatimSymlinks: true, recursive: true });
+    rmSync(join(damaged, 'lots', 'domain_id=1'), { recursive: true });
+    const [duckdb, spark] = ['duckdb', 'spark'].map((engine) => join(folder.path, `damaged-${engine}`));
+    const expected = await model(output, '--engine', 'duckdb', '--to', duckdb ?? '');
+    const found = await model(output, '--engine', 'spark', '--to', spark ?? '');
+    const failed = ({ tests }: Printed) => tests.filter(({ failures }) => failures > 0);
+    expect(failed(expected).length).toBeGreaterThan(3);
+    expect(found.code).toBe(expected.code);
+    expect(sorted(found.tests)).toEqual(sorted(expected.tests));
+    await compare(duckdb ?? '', spark ?? '');
+  });
+
+  it('computes the marts of a mirror in object storage', async () => {
+    const place = `s3://${s3.bucket}/mirror`;
+    const reached = ['--endpoint', s3.endpoint, '--path-style'];
+    const pushed = await lotlake(world.output, 'push', '--to', place, ...reached);
+    expect(pushed.code, pushed.err).toBe(0);
+    const to = join(folder.path, 'pushed');
+    const { code } = await model(folder.path, place, ...reached, '--engine', 'spark', '--to', to);
+    expect(code).toBe(0);
+    await compare(snapshot, to);
+  });
+});
+
+const sorted = (tests: Printed['tests']): readonly string[] =>
+  tests.map(({ model, test, failures }) => `${model}: ${test}: ${failures}`).sort();

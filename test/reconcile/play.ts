@@ -1,0 +1,150 @@
+import { existsSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import type { DuckDBConnection } from '@duckdb/node-api';
+import { identifier, literal, rows } from '../../src/duck/session.js';
+import type { Column, TableSchema } from '../../src/lake/schema.js';
+import { REJECT_COLUMNS } from '../../src/load/rejects.js';
+import { applyRules, type Rule, rules } from '../../src/reconcile/rules.js';
+import {
+  bindCurrent,
+  createSchemas,
+  MEMBERS,
+  OF_RULES,
+  RUN_RELATIONS,
+  stagedColumns,
+} from '../../src/reconcile/state.js';
+
+/**
+ * Each folder `<rule>/<case>` is a case: CSV files of what the rule starts from, in the folders `base`, `stage`, `next` and
+ * `run`, and the rows of `run.<rule>` in `expected.csv`. A file may leave out columns; a relation without a file is empty.
+ * `run/<rule>.csv` stands for what an earlier rule came to, and `compared.csv` for what the rule `actions` reads.
+ */
+export const FOLDER = dirname(fileURLToPath(import.meta.url));
+
+const SIGHTINGS = columnsOf(
+  'vehicle_id bigint, lot_id bigint, seen_at timestamptz, seen_by varchar, rejected_at timestamptz, run_id varchar',
+);
+const COMPARED = columnsOf(
+  'id bigint, _new_hash ubigint, _old_hash ubigint, _new_note uinteger, _old_note uinteger, _was_gone boolean, _owner_came boolean',
+);
+
+/** What the run knows where a case does not say: a full pass over all sources that proves absence. */
+const FACTS = "'run-2', '2026-11-20 02:00:00+00', 'full', false, true, true, true, 0.2, false";
+
+function columnsOf(text: string): Column[] {
+  return text.split(', ').map((column) => {
+    const [name = '', type = ''] = column.split(' ');
+    return { name, type };
+  });
+}
+
+/** Makes a table of the rows of a CSV file; columns that the file leaves out are null. */
+async function fill(
+  connection: DuckDBConnection,
+  table: string,
+  columns: readonly Column[],
+  file: string,
+  others = 'null',
+): Promise<void> {
+  await connection.run(
+    `create table ${table} (${columns.map(({ name, type }) => `${identifier(name)} ${type}`)})`,
+  );
+  if (!existsSync(file)) return;
+  const read = `read_csv(${literal(file)}, all_varchar = true, header = true, allow_quoted_nulls = false)`;
+  const given = (await rows(connection, `describe from ${read}`)).map(({ column_name }) =>
+    String(column_name),
+  );
+  const unknown = given.filter((name) => !columns.some((column) => column.name === name));
+  if (unknown.length > 0) throw new Error(`${file}: ${table} has no ${unknown.join(', ')}`);
+  const defaults = others === 'null' ? [] : others.split(', ');
+  const selected = columns.map(({ name }, i) =>
+    given.includes(name) ? identifier(name) : (defaults[i] ?? 'null'),
+  );
+  await connection.run(`insert into ${table} select ${selected} from ${read}`);
+}
+
+/** The relations of a schema that an SQL text reads. */
+export const readsOf = (sql: string, state: string): string[] =>
+  [...sql.matchAll(new RegExp(`\\b${state}\\.(\\w+)`, 'g'))].map(([, name = '']) => name);
+
+/** What deciding on the rows of `current` rests on. */
+const COUNTING = ['outdated_receipts', 'lot_claims'];
+
+/** A rule and those that it rests on, in their order. */
+function chapterOf(rule: Rule): readonly Rule[] {
+  const needed = new Set<string>();
+  const need = (name: string): void => {
+    const found = rules.find((each) => each.name === name);
+    if (found === undefined || needed.has(name)) return;
+    needed.add(name);
+    readsOf(found.sql, 'run').forEach(need);
+    if (readsOf(found.sql, 'current').length > 0) COUNTING.forEach(need);
+  };
+  need(rule.name);
+  return rules.filter(({ name }) => needed.has(name));
+}
+
+/**
+ * Binds what a case gives, and makes its rule hold, and those that it rests on.
+ * @param all tables of the streams that rules decide on
+ */
+export async function play(
+  connection: DuckDBConnection,
+  all: readonly TableSchema[],
+  folder: string,
+  rule: Rule,
+): Promise<void> {
+  const schemas = all.filter(({ table }) => OF_RULES.has(table.name));
+  await createSchemas(connection);
+  const csv = (name: string): string => join(folder, `${name}.csv`);
+  for (const schema of schemas) {
+    const { name, partition } = schema.table;
+    const place = partition === undefined ? [] : columnsOf('_domain varchar, _month varchar');
+    await fill(connection, `base.${name}`, [...schema.columns, ...place], csv(`base/${name}`));
+    await fill(connection, `stage.${name}`, stagedColumns(schema), csv(`stage/${name}`));
+  }
+  for (const [name, text] of Object.entries(MEMBERS))
+    await fill(connection, `stage.${name}`, columnsOf(text), csv(`stage/${name}`));
+  for (const name of ['lots', 'vehicles', 'inspections', 'history_reports']) {
+    const columns = all.find(({ table }) => table.name === name)?.columns ?? [];
+    await fill(connection, `next.${name}`, columns, csv(`next/${name}`));
+  }
+  for (const state of ['base', 'next'])
+    await fill(connection, `${state}.sightings`, SIGHTINGS, csv(`${state}/sightings`));
+  for (const [name, text] of Object.entries(RUN_RELATIONS))
+    await fill(
+      connection,
+      `run.${name}`,
+      columnsOf(text),
+      csv(`run/${name}`),
+      name === 'facts' ? FACTS : 'null',
+    );
+  if (!existsSync(csv('run/facts'))) await connection.run(`insert into run.facts values (${FACTS})`);
+  await fill(connection, 'run.rejects', REJECT_COLUMNS, csv('run/rejects'));
+  await fill(
+    connection,
+    'run.actions_lots',
+    columnsOf('lot_id bigint, _action varchar'),
+    csv('run/actions_lots'),
+  );
+  await connection.run('drop table if exists compared');
+  await fill(connection, 'compared', COMPARED, csv('compared'));
+  let isBound = false;
+  for (const each of chapterOf(rule)) {
+    if (!isBound && readsOf(each.sql, 'current').length > 0) {
+      await bindCurrent(connection, schemas);
+      isBound = true;
+    }
+    await applyRules(connection, each.name);
+    const given = csv(`run/${each.name}`);
+    if (!existsSync(given)) continue;
+    const described = await rows(connection, `describe run.${each.name}`);
+    await connection.run(`drop ${each.kind} run.${each.name}`);
+    const columns = described.map((row) => ({
+      name: String(row.column_name),
+      type: String(row.column_type),
+    }));
+    await fill(connection, `run.${each.name}`, columns, given);
+  }
+}
