@@ -7,13 +7,18 @@ import { discard, modelAndPublish, type RunResult } from '../src/run/finish.js';
 import { type JobOptions, runJob } from '../src/run/job.js';
 import { type Merged, recordRun } from '../src/run/merge.js';
 import { findCarriers, landedNights, replay, sealed } from '../src/run/replay.js';
+import { stagedOnSpark } from '../src/run/stage-on-spark.js';
 import { laterTimes, passTimes } from '../src/run/window.js';
+
+/** What types and flattens the landed records. */
+type Engine = 'duckdb' | 'spark';
 
 /**
  * Makes the lake again from landing: replays the sealed passes night by night, oldest first, onto an empty lake, and
- * carries over what the published snapshot knows and landing no longer holds.
+ * carries over what the published snapshot knows and landing no longer holds. On Spark, the rows of all nights are staged
+ * first.
  */
-export function rebuild(options: JobOptions): Promise<RunResult> {
+export function rebuild(options: JobOptions & { readonly engine?: Engine }): Promise<RunResult> {
   return runJob('rebuild', options, async (job) => {
     job.reporter.step('check', 'the published snapshot against its checksums');
     const carriers = await findCarriers(job);
@@ -22,7 +27,9 @@ export function rebuild(options: JobOptions): Promise<RunResult> {
       let last: Merged | undefined;
       let state: BaseState | undefined;
       const all: LoadedPass[] = [];
-      for (const [i, night] of nights.entries()) {
+      let i = -1;
+      for await (const night of options.engine === 'spark' ? stagedOnSpark(job, nights) : nights) {
+        i++;
         const isLast = i === nights.length - 1;
         const folder = isLast ? job.target : join(job.work, `state-${i}`);
         job.reporter.step('replay', `${night.runId} (${i + 1} of ${nights.length})`);

@@ -60,6 +60,10 @@ const FUNCTIONS = ['json_forms', 'report_dates'] as const;
 /** These functions, as SQL that creates them for a connection. */
 export const flattenFunctions = FUNCTIONS.map((name) => readSql('functions', `${name}.sql`)).join('\n');
 
+/** The same functions for Spark, a text for each file. */
+export const sparkFunctions = (): string[] =>
+  FUNCTIONS.map((name) => readSql('functions', `${name}.spark.sql`).trimEnd().slice(0, -1));
+
 function readSql(...path: readonly string[]): string {
   return readFileSync(join(packageRoot, 'sql', ...path), 'utf8');
 }

@@ -17,7 +17,10 @@ export type BatchFile = Pick<LandedPage, 'seq' | 'list'> & { readonly path: stri
 const BATCH = '_batch';
 
 /** What tells reconcile whose child rows were delivered; staged beside the lake tables of `cars`. */
-const MEMBERS = ['vehicle_members', 'lot_members'].map((name) => ({
+export const MEMBER_TABLES: readonly Pick<LakeTable, 'name' | 'sql' | 'wide' | 'partition'>[] = [
+  'vehicle_members',
+  'lot_members',
+].map((name) => ({
   name,
   sql: readFileSync(join(packageRoot, 'sql', 'members', `${name}.sql`), 'utf8'),
 }));
@@ -48,7 +51,7 @@ export async function loadBatch(connection: DuckDBConnection, options: Batch): P
   try {
     await createViews(connection, views);
     const tables = lakeTables().filter((table) => table.stream === options.stream);
-    const members = options.stream === 'cars' ? MEMBERS : [];
+    const members = options.stream === 'cars' ? MEMBER_TABLES : [];
     const copies = [
       ...tables.map((table) =>
         stageSql(options, table.name, stagedSql(table), table.wide !== undefined && !options.isSmall),

@@ -47,6 +47,12 @@ export interface LoadedPass extends Readonly<LoadResult> {
   readonly changes?: Changes | undefined;
 }
 
+/** Pages, by the order of their receipt, that another engine has staged, and how many records that were. */
+export interface StagedBefore {
+  readonly seqs: ReadonlySet<number>;
+  readonly records: number;
+}
+
 export interface LoaderOptions {
   readonly session: Session;
   readonly stream: Stream;
@@ -58,6 +64,8 @@ export interface LoaderOptions {
   readonly stage: string;
   /** What of each page has to be loaded; whole pages without it. */
   readonly changes?: Changes | undefined;
+  /** Pages whose records are staged already, and how many these are. */
+  readonly stagedBefore?: StagedBefore | undefined;
   /** Ends the look at a page record by record. */
   readonly signal?: AbortSignal | undefined;
   /** Is told what the reader should know; loading goes on. */
@@ -101,6 +109,7 @@ export class Loader {
 
   constructor(private readonly options: LoaderOptions) {
     this.#drift = new Drift(options);
+    this.#counts.staged = options.stagedBefore?.records ?? 0;
     mkdirSync(options.stage, { recursive: true });
   }
 
@@ -112,7 +121,11 @@ export class Loader {
     this.#counts.served += page.announced ?? page.records;
     this.#counts.records += page.records;
     this.#counts.unchanged += page.records - fresh.records;
-    if (fresh.records === 0) return;
+    if (this.options.stagedBefore?.seqs.has(page.seq) === true) this.#release([page]);
+    else if (fresh.records > 0) this.#gather(page);
+  }
+
+  #gather(page: LandedPage): void {
     this.#gathered.push(page);
     const most = Math.min(BATCH.mostBytes, this.options.session.memoryBytes * BATCH.share);
     if (this.#bytesOf(this.#gathered) >= most) this.#flush();

@@ -1,4 +1,6 @@
 import { identifier } from '../duck/session.js';
+import type { Misfit } from '../land/shape.js';
+import { Kind } from '../service/contract/field.js';
 import { type ContractNode, walkContract } from '../service/contract/node.js';
 
 /** Members that a run has met and the contract does not know, such as `lots[].location.region`. They end in `extra`. */
@@ -43,6 +45,17 @@ export function isLoadable(path: string, contract: ContractNode, others: Learned
   return !taken.some((known) => known.toLowerCase() === name.toLowerCase() && known !== name);
 }
 
+const TEXTS = Kind.text | Kind.integerText | Kind.realText | Kind.timestampText | Kind.yearOrMonthText;
+
+/** Which learned members came as texts, and which of these came as something else, too. */
+export function textsOf(drift: readonly Misfit[]): Readonly<Record<'texts' | 'mixed', ReadonlySet<string>>> {
+  const pathsOf = (kinds: number): Set<string> =>
+    new Set(drift.filter((member) => (member.kinds & kinds) !== 0).map(({ path }) => path));
+  const texts = pathsOf(TEXTS);
+  const others = pathsOf(~(TEXTS | Kind.null));
+  return { texts, mixed: new Set([...texts].filter((path) => others.has(path))) };
+}
+
 const LOADABLE_NAME = /^[^_.[\]*"\p{Cc}\p{Surrogate}][^.[\]*"\p{Cc}\p{Surrogate}]*$/u;
 
 /** The node of a contract at a path. */
@@ -54,24 +67,40 @@ export function nodeAt(contract: ContractNode, path: string): ContractNode | und
   return node;
 }
 
-/** DuckDB type of every member of a record, or of an object in it; `isMended` if records may say what they lack. */
+/** How an engine writes the types of members. */
+export interface TypeNames {
+  /** Type of a value, by the name of its type in DuckDB. */
+  leaf(duckdb: string): string;
+  list(element: string): string;
+  /** Type of an object with at least one member. */
+  struct(members: readonly (readonly [name: string, type: string])[]): string;
+}
+
+const DUCKDB_TYPES: TypeNames = {
+  leaf: (duckdb) => duckdb,
+  list: (element) => `${element}[]`,
+  struct: (members) => `STRUCT(${members.map(([name, type]) => `${identifier(name)} ${type}`).join(', ')})`,
+};
+
+/**
+ * Type of every member of a record, or of an object in it, in DuckDB or as `types` writes it; `isMended` if records may
+ * say what they lack.
+ */
 export function columnTypes(
   contract: ContractNode,
   learned: LearnedPaths,
   isMended: boolean,
+  types = DUCKDB_TYPES,
 ): (readonly [name: string, type: string])[] {
-  const known = [...contract.members.values()].map(
-    (member) => [member.name, typeOf(member, learned, isMended)] as const,
-  );
+  const typeOf = (node: ContractNode): string => {
+    if (node.duckdb === 'LIST' && node.element !== undefined) return types.list(typeOf(node.element));
+    if (node.duckdb !== 'STRUCT') return types.leaf(node.duckdb);
+    const members = columnTypes(node, learned, isMended, types);
+    return members.length === 0 ? types.leaf('JSON') : types.struct(members);
+  };
+  const known = [...contract.members.values()].map((member) => [member.name, typeOf(member)] as const);
   const extra = learned.map(split).filter(({ parent }) => parent === contract.path);
-  const mark = isMended && isEntity(contract) ? [[REJECTED_MEMBER, 'VARCHAR[]'] as const] : [];
-  return [...known, ...extra.map(({ name }) => [name, 'JSON'] as const), ...mark];
-}
-
-function typeOf(node: ContractNode, learned: LearnedPaths, isMended: boolean): string {
-  if (node.duckdb === 'LIST' && node.element !== undefined)
-    return `${typeOf(node.element, learned, isMended)}[]`;
-  if (node.duckdb !== 'STRUCT') return node.duckdb;
-  const members = columnTypes(node, learned, isMended).map(([name, type]) => `${identifier(name)} ${type}`);
-  return members.length === 0 ? 'JSON' : `STRUCT(${members.join(', ')})`;
+  const texts = types.list(types.leaf('VARCHAR'));
+  const mark = isMended && isEntity(contract) ? [[REJECTED_MEMBER, texts] as const] : [];
+  return [...known, ...extra.map(({ name }) => [name, types.leaf('JSON')] as const), ...mark];
 }

@@ -10,6 +10,47 @@ export interface BatchView {
   readonly materialized: boolean;
 }
 
+/** A learned member of an entity, as a key of `extra`. */
+interface ExtraEntry {
+  /** Path from the record. */
+  readonly path: string;
+  /** Path from the entity. */
+  readonly key: string;
+  /** SQL of its value. */
+  readonly value: string;
+}
+
+/** How an engine writes what sql/flatten cannot hide in a function of the same name. */
+export interface ViewDialect {
+  /** A list of texts that is null. */
+  readonly noTexts: string;
+  /** SELECT of the columns and, for each object of a list, `_position` (from 1) and its members. */
+  elements(columns: string, list: string, from: string): string;
+  /** SELECT of the columns and the members of an object that is not null. */
+  members(columns: string, object: string, from: string): string;
+  /** A member of an object that is typed. */
+  typedMember(object: string, name: string): string;
+  /** A member of an object that is kept as JSON. */
+  jsonMember(object: string, name: string): string;
+  /** One JSON object of the entries that are not null, or null. */
+  extra(entries: readonly ExtraEntry[]): string;
+}
+
+const DUCKDB_VIEWS: ViewDialect = {
+  noTexts: 'cast(null as varchar[])',
+  elements: (columns, list, from) =>
+    `select ${columns}, generate_subscripts(${list}, 1) as _position, unnest(${list}, max_depth := 2) from ${from}`,
+  members: (columns, object, from) =>
+    `select ${columns}, unnest(${object}) from ${from} where ${object} is not null`,
+  typedMember: (object, name) => `struct_extract(${object}, ${literal(name)})`,
+  jsonMember: (object, name) => `json_extract(${object}, ${literal(`$."${name.replaceAll('"', '\\"')}"`)})`,
+  extra: (given) => {
+    const entries = given.map(({ key, value }) => `{key: ${literal(key)}, value: ${value}}`);
+    const present = `list_filter([${entries.join(', ')}], lambda entry : entry.value is not null)`;
+    return `case when len(${present}) > 0 then cast(to_json(map_from_entries(${present})) as varchar) end`;
+  },
+};
+
 /** Columns that a report hands down: those of its listing are in its reference to the vehicle. */
 const REPORT = [
   'report_id as _report_id',
@@ -42,6 +83,7 @@ export const RECORDS = 'records';
  * the contract does not know, or null) and `_rejected` (columns whose values break the contract, or null).
  * @param batch name of the typed batch, which has `_seq` beside the members of a record
  * @param isMended whether the records of the batch say which values they lack
+ * @param dialect that of DuckDB by default
  */
 export function planViews(
   stream: string,
@@ -49,12 +91,14 @@ export function planViews(
   learned: LearnedPaths,
   batch: string,
   isMended: boolean,
+  dialect = DUCKDB_VIEWS,
 ): BatchView[] {
   const views: BatchView[] = [];
-  const rejected = `${isMended ? identifier(REJECTED_MEMBER) : 'cast(null as varchar[])'} as _rejected`;
+  const rejected = `${isMended ? identifier(REJECTED_MEMBER) : dialect.noTexts} as _rejected`;
   const down = (path: string): readonly string[] => HANDED_DOWN[`${stream}:${path}`] ?? [];
   const view = (name: string, entity: ContractNode, from: string, isOpen = true): void => {
-    const extra = isOpen ? extraOf(entity, contract, learned) : 'cast(null as varchar)';
+    const own = isOpen ? learnedOf(entity, contract, learned, dialect) : [];
+    const extra = own.length === 0 ? 'cast(null as string)' : dialect.extra(own);
     const added = [...down(entity.path), `${extra} as _extra`, rejected];
     const materialized = name !== RECORDS && children(entity).length > MOST_UNNESTED;
     views.push({ name, sql: `select *, ${added.join(', ')} from ${from}`, materialized });
@@ -65,13 +109,11 @@ export function planViews(
       const list = identifier(member.name);
       const columns = ['_seq', ...carried].join(', ');
       if (member.element === undefined) {
-        const inner = `select ${columns}, unnest(${list}) from ${from} where ${list} is not null`;
         // An image set keeps no unknown members of its own.
-        view(member.path, member, `(${inner})`, false);
+        view(member.path, member, `(${dialect.members(columns, list, from)})`, false);
         continue;
       }
-      const unnested = `generate_subscripts(${list}, 1) as _position, unnest(${list}, max_depth := 2)`;
-      view(member.element.path, member.element, `(select ${columns}, ${unnested} from ${from})`);
+      view(member.element.path, member.element, `(${dialect.elements(columns, list, from)})`);
       add(member.element, identifier(member.element.path), carried);
     }
   };
@@ -89,30 +131,30 @@ function children(node: ContractNode): ContractNode[] {
 
 const alias = (column: string): string => column.slice(column.lastIndexOf(' ') + 1);
 
-/** SQL that gathers the learned members below an entity (but not below a list in it) into one JSON object. */
-function extraOf(entity: ContractNode, contract: ContractNode, learned: LearnedPaths): string {
+/** The learned members below an entity, but not below a list in it. */
+function learnedOf(
+  entity: ContractNode,
+  contract: ContractNode,
+  learned: LearnedPaths,
+  dialect: ViewDialect,
+): ExtraEntry[] {
   const prefix = entity.path === '' ? '' : `${entity.path}.`;
-  const own = learned
-    .filter((path) => path.startsWith(prefix))
-    .map((path) => path.slice(prefix.length))
-    .filter((path) => !path.includes('[]'));
-  if (own.length === 0) return 'cast(null as varchar)';
-  const entries = own.map((path) => `{key: ${literal(path)}, value: ${access(path, entity, contract)}}`);
-  const present = `list_filter([${entries.join(', ')}], lambda entry : entry.value is not null)`;
-  return `case when len(${present}) > 0 then cast(to_json(map_from_entries(${present})) as varchar) end`;
+  return learned
+    .filter((path) => path.startsWith(prefix) && !path.slice(prefix.length).includes('[]'))
+    .map((path) => {
+      const key = path.slice(prefix.length);
+      return { path, key, value: access(key, entity, contract, dialect) };
+    });
 }
 
 /** SQL that reads a path below an entity; inside a field kept as JSON it goes on as a JSON path. */
-function access(path: string, entity: ContractNode, contract: ContractNode): string {
+function access(path: string, entity: ContractNode, contract: ContractNode, dialect: ViewDialect): string {
   const [first = '', ...steps] = path.split('.');
   let sql = identifier(first);
   let at = entity.path === '' ? first : `${entity.path}.${first}`;
   for (const step of steps) {
-    const node = nodeAt(contract, at);
-    sql =
-      node?.duckdb === 'JSON'
-        ? `json_extract(${sql}, ${literal(`$."${step.replaceAll('"', '\\"')}"`)})`
-        : `struct_extract(${sql}, ${literal(step)})`;
+    const isJson = nodeAt(contract, at)?.duckdb === 'JSON';
+    sql = isJson ? dialect.jsonMember(sql, step) : dialect.typedMember(sql, step);
     at = `${at}.${step}`;
   }
   return sql;

@@ -1,7 +1,7 @@
 import type { Changes } from '../land/changes.js';
 import { type LandedPage, rescanPage } from '../land/page.js';
 import type { Pass, PassManifest } from '../land/pass.js';
-import { type LoadedPass, Loader } from '../load/loader.js';
+import { type LoadedPass, Loader, type StagedBefore } from '../load/loader.js';
 import { type StreamName, streams } from '../service/streams.js';
 import { contractFingerprint } from './find-pass.js';
 import type { Job } from './job.js';
@@ -11,6 +11,7 @@ import type { Job } from './job.js';
  * @param changes selects the records to load; whole pages are loaded where it is undefined
  * @param walk lands and adds further pages, if any, and returns the manifest of the pass
  * @param onPage is told of each page that was there before
+ * @param stagedBefore pages whose records another engine has staged
  */
 export async function loadPass(
   job: Job,
@@ -18,23 +19,19 @@ export async function loadPass(
   changes: Changes | undefined,
   walk: (add: (page: LandedPage) => void) => Promise<PassManifest>,
   onPage: (page: LandedPage) => void = () => undefined,
+  stagedBefore?: StagedBefore,
 ): Promise<LoadedPass> {
-  const { stream: name, pass_id: passId, contract } = pass.manifest;
+  const { stream: name, pass_id: passId } = pass.manifest;
   const { session, signal, schemas, contracts, stage } = job;
   const loader = new Loader({
-    ...{ session, signal, schemas, passId, stage, changes },
+    ...{ session, signal, schemas, passId, stage, changes, stagedBefore },
     warn: job.reporter.warn,
     stream: streams[name],
     contract: contracts[name],
     passFolder: pass.folder,
   });
   try {
-    const isSame = contract === contractFingerprint(job, name);
-    for (const landed of pass.pages) {
-      signal.throwIfAborted();
-      const page = isSame
-        ? landed
-        : await rescanPage(landed, pass.folder, contracts[name], streams[name].idField);
+    for await (const page of comparedPages(job, pass)) {
       changes?.acceptLanded(pass.folder, page);
       loader.add(page);
       onPage(page);
@@ -46,6 +43,16 @@ export async function loadPass(
   } catch (error) {
     await loader.stop();
     throw error;
+  }
+}
+
+/** The landed pages of a pass, compared with the contract of today. */
+export async function* comparedPages(job: Job, pass: Pass): AsyncGenerator<LandedPage> {
+  const { stream: name, contract } = pass.manifest;
+  const isSame = contract === contractFingerprint(job, name);
+  for (const landed of pass.pages) {
+    job.signal.throwIfAborted();
+    yield isSame ? landed : await rescanPage(landed, pass.folder, job.contracts[name], streams[name].idField);
   }
 }
 

@@ -10,7 +10,7 @@ import { ownTables } from '../lake/tables.js';
 import { type Problem, verifyFiles } from '../lake/verify.js';
 import { LandError } from '../land/land-error.js';
 import { damagedFiles, findPasses, isWhole, type Pass, type UnreadablePass } from '../land/pass.js';
-import type { LoadedPass } from '../load/loader.js';
+import type { LoadedPass, StagedBefore } from '../load/loader.js';
 import { describeSnapshot } from '../publish/publish.js';
 import { streamNames } from '../service/streams.js';
 import { recordFingerprints, watchChanges } from './fingerprints.js';
@@ -20,10 +20,15 @@ import { type Merged, reconcileInto } from './merge.js';
 import { passTimes } from './window.js';
 
 /** The landed passes that one run used. */
-interface Night {
+export interface Night {
   readonly runId: string;
   readonly passes: readonly Pass[];
+  /** What another engine has staged of them, by their ids. */
+  readonly stagedBefore?: ReadonlyMap<string, StagedBefore>;
 }
+
+/** Folder with the rows that are staged for a night. */
+export const stageOf = (job: Job, runId: string): string => join(job.work, `stage-${runId}`);
 
 /**
  * The nights that landing holds, oldest first, after their pages were compared with their checksums. Throws LandError
@@ -121,7 +126,7 @@ export async function replay(
   base: BaseState | undefined,
 ): Promise<Merged> {
   const { runId } = night;
-  const stage = join(job.work, `stage-${runId}`);
+  const stage = stageOf(job, runId);
   mkdirSync(stage, { recursive: true });
   const passes: LoadedPass[] = [];
   for (const pass of night.passes) {
@@ -135,6 +140,7 @@ export async function replay(
       changes,
       async () => pass.manifest,
       (page) => tell(page, pass.pages.length),
+      night.stagedBefore?.get(pass_id),
     );
     passes.push(loaded);
   }

@@ -188,6 +188,7 @@ describe('lotlake run', () => {
         seed: '1',
         clock: undefined,
         everything: false,
+        engine: 'duckdb',
         allowShrink: undefined,
         iceberg: undefined,
         sources: undefined,

@@ -32,6 +32,12 @@ export const run = command({
       default: false,
       describe: 'reference: walk into catalog entries without a vehicle in the feed, too',
     },
+    engine: {
+      choices: ['duckdb', 'spark'] as const,
+      default: 'duckdb' as const,
+      describe:
+        'rebuild: what types and flattens the landed records; Spark by the command of LOTLAKE_SPARK_SUBMIT',
+    },
     'allow-shrink': { type: 'boolean', describe: 'archive for absence past the shrink guard' },
     iceberg: { type: 'boolean', describe: 'write Iceberg metadata into the tables of the snapshots' },
     sources: { type: 'string', describe: 'sources to ask for one by one, such as 1,3 (LOTLAKE_SOURCES)' },
@@ -41,6 +47,7 @@ export const run = command({
       pipeline,
       sandbox,
       everything,
+      engine,
       allowShrink,
       iceberg,
       sources,
@@ -64,7 +71,7 @@ export const run = command({
     /** Runs on the service that settings name; the path of the report is undefined if it could not be written. */
     const start = async (more: ConfigInput, now: () => Date) => {
       const job = { config: configOf(more), reporter, now, signal: effects.signal };
-      const result = await PIPELINES[pipeline](job, everything);
+      const result = await PIPELINES[pipeline](job, { everything, engine });
       return { result, report: await reportOn(job.config, reporter), mirror: await mirrorRun(job, effects) };
     };
     const running = sandbox ? onSandbox(world, input, effects, reporter, start) : start({}, effects.now);
@@ -77,16 +84,23 @@ export const run = command({
   },
 });
 
+/** Options of one pipeline alone. */
+interface Only {
+  readonly everything: boolean;
+  readonly engine: 'duckdb' | 'spark';
+}
+
 /** A pipeline is loaded when it is run. */
 const PIPELINES: Readonly<
-  Record<(typeof pipelines)[number], (job: JobOptions, everything: boolean) => Promise<RunResult>>
+  Record<(typeof pipelines)[number], (job: JobOptions, only: Only) => Promise<RunResult>>
 > = {
   nightly: async (job) => (await import('../../../pipelines/nightly.js')).nightly(job),
   incremental: async (job) => (await import('../../../pipelines/incremental.js')).incremental(job),
-  reference: async (job, everything) =>
+  reference: async (job, { everything }) =>
     (await import('../../../pipelines/reference.js')).reference({ ...job, everything }),
   closing: async (job) => (await import('../../../pipelines/closing.js')).closing(job),
-  rebuild: async (job) => (await import('../../../pipelines/rebuild.js')).rebuild(job),
+  rebuild: async (job, { engine }) =>
+    (await import('../../../pipelines/rebuild.js')).rebuild({ ...job, engine }),
 };
 
 /** What came of the push after a run. */

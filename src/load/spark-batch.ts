@@ -1,0 +1,168 @@
+import { basename, dirname, join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { identifier } from '../duck/session.js';
+import { lakeTables, sparkFunctions } from '../lake/tables.js';
+import { type ContractNode, walkContract } from '../service/contract/node.js';
+import type { StreamName } from '../service/streams.js';
+import { type SparkStep, sparkLiteral } from '../spark/script.js';
+import { MEMBER_TABLES } from './batch.js';
+import { columnTypes, type LearnedPaths, type TypeNames } from './types.js';
+import { planViews, type ViewDialect } from './views.js';
+
+/** Pages of one stream whose records have the same learned members, to be staged by Spark. */
+export interface SparkBatch {
+  readonly stream: StreamName;
+  readonly contract: ContractNode;
+  readonly learned: LearnedPaths;
+  /** Learned members that are texts; the others never are. */
+  readonly texts: ReadonlySet<string>;
+  /** Folders of the passes. */
+  readonly folders: readonly string[];
+  /** File of {@link PlannedPage}s, one a line. Pages of the passes that are not among them are left out. */
+  readonly plan: string;
+  /** Folder that Spark writes `<table>/_run=<run>/` into; a wide table by partition below that. */
+  readonly target: string;
+}
+
+/** A page as Spark finds it. */
+export interface PlannedPage {
+  /** Position in the plan. */
+  readonly page: number;
+  readonly run: string;
+  readonly pass: string;
+  readonly seq: number;
+  readonly list: string;
+  /** Folder of the pass and name of the file, such as `20261101T020000Z-c6c0b4/page-000001.ndjson.gz`. */
+  readonly file: string;
+}
+
+/**
+ * Plans how Spark types a batch of records and stages each table of its stream, as `loadBatch` does. The first step has
+ * the number of records by pass as its rows: `pass`, `records`.
+ */
+export function sparkSteps(batch: SparkBatch): SparkStep[] {
+  const { stream, contract, learned, texts } = batch;
+  const tables = lakeTables().filter((table) => table.stream === stream);
+  const views = planViews(stream, contract, learned, BATCH, false, sparkViews(texts)).map(
+    ({ name, sql }) => `create or replace temporary view ${identifier(name)} as ${sql}`,
+  );
+  const members = stream === 'cars' ? MEMBER_TABLES : [];
+  return [
+    {
+      name: `the pages of ${stream}`,
+      statements: [
+        'set spark.sql.parquet.datetimeRebaseModeInWrite = CORRECTED',
+        ...sparkFunctions(),
+        planSql(batch),
+        ...typedSql(batch, tables.length > 1),
+        ...views,
+      ],
+      query: `select pass, count(*) as records from ${BATCH} join ${PLAN} on _seq = page group by pass`,
+    },
+    ...[...tables, ...members].map((table) => ({
+      name: `the rows of ${table.name}`,
+      statements: [stageSql(batch, table)],
+    })),
+  ];
+}
+
+const BATCH = '_batch';
+const PLAN = '_plan';
+
+/** Before a text in a field that comes in several forms, as sql/functions/json_forms.spark.sql says. */
+const MARK = '\\\\\\\\ufdd0';
+
+function planSql({ plan }: SparkBatch): string {
+  const columns = 'page int, run string, pass string, seq int, list string, file string';
+  return `create or replace temporary view ${PLAN} (${columns}) using json options (path ${place(plan)})`;
+}
+
+/** Typed records; kept as files if several tables are cut from them. */
+function typedSql({ folders, contract, learned, target, stream }: SparkBatch, isKept: boolean): string[] {
+  const typeAs = (types: TypeNames): string =>
+    sparkLiteral(types.struct(columnTypes(contract, learned, false, types)));
+  const marked = fieldsOfForms(contract).join('|');
+  const line = marked === '' ? 'value' : `regexp_replace(value, '"(${marked})":"', '"$1":"${MARK}')`;
+  const read = `from_json(${line}, ${typeAs(READ_TYPES)}, map('mode', 'FAILFAST'))`;
+  const typed = `
+    select record.*, page as _seq, list as _list
+    from (
+      select cast(${read} as ${TYPES.struct(columnTypes(contract, learned, false, TYPES))}) as record, page, list
+      from (select value, regexp_extract(_metadata.file_path, '[^/]+/[^/]+$', 0) as file from text.\`${pagesOf(folders)}\`)
+      join ${PLAN} using (file))`;
+  if (!isKept) return [`create or replace temporary view ${BATCH} as ${typed}`];
+  const kept = `typed_${stream}`;
+  return [
+    `drop table if exists ${kept}`,
+    `create table ${kept} using parquet location ${place(join(target, '_typed'))} as ${typed}`,
+    `create or replace temporary view ${BATCH} as select * from ${kept}`,
+  ];
+}
+
+/** Names of the members that are kept as JSON. A test shows that no typed text has such a name. */
+export function fieldsOfForms(contract: ContractNode): string[] {
+  const fields = [...walkContract(contract)].filter(({ duckdb, name }) => duckdb === 'JSON' && name !== '');
+  return [...new Set(fields.map(({ name }) => name))].sort();
+}
+
+function stageSql(
+  { target }: SparkBatch,
+  table: Pick<(typeof MEMBER_TABLES)[number], 'name' | 'sql' | 'wide' | 'partition'>,
+): string {
+  const { name, sql, wide, partition } = table;
+  const isWide = wide !== undefined && partition !== undefined;
+  const month = `date_format(${isWide ? identifier(partition.month) : ''}, 'yyyy-MM')`;
+  const placed = `, coalesce(cast(domain_id as string), 'none') as _domain, coalesce(${month}, 'unknown') as _month`;
+  const by = isWide ? '_run, _domain, _month' : '_run';
+  return `
+    create or replace temporary view staged as ${sql};
+    drop table if exists staged_${name};
+    create table staged_${name} using parquet partitioned by (${by}) location ${place(join(target, name))} as
+    select ${isWide ? `/*+ repartition(${by}) */` : ''} staged.* except (_seq), seq as _seq, run as _run${isWide ? placed : ''}
+    from staged join ${PLAN} on staged._seq = page`;
+}
+
+const quoted = (name: string): string => `\`${name.replaceAll('`', '``')}\``;
+
+const TYPES: TypeNames = {
+  leaf: (duckdb) => NAMES[duckdb] ?? duckdb,
+  list: (element) => `array<${element}>`,
+  struct: (members) => `struct<${members.map(([name, type]) => `${quoted(name)}: ${type}`).join(', ')}>`,
+};
+
+const NAMES: Readonly<Record<string, string>> = {
+  VARCHAR: 'string',
+  JSON: 'string',
+  TIMESTAMPTZ: 'timestamp',
+};
+
+/** Spark reads a number from a text only by a cast, so that it reads every value as text first. */
+const READ_TYPES: TypeNames = { ...TYPES, leaf: () => 'string' };
+
+const sparkViews = (texts: ReadonlySet<string>): ViewDialect => ({
+  noTexts: 'cast(null as array<string>)',
+  elements: (columns, list, from) =>
+    `select ${columns}, cast(_at + 1 as bigint) as _position, _item.* from ${from} lateral view posexplode(${list}) as _at, _item`,
+  members: (columns, object, from) =>
+    `select ${columns}, ${object}.* from ${from} where ${object} is not null`,
+  typedMember: (object, name) => `${object}.${identifier(name)}`,
+  jsonMember: (object, name) => `get_json_object(json_text(${object}), ${sparkLiteral(`$.${name}`)})`,
+  extra: (entries) => {
+    const members = entries.map(({ path, key, value }) => {
+      const json = texts.has(path) ? `json_of_text(${value})` : `json_text(${value})`;
+      return `${sparkLiteral(`${JSON.stringify(key)}:`)} || ${json}`;
+    });
+    return `'{' || nullif(concat_ws(',', ${members.join(', ')}), '') || '}'`;
+  },
+});
+
+/** A path on the file system that lotlake and the workers share, as a literal. */
+const place = (path: string): string => sparkLiteral(pathToFileURL(path).href);
+
+/** The pattern of the pages of some passes of one stream; without `/*`, which spark-sql takes for a comment. */
+function pagesOf(folders: readonly string[]): string {
+  const [first = ''] = folders;
+  const escaped = (path: string): string => path.replaceAll(/[[\]{}*?\\,]/g, '\\$&');
+  const names = folders.map((folder) => escaped(basename(folder)));
+  return `file:${escaped(dirname(first))}/{${names.join(',')}}/?*.ndjson.gz`.replaceAll('`', '``');
+}

@@ -1,0 +1,142 @@
+import { existsSync, mkdirSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { basename, join, relative, sep } from 'node:path';
+import { literal } from '../duck/session.js';
+import type { LandedPage } from '../land/page.js';
+import type { Pass } from '../land/pass.js';
+import { Drift } from '../load/drift.js';
+import type { StagedBefore } from '../load/loader.js';
+import { type PlannedPage, type SparkBatch, sparkSteps } from '../load/spark-batch.js';
+import { textsOf } from '../load/types.js';
+import { emptyOf } from '../reconcile/relations.js';
+import { stagedColumns } from '../reconcile/state.js';
+import { streams } from '../service/streams.js';
+import { runSpark } from '../spark/run-spark.js';
+import { contractFingerprint } from './find-pass.js';
+import type { Job } from './job.js';
+import { comparedPages } from './load-pass.js';
+import { type Night, stageOf } from './replay.js';
+
+/** Pages that Spark stages at once: some 30 GB of landing, and as much again of staged rows on disk. */
+const MOST_PAGES = 20_000;
+
+/**
+ * The nights, once Spark has staged what fits the contract of them, a number of nights at a time. The other pages are left
+ * to load. The output folder must have the same path on every worker. Throws SparkError.
+ */
+export async function* stagedOnSpark(job: Job, nights: readonly Night[]): AsyncGenerator<Night> {
+  let chunk: Night[] = [];
+  let pages = 0;
+  for (const night of nights) {
+    chunk.push(night);
+    pages += night.passes.reduce((sum, pass) => sum + pass.pages.length, 0);
+    if (pages < MOST_PAGES && night !== nights.at(-1)) continue;
+    yield* await stageNights(job, chunk);
+    chunk = [];
+    pages = 0;
+  }
+}
+
+type Planned = SparkBatch & { readonly pages: readonly PlannedPage[] };
+
+/** Pages of passes of one stream whose records have the same learned members. */
+interface Group extends Pick<SparkBatch, 'stream' | 'learned'> {
+  readonly passes: { readonly night: Night; readonly pass: Pass }[];
+}
+
+async function stageNights(job: Job, given: readonly Night[]): Promise<Night[]> {
+  const nights: Night[] = [];
+  for (const night of given) nights.push({ ...night, passes: await compared(job, night.passes) });
+  const batches = groupsOf(job, nights).flatMap((group, i) =>
+    batchOf(job, group, join(job.work, 'spark', String(i))),
+  );
+  const stagedBefore = new Map<string, StagedBefore>();
+  const pages = batches.reduce((sum, batch) => sum + batch.pages.length, 0);
+  if (pages > 0) {
+    job.reporter.step('spark', `${pages} pages of ${nights.length} nights`);
+    const steps = batches.flatMap(sparkSteps);
+    const results = await runSpark(steps, { submit: job.config.spark.submit, signal: job.signal });
+    for (const { pass, records } of results.flatMap(({ rows }) => rows)) {
+      const own = batches.flatMap((batch) => batch.pages.filter((page) => page.pass === pass));
+      stagedBefore.set(String(pass), {
+        seqs: new Set(own.map(({ seq }) => seq)),
+        records: Number(records),
+      });
+    }
+    for (const batch of batches) await moveStaged(job, batch);
+  }
+  return nights.map((night) => ({ ...night, stagedBefore }));
+}
+
+/** Passes with their pages compared with the contract of today. */
+async function compared(job: Job, passes: readonly Pass[]): Promise<Pass[]> {
+  const found: Pass[] = [];
+  for (const pass of passes) {
+    const pages: LandedPage[] = [];
+    for await (const page of comparedPages(job, pass)) pages.push(page);
+    const contract = contractFingerprint(job, pass.manifest.stream);
+    found.push({ ...pass, pages, manifest: { ...pass.manifest, contract } });
+  }
+  return found;
+}
+
+function groupsOf(job: Job, nights: readonly Night[]): Group[] {
+  const groups = new Map<string, Group>();
+  for (const night of nights)
+    for (const pass of night.passes) {
+      const { stream: name, pass_id: passId } = pass.manifest;
+      const contract = job.contracts[name];
+      // What it warns of, load says.
+      const drift = new Drift({ stream: streams[name], contract, passId, warn: () => undefined });
+      for (const page of pass.pages) drift.learn(page);
+      const learned = drift.paths();
+      const key = JSON.stringify([name, learned]);
+      const group = groups.get(key) ?? { stream: name, learned, passes: [] };
+      group.passes.push({ night, pass });
+      groups.set(key, group);
+    }
+  return [...groups.values()];
+}
+
+/** The pages of a group that fit the contract; none if no page does. */
+function batchOf(job: Job, { stream, learned, passes }: Group, target: string): Planned[] {
+  const { texts, mixed } = textsOf(passes.flatMap(({ pass }) => pass.pages.flatMap(({ drift }) => drift)));
+  const fits = (page: LandedPage): boolean =>
+    page.fits && page.records > 0 && !page.drift.some(({ path }) => mixed.has(path));
+  const pages = passes
+    .flatMap(({ night, pass }) => pass.pages.filter(fits).map((page) => ({ night, pass, page })))
+    .map(({ night, pass, page: { seq, list, file } }, i) => ({
+      ...{ page: i, run: night.runId, pass: pass.manifest.pass_id, seq, list },
+      file: `${basename(pass.folder)}/${file}`,
+    }));
+  if (pages.length === 0) return [];
+  mkdirSync(target, { recursive: true });
+  const plan = join(target, 'plan.ndjson');
+  writeFileSync(plan, pages.map((page) => `${JSON.stringify(page)}\n`).join(''));
+  const folders = passes.map(({ pass }) => pass.folder);
+  const contract = job.contracts[stream];
+  return [{ stream, contract, learned, texts, folders, plan, target, pages }];
+}
+
+/** Moves the staged files to the nights that they are of. Each table has at least one, so that a table without a row is merged, too. */
+async function moveStaged(job: Job, { stream, target, pages }: Planned): Promise<void> {
+  for (const entry of readdirSync(target, { recursive: true, withFileTypes: true })) {
+    const [table = '', run = '', ...rest] = relative(target, join(entry.parentPath, entry.name)).split(sep);
+    if (!entry.isFile() || !run.startsWith(RUN) || !entry.name.endsWith('.parquet')) continue;
+    const to = join(stageOf(job, run.slice(RUN.length)), table, ...rest);
+    mkdirSync(join(to, '..'), { recursive: true });
+    renameSync(join(entry.parentPath, entry.name), to);
+  }
+  rmSync(target, { recursive: true });
+  for (const schema of job.schemas.values())
+    for (const run of new Set(pages.map((page) => page.run))) {
+      const folder = join(stageOf(job, run), schema.table.name);
+      if (schema.table.stream !== stream || existsSync(folder)) continue;
+      mkdirSync(folder, { recursive: true });
+      const file = literal(join(folder, 'none.parquet'));
+      await job.session.connection.run(
+        `copy (${emptyOf(stagedColumns(schema))}) to ${file} (format parquet)`,
+      );
+    }
+}
+
+const RUN = '_run=';

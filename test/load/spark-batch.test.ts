@@ -1,0 +1,74 @@
+import { describe, expect, it } from 'vitest';
+import { lakeTables } from '../../src/lake/tables.js';
+import { fieldsOfForms, type SparkBatch, sparkSteps } from '../../src/load/spark-batch.js';
+import { textsOf } from '../../src/load/types.js';
+import { Kind } from '../../src/service/contract/field.js';
+import { contractOf, walkContract } from '../../src/service/contract/node.js';
+import { streamNames, streams } from '../../src/service/streams.js';
+
+const batch = (given: Partial<SparkBatch>): SparkBatch => ({
+  ...{ stream: 'cars', contract: contractOf(streams.cars.schema), learned: [], texts: new Set() },
+  ...{ folders: ['/out/landing/cars/a', '/out/landing/cars/b{1}'], plan: '/out/plan', target: '/out/t' },
+  ...given,
+});
+const textOf = (given: Partial<SparkBatch>): string =>
+  sparkSteps(batch(given))
+    .flatMap(({ statements = [] }) => statements)
+    .join(';\n');
+
+describe('a field that comes in several forms', () => {
+  it.each(streamNames)('shares its name with no other value, which Spark would mark, too: %s', (name) => {
+    const contract = contractOf(streams[name].schema);
+    const forms = fieldsOfForms(contract);
+    // A text inside such a field is read through the field.
+    const isInside = (path: string): boolean => forms.some((form) => path.split(/[.[]/).includes(form));
+    const others = [...walkContract(contract)].filter(
+      ({ duckdb, path }) => !['JSON', 'STRUCT', 'LIST'].includes(duckdb) && !isInside(path),
+    );
+    expect(others.filter((other) => forms.includes(other.name)).map(({ path }) => path)).toEqual([]);
+  });
+});
+
+describe('the steps for Spark', () => {
+  it.each(streamNames)('stage every table of %s', (stream) => {
+    const contract = contractOf(streams[stream].schema);
+    const names = sparkSteps(batch({ stream, contract })).map(({ name }) => name);
+    const tables = lakeTables().filter((table) => table.stream === stream);
+    expect(names).toEqual(expect.arrayContaining(tables.map(({ name }) => `the rows of ${name}`)));
+  });
+
+  it('read the pages of the passes, whatever the names of their folders', () => {
+    expect(textOf({})).toContain('text.`file:/out/landing/cars/{a,b\\{1\\}}/?*.ndjson.gz`');
+  });
+
+  it('hold no comment that spark-sql would see in a path', () => {
+    expect(textOf({})).not.toContain('/*.');
+  });
+
+  it('keep learned members, texts as texts', () => {
+    const learned = ['lots[].grade note', 'lots[].location.region', 'lots[].seller.rating'];
+    const text = textOf({ learned, texts: new Set(['lots[].location.region']) });
+    expect(text).toContain('`grade note`: string');
+    expect(text).toContain(`'"grade note":' || json_text("grade note")`);
+    expect(text).toContain(`'"location.region":' || json_of_text("location"."region")`);
+    expect(text).toContain(`json_text(get_json_object(json_text("seller"), '$.rating'))`);
+  });
+});
+
+describe('a learned member', () => {
+  const drift = (path: string, kinds: number) => ({ path, kinds });
+
+  it('is a text where all its values are', () => {
+    const { texts, mixed } = textsOf([
+      drift('a', Kind.text | Kind.null),
+      drift('a', Kind.timestampText),
+      drift('b', Kind.integer),
+    ]);
+    expect([[...texts], [...mixed]]).toEqual([['a'], []]);
+  });
+
+  it('is mixed where pages disagree', () => {
+    const { mixed } = textsOf([drift('a', Kind.text), drift('a', Kind.object)]);
+    expect([...mixed]).toEqual(['a']);
+  });
+});
