@@ -6,14 +6,14 @@ import { packageRoot } from '../../src/config/package-root.js';
 import { readModels } from '../../src/model/model-files.js';
 import { planModelTests } from '../../src/model/test-sql.js';
 import { rules } from '../../src/reconcile/rules.js';
-import { onlyDuckDB } from './portable.js';
+import { OWN_FUNCTIONS, onlyDuckDB } from './portable.js';
 
 const connection = await (await DuckDBInstance.create()).connect();
 
 /** Rules that Spark does not run; their .yml says why. */
 const ofDuckDB = new Set(rules.flatMap(({ name, only_duckdb }) => (only_duckdb === undefined ? [] : [name])));
 
-const files = ['marts', 'checks', 'reconcile'].flatMap((folder) =>
+const files = ['flatten', 'members', 'marts', 'checks', 'reconcile'].flatMap((folder) =>
   readdirSync(join(packageRoot, 'sql', folder))
     .filter((file) => file.endsWith('.sql'))
     .map((file) => `${folder}/${file}`),
@@ -24,6 +24,11 @@ describe('SQL that both DuckDB and Spark run', () => {
     const found = await onlyDuckDB(connection, readFileSync(join(packageRoot, 'sql', file), 'utf8'));
     if (!ofDuckDB.has(file.replace(/^.*\/\d+_|\.sql$/g, ''))) expect(found).toEqual([]);
     else expect(found, 'a file that is an exception without need').not.toEqual([]);
+  });
+
+  it.each(['json_forms', 'report_dates'])('has the functions of %s in both', (name) => {
+    const ofSpark = OWN_FUNCTIONS.get(`${name}.spark.sql`);
+    expect(ofSpark).toEqual(expect.arrayContaining([...(OWN_FUNCTIONS.get(`${name}.sql`) ?? [''])]));
   });
 
   it('is also what the data tests of a model say', async () => {

@@ -1,4 +1,7 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import type { DuckDBConnection } from '@duckdb/node-api';
+import { packageRoot } from '../../src/config/package-root.js';
 import { treeOf } from '../../src/query/read-only.js';
 
 /**
@@ -14,6 +17,17 @@ const FUNCTIONS: ReadonlySet<string> = new Set(
     // What the parser makes of `interval '1' day` and the like.
     'to_days/1 to_hours/1 to_minutes/1 to_months/1 to_years/1 trunc/1',
   ].flatMap((line) => line.split(' ')),
+);
+
+/** The functions that sql/functions defines, by file. */
+export const OWN_FUNCTIONS: ReadonlyMap<string, readonly string[]> = new Map(
+  readdirSync(join(packageRoot, 'sql', 'functions')).map((file) => {
+    const sql = readFileSync(join(packageRoot, 'sql', 'functions', file), 'utf8');
+    return [file, [...sql.matchAll(/^create .*(?:macro|function) (\w+)/gm)].map(([, name = '']) => name)];
+  }),
+);
+const OWN: ReadonlySet<string> = new Set(
+  [...OWN_FUNCTIONS].flatMap(([file, names]) => (file.endsWith('.spark.sql') ? [] : names)),
 );
 
 /** What to write instead, where the reason is not plain. */
@@ -78,7 +92,7 @@ function* problemsOf(node: Node): Generator<string> {
 function* ofExpression({ class: kind, type, function_name: name, ...node }: Node): Generator<string> {
   if (kind === 'FUNCTION' || kind === 'WINDOW') {
     const call = `${name}/${Object(node.children).length}`;
-    if (!FUNCTIONS.has(call)) yield INSTEAD[call] ?? `function ${call}`;
+    if (!FUNCTIONS.has(call) && !OWN.has(String(name))) yield INSTEAD[call] ?? `function ${call}`;
   } else if (kind === 'OPERATOR' ? !OPERATORS.test(String(type)) : !EXPRESSIONS.has(String(kind)))
     yield `${kind} ${type}`;
   if (kind === 'CAST' && !TYPES.has(Object(node.cast_type).id)) yield `type ${Object(node.cast_type).id}`;
