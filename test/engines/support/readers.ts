@@ -1,0 +1,124 @@
+import { spawnSync } from 'node:child_process';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect } from 'vitest';
+import { packageRoot } from '../../../src/config/package-root.js';
+import { literal } from '../../../src/duck/session.js';
+import type { ManifestTable } from '../../../src/lake/manifest.js';
+import { bareDuckDb, temporaryFolder } from '../../pipelines/support.js';
+import { engine } from './engines.js';
+import type { S3Server } from './s3.js';
+import { type SparkCluster, sparkOptions, sparkProgram } from './spark.js';
+
+/** Programs of test/engines/readers, each of which reads Iceberg tables with another engine. */
+export const READERS = ['pyiceberg', 'polars', 'duckdb', 'spark'] as const;
+
+type Reader = (typeof READERS)[number];
+
+/** An Iceberg table to read, as it is now unless a snapshot or a time is given. */
+export interface Wanted {
+  readonly name: string;
+  /** URI of the folder that has the folder `metadata`. */
+  readonly location: string;
+  /** Iceberg's id of a snapshot. */
+  readonly snapshot?: string;
+  /** Milliseconds since 1970. */
+  readonly time?: number;
+  /** Condition in SQL. */
+  readonly filter?: string;
+}
+
+/** What a reader found in a table; describe.py explains the figures of a column. */
+export interface Described {
+  readonly name: string;
+  readonly rows: number;
+  readonly columns: Readonly<
+    Record<string, { readonly nulls: number; readonly figures: readonly (string | number | null)[] }>
+  >;
+  /** Files that pyiceberg planned to read. */
+  readonly files?: number;
+  /** Files that Spark read and left out, where a filter was given. */
+  readonly read?: number;
+  readonly left_out?: number;
+}
+
+/** Where readers find object storage and a cluster, if there are any. */
+export interface Place {
+  readonly s3?: S3Server;
+  readonly cluster?: SparkCluster;
+}
+
+/** Reads tables with one engine. Throws with its stderr where it fails. */
+export function readTables(reader: Reader, wanted: readonly Wanted[], place: Place = {}): Described[] {
+  const { s3, cluster } = place;
+  const folder = temporaryFolder();
+  const list = join(folder.path, 'wanted.json');
+  writeFileSync(list, JSON.stringify(wanted));
+  const program = join(packageRoot, 'test', 'engines', 'readers', `read_${reader}.py`);
+  const [command, options] =
+    reader === 'spark'
+      ? [sparkProgram('spark-submit'), sparkOptions(cluster, s3)]
+      : [engine('python', 'bin', 'python'), []];
+  const { status, stdout, stderr } = spawnSync(command, [...options, program, list], {
+    env: {
+      ...process.env,
+      ...s3?.env,
+      ...cluster?.env,
+      PYTHONDONTWRITEBYTECODE: '1',
+      PYSPARK_PYTHON: engine('python', 'bin', 'python'),
+      ...(s3 === undefined ? {} : { LOTLAKE_TEST_ENDPOINT: s3.endpoint }),
+    },
+    maxBuffer: 1 << 28,
+  });
+  folder.remove();
+  if (status !== 0) throw new Error(`${reader} failed: ${stderr}`);
+  const lines = String(stdout).trim().split('\n');
+  return lines.map((line): Described => JSON.parse(line));
+}
+
+/** What DuckDB finds in the Parquet files of a table of a snapshot, by the same figures. */
+export async function describeFiles(
+  snapshot: string,
+  name: string,
+  table: ManifestTable,
+  filter = 'true',
+): Promise<Described> {
+  const files = table.files.map(({ path }) => literal(join(snapshot, path)));
+  const types = table.partitioned ? ", hive_types = {'domain_id': bigint, 'month': varchar}" : '';
+  const read = `read_parquet([${files}], hive_partitioning = ${table.partitioned}${types})`;
+  // The manifest leaves out the month, which is in the path alone.
+  const inPath = table.partitioned ? [{ name: 'month', type: 'VARCHAR' }] : [];
+  const columns = [...table.columns, ...inPath].map(
+    ({ name: column, type }) =>
+      `'${column}': {'nulls': count(*) - count("${column}"), 'figures': [${figuresOf(`"${column}"`, type)}]}`,
+  );
+  const duck = await bareDuckDb();
+  const select = `select {'rows': count(*), 'columns': {${columns.join(', ')}}}::json as found`;
+  const [row] = await duck.query(`${select} from ${read} where ${filter}`);
+  duck.close();
+  return { name, ...JSON.parse(String(row?.found)) };
+}
+
+/** Figures of a column as JSON values; describe.py lists them by type. */
+function figuresOf(column: string, type: string): string {
+  if (type.endsWith('[]')) return `to_json(sum(len(${column}))::varchar)`;
+  if (type === 'DOUBLE') return `to_json(sum(${column}))`;
+  if (/INT$|^INTEGER$|^BOOLEAN$/.test(type)) return `to_json(sum(${column}::hugeint)::varchar)`;
+  const value = type.startsWith('TIMESTAMP') ? `epoch_us(${column})` : column;
+  return `to_json(min(${value})::varchar), to_json(max(${value})::varchar)`;
+}
+
+/** Compares what an engine read with what DuckDB finds in the files: sums of doubles to 1e-9, all else exactly. */
+export function expectSame(read: Described | undefined, files: Described): void {
+  expect(read?.rows, files.name).toBe(files.rows);
+  expect(Object.keys(read?.columns ?? {}).sort(), files.name).toEqual(Object.keys(files.columns).sort());
+  for (const [column, { nulls, figures }] of Object.entries(files.columns)) {
+    const found = read?.columns[column];
+    expect(found?.nulls, `nulls of ${files.name}.${column}`).toBe(nulls);
+    expect(found?.figures.map(rounded), `${files.name}.${column}`).toEqual(figures.map(rounded));
+  }
+}
+
+/** A sum of doubles depends on the order in which an engine adds them. */
+const rounded = (figure: string | number | null) =>
+  typeof figure === 'number' ? Number(figure.toPrecision(10)) : figure;
