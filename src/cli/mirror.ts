@@ -1,12 +1,15 @@
 import type { Config } from '../config/config.js';
 import { ConfigError } from '../config/lotlake-error.js';
 import { dictionary } from '../docs/dictionary.js';
+import type { Committed } from '../iceberg/catalog.js';
 import { unsoundError } from '../lake/lake-error.js';
 import { currentId, layoutOf } from '../lake/layout.js';
 import { hasManifest, listSnapshots, publishedIds } from '../lake/snapshots.js';
+import { updateCatalog } from '../mirror/catalog.js';
 import { pushLanding } from '../mirror/landing.js';
 import { type Pushed, push } from '../mirror/push.js';
 import { type MirrorPlace, openStore } from '../mirror/s3.js';
+import type { ObjectStore } from '../mirror/store.js';
 import { describeAsIceberg } from '../mirror/tables.js';
 import { publishedSnapshot, withDatabase } from '../query/open-lake.js';
 import { count, megabytes } from '../query/printable.js';
@@ -34,7 +37,8 @@ export function mirrorOf({ publish }: Config): MirrorPlace {
 export type PushedLake = Awaited<ReturnType<typeof pushLake>>;
 
 /** Pushes the published snapshots of a lake to the mirror that is configured, and landing if that is configured. */
-export async function pushLake(config: Config, { signal, now }: Effects, warn: (message: string) => void) {
+export async function pushLake(config: Config, effects: Effects, warn: (message: string) => void) {
+  const { signal, now } = effects;
   const place = mirrorOf(config);
   publishedSnapshot(config);
   const layout = layoutOf(config.output);
@@ -47,8 +51,18 @@ export async function pushLake(config: Config, { signal, now }: Effects, warn: (
     const describeTables = describeAsIceberg({ connection, store, concurrency, descriptions });
     return push(lake, { store, concurrency, describeTables, now, signal, warn });
   });
+  const catalog = await updateCatalogOf(place, store, effects.env);
   const landing = place.landing ? await pushLanding(layout.landing, store, concurrency, signal) : null;
-  return { ...pushed, landing };
+  return { ...pushed, catalog, landing };
+}
+
+/** Updates the REST catalog of a mirror; null where none is configured. Throws IcebergError (ICEBERG_CATALOG). */
+export async function updateCatalogOf(
+  { catalog }: MirrorPlace,
+  store: ObjectStore,
+  env: Effects['env'],
+): Promise<Committed | null> {
+  return catalog === undefined ? null : updateCatalog(store, catalog, env.LOTLAKE_CATALOG_TOKEN || undefined);
 }
 
 /** The snapshots of a lake that were published. Throws LakeError where the current one cannot be read. */
@@ -77,12 +91,22 @@ export function pushedText({
   pushed,
   files,
   bytes,
+  catalog,
   landing,
 }: PushedLake & Pushed): string {
   const sent =
     pushed.length === 0
       ? `${place} has snapshot ${snapshot_id} already; nothing was sent`
       : `${place} has snapshot ${snapshot_id}: ${pushed.length} ${pushed.length === 1 ? 'snapshot' : 'snapshots'} pushed, ${count(files)} files (${megabytes(bytes)}) sent`;
-  if (landing === null) return sent;
-  return `${sent}\nlanding: ${count(landing.passes)} passes, ${count(landing.files)} files (${megabytes(landing.bytes)}) sent`;
+  return [
+    sent,
+    ...(catalog === null
+      ? []
+      : [`catalog: ${catalog.registered} tables registered, ${catalog.committed} committed`]),
+    ...(landing === null
+      ? []
+      : [
+          `landing: ${count(landing.passes)} passes, ${count(landing.files)} files (${megabytes(landing.bytes)}) sent`,
+        ]),
+  ].join('\n');
 }

@@ -189,6 +189,24 @@ export const settings = z.strictObject({
           .union([z.boolean(), z.stringbool()], takes('true or false'))
           .default(false)
           .describe('Push sealed passes of landing, too.'),
+        catalog: z
+          .strictObject(
+            {
+              uri: text('a URL such as https://host/iceberg', catalogProblem).describe(
+                'Base URL of an Iceberg REST catalog, before /v1.',
+              ),
+              warehouse: text('the name of a warehouse').optional().describe('Warehouse of the catalog.'),
+              namespace: text('a name such as lotlake')
+                .regex(/^\w+(\.\w+)*$/, takes('names of letters, digits and _, separated by dots'))
+                .default('lotlake')
+                .describe('Namespace of the tables.'),
+            },
+            takes('an object such as {"uri": "https://host/iceberg"}'),
+          )
+          .optional()
+          .describe(
+            'Iceberg REST catalog that every push updates; its token comes from LOTLAKE_CATALOG_TOKEN alone.',
+          ),
       },
       takes('an object such as {"to": "s3://bucket/prefix"}'),
     )
@@ -285,6 +303,12 @@ function placeProblem(given: string): string | undefined {
   return isPlain
     ? undefined
     : 'its prefix has an empty name, or characters other than letters, digits and . _ = + -';
+}
+
+function catalogProblem(given: string): string | undefined {
+  return urlProblem(given)
+    ?.replaceAll('LOTLAKE_API_KEY', 'LOTLAKE_CATALOG_TOKEN')
+    .replace('https://host/api', 'https://host/iceberg');
 }
 
 function endpointProblem(given: string): string | undefined {

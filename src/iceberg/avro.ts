@@ -147,7 +147,12 @@ const listSchema = record('manifest_file', [
 ]);
 
 /** A schema as text, with the `field-id` that the library leaves out, and what encodes its values. */
-const codecOf = (schema: AvroType) => ({ text: JSON.stringify(schema), type: avro.Type.forSchema(schema) });
+function codecOf(schema: AvroType) {
+  const text = JSON.stringify(schema);
+  // The mark between blocks is random elsewhere. Here the same entries give the same bytes.
+  const sync = createHash('sha256').update(text).digest().subarray(0, 16);
+  return { text, sync, type: avro.Type.forSchema(schema) };
+}
 
 const ENTRIES = { partitioned: codecOf(entrySchema(true)), flat: codecOf(entrySchema(false)) };
 const LIST = codecOf(listSchema);
@@ -178,13 +183,16 @@ export const encodeManifestList = (manifests: readonly ManifestFile[], facts: Fa
   encode(LIST, manifests, facts);
 
 /** An Avro file with one block. The encoder of the library would compile the schema for each file. */
-function encode({ text, type }: ReturnType<typeof codecOf>, values: readonly object[], facts: Facts): Buffer {
+function encode(
+  { text, sync, type }: ReturnType<typeof codecOf>,
+  values: readonly object[],
+  facts: Facts,
+): Buffer {
   const all = Object.entries({ ...facts, 'avro.schema': text, 'avro.codec': 'deflate' });
   const meta = Object.fromEntries(all.map(([key, fact]) => [key, Buffer.from(fact)]));
-  const sync = createHash('sha256').update(text).digest().subarray(0, 16);
   const header = HEADER.toBuffer({ magic: Buffer.from('Obj\u0001'), meta, sync });
   if (values.length === 0) return header;
-  const block = deflateRawSync(Buffer.concat(values.map((value) => type.toBuffer(value))));
+  const block = deflateRawSync(Buffer.concat(values.map((value) => type.toBuffer(value))), { level: 1 });
   return Buffer.concat([header, LONG.toBuffer(values.length), LONG.toBuffer(block.length), block, sync]);
 }
 

@@ -48,8 +48,8 @@ const specOf = ({ partitioned }: IcebergTable) => (partitioned ? [...PARTITION_F
 
 const sortOrderOf = ({ sort }: IcebergTable) =>
   sort.map((name) => ({
-    ...{ transform: 'identity', 'source-id': fieldId(name) },
-    ...{ direction: 'asc', 'null-order': 'nulls-last' },
+    ...{ transform: 'identity', direction: 'asc' },
+    ...{ 'source-id': fieldId(name), 'null-order': 'nulls-last' },
   }));
 
 /**

@@ -35,7 +35,13 @@ export function entriesOf(
   const gone = live.filter(({ data_file }) => !uris.has(data_file.file_path));
   return [
     ...current,
-    ...gone.map((entry): ManifestEntry => ({ ...entry, status: STATUS.deleted, snapshot_id: id })),
+    // Nobody reads the statistics of a file that is gone.
+    ...gone.map(
+      ({ data_file, ...entry }): ManifestEntry => ({
+        ...{ ...entry, status: STATUS.deleted, snapshot_id: id },
+        data_file: { ...data_file, ...NO_METRICS },
+      }),
+    ),
   ];
 }
 

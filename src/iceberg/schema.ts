@@ -33,6 +33,8 @@ const TYPES = {
   VARCHAR: 'string',
 } as const;
 
+const BY_NAME: ReadonlyMap<string, (typeof TYPES)[keyof typeof TYPES]> = new Map(Object.entries(TYPES));
+
 /** A type of one value. */
 export type PrimitiveType = (typeof TYPES)[keyof typeof TYPES];
 
@@ -62,7 +64,7 @@ export interface SchemaFields {
 
 /** The Iceberg type of a DuckDB type. Throws IcebergError (ICEBERG_TYPE) where Iceberg has none for it. */
 export function primitiveOf(type: string): PrimitiveType {
-  const found = Object.entries(TYPES).find(([duckdb]) => duckdb === type)?.[1];
+  const found = BY_NAME.get(type);
   if (found !== undefined) return found;
   throw new IcebergError('ICEBERG_TYPE', `no Iceberg type holds the values of ${type}`, {
     hint: `the snapshot stays; a published column has one of ${Object.keys(TYPES).join(', ')}, or a list of it`,
@@ -107,6 +109,6 @@ export const nameMappingOf = ({ fields }: SchemaFields): string =>
 
 /** Partition fields by name; their ids are of the partition, not of the schema. */
 export const PARTITION_FIELDS = [
-  { name: 'domain_id', 'field-id': 1000, 'source-id': fieldId('domain_id'), transform: 'identity' },
-  { name: 'month', 'field-id': 1001, 'source-id': fieldId('month'), transform: 'identity' },
+  { name: 'domain_id', transform: 'identity', 'field-id': 1000, 'source-id': fieldId('domain_id') },
+  { name: 'month', transform: 'identity', 'field-id': 1001, 'source-id': fieldId('month') },
 ] as const;

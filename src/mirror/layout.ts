@@ -21,6 +21,9 @@ export const FILES = 'files/';
 export const SNAPSHOTS = 'snapshots/';
 export const LANDING = 'landing/';
 
+/** Metadata files that an Iceberg REST catalog writes, by table. */
+export const CATALOG = 'catalog/';
+
 export const recordName = (snapshotId: string): string => `${SNAPSHOTS}${snapshotId}.json`;
 
 /** Ids of snapshots and names of files become paths on the machine that pulls them. */

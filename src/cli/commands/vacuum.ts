@@ -12,7 +12,7 @@ import { gridOf } from '../../query/table.js';
 import type { StreamName } from '../../service/streams.js';
 import { command, whileLocked } from '../command.js';
 import type { Effects } from '../effects.js';
-import { mirrorOf, mirrorOptions } from '../mirror.js';
+import { mirrorOf, mirrorOptions, updateCatalogOf } from '../mirror.js';
 import { streamOf } from '../option-values.js';
 
 /** Removes snapshots and passes that are past retention and what dead runs left, and says what that frees. */
@@ -54,12 +54,21 @@ function retentionOf({ keepSnapshots, keepDays, keepPasses }: Config): Retention
 }
 
 /** Removes from the mirror what is past retention. The lake of this machine is not looked at. */
-async function vacuumRemote(config: Config, { now, signal }: Effects, isDryRun: boolean) {
+async function vacuumRemote(config: Config, { now, signal, env }: Effects, isDryRun: boolean) {
   const place = mirrorOf(config);
   const { concurrency } = place;
   const { snapshots, days } = retentionOf(config);
   const store = await openStore(place, signal);
-  return vacuumMirror({ store, concurrency, keep: { snapshots, days }, now, signal, isDryRun });
+  const vacuumed = await vacuumMirror({
+    store,
+    concurrency,
+    keep: { snapshots, days },
+    now,
+    signal,
+    isDryRun,
+  });
+  if (!isDryRun) await updateCatalogOf(place, store, env);
+  return vacuumed;
 }
 
 function remoteText({ place, snapshots, objects, bytes, kept }: RemoteVacuum, dryRun: boolean): string {

@@ -1,0 +1,138 @@
+import pLimit from 'p-limit';
+import { request } from 'undici';
+import { z } from 'zod';
+import { messageOf } from '../config/lotlake-error.js';
+import { jsonIn } from '../land/files.js';
+import { catalogTable, planCatalogCommit } from './catalog-plan.js';
+import { IcebergError } from './iceberg-error.js';
+import type { TableMetadata } from './metadata.js';
+
+/** An Iceberg REST catalog. */
+export interface CatalogPlace {
+  /** Base URL, before `/v1`. */
+  readonly uri: string;
+  readonly warehouse?: string | undefined;
+  /** Namespace of the tables; levels are separated by dots. */
+  readonly namespace: string;
+}
+
+/** A table as it lies in the mirror. */
+export interface CatalogEntry {
+  readonly name: string;
+  /** URI of its current `vN.metadata.json`. */
+  readonly metadataUri: string;
+  readonly metadata: TableMetadata;
+  /** Folder for the metadata files that the catalog writes. */
+  readonly folder: string;
+}
+
+/** What a commit did: numbers of tables. */
+export interface Committed {
+  readonly registered: number;
+  readonly committed: number;
+  readonly unchanged: number;
+}
+
+/** Tables that are committed at once. */
+const AT_ONCE = 4;
+
+/** Milliseconds without an answer after which a request is given up. */
+const TIMEOUT = 60_000;
+
+/** Sends a request to the catalog, below its prefix. Gives undefined where one of `passed` is the status. */
+type Ask = (method: 'GET' | 'POST', path: string, body?: object, passed?: number) => Promise<unknown>;
+
+/**
+ * Makes the tables of a catalog like those of a mirror: registers those that it lacks, and commits new snapshots, columns
+ * and removed snapshots to the others. Throws IcebergError (ICEBERG_CATALOG).
+ * @param token bearer token; undefined where the catalog asks for none
+ */
+export async function commitToCatalog(
+  place: CatalogPlace,
+  token: string | undefined,
+  entries: readonly CatalogEntry[],
+): Promise<Committed> {
+  const ask = await openCatalog(place, token);
+  const levels = place.namespace.split('.');
+  await ask('POST', 'namespaces', { namespace: levels }, 409);
+  const below = `namespaces/${encodeURIComponent(levels.join('\u001f'))}`;
+  const limit = pLimit(AT_ONCE);
+  const done = await Promise.all(entries.map((entry) => limit(() => commitTable(ask, below, entry))));
+  const count = (what: string): number => done.filter((each) => each === what).length;
+  return { registered: count('registered'), committed: count('committed'), unchanged: count('unchanged') };
+}
+
+async function commitTable(ask: Ask, below: string, entry: CatalogEntry): Promise<keyof Committed> {
+  const { name, metadata, metadataUri, folder } = entry;
+  const loaded = await ask('GET', `${below}/tables/${name}`, undefined, 404);
+  if (loaded === undefined) {
+    await ask('POST', `${below}/register`, { name, 'metadata-location': metadataUri });
+    return 'registered';
+  }
+  const found = z.object({ metadata: catalogTable }).safeParse(loaded);
+  if (!found.success) throw failed(`what it says of ${name} is not valid: ${z.prettifyError(found.error)}`);
+  const theirs = found.data.metadata;
+  if (theirs['table-uuid'] !== metadata['table-uuid'])
+    throw failed(
+      `its table ${name} is not the one of the mirror`,
+      'name another namespace, or drop the table there',
+    );
+  // A vacuum of the mirror knows nothing of the files that the catalog writes.
+  const commit = planCatalogCommit(metadata, theirs, { 'write.metadata.path': folder });
+  if (commit === undefined) return 'unchanged';
+  await ask('POST', `${below}/tables/${name}`, commit);
+  return 'committed';
+}
+
+/** Asks the catalog for its prefix, and gives what sends requests below that. */
+async function openCatalog({ uri, warehouse }: CatalogPlace, token: string | undefined): Promise<Ask> {
+  const base = `${uri.replace(/\/+$/, '')}/v1`;
+  const query = warehouse === undefined ? '' : `?warehouse=${encodeURIComponent(warehouse)}`;
+  const facts = z.object({ prefix: z.string().optional() }).default({});
+  const config = z
+    .object({ defaults: facts, overrides: facts })
+    .parse(await send(token, 'GET', `${base}/config${query}`));
+  const prefix = config.overrides.prefix ?? config.defaults.prefix;
+  const start = prefix === undefined ? base : `${base}/${prefix}`;
+  return (method, path, body, passed) => send(token, method, `${start}/${path}`, body, passed);
+}
+
+async function send(
+  token: string | undefined,
+  method: 'GET' | 'POST',
+  url: string,
+  body?: object,
+  passed?: number,
+): Promise<unknown> {
+  const headers = {
+    'content-type': 'application/json',
+    ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
+  };
+  const times = { headersTimeout: TIMEOUT, bodyTimeout: TIMEOUT };
+  const sent = body === undefined ? null : JSON.stringify(body);
+  try {
+    const answer = await request(url, { method, headers, body: sent, ...times });
+    const text = await answer.body.text();
+    if (answer.statusCode === passed) return undefined;
+    if (answer.statusCode < 300) return jsonIn(text) ?? {};
+    throw refused(`${method} ${url}`, answer.statusCode, text);
+  } catch (error) {
+    if (error instanceof IcebergError) throw error;
+    throw failed(`${method} ${url}: ${messageOf(error)}`, undefined, error);
+  }
+}
+
+const problem = z.object({ error: z.object({ message: z.string() }) });
+
+function refused(asked: string, status: number, text: string): IcebergError {
+  const said = problem.safeParse(jsonIn(text)).data?.error.message.split('\n')[0] ?? '';
+  const hint = status === 401 || status === 403 ? 'give a token in LOTLAKE_CATALOG_TOKEN' : undefined;
+  return failed(`${asked}: ${status} ${said}`, hint);
+}
+
+const failed = (message: string, hint = 'run lotlake push again', cause?: unknown): IcebergError =>
+  new IcebergError('ICEBERG_CATALOG', `the catalog was not updated: ${message}`, {
+    cause,
+    retryable: true,
+    hint: `the mirror has the new snapshot; ${hint}`,
+  });

@@ -1,0 +1,101 @@
+import { describe, expect, it } from 'vitest';
+import { commitToCatalog } from '../../src/iceberg/catalog.js';
+import { planCatalogCommit } from '../../src/iceberg/catalog-plan.js';
+import { retainSnapshots, snapshotIdOf } from '../../src/iceberg/metadata.js';
+import { type PreviousMetadata, planCommit } from '../../src/iceberg/plan.js';
+import { serve } from '../pipelines/support.js';
+
+const lots = {
+  ...{ name: 'lots', description: 'Lots.', key: ['lot_id'], sort: ['lot_id'], partitioned: false },
+  columns: [{ name: 'lot_id', type: 'BIGINT' }],
+};
+
+const AT = 's3://bucket/tables/lots';
+
+/** Metadata after a night with one file. */
+const night = (id: string, table: typeof lots = lots, previous?: PreviousMetadata) => {
+  const files = [{ uri: `${AT}/${id}.parquet`, bytes: 1, rows: 1, partition: undefined }];
+  return planCommit(table, AT, { id, time: Number(id), files }, ['1', '2', '3'], previous);
+};
+
+const entryOf = ({ metadata }: PreviousMetadata) => ({
+  ...{
+    name: 'lots',
+    metadataUri: `${AT}/metadata/v1.metadata.json`,
+    metadata,
+    folder: 's3://bucket/catalog/lots',
+  },
+});
+
+describe('a commit to a catalog', () => {
+  it('is not needed where the table is up to date', () => {
+    const { metadata } = night('1');
+    expect(planCatalogCommit(metadata, metadata, {})).toBeUndefined();
+  });
+
+  it('adds each snapshot that the catalog lacks, and a new schema before it', () => {
+    const first = night('1');
+    const wider = { ...lots, columns: [...lots.columns, { name: 'fee', type: 'DOUBLE' }] };
+    const third = night('3', wider, night('2', lots, first));
+    const commit = planCatalogCommit(third.metadata, first.metadata, {});
+    expect(commit?.updates.map(({ action }) => action)).toEqual([
+      ...['add-schema', 'set-current-schema', 'set-properties'],
+      ...['add-snapshot', 'add-snapshot', 'set-snapshot-ref'],
+    ]);
+    expect(commit?.requirements).toEqual([
+      { type: 'assert-table-uuid', uuid: first.metadata['table-uuid'] },
+      { type: 'assert-ref-snapshot-id', ref: 'main', 'snapshot-id': snapshotIdOf('1') },
+    ]);
+  });
+
+  it('removes snapshots that the mirror no longer keeps', () => {
+    const second = night('2', lots, night('1'));
+    const commit = planCatalogCommit(retainSnapshots(second.metadata, ['2']), second.metadata, {});
+    expect(commit?.updates).toEqual([{ action: 'remove-snapshots', 'snapshot-ids': [snapshotIdOf('1')] }]);
+  });
+});
+
+describe('a catalog', () => {
+  it('is given the metadata of a table that it lacks, below its prefix, with the token', async () => {
+    const tokens = new Set<string | undefined>();
+    const server = await serve(({ pathname }, { headers }) => {
+      tokens.add(headers.authorization);
+      if (pathname.endsWith('/config')) return { body: { overrides: { prefix: 'mine' } } };
+      return pathname.endsWith('/lots') ? { status: 404, body: {} } : { body: {} };
+    });
+    const place = { uri: server.url, warehouse: 'w', namespace: 'a.b' };
+    const done = await commitToCatalog(place, 'secret', [entryOf(night('1'))]).finally(server.close);
+    expect(done).toEqual({ registered: 1, committed: 0, unchanged: 0 });
+    expect(server.requests).toEqual([
+      '/api/v1/config?warehouse=w',
+      '/api/v1/mine/namespaces',
+      '/api/v1/mine/namespaces/a%1Fb/tables/lots',
+      '/api/v1/mine/namespaces/a%1Fb/register',
+    ]);
+    expect([...tokens]).toEqual(['Bearer secret']);
+  });
+
+  it('that refuses is named with its reason', async () => {
+    const body = { error: { message: 'no such token', type: 'x', code: 401 } };
+    const server = await serve(() => ({ status: 401, body }));
+    const place = { uri: server.url, namespace: 'lotlake' };
+    const refused = commitToCatalog(place, undefined, []);
+    await expect(refused).rejects.toMatchObject({
+      code: 'ICEBERG_CATALOG',
+      message: expect.stringContaining('401 no such token'),
+      hint: expect.stringContaining('LOTLAKE_CATALOG_TOKEN'),
+    });
+    await server.close();
+  });
+
+  it('with another table of that name is left alone', async () => {
+    const { metadata } = night('1');
+    const other = { metadata: { ...metadata, 'table-uuid': '00000000-0000-0000-0000-000000000000' } };
+    const server = await serve(() => ({ body: other }));
+    const refused = commitToCatalog({ uri: server.url, namespace: 'lotlake' }, undefined, [
+      entryOf(night('1')),
+    ]);
+    await expect(refused).rejects.toThrow(/is not the one of the mirror/);
+    await server.close();
+  });
+});
