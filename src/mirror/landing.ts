@@ -3,7 +3,7 @@ import { dirname, join } from 'node:path';
 import { z } from 'zod';
 import { killPoint } from '../config/kill-point.js';
 import { checksumOf, jsonIn } from '../land/files.js';
-import { findPasses, isWhole, type Pass } from '../land/pass.js';
+import { findPasses, isWhole, type Pass, syncPass } from '../land/pass.js';
 import { streamNames } from '../service/streams.js';
 import { damaged, LANDING } from './layout.js';
 import { forEach, type ObjectStore } from './store.js';
@@ -28,6 +28,13 @@ export interface LandingCopied {
   readonly bytes: number;
 }
 
+/** Sums up what was copied of each pass; a pass of which nothing was is not counted. */
+function sumOf(copied: readonly (readonly PassFile[])[]): LandingCopied {
+  const files = copied.flat();
+  const bytes = files.reduce((sum, file) => sum + file.bytes, 0);
+  return { passes: copied.filter(({ length }) => length > 0).length, files: files.length, bytes };
+}
+
 /**
  * Sends the sealed passes of landing, file by file below `landing/<stream>/<pass>/`. A file whose size and checksum the
  * mirror has is not sent again.
@@ -39,25 +46,26 @@ export async function pushLanding(
   signal: AbortSignal,
 ): Promise<LandingCopied> {
   const passes = streamNames.flatMap((stream) => findPasses(landing, stream).passes);
-  const sealed = passes.filter((pass) => pass.manifest.state === 'sealed' && isWhole(pass));
-  const done = { passes: 0, files: 0, bytes: 0 };
-  for (const pass of sealed) {
+  const copied: PassFile[][] = [];
+  for (const pass of passes.filter((each) => each.manifest.state === 'sealed' && isWhole(each))) {
     signal.throwIfAborted();
-    const folder = `${LANDING}${pass.manifest.stream}/${pass.manifest.pass_id}/`;
-    const files = await filesOfPass(pass);
-    const there = await listIn(store, folder);
-    const missing = files.filter(({ file, sha256 }) => there.get(file)?.sha256 !== sha256);
-    if (missing.length === 0) continue;
-    await forEach(missing, concurrency, async ({ file, ...content }) => {
-      await store.sendFile(folder + file, join(pass.folder, file), content);
-      killPoint('mirror.page-sent');
-    });
-    await store.send(folder + LIST, JSON.stringify(files));
-    done.passes++;
-    done.files += missing.length;
-    done.bytes += missing.reduce((sum, { bytes }) => sum + bytes, 0);
+    copied.push(await pushPass(pass, store, concurrency));
   }
-  return done;
+  return sumOf(copied);
+}
+
+/** Sends what the mirror lacks of a pass, and returns it. */
+async function pushPass(pass: Pass, store: ObjectStore, concurrency: number): Promise<PassFile[]> {
+  const folder = `${LANDING}${pass.manifest.stream}/${pass.manifest.pass_id}/`;
+  const files = await filesOfPass(pass);
+  const there = await listIn(store, folder);
+  const missing = files.filter(({ file, sha256 }) => there.get(file)?.sha256 !== sha256);
+  await forEach(missing, concurrency, async ({ file, ...content }) => {
+    await store.sendFile(folder + file, join(pass.folder, file), content);
+    killPoint('mirror.page-sent');
+  });
+  if (missing.length > 0) await store.send(folder + LIST, JSON.stringify(files));
+  return missing;
 }
 
 /** Files of a pass with their checksums, which the ledger knows of its pages. */
@@ -78,40 +86,46 @@ async function listIn(store: ObjectStore, folder: string): Promise<Map<string, P
   return new Map(files.map((file) => [file.file, file]));
 }
 
-/** Fetches the passes that landing lacks; `pass.json` comes last, so that half a pass is none. */
+/** Fetches the passes that landing lacks. */
 export async function pullLanding(
   landing: string,
   store: ObjectStore,
   concurrency: number,
   signal: AbortSignal,
 ): Promise<LandingCopied> {
-  const lists = [...(await store.list(LANDING)).keys()].filter((name) => LIST_OF_PASS.test(name));
-  const done = { passes: 0, files: 0, bytes: 0 };
-  for (const list of lists) {
+  const names = [...(await store.list(LANDING)).keys()].filter((name) => LIST_OF_PASS.test(name));
+  const copied: PassFile[][] = [];
+  for (const from of names.map((name) => `${dirname(name)}/`)) {
     signal.throwIfAborted();
-    const below = dirname(list).slice(LANDING.length);
-    const folder = join(landing, below);
-    if (existsSync(join(folder, 'pass.json'))) continue;
-    const files = [...(await listIn(store, `${dirname(list)}/`)).values()];
-    mkdirSync(folder, { recursive: true });
-    const fetch = async ({ file, bytes, sha256 }: PassFile): Promise<void> => {
-      const name = `${dirname(list)}/${file}`;
-      const found = await store.fetch(name, join(folder, file));
-      if (found?.sha256 !== sha256)
-        throw damaged(store, name, found === undefined ? 'is missing' : 'is another file');
-      done.files++;
-      done.bytes += bytes;
-    };
-    const isLast = ({ file }: PassFile): boolean => file === 'pass.json';
-    await forEach(
-      files.filter((file) => !isLast(file)),
-      concurrency,
-      fetch,
-    );
-    await forEach(files.filter(isLast), 1, fetch);
-    done.passes++;
+    const folder = join(landing, from.slice(LANDING.length));
+    if (!existsSync(join(folder, 'pass.json'))) copied.push(await pullPass(folder, from, store, concurrency));
   }
-  return done;
+  return sumOf(copied);
+}
+
+/** Fetches a pass; `pass.json` comes last, so that half a pass is none. */
+async function pullPass(
+  folder: string,
+  from: string,
+  store: ObjectStore,
+  concurrency: number,
+): Promise<PassFile[]> {
+  const files = [...(await listIn(store, from)).values()];
+  mkdirSync(folder, { recursive: true });
+  const fetch = async ({ file, sha256 }: PassFile): Promise<void> => {
+    const found = await store.fetch(from + file, join(folder, file));
+    if (found === undefined) throw damaged(store, from + file, 'is missing');
+    if (found.sha256 !== sha256) throw damaged(store, from + file, 'is another file than it was');
+  };
+  const isLast = ({ file }: PassFile): boolean => file === 'pass.json';
+  await forEach(
+    files.filter((file) => !isLast(file)),
+    concurrency,
+    fetch,
+  );
+  await forEach(files.filter(isLast), 1, fetch);
+  await syncPass(folder);
+  return files;
 }
 
 const LIST_OF_PASS = new RegExp(`^${LANDING}(?:${streamNames.join('|')})/[\\w-]+/${LIST}$`);
