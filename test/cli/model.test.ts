@@ -1,0 +1,41 @@
+import { mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, describe, expect, it } from 'vitest';
+import { handMadeLake } from '../query/support.js';
+import { runLotlake } from './support.js';
+
+const lake = await handMadeLake({ lots: 'select 1::bigint as lot_id' });
+afterAll(() => lake.remove());
+const { output } = lake.config;
+
+describe('lotlake model', () => {
+  it.each([
+    [['--engine', 'duckdb', 's3://bucket/lake'], '--engine duckdb reads a lake of this machine'],
+    [['--to', join(output, 'lake', 'x')], 'which only runs write to'],
+  ])('refuses %s', (args, said) => {
+    const { code, err } = runLotlake(output, 'model', ...args);
+    expect(err).toContain(said);
+    expect(code).toBe(2);
+  });
+
+  it('replaces no folder that holds something else than marts', () => {
+    const to = join(output, '..', 'other');
+    mkdirSync(join(to, 'photos'), { recursive: true });
+    const { code, err } = runLotlake(output, 'model', '--to', to);
+    expect(err).toContain('holds photos, which is no mart');
+    expect(code).toBe(2);
+  });
+
+  it('names the table that a model lacks', () => {
+    const { code, err } = runLotlake(
+      output,
+      'model',
+      '--engine',
+      'spark',
+      '--to',
+      join(output, '..', 'marts'),
+    );
+    expect(err).toContain('which is neither a model nor a table');
+    expect(code).toBe(1);
+  });
+});

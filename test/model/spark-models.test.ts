@@ -1,0 +1,79 @@
+import { chmodSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, describe, expect, it } from 'vitest';
+import type { Model } from '../../src/model/model-files.js';
+import { runSparkModels, type SparkTable } from '../../src/model/spark-models.js';
+import { planModelTests } from '../../src/model/test-sql.js';
+import { temporaryFolder } from '../pipelines/support.js';
+
+const folder = temporaryFolder();
+afterAll(() => folder.remove());
+
+/** A command in the place of Spark: it keeps the script, and answers the steps in order. */
+function answering(...answers: readonly string[]): readonly string[] {
+  const path = join(folder.path, 'spark-sql');
+  const said = ['-- lotlake on Spark 4.1.4', ...answers.flatMap((line) => [line, '-- lotlake step'])];
+  const keep = `for last; do :; done; cp "\${last#file:}" ${folder.path}/script.sql`;
+  writeFileSync(path, `#!/bin/sh\n${keep}\ncat <<'END'\n${said.join('\n')}\nEND\n`);
+  chmodSync(path, 0o755);
+  return [path];
+}
+
+const lots: SparkTable = {
+  name: 'lots',
+  columns: [
+    { name: 'lot_id', type: 'BIGINT' },
+    { name: 'domain_id', type: 'BIGINT' },
+    { name: 'tags', type: 'VARCHAR[]' },
+  ],
+  partitioned: true,
+  folder: "s3a://lake/it's/tables/lots",
+  files: ['a.parquet', 'b.parquet'],
+};
+
+const sold: Model = {
+  name: 'sold',
+  sql: 'select lot_id from lots',
+  description: 'Lots.',
+  grain: 'one row a lot',
+  key: ['lot_id'],
+  columns: { lot_id: { description: 'Lot.', tests: [{ kind: 'not_null', severity: 'warn' }] } },
+  tests: [],
+};
+
+const check = { model: 'checks', test: 'lots_are_sold', severity: 'error', sql: 'select 1' } as const;
+
+describe('models on Spark', () => {
+  const run = (submit: readonly string[]) =>
+    runSparkModels(
+      { tables: [lots], models: [sold], tests: [planModelTests(sold), [check]], target: 'file:/marts' },
+      { submit },
+    );
+
+  it('are told with their rows, and data tests with their failing rows', async () => {
+    const { models, tests } = await run(answering('', '{"rows":7}', '{"0":0,"1":3}', '{"0":1}'));
+    expect(models).toMatchObject([{ name: 'sold', rows: 7, key: ['lot_id'] }]);
+    expect(tests).toEqual([
+      { model: 'sold', test: 'unique(lot_id)', severity: 'error', failures: 0 },
+      { model: 'sold', test: 'not_null(lot_id)', severity: 'warn', failures: 3 },
+      { model: 'checks', test: 'lots_are_sold', severity: 'error', failures: 1 },
+    ]);
+  });
+
+  it('read the files of their snapshot alone, with partition columns in the types of DuckDB', async () => {
+    await run(answering('', '{"rows":7}', '{"0":0,"1":3}', '{"0":1}'));
+    const script = readFileSync(join(folder.path, 'script.sql'), 'utf8');
+    expect(script).toContain(
+      `create temporary view "lots" ("lot_id" bigint, "domain_id" bigint, "tags" array<string>, "month" string)` +
+        ` using parquet options (path 's3a://lake/it\\'s/tables/lots', pathGlobFilter '{a.parquet,b.parquet}')`,
+    );
+    expect(script).toContain(`insert overwrite directory 'file:/marts/sold' using parquet`);
+  });
+
+  it('fail with the name of the model', async () => {
+    await expect(run(answering(''))).rejects.toMatchObject({
+      code: 'SPARK_FAILED',
+      message: expect.stringContaining('Spark failed in model sold'),
+    });
+  });
+});
