@@ -31,10 +31,14 @@ describeWith(['python', 'servers', 'spark-jars'], 'Iceberg tables of a mirror', 
   const place = () => `s3://${s3.bucket}/main`;
   const table = (name: string) => ({ name, location: `${place()}/tables/${name}` });
   const folder = ({ snapshot_id }: Manifest) => join(world.output, 'lake', 'snapshots', snapshot_id);
-  const inFiles = (manifest: Manifest, name: string, filter?: string): Promise<Described> => {
+  const inFiles = (
+    manifest: Manifest,
+    name: string,
+    { filter = 'true', nullLists = true } = {},
+  ): Promise<Described> => {
     const found = allTables(manifest)[name];
     if (found === undefined) throw new Error(`${manifest.snapshot_id} has no ${name}`);
-    return describeFiles(folder(manifest), name, found, filter);
+    return describeFiles(folder(manifest), name, found, { filter, nullLists });
   };
   const newest = (): Manifest => {
     const last = nights.at(-1);
@@ -58,11 +62,12 @@ describeWith(['python', 'servers', 'spark-jars'], 'Iceberg tables of a mirror', 
   });
 
   describe.each(READERS)('%s', (reader) => {
+    const as = { nullLists: reader !== 'clickhouse' };
     const read = (wanted: readonly Wanted[]) => readTables(reader, wanted, { s3, cluster });
 
     it('reads every table and mart as DuckDB reads the files', async () => {
       const names = Object.keys(allTables(newest()));
-      for (const found of read(names.map(table))) expectSame(found, await inFiles(newest(), found.name));
+      for (const found of read(names.map(table))) expectSame(found, await inFiles(newest(), found.name, as));
     });
 
     /** Reads some tables as they were after each night. */
@@ -72,7 +77,7 @@ describeWith(['python', 'servers', 'spark-jars'], 'Iceberg tables of a mirror', 
       const looks = nights.flatMap((manifest) => TRAVELLED.map((name) => ({ manifest, name })));
       const found = read(looks.map(({ manifest, name }) => ({ ...table(name), ...when(manifest) })));
       for (const [i, { manifest, name }] of looks.entries())
-        expectSame(found[i], await inFiles(manifest, name));
+        expectSame(found[i], await inFiles(manifest, name, as));
     }
 
     it('reads each night by its snapshot', () =>
@@ -87,7 +92,7 @@ describeWith(['python', 'servers', 'spark-jars'], 'Iceberg tables of a mirror', 
       const lots = newest().tables.lots?.files ?? [];
       const inPartition = lots.filter(({ path }) => path.includes('domain_id=3/month=2026-11/')).length;
       const [partition] = read([{ ...table('lots'), filter: PARTITION }]);
-      expectSame(partition, await inFiles(newest(), 'lots', PARTITION));
+      expectSame(partition, await inFiles(newest(), 'lots', { filter: PARTITION, ...as }));
       if (reader === 'pyiceberg') expect(partition?.files).toBe(inPartition);
       if (reader === 'spark')
         expect(partition).toMatchObject({ read: inPartition, left_out: lots.length - inPartition });
@@ -96,7 +101,7 @@ describeWith(['python', 'servers', 'spark-jars'], 'Iceberg tables of a mirror', 
     // polars compares instants only with instants, not with texts.
     it.skipIf(reader === 'polars')('reads only the files that statistics leave', async () => {
       const [recent] = read([{ ...table('lots'), filter: LAST_NIGHT }]);
-      expectSame(recent, await inFiles(newest(), 'lots', LAST_NIGHT));
+      expectSame(recent, await inFiles(newest(), 'lots', { filter: LAST_NIGHT, ...as }));
       if (reader === 'pyiceberg') expect(recent?.files).toBe(await recentFiles());
       if (reader === 'spark') expect(recent?.read).toBe(await recentFiles());
     });

@@ -23,7 +23,7 @@ const JAVA = { command: 'java', args: ['-version'], is: 'Java 17 or newer' };
 const PARTS = [
   {
     name: 'python',
-    about: 'Spark, pyiceberg, polars and DuckDB for Python, about 1.3 GB',
+    about: 'Spark, pyiceberg, polars, DuckDB and ClickHouse for Python, about 2 GB',
     needs: [
       { command: 'python3', args: ['-m', 'venv', '--help'], is: 'Python 3.10 or newer with venv' },
       JAVA,

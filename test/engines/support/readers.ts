@@ -11,7 +11,7 @@ import type { S3Server } from './s3.js';
 import { type SparkCluster, sparkOptions, sparkProgram } from './spark.js';
 
 /** Programs of test/engines/readers, each of which reads Iceberg tables with another engine. */
-export const READERS = ['pyiceberg', 'polars', 'duckdb', 'spark'] as const;
+export const READERS = ['pyiceberg', 'polars', 'duckdb', 'clickhouse', 'spark'] as const;
 
 type Reader = (typeof READERS)[number];
 
@@ -76,22 +76,25 @@ export function readTables(reader: Reader, wanted: readonly Wanted[], place: Pla
   return lines.map((line): Described => JSON.parse(line));
 }
 
-/** What DuckDB finds in the Parquet files of a table of a snapshot, by the same figures. */
+/**
+ * What DuckDB finds in the Parquet files of a table of a snapshot, by the same figures.
+ * @param nullLists false takes a list that is null as an empty one, as ClickHouse does, which has no null lists
+ */
 export async function describeFiles(
   snapshot: string,
   name: string,
   table: ManifestTable,
-  filter = 'true',
+  { filter = 'true', nullLists = true }: { readonly filter?: string; readonly nullLists?: boolean } = {},
 ): Promise<Described> {
   const files = table.files.map(({ path }) => literal(join(snapshot, path)));
   const types = table.partitioned ? ", hive_types = {'domain_id': bigint, 'month': varchar}" : '';
   const read = `read_parquet([${files}], hive_partitioning = ${table.partitioned}${types})`;
   // The manifest leaves out the month, which is in the path alone.
   const inPath = table.partitioned ? [{ name: 'month', type: 'VARCHAR' }] : [];
-  const columns = [...table.columns, ...inPath].map(
-    ({ name: column, type }) =>
-      `'${column}': {'nulls': count(*) - count("${column}"), 'figures': [${figuresOf(`"${column}"`, type)}]}`,
-  );
+  const columns = [...table.columns, ...inPath].map(({ name: column, type }) => {
+    const value = nullLists || !type.endsWith('[]') ? `"${column}"` : `coalesce("${column}", [])`;
+    return `'${column}': {'nulls': count(*) - count(${value}), 'figures': [${figuresOf(value, type)}]}`;
+  });
   const duck = await bareDuckDb();
   const select = `select {'rows': count(*), 'columns': {${columns.join(', ')}}}::json as found`;
   const [row] = await duck.query(`${select} from ${read} where ${filter}`);
