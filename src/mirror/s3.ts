@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { setMaxListeners } from 'node:events';
 import { createWriteStream } from 'node:fs';
 import { open } from 'node:fs/promises';
 import { Readable } from 'node:stream';
@@ -36,7 +37,7 @@ export async function openStore(place: MirrorPlace, signal: AbortSignal): Promis
   const { bucket: Bucket, prefix } = bucketOf(place.to);
   const of = (name: string) => ({ Bucket, Key: prefix + name });
   const send: typeof client.send = Reflect.get(client, 'send').bind(client);
-  const stop = { abortSignal: signal };
+  const stop = { abortSignal: listenedTo(signal) };
   const asked = <T>(work: () => Promise<T>): Promise<T> =>
     work().catch((error: unknown) => {
       throw explain(error, place, signal);
@@ -112,6 +113,13 @@ export async function openStore(place: MirrorPlace, signal: AbortSignal): Promis
         }
       }),
   };
+}
+
+/** A signal that ends when another one does, and to which any number of requests may listen. */
+function listenedTo(signal: AbortSignal): AbortSignal {
+  const own = AbortSignal.any([signal]);
+  setMaxListeners(0, own);
+  return own;
 }
 
 function clientOptions({ endpoint, region, pathStyle }: MirrorPlace): S3ClientConfig {
