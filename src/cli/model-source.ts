@@ -1,5 +1,6 @@
 import { basename, join } from 'node:path';
 import type { Config } from '../config/config.js';
+import { partitionOf } from '../lake/files.js';
 import { layoutOf } from '../lake/layout.js';
 import { type Manifest, readManifest } from '../lake/manifest.js';
 import { findSnapshot } from '../lake/snapshots.js';
@@ -30,8 +31,8 @@ export function localSource(config: Config, snapshot: string | undefined): Model
   const layout = layoutOf(config.output);
   const folder = snapshot === undefined ? publishedSnapshot(config) : findSnapshot(layout, snapshot);
   const id = basename(folder);
-  const tables = tablesOf(readManifest(folder)).map(([name, { columns, partitioned }]) => ({
-    ...{ name, columns, partitioned, folder: `file:${join(folder, name)}` },
+  const tables = tablesOf(readManifest(folder)).map((table) => ({
+    ...{ ...table, folder: `file:${join(folder, table.name)}` },
   }));
   return { id, tables, target: join(layout.models, id), folder };
 }
@@ -49,9 +50,11 @@ export async function pushedSource(
   const id = snapshot ?? mirror.current.snapshot_id;
   const { manifest, files } = await readRecord(store, id);
   const url = store.place.replace(/^s3:/, 's3a:');
-  const tables = tablesOf(manifest as Manifest).map(([name, { columns, partitioned }]) => ({
-    ...{ name, columns, partitioned, folder: `${url}/${TABLES}${name}` },
-    files: files.filter(({ path }) => path.startsWith(`${name}/`)).map(({ object }) => basename(object)),
+  const tables = tablesOf(manifest as Manifest).map((table) => ({
+    ...{ ...table, folder: `${url}/${TABLES}${table.name}` },
+    files: files
+      .filter(({ path }) => path.startsWith(`${table.name}/`))
+      .map(({ object }) => basename(object)),
   }));
   return { id, tables, target: `${url}/models/${id}`, conf: confOf(place) };
 }
@@ -60,7 +63,9 @@ export async function pushedSource(
 function tablesOf({ tables, marts }: Pick<Manifest, 'tables' | 'marts'>) {
   const seeds = readModels().filter(({ isSeed }) => isSeed);
   const published = Object.entries(marts).filter(([mart]) => seeds.some(({ name }) => name === mart));
-  return [...Object.entries(tables), ...published];
+  return [...Object.entries(tables), ...published].map(([name, { columns, files }]) => ({
+    ...{ name, columns, partitioned: files.some((file) => partitionOf(file) !== '') },
+  }));
 }
 
 /** Spark finds its credentials by itself, in the environment or on the machine. */

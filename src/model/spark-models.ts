@@ -14,6 +14,7 @@ import type { PlannedTest } from './test-sql.js';
 export interface SparkTable {
   readonly name: string;
   readonly columns: readonly Column[];
+  /** Whether its files lie in partitions; an empty table has one file that does not. */
   readonly partitioned: boolean;
   /** URL of the folder of its files. */
   readonly folder: string;
@@ -85,11 +86,18 @@ export async function runSparkModels(
   };
 }
 
-/** The view of a table. Its partition columns come from the path, in the types that DuckDB gives them. */
+/**
+ * The view of a table. Its partition columns come from the path, in the types that DuckDB gives them. Patterns keep Spark
+ * from the metadata that may lie beside the files.
+ */
 function viewOn({ name, columns, partitioned, folder, files }: SparkTable): string {
   const all = partitioned ? [...columns, { name: 'month', type: 'VARCHAR' }] : columns;
   const schema = all.map((column) => `${identifier(column.name)} ${sparkType(column.type)}`);
-  const options = { path: folder, ...(files && { pathGlobFilter: `{${files.join(',')}}` }) };
+  const options = {
+    path: `${folder}/${partitioned ? 'domain_id=*' : '*.parquet'}`,
+    ...(partitioned && { basePath: folder }),
+    ...(files && { pathGlobFilter: `{${files.join(',')}}` }),
+  };
   return parquetView(name, options, `(${schema.join(', ')})`);
 }
 
