@@ -3,7 +3,7 @@
 
 -- A text as JSON.
 create or replace temporary function json_quoted(given string) returns string
-    return substr(to_json(array(given)), 2, length(to_json(array(given))) - 2);
+    return case when given is not null then substr(to_json(array(given)), 2, length(to_json(array(given))) - 2) end;
 
 -- A text as JSON, with or without its mark.
 create or replace temporary function json_of_text(given string) returns string

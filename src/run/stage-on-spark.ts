@@ -38,8 +38,11 @@ export async function* stagedOnSpark(job: Job, nights: readonly Night[]): AsyncG
 
 type Planned = SparkBatch & { readonly pages: readonly PlannedPage[] };
 
-/** Pages of passes of one stream whose records have the same learned members. */
-interface Group extends Pick<SparkBatch, 'stream' | 'learned'> {
+/** Passes of one stream whose records can be typed together. */
+interface Group extends Pick<SparkBatch, 'stream'> {
+  /** Members that are kept in `extra`, and those that are not. */
+  readonly learned: Set<string>;
+  readonly leftOut: Set<string>;
   readonly passes: { readonly night: Night; readonly pass: Pass }[];
 }
 
@@ -79,26 +82,38 @@ async function compared(job: Job, passes: readonly Pass[]): Promise<Pass[]> {
   return found;
 }
 
+/** The passes of each stream together, unless one keeps a member that the other does not. */
 function groupsOf(job: Job, nights: readonly Night[]): Group[] {
-  const groups = new Map<string, Group>();
+  const groups: Group[] = [];
   for (const night of nights)
     for (const pass of night.passes) {
-      const { stream: name, pass_id: passId } = pass.manifest;
-      const contract = job.contracts[name];
+      const { stream, pass_id: passId } = pass.manifest;
       // What it warns of, load says.
-      const drift = new Drift({ stream: streams[name], contract, passId, warn: () => undefined });
+      const given = { stream: streams[stream], contract: job.contracts[stream], passId };
+      const drift = new Drift({ ...given, warn: () => undefined });
       for (const page of pass.pages) drift.learn(page);
-      const learned = drift.paths();
-      const key = JSON.stringify([name, learned]);
-      const group = groups.get(key) ?? { stream: name, learned, passes: [] };
-      group.passes.push({ night, pass });
-      groups.set(key, group);
+      const learned = new Set(drift.paths());
+      const leftOut = drift.reports().flatMap(({ path, kept }) => (kept ? [] : [path]));
+      const own: Group = { stream, learned, leftOut: new Set(leftOut), passes: [{ night, pass }] };
+      const group = groups.find((other) => other.stream === stream && isCompatible(other, own));
+      if (group === undefined) groups.push(own);
+      for (const path of learned) group?.learned.add(path);
+      for (const path of leftOut) group?.leftOut.add(path);
+      group?.passes.push({ night, pass });
     }
-  return [...groups.values()];
+  return groups;
+}
+
+/** Whether two groups keep the same of what both have. Names of Spark are blind to case. */
+function isCompatible(a: Group, b: Group): boolean {
+  const learned = new Set([...a.learned, ...b.learned]);
+  const names = new Set([...learned].map((path) => path.toLowerCase()));
+  return names.size === learned.size && ![...a.leftOut, ...b.leftOut].some((path) => learned.has(path));
 }
 
 /** The pages of a group that fit the contract; none if no page does. */
-function batchOf(job: Job, { stream, learned, passes }: Group, target: string): Planned[] {
+function batchOf(job: Job, { stream, passes, ...group }: Group, target: string): Planned[] {
+  const learned = [...group.learned].sort();
   const { texts, mixed } = textsOf(passes.flatMap(({ pass }) => pass.pages.flatMap(({ drift }) => drift)));
   const fits = (page: LandedPage): boolean =>
     page.fits && page.records > 0 && !page.drift.some(({ path }) => mixed.has(path));
