@@ -46,25 +46,22 @@ export function sparkSteps(batch: SparkBatch): SparkStep[] {
   const views = planViews(stream, contract, learned, BATCH, false, sparkViews(texts)).map(
     ({ name, sql }) => `create or replace temporary view ${identifier(name)} as ${sql}`,
   );
-  const members = stream === 'cars' ? MEMBER_TABLES : [];
+  const staged = [...tables, ...(stream === 'cars' ? MEMBER_TABLES : [])];
   return [
     {
       name: `the pages of ${stream}`,
       statements: [
-        'set spark.sql.parquet.datetimeRebaseModeInWrite = CORRECTED',
-        ...sparkFunctions(),
-        planSql(batch),
-        ...typedSql(batch, tables.length > 1),
-        ...views,
+        ...[SET_CALENDAR, ...sparkFunctions(), planSql(batch)],
+        ...[...typedSql(batch, tables.length > 1), ...views],
       ],
       query: `select pass, count(*) as records from ${BATCH} join ${PLAN} on _seq = page group by pass`,
     },
-    ...[...tables, ...members].map((table) => ({
-      name: `the rows of ${table.name}`,
-      statements: [stageSql(batch, table)],
-    })),
+    ...staged.map((table) => ({ name: `the rows of ${table.name}`, statements: [stageSql(batch, table)] })),
   ];
 }
+
+/** Old dates are written as DuckDB reads them. */
+const SET_CALENDAR = 'set spark.sql.parquet.datetimeRebaseModeInWrite = CORRECTED';
 
 const BATCH = '_batch';
 const PLAN = '_plan';
@@ -78,25 +75,28 @@ function planSql({ plan }: SparkBatch): string {
 }
 
 /** Typed records; kept as files if several tables are cut from them. */
-function typedSql({ folders, contract, learned, target, stream }: SparkBatch, isKept: boolean): string[] {
-  const typeAs = (types: TypeNames): string =>
-    sparkLiteral(types.struct(columnTypes(contract, learned, false, types)));
-  const marked = fieldsOfForms(contract).join('|');
-  const line = marked === '' ? 'value' : `regexp_replace(value, '"(${marked})":"', '"$1":"${MARK}')`;
-  const read = `from_json(${line}, ${typeAs(READ_TYPES)}, map('mode', 'FAILFAST'))`;
+function typedSql(batch: SparkBatch, isKept: boolean): string[] {
   const typed = `
     select record.*, page as _seq, list as _list
     from (
-      select cast(${read} as ${TYPES.struct(columnTypes(contract, learned, false, TYPES))}) as record, page, list
-      from (select value, regexp_extract(_metadata.file_path, '[^/]+/[^/]+$', 0) as file from text.\`${pagesOf(folders)}\`)
+      select ${recordSql(batch)} as record, page, list
+      from (select value, regexp_extract(_metadata.file_path, '[^/]+/[^/]+$', 0) as file from text.\`${pagesOf(batch.folders)}\`)
       join ${PLAN} using (file))`;
   if (!isKept) return [`create or replace temporary view ${BATCH} as ${typed}`];
-  const kept = `typed_${stream}`;
+  const kept = `typed_${batch.stream}`;
   return [
     `drop table if exists ${kept}`,
-    `create table ${kept} using parquet location ${place(join(target, '_typed'))} as ${typed}`,
+    `create table ${kept} using parquet location ${place(join(batch.target, '_typed'))} as ${typed}`,
     `create or replace temporary view ${BATCH} as select * from ${kept}`,
   ];
+}
+
+/** A line in the types of the contract. */
+function recordSql({ contract, learned }: SparkBatch): string {
+  const typeIn = (types: TypeNames): string => types.struct(columnTypes(contract, learned, false, types));
+  const marked = fieldsOfForms(contract).join('|');
+  const line = marked === '' ? 'value' : `regexp_replace(value, '"(${marked})":"', '"$1":"${MARK}')`;
+  return `cast(from_json(${line}, ${sparkLiteral(typeIn(READ_TYPES))}, map('mode', 'FAILFAST')) as ${typeIn(TYPES)})`;
 }
 
 /** Names of the members that are kept as JSON. A test shows that no typed text has such a name. */

@@ -52,22 +52,21 @@ async function stageNights(job: Job, given: readonly Night[]): Promise<Night[]> 
   const batches = groupsOf(job, nights).flatMap((group, i) =>
     batchOf(job, group, join(job.work, 'spark', String(i))),
   );
-  const stagedBefore = new Map<string, StagedBefore>();
-  const pages = batches.reduce((sum, batch) => sum + batch.pages.length, 0);
-  if (pages > 0) {
-    job.reporter.step('spark', `${pages} pages of ${nights.length} nights`);
-    const steps = batches.flatMap(sparkSteps);
-    const results = await runSpark(steps, { submit: job.config.spark.submit, signal: job.signal });
-    for (const { pass, records } of results.flatMap(({ rows }) => rows)) {
-      const own = batches.flatMap((batch) => batch.pages.filter((page) => page.pass === pass));
-      stagedBefore.set(String(pass), {
-        seqs: new Set(own.map(({ seq }) => seq)),
-        records: Number(records),
-      });
-    }
-    for (const batch of batches) await moveStaged(job, batch);
-  }
+  const pages = batches.flatMap((batch) => batch.pages);
+  if (pages.length === 0) return nights;
+  job.reporter.step('spark', `${pages.length} pages of ${nights.length} nights`);
+  const { submit } = job.config.spark;
+  const results = await runSpark(batches.flatMap(sparkSteps), { submit, signal: job.signal });
+  const stagedBefore = new Map(
+    results.flatMap(({ rows }) => rows).map((row) => stagedOf(String(row.pass), Number(row.records), pages)),
+  );
+  for (const batch of batches) await moveStaged(job, batch);
   return nights.map((night) => ({ ...night, stagedBefore }));
+}
+
+function stagedOf(pass: string, records: number, pages: readonly PlannedPage[]): [string, StagedBefore] {
+  const own = pages.filter((page) => page.pass === pass);
+  return [pass, { seqs: new Set(own.map(({ seq }) => seq)), records }];
 }
 
 /** Passes with their pages compared with the contract of today. */
@@ -85,23 +84,24 @@ async function compared(job: Job, passes: readonly Pass[]): Promise<Pass[]> {
 /** The passes of each stream together, unless one keeps a member that the other does not. */
 function groupsOf(job: Job, nights: readonly Night[]): Group[] {
   const groups: Group[] = [];
-  for (const night of nights)
-    for (const pass of night.passes) {
-      const { stream, pass_id: passId } = pass.manifest;
-      // What it warns of, load says.
-      const given = { stream: streams[stream], contract: job.contracts[stream], passId };
-      const drift = new Drift({ ...given, warn: () => undefined });
-      for (const page of pass.pages) drift.learn(page);
-      const learned = new Set(drift.paths());
-      const leftOut = drift.reports().flatMap(({ path, kept }) => (kept ? [] : [path]));
-      const own: Group = { stream, learned, leftOut: new Set(leftOut), passes: [{ night, pass }] };
-      const group = groups.find((other) => other.stream === stream && isCompatible(other, own));
-      if (group === undefined) groups.push(own);
-      for (const path of learned) group?.learned.add(path);
-      for (const path of leftOut) group?.leftOut.add(path);
-      group?.passes.push({ night, pass });
-    }
+  for (const own of nights.flatMap((night) => night.passes.map((pass) => groupOf(job, night, pass)))) {
+    const group = groups.find((other) => other.stream === own.stream && isCompatible(other, own));
+    if (group === undefined) groups.push(own);
+    for (const path of own.learned) group?.learned.add(path);
+    for (const path of own.leftOut) group?.leftOut.add(path);
+    group?.passes.push(...own.passes);
+  }
   return groups;
+}
+
+function groupOf({ contracts }: Job, night: Night, pass: Pass): Group {
+  const { stream, pass_id: passId } = pass.manifest;
+  // What it warns of, load says.
+  const given = { stream: streams[stream], contract: contracts[stream], passId, warn: () => undefined };
+  const drift = new Drift(given);
+  for (const page of pass.pages) drift.learn(page);
+  const leftOut = drift.reports().flatMap(({ path, kept }) => (kept ? [] : [path]));
+  return { stream, learned: new Set(drift.paths()), leftOut: new Set(leftOut), passes: [{ night, pass }] };
 }
 
 /** Whether two groups keep the same of what both have. Names of Spark are blind to case. */
