@@ -1,3 +1,4 @@
+import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { snapshotIdOf } from '../../src/iceberg/metadata.js';
@@ -14,7 +15,7 @@ import {
   type Wanted,
 } from './support/readers.js';
 import { type S3Server, startS3 } from './support/s3.js';
-import { type SparkCluster, startSpark } from './support/spark.js';
+import { type SparkCluster, sparkOptions, sparkProgram, startSpark } from './support/spark.js';
 import { type Nights, runNights, startNights } from './support/worlds.js';
 
 const PARTITION = "domain_id = 3 and month = '2026-11'";
@@ -105,6 +106,31 @@ describeWith(['python', 'servers', 'spark-jars'], 'Iceberg tables of a mirror', 
       if (reader === 'pyiceberg') expect(recent?.files).toBe(await recentFiles());
       if (reader === 'spark') expect(recent?.read).toBe(await recentFiles());
     });
+  });
+
+  it('opens in SQL of Spark as a Hadoop catalog', async () => {
+    const [first] = nights;
+    const settings = {
+      'spark.sql.catalog.lake': 'org.apache.iceberg.spark.SparkCatalog',
+      'spark.sql.catalog.lake.type': 'hadoop',
+      'spark.sql.catalog.lake.warehouse': place(),
+      'spark.sql.session.timeZone': 'UTC',
+    };
+    const time = new Date(Date.parse(first?.created_at ?? '') + 1000)
+      .toISOString()
+      .slice(0, 19)
+      .replace('T', ' ');
+    const statements = [
+      `select count(*) from lake.tables.lots where ${PARTITION}`,
+      `select count(*) from lake.tables.lots timestamp as of '${time}'`,
+    ];
+    const options = Object.entries(settings).flatMap(([name, value]) => ['--conf', `${name}=${value}`]);
+    const args = [...sparkOptions(cluster, s3), ...options, '-e', statements.join('; ')];
+    const { stdout, stderr } = spawnSync(sparkProgram('spark-sql'), args, { env: cluster.env });
+    const { rows } = await inFiles(newest(), 'lots', { filter: PARTITION });
+    expect(String(stdout).trim().split('\n'), String(stderr)).toEqual(
+      [rows, first?.tables.lots?.rows].map(String),
+    );
   });
 
   /** Files of lots that have a row which the last night saw first. */
