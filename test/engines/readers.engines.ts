@@ -99,13 +99,16 @@ describeWith(['python', 'servers', 'spark-jars'], 'Iceberg tables of a mirror', 
         expect(partition).toMatchObject({ read: inPartition, left_out: lots.length - inPartition });
     });
 
-    // polars compares instants only with instants, not with texts.
-    it.skipIf(reader === 'polars')('reads only the files that statistics leave', async () => {
-      const [recent] = read([{ ...table('lots'), filter: LAST_NIGHT }]);
-      expectSame(recent, await inFiles(newest(), 'lots', { filter: LAST_NIGHT, ...as }));
-      if (reader === 'pyiceberg') expect(recent?.files).toBe(await recentFiles());
-      if (reader === 'spark') expect(recent?.read).toBe(await recentFiles());
-    });
+    // polars and ClickHouse do not compare an instant with a text that has an offset.
+    it.skipIf(reader === 'polars' || reader === 'clickhouse')(
+      'reads only the files that statistics leave',
+      async () => {
+        const [recent] = read([{ ...table('lots'), filter: LAST_NIGHT }]);
+        expectSame(recent, await inFiles(newest(), 'lots', { filter: LAST_NIGHT, ...as }));
+        if (reader === 'pyiceberg') expect(recent?.files).toBe(await recentFiles());
+        if (reader === 'spark') expect(recent?.read).toBe(await recentFiles());
+      },
+    );
   });
 
   it('opens in SQL of Spark as a Hadoop catalog', async () => {

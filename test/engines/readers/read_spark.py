@@ -1,5 +1,7 @@
 """Reads tables with Spark, and says how many files its scan read and left out. Run it with spark-submit."""
 
+from datetime import datetime, timezone
+
 from describe import describe, tell, wanted
 from pyspark.sql import SparkSession
 
@@ -27,9 +29,9 @@ def iterate(scala):
 for each in wanted():
     reader = spark.read.format("iceberg")
     if "snapshot" in each:
-        reader = reader.option("snapshot-id", each["snapshot"])
+        reader = reader.option("versionAsOf", each["snapshot"])
     if "time" in each:
-        reader = reader.option("as-of-timestamp", str(each["time"]))
+        reader = reader.option("timestampAsOf", str(datetime.fromtimestamp(each["time"] / 1000, timezone.utc)))
     rows = reader.load(each["location"]).where(each.get("filter", "true"))
     described = describe(rows.toArrow())
     tell(each, **described, **(scan_measures() if "filter" in each else {}))

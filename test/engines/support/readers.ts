@@ -71,7 +71,8 @@ export function readTables(reader: Reader, wanted: readonly Wanted[], place: Pla
     maxBuffer: 1 << 28,
   });
   folder.remove();
-  if (status !== 0) throw new Error(`${reader} failed: ${stderr}`);
+  // Spark passes what Python says of an error on to stdout.
+  if (status !== 0) throw new Error(`${reader} failed: ${stdout}\n${stderr}`);
   const lines = String(stdout).trim().split('\n');
   return lines.map((line): Described => JSON.parse(line));
 }
