@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { deflateRawSync } from 'node:zlib';
+import { deflateRawSync, inflateRawSync } from 'node:zlib';
 import avro from 'avsc';
 import { IcebergError } from './iceberg-error.js';
 import type { Metrics } from './metrics.js';
@@ -146,11 +146,14 @@ const listSchema = record('manifest_file', [
   }),
 ]);
 
+/** Bytes of the mark that ends a block. */
+const SYNC = 16;
+
 /** A schema as text, with the `field-id` that the library leaves out, and what encodes its values. */
 function codecOf(schema: AvroType) {
   const text = JSON.stringify(schema);
   // The mark between blocks is random elsewhere. Here the same entries give the same bytes.
-  const sync = createHash('sha256').update(text).digest().subarray(0, 16);
+  const sync = createHash('sha256').update(text).digest().subarray(0, SYNC);
   return { text, sync, type: avro.Type.forSchema(schema) };
 }
 
@@ -162,7 +165,7 @@ const HEADER = avro.Type.forSchema(
   record('org.apache.avro.file.Header', [
     { name: 'magic', type: { type: 'fixed', name: 'Magic', size: 4 } },
     { name: 'meta', type: { type: 'map', values: 'bytes' } },
-    { name: 'sync', type: { type: 'fixed', name: 'Sync', size: 16 } },
+    { name: 'sync', type: { type: 'fixed', name: 'Sync', size: SYNC } },
   ]),
 );
 
@@ -197,30 +200,38 @@ function encode(
 }
 
 /** Entries of a manifest that lotlake wrote. Throws IcebergError (ICEBERG_METADATA). */
-export const decodeManifest = (bytes: Buffer): Promise<ManifestEntry[]> => decode<ManifestEntry>(bytes);
+export const decodeManifest = (bytes: Buffer): ManifestEntry[] => decode<ManifestEntry>(bytes);
 
 /** Manifests of a manifest list that lotlake wrote. Throws IcebergError (ICEBERG_METADATA). */
-export const decodeManifestList = (bytes: Buffer): Promise<ManifestFile[]> => decode<ManifestFile>(bytes);
+export const decodeManifestList = (bytes: Buffer): ManifestFile[] => decode<ManifestFile>(bytes);
 
-async function decode<T>(bytes: Buffer): Promise<T[]> {
-  const decoder = new avro.streams.BlockDecoder({ parseHook: typeOf });
-  const values: T[] = [];
+/** The values of the one block of a file. The decoder of the library takes a file that is cut off for an empty one. */
+function decode<T>(bytes: Buffer): T[] {
   try {
-    decoder.end(bytes);
-    for await (const value of decoder) values.push(value);
+    const header = HEADER.decode(bytes);
+    const type = typeOf(String(header.value.meta['avro.schema']));
+    if (header.offset === bytes.length) return [];
+    const count = LONG.decode(bytes, header.offset);
+    const size = LONG.decode(bytes, count.offset);
+    const block = inflateRawSync(bytes.subarray(size.offset, size.offset + size.value));
+    if (bytes.length !== size.offset + size.value + SYNC) throw new RangeError('the file is cut off');
+    const values: T[] = [];
+    for (let at = 0; values.length < count.value; ) {
+      const { value, offset } = type.decode(block, at);
+      values.push(value);
+      at = offset;
+    }
+    return values;
   } catch (cause) {
-    throw new IcebergError('ICEBERG_METADATA', 'a manifest is no Avro file that Iceberg readers know', {
+    throw new IcebergError('ICEBERG_METADATA', 'a manifest is no Avro file that lotlake wrote', {
       cause,
       hint: 'the data files stay; remove the metadata of this table, and the next run or push writes it again',
     });
   }
-  return values;
 }
 
-const types = [ENTRIES.partitioned, ENTRIES.flat, LIST];
+const codecs = [ENTRIES.partitioned, ENTRIES.flat, LIST];
 
 /** What decodes values of a schema. Those of this version are compiled once. */
-function typeOf(schema: avro.Schema): avro.Type {
-  const text = JSON.stringify(schema);
-  return types.find((each) => each.text === text)?.type ?? avro.Type.forSchema(schema);
-}
+const typeOf = (text: string): avro.Type =>
+  codecs.find((each) => each.text === text)?.type ?? avro.Type.forSchema(JSON.parse(text));

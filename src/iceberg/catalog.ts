@@ -1,4 +1,3 @@
-import pLimit from 'p-limit';
 import { request } from 'undici';
 import { z } from 'zod';
 import { messageOf } from '../config/lotlake-error.js';
@@ -33,9 +32,6 @@ export interface Committed {
   readonly unchanged: number;
 }
 
-/** Tables that are committed at once. */
-const AT_ONCE = 4;
-
 /** Milliseconds without an answer after which a request is given up. */
 const TIMEOUT = 60_000;
 
@@ -52,14 +48,14 @@ export async function commitToCatalog(
   token: string | undefined,
   entries: readonly CatalogEntry[],
 ): Promise<Committed> {
-  const ask = await openCatalog(place, token);
+  const { ask, separator } = await openCatalog(place, token);
   const levels = place.namespace.split('.');
   await ask('POST', 'namespaces', { namespace: levels }, 409);
-  const below = `namespaces/${encodeURIComponent(levels.join('\u001f'))}`;
-  const limit = pLimit(AT_ONCE);
-  const done = await Promise.all(entries.map((entry) => limit(() => commitTable(ask, below, entry))));
-  const count = (what: string): number => done.filter((each) => each === what).length;
-  return { registered: count('registered'), committed: count('committed'), unchanged: count('unchanged') };
+  const below = `namespaces/${levels.join(separator)}`;
+  const done = { registered: 0, committed: 0, unchanged: 0 };
+  // One after the other: small catalogs do not take more.
+  for (const entry of entries) done[await commitTable(ask, below, entry)]++;
+  return done;
 }
 
 async function commitTable(ask: Ask, below: string, entry: CatalogEntry): Promise<keyof Committed> {
@@ -84,17 +80,20 @@ async function commitTable(ask: Ask, below: string, entry: CatalogEntry): Promis
   return 'committed';
 }
 
-/** Asks the catalog for its prefix, and gives what sends requests below that. */
-async function openCatalog({ uri, warehouse }: CatalogPlace, token: string | undefined): Promise<Ask> {
+/** Asks the catalog for its prefix and for what separates the levels of a namespace, and gives what sends requests. */
+async function openCatalog({ uri, warehouse }: CatalogPlace, token: string | undefined) {
   const base = `${uri.replace(/\/+$/, '')}/v1`;
   const query = warehouse === undefined ? '' : `?warehouse=${encodeURIComponent(warehouse)}`;
-  const facts = z.object({ prefix: z.string().optional() }).default({});
+  const facts = z
+    .object({ prefix: z.string().optional(), 'namespace-separator': z.string().optional() })
+    .default({});
   const config = z
     .object({ defaults: facts, overrides: facts })
     .parse(await send(token, 'GET', `${base}/config${query}`));
-  const prefix = config.overrides.prefix ?? config.defaults.prefix;
+  const { prefix, 'namespace-separator': separator = '%1F' } = { ...config.defaults, ...config.overrides };
   const start = prefix === undefined ? base : `${base}/${prefix}`;
-  return (method, path, body, passed) => send(token, method, `${start}/${path}`, body, passed);
+  const ask: Ask = (method, path, body, passed) => send(token, method, `${start}/${path}`, body, passed);
+  return { ask, separator };
 }
 
 async function send(

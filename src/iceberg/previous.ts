@@ -17,9 +17,9 @@ export async function readPrevious(location: string, read: ReadFile): Promise<Pr
   const metadata = parseMetadata(String(await read(place)), place);
   const id = metadata['current-snapshot-id'];
   const list = metadata.snapshots.find((each) => each['snapshot-id'] === id)?.['manifest-list'] ?? '';
-  const manifests = await decodeManifestList((await read(list)) ?? Buffer.alloc(0));
+  const manifests = decodeManifestList((await read(list)) ?? Buffer.alloc(0));
   const entries = [];
   for (const { manifest_path } of manifests)
-    entries.push(...(await decodeManifest((await read(manifest_path)) ?? Buffer.alloc(0))));
+    entries.push(...decodeManifest((await read(manifest_path)) ?? Buffer.alloc(0)));
   return { version, metadata, entries };
 }
