@@ -13,7 +13,7 @@ import { type SparkCluster, sparkOptions, sparkProgram } from './spark.js';
 /** Programs of test/engines/readers, each of which reads Iceberg tables with another engine. */
 export const READERS = ['pyiceberg', 'polars', 'duckdb', 'clickhouse', 'spark'] as const;
 
-type Reader = (typeof READERS)[number];
+type Reader = (typeof READERS)[number] | 'catalog';
 
 /** An Iceberg table to read, as it is now unless a snapshot or a time is given. */
 export interface Wanted {
@@ -35,6 +35,8 @@ export interface Described {
   readonly columns: Readonly<
     Record<string, { readonly nulls: number; readonly figures: readonly (string | number | null)[] }>
   >;
+  /** Ids of the snapshots that a catalog has. */
+  readonly snapshots?: readonly number[];
   /** Files that pyiceberg planned to read. */
   readonly files?: number;
   /** Files that Spark read and left out, where a filter was given. */
