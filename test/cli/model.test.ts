@@ -12,6 +12,7 @@ describe('lotlake model', () => {
   it.each([
     [['--engine', 'duckdb', 's3://bucket/lake'], '--engine duckdb reads a lake of this machine'],
     [['--to', join(output, 'lake', 'x')], 'which only runs write to'],
+    [['--to', 's3://bucket/marts'], 'is not supported'],
   ])('refuses %s', (args, said) => {
     const { code, err } = runLotlake(output, 'model', ...args);
     expect(err).toContain(said);

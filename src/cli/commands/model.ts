@@ -47,7 +47,7 @@ export const model = command({
       mirror === undefined
         ? localSource(config, snapshot)
         : await pushedSource(config, snapshot, effects.signal);
-    const target = targetOf(to, source, config, effects);
+    const target = targetOf(to, source, engine, config, effects);
     const started = performance.now();
     const run = engine === 'spark' ? onSpark : onDuckDB;
     const { models, tests } = await run(config, source, target, effects);
@@ -62,9 +62,16 @@ export const model = command({
 });
 
 /** The folder or URL for the marts. Throws ConfigError or ShareError where something else could be lost. */
-function targetOf(to: string | undefined, source: ModelSource, config: Config, { cwd }: Effects): string {
-  if (/^\w+:\/\//.test(to ?? source.target)) return urlOf(to ?? source.target, source);
-  const folder = readFolder('--to', to ?? source.target, cwd);
+function targetOf(
+  to: string | undefined,
+  source: ModelSource,
+  engine: string,
+  config: Config,
+  { cwd }: Effects,
+): string {
+  const given = to ?? source.target;
+  if (engine === 'spark' && given.includes('://')) return urlOf(given, source);
+  const folder = readFolder('--to', given, cwd);
   assertOutside(folder, config.output);
   const names = new Set(readModels().map(({ name }) => name));
   const foreign = existsSync(folder) ? readdirSync(folder).find((name) => !names.has(name)) : undefined;
