@@ -13,9 +13,6 @@ type Part = 'python' | 'servers' | 'spark-jars' | 'catalog-jars';
 /** Path of a part, or of a file in it. */
 export const engine = (part: Part, ...path: readonly string[]): string => join(folder, part, ...path);
 
-/** Python with pyspark, pyiceberg, polars, pyarrow and DuckDB. */
-export const PYTHON = engine('python', 'bin', 'python');
-
 const missing: Partial<Record<Part, string>> = existsSync(join(folder, 'missing.json'))
   ? JSON.parse(readFileSync(join(folder, 'missing.json'), 'utf8'))
   : { python: NOT_MADE, servers: NOT_MADE, 'spark-jars': NOT_MADE, 'catalog-jars': NOT_MADE };
