@@ -106,7 +106,7 @@ describeWith(['python', 'servers', 'spark-jars'], 'models on a Spark cluster', (
     const expected = await model(output, '--engine', 'duckdb', '--to', duckdb ?? '');
     const found = await model(output, '--engine', 'spark', '--to', spark ?? '');
     const failed = ({ tests }: Printed) => tests.filter(({ failures }) => failures > 0);
-    expect(failed(expected).length).toBeGreaterThan(3);
+    expect(failed(expected).length).toBeGreaterThan(1);
     expect(found.code).toBe(expected.code);
     expect(sorted(found.tests)).toEqual(sorted(expected.tests));
     await compare(duckdb ?? '', spark ?? '');
