@@ -1,4 +1,5 @@
 import { execFileSync } from 'node:child_process';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { tableFromIPC } from 'apache-arrow';
 import { parquetReadObjects } from 'hyparquet';
@@ -98,6 +99,21 @@ describe('lotlake query', () => {
     const { out } = lotlake('query', "select chr(27) || '[31mred' as text");
     expect(out).not.toContain('\u001b');
   });
+});
+
+describe('a run against the sandbox', () => {
+  it('pushes nothing to the mirror that is configured', () => {
+    const own = temporaryFolder();
+    const publish = { to: 's3://bucket/lake', endpoint: 'http://127.0.0.1:1' };
+    writeFileSync(join(own.path, 'lotlake.config.json'), JSON.stringify({ publish }));
+    const { code, out, err } = runLotlake(
+      own.path,
+      ...['run', 'reference', '--sandbox', '--vehicles', '1', '--json'],
+    );
+    expect(code, err).toBe(0);
+    expect(JSON.parse(out).mirror).toBeNull();
+    own.remove();
+  }, 60_000);
 });
 
 describe('the summary', () => {

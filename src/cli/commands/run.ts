@@ -68,11 +68,13 @@ export const run = command({
     assertWritable('the output folder', config.output);
     if (!sandbox && pipeline !== 'rebuild') assertService(config);
     const reporter = createReporter(effects, { json, log: config.log });
-    /** Runs on the service that settings name; the path of the report is undefined if it could not be written. */
-    const start = async (more: ConfigInput, now: () => Date) => {
+    /** Runs on the service that settings name. */
+    const start = async (more: ConfigInput, now: () => Date): Promise<Started> => {
       const job = { config: configOf(more), reporter, now, signal: effects.signal };
       const result = await PIPELINES[pipeline](job, { everything, engine });
-      return { result, report: await reportOn(job.config, reporter), mirror: await mirrorRun(job, effects) };
+      const report = await reportOn(job.config, reporter);
+      // A mirror is the one of the own lake; records of the sandbox have no place in it.
+      return { result, report, mirror: sandbox ? {} : await mirrorRun(job, effects) };
     };
     const running = sandbox ? onSandbox(world, input, effects, reporter, start) : start({}, effects.now);
     const { result, report, mirror } = await running.finally(() => reporter.stop());
@@ -102,6 +104,13 @@ const PIPELINES: Readonly<
   rebuild: async (job, { engine }) =>
     (await import('../../../pipelines/rebuild.js')).rebuild({ ...job, engine }),
 };
+
+/** What a run did; the path of the report is undefined if it could not be written. */
+interface Started {
+  readonly result: RunResult;
+  readonly report: string | undefined;
+  readonly mirror: Mirrored;
+}
 
 /** What came of the push after a run. */
 interface Mirrored {
