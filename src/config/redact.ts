@@ -1,4 +1,4 @@
-/** What stands in place of the key, and of a part of it. */
+/** What stands in place of a key, and of a part of it. */
 const HIDDEN = '…';
 
 /** Characters of the key that give it away; shorter parts are those of other words. */
@@ -11,29 +11,36 @@ interface Secret {
   readonly whole: readonly Buffer[];
 }
 
-let secret: Secret | undefined;
+/** Whom a key is for. */
+type Holder = 'service' | 'catalog';
 
-/** Makes `redacted` and `redactedBody` hide a key from now on; there is one in a process. One below 8 characters stays. */
-export function hideKey(key: string): void {
+const secrets = new Map<Holder, Secret>();
+
+/**
+ * Makes `redacted` hide a key from now on, and `redactedBody` that of the service. A process has one for each holder. A key
+ * below 8 characters stays.
+ */
+export function hideKey(key: string, holder: Holder = 'service'): void {
   if (key.length < LEAST_PART) return;
   const json = JSON.stringify(key).slice(1, -1);
   const forms = new Set([key, json, json.replaceAll('/', '\\/'), encodeURIComponent(key)]);
   const parts = new Set([...forms].flatMap(partsOf));
-  secret = {
+  secrets.set(holder, {
     parts: new RegExp(`(?=${[...parts].map((part) => part.replaceAll(/[^\w]/g, '\\$&')).join('|')})`, 'g'),
     whole: [...forms].map((form) => Buffer.from(form)),
-  };
+  });
 }
 
 const partsOf = (form: string): string[] =>
   Array.from({ length: form.length - LEAST_PART + 1 }, (_, i) => form.slice(i, i + LEAST_PART));
 
-/** A text without the key and its parts of 8 characters and more. */
-export function redacted(text: string): string {
-  if (secret === undefined) return text;
+/** A text without the keys and their parts of 8 characters and more. */
+export const redacted = (text: string): string => [...secrets.values()].reduce(without, text);
+
+function without(text: string, { parts }: Secret): string {
   let kept = '';
   let from = 0;
-  for (const { index } of text.matchAll(secret.parts)) {
+  for (const { index } of text.matchAll(parts)) {
     if (index > from || index === 0) kept += text.slice(from, index) + HIDDEN;
     from = index + LEAST_PART;
   }
@@ -41,7 +48,7 @@ export function redacted(text: string): string {
 }
 
 /**
- * A body in which asterisks stand in place of the whole key, so that no page, ledger or message made from it holds it.
+ * A body in which asterisks stand in place of the whole key of the service, so that no page, ledger or message made from it holds it.
  * The length stays; the chunks are written to.
  */
 export async function* redactedBody(body: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
@@ -51,7 +58,7 @@ export async function* redactedBody(body: AsyncIterable<Uint8Array>): AsyncGener
       held.length === 0
         ? Buffer.from(chunk.buffer, chunk.byteOffset, chunk.length)
         : Buffer.concat([held, chunk]);
-    const whole = secret?.whole ?? [];
+    const whole = secrets.get('service')?.whole ?? [];
     for (const form of whole)
       for (let at = bytes.indexOf(form); at >= 0; at = bytes.indexOf(form, at + form.length))
         bytes.fill('*', at, at + form.length);

@@ -1,6 +1,7 @@
 import { request } from 'undici';
 import { z } from 'zod';
 import { messageOf } from '../config/lotlake-error.js';
+import { hideKey } from '../config/redact.js';
 import { jsonIn } from '../land/files.js';
 import { catalogTable, planCatalogCommit } from './catalog-plan.js';
 import { IcebergError } from './iceberg-error.js';
@@ -41,13 +42,14 @@ type Ask = (method: 'GET' | 'POST', path: string, body?: object, passed?: number
 /**
  * Makes the tables of a catalog like those of a mirror: registers those that it lacks, and commits new snapshots, columns
  * and removed snapshots to the others. Throws IcebergError (ICEBERG_CATALOG).
- * @param token bearer token; undefined where the catalog asks for none
+ * @param token bearer token, which no message holds from now on; undefined where the catalog asks for none
  */
 export async function commitToCatalog(
   place: CatalogPlace,
   token: string | undefined,
   entries: readonly CatalogEntry[],
 ): Promise<Committed> {
+  if (token !== undefined) hideKey(token, 'catalog');
   const { ask, separator } = await openCatalog(place, token);
   const levels = place.namespace.split('.');
   await ask('POST', 'namespaces', { namespace: levels }, 409);

@@ -28,6 +28,11 @@ describe('the key', () => {
     expect(redacted(text)).toBe(expected);
   });
 
+  it('is hidden beside that of another holder', () => {
+    hideKey('tokens-of-a-catalog', 'catalog');
+    expect(redacted(`${KEY} and tokens-of-a-catalog`)).toBe('… and …');
+  });
+
   it('appears in no error message, which has a limited length', () => {
     const facts = { code: 'LAND_FAILED', stage: 'land', hint: `try ${KEY}` } as const;
     const error = new LotlakeError(`${'x'.repeat(3990)}${KEY}${'y'.repeat(1e7)}`, facts);

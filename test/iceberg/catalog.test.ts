@@ -88,6 +88,15 @@ describe('a catalog', () => {
     await server.close();
   });
 
+  it('that repeats the token is told without it', async () => {
+    const body = { error: { message: 'the token a-token-of-mine is stale' } };
+    const server = await serve(() => ({ status: 401, body }));
+    const place = { uri: server.url, namespace: 'lotlake' };
+    const refused = commitToCatalog(place, 'a-token-of-mine', []);
+    await expect(refused).rejects.toThrow(/: 401 the token … is stale$/);
+    await server.close();
+  });
+
   it('with another table of that name is left alone', async () => {
     const { metadata } = night('1');
     const other = { metadata: { ...metadata, 'table-uuid': '00000000-0000-0000-0000-000000000000' } };
