@@ -86,27 +86,37 @@ function notValid({ issues }: z.ZodError, given: ReadonlyMap<string, Given>): Co
   for (const issue of issues) {
     for (const key of issue.code === 'unrecognized_keys' ? issue.keys : []) {
       const name = [...issue.path, key].join('.');
-      problems.set(name, `${given.get(name)?.place}: there is no such setting${didYouMean(name, known)}`);
+      const { place, inside } = givenAt([...issue.path, key], given);
+      const what = inside === '' ? place : `${place} has ${inside}`;
+      problems.set(name, `${what}: there is no such setting${didYouMean(name, known)}`);
     }
     const setting = settingNames.find((each) => each === issue.path[0]);
-    const member = issue.path.join('.');
     if (setting === undefined || issue.code === 'unrecognized_keys') continue;
-    // What is wrong inside of a list or of an object by stream is told of the setting as a whole.
-    const name = given.has(member) ? member : setting;
+    const { name, place, value } = givenAt(issue.path, given);
     if (problems.has(name)) continue;
     hint ??= `${setting}: ${settings.shape[setting].description}`;
-    const { place = name, value } = given.get(name) ?? {};
-    const isSecret = name === 'apiKey' || (isUrl(name) && holdsPassword(value));
+    const isSecret = name === 'apiKey' || (isPlace(name) && holdsSecret(value));
     const what = isSecret ? `${place} cannot be used` : `${place} is ${quoted(value)}`;
     problems.set(name, what + issue.message);
   }
   return new ConfigError([...problems.values()].join('; '), hint ?? `settings: ${settingNames.join(', ')}`);
 }
 
-const isUrl = (name: string): boolean => name === 'baseUrl' || name === 'publish.endpoint';
+/** The setting that was given and holds a path, and what of the path lies inside of it: in a list or in an object. */
+function givenAt(path: readonly PropertyKey[], given: ReadonlyMap<string, Given>) {
+  const names = path.map(String);
+  const lengths = names.map((_, i) => names.length - i);
+  const most = lengths.find((length) => given.has(names.slice(0, length).join('.'))) ?? 1;
+  const name = names.slice(0, most).join('.');
+  const { place = name, value } = given.get(name) ?? {};
+  return { name, place, value, inside: names.slice(most).join('.') };
+}
 
-/** Whether what was given for a URL may hold a password, readable as a URL or not. */
-const holdsPassword = (value: unknown): boolean => typeof value === 'string' && value.includes('@');
+/** Whether a setting is a URL or a place, or an object that has one. */
+const isPlace = (name: string): boolean => name === 'baseUrl' || name.startsWith('publish');
+
+/** Whether what was given for a place may hold a password or a token, readable as a URL or not. */
+const holdsSecret = (value: unknown): boolean => /[@?#]/.test(JSON.stringify(value) ?? '');
 
 /** A base URL as the lake keeps it: the same whatever way it is written, and without a password in it. */
 function originOf(baseUrl: string): string {

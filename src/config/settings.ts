@@ -235,20 +235,23 @@ const OBJECTS: ReadonlySet<string> = new Set(['publish', 'spark']);
 
 /** A setting as the members that it is made of: `publish.to` and so on, or itself. */
 export function membersOf(name: string, value: unknown): [name: string, value: unknown][] {
-  if (!OBJECTS.has(name) || typeof value !== 'object' || value === null || Array.isArray(value))
-    return [[name, value]];
+  if (!OBJECTS.has(name) || !isObject(value)) return [[name, value]];
   return Object.entries(value)
     .filter(([, given]) => given !== undefined)
     .map(([member, given]) => [`${name}.${member}`, given]);
 }
 
-/** Settings made from members: what {@link membersOf} took apart. */
+const isObject = (value: unknown): value is object =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
+/** Settings made from members: what {@link membersOf} took apart. What is no object stays, and is refused as such. */
 export function withMembers(members: Iterable<readonly [name: string, value: unknown]>): object {
   const made: Record<string, unknown> = {};
   for (const [name, value] of members) {
     const [object = '', member] = name.split(/\.(.*)/s);
+    const { [object]: others = {} } = made;
     if (member === undefined || !OBJECTS.has(object)) made[name] = value;
-    else made[object] = { ...Object(made[object]), [member]: value };
+    else if (isObject(others)) made[object] = { ...others, [member]: value };
   }
   return made;
 }

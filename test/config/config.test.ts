@@ -104,6 +104,9 @@ describe('the configuration', () => {
     expect(() => url('ftp://service.example')).toThrow(/no URL of http or https/);
     expect(() => url('https://user:password@service.example/api')).toThrow(/credentials/);
     expect(() => url('https://user:password@service.example/api')).not.toThrow(/password@|user/);
+    expect(() => url('https://service.example/api?token=secret')).toThrow(
+      /^--base-url cannot be used: it has a query/,
+    );
     for (const given of [
       'https://service.example/api',
       'http://127.0.0.1:1/api',
@@ -143,6 +146,7 @@ describe('the configuration', () => {
     );
     expect(read('{"publish": {"endpoint": "http://me:secret@here"}}')).toThrow(/holds credentials/);
     expect(read('{"publish": {"endpoint": "http://me:secret@here"}}')).not.toThrow(/secret@/);
+    expect(read('{"spark": {"submit": [1]}}')).toThrow(/^spark.submit in .*config.json is \[1\]; it takes/);
     for (const to of [
       's3://',
       's3://B/x',
@@ -152,5 +156,37 @@ describe('the configuration', () => {
       'gs://bucket',
     ])
       expect(read(JSON.stringify({ publish: { to } }))).toThrow(/^publish.to in /);
+  });
+
+  it('repeats no credential that stands in a place of a mirror', () => {
+    const read = (publish: unknown) => {
+      const cwd = folderWith({ 'lotlake.config.json': JSON.stringify({ publish }) });
+      return () => readConfig({}, { env: {}, cwd });
+    };
+    for (const [publish, said] of [
+      [{ to: 's3://me:secret@bucket/p' }, /^publish.to in .*config.json cannot be used: it is no place/],
+      [{ endpoint: 'https://s3.example?token=secret' }, /^publish.endpoint in .* cannot be used: it has/],
+      [{ catalog: { uri: 'https://me:secret@here' } }, /^publish.catalog in .* cannot be used: it holds/],
+      ['s3://me:secret@bucket', /^publish in .* cannot be used; it takes an object/],
+    ] as const) {
+      expect(read(publish)).toThrow(said);
+      expect(read(publish)).not.toThrow(/secret/);
+    }
+  });
+
+  it('names the setting that holds what is wrong inside of it', () => {
+    const read = (publish: unknown, flags: object = {}) => {
+      const cwd = folderWith({ 'lotlake.config.json': JSON.stringify({ publish }) });
+      return () => readConfig({ publish: flags }, { env: {}, cwd });
+    };
+    expect(read({ catalog: { uri: 'ftp://here' } })).toThrow(
+      /^publish.catalog in .*config.json is {"uri":"ftp:\/\/here"}: it is no URL of http/,
+    );
+    expect(read({ catalog: { uri: 'https://here', foo: 1 } })).toThrow(
+      /^publish.catalog in .*config.json has foo: there is no such setting/,
+    );
+    expect(read('s3://one', { region: 'here' })).toThrow(
+      /^publish in .*config.json is "s3:\/\/one"; it takes an object such as [^;]*$/,
+    );
   });
 });
