@@ -14,6 +14,7 @@ import { command, whileLocked } from '../command.js';
 import type { Effects } from '../effects.js';
 import { mirrorOf, mirrorOptions, updateCatalogOf } from '../mirror.js';
 import { streamOf } from '../option-values.js';
+import { UsageError } from '../usage-error.js';
 
 /** Removes snapshots and passes that are past retention and what dead runs left, and says what that frees. */
 export const vacuum = command({
@@ -23,7 +24,13 @@ export const vacuum = command({
     ...mirrorOptions,
   },
   async run({ dryRun, remote, to, endpoint, region, pathStyle, print, input }, effects) {
-    const config = readConfig({ ...input, publish: { to, endpoint, region, pathStyle } }, effects);
+    const publish = { to, endpoint, region, pathStyle };
+    if (!remote && Object.values(publish).some((value) => value !== undefined))
+      throw new UsageError(
+        '--to, --endpoint, --region and --path-style stand without --remote',
+        'add --remote to vacuum the mirror; nothing was removed',
+      );
+    const config = readConfig({ ...input, publish }, effects);
     if (remote) {
       const vacuumed = await vacuumRemote(config, effects, dryRun);
       return print({ dry_run: dryRun, ...vacuumed }, () => remoteText(vacuumed, dryRun));
