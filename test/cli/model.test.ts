@@ -1,4 +1,4 @@
-import { mkdirSync } from 'node:fs';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
 import { handMadeLake } from '../query/support.js';
@@ -7,12 +7,18 @@ import { runLotlake } from './support.js';
 const lake = await handMadeLake({ lots: 'select 1::bigint as lot_id' });
 afterAll(() => lake.remove());
 const { output } = lake.config;
+writeFileSync(join(output, 'lotlake.config.json'), '{"publish": {"to": "s3://bucket/lake"}}');
 
 describe('lotlake model', () => {
   it.each([
     [['--engine', 'duckdb', 's3://bucket/lake'], '--engine duckdb reads a lake of this machine'],
     [['--to', join(output, 'lake', 'x')], 'which only runs write to'],
     [['--to', 's3://bucket/marts'], 'is not supported'],
+    [['--engine', 'spark', '--to', `file://${output}/lake/x`], 'which only runs write to'],
+    [['--engine', 'spark', '--to', `file:${output}/lake/x`], 'which only runs write to'],
+    [['--engine', 'spark', '--to', 'file://host/lake'], 'name a folder by its path'],
+    [['--engine', 'spark', '--to', 's3a://bucket//lake/tables/'], 'lies in the mirror'],
+    [['--engine', 'spark', '--to', 's3://bucket/lake/models/../tables'], 'has a step . or ..'],
   ])('refuses %s', (args, said) => {
     const { code, err } = runLotlake(output, 'model', ...args);
     expect(err).toContain(said);

@@ -1,8 +1,9 @@
 import { existsSync, readdirSync } from 'node:fs';
 import { resolve } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { type Config, readConfig } from '../../config/config.js';
-import { readFolder } from '../../config/folder.js';
-import { ConfigError } from '../../config/lotlake-error.js';
+import { quoted, readFolder } from '../../config/folder.js';
+import { ConfigError, messageOf } from '../../config/lotlake-error.js';
 import { viewOn } from '../../lake/views.js';
 import { readChecks } from '../../model/checks.js';
 import { assertTests, runDataTests, type TestFailures } from '../../model/data-tests.js';
@@ -69,8 +70,9 @@ function targetOf(
   config: Config,
   { cwd }: Effects,
 ): string {
-  const given = to ?? source.target;
-  if (engine === 'spark' && given.includes('://')) return urlOf(given, source);
+  const named = to ?? source.target;
+  const given = engine === 'spark' && /^file:/i.test(named) ? pathOf(named) : named;
+  if (engine === 'spark' && given.includes('://')) return urlOf(given, config.publish?.to);
   const folder = readFolder('--to', given, cwd);
   assertOutside(folder, config.output);
   const names = new Set(readModels().map(({ name }) => name));
@@ -79,13 +81,32 @@ function targetOf(
   throw new ConfigError(`--to ${folder} holds ${foreign}, which is no mart`, 'name a new folder');
 }
 
-/** A URL, which is outside of the folders of a mirror. */
-function urlOf(to: string, { tables }: ModelSource): string {
-  const url = to.replace(/^s3:/, 's3a:').replace(/\/+$/, '');
-  const [root = ''] = tables.map(({ folder }) => folder.replace(/\/tables\/[^/]*$/, ''));
-  if (!`${url}/`.startsWith(`${root}/`) || url.startsWith(`${root}/models/`)) return url;
+/** The path of a folder of this machine that a URL names. */
+function pathOf(to: string): string {
+  try {
+    return fileURLToPath(to);
+  } catch (error) {
+    throw new ConfigError(`--to ${quoted(to)}: ${messageOf(error)}`, 'name a folder by its path');
+  }
+}
+
+/** A URL in the form of Spark, which is outside of the folders of a mirror. */
+function urlOf(to: string, mirror: string | undefined): string {
+  const url = sparkUrl(to);
+  const root = mirror === undefined ? undefined : sparkUrl(mirror);
+  if (/\/\.\.?(\/|$)/.test(url))
+    throw new ConfigError(`--to ${quoted(to)} has a step . or ..`, 'name the place itself');
+  if (root === undefined || !`${url}/`.startsWith(`${root}/`) || url.startsWith(`${root}/models/`))
+    return url;
   throw new ConfigError(`--to ${to} lies in the mirror`, `name another place, or one below ${root}/models/`);
 }
+
+/** A place in the form of Spark, which counts several slashes as one. */
+const sparkUrl = (place: string): string =>
+  place
+    .replace(/^s3[an]?:/i, 's3a:')
+    .replace(/(?<!:)\/{2,}/g, '/')
+    .replace(/\/+$/, '');
 
 const computed = (): readonly Model[] => readModels().filter(({ isSeed }) => isSeed !== true);
 
