@@ -1,6 +1,6 @@
 import { execFileSync } from 'node:child_process';
-import { writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { cpSync, readdirSync, realpathSync, writeFileSync } from 'node:fs';
+import { basename, join } from 'node:path';
 import { tableFromIPC } from 'apache-arrow';
 import { parquetReadObjects } from 'hyparquet';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -99,6 +99,17 @@ describe('lotlake query', () => {
     const { out } = lotlake('query', "select chr(27) || '[31mred' as text");
     expect(out).not.toContain('\u001b');
   });
+});
+
+describe('lotlake model', () => {
+  it('replaces what Spark left in the folder of a mart', () => {
+    const current = join(folder.path, 'lake', 'current');
+    const mart = join(folder.path, 'models', basename(realpathSync(current)), 'sales');
+    cpSync(join(current, 'sales', 'data_0.parquet'), join(mart, 'part-0.parquet'));
+    const { code, err } = lotlake('model', '--json');
+    expect(code, err).toBe(0);
+    expect(readdirSync(mart)).toEqual(['data_0.parquet']);
+  }, 60_000);
 });
 
 describe('a run against the sandbox', () => {

@@ -1,5 +1,5 @@
-import { existsSync, readdirSync } from 'node:fs';
-import { resolve } from 'node:path';
+import { existsSync, readdirSync, rmSync } from 'node:fs';
+import { join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { type Config, readConfig } from '../../config/config.js';
 import { quoted, readFolder } from '../../config/folder.js';
@@ -118,6 +118,8 @@ async function onDuckDB(
 ): Promise<SparkModelResults> {
   return withDatabase(config, signal, async ({ session: { connection } }) => {
     for (const table of tables) await connection.run(viewOn(folder, table));
+    // Spark names its files in another way, and a view on the folder of a mart would read both.
+    for (const { name } of computed()) rmSync(join(target, name), { recursive: true, force: true });
     const parquet = () => 'format parquet, compression zstd';
     const models = await runModels(connection, { target, parquet, models: computed() });
     const tests = await runDataTests(connection);
