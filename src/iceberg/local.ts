@@ -60,16 +60,22 @@ async function newestWritten(snapshots: readonly SnapshotFolder[]): Promise<Writ
   return undefined;
 }
 
-/** Metadata of all tables of a snapshot; undefined where one has none that can be read, or it is of another place. */
+/** Metadata of all tables of a snapshot; undefined where one has none. */
 async function readTables({ folder, manifest }: SnapshotFolder): Promise<Written['tables'] | undefined> {
   const found = new Map<string, PreviousMetadata>();
   for (const name of Object.keys(allTables(manifest))) {
-    const location = uriOf(join(folder, name));
-    const previous = await readPrevious(location, readLocal).catch(unlessUnreadable);
-    if (previous?.metadata.location !== location) return undefined;
+    const previous = await readTable(join(folder, name));
+    if (previous === undefined) return undefined;
     found.set(name, previous);
   }
   return found;
+}
+
+/** Metadata of the table in a folder; undefined where it has none that can be read, or it is of another place. */
+async function readTable(folder: string): Promise<PreviousMetadata | undefined> {
+  const location = uriOf(folder);
+  const previous = await readPrevious(location, readLocal).catch(unlessUnreadable);
+  return previous?.metadata.location === location ? previous : undefined;
 }
 
 /** What a power cut left of metadata is written again. */
@@ -133,7 +139,8 @@ function metricsByChecksum({ snapshot: { folder, manifest }, tables }: Written):
 
 /**
  * Leaves the snapshots that a vacuum is about to remove out of the metadata of those that stay, so that no reader is led
- * to a file that is gone. Metadata that cannot be read stays as it is.
+ * to a file that is gone. Metadata of a table that cannot be read stays as it is. Throws the error of the system where it
+ * cannot be written, and may be called again after the removal.
  */
 export async function retainLocalMetadata(
   layout: Layout,
@@ -144,14 +151,17 @@ export async function retainLocalMetadata(
     .filter(({ folder }) => !going.has(folder))
     .filter(hasManifest);
   const kept = staying.map(({ id }) => id);
-  for (const snapshot of staying) {
-    const tables = (await readTables(snapshot)) ?? new Map<string, PreviousMetadata>();
-    for (const { metadata, version } of tables.values()) {
-      const retained = retainSnapshots(metadata, kept);
-      if (retained.snapshots.length === metadata.snapshots.length) continue;
-      // A reader finds the old text or the new one under the same name.
-      const [head] = headFiles(retained, version);
-      if (head !== undefined) replaceFile(pathOf(head.uri), head.content.toString());
+  for (const { folder, manifest } of staying)
+    for (const name of Object.keys(allTables(manifest))) {
+      const found = await readTable(join(folder, name));
+      if (found !== undefined) retainTable(found, kept);
     }
-  }
+}
+
+function retainTable({ metadata, version }: PreviousMetadata, kept: readonly string[]): void {
+  const retained = retainSnapshots(metadata, kept);
+  if (retained.snapshots.length === metadata.snapshots.length) return;
+  // A reader finds the old text or the new one under the same name.
+  const [head] = headFiles(retained, version);
+  if (head !== undefined) replaceFile(pathOf(head.uri), head.content.toString());
 }

@@ -220,16 +220,24 @@ export async function modelAndPublish(
   });
 }
 
-/** Writes Iceberg metadata for a snapshot and those that were current before it, if the configuration asks for it. */
-async function writeIceberg(
-  { config, layout, session: { connection } }: Job,
-  last: BaseState,
-): Promise<void> {
+/**
+ * Writes Iceberg metadata for a snapshot and those that were current before it, if the configuration asks for it. Without
+ * metadata a snapshot is sound all the same, so a failure only warns.
+ */
+async function writeIceberg(job: Job, last: BaseState): Promise<void> {
+  const { config, layout } = job;
+  const { connection } = job.session;
   if (!config.iceberg) return;
-  const snapshots = listSnapshots(layout).filter(hasManifest);
-  const { ids } = await publishedIds(connection, layout, snapshots);
-  const before = snapshots.filter(({ id }) => ids.has(id) && id !== last.manifest.snapshot_id);
-  await writeLocalMetadata(connection, [...before, last], dictionary(last.manifest));
+  await orWarn(
+    job,
+    'Iceberg metadata could not be written; the data files are sound, and the next run writes it again',
+    async () => {
+      const snapshots = listSnapshots(layout).filter(hasManifest);
+      const { ids } = await publishedIds(connection, layout, snapshots);
+      const before = snapshots.filter(({ id }) => ids.has(id) && id !== last.manifest.snapshot_id);
+      await writeLocalMetadata(connection, [...before, last], dictionary(last.manifest));
+    },
+  );
 }
 
 /** Writes the marts into a snapshot and tests them; keeps rows that fail. */

@@ -1,4 +1,4 @@
-import { existsSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { nightly } from '../../pipelines/nightly.js';
@@ -23,15 +23,17 @@ afterAll(() => {
   folder.remove();
 });
 
-/** A night without Iceberg, and one with it. */
+/** Runs the night of a day, with Iceberg from the second one on. */
+async function night(day: number) {
+  const clock = new Date(`2026-11-${day}T06:00:00Z`);
+  const sandbox = await startSandbox({ vehicles: 30, seed: 5, clock, faults: WITHOUT_CATALOG });
+  const config = configFor(sandbox.url, output, { iceberg: day > 20 });
+  return nightly({ config, reporter: silentReporter(), now: () => clock }).finally(() => sandbox.close());
+}
+
 beforeAll(async () => {
   opened = await openTemporarySession({ memory: '300MB', threads: 1 });
-  for (const day of [20, 21]) {
-    const clock = new Date(`2026-11-${day}T06:00:00Z`);
-    const sandbox = await startSandbox({ vehicles: 30, seed: 5, clock, faults: WITHOUT_CATALOG });
-    const config = configFor(sandbox.url, output, { iceberg: day > 20 });
-    await nightly({ config, reporter: silentReporter(), now: () => clock }).finally(() => sandbox.close());
-  }
+  for (const day of [20, 21]) await night(day);
 });
 
 const current = (): string => currentSnapshot(layoutOf(output)) ?? expect.fail('nothing is published');
@@ -75,8 +77,19 @@ it('the snapshot is sound with metadata, and its backup has none', async () => {
   rmSync(backup, { recursive: true });
 });
 
-it('a vacuum leaves no metadata that names a snapshot which is gone', async () => {
+it('a vacuum removes a snapshot though there is no room to leave it out of metadata, and fails then', async () => {
+  const { version } = await metadataOf('lots');
+  const blocked = join(current(), 'lots', 'metadata', `v${version}.metadata.json.tmp`);
+  mkdirSync(blocked);
   writeFileSync(join(folder.path, 'keep.json'), '{"keepSnapshots": 1, "keepDays": 0}');
+  const vacuumed = runLotlake(output, 'vacuum', '--config', join(folder.path, 'keep.json'));
+  expect([vacuumed.code, vacuumed.err]).toEqual([1, expect.stringContaining(blocked)]);
+  expect(readdirSync(layoutOf(output).snapshots)).toHaveLength(1);
+  rmSync(blocked, { recursive: true });
+});
+
+it('a vacuum leaves no metadata that names a snapshot which is gone, whatever another table has', async () => {
+  writeFileSync(join(current(), 'sales', 'metadata', 'version-hint.text'), '');
   expect(runLotlake(output, 'vacuum', '--config', join(folder.path, 'keep.json')).code).toBe(0);
   const kept = readdirSync(layoutOf(output).snapshots);
   const { metadata } = await metadataOf('lots');
@@ -103,4 +116,15 @@ it('metadata of a lake that was moved, or that is torn, is written again', async
   writeFileSync(join(current(), 'lots', 'metadata', `v${version}.metadata.json`), '');
   await write();
   expect((await metadataOf('lots')).metadata).toEqual(metadata);
+});
+
+it('a run whose metadata cannot be written publishes, and warns', async () => {
+  const hint = join(current(), 'lots', 'metadata', 'version-hint.text');
+  rmSync(hint);
+  mkdirSync(hint);
+  const { published, warnings } = await night(22);
+  expect([published, warnings.at(-1)]).toEqual([
+    true,
+    expect.stringMatching(/^Iceberg metadata could not be written; .* EISDIR/),
+  ]);
 });

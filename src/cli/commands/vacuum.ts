@@ -45,8 +45,13 @@ export const vacuum = command({
       // A plan that was interrupted does not know all that is needed.
       effects.signal.throwIfAborted();
       if (!dryRun) {
-        await retainLocalMetadata(layout, plan);
+        // A full disk may have no room for it until something is removed.
+        const isRetained = await retainLocalMetadata(layout, plan).then(
+          () => true,
+          () => false,
+        );
         await executeVacuum(layout, plan, effects.signal);
+        if (!isRetained) await retainLocalMetadata(layout, plan);
       }
       print({ dry_run: dryRun, ...plan }, () => text(plan, dryRun));
     });
