@@ -92,10 +92,12 @@ export function retainSnapshots(metadata: TableMetadata, kept: readonly string[]
   const ids = new Set([...kept.map(snapshotIdOf), metadata['current-snapshot-id']]);
   const isKept = (each: { 'snapshot-id': number }): boolean => ids.has(each['snapshot-id']);
   const snapshots = metadata.snapshots.filter(isKept);
+  const log = metadata['snapshot-log'];
   return {
     ...metadata,
     snapshots,
-    'snapshot-log': metadata['snapshot-log'].filter(isKept),
+    // A time within a gap would lead to the entry before it, so the log begins after the last gap, as Iceberg's own does.
+    'snapshot-log': log.slice(log.findLastIndex((each) => !isKept(each)) + 1),
     // An earlier file names snapshots that may be gone, so no more are named than there are snapshots.
     'metadata-log': metadata['metadata-log'].slice(-snapshots.length),
   };

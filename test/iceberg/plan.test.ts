@@ -116,6 +116,10 @@ describe('the snapshots of a table', () => {
     const ids = ['2', '3'].map(snapshotIdOf);
     expect(third.metadata.snapshots.map((each) => each['snapshot-id'])).toEqual(ids);
     expect(third.metadata['snapshot-log'].map((each) => each['snapshot-id'])).toEqual(ids);
+    const gap = retainSnapshots((await threeNights()).third.metadata, ['1', '3']);
+    expect(gap.snapshots).toHaveLength(2);
+    // Otherwise a question by a time within the second night would find the first one.
+    expect(gap['snapshot-log'].map((each) => each['snapshot-id'])).toEqual(ids.slice(1));
     const alone = retainSnapshots(third.metadata, []);
     expect(alone.snapshots.map((each) => each['snapshot-id'])).toEqual(ids.slice(1));
     expect(alone['metadata-log']).toHaveLength(1);
