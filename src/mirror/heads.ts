@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { gunzipSync, gzipSync } from 'node:zlib';
+import { z } from 'zod';
 import { killPoint } from '../config/kill-point.js';
 import { type Current, damaged, FILES, type MirrorFile } from './layout.js';
 import type { LocalSnapshot } from './push.js';
@@ -44,9 +45,12 @@ export async function stageHeads(store: ObjectStore, heads: Heads): Promise<stri
 export async function readHeads(store: ObjectStore, { heads }: Pick<Current, 'heads'>): Promise<Heads> {
   const found = await store.read(heads);
   if (found === undefined) throw damaged(store, heads, 'is missing');
-  return new Map(
-    Object.entries(JSON.parse(gunzipSync(found.body).toString())).map(([name, text]) => [name, String(text)]),
-  );
+  try {
+    const texts = z.record(z.string(), z.string()).parse(JSON.parse(gunzipSync(found.body).toString()));
+    return new Map(Object.entries(texts));
+  } catch {
+    throw damaged(store, heads, 'cannot be read');
+  }
 }
 
 /** Stands beside an object of heads once all of them are written. */

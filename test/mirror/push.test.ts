@@ -1,5 +1,6 @@
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
+import { gzipSync } from 'node:zlib';
 import { afterAll, beforeEach, describe, expect, it } from 'vitest';
 import { planPush } from '../../src/mirror/plan.js';
 import type { LocalSnapshot } from '../../src/mirror/push.js';
@@ -186,6 +187,17 @@ describe('a mirror', () => {
     store.replace = async () => 'tag';
     await expect(pushTo(store, lakeOf([first]))).rejects.toMatchObject({ code: 'MIRROR_CONDITIONS' });
     expect([...store.objects.keys()]).toEqual([]);
+  });
+
+  it('whose heads cannot be read is damaged', async () => {
+    await pushTo(store, lakeOf([first]));
+    const { heads } = JSON.parse(store.objects.get('current.json')?.body.toString() ?? '');
+    for (const torn of ['{}', gzipSync('{'), gzipSync('null')]) {
+      await store.send(heads, torn);
+      await expect(pushTo(store, lakeOf([first, second]))).rejects.toMatchObject({
+        ...{ code: 'MIRROR_DAMAGED', outcome: 'held', message: expect.stringContaining(heads) },
+      });
+    }
   });
 
   it('of a later layout is not touched', async () => {
