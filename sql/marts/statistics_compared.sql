@@ -95,7 +95,11 @@ final as (
         round(large_enough.price_avg * 100) / 100 as price_avg,
         round(large_enough.price_min * 100) / 100 as price_min,
         round(large_enough.price_max * 100) / 100 as price_max,
-        round((large_enough.price_avg - records.avg_final_bid) * 100) / 100 as avg_difference,
+        -- a mean of the service can be any number, and one so large has no cents to round
+        case
+            when abs(records.avg_final_bid) < 1e13 then round((large_enough.price_avg - records.avg_final_bid) * 100) / 100
+            else large_enough.price_avg - records.avg_final_bid
+        end as avg_difference,
         case
             when records.avg_final_bid > 0 then large_enough.price_avg / records.avg_final_bid - 1
         end as avg_difference_share,

@@ -212,6 +212,13 @@ describe('statistics_compared', () => {
       { ...own, avg_difference: 3000, is_within: false },
     ]);
   });
+
+  it('has a difference from a mean that is too large to round', async () => {
+    await compute('statistics_compared', {
+      ...{ ...base, vehicles, lots: five, statistics: [record({ avg_final_bid: 1e307 })] },
+    });
+    expect(await compared()).toMatchObject([{ avg_difference: -1e307, share: -1 }]);
+  });
 });
 
 describe('data_health', () => {
