@@ -14,7 +14,7 @@ import {
   switchTo,
   TABLES,
 } from './layout.js';
-import { MirrorError } from './mirror-error.js';
+import { missing } from './mirror-error.js';
 import { assertNoVacuum } from './plan.js';
 import { forEach, type Listed, type ObjectStore } from './store.js';
 import { retainHeads } from './tables.js';
@@ -59,10 +59,7 @@ export interface Vacuuming {
 export async function vacuumMirror(vacuuming: Vacuuming): Promise<RemoteVacuum> {
   const { store, keep, now, isDryRun } = vacuuming;
   const mirror = await readCurrent(store);
-  if (mirror === undefined)
-    throw new MirrorError('MIRROR_NOT_FOUND', `there is no mirror at ${store.place}`, {
-      ...{ outcome: 'usage', hint: 'name the place that a push was given; nothing was removed' },
-    });
+  if (mirror === undefined) throw missing(store);
   assertNoVacuum(mirror.current, store.place, now());
   const going = planGoing(mirror.current, keep);
   const gone = new Set(going.map(({ snapshot_id }) => snapshot_id));
