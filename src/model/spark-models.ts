@@ -3,8 +3,9 @@ import { join } from 'node:path';
 import { packageRoot } from '../config/package-root.js';
 import { identifier } from '../duck/session.js';
 import type { Column } from '../lake/schema.js';
-import { runSpark, type SparkOptions } from '../spark/run-spark.js';
+import { runSpark, type SparkOptions, type SparkResult } from '../spark/run-spark.js';
 import { type SparkStep, sparkLiteral } from '../spark/script.js';
+import { SparkError } from '../spark/spark-error.js';
 import type { TestFailures } from './data-tests.js';
 import type { Model } from './model-files.js';
 import type { ModelResult } from './run-models.js';
@@ -48,21 +49,24 @@ const TYPES: Readonly<Record<string, string>> = {
   BOOLEAN: 'boolean',
   DATE: 'date',
   DOUBLE: 'double',
+  INTEGER: 'int',
   'TIMESTAMP WITH TIME ZONE': 'timestamp',
   VARCHAR: 'string',
   'VARCHAR[]': 'array<string>',
 };
 
-/** The type of Spark for a type of a published column. */
+/** The type of Spark for a type of a published column. Throws SparkError (SPARK_TYPE). */
 function sparkType(type: string): string {
   const found = TYPES[type];
-  if (found === undefined) throw new TypeError(`Spark has no type for ${type}`);
-  return found;
+  if (found !== undefined) return found;
+  throw new SparkError('SPARK_TYPE', `no type of Spark holds the values of ${type}`, {
+    hint: `nothing was computed; a column that Spark reads has one of ${Object.keys(TYPES).join(', ')}`,
+  });
 }
 
 /**
  * Computes models and runs data tests on Spark, in one process.
- * Throws SparkError (SPARK_FAILED) that names the model or test.
+ * Throws SparkError: SPARK_FAILED with the model or test that failed or was not answered, SPARK_TYPE.
  */
 export async function runSparkModels(
   { tables, models, tests, target }: SparkModels,
@@ -74,16 +78,32 @@ export async function runSparkModels(
     ...tests.map((planned) => ({ name: nameOf(planned), query: failuresOf(planned) })),
   ];
   const results = await runSpark(steps, options);
-  const found = results.slice(1 + models.length).flatMap(({ rows }) => Object.values(rows[0] ?? {}));
+  const [, ...answers] = results;
   return {
     models: models.map(({ name, key }, place) => {
-      const { rows = [], ms = 0 } = results[place + 1] ?? {};
-      return { name, key, ms, rows: Number(rows[0]?.rows) };
+      const [rows = 0] = countsOf(answers[place], 1);
+      return { name, key, ms: answers[place]?.ms ?? 0, rows };
     }),
-    tests: tests
-      .flat()
-      .map(({ model, test, severity }, place) => ({ model, test, severity, failures: Number(found[place]) })),
+    tests: tests.flatMap((planned, place) => {
+      const counts = countsOf(answers[models.length + place], planned.length);
+      return planned.map(({ model, test, severity }, i) => ({
+        model,
+        test,
+        severity,
+        failures: counts[i] ?? 0,
+      }));
+    }),
   };
+}
+
+/** The numbers of the one row that a step answers. A test without a number would pass. */
+function countsOf(answer: SparkResult | undefined, expected: number): number[] {
+  const [row, ...others] = answer?.rows ?? [];
+  const counts = Object.values(row ?? {}).filter((value) => typeof value === 'number');
+  if (others.length === 0 && counts.length === expected) return counts;
+  throw new SparkError('SPARK_FAILED', `Spark gave no answer to ${answer?.name}`, {
+    hint: 'nothing of the lake changed; the command that runs Spark must pass on all that it prints',
+  });
 }
 
 /**

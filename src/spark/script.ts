@@ -13,6 +13,9 @@ const VERSION = '-- lotlake on Spark ';
 /** The line of stdout that tells the end of a step. */
 const STEP = '-- lotlake step';
 
+/** Begins the line of stdout that is a row, so that no line of the programs around Spark is taken for one. */
+const ROW = '-- lotlake row ';
+
 /** Settings of Spark by name. */
 export type SparkConf = Readonly<Record<string, string | boolean>>;
 
@@ -53,7 +56,7 @@ export function submitArguments(
   return [...submit, ...conf, ...driver, '-f', `file:${file}`];
 }
 
-/** The text of a script: a mark after each step, and the rows of its query as JSON, one a line. */
+/** The text of a script: a mark after each step, and the rows of its query as JSON, one a line behind a mark. */
 export function scriptOf(steps: readonly SparkStep[]): string {
   const lines = steps.flatMap(({ statements = [], query }) => [
     ...statements,
@@ -67,7 +70,7 @@ export function scriptOf(steps: readonly SparkStep[]): string {
 function asJson(query: string): string {
   const format = sparkLiteral("yyyy-MM-dd'T'HH:mm:ss.SSSSSSXXX");
   const options = `map('ignoreNullFields', 'false', 'timestampFormat', ${format})`;
-  return `select to_json(struct(*), ${options}) from (\n${query}\n)`;
+  return `select ${sparkLiteral(ROW)} || to_json(struct(*), ${options}) from (\n${query}\n)`;
 }
 
 /** A row as JSON has it. */
@@ -81,7 +84,7 @@ export type SparkLine =
 
 /** Reads a line of what {@link scriptOf} prints; undefined for a line that is not of it. */
 export function readLine(line: string): SparkLine | undefined {
-  if (line.startsWith('{')) return { kind: 'row', row: JSON.parse(line) as SparkRow };
+  if (line.startsWith(ROW)) return { kind: 'row', row: JSON.parse(line.slice(ROW.length)) as SparkRow };
   if (line.startsWith(VERSION)) return { kind: 'version', version: line.slice(VERSION.length) };
   return line === STEP ? { kind: 'step' } : undefined;
 }

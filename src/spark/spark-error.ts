@@ -4,7 +4,7 @@ import { LotlakeError, type Outcome } from '../config/lotlake-error.js';
 export class SparkError extends LotlakeError {
   override readonly name = 'SparkError';
   constructor(
-    code: 'SPARK_NOT_FOUND' | 'SPARK_VERSION' | 'SPARK_FAILED',
+    code: 'SPARK_NOT_FOUND' | 'SPARK_VERSION' | 'SPARK_TYPE' | 'SPARK_FAILED',
     message: string,
     rest: { hint: string; cause?: unknown; outcome?: Outcome },
   ) {

@@ -19,11 +19,15 @@ function answering(...answers: readonly string[]): readonly string[] {
   return [path];
 }
 
+const ROW = '-- lotlake row ';
+const ANSWERS = ['', `${ROW}{"rows":7}`, `${ROW}{"0":0,"1":3}`, `${ROW}{"0":1}`];
+
 const lots: SparkTable = {
   name: 'lots',
   columns: [
     { name: 'lot_id', type: 'BIGINT' },
     { name: 'domain_id', type: 'BIGINT' },
+    { name: 'year', type: 'INTEGER' },
     { name: 'tags', type: 'VARCHAR[]' },
   ],
   partitioned: true,
@@ -51,7 +55,7 @@ describe('models on Spark', () => {
     );
 
   it('are told with their rows, and data tests with their failing rows', async () => {
-    const { models, tests } = await run(answering('', '{"rows":7}', '{"0":0,"1":3}', '{"0":1}'));
+    const { models, tests } = await run(answering(...ANSWERS));
     expect(models).toMatchObject([{ name: 'sold', rows: 7, key: ['lot_id'] }]);
     expect(tests).toEqual([
       { model: 'sold', test: 'unique(lot_id)', severity: 'error', failures: 0 },
@@ -61,14 +65,35 @@ describe('models on Spark', () => {
   });
 
   it('read the files of their snapshot alone, with partition columns in the types of DuckDB', async () => {
-    await run(answering('', '{"rows":7}', '{"0":0,"1":3}', '{"0":1}'));
+    await run(answering(...ANSWERS));
     const script = readFileSync(join(folder.path, 'script.sql'), 'utf8');
     const root = String.raw`s3a://lake/it\'s/tables/lots`;
     expect(script).toContain(
-      `create temporary view "lots" ("lot_id" bigint, "domain_id" bigint, "tags" array<string>, "month" string)` +
+      `create temporary view "lots" ("lot_id" bigint, "domain_id" bigint, "year" int, "tags" array<string>, "month" string)` +
         ` using parquet options (path '${root}/domain_id=*', basePath '${root}', pathGlobFilter '{a.parquet,b.parquet}')`,
     );
     expect(script).toContain(`insert overwrite directory 'file:/marts/sold' using parquet`);
+  });
+
+  it.each([
+    ['no row', ''],
+    ['too few numbers', `${ROW}{"0":0}`],
+    ['no number', `${ROW}{"0":0,"1":null}`],
+    ['two rows', `${ROW}{"0":0,"1":3}\n${ROW}{"0":0,"1":3}`],
+  ])('do not pass data tests with %s', async (_, answer) => {
+    const [tables = '', models = '', , check = ''] = ANSWERS;
+    await expect(run(answering(tables, models, answer, check))).rejects.toMatchObject({
+      code: 'SPARK_FAILED',
+      message: 'Spark gave no answer to the tests of sold',
+    });
+  });
+
+  it('name a type that Spark lacks', async () => {
+    const columns = [{ name: 'span', type: 'INTERVAL' }];
+    const given = { tables: [{ ...lots, columns }], models: [], tests: [], target: 'file:/marts' };
+    await expect(runSparkModels(given, { submit: answering('') })).rejects.toMatchObject({
+      code: 'SPARK_TYPE',
+    });
   });
 
   it('fail with the name of the model', async () => {

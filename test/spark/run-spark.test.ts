@@ -27,7 +27,8 @@ describe('a script on Spark', () => {
   const step = `echo '-- lotlake step'`;
 
   it('gives the rows of each step, and ignores what is no row', async () => {
-    const submit = command(`${begin}; echo 1; ${step}; echo '{"a":2,"b":null}'; ${step}`);
+    const row = `echo '-- lotlake row {"a":2,"b":null}'`;
+    const submit = command(`${begin}; echo 1; echo '{started}'; ${step}; echo '{"a":1}'; ${row}; ${step}`);
     const heard: string[] = [];
     const results = await runSpark(steps, { submit, onStep: ({ name }) => heard.push(name) });
     expect(results.map(({ name, rows }) => ({ name, rows }))).toEqual([
@@ -113,7 +114,7 @@ describe('the script', () => {
     expect(lines.split(';\n').map((line) => line.split('(')[0])).toEqual([
       "select '-- lotlake on Spark ' || version",
       'create view v as select 1',
-      'select to_json',
+      "select '-- lotlake row ' || to_json",
       "select '-- lotlake step'",
       '',
     ]);
