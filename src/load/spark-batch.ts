@@ -1,10 +1,9 @@
 import { basename, dirname, join } from 'node:path';
-import { pathToFileURL } from 'node:url';
 import { identifier } from '../duck/session.js';
 import { lakeTables, sparkFunctions } from '../lake/tables.js';
 import { type ContractNode, walkContract } from '../service/contract/node.js';
 import type { StreamName } from '../service/streams.js';
-import { type SparkStep, sparkLiteral } from '../spark/script.js';
+import { patternOf, type SparkStep, sparkLiteral } from '../spark/script.js';
 import { MEMBER_TABLES } from './batch.js';
 import { columnTypes, type LearnedPaths, type TypeNames } from './types.js';
 import { planViews, type ViewDialect } from './views.js';
@@ -71,7 +70,7 @@ const MARK = '\\\\\\\\ufdd0';
 
 function planSql({ plan }: SparkBatch): string {
   const columns = 'page int, run string, pass string, seq int, list string, file string';
-  return `create or replace temporary view ${PLAN} (${columns}) using json options (path ${place(plan)})`;
+  return `create or replace temporary view ${PLAN} (${columns}) using json options (path ${place(patternOf(plan))})`;
 }
 
 /** Typed records; kept as files if several tables are cut from them. */
@@ -80,7 +79,7 @@ function typedSql(batch: SparkBatch, isKept: boolean): string[] {
     select record.*, page as _seq, list as _list
     from (
       select ${recordSql(batch)} as record, page, list
-      from (select value, regexp_extract(_metadata.file_path, '[^/]+/[^/]+$', 0) as file from text.\`${pagesOf(batch.folders)}\`)
+      from (select value, regexp_extract(_metadata.file_path, '[^/]+/[^/]+$', 0) as file from text.${identifier(pagesOf(batch.folders))})
       join ${PLAN} using (file))`;
   if (!isKept) return [`create or replace temporary view ${BATCH} as ${typed}`];
   const kept = `typed_${batch.stream}`;
@@ -122,12 +121,11 @@ function stageSql(
     from staged join ${PLAN} on staged._seq = page`;
 }
 
-const quoted = (name: string): string => `\`${name.replaceAll('`', '``')}\``;
-
 const TYPES: TypeNames = {
   leaf: (duckdb) => NAMES[duckdb] ?? duckdb,
   list: (element) => `array<${element}>`,
-  struct: (members) => `struct<${members.map(([name, type]) => `${quoted(name)}: ${type}`).join(', ')}>`,
+  // Between double quotes, unlike backticks, spark-sql sees no end of a statement and no comment.
+  struct: (members) => `struct<${members.map(([name, type]) => `${identifier(name)}: ${type}`).join(', ')}>`,
 };
 
 const NAMES: Readonly<Record<string, string>> = {
@@ -156,13 +154,12 @@ const sparkViews = (texts: ReadonlySet<string>): ViewDialect => ({
   },
 });
 
-/** A path on the file system that lotlake and the workers share, as a literal. */
-const place = (path: string): string => sparkLiteral(pathToFileURL(path).href);
+/** A path on the file system that lotlake and the workers share, as a literal; Spark decodes no `%20` in it. */
+const place = (path: string): string => sparkLiteral(`file:${path}`);
 
 /** The pattern of the pages of some passes of one stream; without `/*`, which spark-sql takes for a comment. */
 function pagesOf(folders: readonly string[]): string {
   const [first = ''] = folders;
-  const escaped = (path: string): string => path.replaceAll(/[[\]{}*?\\,]/g, '\\$&');
-  const names = folders.map((folder) => escaped(basename(folder)));
-  return `file:${escaped(dirname(first))}/{${names.join(',')}}/?*.ndjson.gz`.replaceAll('`', '``');
+  const names = folders.map((folder) => patternOf(basename(folder)));
+  return `file:${patternOf(dirname(first))}/{${names.join(',')}}/?*.ndjson.gz`;
 }

@@ -4,7 +4,7 @@ import { packageRoot } from '../config/package-root.js';
 import { identifier } from '../duck/session.js';
 import type { Column } from '../lake/schema.js';
 import { runSpark, type SparkOptions, type SparkResult } from '../spark/run-spark.js';
-import { type SparkStep, sparkLiteral } from '../spark/script.js';
+import { patternOf, type SparkStep, sparkLiteral } from '../spark/script.js';
 import { SparkError } from '../spark/spark-error.js';
 import type { TestFailures } from './data-tests.js';
 import type { Model } from './model-files.js';
@@ -114,7 +114,7 @@ function viewOn({ name, columns, partitioned, folder, files }: SparkTable): stri
   const all = partitioned ? [...columns, { name: 'month', type: 'VARCHAR' }] : columns;
   const schema = all.map((column) => `${identifier(column.name)} ${sparkType(column.type)}`);
   const options = {
-    path: `${folder}/${partitioned ? 'domain_id=*' : '*.parquet'}`,
+    path: `${patternOf(folder)}/${partitioned ? 'domain_id=*' : '*.parquet'}`,
     ...(partitioned && { basePath: folder }),
     ...(files && { pathGlobFilter: `{${files.join(',')}}` }),
   };
@@ -134,7 +134,7 @@ function write({ name, sql, key }: Model, target: string): SparkStep {
     name: `model ${name}`,
     statements: [
       `insert overwrite directory ${sparkLiteral(path)} using parquet select * from (\n${sql}\n) order by ${order}`,
-      parquetView(name, { path }),
+      parquetView(name, { path: patternOf(path) }),
     ],
     query: `select count(*) as rows from ${identifier(name)}`,
   };

@@ -93,3 +93,6 @@ export function readLine(line: string): SparkLine | undefined {
 export function sparkLiteral(value: string): string {
   return `'${value.replaceAll('\\', '\\\\').replaceAll("'", "\\'")}'`;
 }
+
+/** A path as a pattern that matches it alone, for Spark looks for the files of a path that it reads. */
+export const patternOf = (path: string): string => path.replaceAll(/[[\]{}*?\\,]/g, '\\$&');

@@ -38,17 +38,28 @@ describe('the steps for Spark', () => {
   });
 
   it('read the pages of the passes, whatever the names of their folders', () => {
-    expect(textOf({})).toContain('text.`file:/out/landing/cars/{a,b\\{1\\}}/?*.ndjson.gz`');
+    expect(textOf({})).toContain('text."file:/out/landing/cars/{a,b\\{1\\}}/?*.ndjson.gz"');
   });
 
   it('hold no comment that spark-sql would see in a path', () => {
     expect(textOf({})).not.toContain('/*.');
   });
 
+  it('name folders as they are, which Spark does not decode', () => {
+    const text = textOf({ plan: '/out put/plan[1]', target: '/out put/t' });
+    expect(text).toContain(String.raw`json options (path 'file:/out put/plan\\[1\\]')`);
+    expect(text).toContain("location 'file:/out put/t/vehicles'");
+  });
+
+  it('hold no name where spark-sql would see the end of a statement', () => {
+    const text = textOf({ learned: ['a;b', "it's", 'c--d'] });
+    expect(text.replaceAll(/'(\\.|[^'\\])*'|"[^"]*"/gs, '')).not.toMatch(/a;b|it's|c--d/);
+  });
+
   it('keep learned members, texts as texts', () => {
     const learned = ['lots[].grade note', 'lots[].location.region', 'lots[].seller.rating'];
     const text = textOf({ learned, texts: new Set(['lots[].location.region']) });
-    expect(text).toContain('`grade note`: string');
+    expect(text).toContain('"grade note": string');
     expect(text).toContain(`'"grade note":' || json_text("grade note")`);
     expect(text).toContain(`'"location.region":' || json_of_text("location"."region")`);
     expect(text).toContain(`json_text(get_json_object(json_text("seller"), '$.rating'))`);
