@@ -81,6 +81,10 @@ function parseManifest(snapshot: string): Manifest | LakeError {
   } catch (error) {
     return new LakeError('LAKE_MANIFEST', `${path} cannot be read`, { cause: error, hint: REBUILD });
   }
+  return checkManifest(content, path);
+}
+
+function checkManifest(content: unknown, path: string): Manifest | LakeError {
   const later = laterSchema.safeParse(content).data;
   if (later !== undefined)
     return new LakeError(
@@ -98,8 +102,13 @@ function parseManifest(snapshot: string): Manifest | LakeError {
  * Reads the manifest of a snapshot. Throws LakeError where there is none, it is not valid, or a later lotlake wrote it in
  * a format that this one cannot read.
  */
-export function readManifest(snapshot: string): Manifest {
-  const read = parseManifest(snapshot);
+export const readManifest = (snapshot: string): Manifest => soundOrThrow(parseManifest(snapshot));
+
+/** What a text of a manifest says that is not in its snapshot yet. Throws as `readManifest` does. */
+export const manifestFrom = (content: unknown, path: string): Manifest =>
+  soundOrThrow(checkManifest(content, path));
+
+function soundOrThrow(read: Manifest | LakeError): Manifest {
   if (read instanceof LakeError) throw read;
   return read;
 }

@@ -28,7 +28,7 @@ export const recordName = (snapshotId: string): string => `${SNAPSHOTS}${snapsho
 
 /** Ids of snapshots and names of files become paths on the machine that pulls them. */
 const id = z.string().regex(/^[\w-]+$/);
-const path = z.string().regex(/^(?!.*(^|\/)\.\.?(\/|$))[^/\u0000\\][^\u0000\\]*$/);
+const path = z.string().regex(/^(?!.*(^|\/)\.\.?(\/|$))[^/\p{Cc}\\][^\p{Cc}\\]*$/su);
 const sha256 = z.string().regex(/^[0-9a-f]{64}$/);
 
 const currentSchema = z.object({

@@ -4,12 +4,20 @@ import type { DuckDBConnection } from '@duckdb/node-api';
 import { killPoint } from '../config/kill-point.js';
 import { filesBelow } from '../lake/files.js';
 import { currentId, type Layout } from '../lake/layout.js';
-import { type Manifest, readManifest, writeManifest } from '../lake/manifest.js';
+import { allFiles, type Manifest, manifestFrom, writeManifest } from '../lake/manifest.js';
 import { listSnapshots } from '../lake/snapshots.js';
 import { renewViews } from '../lake/views.js';
 import { checksumOf, foldersBelow, syncFiles, syncFolders } from '../land/files.js';
 import { switchCurrent } from '../publish/publish.js';
-import { type Current, damaged, type MirrorFile, readCurrent, readRecord } from './layout.js';
+import {
+  type Current,
+  damaged,
+  type MirrorFile,
+  readCurrent,
+  readRecord,
+  recordName,
+  type SnapshotRecord,
+} from './layout.js';
 import { MirrorError, missing } from './mirror-error.js';
 import { type Content, forEach, type ObjectStore } from './store.js';
 
@@ -42,7 +50,9 @@ export async function pull(
   const done = { place: store.place, snapshot_id: id, path: folder };
   if (currentId(layout) === id) return { ...done, files: 0, bytes: 0 };
   assertReplaceable(layout, mirror.current, store);
-  const { manifest, files } = await readRecord(store, id);
+  const record = await readRecord(store, id);
+  assertSameFiles(record, store);
+  const { manifest, files } = record;
   const fetched: Content[] = [];
   await forEach(files, concurrency, async (file) => {
     signal.throwIfAborted();
@@ -65,12 +75,23 @@ async function sealPulled(
   manifest: object,
 ): Promise<void> {
   writeManifest(folder, manifest as Manifest);
-  // Tells of a format that only a later lotlake knows.
-  readManifest(folder);
   const scratch = join(layout.lake, `warehouse.${process.pid}.tmp`);
   await renewViews(connection, folder, scratch).finally(() => rmSync(scratch, { force: true }));
   await syncFiles(filesBelow(folder));
   await syncFolders([...foldersBelow(folder), folder, layout.snapshots, layout.lake, layout.output]);
+}
+
+/**
+ * Throws MirrorError (MIRROR_DAMAGED) where the manifest names a file that is none of the record's, because the next run
+ * links what it names, and LakeError where only a later lotlake knows its format.
+ */
+function assertSameFiles({ snapshot_id, manifest, files }: SnapshotRecord, store: ObjectStore): void {
+  const name = recordName(snapshot_id);
+  const known = new Set(files.map(({ path }) => path));
+  const other = allFiles(manifestFrom(manifest, `${store.place}/${name}`)).find(
+    ({ path }) => !known.has(path),
+  );
+  if (other !== undefined) throw damaged(store, name, `names ${other.path}, which is none of its files`);
 }
 
 /**

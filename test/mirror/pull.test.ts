@@ -86,7 +86,7 @@ describe('a pull', () => {
     expect(existsSync(join(layout.snapshots, '20-a', 'manifest.json'))).toBe(false);
   });
 
-  it.each(['../out', '/out', 'a/../../out', 'a\\b'])(
+  it.each(['../out', '/out', 'a/../../out', 'a\\b', 'a\n/../../out', 'a\u2028/../../out', 'a\u001b'])(
     'writes nowhere but in its snapshot: %s',
     async (path) => {
       const name = 'snapshots/20-a.json';
@@ -96,6 +96,16 @@ describe('a pull', () => {
       await expect(pullTo(emptyPlace())).rejects.toMatchObject({ code: 'MIRROR_FORMAT' });
     },
   );
+
+  it('takes no manifest that names a file which the record does not', async () => {
+    const name = 'snapshots/20-a.json';
+    const record = JSON.parse(store.objects.get(name)?.body.toString() ?? '');
+    record.manifest.tables.lots.files[0].path = '../../../../private';
+    await store.send(name, JSON.stringify(record));
+    const layout = emptyPlace();
+    await expect(pullTo(layout)).rejects.toMatchObject({ code: 'MIRROR_DAMAGED' });
+    expect(existsSync(layout.snapshots)).toBe(false);
+  });
 
   it('needs a mirror', async () => {
     store = memoryStore();
