@@ -1,8 +1,8 @@
-import { existsSync, mkdirSync, readdirSync, statSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, renameSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { z } from 'zod';
 import { killPoint } from '../config/kill-point.js';
-import { checksumOf, jsonIn } from '../land/files.js';
+import { checksumOf, jsonIn, syncFiles, syncFolders } from '../land/files.js';
 import { findPasses, isWhole, type Pass, syncPass } from '../land/pass.js';
 import { streamNames } from '../service/streams.js';
 import { damaged, LANDING } from './layout.js';
@@ -103,7 +103,7 @@ export async function pullLanding(
   return sumOf(copied);
 }
 
-/** Fetches a pass; `pass.json` comes last, so that half a pass is none. */
+/** Fetches a pass; `pass.json` gets its name last, when all is on disk, so that half a pass is none. */
 async function pullPass(
   folder: string,
   from: string,
@@ -112,20 +112,24 @@ async function pullPass(
 ): Promise<PassFile[]> {
   const files = [...(await listIn(store, from)).values()];
   mkdirSync(folder, { recursive: true });
-  const fetch = async ({ file, sha256 }: PassFile): Promise<void> => {
-    const found = await store.fetch(from + file, join(folder, file));
-    if (found === undefined) throw damaged(store, from + file, 'is missing');
-    if (found.sha256 !== sha256) throw damaged(store, from + file, 'is another file than it was');
-  };
   const isLast = ({ file }: PassFile): boolean => file === 'pass.json';
-  await forEach(
-    files.filter((file) => !isLast(file)),
-    concurrency,
-    fetch,
-  );
-  await forEach(files.filter(isLast), 1, fetch);
+  const pages = files.filter((file) => !isLast(file));
+  await forEach(pages, concurrency, (file) => fetchInto(join(folder, file.file), from, file, store));
   await syncPass(folder);
+  for (const file of files.filter(isLast)) {
+    const path = join(folder, file.file);
+    await fetchInto(`${path}.tmp`, from, file, store);
+    await syncFiles([`${path}.tmp`]);
+    renameSync(`${path}.tmp`, path);
+  }
+  await syncFolders([folder]);
   return files;
+}
+
+async function fetchInto(path: string, from: string, { file, sha256 }: PassFile, store: ObjectStore) {
+  const found = await store.fetch(from + file, path);
+  if (found === undefined) throw damaged(store, from + file, 'is missing');
+  if (found.sha256 !== sha256) throw damaged(store, from + file, 'is another file than it was');
 }
 
 const LIST_OF_PASS = new RegExp(`^${LANDING}(?:${streamNames.join('|')})/[\\w-]+/${LIST}$`);

@@ -100,10 +100,13 @@ function assertSameFiles({ snapshot_id, manifest, files }: SnapshotRecord, store
  */
 function assertReplaceable(layout: Layout, { snapshots }: Current, store: ObjectStore): void {
   const here = currentId(layout);
-  const isThere = here !== null || listSnapshots(layout).some(({ isSealed }) => isSealed);
-  if (!isThere || snapshots.some(({ snapshot_id }) => snapshot_id === here)) return;
-  const what = here === null ? 'snapshots, and none of them is current' : `snapshot ${here}`;
-  throw new MirrorError('MIRROR_LAKE', `${layout.output} has ${what}, which ${store.place} does not know`, {
+  const sealed = listSnapshots(layout).filter(({ isSealed }) => isSealed);
+  const known = new Set(snapshots.map(({ snapshot_id }) => snapshot_id));
+  // A pull that died before its switch has left a sealed snapshot of the mirror.
+  const other = (here === null ? sealed.map(({ id }) => id) : [here]).find((id) => !known.has(id));
+  if (other === undefined) return;
+  const what = `snapshot ${other}, which ${store.place} does not know`;
+  throw new MirrorError('MIRROR_LAKE', `${layout.output} has ${what}`, {
     outcome: 'usage',
     hint: 'nothing was changed; name an empty folder with --output, or push what is here first',
   });

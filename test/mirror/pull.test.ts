@@ -1,6 +1,6 @@
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { layoutOf } from '../../src/lake/layout.js';
 import { endPass, openPass, readPass, recordPage } from '../../src/land/pass.js';
 import { pullLanding, pushLanding } from '../../src/mirror/landing.js';
@@ -12,6 +12,13 @@ import { temporaryFolder } from '../pipelines/support.js';
 import { type MemoryStore, memoryStore } from './memory-store.js';
 import { lakeOf, makeSnapshot, pushTo } from './support.js';
 
+const killed = vi.hoisted(() => ({ at: '' }));
+vi.mock('../../src/config/kill-point.js', () => ({
+  killPoint: (name: string) => {
+    if (name === killed.at) throw new Error('killed');
+  },
+}));
+
 const folder = temporaryFolder();
 afterAll(() => folder.remove());
 const local = layoutOf(join(folder.path, 'local'));
@@ -22,6 +29,7 @@ const { signal } = new AbortController();
 let store: MemoryStore;
 let places = 0;
 beforeEach(async () => {
+  killed.at = '';
   store = memoryStore();
   await withDatabase({ memory: '700MB', threads: 1 }, undefined, async ({ session: { connection } }) => {
     for (const { folder: snapshot } of nights) {
@@ -73,6 +81,16 @@ describe('a pull', () => {
     expect(existsSync(layout.current)).toBe(false);
     store.before = () => undefined;
     expect(await pullTo(layout)).toMatchObject({ files: 1 });
+  });
+
+  it.each(['mirror.file-pulled', 'mirror.pulled'])('is done again where it was killed at %s', async (at) => {
+    const layout = emptyPlace();
+    killed.at = at;
+    await expect(pullTo(layout)).rejects.toThrow('killed');
+    expect(existsSync(layout.current)).toBe(false);
+    killed.at = '';
+    expect(await pullTo(layout)).toMatchObject({ snapshot_id: '20-a' });
+    expect(readFileSync(fileOf(layout), 'utf8')).toBe('night 20');
   });
 
   it('switches to nothing that is damaged or missing', async () => {
@@ -139,6 +157,33 @@ describe('landing', () => {
     expect(await pullLanding(landing, store, 2, signal)).toMatchObject({ passes: 1, files: 3 });
     expect(readPass(join(landing, 'cars', sealed.manifest.pass_id)).pages).toHaveLength(1);
     expect(await pullLanding(landing, store, 2, signal)).toMatchObject({ passes: 0, files: 0 });
+  });
+
+  it('is sent again where a push was killed', async () => {
+    const { landing } = emptyPlace();
+    land(landing, 'page', true);
+    killed.at = 'mirror.page-sent';
+    await expect(pushLanding(landing, store, 2, signal)).rejects.toThrow('killed');
+    expect(await pullLanding(emptyPlace().landing, store, 2, signal)).toMatchObject({ passes: 0 });
+    killed.at = '';
+    expect(await pushLanding(landing, store, 2, signal)).toMatchObject({ passes: 1, files: 3 });
+  });
+
+  it('is fetched again where a pull died while it wrote pass.json', async () => {
+    const { landing } = emptyPlace();
+    const { manifest } = land(landing, 'page', true);
+    await pushLanding(landing, store, 2, signal);
+    const pulled = emptyPlace().landing;
+    const { fetch } = store;
+    store.fetch = async (name, path) => {
+      if (!name.endsWith('pass.json')) return fetch(name, path);
+      writeFileSync(path, '{"pass_id"');
+      throw new Error('killed');
+    };
+    await expect(pullLanding(pulled, store, 2, signal)).rejects.toThrow('killed');
+    store.fetch = fetch;
+    expect(await pullLanding(pulled, store, 2, signal)).toMatchObject({ passes: 1, files: 3 });
+    expect(readPass(join(pulled, 'cars', manifest.pass_id)).pages).toHaveLength(1);
   });
 
   it('is sent again where a pass was marked as published since', async () => {
