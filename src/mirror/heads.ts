@@ -2,12 +2,14 @@ import { createHash } from 'node:crypto';
 import { gunzipSync, gzipSync } from 'node:zlib';
 import { z } from 'zod';
 import { killPoint } from '../config/kill-point.js';
-import { type Current, damaged, FILES, type MirrorFile } from './layout.js';
+import { type Current, damaged, FILES, type MirrorFile, readCurrent } from './layout.js';
 import type { LocalSnapshot } from './push.js';
 import { forEach, type ObjectStore } from './store.js';
 
 /** Texts by the names of their objects: those that make the metadata of a table current, such as `version-hint.text`. */
 export type Heads = ReadonlyMap<string, string>;
+
+const textsSchema = z.record(z.string(), z.string());
 
 /** Objects that describe the tables of a snapshot: what is sent before the switch, and what after it. */
 export interface DescribedTables {
@@ -46,8 +48,8 @@ export async function readHeads(store: ObjectStore, { heads }: Pick<Current, 'he
   const found = await store.read(heads);
   if (found === undefined) throw damaged(store, heads, 'is missing');
   try {
-    const texts = z.record(z.string(), z.string()).parse(JSON.parse(gunzipSync(found.body).toString()));
-    return new Map(Object.entries(texts));
+    const texts: unknown = JSON.parse(gunzipSync(found.body).toString());
+    return new Map(Object.entries(textsSchema.parse(texts)));
   } catch {
     throw damaged(store, heads, 'cannot be read');
   }
@@ -60,25 +62,24 @@ const WRITTEN = '.written';
 export const headObjects = ({ heads }: Pick<Current, 'heads'>): readonly string[] => [heads, heads + WRITTEN];
 
 /**
- * Writes the heads that `current.json` names, the hints last, so that no hint names metadata that is not there.
- * @param there objects that the mirror has; heads that are known to be written are left alone
+ * Writes the heads that `current.json` names, the hints last, so that no hint names metadata that is not there. Hints are
+ * compared each time, because a push that stood still may have set them back. Nothing more is written once
+ * `current.json` names other heads.
  */
 export async function writeHeads(
   store: ObjectStore,
   { heads: name }: Pick<Current, 'heads'>,
   concurrency: number,
-  there: ReadonlyMap<string, unknown> = new Map(),
 ): Promise<void> {
-  if (there.has(name + WRITTEN)) return;
   const heads = [...(await readHeads(store, { heads: name }))];
+  const isWritten = (await store.read(name + WRITTEN)) !== undefined;
   const isHint = ([each]: readonly [string, string]): boolean => each.endsWith('.text');
-  const write = ([each, text]: readonly [string, string]): Promise<void> => store.send(each, text);
-  await forEach(
-    heads.filter((each) => !isHint(each)),
-    concurrency,
-    write,
-  );
+  const metadata = isWritten ? [] : heads.filter((each) => !isHint(each));
+  await forEach(metadata, concurrency, ([each, text]) => store.send(each, text));
   killPoint('mirror.metadata-switched');
-  await forEach(heads.filter(isHint), concurrency, write);
-  await store.send(name + WRITTEN, '');
+  if ((await readCurrent(store))?.current.heads !== name) return;
+  await forEach(heads.filter(isHint), concurrency, async ([each, text]) => {
+    if ((await store.read(each))?.body.toString() !== text) await store.send(each, text);
+  });
+  if (!isWritten) await store.send(name + WRITTEN, '');
 }

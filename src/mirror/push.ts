@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
 import { killPoint } from '../config/kill-point.js';
 import { version } from '../config/package-root.js';
@@ -76,7 +77,7 @@ export async function push(lake: LocalLake<LocalSnapshot>, pushing: Pushing): Pr
   const [files, tables] = [await store.list(FILES), plan.length === 0 ? [] : await store.list(TABLES)];
   const sent: Sent = { there: new Map([...files, ...tables]), files: 0, bytes: 0 };
   // A push that died after its switch has not written all that follows it.
-  if (mirror !== undefined) await writeHeads(store, mirror.current, pushing.concurrency, sent.there);
+  if (mirror !== undefined) await writeHeads(store, mirror.current, pushing.concurrency);
   for (const snapshot of plan) mirror = await pushSnapshot(snapshot, mirror, pushing, sent);
   const { place } = store;
   const snapshotId = mirror?.current.snapshot_id ?? '';
@@ -102,16 +103,23 @@ function soundOnes(plan: readonly LocalSnapshot[], { warn }: Pushing): LocalSnap
   });
 }
 
-/** Object that tells whether a service keeps the conditions of writes. */
-const PROBE = `${FILES}condition-probe`;
+/** A tag that no version of an object has. */
+const NO_TAG = `"${'0'.repeat(32)}"`;
 
 /** Throws MirrorError (MIRROR_CONDITIONS) where the service ignores conditions: two writers could then both win. */
 async function assertConditions(store: ObjectStore): Promise<void> {
-  await store.send(PROBE, 'once');
-  const isIgnored = (await store.replace(PROBE, 'twice', undefined)) !== undefined;
-  await store.remove([PROBE]);
-  if (isIgnored)
-    throw new MirrorError('MIRROR_CONDITIONS', `${store.place}: the service ignores If-None-Match`, {
+  // Two first pushes at once must not meet one another's probe.
+  const probe = `${FILES}condition-probe-${randomUUID()}`;
+  await store.send(probe, 'once');
+  const isIgnored = async (tag?: string): Promise<boolean> =>
+    (await store.replace(probe, tag ?? 'twice', tag)) !== undefined;
+  const ignored = [
+    ...((await isIgnored()) ? ['If-None-Match'] : []),
+    ...((await isIgnored(NO_TAG)) ? ['If-Match'] : []),
+  ];
+  await store.remove([probe]);
+  if (ignored.length > 0)
+    throw new MirrorError('MIRROR_CONDITIONS', `${store.place}: the service ignores ${ignored.join(', ')}`, {
       outcome: 'usage',
       hint: 'nothing was sent; two machines could overwrite one another there. Use a service with conditional writes',
     });

@@ -36,9 +36,11 @@ describe('a push', () => {
       'lots/domain_id=3/month=2026-11/data.parquet': 'lots of night 18',
       'warehouse.duckdb': 'views of 18-a',
     });
-    const names = store.sent.map((name) => name.replace(/[0-9a-f]{64}/, '<sha>'));
+    const names = store.sent.map((name) =>
+      name.replace(/[0-9a-f]{64}/, '<sha>').replace(/probe-.+/, 'probe-<id>'),
+    );
     expect(names).toEqual([
-      'files/condition-probe',
+      'files/condition-probe-<id>',
       'tables/lots/domain_id=3/month=2026-10/<sha>.parquet',
       'tables/lots/domain_id=3/month=2026-11/<sha>.parquet',
       'files/<sha>',
@@ -105,7 +107,8 @@ describe('a push that dies', () => {
       await expect(pushTo(torn, lakeOf([first, second]))).rejects.toThrow('killed');
       torn.before = () => undefined;
       await pushTo(torn, lakeOf([first, second]));
-      torn.objects.delete('files/condition-probe');
+      for (const name of torn.objects.keys())
+        if (name.startsWith('files/condition-probe')) torn.objects.delete(name);
       expect(contentOf(torn), `killed after ${last} calls`).toEqual(whole);
       const files = torn.sent.filter((name) => name.endsWith('.parquet'));
       expect(new Set(files).size, `killed after ${last} calls`).toBe(files.length);
@@ -142,6 +145,26 @@ describe('two pushes at once', () => {
     };
     await expect(pushTo(store, lakeOf(nights))).rejects.toMatchObject({ code: 'MIRROR_OVERTAKEN' });
     expect(readWhole(store)?.['lots/a.parquet']).toBe('other');
+  });
+
+  const hint = () => store.objects.get('tables/lots/metadata/version-hint.text')?.body.toString();
+
+  it('leave the hints of the newer one, also where the older one stood still before it wrote its own', async () => {
+    await pushTo(store, lakeOf([first]));
+    store.before = async (call) => {
+      if (call !== 'send tables/lots/metadata/v2.metadata.json') return;
+      store.before = () => undefined;
+      await pushTo(store, lakeOf(nights));
+    };
+    await pushTo(store, lakeOf([first, second]));
+    expect(hint()).toBe('3');
+  });
+
+  it('that left an older hint are made good by the next push', async () => {
+    await pushTo(store, lakeOf([first, second]));
+    await store.send('tables/lots/metadata/version-hint.text', '1');
+    await pushTo(store, lakeOf([first, second]));
+    expect(hint()).toBe('2');
   });
 
   it('of the same snapshot end well for the one that comes second', async () => {
@@ -189,16 +212,33 @@ describe('a mirror', () => {
     expect([...store.objects.keys()]).toEqual([]);
   });
 
-  it('whose heads cannot be read is damaged', async () => {
-    await pushTo(store, lakeOf([first]));
-    const { heads } = JSON.parse(store.objects.get('current.json')?.body.toString() ?? '');
-    for (const torn of ['{}', gzipSync('{'), gzipSync('null')]) {
-      await store.send(heads, torn);
-      await expect(pushTo(store, lakeOf([first, second]))).rejects.toMatchObject({
-        ...{ code: 'MIRROR_DAMAGED', outcome: 'held', message: expect.stringContaining(heads) },
-      });
-    }
+  it('is refused where the service knows only If-None-Match, on which no later switch relies', async () => {
+    const { replace } = store;
+    store.replace = (name, text, tag) =>
+      replace(name, text, tag === undefined ? tag : store.objects.get(name)?.tag);
+    await expect(pushTo(store, lakeOf([first]))).rejects.toMatchObject({
+      ...{ code: 'MIRROR_CONDITIONS', message: expect.stringContaining('If-Match') },
+    });
+    expect([...store.objects.keys()]).toEqual([]);
   });
+
+  it('is tried by two first pushes at once without one being taken for a fault of the service', async () => {
+    store.before = async (call) => {
+      if (!call.startsWith('replace files/condition-probe')) return;
+      store.before = () => undefined;
+      await pushTo(store, lakeOf([first]));
+    };
+    await expect(pushTo(store, lakeOf([first]))).rejects.toMatchObject({ code: 'MIRROR_OVERTAKEN' });
+  });
+
+  it.each([['no gzip'], [gzipSync('no JSON')], [gzipSync('null')]])(
+    'is damaged where its heads are',
+    async (body) => {
+      await pushTo(store, lakeOf([first]));
+      await store.send(JSON.parse(String(store.objects.get('current.json')?.body)).heads, body);
+      await expect(pushTo(store, lakeOf(nights))).rejects.toMatchObject({ code: 'MIRROR_DAMAGED' });
+    },
+  );
 
   it('of a later layout is not touched', async () => {
     store.after = () => undefined;
