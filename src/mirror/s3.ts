@@ -103,12 +103,13 @@ export async function openStore(place: MirrorPlace, signal: AbortSignal): Promis
           return (await found?.Body?.transformToString()) === Body ? found?.ETag : undefined;
         }
       }),
-    remove: (names) =>
+    remove: (names, end) =>
       asked(async () => {
+        const ended = end === undefined ? stop : { abortSignal: AbortSignal.any([stop.abortSignal, end]) };
         for (let at = 0; at < names.length; at += MOST_REMOVED) {
           const Objects = names.slice(at, at + MOST_REMOVED).map((name) => ({ Key: of(name).Key }));
           const input = { Bucket, Delete: { Objects, Quiet: true } };
-          const { Errors: [first] = [] } = await send(new sdk.DeleteObjectsCommand(input), stop);
+          const { Errors: [first] = [] } = await send(new sdk.DeleteObjectsCommand(input), ended);
           if (first !== undefined) throw Object.assign(new Error(), { name: first.Code });
         }
       }),

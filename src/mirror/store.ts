@@ -36,7 +36,8 @@ export interface ObjectStore {
   send(name: string, body: string | Uint8Array): Promise<void>;
   /** Writes a text if the object still has the tag, or is still not there. Returns the new tag; undefined if it has not. */
   replace(name: string, text: string, tag: string | undefined): Promise<string | undefined>;
-  remove(names: readonly string[]): Promise<void>;
+  /** @param end stops it, beside what ends every request */
+  remove(names: readonly string[], end?: AbortSignal): Promise<void>;
 }
 
 /** Does work for each item, some at once. After the first failure nothing more begins. */

@@ -70,11 +70,11 @@ export async function vacuumMirror(vacuuming: Vacuuming): Promise<RemoteVacuum> 
   const objects = await listAll(store);
   const heads = await readHeads(store, switched.current);
   const unnamed = planObjects(objects, namesOf(records, switched.current, heads), now());
-  if (!isDryRun) await removeAll(unnamed, switched, vacuuming);
+  const removed = isDryRun ? unnamed : await removeAll(unnamed, switched, vacuuming);
   return {
-    ...{ place: store.place, snapshots: going, objects: unnamed.length },
-    bytes: unnamed.reduce((sum, name) => sum + (objects.get(name)?.bytes ?? 0), 0),
-    kept: { snapshots: kept.length, objects: objects.size - unnamed.length },
+    ...{ place: store.place, snapshots: going, objects: removed.length },
+    bytes: removed.reduce((sum, name) => sum + (objects.get(name)?.bytes ?? 0), 0),
+    kept: { snapshots: kept.length, objects: objects.size - removed.length },
   };
 }
 
@@ -114,7 +114,8 @@ async function switchToKept(
   const until = new Date(now().getTime() + AT_WORK).toISOString();
   const facts = { lotlake_version: version, switched_at: now().toISOString(), vacuum_until: until };
   const switched = await switchTo(store, { ...mirror.current, ...facts, snapshots, heads }, mirror);
-  if (!isSame) await writeHeads(store, switched.current, concurrency);
+  // A push that died after its switch has not written them, and objects of older ones go.
+  await writeHeads(store, switched.current, concurrency);
   return switched;
 }
 
@@ -144,18 +145,24 @@ export const planObjects = (
     .filter(([name, { modified }]) => !named.has(name) && now.getTime() - modified.getTime() > GRACE)
     .map(([name]) => name);
 
-/** Removes objects as long as nobody may push, and lets others push again. The next vacuum removes the rest. */
+/**
+ * Removes objects as long as nobody may push, lets others push again, and returns what it removed. The next vacuum removes
+ * the rest. A removal that takes longer is ended, and pushes stay refused until `vacuum_until`.
+ */
 async function removeAll(
   names: readonly string[],
   mirror: Switched,
   { store, now, signal }: Vacuuming,
-): Promise<void> {
+): Promise<readonly string[]> {
   const until = Date.parse(mirror.current.vacuum_until ?? '') - CLOCKS;
-  for (let at = 0; at < names.length && now().getTime() < until; at += AT_ONCE) {
+  let at = 0;
+  for (let left = until - now().getTime(); at < names.length && left > 0; left = until - now().getTime()) {
     signal.throwIfAborted();
-    await store.remove(names.slice(at, at + AT_ONCE));
+    await store.remove(names.slice(at, at + AT_ONCE), AbortSignal.timeout(left));
+    at += AT_ONCE;
     killPoint('mirror.objects-removed');
   }
   await switchTo(store, { ...mirror.current, vacuum_until: null }, mirror);
   killPoint('mirror.vacuumed');
+  return names.slice(0, at);
 }

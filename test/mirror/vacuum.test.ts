@@ -1,4 +1,4 @@
-import { afterAll, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { planCommit } from '../../src/iceberg/plan.js';
 import type { readPrevious } from '../../src/iceberg/previous.js';
 import { retainHeads } from '../../src/mirror/tables.js';
@@ -6,6 +6,13 @@ import { planObjects, vacuumMirror } from '../../src/mirror/vacuum.js';
 import { temporaryFolder } from '../pipelines/support.js';
 import { type MemoryStore, memoryStore } from './memory-store.js';
 import { lakeOf, makeSnapshot, pushTo, readWhole } from './support.js';
+
+const killed = vi.hoisted(() => ({ at: '' }));
+vi.mock('../../src/config/kill-point.js', () => ({
+  killPoint: (name: string) => {
+    if (name === killed.at) throw new Error('killed');
+  },
+}));
 
 const folder = temporaryFolder();
 afterAll(() => folder.remove());
@@ -24,6 +31,7 @@ const current = () => JSON.parse(store.objects.get('current.json')?.body.toStrin
 
 /** Each night is pushed at its time. The heads of the tables are left out; what becomes of them is a test of its own. */
 beforeEach(async () => {
+  killed.at = '';
   store = memoryStore();
   for (const [i, night] of [17, 18, 19, 20].entries()) {
     store.now = day(night);
@@ -98,6 +106,59 @@ describe('a vacuum of a mirror', () => {
     store.now = new Date(day(22).getTime() + 1_200_001);
     await vacuum();
     expect(parquet()).toHaveLength(3);
+  });
+
+  it.each(['mirror.vacuum-switched', 'mirror.objects-removed', 'mirror.vacuumed'])(
+    'is done again where it was killed at %s',
+    async (at) => {
+      store.now = day(22);
+      killed.at = at;
+      await expect(vacuum()).rejects.toThrow('killed');
+      killed.at = '';
+      store.now = new Date(day(22).getTime() + 1_200_001);
+      await vacuum();
+      expect(parquet()).toHaveLength(3);
+      expect(current()).toMatchObject({ vacuum_until: null, snapshots: [{}, {}] });
+    },
+  );
+
+  it('writes the heads that a push left when it died after its switch', async () => {
+    store = memoryStore();
+    await pushTo(store, lakeOf(nights.slice(0, 1)));
+    killed.at = 'mirror.switched';
+    await expect(pushTo(store, lakeOf(nights.slice(0, 2)))).rejects.toThrow('killed');
+    killed.at = '';
+    store.now = day(24);
+    await vacuum();
+    const folder = 'tables/lots/metadata';
+    expect(store.objects.get(`${folder}/version-hint.text`)?.body.toString()).toBe('2');
+    expect(store.objects.has(`${folder}/v2.metadata.json`)).toBe(true);
+  });
+
+  it('counts only what it removed where its time is over', async () => {
+    const old = await store.read('current.json');
+    for (let i = 0; i < 1500 && old !== undefined; i++)
+      store.objects.set(`files/old-${i}`, { ...old, modified: day(17) });
+    store.now = day(22);
+    store.before = (call) => {
+      if (call.startsWith('remove')) store.now = new Date(day(22).getTime() + 1_000_000);
+    };
+    const { objects, kept } = await vacuum({ keep: { snapshots: 4, days: 0 } });
+    expect(objects).toBe(1000);
+    expect(kept.objects).toBe(store.objects.size - 1);
+  });
+
+  it('ends a removal that its time does not suffice for, and keeps pushes away until that is over', async () => {
+    store.now = day(22);
+    store.before = (call) => {
+      if (call.startsWith('list')) store.now = new Date(day(22).getTime() + 899_990);
+    };
+    store.remove = (_, end) =>
+      new Promise((_resolve, reject) => {
+        end?.addEventListener('abort', () => reject(new Error('ended')));
+      });
+    await expect(vacuum()).rejects.toThrow('ended');
+    await expect(pushTo(store, lakeOf(nights))).rejects.toMatchObject({ code: 'MIRROR_BUSY' });
   });
 });
 
