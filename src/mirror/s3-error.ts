@@ -1,4 +1,5 @@
 import { ConfigError, causesOf, codeOf } from '../config/lotlake-error.js';
+import { unsoundError } from '../lake/lake-error.js';
 import { MirrorError, RESUME } from './mirror-error.js';
 import type { MirrorPlace } from './s3.js';
 
@@ -35,17 +36,31 @@ const isLocal = (error: unknown): boolean =>
 const isRefused = (name: string, status: number | undefined): boolean =>
   status === 401 || status === 403 || name === 'CredentialsProviderError';
 
+/** What a service says of a file that is not what its checksum says. */
+const OTHER_CONTENT: ReadonlySet<string> = new Set(['BadDigest', 'XAmzContentChecksumMismatch']);
+
 /**
  * An error of the SDK as one of lotlake: its name, its status and the place, and nothing of its text, so that no part of
  * a credential can get into a message. An abort and an error of a local file stay as they are.
+ * @param file path of the file that was sent, if one was
  */
-export function explain(error: unknown, { to, endpoint }: MirrorPlace, signal: AbortSignal): unknown {
+export function explain(
+  error: unknown,
+  { to, endpoint }: MirrorPlace,
+  signal: AbortSignal,
+  file?: string,
+): unknown {
   if (signal.aborted || isLocal(error)) return error;
   if (error instanceof Error && error.message === 'Region is missing')
     return new ConfigError('no region is given', 'set publish.region, --region or AWS_REGION');
   const { name, status } = said(error);
   const at = endpoint === undefined ? to : `${to} at ${endpoint}`;
   const what = `${at}: ${name}${status === undefined ? '' : `, status ${status}`}`;
+  if (file !== undefined && OTHER_CONTENT.has(name))
+    return unsoundError(
+      `${file} does not have its checksum (${what})`,
+      'nothing was switched; lotlake verify tells whether it is damaged',
+    );
   if (isRefused(name, status))
     return new MirrorError('MIRROR_REFUSED', what, {
       outcome: 'refused',

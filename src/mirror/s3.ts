@@ -38,9 +38,9 @@ export async function openStore(place: MirrorPlace, signal: AbortSignal): Promis
   const of = (name: string) => ({ Bucket, Key: prefix + name });
   const send: typeof client.send = Reflect.get(client, 'send').bind(client);
   const stop = { abortSignal: listenedTo(signal) };
-  const asked = <T>(work: () => Promise<T>): Promise<T> =>
+  const asked = <T>(work: () => Promise<T>, file?: string): Promise<T> =>
     work().catch((error: unknown) => {
-      throw explain(error, place, signal);
+      throw explain(error, place, signal, file);
     });
   /** Gets an object; undefined where there is none. */
   const get = (name: string) =>
@@ -73,18 +73,20 @@ export async function openStore(place: MirrorPlace, signal: AbortSignal): Promis
         }),
       ),
     sendFile: (name, path, { bytes, sha256 }) =>
-      asked(() =>
-        tried(signal, async () => {
-          const file = await open(path);
-          try {
-            const Body = file.createReadStream({ autoClose: false });
-            const ChecksumSHA256 = Buffer.from(sha256, 'hex').toString('base64');
-            const input = { ...of(name), Body, ContentLength: bytes, ChecksumSHA256 };
-            await send(new sdk.PutObjectCommand(input), stop);
-          } finally {
-            await file.close();
-          }
-        }),
+      asked(
+        () =>
+          tried(signal, async () => {
+            const file = await open(path);
+            try {
+              const Body = file.createReadStream({ autoClose: false });
+              const ChecksumSHA256 = Buffer.from(sha256, 'hex').toString('base64');
+              const input = { ...of(name), Body, ContentLength: bytes, ChecksumSHA256 };
+              await send(new sdk.PutObjectCommand(input), stop);
+            } finally {
+              await file.close();
+            }
+          }),
+        path,
       ),
     send: (name, Body) =>
       asked(async () => {

@@ -41,6 +41,12 @@ describe('an error of the SDK', () => {
     });
   });
 
+  it.each(['BadDigest', 'XAmzContentChecksumMismatch'])('%s names the file that was sent', (name) => {
+    const found = explain(error(name, 400), place, signal, '/lake/file');
+    expect(found).toMatchObject({ code: 'LAKE_UNSOUND', message: expect.stringContaining('/lake/file') });
+    expect(String(Reflect.get(Object(found), 'message'))).not.toContain(SECRET);
+  });
+
   it('stays as it is where it is about a file of this machine', () => {
     const missing = Object.assign(new Error('gone'), { code: 'ENOENT', path: '/lake/file' });
     expect(explain(missing, place, signal)).toBe(missing);
