@@ -89,10 +89,11 @@ async function openCatalog({ uri, warehouse }: CatalogPlace, token: string | und
   const facts = z
     .object({ prefix: z.string().optional(), 'namespace-separator': z.string().optional() })
     .default({});
-  const config = z
-    .object({ defaults: facts, overrides: facts })
-    .parse(await send(token, 'GET', `${base}/config${query}`));
-  const { prefix, 'namespace-separator': separator = '%1F' } = { ...config.defaults, ...config.overrides };
+  const answer = await send(token, 'GET', `${base}/config${query}`);
+  const config = z.object({ defaults: facts, overrides: facts }).safeParse(answer);
+  if (!config.success) throw failed(`its configuration is not valid: ${z.prettifyError(config.error)}`);
+  const { defaults, overrides } = config.data;
+  const { prefix, 'namespace-separator': separator = '%1F' } = { ...defaults, ...overrides };
   const start = prefix === undefined ? base : `${base}/${prefix}`;
   const ask: Ask = (method, path, body, passed) => send(token, method, `${start}/${path}`, body, passed);
   return { ask, separator };

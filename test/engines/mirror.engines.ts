@@ -275,7 +275,7 @@ describeWith(['servers'], 'a mirror through faults', () => {
     const gone = { ...server, endpoint: 'http://127.0.0.1:9' };
     const failed = await lotlake(gone, 'after-run', output, ['run', 'nightly']);
     expect([failed.code, failed.err]).toEqual([4, expect.stringContaining('MIRROR_UNREACHABLE')]);
-    expect(failed.out).toContain('mirror: not pushed to');
+    expect(failed.out).toContain('mirror: the push to');
     const caughtUp = await succeed(server, 'after-run', output, ['push', '--json']);
     expect(caughtUp.pushed).toHaveLength(1);
   });

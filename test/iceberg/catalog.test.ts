@@ -88,6 +88,16 @@ describe('a catalog', () => {
     await server.close();
   });
 
+  it('whose configuration is not valid is named with what is wrong', async () => {
+    const server = await serve(() => ({ body: { defaults: 'none' } }));
+    const place = { uri: server.url, namespace: 'lotlake' };
+    await expect(commitToCatalog(place, undefined, [])).rejects.toMatchObject({
+      code: 'ICEBERG_CATALOG',
+      message: expect.stringContaining('its configuration is not valid'),
+    });
+    await server.close();
+  });
+
   it('that repeats the token is told without it', async () => {
     const body = { error: { message: 'the token a-token-of-mine is stale' } };
     const server = await serve(() => ({ status: 401, body }));

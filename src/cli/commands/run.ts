@@ -129,7 +129,7 @@ async function mirrorRun({ config, reporter }: JobOptions, effects: Effects): Pr
     const pushed = await pushLake(config, effects, reporter.warn);
     return { pushed, text: `mirror: ${pushedText(pushed)}` };
   } catch (error) {
-    const text = `mirror: not pushed to ${config.publish.to}: ${messageOf(error)}; the next run or lotlake push catches up`;
+    const text = `mirror: the push to ${config.publish.to} failed: ${messageOf(error)}; the next run or lotlake push catches up`;
     return { text, error };
   }
 }
