@@ -1,5 +1,5 @@
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { dirname, join, relative } from 'node:path';
+import { join, relative } from 'node:path';
 import type { DuckDBConnection } from '@duckdb/node-api';
 import type { Layout } from '../lake/layout.js';
 import { allFiles, allTables, type Manifest } from '../lake/manifest.js';
@@ -10,7 +10,7 @@ import type { ManifestEntry } from './avro.js';
 import { IcebergError } from './iceberg-error.js';
 import { retainSnapshots } from './metadata.js';
 import { type Metrics, readMetrics } from './metrics.js';
-import { headFiles, type MetadataFile, type PreviousMetadata, planCommit } from './plan.js';
+import { headFiles, type PreviousMetadata, planCommit } from './plan.js';
 import { readPrevious } from './previous.js';
 import { type Descriptions, icebergTables, partitionValuesOf } from './tables.js';
 
@@ -111,16 +111,13 @@ async function writeTables(
     const location = uriOf(join(folder, table.name));
     const plan = planCommit(table, location, made, kept, before?.tables.get(table.name));
     // What is there names another place, or cannot be read.
-    rmSync(join(folder, table.name, 'metadata'), { recursive: true, force: true });
-    for (const file of [...plan.before, ...plan.after]) writeFile(file);
+    const metadata = join(folder, table.name, 'metadata');
+    rmSync(metadata, { recursive: true, force: true });
+    mkdirSync(metadata, { recursive: true });
+    for (const { uri, content } of [...plan.before, ...plan.after]) writeFileSync(pathOf(uri), content);
     written.set(table.name, plan);
   }
   return { snapshot, tables: written };
-}
-
-function writeFile({ uri, content }: MetadataFile): void {
-  mkdirSync(dirname(pathOf(uri)), { recursive: true });
-  writeFileSync(pathOf(uri), content);
 }
 
 /** Statistics of the files of a snapshot by their checksums. */

@@ -6,7 +6,13 @@ import { identifier } from '../duck/session.js';
  * table, lake and version without a registry. A test shows that no table has two columns of one id.
  * @param path name of a column, or `tags.element` for the elements of a list
  */
-export const fieldId = (path: string): number => createHash('sha256').update(path).digest().readUIntBE(0, 3);
+export function fieldId(path: string): number {
+  const id = known.get(path) ?? createHash('sha256').update(path).digest().readUIntBE(0, 3);
+  known.set(path, id);
+  return id;
+}
+
+const known = new Map<string, number>();
 
 /** Option of COPY that writes field ids into a Parquet file. */
 export function fieldIdsOf(columns: readonly { readonly name: string; readonly type?: string }[]): string {

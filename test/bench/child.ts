@@ -5,8 +5,14 @@ import { incremental } from '../../pipelines/incremental.js';
 import { nightly } from '../../pipelines/nightly.js';
 import { rebuild } from '../../pipelines/rebuild.js';
 import { readConfig } from '../../src/config/config.js';
+import { dictionary } from '../../src/docs/dictionary.js';
+import { openTemporarySession } from '../../src/duck/session.js';
+import { writeLocalMetadata } from '../../src/iceberg/local.js';
+import { layoutOf } from '../../src/lake/layout.js';
+import { hasManifest, listSnapshots } from '../../src/lake/snapshots.js';
 import { landPage } from '../../src/land/page.js';
 import { PageScanner } from '../../src/land/scan-page.js';
+import { syncSnapshot } from '../../src/publish/publish.js';
 import { contractOf } from '../../src/service/contract/node.js';
 import { streams } from '../../src/service/streams.js';
 import { modelMany } from './marts.js';
@@ -32,6 +38,7 @@ export type Task =
   | 'incremental'
   | 'rebuild'
   | 'paced'
+  | 'iceberg'
   | 'marts';
 
 const contract = contractOf(streams.cars.schema);
@@ -156,6 +163,20 @@ const tasks: Record<Task, () => Promise<void>> = {
     );
     const text = `${since(Date.parse(cars.ended_at)).toFixed(1)} s after the last page of /cars, ${walked.toFixed(0)} s of pages`;
     report(after, cars.bytes, text);
+  },
+  /** Iceberg metadata of the newest snapshot after that of those before it, from a cold process. */
+  iceberg: async () => {
+    const { session, close } = await openTemporarySession({ memory: '1GB' });
+    const snapshots = listSnapshots(layoutOf(output)).filter(hasManifest);
+    const newest = snapshots.at(-1);
+    if (newest === undefined) throw new Error(`${output} has no snapshot`);
+    const said = dictionary(newest.manifest);
+    await writeLocalMetadata(session.connection, snapshots.slice(0, -1), said);
+    const start = performance.now();
+    await writeLocalMetadata(session.connection, snapshots, said);
+    await syncSnapshot(newest.folder, snapshots.at(-2)?.folder);
+    report((performance.now() - start) / 1000, 0);
+    close();
   },
   /** The models and data tests of a published lake whose lots are copied under other ids until there are a million. */
   marts: async () => {

@@ -59,6 +59,7 @@ async function compare(report: BenchReport): Promise<void> {
   const later = await serve(data, 'changed');
   const second = await measure('nightly', data, lake, later.url);
   later.close();
+  const iceberg = await measure('iceberg', data, lake);
   keepFirstPass(lake);
   const rebuilt = await measure('rebuild', data, lake);
   const rebuiltText = `${seconds(rebuilt)}, ${speed(rebuilt)}, ${perSecond(rebuilt)}`;
@@ -69,6 +70,10 @@ async function compare(report: BenchReport): Promise<void> {
   });
   const ofFirst = (m: Measured): number => m.seconds / night.seconds;
   report.figure('a night with 1 % changed, × the first', seconds(second), ofFirst(second), { most: 0.5 });
+  const share = `${(iceberg.seconds * 1000).toFixed(0)} ms`;
+  report.figure('Iceberg metadata, × a night with 1 % changed', share, iceberg.seconds / second.seconds, {
+    most: 0.03,
+  });
   report.note('a night without a change, × the first', seconds(again), ofFirst(again));
   report.note('incremental of 1 %, × the first', seconds(window), ofFirst(window));
   const rss = `${megabytes(night.peakBytes)}, rebuild ${megabytes(rebuilt.peakBytes)}`;
