@@ -96,11 +96,14 @@ async function readWhole(server: S3Server, prefix: string): Promise<string | nul
 async function whileReading(server: S3Server, prefix: string, work: () => Promise<void>): Promise<string[]> {
   const seen: string[] = [];
   let isDone = false;
+  const look = async (): Promise<void> => {
+    const id = await readWhole(server, prefix);
+    if (id !== null && seen.at(-1) !== id) seen.push(id);
+  };
   const reading = (async () => {
-    while (!isDone) {
-      const id = await readWhole(server, prefix);
-      if (id !== null && seen.at(-1) !== id) seen.push(id);
-    }
+    while (!isDone) await look();
+    // A look that began before the end may have met the snapshot before.
+    await look();
   })();
   await work().finally(() => {
     isDone = true;
