@@ -18,10 +18,14 @@ import { type S3Server, startS3 } from './support/s3.js';
 import { type Nights, runNights, startNights } from './support/worlds.js';
 
 /** What the files of a table of a snapshot hold. */
-const inFiles = (output: string, manifest: Manifest, name: string) => {
+const inFiles = (output: string, manifest: Manifest, name: string, reader?: string) => {
   const table = allTables(manifest)[name] ?? expect.fail(`there is no ${name}`);
-  return describeFiles(join(layoutOf(output).snapshots, manifest.snapshot_id), name, table);
+  const as = { nullLists: reader !== 'clickhouse' };
+  return describeFiles(join(layoutOf(output).snapshots, manifest.snapshot_id), name, table, as);
 };
+
+/** ClickHouse looks for all files below the folder of the table; those of earlier snapshots on disk are elsewhere. */
+const TRAVELLERS = READERS.filter((reader) => reader !== 'clickhouse');
 
 /** Tables and marts with rows, and where they are; a partitioned table without rows has no partition to compare. */
 const tablesOf = (manifest: Manifest, at: (name: string) => string) =>
@@ -44,11 +48,11 @@ describeWith(['python', 'spark-jars'], 'Iceberg metadata of a lake on disk', () 
     async (reader) => {
       const manifest = manifests[1] ?? expect.fail();
       for (const found of readTables(reader, tablesOf(manifest, location)))
-        expectSame(found, await inFiles(world.output, manifest, found.name));
+        expectSame(found, await inFiles(world.output, manifest, found.name, reader));
     },
   );
 
-  it.each(READERS)('%s reads the night before', async (reader) => {
+  it.each(TRAVELLERS)('%s reads the night before', async (reader) => {
     const manifest = manifests[0] ?? expect.fail();
     const snapshot = String(snapshotIdOf(manifest.snapshot_id));
     const wanted = ['lots', 'price_trends'].map((name) => ({ name, location: location(name), snapshot }));
@@ -76,7 +80,7 @@ describeWith(['python', 'spark-jars'], 'a lake of the first format, whose files 
   });
   afterAll(() => folder.remove());
 
-  it.each(READERS)('%s reads it before and after columns and tables were added', async (reader) => {
+  it.each(TRAVELLERS)('%s reads it before and after columns and tables were added', async (reader) => {
     const [before, after] = manifests;
     if (before === undefined || after === undefined) return expect.fail('two snapshots are expected');
     expect(Object.keys(after.tables).length).toBeGreaterThan(Object.keys(before.tables).length);
