@@ -51,6 +51,7 @@ export interface LotRecord {
   odometer: { km: number; mi: number; status?: Named } | null;
   damage?: { main: Named | null; second: Named | null };
   title?: Named | null;
+  detailed_title?: Named | null;
   location: {
     country: Place;
     state: Place | null;

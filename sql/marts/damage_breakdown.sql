@@ -31,18 +31,16 @@ source_lots as (
 classified as (
     -- a lot without a stated main damage may have any damage; a lot without a stated second damage may have only one
     select
-        *,
+        source_lots.*,
         case
-            when (
-                lower(damage_main) in ('none', 'normal wear')
-                or lower(damage_main) like 'minor dent%'
-            ) and (
-                lower(damage_second) in ('none', 'normal wear', 'unknown')
-                or lower(damage_second) like 'minor dent%'
-            ) then 1
+            when main_damages.damage_group in ('none', 'normal_wear', 'minor_dents')
+                and second_damages.damage_group in ('none', 'normal_wear', 'minor_dents', 'unknown')
+            then 1
             else 0
         end as is_sound
     from source_lots
+    inner join dim_damages as main_damages on main_damages.damage_name = source_lots.damage_main
+    inner join dim_damages as second_damages on second_damages.damage_name = source_lots.damage_second
 ),
 lot_facts as (
     select
@@ -128,7 +126,9 @@ large_enough as (
 final as (
     select
         large_enough.damage_main,
+        main_damages.damage_group as damage_main_group,
         large_enough.damage_second,
+        second_damages.damage_group as damage_second_group,
         large_enough.domain_id,
         source_names.domain_name,
         large_enough.manufacturer_id,
@@ -147,6 +147,8 @@ final as (
         large_enough.repair_lots,
         large_enough.repair_share
     from large_enough
+    inner join dim_damages as main_damages on main_damages.damage_name = large_enough.damage_main
+    inner join dim_damages as second_damages on second_damages.damage_name = large_enough.damage_second
     left join dim_sources as source_names on source_names.domain_id = large_enough.domain_id
     left join dim_manufacturers as manufacturer_names on manufacturer_names.manufacturer_id = large_enough.manufacturer_id
     left join dim_models as model_names on model_names.model_id = large_enough.model_id

@@ -5,20 +5,27 @@ source_lots as (
     select
         lots.lot_id,
         lots.domain_id,
-        coalesce(nullif(trim(lots.title_name), ''), 'unknown') as title_name,
+        dim_titles.title_name,
+        dim_titles.title_brand,
         currencies.currency
     from lots
+    inner join dim_titles
+        on dim_titles.title_name = coalesce(nullif(trim(lots.title_name), ''), 'unknown')
+        and dim_titles.detailed_title_name = coalesce(nullif(trim(lots.detailed_title_name), ''), 'unknown')
     left join currencies
         on currencies.domain_id = lots.domain_id
         and currencies.country_iso = coalesce(nullif(upper(trim(lots.location_country_iso)), ''), 'unknown')
 ),
 lots_of_titles as (
-    select domain_id, title_name, currency, count(*) as lots from source_lots group by domain_id, title_name, currency
+    select domain_id, title_name, title_brand, currency, count(*) as lots
+    from source_lots
+    group by domain_id, title_name, title_brand, currency
 ),
 sales_of_titles as (
     select
         source_lots.domain_id,
         source_lots.title_name,
+        source_lots.title_brand,
         source_lots.currency,
         count(*) as lots_sold,
         count(sold_attempts.price) as priced_lots,
@@ -31,13 +38,14 @@ sales_of_titles as (
     from sold_attempts
     inner join source_lots on source_lots.lot_id = sold_attempts.lot_id
     left join price_ratios on price_ratios.lot_id = sold_attempts.lot_id
-    group by source_lots.domain_id, source_lots.title_name, source_lots.currency
+    group by source_lots.domain_id, source_lots.title_name, source_lots.title_brand, source_lots.currency
 ),
 final as (
     select
         lots_of_titles.domain_id,
         source_names.domain_name,
         lots_of_titles.title_name,
+        lots_of_titles.title_brand,
         lots_of_titles.lots,
         cast(lots_of_titles.lots as double) / sum(lots_of_titles.lots) over (
             partition by lots_of_titles.domain_id, lots_of_titles.currency
@@ -57,6 +65,7 @@ final as (
     left join sales_of_titles
         on sales_of_titles.domain_id = lots_of_titles.domain_id
         and sales_of_titles.title_name = lots_of_titles.title_name
+        and sales_of_titles.title_brand = lots_of_titles.title_brand
         and sales_of_titles.currency is not distinct from lots_of_titles.currency
     left join dim_sources as source_names on source_names.domain_id = lots_of_titles.domain_id
 )

@@ -3,6 +3,25 @@ import type { MartRow, WorldNight } from '../night.js';
 import { cents } from '../statistics.js';
 import { names } from './sales.js';
 
+/** Kinds of damage by the names that the worlds have. */
+const GROUPS: readonly (readonly [string, RegExp])[] = [
+  ['front', /^(front|front end|fe)$/i],
+  ['rear', /^(rear|rear end|re)$/i],
+  ['side', /\bside$/i],
+  ['all_over', /^all over$/i],
+  ['minor_dents', /^minor dent/i],
+  ['normal_wear', /^normal wear$/i],
+  ['hail', /^hail/i],
+  ['water', /flood/i],
+  ['burn', /^burn/i],
+  ['mechanical', /^(mechanical|engine damage)$/i],
+  ['underbody', /^(undercarriage|frame)$/i],
+  ['rollover', /^rollover$/i],
+  ['vandalism', /^(vandalism|theft|strip)$/i],
+  ['unknown', /^unknown$/],
+];
+const groupOf = (name: string): string => GROUPS.find(([, names]) => names.test(name))?.[0] ?? 'unmapped';
+
 export function rows(night: WorldNight): MartRow[] {
   const { domain, manufacturer, model } = names(night);
   return [...damagesOf(night.world)].map(([key, values]): MartRow => {
@@ -10,7 +29,9 @@ export function rows(night: WorldNight): MartRow[] {
     const [domainId, manufacturerId, modelId, currency] = JSON.parse(group);
     return {
       damage_main: main,
+      damage_main_group: groupOf(main),
       damage_second: second,
+      damage_second_group: groupOf(second),
       domain_id: domainId,
       domain_name: domain.get(domainId) ?? null,
       manufacturer_id: manufacturerId,

@@ -1,0 +1,91 @@
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { runDataTests } from '../../src/model/data-tests.js';
+import { withOwnSeeds } from '../../src/model/model-files.js';
+import { runModels } from '../../src/model/run-models.js';
+import { base, lot } from './cases.js';
+import { computeMarts, openLake, PARQUET, type TestLake, testsOf, texts } from './support.js';
+
+let lake: TestLake;
+beforeAll(async () => {
+  lake = await openLake();
+});
+afterAll(() => lake.close());
+
+const CHECK = 'damages_and_titles_are_mapped';
+const MARTS = ['dim_damages', 'dim_titles'];
+
+const damaged = (names: readonly (string | null)[]) =>
+  names.map((damage_main_name, i) => lot({ lot_id: i + 1, damage_main_name }));
+
+const titled = (titles: readonly (readonly [string | null, string | null])[]) =>
+  titles.map(([title_name, detailed_title_name], i) =>
+    lot({ lot_id: i + 1, title_name, detailed_title_name }),
+  );
+
+/** Rows that the check of unmapped names finds. */
+async function unmapped() {
+  const results = await runDataTests(lake.connection, testsOf(...MARTS));
+  return results.find(({ test }) => test === CHECK)?.failures;
+}
+
+it.each([
+  ['front', ['Front', 'Front End', 'FRONT END DAMAGE', ' Fe ', 'Left Front']],
+  ['rear', ['Rear', 'Rear End', 'Re', 'Rear End Damage']],
+  ['hail', ['Hail', 'Hail Damage']],
+  ['water', ['Flood', 'Water/Flood', 'Water/Flood Damage', 'Salt Water']],
+  ['burn', ['Burn-Engine', 'Burn - Engine', 'Burn - Engine Damage', 'Engine Fire']],
+  ['vandalism', ['Theft', 'Vandalized', 'Stripped Damage']],
+  ['unknown', ['Unknown', 'Damage History', ' ', null]],
+  ['unmapped', ['Hc/Ki', 'Zx']],
+])('damages are %s in any spelling', async (group, names) => {
+  await computeMarts(lake, { ...base, lots: damaged(names) }, ...MARTS);
+  const found = await texts(
+    lake,
+    `select distinct damage_group from dim_damages where main_lots > 0 order by damage_group`,
+  );
+  expect(found).toEqual([{ damage_group: group }]);
+});
+
+it.each([
+  ['salvage', 'St - Salvage Title', null],
+  ['salvage', 'St - Salvage Title', 'In - Cert Of Title-Salvage Title'],
+  ['rebuilt', 'Rs - Clean Title', 'Az - Cert Of Title-Restored Salvage'],
+  ['rebuilt', null, 'Oh - Rebuilt Salvage'],
+  ['clean', 'Ct - Clean Title', 'Tx - Certificate Of Title'],
+  ['clean', 'Ct - Clean Title', 'AL - Bill Of Sale'],
+  ['non_repairable', 'Non-Repairable', 'Ga - Certificate Of Destruction'],
+  ['non_repairable', null, 'AL -  Junk Receipt'],
+  ['parts_only', ' Parts Only', ' parts only bill of sale'],
+  ['export', 'Export Only', null],
+  ['unknown', 'Permit', 'On - Vehicle Permit'],
+  ['unknown', null, ' '],
+  ['unmapped', 'Qx 12', null],
+])('the brand is %s for %j with %j', async (title_brand, title, detailed) => {
+  await computeMarts(lake, { ...base, lots: titled([[title, detailed]]) }, ...MARTS);
+  expect(await texts(lake, 'select title_brand, lots from dim_titles')).toEqual([{ title_brand, lots: 1 }]);
+});
+
+it('lots whose names no seed knows are an alarm above 2 % of those that have one', async () => {
+  const known = [...Array(98).fill('Rear'), null, null];
+  await computeMarts(lake, { ...base, lots: damaged([...known, 'Zx']) }, ...MARTS);
+  expect(await unmapped()).toBe(0);
+  await computeMarts(lake, { ...base, lots: damaged([...known, 'Zx', 'Zy', 'Zy']) }, ...MARTS);
+  expect(await unmapped()).toBe(1);
+});
+
+it('a seed of the user decides', async () => {
+  const seeds = join(lake.folder, 'seeds');
+  mkdirSync(seeds);
+  writeFileSync(join(seeds, 'damage_groups.csv'), 'damage_name,damage_group\nzx damage,glass\n');
+  await computeMarts(lake, { ...base, lots: damaged(['Zx', 'Rear']) }, ...MARTS);
+  const models = withOwnSeeds(testsOf(...MARTS).models, seeds);
+  await runModels(lake.connection, { target: lake.folder, parquet: PARQUET, models });
+  expect(
+    await texts(lake, 'select damage_name, damage_group from dim_damages where main_lots > 0 order by 1'),
+  ).toEqual([
+    { damage_name: 'Rear', damage_group: 'unmapped' },
+    { damage_name: 'Zx', damage_group: 'glass' },
+  ]);
+});
