@@ -53,19 +53,16 @@ lives as (
         source_lots.title_brand,
         case when sold_lots.sale_day < spans.to_day then 1 else 0 end as is_sold,
         case when sold_lots.lot_id is null and source_lots.left_day < spans.to_day then 1 else 0 end as is_left,
-        cast(
-            case when source_lots.first_day > spans.from_day then 0 else spans.from_day - source_lots.first_day + 1 end
-            as bigint
-        ) as first_age,
-        cast(
-            case
-                when sold_lots.sale_day < spans.to_day then sold_lots.sale_day - source_lots.first_day
-                when sold_lots.lot_id is null and source_lots.left_day < spans.to_day
-                then source_lots.left_day - source_lots.first_day
-                else spans.to_day - source_lots.first_day - 1
-            end
-            as bigint
-        ) as last_age
+        case
+            when source_lots.first_day > spans.from_day then 0
+            else cast(spans.from_day - source_lots.first_day as bigint) + 1
+        end as first_age,
+        case
+            when sold_lots.sale_day < spans.to_day then cast(sold_lots.sale_day - source_lots.first_day as bigint)
+            when sold_lots.lot_id is null and source_lots.left_day < spans.to_day
+            then cast(source_lots.left_day - source_lots.first_day as bigint)
+            else cast(spans.to_day - source_lots.first_day as bigint) - 1
+        end as last_age
     from source_lots
     inner join spans on spans.domain_id = source_lots.domain_id
     left join sold_lots on sold_lots.lot_id = source_lots.lot_id
