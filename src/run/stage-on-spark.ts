@@ -1,6 +1,7 @@
 import { existsSync, mkdirSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
-import { basename, join, relative, sep } from 'node:path';
-import { literal } from '../duck/session.js';
+import { basename, dirname, join, relative, sep } from 'node:path';
+import { literal, literals, scalar } from '../duck/session.js';
+import { lakeTables } from '../lake/tables.js';
 import type { LandedPage } from '../land/page.js';
 import type { Pass } from '../land/pass.js';
 import { Drift } from '../load/drift.js';
@@ -11,6 +12,7 @@ import { emptyOf } from '../reconcile/relations.js';
 import { stagedColumns } from '../reconcile/state.js';
 import { streams } from '../service/streams.js';
 import { runSpark } from '../spark/run-spark.js';
+import { SparkError } from '../spark/spark-error.js';
 import { contractFingerprint } from './find-pass.js';
 import type { Job } from './job.js';
 import { comparedPages } from './load-pass.js';
@@ -36,7 +38,8 @@ export async function* stagedOnSpark(job: Job, nights: readonly Night[]): AsyncG
   }
 }
 
-type Planned = SparkBatch & { readonly pages: readonly PlannedPage[] };
+/** A batch with its pages, and the number of records on them. */
+type Planned = SparkBatch & { readonly pages: readonly PlannedPage[]; readonly records: number };
 
 /** Passes of one stream whose records can be typed together. */
 interface Group extends Pick<SparkBatch, 'stream'> {
@@ -60,7 +63,10 @@ async function stageNights(job: Job, given: readonly Night[]): Promise<Night[]> 
   const stagedBefore = new Map(
     results.flatMap(({ rows }) => rows).map((row) => stagedOf(String(row.pass), Number(row.records), pages)),
   );
-  for (const batch of batches) await moveStaged(job, batch);
+  for (const batch of batches) {
+    await assertStaged(job, batch);
+    await moveStaged(job, batch);
+  }
   return nights.map((night) => ({ ...night, stagedBefore }));
 }
 
@@ -117,29 +123,48 @@ function batchOf(job: Job, { stream, passes, ...group }: Group, target: string):
   const { texts, mixed } = textsOf(passes.flatMap(({ pass }) => pass.pages.flatMap(({ drift }) => drift)));
   const fits = (page: LandedPage): boolean =>
     page.fits && page.records > 0 && !page.drift.some(({ path }) => mixed.has(path));
-  const pages = passes
-    .flatMap(({ night, pass }) => pass.pages.filter(fits).map((page) => ({ night, pass, page })))
-    .map(({ night, pass, page: { seq, list, file } }, i) => ({
-      ...{ page: i, run: night.runId, pass: pass.manifest.pass_id, seq, list },
-      file: `${basename(pass.folder)}/${file}`,
-    }));
+  const fitting = passes.flatMap(({ night, pass }) =>
+    pass.pages.filter(fits).map((page) => ({ night, pass, page })),
+  );
+  const records = fitting.reduce((sum, { page }) => sum + page.records, 0);
+  const pages = fitting.map(({ night, pass, page: { seq, list, file } }, i) => ({
+    ...{ page: i, run: night.runId, pass: pass.manifest.pass_id, seq, list },
+    file: `${basename(pass.folder)}/${file}`,
+  }));
   if (pages.length === 0) return [];
   mkdirSync(target, { recursive: true });
   const plan = join(target, 'plan.ndjson');
   writeFileSync(plan, pages.map((page) => `${JSON.stringify(page)}\n`).join(''));
   const folders = passes.map(({ pass }) => pass.folder);
   const contract = job.contracts[stream];
-  return [{ stream, contract, learned, texts, folders, plan, target, pages }];
+  return [{ stream, contract, learned, texts, folders, plan, target, pages, records }];
+}
+
+/**
+ * Sees that the table with a row for each record has them all, since a worker that has another folder under this path
+ * loses its rows without an error. Throws SparkError (SPARK_FAILED).
+ */
+async function assertStaged(job: Job, { stream, target, records }: Planned): Promise<void> {
+  const table = lakeTables().find((each) => each.stream === stream && each.sql.includes('from records'));
+  const files = stagedFiles(target).flatMap((file) => (file.table === table?.name ? [file.path] : []));
+  const count = `select sum(num_rows) from parquet_file_metadata(${literals(files)})`;
+  const staged = files.length === 0 ? 0 : await scalar(job.session.connection, count);
+  if (staged === records) return;
+  throw new SparkError(
+    'SPARK_FAILED',
+    `Spark staged ${staged} of ${records} records of ${stream} in ${target}`,
+    {
+      hint: 'nothing of the lake changed; every worker must write to the output folder under the same path',
+    },
+  );
 }
 
 /** Moves the staged files to the nights that they are of. Each table has at least one, so that a table without a row is merged, too. */
 async function moveStaged(job: Job, { stream, target, pages }: Planned): Promise<void> {
-  for (const entry of readdirSync(target, { recursive: true, withFileTypes: true })) {
-    const [table = '', run = '', ...rest] = relative(target, join(entry.parentPath, entry.name)).split(sep);
-    if (!entry.isFile() || !run.startsWith(RUN) || !entry.name.endsWith('.parquet')) continue;
-    const to = join(stageOf(job, run.slice(RUN.length)), table, ...rest);
-    mkdirSync(join(to, '..'), { recursive: true });
-    renameSync(join(entry.parentPath, entry.name), to);
+  for (const { table, run, rest, path } of stagedFiles(target)) {
+    const to = join(stageOf(job, run), table, ...rest);
+    mkdirSync(dirname(to), { recursive: true });
+    renameSync(path, to);
   }
   rmSync(target, { recursive: true });
   for (const schema of job.schemas.values())
@@ -155,3 +180,13 @@ async function moveStaged(job: Job, { stream, target, pages }: Planned): Promise
 }
 
 const RUN = '_run=';
+
+/** The files that Spark staged below a folder, as `<table>/_run=<run>/<rest>`. */
+function stagedFiles(target: string) {
+  return readdirSync(target, { recursive: true, withFileTypes: true }).flatMap((entry) => {
+    const path = join(entry.parentPath, entry.name);
+    const [table = '', run = '', ...rest] = relative(target, path).split(sep);
+    const isStaged = entry.isFile() && run.startsWith(RUN) && entry.name.endsWith('.parquet');
+    return isStaged ? [{ table, run: run.slice(RUN.length), rest, path }] : [];
+  });
+}
