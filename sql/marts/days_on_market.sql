@@ -195,20 +195,21 @@ final as (
         counts.lots,
         counts.sold,
         counts.left_lots,
-        case when counts.sold >= settings.minimum_group then quartiles.days_p25 end as days_p25,
-        case when counts.sold >= settings.minimum_group then quartiles.days_p25_low end as days_p25_low,
-        case when counts.sold >= settings.minimum_group then quartiles.days_p25_high end as days_p25_high,
-        case when counts.sold >= settings.minimum_group then quartiles.days_median end as days_median,
-        case when counts.sold >= settings.minimum_group then quartiles.days_median_low end as days_median_low,
-        case when counts.sold >= settings.minimum_group then quartiles.days_median_high end as days_median_high,
-        case when counts.sold >= settings.minimum_group then quartiles.days_p75 end as days_p75,
-        case when counts.sold >= settings.minimum_group then quartiles.days_p75_low end as days_p75_low,
-        case when counts.sold >= settings.minimum_group then quartiles.days_p75_high end as days_p75_high
+        quartiles.days_p25,
+        quartiles.days_p25_low,
+        quartiles.days_p25_high,
+        quartiles.days_median,
+        quartiles.days_median_low,
+        quartiles.days_median_high,
+        quartiles.days_p75,
+        quartiles.days_p75_low,
+        quartiles.days_p75_high
     from counts
     cross join dim_settings as settings
     inner join spans on spans.domain_id = counts.domain_id
     left join quartiles
-        on quartiles.level = counts.level
+        on counts.sold >= settings.minimum_group
+        and quartiles.level = counts.level
         and quartiles.domain_id = counts.domain_id
         and quartiles.manufacturer_id is not distinct from counts.manufacturer_id
         and quartiles.title_brand is not distinct from counts.title_brand

@@ -18,13 +18,15 @@ counted as (
     from names
     group by damage_name
 ),
-groups as (
-    -- names that differ in their spelling alone have one group
+spelled as (
     select
         replace(replace(replace(replace(lower(damage_name), ' ', ''), '/', ''), '-', ''), 'damage', '') as spelling,
-        max(trim(damage_group)) as damage_group
+        trim(damage_group) as damage_group
     from damage_groups
-    group by replace(replace(replace(replace(lower(damage_name), ' ', ''), '/', ''), '-', ''), 'damage', '')
+),
+groups as (
+    -- if two spellings of a name have different groups, the alphabetically last one counts
+    select spelling, max(damage_group) as damage_group from spelled group by spelling
 ),
 final as (
     select

@@ -9,6 +9,7 @@ import { setUp } from './world-oracle.js';
 function sparkWithoutFiles(folder: string, passes: readonly object[]): string[] {
   const path = join(folder, 'spark-sql');
   const rows = passes.map((row) => `echo '-- lotlake row ${JSON.stringify(row)}'`);
+  // The last argument is the script. Each of its steps is answered.
   const steps = `for script; do :; done; grep -c "^select '-- lotlake step'" "\${script#file:}"`;
   const body = [
     "echo '-- lotlake on Spark 4.1.4'",

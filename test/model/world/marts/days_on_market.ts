@@ -13,6 +13,7 @@ interface Life {
   readonly end: 'sold' | 'left' | 'open';
 }
 
+/** The share of lots that are unsold after an age, with its interval. */
 interface Point {
   readonly age: number;
   readonly unsold: number;
@@ -20,7 +21,7 @@ interface Point {
   readonly high: number;
 }
 
-/** Age by age: share of lots unsold after it, with its interval, as long as enough lots are watched. */
+/** A point for each age with a sale, as long as enough lots are watched. */
 function* curve(lives: readonly Life[], least: number): Generator<Point> {
   const oldest = Math.max(...lives.map(({ last }) => last));
   let unsold = 1;
@@ -57,7 +58,7 @@ export async function rows(night: WorldNight): Promise<MartRow[]> {
     const [ended, end] =
       sold === undefined ? ([left as number | null, 'left'] as const) : ([sold, 'sold'] as const);
     const isSeen = ended !== null && day(ended) <= wholeDays.last;
-    const first = Math.max(0, wholeDays.first - day(created)) * Number(day(created) < wholeDays.first);
+    const first = Math.max(0, wholeDays.first - day(created));
     const last = (isSeen ? day(ended) : wholeDays.last) - day(created);
     return last < first ? undefined : { first, last, end: isSeen ? end : 'open' };
   }
