@@ -4,6 +4,9 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { runDataTests } from '../../src/model/data-tests.js';
 import { withOwnSeeds } from '../../src/model/model-files.js';
 import { runModels } from '../../src/model/run-models.js';
+import { damageFactors, titles } from '../../src/sandbox/data/market.js';
+import { createWorld, plantedLots } from '../../src/sandbox/index.js';
+import { recordsOf } from '../served.js';
 import { base, lot } from './cases.js';
 import { computeMarts, openLake, PARQUET, type TestLake, testsOf, texts } from './support.js';
 
@@ -88,4 +91,38 @@ it('a seed of the user decides', async () => {
     { damage_name: 'Rear', damage_group: 'unmapped' },
     { damage_name: 'Zx', damage_group: 'glass' },
   ]);
+});
+
+it('each damage group and each brand has one factor in the planted market of the sandbox', async () => {
+  const world = createWorld({ vehicles: 1000 });
+  const planted = [...plantedLots(world)];
+  const ids = [...new Set(planted.map(({ vehicleId }) => vehicleId))];
+  const shown = new Map(
+    recordsOf(world, ids).flatMap(({ lots }) => lots.map((record) => [record.id, record] as const)),
+  );
+  const factors = new Map(titles.map(({ id, factor }) => [id, factor]));
+  const lots = planted.map(({ lotId, facts }) => {
+    const record = shown.get(lotId);
+    return lot({
+      lot_id: lotId,
+      damage_main_name: record?.damage?.main?.name ?? null,
+      title_name: record?.title?.name ?? null,
+      detailed_title_name: record?.detailed_title?.name ?? null,
+      buy_now: damageFactors.get(facts.damage ?? 2) ?? null,
+      final_bid: factors.get(facts.title ?? 0) ?? 1,
+    });
+  });
+  await computeMarts(lake, { ...base, lots }, ...MARTS);
+  const several = await texts(
+    lake,
+    `select damage_group as thing, count(distinct buy_now) as factors from lots
+    inner join dim_damages on damage_name = coalesce(trim(damage_main_name), 'unknown') group by 1
+    union all
+    select title_brand, count(distinct final_bid) from lots
+    inner join dim_titles on dim_titles.title_name = coalesce(trim(lots.title_name), 'unknown')
+      and dim_titles.detailed_title_name = coalesce(trim(lots.detailed_title_name), 'unknown')
+    group by 1 order by 1`,
+  );
+  expect(several.map(({ thing }) => thing)).toContain('rebuilt');
+  expect(several.filter(({ factors }) => factors !== 1)).toEqual([]);
 });

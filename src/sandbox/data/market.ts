@@ -4,7 +4,8 @@ import document from './market.json' with { type: 'json' };
 
 /**
  * Damages with the share of the undamaged price that is left, and how often each is drawn. Near-duplicates ("Rear",
- * "Rear End", "Re") keep their own ids and share one factor, as they mean the same (field-notes.md).
+ * "Rear End", "Re") keep their own ids, as in the feed (field-notes.md). Damages of one group of the seed damage_groups
+ * share one factor.
  */
 export const damages = document.damages;
 
@@ -14,8 +15,14 @@ export const damageDraw = byWeight(damages, ({ weight }) => weight);
 /** Factor of the main damage on the price; a lot without one counts as undamaged. */
 export const damageFactors: ReadonlyMap<number, number> = new Map(damages.map((d) => [d.id, d.factor]));
 
-/** Titles with the share of the clean-title price that is left, and how often each is drawn. */
+/**
+ * Titles with the share of the clean-title price that is left, and how often each is drawn. Titles of one brand of the
+ * seed title_brands share one factor.
+ */
 export const titles = document.titles;
+
+/** The title that reads clean; its detailed title alone tells that it is restored salvage. */
+export const RESTORED = 4240;
 
 /** Titles in the shares in which they are drawn. */
 export const titleDraw = byWeight(titles, ({ weight }) => weight);

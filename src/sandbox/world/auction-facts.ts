@@ -1,4 +1,12 @@
-import { damageDraw, expectedPrice, market, type PriceFacts, titleDraw } from '../data/market.js';
+import {
+  damageDraw,
+  expectedPrice,
+  market,
+  type PriceFacts,
+  RESTORED,
+  titleDraw,
+  titles,
+} from '../data/market.js';
 import { places } from '../data/places.js';
 import { conditions } from '../data/wording.js';
 import wording from '../data/wording.json' with { type: 'json' };
@@ -12,6 +20,7 @@ export type AuctionFacts = Readonly<ReturnType<typeof auctionFacts>>;
 
 export const KM_A_MILE = 1.609344;
 const CANADIAN = 0.06;
+const CLEAN = titles.find(({ code }) => code === 'CT') ?? null;
 const step = (amount: number): number => Math.max(25, Math.round(amount / 25) * 25);
 
 /** Draws the facts of a lot; the order of the draws is part of the world. */
@@ -20,7 +29,9 @@ export function auctionFacts(world: Population, car: Car, lot: LotLife) {
   const canadian = chance(rng, CANADIAN) || car.quirk === 'kilometres as miles';
   const odometer = odometerOf(rng, car);
   const damage = chance(rng, 0.02) ? null : pick(rng, damageDraw);
-  const title = chance(rng, 0.04) ? null : pick(rng, titleDraw);
+  const drawn = chance(rng, 0.04) ? null : pick(rng, titleDraw);
+  // Abridged records have no detailed title, so there a title that reads clean is clean.
+  const title = drawn?.id === RESTORED && car.shape === 'abridged' ? CLEAN : drawn;
   const price: PriceFacts = {
     newPrice: car.model.newPrice,
     year: car.year,
@@ -72,7 +83,7 @@ export function auctionFacts(world: Population, car: Car, lot: LotLife) {
       state: chance(rng, 0.03),
       yard: chance(rng, 0.08),
       branch: chance(rng, 0.06),
-      detailed: chance(rng, 0.1),
+      detailed: chance(rng, 0.1) && title?.id !== RESTORED,
     },
   };
   const takesBuyNow = chance(stream(world.seed, lot.index, Salt.purchase + lot.place), market.buyNowShare);
