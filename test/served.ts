@@ -44,6 +44,7 @@ export interface LotRecord {
   final_bid?: number | null;
   final_bid_updated_at?: string | null;
   seller_reserve?: { price: number } | null;
+  seller?: Named | string | null;
   seller_type?: Named | string | null;
   estimate_repair_price?: number | null;
   pre_accident_price?: number | null;

@@ -35,7 +35,6 @@ source_lots as (
         vehicle_id,
         domain_id,
         trim(lot) as lot,
-        coalesce(nullif(upper(trim(location_country_iso)), ''), 'unknown') as country_iso,
         case when domain_id = 12 and buy_now between 1 and 5000000 then buy_now end as asking
     from lots
 ),
@@ -182,7 +181,7 @@ lot_facts as (
         source_vehicles.manufacturer_id,
         source_vehicles.model_id,
         source_vehicles.year,
-        currencies.currency,
+        lot_groups.currency,
         case when source_lots.domain_id = 12 then 'asking' else 'sale' end as price_kind,
         case when report_facts.claims > 3 then 3 else report_facts.claims end as claims_band,
         case coalesce(report_facts.inspection_finding, report_facts.check_finding)
@@ -198,8 +197,7 @@ lot_facts as (
         coalesce(source_lots.asking, sale_prices.price) as price
     from source_lots
     inner join report_facts on report_facts.lot_id = source_lots.lot_id
-    left join currencies
-        on currencies.domain_id = source_lots.domain_id and currencies.country_iso = source_lots.country_iso
+    inner join lot_groups on lot_groups.lot_id = source_lots.lot_id
     left join source_vehicles on source_vehicles.vehicle_id = source_lots.vehicle_id
     left join sale_prices on sale_prices.lot_id = source_lots.lot_id
 ),

@@ -8,13 +8,11 @@ source_vehicles as (
 ),
 vehicle_offers as (
     -- 0 means no Buy Now price; source 12 has asking prices instead
-    select lots.vehicle_id, currencies.currency, count(*) as offered_lots
+    select lots.vehicle_id, lot_groups.currency, count(*) as offered_lots
     from lots
-    left join currencies
-        on currencies.domain_id = lots.domain_id
-        and currencies.country_iso = coalesce(nullif(upper(trim(lots.location_country_iso)), ''), 'unknown')
+    inner join lot_groups on lot_groups.lot_id = lots.lot_id
     where lots.domain_id <> 12 and lots.buy_now > 0 and lots.buy_now <= 5000000
-    group by lots.vehicle_id, currencies.currency
+    group by lots.vehicle_id, lot_groups.currency
 ),
 model_offers as (
     select

@@ -1,18 +1,7 @@
-with source_lots as (
-    select
-        domain_id,
-        trim(domain_name) as domain_name,
-        coalesce(nullif(upper(trim(location_country_iso)), ''), 'unknown') as country_iso
-    from lots
-),
-places as (
-    select
-        domain_id,
-        max(domain_name) as domain_name,
-        country_iso,
-        count(*) as lots
-    from source_lots
-    group by domain_id, country_iso
+with places as (
+    select domain_id, country_code as country_iso, cast(sum(lots) as bigint) as lots
+    from dim_places
+    group by domain_id, country_code
 ),
 rules as (
     select
@@ -27,13 +16,14 @@ final as (
     -- a rule for the country comes before the rule for all countries
     select
         places.domain_id,
-        places.domain_name,
+        dim_sources.domain_name,
         places.country_iso,
         case when own.certainty is not null then own.currency else general.currency end as currency,
         coalesce(own.certainty, general.certainty, 'unknown') as certainty,
         coalesce(own.reason, general.reason, 'No row of currency_rules speaks of it.') as reason,
         places.lots
     from places
+    left join dim_sources on dim_sources.domain_id = places.domain_id
     left join rules as own on own.domain_id = places.domain_id and own.country_iso = places.country_iso
     left join rules as general on general.domain_id = places.domain_id and general.country_iso = '*'
 )

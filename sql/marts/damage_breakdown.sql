@@ -13,56 +13,42 @@ source_vehicles as (
 ),
 source_lots as (
     select
-        lots.lot_id,
-        vehicle_id,
-        domain_id,
-        coalesce(nullif(upper(trim(location_country_iso)), ''), 'unknown') as country_iso,
-        coalesce(nullif(trim(damage_main_name), ''), 'unknown') as damage_main,
-        coalesce(nullif(trim(damage_second_name), ''), 'unknown') as damage_second,
+        lot_groups.lot_id,
+        lot_groups.vehicle_id,
+        lot_groups.domain_id,
+        lot_groups.currency,
+        lot_groups.damage_main,
+        lot_groups.damage_second,
+        lot_groups.is_sound,
         readings.odometer_km,
         -- the bounds of a price also apply to estimates
         case
-            when estimate_repair_price between 0 and 5000000 and pre_accident_price between 1 and 5000000
-            then estimate_repair_price / pre_accident_price
+            when lots.estimate_repair_price between 0 and 5000000 and lots.pre_accident_price between 1 and 5000000
+            then lots.estimate_repair_price / lots.pre_accident_price
         end as repair_share
     from lots
+    inner join lot_groups on lot_groups.lot_id = lots.lot_id
     left join odometer_readings as readings on readings.lot_id = lots.lot_id
-),
-classified as (
-    -- a lot without a stated main damage may have any damage; a lot without a stated second damage may have only one
-    select
-        source_lots.*,
-        case
-            when main_damages.damage_group in ('none', 'normal_wear', 'minor_dents')
-                and second_damages.damage_group in ('none', 'normal_wear', 'minor_dents', 'unknown')
-            then 1
-            else 0
-        end as is_sound
-    from source_lots
-    inner join dim_damages as main_damages on main_damages.damage_name = source_lots.damage_main
-    inner join dim_damages as second_damages on second_damages.damage_name = source_lots.damage_second
 ),
 lot_facts as (
     select
-        classified.damage_main,
-        classified.damage_second,
-        classified.domain_id,
+        source_lots.damage_main,
+        source_lots.damage_second,
+        source_lots.domain_id,
         source_vehicles.manufacturer_id,
         source_vehicles.model_id,
-        currencies.currency,
-        classified.is_sound,
-        classified.odometer_km,
-        case when currencies.currency is not null then classified.repair_share end as known_repair_share,
-        classified.repair_share,
+        source_lots.currency,
+        source_lots.is_sound,
+        source_lots.odometer_km,
+        case when source_lots.currency is not null then source_lots.repair_share end as known_repair_share,
+        source_lots.repair_share,
         case when sold_lots.lot_id is null then 0 else 1 end as is_sold,
         -- an amount without a known currency counts as a lot, but enters no statistic
-        case when currencies.currency is not null then sold_lots.price end as known_price,
+        case when source_lots.currency is not null then sold_lots.price end as known_price,
         sold_lots.price
-    from classified
-    left join currencies
-        on currencies.domain_id = classified.domain_id and currencies.country_iso = classified.country_iso
-    left join source_vehicles on source_vehicles.vehicle_id = classified.vehicle_id
-    left join sold_lots on sold_lots.lot_id = classified.lot_id
+    from source_lots
+    left join source_vehicles on source_vehicles.vehicle_id = source_lots.vehicle_id
+    left join sold_lots on sold_lots.lot_id = source_lots.lot_id
 ),
 damages as (
     select
@@ -92,7 +78,7 @@ sound as (
         count(price) as priced_lots,
         percentile_cont(0.5) within group (order by price) as price_median
     from lot_facts
-    where is_sound = 1 and price is not null
+    where is_sound and price is not null
     group by domain_id, manufacturer_id, model_id, currency
 ),
 large_enough as (

@@ -35,14 +35,12 @@ source_lots as (
         lots.lot_id,
         lots.domain_id,
         source_vehicles.manufacturer_id,
-        dim_titles.title_brand,
+        lot_groups.title_brand,
         cast(lots.created_at as date) as first_day,
         case when lots.archived then cast(lots.archived_at as date) end as left_day
     from lots
     left join source_vehicles on source_vehicles.vehicle_id = lots.vehicle_id
-    inner join dim_titles
-        on dim_titles.title_name = coalesce(nullif(trim(lots.title_name), ''), 'unknown')
-        and dim_titles.detailed_title_name = coalesce(nullif(trim(lots.detailed_title_name), ''), 'unknown')
+    inner join lot_groups on lot_groups.lot_id = lots.lot_id
     where lots.domain_id <> 12 and lots.created_at is not null
 ),
 lives as (

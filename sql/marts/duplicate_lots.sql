@@ -9,7 +9,6 @@ source_lots as (
         vehicle_id,
         trim(lot) as lot,
         not coalesce(archived, false) as is_active,
-        coalesce(nullif(upper(trim(location_country_iso)), ''), 'unknown') as country_iso,
         case when buy_now between 1 and 5000000 then buy_now end as asking
     from lots
     where domain_id = 12
@@ -73,11 +72,11 @@ known_lots as (
         source_lots.lot_id,
         source_lots.vehicle_id,
         source_lots.is_active,
-        currencies.currency,
+        lot_groups.currency,
         source_lots.asking
     from source_lots
     inner join newest_lots on newest_lots.lot_id = source_lots.lot_id
-    left join currencies on currencies.domain_id = 12 and currencies.country_iso = source_lots.country_iso
+    inner join lot_groups on lot_groups.lot_id = source_lots.lot_id
 ),
 pairs as (
     select

@@ -11,10 +11,10 @@ sold_lots as (
 source_lots as (
     -- source 12 lists cars at asking prices and holds no auctions
     select
-        lot_id,
-        domain_id,
-        nullif(upper(trim(location_country_iso)), '') as country_iso,
-        nullif(upper(trim(location_state_code)), '') as state_code,
+        lots.lot_id,
+        nullif(lot_groups.country_code, 'unknown') as country_iso,
+        nullif(lot_groups.state_code, 'unknown') as state_code,
+        lot_groups.currency,
         nullif(trim(location_state_name), '') as state_name,
         location_city_id as city_id,
         nullif(trim(location_city_name), '') as city_name,
@@ -28,7 +28,8 @@ source_lots as (
         location_latitude as latitude,
         location_longitude as longitude
     from lots
-    where domain_id <> 12
+    inner join lot_groups on lot_groups.lot_id = lots.lot_id
+    where lots.domain_id <> 12
 ),
 lot_facts as (
     select
@@ -40,16 +41,13 @@ lot_facts as (
         case when source_lots.is_located = 1 then source_lots.latitude end as latitude,
         case when source_lots.is_located = 1 then source_lots.longitude end as longitude,
         source_lots.is_located,
-        currencies.currency,
+        source_lots.currency,
         case when sold_lots.lot_id is null then 0 else 1 end as is_sold,
         sold_lots.manufacturer_id,
         sold_lots.model_id,
         sold_lots.year,
         sold_lots.price
     from source_lots
-    left join currencies
-        on currencies.domain_id = source_lots.domain_id
-        and currencies.country_iso = coalesce(source_lots.country_iso, 'unknown')
     left join sold_lots on sold_lots.lot_id = source_lots.lot_id
 ),
 places as (

@@ -8,7 +8,6 @@ estimated as (
     select
         lot_id,
         domain_id,
-        coalesce(nullif(upper(trim(location_country_iso)), ''), 'unknown') as country_iso,
         estimate_repair_price as repair,
         pre_accident_price as pre_accident,
         estimate_repair_price / pre_accident_price as repair_share
@@ -20,7 +19,7 @@ estimated as (
 lot_facts as (
     select
         estimated.domain_id,
-        currencies.currency,
+        lot_groups.currency,
         case
             when estimated.repair_share < 0.25 then '0.00-0.25'
             when estimated.repair_share < 0.5 then '0.25-0.50'
@@ -35,8 +34,7 @@ lot_facts as (
         (sold_lots.price + estimated.repair) / estimated.pre_accident as total_share,
         estimated.pre_accident - sold_lots.price - estimated.repair as margin
     from estimated
-    left join currencies
-        on currencies.domain_id = estimated.domain_id and currencies.country_iso = estimated.country_iso
+    inner join lot_groups on lot_groups.lot_id = estimated.lot_id
     left join sold_lots on sold_lots.lot_id = estimated.lot_id
 ),
 bands as (

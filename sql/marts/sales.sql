@@ -12,9 +12,10 @@ source_lots as (
         lots.final_bid,
         lots.final_bid_updated_at,
         lots.buy_now,
-        coalesce(nullif(upper(trim(lots.location_country_iso)), ''), 'unknown') as country_iso,
+        lot_groups.currency,
         case when source_sightings.seen_at > clock.as_of then clock.as_of else source_sightings.seen_at end as observed_at
     from lots
+    inner join lot_groups on lot_groups.lot_id = lots.lot_id
     cross join dim_settings as clock
     left join source_sightings on source_sightings.lot_id = lots.lot_id
     where lots.domain_id <> 12
@@ -276,10 +277,8 @@ lot_details as (
         model_names.model_name,
         source_vehicles.generation_id,
         source_vehicles.year,
-        currencies.currency
+        source_lots.currency
     from source_lots
-    left join currencies
-        on currencies.domain_id = source_lots.domain_id and currencies.country_iso = source_lots.country_iso
     left join source_vehicles on source_vehicles.vehicle_id = source_lots.vehicle_id
     left join dim_sources as source_names on source_names.domain_id = source_lots.domain_id
     left join dim_manufacturers as manufacturer_names on manufacturer_names.manufacturer_id = source_vehicles.manufacturer_id

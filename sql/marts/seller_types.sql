@@ -11,49 +11,38 @@ with held_attempts as (
 observed_sources as (
     select domain_id, min(observed_from) as observed_since from observed_spans group by domain_id
 ),
-source_lots as (
-    select
-        lots.lot_id,
-        lots.domain_id,
-        case lots.seller_type_id
-            when 1 then 'insurance'
-            when 2 then 'non_insurance'
-            else coalesce(nullif(lower(trim(lots.seller_type_name)), ''), 'unknown')
-        end as seller_type,
-        currencies.currency
-    from lots
-    left join currencies
-        on currencies.domain_id = lots.domain_id
-        and currencies.country_iso = coalesce(nullif(upper(trim(lots.location_country_iso)), ''), 'unknown')
-),
 lots_of_types as (
-    select domain_id, seller_type, currency, count(*) as lots from source_lots group by domain_id, seller_type, currency
+    select domain_id, seller_type, seller_group, currency, count(*) as lots
+    from lot_groups
+    group by domain_id, seller_type, seller_group, currency
 ),
 sales_of_types as (
     select
-        source_lots.domain_id,
-        source_lots.seller_type,
-        source_lots.currency,
+        lot_groups.domain_id,
+        lot_groups.seller_type,
+        lot_groups.seller_group,
+        lot_groups.currency,
         count(held_attempts.outcome) as lots_offered,
         count(case when held_attempts.outcome = 'sold' then 1 end) as lots_sold,
         count(held_attempts.price) as priced_lots,
         -- an amount without a known currency counts as a lot, but enters no statistic
         percentile_cont(0.5) within group (
-            order by case when source_lots.currency is not null then held_attempts.price end
+            order by case when lot_groups.currency is not null then held_attempts.price end
         ) as price_median,
         count(price_ratios.price_ratio) as compared_lots,
         percentile_cont(0.5) within group (order by price_ratios.price_ratio) as price_ratio_median
     from held_attempts
-    inner join source_lots on source_lots.lot_id = held_attempts.lot_id
+    inner join lot_groups on lot_groups.lot_id = held_attempts.lot_id
     left join price_ratios
         on price_ratios.lot_id = held_attempts.lot_id and price_ratios.attempt = held_attempts.attempt
-    group by source_lots.domain_id, source_lots.seller_type, source_lots.currency
+    group by lot_groups.domain_id, lot_groups.seller_type, lot_groups.seller_group, lot_groups.currency
 ),
 final as (
     select
         lots_of_types.domain_id,
         source_names.domain_name,
         lots_of_types.seller_type,
+        lots_of_types.seller_group,
         lots_of_types.lots,
         cast(lots_of_types.lots as double) / sum(lots_of_types.lots) over (
             partition by lots_of_types.domain_id, lots_of_types.currency
@@ -79,6 +68,7 @@ final as (
     left join sales_of_types
         on sales_of_types.domain_id = lots_of_types.domain_id
         and sales_of_types.seller_type = lots_of_types.seller_type
+        and sales_of_types.seller_group = lots_of_types.seller_group
         and sales_of_types.currency is not distinct from lots_of_types.currency
     left join observed_sources on observed_sources.domain_id = lots_of_types.domain_id
     left join dim_sources as source_names on source_names.domain_id = lots_of_types.domain_id

@@ -1,44 +1,29 @@
 with sold_attempts as (
     select lot_id, price from sales where outcome = 'sold'
 ),
-source_lots as (
-    select
-        lots.lot_id,
-        lots.domain_id,
-        dim_titles.title_name,
-        dim_titles.title_brand,
-        currencies.currency
-    from lots
-    inner join dim_titles
-        on dim_titles.title_name = coalesce(nullif(trim(lots.title_name), ''), 'unknown')
-        and dim_titles.detailed_title_name = coalesce(nullif(trim(lots.detailed_title_name), ''), 'unknown')
-    left join currencies
-        on currencies.domain_id = lots.domain_id
-        and currencies.country_iso = coalesce(nullif(upper(trim(lots.location_country_iso)), ''), 'unknown')
-),
 lots_of_titles as (
     select domain_id, title_name, title_brand, currency, count(*) as lots
-    from source_lots
+    from lot_groups
     group by domain_id, title_name, title_brand, currency
 ),
 sales_of_titles as (
     select
-        source_lots.domain_id,
-        source_lots.title_name,
-        source_lots.title_brand,
-        source_lots.currency,
+        lot_groups.domain_id,
+        lot_groups.title_name,
+        lot_groups.title_brand,
+        lot_groups.currency,
         count(*) as lots_sold,
         count(sold_attempts.price) as priced_lots,
         -- an amount without a known currency counts as a lot, but enters no statistic
         percentile_cont(0.5) within group (
-            order by case when source_lots.currency is not null then sold_attempts.price end
+            order by case when lot_groups.currency is not null then sold_attempts.price end
         ) as price_median,
         count(price_ratios.price_ratio) as compared_lots,
         percentile_cont(0.5) within group (order by price_ratios.price_ratio) as price_ratio_median
     from sold_attempts
-    inner join source_lots on source_lots.lot_id = sold_attempts.lot_id
+    inner join lot_groups on lot_groups.lot_id = sold_attempts.lot_id
     left join price_ratios on price_ratios.lot_id = sold_attempts.lot_id
-    group by source_lots.domain_id, source_lots.title_name, source_lots.title_brand, source_lots.currency
+    group by lot_groups.domain_id, lot_groups.title_name, lot_groups.title_brand, lot_groups.currency
 ),
 final as (
     select

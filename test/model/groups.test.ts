@@ -16,8 +16,8 @@ beforeAll(async () => {
 });
 afterAll(() => lake.close());
 
-const CHECK = 'damages_and_titles_are_mapped';
-const MARTS = ['dim_damages', 'dim_titles'];
+const CHECK = 'names_are_mapped';
+const MARTS = ['dim_damages', 'dim_titles', 'lot_groups'];
 
 const damaged = (names: readonly (string | null)[]) =>
   names.map((damage_main_name, i) => lot({ lot_id: i + 1, damage_main_name }));
@@ -68,6 +68,47 @@ it.each([
 ])('the brand is %s for %j with %j', async (title_brand, title, detailed) => {
   await computeMarts(lake, { ...base, lots: titled([[title, detailed]]) }, ...MARTS);
   expect(await texts(lake, 'select title_brand, lots from dim_titles')).toEqual([{ title_brand, lots: 1 }]);
+});
+
+it.each([
+  ['US', 'TX', { location_country_iso: ' us', location_state_code: 'tx ' }],
+  ['US', 'TX', { location_country_iso: null, location_country_name: 'Usa', location_state_name: 'texas' }],
+  ['CA', 'NL', { location_country_iso: 'CAN', location_state_code: '', location_state_name: 'Newfoundland' }],
+  ['KR', '11', { location_country_iso: 'kr', location_state_name: 'Seoul' }],
+  ['KR', 'unknown', { location_country_iso: null, location_country_name: 'kr' }],
+  ['US', 'QC', { location_country_iso: 'us', location_state_code: 'qc' }],
+  ['ZZ', 'TX', { location_country_iso: 'zz', location_state_code: 'TX' }],
+  ['unknown', 'TX', { location_country_iso: '', location_state_code: 'TX' }],
+])('a lot stands in %s %s where the feed says %j', async (country_code, state_code, place) => {
+  await computeMarts(lake, { ...base, lots: [lot(place)] }, ...MARTS);
+  expect(await texts(lake, 'select country_code, state_code from lot_groups')).toEqual([
+    { country_code, state_code },
+  ]);
+});
+
+it.each([
+  ['insurance', { seller_type_id: 1, seller_is_rental: true }],
+  ['insurance', { seller_type_id: 2, seller_is_insurance: true }],
+  ['insurance', { seller_type_name: ' Insurance Company' }],
+  ['rental', { seller_type_id: 2, seller_is_insurance: false, seller_is_rental: true }],
+  ['finance', { seller_is_credit_company: true }],
+  ['non_insurance', { seller_type_id: 2 }],
+  ['non_insurance', { seller_type_name: 'Non-Insurance' }],
+  ['dealer', { seller_type_name: 'Dealership' }],
+  ['unknown', { seller_type_name: ' ' }],
+  ['unmapped', { seller_type_name: 'Circus' }],
+])('the seller is %s for %j', async (seller_group, seller) => {
+  await computeMarts(lake, { ...base, lots: [lot(seller)] }, ...MARTS);
+  expect(await texts(lake, 'select seller_group from lot_groups')).toEqual([{ seller_group }]);
+});
+
+it.each([
+  ['country', { location_country_iso: 'zz' }],
+  ['state', { location_state_code: 'qc' }],
+  ['type of seller', { seller_type_name: 'Circus' }],
+])('a %s that no seed knows is an alarm', async (_, unknown) => {
+  await computeMarts(lake, { ...base, lots: [lot({}), lot({ lot_id: 2, ...unknown })] }, ...MARTS);
+  expect(await unmapped()).toBe(1);
 });
 
 it('lots whose names no seed knows are an alarm above 2 % of those that have one', async () => {

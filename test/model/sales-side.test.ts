@@ -367,7 +367,7 @@ describe('seller_types', () => {
 
 describe('title_breakdown', () => {
   const ratios = async (prices: readonly number[]) => {
-    const lots = prices.map((price) => soldFor(price, { title_name: `Title of ${price}` }));
+    const lots = prices.map((price) => soldFor(price, { title_name: `Clear Title Of ${price}` }));
     const runs = [{ run_id: 'r', started_at: '2026-09-10T02:00:00Z', minimum_group: 1 }];
     const found = await ask(
       { runs, vehicles: ofYear, lots },

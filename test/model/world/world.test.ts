@@ -9,7 +9,7 @@ const vehicles = Number(process.env.LOTLAKE_WORLD ?? 1200);
 
 const known = await oracles();
 /** Facts that several marts share, which the oracles of those marts check. */
-const SHARED = /^(dim_\w+|odometer_readings)$/;
+const SHARED = /^(dim_\w+|lot_groups|odometer_readings)$/;
 /** A seed is what its file says. */
 const models = readModels().filter(({ name, isSeed }) => !isSeed && !SHARED.test(name));
 let night: WorldNight;

@@ -13,6 +13,16 @@ function typeOf({ seller_type: given }: LotRecord): string {
   return name.trim().toLowerCase() || 'unknown';
 }
 
+/** The kind of seller: an insurer by its type or by the seller itself, else what the seller is marked as, else its type. */
+function groupOf(record: LotRecord): string {
+  const type = typeOf(record);
+  const { seller } = record;
+  const marks: Record<string, unknown> = typeof seller === 'object' && seller !== null ? { ...seller } : {};
+  if (type === 'insurance' || marks.is_insurance === true) return 'insurance';
+  if (marks.is_rental === true) return 'rental';
+  return marks.is_credit_company === true ? 'finance' : type;
+}
+
 export function rows(night: WorldNight): MartRow[] {
   const { domain } = names(night);
   const { minimumGroup: least } = night;
@@ -20,7 +30,8 @@ export function rows(night: WorldNight): MartRow[] {
   const ratiosOf = ratiosToOthers(night, [...held.values()].flat());
   const sources = groupBy(night.lots.values(), ({ lot }) => `${lot.domain} ${currencyOf(lot)}`);
   return [...sources.values()].flatMap((all) =>
-    [...groupBy(all, ({ raw }) => typeOf(raw))].map(([type, lots]): MartRow => {
+    [...groupBy(all, ({ raw }) => `${typeOf(raw)} ${groupOf(raw)}`)].map(([kind, lots]): MartRow => {
+      const [type = '', group = ''] = kind.split(' ');
       const offered = lots.flatMap(({ lot }) => held.get(String(lot.id)) ?? []);
       const sold = offered.filter(({ outcome }) => outcome === 'sold');
       const observed = offered.filter(({ isObserved }) => isObserved);
@@ -32,6 +43,7 @@ export function rows(night: WorldNight): MartRow[] {
         domain_id: domainId,
         domain_name: domain.get(domainId) ?? null,
         seller_type: type,
+        seller_group: group,
         lots: lots.length,
         share: lots.length / all.length,
         observed_since: night.world.spans.find((span) => span.domain === Number(domainId))?.from ?? null,
