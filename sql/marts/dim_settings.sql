@@ -1,5 +1,7 @@
 select
     max(started_at) as as_of,
     max_by(minimum_group, started_at) as minimum_group,
-    max_by(relisting_days, started_at) as relisting_days
+    max_by(relisting_days, started_at) as relisting_days,
+    -- runs before the estimates did not state it
+    coalesce(max_by(estimate_alarm, started_at), 0.25) as estimate_alarm
 from runs

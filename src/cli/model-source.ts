@@ -59,10 +59,10 @@ export async function pushedSource(
   return { id, tables, target: `${url}/models/${id}`, conf: confOf(place) };
 }
 
-/** The tables of a snapshot, and the seeds that its marts were computed with. */
+/** The tables of a snapshot, the seeds that its marts were computed with, and the marts that no other engine computes. */
 function tablesOf({ tables, marts }: Pick<Manifest, 'tables' | 'marts'>) {
-  const seeds = readModels().filter(({ isSeed }) => isSeed);
-  const published = Object.entries(marts).filter(([mart]) => seeds.some(({ name }) => name === mart));
+  const given = readModels().filter(({ isSeed, isFitted }) => isSeed || isFitted);
+  const published = Object.entries(marts).filter(([mart]) => given.some(({ name }) => name === mart));
   return [...Object.entries(tables), ...published].map(([name, { columns, files }]) => ({
     ...{ name, columns, partitioned: files.some((file) => partitionOf(file) !== '') },
   }));

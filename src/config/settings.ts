@@ -126,6 +126,11 @@ export const settings = z.strictObject({
     .describe(
       'Days after a sale within which another offer of the vehicle shows that the sale did not hold.',
     ),
+  estimateAlarm: between(Number.MIN_VALUE, 10, 'a share above 0')
+    .default(0.25)
+    .describe(
+      'Median error of the estimates of a manufacturer in the back-test, as a share, above which its estimates say that they are unreliable.',
+    ),
   seeds: text('the path of a folder')
     .optional()
     .describe(

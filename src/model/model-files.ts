@@ -69,6 +69,8 @@ export type Model = Readonly<z.output<typeof definition>> & {
   readonly name: string;
   readonly sql: string;
   readonly isSeed?: boolean;
+  /** Whether its SELECT reads what lotlake fitted to price_inputs; then DuckDB alone computes it. */
+  readonly isFitted?: boolean;
   /** SHA-256 of the CSV file of a seed. */
   readonly digest?: string;
 };
@@ -146,7 +148,8 @@ function readFolder(
 
 function readModel(folder: string, name: string): Model {
   const sql = readFileSync(join(folder, `${name}.sql`), 'utf8').trim();
-  return { name, sql, ...readDefinition(join(folder, `${name}.yml`), definition) };
+  const isFitted = /\b(from|join) fit\./.test(sql);
+  return { name, sql, isFitted, ...readDefinition(join(folder, `${name}.yml`), definition) };
 }
 
 /** @param files folder of the CSV file, where it is not the one of the .yml */

@@ -46,12 +46,16 @@ export async function referencesOf(
   return [...found].sort();
 }
 
+/** The model from which lotlake fits what SELECTs read in the database `fit`. */
+export const FITTED = 'price_inputs';
+
 /** Walks a parsed statement; `ctes` are the names that hide tables at this place. */
 function visit(node: unknown, ctes: ReadonlySet<string>, found: Set<string>): void {
   if (typeof node !== 'object' || node === null) return;
   const table = 'table_name' in node ? tableNode.safeParse(node).data : undefined;
   const name = table?.table_name.toLowerCase();
-  if (name !== undefined && (table?.schema_name !== '' || !ctes.has(name))) found.add(name);
+  if (name !== undefined && (table?.schema_name !== '' || !ctes.has(name)))
+    found.add(table?.schema_name === 'fit' ? FITTED : name);
   const map = 'cte_map' in node ? withCtes.safeParse(node).data?.cte_map.map : undefined;
   const inner = map === undefined ? ctes : visitCtes(map, ctes, found);
   for (const [member, value] of Object.entries(node))

@@ -8,7 +8,8 @@ import { identifier, literal, rows, type Session, scalar } from '../duck/session
 import { viewOn } from '../lake/views.js';
 import { ModelError } from './model-error.js';
 import { type Model, readModels } from './model-files.js';
-import { referencesOf } from './references.js';
+import { fitPrices } from './pricing/fit-prices.js';
+import { FITTED, referencesOf } from './references.js';
 
 /** Where models are written, and how. */
 export interface RunModelsOptions {
@@ -63,7 +64,7 @@ export async function runModels(
     result.catch(() => undefined);
     running.set(model.name, result);
   }
-  return settled([...running.values()]);
+  return settled([...running.values()]).finally(() => connection.run('detach database if exists fit'));
 }
 
 /**
@@ -135,6 +136,7 @@ async function runModel(
     mkdirSync(folder, { recursive: true });
     const count = await write(connection, { sql, key }, join(folder, 'data_0.parquet'), parquet(model));
     await connection.run(viewOn(target, { name, partitioned: false }));
+    if (name === FITTED) await fitPrices(connection);
     killPoint('model.mart-written');
     return { name, key, rows: count, ms: Math.round(performance.now() - started) };
   } catch (error) {

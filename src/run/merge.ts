@@ -67,6 +67,7 @@ export function recordRun(job: Job, passes: readonly LoadedPass[], merged: Merge
     minimum_group: job.config.minimumGroup,
     relisting_days: job.config.relistingDays,
     reject_alarm: job.config.rejectAlarm,
+    estimate_alarm: job.config.estimateAlarm,
   };
   return writeOwn(merged.context, 'runs', [row]);
 }

@@ -63,8 +63,8 @@ async function hasUnprovenPass(
 
 /** Fingerprint of all that tables and marts are made by, besides the records. */
 export function recipeOf(job: Job): string {
-  const { minimumGroup, relistingDays, rejectAlarm } = job.config;
+  const { minimumGroup, relistingDays, rejectAlarm, estimateAlarm } = job.config;
   const { models, checks = readChecks() } = job.modelling;
-  const recipe = [codeOf(job), minimumGroup, relistingDays, rejectAlarm, models, checks];
+  const recipe = [codeOf(job), minimumGroup, relistingDays, rejectAlarm, estimateAlarm, models, checks];
   return createHash('sha256').update(JSON.stringify(recipe)).digest('hex').slice(0, 16);
 }

@@ -108,7 +108,8 @@ const sparkUrl = (place: string): string =>
     .replace(/(?<!:)\/{2,}/g, '/')
     .replace(/\/+$/, '');
 
-const computed = (): readonly Model[] => readModels().filter(({ isSeed }) => isSeed !== true);
+const computed = (engine = 'duckdb'): readonly Model[] =>
+  readModels().filter(({ isSeed, isFitted }) => !isSeed && (engine === 'duckdb' || !isFitted));
 
 async function onDuckDB(
   config: Config,
@@ -143,7 +144,7 @@ async function onSpark(
 ): Promise<SparkModelResults> {
   const names = new Set(tables.map(({ name }) => name));
   const models = await withDatabase(config, effects.signal, ({ session }) =>
-    orderedModels(session.connection, computed(), names),
+    orderedModels(session.connection, computed('spark'), names),
   );
   const tests = [...readModels().map(planModelTests), ...readChecks().map((check) => [check])];
   const url = target.includes('://') ? target : `file:${target}`;

@@ -1,0 +1,264 @@
+import { CholeskyDecomposition, Matrix } from 'ml-matrix';
+import { type Factor, sizeOf } from './design.js';
+import type { PricedRow } from './rows.js';
+import { emptyNode, type NodeSums, type Sums } from './sums.js';
+
+/** The tree make, model, generation: nodes by number, generations first, parents after their children. */
+export interface Tree {
+  /** Parent of each node; -1 for a make. */
+  readonly parents: readonly number[];
+  /** 0 generation, 1 model, 2 make. */
+  readonly depths: readonly number[];
+}
+
+/** How far the effects of a kind lie apart: variances of log prices. */
+export interface Spread {
+  /** By factor; of a line for one unit between knots. */
+  readonly factors: readonly number[];
+  /** Of generations about their model, models about their make, makes about all. */
+  readonly tree: readonly number[];
+}
+
+/** A node after the fit: its effect is `effect` at the coefficients found, and moves with them as `-follows`. */
+interface FittedNode {
+  readonly effect: number;
+  readonly follows: Float64Array;
+  /** Variance of its effect at known coefficients. */
+  readonly variance: number;
+  readonly weight: number;
+  /** covariance × follows, and follows × covariance × follows; computed when first asked for. */
+  spread?: { readonly vector: Float64Array; readonly scalar: number };
+}
+
+/** Coefficients with their covariance, and the nodes of the tree. */
+export interface Fit {
+  readonly coefficients: Float64Array;
+  readonly covariance: Matrix;
+  readonly nodes: readonly FittedNode[];
+  /** The spread that these coefficients show, for the next fit. */
+  readonly spread: Spread;
+  /** Number of free coefficients that the data decided. */
+  readonly freedom: number;
+  /** Weighted mean of each coefficient's term. */
+  readonly means: Float64Array;
+}
+
+/** Spreads before any sale was seen: broad. */
+export function broadSpread(factors: readonly Factor[]): Spread {
+  return { factors: factors.map(() => 0.05), tree: [0.05, 0.1, 0.2] };
+}
+
+const TINY = 1e-6;
+
+/**
+ * Solves the mixed model: each effect leans on the mean of its kind as much as its spread allows, a generation on its
+ * model, a model on its make, and a point of a line on its neighbours. The tree is eliminated first, node by node, so that
+ * only a small system is left.
+ */
+export function solve(sums: Sums, factors: readonly Factor[], tree: Tree, spread: Spread): Fit {
+  const size = sizeOf(factors);
+  const system = sums.normal.clone();
+  const right = Float64Array.from(sums.right);
+  const nodes = tree.parents.map((_, i): NodeSums => {
+    const leaf = sums.leaves[i];
+    return leaf === undefined ? emptyNode(size) : { ...leaf, terms: Float64Array.from(leaf.terms) };
+  });
+  nodes.forEach((node, i) => {
+    const parent = nodes[tree.parents[i] ?? -1];
+    eliminate(node, parent, precisionAt(tree, spread, i), system, right);
+  });
+  addPriors(system, factors, spread);
+  mirror(system);
+  const covariance = new CholeskyDecomposition(system).solve(Matrix.eye(size));
+  const coefficients = Float64Array.from(covariance.mmul(Matrix.columnVector(right)).to1DArray());
+  const fitted = fitNodes(nodes, tree, spread, coefficients);
+  const sales = sums.normal.get(0, 0) || 1;
+  const means = Float64Array.from(sums.normal.getRow(0), (sum) => sum / sales);
+  const learnt = learn(factors, tree, spread, coefficients, covariance, fitted);
+  return { coefficients, covariance, nodes: fitted, means, ...learnt };
+}
+
+const precisionAt = (tree: Tree, spread: Spread, node: number): number =>
+  1 / (spread.tree[tree.depths[node] ?? 0] ?? 1);
+
+/** Takes a node out of the system, and hands what it knows to its parent. */
+function eliminate(
+  node: NodeSums,
+  parent: NodeSums | undefined,
+  precision: number,
+  system: Matrix,
+  right: Float64Array,
+): void {
+  if (node.weight === 0) return;
+  const share = 1 / (node.weight + precision);
+  const used = [...node.terms.keys()].filter((at) => node.terms[at] !== 0);
+  used.forEach((at, place) => {
+    const term = (node.terms[at] ?? 0) * share;
+    right[at] = (right[at] ?? 0) - term * node.price;
+    for (let k = place; k < used.length; k += 1) {
+      const other = used[k] ?? 0;
+      system.set(at, other, system.get(at, other) - term * (node.terms[other] ?? 0));
+    }
+    if (parent !== undefined) parent.terms[at] = (parent.terms[at] ?? 0) + precision * term;
+  });
+  if (parent === undefined) return;
+  parent.weight += precision * share * node.weight;
+  parent.price += precision * share * node.price;
+}
+
+/** Adds what is expected of the effects before any sale: each contrast of a factor is near zero, as its spread allows. */
+function addPriors(system: Matrix, factors: readonly Factor[], spread: Spread): void {
+  const add = (row: number, column: number, precision: number): Matrix =>
+    system.set(row, column, system.get(row, column) + precision);
+  for (let at = 0; at < system.rows; at += 1) add(at, at, TINY);
+  factors.forEach((factor, i) => {
+    const precision = 1 / (spread.factors[i] ?? 1);
+    for (const contrast of contrastsOf(factor))
+      for (const [row, a] of contrast)
+        for (const [column, b] of contrast) if (row <= column) add(row, column, a * b * precision);
+  });
+}
+
+/** A sum of coefficients that is near zero where the sales say nothing. */
+type Contrast = readonly (readonly [coefficient: number, weight: number])[];
+
+/** A level lies near the mean, a month near the month before, and the line of age and of mileage bends little. */
+function contrastsOf({ name, offset, size, knots }: Factor): Contrast[] {
+  if (knots === undefined) return Array.from({ length: size }, (_, i) => [[offset + i, 1]]);
+  const gap = (at: number): number => (knots[at + 1] ?? 0) - (knots[at] ?? 0);
+  const step = (at: number, weight: number): Contrast => [
+    [offset + at, -weight / gap(at)],
+    [offset + at + 1, weight / gap(at)],
+  ];
+  const steps = Array.from({ length: size - 1 }, (_, at) => at);
+  if (name === 'month') return steps.map((at) => step(at, 1));
+  return steps.slice(1).map((at) => {
+    const weight = Math.sqrt(2 / (gap(at - 1) + gap(at)));
+    const [[first, a], [middle, b]] = step(at - 1, -weight) as [Contrast[0], Contrast[0]];
+    const [[, c], [last, d]] = step(at, weight) as [Contrast[0], Contrast[0]];
+    return [
+      [first, a],
+      [middle, b + c],
+      [last, d],
+    ];
+  });
+}
+
+/** Fills the lower triangle from the upper one. */
+function mirror(system: Matrix): void {
+  for (let row = 1; row < system.rows; row += 1)
+    for (let column = 0; column < row; column += 1) system.set(row, column, system.get(column, row));
+}
+
+/** Makes, then models, then generations, each from its own sales and its parent. */
+function fitNodes(
+  nodes: readonly NodeSums[],
+  tree: Tree,
+  spread: Spread,
+  coefficients: Float64Array,
+): FittedNode[] {
+  const fitted: FittedNode[] = Array(nodes.length);
+  for (let i = nodes.length - 1; i >= 0; i -= 1) {
+    const { weight, price, terms } = nodes[i] ?? emptyNode(coefficients.length);
+    const parent = fitted[tree.parents[i] ?? -1];
+    const precision = precisionAt(tree, spread, i);
+    const share = 1 / (weight + precision);
+    const lean = precision * share;
+    fitted[i] = {
+      effect: share * (price - dot(terms, coefficients)) + lean * (parent?.effect ?? 0),
+      follows: terms.map((term, at) => share * term + lean * (parent?.follows[at] ?? 0)),
+      variance: share + lean ** 2 * (parent?.variance ?? 0),
+      weight,
+    };
+  }
+  return fitted;
+}
+
+/** The spread that maximises the evidence, one step nearer. */
+function learn(
+  factors: readonly Factor[],
+  tree: Tree,
+  spread: Spread,
+  coefficients: Float64Array,
+  covariance: Matrix,
+  nodes: readonly FittedNode[],
+): Pick<Fit, 'spread' | 'freedom'> {
+  const ofFactors = factors.map((factor, i) =>
+    evidence(
+      spread.factors[i] ?? 1,
+      contrastsOf(factor).map((contrast) => squareOf(contrast, coefficients, covariance)),
+    ),
+  );
+  const ofTree = spread.tree.map((variance, depth) =>
+    evidence(
+      variance,
+      nodes.flatMap((node, i): Square[] => {
+        if (tree.depths[i] !== depth || node.weight === 0) return [];
+        const parent = nodes[tree.parents[i] ?? -1];
+        const known = (node.weight * variance) / (node.weight * variance + 1);
+        const left = (1 - known) * variance + known ** 2 * (parent?.variance ?? 0);
+        return [[(node.effect - (parent?.effect ?? 0)) ** 2, left]];
+      }),
+    ),
+  );
+  const all = [...ofFactors, ...ofTree];
+  return {
+    spread: {
+      factors: ofFactors.map(({ variance }) => variance),
+      tree: ofTree.map(({ variance }) => variance),
+    },
+    freedom: all.reduce((sum, { freedom }) => sum + freedom, 1),
+  };
+}
+
+/** A squared effect and the variance that is left of it. */
+type Square = readonly [effect: number, left: number];
+
+function squareOf(contrast: Contrast, coefficients: Float64Array, covariance: Matrix): Square {
+  let [effect, left] = [0, 0];
+  for (const [row, a] of contrast) {
+    effect += a * (coefficients[row] ?? 0);
+    for (const [column, b] of contrast) left += a * b * covariance.get(row, column);
+  }
+  return [effect ** 2, left];
+}
+
+/** MacKay's step: effects that the data decide count whole, those that only lean count nothing. */
+function evidence(variance: number, squares: readonly Square[]): { variance: number; freedom: number } {
+  const sum = squares.reduce((total, [effect]) => total + effect, 0);
+  const freedom = squares.reduce((total, [, left]) => total + Math.max(0, 1 - left / variance), 0);
+  return { variance: Math.min(4, Math.max(1e-6, freedom > 0.01 ? sum / freedom : variance / 4)), freedom };
+}
+
+/** The log price that a fit expects of a row. */
+export function expected(fit: Fit, row: PricedRow): number {
+  let sum = fit.nodes[row.model]?.effect ?? 0;
+  for (let i = 0; i < row.count; i += 1)
+    sum += (row.share[i] ?? 0) * (fit.coefficients[row.index[i] ?? 0] ?? 0);
+  return sum;
+}
+
+/** Variance of what a fit expects of a row, without the noise of a sale. */
+export function uncertainty(fit: Fit, row: PricedRow): number {
+  const node = fit.nodes[row.model];
+  if (node === undefined) return 0;
+  node.spread ??= spreadOf(fit.covariance, node.follows);
+  let sum = node.variance + node.spread.scalar;
+  for (let i = 0; i < row.count; i += 1) {
+    const at = row.index[i] ?? 0;
+    const share = row.share[i] ?? 0;
+    sum -= 2 * share * (node.spread.vector[at] ?? 0);
+    for (let k = 0; k < row.count; k += 1)
+      sum += share * (row.share[k] ?? 0) * fit.covariance.get(at, row.index[k] ?? 0);
+  }
+  return sum;
+}
+
+function spreadOf(covariance: Matrix, follows: Float64Array): NonNullable<FittedNode['spread']> {
+  const vector = Float64Array.from(covariance.mmul(Matrix.columnVector(follows)).to1DArray());
+  return { vector, scalar: dot(vector, follows) };
+}
+
+function dot(a: Float64Array, b: Float64Array): number {
+  return a.reduce((sum, value, at) => sum + value * (b[at] ?? 0), 0);
+}

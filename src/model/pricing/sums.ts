@@ -1,0 +1,61 @@
+import { Matrix } from 'ml-matrix';
+import type { PricedRow } from './rows.js';
+
+/** Sums over the sales of a node of the tree make, model, generation; weights are 1 / variance. */
+export interface NodeSums {
+  /** Sum of weights. */
+  weight: number;
+  /** Sum of weighted log prices. */
+  price: number;
+  /** Weighted sum of each coefficient. */
+  readonly terms: Float64Array;
+}
+
+/** All that a fit needs to know of the sales: the normal equations, and the sums of each generation. */
+export interface Sums {
+  readonly normal: Matrix;
+  readonly right: Float64Array;
+  readonly leaves: readonly NodeSums[];
+  /** Sales by coefficient, whatever their weight. */
+  readonly counts: Float64Array;
+  sales: number;
+}
+
+/** Sums of no sale. */
+export function emptySums(size: number, leaves: number): Sums {
+  return {
+    normal: Matrix.zeros(size, size),
+    right: new Float64Array(size),
+    leaves: Array.from({ length: leaves }, () => emptyNode(size)),
+    counts: new Float64Array(size),
+    sales: 0,
+  };
+}
+
+/** Sums of a node without sales. */
+export function emptyNode(size: number): NodeSums {
+  return { weight: 0, price: 0, terms: new Float64Array(size) };
+}
+
+/** Adds a sale; `weight` is 1 / variance of its log price, 0 for one that is left out. */
+export function addSale(sums: Sums, row: PricedRow, weight: number): void {
+  const { normal, right, leaves, counts } = sums;
+  const leaf = leaves[row.model];
+  if (leaf === undefined || weight === 0) return;
+  sums.sales += 1;
+  leaf.weight += weight;
+  leaf.price += weight * row.logPrice;
+  for (let i = 0; i < row.count; i += 1) {
+    const at = row.index[i] ?? 0;
+    const share = row.share[i] ?? 0;
+    const weighted = weight * share;
+    counts[at] = (counts[at] ?? 0) + share;
+    right[at] = (right[at] ?? 0) + weighted * row.logPrice;
+    leaf.terms[at] = (leaf.terms[at] ?? 0) + weighted;
+    // the upper triangle: the coefficients of a row ascend
+    for (let k = i; k < row.count; k += 1) {
+      const other = row.index[k] ?? 0;
+      normal.set(at, other, normal.get(at, other) + weighted * (row.share[k] ?? 0));
+    }
+  }
+}
