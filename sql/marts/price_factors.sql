@@ -8,7 +8,7 @@ with effects as (
         compared.level as reference,
         effects.log_effect,
         effects.deviation,
-        cast(round(effects.sales) as bigint) as prices
+        cast(round(effects.prices) as bigint) as prices
     from fit.effects as effects
     inner join fit.markets as markets on markets.number = effects.market
     inner join fit.terms as terms on terms.market = effects.market and terms.coefficient = effects.coefficient

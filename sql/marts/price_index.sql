@@ -14,7 +14,7 @@ with levels as (
         cast(markets.first_month + to_months(cast(index_levels.month as integer)) as date) as month,
         index_levels.log_level,
         index_levels.deviation * index_levels.deviation as variance,
-        cast(index_levels.sales as bigint) as prices
+        cast(index_levels.prices as bigint) as prices
     from fit.index as index_levels
     inner join fit.markets as markets on markets.number = index_levels.market
     left join fit.segments as segments

@@ -1,7 +1,9 @@
+import { join } from 'node:path';
 import type { DuckDBConnection } from '@duckdb/node-api';
 import { literal, row, rows } from '../../duck/session.js';
 import { type Factor, factorsOf, LEVEL_FACTORS, LINE_FACTORS, SEGMENTS } from './design.js';
 import type { Tree } from './fit.js';
+import { PricedRows } from './rows.js';
 
 /** A market whose prices are compared with each other: auctions or asking prices, in one currency. */
 export interface Market {
@@ -9,28 +11,33 @@ export interface Market {
   readonly currency: string;
 }
 
-/** What the coded rows of a market mean. */
+/** The lots of a market in numbers, and what the numbers mean. */
 export interface Coding {
+  readonly rows: PricedRows;
   readonly factors: readonly Factor[];
   readonly tree: Tree;
   /** Number of months, and the first of them. */
   readonly months: number;
   readonly firstMonth: string;
-  /** Number of classes of noise. */
-  readonly noises: number;
+  /** Median of the log prices. */
+  readonly middle: number;
 }
 
 /** Months before these are counted as the first one. */
 const MOST_MONTHS = 120;
 
 /**
- * Turns the prices of a market into numbers: `fit.rows` has the coefficients that each lot touches, `fit.levels` and
- * `fit.nodes` say what they stand for.
+ * Turns the lots of a market into numbers. `fit.levels` and `fit.leaves` say what levels and generations they stand for.
+ * @param folder where a file of numbers may lie for the time of the fit
  */
-export async function codeRows(connection: DuckDBConnection, { market, currency }: Market): Promise<Coding> {
+export async function codeRows(
+  connection: DuckDBConnection,
+  { market, currency }: Market,
+  folder: string,
+): Promise<Coding> {
   const coded = [...new Set<string>([...LEVEL_FACTORS, ...SEGMENTS])];
   const levels = coded.map((name) => `coalesce(cast(${name} as varchar), 'unknown') as ${name}`).join(', ');
-  await connection.run(`create or replace table fit.inputs as
+  await connection.run(`create or replace temp view fit_inputs as
     select
       * replace (cast(priced_month as date) as priced_month),
       coalesce(manufacturer_id, -1) as make, coalesce(model_id, -1) as model, coalesce(generation_id, -1) as generation
@@ -38,29 +45,39 @@ export async function codeRows(connection: DuckDBConnection, { market, currency 
   await connection.run(`create or replace table fit.levels as
     select factor, level, row_number() over (partition by factor order by level) - 1 as code
     from (select distinct factor, level
-      from (unpivot (select ${levels} from fit.inputs) on ${coded.join(', ')} into name factor value level))`);
+      from (unpivot (select ${levels} from fit_inputs) on ${coded.join(', ')} into name factor value level))`);
   await connection.run(`create or replace table fit.leaves as
     select *,
       dense_rank() over (order by make, model, generation) - 1 as leaf,
       dense_rank() over (order by make, model) - 1 as model_place,
       dense_rank() over (order by make) - 1 as make_place
-    from (select distinct make, model, generation from fit.inputs)`);
+    from (select distinct make, model, generation from fit_inputs)`);
   const span = await row(
     connection,
     `select
       cast(greatest(min(priced_month), max(priced_month) - interval ${MOST_MONTHS} month) as date)::varchar as first,
       date_diff('month', first::date, max(priced_month)) + 1 as months,
-      median(odometer_km / age_years) filter (where age_years >= 1) / 10000 as usual
-    from fit.inputs where price is not null`,
+      median(odometer_km / age_years) filter (where age_years >= 1) / 10000 as usual,
+      median(ln(price)) as middle
+    from fit_inputs where price is not null`,
   );
   const months = Number(span.months);
   const factors = factorsOf(await sizes(connection), months);
-  await connection.run(
-    rowsSql(factors, { first: String(span.first), last: months - 1, usual: Number(span.usual ?? 0) }),
-  );
-  const noises = await row(connection, 'select max(noise) + 1 as classes from fit.rows');
-  const tree = await readTree(connection);
-  return { factors, tree, months, firstMonth: String(span.first), noises: Number(noises.classes) };
+  const sql = rowsSql(factors, {
+    first: String(span.first),
+    last: months - 1,
+    usual: Number(span.usual ?? 0),
+  });
+  return {
+    rows: await PricedRows.write(connection, sql, join(folder, 'price_rows.tmp')),
+    ...{
+      factors,
+      tree: await readTree(connection),
+      months,
+      firstMonth: String(span.first),
+      middle: Number(span.middle),
+    },
+  };
 }
 
 async function sizes(connection: DuckDBConnection): Promise<number[]> {
@@ -105,14 +122,13 @@ function rowsSql(
     (name) => `join fit.levels ${name}_levels
       on ${name}_levels.factor = '${name}' and ${name}_levels.level = coalesce(cast(i.${name} as varchar), 'unknown')`,
   );
-  return `create or replace table fit.rows as
-    select
+  return `select
       i.lot_id::double as lot, l.leaf::integer as leaf,
       (domain_id_levels.code * 2 + (i.odometer_km is null)::integer)::integer as noise,
       ln(i.price) as log_price, ${month}::integer as month,
-      ${[...codes, ...lines, ...segments].join(', ')},
-      row_number() over (order by i.priced_at, i.lot_id) as place
-    from fit.inputs i join fit.leaves l using (make, model, generation) ${joins.join('\n')}`;
+      ${[...codes, ...lines, ...segments].join(', ')}
+    from fit_inputs i join fit.leaves l using (make, model, generation) ${joins.join('\n')}
+    order by i.priced_at, i.lot_id`;
 }
 
 /** The knot at or below a value, as a coefficient, and how far it lies on the way to the next one. */

@@ -33,7 +33,7 @@ interface FittedNode {
 /** Coefficients with their covariance, and the nodes of the tree. */
 export interface Fit {
   readonly coefficients: Float64Array;
-  readonly covariance: Matrix;
+  readonly covariance: readonly Float64Array[];
   readonly nodes: readonly FittedNode[];
   /** The spread that these coefficients show, for the next fit. */
   readonly spread: Spread;
@@ -43,12 +43,19 @@ export interface Fit {
   readonly means: Float64Array;
 }
 
+/** A spread that leaves the effects to the prices: half of them lie within a third of the mean. */
+const BROAD = 0.25;
+/** What is taken for the spread of effects before they are known, and as how many effects it counts. */
+const USUAL = 0.02;
+const PRIOR = 1;
+
 /** Spreads before any sale was seen: broad. */
 export function broadSpread(factors: readonly Factor[]): Spread {
-  return { factors: factors.map(() => 0.05), tree: [0.05, 0.1, 0.2] };
+  return { factors: factors.map(() => BROAD), tree: [0.05, 0.1, 0.2] };
 }
 
-const TINY = 1e-6;
+/** Keeps coefficients that nothing decides near zero; 1 / variance. */
+const TINY = 0.01;
 
 /**
  * Solves the mixed model: each effect leans on the mean of its kind as much as its spread allows, a generation on its
@@ -57,7 +64,7 @@ const TINY = 1e-6;
  */
 export function solve(sums: Sums, factors: readonly Factor[], tree: Tree, spread: Spread): Fit {
   const size = sizeOf(factors);
-  const system = sums.normal.clone();
+  const normal = Float64Array.from(sums.normal);
   const right = Float64Array.from(sums.right);
   const nodes = tree.parents.map((_, i): NodeSums => {
     const leaf = sums.leaves[i];
@@ -65,15 +72,16 @@ export function solve(sums: Sums, factors: readonly Factor[], tree: Tree, spread
   });
   nodes.forEach((node, i) => {
     const parent = nodes[tree.parents[i] ?? -1];
-    eliminate(node, parent, precisionAt(tree, spread, i), system, right);
+    eliminate(node, parent, precisionAt(tree, spread, i), normal, right);
   });
+  const system = Matrix.from1DArray(size, size, normal);
   addPriors(system, factors, spread);
   mirror(system);
-  const covariance = new CholeskyDecomposition(system).solve(Matrix.eye(size));
-  const coefficients = Float64Array.from(covariance.mmul(Matrix.columnVector(right)).to1DArray());
+  const inverse = new CholeskyDecomposition(system).solve(Matrix.eye(size));
+  const covariance = Array.from({ length: size }, (_, row) => Float64Array.from(inverse.getRow(row)));
+  const coefficients = product(covariance, right);
   const fitted = fitNodes(nodes, tree, spread, coefficients);
-  const sales = sums.normal.get(0, 0) || 1;
-  const means = Float64Array.from(sums.normal.getRow(0), (sum) => sum / sales);
+  const means = sums.normal.slice(0, size).map((sum, _, [sales = 1]) => sum / sales);
   const learnt = learn(factors, tree, spread, coefficients, covariance, fitted);
   return { coefficients, covariance, nodes: fitted, means, ...learnt };
 }
@@ -86,21 +94,23 @@ function eliminate(
   node: NodeSums,
   parent: NodeSums | undefined,
   precision: number,
-  system: Matrix,
+  normal: Float64Array,
   right: Float64Array,
 ): void {
   if (node.weight === 0) return;
   const share = 1 / (node.weight + precision);
-  const used = [...node.terms.keys()].filter((at) => node.terms[at] !== 0);
-  used.forEach((at, place) => {
-    const term = (node.terms[at] ?? 0) * share;
+  const { terms } = node;
+  const used = [...terms.keys()].filter((at) => terms[at] !== 0);
+  for (let place = 0; place < used.length; place += 1) {
+    const at = used[place] ?? 0;
+    const term = (terms[at] ?? 0) * share;
     right[at] = (right[at] ?? 0) - term * node.price;
-    for (let k = place; k < used.length; k += 1) {
-      const other = used[k] ?? 0;
-      system.set(at, other, system.get(at, other) - term * (node.terms[other] ?? 0));
-    }
     if (parent !== undefined) parent.terms[at] = (parent.terms[at] ?? 0) + precision * term;
-  });
+    for (let k = place; k < used.length; k += 1) {
+      const cell = at * right.length + (used[k] ?? 0);
+      normal[cell] = (normal[cell] ?? 0) - term * (terms[used[k] ?? 0] ?? 0);
+    }
+  }
   if (parent === undefined) return;
   parent.weight += precision * share * node.weight;
   parent.price += precision * share * node.price;
@@ -180,7 +190,7 @@ function learn(
   tree: Tree,
   spread: Spread,
   coefficients: Float64Array,
-  covariance: Matrix,
+  covariance: Fit['covariance'],
   nodes: readonly FittedNode[],
 ): Pick<Fit, 'spread' | 'freedom'> {
   const ofFactors = factors.map((factor, i) =>
@@ -214,20 +224,23 @@ function learn(
 /** A squared effect and the variance that is left of it. */
 type Square = readonly [effect: number, left: number];
 
-function squareOf(contrast: Contrast, coefficients: Float64Array, covariance: Matrix): Square {
+function squareOf(contrast: Contrast, coefficients: Float64Array, covariance: Fit['covariance']): Square {
   let [effect, left] = [0, 0];
   for (const [row, a] of contrast) {
     effect += a * (coefficients[row] ?? 0);
-    for (const [column, b] of contrast) left += a * b * covariance.get(row, column);
+    for (const [column, b] of contrast) left += a * b * (covariance[row]?.[column] ?? 0);
   }
   return [effect ** 2, left];
 }
 
-/** MacKay's step: effects that the data decide count whole, those that only lean count nothing. */
+/**
+ * MacKay's step: effects that the prices decide count whole, those that only lean count nothing. What is usual counts as
+ * some effects more, so that a few effects neither vanish nor grow at once.
+ */
 function evidence(variance: number, squares: readonly Square[]): { variance: number; freedom: number } {
   const sum = squares.reduce((total, [effect]) => total + effect, 0);
   const freedom = squares.reduce((total, [, left]) => total + Math.max(0, 1 - left / variance), 0);
-  return { variance: Math.min(4, Math.max(1e-6, freedom > 0.01 ? sum / freedom : variance / 4)), freedom };
+  return { variance: (sum + PRIOR * USUAL) / (freedom + PRIOR), freedom };
 }
 
 /** The log price that a fit expects of a row. */
@@ -239,26 +252,38 @@ export function expected(fit: Fit, row: PricedRow): number {
 }
 
 /** Variance of what a fit expects of a row, without the noise of a sale. */
-export function uncertainty(fit: Fit, row: PricedRow): number {
-  const node = fit.nodes[row.model];
+export function uncertainty(fit: Fit, { index, share, count, model }: PricedRow): number {
+  const node = fit.nodes[model];
   if (node === undefined) return 0;
-  node.spread ??= spreadOf(fit.covariance, node.follows);
-  let sum = node.variance + node.spread.scalar;
-  for (let i = 0; i < row.count; i += 1) {
-    const at = row.index[i] ?? 0;
-    const share = row.share[i] ?? 0;
-    sum -= 2 * share * (node.spread.vector[at] ?? 0);
-    for (let k = 0; k < row.count; k += 1)
-      sum += share * (row.share[k] ?? 0) * fit.covariance.get(at, row.index[k] ?? 0);
+  const { vector, scalar } = spreadOf(fit, node);
+  let sum = node.variance + scalar;
+  for (let i = 0; i < count; i += 1) {
+    const [at, weight] = [index[i] ?? 0, share[i] ?? 0];
+    const row = fit.covariance[at] ?? vector;
+    let half = ((row[at] ?? 0) * weight) / 2 - (vector[at] ?? 0);
+    for (let k = 0; k < i; k += 1) half += (row[index[k] ?? 0] ?? 0) * (share[k] ?? 0);
+    sum += 2 * weight * half;
   }
   return sum;
 }
 
-function spreadOf(covariance: Matrix, follows: Float64Array): NonNullable<FittedNode['spread']> {
-  const vector = Float64Array.from(covariance.mmul(Matrix.columnVector(follows)).to1DArray());
-  return { vector, scalar: dot(vector, follows) };
+/** Variance of the effect of a node. */
+export const effectVariance = (fit: Fit, node: FittedNode): number =>
+  node.variance + spreadOf(fit, node).scalar;
+
+function spreadOf({ covariance }: Fit, node: FittedNode): NonNullable<FittedNode['spread']> {
+  if (node.spread === undefined) {
+    const vector = product(covariance, node.follows);
+    node.spread = { vector, scalar: dot(vector, node.follows) };
+  }
+  return node.spread;
 }
 
+const product = (matrix: readonly Float64Array[], vector: Float64Array): Float64Array =>
+  Float64Array.from(matrix, (row) => dot(row, vector));
+
 function dot(a: Float64Array, b: Float64Array): number {
-  return a.reduce((sum, value, at) => sum + value * (b[at] ?? 0), 0);
+  let sum = 0;
+  for (let at = 0; at < a.length; at += 1) sum += (a[at] ?? 0) * (b[at] ?? 0);
+  return sum;
 }

@@ -25,6 +25,11 @@ export class Quantiles {
     }
   }
 
+  /** Whether there are enough values for quantiles. */
+  get isEnough(): boolean {
+    return (this.#totals.at(-1) ?? 0) >= ENOUGH;
+  }
+
   /** The quantiles at 0.1, 0.25, 0.75 and 0.9 of a class, or of all values where it has few. */
   of(member: number): readonly number[] {
     const at = (this.#totals[member] ?? 0) >= ENOUGH ? member : this.#totals.length - 1;

@@ -1,10 +1,11 @@
+import { closeSync, openSync, readSync, rmSync, writeSync } from 'node:fs';
 import type { DuckDBConnection } from '@duckdb/node-api';
 import { LEVEL_FACTORS, LINE_FACTORS, SEGMENTS } from './design.js';
 
-/** A row of `fit.rows`, as it is handed to one visitor after the other; the next row overwrites it. */
+/** A lot in numbers, as it is handed to a visitor; the next one overwrites it. */
 export interface PricedRow {
   lot: number;
-  /** Place of its generation among the leaves of the tree. */
+  /** Its generation, by its place among the leaves of the tree. */
   model: number;
   /** Class of its noise. */
   noise: number;
@@ -19,59 +20,117 @@ export interface PricedRow {
   readonly segments: Int32Array;
 }
 
-/** Places of the first term and of the first segment among the columns. */
-const FIRST = 5;
-const BEHIND = FIRST + LEVEL_FACTORS.length + 2 * LINE_FACTORS.length;
+/** Which rows are visited. */
+export interface Visited {
+  readonly isPriced?: boolean;
+  /** Months from the first to before the last. */
+  readonly months?: readonly [number, number];
+  /** One row in this many. */
+  readonly every?: number;
+}
 
-/** Visits the rows of `fit.rows` in the order of their dates. */
-export async function eachRow(
-  connection: DuckDBConnection,
-  where: string,
-  visit: (row: PricedRow) => void,
-): Promise<void> {
-  const terms = 1 + LEVEL_FACTORS.length + 2 * LINE_FACTORS.length;
-  const [index, share] = [new Int32Array(terms), new Float64Array(terms)];
-  const segments = new Int32Array(SEGMENTS.length);
-  const row: PricedRow = {
-    lot: 0,
-    model: 0,
-    noise: 0,
-    logPrice: 0,
-    month: 0,
-    index,
-    share,
-    count: 0,
-    segments,
-  };
-  index[0] = 0;
-  share[0] = 1;
-  const result = await connection.stream(
-    `select * exclude (place) from fit.rows where ${where} order by place`,
-  );
-  for (;;) {
-    const chunk = await result.fetchChunk();
-    if (chunk === null || chunk.rowCount === 0) return;
-    const vectors = Array.from({ length: chunk.columnCount }, (_, i) => chunk.getColumnVector(i));
-    const value = (column: number, at: number): number => Number(vectors[column]?.getItem(at) ?? Number.NaN);
-    for (let at = 0; at < chunk.rowCount; at += 1) {
-      row.lot = value(0, at);
-      row.model = value(1, at);
-      row.noise = value(2, at);
-      row.logPrice = value(3, at);
-      row.month = value(4, at);
-      row.count = 1;
-      for (let i = 0; i < LEVEL_FACTORS.length; i += 1) add(row, value(FIRST + i, at), 1);
-      for (let i = 0; i < LINE_FACTORS.length; i += 1) {
-        const first = FIRST + LEVEL_FACTORS.length + 2 * i;
-        const [knot, beyond] = [value(first, at), value(first + 1, at)];
-        if (Number.isNaN(knot)) continue;
-        add(row, knot, 1 - beyond);
-        if (beyond > 0) add(row, knot + 1, beyond);
+/** Places of the first term and of the first segment of a row. */
+const FIRST_TERM = 5;
+const FIRST_SEGMENT = FIRST_TERM + LEVEL_FACTORS.length + 2 * LINE_FACTORS.length;
+const WIDTH = FIRST_SEGMENT + SEGMENTS.length;
+const BLOCK = 2048;
+
+/**
+ * The lots of a market in numbers, by date. They lie in a file, since a fit goes over them many times and should need no
+ * more memory for more of them.
+ */
+export class PricedRows {
+  readonly #path: string;
+  readonly #file: number;
+  #rows = 0;
+  /** Prices by month. */
+  readonly prices: number[] = [];
+  /** Number of classes of noise. */
+  noises = 0;
+
+  private constructor(path: string) {
+    this.#path = path;
+    this.#file = openSync(path, 'w+');
+  }
+
+  /** Writes the rows that a SELECT gives into a file. */
+  static async write(connection: DuckDBConnection, sql: string, path: string): Promise<PricedRows> {
+    const rows = new PricedRows(path);
+    const result = await connection.stream(sql);
+    for (;;) {
+      const chunk = await result.fetchChunk();
+      if (chunk === null || chunk.rowCount === 0) return rows;
+      const columns = Array.from({ length: WIDTH }, (_, i) => chunk.getColumnVector(i));
+      const block = new Float64Array(chunk.rowCount * WIDTH);
+      for (let at = 0; at < block.length; at += 1) {
+        const value = columns[at % WIDTH]?.getItem(Math.floor(at / WIDTH));
+        block[at] = value === null ? Number.NaN : Number(value);
       }
-      for (let i = 0; i < SEGMENTS.length; i += 1) segments[i] = value(BEHIND + i, at);
-      visit(row);
+      rows.#append(block);
     }
   }
+
+  #append(block: Float64Array): void {
+    writeSync(this.#file, block);
+    this.#rows += block.length / WIDTH;
+    for (let at = 0; at < block.length; at += WIDTH) {
+      const [noise = 0, logPrice = 0, month = 0] = block.subarray(at + 2, at + FIRST_TERM);
+      this.noises = Math.max(this.noises, noise + 1);
+      if (!Number.isNaN(logPrice)) this.prices[month] = (this.prices[month] ?? 0) + 1;
+    }
+  }
+
+  /** Visits rows in the order of their dates. */
+  each(
+    { isPriced, months: [from, to] = [0, Infinity], every = 1 }: Visited,
+    visit: (row: PricedRow) => void,
+  ): void {
+    const row = emptyRow();
+    const block = new Float64Array(BLOCK * WIDTH);
+    for (let first = 0; first < this.#rows; first += BLOCK) {
+      const bytes = readSync(this.#file, block, 0, block.byteLength, first * WIDTH * 8);
+      for (let at = 0; at < bytes / 8; at += WIDTH * every) {
+        const month = block[at + 4] ?? 0;
+        if (month < from || month >= to || (isPriced && Number.isNaN(block[at + 3]))) continue;
+        decode(block, at, row);
+        visit(row);
+      }
+    }
+  }
+
+  close(): void {
+    closeSync(this.#file);
+    rmSync(this.#path);
+  }
+}
+
+function emptyRow(): PricedRow {
+  const terms = 1 + LEVEL_FACTORS.length + 2 * LINE_FACTORS.length;
+  const [index, share, segments] = [
+    new Int32Array(terms),
+    new Float64Array(terms),
+    new Int32Array(SEGMENTS.length),
+  ];
+  share[0] = 1;
+  return { lot: 0, model: 0, noise: 0, logPrice: 0, month: 0, index, share, count: 0, segments };
+}
+
+function decode(block: Float64Array, at: number, row: PricedRow): void {
+  row.lot = block[at] ?? 0;
+  row.model = block[at + 1] ?? 0;
+  row.noise = block[at + 2] ?? 0;
+  row.logPrice = block[at + 3] ?? 0;
+  row.month = block[at + 4] ?? 0;
+  row.count = 1;
+  const firstLine = at + FIRST_TERM + LEVEL_FACTORS.length;
+  for (let i = at + FIRST_TERM; i < firstLine; i += 1) add(row, block[i] ?? 0, 1);
+  for (let i = firstLine; i < at + FIRST_SEGMENT; i += 2) {
+    const [knot, beyond] = [block[i] ?? 0, block[i + 1] ?? 0];
+    if (Number.isNaN(knot)) continue;
+    add(row, knot, 1 - beyond);
+    if (beyond > 0) add(row, knot + 1, beyond);
+  }
+  for (let i = 0; i < SEGMENTS.length; i += 1) row.segments[i] = block[at + FIRST_SEGMENT + i] ?? 0;
 }
 
 function add(row: PricedRow, coefficient: number, share: number): void {

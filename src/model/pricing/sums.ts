@@ -1,4 +1,3 @@
-import { Matrix } from 'ml-matrix';
 import type { PricedRow } from './rows.js';
 
 /** Sums over the sales of a node of the tree make, model, generation; weights are 1 / variance. */
@@ -13,7 +12,8 @@ export interface NodeSums {
 
 /** All that a fit needs to know of the sales: the normal equations, and the sums of each generation. */
 export interface Sums {
-  readonly normal: Matrix;
+  /** Upper triangle of a square matrix, row by row. */
+  readonly normal: Float64Array;
   readonly right: Float64Array;
   readonly leaves: readonly NodeSums[];
   /** Sales by coefficient, whatever their weight. */
@@ -24,7 +24,7 @@ export interface Sums {
 /** Sums of no sale. */
 export function emptySums(size: number, leaves: number): Sums {
   return {
-    normal: Matrix.zeros(size, size),
+    normal: new Float64Array(size * size),
     right: new Float64Array(size),
     leaves: Array.from({ length: leaves }, () => emptyNode(size)),
     counts: new Float64Array(size),
@@ -45,17 +45,18 @@ export function addSale(sums: Sums, row: PricedRow, weight: number): void {
   sums.sales += 1;
   leaf.weight += weight;
   leaf.price += weight * row.logPrice;
-  for (let i = 0; i < row.count; i += 1) {
-    const at = row.index[i] ?? 0;
-    const share = row.share[i] ?? 0;
-    const weighted = weight * share;
-    counts[at] = (counts[at] ?? 0) + share;
-    right[at] = (right[at] ?? 0) + weighted * row.logPrice;
+  const { index, share, count, logPrice } = row;
+  for (let i = 0; i < count; i += 1) {
+    const at = index[i] ?? 0;
+    const weighted = weight * (share[i] ?? 0);
+    counts[at] = (counts[at] ?? 0) + (share[i] ?? 0);
+    right[at] = (right[at] ?? 0) + weighted * logPrice;
     leaf.terms[at] = (leaf.terms[at] ?? 0) + weighted;
-    // the upper triangle: the coefficients of a row ascend
-    for (let k = i; k < row.count; k += 1) {
-      const other = row.index[k] ?? 0;
-      normal.set(at, other, normal.get(at, other) + weighted * (row.share[k] ?? 0));
+    const line = at * right.length;
+    // The coefficients of a row ascend.
+    for (let k = i; k < count; k += 1) {
+      const place = line + (index[k] ?? 0);
+      normal[place] = (normal[place] ?? 0) + weighted * (share[k] ?? 0);
     }
   }
 }

@@ -1,0 +1,142 @@
+import type { Coding } from './code-rows.js';
+import { sizeOf } from './design.js';
+import { broadSpread, expected, type Fit, type Spread, solve, uncertainty } from './fit.js';
+import { Quantiles } from './quantiles.js';
+import type { PricedRow, Visited } from './rows.js';
+import { addSale, emptySums, type Sums } from './sums.js';
+
+/** A price further than this many standard deviations from what is expected is not used. */
+const FARTHEST = 5;
+/** Degrees of freedom of Student's t, by which the first passes weigh prices. */
+const FREEDOM = 4;
+/** A class of noise with fewer prices leans on the noise of all. */
+const LEAN = 30;
+const LEAST_NOISE = 1e-4;
+/** What is taken for the noise before a fit tells. */
+const FIRST_NOISE = 0.1;
+
+/** How a pass weighs prices: robustly, by how far off they are, or all alike but those that are too far off. */
+export type Weighing = 'robust' | 'alike';
+
+/** What is known after some passes over the prices. */
+export interface State {
+  /** Undefined before the first pass. */
+  readonly fit: Fit | undefined;
+  readonly sums: Sums;
+  readonly spread: Spread;
+  /** Variance of a log price about what is expected, by class of noise. */
+  readonly noise: readonly number[];
+  /** The variances by which the fit weighed its prices; those that it showed are in `noise`. */
+  readonly weighed: readonly number[];
+  /** How far prices lie from what the others let expect, in standard deviations. */
+  readonly distances: Quantiles;
+  /** The same of prices that a fit judged which had not seen them. */
+  readonly judged: Quantiles;
+  /** The log price that is expected without a fit. */
+  readonly middle: number;
+}
+
+/** What is known before any pass: the median price. */
+export function startState({ rows, factors, tree, middle }: Coding): State {
+  return {
+    fit: undefined,
+    sums: emptySums(sizeOf(factors), tree.depths.filter((depth) => depth === 0).length),
+    spread: broadSpread(factors),
+    noise: Array<number>(rows.noises).fill(FIRST_NOISE),
+    weighed: [],
+    distances: new Quantiles(rows.noises),
+    judged: new Quantiles(rows.noises),
+    middle,
+  };
+}
+
+/** Goes over prices, weighs each by what is known of it, and fits again. */
+export function pass(
+  { rows, factors, tree }: Coding,
+  last: State,
+  weighing: Weighing,
+  visited: Visited,
+): State {
+  const sums = emptySums(sizeOf(factors), last.sums.leaves.length);
+  const [squares, weights] = [new Float64Array(rows.noises), new Float64Array(rows.noises)];
+  rows.each({ isPriced: true, ...visited }, (priced) => {
+    const variance = last.noise[priced.noise] ?? 1;
+    const error = priced.logPrice - (last.fit === undefined ? last.middle : expected(last.fit, priced));
+    const weight = last.fit === undefined ? 1 : weightOf(weighing, error ** 2 / variance);
+    squares[priced.noise] = (squares[priced.noise] ?? 0) + weight * error ** 2;
+    weights[priced.noise] = (weights[priced.noise] ?? 0) + weight;
+    addSale(sums, priced, weight / variance);
+  });
+  const fit = solve(sums, factors, tree, last.spread);
+  const noise = last.fit === undefined ? last.noise : noiseOf(squares, weights, last.fit.freedom);
+  return { ...last, fit, sums, spread: fit.spread, noise, weighed: last.noise };
+}
+
+/** Measures how far prices lie from what the others let expect. */
+export function measure({ rows }: Coding, state: State, visited: Visited): State {
+  const distances = new Quantiles(rows.noises);
+  const { fit, noise } = state;
+  rows.each({ isPriced: true, ...visited }, (priced) => {
+    if (fit === undefined) return;
+    const error = priced.logPrice - expected(fit, priced);
+    const variance = (noise[priced.noise] ?? 1) * (1 - leverageOf(state, priced));
+    distances.add(priced.noise, error / Math.sqrt(variance));
+  });
+  return { ...state, distances };
+}
+
+function weightOf(weighing: Weighing, square: number): number {
+  if (weighing === 'robust') return (FREEDOM + 1) / (FREEDOM + square);
+  return square < FARTHEST ** 2 ? 1 : 0;
+}
+
+/** How much of what is expected of a price comes from the price itself, 0 to 1. */
+export function leverageOf({ fit, weighed }: State, priced: PricedRow): number {
+  return fit === undefined ? 0 : Math.min(0.99, uncertainty(fit, priced) / (weighed[priced.noise] ?? 1));
+}
+
+/** Whether a price is used: there is one, and it is not too far off. */
+export const isUsed = (error: number, variance: number): boolean => error ** 2 < FARTHEST ** 2 * variance;
+
+/** Variance by class, corrected for the coefficients that were fitted. */
+function noiseOf(squares: Float64Array, weights: Float64Array, freedom: number): number[] {
+  const total = weights.reduce((sum, weight) => sum + weight, 0);
+  const correction = total / Math.max(total - freedom, total / 4);
+  const all = (correction * squares.reduce((sum, square) => sum + square, 0)) / total;
+  return [...squares].map((square, i) =>
+    Math.max(LEAST_NOISE, (correction * square + LEAN * all) / ((weights[i] ?? 0) + LEAN)),
+  );
+}
+
+/** An estimate and the ends of its intervals: logarithm, then prices. */
+export const around = (middle: number, deviation: number, distances: readonly number[] = []): number[] => [
+  middle,
+  ...distances.map((distance) => Math.exp(middle + distance * deviation)),
+];
+
+/** The quantiles by which intervals are made, by class of noise: those of judged prices once there are enough. */
+export const distancesOf = ({ noise, distances, judged }: State): readonly (readonly number[])[] =>
+  noise.map((_, member) => (judged.isEnough ? judged : distances).of(member));
+
+/** Judges the prices of a month by a fit that has seen only those before it, then adds them to it. */
+export function judgeMonth(
+  { rows, factors, tree }: Coding,
+  state: State,
+  month: number,
+  tell: (values: number[]) => void,
+): State {
+  const { fit, sums, noise, judged } = state;
+  if (fit === undefined) return state;
+  const distances = distancesOf(state);
+  rows.each({ isPriced: true, months: [month, month + 1] }, (priced) => {
+    const middle = expected(fit, priced);
+    const variance = noise[priced.noise] ?? 1;
+    const deviation = Math.sqrt(variance + uncertainty(fit, priced));
+    tell([priced.lot, ...around(middle, deviation, distances[priced.noise])]);
+    const distance = (priced.logPrice - middle) / deviation;
+    judged.add(priced.noise, distance);
+    if (Math.abs(distance) < FARTHEST) addSale(sums, priced, 1 / variance);
+  });
+  const next = solve(sums, factors, tree, state.spread);
+  return { ...state, fit: next, spread: next.spread };
+}
