@@ -70,7 +70,7 @@ async function fitMarket(
 ): Promise<void> {
   const coding = await codeRows(connection, market, folder);
   try {
-    const state = fit(coding, (judged) => tables.backtest.append([number, ...judged]));
+    const state = fitAndJudge(coding, (judged) => tables.backtest.append([number, ...judged]));
     await writeEstimates(connection, coding, state, tables.estimates, tables.index, number);
     await writeEffects(connection, coding, state, tables.effects, tables.nodes, number);
   } finally {
@@ -82,7 +82,7 @@ async function fitMarket(
 }
 
 /** Fits the prices before the months of the back-test, judges month by month, and fits all. */
-function fit(coding: Coding, tell: (judged: number[]) => void): State {
+function fitAndJudge(coding: Coding, tell: (judged: number[]) => void): State {
   const { months } = coding;
   const judgedFrom = firstJudged(coding);
   const before = { months: [0, judgedFrom] as const };
