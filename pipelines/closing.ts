@@ -14,14 +14,14 @@ const RETENTION_DAYS = 31;
 const MOST_ASKED = 3;
 
 /**
- * Asks for vehicles that left the feed without a price that is trusted, newest first, within a budget of requests, while
- * the service still keeps them. A sale after which the vehicle was offered again needs no question. What came of each is
- * recorded, so that none is asked for ever.
+ * Asks for vehicles that left the feed without a price that is trusted, or of which only the archive feed told a lot,
+ * newest first, within a budget of requests, while the service still keeps them. A sale after which the vehicle was
+ * offered again needs no question. What came of each is recorded, so that none is asked for ever.
  */
 export function closing(options: JobOptions): Promise<RunResult> {
   return runJob('closing', options, async (job) => {
     const open = await findOpen(job);
-    job.reporter.step('extract', `${open.length} vehicles without a trusted final price`);
+    job.reporter.step('extract', `${open.length} vehicles without a trusted final price or a known lot`);
     const lookups = open.map(({ vehicle_id }) => ({
       name: String(vehicle_id),
       request: requests.car({ car_id: vehicle_id, prices_history: true }),
@@ -54,11 +54,17 @@ async function findOpen(job: Job): Promise<Pick<ClosingRow, 'vehicle_id' | 'aske
     job.session.connection,
     `with lots as (select * from ${table('lots', true)}),
     priced as (select distinct lot_id from ${table('sales')} where is_trusted or trust_reason = 'offered_again'),
+    left_lots as (
+      select vehicle_id, domain_id, archived_at from lots where archived and lot_id not in (select lot_id from priced)
+      union all
+      select vehicle_id, domain_id, archived_at
+      from ${table('archived_lots', true)}
+      where vehicle_id is not null and lot_id not in (select lot_id from lots)
+    ),
     open as (
       select vehicle_id, max(archived_at) as archived_at
-      from lots
-      where archived and domain_id <> 12 and archived_at > ${now} - interval ${RETENTION_DAYS} day
-        and lot_id not in (select lot_id from priced)
+      from left_lots
+      where domain_id <> 12 and archived_at > ${now} - interval ${RETENTION_DAYS} day
       group by vehicle_id
     ),
     asked as (select vehicle_id, asked, asked_at, outcome from ${table('closings')})

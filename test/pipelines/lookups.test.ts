@@ -98,9 +98,14 @@ describe('the closing job', () => {
     at(3);
     await nightly(job());
     const candidates = await query(`
-      select vehicle_id from '$lake/lots/**/*.parquet'
-      where archived and domain_id <> 12
-        and lot_id not in (select lot_id from '$lake/sales/*.parquet' where is_trusted)
+      select vehicle_id from (
+        select * from '$lake/lots/**/*.parquet'
+        where archived and lot_id not in (select lot_id from '$lake/sales/*.parquet' where is_trusted)
+        union all by name
+        select * from '$lake/archived_lots/**/*.parquet' as told
+        where not exists (from '$lake/lots/**/*.parquet' as known where known.lot_id = told.lot_id)
+      )
+      where domain_id <> 12
       group by vehicle_id order by max(archived_at) desc, vehicle_id`);
     expect(candidates.length).toBeGreaterThan(4);
     await closing(job({ closingBudget: 3 }));
@@ -121,6 +126,32 @@ describe('the closing job', () => {
     for (const path of asked()) times.set(path, (times.get(path) ?? 0) + 1);
     expect(Math.max(...times.values())).toBeLessThanOrEqual(3);
   }, 60_000);
+
+  it('brings the vehicles and lots of which only the archive feed told', async () => {
+    await nightly(job());
+    const told = "'$lake/archived_lots/**/*.parquet' as told";
+    const known = "(select 1 from '$lake/lots/**/*.parquet' as known where known.lot_id = told.lot_id)";
+    const count = async (where: string) =>
+      Number((await query(`select count(*) as n from ${told} where domain_id <> 12 and ${where}`))[0]?.n);
+    const sold = 'status_id = 6 and final_bid > 0 and archived_at > sale_date';
+    const prices = async () =>
+      (
+        await query(
+          "select count(*) as n from '$lake/sales/*.parquet' where evidence in ('history', 'lot') and is_trusted",
+        )
+      )[0]?.n;
+    expect(await count(`${sold} and not exists ${known}`)).toBeGreaterThan(5);
+    const before = await prices();
+    await closing(job());
+    // A vehicle that was merged into another one is not there under the id of its archived lot.
+    const [gone] = await query("select count(*) as n from '$lake/closings/*.parquet' where outcome = 'gone'");
+    expect(await count(`not exists ${known}`)).toBeLessThanOrEqual(Number(gone?.n));
+    expect(Number(await prices()) - Number(before)).toBeGreaterThan(5);
+    const [lost] = await query(
+      `select count(*) as n from ${told} inner join '$lake/lots/**/*.parquet' as lots using (lot_id) where not lots.archived`,
+    );
+    expect(lost).toEqual({ n: 0 });
+  });
 
   it('records a vehicle that the service no longer has, and does not ask again', async () => {
     await nightly(job());
