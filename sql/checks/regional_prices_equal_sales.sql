@@ -1,4 +1,4 @@
--- description: Each level of regional_prices holds all auction lots, and all sales and prices of sales.
+-- description: Each level of regional_prices holds all auction lots, and all their sales and prices of sales.
 -- severity: error
 with levels as (
     select 'state' as level
@@ -13,6 +13,7 @@ sold as (
         count(case when outcome = 'sold' then 1 end) as sold,
         count(price) as priced
     from sales
+    where evidence <> 'archive_only'
 ),
 actual as (
     select

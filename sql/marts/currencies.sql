@@ -1,7 +1,13 @@
-with places as (
-    select domain_id, country_code as country_iso, cast(sum(lots) as bigint) as lots
-    from dim_places
-    group by domain_id, country_code
+with source_places as (
+    select domain_id, country_code as country_iso, lots from dim_places
+    union all
+    -- the archive feed names no country, so sales may need a currency that no lot does
+    select domain_id, 'unknown', 0 from dim_sources
+),
+places as (
+    select domain_id, country_iso, cast(sum(lots) as bigint) as lots
+    from source_places
+    group by domain_id, country_iso
 ),
 rules as (
     select

@@ -1,7 +1,7 @@
 with source_sightings as (
     select lot_id, seen_at from sightings where lot_id is not null
 ),
-source_lots as (
+lake_lots as (
     -- source 12 lists cars at asking prices and holds no auctions
     select
         lots.lot_id,
@@ -29,6 +29,8 @@ source_prices as (
 source_archivings as (
     select
         lot_id,
+        vehicle_id,
+        domain_id,
         archived_at,
         status_id,
         sale_date,
@@ -37,6 +39,35 @@ source_archivings as (
         buy_now,
         row_number() over (partition by lot_id order by archived_at desc nulls last) as recency
     from archived_lots
+),
+archive_only_lots as (
+    -- Lots that only the archive feed told of. An auction that it dates after their end was not held.
+    select source_archivings.lot_id, source_archivings.vehicle_id, source_archivings.domain_id, currencies.currency
+    from source_archivings
+    left join lots on lots.lot_id = source_archivings.lot_id
+    left join currencies
+        on currencies.domain_id = source_archivings.domain_id and currencies.country_iso = 'unknown'
+    where source_archivings.recency = 1
+        and source_archivings.domain_id <> 12
+        and source_archivings.archived_at >= source_archivings.sale_date
+        and lots.lot_id is null
+),
+source_lots as (
+    select
+        lot_id,
+        vehicle_id,
+        domain_id,
+        status_id,
+        sale_date,
+        final_bid,
+        final_bid_updated_at,
+        buy_now,
+        currency,
+        observed_at,
+        0 as is_archive_only
+    from lake_lots
+    union all
+    select lot_id, vehicle_id, domain_id, null, null, null, null, null, currency, null, 1 from archive_only_lots
 ),
 source_vehicles as (
     select vehicle_id, manufacturer_id, model_id, generation_id, year from vehicles
@@ -277,6 +308,7 @@ lot_details as (
         model_names.model_name,
         source_vehicles.generation_id,
         source_vehicles.year,
+        source_lots.is_archive_only,
         source_lots.currency
     from source_lots
     left join source_vehicles on source_vehicles.vehicle_id = source_lots.vehicle_id
@@ -300,7 +332,12 @@ final as (
         lot_details.generation_id,
         lot_details.year,
         rounds.price_id,
-        case rounds.precedence when 1 then 'history' when 2 then 'lot' else 'archive' end as evidence,
+        case
+            when lot_details.is_archive_only = 1 then 'archive_only'
+            when rounds.precedence = 1 then 'history'
+            when rounds.precedence = 2 then 'lot'
+            else 'archive'
+        end as evidence,
         rounds.status_id,
         rounds.sale_date,
         cast(date_trunc('month', rounds.sale_day) as date) as sale_month,

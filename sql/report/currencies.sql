@@ -1,2 +1,2 @@
 -- Lots by the currency of their prices.
-select currency, sum(lots) as lots from currencies group by currency order by lots desc, currency
+select currency, sum(lots) as lots from currencies where lots > 0 group by currency order by lots desc, currency

@@ -147,7 +147,9 @@ describe('amounts of two kinds', () => {
       const [amount] = AMOUNTS[mart];
       expect(Number(canadians?.[amount]), mart).toBeGreaterThan(2 * Number(americans?.[amount]));
     }
-    expect(await texts(lake, 'select currency, certainty, reason, lots from currencies order by 1')).toEqual([
+    expect(
+      await texts(lake, 'select currency, certainty, reason, lots from currencies where lots > 0 order by 1'),
+    ).toEqual([
       { currency: 'CAD', certainty: 'stated', reason: 'by the contract, in writing', lots: 6 },
       { currency: 'USD', certainty: 'assumed', reason: 'by place', lots: 6 },
     ]);

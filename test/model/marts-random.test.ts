@@ -82,8 +82,10 @@ const priceFacts = fc.record({
   buyNow: fewAmounts,
   gone: fc.option(instant, { nil: null, freq: 1 }),
 });
-const archiving = fc.record({
-  lot: fc.integer({ min: 0, max: 39 }),
+const rawArchiving = fc.record({
+  lot: fc.integer({ min: 0, max: 99 }),
+  vehicle: fc.integer({ min: 1, max: 60 }),
+  domain: fc.constantFrom(1, 3, 3, 12),
   at: instant,
   status,
   saleDate: maybe(instant),
@@ -91,6 +93,14 @@ const archiving = fc.record({
   finalBidAt: maybe(instant),
   buyNow: fewAmounts,
 });
+/** An archiving, or one of a sale that follows from it. */
+const archiving = fc.oneof(
+  rawArchiving,
+  fc.tuple(rawArchiving, fc.integer({ min: 100, max: 999_999 })).map(([raw, cents]) => ({
+    ...raw,
+    ...{ status: 6, saleDate: raw.at - HOUR, finalBid: cents / 100 },
+  })),
+);
 const DAY = 24 * HOUR;
 const empty = {
   ...{ status: null, saleDate: null, finalBid: null, finalBidAt: null, buyNow: null, archived: false },
@@ -120,7 +130,7 @@ const world: fc.Arbitrary<OracleWorld> = fc
       }),
     ),
     prices: fc.array(priceFacts, { maxLength: 80 }),
-    archivings: fc.uniqueArray(archiving, { maxLength: 20, selector: ({ lot, at }) => `${lot} ${at}` }),
+    archivings: fc.uniqueArray(archiving, { maxLength: 40, selector: ({ lot, at }) => `${lot} ${at}` }),
   })
   .map(({ lots, prices, archivings }) => ({
     now: NOW,
@@ -197,6 +207,8 @@ function tablesOf(given: OracleWorld): Record<string, Given[]> {
     })),
     archived_lots: given.archivings.map((record) => ({
       lot_id: record.lot,
+      vehicle_id: record.vehicle,
+      domain_id: record.domain,
       archived_at: at(record.at),
       status_id: record.status,
       sale_date: at(record.saleDate),
@@ -233,6 +245,7 @@ describe('the marts and their rules in JavaScript', () => {
   it('agree on random lots', { timeout: 180_000 }, async () => {
     let prices = 0;
     let again = 0;
+    let archiveOnly = 0;
     let medians = 0;
     let ratios = 0;
     await fc.assert(
@@ -261,6 +274,7 @@ describe('the marts and their rules in JavaScript', () => {
         );
         expect(plain(damagesOf(given))).toEqual(damages);
         again += attempts.filter(({ reason }) => reason === 'offered_again').length;
+        archiveOnly += attempts.filter(({ lot, price }) => lot.isArchiveOnly && price !== null).length;
         prices += expected.filter(([, , , , , price]) => price !== null).length;
         ratios += [...damagesOf(given).values()].filter((row) => row.price_ratio_to_sound !== null).length;
         medians += [...trendsOf(given).values()].filter((row) => row.price_median !== null).length;
@@ -269,6 +283,7 @@ describe('the marts and their rules in JavaScript', () => {
     );
     expect(prices).toBeGreaterThan(200);
     expect(again).toBeGreaterThan(50);
+    expect(archiveOnly).toBeGreaterThan(10);
     expect(medians).toBeGreaterThan(10);
     expect(ratios).toBeGreaterThan(3);
   });

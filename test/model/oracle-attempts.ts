@@ -20,6 +20,8 @@ export interface OracleLot {
   readonly km: number | null;
   readonly repair: number | null;
   readonly before: number | null;
+  /** Whether the lake lacks the lot and only the archive feed told of it. */
+  readonly isArchiveOnly?: true;
 }
 
 export interface OraclePrice {
@@ -35,6 +37,8 @@ export interface OraclePrice {
 
 export interface OracleArchiving {
   readonly lot: number;
+  readonly vehicle: number;
+  readonly domain: number;
   readonly at: number;
   readonly status: number | null;
   readonly saleDate: number | null;
@@ -113,7 +117,8 @@ const dayOf = (at: number): number => Math.floor(at / DAY);
 
 /** Every attempt of every auction lot. */
 export function attemptsOf(world: OracleWorld): OracleAttempt[] {
-  const alone = world.lots.filter((lot) => lot.domain !== 12).flatMap((lot) => attemptsOfLot(world, lot));
+  const lots = [...world.lots, ...archiveOnlyLots(world)].sort((a, b) => a.id - b.id);
+  const alone = lots.filter((lot) => lot.domain !== 12).flatMap((lot) => attemptsOfLot(world, lot));
   const vehicles = new Map<number, LotAttempt[]>();
   for (const attempt of alone) {
     const others = vehicles.get(attempt.lot.vehicle);
@@ -125,6 +130,26 @@ export function attemptsOf(world: OracleWorld): OracleAttempt[] {
     const found = judged.get(attempt);
     if (found === undefined) throw new Error(`attempt ${attempt.attempt} of lot ${attempt.lot.id} is lost`);
     return found;
+  });
+}
+
+/** Lots that the lake lacks and that the archive feed last told of after their auction, with as much as it tells. */
+export function archiveOnlyLots(world: OracleWorld): OracleLot[] {
+  const known = new Set(world.lots.map(({ id }) => id));
+  return [...archivingsOf(world)].flatMap(([id, archivings]): OracleLot[] => {
+    const last = archivings.reduce((a, b) => (b.at > a.at ? b : a));
+    if (known.has(id) || last.saleDate === null || last.at < last.saleDate) return [];
+    const none = {
+      country: null,
+      status: null,
+      saleDate: null,
+      finalBid: null,
+      finalBidAt: null,
+      buyNow: null,
+    };
+    const facts = { lastSeen: null, main: null, second: null, km: null, repair: null, before: null };
+    const { vehicle, domain } = last;
+    return [{ id, vehicle, domain, ...none, ...facts, archived: true, isArchiveOnly: true }];
   });
 }
 

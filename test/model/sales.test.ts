@@ -107,6 +107,54 @@ describe('sales', () => {
     expect(await attempts({ lots: [lot()], archived_lots: [ended] })).toEqual([]);
   });
 
+  describe('of lots that only the archive feed told of', () => {
+    const told = (lot_id: number, rest: Given = {}): Given => ({
+      ...{ lot_id, vehicle_id: 10, domain_id: 3, archived_at: '2026-08-21T20:00:00Z' },
+      ...{ sale_date: '2026-08-20T15:00:00Z', status_id: SOLD, final_bid: 7000 },
+      ...rest,
+    });
+
+    it('takes sales for what is known of them', async () => {
+      const archived_lots = [told(2), told(3, { vehicle_id: null, status_id: 8, final_bid: null })];
+      expect(await attempts({ archived_lots })).toEqual([
+        '2026-08-20 sold trusted 7000',
+        '2026-08-20 not_sold not_sold null',
+      ]);
+      const found = await texts(
+        lake,
+        `select lot_id, vehicle_id, manufacturer_name, currency, evidence, trust_basis, is_observed from sales order by 1`,
+      );
+      const row = { evidence: 'archive_only', currency: null, is_observed: true };
+      expect(found).toEqual([
+        { lot_id: 2, vehicle_id: 10, manufacturer_name: 'Ford', trust_basis: 'archive_feed', ...row },
+        { lot_id: 3, vehicle_id: null, manufacturer_name: null, trust_basis: null, ...row },
+      ]);
+    });
+
+    it('takes none of source 12, none that left before an auction, and each lot once', async () => {
+      const archived_lots = [
+        told(2, { domain_id: 12 }),
+        told(3, { archived_at: '2026-08-20T14:59:59Z' }),
+        told(4, { sale_date: null }),
+        told(5, { vehicle_id: 11, archived_at: '2026-08-24T20:00:00Z' }),
+        told(5, { vehicle_id: 11, final_bid: 100 }),
+      ];
+      expect(await attempts({ archived_lots })).toEqual(['2026-08-20 sold trusted 7000']);
+    });
+
+    it('counts their offers like those of other lots, so that a car is not sold twice', async () => {
+      const own = lot({ sale_date: '2026-08-10T15:00:00Z', status_id: SOLD, final_bid: 4000 });
+      expect(await attempts({ lots: [own], archived_lots: [told(2)] })).toEqual([
+        '2026-08-10 not_sold offered_again null',
+        '2026-08-20 sold trusted 7000',
+      ]);
+      expect(await attempts({ lots: [own], archived_lots: [told(2, { status_id: 8 })] })).toEqual([
+        '2026-08-10 not_sold offered_again null',
+        '2026-08-20 not_sold not_sold null',
+      ]);
+    });
+  });
+
   it('believes the archive feed rather than a history that was last seen before the auction', async () => {
     const day = '2026-08-20T15:00:00Z';
     const left = lot({ sale_date: day, status_id: 3, archived: true, last_seen_at: '2026-08-20T02:00:00Z' });

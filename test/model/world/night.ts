@@ -46,6 +46,8 @@ export interface WorldNight {
   readonly archivedLots: readonly ArchivedLotRecord[];
   readonly statistics: readonly StatisticRecord[];
   readonly duplicates: readonly DuplicateRecord[];
+  /** The vehicles of `cars` by id. */
+  readonly vehicles: ReadonlyMap<number, VehicleRecord>;
   /** Every lot of `cars` by id. */
   readonly lots: ReadonlyMap<number, LotOfNight>;
   /** The same as the oracle of the attempts reads it. */
@@ -121,6 +123,7 @@ export async function worldNight(vehicles: number, minimumGroup: number): Promis
     archivedLots,
     statistics,
     duplicates,
+    vehicles: new Map(cars.map((car) => [car.id, car])),
     lots,
     world: {
       now: clock.getTime(),
@@ -216,6 +219,8 @@ const plainOf = <Value extends number | string>(member: Dated<Value> | undefined
 function readArchiving(raw: ArchivedLotRecord): OracleWorld['archivings'][number] {
   return {
     lot: raw.lot_id,
+    vehicle: raw.car_id,
+    domain: raw.domain.id,
     at: instantOf(raw.archived_at) ?? 0,
     status: raw.status.id,
     saleDate: instantOf(plainOf(raw.sale_date)),

@@ -1,6 +1,5 @@
-import type { LotRecord } from '../../served.js';
 import { currencyOf } from '../oracle-currency.js';
-import { attempts, lotOf } from './marts/sales.js';
+import { attempts } from './marts/sales.js';
 import type { WorldNight } from './night.js';
 import { groupBy, median } from './statistics.js';
 
@@ -17,14 +16,15 @@ export interface PricedLot {
   readonly manufacturer: number | null;
   readonly model: number | null;
   readonly year: number | null;
-  readonly raw: LotRecord;
+  /** Code of the country where it stands, as the feed writes it. */
+  readonly country: string | null;
 }
 
 /** The lots of a night with a trusted price. */
 export function pricedLots(night: WorldNight): readonly PricedLot[] {
   return attempts(night).flatMap(({ lot, price, basis, saleDate }): PricedLot[] => {
     if (price === null) return [];
-    const { raw, vehicle } = lotOf(night, lot.id);
+    const vehicle = night.vehicles.get(lot.vehicle);
     return [
       {
         lot: lot.id,
@@ -33,10 +33,10 @@ export function pricedLots(night: WorldNight): readonly PricedLot[] {
         currency: currencyOf(lot),
         isBuyNow: basis === 'buy_now',
         soldIn: new Date(saleDate).getUTCFullYear(),
-        manufacturer: vehicle.manufacturer?.id ?? null,
-        model: vehicle.model?.id ?? null,
-        year: vehicle.year,
-        raw,
+        manufacturer: vehicle?.manufacturer?.id ?? null,
+        model: vehicle?.model?.id ?? null,
+        year: vehicle?.year ?? null,
+        country: lot.country,
       },
     ];
   });

@@ -33,7 +33,7 @@ const UNKNOWN = 'unknown';
 
 /** Source, manufacturer, model, year and currency, where all are known. */
 function modelYear(night: WorldNight, { lot }: OracleAttempt): string {
-  const { manufacturer, model, year } = night.lots.get(lot.id)?.vehicle ?? {};
+  const { manufacturer, model, year } = night.vehicles.get(lot.vehicle) ?? {};
   const parts = [lot.domain, manufacturer?.id, model?.id, year];
   const currency = currencyOf(lot);
   return currency !== null && parts.every((part) => typeof part === 'number')

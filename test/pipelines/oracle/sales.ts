@@ -64,6 +64,8 @@ function archivingOf(archiving: Values): OracleArchiving {
   return {
     ...{
       lot: Number(archiving.lot_id),
+      vehicle: Number(archiving.vehicle_id),
+      domain: Number(archiving.domain_id),
       at: time(archiving.archived_at) ?? 0,
       status: number(archiving.status_id),
     },

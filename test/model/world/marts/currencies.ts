@@ -10,26 +10,22 @@ export async function rows(night: WorldNight): Promise<MartRow[]> {
   const reasonOf = (source: number, country: string) =>
     rules.find((rule) => rule.domain_id === source && rule.country_iso === country)?.reason;
   const countryOf = (country: string | null): string => country?.trim().toUpperCase() || 'unknown';
+  // Lots that only the archive feed told of have no country.
   const places = groupBy(night.world.lots, (lot) => `${lot.domain} ${countryOf(lot.country)}`);
-  return [...places.values()].flatMap((lots): MartRow[] => {
-    const [first] = lots;
-    if (first === undefined) return [];
-    const currency = currencyOf(first);
-    const country = countryOf(first.country);
-    const known = first.domain === 12 ? 'inferred' : 'assumed';
-    return [
-      {
-        domain_id: first.domain,
-        domain_name: domain.get(first.domain) ?? null,
-        country_iso: country,
-        currency,
-        certainty: currency === null ? 'unknown' : known,
-        reason:
-          reasonOf(first.domain, country) ??
-          reasonOf(first.domain, '*') ??
-          'No row of currency_rules speaks of it.',
-        lots: lots.length,
-      },
-    ];
+  const unknown = [...domain.keys()].map((source) => `${source} unknown`);
+  return [...new Set([...places.keys(), ...unknown])].map((place): MartRow => {
+    const [id = '', country = ''] = place.split(' ');
+    const source = Number(id);
+    const currency = currencyOf({ domain: source, country });
+    const known = source === 12 ? 'inferred' : 'assumed';
+    return {
+      domain_id: source,
+      domain_name: domain.get(source) ?? null,
+      country_iso: country,
+      currency,
+      certainty: currency === null ? 'unknown' : known,
+      reason: reasonOf(source, country) ?? reasonOf(source, '*') ?? 'No row of currency_rules speaks of it.',
+      lots: places.get(place)?.length ?? 0,
+    };
   });
 }

@@ -51,7 +51,7 @@ export function rows(night: WorldNight): MartRow[] {
   const sold = new Set(attempts(night).flatMap(({ lot, outcome }) => (outcome === 'sold' ? [lot.id] : [])));
   const priced = new Map<number, PricedLot>(pricedLots(night).map((lot) => [lot.lot, lot]));
   const ratios = ratiosToPeers([...priced.values()], least, (lot) => [
-    placeOf(lot.lot, lot.raw).country,
+    text(lot.country)?.toUpperCase() ?? null,
     lot.manufacturer,
     lot.model,
     lot.year,

@@ -1,7 +1,7 @@
-import { type Named, need } from '../../../served.js';
+import type { Named } from '../../../served.js';
 import { attemptsOf, type OracleAttempt } from '../../oracle-attempts.js';
 import { currencyOf } from '../../oracle-currency.js';
-import type { LotOfNight, MartRow, WorldNight } from '../night.js';
+import type { MartRow, WorldNight } from '../night.js';
 import { namesOf } from '../statistics.js';
 
 /** The attempts of a night, computed once for all oracles that need them. */
@@ -25,10 +25,6 @@ export function names(night: WorldNight) {
   };
 }
 
-/** A lot that the night served. */
-export const lotOf = (night: WorldNight, id: number): LotOfNight =>
-  need(night.lots.get(id), `lot ${id} in the feed`);
-
 const dayOf = (at: number): string => new Date(at).toISOString().slice(0, 10);
 
 const nameIn = (known: ReadonlyMap<number, string>, named: Named | undefined): string | null =>
@@ -39,7 +35,7 @@ export function rows(night: WorldNight): MartRow[] {
   const word = new Map(night.world.archivings.map((record) => [record.lot, record]));
   return attempts(night).map((attempt): MartRow => {
     const { lot } = attempt;
-    const { vehicle } = lotOf(night, lot.id);
+    const vehicle = night.vehicles.get(lot.vehicle);
     const previous =
       attempt.change === null || attempt.amount === null ? null : attempt.amount - attempt.change;
     return {
@@ -50,14 +46,14 @@ export function rows(night: WorldNight): MartRow[] {
       vehicle_attempt: attempt.vehicleAttempt,
       domain_id: lot.domain,
       domain_name: domain.get(lot.domain) ?? null,
-      manufacturer_id: vehicle.manufacturer?.id ?? null,
-      manufacturer_name: nameIn(manufacturer, vehicle.manufacturer),
-      model_id: vehicle.model?.id ?? null,
-      model_name: nameIn(model, vehicle.model),
-      generation_id: vehicle.generation?.id ?? null,
-      year: vehicle.year ?? null,
+      manufacturer_id: vehicle?.manufacturer?.id ?? null,
+      manufacturer_name: nameIn(manufacturer, vehicle?.manufacturer),
+      model_id: vehicle?.model?.id ?? null,
+      model_name: nameIn(model, vehicle?.model),
+      generation_id: vehicle?.generation?.id ?? null,
+      year: vehicle?.year ?? null,
       price_id: attempt.priceId === null ? null : String(attempt.priceId),
-      evidence: attempt.priceId !== null ? 'history' : isArchives(lot, word.get(lot.id)) ? 'archive' : 'lot',
+      evidence: evidenceOf(attempt),
       status_id: attempt.status,
       sale_date: attempt.saleDate,
       sale_month: `${dayOf(attempt.saleDate).slice(0, 7)}-01`,
@@ -75,6 +71,12 @@ export function rows(night: WorldNight): MartRow[] {
         previous === null || attempt.amount === null ? null : attempt.amount / previous - 1,
     };
   });
+
+  function evidenceOf({ lot, priceId }: OracleAttempt): string {
+    if (lot.isArchiveOnly) return 'archive_only';
+    if (priceId !== null) return 'history';
+    return isArchives(lot, word.get(lot.id)) ? 'archive' : 'lot';
+  }
 
   function isArchives(lot: OracleAttempt['lot'], record: { readonly at: number } | undefined): boolean {
     const seen = lot.archived ? lot.lastSeen : Math.min(night.now, night.pass);

@@ -2,7 +2,7 @@ import type { Named, StatisticRecord, VehicleRecord } from '../../../served.js';
 import { currencyOf } from '../../oracle-currency.js';
 import { instantOf, type MartRow, type WorldNight } from '../night.js';
 import { cents, groupBy } from '../statistics.js';
-import { attempts, lotOf } from './sales.js';
+import { attempts } from './sales.js';
 
 const groupOf = (
   domain: number | null,
@@ -21,9 +21,9 @@ const groupOf = (
 /** Each record as the service gave it, beside the trusted prices of its group, of one known currency, until then. */
 export function rows(night: WorldNight): MartRow[] {
   const priced = attempts(night).flatMap(({ lot, price, saleDate }) => {
-    const { vehicle } = lotOf(night, lot.id);
+    const vehicle = night.vehicles.get(lot.vehicle);
     const currency = currencyOf(lot);
-    return price === null || currency === null
+    return price === null || currency === null || vehicle === undefined
       ? []
       : [{ domain: lot.domain, vehicle, price, currency, saleDate }];
   });
