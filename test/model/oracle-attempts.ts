@@ -134,7 +134,7 @@ export function attemptsOf(world: OracleWorld): OracleAttempt[] {
 }
 
 /** Lots that the lake lacks and that the archive feed last told of after their auction, with as much as it tells. */
-export function archiveOnlyLots(world: OracleWorld): OracleLot[] {
+function archiveOnlyLots(world: OracleWorld): OracleLot[] {
   const known = new Set(world.lots.map(({ id }) => id));
   return [...archivingsOf(world)].flatMap(([id, archivings]): OracleLot[] => {
     const last = archivings.reduce((a, b) => (b.at > a.at ? b : a));
