@@ -53,6 +53,8 @@ export interface LotRecord {
   damage?: { main: Named | null; second: Named | null };
   title?: Named | null;
   detailed_title?: Named | null;
+  condition?: Named | null;
+  keys_available?: boolean | null;
   location: {
     country: Place;
     state: Place | null;
@@ -127,6 +129,7 @@ export interface VehicleRecord<Lots extends LotRecord[] | null = LotRecord[]> {
   generation?: Named | null;
   engine?: Named | null;
   vehicle_type?: Named;
+  body_type?: Named | null;
   lots: Lots;
   listings?: { has_history_reports: boolean }[] | null;
   inspections?: ReportRecord[] | null;

@@ -14,7 +14,7 @@ comparable as (
         year,
         cast(sum(prices) over (
             partition by market, currency, manufacturer_id, model_id
-            order by year
+            order by year nulls last
             range between 2 preceding and 2 following
         ) as bigint) as prices
     from years
@@ -54,7 +54,22 @@ known as (
             when estimates.lot is null then 'too_few_prices'
             when estimates.make_weight = 0 then 'make_without_prices'
         end as reason,
-        estimates.* exclude (market, market_name, currency, lot, make_weight)
+        estimates.log_estimate,
+        estimates.low_80,
+        estimates.low_50,
+        estimates.high_50,
+        estimates.high_80,
+        estimates.is_left_out,
+        estimates.driver_1,
+        estimates.driver_1_effect,
+        estimates.driver_2,
+        estimates.driver_2_effect,
+        estimates.driver_3,
+        estimates.driver_3_effect,
+        estimates.driver_4,
+        estimates.driver_4_effect,
+        estimates.driver_5,
+        estimates.driver_5_effect
     from price_inputs as inputs
     left join estimates
         on estimates.lot = inputs.lot_id and estimates.market_name = inputs.market and estimates.currency = inputs.currency

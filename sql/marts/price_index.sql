@@ -58,12 +58,12 @@ averaged as (
     select
         *,
         (
-            avg(log_index) over (partition by market, currency, segment, level order by place range between 6 preceding and 5 following)
-            + avg(log_index) over (partition by market, currency, segment, level order by place range between 5 preceding and 6 following)
+            avg(log_index) over (partition by market, currency, segment, level order by place nulls last range between 6 preceding and 5 following)
+            + avg(log_index) over (partition by market, currency, segment, level order by place nulls last range between 5 preceding and 6 following)
         ) / 2 as log_year,
         least(
-            count(*) over (partition by market, currency, segment, level order by place range between 6 preceding and 5 following),
-            count(*) over (partition by market, currency, segment, level order by place range between 5 preceding and 6 following)
+            count(*) over (partition by market, currency, segment, level order by place nulls last range between 6 preceding and 5 following),
+            count(*) over (partition by market, currency, segment, level order by place nulls last range between 5 preceding and 6 following)
         ) as year_months,
         count(*) over (partition by market, currency, segment, level) as months
     from based

@@ -48,6 +48,7 @@ describe('reading the definitions in SQL and .yml', () => {
   it('finds a column that only one of the two files names', async () => {
     const [model] = readModels(folderOf('columns', { 'd.sql': 'select 1 as m', 'd.yml': YML }));
     if (model === undefined) throw new TypeError('no model');
+    await opened.session.connection.run(`create view ${model.name} as ${model.sql}`);
     expect(await compareColumns(opened.session.connection, model)).toEqual({
       undescribed: ['m'],
       missing: ['n'],

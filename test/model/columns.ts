@@ -1,18 +1,18 @@
 import type { DuckDBConnection } from '@duckdb/node-api';
-import { rows } from '../../src/duck/session.js';
+import { identifier, rows } from '../../src/duck/session.js';
 import type { Model } from '../../src/model/model-files.js';
 
-/** Where the SELECT of a model and its .yml disagree; both lists are empty where they agree. */
+/** Where a model and its .yml disagree; both lists are empty where they agree. */
 export interface ColumnDifference {
-  /** Columns of the SELECT that the .yml does not describe. */
+  /** Columns of the model that the .yml does not describe. */
   readonly undescribed: readonly string[];
-  /** Columns of the .yml that the SELECT does not have. */
+  /** Columns of the .yml that the model does not have. */
   readonly missing: readonly string[];
 }
 
-/** Compares the columns that DuckDB finds in a model's SELECT with those of its .yml; what it reads must exist. */
+/** Compares the columns of a model that was computed with those of its .yml. */
 export async function compareColumns(connection: DuckDBConnection, model: Model): Promise<ColumnDifference> {
-  const described = await rows(connection, `describe select * from (\n${model.sql}\n)`);
+  const described = await rows(connection, `describe ${identifier(model.name)}`);
   const actual = described.map((column) => String(column.column_name));
   const written = Object.keys(model.columns);
   return {

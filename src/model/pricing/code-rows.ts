@@ -19,8 +19,6 @@ export interface Coding {
   /** Number of months, and the first of them. */
   readonly months: number;
   readonly firstMonth: string;
-  /** Median of the log prices. */
-  readonly middle: number;
 }
 
 /** Months before these are counted as the first one. */
@@ -57,8 +55,7 @@ export async function codeRows(
     `select
       cast(greatest(min(priced_month), max(priced_month) - interval ${MOST_MONTHS} month) as date)::varchar as first,
       date_diff('month', first::date, max(priced_month)) + 1 as months,
-      median(odometer_km / age_years) filter (where age_years >= 1) / 10000 as usual,
-      median(ln(price)) as middle
+      median(odometer_km / age_years) filter (where age_years >= 1) / 10000 as usual
     from fit_inputs where price is not null`,
   );
   const months = Number(span.months);
@@ -75,7 +72,6 @@ export async function codeRows(
       tree: await readTree(connection),
       months,
       firstMonth: String(span.first),
-      middle: Number(span.middle),
     },
   };
 }

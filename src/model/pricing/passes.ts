@@ -32,12 +32,10 @@ export interface State {
   readonly distances: Quantiles;
   /** The same of prices that a fit judged which had not seen them. */
   readonly judged: Quantiles;
-  /** The log price that is expected without a fit. */
-  readonly middle: number;
 }
 
-/** What is known before any pass: the median price. */
-export function startState({ rows, factors, tree, middle }: Coding): State {
+/** What is known before any pass: nothing. */
+export function startState({ rows, factors, tree }: Coding): State {
   return {
     fit: undefined,
     sums: emptySums(sizeOf(factors), tree.depths.filter((depth) => depth === 0).length),
@@ -46,7 +44,6 @@ export function startState({ rows, factors, tree, middle }: Coding): State {
     weighed: [],
     distances: new Quantiles(rows.noises),
     judged: new Quantiles(rows.noises),
-    middle,
   };
 }
 
@@ -61,7 +58,7 @@ export function pass(
   const [squares, weights] = [new Float64Array(rows.noises), new Float64Array(rows.noises)];
   rows.each({ isPriced: true, ...visited }, (priced) => {
     const variance = last.noise[priced.noise] ?? 1;
-    const error = priced.logPrice - (last.fit === undefined ? last.middle : expected(last.fit, priced));
+    const error = last.fit === undefined ? 0 : priced.logPrice - expected(last.fit, priced);
     const weight = last.fit === undefined ? 1 : weightOf(weighing, error ** 2 / variance);
     squares[priced.noise] = (squares[priced.noise] ?? 0) + weight * error ** 2;
     weights[priced.noise] = (weights[priced.noise] ?? 0) + weight;

@@ -20,7 +20,8 @@ const GROUPS: readonly (readonly [string, RegExp])[] = [
   ['vandalism', /^(vandalism|theft|strip)$/i],
   ['unknown', /^unknown$/],
 ];
-const groupOf = (name: string): string => GROUPS.find(([, names]) => names.test(name))?.[0] ?? 'unmapped';
+export const groupOf = (name: string): string =>
+  GROUPS.find(([, names]) => names.test(name))?.[0] ?? 'unmapped';
 
 export function rows(night: WorldNight): MartRow[] {
   const { domain, manufacturer, model } = names(night);

@@ -14,7 +14,7 @@ function typeOf({ seller_type: given }: LotRecord): string {
 }
 
 /** The kind of seller: an insurer by its type or by the seller itself, else what the seller is marked as, else its type. */
-function groupOf(record: LotRecord): string {
+export function groupOf(record: LotRecord): string {
   const type = typeOf(record);
   const { seller } = record;
   const marks: Record<string, unknown> = typeof seller === 'object' && seller !== null ? { ...seller } : {};

@@ -1,0 +1,102 @@
+import { join } from 'node:path';
+import type { Row } from '../../../src/duck/session.js';
+import { rows } from '../../../src/duck/session.js';
+import { readModels } from '../../../src/model/model-files.js';
+import { runModels } from '../../../src/model/run-models.js';
+import { fill, openLake, PARQUET, type TestLake } from '../support.js';
+
+/** A law of prices that has nothing in common with the sandbox's: logarithms, drawn from a hash of the lot. */
+export interface Law {
+  readonly lots: number;
+  readonly seed?: number;
+  readonly months?: number;
+  /** Change of the log price a month. */
+  readonly trend?: number;
+  /** Added in each calendar month, from January. */
+  readonly season?: readonly number[];
+  /** Change of the prices of one make in one month. */
+  readonly shock?: { readonly make: number; readonly month: number; readonly change: number };
+  /** Standard deviation of the noise by source. */
+  readonly noise?: readonly [number, number];
+}
+
+/** Effects of the levels, as logarithms, by place. */
+export const EFFECTS = {
+  damage_main_group: [0, -0.1, -0.45, -0.3, -0.8, -1.4],
+  title_brand: [0, -0.25, -0.5, -1.1],
+  domain_id: [0, -0.08],
+  condition: [0, -0.05, -0.3],
+};
+export const LOSS_A_YEAR = 0.11;
+export const LOSS_A_10000_KM = 0.025;
+const USUAL = 1.6;
+export const FIRST_MONTH = '2024-01-01';
+
+/** The lots of a law as SELECT in the columns of price_inputs. */
+export function lotsOf({
+  lots,
+  seed = 1,
+  months = 14,
+  trend = 0,
+  season = [],
+  shock = { make: -1, month: -1, change: 0 },
+  noise = [0.15, 0.15],
+}: Law): string {
+  const draw = (salt: number): string => `((hash(i, ${seed * 1000 + salt}) % 1000003) / 1000003.0)`;
+  const place = (salt: number, size: number): string => `cast(floor(${size} * ${draw(salt)}) as integer)`;
+  const level = (name: keyof typeof EFFECTS, salt: number) =>
+    `${place(salt, EFFECTS[name].length)} as ${name}`;
+  const effect = (name: keyof typeof EFFECTS): string =>
+    `list_extract([${EFFECTS[name].join(', ')}], ${name} + 1)`;
+  const sold = `date '${FIRST_MONTH}' + to_months(month_place)`;
+  const calendar = Array.from({ length: 12 }, (_, i) => season[i] ?? 0).join(', ');
+  return `
+    with drawn as (
+      select i, ${place(1, 12)} as make, ${place(2, 5)} as model_place, ${place(3, months)} as month_place,
+        ${level('damage_main_group', 4)}, ${level('title_brand', 5)}, ${level('domain_id', 6)}, ${level('condition', 7)},
+        16 * ${draw(8)} * ${draw(9)} as age, 10 * (${draw(10)} - 0.5) as km, ${place(11, 20)} as state,
+        sqrt(-2 * ln(${draw(12)} + 1e-7)) * cos(6.283185307 * ${draw(13)}) as z
+      from range(${lots}) as numbers(i)
+    ),
+    valued as (
+      select *,
+        9 + (hash(make, 1) % 1000) / 1000.0 + (hash(make, model_place) % 1000) / 2500.0
+        + ${effect('damage_main_group')} + ${effect('title_brand')} + ${effect('domain_id')} + ${effect('condition')}
+        - ${LOSS_A_YEAR} * age - ${LOSS_A_10000_KM} * km + ${trend} * month_place
+        + list_extract([${calendar}], cast(month(${sold}) as integer))
+        + case when make = ${shock.make} and month_place = ${shock.month} then ${shock.change} else 0 end
+        + z * list_extract([${noise.join(', ')}], domain_id + 1) as log_price
+      from drawn
+    )
+    select i as lot_id, i as vehicle_id, domain_id, 'auction' as market, 'USD' as currency, true as is_currency_known,
+      i % 10 = 0 as is_offered, case when i % 10 > 0 then exp(log_price) end as price,
+      cast(${sold} as timestamptz) as priced_at, cast(${sold} as date) as priced_month,
+      make as manufacturer_id, make * 100 + model_place as model_id, make * 100 + model_place as generation_id,
+      2024 as year, 'body' as body_type, 'auction' as sold_by, 'd' || damage_main_group as damage_main_group,
+      'none' as damage_second_group, 't' || title_brand as title_brand, 'c' || condition as condition, 'yes' as has_keys,
+      'dealer' as seller_group, 'US' as country, 'US ' || state as state, age as age_years, 'all' as age_band,
+      greatest(0, km + ${USUAL} * age) * 10000 as odometer_km, 'usable' as odometer
+    from valued`;
+}
+
+/** The marts of the prices of some lots. */
+export interface PricedMarket {
+  rows(sql: string): Promise<Row[]>;
+  close(): void;
+}
+
+/** Fits the prices that a SELECT gives in the columns of price_inputs, as a run does. */
+export async function fitted(inputs: string): Promise<PricedMarket> {
+  const lake: TestLake = await openLake();
+  await fill(lake.connection, 'runs', [
+    { run_id: 'r', started_at: '2030-01-01T00:00:00Z', minimum_group: 5 },
+  ]);
+  const given = readModels().map((model) =>
+    model.name === 'price_inputs' ? { ...model, sql: inputs } : model,
+  );
+  const models = given.filter(
+    ({ name, isFitted }) => isFitted || /^(price_inputs|dim_(settings|sources|m.*))$/.test(name),
+  );
+  await runModels(lake.connection, { target: join(lake.folder, 'marts'), parquet: PARQUET, models });
+  return { rows: (sql) => rows(lake.connection, sql), close: lake.close };
+}
