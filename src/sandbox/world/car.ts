@@ -11,9 +11,10 @@ import {
 import quirkCounts from '../data/quirks.json' with { type: 'json' };
 import { colors, type Named, rareColors } from '../data/wording.js';
 import { DAY } from './instants.js';
-import { carLife, type Life } from './life.js';
-import type { Population } from './population.js';
+import { carLife, type Life, lifeOfId } from './life.js';
+import { idOf, type Population } from './population.js';
 import { between, byWeight, chance, hash, normal, pick, type Rng, Salt, stream, unit } from './random.js';
+import { vinOf } from './vin.js';
 
 /**
  * A rare oddity of a vehicle (field-notes.md). `quirks.json` says on how many of `QUIRK_CYCLE` consecutive vehicles each
@@ -40,7 +41,6 @@ export type Car = Readonly<ReturnType<typeof carOf>>;
 const american = byWeight(americanModels, (model) => model.weight);
 const korean = byWeight(koreanModels, (model) => model.weight);
 const trims = ['SE', 'Limited', 'Sport', 'Premium', 'LX ', 'xDrive', 'S', 'Base'] as const;
-const VIN_LETTERS = 'ABCDEFGHJKLMNPRSTUVWXYZ0123456789';
 const fakeVins = ['00000000000000000', 'NOVIN', '11111111111111111', 'HLL0000000000'] as const;
 const MEAN_KM_A_YEAR = 19_000;
 
@@ -56,15 +56,17 @@ export function carOf(world: Population, vehicle: Life) {
   const year = Math.min(generation.to ?? born, Math.max(generation.from, born - age));
   const years = Math.max(0.3, (life.birth - Date.UTC(year, 0, 1)) / (365.25 * DAY));
   const quirk = quirkOf(world, life.index);
+  const shape = shapeOf(rng, life.domain);
+  const engine = pick(rng, model.engines);
   return {
     index: life.index,
     quirk,
-    shape: shapeOf(rng, life.domain),
+    shape,
     model,
     generation,
     year,
-    engine: pick(rng, model.engines),
-    vin: seenVin(world, life.index, quirk),
+    engine,
+    vin: seenVin(world, quirk, { index: life.index, domain: life.domain, model, engine, year }),
     color: rareColor(world, life.index, pick(rng, colors)),
     automatic: chance(rng, 0.94),
     wheels: chance(rng, 0.5) ? 2 : chance(rng, 0.6) ? 3 : 1,
@@ -112,21 +114,15 @@ function generationOf(model: ModelRow, year: number): GenerationRow {
   return fitting ?? (year < first.from ? first : last);
 }
 
-function seenVin(world: Population, index: number, quirk: Quirk | undefined): string | null {
+/** The VIN as the service has it; the vehicle before has the one that is shared. */
+function seenVin(
+  world: Population,
+  quirk: Quirk | undefined,
+  car: Parameters<typeof vinOf>[1],
+): string | null {
   if (quirk === 'missing vin') return null;
   if (quirk === 'empty vin') return '';
-  if (quirk === 'fake vin') return pick(stream(world.seed, index, Salt.vin), fakeVins);
-  return vinOf(world, quirk === 'shared vin' ? index - 1 : index);
-}
-
-function vinOf(world: Population, index: number): string {
-  let vin = '';
-  for (let word = 0; word < 3; word += 1) {
-    let bits = hash(world.seed, index, Salt.vin + 10 + word);
-    for (let place = 0; place < 6; place += 1) {
-      vin += VIN_LETTERS[bits % 33];
-      bits = Math.floor(bits / 33);
-    }
-  }
-  return vin.slice(0, 17);
+  if (quirk === 'fake vin') return pick(stream(world.seed, car.index, Salt.vin), fakeVins);
+  const before = quirk === 'shared vin' ? lifeOfId(world, idOf(world, car.index - 1)) : undefined;
+  return before === undefined ? vinOf(world, car) : carOf(world, before).vin;
 }
