@@ -175,6 +175,9 @@ filled_columns as (
     union all
     select 'prices.sale_date', sale_date, all_rows from columns_of_prices
 ),
+vin_faults as (
+    select reason, count(*) as faults, sum(count(*)) over () as vins from vin_facts group by reason
+),
 stream_rows as (
     select
         by_stream.run_id,
@@ -259,6 +262,16 @@ metrics as (
     from filled_columns
     cross join last_run
     where filled_columns.all_rows > 0
+    union all
+    select
+        last_run.run_id,
+        'vehicles.vin',
+        'vin_' || vin_faults.reason || '_share',
+        cast(vin_faults.faults as double) / vin_faults.vins,
+        'share, 0 to 1'
+    from vin_faults
+    cross join last_run
+    where vin_faults.reason is not null
 ),
 ranked as (
     select

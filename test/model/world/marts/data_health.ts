@@ -1,6 +1,7 @@
 import { type LotRecord, need, type PriceRecord, type VehicleRecord } from '../../../served.js';
 import type { MartRow, WorldNight } from '../night.js';
 import { groupBy } from '../statistics.js';
+import { rows as vinFacts } from './vin_facts.js';
 
 const HOUR = 3_600_000;
 
@@ -87,6 +88,11 @@ export async function rows(night: WorldNight): Promise<MartRow[]> {
   const { warnings } = run;
   if (!Array.isArray(warnings)) throw new Error('the run has no list of warnings');
   const lots = [...night.lots.values()].map(({ raw }) => raw);
+  const vins = await vinFacts(night);
+  const faulty = groupBy(
+    vins.filter(({ reason }) => reason !== null),
+    ({ reason }) => String(reason),
+  );
   const figures: readonly Figure[] = [
     ['run', 'minutes', (Number(run.ended_at) - Number(run.started_at)) / 60_000, 'minutes', false],
     ['run', 'warnings', warnings.length, 'warnings', false],
@@ -99,6 +105,15 @@ export async function rows(night: WorldNight): Promise<MartRow[]> {
       'prices',
       lots.flatMap(({ prices }) => prices ?? []),
       OF_PRICES,
+    ),
+    ...[...faulty].map(
+      ([reason, own]): Figure => [
+        'vehicles.vin',
+        `vin_${reason}_share`,
+        own.length / vins.length,
+        'share, 0 to 1',
+        false,
+      ],
     ),
   ];
   return figures.map(([subject, metric, value, unit, isAlarm]) => ({

@@ -1,0 +1,115 @@
+with source_vehicles as (
+    select
+        vehicles.vehicle_id,
+        upper(trim(vehicles.vin)) as vin,
+        vehicles.year,
+        replace(replace(lower(trim(vehicles.manufacturer_name)), ' ', ''), '-', '') as make,
+        coalesce(vehicles.vehicle_type_id, 1) as vehicle_type_id,
+        extract(year from clock.as_of) as year_now
+    from vehicles
+    cross join dim_settings as clock
+    where trim(vehicles.vin) <> ''
+),
+makers as (
+    select wmi, max(manufacturer) as manufacturer, max(country_code) as country_code
+    from manufacturer_codes
+    group by wmi
+),
+makes as (
+    select distinct wmi, replace(replace(lower(trim(make)), ' ', ''), '-', '') as make from manufacturer_codes
+),
+known_makes as (
+    select distinct make from makes
+),
+checked as (
+    select *, case when regexp_matches(vin, '^[A-HJ-NPR-Z0-9]{17}$') then vin end as code from source_vehicles
+),
+parts as (
+    -- North America asks for the check digit, and for the seventh character of cars to tell the cycle of model years
+    select
+        *,
+        regexp_matches(code, '^([1-5]|7[F-Z0-9])') as is_north_american,
+        substring(code, 1, 3) as wmi,
+        1979 + nullif(instr('ABCDEFGHJKLMNPRSTVWXY123456789', substring(code, 10, 1)), 0) as first_year,
+        -- each letter as its value in the check digit
+        translate(code, 'ABCDEFGHJKLMNPRSTUVWXYZ', '12345678123457923456789') as digits
+    from checked
+),
+summed as (
+    select
+        *,
+        (
+            8 * try_cast(substring(digits, 1, 1) as integer)
+            + 7 * try_cast(substring(digits, 2, 1) as integer)
+            + 6 * try_cast(substring(digits, 3, 1) as integer)
+            + 5 * try_cast(substring(digits, 4, 1) as integer)
+            + 4 * try_cast(substring(digits, 5, 1) as integer)
+            + 3 * try_cast(substring(digits, 6, 1) as integer)
+            + 2 * try_cast(substring(digits, 7, 1) as integer)
+            + 10 * try_cast(substring(digits, 8, 1) as integer)
+            + 9 * try_cast(substring(digits, 10, 1) as integer)
+            + 8 * try_cast(substring(digits, 11, 1) as integer)
+            + 7 * try_cast(substring(digits, 12, 1) as integer)
+            + 6 * try_cast(substring(digits, 13, 1) as integer)
+            + 5 * try_cast(substring(digits, 14, 1) as integer)
+            + 4 * try_cast(substring(digits, 15, 1) as integer)
+            + 3 * try_cast(substring(digits, 16, 1) as integer)
+            + 2 * try_cast(substring(digits, 17, 1) as integer)
+        ) % 11 as remainder
+    from parts
+),
+dated as (
+    select
+        *,
+        substring(code, 9, 1) = case when remainder = 10 then 'X' else cast(remainder as string) end as check_digit_ok,
+        -- the code of a year comes back after 30 years
+        case
+            when is_north_american and (vehicle_type_id = 1 or year is null)
+            then case when regexp_matches(substring(code, 7, 1), '[0-9]') then first_year else first_year + 30 end
+            when coalesce(year - first_year > 15, first_year + 30 <= year_now + 1) then first_year + 30
+            else first_year
+        end as model_year
+    from summed
+),
+compared as (
+    select
+        dated.*,
+        makers.manufacturer,
+        makers.country_code,
+        case when makers.wmi is not null and known_makes.make is not null then makes.make is not null end
+            as agrees_with_make,
+        -- Korea and China ask for the year; elsewhere a right check digit shows that a car was built for North America
+        case
+            when dated.is_north_american or dated.check_digit_ok or regexp_matches(dated.code, '^[KL]')
+            then dated.model_year = dated.year
+        end as agrees_with_year
+    from dated
+    left join makers on makers.wmi = dated.wmi
+    left join known_makes on known_makes.make = dated.make
+    left join makes on makes.wmi = dated.wmi and makes.make = dated.make
+),
+final as (
+    select
+        vehicle_id,
+        vin,
+        code is not null as is_valid,
+        check_digit_ok,
+        wmi,
+        manufacturer,
+        country_code,
+        cast(model_year as bigint) as model_year,
+        substring(code, 11, 1) as plant_code,
+        substring(code, 12, 6) as serial,
+        agrees_with_make,
+        agrees_with_year,
+        case
+            when length(vin) <> 17 then 'length'
+            when code is null then 'characters'
+            when replace(code, left(code, 1), '') = '' then 'placeholder'
+            when is_north_american and not check_digit_ok then 'check_digit'
+            when not agrees_with_make then 'make'
+            when not agrees_with_year then 'year'
+        end as reason
+    from compared
+)
+select * from final
