@@ -1,8 +1,8 @@
--- Main damages with most lots, all models together. The ratio to sound lots is the mean of the ratios of
+-- Kinds of main damage by their lots, all models together. The ratio to sound lots is the mean of the ratios of
 -- damage_breakdown, weighted by their prices. It is shown if it rests on four times the minimum group.
 with damages as (
     select
-        damage_main,
+        damage_main_group,
         sum(lots) as lots,
         sum(sold) as sold,
         coalesce(sum(priced_lots) filter (where price_ratio_to_sound is not null), 0) as based_on,
@@ -13,11 +13,10 @@ with damages as (
             6
         ) as ratio
     from damage_breakdown
-    group by damage_main
+    group by damage_main_group
 )
 select
-    damage_main, lots, lots as value, sold, based_on,
+    damage_main_group, lots, lots as value, sold, based_on,
     case when based_on >= (select max_by(minimum_group, started_at) * 4 from runs) then ratio end as middle
 from damages
-order by lots desc, damage_main
-limit 14
+order by lots desc, damage_main_group

@@ -3,6 +3,7 @@ import { html, raw } from 'hono/html';
 import { parseHTML } from 'linkedom';
 import type { Html } from '../docs/html.js';
 import type { Row } from '../duck/session.js';
+import { maybe } from '../query/printable.js';
 import type { ChartSpec } from './spec.js';
 
 /** What a chart is drawn from. */
@@ -15,24 +16,45 @@ export interface Drawing {
   readonly format: (value: number) => string;
 }
 
-/** Whether a chart is drawn for a phone, and how wide. */
+/** Whether a chart is drawn for a phone, how wide, and whether its marks say what they stand for where one points at them. */
 export interface Size {
   readonly width: number;
   readonly isNarrow: boolean;
+  readonly hasTips: boolean;
 }
 
-/** A mark and what it stands for. */
-export interface LegendItem {
-  readonly name: string;
+/** How something is marked: in a colour, and in a shape for who does not see the colour. */
+export interface Mark {
   readonly fill: string;
   readonly symbol: keyof typeof SHAPES;
 }
 
+/** A mark and what it stands for. */
+export interface LegendItem extends Mark {
+  readonly name: string;
+}
+
+/** The marks of sources by domain_id, the same in all charts; the page says what their colours are in light and in dark. */
+const SOURCES: Readonly<Record<string, Mark>> = {
+  1: { fill: 'var(--c0)', symbol: 'circle' },
+  3: { fill: 'var(--c1)', symbol: 'square' },
+  12: { fill: 'var(--c2)', symbol: 'triangle' },
+};
+const OTHER_SOURCE: Mark = { fill: 'var(--c3)', symbol: 'diamond' };
+const NO_SOURCE: Mark = { fill: 'var(--mark)', symbol: 'circle' };
+
+/** The mark of a row: that of its source, or one that no source has. */
+export const markOf = ({ domain_id }: Row): Mark =>
+  maybe(domain_id) === null ? NO_SOURCE : (SOURCES[String(domain_id)] ?? OTHER_SOURCE);
+
+const WIDE: Size = { width: 720, isNarrow: false, hasTips: true };
+const NARROW: Size = { width: 340, isNarrow: true, hasTips: false };
+
 const { document } = parseHTML('<!doctype html><html></html>');
 
 /**
- * Renders a chart with its legend, for a screen or sheet, and for a phone; text keeps its size in both. Text of the feed
- * becomes text nodes, which are escaped when they are written out.
+ * Renders a chart with its legend, for a screen or sheet, and for a phone; text keeps its size in both. A small one serves
+ * for both. Text of the feed becomes text nodes, which are escaped when they are written out.
  * @param description what the chart says to those who do not see it
  */
 export function draw(
@@ -44,11 +66,16 @@ export function draw(
   const svg = (name: string, size: Size): Html =>
     raw(svgOf({ ...options(size), width: size.width }, `${chart.id}-${name}`, { desc: description, title }));
   return html`${legend.length > 0 && html`<ul class="legend">${legend.map(legendItem)}</ul>`}
-<div class="chart"><div class="wide">${svg('wide', { width: 720, isNarrow: false })}</div><div class="narrow">${svg('narrow', { width: 340, isNarrow: true })}</div></div>`;
+${
+  chart.small
+    ? html`<div class="chart small">${svg('small', { ...NARROW, hasTips: true })}</div>`
+    : html`<div class="chart"><div class="wide">${svg('wide', WIDE)}</div><div class="narrow">${svg('narrow', NARROW)}</div></div>`
+}`;
 }
 
 function svgOf(options: Plot.PlotOptions, id: string, texts: Readonly<Record<string, string>>): string {
   const chart = Plot.plot({ ...options, document: document as NonNullable<Plot.PlotOptions['document']> });
+  chart.querySelector('style')?.remove();
   chart.setAttribute('font-size', '12');
   chart.setAttribute('role', 'img');
   chart.setAttribute('aria-labelledby', `${id}-title ${id}-desc`);
@@ -58,8 +85,12 @@ function svgOf(options: Plot.PlotOptions, id: string, texts: Readonly<Record<str
     element.textContent = text;
     chart.prepend(element);
   }
-  return chart.outerHTML;
+  return chart.outerHTML.replaceAll(PLACES, (places: string) => places.replaceAll(DIGITS, '$1'));
 }
+
+/** Attributes that place a mark, and the digits in them that nobody sees. */
+const PLACES = / (?:d|transform|[xy][12]?|c[xy]|width|height|r)="[^"]*"/g;
+const DIGITS = /(\.\d)\d+/g;
 
 const SHAPES = {
   circle: 'M4.5,0A4.5,4.5,0,1,1,-4.5,0A4.5,4.5,0,1,1,4.5,0Z',

@@ -1,28 +1,59 @@
 import type { DuckDBConnection } from '@duckdb/node-api';
-import { html } from 'hono/html';
+import { html, raw } from 'hono/html';
 import type { Html } from '../docs/html.js';
 import type { Row } from '../duck/session.js';
 import { NONE } from '../query/printable.js';
 import type { Drawing } from './draw.js';
-import { AXES, dateOf, fill } from './format.js';
+import { AXES, dateOf, fill, valueIn } from './format.js';
 import { overTime } from './line-charts.js';
 import { dotMap, placesOf } from './map.js';
 import { ask } from './query.js';
 import { bars, ranges } from './row-charts.js';
-import { type ChartSpec, type FigureSpec, figureQueries, spec } from './spec.js';
+import { type ChartSpec, type FigureSpec, type SectionSpec, spec, specQueries } from './spec.js';
+
+/** Rows of queries by the name of the query. */
+type Answers = ReadonlyMap<string, readonly Row[]>;
+
+/** Asks a snapshot all queries of the report's sections and of what changed. */
+export async function readAnswers(connection: DuckDBConnection): Promise<Answers> {
+  const answers = new Map<string, readonly Row[]>();
+  for (const query of specQueries) answers.set(query, await ask(connection, query));
+  return answers;
+}
+
+/** What changed, a line for each row. */
+export function changesOf(answers: Answers): Html | false {
+  const lines = spec.changes.flatMap(({ query, text }) =>
+    (answers.get(query) ?? []).map((row) => html`<li>${fill(text, row)}</li>`),
+  );
+  return lines.length > 0 && html`<ul class="changes">${lines}</ul>`;
+}
 
 /**
- * Reads the sections of the report from a snapshot, as parts of the page.
+ * The sections of the report as parts of the page.
  * @param facts values that notes tell
  */
-export async function readSections(connection: DuckDBConnection, facts: Row): Promise<Html[]> {
-  const answers = new Map<string, readonly Row[]>();
-  for (const query of figureQueries) answers.set(query, await ask(connection, query));
-  return spec.sections.map(
-    ({ id, title, lead, figures }) => html`
-<section id="${id}"><header><h2>${title}</h2><p>${lead}</p></header>
-<div>${figures.map((figure) => figureOf(figure, answers.get(figure.query) ?? [], facts))}</div></section>`,
+export const sectionsOf = (answers: Answers, facts: Row): Html[] =>
+  spec.sections.map(
+    (section) => html`
+<section id="${section.id}"><header><h2>${section.title}</h2><p>${section.lead}</p></header>
+${blocksOf(section, answers, facts)}</section>`,
   );
+
+/** The figures of a section; where it repeats them, once for each row that it names, the first unfolded. */
+function blocksOf({ figures, each }: SectionSpec, answers: Answers, facts: Row): Html[] {
+  const rowsOf = (query: string, level: string | undefined): readonly Row[] =>
+    (answers.get(query) ?? []).filter((row) => level === undefined || row.level === level);
+  if (each === undefined)
+    return figures.map((figure) => figureOf(figure, rowsOf(figure.query, figure.level), facts));
+  return rowsOf(each.query, each.level).map((row, i) => {
+    const isSame = (other: Row): boolean => other[each.column] === row[each.column];
+    const parts = figures.map(({ chart, ...figure }) => {
+      const repeated = { ...figure, chart: chart && { ...chart, id: `${chart.id}-${i + 1}` } };
+      return figureOf(repeated, rowsOf(figure.query, figure.level).filter(isSame), facts);
+    });
+    return html`<details class="each" ${i === 0 ? 'open' : ''}><summary>${fill(each.title, row)}</summary><div>${parts}</div></details>`;
+  });
 }
 
 /** A picture with its numbers, or the words that say why there is none. Without a chart the numbers stand open. */
@@ -79,13 +110,16 @@ function numbersOf(
     ? rows.toSorted((a, b) => dateOf(b.moment).getTime() - dateOf(a.moment).getTime())
     : rows;
   const heads = Object.keys(numbers);
-  const classOf = (i: number): string => (heads[i]?.startsWith('>') ? 'number' : '');
+  const isNumber = (i: number): boolean => heads[i]?.startsWith('>') ?? false;
+  const classOf = (i: number): Html | '' => (isNumber(i) ? raw(' class="number"') : '');
   const cell = (template: string, i: number, row: Row): Html => {
     const text = fill(template, row) || NONE;
-    return i === 0 ? html`<th scope="row">${text}</th>` : html`<td class="${classOf(i)}">${text}</td>`;
+    const value = valueIn(template, row);
+    const data = value === null || String(value) === text ? '' : html` data-value="${value}"`;
+    return i === 0 ? html`<th scope="row"${data}>${text}</th>` : html`<td${classOf(i)}${data}>${text}</td>`;
   };
   const table = html`<div class="scroll" tabindex="0"><table><thead><tr>${heads.map(
-    (name, i) => html`<th scope="col" class="${classOf(i)}">${name.replace(/^>/, '')}</th>`,
+    (name, i) => html`<th scope="col"${classOf(i)}>${fill(name.replace(/^>/, ''), rows[0] ?? {})}</th>`,
   )}</tr></thead><tbody>${shown.map(
     (row) => html`<tr>${Object.values(numbers).map((template, i) => cell(template, i, row))}</tr>`,
   )}</tbody></table></div>`;

@@ -98,6 +98,15 @@ export const AXES = {
 const OPTIONAL = /\[([^\]]*)\]/g;
 const VALUE = /\{(?:(\w+)(?::(\d+))? )?(\w+)(?: of (\w+))?\}/g;
 
+/** The first column that a text tells, as a number or, of a time, in ISO 8601; null if it tells another thing. */
+export function valueIn(text: string, row: Row): number | string | null {
+  const [, format = '', , column = ''] = [...text.matchAll(VALUE)][0] ?? [];
+  const value = row[column] ?? null;
+  if (value !== null && /^(day|month)$/.test(format)) return dateOf(value).toISOString().slice(0, 10);
+  if (value !== null && format === 'instant') return dateOf(value).toISOString();
+  return typeof value === 'number' ? Number(value.toPrecision(9)) : null;
+}
+
 /** A text of `sql/report/report.yml` with the values of a row in it; the file says how it is written. */
 export function fill(text: string, row: Row): string {
   const get = (column: string): unknown => {

@@ -40,8 +40,8 @@ export function headlineTiles(now: Row, before: Row | undefined): Html[] {
 function changeOf(now: unknown, before: unknown, write: (value: unknown) => string): string {
   const [value, last] = [maybe(now), maybe(before)];
   if (value === null || last === null) return '';
-  if (value === last) return 'unchanged';
-  return `${value < last ? '−' : '+'}${write(Math.abs(value - last))}`;
+  const change = write(Math.abs(value - last));
+  return change === write(0) ? 'unchanged' : `${value < last ? '−' : '+'}${change}`;
 }
 
 const tile = (name: string, value: string, change: string, kind = ''): Html =>

@@ -2,31 +2,31 @@ import * as Plot from '@observablehq/plot';
 import type { Html } from '../docs/html.js';
 import type { Row } from '../duck/session.js';
 import { maybe } from '../query/printable.js';
-import { type Drawing, draw, type LegendItem, type Size } from './draw.js';
+import { type Drawing, draw, type LegendItem, type Mark, markOf, type Size } from './draw.js';
 import { dateOf, list, month, unique } from './format.js';
 
-/** Marks of series, in order; the page says what their colours are in light and in dark. */
-const SERIES: readonly Omit<LegendItem, 'name'>[] = [
-  { fill: 'var(--c0)', symbol: 'circle' },
-  { fill: 'var(--c1)', symbol: 'square' },
-  { fill: 'var(--c2)', symbol: 'triangle' },
+/** Marks of series that are no sources, in order. */
+const SERIES: readonly Mark[] = [
+  { fill: 'var(--mark)', symbol: 'circle' },
+  { fill: 'var(--soft-ink)', symbol: 'square' },
   { fill: 'var(--c3)', symbol: 'diamond' },
 ];
 
-/** The series of some rows with their marks; the fifth and later ones are grey. */
+/** The series of some rows with their marks. */
 const seriesOf = (rows: readonly Row[]): LegendItem[] =>
-  unique(rows.map(({ series }) => String(series))).map((name, i) => ({
-    name,
-    ...(SERIES[i] ?? { fill: 'var(--muted)', symbol: 'circle' }),
-  }));
+  unique(rows.map(({ series }) => String(series))).map((name, i) => {
+    const row = rows.find(({ series }) => series === name) ?? {};
+    return { name, ...(maybe(row.domain_id) === null ? (SERIES[i] ?? markOf(row)) : markOf(row)) };
+  });
 
-/** How the charts mark a month that is not over, so that its value may change. */
-const UNFINISHED: LegendItem = { name: 'month so far', fill: 'var(--paper)', symbol: 'ring' };
+/** How the charts mark a month that is not over or was not observed as a whole, so that its value may change. */
+const IN_PART: LegendItem = { name: 'month in part', fill: 'var(--paper)', symbol: 'ring' };
 
 const atOf = ({ moment }: Row): Date => dateOf(moment);
 const timeOf = (row: Row): number => atOf(row).getTime();
 const heightOf = ({ value }: Row): number | null => maybe(value);
 const panelOf = ({ panel }: Row): string => String(panel ?? '');
+const isInPart = ({ state }: Row): boolean => (state ?? null) !== null;
 
 /**
  * Lines of series over time, from zero, in one panel or in one for each name in `panel`. Undefined if fewer than two
@@ -44,7 +44,8 @@ export function overTime(drawing: Drawing): Html | undefined {
   const latest = groups
     .flatMap((group) => known.findLast((row) => groupOf(row) === group)?.said ?? [])
     .join(' ');
-  const legend = [...seriesOf(rows), ...(chart.unit === 'month' ? [UNFINISHED] : [])];
+  const series = seriesOf(rows);
+  const legend = [...(series.length > 1 ? series : []), ...(known.some(isInPart) ? [IN_PART] : [])];
   return chart.kind === 'lines'
     ? draw(drawing, latest, lines(drawn), legend)
     : draw(drawing, `Lines by month for ${list(groups)}. ${latest}`, panels(drawn), legend);
@@ -69,15 +70,26 @@ function scalesOf({ rows, format }: Drawing, ticks: number) {
   const series = seriesOf(rows);
   const domain = series.map(({ name }) => name);
   const grid = Plot.gridY({ stroke: 'var(--line)', strokeOpacity: 1, ticks });
-  const y = { label: null, zero: true, nice: ticks, ticks, tickSize: 0, tickFormat: format } as const;
+  // Of an interval that is much wider than the values differ only a part is seen.
+  const top = Math.max(...rows.map((row) => heightOf(row) ?? 0)) * 1.1;
+  const y = {
+    label: null,
+    domain: [0, top],
+    clamp: true,
+    nice: ticks,
+    ticks,
+    tickSize: 0,
+    tickFormat: format,
+  };
   const color = { type: 'ordinal', domain, range: series.map(({ fill }) => fill) } as const;
   const symbol = { type: 'ordinal', domain, range: series.map((item) => item.symbol) } as const;
-  return { grid, scales: { y, color, symbol } };
+  return { grid, scales: { y, color, symbol, r: { range: [0, 4.5] } } };
 }
 
 const lines =
   (drawing: Drawing) =>
-  ({ isNarrow }: Size): Plot.PlotOptions => {
+  (size: Size): Plot.PlotOptions => {
+    const { isNarrow } = size;
     const { grid, scales } = scalesOf(drawing, 5);
     const ticks = timeTicks(drawing.rows, isNarrow ? 4 : 8);
     return {
@@ -86,14 +98,15 @@ const lines =
       marginLeft: 52,
       marginRight: 24,
       x: { type: 'utc', label: null, ticks, tickFormat: timeTick(drawing) },
-      marks: [grid, ...lineMarks(drawing.rows)],
+      marks: [grid, ...lineMarks(drawing.rows, size)],
     };
   };
 
 /** Panels of small multiples, all with the same axes. */
 const panels =
   (drawing: Drawing) =>
-  ({ isNarrow }: Size): Plot.PlotOptions => {
+  (size: Size): Plot.PlotOptions => {
+    const { isNarrow } = size;
     const { grid, scales } = scalesOf(drawing, 3);
     const titles = unique(drawing.rows.map(panelOf));
     const columns = isNarrow ? 2 : 3;
@@ -122,7 +135,7 @@ const panels =
           lineWidth: isNarrow ? 10 : 15.5,
           textOverflow: 'ellipsis',
         }),
-        ...lineMarks(drawing.rows, facet),
+        ...lineMarks(drawing.rows, size, facet),
       ],
     };
   };
@@ -135,21 +148,41 @@ function ends(drawing: Drawing): Plot.Markish[] {
   return [tick(Math.min(...times), 'start'), tick(Math.max(...times), 'end')];
 }
 
-function lineMarks(rows: readonly Row[], facet: object = {}): Plot.Markish[] {
-  const channels = { x: atOf, y: heightOf, z: 'series', ...facet };
-  const isUnfinished = ({ state }: Row): boolean => state === 'so far';
+/**
+ * Lines with the 95 % intervals of their points behind them, dashed from and to a month in part. The larger a point, the
+ * more values it rests on; on a screen with a pointer it says what it stands for.
+ */
+function lineMarks(rows: readonly Row[], { hasTips }: Size, facet: object = {}): Plot.Markish[] {
+  const channels = { x: atOf, z: 'series', ...facet };
+  const interval = { ...channels, y1: 'interval_low', y2: 'interval_high' };
+  const dots = {
+    ...channels,
+    ...{ y: heightOf, symbol: 'series', title: hasTips ? 'said' : null },
+    r: rows.some(({ based_on }) => based_on !== undefined) ? 'based_on' : 2.6,
+  };
   return [
-    Plot.line(rows, { ...channels, stroke: 'series', strokeWidth: 2 }),
-    Plot.dot(
-      rows.filter((row) => !isUnfinished(row)),
-      { ...channels, fill: 'series', symbol: 'series', r: 2.6 },
-    ),
-    Plot.dot(rows.filter(isUnfinished), {
-      ...channels,
-      fill: 'var(--paper)',
-      stroke: 'series',
-      symbol: 'series',
-      r: 3,
+    Plot.areaY(rows, { ...interval, fill: 'series', fillOpacity: 0.14 }),
+    Plot.ruleX(rows, { ...interval, stroke: 'series', strokeOpacity: 0.45 }),
+    Plot.lineY(rows, { ...channels, y: (row) => (isInPart(row) ? null : heightOf(row)), stroke: 'series' }),
+    Plot.link(loosePairs(rows), {
+      ...{ ...channels, x: null, x1: ({ from }) => atOf(from), x2: atOf },
+      ...{ y1: ({ from }) => heightOf(from), y2: heightOf },
+      ...{ stroke: 'series', strokeWidth: 1.5, strokeDasharray: '2 3' },
     }),
+    Plot.dot(
+      rows.filter((row) => !isInPart(row)),
+      { ...dots, fill: 'series', stroke: 'transparent', strokeWidth: 8 },
+    ),
+    Plot.dot(rows.filter(isInPart), { ...dots, fill: 'var(--paper)', stroke: 'series' }),
   ];
+}
+
+/** Neighbours on a line of which one is a month in part: each with the one before it as `from`. */
+function loosePairs(rows: readonly Row[]): Row[] {
+  const lineOf = ({ panel, series }: Row): string => JSON.stringify([panel, series]);
+  return rows.flatMap((row, i) => {
+    const from = rows[i - 1];
+    const isLoose = from !== undefined && lineOf(from) === lineOf(row) && [from, row].some(isInPart);
+    return isLoose && heightOf(from) !== null && heightOf(row) !== null ? [{ ...row, from }] : [];
+  });
 }

@@ -2,7 +2,7 @@ import * as Plot from '@observablehq/plot';
 import type { Html } from '../docs/html.js';
 import type { Row } from '../duck/session.js';
 import { counted } from '../query/printable.js';
-import { type Drawing, draw, type Size } from './draw.js';
+import { type Drawing, draw, markOf, type Size } from './draw.js';
 
 /**
  * Horizontal bars from zero, one for each row that has a value, in the order given; undefined if none has one. Rows have
@@ -22,7 +22,7 @@ export function bars(drawing: Drawing): Html | undefined {
       Plot.barX(rows, {
         x: 'value',
         y: index,
-        fill: 'var(--c0)',
+        fill: fillOf,
         insetTop: size.isNarrow ? 18 : 4,
         insetBottom: size.isNarrow ? 2 : 4,
       }),
@@ -35,18 +35,18 @@ export function bars(drawing: Drawing): Html | undefined {
 }
 
 /**
- * A dot for each row, with its range, along a common axis; the text of a row without a figure says so. Undefined if none
- * has a figure. Rows have `name`, `low`, `middle`, `high`, the number of values that they are `based_on`, and what is
- * `said`.
+ * A dot for each row that has a figure, with its range, along a common axis; undefined if none has. A range whose `high` is
+ * not known has a hollow dot at its `low` and goes on to the edge. Rows have `name`, `low`, `middle`, `high`, the number of values that they are `based_on`, and what is
+ * `said`; a 95 % interval of the middle is a thin line.
  */
 export function ranges(drawing: Drawing): Html | undefined {
   const { first, label, noun, reference } = drawing.chart;
-  const drawn = drawing.rows.slice(0, first);
-  if (drawn.every(({ middle }) => middle === null)) return undefined;
-  const textOf = ({ middle, said, based_on }: Row): unknown =>
-    middle === null ? said : counted(based_on, noun);
-  const rows = drawn.map((row) => ({ ...row, text: textOf(row) }));
-  const description = drawn.map(({ name, said }) => `${name}: ${said}.`).join(' ');
+  const known = drawing.rows.slice(0, first).filter(({ low, middle }) => (middle ?? low ?? null) !== null);
+  if (known.length === 0) return undefined;
+  const rows: Row[] = known.map((row) => ({ ...row, text: counted(row.based_on, noun) }));
+  const open = rows.filter((row) => typeof row.low === 'number' && row.high === null);
+  const edge = 1.25 * Math.max(...rows.flatMap((row) => [row.low, row.interval_low, row.high].map(Number)));
+  const description = rows.map(({ name, said }) => `${name}: ${said}.`).join(' ');
   return draw(drawing, description, (size) => ({
     ...categories(rows, size),
     x: {
@@ -69,20 +69,33 @@ export function ranges(drawing: Drawing): Html | undefined {
         ? null
         : Plot.ruleX([reference], { stroke: 'var(--muted)', strokeDasharray: '3 3' }),
       Plot.ruleY(rows, {
-        x1: 'low',
-        x2: 'high',
-        y: index,
-        stroke: 'var(--soft)',
-        dy: below(size),
-        strokeWidth: 6,
-        strokeLinecap: 'round',
+        ...{ x1: 'low', x2: 'high', y: index, dy: below(size) },
+        ...{ stroke: fillOf, strokeOpacity: 0.3, strokeWidth: 6, strokeLinecap: 'round' },
       }),
-      Plot.dot(rows, { x: 'middle', y: index, dy: below(size), fill: 'var(--c0)', r: 4.5 }),
+      Plot.ruleY(open, {
+        ...{ x1: 'low', x2: edge, y: indexIn(rows), dy: below(size) },
+        ...{ stroke: fillOf, strokeOpacity: 0.3, strokeWidth: 6, strokeDasharray: '6 4' },
+      }),
+      Plot.dot(open, {
+        ...{ x: 'low', y: indexIn(rows), dy: below(size), r: 4 },
+        ...{ fill: 'var(--paper)', stroke: fillOf, symbol: symbolOf },
+      }),
+      Plot.ruleY(rows, {
+        ...{ x1: 'interval_low', x2: 'interval_high', y: index, dy: below(size) },
+        ...{ stroke: fillOf, strokeWidth: 1.5 },
+      }),
+      Plot.dot(rows, {
+        ...{ x: 'middle', y: index, dy: below(size), r: 4.5 },
+        ...{ fill: fillOf, symbol: symbolOf },
+      }),
       ...namesAbove(rows, size),
       textsAtEnd(rows, size, { frameAnchor: 'right', dx: 10, fill: 'var(--muted)' }),
     ],
   }));
 }
+
+const symbolOf = (row: Row): string => markOf(row).symbol;
+const fillOf = (row: Row): string => markOf(row).fill;
 
 const textsAtEnd = (rows: readonly Row[], size: Size, more: Plot.TextOptions): Plot.Markish =>
   Plot.text(rows, { y: index, text: 'text', textAnchor: 'start', dy: below(size), ...more });
@@ -99,6 +112,10 @@ const below = ({ isNarrow }: Size): number => (isNarrow ? 8 : 0);
 
 /** Rows are placed by their number, so that two of one name stay two. */
 const index = (_: unknown, i: number): number => i;
+const indexIn =
+  (rows: readonly Row[]) =>
+  (row: Row): number =>
+    rows.indexOf(row);
 
 /** Characters of a name that stand beside a row. */
 const LABEL = 36;

@@ -27,6 +27,8 @@ const chartSpec = z.strictObject({
   label: z.string().default(''),
   noun: z.string().default(''),
   reference: z.number().optional(),
+  /** Whether it is as wide as a phone everywhere, beside others. */
+  small: z.boolean().default(false),
   /** Rows to draw; all by default. */
   first: z.int().optional(),
 });
@@ -34,6 +36,8 @@ const chartSpec = z.strictObject({
 const figureSpec = z.strictObject({
   title: z.string(),
   query: z.string(),
+  /** Takes the rows of the query whose `level` is this. */
+  level: z.string().optional(),
   note: z.string().optional(),
   /** Stands in place of the chart where there are no rows, and where too few have a value. */
   empty: z.string().optional(),
@@ -52,21 +56,35 @@ const sectionSpec = z.strictObject({
   id: z.string(),
   title: z.string(),
   lead: z.string(),
+  /** Repeats the figures, folded, for each row of a query at a level, with those rows that have the same in a column. */
+  each: z
+    .strictObject({ query: z.string(), level: z.string(), column: z.string(), title: z.string() })
+    .optional(),
   figures: z.array(figureSpec),
 });
 
+/** A line for each row of a query. */
+const changeSpec = z.strictObject({ query: z.string(), text: z.string() });
+
 /** A chart of the report. */
 export type ChartSpec = z.output<typeof chartSpec>;
+
+/** A section of the report. */
+export type SectionSpec = z.output<typeof sectionSpec>;
 
 /** A picture with its numbers, or the words that say why there is none. */
 export type FigureSpec = z.output<typeof figureSpec>;
 
 /** What is in the report. */
 export const spec = z
-  .strictObject({ sections: z.array(sectionSpec), reading: z.array(z.string()) })
+  .strictObject({
+    changes: z.array(changeSpec),
+    sections: z.array(sectionSpec),
+    reading: z.array(z.string()),
+  })
   .parse(parse(readSpec('report.yml')));
 
-/** The queries of all figures, each once. */
-export const figureQueries: readonly string[] = unique(
-  spec.sections.flatMap(({ figures }) => figures.map(({ query }) => query)),
+/** The queries of the sections and of what changed, each once. */
+export const specQueries: readonly string[] = unique(
+  [...spec.sections.flatMap(({ figures }) => figures), ...spec.changes].map(({ query }) => query),
 );

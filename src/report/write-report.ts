@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { existsSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { DuckDBConnection } from '@duckdb/node-api';
@@ -14,11 +15,11 @@ import { assertOurs, assertOutside, writeWhole } from '../query/places.js';
 import { counted } from '../query/printable.js';
 import { ShareError } from '../query/share-error.js';
 import { alarmText, driftText, readStanding, rejectedText, type Standing } from './alarms.js';
-import { readSections } from './figures.js';
+import { changesOf, readAnswers, sectionsOf } from './figures.js';
 import { day, fill, instant, list, source, unique } from './format.js';
 import { headlineTiles } from './headline.js';
 import { ask, tablesOf } from './query.js';
-import { figureQueries, spec } from './spec.js';
+import { spec, specQueries } from './spec.js';
 
 /** Texts that every report has, whichever version wrote it. */
 const MARKS = ['<section id="reading"><header><h2>How to read this</h2></header>', 'Data health'];
@@ -47,7 +48,7 @@ export async function writeReport(config: Config, to = join(config.output, 'repo
 
 /** Reads the published snapshot, and the headline of the snapshot before it, as one HTML document. */
 function readPage(config: Config, dictionary: string | undefined): Promise<string> {
-  const tables = unique([...tablesOf(QUERIES), ...tablesOf(figureQueries)]);
+  const tables = unique([...tablesOf(QUERIES), ...tablesOf(specQueries)]);
   return readLake(config, { named: tables.join(' ') }, async ({ manifest, session: { connection } }) => {
     const missing = lackingIn(manifest, tables);
     if (missing !== undefined)
@@ -58,20 +59,34 @@ function readPage(config: Config, dictionary: string | undefined): Promise<strin
     const before = await readBefore(config, connection, manifest.snapshot_id);
     const facts = await readFacts(connection, Number(headline.minimum_group));
     const standing = await readStanding(connection, layoutOf(config.output));
-    const since =
-      before === undefined ? 'first run that is kept' : `compared with the run of ${instant(before.run_at)}`;
+    const answers = await readAnswers(connection);
+    const script = siteFile('report.js');
     return fillPage('report.html', {
-      style: raw(readFileSync(join(packageRoot, 'site', 'report.css'), 'utf8')),
-      meta: `As of ${instant(headline.run_at)}, ${since}. Snapshot ${manifest.snapshot_id}, ${manifest.pipeline}.`,
+      style: raw(siteFile('report.css')),
+      script: raw(script),
+      scriptHash: `sha256-${createHash('sha256').update(script).digest('base64')}`,
+      meta: `As of ${instant(headline.run_at)}. Snapshot ${manifest.snapshot_id}, ${manifest.pipeline}.`,
+      since:
+        before === undefined ? 'The first run that is kept.' : `Since the run of ${instant(before.run_at)}.`,
       ...standingParts(standing),
-      contents: spec.sections.map(({ id, title }) => html`<li><a href="#${id}">${title}</a></li>`),
+      changes: changesOf(answers),
+      contents: contents.map(([id, title]) => html`<li><a href="#${id}">${title}</a></li>`),
       tiles: headlineTiles(headline, before),
-      sections: await readSections(connection, facts),
+      sections: sectionsOf(answers, facts),
       reading: spec.reading.map((text) => html`<p>${fill(text, facts)}</p>`),
       dictionary: dictionary !== undefined && html`<p><a href="${dictionary}">All tables and columns</a></p>`,
     });
   });
 }
+
+/** Ids and titles of all sections. */
+const contents: readonly (readonly [string, string])[] = [
+  ['changed', 'What changed'],
+  ...spec.sections.map(({ id, title }) => [id, title] as const),
+  ['reading', 'How to read this'],
+];
+
+const siteFile = (name: string): string => readFileSync(join(packageRoot, 'site', name), 'utf8');
 
 /** What somebody should look at first, and has to know before the figures. */
 function standingParts(standing: Standing) {
