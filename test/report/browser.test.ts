@@ -1,4 +1,6 @@
+import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { csvField } from '../../src/query/csv.js';
 import { startSandbox } from '../../src/sandbox/index.js';
 import { temporaryFolder } from '../pipelines/support.js';
 import { recordsOf } from '../served.js';
@@ -8,6 +10,7 @@ import { nightOf, reportOf } from './lake.js';
 const CLOCK = new Date('2026-11-18T04:00:00Z');
 const SCRIPT = '<script>alert(1)</script>';
 const IMAGE = '"><img src=x onerror=alert(1)>';
+const FORMULA = '=HYPERLINK("x")';
 const CLOSING = '</style></svg><script>alert(2)</script>';
 
 /** Vehicles of a few models whose names, damages, titles and places are written to break out of a page. */
@@ -26,7 +29,8 @@ async function hostileRecords(): Promise<unknown[]> {
     for (const lot of record.lots) {
       if (lot.damage?.main) lot.damage.main.name = i % 2 === 0 ? SCRIPT : IMAGE;
       if (lot.title) lot.title.name = CLOSING;
-      if (lot.location.state) lot.location.state.name = `${SCRIPT} ${lot.location.state.code}`;
+      const { state } = lot.location;
+      if (state) state.name = `${state.code === 'tx' ? FORMULA : SCRIPT} ${state.code}`;
     }
   }
   return records;
@@ -59,7 +63,8 @@ describe.skipIf(chromium === undefined)(`the report ${inBrowser}`, () => {
     expect(requests).toHaveLength(1);
     expect(errors).toEqual([]);
     expect(dialogs).toBe(0);
-    expect(await page.locator('script, img, iframe, object, link').count()).toBe(0);
+    expect(await page.locator('img, iframe, object, link, script[src]').count()).toBe(0);
+    expect(await page.locator('script').count()).toBe(1);
     await close();
   });
 
@@ -72,6 +77,61 @@ describe.skipIf(chromium === undefined)(`the report ${inBrowser}`, () => {
     );
     expect(drawn).toContain(SCRIPT);
     await close();
+  });
+
+  it('lets a reader sort and filter a table, and saves what is shown without a formula', async () => {
+    const { page, errors, close } = await browser.open(path);
+    const figure = page
+      .locator('figure')
+      .filter({ has: page.getByRole('heading', { name: 'Prices by state, against the same model year in the nation' }) });
+    for (const summary of await figure.locator('summary').all()) await summary.click();
+    const cells = (column: number) =>
+      figure.locator(`tbody tr:not([hidden]) :is(th, td):nth-child(${column})`).allTextContents();
+    const lots = async () => (await cells(2)).map((text) => Number(text.replace(',', '')));
+    const before = (await lots()).sort((a, b) => a - b);
+    for (const [order, expected] of [
+      ['ascending', before],
+      ['descending', before.toReversed()],
+    ] as const) {
+      await figure.getByRole('button', { name: 'Lots', exact: true }).click();
+      expect(await figure.locator('[aria-sort]').getAttribute('aria-sort')).toBe(order);
+      expect(await lots()).toEqual(expected);
+    }
+    await figure.getByLabel('Filter').fill('hyperlink TX');
+    const names = await cells(1);
+    expect(names).toEqual([expect.stringMatching(/^=HYPERLINK/)]);
+    expect(await figure.locator('output').textContent()).toBe(`1 of ${before.length} rows`);
+    const [download] = await Promise.all([
+      page.waitForEvent('download'),
+      figure.getByRole('button', { name: 'Save as CSV' }).click(),
+    ]);
+    expect(download.suggestedFilename()).toMatch(/^Prices by state.*\.csv$/);
+    const [head, line, ...rest] = readFileSync(await download.path(), 'utf8').split('\r\n');
+    expect(head).toMatch(/^\ufeffState,Lots,Sold,/);
+    const counts = [...(await lots()), ...(await cells(3))].join(',');
+    expect(line).toContain(`${csvField(names[0], 'VARCHAR')},${counts},`);
+    expect(rest).toEqual(['']);
+    expect(errors).toEqual([]);
+    await close();
+  });
+
+  it('keeps the list of contents in view, which a phone folds away', async () => {
+    for (const width of [390, 1200]) {
+      const { page, close } = await browser.open(path, { width });
+      const contents = page.getByRole('navigation', { name: 'Contents' });
+      const last = contents.getByRole('link', { name: 'How to read this' });
+      await page.evaluate("document.getElementById('regions').scrollIntoView()");
+      if (width === 390) {
+        expect(await last.isVisible()).toBe(false);
+        await contents.locator('summary').click();
+      }
+      const { y = -1 } = (await last.boundingBox()) ?? {};
+      expect(y).toBeGreaterThan(0);
+      expect(y).toBeLessThan(900);
+      await last.click();
+      expect(await last.isVisible()).toBe(width !== 390);
+      await close();
+    }
   });
 
   it('is light or dark as the reader prefers, and light on paper', async () => {
