@@ -72,18 +72,26 @@ of_vehicles as (
     left join dim_models as model_names on model_names.model_id = named_nodes.model
     left join generations_named on generations_named.generation_id = named_nodes.generation
 ),
+usual as (
+    select market, currency, percentile_cont(0.5) within group (order by odometer_km / age_years) as usual_km_a_year
+    from price_inputs
+    where price is not null and age_years >= 1 and odometer_km is not null
+    group by market, currency
+),
 final as (
     select
-        market,
-        currency,
+        levels.market,
+        levels.currency,
         factor,
         level,
         name,
         reference,
         exp(log_effect) as effect,
+        usual.usual_km_a_year,
         exp(log_effect - 1.96 * deviation) as effect_low,
         exp(log_effect + 1.96 * deviation) as effect_high,
         prices
-    from (select * from effects union all select * from of_vehicles)
+    from (select * from effects union all select * from of_vehicles) as levels
+    left join usual on usual.market = levels.market and usual.currency = levels.currency
 )
 select * from final

@@ -6,6 +6,9 @@ import { effectVariance } from './fit.js';
 import type { Numbers } from './numbers.js';
 import type { State } from './passes.js';
 
+/** Stands for the price of a lot that has the reference of every factor. */
+const BASE = -1;
+
 /** Writes what each level of each factor does to a price, and what make, model and generation do. */
 export async function writeEffects(
   connection: DuckDBConnection,
@@ -17,9 +20,11 @@ export async function writeEffects(
 ): Promise<void> {
   if (fit === undefined) return;
   const { coefficients, covariance } = fit;
+  let base = coefficients[0] ?? 0;
   for (const factor of coding.factors) {
     const levels = await levelsOf(connection, factor, coding.firstMonth);
     const reference = referenceOf(factor, levels, counts);
+    base += coefficients[reference] ?? 0;
     const named = levels.map((level, i) => [market, factor.offset + i, literal(factor.name), literal(level)]);
     await connection.run(
       `insert into fit.terms values ${named.map((term) => `(${term.join(', ')})`).join(', ')}`,
@@ -31,6 +36,8 @@ export async function writeEffects(
       effects.append([market, at, reference, effect, Math.sqrt(Math.max(0, variance)), counts[at] ?? 0]);
     }
   }
+  effects.append([market, BASE, BASE, base, Number.NaN, counts[0] ?? 0]);
+  await connection.run(`insert into fit.terms values (${market}, ${BASE}, 'base', 'all')`);
   for (const [place, node] of fit.nodes.entries())
     if (node.weight > 0) nodes.append([market, place, node.effect, Math.sqrt(effectVariance(fit, node))]);
   await connection.run(`insert into fit.node_names

@@ -1,0 +1,72 @@
+import { readLake } from '../../query/open-lake.js';
+import { count, NONE, printable } from '../../query/printable.js';
+import { gridOf } from '../../query/table.js';
+import { VALUE_READS, type Value, valueOfCar, valuesOfLots } from '../../query/value.js';
+import { choiceOf, command, snapshotOptions } from '../command.js';
+import { wholeNumber } from '../option-values.js';
+import { UsageError } from '../usage-error.js';
+
+/** Says what a car is worth. */
+export const value = command({
+  options: {
+    id: { type: 'string', describe: 'VIN, lot number or lot id' },
+    make: { type: 'string', describe: 'make, for a car without a lot' },
+    model: { type: 'string', describe: 'model of the make' },
+    year: { type: 'string', describe: 'model year' },
+    km: { type: 'string', describe: 'odometer in kilometres' },
+    damage: { type: 'string', describe: 'main damage: a group such as front, or a name of the feed' },
+    title: { type: 'string', describe: 'title: a brand such as salvage, or a name of the feed' },
+    ...snapshotOptions,
+  },
+  async run(given, { signal }) {
+    const { id, make, model, year, km, damage, title, print } = given;
+    const isCar = make !== undefined && model !== undefined && year !== undefined;
+    if (isCar === (id !== undefined))
+      throw new UsageError('give a VIN or lot, or a car', 'a car has --make, --model and --year at least');
+    const reading = { named: VALUE_READS, choice: choiceOf(given), signal };
+    const values = await readLake(given.config, reading, async ({ session: { connection } }) => {
+      if (!isCar) return valuesOfLots(connection, id ?? '');
+      const distance = km === undefined ? undefined : wholeNumber('--km', km, 0, 5_000_000);
+      const asked = { make, model, year: wholeNumber('--year', year, 1900, 2100), km: distance };
+      return [await valueOfCar(connection, { ...asked, damage, title })];
+    });
+    print(values, () => values.map(cardOf).join('\n\n'));
+  },
+});
+
+function cardOf(value: Value): string {
+  const { currency, estimate, note, accuracy, drivers, comparable_sales: sales } = value;
+  const lines = [
+    printable(value.of),
+    ...(estimate === null
+      ? []
+      : [
+          `estimate ${count(estimate)} ${currency}`,
+          `50 % of such prices lie from ${count(value.low_50)} to ${count(value.high_50)}, 80 % from ${count(value.low_80)} to ${count(value.high_80)}`,
+        ]),
+    ...(value.price === null ? [] : [`price ${count(value.price)} ${currency}`]),
+    ...(note === null ? [] : [note]),
+    ...(accuracy === null
+      ? []
+      : [
+          `back-test of ${accuracy.of}: median error ${percent(accuracy.error_median)}, bias ${percent(accuracy.bias)}, ${count(accuracy.prices)} prices`,
+        ]),
+    ...drivers.map(
+      ({ factor, amount }) => `  ${amount < 0 ? '−' : '+'}${count(Math.abs(amount))}  ${printable(factor)}`,
+    ),
+  ];
+  if (sales.length === 0) return lines.join('\n');
+  const columns = ['year', '>km', 'damage', 'title', '>price', 'sold on', 'link'];
+  const cells = sales.map((sale) => [
+    ...[
+      printable(sale.year),
+      sale.km === null ? NONE : count(sale.km),
+      printable(sale.damage),
+      printable(sale.title),
+    ],
+    ...[count(sale.price), printable(sale.sold_on), printable(sale.link ?? `${sale.source} ${sale.lot}`)],
+  ]);
+  return `${lines.join('\n')}\n${gridOf(columns, cells)}`;
+}
+
+const percent = (share: number): string => `${(100 * share).toFixed(1)} %`;
