@@ -81,9 +81,11 @@ describe.skipIf(chromium === undefined)(`the report ${inBrowser}`, () => {
 
   it('lets a reader sort and filter a table, and saves what is shown without a formula', async () => {
     const { page, errors, close } = await browser.open(path);
-    const figure = page
-      .locator('figure')
-      .filter({ has: page.getByRole('heading', { name: 'Prices by state, against the same model year in the nation' }) });
+    const figure = page.locator('figure').filter({
+      has: page.getByRole('heading', {
+        name: 'Prices by state, against the same model year in the nation',
+      }),
+    });
     for (const summary of await figure.locator('summary').all()) await summary.click();
     const cells = (column: number) =>
       figure.locator(`tbody tr:not([hidden]) :is(th, td):nth-child(${column})`).allTextContents();

@@ -1,9 +1,9 @@
 import { join } from 'node:path';
-import type { Row } from '../../../src/duck/session.js';
-import { rows } from '../../../src/duck/session.js';
+import type { DuckDBConnection } from '@duckdb/node-api';
+import { type Row, rows } from '../../../src/duck/session.js';
 import { readModels } from '../../../src/model/model-files.js';
 import { runModels } from '../../../src/model/run-models.js';
-import { fill, openLake, PARQUET, type TestLake } from '../support.js';
+import { fill, type Given, openLake, PARQUET, type TestLake } from '../support.js';
 
 /** A law of prices that has nothing in common with the sandbox's: logarithms, drawn from a hash of the lot. */
 export interface Law {
@@ -29,7 +29,8 @@ export const EFFECTS = {
 };
 export const LOSS_A_YEAR = 0.11;
 export const LOSS_A_10000_KM = 0.025;
-const USUAL = 1.6;
+/** Usual distance of a year, 10,000 km. */
+export const USUAL = 1.6;
 export const FIRST_MONTH = '2024-01-01';
 
 /** The lots of a law as SELECT in the columns of price_inputs. */
@@ -81,13 +82,21 @@ export function lotsOf({
 
 /** The marts of the prices of some lots. */
 export interface PricedMarket {
+  readonly connection: DuckDBConnection;
   rows(sql: string): Promise<Row[]>;
   close(): void;
 }
 
-/** Fits the prices that a SELECT gives in the columns of price_inputs, as a run does. */
-export async function fitted(inputs: string): Promise<PricedMarket> {
+/**
+ * Fits the prices that a SELECT gives in the columns of price_inputs, as a run does.
+ * @param tables rows of lake tables beside them
+ */
+export async function fitted(
+  inputs: string,
+  tables: Readonly<Record<string, readonly Given[]>> = {},
+): Promise<PricedMarket> {
   const lake: TestLake = await openLake();
+  for (const [table, given] of Object.entries(tables)) await fill(lake.connection, table, given);
   await fill(lake.connection, 'runs', [
     { run_id: 'r', started_at: '2030-01-01T00:00:00Z', minimum_group: 5 },
   ]);
@@ -95,8 +104,10 @@ export async function fitted(inputs: string): Promise<PricedMarket> {
     model.name === 'price_inputs' ? { ...model, sql: inputs } : model,
   );
   const models = given.filter(
-    ({ name, isFitted }) => isFitted || /^(price_inputs|dim_(settings|sources|m.*))$/.test(name),
+    ({ name, isFitted }) =>
+      isFitted ||
+      /^(price_inputs|dim_(settings|sources|damages|titles|m.*)|damage_groups|title_brands)$/.test(name),
   );
   await runModels(lake.connection, { target: join(lake.folder, 'marts'), parquet: PARQUET, models });
-  return { rows: (sql) => rows(lake.connection, sql), close: lake.close };
+  return { connection: lake.connection, rows: (sql) => rows(lake.connection, sql), close: lake.close };
 }
