@@ -14,7 +14,10 @@ const BRANDS: readonly (readonly [string, RegExp])[] = [
   ['clean', /clean|certificate of title/i],
 ];
 
-export function brandOf({ title, detailed_title: detailed }: LotRecord): string {
+export function brandOf({
+  title,
+  detailed_title: detailed,
+}: Pick<LotRecord, 'title' | 'detailed_title'>): string {
   const named = [detailed?.name, title?.name].map(
     (name) => BRANDS.find(([, words]) => words.test(name ?? ''))?.[0],
   );
