@@ -41,7 +41,7 @@ grouped as (
         count(*) as based_on,
         quantile_cont(price, [0.25, 0.5, 0.75]) as quartiles,
         list_sort(list(price)) as prices,
-        greatest(1, floor(based_on / 2 - 0.98 * sqrt(based_on)))::bigint as edge
+        greatest(1, round(based_on / 2 - 0.98 * sqrt(based_on)))::bigint as edge
     from priced inner join top using (manufacturer_id, model_id)
     group by grouping sets (
         (place, manufacturer_name, model_name, currency),

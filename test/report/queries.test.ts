@@ -1,26 +1,125 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { openTemporarySession, type TemporarySession } from '../../src/duck/session.js';
 import { ask } from '../../src/report/query.js';
 
 let opened: TemporarySession;
-beforeAll(async () => {
+beforeEach(async () => {
   opened = await openTemporarySession({ memory: '500MB', threads: 1 });
 });
-afterAll(() => opened.close());
+afterEach(() => opened.close());
+
+/** Answers a query of the report over tables that a script of SQL makes. */
+async function answer(query: string, tables: string) {
+  await opened.session.connection.run(tables);
+  return ask(opened.session.connection, query);
+}
+
+const SETTINGS = "create table dim_settings as select timestamptz '2026-11-20' as as_of, 5 as minimum_group;";
 
 describe('events of history reports', () => {
   it('are told apart by their sources, also those of a report that names none', async () => {
-    const { connection } = opened.session;
-    await connection.run(`
-      create table runs as select 2 as minimum_group, now() as started_at;
+    const found = await answer(
+      'history_events',
+      `create table runs as select 2 as minimum_group, now() as started_at;
       create table check_breakdown as select 12 as domain_id, 'encar_com' as domain_name;
       create table claim_history as
       select unnest([12, 12, 12, null, null]) as domain_id, 'insurance_claim' as type_key, 'krw' as currency,
-        100 as amount_total`);
-    const found = await ask(connection, 'history_events');
+        100 as amount_total`,
+    );
     expect(found.map(({ source, apart, events }) => [source, apart, Number(events)])).toEqual([
       ['encar_com', 'encar_com', 3],
       ['source not given', 'source not given', 2],
+    ]);
+  });
+});
+
+describe('moves of the sell-through', () => {
+  /** Months from September on, each with its sold lots of 1,000 and how it was observed. */
+  const moves = (...months: readonly (readonly [number, string])[]) =>
+    answer(
+      'sell_through_moves',
+      `${SETTINGS} create table sell_through as from (values ${months
+        .map(([sold, observed], i) => `(date '2026-${9 + i}-01', '${observed}', ${sold}, ${1000 - sold})`)
+        .join()}) as t(month, observed, lots_sold, lots_not_sold),
+      (select 3 as domain_id, 'copart_com' as domain_name)`,
+    );
+
+  it('are those of the last whole month that are more than chance', async () => {
+    const [move, ...more] = await moves([400, 'whole'], [450, 'whole'], [10, 'part']);
+    expect(more).toEqual([]);
+    expect(move).toMatchObject({ lots: 1000, share: 0.45, share_before: 0.4, direction: 'up' });
+  });
+
+  it('need a difference of 1.96 standard errors, and two months that were observed whole', async () => {
+    // The standard error of two shares of 0.42 of 1,000 is 0.0221.
+    expect(await moves([400, 'whole'], [442, 'whole'])).toEqual([]);
+    await opened.session.connection.run('drop table sell_through; drop table dim_settings');
+    expect(await moves([400, 'part'], [450, 'whole'])).toEqual([]);
+  });
+});
+
+describe('the sell-through of three months', () => {
+  it('has the counts that were observed, and the interval of Wilson', async () => {
+    const found = await answer(
+      'sell_through',
+      `create table runs as select timestamptz '2026-11-20' as started_at;
+      create table sell_through as from (values
+        (date '2026-08-01', 'none', null, null, null), (date '2026-09-01', 'part', 10, 2, 0.2),
+        (date '2026-10-01', 'whole', 30, 18, 0.5), (date '2026-11-01', 'part', 3, 3, null))
+        as t(month, observed, lots_offered, lots_sold, sell_through_3m), (select 3 as domain_id)`,
+    );
+    expect(found.map(({ based_on, state }) => [based_on, state])).toEqual([
+      [null, null],
+      [10, 'in part'],
+      [40, null],
+      [null, 'so far'],
+    ]);
+    // Brown, Cai and DasGupta (2001): 20 of 40 is 0.352 to 0.648.
+    expect(found[2]?.interval_low).toBeCloseTo(0.352, 3);
+    expect(found[2]?.interval_high).toBeCloseTo(0.648, 3);
+  });
+});
+
+describe('the models most traded', () => {
+  it('have medians by month, model year and damage, with intervals of their ranks', async () => {
+    const found = await answer(
+      'models',
+      `${SETTINGS}
+      create table dim_damages as from (values ('Front', 'front'), ('Fe', 'front'), ('unknown', 'unknown'))
+        as t(damage_name, damage_group);
+      create table lots as select i as lot_id, ['Front', ' Fe', null][1 + i // 12 % 3] as damage_main_name
+        from range(200) as t(i);
+      create table sales as select *, date_trunc('month', sale_date)::date as sale_month from (
+        select i as lot_id, i % 12 as model_id, 'USD' as currency, 1000 * i as price,
+          timestamptz '2026-11-01' - interval (i // 4) day as sale_date from range(200) as t(i)
+        union all select 0, 0, 'CAD', 7, timestamptz '2026-11-01'
+        union all select 0, 0, 'USD', 7, timestamptz '2025-11-01'
+      ), (select 1 as manufacturer_id, 'Ford' as manufacturer_name, 2020 as year), lateral (select 'Model ' || model_id as model_name)`,
+    );
+    // 200 sales of 12 models: models 0 to 7 have 17, the others 16.
+    const models = found.filter(({ level }) => level === 'all');
+    expect(models.map((row) => [row.model_name, row.based_on])).toEqual(
+      Array.from({ length: 10 }, (_, i) => [`Model ${i}`, i < 8 ? 17 : 16]),
+    );
+    // The prices of model 0 are 0, 12, ..., 192 thousand. By the binomial distribution, the median of what they are drawn
+    // from is between the 4th and the 14th of 17 values in 98.7 of 100 cases, and of 10 between the 2nd and the 9th in 97.9.
+    expect(models[0]).toMatchObject({
+      ...{ low: 48_000, middle: 96_000, high: 144_000 },
+      ...{ interval_low: 36_000, interval_high: 156_000 },
+    });
+    const cut = (kind: string, ...columns: string[]) =>
+      found
+        .filter(({ place, level }) => place === 1 && level === kind)
+        .map((row) => columns.map((column) => row[column]));
+    expect(cut('damage', 'damage_group', 'based_on')).toEqual([
+      ['front', 12],
+      ['unknown', 5],
+    ]);
+    expect(cut('year', 'year', 'based_on', 'middle')).toEqual([[2020, 17, 96_000]]);
+    expect(cut('month', 'based_on', 'value', 'interval_low', 'state')).toEqual([
+      [6, 162_000, 132_000, null],
+      [10, 66_000, 24_000, null],
+      [1, null, null, 'so far'],
     ]);
   });
 });

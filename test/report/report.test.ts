@@ -89,6 +89,15 @@ describe('the figures at the top', () => {
   });
 });
 
+describe('the list of contents', () => {
+  it('names all sections, what changed first', () => {
+    const ids = [...document.querySelectorAll('section')].map((section) => `#${section.getAttribute('id')}`);
+    expect(ids[0]).toBe('#changed');
+    for (const list of document.querySelectorAll('nav ul'))
+      expect([...list.querySelectorAll('a')].map((link) => link.getAttribute('href'))).toEqual(ids);
+  });
+});
+
 describe('the numbers behind the charts', () => {
   it('are the rows of sell_through', async () => {
     const rows = await ask('current', 'select * from {sell_through} order by domain_id, month');
@@ -107,6 +116,43 @@ describe('the numbers behind the charts', () => {
             : `too few (${row.lots_offered})`
           : `${(Number(row.sell_through) * 100).toFixed(1)}%`,
       );
+  });
+
+  it('are the days of days_on_market, by source and by title', async () => {
+    const rows = await ask(
+      'current',
+      "select level, lots, sold, days_p25 from {days_on_market} where level <> 'make'",
+    );
+    for (const level of ['source', 'title']) {
+      const table = tableOf(document, `Days until a lot is sold, by ${level}`);
+      expect(table.map((row) => row.slice(1, 3).join()).sort()).toEqual(
+        rows
+          .filter((row) => row.level === level)
+          .map((row) => `${english(row.lots)},${english(row.sold)}`)
+          .sort(),
+      );
+    }
+  });
+
+  it('are the sales of each of the ten models', async () => {
+    const rows = await ask(
+      'current',
+      `select model_name, count(*) as sales from {sales}
+       where price is not null and currency = 'USD' and sale_date > timestamptz '${NEXT.toISOString()}' - interval 12 month
+       group by all order by sales desc limit 10`,
+    );
+    const models = [...document.querySelectorAll('#models details.each')];
+    const sales = models.map((model) =>
+      Number(/: (\d+) sales/.exec(model.querySelector('summary')?.textContent ?? '')?.[1]),
+    );
+    expect(sales).toEqual(rows.map((row) => Number(row.sales)));
+    for (const [i, model] of models.entries())
+      for (const figure of model.querySelectorAll('figure')) {
+        const counts = [...figure.querySelectorAll('tbody tr')].map((row) =>
+          Number(row.querySelector('td')?.textContent),
+        );
+        expect(counts.reduce((sum, count) => sum + count, 0)).toBe(sales[i]);
+      }
   });
 
   it('are the lots of damage_breakdown over all models', async () => {
@@ -201,6 +247,49 @@ describe('the charts', () => {
     const drawn = [...document.querySelectorAll('figure')].filter((f) => f.querySelector('.chart') !== null);
     const bare = drawn.filter((figure) => figure.querySelector('table') === null);
     expect(bare.map((figure) => figure.querySelector('h3')?.textContent)).toEqual([]);
+  });
+
+  it('mark a source alike, and say of each point how many values it rests on', () => {
+    const marks = new Map<string, Set<string | null | undefined>>();
+    for (const item of document.querySelectorAll('.legend li')) {
+      const fills = marks.get(item.textContent) ?? new Set();
+      marks.set(item.textContent, fills.add(item.querySelector('path')?.getAttribute('fill')));
+    }
+    for (const [name, fill] of [
+      ['iaai.com', 'var(--c0)'],
+      ['copart.com', 'var(--c1)'],
+      ['encar.com', 'var(--c2)'],
+    ] as const)
+      expect(marks.get(name), name).toEqual(new Set([fill]));
+    const bars = figureOf(document, 'Lots that are sold at each attempt').querySelectorAll(
+      '.wide rect[fill]',
+    );
+    const sources = tableOf(document, 'Lots that are sold at each attempt').filter((row) =>
+      row[5]?.endsWith('%'),
+    );
+    expect([...bars].map((bar) => bar.getAttribute('fill'))).toEqual(
+      sources.map(([name]) => (name === 'iaai.com' ? 'var(--c0)' : 'var(--c1)')),
+    );
+    const trends = figureOf(document, 'Three-month median price of the most traded models');
+    const points = [...trends.querySelectorAll('.wide g title')].map((title) => title.textContent);
+    const rows = tableOf(document, 'Three-month median price of the most traded models');
+    expect(points.sort()).toEqual(
+      rows
+        .filter((row) => row[4]?.startsWith('$'))
+        .map(
+          ([model, source, month, count, median, state]) =>
+            `${model} at ${source}: ${median} in the three months to ${month}${state === '–' ? '' : ` (${state})`}, of ${count} prices.`,
+        )
+        .sort(),
+    );
+  });
+
+  it('lie on outlines of countries and states', () => {
+    const [land, borders] = figureOf(document, 'Lots by state, and how their prices stand').querySelectorAll(
+      '.wide [aria-label="geo"]',
+    );
+    for (const outline of [land, borders])
+      expect(outline?.querySelector('path')?.getAttribute('d')?.length).toBeGreaterThan(500);
   });
 
   it('say where there is not enough data', () => {

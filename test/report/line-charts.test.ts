@@ -1,0 +1,61 @@
+import { parseHTML } from 'linkedom';
+import { describe, expect, it } from 'vitest';
+import { overTime } from '../../src/report/line-charts.js';
+import { spec } from '../../src/report/spec.js';
+
+const chart = spec.sections
+  .flatMap(({ figures }) => figures)
+  .map((figure) => figure.chart)
+  .find((each) => each?.id === 'chart-sell-through');
+
+/** A month of a line; a state says that it is there in part. */
+const month = (moment: string, value: number | null, state: string | null = null) => ({
+  ...{ moment: `2026-${moment}-01`, value, state, series: 'a', domain_id: 3, based_on: 10, said: moment },
+  ...{ interval_low: value === null ? null : value / 2, interval_high: value === null ? null : value * 9 },
+});
+
+/** What the drawing for a screen has. */
+function drawn(...rows: ReturnType<typeof month>[]) {
+  if (chart === undefined) throw new TypeError('no chart of the sell-through');
+  const { document } = parseHTML(String(overTime({ chart, title: 't', rows, format: String })));
+  const count = (selector: string) => [...document.querySelectorAll(`.wide ${selector}`)].length;
+  const paths = (label: string) =>
+    [...document.querySelectorAll(`.wide [aria-label=${label}] path`)].map(
+      (path) => path.getAttribute('d') ?? '',
+    );
+  return {
+    dashed: paths('link').length,
+    hollow: count('[aria-label=dot][fill="var(--paper)"] > path'),
+    filled: count('[aria-label=dot] > path[fill="var(--c1)"]'),
+    /** Points of each whole line. */
+    whole: paths('line')
+      .flatMap((d) => d.split('M').slice(1))
+      .map((piece) => piece.split(/[LZ]/).filter(Boolean).length),
+    whiskers: count('[aria-label=rule] line'),
+    bands: paths('area').length,
+  };
+}
+
+describe('a line over time', () => {
+  it('is dashed and hollow where a month is there in part, at its end and within it', () => {
+    expect(
+      drawn(
+        month('01', 1),
+        month('02', 2),
+        month('03', 3, 'in part'),
+        month('04', 2),
+        month('05', 1, 'so far'),
+      ),
+    ).toMatchObject({ dashed: 3, hollow: 2, filled: 3, whole: [2, 1] });
+  });
+
+  it('is broken where there is no value', () => {
+    expect(drawn(month('01', 1), month('02', null), month('03', 3), month('04', 2))).toMatchObject({
+      ...{ dashed: 0, hollow: 0, filled: 3, whole: [1, 2] },
+    });
+  });
+
+  it('has an interval at each point', () => {
+    expect(drawn(month('01', 1), month('02', 2))).toMatchObject({ whiskers: 2, bands: 1 });
+  });
+});
