@@ -1,8 +1,7 @@
-import { createRequire } from 'node:module';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import * as Plot from '@observablehq/plot';
-import { feature, mesh } from 'topojson-client';
-import { presimplify, simplify } from 'topojson-simplify';
-import type { GeometryObject, Objects, Topology } from 'topojson-specification';
+import { packageRoot } from '../config/package-root.js';
 import type { Html } from '../docs/html.js';
 import type { Row } from '../duck/session.js';
 import { counted } from '../query/printable.js';
@@ -29,43 +28,39 @@ const MARGIN = 30;
 /** Degrees that a map shows at least in each direction from its middle. */
 const LEAST = 2;
 
-/** An equal-area projection about the middle of the places, which shows all of them. */
-function projectionOf(places: readonly Row[]): Plot.ProjectionOptions {
-  const points = places.map(({ longitude, latitude }) => [Number(longitude), Number(latitude)] as const);
-  const x = middleOf(points.map(([longitude]) => longitude));
-  const y = middleOf(points.map(([, latitude]) => latitude));
-  const around = [-LEAST, LEAST].map((step) => [x + step, y + step]);
+/** Degrees from a point beyond which no map reaches. */
+const FAR = 20;
+
+/** An equal-area projection about the middle of the points, which shows all of them. */
+function projectionOf(points: readonly Point[]): Plot.ProjectionOptions {
+  const [x, y] = [0, 1].map((i) => middleOf(points.map((point) => point[i] ?? 0))) as [number, number];
+  const around = [-LEAST, LEAST].map((step): Point => [x + step, y + step]);
   return {
     type: 'azimuthal-equal-area',
     rotate: [-x, -y],
-    domain: { type: 'MultiPoint', coordinates: [...points.map((point) => [...point]), ...around] },
+    domain: { type: 'MultiPoint', coordinates: [...points, ...around].map((point) => [...point]) },
   };
 }
+
+type Point = readonly [longitude: number, latitude: number];
 
 const middleOf = (values: readonly number[]): number => (Math.min(...values) + Math.max(...values)) / 2;
 
-/** Borders of countries, and of states within the United States, as coarse as a map of 700 pixels needs them. */
-function outlines() {
-  const require = createRequire(import.meta.url);
-  const world = coarse<{ land: GeometryObject; countries: GeometryObject }>(
-    require('world-atlas/countries-50m.json'),
-  );
-  const nation = coarse<{ states: GeometryObject }>(require('us-atlas/states-10m.json'));
-  return {
-    land: feature(world, world.objects.land),
-    borders: [mesh(world, world.objects.countries, isShared), mesh(nation, nation.objects.states, isShared)],
-  };
+/** A coast or border that `outlines.mjs` wrote, with its west, south, east and north. */
+interface Outline {
+  readonly bbox: readonly [number, number, number, number];
 }
 
-const coarse = <O extends Objects>(topology: Topology<O>) => simplify(presimplify(topology), LEAST_AREA);
+/** Coasts and borders that are not far from all points. */
+function outlinesNear(points: readonly Point[]): Readonly<Record<'land' | 'borders', Outline[]>> {
+  const path = join(packageRoot, 'dist', 'src', 'report', 'outlines.json');
+  const { land, borders } = JSON.parse(readFileSync(path, 'utf8'));
+  const isNear = ({ bbox: [west, south, east, north] }: Outline): boolean =>
+    points.some(([x, y]) => x > west - FAR && x < east + FAR && y > south - FAR && y < north + FAR);
+  return { land: land.filter(isNear), borders: borders.filter(isNear) };
+}
 
 const outline = { stroke: 'var(--soft-ink)', strokeWidth: 0.75, strokeOpacity: 0.6 } as const;
-
-/** Square degrees of the least triangle that an outline shows. */
-const LEAST_AREA = 0.02;
-
-/** Whether an outline lies between two areas, and is not a coast. */
-const isShared = (one: unknown, other: unknown): boolean => one !== other;
 
 /**
  * Dots at latitude and longitude on an outline of countries, as large as their lots are many. Undefined if fewer than two
@@ -76,8 +71,9 @@ export function dotMap(drawing: Drawing): Html | undefined {
   if (places.length < 2) return undefined;
   const top = drawing.rows.slice(0, 5).map(({ name, lots }) => `${name}: ${counted(lots, 'lot')}`);
   const description = `Dots for ${counted(places.length, 'state')}. Most lots: ${top.join('; ')}.`;
-  const { land, borders } = outlines();
-  const projection = projectionOf(places);
+  const points = places.map(({ longitude, latitude }): Point => [Number(longitude), Number(latitude)]);
+  const { land, borders } = outlinesNear(points);
+  const projection = projectionOf(points);
   const at = { x: 'longitude', y: 'latitude' };
   return draw(
     drawing,
