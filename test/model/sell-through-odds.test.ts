@@ -1,0 +1,137 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { runDataTests } from '../../src/model/data-tests.js';
+import { apart, base, lot, nights, SOLD } from './cases.js';
+import { computeMarts, type Given, openLake, type TestLake, testsOf, texts } from './support.js';
+
+const MARTS = ['sell_through_odds'];
+const NOT_SOLD = 8;
+
+let lake: TestLake;
+beforeAll(async () => {
+  lake = await openLake();
+});
+afterAll(() => lake.close());
+
+async function ask(given: Readonly<Record<string, readonly Given[]>>, columns: string) {
+  await computeMarts(lake, { ...base, ...given }, ...MARTS);
+  const failed = (await runDataTests(lake.connection, testsOf(...MARTS))).filter(
+    ({ failures, severity }) => failures > 0 && severity === 'error',
+  );
+  expect(failed).toEqual([]);
+  return texts(lake, `select ${columns} from sell_through_odds order by lot_id`);
+}
+
+let next = 1000;
+/** Lots that were offered in August and have left since. */
+const offered = (count: number, sold: number, rest: Given = {}): Given[] =>
+  Array.from({ length: count }, (_, place) =>
+    lot({
+      ...{ lot_id: next++, sale_date: '2026-08-01T15:00:00Z', final_bid: 1000, archived: true },
+      ...{ last_seen_at: '2026-08-03T02:00:00Z', status_id: place < sold ? SOLD : NOT_SOLD },
+      ...rest,
+    }),
+  );
+
+describe('the next attempt', () => {
+  const columns =
+    'lot_id, attempt, cast(cast(sale_date as date) as varchar) as day, sell_probability is null as is_null, reason';
+  const open = [
+    lot({ lot_id: 1 }),
+    lot({ lot_id: 2, sale_date: '2026-09-20T15:00:00Z', status_id: 3 }),
+    lot({ lot_id: 3, sale_date: '2026-09-05T15:00:00Z', status_id: NOT_SOLD }),
+    lot({ lot_id: 4, sale_date: '2026-09-05T15:00:00Z', status_id: 4 }),
+    lot({ lot_id: 5, sale_date: '2026-09-09T20:00:00Z', status_id: 3 }),
+    lot({ lot_id: 6, sale_date: '2026-09-05T15:00:00Z', status_id: SOLD, final_bid: 900 }),
+    lot({ lot_id: 7, domain_id: 12 }),
+    lot({ lot_id: 8, archived: true }),
+  ];
+
+  it('is that of each auction lot in the feed that is not sold', async () => {
+    const row = { attempt: 1, day: null, is_null: false, reason: null };
+    expect(await ask(apart({ ...base, lots: [...open, ...offered(10, 5)] }), columns)).toEqual([
+      { ...row, lot_id: 1 },
+      { ...row, lot_id: 2, day: '2026-09-20' },
+      { ...row, lot_id: 3, attempt: 2 },
+      { ...row, lot_id: 4, attempt: 2, is_null: true, reason: 'awaits_result' },
+      { ...row, lot_id: 5, attempt: 2, is_null: true, reason: 'awaits_result' },
+    ]);
+  });
+
+  it('has no odds on a first night, nor from fewer attempts than the minimum group', async () => {
+    const lots = [lot({ lot_id: 1 }), ...offered(10, 5)];
+    const passes = nights('2026-09-10T02:00:00Z', '2026-09-10T02:00:00Z');
+    const row = { lot_id: 1, attempt: 1, day: null, is_null: true };
+    expect(await ask(apart({ ...base, lots, passes }), columns)).toEqual([
+      { ...row, reason: 'not_observed' },
+    ]);
+    const few = [lot({ lot_id: 1 }), ...offered(4, 2)];
+    expect(await ask(apart({ ...base, lots: few }), columns)).toEqual([
+      { ...row, reason: 'too_few_attempts' },
+    ]);
+  });
+});
+
+describe('the probability', () => {
+  /** The same numbers from 0 to 1 in each run. */
+  function* numbers(): Generator<number> {
+    for (let state = 12345; ; ) {
+      state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
+      yield state / 2 ** 32;
+    }
+  }
+
+  /** Makes with 1 to 60 attempts by sellers of two types, whose share of sold lots is planted, and an open lot of each. */
+  function plant(shareOf: (make: number, seller: number, random: () => number) => number) {
+    const draws = numbers();
+    const random = (): number => Number(draws.next().value);
+    const kinds = Array.from({ length: 60 }, (_, place) => ({
+      make: place % 30,
+      seller: place < 30 ? 1 : 2,
+    }));
+    const groups = kinds.map(({ make, seller }, place) => {
+      const share = shareOf(make, seller, random);
+      const count = Math.ceil(random() ** 2 * 60);
+      const sold = Array.from({ length: count }, random).filter((draw) => draw < share).length;
+      const facts = { vehicle_id: make, seller_type_id: seller };
+      const lots = [lot({ lot_id: place + 1, ...facts }), ...offered(count, sold, facts)];
+      return { share, raw: sold / count, lots };
+    });
+    const vehicles = Array.from({ length: 30 }, (_, make) => ({
+      vehicle_id: make,
+      manufacturer_id: make + 1,
+    }));
+    return { groups, given: apart({ ...base, vehicles, lots: groups.flatMap(({ lots }) => lots) }) };
+  }
+  const columns =
+    'sell_probability as p, sell_probability_low as low, sell_probability_high as high, pooled_share';
+  const rmse = (errors: readonly number[]): number =>
+    Math.sqrt(errors.reduce((sum, error) => sum + error * error, 0) / errors.length);
+
+  it('is nearer to planted shares than the share of the own group, and its interval holds them', async () => {
+    const sum12 = (random: () => number) => Array.from({ length: 12 }, random).reduce((a, b) => a + b, -6);
+    const { groups, given } = plant((_, seller, random) => {
+      const logit = (seller === 1 ? 1.2 : -0.4) + 0.4 * sum12(random);
+      return 1 / (1 + Math.exp(-logit));
+    });
+    const found = await ask(given, columns);
+    const errors = groups.map(({ share }, place) => Number(found[place]?.p) - share);
+    expect(rmse(errors)).toBeLessThan(0.6 * rmse(groups.map(({ share, raw }) => raw - share)));
+    const held = groups.filter(
+      ({ share }, place) => Number(found[place]?.low) <= share && share <= Number(found[place]?.high),
+    );
+    expect(held.length / groups.length).toBeGreaterThanOrEqual(0.9);
+    const widths = found.map(({ low, high }) => Number(high) - Number(low));
+    expect(rmse(widths)).toBeLessThan(0.5);
+  });
+
+  it('is the share of the source where no trait makes a difference', async () => {
+    const { given } = plant(() => 0.5);
+    const found = await ask(given, columns);
+    for (const { p, low, high, pooled_share } of found) {
+      expect(Number(p)).toBeCloseTo(0.5, 1);
+      expect(Number(low)).toBeLessThan(0.5);
+      expect(Number(high)).toBeGreaterThan(0.5);
+      expect(Number(pooled_share)).toBeGreaterThan(0.5);
+    }
+  });
+});
