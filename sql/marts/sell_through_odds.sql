@@ -96,7 +96,7 @@ placed as (
         ) as name_above
     from named
 ),
-groups as (
+tallies as (
     select level, group_name, name_above, sum(offered) as offered, sum(sold) as sold
     from placed
     group by level, group_name, name_above
@@ -104,13 +104,13 @@ groups as (
 compared as (
     -- how far the sold lots of a group are from the share of the group above, and the variance that chance gives them
     select
-        groups.level,
-        groups.offered,
-        groups.sold - groups.offered * above.sold / above.offered as difference,
-        groups.offered * above.sold / above.offered * (1 - above.sold / above.offered)
-            * (above.offered - groups.offered) / (above.offered - 1) as variance
-    from groups
-    inner join groups as above on above.level = groups.level - 1 and above.group_name = groups.name_above
+        tallies.level,
+        tallies.offered,
+        tallies.sold - tallies.offered * above.sold / above.offered as difference,
+        tallies.offered * above.sold / above.offered * (1 - above.sold / above.offered)
+            * (above.offered - tallies.offered) / (above.offered - 1) as variance
+    from tallies
+    inner join tallies as above on above.level = tallies.level - 1 and above.group_name = tallies.name_above
     where above.offered > 1
 ),
 correlations as (
@@ -137,25 +137,25 @@ weighted as (
         named.has_reserve,
         named.manufacturer_id,
         named.level,
-        groups.offered,
-        groups.sold,
+        tallies.offered,
+        tallies.sold,
         case
-            when named.level = 0 then (groups.sold + 0.5) / (groups.offered + 1)
-            when groups.offered > 0 then groups.sold / groups.offered
+            when named.level = 0 then (tallies.sold + 0.5) / (tallies.offered + 1)
+            when tallies.offered > 0 then tallies.sold / tallies.offered
             else 0
         end as rate,
         case
             when named.level = 0 then 1
             else coalesce(
-                groups.offered * correlations.correlation / (1 + (groups.offered - 1) * correlations.correlation), 0
+                tallies.offered * correlations.correlation / (1 + (tallies.offered - 1) * correlations.correlation), 0
             )
         end as weight,
         case
-            when named.level = 0 then 1 / (groups.offered + 2)
-            else coalesce(correlations.correlation / (1 + groups.offered * correlations.correlation), 0)
+            when named.level = 0 then 1 / (tallies.offered + 2)
+            else coalesce(correlations.correlation / (1 + tallies.offered * correlations.correlation), 0)
         end as spread
     from named
-    inner join groups on groups.level = named.level and groups.group_name = named.group_name
+    inner join tallies on tallies.level = named.level and tallies.group_name = named.group_name
     left join correlations on correlations.level = named.level
 ),
 chained as (
