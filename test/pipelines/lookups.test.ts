@@ -215,6 +215,16 @@ describe('lotlake lookup and audit', () => {
     }
   });
 
+  it('show what the lake knows of the past of a vehicle', async () => {
+    await nightly(job());
+    const [row] = await query(
+      "select vehicle_id from '$lake/vehicle_timeline/*.parquet' where event = 'sold'",
+    );
+    const { code, out, err } = await run('lookup', 'car', String(row?.vehicle_id));
+    expect(code, err).toBe(0);
+    expect(out).toMatch(/date .*event .*rolled back .*\n[\s\S]*listed[\s\S]* sold /);
+  });
+
   it('answer with a plain sentence and exit code 1 where nothing is found', async () => {
     const { code, err } = await run('lookup', 'vin', 'NOSUCHVIN');
     expect(code).toBe(1);

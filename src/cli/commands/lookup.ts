@@ -1,6 +1,11 @@
+import type { Config } from '../../config/config.js';
 import { assertWritable } from '../../config/folder.js';
+import { rows } from '../../duck/session.js';
 import { type Answer, openClient, readJson } from '../../extract/client.js';
 import { recordIn } from '../../extract/one-record.js';
+import { currentSnapshot, layoutOf } from '../../lake/layout.js';
+import { readManifest } from '../../lake/manifest.js';
+import { readLake } from '../../query/open-lake.js';
 import { printable } from '../../query/printable.js';
 import { ShareError } from '../../query/share-error.js';
 import { gridOf } from '../../query/table.js';
@@ -12,7 +17,7 @@ import { command } from '../command.js';
 import { wholeNumber } from '../option-values.js';
 import { createReporter, reportOn } from '../reporter.js';
 
-/** Prints one vehicle as the service has it now. */
+/** Prints one vehicle as the service has it now, and for a person what the lake knows of its past. */
 export const lookup = command({
   options: {
     kind: { choices: ['vin', 'lot', 'car', 'listing'], demandOption: true },
@@ -28,7 +33,8 @@ export const lookup = command({
     try {
       const read = async (answer: Answer) => recordIn(await readJson(answer), answer.request);
       const record = await client.get(asked.request.path, asked.request.query, read, effects.signal);
-      print(record, () => vehicleCard(record));
+      const past = json ? '' : await timelineOf(config, record, effects.signal);
+      print(record, () => `${vehicleCard(record)}${past}`);
     } catch (error) {
       if (!(error instanceof NotFoundError)) throw error;
       throw new ShareError('SHARE_NOTHING_FOUND', `the service knows no ${kind} ${id}`, {
@@ -102,4 +108,22 @@ function lotTable(lots: readonly unknown[]): string {
       wordAt(lot, 'archived') === 'true' ? wordAt(lot, 'archived_at').slice(0, 10) || 'yes' : '',
     ]),
   );
+}
+
+const COLUMNS = ['date', 'event', 'source', 'lot', 'amount', 'currency', 'km', 'rolled back', 'description'];
+
+/** The events of a vehicle in the published lake, a line each; empty if the lake has none. */
+async function timelineOf(config: Config, record: unknown, signal: AbortSignal): Promise<string> {
+  const snapshot = currentSnapshot(layoutOf(config.output));
+  const { data: vehicle } = schemas.vehicle.safeParse(record);
+  if (snapshot === undefined || readManifest(snapshot).marts.vehicle_timeline === undefined) return '';
+  const sql = `
+    select coalesce(occurred_local, strftime(occurred_at, '%Y-%m-%dT%H:%M:%SZ'), 'undated') as occurred, event, domain_id, lot,
+      amount, currency, odometer_km, case when odometer_rollback then 'yes' end as rolled_back, description
+    from vehicle_timeline where vehicle_id = ${Number(vehicle?.id)} order by place`;
+  const found = await readLake(config, { named: 'vehicle_timeline', signal }, ({ session }) =>
+    rows(session.connection, sql),
+  );
+  const lines = found.map((row) => Object.values(row).map((value) => printable(value)));
+  return lines.length === 0 ? '' : `\n${gridOf(COLUMNS, lines)}`;
 }

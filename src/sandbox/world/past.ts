@@ -2,7 +2,7 @@ import wording from '../data/wording.json' with { type: 'json' };
 import type { Car } from './car.js';
 import { DAY, type Instant, wholeSecond } from './instants.js';
 import type { Population } from './population.js';
-import { between, chance, pick, type Rng, Salt, stream, unit } from './random.js';
+import { between, chance, hash, pick, type Rng, Salt, stream, unit } from './random.js';
 
 /** An insurance claim; amounts in KRW. */
 export type Claim = Readonly<ReturnType<typeof claim>>;
@@ -12,6 +12,15 @@ export type Visit = Past['visits'][number];
 
 /** What happened to a source 12 vehicle before it was listed. */
 export type Past = Readonly<ReturnType<typeof pastOf>>;
+
+/** The odometer of one car in this many was wound back before the car was listed, to the kilometres that it is sold with. */
+const ROLLED_BACK = 12;
+
+/** How many times as far as its lots say such a car was driven. */
+const ROLLED_BACK_BY = 3;
+
+export const isRolledBack = (world: Population, index: number): boolean =>
+  hash(world.seed, index, Salt.rolledBack) % ROLLED_BACK === 0;
 
 /** The past of a car, oldest first, all before `listedAt`. */
 export function pastOf(world: Population, car: Car, listedAt: Instant) {
@@ -23,6 +32,7 @@ export function pastOf(world: Population, car: Car, listedAt: Instant) {
     Array.from({ length: count }, () => wholeSecond(first + unit(rng) * span)).sort((a, b) => a - b);
   const owners = dates(Math.floor(unit(rng) * (1 + years / 2.5)));
   const claims = dates(claimCount(rng, years)).map((at) => claim(rng, at));
+  const wound = isRolledBack(world, car.index) ? ROLLED_BACK_BY : 1;
   const uninsured = chance(rng, 0.15) ? first + 0.5 * span : null;
   const rare = stream(world.seed, car.index, Salt.later);
   const once = (share: number): Instant | null => {
@@ -43,7 +53,7 @@ export function pastOf(world: Population, car: Car, listedAt: Instant) {
     plates: owners.filter(() => chance(rng, 0.4)),
     visits: dates(between(rng, 1, Math.min(7, 1 + Math.ceil(years)))).map((at) => ({
       at,
-      km: Math.round((car.km * (at - first)) / (span + 10 * DAY)),
+      km: Math.round((wound * car.km * (at - first)) / (span + 10 * DAY)),
       place: pick(rng, wording.korean.workshops),
       statutory: chance(rng, 0.4),
     })),

@@ -22,6 +22,7 @@ export const Salt = {
   purchase: 3000,
   published: 4000,
   reported: 5000,
+  rolledBack: 6000,
 } as const;
 
 const mix = (value: number): number => {

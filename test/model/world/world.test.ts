@@ -1,5 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { readModels } from '../../../src/model/model-files.js';
+import { isRolledBack } from '../../../src/sandbox/world/past.js';
+import { indexOf } from '../../../src/sandbox/world/population.js';
+import { need } from '../../served.js';
 import { compareRows } from './compare.js';
 import { type WorldNight, worldNight } from './night.js';
 import { oracles } from './oracles.js';
@@ -35,4 +38,28 @@ describe(`the marts of a world of ${vehicles} vehicles`, () => {
       expect(actual.length, 'a mart without rows shows nothing').toBeGreaterThan(0);
     },
   );
+
+  it('show as rolled back the odometers that were wound back, where a workshop wrote down more before', async () => {
+    const { world } = night.sandbox;
+    const visible = night.cars.filter(({ lots, vehicle_history_reports: reports }) => {
+      const visits = (reports ?? []).flatMap(({ events = [] }) =>
+        events.map((event) => event.mileage_km ?? 0),
+      );
+      return Math.max(...visits) > 1000 + Math.max(...lots.map(({ odometer }) => odometer?.km ?? 0));
+    });
+    const isWound = ({ id }: { id: number }): boolean =>
+      isRolledBack(world, need(indexOf(world, id), `the index of ${id}`));
+    const flagged = (await night.rows('vehicle_timeline')).filter((row) => row.odometer_rollback);
+    expect([...new Set(flagged.map((row) => row.vehicle_id))].sort()).toEqual(
+      visible.map(({ id }) => id).sort(),
+    );
+    expect(visible.every(isWound)).toBe(true);
+    expect(visible.length).toBeGreaterThan(2);
+    // The workshops were told the truth, and everybody after them what the clock says.
+    expect([...new Set(flagged.map((row) => row.event))].sort()).toEqual([
+      'history_report',
+      'inspection',
+      'listed',
+    ]);
+  });
 });
