@@ -4,6 +4,8 @@ with levels as (
     select 'make' as level
     union all
     select 'title' as level
+    union all
+    select 'estimate' as level
 ),
 numbered_spans as (
     select
@@ -36,11 +38,13 @@ source_lots as (
         lots.domain_id,
         source_vehicles.manufacturer_id,
         lot_groups.title_brand,
+        coalesce(price_estimates.estimate_band, 'unknown') as estimate_band,
         cast(lots.created_at as date) as first_day,
         case when lots.archived then cast(lots.archived_at as date) end as left_day
     from lots
     left join source_vehicles on source_vehicles.vehicle_id = lots.vehicle_id
     inner join lot_groups on lot_groups.lot_id = lots.lot_id
+    left join price_estimates on price_estimates.lot_id = lots.lot_id
     where lots.domain_id <> 12 and lots.created_at is not null
 ),
 lives as (
@@ -49,6 +53,7 @@ lives as (
         source_lots.domain_id,
         source_lots.manufacturer_id,
         source_lots.title_brand,
+        source_lots.estimate_band,
         case when sold_lots.sale_day < spans.to_day then 1 else 0 end as is_sold,
         case when sold_lots.lot_id is null and source_lots.left_day < spans.to_day then 1 else 0 end as is_left,
         case
@@ -71,6 +76,7 @@ watched as (
         lives.domain_id,
         case when levels.level = 'make' then lives.manufacturer_id end as manufacturer_id,
         case when levels.level = 'title' then lives.title_brand end as title_brand,
+        case when levels.level = 'estimate' then lives.estimate_band end as estimate_band,
         lives.is_sold,
         lives.is_left,
         lives.first_age,
@@ -85,18 +91,19 @@ counts as (
         domain_id,
         manufacturer_id,
         title_brand,
+        estimate_band,
         count(*) as lots,
         cast(sum(is_sold) as bigint) as sold,
         cast(sum(is_left) as bigint) as left_lots
     from watched
-    group by level, domain_id, manufacturer_id, title_brand
+    group by level, domain_id, manufacturer_id, title_brand, estimate_band
 ),
 changes as (
-    select level, domain_id, manufacturer_id, title_brand, first_age as age, 1 as change, 0 as sold from watched
+    select level, domain_id, manufacturer_id, title_brand, estimate_band, first_age as age, 1 as change, 0 as sold from watched
     union all
-    select level, domain_id, manufacturer_id, title_brand, last_age + 1 as age, -1 as change, 0 as sold from watched
+    select level, domain_id, manufacturer_id, title_brand, estimate_band, last_age + 1 as age, -1 as change, 0 as sold from watched
     union all
-    select level, domain_id, manufacturer_id, title_brand, last_age as age, 0 as change, 1 as sold
+    select level, domain_id, manufacturer_id, title_brand, estimate_band, last_age as age, 0 as change, 1 as sold
     from watched
     where is_sold = 1
 ),
@@ -106,11 +113,12 @@ ages as (
         domain_id,
         manufacturer_id,
         title_brand,
+        estimate_band,
         age,
         sum(change) as change,
         cast(sum(sold) as double) as sold
     from changes
-    group by level, domain_id, manufacturer_id, title_brand, age
+    group by level, domain_id, manufacturer_id, title_brand, estimate_band, age
 ),
 at_risk as (
     select
@@ -118,9 +126,10 @@ at_risk as (
         domain_id,
         manufacturer_id,
         title_brand,
+        estimate_band,
         age,
         sold,
-        sum(change) over (partition by level, domain_id, manufacturer_id, title_brand order by age nulls last) as lots
+        sum(change) over (partition by level, domain_id, manufacturer_id, title_brand, estimate_band order by age nulls last) as lots
     from ages
 ),
 sale_ages as (
@@ -129,6 +138,7 @@ sale_ages as (
         domain_id,
         manufacturer_id,
         title_brand,
+        estimate_band,
         age,
         min(lots) over upto as fewest_lots,
         -- where all lots of an age are sold, nothing is left to go on with
@@ -137,7 +147,7 @@ sale_ages as (
         sum(case when sold < lots then sold / (lots * (lots - sold)) else 0 end) over upto as variance
     from at_risk
     where sold > 0
-    window upto as (partition by level, domain_id, manufacturer_id, title_brand order by age nulls last)
+    window upto as (partition by level, domain_id, manufacturer_id, title_brand, estimate_band order by age nulls last)
 ),
 unsold as (
     -- Kaplan and Meier's share of lots that are unsold after an age, with Greenwood's variance on the log-log scale;
@@ -147,6 +157,7 @@ unsold as (
         domain_id,
         manufacturer_id,
         title_brand,
+        estimate_band,
         age,
         fewest_lots,
         case when is_over = 1 then 0 else exp(log_unsold) - 0.000000001 end as share,
@@ -166,6 +177,7 @@ quartiles as (
         unsold.domain_id,
         unsold.manufacturer_id,
         unsold.title_brand,
+        unsold.estimate_band,
         min(case when unsold.share <= 0.75 then unsold.age end) as days_p25,
         min(case when unsold.share_low <= 0.75 then unsold.age end) as days_p25_low,
         min(case when unsold.share_high <= 0.75 then unsold.age end) as days_p25_high,
@@ -178,7 +190,7 @@ quartiles as (
     from unsold
     cross join dim_settings as settings
     where unsold.fewest_lots >= settings.minimum_group
-    group by unsold.level, unsold.domain_id, unsold.manufacturer_id, unsold.title_brand
+    group by unsold.level, unsold.domain_id, unsold.manufacturer_id, unsold.title_brand, unsold.estimate_band
 ),
 final as (
     select
@@ -188,6 +200,7 @@ final as (
         counts.manufacturer_id,
         manufacturer_names.manufacturer_name,
         counts.title_brand,
+        counts.estimate_band,
         spans.observed_from,
         spans.observed_to,
         counts.lots,
@@ -211,6 +224,7 @@ final as (
         and quartiles.domain_id = counts.domain_id
         and quartiles.manufacturer_id is not distinct from counts.manufacturer_id
         and quartiles.title_brand is not distinct from counts.title_brand
+        and quartiles.estimate_band is not distinct from counts.estimate_band
     left join dim_sources as source_names on source_names.domain_id = counts.domain_id
     left join dim_manufacturers as manufacturer_names on manufacturer_names.manufacturer_id = counts.manufacturer_id
 )

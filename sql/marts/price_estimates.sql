@@ -87,6 +87,14 @@ final as (
         known.price,
         known.reason,
         case when known.reason is null then round(exp(known.log_estimate)) end as estimate,
+        case
+            when known.reason is not null then null
+            when exp(known.log_estimate) < 1000 then 'below 1,000'
+            when exp(known.log_estimate) < 3000 then '1,000 to 2,999'
+            when exp(known.log_estimate) < 10000 then '3,000 to 9,999'
+            when exp(known.log_estimate) < 30000 then '10,000 to 29,999'
+            else '30,000 and more'
+        end as estimate_band,
         case when known.reason is null then round(known.low_80) end as low_80,
         case when known.reason is null then round(known.low_50) end as low_50,
         case when known.reason is null then round(known.high_50) end as high_50,

@@ -22,6 +22,7 @@ source_lots as (
         not coalesce(lots.archived, false) as is_in_feed,
         case when lots.domain_id = 12 and lots.buy_now between 1 and 5000000 then lots.buy_now end as asking_price,
         lots.created_at,
+        lots.archived_at,
         coalesce(nullif(trim(lots.condition_name), ''), 'unknown') as condition,
         case lots.keys_available when true then 'yes' when false then 'no' else 'unknown' end as has_keys,
         coalesce(nullif(trim(lots.odometer_status_name), ''), 'unknown') as odometer_status
@@ -32,7 +33,7 @@ source_vehicles as (
     from vehicles
 ),
 offers as (
-    -- a sold lot is priced at its sale, any other lot of the feed at its next auction, or now
+    -- a sold lot is priced at its sale, any other lot at its next auction, when it left the feed, or now
     select
         source_lots.*,
         source_sales.sold_by,
@@ -40,13 +41,12 @@ offers as (
         source_sales.price is null and source_lots.is_in_feed as is_offered,
         case
             when source_lots.market = 'asking' then coalesce(source_lots.created_at, clock.as_of)
-            else coalesce(source_sales.sale_date, next_attempts.sale_date, clock.as_of)
+            else coalesce(source_sales.sale_date, next_attempts.sale_date, source_lots.archived_at, clock.as_of)
         end as priced_at
     from source_lots
     cross join dim_settings as clock
     left join source_sales on source_sales.lot_id = source_lots.lot_id
     left join next_attempts on next_attempts.lot_id = source_lots.lot_id
-    where source_lots.is_in_feed or source_sales.price is not null or source_lots.asking_price is not null
 ),
 described as (
     select

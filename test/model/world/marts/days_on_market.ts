@@ -42,6 +42,12 @@ function* curve(lives: readonly Life[], least: number): Generator<Point> {
 export async function rows(night: WorldNight): Promise<MartRow[]> {
   const { domain, manufacturer } = names(night);
   const leftAt = new Map((await night.rows('lots')).map((row) => [Number(row.lot_id), row.archived_at]));
+  const bands = new Map(
+    (await night.rows('price_estimates')).map((row) => [
+      Number(row.lot_id),
+      row.estimate_band as string | null,
+    ]),
+  );
   const soldAt = new Map(
     attempts(night)
       .filter(({ outcome }) => outcome === 'sold')
@@ -74,6 +80,7 @@ export async function rows(night: WorldNight): Promise<MartRow[]> {
       ['source', groupBy(lots, () => '')],
       ['make', groupBy(lots, ({ vehicle }) => String(vehicle.manufacturer?.id ?? ''))],
       ['title', groupBy(lots, ({ raw }) => brandOf(raw))],
+      ['estimate', groupBy(lots, ({ lot }) => bands.get(lot.id) ?? 'unknown')],
     ] as const;
     return levels.flatMap(([level, groups]) =>
       [...groups].map(([name, group]): MartRow => {
@@ -90,6 +97,7 @@ export async function rows(night: WorldNight): Promise<MartRow[]> {
           manufacturer_id: make,
           manufacturer_name: make === null ? null : (manufacturer.get(make) ?? null),
           title_brand: level === 'title' ? name : null,
+          estimate_band: level === 'estimate' ? name : null,
           observed_from: from,
           observed_to: to,
           lots: lives.length,

@@ -20,64 +20,68 @@ const bandOf = (age: number | null): string =>
     ? 'unknown'
     : (['0 to 3', '4 to 7', '8 to 12', '13 and more'][[4, 8, 13].filter((from) => age >= from).length] ?? '');
 
-export function rows(night: WorldNight): MartRow[] {
+export async function rows(night: WorldNight): Promise<MartRow[]> {
+  const leftAt = new Map(
+    (await night.rows('lots')).map((row) => [Number(row.lot_id), row.archived_at as number | null]),
+  );
   const all = attempts(night);
   const soldAs = new Map(all.filter(({ price }) => price !== null).map((sale) => [sale.lot.id, sale]));
   const upcoming = new Map(
     all.filter(({ outcome }) => outcome === 'upcoming').map((next) => [next.lot.id, next]),
   );
-  return [...night.lots.values()].flatMap(({ lot, raw, vehicle }: LotOfNight): MartRow[] => {
+  return [...night.lots.values()].map(({ lot, raw, vehicle }: LotOfNight): MartRow => {
     const sale = soldAs.get(lot.id);
     const isAsking = lot.domain === 12;
     const asked =
       isAsking && lot.buyNow !== null && lot.buyNow >= 1 && lot.buyNow <= 5_000_000 ? lot.buyNow : null;
-    if (lot.archived && sale === undefined && asked === null) return [];
     const created = instantOf(raw.created_at) ?? night.now;
-    const at = new Date(isAsking ? created : (sale?.saleDate ?? upcoming.get(lot.id)?.saleDate ?? night.now));
+    const at = new Date(
+      isAsking
+        ? created
+        : (sale?.saleDate ?? upcoming.get(lot.id)?.saleDate ?? leftAt.get(lot.id) ?? night.now),
+    );
     const currency = currencyOf(lot);
     const age = ageOf(vehicle.year, at);
     const isTooLow = age !== null && lot.km !== null && lot.km < 500 * (age - 1);
     const km = age === null || isTooLow ? null : lot.km;
     const country = text(raw.location.country.iso).toUpperCase();
     const status = text(raw.odometer?.status?.name);
-    return [
-      {
-        lot_id: lot.id,
-        vehicle_id: lot.vehicle,
-        domain_id: lot.domain,
-        market: isAsking ? 'asking' : 'auction',
-        currency: 'USD',
-        is_currency_known: currency !== null,
-        is_offered: !lot.archived && sale === undefined,
-        price: currency === null ? null : (sale?.price ?? asked),
-        priced_at: at.getTime(),
-        priced_month: `${at.toISOString().slice(0, 7)}-01`,
-        manufacturer_id: vehicle.manufacturer?.id ?? null,
-        model_id: vehicle.model?.id ?? null,
-        generation_id: vehicle.generation?.id ?? null,
-        year: vehicle.year ?? null,
-        body_type: text(vehicle.body_type?.name),
-        sold_by: sale?.basis === 'buy_now' ? 'buy_now' : 'auction',
-        damage_main_group: damageOf(text(raw.damage?.main?.name)),
-        damage_second_group: damageOf(text(raw.damage?.second?.name)),
-        title_brand: brandOf(raw),
-        condition: text(raw.condition?.name),
-        has_keys: known(raw.keys_available),
-        seller_group: sellerOf(raw),
-        country,
-        state: `${country} ${text(raw.location.state?.code).toUpperCase().replace('UNKNOWN', 'unknown')}`,
-        age_years: age,
-        age_band: bandOf(age),
-        odometer_km: km,
-        odometer:
-          age === null
-            ? 'year unknown'
-            : lot.km === null
-              ? `${status} unusable`
-              : isTooLow
-                ? 'implausible'
-                : 'usable',
-      },
-    ];
+    return {
+      lot_id: lot.id,
+      vehicle_id: lot.vehicle,
+      domain_id: lot.domain,
+      market: isAsking ? 'asking' : 'auction',
+      currency: 'USD',
+      is_currency_known: currency !== null,
+      is_offered: !lot.archived && sale === undefined,
+      price: currency === null ? null : (sale?.price ?? asked),
+      priced_at: at.getTime(),
+      priced_month: `${at.toISOString().slice(0, 7)}-01`,
+      manufacturer_id: vehicle.manufacturer?.id ?? null,
+      model_id: vehicle.model?.id ?? null,
+      generation_id: vehicle.generation?.id ?? null,
+      year: vehicle.year ?? null,
+      body_type: text(vehicle.body_type?.name),
+      sold_by: sale?.basis === 'buy_now' ? 'buy_now' : 'auction',
+      damage_main_group: damageOf(text(raw.damage?.main?.name)),
+      damage_second_group: damageOf(text(raw.damage?.second?.name)),
+      title_brand: brandOf(raw),
+      condition: text(raw.condition?.name),
+      has_keys: known(raw.keys_available),
+      seller_group: sellerOf(raw),
+      country,
+      state: `${country} ${text(raw.location.state?.code).toUpperCase().replace('UNKNOWN', 'unknown')}`,
+      age_years: age,
+      age_band: bandOf(age),
+      odometer_km: km,
+      odometer:
+        age === null
+          ? 'year unknown'
+          : lot.km === null
+            ? `${status} unusable`
+            : isTooLow
+              ? 'implausible'
+              : 'usable',
+    };
   });
 }
