@@ -193,3 +193,28 @@ it('gives the same numbers twice', async () => {
   );
   expect(both[0]).toEqual(both[1]);
 });
+
+it('finds what a damage costs one make alone, and lets small groups lean on the others', async () => {
+  const special = { make: 3, damage: 4, change: -0.4 };
+  const market = await fitted(lotsOf({ lots: 6_000, special }));
+  const found = await market.rows(`
+    select manufacturer_id, level, prices, own_effect, own_weight, is_pooled, effect, effect_low, effect_high,
+      (select level from price_factors where factor = 'damage_main_group' and effect = 1) as reference
+    from price_levels where subject = 'damage_main_group' and value = 'd4'`);
+  market.close();
+  const reference = EFFECTS.damage_main_group[Number(String(found[0]?.reference).slice(1))] ?? 0;
+  const truth = (make: unknown): number =>
+    Math.exp(-0.8 - reference + (make === 3n || make === 3 ? special.change : 0));
+  const makes = found.filter(({ level }) => level === 'manufacturer');
+  expect(makes.length).toBe(24);
+  const off = makes.map((row) => Math.abs(Math.log(Number(row.effect) / truth(Number(row.manufacturer_id)))));
+  expect(Math.max(...off)).toBeLessThan(0.15);
+  const inside = makes.filter((row) => {
+    const expected = truth(Number(row.manufacturer_id));
+    return expected >= Number(row.effect_low) && expected <= Number(row.effect_high);
+  });
+  expect(inside.length).toBeGreaterThanOrEqual(21);
+  const small = found.filter(({ prices }) => Number(prices) < 5);
+  expect(small.length).toBeGreaterThan(5);
+  for (const row of small) expect(row).toMatchObject({ is_pooled: true, own_effect: null });
+});

@@ -16,6 +16,8 @@ export interface Law {
   readonly season?: readonly number[];
   /** Change of the prices of one make in one month. */
   readonly shock?: { readonly make: number; readonly month: number; readonly change: number };
+  /** Change of the prices that one make brings with one damage, beside the effect of the damage. */
+  readonly special?: { readonly make: number; readonly damage: number; readonly change: number };
   /** Standard deviation of the noise by source. */
   readonly noise?: readonly [number, number];
 }
@@ -41,6 +43,7 @@ export function lotsOf({
   trend = 0,
   season = [],
   shock = { make: -1, month: -1, change: 0 },
+  special = { make: -1, damage: -1, change: 0 },
   noise = [0.15, 0.15],
 }: Law): string {
   const draw = (salt: number): string => `((hash(i, ${seed * 1000 + salt}) % 1000003) / 1000003.0)`;
@@ -66,6 +69,7 @@ export function lotsOf({
         - ${LOSS_A_YEAR} * age - ${LOSS_A_10000_KM} * km + ${trend} * month_place
         + list_extract([${calendar}], cast(month(${sold}) as integer))
         + case when make = ${shock.make} and month_place = ${shock.month} then ${shock.change} else 0 end
+        + case when make = ${special.make} and damage_main_group = ${special.damage} then ${special.change} else 0 end
         + z * list_extract([${noise.join(', ')}], domain_id + 1) as log_price
       from drawn
     )
@@ -106,7 +110,9 @@ export async function fitted(
   const models = given.filter(
     ({ name, isFitted }) =>
       isFitted ||
-      /^(price_inputs|dim_(settings|sources|damages|titles|m.*)|damage_groups|title_brands)$/.test(name),
+      /^(price_inputs|price_levels|dim_(settings|sources|damages|titles|m.*)|damage_groups|title_brands)$/.test(
+        name,
+      ),
   );
   await runModels(lake.connection, { target: join(lake.folder, 'marts'), parquet: PARQUET, models });
   return { connection: lake.connection, rows: (sql) => rows(lake.connection, sql), close: lake.close };
