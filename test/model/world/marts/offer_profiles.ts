@@ -1,0 +1,152 @@
+import type { LotRecord, Named } from '../../../served.js';
+import { instantOf, type MartRow, type WorldNight } from '../night.js';
+import { groupBy, median } from '../statistics.js';
+import { attempts, lotOf, names } from './sales.js';
+
+/** A seller or a branch of a lot: what tells it from others, and its name. */
+interface Party {
+  readonly level: string;
+  readonly party: string;
+  readonly name: string | null;
+}
+
+const DAY = 86_400_000;
+const Z = 1.959963984540054;
+
+function partiesOf(raw: LotRecord): Party[] {
+  const seller = raw.seller as Named | string | null | undefined;
+  const branch = raw.selling_branch as (Named & { id: number | null }) | null | undefined;
+  const name = (typeof seller === 'string' ? seller : seller?.name)?.trim() || null;
+  const branchName = branch?.name?.trim() || null;
+  const key = branch?.id == null ? branchName?.toLowerCase() : String(branch.id);
+  return [
+    ...(name === null ? [] : [{ level: 'seller', party: name.toLowerCase(), name }]),
+    ...(key === undefined ? [] : [{ level: 'branch', party: key, name: branchName }]),
+  ];
+}
+
+/** How often something happened, of how many times it could have. */
+export interface Trial {
+  readonly n: number;
+  readonly k: number;
+}
+
+/**
+ * The rate of each group shrunk towards the mean of all by empirical Bayes, with the interval of Wilson for as many
+ * trials as the group and the mean weigh; undefined where there is nothing to say.
+ */
+export function shrink(groups: readonly Trial[], least: number) {
+  const tried = groups.filter(({ n }) => n > 0);
+  const total = tried.reduce((sum, { n }) => sum + n, 0);
+  const mean = tried.reduce((sum, { k }) => sum + k, 0) / total;
+  const spread = tried.reduce((sum, { n, k }) => sum + n * (k / n - mean) ** 2, 0);
+  const degrees = tried.length - 1;
+  const room = total - tried.reduce((sum, { n }) => sum + n * n, 0) / total - degrees;
+  const variance = mean * (1 - mean);
+  const correlation = variance === 0 || room === 0 ? 0 : (spread / variance - degrees) / room;
+  const weight = 1 / Math.min(0.5, Math.max(0.001, correlation)) - 1;
+  return groups.map(({ n, k }) => {
+    if (n === 0 || total < least) return undefined;
+    const size = n + weight;
+    const rate = (k + weight * mean) / size;
+    const scale = 1 + (Z * Z) / size;
+    const middle = (rate + (Z * Z) / 2 / size) / scale;
+    const half = (Z / scale) * Math.sqrt((rate * (1 - rate)) / size + (Z * Z) / 4 / size ** 2);
+    return { rate, low: middle - half, high: middle + half };
+  });
+}
+
+const isPossible = (amount: unknown): amount is number =>
+  typeof amount === 'number' && amount >= 1 && amount <= 5_000_000;
+
+export function rows(night: WorldNight): MartRow[] {
+  const { domain } = names(night);
+  const least = night.minimumGroup;
+  const held = attempts(night).filter(({ outcome }) => ['sold', 'not_sold', 'on_approval'].includes(outcome));
+  const lots = [...groupBy(held, ({ lot }) => String(lot.id)).values()].flatMap((own) => {
+    const last = own.at(-1);
+    if (last === undefined) return [];
+    const { raw } = lotOf(night, last.lot.id);
+    const reserve = raw.seller_reserve?.price;
+    const hasReserve = isPossible(reserve) && last.isObserved;
+    const sold = own.find(({ outcome }) => outcome === 'sold');
+    const days =
+      sold === undefined
+        ? []
+        : [Math.floor(sold.saleDate / DAY) - Math.floor((instantOf(raw.created_at) ?? 0) / DAY)];
+    const facts = {
+      domain: last.lot.domain,
+      observed: own.filter(({ isObserved }) => isObserved),
+      reserved: Number(hasReserve),
+      gaps: hasReserve && isPossible(last.amount) ? [last.amount / reserve - 1] : [],
+      days: days.filter((count) => count >= 0),
+    };
+    return partiesOf(raw).map((party) => ({ ...party, ...facts }));
+  });
+  const sources = groupBy(lots, (lot) => `${lot.level} ${lot.domain}`).values();
+  return [...sources].flatMap((ofSource) => {
+    const parties = [...groupBy(ofSource, ({ party }) => party).values()].map((own) => ({
+      own,
+      observed: own.flatMap(({ observed }) => observed),
+      gaps: own.flatMap(({ gaps }) => gaps),
+      days: own.flatMap(({ days }) => days),
+    }));
+    const offered = (isOne: (attempt: (typeof held)[number]) => boolean): Trial[] =>
+      parties.map(({ observed }) => ({ n: observed.length, k: observed.filter(isOne).length }));
+    const rates = {
+      sell_through: offered(({ outcome }) => outcome === 'sold'),
+      approval_rate: offered(({ outcome }) => outcome === 'on_approval'),
+      relisting_rate: offered(({ vehicleAttempt }) => vehicleAttempt > 1),
+      reserve_met_rate: parties.map(({ gaps }) => ({
+        n: gaps.length,
+        k: gaps.filter((gap) => gap >= 0).length,
+      })),
+    };
+    const shrunk = Object.entries(rates).map(([name, trials]) => ({
+      ...{ name, trials, found: shrink(trials, least) },
+    }));
+    return parties.map(({ own, gaps, days }, place): MartRow => {
+      const figures = shrunk.flatMap(({ name, trials, found }): [string, number | null][] => {
+        const { n = 0, k = 0 } = trials[place] ?? {};
+        return [
+          [name, n < least ? null : k / n],
+          [`${name}_shrunk`, found[place]?.rate ?? null],
+          [`${name}_low`, found[place]?.low ?? null],
+          [`${name}_high`, found[place]?.high ?? null],
+        ];
+      });
+      const [first] = own;
+      const source = first?.domain ?? 0;
+      return {
+        level: first?.level ?? null,
+        domain_id: source,
+        domain_name: domain.get(source) ?? null,
+        party: first?.party ?? null,
+        party_name:
+          own
+            .flatMap(({ name }) => name ?? [])
+            .sort()
+            .at(-1) ?? null,
+        observed_since: night.world.spans.find((span) => span.domain === source)?.from ?? null,
+        is_pooled: (rates.sell_through[place]?.n ?? 0) < least,
+        offered: rates.sell_through[place]?.n ?? 0,
+        sold: rates.sell_through[place]?.k ?? 0,
+        on_approval: rates.approval_rate[place]?.k ?? 0,
+        relisted: rates.relisting_rate[place]?.k ?? 0,
+        reserved_lots: own.reduce((sum, { reserved }) => sum + reserved, 0),
+        compared_reserves: gaps.length,
+        met_reserves: rates.reserve_met_rate[place]?.k ?? 0,
+        ...Object.fromEntries(figures),
+        reserve_gap_share_median: median(gaps, least),
+        timed_lots: days.length,
+        days_median: median(days, least),
+      };
+    });
+  });
+}
+
+/** The profiles of one level, whose parties have its name. */
+export const profilesOf = (night: WorldNight, wanted: string): MartRow[] =>
+  rows(night).flatMap(({ level, party, party_name, ...rest }): MartRow[] =>
+    level === wanted ? [{ [wanted]: party ?? null, [`${wanted}_name`]: party_name ?? null, ...rest }] : [],
+  );
