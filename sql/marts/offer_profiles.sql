@@ -131,6 +131,7 @@ priors as (
         spreads.domain_id,
         spreads.rate,
         spreads.mean,
+        spreads.n,
         1 / least(greatest(coalesce(spreads.correlation, 0), 0.001), 0.5) - 1 as weight
     from spreads
     cross join dim_settings as settings
@@ -143,12 +144,12 @@ shrunk as (
         trials.party,
         trials.rate,
         case when trials.n >= settings.minimum_group then cast(trials.k as double) / trials.n end as raw,
-        priors.mean,
         (trials.k + priors.weight * priors.mean) / (trials.n + priors.weight) as shrunk,
-        trials.n + priors.weight as n
+        -- the mean itself rests on no more attempts than the source platform has
+        least(trials.n + priors.weight, priors.n) as n
     from trials
     cross join dim_settings as settings
-    left join priors
+    inner join priors
         on priors.level = trials.level and priors.domain_id = trials.domain_id and priors.rate = trials.rate
 ),
 wilson as (

@@ -33,7 +33,7 @@ export interface Trial {
 
 /**
  * The rate of each group shrunk towards the mean of all by empirical Bayes, with the interval of Wilson for as many
- * trials as the group and the mean weigh; undefined where there is nothing to say.
+ * trials as the group and the mean weigh, but no more than there are; undefined where there is nothing to say.
  */
 export function shrink(groups: readonly Trial[], least: number) {
   const tried = groups.filter(({ n }) => n > 0);
@@ -47,8 +47,8 @@ export function shrink(groups: readonly Trial[], least: number) {
   const weight = 1 / Math.min(0.5, Math.max(0.001, correlation)) - 1;
   return groups.map(({ n, k }) => {
     if (n === 0 || total < least) return undefined;
-    const size = n + weight;
-    const rate = (k + weight * mean) / size;
+    const rate = (k + weight * mean) / (n + weight);
+    const size = Math.min(n + weight, total);
     const scale = 1 + (Z * Z) / size;
     const middle = (rate + (Z * Z) / 2 / size) / scale;
     const half = (Z / scale) * Math.sqrt((rate * (1 - rate)) / size + (Z * Z) / 4 / size ** 2);
