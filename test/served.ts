@@ -144,6 +144,7 @@ export type Dated<Value> = Value | null | { value: Value | null; updated_at: str
 export interface ArchivedLotRecord {
   readonly lot_id: number;
   readonly car_id: number;
+  readonly vin?: string | null;
   readonly archived_at: string;
   readonly domain: Named;
   readonly status: Named;

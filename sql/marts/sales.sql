@@ -31,6 +31,7 @@ source_archivings as (
         lot_id,
         vehicle_id,
         domain_id,
+        upper(trim(vin)) as vin,
         archived_at,
         status_id,
         sale_date,
@@ -42,7 +43,12 @@ source_archivings as (
 ),
 archive_only_lots as (
     -- Lots that only the archive feed told of. An auction that it dates after their end was not held.
-    select source_archivings.lot_id, source_archivings.vehicle_id, source_archivings.domain_id, currencies.currency
+    select
+        source_archivings.lot_id,
+        source_archivings.vehicle_id,
+        source_archivings.domain_id,
+        left(source_archivings.vin, 8) || substring(source_archivings.vin, 10, 1) as vin_head,
+        currencies.currency
     from source_archivings
     left join lots on lots.lot_id = source_archivings.lot_id
     left join currencies
@@ -64,10 +70,11 @@ source_lots as (
         buy_now,
         currency,
         observed_at,
+        cast(null as string) as vin_head,
         0 as is_archive_only
     from lake_lots
     union all
-    select lot_id, vehicle_id, domain_id, null, null, null, null, null, currency, null, 1 from archive_only_lots
+    select lot_id, vehicle_id, domain_id, null, null, null, null, null, currency, null, vin_head, 1 from archive_only_lots
 ),
 source_vehicles as (
     select vehicle_id, manufacturer_id, model_id, generation_id, year from vehicles
@@ -296,25 +303,33 @@ rounds as (
         rows between unbounded preceding and 1 preceding
     )
 ),
-lot_details as (
+lot_vehicles as (
+    -- of a car that the lake lacks, the VIN tells what it has in common with others
     select
         source_lots.lot_id,
         source_lots.vehicle_id,
         source_lots.domain_id,
-        source_names.domain_name,
-        source_vehicles.manufacturer_id,
-        manufacturer_names.manufacturer_name,
-        source_vehicles.model_id,
-        model_names.model_name,
-        source_vehicles.generation_id,
-        source_vehicles.year,
+        coalesce(source_vehicles.manufacturer_id, vin_heads.manufacturer_id) as manufacturer_id,
+        coalesce(source_vehicles.model_id, vin_heads.model_id) as model_id,
+        coalesce(source_vehicles.generation_id, vin_heads.generation_id) as generation_id,
+        coalesce(source_vehicles.year, vin_heads.year) as year,
         source_lots.is_archive_only,
         source_lots.currency
     from source_lots
     left join source_vehicles on source_vehicles.vehicle_id = source_lots.vehicle_id
-    left join dim_sources as source_names on source_names.domain_id = source_lots.domain_id
-    left join dim_manufacturers as manufacturer_names on manufacturer_names.manufacturer_id = source_vehicles.manufacturer_id
-    left join dim_models as model_names on model_names.model_id = source_vehicles.model_id
+    left join dim_vin_heads as vin_heads
+        on source_vehicles.vehicle_id is null and vin_heads.vin_head = source_lots.vin_head
+),
+lot_details as (
+    select
+        lot_vehicles.*,
+        source_names.domain_name,
+        manufacturer_names.manufacturer_name,
+        model_names.model_name
+    from lot_vehicles
+    left join dim_sources as source_names on source_names.domain_id = lot_vehicles.domain_id
+    left join dim_manufacturers as manufacturer_names on manufacturer_names.manufacturer_id = lot_vehicles.manufacturer_id
+    left join dim_models as model_names on model_names.model_id = lot_vehicles.model_id
 ),
 final as (
     select

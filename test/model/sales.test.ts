@@ -131,6 +131,27 @@ describe('sales', () => {
       ]);
     });
 
+    it('knows of a car that the lake lacks what cars have in common whose VINs begin alike', async () => {
+      const ford = { manufacturer_id: 5, manufacturer_name: 'Ford', year: 2020 };
+      const vehicles = [
+        { vehicle_id: 10, vin: '1FTFW1E50LFA00001', model_id: 50, ...ford },
+        { vehicle_id: 11, vin: ' 1ftfw1e58LFB00002', model_id: 51, ...ford },
+      ];
+      const archived_lots = [
+        told(2, { vehicle_id: 98, vin: '1ftfw1e53lkc12345' }),
+        told(3, { vehicle_id: 99, vin: '1ftfw1e53mkc12345' }),
+        told(4, { vehicle_id: 11, vin: '00000000000000000' }),
+      ];
+      await attempts({ vehicles, archived_lots });
+      expect(
+        await texts(lake, 'select lot_id, manufacturer_name, model_id, year from sales order by 1'),
+      ).toEqual([
+        { lot_id: 2, manufacturer_name: 'Ford', model_id: null, year: 2020 },
+        { lot_id: 3, manufacturer_name: null, model_id: null, year: null },
+        { lot_id: 4, manufacturer_name: 'Ford', model_id: 51, year: 2020 },
+      ]);
+    });
+
     it('takes none of source 12, none that left before an auction, and each lot once', async () => {
       const archived_lots = [
         told(2, { domain_id: 12 }),

@@ -22,6 +22,7 @@ import {
   type VehicleRecord,
 } from '../../served.js';
 import type { OracleLot, OracleWorld } from '../oracle-attempts.js';
+import { toldVehicles, type VehicleFacts } from './told-vehicles.js';
 
 /** A row of a mart as it is compared: instants in milliseconds, days as text, integers as numbers. */
 export type MartRow = Readonly<Record<string, string | number | boolean | null>>;
@@ -46,8 +47,8 @@ export interface WorldNight {
   readonly archivedLots: readonly ArchivedLotRecord[];
   readonly statistics: readonly StatisticRecord[];
   readonly duplicates: readonly DuplicateRecord[];
-  /** The vehicles of `cars` by id. */
-  readonly vehicles: ReadonlyMap<number, VehicleRecord>;
+  /** What is known of vehicles by id: those of `cars`, and those that the VINs of archived lots tell of. */
+  readonly vehicles: ReadonlyMap<number, VehicleFacts>;
   /** Every lot of `cars` by id. */
   readonly lots: ReadonlyMap<number, LotOfNight>;
   /** The same as the oracle of the attempts reads it. */
@@ -114,6 +115,10 @@ export async function worldNight(vehicles: number, minimumGroup: number): Promis
     }
   }
   const served = [...lots.values()];
+  const knownVehicles = new Map([
+    ...toldVehicles(cars, archivedLots),
+    ...cars.map((car): [number, VehicleFacts] => [car.id, car]),
+  ]);
   return {
     sandbox,
     now: clock.getTime(),
@@ -123,7 +128,7 @@ export async function worldNight(vehicles: number, minimumGroup: number): Promis
     archivedLots,
     statistics,
     duplicates,
-    vehicles: new Map(cars.map((car) => [car.id, car])),
+    vehicles: knownVehicles,
     lots,
     world: {
       now: clock.getTime(),
@@ -133,7 +138,7 @@ export async function worldNight(vehicles: number, minimumGroup: number): Promis
       lots: served.map(({ lot }) => lot),
       prices: served.flatMap(({ raw }) => (raw.prices ?? []).map(readPrice)),
       archivings: archivedLots.map(readArchiving),
-      vehicles: cars.map(({ id, manufacturer, model, generation }) => ({
+      vehicles: [...knownVehicles].map(([id, { manufacturer, model, generation }]) => ({
         id,
         manufacturer: manufacturer?.id ?? null,
         model: model?.id ?? null,

@@ -4,7 +4,7 @@ import type { LotOfNight, MartRow, WorldNight } from '../night.js';
 import { isHeld } from '../ratios.js';
 import { groupBy } from '../statistics.js';
 import { attempts, names } from './sales.js';
-import { groupOf as sellerGroupOf } from './seller_types.js';
+import { groupOf } from './seller_types.js';
 import { brandOf } from './title_breakdown.js';
 
 const Z = 1.959963984540054;
@@ -22,7 +22,7 @@ function traitsOf({ raw, vehicle }: LotOfNight, attempt: number): string[] {
   return [
     String(raw.domain.id),
     attempt === 1 ? 'first' : 'later',
-    sellerGroupOf(raw),
+    groupOf(raw),
     brandOf(raw),
     String(reserve >= 1 && reserve <= 5_000_000),
     String(vehicle.manufacturer?.id ?? 'unknown'),

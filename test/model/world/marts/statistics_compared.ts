@@ -1,12 +1,13 @@
-import type { Named, StatisticRecord, VehicleRecord } from '../../../served.js';
+import type { Named, StatisticRecord } from '../../../served.js';
 import { currencyOf } from '../../oracle-currency.js';
 import { instantOf, type MartRow, type WorldNight } from '../night.js';
 import { cents, groupBy } from '../statistics.js';
+import type { VehicleFacts } from '../told-vehicles.js';
 import { attempts } from './sales.js';
 
 const groupOf = (
   domain: number | null,
-  vehicle: VehicleRecord | StatisticRecord,
+  vehicle: VehicleFacts | StatisticRecord,
   model: Named | null | undefined,
 ): string =>
   JSON.stringify([
