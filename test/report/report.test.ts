@@ -7,7 +7,7 @@ import { layoutOf } from '../../src/lake/layout.js';
 import { startSandbox } from '../../src/sandbox/index.js';
 import { bareDuckDb, temporaryFolder, WITHOUT_MARTS } from '../pipelines/support.js';
 import { recordsOf } from '../served.js';
-import { type Document, figureOf, night, nightOf, reportOf, tableOf, tilesOf } from './lake.js';
+import { type Document, type Element, figureOf, night, nightOf, reportOf, tableOf, tilesOf } from './lake.js';
 
 const CLOCK = new Date('2026-11-16T04:00:00Z');
 const NEXT = new Date('2026-11-19T05:00:00Z');
@@ -288,8 +288,10 @@ describe('the charts', () => {
     const [land, borders] = figureOf(document, 'Lots by state, and how their prices stand').querySelectorAll(
       '.wide [aria-label="geo"]',
     );
-    for (const outline of [land, borders])
-      expect(outline?.querySelector('path')?.getAttribute('d')?.length).toBeGreaterThan(500);
+    const drawn = (outline: Element | undefined) =>
+      [...(outline?.querySelectorAll('path') ?? [])].map((path) => path.getAttribute('d')).join('');
+    expect(drawn(land).length).toBeGreaterThan(2000);
+    expect(drawn(borders).length).toBeGreaterThan(500);
   });
 
   it('say where there is not enough data', () => {
