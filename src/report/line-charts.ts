@@ -29,7 +29,7 @@ const panelOf = ({ panel }: Row): string => String(panel ?? '');
 const isInPart = ({ state }: Row): boolean => (state ?? null) !== null;
 
 /**
- * Lines of series over time, from zero, in one panel or in one for each name in `panel`. Undefined if fewer than two
+ * Lines of series over time, from zero or about a reference, in one panel or in one for each name in `panel`. Undefined if fewer than two
  * moments have a value. The axis does not begin with moments without one; elsewhere null breaks a line.
  */
 export function overTime(drawing: Drawing): Html | undefined {
@@ -65,21 +65,32 @@ function timeTicks(rows: readonly Row[], most: number): Date[] {
   return times.filter((_, i) => (times.length - 1 - i) % step === 0).map((time) => new Date(time));
 }
 
+/**
+ * The values that an axis shows: from zero, and of an interval that is much wider than the values differ only a part; about
+ * a reference with the whole intervals.
+ */
+function extentOf({ rows, chart: { reference } }: Drawing): [number, number] {
+  const known = (column: string): number[] => rows.flatMap((row) => maybe(row[column]) ?? []);
+  if (reference === undefined) return [0, Math.max(...known('value')) * 1.1];
+  const values = [reference, ...['value', 'interval_low', 'interval_high'].flatMap(known)];
+  return [Math.min(...values), Math.max(...values)];
+}
+
 /** Scales of the values and the series, and a grid with so many lines. */
-function scalesOf({ rows, format }: Drawing, ticks: number) {
+function scalesOf(drawing: Drawing, ticks: number) {
+  const { rows, format: tickFormat, chart } = drawing;
   const series = seriesOf(rows);
   const domain = series.map(({ name }) => name);
-  const grid = Plot.gridY({ stroke: 'var(--line)', strokeOpacity: 1, ticks });
-  // Of an interval that is much wider than the values differ only a part is seen.
-  const top = Math.max(...rows.map((row) => heightOf(row) ?? 0)) * 1.1;
+  const grid = [
+    Plot.gridY({ stroke: 'var(--line)', strokeOpacity: 1, ticks }),
+    Plot.ruleY(chart.reference === undefined ? [] : [chart.reference], {
+      stroke: 'var(--muted)',
+      strokeDasharray: '3 3',
+    }),
+  ];
   const y = {
-    label: null,
-    domain: [0, top],
-    clamp: true,
-    nice: ticks,
-    ticks,
-    tickSize: 0,
-    tickFormat: format,
+    ...{ label: null, domain: extentOf(drawing), clamp: true, nice: ticks },
+    ...{ ticks, tickSize: 0, tickFormat },
   };
   const color = { type: 'ordinal', domain, range: series.map(({ fill }) => fill) } as const;
   const symbol = { type: 'ordinal', domain, range: series.map((item) => item.symbol) } as const;
@@ -98,7 +109,7 @@ const lines =
       marginLeft: 52,
       marginRight: 24,
       x: { type: 'utc', label: null, ticks, tickFormat: timeTick(drawing) },
-      marks: [grid, ...lineMarks(drawing.rows, size)],
+      marks: [...grid, ...lineMarks(drawing.rows, size)],
     };
   };
 
@@ -122,7 +133,7 @@ const panels =
       fx: { axis: null, padding: 0.12 },
       fy: { axis: null, padding: 0.26 },
       marks: [
-        grid,
+        ...grid,
         ...ends(drawing),
         Plot.text(titles, {
           text: (d: string) => d,

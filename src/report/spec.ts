@@ -23,7 +23,7 @@ const chartSpec = z.strictObject({
   said: z.string().optional(),
   unit: z.enum(['month', 'day']).default('month'),
   axis: axes.default('count'),
-  /** What the axis of ranges shows, what the values are that they rest on, and what they are compared with. */
+  /** What the axis of ranges shows, what the values are that they rest on, and what these and lines are compared with. */
   label: z.string().default(''),
   noun: z.string().default(''),
   reference: z.number().optional(),

@@ -1,12 +1,15 @@
 import { parseHTML } from 'linkedom';
 import { describe, expect, it } from 'vitest';
 import { overTime } from '../../src/report/line-charts.js';
-import { spec } from '../../src/report/spec.js';
+import { type ChartSpec, spec } from '../../src/report/spec.js';
 
-const chart = spec.sections
-  .flatMap(({ figures }) => figures)
-  .map((figure) => figure.chart)
-  .find((each) => each?.id === 'chart-sell-through');
+/** A chart of the report, with more of its own. */
+function chartWith(more: Partial<ChartSpec>): ChartSpec {
+  const charts = spec.sections.flatMap(({ figures }) => figures.flatMap(({ chart }) => chart ?? []));
+  const found = charts.find(({ id }) => id === 'chart-sell-through');
+  if (found === undefined) throw new TypeError('no chart of the sell-through');
+  return { ...found, ...more };
+}
 
 /** A month of a line; a state says that it is there in part. */
 const month = (moment: string, value: number | null, state: string | null = null) => ({
@@ -15,8 +18,8 @@ const month = (moment: string, value: number | null, state: string | null = null
 });
 
 /** What the drawing for a screen has. */
-function drawn(...rows: ReturnType<typeof month>[]) {
-  if (chart === undefined) throw new TypeError('no chart of the sell-through');
+function drawn(rows: readonly ReturnType<typeof month>[], more: Partial<ChartSpec> = {}) {
+  const chart = chartWith(more);
   const { document } = parseHTML(String(overTime({ chart, title: 't', rows, format: String })));
   const count = (selector: string) => [...document.querySelectorAll(`.wide ${selector}`)].length;
   const paths = (label: string) =>
@@ -33,29 +36,45 @@ function drawn(...rows: ReturnType<typeof month>[]) {
       .map((piece) => piece.split(/[LZ]/).filter(Boolean).length),
     whiskers: count('[aria-label=rule] line'),
     bands: paths('area').length,
+    ticks: [...document.querySelectorAll('.wide [aria-label="y-axis tick label"] text')].map((tick) =>
+      Number(tick.textContent),
+    ),
   };
 }
 
 describe('a line over time', () => {
   it('is dashed and hollow where a month is there in part, at its end and within it', () => {
     expect(
-      drawn(
+      drawn([
         month('01', 1),
         month('02', 2),
         month('03', 3, 'in part'),
         month('04', 2),
         month('05', 1, 'so far'),
-      ),
+      ]),
     ).toMatchObject({ dashed: 3, hollow: 2, filled: 3, whole: [2, 1] });
   });
 
   it('is broken where there is no value', () => {
-    expect(drawn(month('01', 1), month('02', null), month('03', 3), month('04', 2))).toMatchObject({
+    expect(drawn([month('01', 1), month('02', null), month('03', 3), month('04', 2)])).toMatchObject({
       ...{ dashed: 0, hollow: 0, filled: 3, whole: [1, 2] },
     });
   });
 
-  it('has an interval at each point', () => {
-    expect(drawn(month('01', 1), month('02', 2))).toMatchObject({ whiskers: 2, bands: 1 });
+  it('has an interval at each point, of which it shows so much as the values need', () => {
+    const { ticks, ...marks } = drawn([month('01', 100), month('02', 120)]);
+    expect(marks).toMatchObject({ whiskers: 2, bands: 1 });
+    expect([ticks[0], ticks.at(-1)]).toEqual([0, 140]);
+  });
+
+  it('begins about its reference where it has one, and shows whole intervals', () => {
+    const { ticks } = drawn([month('01', 100), month('02', 120)], { reference: 100 });
+    expect([ticks[0], ticks.at(-1)]).toEqual([0, 1200]);
+    const close = [96, 104].map((value, i) => ({
+      ...month(`0${i + 1}`, value),
+      interval_low: 94,
+      interval_high: 107,
+    }));
+    expect(drawn(close, { reference: 100 }).ticks[0]).toBeGreaterThan(90);
   });
 });
