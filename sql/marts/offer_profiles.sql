@@ -64,6 +64,15 @@ sold_lots as (
     inner join lots on lots.lot_id = held_attempts.lot_id
     where held_attempts.outcome = 'sold'
 ),
+estimated as (
+    -- the logarithm of price / estimate; its weight, 1 / variance, from the interval of 80 %, 2.563 standard deviations wide
+    select
+        lot_id,
+        ln(price / estimate) as log_ratio,
+        6.568969 / (ln(high_80 / low_80) * ln(high_80 / low_80)) as weight
+    from price_estimates
+    where price is not null and low_80 > 0 and high_80 > low_80 and not is_left_out
+),
 held_lots as (
     select lot_id, max(domain_id) as domain_id from held_attempts group by lot_id
 ),
@@ -81,6 +90,9 @@ counts as (
         count(reserves.gap_share) as compared_reserves,
         count(case when reserves.gap_share >= 0 then 1 end) as met_reserves,
         percentile_cont(0.5) within group (order by reserves.gap_share) as gap_share_median,
+        count(estimated.lot_id) as estimated_prices,
+        sum(estimated.weight) as price_weight,
+        sum(estimated.weight * estimated.log_ratio) / sum(estimated.weight) as log_ratio,
         count(sold_lots.days) as timed_lots,
         percentile_cont(0.5) within group (order by sold_lots.days) as days_median
     from held_lots
@@ -88,6 +100,7 @@ counts as (
     left join offers on offers.lot_id = held_lots.lot_id
     left join reserves on reserves.lot_id = held_lots.lot_id
     left join sold_lots on sold_lots.lot_id = held_lots.lot_id
+    left join estimated on estimated.lot_id = held_lots.lot_id
     group by parties.level, held_lots.domain_id, parties.party
 ),
 trials as (
@@ -191,6 +204,47 @@ rates as (
     from intervals
     group by level, domain_id, party
 ),
+price_sums as (
+    select
+        level,
+        domain_id,
+        count(log_ratio) as parties,
+        sum(price_weight) as weight,
+        sum(price_weight * log_ratio) / sum(price_weight) as mean,
+        sum(price_weight * log_ratio * log_ratio) as squares,
+        sum(price_weight * price_weight) as squared_weight
+    from counts
+    group by level, domain_id
+),
+price_spreads as (
+    -- the analysis of variance says how far parties lie apart beyond the noise of their means
+    select
+        level,
+        domain_id,
+        mean,
+        weight,
+        coalesce(
+            greatest((squares - weight * mean * mean - (parties - 1)) / nullif(weight - squared_weight / weight, 0), 0), 0
+        ) as spread
+    from price_sums
+),
+price_ratios_shrunk as (
+    select
+        counts.level,
+        counts.domain_id,
+        counts.party,
+        price_spreads.mean
+        + price_spreads.spread * counts.price_weight / (price_spreads.spread * counts.price_weight + 1)
+        * (counts.log_ratio - price_spreads.mean) as log_shrunk,
+        sqrt(
+            price_spreads.spread / (price_spreads.spread * counts.price_weight + 1)
+            + 1 / ((price_spreads.spread * counts.price_weight + 1) * (price_spreads.spread * counts.price_weight + 1))
+            / price_spreads.weight
+        ) as deviation
+    from counts
+    inner join price_spreads on price_spreads.level = counts.level and price_spreads.domain_id = counts.domain_id
+    where counts.log_ratio is not null
+),
 final as (
     select
         counts.level,
@@ -225,12 +279,21 @@ final as (
         rates.reserve_met_rate_high,
         case when counts.compared_reserves >= settings.minimum_group then counts.gap_share_median end
             as reserve_gap_share_median,
+        counts.estimated_prices,
+        case when counts.estimated_prices >= settings.minimum_group then exp(counts.log_ratio) end as price_to_estimate,
+        exp(price_ratios_shrunk.log_shrunk) as price_to_estimate_shrunk,
+        exp(price_ratios_shrunk.log_shrunk - 1.959963984540054 * price_ratios_shrunk.deviation) as price_to_estimate_low,
+        exp(price_ratios_shrunk.log_shrunk + 1.959963984540054 * price_ratios_shrunk.deviation) as price_to_estimate_high,
         counts.timed_lots,
         case when counts.timed_lots >= settings.minimum_group then counts.days_median end as days_median
     from counts
     cross join dim_settings as settings
     left join rates
         on rates.level = counts.level and rates.domain_id = counts.domain_id and rates.party = counts.party
+    left join price_ratios_shrunk
+        on price_ratios_shrunk.level = counts.level
+        and price_ratios_shrunk.domain_id = counts.domain_id
+        and price_ratios_shrunk.party = counts.party
     left join observed_sources on observed_sources.domain_id = counts.domain_id
     left join dim_sources as source_names on source_names.domain_id = counts.domain_id
 )

@@ -29,6 +29,11 @@ select
     reserve_met_rate_low,
     reserve_met_rate_high,
     reserve_gap_share_median,
+    estimated_prices,
+    price_to_estimate,
+    price_to_estimate_shrunk,
+    price_to_estimate_low,
+    price_to_estimate_high,
     timed_lots,
     days_median
 from offer_profiles

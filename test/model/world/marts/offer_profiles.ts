@@ -1,7 +1,7 @@
 import type { LotRecord, Named } from '../../../served.js';
 import { instantOf, type MartRow, type WorldNight } from '../night.js';
 import { groupBy, median } from '../statistics.js';
-import { attempts, lotOf, names } from './sales.js';
+import { attempts, names } from './sales.js';
 
 /** A seller or a branch of a lot: what tells it from others, and its name. */
 interface Party {
@@ -56,17 +56,67 @@ export function shrink(groups: readonly Trial[], least: number) {
   });
 }
 
+/** A price over its estimate, as a logarithm, with its weight (1 / variance). */
+interface Ratio {
+  readonly log: number;
+  readonly weight: number;
+}
+
+function ratiosTo(row: MartRow | undefined): Ratio[] {
+  if (row === undefined || row.price === null || row.estimate === null || row.is_left_out === true) return [];
+  const width = Math.log(Number(row.high_80) / Number(row.low_80));
+  return [{ log: Math.log(Number(row.price) / Number(row.estimate)), weight: (2.563 / width) ** 2 }];
+}
+
+const sum = (values: readonly number[]): number => values.reduce((total, value) => total + value, 0);
+
+/** The mean of each group shrunk towards that of all; undefined for a group without a ratio. */
+function shrinkRatios(groups: readonly (readonly Ratio[])[]) {
+  const means = groups.map((ratios) => {
+    const weight = sum(ratios.map((ratio) => ratio.weight));
+    return { weight, log: weight === 0 ? 0 : sum(ratios.map(({ log, weight: w }) => w * log)) / weight };
+  });
+  const known = means.filter(({ weight }) => weight > 0);
+  const total = sum(known.map(({ weight }) => weight));
+  const mean = sum(known.map(({ log, weight }) => weight * log)) / total;
+  const between = sum(known.map(({ log, weight }) => weight * (log - mean) ** 2)) - (known.length - 1);
+  const room = total - sum(known.map(({ weight }) => weight ** 2)) / total;
+  const spread = room === 0 ? 0 : Math.max(0, between / room);
+  return means.map(({ weight, log }) => {
+    if (weight === 0) return undefined;
+    const own = spread === 0 ? 0 : spread / (spread + 1 / weight);
+    return {
+      ...{ own: log, log: own * log + (1 - own) * mean },
+      deviation: Math.sqrt(own / weight + (1 - own) ** 2 / total),
+    };
+  });
+}
+
+function pricesOf(found: ReturnType<typeof shrinkRatios>[number], prices: number, least: number): MartRow {
+  const at = (ends: number): number | null =>
+    found === undefined ? null : Math.exp(found.log + ends * Z * found.deviation);
+  return {
+    price_to_estimate: found === undefined || prices < least ? null : Math.exp(found.own),
+    price_to_estimate_shrunk: at(0),
+    price_to_estimate_low: at(-1),
+    price_to_estimate_high: at(1),
+  };
+}
+
 const isPossible = (amount: unknown): amount is number =>
   typeof amount === 'number' && amount >= 1 && amount <= 5_000_000;
 
-export function rows(night: WorldNight): MartRow[] {
+export async function rows(night: WorldNight): Promise<MartRow[]> {
+  const estimates = new Map((await night.rows('price_estimates')).map((row) => [row.lot_id, row]));
   const { domain } = names(night);
   const least = night.minimumGroup;
   const held = attempts(night).filter(({ outcome }) => ['sold', 'not_sold', 'on_approval'].includes(outcome));
   const lots = [...groupBy(held, ({ lot }) => String(lot.id)).values()].flatMap((own) => {
     const last = own.at(-1);
     if (last === undefined) return [];
-    const { raw } = lotOf(night, last.lot.id);
+    // Of a lot that only the archive feed knows, nobody names the seller.
+    const raw = night.lots.get(last.lot.id)?.raw;
+    if (raw === undefined) return [];
     const reserve = raw.seller_reserve?.price;
     const hasReserve = isPossible(reserve) && last.isObserved;
     const sold = own.find(({ outcome }) => outcome === 'sold');
@@ -80,6 +130,7 @@ export function rows(night: WorldNight): MartRow[] {
       reserved: Number(hasReserve),
       gaps: hasReserve && isPossible(last.amount) ? [last.amount / reserve - 1] : [],
       days: days.filter((count) => count >= 0),
+      ratios: ratiosTo(estimates.get(last.lot.id)),
     };
     return partiesOf(raw).map((party) => ({ ...party, ...facts }));
   });
@@ -90,7 +141,9 @@ export function rows(night: WorldNight): MartRow[] {
       observed: own.flatMap(({ observed }) => observed),
       gaps: own.flatMap(({ gaps }) => gaps),
       days: own.flatMap(({ days }) => days),
+      ratios: own.flatMap(({ ratios }) => ratios),
     }));
+    const ratios = shrinkRatios(parties.map((party) => party.ratios));
     const offered = (isOne: (attempt: (typeof held)[number]) => boolean): Trial[] =>
       parties.map(({ observed }) => ({ n: observed.length, k: observed.filter(isOne).length }));
     const rates = {
@@ -138,6 +191,8 @@ export function rows(night: WorldNight): MartRow[] {
         met_reserves: rates.reserve_met_rate[place]?.k ?? 0,
         ...Object.fromEntries(figures),
         reserve_gap_share_median: median(gaps, least),
+        estimated_prices: parties[place]?.ratios.length ?? 0,
+        ...pricesOf(ratios[place], parties[place]?.ratios.length ?? 0, least),
         timed_lots: days.length,
         days_median: median(days, least),
       };
@@ -146,7 +201,7 @@ export function rows(night: WorldNight): MartRow[] {
 }
 
 /** The profiles of one level, whose parties have its name. */
-export const profilesOf = (night: WorldNight, wanted: string): MartRow[] =>
-  rows(night).flatMap(({ level, party, party_name, ...rest }): MartRow[] =>
+export const profilesOf = async (night: WorldNight, wanted: string): Promise<MartRow[]> =>
+  (await rows(night)).flatMap(({ level, party, party_name, ...rest }): MartRow[] =>
     level === wanted ? [{ [wanted]: party ?? null, [`${wanted}_name`]: party_name ?? null, ...rest }] : [],
   );
