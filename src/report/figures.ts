@@ -7,6 +7,7 @@ import type { Drawing } from './draw.js';
 import { AXES, dateOf, fill, valueIn } from './format.js';
 import { overTime } from './line-charts.js';
 import { dotMap, placesOf } from './map.js';
+import { againstEstimate } from './point-chart.js';
 import { ask } from './query.js';
 import { bars, ranges } from './row-charts.js';
 import { type ChartSpec, type FigureSpec, type SectionSpec, spec, specQueries } from './spec.js';
@@ -90,6 +91,7 @@ const CHARTS: Readonly<Record<ChartSpec['kind'], (drawing: Drawing) => Html | un
   ranges,
   lines: overTime,
   panels: overTime,
+  points: againstEstimate,
   map: dotMap,
 };
 

@@ -7,8 +7,11 @@ const axes = z.enum(Object.keys(AXES) as (keyof typeof AXES)[]);
 
 /** A chart. Its texts are columns of each row then, in this order. */
 const chartSpec = z.strictObject({
-  /** `bars` draws `value`, `ranges` low, middle and high, `lines` and `panels` value by moment, `map` lots at places. */
-  kind: z.enum(['bars', 'ranges', 'lines', 'panels', 'map']),
+  /**
+   * `bars` draws `value`, `ranges` low, middle and high, `lines` and `panels` value by moment, `points` value by estimate,
+   * `map` lots at places.
+   */
+  kind: z.enum(['bars', 'ranges', 'lines', 'panels', 'points', 'map']),
   /** Unique in the page. */
   id: z.string(),
   /** Name of a row, and a short one for the map. */

@@ -1,0 +1,13 @@
+-- Some 400 of the last trusted auction prices with the estimates that do not know them.
+with priced as (
+    select *, row_number() over (order by priced_at desc, lot_id) as place
+    from price_estimates
+    where market = 'auction' and price is not null and estimate > 0
+)
+select
+    priced.lot_id, lots.lot, priced.domain_id, lots.domain_name, priced.currency, priced.estimate, priced.low_80, priced.high_80,
+    priced.price as value, priced.priced_at as moment
+from priced
+join lots using (lot_id)
+where place <= 400
+order by place

@@ -1,0 +1,63 @@
+import * as Plot from '@observablehq/plot';
+import type { Html } from '../docs/html.js';
+import type { Row } from '../duck/session.js';
+import { maybe } from '../query/printable.js';
+import { type Drawing, draw, markOf } from './draw.js';
+import { unique } from './format.js';
+
+/**
+ * A point for each row, its `value` over its `estimate`, with the line where both are equal; undefined without a row. Rows
+ * have `series` and what is `said`.
+ */
+export function againstEstimate(drawing: Drawing): Html | undefined {
+  const rows = drawing.rows.filter(
+    ({ value, estimate }) => maybe(value) !== null && maybe(estimate) !== null,
+  );
+  if (rows.length === 0) return undefined;
+  const values = rows.flatMap(({ value, estimate }) => [Number(value), Number(estimate)]);
+  const domain: [number, number] = [Math.min(...values), Math.max(...values)];
+  const series = unique(rows.map((row) => String(row.series))).map((name) => ({
+    name,
+    ...markOf(rows.find((row) => row.series === name) ?? {}),
+  }));
+  const off = rows.filter(
+    ({ value, estimate }) => Math.abs(Number(estimate) / Number(value) - 1) > 0.2,
+  ).length;
+  const description = `${rows.length} points; ${off} of them lie more than 20 % from the line of equal estimate and price.`;
+  const title = ({ said }: Row): string => String(said);
+  return draw(
+    drawing,
+    description,
+    ({ isNarrow, hasTips }) => {
+      const axis = {
+        type: 'log',
+        domain,
+        nice: true,
+        tickFormat: drawing.format,
+        ticks: isNarrow ? 3 : 6,
+      } as const;
+      return {
+        height: isNarrow ? 300 : 440,
+        marginLeft: 56,
+        x: { ...axis, label: 'estimate', labelArrow: 'none' },
+        y: { ...axis, label: 'price', labelArrow: 'none', grid: true },
+        marks: [
+          Plot.link([domain], {
+            ...{ x1: ([from]) => from, y1: ([from]) => from, x2: ([, to]) => to, y2: ([, to]) => to },
+            stroke: 'var(--muted)',
+            strokeDasharray: '3 3',
+          }),
+          Plot.dot(rows, {
+            ...{ x: 'estimate', y: 'value', r: isNarrow ? 2 : 3, fillOpacity: 0.55 },
+            fill: (row: Row) => markOf(row).fill,
+            symbol: (row: Row) => markOf(row).symbol,
+            ...(hasTips ? { title } : {}),
+          }),
+        ],
+        color: { type: 'identity' },
+        symbol: { type: 'identity' },
+      };
+    },
+    series.length > 1 ? series : [],
+  );
+}
