@@ -47,7 +47,9 @@ function blocksOf({ figures, each }: SectionSpec, answers: Answers, facts: Row):
     (answers.get(query) ?? []).filter((row) => level === undefined || row.level === level);
   if (each === undefined)
     return figures.map((figure) => figureOf(figure, rowsOf(figure.query, figure.level), facts));
-  return rowsOf(each.query, each.level).map((row, i) => {
+  const found = rowsOf(each.query, each.level);
+  if (found.length === 0) return [html`<p class="words">${each.none}</p>`];
+  return found.map((row, i) => {
     const isSame = (other: Row): boolean => other[each.column] === row[each.column];
     const parts = figures.map(({ chart, ...figure }) => {
       const repeated = { ...figure, chart: chart && { ...chart, id: `${chart.id}-${i + 1}` } };

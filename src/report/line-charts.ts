@@ -29,8 +29,8 @@ const panelOf = ({ panel }: Row): string => String(panel ?? '');
 const isInPart = ({ state }: Row): boolean => (state ?? null) !== null;
 
 /**
- * Lines of series over time, from zero or about a reference, in one panel or in one for each name in `panel`. Undefined if fewer than two
- * moments have a value. The axis does not begin with moments without one; elsewhere null breaks a line.
+ * Lines of series over time, from zero or about a reference, in one panel or in one for each name in `panel`. Undefined if
+ * fewer than two moments have a value. The axis does not begin with moments without one; elsewhere null breaks a line.
  */
 export function overTime(drawing: Drawing): Html | undefined {
   const { chart, rows } = drawing;

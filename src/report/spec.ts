@@ -61,7 +61,13 @@ const sectionSpec = z.strictObject({
   lead: z.string(),
   /** Repeats the figures, folded, for each row of a query at a level, with those rows that have the same in a column. */
   each: z
-    .strictObject({ query: z.string(), level: z.string(), column: z.string(), title: z.string() })
+    .strictObject({
+      query: z.string(),
+      level: z.string(),
+      column: z.string(),
+      title: z.string(),
+      none: z.string(),
+    })
     .optional(),
   figures: z.array(figureSpec),
 });
