@@ -32,9 +32,8 @@ export function againstEstimate(drawing: Drawing): Html | undefined {
       const axis = {
         type: 'log',
         domain,
-        nice: true,
         tickFormat: drawing.format,
-        ticks: isNarrow ? 3 : 6,
+        ticks: ticksIn(domain, isNarrow),
       } as const;
       return {
         height: isNarrow ? 300 : 440,
@@ -60,4 +59,12 @@ export function againstEstimate(drawing: Drawing): Html | undefined {
     },
     series.length > 1 ? series : [],
   );
+}
+
+/** The round values of an axis: 1, 2 and 5 of each power of ten; on a phone the powers alone. */
+function ticksIn([from, to]: readonly [number, number], isNarrow: boolean): number[] {
+  const powers = Array.from({ length: 9 }, (_, i) => 10 ** i);
+  return powers
+    .flatMap((power) => (isNarrow ? [power] : [power, 2 * power, 5 * power]))
+    .filter((value) => value >= from && value <= to);
 }
