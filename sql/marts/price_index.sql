@@ -13,6 +13,9 @@ with levels as (
         index_levels.month as place,
         cast(markets.first_month + to_months(cast(index_levels.month as integer)) as date) as month,
         index_levels.log_level,
+        repeat_levels.log_level as repeat_level,
+        repeat_levels.deviation as repeat_deviation,
+        cast(repeat_levels.prices as bigint) as repeat_prices,
         index_levels.deviation * index_levels.deviation as variance,
         cast(index_levels.prices as bigint) as prices
     from fit.index as index_levels
@@ -21,6 +24,10 @@ with levels as (
         on segments.market = index_levels.market
         and segments.place = index_levels.segment
         and segments.code = index_levels.code
+    left join fit.repeat as repeat_levels
+        on repeat_levels.market = index_levels.market
+        and repeat_levels.month = index_levels.month
+        and index_levels.segment = -1
 ),
 years as (
     select market, currency, date_part('year', month) as year, sum(prices) as prices
@@ -49,6 +56,8 @@ based as (
         *,
         sum(base_share) over segment_months as base_known,
         log_level - sum(base_share * log_level) over segment_months as log_index,
+        repeat_level - sum(case when repeat_level is null then 0 else base_share * repeat_level end) over segment_months
+            / nullif(sum(case when repeat_level is null then 0 else base_share end) over segment_months, 0) as log_repeat,
         sqrt(variance * (1 - 2 * base_share) + sum(base_share * base_share * variance) over segment_months) as index_deviation
     from shared
     window segment_months as (partition by market, currency, segment, level)
@@ -121,6 +130,16 @@ final as (
         case when is_enough then 100 * exp(averaged.log_index - 1.96 * averaged.index_deviation) end as index_low,
         case when is_enough then 100 * exp(averaged.log_index + 1.96 * averaged.index_deviation) end as index_high,
         case when is_enough and centered.calendar_months = 12 then 100 * exp(averaged.log_index - centered.season) end as index_adjusted,
+        averaged.repeat_prices,
+        case when averaged.repeat_prices >= settings.minimum_group then 100 * exp(averaged.log_repeat) end as index_repeat,
+        case
+            when averaged.repeat_prices >= settings.minimum_group
+            then 100 * exp(averaged.log_repeat - 1.96 * averaged.repeat_deviation)
+        end as index_repeat_low,
+        case
+            when averaged.repeat_prices >= settings.minimum_group
+            then 100 * exp(averaged.log_repeat + 1.96 * averaged.repeat_deviation)
+        end as index_repeat_high,
         case when averaged.prices >= settings.minimum_group then round(medians.price_median * 100) / 100 end as price_median
     from (
         select averaged.*, averaged.base_known > 0.5 and averaged.prices >= minimum.minimum_group as is_enough

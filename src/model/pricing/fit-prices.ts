@@ -3,6 +3,7 @@ import { literal, rows } from '../../duck/session.js';
 import { type Coding, codeRows, type Market } from './code-rows.js';
 import { Numbers } from './numbers.js';
 import { judgeMonth, measure, pass, type State, startState, type Weighing } from './passes.js';
+import { repeatSales } from './repeat-sales.js';
 import { writeEffects } from './write-effects.js';
 import { DRIVERS, writeEstimates } from './write-estimates.js';
 
@@ -26,13 +27,14 @@ const TABLES = {
   effects: ['market', 'coefficient', 'reference', 'log_effect', 'deviation', 'prices'],
   nodes: ['market', 'node', 'log_effect', 'deviation'],
   index: ['market', 'segment', 'code', 'month', 'log_level', 'deviation', 'prices'],
+  repeat: ['market', 'month', 'log_level', 'deviation', 'prices'],
 };
 
 type Tables = Readonly<Record<keyof typeof TABLES, Numbers>>;
 
 /**
  * Fits a model of the log price to the prices of each market in `price_inputs`. What it finds are tables of the database
- * `fit`, in memory, which all connections see: `markets`, `estimates`, `backtest`, `effects`, `nodes` and `index`, with
+ * `fit`, in memory, which all connections see: `markets`, `estimates`, `backtest`, `effects`, `nodes`, `index` and `repeat`, with
  * `terms`, `node_names` and `segments`, which say what their numbers stand for.
  * @param folder where a file of numbers may lie for the time of the fit
  */
@@ -49,8 +51,10 @@ export async function fitPrices(connection: DuckDBConnection, folder: string): P
   const tables: Tables = {
     ...{ estimates: await open('estimates'), backtest: await open('backtest') },
     ...{ effects: await open('effects'), nodes: await open('nodes'), index: await open('index') },
+    repeat: await open('repeat'),
   };
-  for (const { number, market, currency } of await rows(connection, 'from fit.markets order by number'))
+  const markets = await rows(connection, 'from fit.markets order by number');
+  for (const { number, market, currency } of markets)
     await fitMarket(
       connection,
       tables,
@@ -58,6 +62,8 @@ export async function fitPrices(connection: DuckDBConnection, folder: string): P
       { market: String(market), currency: String(currency) },
       folder,
     );
+  for (const table of Object.values(tables)) table.flush();
+  for (const { number } of markets) await repeatSales(connection, tables.repeat, Number(number));
   for (const table of Object.values(tables)) table.close();
 }
 

@@ -29,15 +29,21 @@ export class Numbers {
 
   append(row: number[]): void {
     this.#rows.push(row);
-    if (this.#rows.length === CHUNK) this.#flush();
+    if (this.#rows.length === CHUNK) this.#appendRows();
   }
 
   close(): void {
-    this.#flush();
+    this.flush();
     this.#appender.closeSync();
   }
 
-  #flush(): void {
+  /** Makes the rows visible to queries. */
+  flush(): void {
+    this.#appendRows();
+    this.#appender.flushSync();
+  }
+
+  #appendRows(): void {
     const types = Array.from({ length: this.#appender.columnCount }, (_, i) => this.#appender.columnType(i));
     const chunk = DuckDBDataChunk.create(types, this.#rows.length);
     for (const [column] of types.entries()) {

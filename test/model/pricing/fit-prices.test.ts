@@ -218,3 +218,19 @@ it('finds what a damage costs one make alone, and lets small groups lean on the 
   expect(small.length).toBeGreaterThan(5);
   for (const row of small) expect(row).toMatchObject({ is_pooled: true, own_effect: null });
 });
+
+it('follows vehicles that were sold twice, where there are enough of them', async () => {
+  const lots = lotsOf({ lots: 8_000, trend: -0.02 });
+  // Each vehicle has two lots of any kind and month.
+  const market = await fitted(`select * replace (cast(floor(lot_id / 2) as bigint) as vehicle_id) from (${lots})`);
+  const index = await market.rows(`select * from price_index where segment = 'all' order by month`);
+  market.close();
+  const truths = index.map((_, i) => -0.02 * i);
+  const base = truths.slice(0, 12).reduce((sum, level) => sum + level, 0) / 12;
+  const inside = index.filter(({ index_repeat_low, index_repeat_high }, i) => {
+    const truth = 100 * Math.exp((truths[i] ?? 0) - base);
+    return truth >= Number(index_repeat_low) * 0.995 && truth <= Number(index_repeat_high) * 1.005;
+  });
+  expect(inside.length).toBeGreaterThanOrEqual(13);
+  expect(Number(index[0]?.index_repeat)).toBeGreaterThan(Number(index[13]?.index_repeat) * 1.15);
+});
