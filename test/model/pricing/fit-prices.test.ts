@@ -222,7 +222,9 @@ it('finds what a damage costs one make alone, and lets small groups lean on the 
 it('follows vehicles that were sold twice, where there are enough of them', async () => {
   const lots = lotsOf({ lots: 8_000, trend: -0.02 });
   // Each vehicle has two lots of any kind and month.
-  const market = await fitted(`select * replace (cast(floor(lot_id / 2) as bigint) as vehicle_id) from (${lots})`);
+  const market = await fitted(
+    `select * replace (cast(floor(lot_id / 2) as bigint) as vehicle_id) from (${lots})`,
+  );
   const index = await market.rows(`select * from price_index where segment = 'all' order by month`);
   market.close();
   const truths = index.map((_, i) => -0.02 * i);

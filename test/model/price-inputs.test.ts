@@ -1,0 +1,37 @@
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { base, lot } from './cases.js';
+import { computeMarts, openLake, type TestLake, texts } from './support.js';
+
+let lake: TestLake;
+beforeAll(async () => {
+  lake = await openLake();
+});
+afterAll(() => lake.close());
+
+it('takes absurd years and distances as unknown', async () => {
+  const cars = [
+    { year: 2020, odometer_km: 90_000 },
+    { year: 2020, odometer_km: 1 },
+    { year: 2026, odometer_km: 1 },
+    { year: 1900, odometer_km: 90_000 },
+    { year: 2030, odometer_km: 90_000 },
+    { year: null, odometer_km: 90_000 },
+    { year: 2020, odometer_km: 90_000, odometer_status_id: 2, odometer_status_name: 'not_actual' },
+  ];
+  const lots = cars.map(({ year: _, ...given }, i) => lot({ lot_id: i + 1, vehicle_id: i + 1, ...given }));
+  const vehicles = cars.map(({ year }, i) => ({ vehicle_id: i + 1, year }));
+  await computeMarts(lake, { ...base, lots, vehicles }, 'price_inputs');
+  const found = await texts(
+    lake,
+    'select age_years is not null as has_age, odometer_km, odometer from price_inputs order by lot_id',
+  );
+  expect(found).toEqual([
+    { has_age: true, odometer_km: 90_000, odometer: 'usable' },
+    { has_age: true, odometer_km: null, odometer: 'implausible' },
+    { has_age: true, odometer_km: 1, odometer: 'usable' },
+    { has_age: false, odometer_km: null, odometer: 'year unknown' },
+    { has_age: false, odometer_km: null, odometer: 'year unknown' },
+    { has_age: false, odometer_km: null, odometer: 'year unknown' },
+    { has_age: true, odometer_km: null, odometer: 'not_actual unusable' },
+  ]);
+});
