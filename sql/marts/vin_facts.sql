@@ -31,30 +31,30 @@ parts as (
         regexp_matches(code, '^([1-5]|7[F-Z0-9])') as is_north_american,
         substring(code, 1, 3) as wmi,
         1979 + nullif(instr('ABCDEFGHJKLMNPRSTVWXY123456789', substring(code, 10, 1)), 0) as first_year,
-        -- each letter as its value in the check digit
-        translate(code, 'ABCDEFGHJKLMNPRSTUVWXYZ', '12345678123457923456789') as digits
+        -- the last digit of the place of a character is its value in the check digit
+        '1234567890ABCDEFGH..JKLMN.P.R..STUVWXYZ' as places
     from checked
 ),
 summed as (
     select
         *,
         (
-            8 * try_cast(substring(digits, 1, 1) as integer)
-            + 7 * try_cast(substring(digits, 2, 1) as integer)
-            + 6 * try_cast(substring(digits, 3, 1) as integer)
-            + 5 * try_cast(substring(digits, 4, 1) as integer)
-            + 4 * try_cast(substring(digits, 5, 1) as integer)
-            + 3 * try_cast(substring(digits, 6, 1) as integer)
-            + 2 * try_cast(substring(digits, 7, 1) as integer)
-            + 10 * try_cast(substring(digits, 8, 1) as integer)
-            + 9 * try_cast(substring(digits, 10, 1) as integer)
-            + 8 * try_cast(substring(digits, 11, 1) as integer)
-            + 7 * try_cast(substring(digits, 12, 1) as integer)
-            + 6 * try_cast(substring(digits, 13, 1) as integer)
-            + 5 * try_cast(substring(digits, 14, 1) as integer)
-            + 4 * try_cast(substring(digits, 15, 1) as integer)
-            + 3 * try_cast(substring(digits, 16, 1) as integer)
-            + 2 * try_cast(substring(digits, 17, 1) as integer)
+            8 * (instr(places, substring(code, 1, 1)) % 10)
+            + 7 * (instr(places, substring(code, 2, 1)) % 10)
+            + 6 * (instr(places, substring(code, 3, 1)) % 10)
+            + 5 * (instr(places, substring(code, 4, 1)) % 10)
+            + 4 * (instr(places, substring(code, 5, 1)) % 10)
+            + 3 * (instr(places, substring(code, 6, 1)) % 10)
+            + 2 * (instr(places, substring(code, 7, 1)) % 10)
+            + 10 * (instr(places, substring(code, 8, 1)) % 10)
+            + 9 * (instr(places, substring(code, 10, 1)) % 10)
+            + 8 * (instr(places, substring(code, 11, 1)) % 10)
+            + 7 * (instr(places, substring(code, 12, 1)) % 10)
+            + 6 * (instr(places, substring(code, 13, 1)) % 10)
+            + 5 * (instr(places, substring(code, 14, 1)) % 10)
+            + 4 * (instr(places, substring(code, 15, 1)) % 10)
+            + 3 * (instr(places, substring(code, 16, 1)) % 10)
+            + 2 * (instr(places, substring(code, 17, 1)) % 10)
         ) % 11 as remainder
     from parts
 ),
