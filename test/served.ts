@@ -143,6 +143,7 @@ export type Dated<Value> = Value | null | { value: Value | null; updated_at: str
 /** A record of `/archived-lots`, in its newer or its older form. */
 export interface ArchivedLotRecord {
   readonly lot_id: number;
+  readonly lot?: string;
   readonly car_id: number;
   readonly vin?: string | null;
   readonly archived_at: string;

@@ -3,14 +3,23 @@
 with owned_lots as (
     select lot_id, created_at, first_seen_at from lots where vehicle_id is not null
 ),
+known_lots as (
+    select lot_id from owned_lots
+    union all
+    select archived_lots.lot_id
+    from archived_lots
+    left join lots on lots.lot_id = archived_lots.lot_id
+    where lots.lot_id is null and archived_lots.vehicle_id is not null
+    group by archived_lots.lot_id
+),
 expected as (
     select 'lots' as evidence_table, count(*) as events
     from owned_lots
     where coalesce(created_at, first_seen_at) is not null
     union all
-    select 'sales', count(*) from sales inner join owned_lots on owned_lots.lot_id = sales.lot_id
+    select 'sales', count(*) from sales inner join known_lots on known_lots.lot_id = sales.lot_id
     union all
-    select 'archived_lots', count(*) from archived_lots inner join owned_lots on owned_lots.lot_id = archived_lots.lot_id
+    select 'archived_lots', count(*) from archived_lots inner join known_lots on known_lots.lot_id = archived_lots.lot_id
     union all
     select 'inspections', count(*) from inspections where vehicle_id is not null
     union all

@@ -1,4 +1,4 @@
-with source_lots as (
+with lake_lots as (
     select
         lots.lot_id,
         lots.vehicle_id,
@@ -26,6 +26,45 @@ with source_lots as (
         on currencies.domain_id = lots.domain_id
         and currencies.country_iso = coalesce(nullif(upper(trim(lots.location_country_iso)), ''), 'unknown')
     where lots.vehicle_id is not null
+),
+archive_only_lots as (
+    select
+        archived_lots.lot_id,
+        max(archived_lots.vehicle_id) as vehicle_id,
+        max(archived_lots.domain_id) as domain_id,
+        max(trim(archived_lots.lot)) as lot
+    from archived_lots
+    left join lots on lots.lot_id = archived_lots.lot_id
+    where lots.lot_id is null and archived_lots.vehicle_id is not null
+    group by archived_lots.lot_id
+),
+source_lots as (
+    select * from lake_lots
+    union all
+    select
+        archive_only_lots.lot_id,
+        archive_only_lots.vehicle_id,
+        archive_only_lots.domain_id,
+        archive_only_lots.lot,
+        null,
+        null,
+        null,
+        null,
+        'unknown',
+        'unknown',
+        null,
+        null,
+        null,
+        null,
+        null,
+        null,
+        false,
+        null,
+        null,
+        currencies.currency
+    from archive_only_lots
+    left join currencies
+        on currencies.domain_id = archive_only_lots.domain_id and currencies.country_iso = 'unknown'
 ),
 changes as (
     select

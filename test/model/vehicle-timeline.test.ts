@@ -130,6 +130,20 @@ describe('the events of a vehicle', () => {
     ]);
   });
 
+  it('count of lots that only the archive feed told of', async () => {
+    const archived = { lot_id: 7, vehicle_id: 10, domain_id: 3, lot: '77', status_id: SOLD, final_bid: 4000 };
+    const archived_lots = [{ ...archived, sale_date: day('2026-03-10'), archived_at: day('2026-03-12') }];
+    const rows = await timeline(
+      { lots: [listed(1, '2026-08-01', 50_000)], archived_lots },
+      'event, lot_id, lot, amount',
+    );
+    expect(rows.map((row) => Object.values(row))).toEqual([
+      ['sold', 7, '77', 4000],
+      ['archived', 7, '77', null],
+      ['listed', 1, '1', null],
+    ]);
+  });
+
   it('stay when their report goes with its listing, but not when the report takes them back', async () => {
     const gone_at = day('2026-08-20');
     const event = {

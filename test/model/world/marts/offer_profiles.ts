@@ -113,10 +113,9 @@ export async function rows(night: WorldNight): Promise<MartRow[]> {
   const held = attempts(night).filter(({ outcome }) => ['sold', 'not_sold', 'on_approval'].includes(outcome));
   const lots = [...groupBy(held, ({ lot }) => String(lot.id)).values()].flatMap((own) => {
     const last = own.at(-1);
-    if (last === undefined) return [];
-    // Of a lot that only the archive feed knows, nobody names the seller.
-    const raw = night.lots.get(last.lot.id)?.raw;
-    if (raw === undefined) return [];
+    const raw = last && night.lots.get(last.lot.id)?.raw;
+    // A lot that only the archive knows names no seller.
+    if (last === undefined || raw === undefined) return [];
     const reserve = raw.seller_reserve?.price;
     const hasReserve = isPossible(reserve) && last.isObserved;
     const sold = own.find(({ outcome }) => outcome === 'sold');

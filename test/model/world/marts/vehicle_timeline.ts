@@ -1,3 +1,5 @@
+import type { ArchivedLotRecord } from '../../../served.js';
+import type { OracleAttempt } from '../../oracle-attempts.js';
 import { currencyOf } from '../../oracle-currency.js';
 import { instantOf, type LotOfNight, type MartRow, type WorldNight } from '../night.js';
 import { historiesOf, inspectionsOf, keyOr, type ReportOfNight } from '../reports.js';
@@ -22,34 +24,69 @@ const text = (value: unknown): string => (typeof value === 'string' && value.tri
 const stamp = (raw: LotOfNight['raw'], name: string): number | null => instantOf(raw[name] as string | null);
 const positive = (value: unknown): number | null => (typeof value === 'number' && value > 0 ? value : null);
 
-function lotEvents(night: WorldNight, left: ReadonlyMap<number, MartRow>): Event[] {
-  const ofArchive = new Set(night.archivedLots.map(({ lot_id }) => lot_id));
+/** A lot with its number. */
+interface Numbered {
+  readonly id: number;
+  readonly vehicle: number;
+  readonly domain: number;
+  readonly country: string | null;
+  readonly number: string | null;
+}
+
+/** Makes the events of a lot; none without a date. */
+const eventsOf =
+  (lot: Numbered) =>
+  (
+    [event, order]: readonly [string, number],
+    at: number | null,
+    [table, id]: readonly [string, string | null],
+    rest: Readonly<Record<string, Value>>,
+    km: number | null = null,
+  ): Event[] => {
+    if (at === null) return [];
+    const amount = rest.amount ?? null;
+    const currency = amount === null ? null : currencyOf(lot);
+    const row = { ...NOTHING, event, occurred_at: at, date_precision_key: 'datetime', domain_id: lot.domain };
+    const evidence = { lot_id: lot.id, lot: lot.number, evidence_table: table, evidence_id: id };
+    const reading = km === null ? undefined : { km, day: Math.floor(at / DAY) };
+    const place = [at, order, lot.id, null, id];
+    return [
+      { vehicle: lot.vehicle, at, order: place, row: { ...row, ...evidence, ...rest, currency }, reading },
+    ];
+  };
+
+/** Attempts and archivings by lot. */
+interface Ends {
+  readonly attempts: ReadonlyMap<string, readonly OracleAttempt[]>;
+  readonly archivings: ReadonlyMap<string, readonly ArchivedLotRecord[]>;
+}
+
+const endsOf = (lot: Numbered, { attempts: tried, archivings }: Ends): Event[] => [
+  ...(tried.get(String(lot.id)) ?? []).flatMap(({ attempt, outcome, saleDate, amount, basis, reason }) =>
+    eventsOf(lot)([outcome, 50], saleDate, ['sales', String(attempt)], {
+      ...{ amount, description: basis ?? reason },
+    }),
+  ),
+  ...(archivings.get(String(lot.id)) ?? []).flatMap(({ archived_at, status }) =>
+    eventsOf(lot)(['archived', 60], instantOf(archived_at), ['archived_lots', null], {
+      description: text(status.name),
+    }),
+  ),
+];
+
+/** Events of the lots that only the archive feed told of. */
+const archiveEvents = (night: WorldNight, ends: Ends): Event[] =>
+  night.archivedLots
+    .filter(({ lot_id }) => !night.lots.has(lot_id))
+    .flatMap(({ lot_id, car_id, domain, lot }) =>
+      endsOf({ id: lot_id, vehicle: car_id, domain: domain.id, country: null, number: lot ?? null }, ends),
+    );
+
+function lotEvents(night: WorldNight, left: ReadonlyMap<number, MartRow>, ends: Ends): Event[] {
   const deciding = new Set(attempts(night).map(({ priceId }) => priceId));
-  const tried = groupBy(attempts(night), ({ lot }) => String(lot.id));
   return [...night.lots.values()].flatMap(({ lot, raw }) => {
-    const own = (
-      [event, order]: readonly [string, number],
-      at: number | null,
-      [table, id]: readonly [string, string | null],
-      rest: Readonly<Record<string, Value>>,
-      km: number | null = null,
-    ): Event[] => {
-      if (at === null) return [];
-      const amount = rest.amount ?? null;
-      const currency = amount === null ? null : currencyOf(lot);
-      const row = {
-        ...NOTHING,
-        event,
-        occurred_at: at,
-        date_precision_key: 'datetime',
-        domain_id: lot.domain,
-      };
-      const evidence = { lot_id: lot.id, lot: raw.lot, evidence_table: table, evidence_id: id };
-      const reading = km === null ? undefined : { km, day: Math.floor(at / DAY) };
-      const place = [at, order, lot.id, null, id];
-      const all = { ...row, ...evidence, ...rest, currency };
-      return [{ vehicle: lot.vehicle, at, order: place, row: all, reading }];
-    };
+    const numbered = { ...lot, number: raw.lot };
+    const own = eventsOf(numbered);
     const stated = (kind: readonly [string, number], value: unknown, at: number | null): Event[] => {
       const amount = positive(value);
       if (amount === null) return [];
@@ -77,17 +114,8 @@ function lotEvents(night: WorldNight, left: ReadonlyMap<number, MartRow>): Event
             description: text(status.name),
           }),
         ),
-      ...(tried.get(String(lot.id)) ?? []).flatMap(({ attempt, outcome, saleDate, amount, basis, reason }) =>
-        own([outcome, 50], saleDate, ['sales', String(attempt)], { amount, description: basis ?? reason }),
-      ),
-      ...night.archivedLots
-        .filter(({ lot_id }) => lot_id === lot.id)
-        .flatMap(({ archived_at, status }) =>
-          own(['archived', 60], instantOf(archived_at), ['archived_lots', null], {
-            description: text(status.name),
-          }),
-        ),
-      ...(lot.archived && !ofArchive.has(lot.id)
+      ...endsOf(numbered, ends),
+      ...(lot.archived && !ends.archivings.has(String(lot.id))
         ? own(['archived', 60], Number(left.get(lot.id)?.archived_at), ['lots', null], {
             description: String(left.get(lot.id)?.archived_by),
           })
@@ -241,7 +269,11 @@ function inOrder(a: Event, b: Event): number {
 
 export async function rows(night: WorldNight): Promise<MartRow[]> {
   const left = new Map((await night.rows('lots')).map((row) => [Number(row.lot_id), row]));
-  const events = [...lotEvents(night, left), ...reportEvents(night)];
+  const ends: Ends = {
+    attempts: groupBy(attempts(night), ({ lot }) => String(lot.id)),
+    archivings: groupBy(night.archivedLots, ({ lot_id }) => String(lot_id)),
+  };
+  const events = [...lotEvents(night, left, ends), ...archiveEvents(night, ends), ...reportEvents(night)];
   return [...groupBy(events, ({ vehicle }) => String(vehicle)).values()].flatMap((own) => {
     const floors = floorsOf(own);
     return own.sort(inOrder).map(({ vehicle, row, reading }, place): MartRow => {
