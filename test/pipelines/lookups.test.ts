@@ -8,6 +8,7 @@ import { lookupOf } from '../../src/cli/commands/lookup.js';
 import type { ConfigInput } from '../../src/config/config.js';
 import { type Sandbox, startSandbox } from '../../src/sandbox/index.js';
 import { firstLot, need, recordsOf } from '../served.js';
+import { SALES_ALONE } from './oracle/sales.js';
 import { bareDuckDb, configFor, silentReporter, temporaryFolder, WITHOUT_CATALOG } from './support.js';
 
 const DAY = 86_400_000;
@@ -38,6 +39,7 @@ const job = (more: ConfigInput = {}) => ({
   config: configFor(sandbox.url, folder.path, { referenceDays: 1000, ...more }),
   reporter: silentReporter(),
   now: () => new Date(now),
+  ...SALES_ALONE,
 });
 const query = (sql: string) => duck.query(sql.replaceAll('$lake', join(folder.path, 'lake', 'current')));
 const asked = () =>
