@@ -8,8 +8,8 @@ with lake_lots as (
         lots.first_seen_at,
         lots.odometer_km,
         odometer_readings.odometer_km as reading_km,
-        coalesce(nullif(trim(lots.title_name), ''), 'unknown') as title_name,
-        coalesce(nullif(trim(lots.damage_main_name), ''), 'unknown') as damage_name,
+        lot_groups.title_name,
+        lot_groups.damage_main,
         lots.bid,
         lots.bid_updated_at,
         lots.buy_now,
@@ -19,12 +19,10 @@ with lake_lots as (
         lots.archived,
         lots.archived_at,
         lots.archived_by,
-        currencies.currency
+        lot_groups.currency
     from lots
+    inner join lot_groups on lot_groups.lot_id = lots.lot_id
     left join odometer_readings on odometer_readings.lot_id = lots.lot_id
-    left join currencies
-        on currencies.domain_id = lots.domain_id
-        and currencies.country_iso = coalesce(nullif(upper(trim(lots.location_country_iso)), ''), 'unknown')
     where lots.vehicle_id is not null
 ),
 archive_only_lots as (
@@ -155,7 +153,7 @@ lot_events as (
             else try_cast(first_changes.old_value as bigint)
         end as odometer_km,
         case when first_changes.lot_id is null then source_lots.reading_km end as reading_km,
-        source_lots.title_name || ', ' || source_lots.damage_name as description
+        source_lots.title_name || ', ' || source_lots.damage_main as description
     from source_lots
     left join first_changes on first_changes.lot_id = source_lots.lot_id and first_changes.field = 'odometer_km'
     union all
