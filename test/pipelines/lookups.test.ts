@@ -39,7 +39,6 @@ const job = (more: ConfigInput = {}) => ({
   config: configFor(sandbox.url, folder.path, { referenceDays: 1000, ...more }),
   reporter: silentReporter(),
   now: () => new Date(now),
-  ...SALES_ALONE,
 });
 const query = (sql: string) => duck.query(sql.replaceAll('$lake', join(folder.path, 'lake', 'current')));
 const asked = () =>
@@ -95,10 +94,12 @@ describe('a lookup that is saved', () => {
 });
 
 describe('the closing job', () => {
+  const alone = (more: ConfigInput = {}) => ({ ...job(more), ...SALES_ALONE });
+
   it('looks up vehicles that left without a trusted price, newest first, within its budget and for limited time', async () => {
-    await nightly(job());
+    await nightly(alone());
     at(3);
-    await nightly(job());
+    await nightly(alone());
     const candidates = await query(`
       select vehicle_id from (
         select * from '$lake/lots/**/*.parquet'
@@ -110,11 +111,11 @@ describe('the closing job', () => {
       where domain_id <> 12
       group by vehicle_id order by max(archived_at) desc, vehicle_id`);
     expect(candidates.length).toBeGreaterThan(4);
-    await closing(job({ closingBudget: 3 }));
+    await closing(alone({ closingBudget: 3 }));
     const first = candidates.slice(0, 3).map((row) => `/cars/${row.vehicle_id}`);
     expect(asked()).toEqual(first);
     expect((await query("select count(*) as n from '$lake/closings/*.parquet'"))[0]?.n).toBe(3);
-    await closing(job({ closingBudget: 3 }));
+    await closing(alone({ closingBudget: 3 }));
     expect(
       asked()
         .slice(3)
@@ -122,7 +123,7 @@ describe('the closing job', () => {
     ).toEqual([]);
     for (const days of [5, 7, 9, 11, 13]) {
       at(days);
-      await closing(job());
+      await closing(alone());
     }
     const times = new Map<string, number>();
     for (const path of asked()) times.set(path, (times.get(path) ?? 0) + 1);
@@ -130,7 +131,7 @@ describe('the closing job', () => {
   }, 60_000);
 
   it('brings the vehicles and lots of which only the archive feed told', async () => {
-    await nightly(job());
+    await nightly(alone());
     const told = "'$lake/archived_lots/**/*.parquet' as told";
     const known = "(select 1 from '$lake/lots/**/*.parquet' as known where known.lot_id = told.lot_id)";
     const count = async (where: string) =>
@@ -144,7 +145,7 @@ describe('the closing job', () => {
       )[0]?.n;
     expect(await count(`${sold} and not exists ${known}`)).toBeGreaterThan(5);
     const before = await prices();
-    await closing(job());
+    await closing(alone());
     // A vehicle that was merged into another one is not there under the id of its archived lot.
     const [gone] = await query("select count(*) as n from '$lake/closings/*.parquet' where outcome = 'gone'");
     expect(await count(`not exists ${known}`)).toBeLessThanOrEqual(Number(gone?.n));
@@ -156,17 +157,17 @@ describe('the closing job', () => {
   });
 
   it('records a vehicle that the service no longer has, and does not ask again', async () => {
-    await nightly(job());
+    await nightly(alone());
     at(2);
-    await nightly(job());
+    await nightly(alone());
     // The service forgets an archived vehicle after a month; the lake believes it is still within that month.
     sandbox.setClock(new Date(now + 45 * DAY));
-    await closing(job());
+    await closing(alone());
     const gone = await query("select vehicle_id from '$lake/closings/*.parquet' where outcome = 'gone'");
     expect(gone.length).toBeGreaterThan(0);
     const before = asked().length;
     now += 2 * DAY;
-    await closing(job());
+    await closing(alone());
     const again = asked().slice(before);
     for (const row of gone) expect(again).not.toContain(`/cars/${row.vehicle_id}`);
   }, 60_000);
