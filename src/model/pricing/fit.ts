@@ -66,10 +66,7 @@ export function solve(sums: Sums, factors: readonly Factor[], tree: Tree, spread
   const size = sizeOf(factors);
   const normal = Float64Array.from(sums.normal);
   const right = Float64Array.from(sums.right);
-  const nodes = tree.parents.map((_, i): NodeSums => {
-    const leaf = sums.leaves[i];
-    return leaf === undefined ? emptyNode(size) : { ...leaf, terms: Float64Array.from(leaf.terms) };
-  });
+  const nodes = tree.parents.map((_, i): NodeSums => sums.leaves[i] ?? emptyNode(size));
   nodes.forEach((node, i) => {
     const parent = nodes[tree.parents[i] ?? -1];
     eliminate(node, parent, precisionAt(tree, spread, i), normal, right);
@@ -81,7 +78,8 @@ export function solve(sums: Sums, factors: readonly Factor[], tree: Tree, spread
   const covariance = Array.from({ length: size }, (_, row) => Float64Array.from(inverse.getRow(row)));
   const coefficients = product(covariance, right);
   const fitted = fitNodes(nodes, tree, spread, coefficients);
-  const means = sums.normal.slice(0, size).map((sum, _, [sales = 1]) => sum / sales);
+  const [weight = 1] = sums.normal;
+  const means = sums.normal.slice(0, size).map((sum) => sum / weight);
   const learnt = learn(factors, tree, spread, coefficients, covariance, fitted);
   return { coefficients, covariance, nodes: fitted, means, ...learnt };
 }
