@@ -12,7 +12,7 @@ with months as (
 select
     month, month_before, prices, index, index_low, index_high,
     abs(index / index_before - 1) as change,
-    case when index > index_before then 'above' else 'below' end as direction,
+    case when index > index_before then 'more' else 'less' end as direction,
     case
         when abs(ln(index / index_before)) > 1.96 * sqrt(deviation ** 2 + deviation_before ** 2) then 'more'
         else 'no more'
