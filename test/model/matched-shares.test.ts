@@ -87,6 +87,16 @@ describe('the matched share', () => {
     expect(await of(lost(1).map((row) => ({ ...row, gone_at: GONE })))).toEqual([]);
   });
 
+  it('of vehicle_timeline: reports whose listing is a lot of their vehicle', async () => {
+    const lots = many(4, (place) => lot({ lot_id: place, lot: String(place), domain_id: 12 }));
+    const inspections = (count: number) =>
+      many(4, (place) => report({ listing_id: place < count ? `L-${place}` : String(place) }));
+    expect(await unmatched('vehicle_timeline', { lots, inspections: inspections(1) })).toEqual([]);
+    expect(await unmatched('vehicle_timeline', { lots, inspections: inspections(2) })).toMatchObject([
+      { sample: [{ domain_id: 12, reports: 4, matched: 2 }] },
+    ]);
+  });
+
   it('of duplicate_lots: roots that are known lots', async () => {
     const duplicates = many(8, (place) => ({ duplicate_id: 100 + place, original_id: place + 1 }));
     const lots = (count: number) =>
