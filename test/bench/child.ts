@@ -16,6 +16,7 @@ import { syncSnapshot } from '../../src/publish/publish.js';
 import { contractOf } from '../../src/service/contract/node.js';
 import { streams } from '../../src/service/streams.js';
 import { modelMany } from './marts.js';
+import { fitMany } from './prices.js';
 
 /** What one measured piece of work reports to its parent. */
 export interface Measured {
@@ -39,7 +40,8 @@ export type Task =
   | 'rebuild'
   | 'paced'
   | 'iceberg'
-  | 'marts';
+  | 'marts'
+  | 'prices';
 
 const contract = contractOf(streams.cars.schema);
 const [what = '', folder = '', output = '', url = ''] = process.argv.slice(2);
@@ -183,6 +185,7 @@ const tasks: Record<Task, () => Promise<void>> = {
     const { lots, prices, seconds } = await modelMany(output);
     report(seconds, 0, `${seconds.toFixed(1)} s, ${lots} lots, ${prices} prices`);
   },
+  prices: async () => report(await fitMany(output), 0),
 };
 
 await tasks[what as Task]();

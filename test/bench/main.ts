@@ -83,6 +83,10 @@ async function compare(report: BenchReport): Promise<void> {
   report.figure('marts and data tests, 1 M lots, 3 M prices, s', marts.text ?? '', marts.seconds, {
     most: 10,
   });
+  const prices = await measure('prices', data, work);
+  report.figure('estimates: fit, back-test, 1 M prices, s', megabytes(prices.peakBytes), prices.seconds, {
+    most: 15,
+  });
   const lakeBytes = bytesBelow(join(lake, 'lake', 'current'));
   const size = `${megabytes(lakeBytes)}, ${megabytes(statSync(oneFile).size)}`;
   report.figure("the lake's files, × the one-liner's", size, lakeBytes / statSync(oneFile).size, { most: 1 });

@@ -10,6 +10,8 @@ export interface Law {
   readonly lots: number;
   readonly seed?: number;
   readonly months?: number;
+  /** Models of all makes together. */
+  readonly models?: number;
   /** Change of the log price a month. */
   readonly trend?: number;
   /** Added in each calendar month, from January. */
@@ -40,6 +42,7 @@ export function lotsOf({
   lots,
   seed = 1,
   months = 14,
+  models = 60,
   trend = 0,
   season = [],
   shock = { make: -1, month: -1, change: 0 },
@@ -56,7 +59,7 @@ export function lotsOf({
   const calendar = Array.from({ length: 12 }, (_, i) => season[i] ?? 0).join(', ');
   return `
     with drawn as (
-      select i, ${place(1, 12)} as make, ${place(2, 5)} as model_place, ${place(3, months)} as month_place,
+      select i, ${place(1, 12)} as make, ${place(2, models / 12)} as model_place, ${place(3, months)} as month_place,
         ${level('damage_main_group', 4)}, ${level('title_brand', 5)}, ${level('domain_id', 6)}, ${level('condition', 7)},
         16 * ${draw(8)} * ${draw(9)} as age, 10 * (${draw(10)} - 0.5) as km, ${place(11, 20)} as state,
         sqrt(-2 * ln(${draw(12)} + 1e-7)) * cos(6.283185307 * ${draw(13)}) as z

@@ -1,0 +1,23 @@
+import { join } from 'node:path';
+import { openSession } from '../../src/duck/session.js';
+import { fitPrices } from '../../src/model/pricing/fit-prices.js';
+import { lotsOf } from '../model/pricing/market.js';
+
+/** Nine of ten have a price. */
+const LOTS = 1_111_112;
+
+/** Fits, judges and estimates a million prices of three years. Seconds. */
+export async function fitMany(folder: string): Promise<number> {
+  const session = await openSession({ memory: '1GB', threads: 2, temp: join(folder, 'spill') });
+  const { connection } = session;
+  const file = join(folder, 'price_inputs.parquet');
+  await connection.run(
+    `copy (${lotsOf({ lots: LOTS, months: 36, models: 4_000 })}) to '${file}' (format parquet)`,
+  );
+  await connection.run(`create view price_inputs as from '${file}'`);
+  const start = performance.now();
+  await fitPrices(connection, folder);
+  const seconds = (performance.now() - start) / 1000;
+  session.close();
+  return seconds;
+}
