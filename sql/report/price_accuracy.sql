@@ -1,7 +1,8 @@
 -- How far the estimates of auction prices were off in the back-test. A manufacturer is told if at least 20 prices judge it.
 select
-    segment, level, name, prices as based_on, currency, error_median, bias, inside_50, inside_80,
+    segment, level, prices as based_on, currency, error_median, bias, inside_50, inside_80,
     cast(case when segment = 'source' then level end as bigint) as domain_id,
+    case when segment = 'source' then replace(name, '_com', '.com') else replace(name, '_', ' ') end as name,
     error_median as value
 from price_accuracy
 where market = 'auction' and error_median is not null and (segment <> 'manufacturer' or prices >= 20)

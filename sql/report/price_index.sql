@@ -21,4 +21,4 @@ select 'all', 'median of all sales', null, month, plain, null, null, prices, sta
 union all
 select 'source', name, cast(level as bigint), month, index, index_low, index_high, prices, state
 from known where segment = 'source'
-order by level, line, moment
+order by level, domain_id nulls first, line, moment

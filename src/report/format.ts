@@ -2,7 +2,7 @@ import type { Row } from '../duck/session.js';
 import { clip, count, maybe, orNone, printable } from '../query/printable.js';
 
 /** A share as a percentage with one digit. */
-export const percent = orNone((n) => `${(n * 100).toFixed(1)}%`);
+export const percent = orNone((n) => `${(n * 100).toFixed(1).replace(/^-0\.0$/, '0.0')}%`);
 
 const amount = (value: number, currency: string, rest: Intl.NumberFormatOptions): string =>
   value.toLocaleString('en', { style: 'currency', currency, ...rest });

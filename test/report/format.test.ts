@@ -11,6 +11,7 @@ describe('a text of the report', () => {
 
   it('says of a figure without a value that it is not known, or how few values there are', () => {
     expect(fill('{percent share}', row)).toBe('–');
+    expect(fill('{percent share}', { share: -0.0001 })).toBe('0.0%');
     expect(fill('{percent share of values}', row)).toBe('too few (3)');
   });
 
