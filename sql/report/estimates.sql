@@ -1,4 +1,4 @@
--- Some 400 of the last trusted auction prices with the estimates that do not know them.
+-- The last 250 trusted auction prices with the estimates that do not know them.
 with priced as (
     select *, row_number() over (order by priced_at desc, lot_id) as place
     from price_estimates
@@ -9,5 +9,5 @@ select
     priced.price as value, priced.priced_at as moment
 from priced
 join lots using (lot_id)
-where place <= 400
+where place <= 250
 order by place
