@@ -68,9 +68,9 @@ described as (
         case
             when source_vehicles.year between 1940 and date_part('year', offers.priced_at) + 1
             then greatest(
-                (date_part('year', offers.priced_at) - source_vehicles.year)
-                + (date_part('month', offers.priced_at) - 0.5) / 12,
-                0
+                cast(date_part('year', offers.priced_at) - source_vehicles.year as double)
+                + (cast(date_part('month', offers.priced_at) as double) - 0.5) / 12,
+                cast(0 as double)
             )
         end as age_years
     from offers
