@@ -136,7 +136,8 @@ async function runModel(
     mkdirSync(folder, { recursive: true });
     const count = await write(connection, { sql, key }, join(folder, 'data_0.parquet'), parquet(model));
     await connection.run(viewOn(target, { name, partitioned: false }));
-    if (name === FITTED) await fitPrices(connection, target);
+    // Below the folder of a mart, so that what a killed process leaves goes with it.
+    if (name === FITTED) await fitPrices(connection, folder);
     killPoint('model.mart-written');
     return { name, key, rows: count, ms: Math.round(performance.now() - started) };
   } catch (error) {

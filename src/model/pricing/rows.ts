@@ -56,17 +56,27 @@ export class PricedRows {
   /** Writes the rows that a SELECT gives into a file. */
   static async write(connection: DuckDBConnection, sql: string, path: string): Promise<PricedRows> {
     const rows = new PricedRows(path);
+    try {
+      await rows.#fill(connection, sql);
+      return rows;
+    } catch (error) {
+      rows.close();
+      throw error;
+    }
+  }
+
+  async #fill(connection: DuckDBConnection, sql: string): Promise<void> {
     const result = await connection.stream(sql);
     for (;;) {
       const chunk = await result.fetchChunk();
-      if (chunk === null || chunk.rowCount === 0) return rows;
+      if (chunk === null || chunk.rowCount === 0) return;
       const columns = Array.from({ length: WIDTH }, (_, i) => chunk.getColumnVector(i));
       const block = new Float64Array(chunk.rowCount * WIDTH);
       for (let at = 0; at < block.length; at += 1) {
         const value = columns[at % WIDTH]?.getItem(Math.floor(at / WIDTH));
         block[at] = value === null ? Number.NaN : Number(value);
       }
-      rows.#append(block);
+      this.#append(block);
     }
   }
 
