@@ -21,7 +21,17 @@ with priced as (
     where inputs.price is not null and estimates.low_80 > 0 and estimates.high_80 > estimates.low_80 and not estimates.is_left_out
 ),
 factors as (
-    select market, currency, factor, level, usual_km_a_year, ln(effect) as log_effect from price_factors where effect > 0
+    select
+        market,
+        currency,
+        factor,
+        level,
+        usual_km_a_year,
+        ln(effect) as log_effect,
+        -- its interval of 95 % is 3.92 standard deviations wide
+        ln(effect_high / effect_low) * ln(effect_high / effect_low) / (3.92 * 3.92) as variance
+    from price_factors
+    where effect > 0
 ),
 points as (
     select
@@ -169,14 +179,21 @@ weighed as (
         differences.place,
         differences.above,
         differences.prices,
-        differences.log_effect,
-        1 / differences.weight as variance,
+        -- prices of the value itself show the effect of the level all as price_factors has it; what they leave would count twice
+        case when differences.above is null then factors.log_effect else differences.log_effect end as log_effect,
+        case when differences.above is null then 0 else 1 / differences.weight end as variance,
+        factors.variance as shared_variance,
         case
             when differences.above is null then 1
             when coalesce(spreads.spread, 0) = 0 then 0
             else spreads.spread / (spreads.spread + 1 / differences.weight)
         end as own_weight
     from differences
+    inner join factors
+        on factors.market = differences.market
+        and factors.currency = differences.currency
+        and factors.factor = differences.subject
+        and factors.level = differences.value
     left join spreads
         on spreads.market = differences.market
         and spreads.currency = differences.currency
@@ -193,7 +210,8 @@ pooled as (
                 ), 0
             ), 0
         ) as log_pooled,
-        weighed.own_weight * weighed.variance
+        -- all levels share the error of the effect, and so that of the reference
+        weighed.shared_variance + weighed.own_weight * weighed.variance
         + (1 - weighed.own_weight) * (1 - weighed.own_weight) * coalesce(
             over_1.own_weight * over_1.variance
             + (1 - over_1.own_weight) * (1 - over_1.own_weight) * coalesce(

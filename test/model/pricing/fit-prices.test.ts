@@ -201,7 +201,14 @@ it('finds what a damage costs one make alone, and lets small groups lean on the 
     select manufacturer_id, level, prices, own_effect, own_weight, is_pooled, effect, effect_low, effect_high,
       (select level from price_factors where factor = 'damage_main_group' and effect = 1) as reference
     from price_levels where subject = 'damage_main_group' and value = 'd4'`);
+  const whole = await market.rows(`
+    select l.value, l.effect_low / f.effect_low as low, l.effect / f.effect as middle, l.effect_high / f.effect_high as high
+    from price_levels l join price_factors f on f.factor = l.subject and f.level = l.value where l.level = 'all'`);
   market.close();
+  // Of all prices together, the error of the reference is in the interval, and no price counts twice.
+  expect(whole.length).toBeGreaterThan(20);
+  for (const { low, middle, high } of whole)
+    for (const ratio of [low, middle, high]) expect(Number(ratio)).toBeCloseTo(1, 9);
   const reference = EFFECTS.damage_main_group[Number(String(found[0]?.reference).slice(1))] ?? 0;
   const truth = (make: unknown): number =>
     Math.exp(-0.8 - reference + (make === 3n || make === 3 ? special.change : 0));

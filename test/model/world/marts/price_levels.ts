@@ -72,6 +72,7 @@ export async function rows(night: WorldNight): Promise<MartRow[]> {
       return factor === undefined ? [] : at(value, Math.log(Number(factor.effect)));
     }
 
+    const logOf = (row: MartRow, column: string): number => Math.log(Number(row[column]));
     return [...Object.keys(SUBJECTS), 'mileage'].flatMap((subject) => {
       const all = sales.flatMap((sale) => shown(sale, subject));
       const meanOf = (group: readonly Shown[]) => {
@@ -102,13 +103,15 @@ export async function rows(night: WorldNight): Promise<MartRow[]> {
         group: readonly Shown[],
         depth: number,
         value: string,
+        factor: { readonly effect: number; readonly variance: number },
         over?: { effect: number; variance: number },
       ): MartRow[] => {
-        const own = meanOf(group);
+        const own = { ...meanOf(group), ...(over === undefined ? { effect: factor.effect } : {}) };
         const spread = spreads[depth] ?? 0;
         const share = over === undefined ? 1 : spread === 0 ? 0 : spread / (spread + 1 / own.weight);
         const effect = share * own.effect + (1 - share) * (over?.effect ?? 0);
-        const variance = share / own.weight + (1 - share) ** 2 * (over?.variance ?? 0);
+        const variance = over === undefined ? 0 : share / own.weight + (1 - share) ** 2 * over.variance;
+        const deviation = Math.sqrt(variance + factor.variance);
         const ids = group[0]?.ids ?? [];
         const id = (place: number): number | null =>
           depth > place && ids[place] !== -1 ? (ids[place] ?? null) : null;
@@ -127,13 +130,17 @@ export async function rows(night: WorldNight): Promise<MartRow[]> {
           own_weight: share,
           is_pooled: group.length < night.minimumGroup,
           effect: Math.exp(effect),
-          effect_low: Math.exp(effect - 1.96 * Math.sqrt(variance)),
-          effect_high: Math.exp(effect + 1.96 * Math.sqrt(variance)),
+          effect_low: Math.exp(effect - 1.96 * deviation),
+          effect_high: Math.exp(effect + 1.96 * deviation),
         };
         const inner = depth === 4 ? [] : [...groupBy(group, (each) => String(each.ids[depth])).values()];
-        return [row, ...inner.flatMap((next) => below(next, depth + 1, value, { effect, variance }))];
+        return [row, ...inner.flatMap((next) => below(next, depth + 1, value, factor, { effect, variance }))];
       };
-      return [...groupBy(all, ({ value }) => value)].flatMap(([value, group]) => below(group, 0, value));
+      return [...groupBy(all, ({ value }) => value)].flatMap(([value, group]) => {
+        const row = known.find(({ factor, level }) => factor === subject && level === value) ?? {};
+        const deviation = (logOf(row, 'effect_high') - logOf(row, 'effect_low')) / 3.92;
+        return below(group, 0, value, { effect: logOf(row, 'effect'), variance: deviation ** 2 });
+      });
     });
   });
 }
