@@ -67,7 +67,7 @@ export async function valuesOfLots(connection: DuckDBConnection, id: string): Pr
       left join vehicles v on v.vehicle_id = l.vehicle_id
       left join dim_manufacturers manufacturer_names on manufacturer_names.manufacturer_id = v.manufacturer_id
       left join dim_models model_names on model_names.model_id = v.model_id
-    where upper(trim(v.vin)) = ${wanted} or upper(trim(l.lot)) = ${wanted} or cast(l.lot_id as varchar) = ${wanted}
+    where ${wanted} <> '' and ${wanted} in (upper(trim(v.vin)), upper(trim(l.lot)), cast(l.lot_id as varchar))
     order by e.priced_at desc, e.lot_id limit 20`,
   );
   if (found.length === 0)
@@ -146,7 +146,10 @@ export async function valueOfCar(connection: DuckDBConnection, car: AskedCar): P
     km: car.km ?? null,
   };
   const widths = await widthsOf(connection, kind);
-  const at = (width: unknown): number => Math.round(Math.exp(log + Number(width)));
+  const noise = ((Number(widths.high_80) - Number(widths.low_80)) / 2.563) ** 2 || 1;
+  // What is not said of the car moves its price as well.
+  const wider = Math.sqrt(1 + effects.reduce((sum, { variance }) => sum + variance, 0) / noise);
+  const at = (width: unknown): number => Math.round(Math.exp(log + wider * Number(width)));
   const estimate = at(0);
   return {
     of: [`${car.year} ${car.make} ${car.model}`, car.km === undefined ? '' : `${car.km} km`, damage, title]
@@ -171,7 +174,10 @@ export async function valueOfCar(connection: DuckDBConnection, car: AskedCar): P
   };
 }
 
-/** Effects of the factors that do not belong to the model, as logarithms; `change` is against the average lot. */
+/**
+ * Effects of the factors that do not belong to the model, as logarithms; `change` is against the average lot, `variance` how
+ * far lots lie apart by a factor that is not said.
+ */
 function effectsOf(factors: readonly Row[], asked: Readonly<Record<string, string | number | undefined>>) {
   const names = [...new Set(factors.map(({ factor }) => String(factor)))];
   return names
@@ -187,10 +193,12 @@ function effectsOf(factors: readonly Row[], asked: Readonly<Record<string, strin
           : typeof level === 'number'
             ? onLine(levels, level)
             : effectAt(levels, level);
+      const squares = levels.reduce((sum, each) => sum + Number(each.prices) * (logOf(each) - mean) ** 2, 0);
       return {
         factor: typeof level === 'string' ? `${name}: ${level}` : name,
         effect,
         change: effect - mean,
+        variance: level === undefined ? squares / weight : 0,
       };
     });
 }
@@ -243,7 +251,7 @@ async function nodeEffect(
 /** How far the ends of the intervals lie from the estimate in lots of the model, as logarithms; of all where it has few. */
 function widthsOf(
   connection: DuckDBConnection,
-  { market, currency, model, km }: Omit<Kind, 'damage' | 'title'>,
+  { market, currency, model }: Pick<Kind, 'market' | 'currency' | 'model'>,
 ): Promise<Row> {
   const widths = ['low_80', 'low_50', 'high_50', 'high_80'].map(
     (end) => `avg(ln(e.${end} / e.estimate)) as ${end}`,
@@ -252,8 +260,7 @@ function widthsOf(
     connection,
     `with alike as (select e.*, p.model_id is not distinct from ${model} as is_model
       from price_estimates e join price_inputs p using (lot_id)
-      where e.market = ${literal(market)} and e.currency = ${literal(currency)} and e.estimate > 0 and e.low_80 > 0
-        and (p.odometer_km is null) = ${km === null})
+      where e.market = ${literal(market)} and e.currency = ${literal(currency)} and e.estimate > 0 and e.low_80 > 0)
     select ${widths.join(', ')} from alike e
     where is_model or (select count(*) from alike where is_model) < 20`,
   );

@@ -18,7 +18,7 @@ beforeAll(async () => {
     Array.from({ length: 5 }, (_, model) => ({ make, model })),
   );
   const vehicles = models.flat().map(({ make, model }, i) => ({
-    ...{ vehicle_id: i * 10, vin: `VIN${i}`, year: 2024 },
+    ...{ vehicle_id: i * 10, vin: i === 0 ? '' : `VIN${i}`, year: 2024 },
     ...{ manufacturer_id: make, manufacturer_name: `Make ${make}` },
     ...{ model_id: make * 100 + model, model_name: `Model ${make * 100 + model}` },
   }));
@@ -98,6 +98,22 @@ describe('the value of a car', () => {
     expect(await worth({ year: 2019 })).toBeLessThan(sound);
   });
 
+  it('lies in an interval that is wider for each thing that is not said', async () => {
+    const prices = await market.rows(`
+      select * from (select manufacturer_id, model_id, price * exp(${LOSS_A_YEAR} * (age_years - 6)) as price from price_inputs)
+      where price is not null`);
+    const car = { make: 'Make 2', model: 'Model 203', year: 2024 };
+    const value = await valueOfCar(market.connection, car);
+    const alike = prices.filter(({ model_id }) => Number(model_id) === 203).map(({ price }) => Number(price));
+    const inside = alike.filter((price) => price > Number(value.low_80) && price < Number(value.high_80));
+    expect(alike.length).toBeGreaterThan(30);
+    expect(inside.length / alike.length).toBeGreaterThan(0.65);
+    expect(inside.length / alike.length).toBeLessThan(0.95);
+    const said = await valueOfCar(market.connection, { ...car, km: 100_000, damage: 'd0', title: 't0' });
+    const width = ({ low_80, high_80 }: typeof value): number => Number(high_80) / Number(low_80);
+    expect(width(value)).toBeGreaterThan(2 * width(said));
+  });
+
   it.each([
     [{ make: 'Make 222' }, 'no manufacturer Make 222; did you mean Make'],
     [{ model: 'Model 2033' }, 'no model Model 2033; did you mean Model 203'],
@@ -125,9 +141,9 @@ describe('the value of a lot', () => {
     },
   );
 
-  it('refuses what the lake does not know', async () => {
-    await expect(valuesOfLots(market.connection, 'nothing')).rejects.toThrow(
-      'the lake has no price or offer of nothing',
+  it.each(['nothing', ' '])('refuses what the lake does not know: %j', async (id) => {
+    await expect(valuesOfLots(market.connection, id)).rejects.toThrow(
+      `the lake has no price or offer of ${id}`,
     );
   });
 });
