@@ -40,7 +40,8 @@ offers as (
         coalesce(source_sales.price, source_lots.asking_price) as price,
         source_sales.price is null and source_lots.is_in_feed as is_offered,
         case
-            when source_lots.market = 'asking' then coalesce(source_lots.created_at, clock.as_of)
+            -- a listing from the future would stretch the months of the market
+            when source_lots.market = 'asking' then least(coalesce(source_lots.created_at, clock.as_of), clock.as_of)
             else coalesce(source_sales.sale_date, next_attempts.sale_date, source_lots.archived_at, clock.as_of)
         end as priced_at
     from source_lots

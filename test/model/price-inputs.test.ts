@@ -35,3 +35,18 @@ it('takes absurd years and distances as unknown', async () => {
     { has_age: true, odometer_km: null, odometer: 'not_actual unusable' },
   ]);
 });
+
+it('prices a listing that the feed dates in the future now', async () => {
+  const created = ['2026-01-05T00:00:00Z', '2099-01-05T00:00:00Z'];
+  const lots = created.map((created_at, i) =>
+    lot({ lot_id: i + 1, vehicle_id: i + 1, domain_id: 12, created_at }),
+  );
+  const vehicles = lots.map((_, i) => ({ vehicle_id: i + 1, year: 2020 }));
+  await computeMarts(lake, { ...base, lots, vehicles }, 'price_inputs');
+  const found = await texts(
+    lake,
+    `select cast(cast(priced_at as date) as varchar) as day, priced_at = as_of as is_now
+    from price_inputs, dim_settings order by lot_id`,
+  );
+  expect(found).toMatchObject([{ day: '2026-01-05', is_now: false }, { is_now: true }]);
+});

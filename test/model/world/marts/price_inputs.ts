@@ -34,7 +34,7 @@ export async function rows(night: WorldNight): Promise<MartRow[]> {
     const isAsking = lot.domain === 12;
     const asked =
       isAsking && lot.buyNow !== null && lot.buyNow >= 1 && lot.buyNow <= 5_000_000 ? lot.buyNow : null;
-    const created = instantOf(raw.created_at) ?? night.now;
+    const created = Math.min(Number(instantOf(raw.created_at) ?? night.now), Number(night.now));
     const at = new Date(
       isAsking
         ? created
