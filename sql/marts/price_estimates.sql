@@ -89,10 +89,10 @@ final as (
         case when known.reason is null then round(exp(known.log_estimate)) end as estimate,
         case
             when known.reason is not null then null
-            when exp(known.log_estimate) < 1000 then 'below 1,000'
-            when exp(known.log_estimate) < 3000 then '1,000 to 2,999'
-            when exp(known.log_estimate) < 10000 then '3,000 to 9,999'
-            when exp(known.log_estimate) < 30000 then '10,000 to 29,999'
+            when round(exp(known.log_estimate)) < 1000 then 'below 1,000'
+            when round(exp(known.log_estimate)) < 3000 then '1,000 to 2,999'
+            when round(exp(known.log_estimate)) < 10000 then '3,000 to 9,999'
+            when round(exp(known.log_estimate)) < 30000 then '10,000 to 29,999'
             else '30,000 and more'
         end as estimate_band,
         case when known.reason is null then round(known.low_80) end as low_80,
