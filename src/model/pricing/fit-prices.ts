@@ -99,8 +99,7 @@ function fitAndJudge(coding: Coding, tell: (judged: number[]) => void): State {
   state = measure(coding, state, sample);
   if (judgedFrom === months) return state;
   for (let month = judgedFrom; month < months; month += 1) state = judgeMonth(coding, state, month, tell);
-  state = pass(coding, state, 'alike', {});
-  return state.judged.isEnough ? state : measure(coding, state, {});
+  return measure(coding, pass(coding, state, 'alike', {}), {});
 }
 
 /** The first month that the back-test judges; the number of months where none has enough prices before it. */

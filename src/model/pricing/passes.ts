@@ -111,9 +111,15 @@ export const around = (middle: number, deviation: number, distances: readonly nu
   ...distances.map((distance) => Math.exp(middle + distance * deviation)),
 ];
 
-/** The quantiles by which intervals are made, by class of noise: those of judged prices once there are enough. */
-export const distancesOf = ({ noise, distances, judged }: State): readonly (readonly number[])[] =>
-  noise.map((_, member) => (judged.isEnough ? judged : distances).of(member));
+/**
+ * The quantiles by which intervals are made, by class of noise: of errors that leave out the price itself, or, for prices to
+ * come, those of judged prices once there are enough.
+ */
+export const distancesOf = (
+  { noise, distances, judged }: State,
+  isToCome = true,
+): readonly (readonly number[])[] =>
+  noise.map((_, member) => (isToCome && judged.isEnough ? judged : distances).of(member));
 
 /** Judges the prices of a month by a fit that has seen only those before it, then adds them to it. */
 export function judgeMonth(

@@ -21,7 +21,7 @@ export async function writeEstimates(
 ): Promise<void> {
   const { fit, noise } = state;
   if (fit === undefined) return;
-  const distances = distancesOf(state);
+  const [known, toCome] = [distancesOf(state, false), distancesOf(state)];
   const drivers = driversOf(fit, factors);
   const levels = new IndexLevels(factors, fit);
   rows.each({}, (priced) => {
@@ -34,7 +34,11 @@ export async function writeEstimates(
     const spread = used ? variance / others : variance + uncertainty(fit, priced);
     const make = tree.parents[tree.parents[priced.model] ?? -1] ?? -1;
     estimates.append([
-      ...[market, priced.lot, ...around(estimate, Math.sqrt(spread), distances[priced.noise])],
+      ...[
+        market,
+        priced.lot,
+        ...around(estimate, Math.sqrt(spread), (Number.isNaN(error) ? toCome : known)[priced.noise]),
+      ],
       ...[used || Number.isNaN(error) ? 0 : 1, fit.nodes[make]?.weight ?? 0, ...drivers(priced)],
     ]);
     if (used) levels.add(priced, error, variance);

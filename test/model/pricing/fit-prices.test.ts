@@ -164,6 +164,18 @@ it('lets a few absurd lots move no other estimate by more than 2 %', async () =>
   );
 });
 
+it('knows the month of a price that was paid, though the back-test did not', async () => {
+  const market = await fitted(lotsOf({ lots: 2_000, months: 9, trend: -0.04 }));
+  const [beside] = await market.rows(`
+    select avg((price < low_80)::int) as below, avg((price > high_80)::int) as above
+    from price_estimates where price is not null`);
+  market.close();
+  for (const share of [beside?.below, beside?.above]) {
+    expect(Number(share)).toBeGreaterThan(0.08);
+    expect(Number(share)).toBeLessThan(0.12);
+  }
+});
+
 it('says why there is no estimate', async () => {
   const few = await fitted(lotsOf({ lots: 90 }));
   expect(await few.rows('select distinct reason, estimate from price_estimates')).toEqual([
