@@ -23,24 +23,26 @@ export function againstEstimate(drawing: Drawing): Html | undefined {
   const off = rows.filter(
     ({ value, estimate }) => Math.abs(Number(estimate) / Number(value) - 1) > 0.2,
   ).length;
-  const description = `${rows.length} points; ${off} of them lie more than 20 % from the line of equal estimate and price.`;
+  const description = `${rows.length} points; ${off} of them lie more than 20% from the line of equal estimate and price.`;
   const title = ({ said }: Row): string => String(said);
   return draw(
     drawing,
     description,
     ({ isNarrow, hasTips }) => {
-      const axis = {
-        type: 'log',
-        domain,
-        tickFormat: drawing.format,
-        ticks: ticksIn(domain, isNarrow),
-      } as const;
+      const axis = { type: 'log', domain } as const;
+      const ticks = ticksIn(domain, isNarrow);
+      // As texts: a format of a logarithmic axis leaves out some of its ticks.
+      const ticked = { text: drawing.format, labelArrow: 'none' } as const;
       return {
         height: isNarrow ? 300 : 440,
         marginLeft: 56,
-        x: { ...axis, label: 'estimate', labelArrow: 'none' },
-        y: { ...axis, label: 'price', labelArrow: 'none', grid: true },
+        marginBottom: 44,
+        x: axis,
+        y: axis,
         marks: [
+          Plot.gridY(ticks),
+          Plot.axisX(ticks, { ...ticked, label: 'estimate', labelAnchor: 'center' }),
+          Plot.axisY(ticks, { ...ticked, label: 'price' }),
           Plot.link([domain], {
             ...{ x1: ([from]) => from, y1: ([from]) => from, x2: ([, to]) => to, y2: ([, to]) => to },
             stroke: 'var(--muted)',

@@ -40,7 +40,7 @@ it('draws a point for each price with an estimate, and says how many are far off
   }));
   const chart = { kind: 'points', id: 'points', small: false } as Drawing['chart'];
   const drawn = String(againstEstimate({ chart, title: 'Estimates', rows, format: String }));
-  expect(drawn).toContain('3 points; 1 of them lie more than 20 % from the line');
+  expect(drawn).toContain('3 points; 1 of them lie more than 20% from the line');
   expect(drawn.match(/<title>lot \d/g)).toEqual(['<title>lot 0', '<title>lot 1', '<title>lot 2']);
   expect(againstEstimate({ chart, title: 'Estimates', rows: [], format: String })).toBeUndefined();
 });
