@@ -13,8 +13,12 @@ export function headlineTiles(now: Row, before: Row | undefined): Html[] {
   const since = now.observed_from === null ? undefined : `since ${short(now.observed_from)}`;
   const amount = (value: unknown): string => (now.currency === null ? NONE : money(value, now.currency));
   const points = (share: unknown): string => `${(Number(share) * 100).toFixed(1)} points`;
-  const figure = (name: string, column: string, write = count, move = write, last = before): Html =>
-    tile(name, write(now[column]), changeOf(now[column], last?.[column], move));
+  const figure = (name: string, column: string, write = count, move = write, last = before, of = ''): Html =>
+    tile(
+      name,
+      write(now[column]),
+      [of, changeOf(now[column], last?.[column], move)].filter((part) => part).join(', '),
+    );
   /** Says which values there are, where they are too few for a figure. */
   const word = (name: string, value: string, change: string): Html => tile(name, value, change, 'word');
   const arrived = `New on ${short(now.run_at)}`;
@@ -28,11 +32,18 @@ export function headlineTiles(now: Row, before: Row | undefined): Html[] {
     figure(`Sold ${since ?? 'in 30 days'}`, 'sold'),
     maybe(now.sell_through) === null
       ? word(through, 'too few', counted(now.offered, 'lot'))
-      : figure(through, 'sell_through', percent, points),
+      : figure(through, 'sell_through', percent, points, before, `of ${counted(now.offered, 'lot')}`),
     maybe(now.price_median) === null
       ? word(median, 'too few', counted(now.priced, 'price'))
       : // Amounts in two currencies have no difference.
-        figure(median, 'price_median', amount, amount, now.currency === before?.currency ? before : {}),
+        figure(
+          median,
+          'price_median',
+          amount,
+          amount,
+          now.currency === before?.currency ? before : {},
+          `of ${counted(now.priced, 'price')}`,
+        ),
     figure('Auctions to come', 'upcoming'),
   ];
 }
