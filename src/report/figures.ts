@@ -65,7 +65,7 @@ function figureOf(figure: FigureSpec, found: readonly Row[], facts: Row): Html {
   const all = found.map((row) => withTexts(row, chart));
   const rows = chart?.kind === 'map' ? placesOf(all) : all;
   const drawn = chart === undefined ? undefined : chartOf(chart, title, all);
-  const isWhole = chart === undefined || drawn !== undefined;
+  const isWhole = chart === undefined ? rows.length > 0 : drawn !== undefined;
   const note = isWhole || figure.stays.includes('note') ? figure.note : undefined;
   const words = isWhole ? undefined : ((rows.length === 0 ? figure.empty : undefined) ?? figure.none);
   const hasNumbers = isWhole || (figure.stays.includes('numbers') && rows.length > 0);
