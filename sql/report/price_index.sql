@@ -13,7 +13,7 @@ scaled as (
     where segment = 'all' and index is not null and price_median is not null
     window whole as (partition by market)
 )
-select 'all' as level, 'lots that are alike' as line, null as domain_id, month as moment, index as value,
+select 'all' as level, 'index of lots that are alike' as line, null as domain_id, month as moment, index as value,
     index_low as interval_low, index_high as interval_high, prices as based_on, state
 from known where segment = 'all'
 union all

@@ -100,7 +100,7 @@ describe('the list of contents', () => {
 
 describe('the numbers behind the charts', () => {
   it('are the rows of sell_through', async () => {
-    const rows = await ask('current', 'select * from {sell_through} order by domain_id, month');
+    const rows = await ask('current', 'select * from {sell_through} order by month desc, domain_id');
     const table = tableOf(document, 'Share of offered lots that are sold, by source');
     expect(table.map((row) => [row[2], row[3]])).toEqual(
       rows.map((row) =>
