@@ -94,7 +94,7 @@ async function valueOfLot(connection: DuckDBConnection, lot: Row): Promise<Value
     return factor === null ? [] : [{ factor: String(factor), amount: Number(lot[`driver_${place}_amount`]) }];
   });
   return {
-    of: `${lot.car}, lot ${lot.lot} of ${lot.domain_name}`,
+    of: `${nameOf(String(lot.car), kind)}, lot ${lot.lot} of ${lot.domain_name}`,
     currency: kind.currency,
     estimate: numberOf(lot.estimate),
     note: noteOf(lot),
@@ -105,6 +105,11 @@ async function valueOfLot(connection: DuckDBConnection, lot: Row): Promise<Value
     drivers,
   };
 }
+
+const nameOf = (car: string, { km, damage, title }: Pick<Kind, 'km' | 'damage' | 'title'>): string =>
+  [car, km === null ? null : `${Math.round(km)} km`, damage, title]
+    .filter((part) => part !== null && part !== 'unknown')
+    .join(', ');
 
 function noteOf(lot: Row): string | null {
   if (lot.reason !== null) return `no estimate: ${String(lot.reason).replaceAll('_', ' ')}`;
@@ -152,9 +157,11 @@ export async function valueOfCar(connection: DuckDBConnection, car: AskedCar): P
   const at = (width: unknown): number => Math.round(Math.exp(log + wider * Number(width)));
   const estimate = at(0);
   return {
-    of: [`${car.year} ${car.make} ${car.model}`, car.km === undefined ? '' : `${car.km} km`, damage, title]
-      .filter((part) => part)
-      .join(', '),
+    of: nameOf(`${car.year} ${car.make} ${car.model}`, {
+      km: kind.km,
+      damage: damage ?? null,
+      title: title ?? null,
+    }),
     currency: kind.currency,
     estimate,
     note: null,

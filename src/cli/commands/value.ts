@@ -51,12 +51,14 @@ function cardOf(value: Value): string {
       : [
           `back-test of ${accuracy.of}: median error ${percent(accuracy.error_median)}, bias ${percent(accuracy.bias)}, ${count(accuracy.prices)} prices`,
         ]),
+    ...(drivers.length === 0 ? [] : ['against the average lot:']),
     ...drivers.map(
-      ({ factor, amount }) => `  ${amount < 0 ? '−' : '+'}${count(Math.abs(amount))}  ${printable(factor)}`,
+      ({ factor, amount }) =>
+        `  ${amount < 0 ? '−' : '+'}${count(Math.abs(amount))}  ${FACTORS[factor.replace(/: .*/, '')] ?? printable(factor).replaceAll('_', ' ')}`,
     ),
   ];
   if (sales.length === 0) return lines.join('\n');
-  const columns = ['year', '>km', 'damage', 'title', '>price', 'sold on', 'link'];
+  const columns = ['year', '>km', 'damage', 'title', '>price', 'priced on', 'link'];
   const cells = sales.map((sale) => [
     ...[
       printable(sale.year),
@@ -66,7 +68,10 @@ function cardOf(value: Value): string {
     ],
     ...[count(sale.price), printable(sale.sold_on), printable(sale.link ?? `${sale.source} ${sale.lot}`)],
   ]);
-  return `${lines.join('\n')}\n${gridOf(columns, cells)}`;
+  return `${lines.join('\n')}\npriced lots most like it, in ${currency}:\n${gridOf(columns, cells)}`;
 }
+
+/** Factors whose own name or level says little. */
+const FACTORS: Readonly<Record<string, string>> = { domain_id: 'source', mileage: 'mileage for its age' };
 
 const percent = (share: number): string => `${(100 * share).toFixed(1)} %`;
