@@ -1,5 +1,5 @@
 import { relative } from 'node:path';
-import { count, megabytes, sumOf } from '../query/printable.js';
+import { count, counted, megabytes, sumOf } from '../query/printable.js';
 import { gridOf } from '../query/table.js';
 import type { RunResult } from '../run/finish.js';
 
@@ -76,14 +76,14 @@ function balance({ balance: { streams, tables } }: RunResult): string[] {
   const carried = sum('carried') === '0' ? '' : ` + ${sum('carried')} carried over`;
   return [
     grid,
-    `rows: ${sum('before')} before + ${sum('inserted')} new - ${sum('removed')} replaced${carried} = ${sum('after')}, in each of ${tables.length} tables`,
+    `rows of ${tables.length} tables: ${sum('before')} before + ${sum('inserted')} new - ${sum('removed')} replaced${carried} = ${sum('after')}; each table balances`,
   ];
 }
 
 function passes(result: RunResult): string[] {
   return result.passes.map(({ manifest }) => {
     const proof = manifest.reason === null ? '' : ` (proves ${manifest.complete ? 'not all' : 'no absence'})`;
-    return `${manifest.stream}: ${count(manifest.records)} records on ${count(manifest.pages)} pages, ${megabytes(manifest.bytes)}${proof}`;
+    return `${manifest.stream}: ${counted(manifest.records, 'record')} on ${counted(manifest.pages, 'page')}, ${megabytes(manifest.bytes)}${proof}`;
   });
 }
 
