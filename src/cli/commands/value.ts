@@ -1,7 +1,8 @@
+import { valueOfCar } from '../../query/car-value.js';
 import { readLake } from '../../query/open-lake.js';
 import { count, NONE, printable } from '../../query/printable.js';
 import { gridOf } from '../../query/table.js';
-import { VALUE_READS, type Value, valueOfCar, valuesOfLots } from '../../query/value.js';
+import { VALUE_READS, type Value, valuesOfLots } from '../../query/value.js';
 import { choiceOf, command, snapshotOptions } from '../command.js';
 import { wholeNumber } from '../option-values.js';
 import { UsageError } from '../usage-error.js';
