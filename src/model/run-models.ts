@@ -64,7 +64,10 @@ export async function runModels(
     result.catch(() => undefined);
     running.set(model.name, result);
   }
-  return settled([...running.values()]).finally(() => connection.run('detach database if exists fit'));
+  // What failed first is told, not that the database cannot be left.
+  return settled([...running.values()]).finally(() =>
+    connection.run('detach database if exists fit').catch(() => undefined),
+  );
 }
 
 /**

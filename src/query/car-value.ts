@@ -30,11 +30,15 @@ export async function valueOfCar(connection: DuckDBConnection, car: AskedCar): P
     connection,
     'select year(as_of) + (month(as_of) - 0.5) / 12 as now from dim_settings',
   );
+  if (car.year > Number(clock.now) + 1)
+    throw new ShareError('SHARE_NOTHING_FOUND', `no car has the model year ${car.year} yet`);
   const age = Math.max(0, Number(clock.now) - car.year);
   const damage = await groupOf(connection, factors, 'damage_main_group', car.damage, 'dim_damages', 'damage');
   const title = await groupOf(connection, factors, 'title_brand', car.title, 'dim_titles', 'title');
   const mileage = car.km === undefined ? undefined : car.km - Number(base.usual_km_a_year) * age;
-  const effects = effectsOf(factors, { age, mileage, damage_main_group: damage, title_brand: title });
+  const odometer = car.km === undefined ? undefined : 'usable';
+  const asked = { age, mileage, odometer, damage_main_group: damage, title_brand: title };
+  const effects = effectsOf(factors, asked);
   const node = await nodeEffect(connection, factors, { make, model, year: car.year });
   const log = effects.reduce((sum, { effect }) => sum + effect, Math.log(Number(base.effect)) + node);
   const kind = {

@@ -120,6 +120,7 @@ describe('the value of a car', () => {
     [{ model: 'Model 2033' }, 'no model Model 2033; did you mean Model 203'],
     [{ damage: 'dd5' }, 'no price has the damage dd5; did you mean d5'],
     [{ title: 'clean' }, 'no price has the title clean'],
+    [{ year: 2032 }, 'no car has the model year 2032 yet'],
   ])('names what the lake does not know: %j', async (change, message) => {
     const car = { make: 'Make 2', model: 'Model 203', year: 2024 };
     await expect(valueOfCar(market.connection, { ...car, ...change })).rejects.toThrow(message);

@@ -28,7 +28,7 @@ export const value = command({
     const values = await readLake(given.config, reading, async ({ session: { connection } }) => {
       if (!isCar) return valuesOfLots(connection, id ?? '');
       const distance = km === undefined ? undefined : wholeNumber('--km', km, 0, 5_000_000);
-      const asked = { make, model, year: wholeNumber('--year', year, 1900, 2100), km: distance };
+      const asked = { make, model, year: wholeNumber('--year', year, 1940, 2100), km: distance };
       return [await valueOfCar(connection, { ...asked, damage, title })];
     });
     print(values, () => values.map(cardOf).join('\n\n'));
