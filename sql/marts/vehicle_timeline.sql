@@ -516,7 +516,7 @@ rolled_back_days as (
 final as (
     select
         events_of_vehicles.vehicle_id,
-        row_number() over (
+        cast(row_number() over (
             partition by events_of_vehicles.vehicle_id
             order by
                 events_of_vehicles.occurred_at nulls last,
@@ -524,7 +524,7 @@ final as (
                 events_of_vehicles.lot_id nulls last,
                 events_of_vehicles.position nulls last,
                 events_of_vehicles.evidence_id nulls last
-        ) as place,
+        ) as bigint) as place,
         events_of_vehicles.event,
         events_of_vehicles.occurred_at,
         events_of_vehicles.occurred_local,

@@ -14,9 +14,9 @@ export const readSpec = (name: string): string => readFileSync(join(folder, name
 export const ask = (connection: DuckDBConnection, query: string): Promise<Row[]> =>
   rows(connection, readSpec(`${query}.sql`));
 
-/** Tables and marts that queries of `sql/report` read: marts, `runs`, `passes` and `lots` only. */
+/** Tables and marts that queries of `sql/report` read: marts, `runs`, `passes`, `lots` and `vehicles` only. */
 export function tablesOf(queries: readonly string[]): string[] {
-  const known = ['runs', 'passes', 'lots', ...readModels().map(({ name }) => name)];
+  const known = ['runs', 'passes', 'lots', 'vehicles', ...readModels().map(({ name }) => name)];
   const read = queries.flatMap((query) => readSpec(`${query}.sql`).match(/(?<=\b(from|join) )\w+/g) ?? []);
   return known.filter((name) => read.includes(name));
 }

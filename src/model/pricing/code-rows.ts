@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import type { DuckDBConnection } from '@duckdb/node-api';
 import { literal, row, rows } from '../../duck/session.js';
-import { type Factor, factorsOf, LEVEL_FACTORS, LINE_FACTORS, SEGMENTS } from './design.js';
+import { type Factor, factorsOf, LEVEL_FACTORS, SEGMENTS } from './design.js';
 import type { Tree } from './fit.js';
 import { PricedRows } from './rows.js';
 
@@ -21,6 +21,9 @@ export interface Coding {
   readonly firstMonth: string;
 }
 
+/** A column as the text of its level. */
+const levelOf = (column: string): string => `coalesce(cast(${column} as varchar), 'unknown')`;
+
 /** Months before these are counted as the first one. */
 const MOST_MONTHS = 120;
 
@@ -34,7 +37,7 @@ export async function codeRows(
   folder: string,
 ): Promise<Coding> {
   const coded = [...new Set<string>([...LEVEL_FACTORS, ...SEGMENTS])];
-  const levels = coded.map((name) => `coalesce(cast(${name} as varchar), 'unknown') as ${name}`).join(', ');
+  const levels = coded.map((name) => `${levelOf(name)} as ${name}`).join(', ');
   await connection.run(`create or replace temp view fit_inputs as
     select
       * replace (cast(priced_month as date) as priced_month),
@@ -44,6 +47,9 @@ export async function codeRows(
     select factor, level, row_number() over (partition by factor order by level) - 1 as code
     from (select distinct factor, level
       from (unpivot (select ${levels} from fit_inputs) on ${coded.join(', ')} into name factor value level))`);
+  for (const name of coded)
+    await connection.run(`drop type if exists fit.level_${name};
+      create type fit.level_${name} as enum (select level from fit.levels where factor = '${name}' order by code)`);
   await connection.run(`create or replace table fit.leaves as
     select *,
       dense_rank() over (order by make, model, generation) - 1 as leaf,
@@ -102,39 +108,43 @@ function rowsSql(
   factors: readonly Factor[],
   { first, last, usual }: { first: string; last: number; usual: number },
 ): string {
-  const month = `greatest(0, least(${last}, date_diff('month', date ${literal(first)}, i.priced_month)))`;
-  const values = {
-    age: 'i.age_years',
-    mileage: `i.odometer_km / 10000 - ${usual} * i.age_years`,
-    month,
-  };
-  const codes = LEVEL_FACTORS.map((name, i) => `${factors[i]?.offset} + ${name}_levels.code as "${name}"`);
-  const lines = LINE_FACTORS.flatMap((name) => {
-    const factor = factors.find((each) => each.name === name);
-    return factor === undefined ? [] : onLine(factor, values[name]);
-  });
-  const segments = SEGMENTS.map((name) => `${name}_levels.code as segment_${name}`);
-  const joins = [...new Set<string>([...LEVEL_FACTORS, ...SEGMENTS])].map(
-    (name) => `join fit.levels ${name}_levels
-      on ${name}_levels.factor = '${name}' and ${name}_levels.level = coalesce(cast(i.${name} as varchar), 'unknown')`,
+  const place = { age: 'age_years', mileage: `odometer_km / 10000 - ${usual} * age_years` };
+  const month = `greatest(0, least(${last}, date_diff('month', date ${literal(first)}, priced_month)))`;
+  const codes = LEVEL_FACTORS.map(
+    (name, i) => `(${factors[i]?.offset} + ${codeOf(name)})::integer as "${name}"`,
   );
+  const lines = factors.flatMap((factor) => (factor.knots === undefined ? [] : onLine(factor)));
+  const below = factors.flatMap(({ name, knots = [] }) =>
+    name === 'age' || name === 'mileage' ? [`${belowOf(place[name], knots)} as ${name}_below`] : [],
+  );
+  const segments = SEGMENTS.map((name) => `${codeOf(name)}::integer as segment_${name}`);
   return `select
       i.lot_id::double as lot, l.leaf::integer as leaf,
-      (domain_id_levels.code * 2 + (i.odometer_km is null)::integer)::integer as noise,
-      ln(i.price) as log_price, ${month}::integer as month,
+      (${codeOf('domain_id')} * 2 + (i.odometer_km is null)::integer)::integer as noise,
+      ln(i.price) as log_price, i.month_at as month,
       ${[...codes, ...lines, ...segments].join(', ')}
-    from fit_inputs i join fit.leaves l using (make, model, generation) ${joins.join('\n')}
+    from (
+      select *, ${place.age} as age_at, ${place.mileage} as mileage_at, ${month}::integer as month_at, ${below.join(', ')}
+      from fit_inputs
+    ) i join fit.leaves l using (make, model, generation)
     order by i.priced_at, i.lot_id`;
 }
 
-/** The knot at or below a value, as a coefficient, and how far it lies on the way to the next one. */
-function onLine({ name, offset, knots = [] }: Factor, value: string): string[] {
-  const list = `[${knots.join(', ')}]::double[]`;
-  const below = `greatest(1, len(list_filter(${list}, lambda knot: knot <= ${value})))`;
-  const knot = (place: string): string => `list_extract(${list}, ${place})`;
-  const share = `(${value} - ${knot(below)}) / (${knot(`${below} + 1`)} - ${knot(below)})`;
+/** The code of a level of the lot `i`. */
+const codeOf = (name: string): string => `enum_code(${levelOf(`i.${name}`)}::fit.level_${name})`;
+
+/** The number of the last knot at or below a value, from 1; also 1 below all of them. */
+const belowOf = (value: string, knots: readonly number[]): string =>
+  ['1', ...knots.slice(1).map((knot) => `(${value} >= ${knot})::integer`)].join(' + ');
+
+/** The knot at or below a value, as a coefficient, and how far the value lies on the way to the next one. */
+function onLine({ name, offset, knots = [] }: Factor): string[] {
+  if (name === 'month') return [`(${offset} + i.month_at)::integer as month_knot`, '0.0 as month_share'];
+  const knot = (after: string): string =>
+    `list_extract([${knots.join(', ')}]::double[], i.${name}_below${after})`;
+  const share = `(i.${name}_at - ${knot('')}) / (${knot(' + 1')} - ${knot('')})`;
   return [
-    `case when ${value} is not null then ${offset} + ${below} - 1 end as ${name}_knot`,
+    `(${offset} + i.${name}_below - 1)::integer as ${name}_knot`,
     `greatest(0, coalesce(${share}, 0)) as ${name}_share`,
   ];
 }

@@ -11,9 +11,9 @@ import { DRIVERS, writeEstimates } from './write-estimates.js';
 const FEWEST = 100;
 /** Months at the end that the back-test judges. */
 const JUDGED = 6;
-/** The passes of a fit from nothing. The first ones go over some SAMPLE prices, whatever their number. */
-const PASSES: readonly Weighing[] = [...Array<Weighing>(6).fill('robust'), 'alike', 'alike'];
-const FULL_PASSES = 3;
+/** The passes of a fit from nothing, first over some SAMPLE prices, whatever their number, then over all. */
+const FIRST_PASSES: readonly Weighing[] = [...Array<Weighing>(5).fill('robust'), 'alike'];
+const FULL_PASSES: readonly Weighing[] = ['robust', 'alike'];
 const SAMPLE = 50_000;
 
 const INTERVALS = ['low_80', 'low_50', 'high_50', 'high_80'];
@@ -94,12 +94,13 @@ function fitAndJudge(coding: Coding, tell: (judged: number[]) => void): State {
   const before = { months: [0, judgedFrom] as const };
   const sample = { ...before, every: Math.ceil(pricesBefore(coding, judgedFrom) / SAMPLE) };
   let state = startState(coding);
-  for (const [i, weighing] of PASSES.entries())
-    state = pass(coding, state, weighing, i < PASSES.length - FULL_PASSES ? sample : before);
+  for (const weighing of FIRST_PASSES) state = pass(coding, state, weighing, sample);
+  for (const weighing of FULL_PASSES) state = pass(coding, state, weighing, before);
   state = measure(coding, state, sample);
   if (judgedFrom === months) return state;
   for (let month = judgedFrom; month < months; month += 1) state = judgeMonth(coding, state, month, tell);
-  return measure(coding, pass(coding, state, 'alike', {}), {});
+  const all = { every: Math.ceil(pricesBefore(coding, months) / SAMPLE) };
+  return measure(coding, pass(coding, state, 'alike', {}), all);
 }
 
 /** The first month that the back-test judges; the number of months where none has enough prices before it. */

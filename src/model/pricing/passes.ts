@@ -76,7 +76,7 @@ export function measure({ rows }: Coding, state: State, visited: Visited): State
   rows.each({ isPriced: true, ...visited }, (priced) => {
     if (fit === undefined) return;
     const error = priced.logPrice - expected(fit, priced);
-    const variance = (noise[priced.noise] ?? 1) * (1 - leverageOf(state, priced));
+    const variance = (noise[priced.noise] ?? 1) * (1 - leverageOf(state, priced, uncertainty(fit, priced)));
     distances.add(priced.noise, error / Math.sqrt(variance));
   });
   return { ...state, distances };
@@ -87,10 +87,9 @@ function weightOf(weighing: Weighing, square: number): number {
   return square < FARTHEST ** 2 ? 1 : 0;
 }
 
-/** How much of what is expected of a price comes from the price itself, 0 to 1. */
-export function leverageOf({ fit, weighed }: State, priced: PricedRow): number {
-  return fit === undefined ? 0 : Math.min(0.99, uncertainty(fit, priced) / (weighed[priced.noise] ?? 1));
-}
+/** How much of what is expected of a price comes from the price itself, 0 to 1; `unsure` is its uncertainty. */
+export const leverageOf = ({ weighed }: State, priced: PricedRow, unsure: number): number =>
+  Math.min(0.99, unsure / (weighed[priced.noise] ?? 1));
 
 /** Whether a price is used: there is one, and it is not too far off. */
 export const isUsed = (error: number, variance: number): boolean => error ** 2 < FARTHEST ** 2 * variance;

@@ -30,17 +30,21 @@ export async function repeatSales(
 ): Promise<void> {
   const found = await rows(
     connection,
-    `with sales as (
+    `with sold_again as (
+      select vehicle_id from price_inputs where price is not null group by vehicle_id having count(*) > 1),
+    inputs as materialized (
+      select * from price_inputs semi join sold_again using (vehicle_id) where price is not null),
+    sales as (
       select i.vehicle_id, i.priced_at, i.lot_id,
         date_diff('month', m.first_month, greatest(i.priced_month, m.first_month)) as month,
         ln(i.price) - e.log_estimate + f.log_effect as level, (ln(e.high_80 / e.low_80) / 2.563) ** 2 as variance
-      from price_inputs i
+      from inputs i
         join fit.markets m on m.market = i.market and m.currency = i.currency
         join fit.estimates e on e.market = m.number and e.lot = i.lot_id
         join fit.terms t on t.market = m.number and t.factor = 'month'
           and t.level = strftime(greatest(i.priced_month, m.first_month), '%Y-%m')
         join fit.effects f on f.market = m.number and f.coefficient = t.coefficient
-      where m.number = ${market} and i.price is not null and e.is_left_out = 0 and i.vehicle_id is not null),
+      where m.number = ${market} and e.is_left_out = 0),
     pairs as (
       select month as later, lag(month) over by_date as earlier, level - lag(level) over by_date as change,
         variance + lag(variance) over by_date as variance

@@ -29,9 +29,10 @@ export async function writeEstimates(
     const variance = noise[priced.noise] ?? 1;
     const error = priced.logPrice - middle;
     const used = isUsed(error, variance);
-    const others = 1 - leverageOf(state, priced);
+    const unsure = uncertainty(fit, priced);
+    const others = 1 - leverageOf(state, priced, unsure);
     const estimate = used ? priced.logPrice - error / others : middle;
-    const spread = used ? variance / others : variance + uncertainty(fit, priced);
+    const spread = used ? variance / others : variance + unsure;
     const make = tree.parents[tree.parents[priced.model] ?? -1] ?? -1;
     estimates.append([
       ...[
@@ -58,23 +59,40 @@ function driversOf(fit: Fit, factors: readonly Factor[]): (priced: PricedRow) =>
       0,
     ),
   );
+  const effects = new Float64Array(factors.length);
+  const touched = new Int32Array(factors.length);
   return (priced) => {
-    const effects = means.map((mean, i) => ({ at: factors[i]?.offset ?? 0, effect: -mean }));
+    for (let i = 0; i < effects.length; i += 1) {
+      effects[i] = -(means[i] ?? 0);
+      touched[i] = factors[i]?.offset ?? 0;
+    }
     for (let i = 1; i < priced.count; i += 1) {
       const at = priced.index[i] ?? 0;
-      const factor = effects[places[at - 1] ?? 0];
-      if (factor === undefined) continue;
-      factor.at = at;
-      factor.effect += (priced.share[i] ?? 0) * (fit.coefficients[at] ?? 0);
+      const place = places[at - 1] ?? 0;
+      touched[place] = at;
+      effects[place] = (effects[place] ?? 0) + (priced.share[i] ?? 0) * (fit.coefficients[at] ?? 0);
     }
-    effects.sort((a, b) => Math.abs(b.effect) - Math.abs(a.effect) || a.at - b.at);
-    return effects.slice(0, DRIVERS).flatMap(({ at, effect }) => [at, effect]);
+    return largest(effects, touched);
   };
+}
+
+/** The DRIVERS effects that are furthest from 0, each behind its coefficient; leaves 0 in their place. */
+function largest(effects: Float64Array, touched: Int32Array): number[] {
+  const found: number[] = [];
+  for (let driver = 0; driver < DRIVERS; driver += 1) {
+    let best = 0;
+    for (let i = 1; i < effects.length; i += 1)
+      if (Math.abs(effects[i] ?? 0) > Math.abs(effects[best] ?? 0)) best = i;
+    found.push(touched[best] ?? 0, effects[best] ?? 0);
+    effects[best] = 0;
+  }
+  return found;
 }
 
 /** The level of prices by segment and month: what is left of them without all factors but the month. */
 class IndexLevels {
-  readonly #sums = new Map<string, { weight: number; level: number; prices: number }>();
+  /** Sums of a segment and month, by a number of both. */
+  readonly #sums = new Map<number, { place: number[]; weight: number; level: number; prices: number }>();
   readonly #months: Float64Array;
 
   constructor(factors: readonly Factor[], fit: Fit) {
@@ -86,9 +104,13 @@ class IndexLevels {
     const level = error + (this.#months[month] ?? 0);
     // -1 is the segment of all
     for (let segment = -1; segment < segments.length; segment += 1) {
-      const key = `${segment} ${segments[segment] ?? 0} ${month}`;
-      const sum = this.#sums.get(key) ?? { weight: 0, level: 0, prices: 0 };
-      this.#sums.set(key, sum);
+      const code = segments[segment] ?? 0;
+      const key = (code * (segments.length + 1) + segment + 1) * this.#months.length + month;
+      let sum = this.#sums.get(key);
+      if (sum === undefined) {
+        sum = { place: [segment, code, month], weight: 0, level: 0, prices: 0 };
+        this.#sums.set(key, sum);
+      }
       sum.weight += 1 / variance;
       sum.level += level / variance;
       sum.prices += 1;
@@ -96,7 +118,7 @@ class IndexLevels {
   }
 
   write(index: Numbers, market: number): void {
-    for (const [key, { weight, level, prices }] of this.#sums)
-      index.append([market, ...key.split(' ').map(Number), level / weight, Math.sqrt(1 / weight), prices]);
+    for (const { place, weight, level, prices } of this.#sums.values())
+      index.append([market, ...place, level / weight, Math.sqrt(1 / weight), prices]);
   }
 }
