@@ -8,7 +8,7 @@ import { damageFactors, titles } from '../../src/sandbox/data/market.js';
 import { createWorld, plantedLots } from '../../src/sandbox/index.js';
 import { recordsOf } from '../served.js';
 import { base, lot } from './cases.js';
-import { computeMarts, openLake, PARQUET, type TestLake, testsOf, texts } from './support.js';
+import { computeMarts, type Given, openLake, PARQUET, type TestLake, testsOf, texts } from './support.js';
 
 let lake: TestLake;
 beforeAll(async () => {
@@ -33,7 +33,7 @@ async function unmapped() {
   return results.find(({ test }) => test === CHECK)?.failures;
 }
 
-it.each([
+const DAMAGES: readonly (readonly [string, readonly (string | null)[]])[] = [
   ['front', ['Front', 'Front End', 'FRONT END DAMAGE', ' Fe ', 'Left Front']],
   ['rear', ['Rear', 'Rear End', 'Re', 'Rear End Damage']],
   ['hail', ['Hail', 'Hail Damage']],
@@ -42,16 +42,16 @@ it.each([
   ['vandalism', ['Theft', 'Vandalized', 'Stripped Damage']],
   ['unknown', ['Unknown', 'Damage History', ' ', null]],
   ['unmapped', ['Hc/Ki', 'Zx']],
-])('damages are %s in any spelling', async (group, names) => {
-  await computeMarts(lake, { ...base, lots: damaged(names) }, ...MARTS);
-  const found = await texts(
-    lake,
-    `select distinct damage_group from dim_damages where main_lots > 0 order by damage_group`,
-  );
-  expect(found).toEqual([{ damage_group: group }]);
+];
+
+it('groups damages in any spelling', async () => {
+  const named = DAMAGES.flatMap(([group, names]) => names.map((name) => [group, name] as const));
+  await computeMarts(lake, { ...base, lots: damaged(named.map(([, name]) => name)) }, ...MARTS);
+  const found = await texts(lake, 'select damage_main_group from lot_groups order by lot_id');
+  expect(found.map((row, i) => [row.damage_main_group, named[i]?.[1]])).toEqual(named);
 });
 
-it.each([
+const TITLES: readonly (readonly [string, string | null, string | null])[] = [
   ['salvage', 'St - Salvage Title', null],
   ['salvage', 'St - Salvage Title', 'In - Cert Of Title-Salvage Title'],
   ['rebuilt', 'Rs - Clean Title', 'Az - Cert Of Title-Restored Salvage'],
@@ -65,12 +65,15 @@ it.each([
   ['unknown', 'Permit', 'On - Vehicle Permit'],
   ['unknown', null, ' '],
   ['unmapped', 'Qx 12', null],
-])('the brand is %s for %j with %j', async (title_brand, title, detailed) => {
-  await computeMarts(lake, { ...base, lots: titled([[title, detailed]]) }, ...MARTS);
-  expect(await texts(lake, 'select title_brand, lots from dim_titles')).toEqual([{ title_brand, lots: 1 }]);
+];
+
+it('brands titles by the detailed one where that tells', async () => {
+  await computeMarts(lake, { ...base, lots: titled(TITLES.map(([, ...names]) => names)) }, ...MARTS);
+  const found = await texts(lake, 'select title_brand from lot_groups order by lot_id');
+  expect(found.map(({ title_brand }, i) => [title_brand, ...(TITLES[i]?.slice(1) ?? [])])).toEqual(TITLES);
 });
 
-it.each([
+const PLACES: readonly (readonly [string, string, Given])[] = [
   ['US', 'TX', { location_country_iso: ' us', location_state_code: 'tx ' }],
   ['US', 'TX', { location_country_iso: null, location_country_name: 'Usa', location_state_name: 'texas' }],
   ['CA', 'NL', { location_country_iso: 'CAN', location_state_code: '', location_state_name: 'Newfoundland' }],
@@ -79,14 +82,16 @@ it.each([
   ['US', 'QC', { location_country_iso: 'us', location_state_code: 'qc' }],
   ['ZZ', 'TX', { location_country_iso: 'zz', location_state_code: 'TX' }],
   ['unknown', 'TX', { location_country_iso: '', location_state_code: 'TX' }],
-])('a lot stands in %s %s where the feed says %j', async (country_code, state_code, place) => {
-  await computeMarts(lake, { ...base, lots: [lot(place)] }, ...MARTS);
-  expect(await texts(lake, 'select country_code, state_code from lot_groups')).toEqual([
-    { country_code, state_code },
-  ]);
+];
+
+it('finds country and state by code and by name', async () => {
+  const lots = PLACES.map(([, , place], i) => lot({ lot_id: i + 1, ...place }));
+  await computeMarts(lake, { ...base, lots }, ...MARTS);
+  const found = await texts(lake, 'select country_code, state_code from lot_groups order by lot_id');
+  expect(found).toEqual(PLACES.map(([country_code, state_code]) => ({ country_code, state_code })));
 });
 
-it.each([
+const SELLERS: readonly (readonly [string, Given])[] = [
   ['insurance', { seller_type_id: 1, seller_is_rental: true }],
   ['insurance', { seller_type_id: 2, seller_is_insurance: true }],
   ['insurance', { seller_type_name: ' Insurance Company' }],
@@ -97,9 +102,13 @@ it.each([
   ['dealer', { seller_type_name: 'Dealership' }],
   ['unknown', { seller_type_name: ' ' }],
   ['unmapped', { seller_type_name: 'Circus' }],
-])('the seller is %s for %j', async (seller_group, seller) => {
-  await computeMarts(lake, { ...base, lots: [lot(seller)] }, ...MARTS);
-  expect(await texts(lake, 'select seller_group from lot_groups')).toEqual([{ seller_group }]);
+];
+
+it('groups sellers by their type and by what is said of the seller', async () => {
+  const lots = SELLERS.map(([, seller], i) => lot({ lot_id: i + 1, ...seller }));
+  await computeMarts(lake, { ...base, lots }, ...MARTS);
+  const found = await texts(lake, 'select seller_group from lot_groups order by lot_id');
+  expect(found).toEqual(SELLERS.map(([seller_group]) => ({ seller_group })));
 });
 
 it.each([

@@ -10,7 +10,7 @@ import {
 } from './market.js';
 
 const SHOCK = { make: 3, month: 9, change: Math.log(0.85) };
-const LAW = { lots: 12_000, months: 14, shock: SHOCK, noise: [0.15, 0.3] as const };
+const LAW = { lots: 9_000, months: 14, shock: SHOCK, noise: [0.15, 0.3] as const };
 
 describe('prices without a trend, with a shock in one make and month, and a source of twice the noise', () => {
   let market: PricedMarket;
@@ -88,12 +88,14 @@ describe('prices without a trend, with a shock in one make and month, and a sour
       [8, 9, 10, 11, 12, 13].map((place) => monthOf(place).slice(0, 7)),
     );
     const last = LAW.months - 1;
-    const otherwise = await fitted(lotsOf({ ...LAW, shock: { make: 3, month: last, change: 2 } }));
+    const otherwise = await fitted(
+      lotsOf({ ...LAW, lots: 2_500, shock: { make: 3, month: last, change: 2 } }),
+    );
     const judged = (prices: PricedMarket) =>
       prices.rows(
         `select * from price_accuracy where segment = 'month' and level between '${monthOf(SHOCK.month + 1).slice(0, 7)}' and '${monthOf(last - 1).slice(0, 7)}' order by level`,
       );
-    const without = await fitted(lotsOf({ ...LAW, shock: { make: 3, month: last, change: 0 } }));
+    const without = await fitted(lotsOf({ ...LAW, lots: 2_500, shock: { make: 3, month: last, change: 0 } }));
     const [a, b] = [await judged(otherwise), await judged(without)];
     otherwise.close();
     without.close();
@@ -112,7 +114,7 @@ describe('prices without a trend, with a shock in one make and month, and a sour
 
 it(`begins the index at its first month, and takes the season out of it once there are two years`, async () => {
   const season = Array.from({ length: 12 }, (_, i) => 0.1 * Math.sin((i * Math.PI) / 6));
-  const market = await fitted(lotsOf({ lots: 12_000, months: 30, trend: -0.01, season }));
+  const market = await fitted(lotsOf({ lots: 8_000, months: 30, trend: -0.01, season }));
   const index = await market.rows(`select * from price_index where segment = 'all' order by month`);
   market.close();
   expect(index.length).toBe(30);
@@ -197,7 +199,7 @@ it('says why there is no estimate', async () => {
 it('gives the same numbers twice', async () => {
   const both = await Promise.all(
     [1, 2].map(async () => {
-      const market = await fitted(lotsOf({ lots: 1_500 }));
+      const market = await fitted(lotsOf({ lots: 800 }));
       const found = await market.rows('select * from price_estimates order by lot_id');
       market.close();
       return found;
