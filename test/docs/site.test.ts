@@ -1,49 +1,22 @@
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { nightly } from '../../pipelines/nightly.js';
 import { docs } from '../../src/cli/commands/docs.js';
 import { type WrittenSite, writeSite } from '../../src/docs/write-site.js';
 import { readManifest } from '../../src/lake/manifest.js';
 import { publishedSnapshot } from '../../src/query/open-lake.js';
-import { createWorld } from '../../src/sandbox/index.js';
-import { configFor, lastPage, serve, silentReporter, temporaryFolder } from '../pipelines/support.js';
-import {
-  type Browser,
-  chromium,
-  inBrowser,
-  launchBrowser,
-  type OpenPage,
-  type View,
-} from '../report/browser.js';
-import { recordsOf } from '../served.js';
+import { configFor, temporaryFolder } from '../pipelines/support.js';
+import { smallSite } from './small-site.js';
 
 const folder = temporaryFolder();
 const site = join(folder.path, 'docs');
 const config = configFor('http://127.0.0.1:1/api', folder.path);
 const text = (path: string): string => readFileSync(join(site, path), 'utf8');
 
-/** Texts of the feed that would act if they became part of a page. */
-const SCRIPT = '<script>document.title = "taken"</script>';
-const IMAGE = '"><img src="https://x.example/x">';
-
 let written: WrittenSite;
 
 beforeAll(async () => {
-  const world = createWorld({ vehicles: 40 });
-  const records = recordsOf(world).map((record) => {
-    for (const lot of record.lots) lot.note = IMAGE;
-    return { ...record, title: SCRIPT };
-  });
-  const service = await serve(({ pathname }) => {
-    if (pathname === '/api/cars') return { body: lastPage(records) };
-    return pathname === '/api/archived-lots'
-      ? { body: lastPage([]) }
-      : { status: 404, body: { message: 'no such endpoint' } };
-  });
-  await nightly({ config: configFor(service.url, folder.path), reporter: silentReporter() });
-  await service.close();
-  written = await writeSite(config, site);
+  written = await smallSite(folder.path);
 });
 afterAll(() => folder.remove());
 
@@ -178,83 +151,5 @@ describe('lotlake docs', () => {
     expect(await run({ markdown: 'tables.md', config })).toBe(`${join(folder.path, 'tables.md')}\n`);
     expect(readFileSync(join(folder.path, 'tables.md'), 'utf8')).toMatch(/^# Tables and marts\n/);
     await expect(run({ config })).rejects.toMatchObject({ code: 'SHARE_NO_SNAPSHOT' });
-  });
-});
-
-describe.skipIf(chromium === undefined)(`the pages ${inBrowser}`, () => {
-  let browser: Browser;
-  beforeAll(async () => {
-    browser = await launchBrowser();
-  });
-  afterAll(() => browser.close());
-
-  /** Opens a page, does something with it, and expects that it asked for nothing outside and logged no error. */
-  async function visit(path: string, view: View, act: (opened: OpenPage) => Promise<void>): Promise<void> {
-    const opened = await browser.open(join(site, path), view);
-    try {
-      await act(opened);
-      expect(opened.errors).toEqual([]);
-      expect(opened.requests.filter((url) => !url.startsWith('file:'))).toEqual([]);
-    } finally {
-      await opened.close();
-    }
-  }
-
-  it('find a column by keyboard alone and go to it', async () => {
-    await visit('index.html', {}, async ({ page }) => {
-      await page.keyboard.press('/');
-      await page.keyboard.type('lots final_bid');
-      const options = page.getByRole('option');
-      expect(await options.first().textContent()).toContain('lots.final_bid');
-      await page.keyboard.press('ArrowDown');
-      await page.keyboard.press('ArrowUp');
-      expect(await page.locator('[aria-selected="true"]').count()).toBe(1);
-      const name = await page.locator('[aria-selected="true"] code').textContent();
-      await page.keyboard.press('Enter');
-      await page.waitForURL(/#c-/);
-      expect(page.url()).toMatch(new RegExp(`${name?.replace('.', '\\.html#c-')}$`));
-      expect(await page.locator('tr:target').isVisible()).toBe(true);
-    });
-  });
-
-  it('say that nothing is found, and close the list at Escape', async () => {
-    await visit('tables/lots.html', {}, async ({ page }) => {
-      await page.getByRole('combobox').fill('no such <b>thing</b>');
-      expect(await page.getByRole('option').allTextContents()).toEqual(['Nothing has these words.']);
-      await page.keyboard.press('Escape');
-      expect(await page.getByRole('listbox').isVisible()).toBe(false);
-    });
-  });
-
-  it('show a script of the feed as text', async () => {
-    await visit('tables/vehicles.html', {}, async ({ page }) => {
-      expect(await page.title()).toBe('vehicles · lotlake data');
-      expect(await page.locator('#c-title .example').allTextContents()).toEqual([SCRIPT]);
-      expect(await page.locator('main script, main img').count()).toBe(0);
-    });
-  });
-
-  it('are dark where the reader wants it', async () => {
-    const colours: string[] = [];
-    for (const scheme of ['light', 'dark'] as const)
-      await visit('index.html', { scheme }, async ({ page }) => {
-        colours.push(String(await page.evaluate('getComputedStyle(document.body).backgroundColor')));
-      });
-    expect(colours).toEqual(['rgb(255, 255, 255)', 'rgb(21, 24, 28)']);
-  });
-
-  it.each(['index.html', 'tables/lots.html', 'marts/sales.html'])('fit a phone: %s', async (path) => {
-    await visit(path, { width: 390, height: 844 }, async ({ page }) => {
-      expect(await page.evaluate('document.documentElement.scrollWidth - innerWidth')).toBeLessThanOrEqual(0);
-    });
-  });
-
-  it('show what a box of the lineage is connected with', async () => {
-    await visit('index.html', {}, async ({ page }) => {
-      await page.locator('[data-id="mart:price_trends"]').focus();
-      const on = await page.locator('.node.on').evaluateAll((nodes) => nodes.map((node) => node.textContent));
-      expect(on).toEqual(expect.arrayContaining(['/cars', 'cars', 'lots', 'sales', 'price_trends']));
-      expect(on).not.toContain('inspection_issues');
-    });
   });
 });

@@ -1,0 +1,28 @@
+import { join } from 'node:path';
+import { nightly } from '../../pipelines/nightly.js';
+import { type WrittenSite, writeSite } from '../../src/docs/write-site.js';
+import { createWorld } from '../../src/sandbox/index.js';
+import { configFor, lastPage, serve, silentReporter } from '../pipelines/support.js';
+import { recordsOf } from '../served.js';
+
+/** Texts of the feed that would act if they became part of a page. */
+export const SCRIPT = '<script>document.title = "taken"</script>';
+const IMAGE = '"><img src="https://x.example/x">';
+
+/** Makes a lake of 40 vehicles with such texts in an output folder, and its pages in `docs` below it. */
+export async function smallSite(output: string): Promise<WrittenSite> {
+  const world = createWorld({ vehicles: 40 });
+  const records = recordsOf(world).map((record) => {
+    for (const lot of record.lots) lot.note = IMAGE;
+    return { ...record, title: SCRIPT };
+  });
+  const service = await serve(({ pathname }) => {
+    if (pathname === '/api/cars') return { body: lastPage(records) };
+    return pathname === '/api/archived-lots'
+      ? { body: lastPage([]) }
+      : { status: 404, body: { message: 'no such endpoint' } };
+  });
+  await nightly({ config: configFor(service.url, output), reporter: silentReporter() });
+  await service.close();
+  return writeSite(configFor('http://127.0.0.1:1/api', output), join(output, 'docs'));
+}
