@@ -13,6 +13,7 @@ import { hasManifest, listSnapshots } from '../../src/lake/snapshots.js';
 import { verifyFiles } from '../../src/lake/verify.js';
 import { startSandbox } from '../../src/sandbox/index.js';
 import { runLotlake } from '../cli/support.js';
+import { testsOf } from '../model/support.js';
 import { configFor, silentReporter, temporaryFolder, WITHOUT_CATALOG } from '../pipelines/support.js';
 
 const folder = temporaryFolder();
@@ -23,12 +24,15 @@ afterAll(() => {
   folder.remove();
 });
 
-/** Runs the night of a day, with Iceberg from the second one on. */
+/** Runs the night of a day with some marts, with Iceberg from the second one on. */
 async function night(day: number) {
   const clock = new Date(`2026-11-${day}T06:00:00Z`);
   const sandbox = await startSandbox({ vehicles: 30, seed: 5, clock, faults: WITHOUT_CATALOG });
   const config = configFor(sandbox.url, output, { iceberg: day > 20 });
-  return nightly({ config, reporter: silentReporter(), now: () => clock }).finally(() => sandbox.close());
+  const modelling = testsOf('time_to_sale');
+  return nightly({ config, reporter: silentReporter(), now: () => clock, modelling }).finally(() =>
+    sandbox.close(),
+  );
 }
 
 beforeAll(async () => {
