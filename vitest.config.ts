@@ -22,7 +22,7 @@ export const SLOW: readonly string[] = [
   'test/pipelines/{model-found,nothing-new,origin,oversized,quarantine,rate,readers,recovery,reference,rejected-values,rejects-kept,resume,sources}.test.ts',
   'test/pipelines/{learned-contract,observed,older-lake,strange-members,survivors,unchanged,vacuum,week}.test.ts',
   'test/cli/{backup,care,data-tests,json,moved,signals}.test.ts',
-  'test/{docs/browser,lake/{lock,unreadable},model/marts-random,publish/{described,synced},report/{browser,cli},sandbox/filters}.test.ts',
+  'test/{docs/browser,lake/{lock,unreadable},model/{marts-random,profiles,vehicle-timeline},publish/{described,synced},report/{browser,cli},sandbox/{catalog,filters,lookups,scroll}}.test.ts',
 ];
 
 /** Suites of what queries and exports print and write, which run again in another time zone than UTC. */
