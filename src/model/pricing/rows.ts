@@ -1,4 +1,4 @@
-import { closeSync, openSync, readSync, rmSync, writeSync } from 'node:fs';
+import { closeSync, openSync, readSync, rmSync, writeFileSync } from 'node:fs';
 import type { DuckDBConnection } from '@duckdb/node-api';
 import { LEVEL_FACTORS, LINE_FACTORS, SEGMENTS } from './design.js';
 
@@ -81,7 +81,8 @@ export class PricedRows {
   }
 
   #append(block: Float64Array): void {
-    writeSync(this.#file, block);
+    // writes all of it or throws, even where the disk takes a part
+    writeFileSync(this.#file, block);
     this.#rows += block.length / WIDTH;
     for (let at = 0; at < block.length; at += WIDTH) {
       const [noise = 0, logPrice = 0, month = 0] = block.subarray(at + 2, at + FIRST_TERM);
