@@ -115,21 +115,20 @@ const lastOf = (levels: readonly Row[]): string =>
     .map(({ level }) => String(level))
     .sort()
     .at(-1) ?? '';
-const effectAt = (levels: readonly Row[], wanted: string): number =>
-  levels.filter(({ level }) => level === wanted).reduce((_, level) => logOf(level), 0);
+
+function effectAt(levels: readonly Row[], wanted: string): number {
+  const found = levels.find(({ level }) => level === wanted);
+  return found === undefined ? 0 : logOf(found);
+}
 
 /** The effect at a value between two points; beyond the ends it stays what it is there. */
 function onLine(levels: readonly Row[], value: number): number {
-  const points = levels
-    .map((level) => [Number(level.level), logOf(level)] as const)
-    .sort(([a], [b]) => a - b);
-  const above = points.findIndex(([at]) => at > value);
-  const [low, high] = [
-    points[above < 0 ? points.length - 1 : Math.max(0, above - 1)],
-    points[Math.max(0, above)],
-  ];
-  if (low === undefined || high === undefined || above <= 0) return (above === 0 ? high : low)?.[1] ?? 0;
-  return low[1] + ((value - low[0]) / (high[0] - low[0])) * (high[1] - low[1]);
+  const points = levels.map((level) => ({ at: Number(level.level), effect: logOf(level) }));
+  points.sort((a, b) => a.at - b.at);
+  const high = points.find(({ at }) => at > value);
+  const low = points.findLast(({ at }) => at <= value);
+  if (low === undefined || high === undefined) return (low ?? high)?.effect ?? 0;
+  return low.effect + ((value - low.at) / (high.at - low.at)) * (high.effect - low.effect);
 }
 
 /** The effect of the generation that most such cars have, of the model where it has no price, or of the make. */
@@ -143,13 +142,9 @@ async function nodeEffect(
     `select coalesce(generation_id, -1) as id from price_inputs
     where manufacturer_id = ${make} and model_id = ${model} and year = ${year} group by 1 order by count(*) desc, 1 limit 1`,
   );
-  const nodes = [...generations.map(({ id }) => `${make}/${model}/${id}`), `${make}/${model}`, String(make)];
-  const known = nodes.flatMap((node) =>
-    factors.filter(
-      ({ factor, level }) => level === node && /^(generation|model|manufacturer)$/.test(String(factor)),
-    ),
-  );
-  const [found] = known;
+  const nodes = factors.filter(({ factor }) => /^(generation|model|manufacturer)$/.test(String(factor)));
+  const places = [...generations.map(({ id }) => `${make}/${model}/${id}`), `${make}/${model}`, String(make)];
+  const [found] = places.flatMap((place) => nodes.filter(({ level }) => level === place));
   if (found !== undefined) return logOf(found);
   throw new ShareError('SHARE_NOTHING_FOUND', 'the lake has no auction price of this make');
 }

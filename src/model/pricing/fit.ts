@@ -19,7 +19,7 @@ export interface Spread {
   readonly tree: readonly number[];
 }
 
-/** A node after the fit: its effect is `effect` at the coefficients found, and moves with them as `-follows`. */
+/** A node after the fit. `effect` belongs to the fitted coefficients; were they x more, it would be `follows` × x less. */
 interface FittedNode {
   readonly effect: number;
   readonly follows: Float64Array;
@@ -134,20 +134,19 @@ type Contrast = readonly (readonly [coefficient: number, weight: number])[];
 function contrastsOf({ name, offset, size, knots }: Factor): Contrast[] {
   if (knots === undefined) return Array.from({ length: size }, (_, i) => [[offset + i, 1]]);
   const gap = (at: number): number => (knots[at + 1] ?? 0) - (knots[at] ?? 0);
-  const step = (at: number, weight: number): Contrast => [
-    [offset + at, -weight / gap(at)],
-    [offset + at + 1, weight / gap(at)],
-  ];
   const steps = Array.from({ length: size - 1 }, (_, at) => at);
-  if (name === 'month') return steps.map((at) => step(at, 1));
+  if (name === 'month')
+    return steps.map((at) => [
+      [offset + at, -1],
+      [offset + at + 1, 1],
+    ]);
+  // At an inner knot: the slope after it less the slope before it.
   return steps.slice(1).map((at) => {
     const weight = Math.sqrt(2 / (gap(at - 1) + gap(at)));
-    const [[first, a], [middle, b]] = step(at - 1, -weight) as [Contrast[0], Contrast[0]];
-    const [[, c], [last, d]] = step(at, weight) as [Contrast[0], Contrast[0]];
     return [
-      [first, a],
-      [middle, b + c],
-      [last, d],
+      [offset + at - 1, weight / gap(at - 1)],
+      [offset + at, -weight / gap(at - 1) - weight / gap(at)],
+      [offset + at + 1, weight / gap(at)],
     ];
   });
 }
