@@ -157,6 +157,21 @@ describe('lotlake describe', () => {
   });
 });
 
+describe('lotlake value', () => {
+  it('tells the lot that is asked for and why it has no estimate, and takes a lot or a car, not both', () => {
+    const [lot] = JSON.parse(
+      lotlake('query', 'select lot_id, lot from lots where domain_id = 3 limit 1', '--format', 'json').out,
+    );
+    const [told] = JSON.parse(lotlake('value', String(lot.lot_id), '--json').out);
+    expect(told).toMatchObject({ estimate: null, note: 'no estimate: too few prices', drivers: [] });
+    expect(told.of).toContain(`lot ${lot.lot} of copart_com`);
+    expect(lotlake('value', String(lot.lot_id), '--km', '5').code).toBe(2);
+    const car = lotlake('value', '--make', 'Toyota', '--model', 'Camry', '--year', '2020');
+    expect(car.code).toBe(1);
+    expect(car.err).toContain('the lake has too few auction prices for estimates');
+  });
+});
+
 describe('exit codes', () => {
   it('are 2 for usage and configuration', () => {
     expect(lotlake('run', 'weekly').code).toBe(2);

@@ -11,7 +11,8 @@ import {
   USUAL,
 } from '../model/pricing/market.js';
 
-const LAW = lotsOf({ lots: 3_000 });
+const LOTS = 3_000;
+const LAW = lotsOf({ lots: LOTS });
 
 let market: PricedMarket;
 beforeAll(async () => {
@@ -23,8 +24,9 @@ beforeAll(async () => {
     ...{ manufacturer_id: make, manufacturer_name: `Make ${make}` },
     ...{ model_id: make * 100 + model, model_name: `Model ${make * 100 + model}` },
   }));
-  const lots = vehicles.map(({ vehicle_id }) => ({
-    ...{ lot_id: vehicle_id, vehicle_id, domain_id: 3, domain_name: 'copart_com', lot: `L${vehicle_id}` },
+  const lots = Array.from({ length: LOTS }, (_, lot_id) => ({
+    ...{ lot_id, vehicle_id: vehicles.some((vehicle) => vehicle.vehicle_id === lot_id) ? lot_id : null },
+    ...{ domain_id: 3, domain_name: 'copart_com', lot: `L${lot_id}` },
     ...{ damage_main_name: 'Front End', detailed_title_name: 'Salvage' },
   }));
   market = await fitted(LAW, { vehicles, lots });
@@ -128,20 +130,34 @@ describe('the value of a car', () => {
 });
 
 describe('the value of a lot', () => {
-  it.each(['L30', 'vin3', '30'])(
-    'is found by %s, with its drivers and ten sales of its model',
-    async (id) => {
-      const [value] = await valuesOfLots(market.connection, id);
-      const [mart] = await market.rows('select * from price_estimates where lot_id = 30');
-      expect(value).toMatchObject({
-        of: '2024 Make 0 Model 3, 22321 km, d5, t3, lot L30 of copart_com',
-        currency: 'USD',
-        estimate: mart?.estimate,
-      });
-      expect(value?.drivers[0]).toEqual({ factor: mart?.driver_1, amount: mart?.driver_1_amount });
-      expect(value?.accuracy?.prices).toBeGreaterThan(0);
-    },
-  );
+  it.each(['L30', 'vin3', '30'])('is found by %s, with its drivers', async (id) => {
+    const [value] = await valuesOfLots(market.connection, id);
+    const [mart] = await market.rows('select * from price_estimates where lot_id = 30');
+    expect(value).toMatchObject({
+      of: '2024 Make 0 Model 3, 22321 km, d5, t3, lot L30 of copart_com',
+      currency: 'USD',
+      estimate: mart?.estimate,
+    });
+    expect(value?.drivers[0]).toEqual({ factor: mart?.driver_1, amount: mart?.driver_1_amount });
+    expect(value?.accuracy?.prices).toBeGreaterThan(0);
+  });
+
+  it('comes with the ten priced lots of its model that are most like it', async () => {
+    const [value] = await valuesOfLots(market.connection, '30');
+    const sales = await market.rows(`
+      select lot_id, damage_main_group as damage, title_brand as title, odometer_km as km, price from price_inputs
+      where model_id = (select model_id from price_inputs where lot_id = 30) and price is not null and lot_id <> 30`);
+    // All lots of the law have one model year, so that damage, title and distance tell them apart.
+    const unlike = ({ damage, title, km }: Readonly<Record<string, unknown>>): number =>
+      (damage === 'd5' ? 0 : 2) + (title === 't3' ? 0 : 2) + Math.abs(Number(km) - 22_321) / 50_000;
+    const nearest = sales.sort((a, b) => unlike(a) - unlike(b)).slice(0, 10);
+    const found = value?.comparable_sales ?? [];
+    expect(found.map(({ lot }) => lot)).toEqual(nearest.map(({ lot_id }) => `L${lot_id}`));
+    expect(found[0]).toMatchObject({
+      price: nearest[0]?.price,
+      link: `https://www.copart.com/lot/L${nearest[0]?.lot_id}`,
+    });
+  });
 
   it.each(['nothing', ' '])('refuses what the lake does not know: %j', async (id) => {
     await expect(valuesOfLots(market.connection, id)).rejects.toThrow(

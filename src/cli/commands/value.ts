@@ -22,7 +22,8 @@ export const value = command({
   async run(given, { signal }) {
     const { id, make, model, year, km, damage, title, print } = given;
     const isCar = make !== undefined && model !== undefined && year !== undefined;
-    if (isCar === (id !== undefined))
+    const saysCar = [make, model, year, km, damage, title].some((option) => option !== undefined);
+    if (id === undefined ? !isCar : saysCar)
       throw new UsageError('give a VIN or lot, or a car', 'a car has --make, --model and --year at least');
     const reading = { named: VALUE_READS, choice: choiceOf(given), signal };
     const values = await readLake(given.config, reading, async ({ session: { connection } }) => {
