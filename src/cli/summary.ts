@@ -43,7 +43,7 @@ export function summarize(
 export function suggestions(flag: string): string[] {
   return [
     `  npx lotlake tables${flag}`,
-    `  npx lotlake query${flag} "select manufacturer_name, model_name, month, priced_lots, price_median from price_trends order by priced_lots desc limit 10"`,
+    `  npx lotlake query${flag} "select manufacturer_name, model_name, month, priced_lots, price_median from price_trends where price_median > 0 order by priced_lots desc limit 10"`,
     `  npx lotlake describe lots${flag}`,
   ];
 }
