@@ -100,8 +100,9 @@ function plain(row: PlainRow): string {
   const { run_id, first_seen_at, changed_at, last_seen_at, seen_at, archived_at, gone_at, ...others } = row;
   const { observed_from, observed_to, observed_since, asked_at, as_of, priced_at, occurred_at, ...rest } =
     others;
-  // A change happened when a run saw it.
-  const isOfRun = row.evidence_table === 'lot_changes' || row.event === 'archived';
+  // A change happened when a run saw it, and so did an amount for which the lot has no time.
+  const isOfRun =
+    row.evidence_table === 'lot_changes' || row.event === 'archived' || row.description === 'as the lot says';
   // What is archived for absence or gone is so since the run that found it.
   const isSeen = row.archived_by === 'absence' || !('archived_by' in row);
   if (row.field === 'archived_at') return JSON.stringify({ ...rest, new_value: row.new_value !== null });
