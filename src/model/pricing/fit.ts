@@ -49,7 +49,7 @@ const BROAD = 0.25;
 const USUAL = 0.02;
 const PRIOR = 1;
 
-/** Spreads before any sale was seen: broad. */
+/** The spreads with which the first fit begins. */
 export function broadSpread(factors: readonly Factor[]): Spread {
   return { factors: factors.map(() => BROAD), tree: [0.05, 0.1, 0.2] };
 }
@@ -181,7 +181,7 @@ function fitNodes(
   return fitted;
 }
 
-/** The spread that maximises the evidence, one step nearer. */
+/** Goes one step towards the spreads that the prices make most likely. */
 function learn(
   factors: readonly Factor[],
   tree: Tree,

@@ -111,8 +111,8 @@ export const around = (middle: number, deviation: number, distances: readonly nu
 ];
 
 /**
- * The quantiles by which intervals are made, by class of noise: of errors that leave out the price itself, or, for prices to
- * come, those of judged prices once there are enough.
+ * The quantiles that make intervals, by class of noise. A price that was made has those of errors that leave out the price
+ * itself. A price to come has those of the back-test, once it judged enough prices.
  */
 export const distancesOf = (
   { noise, distances, judged }: State,
