@@ -19,63 +19,96 @@ export type ConfigInput = Settings & { readonly configFile?: string | undefined 
 /** The file of settings where none is named; it may be missing. */
 const FILE = 'lotlake.config.json';
 
-/** A value that was given, and the place that it came from, as a message names it. */
+/** A value that was given, the flag, variable or file that it came from, and that place as a message names it. */
 interface Given {
   readonly value: unknown;
+  readonly from: string;
   readonly place: string;
 }
+
+/** A setting as it holds, and where it comes from: a flag, a variable, the path of a file, or `default`. */
+export interface InForce {
+  /** Name in a file of settings; a member of an object as `publish.to`. */
+  readonly name: string;
+  /** Null where nothing is set. Of a secret only `set`. */
+  readonly value: unknown;
+  readonly from: string;
+}
+
+/** Reads the configuration as {@link readSettings} does. */
+export const readConfig = (...given: Parameters<typeof readSettings>): Config =>
+  readSettings(...given).config;
 
 /**
  * Reads the configuration: flags over environment over file over defaults. Nothing is made and nobody is asked. Throws
  * ConfigError that names each setting that is wrong, what was given, and where it came from.
  * @param flags what the command line gave
  * @param defaults what stands in the place of the defaults
+ * @returns the configuration, and the same setting by setting with its places and without secrets, which may be kept
  */
-export function readConfig(
+export function readSettings(
   flags: ConfigInput = {},
   { env = process.env, cwd = process.cwd() }: { env?: NodeJS.ProcessEnv; cwd?: string } = {},
   defaults: Settings = {},
-): Config {
+): { readonly config: Config; readonly inForce: readonly InForce[] } {
   const { configFile, ...options } = flags;
   const given = new Map<string, Given>([
-    ...entries(defaults, (name) => `the default of ${name}`),
+    ...entries(defaults, (name) => ({ from: 'default', place: `the default of ${name}` })),
     ...fromFile(cwd, configFile),
     ...fromEnvironment(env, cwd),
-    ...entries(options, flagOf),
+    ...entries(options, (name) => ({ from: flagOf(name), place: flagOf(name) })),
   ]);
   const parsed = settings.safeParse(withMembers([...given].map(([name, { value }]) => [name, value])));
   if (!parsed.success) throw notValid(parsed.error, given);
   const { memory, output, seeds, baseUrl } = parsed.data;
   const place = (name: SettingName): string => given.get(name)?.place ?? `the default of ${name}`;
-  return {
+  const config = {
     ...(baseUrl === undefined ? {} : { origin: originOf(baseUrl) }),
     ...parsed.data,
     memory: memory ?? defaultMemory(),
     output: readFolder(place('output'), output, cwd),
     ...(seeds === undefined ? {} : { seeds: readExistingFolder(place('seeds'), seeds, cwd) }),
   };
+  return { config, inForce: inForceOf(config, given) };
 }
+
+/** Every setting of a configuration with the place that gave it. */
+function inForceOf(config: Config, given: ReadonlyMap<string, Given>): InForce[] {
+  const members = settingNames.flatMap((name) => membersOf(name, config[name] ?? null));
+  return members.map(([name, value]) => ({
+    name,
+    value: name === 'apiKey' ? value && 'set' : name === 'spark.submit' ? withoutSecrets(value) : value,
+    from: given.get(name)?.from ?? 'default',
+  }));
+}
+
+/** Words of a command. Of an option such as `fs.s3a.secret.key=…` whose name speaks of a secret the value is left out. */
+const withoutSecrets = (words: unknown): unknown =>
+  Array.isArray(words)
+    ? words.map((word) => String(word).replace(/(secret|password|token|access[.]?key)([^=]*=).*/is, '$1$2…'))
+    : words;
 
 /** `--per-page` of `perPage`, and `--path-style` of `publish.pathStyle`. */
 const flagOf = (name: string): string =>
   `--${name.replace(/.*\./, '').replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`;
 
-function entries(values: object, placeOf: (name: string) => string): [string, Given][] {
+function entries(values: object, placeOf: (name: string) => Omit<Given, 'value'>): [string, Given][] {
   return Object.entries(values)
     .filter(([, value]) => value !== undefined)
     .flatMap(([name, value]) => membersOf(name, value))
-    .map(([name, value]) => [name, { value, place: placeOf(name) }]);
+    .map(([name, value]) => [name, { value, ...placeOf(name) }]);
 }
 
 /** A variable that is empty counts as one that is not set. */
 function fromEnvironment(env: NodeJS.ProcessEnv, cwd: string): [string, Given][] {
   const found = variables.flatMap(({ name, variable }): [string, Given][] => {
     const value = env[variable] ?? '';
-    return value === '' ? [] : [[name, { value, place: variable }]];
+    return value === '' ? [] : [[name, { value, from: variable, place: variable }]];
   });
   const path = env.LOTLAKE_API_KEY_FILE ?? '';
   if (path === '') return found;
-  return [...found, ['apiKey', { value: readKeyFile(resolve(cwd, path)), place: `the key file ${path}` }]];
+  const key = readKeyFile(resolve(cwd, path));
+  return [...found, ['apiKey', { value: key, from: 'LOTLAKE_API_KEY_FILE', place: `the key file ${path}` }]];
 }
 
 /** What is wrong, setting by setting, with what the first of them does. */
@@ -148,7 +181,7 @@ function fromFile(cwd: string, named: string | undefined): [string, Given][] {
       `${said}: the file holds the key`,
       'set LOTLAKE_API_KEY, or name a file in LOTLAKE_API_KEY_FILE',
     );
-  return entries(object.data, (name) => `${name} in ${path}`);
+  return entries(object.data, (name) => ({ from: path, place: `${name} in ${path}` }));
 }
 
 /** The key in a file; the line break that ends the file is not part of it. */

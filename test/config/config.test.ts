@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
-import { readConfig } from '../../src/config/config.js';
+import { readConfig, readSettings } from '../../src/config/config.js';
 import { temporaryFolder } from '../pipelines/support.js';
 
 const folders: ReturnType<typeof temporaryFolder>[] = [];
@@ -21,6 +21,41 @@ describe('the configuration', () => {
     const env = { LOTLAKE_RATE: '3', LOTLAKE_OUTPUT: 'from-env' };
     const config = readConfig({ output: 'from-flag' }, { env, cwd });
     expect(config).toMatchObject({ output: join(cwd, 'from-flag'), rate: 3, perPage: 100, concurrency: 4 });
+  });
+
+  it('tells every setting in force and its place, without secrets', () => {
+    const cwd = folderWith({
+      'lotlake.config.json': '{"perPage": 100, "publish": {"to": "s3://one"}, "rate": 2}',
+    });
+    const submit = 'spark-sql --conf spark.hadoop.fs.s3a.secret.key=hidden --conf spark.a=b';
+    const env = {
+      ...{ LOTLAKE_RATE: '3', LOTLAKE_API_KEY: 'hidden', LOTLAKE_SPARK_SUBMIT: submit },
+      LOTLAKE_BASE_URL: 'https://host/api/',
+    };
+    const flags = { sources: '1,3', publish: { region: 'here' } };
+    const { config, inForce } = readSettings(flags, { env, cwd }, { log: 'warn' });
+    const file = join(cwd, 'lotlake.config.json');
+    const secret = 'spark.hadoop.fs.s3a.secret.key=…';
+    for (const [name, value, from] of [
+      ['rate', 3, 'LOTLAKE_RATE'],
+      ['apiKey', 'set', 'LOTLAKE_API_KEY'],
+      ['origin', 'https://host/api', 'default'],
+      ['perPage', 100, file],
+      ['publish.to', 's3://one', file],
+      ['publish.region', 'here', '--region'],
+      ['publish.landing', false, 'default'],
+      ['sources', [1, 3], '--sources'],
+      ['spark.submit', ['spark-sql', '--conf', secret, '--conf', 'spark.a=b'], 'LOTLAKE_SPARK_SUBMIT'],
+      ['log', 'warn', 'default'],
+      ['output', join(cwd, 'output'), 'default'],
+      ['memory', config.memory, 'default'],
+      ['threads', null, 'default'],
+    ])
+      expect(inForce).toContainEqual({ name, value, from });
+    expect(JSON.stringify(inForce)).not.toContain('hidden');
+    expect(readSettings({}, { env: {}, cwd }).inForce).toContainEqual({
+      ...{ name: 'apiKey', value: null, from: 'default' },
+    });
   });
 
   it('names what is wrong and where', () => {

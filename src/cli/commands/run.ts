@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { type Config, type ConfigInput, flagsOf, readConfig } from '../../config/config.js';
+import { type ConfigInput, flagsOf, readSettings } from '../../config/config.js';
 import { assertWritable } from '../../config/folder.js';
 import { messageOf } from '../../config/lotlake-error.js';
 import { assertService } from '../../extract/client.js';
@@ -62,15 +62,16 @@ export const run = command({
   ) {
     const world = worldOf({ vehicles, seed, clock });
     const input = { ...given, allowShrink, iceberg, sources };
-    const configOf = (more: ConfigInput): Config =>
-      readConfig({ ...input, ...more }, effects, sandbox ? SANDBOX : {});
-    const config = configOf({});
+    const settingsOf = (more: ConfigInput) =>
+      readSettings({ ...input, ...more }, effects, sandbox ? SANDBOX : {});
+    const { config } = settingsOf({});
     assertWritable('the output folder', config.output);
     if (!sandbox && pipeline !== 'rebuild') assertService(config);
     const reporter = createReporter(effects, { json, log: config.log });
     /** Runs on the service that settings name. */
     const start = async (more: ConfigInput, now: () => Date): Promise<Started> => {
-      const job = { config: configOf(more), reporter, now, signal: effects.signal };
+      const { config, inForce } = settingsOf(more);
+      const job = { config, settings: inForce, reporter, now, signal: effects.signal };
       const result = await PIPELINES[pipeline](job, { everything, engine });
       const report = await reportOn(job.config, reporter);
       // A mirror is the one of the own lake; records of the sandbox have no place in it.
