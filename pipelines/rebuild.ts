@@ -39,7 +39,7 @@ export function rebuild(options: JobOptions & { readonly engine?: Engine }): Pro
         if (!isLast) state = await sealed(job, folder, last);
       }
       if (last === undefined) throw new TypeError('no night was replayed');
-      await recordRun(job, all, last);
+      await recordRun(job, last);
       const { context } = last;
       let hasRows = false;
       for (const [i, carrier] of carriers.entries()) {

@@ -19,6 +19,8 @@ with source_runs as (
         cast(to_json(held) as string) as held,
         cast(to_json(failing) as string) as failing
     from runs
+    -- others are in the table too; an older lotlake recorded no outcome
+    where coalesce(outcome, 'published') = 'published'
 ),
 source_passes as (
     select

@@ -5,3 +5,5 @@ select
     -- runs before the estimates did not state it
     coalesce(max_by(estimate_alarm, started_at), 0.25) as estimate_alarm
 from runs
+-- an older lotlake recorded no outcome
+where coalesce(outcome, 'published') = 'published'

@@ -13,7 +13,7 @@ clock as (
     -- a run that begins before midnight may see its lots after midnight
     select cast(max(seen_at) as date) as last_day
     from (
-        select max(started_at) as seen_at from runs
+        select max(started_at) as seen_at from runs where coalesce(outcome, 'published') = 'published'
         union all
         select max(started_at) as seen_at from passes where stream = 'cars' and state = 'sealed'
     ) as moments

@@ -30,7 +30,8 @@ source_archivings as (
     select
         lot_id,
         vehicle_id,
-        domain_id,
+        -- where the source of no archived lot is known, the folders of the table give the column no type
+        cast(domain_id as bigint) as domain_id,
         upper(trim(vin)) as vin,
         archived_at,
         status_id,

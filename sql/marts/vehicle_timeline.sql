@@ -29,7 +29,7 @@ archive_only_lots as (
     select
         archived_lots.lot_id,
         max(archived_lots.vehicle_id) as vehicle_id,
-        max(archived_lots.domain_id) as domain_id,
+        cast(max(archived_lots.domain_id) as bigint) as domain_id,
         max(trim(archived_lots.lot)) as lot
     from archived_lots
     left join lots on lots.lot_id = archived_lots.lot_id

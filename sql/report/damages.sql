@@ -17,6 +17,6 @@ with damages as (
 )
 select
     damage_main_group, lots, lots as value, sold, based_on,
-    case when based_on >= (select max_by(minimum_group, started_at) * 4 from runs) then ratio end as middle
+    case when based_on >= (select minimum_group * 4 from dim_settings) then ratio end as middle
 from damages
 order by lots desc, damage_main_group

@@ -2,7 +2,7 @@
 -- observed_from is set if some source was not observed for the whole 30 days; sales count from then on. The currency is
 -- the known one of most sales. A figure of fewer values than the minimum group is null.
 with last_run as (
-    select max(started_at) as run_at, max_by(minimum_group, started_at) as minimum_group from runs
+    select as_of as run_at, minimum_group from dim_settings
 ),
 last_day as (
     select sum(active_lots) as active_lots, sum(new_lots) as new_lots, sum(archived_lots) as left_lots

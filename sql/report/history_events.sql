@@ -13,7 +13,7 @@ events as (
         count(c.amount_total) as with_amount,
         sum(c.amount_total) as amount,
         case
-            when with_amount >= (select max_by(minimum_group, started_at) from runs) then median(c.amount_total)
+            when with_amount >= (select minimum_group from dim_settings) then median(c.amount_total)
         end as amount_median
     from claim_history as c
     left join named as n on n.domain_id = c.domain_id

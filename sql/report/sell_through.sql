@@ -18,7 +18,7 @@ select
     (share + z / 2 - sqrt(z * share * (1 - share) + z * z / 4)) / (1 + z) as interval_low,
     (share + z / 2 + sqrt(z * share * (1 - share) + z * z / 4)) / (1 + z) as interval_high,
     case
-        when month + interval 1 month > (select max(started_at) from runs) then 'so far'
+        when month + interval 1 month > (select as_of from dim_settings) then 'so far'
         when observed = 'part' then 'in part'
     end as state,
     case when observed in ('whole', 'part') then coalesce(lots_offered, 0) end as offered_observed,

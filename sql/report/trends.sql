@@ -25,7 +25,7 @@ select
     r.month as moment,
     r.price_median_3m as value,
     r.priced_lots_3m as based_on,
-    case when r.month + interval 1 month > (select max(started_at) from runs) then 'so far' end as state
+    case when r.month + interval 1 month > (select as_of from dim_settings) then 'so far' end as state
 from recent as r
 join top as t on r.manufacturer_id is not distinct from t.manufacturer_id
     and r.model_id = t.model_id and r.generation_id is not distinct from t.generation_id

@@ -1,17 +1,6 @@
-import type { Outcome } from '../config/lotlake-error.js';
-import { describeError } from './describe-error.js';
+import { exitCodes } from '../config/lotlake-error.js';
+import { describeError } from '../run/describe-error.js';
 import { openStreams } from './effects.js';
-
-/** Exit codes by how a command ended; 0 is success. */
-const exitCodes: Readonly<Record<Outcome, number>> = {
-  failed: 1,
-  usage: 2,
-  refused: 3,
-  unavailable: 4,
-  held: 5,
-  locked: 6,
-  interrupted: 130,
-};
 
 const stop = new AbortController();
 

@@ -18,6 +18,16 @@ export function positiveNumber(option: string, given: string, most: number): num
   throw new ConfigError(`${option} is ${quoted(given)}; it takes a number above 0 and up to ${most}`);
 }
 
+/** Hours in a unit of time. */
+const UNITS: Readonly<Record<string, number>> = { m: 1 / 60, h: 1, d: 24 };
+
+/** Hours of an age such as 90m, 26h or 2d. Throws ConfigError with the given text. */
+export function hoursOf(option: string, given: string): number {
+  const [, amount, unit = ''] = /^(\d{1,6}(?:\.\d+)?)([mhd])$/.exec(given.trim()) ?? [];
+  if (amount !== undefined) return Number(amount) * (UNITS[unit] ?? 1);
+  throw new ConfigError(`${option} is ${quoted(given)}; it takes an age such as 90m, 26h or 2d`);
+}
+
 const TIME = /^\d{4}-\d{2}-\d{2}(T\d{2}:\d{2}(:\d{2}(\.\d+)?)?(Z|[+-]\d{2}:\d{2})?)?$/;
 
 /** Times that the sandbox can have. */

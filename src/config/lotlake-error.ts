@@ -22,8 +22,18 @@ export type Stage =
   | 'share'
   | 'sandbox';
 
-/** How a run ends because of an error; the CLI turns it into an exit code. */
-export type Outcome = 'failed' | 'usage' | 'refused' | 'unavailable' | 'held' | 'locked' | 'interrupted';
+/** Exit codes by how a run ends because of an error; 0 is success. */
+export const exitCodes = {
+  failed: 1,
+  usage: 2,
+  refused: 3,
+  unavailable: 4,
+  held: 5,
+  locked: 6,
+  interrupted: 130,
+} as const;
+
+export type Outcome = keyof typeof exitCodes;
 
 /** What every error of lotlake carries. */
 export interface ErrorFacts {

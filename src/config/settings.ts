@@ -118,6 +118,12 @@ export const settings = z.strictObject({
     .describe(
       'Share of the records of a stream that are rejected, or loaded without a value that was rejected, above which data_health raises an alarm.',
     ),
+  onDrift: z
+    .enum(['report', 'hold'], takes('report or hold'))
+    .default('report')
+    .describe(
+      'What a run does that meets members which lotlake does not know and no run has told of: report them once and keep them in extra, or hold.',
+    ),
   minimumGroup: count()
     .default(5)
     .describe('Fewest values that a statistic of the marts rests on; smaller groups show their count alone.'),

@@ -17,6 +17,8 @@ export interface ClientOptions
     Pick<RetryOptions, 'onRetry' | 'firstWait'> {
   readonly baseUrl: string;
   readonly apiKey: string;
+  /** Told of every answer by its status; \`failed\` for none. */
+  readonly onAnswer?: ((status: number | 'failed') => void) | undefined;
   /** Requests a second; undefined sets no limit. */
   readonly rate?: number | undefined;
 }
@@ -80,6 +82,7 @@ export function createClient(options: ClientOptions) {
     let body: ReturnType<typeof watched> | undefined;
     try {
       response = await request(url, { dispatcher: agent, headers, signal });
+      options.onAnswer?.(response.statusCode);
       const answered = redactedBody(decoded(response.body, header(response.headers['content-encoding'])));
       if (response.statusCode !== 200) {
         const retryAfter = parseRetryAfter(header(response.headers['retry-after']), Date.now());
@@ -92,6 +95,7 @@ export function createClient(options: ClientOptions) {
       body = watched(answered);
       return await consume({ request: facts, body: body.chunks });
     } catch (error) {
+      if (response === undefined) options.onAnswer?.('failed');
       response?.body.destroy();
       // A file that `consume` cannot write is no failure of the service.
       const isOfSystem =
@@ -125,9 +129,9 @@ export function assertService({ baseUrl, apiKey }: Config): Pick<ClientOptions, 
 }
 
 /** The client that a configuration describes. Throws ConfigError where base URL or key are missing. */
-export function openClient(config: Config, onRetry?: ClientOptions['onRetry']): Client {
+export function openClient(config: Config, told: Pick<ClientOptions, 'onRetry' | 'onAnswer'> = {}): Client {
   const { rate = 1, timeout, retryBudget } = config;
-  return createClient({ ...assertService(config), rate, timeout, retryBudget, onRetry });
+  return createClient({ ...assertService(config), rate, timeout, retryBudget, ...told });
 }
 
 function header(value: string | string[] | undefined): string | undefined {

@@ -18,6 +18,17 @@ export function filesBelow(path: string): string[] {
     .sort();
 }
 
+/** Bytes that the files below a folder take on disk; one with several names counts once. */
+export function diskUse(folder: string): number {
+  const sizes = new Map<string, number>();
+  for (const file of filesBelow(folder)) {
+    // Another process may remove a file meanwhile.
+    const found = lstatSync(file, { throwIfNoEntry: false });
+    if (found !== undefined) sizes.set(`${found.dev}:${found.ino}`, found.blocks * 512);
+  }
+  return [...sizes.values()].reduce((sum, size) => sum + size, 0);
+}
+
 /** Parquet files below a folder of a snapshot with their sizes; paths are relative to the snapshot. */
 export function fileSizes(snapshot: string, name: string): FileSize[] {
   const folder = join(snapshot, name);

@@ -27,6 +27,8 @@ export function layoutOf(output: string) {
     /** Scratch space; nothing in it outlives the run that made it. */
     work: join(output, 'work'),
     lock: join(output, 'lotlake.lock'),
+    /** Records of runs, one folder a run. */
+    runs: join(output, 'runs'),
     /** Rows that failed the data tests of the last run. */
     failedTests: join(output, 'failed-tests'),
     /** Marts that `lotlake model` computed beside the lake. */
@@ -73,8 +75,8 @@ export const isWithin = (inner: string, outer: string): boolean =>
 export function ownFolderAround(path: string, output: string): string | undefined {
   const place = realPlace(path);
   for (const at of [realPlace(output), ...waysTo(place).filter((way) => isLink(layoutOf(way).current))]) {
-    const { lake, snapshots, landing, work, failedTests, lock } = layoutOf(at);
-    const own = [lake, snapshots, landing, work, failedTests, lock];
+    const { lake, snapshots, landing, work, failedTests, lock, runs } = layoutOf(at);
+    const own = [lake, snapshots, landing, work, failedTests, lock, runs];
     const found = own.find((folder) => isWithin(place, realPlace(folder)));
     if (found !== undefined) return found;
   }

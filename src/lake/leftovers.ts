@@ -4,6 +4,7 @@ import { hostname } from 'node:os';
 import { basename, dirname, join } from 'node:path';
 import type { Layout } from './layout.js';
 import { CLAIM, isProcess } from './lock.js';
+import { KEPT_DAYS, oldRuns } from './run-records.js';
 
 /** Folder beside snapshots or streams for what is being deleted. No reader lists it. */
 export const TRASH = '.trash';
@@ -24,7 +25,11 @@ export function findLeftovers(layout: Layout, kept: readonly string[]) {
     ['left by a vacuum that died', trashFolders(layout).flatMap((folder) => matching(folder, /./))],
     ['a pass that never began', emptyPasses(layout)],
     ['begun by a process that died', findPartials(output, [landing, lake, work])],
-    ['temporary file', matching(lake, /^(current\.\d+|warehouse\.\d+|failed-runs\.ndjson)\.tmp(\.wal)?$/)],
+    ['temporary file', matching(lake, /^(current|warehouse)\.\d+\.tmp(\.wal)?$/)],
+    // Records of runs say what an older lotlake noted in this file.
+    ['notes of an older lotlake', matching(lake, /^failed-runs\.ndjson(\.tmp)?$/)],
+    [`record of a run more than ${KEPT_DAYS} days ago`, oldRuns(layout)],
+    ['temporary file', matching(layout.runs, /./).flatMap((folder) => matching(folder, /\.tmp$/))],
     ['temporary file', matching(output, /^lotlake\.lock\./).filter((path) => path.endsWith(CLAIM))],
     ['temporary file', kept.flatMap((folder) => matching(folder, /\.tmp$/))],
   ];

@@ -55,8 +55,8 @@ export async function takeLock(path: string, options: LockOptions) {
   const text = JSON.stringify(mine);
   held.add(mine.token);
   try {
-    const replaced = await makeLock(path, text, options);
-    return hold(path, text, mine, replaced, options.onLost);
+    await makeLock(path, text, options);
+    return hold(path, text, mine, options.onLost);
   } catch (error) {
     held.delete(mine.token);
     throw error;
@@ -64,7 +64,7 @@ export async function takeLock(path: string, options: LockOptions) {
 }
 
 /** What this process writes into a lock. */
-function thisHolder({ pipeline, now, lease = LEASE }: LockOptions): Holder {
+function thisHolder({ pipeline, now, lease = LEASE }: LockOptions) {
   return {
     token: randomBytes(8).toString('hex'),
     pid: process.pid,
@@ -77,9 +77,8 @@ function thisHolder({ pipeline, now, lease = LEASE }: LockOptions): Holder {
   };
 }
 
-/** Makes the lock, and removes a dead one first. Returns the holder of the dead one. */
-async function makeLock(path: string, text: string, options: LockOptions): Promise<Holder | undefined> {
-  let replaced: Holder | undefined;
+/** Makes the lock, and removes a dead one first. */
+async function makeLock(path: string, text: string, options: LockOptions): Promise<void> {
   // A symbolic link names the holder. It is made in one step, and takes no space on a full disk.
   while (!create(path, text)) {
     options.signal?.throwIfAborted();
@@ -93,9 +92,8 @@ async function makeLock(path: string, text: string, options: LockOptions): Promi
         `${path} is held by ${holder === undefined ? 'somebody' : sayHolder(holder)}`,
         { outcome: 'locked', hint: 'wait for it to end, or use another output folder' },
       );
-    if (end === 'gone' && (await removeDead(path, found, text, options))) replaced = holder;
+    if (end === 'gone') await removeDead(path, found, text, options);
   }
-  return replaced;
 }
 
 /**
@@ -155,8 +153,7 @@ async function watch(
 function hold(
   path: string,
   text: string,
-  { token, lease = LEASE }: Holder,
-  replaced: Holder | undefined,
+  { token, lease = LEASE }: Holder & { readonly token: string },
   onLost: () => void = () => undefined,
 ) {
   const isHeld = (): boolean => readLock(path) === text;
@@ -170,8 +167,8 @@ function hold(
   );
   timer.unref();
   return {
-    /** The dead holder whose lock this one replaced. */
-    replaced,
+    /** Tells this lock from every other. */
+    token,
     /** Whether the lock is still this one. A process that stood still past its lease may have lost it. */
     isHeld,
     release: () => {
@@ -192,13 +189,16 @@ function renew(path: string): void {
 }
 
 /**
- * Who holds a lock, whether its process runs (undefined where it cannot be seen from here), and when the lock was last
- * renewed, by the clock of the disk. Undefined where nobody holds it, or where that cannot be read.
+ * Who holds a lock and is at work, whether its process runs (undefined where it cannot be seen from here), and when the
+ * lock was last renewed, by the clock of the disk. A holder out of sight counts as gone past its lease. Undefined where
+ * nobody holds it, or where that cannot be read.
  */
-export function standingOf(path: string) {
+export function holderAtWork(path: string, now = new Date()) {
   const holder = holderIn(readLock(path) ?? '');
   if (holder === undefined) return undefined;
-  return { holder, runs: isAlive(holder), renewedAt: new Date(renewalOf(path)) };
+  const [runs, renewedAt] = [isAlive(holder), new Date(renewalOf(path))];
+  const isSilent = now.getTime() - renewedAt.getTime() > (holder.lease ?? LEASE) * 1000;
+  return runs === false || (runs === undefined && isSilent) ? undefined : { holder, runs, renewedAt };
 }
 
 /** Whether the process of a holder runs; undefined where the holder is in another place, or does not say where. */

@@ -71,7 +71,10 @@ export async function idsIn(
   table: string,
   column: string,
 ): Promise<readonly string[]> {
-  const found = await rows(connection, `select ${column} as id from ${globRelation(snapshot, table, false)}`);
+  const found = await rows(
+    connection,
+    `select ${column} as id from ${globRelation(snapshot, table, false)} where ${column} is not null`,
+  );
   return found.map((row) => String(row.id));
 }
 

@@ -80,7 +80,7 @@ async function doubtfulChanges(
 ): Promise<string> {
   const { started } = await row(
     connection,
-    `select min(epoch_us(started_at)) as started from ${globRelation(target, 'passes', false)} where stream = 'cars'`,
+    `select min(epoch_us(started_at)) as started from ${globRelation(target, 'passes', false)} where stream = 'cars' and state = 'sealed'`,
   );
   if (started === null || tables.lots === undefined || tables.lots.files.length === 0) return 'false';
   return `(field in ('archived', 'archived_at', 'archived_by') and lot_id in (

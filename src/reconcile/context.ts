@@ -41,7 +41,7 @@ export interface TableCounts extends FileUse {
 export class ReconcileError extends LotlakeError {
   override readonly name = 'ReconcileError';
   constructor(
-    code: 'RECONCILE_FAILED' | 'RECONCILE_SHRINK' | 'RECONCILE_UNBALANCED',
+    code: 'RECONCILE_FAILED' | 'RECONCILE_SHRINK' | 'RECONCILE_DRIFT' | 'RECONCILE_UNBALANCED',
     message: string,
     rest: { outcome?: Outcome; hint?: string; cause?: unknown } = {},
   ) {

@@ -1,7 +1,7 @@
 import type { DuckDBConnection } from '@duckdb/node-api';
 import type { Row } from '../duck/session.js';
-import { unresolvedRuns } from '../lake/failed-runs.js';
 import type { Layout } from '../lake/layout.js';
+import { reasonOf, unresolvedRuns } from '../lake/run-records.js';
 import { clip, count, counted, printable, sumOf } from '../query/printable.js';
 import { dateOf, instant, label, percent, unique } from './format.js';
 import { ask } from './query.js';
@@ -29,7 +29,7 @@ const ALARMS: Readonly<Record<string, (value: number) => string>> = {
   null_share: (value) => `${percent(value)} of the rows have no value`,
 };
 
-/** Reads what stands from the marts of a snapshot, and from the notes beside it about runs that published nothing. */
+/** Reads what stands from the marts of a snapshot, and from the records of runs that published nothing. */
 export async function readStanding(connection: DuckDBConnection, layout: Layout) {
   const figures = await ask(connection, 'standing');
   const found = (metric: string) => figures.filter((row) => row.metric === metric && Number(row.value) > 0);
@@ -37,11 +37,11 @@ export async function readStanding(connection: DuckDBConnection, layout: Layout)
     alarms: [...failedRuns(layout), ...figures.filter((row) => row.is_alarm === true).map(alarmOf)],
     /** Records that were rejected. */
     rejected: found('rejected').map(foundOf),
-    /** Members that the contract does not know, in the run that first brought them. */
-    drift: found('drifted_members').flatMap((row) => {
-      const members = Array.isArray(row.members) ? row.members.map((path) => label(path)) : [];
-      return members.length === 0 ? [] : [{ ...foundOf(row), count: members.length, members }];
-    }),
+    /** Members that the contract does not know, with the run that first told of each. */
+    drift: (await ask(connection, 'drift')).map(({ stream, path, run_id, since }) => ({
+      ...{ stream: label(stream), path: label(path), run_id: String(run_id) },
+      since: dateOf(since).toISOString(),
+    })),
   };
 }
 
@@ -52,9 +52,9 @@ export function failedRuns(layout: Layout): Alarm[] {
     const runs = unresolved.filter((run) => run.pipeline === pipeline);
     const last = runs.at(-1);
     if (last === undefined) return [];
-    const ended = last.outcome === 'held' ? 'was held' : 'failed';
+    const ended = { held: 'was held', killed: 'was killed' }[String(last.outcome)] ?? 'failed';
     const before = runs.length === 1 ? '' : `, the last of ${count(runs.length)} in a row`;
-    const what = `the run ${ended} and published nothing${before}: ${clip(printable(last.reason), 200)}`;
+    const what = `the run ${ended} and published nothing${before}: ${clip(printable(reasonOf(last)), 200)}`;
     return [{ pipeline: label(pipeline), started_at: last.started_at, subject: 'run', what }];
   });
 }
@@ -64,23 +64,21 @@ export const alarmText = ({ pipeline, started_at, subject, what }: Alarm): strin
   `${pipeline} of ${instant(started_at)}${subject === 'run' ? '' : `, ${subject}`}: ${what}`;
 
 /** `3 records: 2 of cars (nightly), 1 of cars (lookup)`; undefined if none was rejected. */
-export const rejectedText = ({ rejected }: Standing): string | undefined =>
-  foundText(rejected, 'record', ', ', (found) => count(found.count));
+export function rejectedText({ rejected }: Standing): string | undefined {
+  const parts = rejected.map((found) => `${count(found.count)} of ${found.stream} (${found.pipeline})`);
+  const total = sumOf(rejected, (found) => found.count);
+  return rejected.length === 0 ? undefined : `${counted(total, 'record')}: ${parts.join(', ')}`;
+}
 
-/** `2 members: colour, lots[].x of cars (nightly)`; undefined if no member is new. */
-export const driftText = ({ drift }: Standing): string | undefined =>
-  foundText(drift, 'member', '; ', ({ members }) => clip(members.join(', '), 200));
-
-function foundText<F extends ReturnType<typeof foundOf>>(
-  found: readonly F[],
-  noun: string,
-  separator: string,
-  what: (each: F) => string,
-): string | undefined {
-  if (found.length === 0) return undefined;
-  const parts = found.map((each) => `${what(each)} of ${each.stream} (${each.pipeline})`);
-  const total = sumOf(found, (each) => each.count);
-  return `${counted(total, noun)}: ${parts.join(separator)}`;
+/** `2 members: colour, lots[].x of cars since 2026-11-20 02:00 UTC`; undefined if there is none. */
+export function driftText({ drift }: Standing): string | undefined {
+  const placeOf = ({ stream, since }: Standing['drift'][number]): string =>
+    `of ${stream} since ${instant(since)}`;
+  const parts = unique(drift.map(placeOf)).map((place) => {
+    const paths = drift.filter((found) => placeOf(found) === place).map(({ path }) => path);
+    return `${clip(paths.join(', '), 200)} ${place}`;
+  });
+  return drift.length === 0 ? undefined : `${counted(drift.length, 'member')}: ${parts.join('; ')}`;
 }
 
 function alarmOf(row: Row): Alarm {

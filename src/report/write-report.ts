@@ -98,7 +98,7 @@ function standingParts(standing: Standing) {
     alarms: alarms.length > 0 && html`<ul class="alarms">${alarms}</ul>`,
     notes: [
       rejected !== undefined && html`<p class="note">Rejected and not loaded: ${rejected}.</p>`,
-      drift !== undefined && html`<p class="note">New in the feed and unknown to lotlake: ${drift}.</p>`,
+      drift !== undefined && html`<p class="note">In the feed and unknown to lotlake: ${drift}.</p>`,
     ],
   };
 }

@@ -21,6 +21,7 @@ import type { Model } from '../model/model-files.js';
 import { type ModelResult, runModels } from '../model/run-models.js';
 import { sealSnapshot, switchCurrent, syncSnapshot } from '../publish/publish.js';
 import { commentViews, inWarehouse, readViews } from '../publish/warehouse.js';
+import { counted, sumOf } from '../query/printable.js';
 import { ReconcileError } from '../reconcile/context.js';
 import type { ClosingRow } from '../reconcile/own-rows.js';
 import { parquetOf } from '../reconcile/write.js';
@@ -69,24 +70,39 @@ export async function reconcileModelPublish(
     killPoint('reconcile.begun');
     const { base, target, stage, runId } = job;
     settle(job);
+    assertKnown(job);
     if (base !== undefined && (await isNothingNew(job, base, passes, closings)))
       return await keepCurrent(job, base, passes);
     const startedAt = job.startedAt.toISOString();
     const { allowShrink } = job.config;
     const given = { target, stage, base, passes, runId, startedAt, allowShrink };
     const merged = await reconcileInto(job, given, closings);
-    await recordRun(job, passes, merged);
+    await recordRun(job, merged);
     const fingerprints = await recordFingerprints(job, merged.context);
     return await modelAndPublish(job, passes, merged, fingerprints);
   } catch (error) {
     discard(job);
-    // A held run does not trust its passes: the next run starts new ones.
-    if (error instanceof ReconcileError && error.outcome === 'held') {
+    // A held run does not trust its passes: the next run starts new ones. Members that are unknown may be welcome.
+    if (error instanceof ReconcileError && error.outcome === 'held' && error.code !== 'RECONCILE_DRIFT') {
       for (const { manifest } of passes)
         abandonPass(job.layout.landing, manifest, `held: ${error.message}`, job.now());
     }
     throw error;
   }
+}
+
+/** Holds a run that brings members of which no run has told, if the configuration asks for it. */
+function assertKnown({ config, drift }: Job): void {
+  const fresh = drift.filter(({ since }) => since === null);
+  if (config.onDrift === 'report' || fresh.length === 0) return;
+  throw new ReconcileError(
+    'RECONCILE_DRIFT',
+    `the service sends ${counted(fresh.length, 'member')} that lotlake does not know: ${fresh.map(({ stream, path }) => `${path} of ${stream}`).join(', ')}`,
+    {
+      outcome: 'held',
+      hint: 'the last snapshot stays current and the pages stay in landing; to take the members into the column extra, run again with LOTLAKE_ON_DRIFT=report',
+    },
+  );
 }
 
 /** Ends a run that brought nothing: its passes, which hold no record, go, and the current snapshot stays. */
@@ -153,6 +169,12 @@ export async function modelAndPublish(
   const tables = syncSnapshot(target, published);
   tables.catch(() => undefined);
   const { models, tests } = await job.session.whileWriting(() => modelAndTest(job));
+  const failed = tests.filter(({ failures }) => failures > 0);
+  job.recorder.record.tests = {
+    passed: tests.length - failed.length,
+    failed: failed.map(({ model, test, failures }) => `${model} ${test}: ${failures}`),
+  };
+  job.recorder.progress({ marts: models.length, rows: sumOf(models, ({ rows }) => rows) });
   assertTests(
     tests,
     'nothing was published and the last snapshot stays current; lotlake test --kept --show shows the rows',
@@ -189,6 +211,11 @@ export async function modelAndPublish(
     if (served !== landed)
       job.reporter.warn(`the answers of ${stream} number ${served} records, and ${landed} came in them`);
   const files = compareFiles(target, published);
+  job.recorder.progress({
+    files: files.writtenFiles,
+    bytes: files.writtenBytes,
+    linked_files: files.linkedFiles,
+  });
   await writeIceberg(job, { folder: target, manifest });
   await syncSnapshot(target, published, await tables);
   await syncFolders([target, ...foldersAbove(job, passes)]);

@@ -1,16 +1,14 @@
 import { randomBytes } from 'node:crypto';
 import { mkdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Config } from '../config/config.js';
+import type { Config, InForce } from '../config/config.js';
 import { killPoint } from '../config/kill-point.js';
-import { LotlakeError, messageOf } from '../config/lotlake-error.js';
 import { redacted } from '../config/redact.js';
 import { interruptOn, openSession, type Session } from '../duck/session.js';
 import { type Client, openClient } from '../extract/client.js';
 import { assertLink, type BaseState, findBase } from '../lake/base.js';
-import { noteFailedRun, unpublishedRun } from '../lake/failed-runs.js';
 import { assertMemory, diskFullError, LakeError, outOfMemoryError } from '../lake/lake-error.js';
-import { currentSnapshot, type Layout, layoutOf } from '../lake/layout.js';
+import { currentId, currentSnapshot, type Layout, layoutOf } from '../lake/layout.js';
 import { takeLock } from '../lake/lock.js';
 import { SCHEMA_VERSION } from '../lake/manifest.js';
 import { describeTable, type TableSchema } from '../lake/schema.js';
@@ -23,6 +21,7 @@ import { readModels, withOwnSeeds } from '../model/model-files.js';
 import { type ContractNode, contractOf } from '../service/contract/node.js';
 import { type StreamName, streamNames, streams } from '../service/streams.js';
 import { removeLeftLookups } from './find-pass.js';
+import { openRecorder, type Recorder } from './recorder.js';
 
 /** What a job tells while it works; the CLI shows it. */
 export interface Reporter {
@@ -36,6 +35,8 @@ export interface Reporter {
 /** What a pipeline needs from outside; tests replace it. */
 export interface JobOptions {
   readonly config: Config;
+  /** Settings with their places, for the record of the run. */
+  readonly settings?: readonly InForce[];
   readonly reporter: Reporter;
   readonly now?: () => Date;
   readonly signal?: AbortSignal;
@@ -66,8 +67,10 @@ export interface Job extends JobOptions {
   readonly base: BaseState | undefined;
   /** Throws LakeError (LAKE_OVERTAKEN) where another run has the lake meanwhile. */
   assertOurs(): void;
-  readonly drift: DriftReport[];
+  /** What the contract does not know, and the run of the lake that first told of it; null for this one. */
+  readonly drift: (DriftReport & { readonly since: string | null })[];
   readonly warnings: string[];
+  readonly recorder: Recorder;
   now(): Date;
   /** The client of the service, opened when it is first needed. */
   client(): Client;
@@ -78,12 +81,11 @@ export interface Job extends JobOptions {
  * (LAKE_LOCKED, LAKE_OVERTAKEN, LAKE_DISK_FULL, LAKE_OUT_OF_MEMORY), ConfigError for own seeds, and what the stages
  * throw.
  */
-export async function runJob<T>(
+export async function runJob<T extends { readonly published: boolean }>(
   pipeline: string,
   options: JobOptions,
   work: (job: Job) => Promise<T>,
 ): Promise<T> {
-  assertMemory(options.config.memory);
   return runLocked(pipeline, options, work).catch((error: unknown) => {
     throw explained(error, options);
   });
@@ -94,47 +96,63 @@ function explained(error: unknown, { config: { output, memory } }: JobOptions): 
   return diskFullError(error, output) ?? outOfMemoryError(error, memory) ?? error;
 }
 
-async function runLocked<T>(
+async function runLocked<T extends { readonly published: boolean }>(
   pipeline: string,
   options: JobOptions,
   work: (job: Job) => Promise<T>,
 ): Promise<T> {
   const now = options.now ?? (() => new Date());
-  const { modelling, config } = options;
-  const models = withOwnSeeds(modelling?.models ?? readModels(), config.seeds);
+  const { modelling, config, settings = [] } = options;
   const layout = layoutOf(config.output);
   const lost = new AbortController();
   const signal = options.signal === undefined ? lost.signal : AbortSignal.any([options.signal, lost.signal]);
+  const attempt = { layout, pipeline, config, settings, now, warn: options.reporter.warn };
+  const failed = (recorder: Recorder, error: unknown): void =>
+    recorder.fail(explained(error, options), {
+      isInterrupted: options.signal?.aborted === true,
+      isPublished: currentId(layout) === recorder.record.run_id,
+    });
   const lock = await takeLock(layout.lock, {
     ...{ pipeline, now: new Date(), lease: config.lease, signal: options.signal },
     onWait: options.reporter.warn,
     onLost: () => lost.abort(overtaken(layout)),
+  }).catch((error: unknown) => {
+    const recorder = openRecorder({ ...attempt, runId: newRunId(now()) });
+    failed(recorder, error);
+    recorder.close();
+    throw error;
   });
   killPoint('job.locked');
   const began = currentSnapshot(layout);
   const startedAt = now();
-  const runId = `${startedAt.toISOString().replaceAll(/[-:]|\.\d+/g, '')}-${randomBytes(3).toString('hex')}`;
+  const runId = newRunId(startedAt);
+  const recorder = openRecorder({ ...attempt, runId, token: lock.token });
   const folder = join(layout.work, runId);
   let session: Session | undefined;
   let client: Client | undefined;
   let endInterrupts = (): void => undefined;
   try {
-    const killed = lock.replaced === undefined ? undefined : unpublishedRun(layout, lock.replaced);
-    // This run resolves a killed one of the same pipeline.
-    if (killed !== undefined && killed.pipeline !== pipeline) noteFailedRun(layout, killed);
+    assertMemory(config.memory);
+    const models = withOwnSeeds(modelling?.models ?? readModels(), config.seeds);
     rmSync(layout.work, { recursive: true, force: true });
     mkdirSync(folder, { recursive: true });
     const { memory, threads } = config;
     session = await openSession({ memory, threads, temp: join(folder, 'spill') });
     endInterrupts = interruptOn(signal, session);
     const definitions = await readDefinitions(session);
-    const warnings: string[] = [];
+    const { warnings } = recorder.record;
     const reporter = {
       ...options.reporter,
       // Every step is a point at which an interrupted run ends.
       step: (...given: Parameters<Reporter['step']>) => {
         signal.throwIfAborted();
         options.reporter.step(...given);
+        recorder.step(...given);
+      },
+      progress: (...given: Parameters<Reporter['progress']>) => {
+        options.reporter.progress(...given);
+        const [, pages, , records, bytes] = given;
+        recorder.progress({ pages, records, bytes });
       },
       warn: (given: string) => {
         const message = redacted(given);
@@ -144,7 +162,7 @@ async function runLocked<T>(
     };
     const base = baseOf(pipeline, layout, reporter);
     removeLeftLookups({ base, layout });
-    return await work({
+    const result = await work({
       ...options,
       signal,
       modelling: { ...modelling, models },
@@ -164,18 +182,27 @@ async function runLocked<T>(
       },
       drift: [],
       warnings,
+      recorder,
       now,
       client: () => {
         if (client === undefined) assertOrigin({ base, layout, config });
-        client ??= openClient(config, (error, attempt, wait) =>
-          reporter.warn(`attempt ${attempt} failed, next in ${(wait / 1000).toFixed(1)} s: ${error.message}`),
-        );
+        client ??= openClient(config, {
+          onAnswer: recorder.answered,
+          onRetry: (error, attempt, wait) => {
+            recorder.record.retries++;
+            reporter.warn(
+              `attempt ${attempt} failed, next in ${(wait / 1000).toFixed(1)} s: ${error.message}`,
+            );
+          },
+        });
         return client;
       },
     });
+    recorder.succeed(result.published);
+    return result;
   } catch (error) {
     const cause = lost.signal.aborted ? lost.signal.reason : error;
-    noteFailure(explained(cause, options), { pipeline, runId, startedAt, layout }, options);
+    failed(recorder, cause);
     throw cause;
   } finally {
     endInterrupts();
@@ -187,10 +214,16 @@ async function runLocked<T>(
       // still write here for a moment.
       rmSync(lock.isHeld() ? layout.work : folder, { recursive: true, force: true, maxRetries: 3 });
     } finally {
+      // The room that this run took is free again, so that its record fits on a disk that was full.
+      recorder.close();
       lock.release();
     }
   }
 }
+
+/** An id that begins with the start of the run, such as `20261118T020000Z-0a1b2c`. */
+const newRunId = (startedAt: Date): string =>
+  `${startedAt.toISOString().replaceAll(/[-:]|\.\d+/g, '')}-${randomBytes(3).toString('hex')}`;
 
 /** The snapshot that a run builds on. A rebuild needs none: it repairs a lake whose snapshots are damaged. */
 function baseOf(pipeline: string, layout: Layout, { step, warn }: Reporter): BaseState | undefined {
@@ -215,26 +248,6 @@ function overtaken({ output }: Layout): LakeError {
   return new LakeError('LAKE_OVERTAKEN', `another run has taken ${output} over while this one stood still`, {
     hint: 'nothing of this run was published; the pages that it landed stay for the next one',
   });
-}
-
-/**
- * Notes a held or failed run. It stays an alarm until a run of its pipeline publishes. Wrong usage and interrupts are not
- * noted: somebody caused them. Nor is a failure after the switch: the run had published.
- */
-function noteFailure(
-  error: unknown,
-  { pipeline, runId, startedAt, layout }: Pick<Job, 'pipeline' | 'runId' | 'startedAt' | 'layout'>,
-  { signal, reporter }: JobOptions,
-): void {
-  const outcome = error instanceof LotlakeError ? error.outcome : 'failed';
-  if (signal?.aborted === true || outcome === 'usage' || outcome === 'interrupted') return;
-  if (currentSnapshot(layout) === join(layout.snapshots, runId)) return;
-  const reason = error instanceof LotlakeError ? `${error.code}: ${error.message}` : messageOf(error);
-  try {
-    noteFailedRun(layout, { pipeline, started_at: startedAt.toISOString(), outcome, reason });
-  } catch (cause) {
-    reporter.warn(`lotlake status will not know that this run did not publish: ${messageOf(cause)}`);
-  }
 }
 
 let cached: Pick<Job, 'contracts' | 'schemas'> | undefined;

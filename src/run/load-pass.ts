@@ -1,3 +1,5 @@
+import { literal, rows } from '../duck/session.js';
+import { globRelation } from '../lake/files.js';
 import type { Changes } from '../land/changes.js';
 import { type LandedPage, rescanPage } from '../land/page.js';
 import type { Pass, PassManifest } from '../land/pass.js';
@@ -38,12 +40,40 @@ export async function loadPass(
     }
     const manifest = await walk((page) => loader.add(page));
     const loaded = await loader.finish();
-    job.drift.push(...loaded.drift);
+    await note(job, manifest, loaded);
     return { manifest, ...loaded, changes };
   } catch (error) {
     await loader.stop();
     throw error;
   }
+}
+
+/** Notes in the record of the run what a pass brought, and which members of it an earlier run has told of. */
+async function note(job: Job, manifest: PassManifest, loaded: Awaited<ReturnType<Loader['finish']>>) {
+  const { record } = job.recorder;
+  record.records += manifest.records;
+  record.loaded += loaded.loaded;
+  record.rejected += loaded.rejected;
+  record.rejected_values += loaded.rejectedValues;
+  if (loaded.drift.length === 0) return;
+  const known = await knownDrift(job, manifest.stream);
+  const drift = loaded.drift.map((found) => ({ ...found, since: known.get(found.path) ?? null }));
+  job.drift.push(...drift);
+  record.drift.push(...drift.map(({ stream, path, since }) => ({ stream, path, since })));
+}
+
+/** Members of a stream that the contract does not know, and the run of the lake that first brought them. */
+async function knownDrift({ base, session }: Job, stream: StreamName): Promise<Map<string, string>> {
+  if (base === undefined) return new Map();
+  const found = await rows(
+    session.connection,
+    `select path, arg_min(run_id, started_at) as run_id
+    from (
+      select run_id, started_at, unnest(json_extract_string(drift, '$[*].path')) as path
+      from ${globRelation(base.folder, 'passes', false)} where stream = ${literal(stream)}
+    ) group by path`,
+  );
+  return new Map(found.map(({ path, run_id }) => [String(path), String(run_id)]));
 }
 
 /** The landed pages of a pass, compared with the contract of today. */

@@ -1,10 +1,11 @@
 import { mkdirSync } from 'node:fs';
 import { killPoint } from '../config/kill-point.js';
-import { isHeldSinceCurrent, settleFailedRuns } from '../lake/failed-runs.js';
 import type { Manifest } from '../lake/manifest.js';
+import { type RunRecord, reasonOf, unresolvedRuns } from '../lake/run-records.js';
 import { lakeTables } from '../lake/tables.js';
 import { landedPassIds } from '../land/pass.js';
 import type { LoadedPass } from '../load/loader.js';
+import { sumOf as total } from '../query/printable.js';
 import { type MergeContext, ReconcileError } from '../reconcile/context.js';
 import { type ClosingRow, writeOwn, writeRejects } from '../reconcile/own-rows.js';
 import { type ReconcileResult, reconcile } from '../reconcile/reconcile.js';
@@ -44,32 +45,46 @@ export async function reconcileInto(
   return { ...result, context };
 }
 
-/** Writes the row of this run. */
-export function recordRun(job: Job, passes: readonly LoadedPass[], merged: Merged): Promise<void> {
-  const failed = settleFailedRuns(job.layout);
-  const row = {
-    run_id: job.runId,
-    pipeline: job.pipeline,
-    snapshot_id: job.runId,
-    started_at: job.startedAt.toISOString(),
-    ended_at: job.now().toISOString(),
-    records: sumOf(passes, 'records'),
-    loaded: sumOf(passes, 'loaded'),
-    rejected: sumOf(passes, 'rejected'),
-    rejected_values: sumOf(passes, 'rejectedValues'),
-    drifted: job.drift.length,
-    counts: JSON.stringify(merged.counts),
-    warnings: job.warnings,
-    held: failed.filter((run) => isHeldSinceCurrent(run, job.layout)).map(({ reason }) => reason),
-    failing: failed
-      .filter(({ pipeline }) => pipeline !== job.pipeline)
-      .map(({ pipeline, started_at, reason }) => `${pipeline} of ${started_at}: ${reason}`),
-    minimum_group: job.config.minimumGroup,
-    relisting_days: job.config.relistingDays,
-    reject_alarm: job.config.rejectAlarm,
-    estimate_alarm: job.config.estimateAlarm,
+/** Writes the row of this run, and those of all runs since the one that made the snapshot before, which it completes. */
+export function recordRun(job: Job, merged: Merged): Promise<void> {
+  const { record, before } = job.recorder;
+  const changed = Object.values(merged.counts);
+  job.recorder.progress({
+    inserted: total(changed, ({ inserted }) => inserted),
+    updated: total(changed, ({ updated }) => updated),
+    gone: total(changed, ({ gone }) => gone),
+  });
+  record.counts = Object.fromEntries(Object.entries(merged.counts).map(([table, of]) => [table, { ...of }]));
+  const failing = unresolvedRuns(job.layout);
+  const published = before.findLast(({ outcome }) => outcome === 'published')?.attempt ?? 0;
+  record.held = failing
+    .filter(({ outcome, attempt }) => outcome === 'held' && attempt > published)
+    .map(reasonOf);
+  record.failing = failing
+    .filter(({ pipeline }) => pipeline !== job.pipeline)
+    .map((run) => `${run.pipeline} of ${run.started_at}: ${reasonOf(run)}`);
+  const own = { ...record, outcome: 'published', exit_code: 0, snapshot_id: job.runId } as const;
+  const ended_at = job.now().toISOString();
+  const since = before.find(({ run_id }) => run_id === job.base?.manifest.run_id)?.attempt ?? 0;
+  const earlier = job.pipeline === 'rebuild' ? before : before.filter(({ attempt }) => attempt >= since);
+  return writeOwn(merged.context, 'runs', [...earlier, { ...own, ended_at }].map(rowOf));
+}
+
+/** A record as a row of `runs`. */
+function rowOf({ error, disk, limits, settings, stages, requests, counts, drift, ...run }: RunRecord) {
+  return {
+    ...run,
+    ...limits,
+    error_code: error?.code ?? null,
+    error: error?.message ?? null,
+    drifted: drift.length,
+    counts: JSON.stringify(counts),
+    settings: JSON.stringify(settings),
+    stages: JSON.stringify(stages),
+    requests: JSON.stringify(requests),
+    used_bytes: disk?.used_bytes ?? null,
+    free_bytes: disk?.free_bytes ?? null,
   };
-  return writeOwn(merged.context, 'runs', [row]);
 }
 
 /**

@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto';
 import { literal, scalar } from '../duck/session.js';
 import type { BaseState } from '../lake/base.js';
-import { unresolvedRuns } from '../lake/failed-runs.js';
 import { globRelation } from '../lake/files.js';
 import { currentSnapshot } from '../lake/layout.js';
+import { unresolvedRuns } from '../lake/run-records.js';
 import type { LoadedPass } from '../load/loader.js';
 import { readChecks } from '../model/checks.js';
 import type { ClosingRow } from '../reconcile/own-rows.js';

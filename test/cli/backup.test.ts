@@ -16,9 +16,9 @@ import { basename, join, relative } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { nightly } from '../../pipelines/nightly.js';
 import { rebuild } from '../../pipelines/rebuild.js';
-import { unresolvedRuns } from '../../src/lake/failed-runs.js';
 import { layoutOf } from '../../src/lake/layout.js';
 import { takeLock } from '../../src/lake/lock.js';
+import { unresolvedRuns } from '../../src/lake/run-records.js';
 import { listSnapshots } from '../../src/lake/snapshots.js';
 import { type Sandbox, startSandbox } from '../../src/sandbox/index.js';
 import {

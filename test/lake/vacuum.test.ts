@@ -72,9 +72,8 @@ it('a vacuum removes what dead runs left, and the next run resumes the pass that
     'lake/snapshots/20990101T000000Z-abcdef',
   ]);
   expect(kept).toEqual({ snapshots: 1, passes: 2 });
-  expect(readdirSync(folder.path).sort()).toEqual(['lake', 'landing', 'notes']);
-  // What failed stays an alarm until a night succeeds.
-  expect(readdirSync(layout.lake).sort()).toEqual(['current', 'failed-runs.ndjson', 'snapshots']);
+  expect(readdirSync(folder.path).sort()).toEqual(['lake', 'landing', 'notes', 'runs']);
+  expect(readdirSync(layout.lake).sort()).toEqual(['current', 'snapshots']);
   expect(readdirSync(cars)).toEqual(passes);
 
   broken = false;

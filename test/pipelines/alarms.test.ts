@@ -1,17 +1,16 @@
-import { spawnSync } from 'node:child_process';
-import { symlinkSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { saveLookup } from '../../pipelines/lookup.js';
 import { nightly } from '../../pipelines/nightly.js';
 import { lookupOf } from '../../src/cli/commands/lookup.js';
 import { status } from '../../src/cli/commands/status.js';
 import { layoutOf } from '../../src/lake/layout.js';
-import { placeOf, takeLock } from '../../src/lake/lock.js';
-import { readModels } from '../../src/model/model-files.js';
+import { takeLock } from '../../src/lake/lock.js';
+import { writeRun } from '../../src/lake/run-records.js';
 import type { JobOptions } from '../../src/run/job.js';
 import { startSandbox } from '../../src/sandbox/index.js';
+import { runRecord } from '../lake/run-record.js';
 import { recordsOf, vehicleAt } from '../served.js';
-import { configFor, lastPage, serve, silentReporter, temporaryFolder } from './support.js';
+import { configFor, healthMart, lastPage, serve, silentReporter, temporaryFolder } from './support.js';
 
 const FIRST = Date.parse('2026-11-18T04:00:00Z');
 
@@ -48,8 +47,7 @@ afterAll(async () => {
   folder.remove();
 });
 
-/** The mart that alarms are read from. */
-const modelling = { models: readModels().filter(({ name }) => name === 'data_health'), checks: [] };
+const modelling = healthMart();
 
 let runs = 0;
 const job = (): JobOptions => ({
@@ -64,7 +62,7 @@ async function night(given: typeof answer): Promise<void> {
 }
 const lookup = () => saveLookup(job(), lookupOf({ kind: 'car', id: String(vehicleAt(records, 1).id) }));
 
-async function statusOf(json: boolean): Promise<string> {
+async function statusOf(json: boolean, maxAge?: string): Promise<string> {
   let out = '';
   const effects = {
     out: (text: string | Uint8Array) => {
@@ -81,7 +79,7 @@ async function statusOf(json: boolean): Promise<string> {
     input: async () => new Uint8Array(),
     signal: new AbortController().signal,
   };
-  await status.run({ json, config: { output: folder.path, memory: '700MB' } }, effects);
+  await status.run({ json, maxAge, config: { output: folder.path, memory: '700MB' } }, effects);
   return out;
 }
 
@@ -117,14 +115,11 @@ describe('an alarm', () => {
     ]);
     await night(whole);
     expect(await alarms()).toEqual([]);
-    const holder = {
-      place: placeOf(),
-      pid: spawnSync('true').pid,
-      pipeline: 'nightly',
-      started_at: new Date().toISOString(),
-    };
-    symlinkSync(JSON.stringify(holder), layoutOf(folder.path).lock);
-    const killed = [expect.stringMatching(/^nightly run: the run failed .* it was killed, or the machine/)];
+    const layout = layoutOf(folder.path);
+    writeRun(layout, runRecord({ attempt: 1000, outcome: 'running' }));
+    const killed = [
+      expect.stringMatching(/^nightly run: the run was killed .* it was killed, or the machine/),
+    ];
     expect(await alarms()).toEqual(killed);
     await lookup();
     expect(await alarms()).toEqual(killed);
@@ -158,8 +153,42 @@ describe('rejected records and new members', () => {
     await lookup();
     const lines = (await statusOf(false)).split('\n');
     expect(lines).toContain('rejected: 1 record: 1 of cars (nightly)');
-    expect(lines).toContain('drift:    1 member: lots[].paint_code of cars (nightly)');
+    const known = lines.find((line) => line.startsWith('drift:'));
+    expect(known).toMatch(
+      /^drift: {4}1 member: lots\[\]\.paint_code of cars since \d+ Nov 2026, \d\d:\d0 UTC$/,
+    );
+    // The next night tells of it no more as new; it stands since the first until the service sends it no more.
+    const { drift } = await nightly(job());
+    expect(drift).toMatchObject([{ path: 'lots[].paint_code', since: expect.stringMatching(/^202611\d\dT/) }]);
+    expect((await statusOf(false)).split('\n')).toContain(known);
+    const strict = { ...job().config, onDrift: 'hold' } as const;
+    await nightly({ ...job(), config: strict });
+    answer = whole;
     await nightly(job());
-    expect((await statusOf(false)).split('\n')).toContain('drift:    nothing new');
+    expect((await statusOf(false)).split('\n')).toContain('drift:    none');
   }, 120_000);
 });
+
+it('a run is held by a new member if the configuration says so, and the next one takes its pages', async () => {
+  const coloured = records.map((record) => ({ ...record, paint: 'B5' }));
+  answer = () => ({ body: lastPage(coloured) });
+  const strict = { ...job().config, onDrift: 'hold' } as const;
+  await expect(nightly({ ...job(), config: strict })).rejects.toMatchObject({
+    ...{ code: 'RECONCILE_DRIFT', outcome: 'held' },
+    message: expect.stringContaining('sends 1 member that lotlake does not know: paint of cars'),
+  });
+  service.requests.length = 0;
+  expect((await nightly(job())).drift).toMatchObject([{ path: 'paint', since: null }]);
+  expect(service.requests.filter((url) => url.startsWith('/api/cars?'))).toEqual([]);
+}, 120_000);
+
+it('status --max-age says whether the last successful nightly is too old', async () => {
+  answer = whole;
+  await night(whole);
+  // The clock of these runs stands in November 2026.
+  const ended = FIRST + (runs - 1) * 600_000;
+  await expect(statusOf(false, '1m')).rejects.toMatchObject({ code: 'LAKE_STALE', outcome: 'held' });
+  const hours = Math.ceil((Date.now() - ended) / 3_600_000) + 1;
+  expect(await statusOf(false, `${hours}h`)).toContain('the last successful nightly ended');
+  await expect(statusOf(false, '26 hours')).rejects.toThrow(/takes an age such as 90m, 26h or 2d/);
+}, 120_000);

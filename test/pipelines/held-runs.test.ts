@@ -35,6 +35,7 @@ async function open() {
     held: async () => {
       const runs = [...rowsOf(await stage.lake(), 'runs')];
       return runs
+        .filter(({ outcome }) => outcome === 'published')
         .sort((a, b) => String(a.run_id).localeCompare(String(b.run_id)))
         .map((run) => (run.held as string[]).map((reason) => reason.replace(/:.*/s, '')));
     },

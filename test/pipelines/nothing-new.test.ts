@@ -6,21 +6,28 @@ import { incremental } from '../../pipelines/incremental.js';
 import { nightly } from '../../pipelines/nightly.js';
 import { run as runCommand } from '../../src/cli/commands/run.js';
 import type { ConfigInput } from '../../src/config/config.js';
-import { unresolvedRuns } from '../../src/lake/failed-runs.js';
 import { layoutOf } from '../../src/lake/layout.js';
 import { readManifest } from '../../src/lake/manifest.js';
-import { readModels } from '../../src/model/model-files.js';
+import { unresolvedRuns } from '../../src/lake/run-records.js';
 import type { RunResult } from '../../src/run/finish.js';
 import type { JobOptions } from '../../src/run/job.js';
 import { createWorld } from '../../src/sandbox/index.js';
 import { lotAt, recordsOf, vehicleAt } from '../served.js';
-import { configFor, lastPage, readLake, serve, silentReporter, temporaryFolder } from './support.js';
+import {
+  configFor,
+  healthMart,
+  lastPage,
+  readLake,
+  serve,
+  silentReporter,
+  temporaryFolder,
+} from './support.js';
 
 const START = Date.parse('2026-11-18T02:00:00Z');
 const HOUR = 3_600_000;
 const world = createWorld({ vehicles: 12, seed: 5 });
 const records = recordsOf(world);
-const modelling = { models: readModels().filter(({ name }) => name === 'data_health'), checks: [] };
+const modelling = healthMart();
 
 let folder: ReturnType<typeof temporaryFolder>;
 let service: Awaited<ReturnType<typeof serve>>;

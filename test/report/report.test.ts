@@ -2,9 +2,10 @@ import { createHash } from 'node:crypto';
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { noteFailedRun } from '../../src/lake/failed-runs.js';
 import { layoutOf } from '../../src/lake/layout.js';
+import { writeRun } from '../../src/lake/run-records.js';
 import { startSandbox } from '../../src/sandbox/index.js';
+import { runRecord } from '../lake/run-record.js';
 import { bareDuckDb, temporaryFolder, WITHOUT_MARTS } from '../pipelines/support.js';
 import { recordsOf } from '../served.js';
 import { type Document, type Element, figureOf, night, nightOf, reportOf, tableOf, tilesOf } from './lake.js';
@@ -346,10 +347,10 @@ describe('a report', () => {
     const [broken, ...records] = recordsOf(sandbox.world);
     await sandbox.close();
     await nightOf(alarmed.path, [{ ...broken, listings: 'none' }, ...records], CLOCK);
-    noteFailedRun(layoutOf(alarmed.path), {
-      ...{ pipeline: 'incremental', started_at: '2026-11-18T06:00:00.000Z' },
-      ...{ outcome: 'failed', reason: 'SERVICE_FAILED: <500>' },
-    });
+    const error = { code: 'SERVICE_FAILED', stage: 'service', message: '<500>', hint: null };
+    const started_at = '2026-11-18T06:00:00.000Z';
+    const failed = { pipeline: 'incremental', started_at, outcome: 'failed', error } as const;
+    writeRun(layoutOf(alarmed.path), runRecord({ attempt: 2, ...failed }));
     const { document: page } = await reportOf(alarmed.path);
     const texts = (selector: string) =>
       [...page.querySelectorAll(`section:first-of-type ${selector}`)].map((element) => element.textContent);

@@ -1,56 +1,83 @@
 import { type Row, rows } from '../../duck/session.js';
+import { currentSnapshot, layoutOf } from '../../lake/layout.js';
+import { type RunRecord, readRuns, reasonOf } from '../../lake/run-records.js';
 import { readLake } from '../../query/open-lake.js';
-import { count, printable, sumOf } from '../../query/printable.js';
+import { clip, count, printable, sumOf } from '../../query/printable.js';
 import { gridOf } from '../../query/table.js';
-import type { TableCounts } from '../../reconcile/context.js';
 import { dateOf } from '../../report/format.js';
 import { command } from '../command.js';
 import { wholeNumber } from '../option-values.js';
 
-/** Lists the runs that the published lake comes from, newest first. */
+/** Lists the runs, whatever came of them, newest first: from their records, and older ones from the published lake. */
 export const runs = command({
   options: { limit: { type: 'string', default: '20', describe: 'runs to list' } },
   async run({ limit: given, print, config }) {
     const limit = wholeNumber('--limit', given, 1, 1e9);
-    const sql = `select * from runs order by started_at desc, run_id desc limit ${limit}`;
-    const found = await readLake(config, { named: 'runs' }, ({ session }) => rows(session.connection, sql));
-    const listed = found.map(runOf);
+    const layout = layoutOf(config.output);
+    const records = readRuns(layout).reverse();
+    const isEnough = records.length >= limit || (records.length > 0 && currentSnapshot(layout) === undefined);
+    const stored = isEnough
+      ? []
+      : await readLake(config, { named: 'runs' }, ({ session }) =>
+          rows(session.connection, 'select * from runs order by started_at desc, run_id desc'),
+        );
+    const known = new Set(records.map(({ run_id }) => run_id));
+    const older = stored.filter(({ run_id }) => !known.has(String(run_id))).map(fromRow);
+    const listed = [...records, ...older].slice(0, limit).map(withSums);
     print(listed, () => text(listed));
   },
 });
 
-/** A run as it is told; an older lotlake did not count rejected values. */
-function runOf({ run_id, pipeline, records, loaded, rejected, rejected_values = null, ...row }: Row) {
-  const [started, ended] = [dateOf(row.started_at), dateOf(row.ended_at)];
-  const counts: Readonly<Record<string, TableCounts>> = JSON.parse(String(row.counts));
-  return {
-    ...{ run_id, pipeline },
-    started_at: started.toISOString(),
-    ended_at: ended.toISOString(),
-    seconds: (ended.getTime() - started.getTime()) / 1000,
-    ...{ records, loaded, rejected, rejected_values },
-    // Over all tables.
-    changed: sumOf(Object.values(counts), ({ inserted, updated, gone }) => inserted + updated + gone),
-    warnings: Array.isArray(row.warnings) ? row.warnings.map(String) : [],
+/** What is known of every run. A record has more, which `--json` gives. */
+type Known = Pick<RunRecord, 'run_id' | 'pipeline' | 'outcome' | 'started_at' | 'ended_at' | 'error'> &
+  Pick<RunRecord, 'records' | 'loaded' | 'rejected' | 'counts' | 'warnings'> & {
+    /** Null for runs of an older lotlake. */
+    readonly rejected_values: number | null;
   };
-}
 
-function text(found: readonly ReturnType<typeof runOf>[]): string {
+/** A run of the table `runs` that has no record, such as one of an older lotlake: it published. */
+const fromRow = ({
+  run_id,
+  pipeline,
+  records,
+  loaded,
+  rejected,
+  rejected_values = null,
+  ...row
+}: Row): Known => ({
+  ...{ run_id: String(run_id), pipeline: String(pipeline), outcome: 'published', error: null },
+  ...{ records: Number(records), loaded: Number(loaded), rejected: Number(rejected) },
+  rejected_values: rejected_values === null ? null : Number(rejected_values),
+  started_at: dateOf(row.started_at).toISOString(),
+  ended_at: dateOf(row.ended_at).toISOString(),
+  counts: JSON.parse(String(row.counts)),
+  warnings: Array.isArray(row.warnings) ? row.warnings.map(String) : [],
+});
+
+const withSums = (run: Known) => ({
+  ...run,
+  seconds: run.ended_at === null ? null : (Date.parse(run.ended_at) - Date.parse(run.started_at)) / 1000,
+  /** Rows over all tables. */
+  changed: sumOf(
+    Object.values(run.counts),
+    ({ inserted = 0, updated = 0, gone = 0 }) => inserted + updated + gone,
+  ),
+});
+
+function text(listed: readonly ReturnType<typeof withSums>[]): string {
   const table = gridOf(
-    [
-      ...['run', 'pipeline', 'started', '>seconds', '>records', '>loaded', '>rejected', '>rejected values'],
-      ...['>rows changed', '>warnings'],
-    ],
-    found.map((run) => [
-      ...[run.run_id, run.pipeline, run.started_at].map(String),
-      run.seconds.toFixed(1),
-      ...[run.records, run.loaded, run.rejected].map(count),
-      run.rejected_values === null ? '' : count(run.rejected_values),
-      ...[run.changed, run.warnings.length].map(count),
+    ['started', 'pipeline', 'outcome', '>seconds', '>records', '>rejected', '>rows changed', '>warnings'],
+    listed.map((run) => [
+      run.started_at.replace(/\.\d+/, ''),
+      ...[run.pipeline, run.outcome],
+      run.seconds?.toFixed(1) ?? '',
+      ...[run.records, run.rejected + (run.rejected_values ?? 0), run.changed, run.warnings.length].map(
+        count,
+      ),
     ]),
   );
-  const warnings = found.flatMap((run) =>
-    run.warnings.map((warning) => `${run.run_id}: ${printable(warning)}`),
-  );
-  return [table, ...(warnings.length === 0 ? [] : ['warnings:', ...warnings])].join('\n');
+  const reasons = listed
+    .filter(({ error }) => error !== null)
+    .map((run) => `${run.run_id} ${clip(printable(reasonOf(run)), 200)}`);
+  return [table, ...reasons].join('\n');
 }

@@ -1,12 +1,13 @@
 import type { Config } from '../../config/config.js';
 import { messageOf } from '../../config/lotlake-error.js';
-import { LEASE } from '../../config/settings.js';
+import { LakeError } from '../../lake/lake-error.js';
 import { currentSnapshot, type Layout, layoutOf } from '../../lake/layout.js';
-import { standingOf as lockStanding } from '../../lake/lock.js';
+import { holderAtWork } from '../../lake/lock.js';
 import { allTables, readManifest } from '../../lake/manifest.js';
+import { diskOf, growthOf, type RunRecord, readRuns } from '../../lake/run-records.js';
 import { findPasses } from '../../land/pass.js';
 import { readLake } from '../../query/open-lake.js';
-import { count, megabytes, printable, sumOf } from '../../query/printable.js';
+import { count, counted, megabytes, printable, sumOf } from '../../query/printable.js';
 import {
   alarmText,
   driftText,
@@ -15,27 +16,47 @@ import {
   rejectedText,
   type Standing,
 } from '../../report/alarms.js';
+import { unique } from '../../report/format.js';
 import { streams } from '../../service/streams.js';
 import { command } from '../command.js';
+import { hoursOf } from '../option-values.js';
 
-/** Says what is published and what is wrong with it, what landing holds, and whether a run is at work. */
+/**
+ * Says whether the lake is fresh, what is wrong with it, what became of the last runs, and how long the disk will do.
+ * Throws LakeError (LAKE_STALE, exit code 5) after that, if the last successful nightly is older than `--max-age`.
+ */
 export const status = command({
-  async run({ print, config }, effects) {
-    const report = await statusOf(config, effects.now());
+  options: {
+    'max-age': {
+      type: 'string',
+      describe: 'exit with 5 if the last successful nightly ended longer ago, such as 26h or 2d',
+    },
+  },
+  async run({ maxAge, print, config }, effects) {
+    const most = maxAge === undefined ? null : hoursOf('--max-age', maxAge);
+    const report = await statusOf(config, effects.now(), most);
     print(report, () => text(report));
+    if (report.fresh.is_stale) throw stale(report);
   },
 });
 
-async function statusOf(config: Config, now: Date) {
+/** Milliseconds. */
+const HOUR = 3_600_000;
+
+async function statusOf(config: Config, now: Date, most: number | null) {
   const layout = layoutOf(config.output);
   const snapshot = currentSnapshot(layout);
   const landed = Object.values(streams).map((stream) => findPasses(layout.landing, stream.name));
   const current = snapshot === undefined ? null : { snapshot, ...publishedIn(snapshot) };
+  const records = readRuns(layout);
   return {
     output: config.output,
     current,
+    fresh: freshness(records, current, now, most),
     ...(await standingOf(config, layout, snapshot)),
-    running: runningIn(layout, now),
+    running: runningIn(layout, records, now),
+    runs: records,
+    disk: diskIn(config, records),
     passes: landed
       .flatMap(({ passes }) => passes)
       .map(({ manifest: { stream, pass_id, state, kind, complete, started_at }, pages }) => ({
@@ -56,7 +77,53 @@ function publishedIn(snapshot: string) {
     ...{ snapshot_id, pipeline, created_at },
     rows: sumOf(tables, ({ rows }) => rows),
     bytes: sumOf(tables, ({ bytes }) => bytes),
+    last_full_pass: manifest.last_pass_at.cars ?? null,
   };
+}
+
+/**
+ * When the last nightly ended well. A lake without its record, such as a restored one or that of an older lotlake, says
+ * when its last whole pass over the feed began.
+ */
+function freshness(
+  records: readonly RunRecord[],
+  current: { readonly last_full_pass: string | null } | null,
+  now: Date,
+  most: number | null,
+) {
+  const good = records.findLast(({ pipeline, outcome }) => pipeline === 'nightly' && outcome === 'published');
+  const at = good?.ended_at ?? current?.last_full_pass ?? null;
+  const age = at === null ? null : (now.getTime() - Date.parse(at)) / HOUR;
+  return {
+    last_nightly_at: at,
+    age_hours: age,
+    max_age_hours: most,
+    is_stale: most !== null && (age === null || age > most),
+  };
+}
+
+function stale({ fresh, output }: Report): LakeError {
+  const what =
+    fresh.age_hours === null
+      ? 'no nightly has published'
+      : `the last successful nightly ended ${hours(fresh.age_hours)} ago`;
+  return new LakeError('LAKE_STALE', `the lake in ${output} is stale: ${what}`, {
+    outcome: 'held',
+    hint: 'lotlake runs says what became of the runs since',
+  });
+}
+
+/** What the output folder takes and the disk has left, and the days until it is full at the growth of the last nights. */
+function diskIn({ output }: Config, records: readonly RunRecord[]) {
+  try {
+    const disk = diskOf(layoutOf(output));
+    const growth = growthOf(records);
+    const days = growth === null || growth <= 0 ? null : disk.free_bytes / growth;
+    return { ...disk, growth_bytes_a_night: growth, nights_until_full: days };
+  } catch {
+    // The folder is not there yet.
+    return null;
+  }
 }
 
 /** What stands; if the snapshot cannot be asked, the runs that published nothing, and why. */
@@ -75,52 +142,88 @@ async function standingOf(config: Config, layout: Layout, snapshot: string | und
 }
 
 /**
- * The run at work. Of one whose process cannot be seen from here, the seconds since it renewed its lock are told; past
- * its lease it counts as gone.
+ * Who works on the folder, and the stage of a run. Of a process that cannot be seen from here, the seconds since it
+ * renewed its lock are told; past its lease it counts as gone.
  */
-function runningIn(layout: Layout, now: Date) {
-  const found = lockStanding(layout.lock);
-  if (found === undefined || found.runs === false) return null;
-  const { pid, host, pipeline, started_at, lease } = found.holder;
+function runningIn(layout: Layout, records: readonly RunRecord[], now: Date) {
+  const found = holderAtWork(layout.lock, now);
+  if (found === undefined) return null;
+  const { pid, host, pipeline, started_at } = found.holder;
   const ago = Math.max(0, now.getTime() - found.renewedAt.getTime()) / 1000;
-  if (found.runs === undefined && ago > (lease ?? LEASE)) return null;
   const renewed_seconds_ago = found.runs === undefined ? Math.round(ago) : null;
-  return { pid, host: host ?? null, pipeline, started_at, renewed_seconds_ago };
+  const stage = records.findLast(({ outcome }) => outcome === 'running')?.stages.at(-1) ?? null;
+  return { pid, host: host ?? null, pipeline, started_at, stage, renewed_seconds_ago };
 }
 
 type Report = Awaited<ReturnType<typeof statusOf>>;
 
+const hours = (value: number): string =>
+  value < 48 ? `${value.toFixed(1)} h` : `${(value / 24).toFixed(1)} days`;
+
 function text(report: Report): string {
-  const { current, alarms, unknown, running } = report;
+  const { current, alarms, unknown, running, fresh, unreadable } = report;
   const why = unknown === undefined ? '' : `; those of the snapshot are not known: ${unknown}`;
+  const limit = fresh.max_age_hours === null ? '' : ` (limit ${hours(fresh.max_age_hours)})`;
   return [
     `output:   ${report.output}`,
     current === null
       ? 'lake:     nothing is published yet'
       : `lake:     snapshot ${current.snapshot_id} by ${current.pipeline}, ${current.created_at}; ${count(current.rows)} rows, ${megabytes(current.bytes)}`,
+    fresh.age_hours === null
+      ? `fresh:    no nightly has published${limit}`
+      : `fresh:    the last successful nightly ended ${hours(fresh.age_hours)} ago${limit}`,
+    ...runLines(report.runs),
+    `running:  ${running === null ? 'nothing' : runningText(running)}`,
     `alarms:   ${alarms.length === 0 ? 'none' : count(alarms.length)}${why}`,
     ...alarms.map((alarm) => `  ${alarmText(alarm)}`),
     ...('rejected' in report ? foundLines(report) : []),
-    running === null ? 'running:  nothing' : `running:  ${runningText(running)}`,
-    `landing:  ${report.passes.length} passes`,
-    ...report.passes.map(
-      ({ stream, pass_id, state, complete, kind, pages, records }) =>
-        `  ${stream.padEnd(14)} ${pass_id}  ${state}${state === 'sealed' && !complete ? ' (proves no absence)' : ''}, ${kind}, ${pages} pages, ${count(records)} records`,
-    ),
-    ...report.unreadable.map(({ folder, reason }) => `  cannot be read: ${folder}: ${printable(reason)}`),
+    ...diskLines(report),
+    landingLine(report.passes),
+    ...unreadable.map(({ folder, reason }) => `  cannot be read: ${folder}: ${printable(reason)}`),
   ].join('\n');
+}
+
+/** What became of the runs, newest first in time, and of the last one. */
+function runLines(runs: readonly RunRecord[]): string[] {
+  const last = runs.at(-1);
+  if (last === undefined) return [];
+  const ends = unique(runs.map(({ outcome }) => outcome)).map(
+    (end) => `${count(runs.filter(({ outcome }) => outcome === end).length)} ${end}`,
+  );
+  const what = last.error === null ? '' : ` (${last.error.code})`;
+  return [
+    `runs:     ${ends.join(', ')}; last ${last.pipeline} of ${last.started_at}: ${last.outcome}${what}`,
+  ];
 }
 
 const foundLines = (found: Standing): string[] => [
   `rejected: ${rejectedText(found) ?? 'none'}`,
-  `drift:    ${driftText(found) ?? 'nothing new'}`,
+  `drift:    ${driftText(found) ?? 'none'}`,
 ];
 
+function diskLines({ disk }: Report): string[] {
+  if (disk === null) return [];
+  const { used_bytes, free_bytes, growth_bytes_a_night: growth, nights_until_full: nights } = disk;
+  const by = growth === null ? '' : `; ${megabytes(growth)} more a night`;
+  const full = nights === null ? '' : `, full in ${count(Math.floor(nights))} nights`;
+  return [`disk:     ${megabytes(used_bytes)} used, ${megabytes(free_bytes)} left${by}${full}`];
+}
+
+function landingLine(passes: Report['passes']): string {
+  const open = passes
+    .filter(({ state }) => state === 'open')
+    .map(({ stream, pass_id, pages }) => `${stream} ${pass_id} (${counted(pages, 'page')})`);
+  const more = open.length === 0 ? 'none open' : `open: ${open.join(', ')}`;
+  return `landing:  ${counted(passes.length, 'pass', 'passes')}, ${more}`;
+}
+
 function runningText(running: NonNullable<Report['running']>): string {
-  const { pipeline, pid, host, started_at, renewed_seconds_ago: ago } = running;
+  const { pipeline, pid, host, started_at, stage, renewed_seconds_ago: ago } = running;
+  const at = stage === null ? '' : `, ${[stage.name, stage.detail].filter(Boolean).join(' ')}`;
+  const counts = Object.entries(stage?.counts ?? {}).map(([what, n]) => `${count(n)} ${what}`);
   const elsewhere =
     ago === null
       ? ''
       : ` on host ${host ?? 'unknown'}, out of sight from here; last sign of life ${ago} s ago`;
-  return `${pipeline} as process ${pid} since ${started_at}${elsewhere}`;
+  return `${pipeline} as process ${pid} since ${started_at}${at}${counts.length === 0 ? '' : ` (${counts.join(', ')})`}${elsewhere}`;
 }

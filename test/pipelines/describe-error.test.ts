@@ -1,7 +1,7 @@
 import { constants } from 'node:os';
 import { describe, expect, it } from 'vitest';
-import { describeError } from '../../src/cli/describe-error.js';
 import { ConfigError } from '../../src/config/lotlake-error.js';
+import { describeError } from '../../src/run/describe-error.js';
 
 /** What Node throws where the system refuses a call. */
 function systemError(name: string): Error {

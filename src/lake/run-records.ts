@@ -1,0 +1,183 @@
+import { existsSync, mkdirSync, readdirSync, readFileSync, statfsSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { z } from 'zod';
+import { jsonIn, replaceFile } from '../land/files.js';
+import { diskUse } from './files.js';
+import { currentId, type Layout } from './layout.js';
+import { holderAtWork } from './lock.js';
+
+/** Instants are texts in ISO 8601 (UTC), sizes are bytes. */
+const runRecord = z.object({
+  run_id: z.string(),
+  /** Counts the attempts on an output folder: a clock that is set back does not change their order. */
+  attempt: z.int(),
+  pipeline: z.string(),
+  /** Version of lotlake. */
+  version: z.string(),
+  /** Service that the run asks; null where it asks none. */
+  origin: z.string().nullable(),
+  outcome: z.enum([
+    ...(['running', 'published', 'nothing_new', 'killed'] as const),
+    // What an error makes of a run; see Outcome.
+    ...(['held', 'failed', 'refused', 'unavailable', 'locked', 'usage', 'interrupted'] as const),
+  ]),
+  /** Null while the run is at work, and for one that was killed. */
+  exit_code: z.int().nullable(),
+  error: z
+    .object({ code: z.string(), stage: z.string(), message: z.string(), hint: z.string().nullable() })
+    .nullable(),
+  /** Snapshot that the run published. */
+  snapshot_id: z.string().nullable(),
+  started_at: z.string(),
+  /** When the record was last written. */
+  updated_at: z.string(),
+  /** Null while the run is at work; of one that was killed, when its record was last written. */
+  ended_at: z.string().nullable(),
+  process: z.object({ pid: z.int(), host: z.string(), token: z.string() }),
+  /** Settings in force, and the place that each came from; without secrets. */
+  settings: z.array(z.object({ name: z.string(), value: z.unknown(), from: z.string() })),
+  /** Settings that the marts are computed with, by the names of their columns in \`runs\`. */
+  limits: z.object({
+    minimum_group: z.number(),
+    relisting_days: z.number(),
+    reject_alarm: z.number(),
+    estimate_alarm: z.number(),
+  }),
+  stages: z.array(
+    z.object({
+      name: z.string(),
+      detail: z.string().nullable(),
+      started_at: z.string(),
+      ended_at: z.string().nullable(),
+      /** Such as pages, records and bytes. */
+      counts: z.record(z.string(), z.number()),
+    }),
+  ),
+  /** Requests by the status of their answer; `failed` had none. */
+  requests: z.record(z.string(), z.int()),
+  /** Requests that were sent again. */
+  retries: z.int(),
+  records: z.int(),
+  loaded: z.int(),
+  rejected: z.int(),
+  rejected_values: z.int(),
+  /** Members that the contract does not know, and the run that first told of each; null for this one. */
+  drift: z.array(z.object({ stream: z.string(), path: z.string(), since: z.string().nullable() })),
+  /** Rows inserted, updated, unchanged and gone, by table. */
+  counts: z.record(z.string(), z.record(z.string(), z.number())),
+  tests: z.object({ passed: z.int(), failed: z.array(z.string()) }).nullable(),
+  warnings: z.array(z.string()),
+  /** Reasons of runs that were held since the last one that published. */
+  held: z.array(z.string()),
+  /** Runs of other pipelines that failed and that none of their pipeline has followed. */
+  failing: z.array(z.string()),
+  /** The whole output folder at the end of the run, and what its disk has left; null where that is not known. */
+  disk: z.object({ used_bytes: z.number(), free_bytes: z.number() }).nullable(),
+});
+
+/** `run.json`: one attempt to run a pipeline, whatever came of it. */
+export type RunRecord = z.output<typeof runRecord>;
+
+/** Days for which vacuum keeps the records of runs; the table `runs` keeps all that were there when a run published. */
+export const KEPT_DAYS = 400;
+
+const pathOf = (layout: Layout, runId: string): string => join(layout.runs, runId, 'run.json');
+
+/** Writes a record. A reader finds the whole earlier one or the whole new one. */
+export function writeRun(layout: Layout, record: RunRecord): void {
+  const path = pathOf(layout, record.run_id);
+  mkdirSync(dirname(path), { recursive: true });
+  replaceFile(path, `${JSON.stringify(record, null, 1)}\n`);
+}
+
+/**
+ * The records of all runs in the order in which they began. One that is said to run, and whose process has the lock no
+ * more, was killed, or had published when it was. A file that is no record is left out.
+ */
+export function readRuns(layout: Layout): RunRecord[] {
+  const token = holderAtWork(layout.lock)?.holder.token;
+  const isGone = ({ outcome, process }: RunRecord): boolean =>
+    outcome === 'running' && process.token !== token;
+  return storedRuns(layout)
+    .map((run) => (isGone(run) ? ended(layout, run) : run))
+    .sort((a, b) => a.attempt - b.attempt || (a.run_id < b.run_id ? -1 : 1));
+}
+
+/** Writes what {@link readRuns} concludes of runs that were killed, while the lake is still as they left it. */
+export function settleKilled(layout: Layout): void {
+  const open = new Set(storedRuns(layout).flatMap((run) => (run.outcome === 'running' ? run.run_id : [])));
+  for (const run of open.size === 0 ? [] : readRuns(layout))
+    if (open.has(run.run_id) && run.outcome !== 'running') writeRun(layout, run);
+}
+
+function storedRuns(layout: Layout): RunRecord[] {
+  const ids = existsSync(layout.runs) ? readdirSync(layout.runs) : [];
+  return ids.flatMap((id) => {
+    const path = pathOf(layout, id);
+    return existsSync(path) ? (runRecord.safeParse(jsonIn(readFileSync(path, 'utf8'))).data ?? []) : [];
+  });
+}
+
+/** The record of a run whose process is gone. Only the holder of the lock publishes, so `current` tells if it had. */
+function ended(layout: Layout, run: RunRecord): RunRecord {
+  const over = { ...run, ended_at: run.updated_at };
+  if (currentId(layout) === run.run_id) return { ...over, outcome: 'published', snapshot_id: run.run_id };
+  return {
+    ...over,
+    outcome: 'killed',
+    error: {
+      code: 'RUN_KILLED',
+      stage: run.stages.at(-1)?.name ?? 'run',
+      message: `process ${run.process.pid} on ${run.process.host} ended before the run did: it was killed, or the machine went down`,
+      hint: 'the last snapshot stays current and what has landed is kept; the next run goes on',
+    },
+  };
+}
+
+/** Outcomes after which a run of the pipeline has to publish before all is well. */
+const FAILURES: ReadonlySet<string> = new Set(['held', 'failed', 'refused', 'unavailable', 'killed']);
+
+/**
+ * The runs that were held, failed or were killed, oldest first, unless a later run of the same pipeline published. Wrong
+ * usage and interrupts are not among them, since somebody caused them, nor is a run that found the lake at work.
+ */
+export function unresolvedRuns(layout: Layout): RunRecord[] {
+  const runs = readRuns(layout);
+  const published = new Map(
+    runs.filter(({ outcome }) => outcome === 'published').map(({ pipeline, attempt }) => [pipeline, attempt]),
+  );
+  return runs.filter(
+    ({ outcome, pipeline, attempt }) => FAILURES.has(outcome) && attempt > (published.get(pipeline) ?? 0),
+  );
+}
+
+/** Why a run did not publish, as its error says. */
+export const reasonOf = ({ error, outcome }: Pick<RunRecord, 'error' | 'outcome'>): string =>
+  error === null ? outcome : `${error.code}: ${error.message}`;
+
+/** Bytes that an output folder takes, files with several names once, and those that its disk has left. */
+export function diskOf({ output }: Layout): NonNullable<RunRecord['disk']> {
+  const { bavail, bsize } = statfsSync(output);
+  return { used_bytes: diskUse(output), free_bytes: bavail * bsize };
+}
+
+/** Nights over which growth is measured. */
+const NIGHTS = 14;
+
+/** Bytes by which the output folder grew a night over the last nightlies that published; null for fewer than two. */
+export function growthOf(runs: readonly RunRecord[]): number | null {
+  const sizes = runs
+    .filter(({ pipeline, outcome }) => pipeline === 'nightly' && outcome === 'published')
+    .flatMap(({ disk }) => disk?.used_bytes ?? [])
+    .slice(-NIGHTS - 1);
+  const [first, last] = [sizes[0], sizes.at(-1)];
+  if (sizes.length < 2 || first === undefined || last === undefined) return null;
+  return (last - first) / (sizes.length - 1);
+}
+
+/** Folders of records that a vacuum removes. */
+export function oldRuns(layout: Layout): string[] {
+  return readRuns(layout)
+    .filter(({ updated_at }) => Date.now() - Date.parse(updated_at) > KEPT_DAYS * 86_400_000)
+    .map(({ run_id }) => dirname(pathOf(layout, run_id)));
+}

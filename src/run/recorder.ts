@@ -1,0 +1,116 @@
+import { hostname } from 'node:os';
+import type { Config, InForce } from '../config/config.js';
+import { exitCodes, messageOf } from '../config/lotlake-error.js';
+import { version } from '../config/package-root.js';
+import type { Layout } from '../lake/layout.js';
+import { diskOf, type RunRecord, readRuns, settleKilled, writeRun } from '../lake/run-records.js';
+import { describeError } from './describe-error.js';
+
+/** Milliseconds between two records of the progress of a stage. */
+const INTERVAL = 10_000;
+
+/** What a record begins with. */
+interface Attempt {
+  readonly layout: Layout;
+  readonly runId: string;
+  readonly pipeline: string;
+  readonly config: Config;
+  readonly settings: readonly InForce[];
+  /** Token of the lock; undefined for a run that did not get it. */
+  readonly token?: string;
+  readonly now: () => Date;
+  /** Told once if the record cannot be written. The run goes on. */
+  readonly warn: (message: string) => void;
+}
+
+/** Keeps the record of a run on disk up to date while it runs. */
+export type Recorder = Readonly<ReturnType<typeof openRecorder>>;
+
+/** Opens the record of a run. With the lock, it also closes the records of runs that were killed. */
+export function openRecorder({ layout, runId, pipeline, config, settings, token, now, warn }: Attempt) {
+  if (token !== undefined) settleKilled(layout);
+  const before = readRuns(layout);
+  const began = now().toISOString();
+  const record: RunRecord = {
+    ...{ run_id: runId, attempt: 1 + (before.at(-1)?.attempt ?? 0), pipeline, version },
+    ...{ origin: config.origin ?? null, outcome: 'running', exit_code: null, error: null, snapshot_id: null },
+    ...{ started_at: began, updated_at: began, ended_at: null },
+    process: { pid: process.pid, host: hostname(), token: token ?? '' },
+    settings: [...settings],
+    limits: {
+      minimum_group: config.minimumGroup,
+      relisting_days: config.relistingDays,
+      reject_alarm: config.rejectAlarm,
+      estimate_alarm: config.estimateAlarm,
+    },
+    ...{ stages: [], requests: {}, retries: 0, records: 0, loaded: 0, rejected: 0, rejected_values: 0 },
+    ...{ drift: [], counts: {}, tests: null, warnings: [], held: [], failing: [], disk: null },
+  };
+  let written = Number.NEGATIVE_INFINITY;
+  let isLost = false;
+  const write = (): void => {
+    written = performance.now();
+    record.updated_at = now().toISOString();
+    try {
+      writeRun(layout, record);
+    } catch (error) {
+      if (!isLost) warn(`lotlake runs and status will not know all of this run: ${messageOf(error)}`);
+      isLost = true;
+    }
+  };
+  const endStage = (): void => {
+    const stage = record.stages.at(-1);
+    if (stage !== undefined) stage.ended_at ??= now().toISOString();
+  };
+  return {
+    record,
+    /** Runs that began before, oldest first. */
+    before,
+    /** Begins a stage and ends the one before. */
+    step(name: string, detail: string | null = null): void {
+      endStage();
+      record.stages.push({ name, detail, started_at: now().toISOString(), ended_at: null, counts: {} });
+      write();
+    },
+    /** Notes how far the stage is. */
+    progress(counts: Readonly<Record<string, number>>): void {
+      Object.assign(record.stages.at(-1)?.counts ?? {}, counts);
+      if (performance.now() - written > INTERVAL) write();
+    },
+    /** Notes the answer to a request by its status; `failed` for none. */
+    answered(status: number | 'failed'): void {
+      record.requests[status] = (record.requests[status] ?? 0) + 1;
+    },
+    /** Notes that the run ended as it should. */
+    succeed(isPublished: boolean): void {
+      record.outcome = isPublished ? 'published' : 'nothing_new';
+      record.exit_code = 0;
+    },
+    /**
+     * Notes the error that ended the run.
+     * @param isPublished whether it came after the snapshot was published
+     */
+    fail(
+      cause: unknown,
+      { isInterrupted, isPublished }: Readonly<Record<'isInterrupted' | 'isPublished', boolean>>,
+    ): void {
+      const { code, stage, message, hint = null, outcome } = describeError(cause);
+      const told = isInterrupted ? 'interrupted' : outcome;
+      record.error = { code, stage, message, hint };
+      record.outcome = isPublished ? 'published' : told;
+      record.exit_code = exitCodes[told];
+    },
+    /** Ends the record. */
+    close(): void {
+      endStage();
+      record.ended_at = now().toISOString();
+      if (record.outcome === 'published') record.snapshot_id = runId;
+      try {
+        record.disk = diskOf(layout);
+      } catch {
+        // The folder is gone, or cannot be read; the run has said so.
+      }
+      write();
+    },
+  };
+}

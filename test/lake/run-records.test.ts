@@ -1,0 +1,111 @@
+import { mkdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { type Layout, layoutOf } from '../../src/lake/layout.js';
+import { placeOf } from '../../src/lake/lock.js';
+import {
+  growthOf,
+  oldRuns,
+  type RunRecord,
+  readRuns,
+  settleKilled,
+  unresolvedRuns,
+  writeRun,
+} from '../../src/lake/run-records.js';
+import { temporaryFolder } from '../pipelines/support.js';
+import { runRecord } from './run-record.js';
+
+let folder: ReturnType<typeof temporaryFolder>;
+let layout: Layout;
+beforeEach(() => {
+  folder = temporaryFolder();
+  layout = layoutOf(folder.path);
+});
+afterEach(() => folder.remove());
+
+let attempts = 0;
+const ran = (pipeline: string, outcome: RunRecord['outcome'], more: Partial<RunRecord> = {}): void =>
+  writeRun(layout, runRecord({ attempt: ++attempts, pipeline, outcome, exit_code: null, ...more }));
+
+/** Leaves the lock of a process that is at work on a run, or was. */
+function leaveLock(token: string, pid: number): void {
+  rmSync(layout.lock, { force: true });
+  const started_at = '2026-11-20T02:00:00.000Z';
+  symlinkSync(JSON.stringify({ token, pid, place: placeOf(), pipeline: 'nightly', started_at }), layout.lock);
+}
+
+const outcomes = (): string[] => readRuns(layout).map(({ pipeline, outcome }) => `${pipeline} ${outcome}`);
+const unresolved = (): string[] =>
+  unresolvedRuns(layout).map(({ pipeline, outcome }) => `${pipeline} ${outcome}`);
+
+it('a run that was held or failed stays unresolved until a run of its pipeline publishes', () => {
+  ran('nightly', 'failed');
+  expect(unresolved()).toEqual(['nightly failed']);
+  ran('nightly', 'published');
+  expect(unresolved()).toEqual([]);
+  for (const outcome of ['held', 'refused', 'unavailable', 'usage', 'interrupted', 'locked'] as const)
+    ran('nightly', outcome);
+  ran('closing', 'failed');
+  ran('incremental', 'published');
+  ran('nightly', 'nothing_new');
+  expect(unresolved()).toEqual(['nightly held', 'nightly refused', 'nightly unavailable', 'closing failed']);
+  // Whatever the clock says: it may be set back.
+  ran('nightly', 'published', { started_at: '2020-01-01T00:00:00.000Z' });
+  expect(unresolved()).toEqual(['closing failed']);
+});
+
+describe('a record of a run at work', () => {
+  const begin = (): void =>
+    ran('nightly', 'running', { process: { pid: 4711, host: 'here', token: 'mine' } });
+
+  it('says so while its process has the lock', () => {
+    begin();
+    leaveLock('mine', process.ppid);
+    expect(outcomes()).toEqual(['nightly running']);
+    settleKilled(layout);
+    leaveLock('another', process.ppid);
+    expect(outcomes()).toEqual(['nightly killed']);
+  });
+
+  it('says that it was killed once its process is gone, also after the lock went', () => {
+    begin();
+    leaveLock('mine', 2 ** 22 + 1);
+    expect(unresolved()).toEqual(['nightly killed']);
+    expect(readRuns(layout)[0]).toMatchObject({ error: { code: 'RUN_KILLED' }, exit_code: null });
+    settleKilled(layout);
+    rmSync(layout.lock);
+    expect(unresolved()).toEqual(['nightly killed']);
+  });
+
+  it('says that it published if it was killed after that, also once another run has', () => {
+    begin();
+    mkdirSync(layout.lake, { recursive: true });
+    symlinkSync(join('snapshots', `run-${attempts}`), layout.current);
+    settleKilled(layout);
+    rmSync(layout.current);
+    expect(readRuns(layout)[0]).toMatchObject({ outcome: 'published', snapshot_id: `run-${attempts}` });
+  });
+});
+
+it('a file that is no record is left out', () => {
+  ran('nightly', 'published');
+  mkdirSync(join(layout.runs, 'torn'));
+  writeFileSync(join(layout.runs, 'torn', 'run.json'), '{"run_id": "torn"');
+  mkdirSync(join(layout.runs, 'empty'));
+  expect(outcomes()).toEqual(['nightly published']);
+});
+
+it('growth is that of the nights that published', () => {
+  const sized = (used_bytes: number, more: Partial<RunRecord> = {}) =>
+    runRecord({ attempt: ++attempts, disk: { used_bytes, free_bytes: 1 }, ...more });
+  expect(growthOf([sized(100)])).toBeNull();
+  const nights = [sized(100), sized(1e9, { pipeline: 'rebuild' }), sized(130), sized(0, { outcome: 'held' })];
+  expect(growthOf([...nights, sized(180)])).toBe(40);
+});
+
+it('records of more than 400 days ago are what a vacuum removes', () => {
+  const ago = (days: number) => new Date(Date.now() - days * 86_400_000).toISOString();
+  ran('nightly', 'published', { run_id: 'old', updated_at: ago(401) });
+  ran('nightly', 'published', { run_id: 'new', updated_at: ago(399) });
+  expect(oldRuns(layout)).toEqual([join(layout.runs, 'old')]);
+});
