@@ -3,12 +3,13 @@ import { killPoint } from '../config/kill-point.js';
 import type { Manifest } from '../lake/manifest.js';
 import { type RunRecord, reasonOf, unresolvedRuns } from '../lake/run-records.js';
 import { lakeTables } from '../lake/tables.js';
-import { landedPassIds } from '../land/pass.js';
+import { landedPassIds, listPasses } from '../land/pass.js';
 import type { LoadedPass } from '../load/loader.js';
 import { sumOf as total } from '../query/printable.js';
 import { type MergeContext, ReconcileError } from '../reconcile/context.js';
 import { type ClosingRow, writeOwn, writeRejects } from '../reconcile/own-rows.js';
 import { type ReconcileResult, reconcile } from '../reconcile/reconcile.js';
+import { streamNames } from '../service/streams.js';
 import type { Job } from './job.js';
 
 /** What reconcile gave to the steps after it. */
@@ -33,7 +34,10 @@ export async function reconcileInto(
   };
   const result = await job.session.whileWriting(() => reconcile(context));
   for (const warning of result.warnings) job.reporter.warn(warning);
-  const passes = given.passes.map(({ manifest: { request, drift, ...pass } }) => ({
+  const abandoned = streamNames
+    .flatMap((stream) => listPasses(job.layout.landing, stream))
+    .filter(({ manifest }) => manifest.state === 'abandoned');
+  const passes = [...given.passes, ...abandoned].map(({ manifest: { request, drift, ...pass } }) => ({
     ...pass,
     request: JSON.stringify(request),
     drift: JSON.stringify(drift),

@@ -58,7 +58,7 @@ async function publishedPasses(
   if (files.length === 0) return undefined;
   const named = await rows(
     job.session.connection,
-    `select distinct pass_id from read_parquet(${literals(files)}, hive_partitioning = false, union_by_name = true)`,
+    `select distinct pass_id from read_parquet(${literals(files)}, hive_partitioning = false, union_by_name = true) where state = 'sealed'`,
   );
   return new Set(named.map((row) => String(row.pass_id)));
 }

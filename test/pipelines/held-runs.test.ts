@@ -68,6 +68,21 @@ describe('a run that was held', () => {
     moveTo(9);
     await stage.night();
     expect(await held()).toEqual([[], ['RECONCILE_SHRINK', 'MODEL_TESTS_FAILED'], []]);
+    // What published nothing is in the tables, too.
+    const lake = await stage.lake();
+    const ran = [...rowsOf(lake, 'runs')].sort((a, b) => Number(a.attempt) - Number(b.attempt));
+    expect(ran.map(({ outcome, exit_code, error_code }) => [outcome, exit_code, error_code])).toEqual([
+      ['published', 0, null],
+      ['held', 5, 'RECONCILE_SHRINK'],
+      ['held', 5, 'MODEL_TESTS_FAILED'],
+      ['failed', 1, 'SERVICE_NOT_FOUND'],
+      ['published', 0, null],
+      ['published', 0, null],
+    ]);
+    const abandoned = rowsOf(lake, 'passes').filter(({ state }) => state === 'abandoned');
+    expect(abandoned.map(({ reason }) => String(reason))).toContainEqual(
+      expect.stringMatching(/^held: the feed lacks too much/),
+    );
   }, 120_000);
 
   it('is listed even where it was the first run, and where it was a rebuild', async () => {
