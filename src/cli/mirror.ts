@@ -25,8 +25,8 @@ export const mirrorOptions = {
 
 /** The mirror that the configuration names. Throws ConfigError where it names none. */
 export function mirrorOf({ publish }: Config): MirrorPlace {
-  const to = publish?.to;
-  if (publish !== undefined && to !== undefined) return { ...publish, to };
+  const { to } = publish;
+  if (to !== undefined) return { ...publish, to };
   throw new ConfigError(
     'no mirror is named',
     'name one, such as s3://bucket/prefix, or set LOTLAKE_PUBLISH_TO',

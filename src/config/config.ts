@@ -1,11 +1,11 @@
-import { readFileSync, statSync } from 'node:fs';
-import { relative, resolve } from 'node:path';
-import { z } from 'zod';
+import { relative } from 'node:path';
+import type { z } from 'zod';
 import { quoted, readExistingFolder, readFolder } from './folder.js';
-import { ConfigError, messageOf } from './lotlake-error.js';
+import { type Given, givenIn, readGiven } from './given.js';
+import { ConfigError } from './lotlake-error.js';
 import { defaultMemory } from './memory.js';
 import { didYouMean } from './nearest.js';
-import { membersOf, type SettingName, settingNames, settings, variables, withMembers } from './settings.js';
+import { allSettings, settings, withMembers } from './settings.js';
 
 /** Settings after validation: complete, typed and read-only; `output` and `seeds` are absolute. */
 export type Config = Readonly<z.output<typeof settings> & { memory: string }>;
@@ -15,16 +15,6 @@ export type Settings = Partial<z.input<typeof settings>>;
 
 /** Settings as flags give them, and the file of settings that `--config` names. */
 export type ConfigInput = Settings & { readonly configFile?: string | undefined };
-
-/** The file of settings where none is named; it may be missing. */
-const FILE = 'lotlake.config.json';
-
-/** A value that was given, the flag, variable or file that it came from, and that place as a message names it. */
-interface Given {
-  readonly value: unknown;
-  readonly from: string;
-  readonly place: string;
-}
 
 /** A setting as it holds, and where it comes from: a flag, a variable, the path of a file, or `default`. */
 export interface InForce {
@@ -39,47 +29,75 @@ export interface InForce {
 export const readConfig = (...given: Parameters<typeof readSettings>): Config =>
   readSettings(...given).config;
 
+/** What the embedded service brings with it: settings over all others, and other defaults. */
+export interface OfSandbox {
+  readonly service?: Settings;
+  readonly defaults?: Settings;
+}
+
+/** A configuration, and the same setting by setting. */
+interface ReadSettings {
+  readonly config: Config;
+  /** Without secrets; it may be kept. */
+  readonly inForce: readonly InForce[];
+  /** Files with a secret that others can read. */
+  readonly warnings: readonly string[];
+}
+
 /**
- * Reads the configuration: flags over environment over file over defaults. Nothing is made and nobody is asked. Throws
- * ConfigError that names each setting that is wrong, what was given, and where it came from.
+ * Reads the configuration: flags over environment over `.env` over the file of settings over defaults. Relative paths in
+ * a file, and the default output, lead from the folder of the file; others from the working folder. Nothing is made and
+ * nobody is asked; {@link readGiven} says what is added to `env`. Throws ConfigError that names each setting that is
+ * wrong, what was given, and where it came from.
  * @param flags what the command line gave
- * @param defaults what stands in the place of the defaults
- * @returns the configuration, and the same setting by setting with its places and without secrets, which may be kept
  */
 export function readSettings(
   flags: ConfigInput = {},
   { env = process.env, cwd = process.cwd() }: { env?: NodeJS.ProcessEnv; cwd?: string } = {},
-  defaults: Settings = {},
-): { readonly config: Config; readonly inForce: readonly InForce[] } {
+  { service = {}, defaults = {} }: OfSandbox = {},
+): ReadSettings {
   const { configFile, ...options } = flags;
-  const given = new Map<string, Given>([
-    ...entries(defaults, (name) => ({ from: 'default', place: `the default of ${name}` })),
-    ...fromFile(cwd, configFile),
-    ...fromEnvironment(env, cwd),
-    ...entries(options, (name) => ({ from: flagOf(name), place: flagOf(name) })),
+  const files = readGiven(configFile, env, cwd);
+  const standard = (name: string) => ({
+    from: 'default',
+    place: `the default of ${name}`,
+    folder: files.home,
+  });
+  const given: ReadonlyMap<string, Given> = new Map([
+    ...givenIn(defaults, standard),
+    ...files.given,
+    ...givenIn(options, (name) => ({ from: flagOf(name), place: flagOf(name), folder: cwd })),
+    ...givenIn(service, () => ({ from: '--sandbox', place: '--sandbox', folder: cwd })),
   ]);
   const parsed = settings.safeParse(withMembers([...given].map(([name, { value }]) => [name, value])));
   if (!parsed.success) throw notValid(parsed.error, given);
   const { memory, output, seeds, baseUrl } = parsed.data;
-  const place = (name: SettingName): string => given.get(name)?.place ?? `the default of ${name}`;
+  const placeOf = (name: string) => given.get(name) ?? standard(name);
+  const folderOf = (name: string, path: string, read: typeof readFolder): string =>
+    read(placeOf(name).place, path, placeOf(name).folder);
   const config = {
     ...(baseUrl === undefined ? {} : { origin: originOf(baseUrl) }),
     ...parsed.data,
     memory: memory ?? defaultMemory(),
-    output: readFolder(place('output'), output, cwd),
-    ...(seeds === undefined ? {} : { seeds: readExistingFolder(place('seeds'), seeds, cwd) }),
+    output: folderOf('output', output, readFolder),
+    ...(seeds === undefined ? {} : { seeds: folderOf('seeds', seeds, readExistingFolder) }),
   };
-  return { config, inForce: inForceOf(config, given) };
+  return { config, inForce: inForceOf(config, given), warnings: files.warnings };
 }
 
 /** Every setting of a configuration with the place that gave it. */
 function inForceOf(config: Config, given: ReadonlyMap<string, Given>): InForce[] {
-  const members = settingNames.flatMap((name) => membersOf(name, config[name] ?? null));
-  return members.map(([name, value]) => ({
-    name,
-    value: name === 'apiKey' ? value && 'set' : name === 'spark.submit' ? withoutSecrets(value) : value,
-    from: given.get(name)?.from ?? 'default',
-  }));
+  return allSettings.map(({ name }) => {
+    const value = name
+      .split('.')
+      .reduce<unknown>((inner, member) => Reflect.get(Object(inner), member), config);
+    const shown = { apiKey: value && 'set', 'spark.submit': withoutSecrets(value) };
+    return {
+      name,
+      value: (name in shown ? Reflect.get(shown, name) : value) ?? null,
+      from: given.get(name)?.from ?? 'default',
+    };
+  });
 }
 
 /** Words of a command. Of an option such as `fs.s3a.secret.key=…` whose name speaks of a secret the value is left out. */
@@ -92,57 +110,41 @@ const withoutSecrets = (words: unknown): unknown =>
 const flagOf = (name: string): string =>
   `--${name.replace(/.*\./, '').replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`;
 
-function entries(values: object, placeOf: (name: string) => Omit<Given, 'value'>): [string, Given][] {
-  return Object.entries(values)
-    .filter(([, value]) => value !== undefined)
-    .flatMap(([name, value]) => membersOf(name, value))
-    .map(([name, value]) => [name, { value, ...placeOf(name) }]);
-}
-
-/** A variable that is empty counts as one that is not set. */
-function fromEnvironment(env: NodeJS.ProcessEnv, cwd: string): [string, Given][] {
-  const found = variables.flatMap(({ name, variable }): [string, Given][] => {
-    const value = env[variable] ?? '';
-    return value === '' ? [] : [[name, { value, from: variable, place: variable }]];
-  });
-  const path = env.LOTLAKE_API_KEY_FILE ?? '';
-  if (path === '') return found;
-  const key = readKeyFile(resolve(cwd, path));
-  return [...found, ['apiKey', { value: key, from: 'LOTLAKE_API_KEY_FILE', place: `the key file ${path}` }]];
-}
-
 /** What is wrong, setting by setting, with what the first of them does. */
 function notValid({ issues }: z.ZodError, given: ReadonlyMap<string, Given>): ConfigError {
   const problems = new Map<string, string>();
-  const known = settingNames.filter((name) => name !== 'apiKey');
+  const names = Object.keys(settings.shape);
+  const known = [...names, ...allSettings.map(({ name }) => name)].filter((name) => name !== 'apiKey');
   let hint: string | undefined;
   for (const issue of issues) {
     for (const key of issue.code === 'unrecognized_keys' ? issue.keys : []) {
       const name = [...issue.path, key].join('.');
-      const { place, inside } = givenAt([...issue.path, key], given);
-      const what = inside === '' ? place : `${place} has ${inside}`;
-      problems.set(name, `${what}: there is no such setting${didYouMean(name, known)}`);
+      const { place } = givenAt([...issue.path, key], given);
+      problems.set(name, `${place}: there is no such setting${didYouMean(name, known)}`);
     }
-    const setting = settingNames.find((each) => each === issue.path[0]);
-    if (setting === undefined || issue.code === 'unrecognized_keys') continue;
+    if (issue.code === 'unrecognized_keys') continue;
     const { name, place, value } = givenAt(issue.path, given);
     if (problems.has(name)) continue;
-    hint ??= `${setting}: ${settings.shape[setting].description}`;
+    const about = allSettings.find((setting) => `${setting.name}.`.startsWith(`${name}.`));
+    if (about !== undefined) hint ??= `${about.name}: ${about.description}`;
     const isSecret = name === 'apiKey' || (isPlace(name) && holdsSecret(value));
-    const what = isSecret ? `${place} cannot be used` : `${place} is ${quoted(value)}`;
-    problems.set(name, what + issue.message);
+    const what = isSecret ? 'cannot be used' : value === undefined ? 'is missing' : `is ${quoted(value)}`;
+    problems.set(name, `${place} ${what}${issue.message}`);
   }
-  return new ConfigError([...problems.values()].join('; '), hint ?? `settings: ${settingNames.join(', ')}`);
+  return new ConfigError([...problems.values()].join('; '), hint ?? `settings: ${names.join(', ')}`);
 }
 
-/** The setting that was given and holds a path, and what of the path lies inside of it: in a list or in an object. */
+/** The setting that was given and holds a path: itself, a list or an object. */
 function givenAt(path: readonly PropertyKey[], given: ReadonlyMap<string, Given>) {
-  const names = path.map(String);
-  const lengths = names.map((_, i) => names.length - i);
-  const most = lengths.find((length) => given.has(names.slice(0, length).join('.'))) ?? 1;
-  const name = names.slice(0, most).join('.');
+  const names = path.map((_, i) =>
+    path
+      .slice(0, path.length - i)
+      .map(String)
+      .join('.'),
+  );
+  const name = names.find((each) => given.has(each)) ?? names[0] ?? '';
   const { place = name, value } = given.get(name) ?? {};
-  return { name, place, value, inside: names.slice(most).join('.') };
+  return { name, place, value };
 }
 
 /** Whether a setting is a URL or a place, or an object that has one. */
@@ -155,42 +157,6 @@ const holdsSecret = (value: unknown): boolean => /[@?#]/.test(JSON.stringify(val
 function originOf(baseUrl: string): string {
   const { protocol, host, pathname } = new URL(baseUrl);
   return `${protocol}//${host}${pathname.replace(/\/+$/, '')}`;
-}
-
-function fromFile(cwd: string, named: string | undefined): [string, Given][] {
-  if (named === '') throw new ConfigError('--config names no file');
-  const path = resolve(cwd, named ?? FILE);
-  const said = named === undefined ? path : `--config ${named}`;
-  let text: string;
-  try {
-    if (named === undefined && statSync(path, { throwIfNoEntry: false }) === undefined) return [];
-    text = readFileSync(path, 'utf8');
-  } catch (error) {
-    throw new ConfigError(`${said}: the file cannot be read: ${messageOf(error)}`);
-  }
-  let parsed: unknown;
-  try {
-    parsed = JSON.parse(text);
-  } catch (error) {
-    throw new ConfigError(`${said}: the file is no JSON: ${messageOf(error)}`);
-  }
-  const object = z.record(z.string(), z.unknown()).safeParse(parsed);
-  if (!object.success) throw new ConfigError(`${said}: the file holds no object`);
-  if ('apiKey' in object.data)
-    throw new ConfigError(
-      `${said}: the file holds the key`,
-      'set LOTLAKE_API_KEY, or name a file in LOTLAKE_API_KEY_FILE',
-    );
-  return entries(object.data, (name) => ({ from: path, place: `${name} in ${path}` }));
-}
-
-/** The key in a file; the line break that ends the file is not part of it. */
-function readKeyFile(path: string): string {
-  try {
-    return readFileSync(path, 'utf8').replace(/\r?\n$/, '');
-  } catch (error) {
-    throw new ConfigError(`the key file ${path} cannot be read: ${messageOf(error)}`);
-  }
 }
 
 /** The flags by which another command finds the same lake; empty where it does by itself. */

@@ -56,8 +56,8 @@ export const settings = z.strictObject({
     .default('output')
     .describe('Folder that holds landing, lake and reports; by default output/sandbox for the sandbox.'),
   rate: between(0.001, 1e6, 'requests a second from 0.001 to 1000000')
-    .optional()
-    .describe('Requests a second for the whole process; 1 against a real service.'),
+    .default(1)
+    .describe('Requests a second for the whole process.'),
   concurrency: whole(1, 64).default(4).describe('Requests in flight at once.'),
   perPage: whole(1, 5000).default(1000).describe('Records asked for a page; each endpoint caps it.'),
   paging: z
@@ -221,7 +221,7 @@ export const settings = z.strictObject({
       },
       takes('an object such as {"to": "s3://bucket/prefix"}'),
     )
-    .optional()
+    .prefault({})
     .describe(
       'Where the mirror of the lake is, and how it is reached; credentials come from the environment of the SDK.',
     ),
@@ -237,59 +237,70 @@ export const settings = z.strictObject({
     .describe('Archive for absence past the shrink guard.'),
 });
 
-export type SettingName = keyof typeof settings.shape;
+/** A setting that holds one value; a member of an object of settings has the name `publish.to`. */
+export interface Setting {
+  readonly name: string;
+  /** Variable of the environment that gives it, such as `LOTLAKE_PUBLISH_TO`. */
+  readonly variable: string;
+  readonly description: string;
+  /** Value where none is given; undefined where there is no such value. */
+  readonly standard: unknown;
+}
 
-export const settingNames = Object.keys(settings.shape) as readonly SettingName[];
+/** Every setting, in the order of the schema. */
+export const allSettings: readonly Setting[] = Object.entries(settings.shape).flatMap(([name, schema]) =>
+  settingsIn(name, schema),
+);
 
-/** Settings that are objects. Each of their members is given by itself, as `publish.to`. */
-const OBJECTS: ReadonlySet<string> = new Set(['publish', 'spark']);
+function settingsIn(name: string, schema: z.core.$ZodType): Setting[] {
+  let inner = schema;
+  let standard: unknown;
+  while (inner instanceof z.ZodOptional || inner instanceof z.ZodDefault || inner instanceof z.ZodPrefault) {
+    if (inner instanceof z.ZodDefault) standard = inner.def.defaultValue;
+    inner = inner.unwrap();
+  }
+  if (inner instanceof z.ZodObject)
+    return Object.entries(inner.shape).flatMap(([member, of]) => settingsIn(`${name}.${member}`, of));
+  const variable = `LOTLAKE_${name.replaceAll(/[A-Z]|\./g, (at) => `_${at === '.' ? '' : at}`).toUpperCase()}`;
+  const { description = '' } = z.globalRegistry.get(schema) ?? {};
+  return [{ name, variable, description, standard }];
+}
+
+/** Whether a name is the one of an object of settings, such as `publish`. */
+const isObjectOfSettings = (name: string): boolean =>
+  allSettings.some((setting) => setting.name.startsWith(`${name}.`));
 
 /** A setting as the members that it is made of: `publish.to` and so on, or itself. */
 export function membersOf(name: string, value: unknown): [name: string, value: unknown][] {
-  if (!OBJECTS.has(name) || !isObject(value)) return [[name, value]];
+  if (!isObjectOfSettings(name) || !isObject(value)) return [[name, value]];
   return Object.entries(value)
     .filter(([, given]) => given !== undefined)
-    .map(([member, given]) => [`${name}.${member}`, given]);
+    .flatMap(([member, given]) => membersOf(`${name}.${member}`, given));
 }
 
-const isObject = (value: unknown): value is object =>
+const isObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
 /** Settings made from members: what {@link membersOf} took apart. What is no object stays, and is refused as such. */
 export function withMembers(members: Iterable<readonly [name: string, value: unknown]>): object {
   const made: Record<string, unknown> = {};
   for (const [name, value] of members) {
-    const [object = '', member] = name.split(/\.(.*)/s);
-    const { [object]: others = {} } = made;
-    if (member === undefined || !OBJECTS.has(object)) made[name] = value;
-    else if (isObject(others)) made[object] = { ...others, [member]: value };
+    const path = name.split('.');
+    put(made, isObjectOfSettings(path[0] ?? '') ? path : [name], value);
   }
   return made;
 }
 
-/** Settings that the environment may give. */
-const IN_ENVIRONMENT: readonly (SettingName | 'publish.to' | 'spark.submit')[] = [
-  ...(['baseUrl', 'origin', 'apiKey', 'output', 'rate', 'concurrency', 'perPage', 'paging'] as const),
-  ...([
-    'sources',
-    'memory',
-    'threads',
-    'log',
-    'minimumGroup',
-    'relistingDays',
-    'publish.to',
-    'spark.submit',
-  ] as const),
-];
+function put(into: Record<string, unknown>, [name = '', ...path]: readonly string[], value: unknown): void {
+  if (path.length === 0) into[name] = value;
+  else {
+    into[name] ??= {};
+    if (isObject(into[name])) put(into[name], path, value);
+  }
+}
 
-/** The variables of the environment that give settings, such as LOTLAKE_PER_PAGE. */
-export const variables = IN_ENVIRONMENT.map((name) => ({
-  name,
-  variable: `LOTLAKE_${name.replaceAll(/[A-Z]|\./g, (at) => `_${at === '.' ? '' : at}`).toUpperCase()}`,
-}));
-
-/** Hosts to which a key may travel in the clear. */
-const LOCAL: readonly string[] = ['127.0.0.1', 'localhost', '[::1]'];
+/** Hosts of this machine: a key may travel to them in the clear, and no proxy is between. */
+export const LOCAL: readonly string[] = ['127.0.0.1', 'localhost', '[::1]'];
 
 function urlProblem(given: string): string | undefined {
   if (!URL.canParse(given)) return 'it is no URL such as https://host/api';

@@ -130,7 +130,7 @@ export function assertService({ baseUrl, apiKey }: Config): Pick<ClientOptions, 
 
 /** The client that a configuration describes. Throws ConfigError where base URL or key are missing. */
 export function openClient(config: Config, told: Pick<ClientOptions, 'onRetry' | 'onAnswer'> = {}): Client {
-  const { rate = 1, timeout, retryBudget } = config;
+  const { rate, timeout, retryBudget } = config;
   return createClient({ ...assertService(config), rate, timeout, retryBudget, ...told });
 }
 

@@ -22,7 +22,7 @@ const TIMES = { connectionTimeout: 10_000, socketTimeout: 120_000 };
 const MOST_REMOVED = 1000;
 
 /** Where a mirror is and how it is reached. */
-export type MirrorPlace = NonNullable<Config['publish']> & { readonly to: string };
+export type MirrorPlace = Config['publish'] & { readonly to: string };
 
 /**
  * Opens a place of an S3 service. The SDK is loaded here, and finds credentials as it always does: in the environment,

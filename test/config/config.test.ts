@@ -1,5 +1,5 @@
-import { writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { chmodSync, mkdirSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
 import { readConfig, readSettings } from '../../src/config/config.js';
 import { temporaryFolder } from '../pipelines/support.js';
@@ -8,7 +8,10 @@ const folders: ReturnType<typeof temporaryFolder>[] = [];
 function folderWith(files: Record<string, string>): string {
   const folder = temporaryFolder();
   folders.push(folder);
-  for (const [name, text] of Object.entries(files)) writeFileSync(join(folder.path, name), text);
+  for (const [name, text] of Object.entries(files)) {
+    mkdirSync(dirname(join(folder.path, name)), { recursive: true });
+    writeFileSync(join(folder.path, name), text, { mode: 0o600 });
+  }
   return folder.path;
 }
 afterEach(() => {
@@ -33,7 +36,7 @@ describe('the configuration', () => {
       LOTLAKE_BASE_URL: 'https://host/api/',
     };
     const flags = { sources: '1,3', publish: { region: 'here' } };
-    const { config, inForce } = readSettings(flags, { env, cwd }, { log: 'warn' });
+    const { config, inForce } = readSettings(flags, { env, cwd }, { defaults: { log: 'warn' } });
     const file = join(cwd, 'lotlake.config.json');
     const secret = 'spark.hadoop.fs.s3a.secret.key=…';
     for (const [name, value, from] of [
@@ -50,6 +53,7 @@ describe('the configuration', () => {
       ['output', join(cwd, 'output'), 'default'],
       ['memory', config.memory, 'default'],
       ['threads', null, 'default'],
+      ['publish.catalog.uri', null, 'default'],
     ])
       expect(inForce).toContainEqual({ name, value, from });
     expect(JSON.stringify(inForce)).not.toContain('hidden');
@@ -70,8 +74,98 @@ describe('the configuration', () => {
       /^LOTLAKE_MEMORY is "much"/,
     );
     expect(() => readConfig({}, { env: {}, cwd: folderWith({ 'lotlake.config.json': '{' }) })).toThrow(
-      /no JSON/,
+      /no JSON: invalid end of input at line 1, column 2$/,
     );
+  });
+
+  it('reads comments and a comma at the end of the file', () => {
+    const text = '// A lake.\n{\n  /* slow */ "rate": 0.5, // a second\n  "publish.region": "here",\n}\n';
+    const read = (file: string) =>
+      readConfig({}, { env: {}, cwd: folderWith({ 'lotlake.config.json': file }) });
+    expect(read(text)).toMatchObject({ rate: 0.5, publish: { region: 'here' } });
+    expect(() => read(text.replace('0.5,', '0.5'))).toThrow(
+      /lotlake.config.json: the file is no JSON: invalid character .* at line 4, column 3$/,
+    );
+  });
+
+  it('finds the file in a folder above, and its paths lead from there', () => {
+    const root = folderWith({
+      'lotlake.config.json': '{"seeds": "own"}',
+      'own/a.csv': '',
+      'a/b/note': '',
+      'other/settings.json': '{"output": "lake"}',
+    });
+    const cwd = join(root, 'a', 'b');
+    const read = (flags = {}, env = {}) => readConfig(flags, { env, cwd });
+    expect(read()).toMatchObject({ output: join(root, 'output'), seeds: join(root, 'own') });
+    expect(read({ output: 'x' }).output).toBe(join(cwd, 'x'));
+    expect(read({}, { LOTLAKE_OUTPUT: 'x' }).output).toBe(join(cwd, 'x'));
+    expect(read({ configFile: '../../other/settings.json' }).output).toBe(join(root, 'other', 'lake'));
+    writeFileSync(join(root, 'a', 'lotlake.config.json'), '{}');
+    expect(read()).toMatchObject({ output: join(root, 'a', 'output') });
+  });
+
+  it('takes every setting from a variable', () => {
+    const env = {
+      ...{ LOTLAKE_SHRINK_GUARD: '0.5', LOTLAKE_KEEP_PASSES: '4', LOTLAKE_ICEBERG: 'true' },
+      ...{ LOTLAKE_PUBLISH_PATH_STYLE: 'true', LOTLAKE_PUBLISH_CATALOG_URI: 'https://host/iceberg' },
+    };
+    expect(readConfig({}, { env, cwd: folderWith({}) })).toMatchObject({
+      ...{ shrinkGuard: 0.5, keepPasses: 4, iceberg: true },
+      publish: { pathStyle: true, catalog: { uri: 'https://host/iceberg', namespace: 'lotlake' } },
+    });
+    const wrong = { LOTLAKE_PUBLISH_CATALOG_URI: 'here' };
+    expect(() => readConfig({}, { env: wrong, cwd: folderWith({}) })).toThrow(
+      /^LOTLAKE_PUBLISH_CATALOG_URI is "here": it is no URL such as https:\/\/host\/iceberg/,
+    );
+  });
+
+  it('reads .env beside the file of settings, under the environment and over the file', () => {
+    const lines = [
+      ...['LOTLAKE_RATE=2', 'LOTLAKE_PER_PAGE="50"', 'export LOTLAKE_OUTPUT=lake # here', 'LOTLAKE_LOG='],
+      ...[
+        'LOTLAKE_API_KEY_FILE=key',
+        'AWS_REGION=there',
+        'AWS_PROFILE=p',
+        'HTTPS_PROXY=http://p:1',
+        'PATH=x',
+      ],
+    ];
+    const root = folderWith({
+      'lotlake.config.json': '{"rate": 9, "log": "warn"}',
+      ...{ '.env': lines.join('\n'), key: 'of the file\n', 'sub/note': '', 'sub/.env': 'LOTLAKE_RATE=7' },
+    });
+    const env: NodeJS.ProcessEnv = {
+      ...{ LOTLAKE_PER_PAGE: '60', LOTLAKE_OUTPUT: '', AWS_PROFILE: 'q', https_proxy: 'http://q:1' },
+    };
+    const { config, inForce, warnings } = readSettings({}, { env, cwd: join(root, 'sub') });
+    expect(config).toMatchObject({ rate: 2, perPage: 60, log: 'warn', apiKey: 'of the file' });
+    expect(config.output).toBe(join(root, 'lake'));
+    expect(inForce).toContainEqual({ name: 'rate', value: 2, from: join(root, '.env') });
+    expect(inForce).toContainEqual({ name: 'perPage', value: 60, from: 'LOTLAKE_PER_PAGE' });
+    expect(env).toEqual({
+      ...{ LOTLAKE_PER_PAGE: '60', LOTLAKE_OUTPUT: '', AWS_PROFILE: 'q', https_proxy: 'http://q:1' },
+      AWS_REGION: 'there',
+    });
+    expect(warnings).toEqual([]);
+    expect(readConfig({}, { env: { LOTLAKE_API_KEY: 'real' }, cwd: root }).apiKey).toBe('real');
+    const wrong = folderWith({ '.env': 'LOTLAKE_RATE=fast' });
+    expect(() => readConfig({}, { env: {}, cwd: wrong })).toThrow(
+      `LOTLAKE_RATE in ${wrong}/.env is "fast"; it takes requests a second`,
+    );
+  });
+
+  it('warns of a file with a secret that others can read', () => {
+    const cwd = folderWith({ key: 'a', '.env': 'LOTLAKE_RATE=1' });
+    const warnings = () => readSettings({}, { env: { LOTLAKE_API_KEY_FILE: 'key' }, cwd }).warnings;
+    for (const name of ['key', '.env']) chmodSync(join(cwd, name), 0o644);
+    const said = (name: string) =>
+      `others can read ${join(cwd, name)}, which holds a secret (mode 644); run chmod 600 ${join(cwd, name)}`;
+    expect(warnings()).toEqual([said('key')]);
+    writeFileSync(join(cwd, '.env'), 'AWS_SECRET_ACCESS_KEY=x');
+    expect(warnings()).toEqual([said('.env'), said('key')]);
+    chmodSync(join(cwd, 'key'), 0o400);
+    expect(warnings()).toEqual([said('.env')]);
   });
 
   it('takes the key from the environment or a file of its own, never from the settings file', () => {
@@ -159,7 +253,7 @@ describe('the configuration', () => {
       ...{ pathStyle: false, concurrency: 8, landing: false },
     });
     expect(readConfig({ publish: { to: 's3://three' } }, { env, cwd }).publish?.to).toBe('s3://three');
-    expect(readConfig({}, { env: {}, cwd: folderWith({}) }).publish).toBeUndefined();
+    expect(readConfig({}, { env: {}, cwd: folderWith({}) }).publish.to).toBeUndefined();
   });
 
   it('names the member of an object of settings that is wrong, and where', () => {
@@ -201,7 +295,7 @@ describe('the configuration', () => {
     for (const [publish, said] of [
       [{ to: 's3://me:secret@bucket/p' }, /^publish.to in .*config.json cannot be used: it is no place/],
       [{ endpoint: 'https://s3.example?token=secret' }, /^publish.endpoint in .* cannot be used: it has/],
-      [{ catalog: { uri: 'https://me:secret@here' } }, /^publish.catalog in .* cannot be used: it holds/],
+      [{ catalog: { uri: 'https://me:secret@here' } }, /^publish.catalog.uri in .* cannot be used: it holds/],
       ['s3://me:secret@bucket', /^publish in .* cannot be used; it takes an object/],
     ] as const) {
       expect(read(publish)).toThrow(said);
@@ -215,11 +309,12 @@ describe('the configuration', () => {
       return () => readConfig({ publish: flags }, { env: {}, cwd });
     };
     expect(read({ catalog: { uri: 'ftp://here' } })).toThrow(
-      /^publish.catalog in .*config.json is {"uri":"ftp:\/\/here"}: it is no URL of http/,
+      /^publish.catalog.uri in .*config.json is "ftp:\/\/here": it is no URL of http/,
     );
     expect(read({ catalog: { uri: 'https://here', foo: 1 } })).toThrow(
-      /^publish.catalog in .*config.json has foo: there is no such setting/,
+      /^publish.catalog.foo in .*config.json: there is no such setting/,
     );
+    expect(read({ catalog: { warehouse: 'w' } })).toThrow(/^publish.catalog.uri is missing; it takes a URL/);
     expect(read('s3://one', { region: 'here' })).toThrow(
       /^publish in .*config.json is "s3:\/\/one"; it takes an object such as [^;]*$/,
     );

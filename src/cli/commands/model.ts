@@ -72,7 +72,7 @@ function targetOf(
 ): string {
   const named = to ?? source.target;
   const given = engine === 'spark' && /^file:/i.test(named) ? pathOf(named) : named;
-  if (engine === 'spark' && given.includes('://')) return urlOf(given, config.publish?.to);
+  if (engine === 'spark' && given.includes('://')) return urlOf(given, config.publish.to);
   const folder = readFolder('--to', given, cwd);
   assertOutside(folder, config.output);
   const names = new Set(readModels().map(({ name }) => name));

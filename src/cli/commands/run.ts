@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { type ConfigInput, flagsOf, readSettings } from '../../config/config.js';
+import { flagsOf, type OfSandbox, readSettings, type Settings } from '../../config/config.js';
 import { assertWritable } from '../../config/folder.js';
 import { messageOf } from '../../config/lotlake-error.js';
 import { assertService } from '../../extract/client.js';
@@ -15,7 +15,7 @@ import { summarize } from '../summary.js';
 import { pipelines } from '../usage-error.js';
 
 /** Where the sandbox writes by default: a first run against a real service then finds an empty folder. */
-const SANDBOX: ConfigInput = { output: join('output', 'sandbox') };
+const SANDBOX: OfSandbox = { defaults: { output: join('output', 'sandbox') } };
 
 /** Runs a pipeline, writes the report of what it published, and prints its summary. */
 export const run = command({
@@ -62,22 +62,23 @@ export const run = command({
   ) {
     const world = worldOf({ vehicles, seed, clock });
     const input = { ...given, allowShrink, iceberg, sources };
-    const settingsOf = (more: ConfigInput) =>
-      readSettings({ ...input, ...more }, effects, sandbox ? SANDBOX : {});
-    const { config } = settingsOf({});
+    const settingsOf = (service: Settings) =>
+      readSettings(input, effects, sandbox ? { ...SANDBOX, service } : {});
+    const { config, warnings } = settingsOf({});
     assertWritable('the output folder', config.output);
     if (!sandbox && pipeline !== 'rebuild') assertService(config);
     const reporter = createReporter(effects, { json, log: config.log });
+    for (const warning of warnings) reporter.warn(warning);
     /** Runs on the service that settings name. */
-    const start = async (more: ConfigInput, now: () => Date): Promise<Started> => {
-      const { config, inForce } = settingsOf(more);
+    const start = async (service: Settings, now: () => Date): Promise<Started> => {
+      const { config, inForce } = settingsOf(service);
       const job = { config, settings: inForce, reporter, now, signal: effects.signal };
       const result = await PIPELINES[pipeline](job, { everything, engine });
       const report = await reportOn(job.config, reporter);
       // A mirror is the one of the own lake; records of the sandbox have no place in it.
       return { result, report, mirror: sandbox ? {} : await mirrorRun(job, effects) };
     };
-    const running = sandbox ? onSandbox(world, input, effects, reporter, start) : start({}, effects.now);
+    const running = sandbox ? onSandbox(world, effects, reporter, start) : start({}, effects.now);
     const { result, report, mirror } = await running.finally(() => reporter.stop());
     print({ ...machineReadable(result), report: report ?? null, mirror: mirror.pushed ?? null }, () =>
       summarize(result, effects.cwd, { report, mirror: mirror.text, flag: flagsOf(config, input, effects) }),
@@ -123,7 +124,7 @@ interface Mirrored {
 
 /** Pushes what a run published, if a mirror is configured. A push that fails is told, and undoes nothing. */
 async function mirrorRun({ config, reporter }: JobOptions, effects: Effects): Promise<Mirrored> {
-  if (config.publish?.to === undefined) return {};
+  if (config.publish.to === undefined) return {};
   reporter.step('push', config.publish.to);
   try {
     const { pushedText, pushLake } = await import('../mirror.js');
@@ -138,10 +139,9 @@ async function mirrorRun({ config, reporter }: JobOptions, effects: Effects): Pr
 /** Starts the embedded service, runs against it without a rate limit, and stops it. */
 async function onSandbox<T>(
   { vehicles, seed, clock: given }: ReturnType<typeof worldOf>,
-  input: ConfigInput,
   effects: Effects,
   reporter: JobOptions['reporter'],
-  start: (more: ConfigInput, now: () => Date) => Promise<T>,
+  start: (service: Settings, now: () => Date) => Promise<T>,
 ): Promise<T> {
   const { startSandbox } = await import('../../sandbox/server/start.js');
   const clock = given ?? effects.now();
@@ -154,7 +154,7 @@ async function onSandbox<T>(
     baseUrl: sandbox.url,
     origin: `sandbox of ${vehicles} vehicles, seed ${seed}`,
     apiKey: sandbox.apiKey,
-    rate: input.rate ?? 1e6,
+    rate: 1e6,
   };
   return start(service, now).finally(() => sandbox.close());
 }

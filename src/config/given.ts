@@ -1,0 +1,176 @@
+import { readFileSync, statSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { dirname, join, resolve } from 'node:path';
+import { parseEnv } from 'node:util';
+import { z } from 'zod';
+import { ConfigError, messageOf } from './lotlake-error.js';
+import { allSettings, membersOf } from './settings.js';
+
+/** The file of settings where none is named, and the one of variables beside it. */
+const FILE = 'lotlake.config.json';
+const ENV_FILE = '.env';
+
+/** A value that was given, and where. */
+export interface Given {
+  readonly value: unknown;
+  /** Flag, variable or path of the file. */
+  readonly from: string;
+  /** The same as a message names it. */
+  readonly place: string;
+  /** Folder from which a relative path leads. */
+  readonly folder: string;
+}
+
+/** Settings by name, as a place gives them. */
+export type GivenSettings = readonly (readonly [name: string, given: Given])[];
+
+/** What files and the environment give. */
+export interface GivenByFiles {
+  /** Folder of the file of settings; the working folder where there is none. */
+  readonly home: string;
+  /** What comes later in the list counts. */
+  readonly given: GivenSettings;
+  /** Files with a secret that others can read. */
+  readonly warnings: readonly string[];
+}
+
+/**
+ * Reads the file of settings, which is looked for from the working folder upwards if none is named, `.env` beside it, and
+ * the environment. What `.env` has for the AWS SDK, for proxies and for a catalog is added to `env`, which others read.
+ * Throws ConfigError where a file cannot be read.
+ */
+export function readGiven(named: string | undefined, env: NodeJS.ProcessEnv, cwd: string): GivenByFiles {
+  if (named === '') throw new ConfigError('--config names no file');
+  const path = named === undefined ? foundUpwards(cwd) : resolve(cwd, named);
+  const home = path === undefined ? cwd : dirname(path);
+  const warnings: string[] = [];
+  const fromFile = path === undefined ? [] : readFile(path, named === undefined ? path : `--config ${named}`);
+  const envFile = join(home, ENV_FILE);
+  const variables = readEnvFile(envFile, warnings);
+  addTo(env, variables);
+  const given = [
+    ...fromFile,
+    ...fromVariables(variables, home, warnings, envFile),
+    ...fromVariables(env, cwd, warnings),
+  ];
+  return { home, given, warnings };
+}
+
+function foundUpwards(folder: string): string | undefined {
+  const path = join(folder, FILE);
+  try {
+    if (statSync(path, { throwIfNoEntry: false }) !== undefined) return path;
+  } catch (error) {
+    throw notRead(path, error);
+  }
+  return dirname(folder) === folder ? undefined : foundUpwards(dirname(folder));
+}
+
+const notRead = (place: string, error: unknown): ConfigError =>
+  new ConfigError(`${place}: the file cannot be read: ${messageOf(error)}`);
+
+/** @param said the path as a message names it */
+function readFile(path: string, said: string): GivenSettings {
+  let text: string;
+  try {
+    text = readFileSync(path, 'utf8');
+  } catch (error) {
+    throw notRead(said, error);
+  }
+  const object = z.record(z.string(), z.unknown()).safeParse(parsed(text, said));
+  if (!object.success) throw new ConfigError(`${said}: the file holds no object`);
+  if ('apiKey' in object.data)
+    throw new ConfigError(
+      `${said}: the file holds the key`,
+      `set LOTLAKE_API_KEY, in ${join(dirname(path), ENV_FILE)} if you like, or name a file in LOTLAKE_API_KEY_FILE`,
+    );
+  const folder = dirname(path);
+  return givenIn(object.data, (name) => ({ from: path, place: `${name} in ${path}`, folder }));
+}
+
+/** JSON with comments. The parser is loaded only where there is a file. */
+function parsed(text: string, said: string): unknown {
+  const json5: typeof import('json5') = createRequire(import.meta.url)('json5');
+  try {
+    return json5.parse(text);
+  } catch (error) {
+    const problem = messageOf(error)
+      .replace('JSON5: ', '')
+      .replace(/ at (\d+):(\d+)$/, ' at line $1, column $2');
+    throw new ConfigError(`${said}: the file is no JSON: ${problem}`);
+  }
+}
+
+/** Settings of an object, member by member. */
+export function givenIn(values: object, placeOf: (name: string) => Omit<Given, 'value'>): GivenSettings {
+  return Object.entries(values)
+    .filter(([, value]) => value !== undefined)
+    .flatMap(([name, value]) => membersOf(name, value))
+    .map(([name, value]) => [name, { value, ...placeOf(name) }]);
+}
+
+/** A variable that is empty counts as one that is not set. */
+function fromVariables(
+  variables: NodeJS.ProcessEnv,
+  folder: string,
+  warnings: string[],
+  file?: string,
+): GivenSettings {
+  const placeOf = (variable: string) => ({
+    from: file ?? variable,
+    place: file === undefined ? variable : `${variable} in ${file}`,
+    folder,
+  });
+  const found = allSettings.flatMap(({ name, variable }): GivenSettings => {
+    const value = variables[variable] ?? '';
+    return value === '' ? [] : [[name, { value, ...placeOf(variable) }]];
+  });
+  const path = variables.LOTLAKE_API_KEY_FILE ?? '';
+  if (path === '') return found;
+  const value = readKeyFile(resolve(folder, path), warnings);
+  const key = { value, ...placeOf('LOTLAKE_API_KEY_FILE'), place: `the key file ${path}` };
+  return [...found, ['apiKey', key]];
+}
+
+/** The key in a file; the line break that ends the file is not part of it. */
+function readKeyFile(path: string, warnings: string[]): string {
+  try {
+    const key = readFileSync(path, 'utf8').replace(/\r?\n$/, '');
+    warnings.push(...seenByOthers(path));
+    return key;
+  } catch (error) {
+    throw new ConfigError(`the key file ${path} cannot be read: ${messageOf(error)}`);
+  }
+}
+
+/** Variables that hold a secret. */
+const SECRET = /^(LOTLAKE|AWS)_.*(KEY|TOKEN)$/;
+
+/** What a file `.env` sets; nothing where there is none. A folder of that name is none. */
+function readEnvFile(path: string, warnings: string[]): NodeJS.ProcessEnv {
+  try {
+    if (statSync(path, { throwIfNoEntry: false })?.isDirectory() !== false) return {};
+    const variables = parseEnv(readFileSync(path, 'utf8'));
+    if (Object.keys(variables).some((name) => SECRET.test(name))) warnings.push(...seenByOthers(path));
+    return variables;
+  } catch (error) {
+    throw notRead(path, error);
+  }
+}
+
+function seenByOthers(path: string): string[] {
+  const mode = statSync(path).mode & 0o777;
+  return (mode & 0o077) === 0
+    ? []
+    : [`others can read ${path}, which holds a secret (mode ${mode.toString(8)}); run chmod 600 ${path}`];
+}
+
+/** Variables that are no settings and that `.env` may set, too. */
+const OTHERS = /^(AWS_\w+|(HTTPS?|ALL|NO)_PROXY|LOTLAKE_CATALOG_TOKEN)$/i;
+
+/** Sets what is not set yet; names of proxies count in both cases. */
+function addTo(env: NodeJS.ProcessEnv, variables: NodeJS.ProcessEnv): void {
+  for (const [name, value] of Object.entries(variables))
+    if (OTHERS.test(name) && (env[name.toLowerCase()] ?? env[name.toUpperCase()]) === undefined)
+      env[name] = value;
+}
