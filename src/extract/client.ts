@@ -1,12 +1,13 @@
 import type { Duplex, Readable } from 'node:stream';
 import { createBrotliDecompress, createGunzip, createInflate, type ZlibOptions } from 'node:zlib';
-import { Agent, request } from 'undici';
+import { request } from 'undici';
 import type { Config } from '../config/config.js';
 import { killPoint } from '../config/kill-point.js';
 import { ConfigError, LotlakeError, messageOf } from '../config/lotlake-error.js';
 import { hideKey, redactedBody } from '../config/redact.js';
 import { ConnectionError, errorFromAnswer, messageOfBody, type RequestFacts } from '../service/errors.js';
 import { createRateLimit, parseRetryAfter, type RetryOptions, withRetry } from './pacing.js';
+import { agentFor } from './proxy.js';
 
 /**
  * What a client needs to know: settings, and how it tries again. `timeout` is in seconds without a byte, and a request ends
@@ -59,7 +60,7 @@ export function createClient(options: ClientOptions) {
   hideKey(options.apiKey);
   const base = new URL(options.baseUrl);
   const limit = createRateLimit(options.rate);
-  const agent = new Agent({
+  const agent = agentFor(options.baseUrl, {
     connect: { timeout: 30_000 },
     headersTimeout: options.timeout * 1000,
     bodyTimeout: options.timeout * 1000,

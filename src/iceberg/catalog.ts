@@ -1,7 +1,8 @@
-import { request } from 'undici';
+import { type Dispatcher, request } from 'undici';
 import { z } from 'zod';
 import { messageOf } from '../config/lotlake-error.js';
 import { hideKey } from '../config/redact.js';
+import { agentFor } from '../extract/proxy.js';
 import { jsonIn } from '../land/files.js';
 import { catalogTable, planCatalogCommit } from './catalog-plan.js';
 import { IcebergError } from './iceberg-error.js';
@@ -89,18 +90,20 @@ async function openCatalog({ uri, warehouse }: CatalogPlace, token: string | und
   const facts = z
     .object({ prefix: z.string().optional(), 'namespace-separator': z.string().optional() })
     .default({});
-  const answer = await send(token, 'GET', `${base}/config${query}`);
+  const dispatcher = agentFor(uri, { headersTimeout: TIMEOUT, bodyTimeout: TIMEOUT });
+  const way = { dispatcher, token };
+  const answer = await send(way, 'GET', `${base}/config${query}`);
   const config = z.object({ defaults: facts, overrides: facts }).safeParse(answer);
   if (!config.success) throw failed(`its configuration is not valid: ${z.prettifyError(config.error)}`);
   const { defaults, overrides } = config.data;
   const { prefix, 'namespace-separator': separator = '%1F' } = { ...defaults, ...overrides };
   const start = prefix === undefined ? base : `${base}/${prefix}`;
-  const ask: Ask = (method, path, body, passed) => send(token, method, `${start}/${path}`, body, passed);
+  const ask: Ask = (method, path, body, passed) => send(way, method, `${start}/${path}`, body, passed);
   return { ask, separator };
 }
 
 async function send(
-  token: string | undefined,
+  { dispatcher, token }: { readonly dispatcher: Dispatcher; readonly token: string | undefined },
   method: 'GET' | 'POST',
   url: string,
   body?: object,
@@ -110,10 +113,9 @@ async function send(
     'content-type': 'application/json',
     ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
   };
-  const times = { headersTimeout: TIMEOUT, bodyTimeout: TIMEOUT };
   const sent = body === undefined ? null : JSON.stringify(body);
   try {
-    const answer = await request(url, { method, headers, body: sent, ...times });
+    const answer = await request(url, { method, headers, body: sent, dispatcher });
     const text = await answer.body.text();
     if (answer.statusCode === passed) return undefined;
     if (answer.statusCode < 300) return jsonIn(text) ?? {};

@@ -8,6 +8,7 @@ import { setTimeout } from 'node:timers/promises';
 import type { S3ClientConfig } from '@aws-sdk/client-s3';
 import type { Config } from '../config/config.js';
 import { bucketOf } from '../config/settings.js';
+import { proxyOf } from '../extract/proxy.js';
 import { explain, isPassing } from './s3-error.js';
 import type { Content, Listed, ObjectStore } from './store.js';
 
@@ -33,7 +34,7 @@ export async function openStore(place: MirrorPlace, signal: AbortSignal): Promis
   // The SDK tells users of older versions of Node that its next releases will not run there.
   process.env.AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED ??= 'true';
   const sdk = await import('@aws-sdk/client-s3');
-  const client = new sdk.S3Client(clientOptions(place));
+  const client = new sdk.S3Client(await clientOptions(place));
   const { bucket: Bucket, prefix } = bucketOf(place.to);
   const of = (name: string) => ({ Bucket, Key: prefix + name });
   const send: typeof client.send = Reflect.get(client, 'send').bind(client);
@@ -125,19 +126,29 @@ function listenedTo(signal: AbortSignal): AbortSignal {
   return own;
 }
 
-function clientOptions({ endpoint, region, pathStyle }: MirrorPlace): S3ClientConfig {
+async function clientOptions({ to, endpoint, region, pathStyle }: MirrorPlace): Promise<S3ClientConfig> {
   const silent = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} };
   const here = region ?? (endpoint === undefined ? undefined : (process.env.AWS_REGION ?? 'us-east-1'));
+  const agent = await agentOf(endpoint ?? `https://${bucketOf(to).bucket}.s3.amazonaws.com`);
   return {
     ...(endpoint === undefined ? {} : { endpoint }),
     ...(here === undefined ? {} : { region: here }),
     forcePathStyle: pathStyle,
     maxAttempts: ATTEMPTS,
-    requestHandler: { ...TIMES, httpAgent: { maxSockets: 64 }, httpsAgent: { maxSockets: 64 } },
+    requestHandler: { ...TIMES, httpAgent: agent, httpsAgent: agent },
     // Every file that is fetched is compared with its SHA-256.
     responseChecksumValidation: 'WHEN_REQUIRED',
     logger: silent,
   };
+}
+
+/** Connections of the SDK, through the proxy if there is one. */
+async function agentOf(url: string) {
+  const connections = { maxSockets: 64 };
+  const proxy = proxyOf(url);
+  if (proxy === undefined) return connections;
+  const { HttpsProxyAgent } = await import('https-proxy-agent');
+  return new HttpsProxyAgent(proxy, { ...connections, keepAlive: true });
 }
 
 /** Tries again what the SDK does not, because a stream cannot be sent or read a second time. */
