@@ -33,6 +33,8 @@ const COMMANDS = {
   'run <pipeline>':
     'run a pipeline: nightly (full pass), incremental (changes since), reference (catalog and lists), closing (prices of lots that left), or rebuild from landing',
   sandbox: 'serve the embedded service on 127.0.0.1',
+  init: 'write a file of settings with comments, lotlake.config.json',
+  config: 'list the settings in force and where each comes from',
   'query [sql]': 'answer a query over the published lake',
   'export <tables..>': 'write tables and marts with dictionary and checksums into a folder to hand over',
   report: 'write the report of the published lake as one HTML file',
@@ -58,6 +60,8 @@ const COMMANDS = {
 const LOADERS: Readonly<Record<keyof typeof COMMANDS, () => Promise<AnyCommand>>> = {
   'run <pipeline>': async () => (await import('./commands/run.js')).run,
   sandbox: async () => (await import('./commands/sandbox.js')).sandbox,
+  init: async () => (await import('./commands/init.js')).init,
+  config: async () => (await import('./commands/config.js')).config,
   'query [sql]': async () => (await import('./commands/query.js')).query,
   'export <tables..>': async () => (await import('./commands/export.js')).exportTables,
   report: async () => (await import('./commands/report.js')).report,

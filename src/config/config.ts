@@ -107,7 +107,7 @@ const withoutSecrets = (words: unknown): unknown =>
     : words;
 
 /** `--per-page` of `perPage`, and `--path-style` of `publish.pathStyle`. */
-const flagOf = (name: string): string =>
+export const flagOf = (name: string): string =>
   `--${name.replace(/.*\./, '').replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`;
 
 /** What is wrong, setting by setting, with what the first of them does. */

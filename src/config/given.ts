@@ -7,7 +7,7 @@ import { ConfigError, messageOf } from './lotlake-error.js';
 import { allSettings, membersOf } from './settings.js';
 
 /** The file of settings where none is named, and the one of variables beside it. */
-const FILE = 'lotlake.config.json';
+export const FILE = 'lotlake.config.json';
 const ENV_FILE = '.env';
 
 /** A value that was given, and where. */
@@ -88,7 +88,7 @@ function readFile(path: string, said: string): GivenSettings {
   return givenIn(object.data, (name) => ({ from: path, place: `${name} in ${path}`, folder }));
 }
 
-/** JSON with comments. The parser is loaded only where there is a file. */
+/** Parses JSON with comments (JSON5, whose errors name line and column). The parser is loaded only where there is a file. */
 function parsed(text: string, said: string): unknown {
   const json5: typeof import('json5') = createRequire(import.meta.url)('json5');
   try {

@@ -122,7 +122,8 @@ export function createClient(options: ClientOptions) {
 
 /** Base URL and key of the service. Throws ConfigError where one of them is missing; nothing is asked. */
 export function assertService({ baseUrl, apiKey }: Config): Pick<ClientOptions, 'baseUrl' | 'apiKey'> {
-  const hint = 'set LOTLAKE_BASE_URL, or try lotlake run nightly --sandbox';
+  const hint =
+    'set LOTLAKE_BASE_URL, or baseUrl in lotlake.config.json (lotlake init writes one), or try lotlake run nightly --sandbox';
   if (baseUrl === undefined) throw new ConfigError('there is no base URL', hint);
   if (apiKey === undefined)
     throw new ConfigError('there is no key', 'set LOTLAKE_API_KEY or LOTLAKE_API_KEY_FILE');

@@ -1,5 +1,6 @@
 import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
+import type { Effects } from '../../src/cli/effects.js';
 import { packageRoot } from '../../src/config/package-root.js';
 
 /** The built command line. */
@@ -27,4 +28,18 @@ export function runLotlake(output: string, ...args: readonly string[]): Ended {
     err: result.stderr.toString(),
     bytes: result.stdout,
   };
+}
+
+/** Effects of a command that runs in this process, and what it wrote to stdout and stderr. */
+export function effectsIn(cwd: string, env: NodeJS.ProcessEnv = {}) {
+  const [written, told]: [string[], string[]] = [[], []];
+  const effects: Effects = {
+    out: (text) => void written.push(text),
+    err: (text) => void told.push(text),
+    pipe: async () => undefined,
+    input: async () => new Uint8Array(),
+    now: () => new Date(),
+    ...{ env, cwd, isTerminal: false, width: undefined, signal: new AbortController().signal },
+  };
+  return { effects, out: () => written.join(''), err: () => told.join('') };
 }

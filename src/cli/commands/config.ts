@@ -1,0 +1,39 @@
+import { flagOf, type InForce, readSettings } from '../../config/config.js';
+import { gridOf } from '../../query/table.js';
+import { command, lakeOptions } from '../command.js';
+
+/** Says which settings are in force, and where each comes from. */
+export const config = command({
+  options: {
+    markdown: { type: 'boolean', default: false, describe: 'write docs/settings.md to stdout instead' },
+  },
+  async run({ markdown, input, print }, effects) {
+    if (markdown) return effects.out(await settingsPage());
+    const { inForce } = readSettings(input, effects);
+    print(inForce, () =>
+      gridOf(
+        ['setting', 'value', 'from'],
+        inForce.map(({ name, value, from }) => [name, shown(value), from]),
+      ),
+    );
+  },
+});
+
+const shown = (value: InForce['value']): string =>
+  typeof value === 'string' ? value : value === null ? '' : JSON.stringify(value);
+
+/** docs/settings.md. */
+export async function settingsPage(): Promise<string> {
+  const { settingsMarkdown } = await import('../../config/settings-pages.js');
+  const { run } = await import('./run.js');
+  const { push } = await import('./push.js');
+  return settingsMarkdown((name) => {
+    const flag = flagOf(name);
+    const [options, commands] = name.startsWith('publish.')
+      ? [push.options, ' of `push`']
+      : flag.slice(2) in lakeOptions
+        ? [lakeOptions, '']
+        : [run.options, ' of `run`'];
+    return flag.slice(2) in Object(options) ? `\`${flag}\`${commands}` : '';
+  });
+}

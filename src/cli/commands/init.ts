@@ -1,0 +1,36 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { FILE } from '../../config/given.js';
+import { codeOf } from '../../config/lotlake-error.js';
+import { settingsTemplate } from '../../config/settings-pages.js';
+import { ShareError } from '../../query/share-error.js';
+import { command } from '../command.js';
+
+/** Writes a file of settings with comments into the working folder. */
+export const init = command({
+  hasNoLake: true,
+  options: {
+    force: { type: 'boolean', default: false, describe: `replace ${FILE} if it is there` },
+  },
+  run({ force }, { cwd, out }) {
+    const path = join(cwd, FILE);
+    try {
+      writeFileSync(path, settingsTemplate(), { flag: force ? 'w' : 'wx' });
+    } catch (error) {
+      if (codeOf(error) !== 'EEXIST') throw error;
+      throw new ShareError('SHARE_PLACE', `${path} exists; it stays as it is`, {
+        ...{ outcome: 'usage', cause: error },
+        hint: 'lotlake init --force replaces it',
+      });
+    }
+    out(
+      [
+        path,
+        'Fill in baseUrl there, and write the key into a file .env beside it:',
+        `  (umask 077; echo 'LOTLAKE_API_KEY=…' >> .env)`,
+        'lotlake config shows what is in force.',
+        '',
+      ].join('\n'),
+    );
+  },
+});
