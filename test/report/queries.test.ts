@@ -20,7 +20,7 @@ describe('events of history reports', () => {
   it('are told apart by their sources, also those of a report that names none', async () => {
     const found = await answer(
       'history_events',
-      `create table runs as select 2 as minimum_group, now() as started_at;
+      `create table dim_settings as select 2 as minimum_group;
       create table check_breakdown as select 12 as domain_id, 'encar_com' as domain_name;
       create table claim_history as
       select unnest([12, 12, 12, null, null]) as domain_id, 'insurance_claim' as type_key, 'krw' as currency,
@@ -62,7 +62,7 @@ describe('the sell-through of three months', () => {
   it('has the counts that were observed, and the interval of Wilson', async () => {
     const found = await answer(
       'sell_through',
-      `create table runs as select timestamptz '2026-11-20' as started_at;
+      `create table dim_settings as select timestamptz '2026-11-20' as as_of;
       create table sell_through as from (values
         (date '2026-08-01', 'none', null, null, null), (date '2026-09-01', 'part', 10, 2, 0.2),
         (date '2026-10-01', 'whole', 30, 18, 0.5), (date '2026-11-01', 'part', 3, 3, null))
