@@ -5,12 +5,12 @@ import { visible } from '../query/printable.js';
 import { ShareError } from '../query/share-error.js';
 
 /** What commands do to the world around them; tests replace it. */
-export interface Effects extends Omit<ReturnType<typeof openStreams>, 'finish'> {
+export interface Effects extends Omit<ReturnType<typeof openStreams>, 'finish' | 'failed'> {
   readonly now: () => Date;
   readonly env: NodeJS.ProcessEnv;
   readonly cwd: string;
-  /** Whether stderr is a terminal. */
-  readonly isTerminal: boolean;
+  /** Columns of stderr at this moment; undefined if it is no terminal on which a line can be replaced. */
+  readonly columns: () => number | undefined;
   /** Characters of a line of stdout; undefined if nothing limits it. */
   readonly width: number | undefined;
   /** All of standard input. */
@@ -33,11 +33,30 @@ export function openStreams({ stdout, stderr }: Pick<NodeJS.Process, 'stdout' | 
   // No stream is left to report it on.
   stderr.on('error', () => undefined);
   const write = (text: string | Uint8Array): boolean => lost !== undefined || stdout.write(text);
+  let liveLine = '';
+  let onFailure: FailureLog = () => false;
   return {
     /** Writes results to stdout, for people or as JSON. */
-    out: (text: string): void => void write(shown(text)),
-    /** Writes everything else to stderr. */
-    err: (text: string): void => void stderr.write(shown(text)),
+    out: (text: string): void => void write(safe(text)),
+    /** Writes everything else to stderr: whole lines, which appear above the live line. */
+    err: (text: string): void =>
+      void stderr.write(liveLine === '' ? safe(text) : `\r${CLEAR_RIGHT}${safe(text)}${liveLine}`),
+    /**
+     * Shows a line at the end of stderr in place of the last one; an empty line removes it. Only for a terminal, and for
+     * lines shorter than its width. One write a line, and the cursor stays visible: nothing flickers, and nothing has to
+     * be put right however the process ends.
+     */
+    live(line: string): void {
+      const next = safe(line);
+      if (next !== liveLine) stderr.write(`\r${next}${CLEAR_RIGHT}`);
+      liveLine = next;
+    },
+    /** Names the log that is told of the error that ends the command. */
+    logFailure(log: FailureLog): void {
+      onFailure = log;
+    },
+    /** Tells the log of the error that ends the command. Returns whether the log has told it on stderr, too. */
+    failed: (message: string, facts: object): boolean => onFailure(message, facts),
     /**
      * Writes pieces of a result, such as CSV, to stdout without changing a byte. Waits for a slow reader, and stops when
      * the reader is gone. Throws if the signal is aborted.
@@ -45,7 +64,7 @@ export function openStreams({ stdout, stderr }: Pick<NodeJS.Process, 'stdout' | 
     async pipe(pieces: AsyncIterable<string | Uint8Array>, signal: AbortSignal): Promise<void> {
       const ended = AbortSignal.any([gone.signal, signal]);
       for await (const piece of pieces) {
-        const isFull = !write(stdout.isTTY && typeof piece === 'string' ? shown(piece) : piece);
+        const isFull = !write(stdout.isTTY && typeof piece === 'string' ? safe(piece) : piece);
         if (isFull) await once(stdout, 'drain', { signal: ended }).catch(() => undefined);
         signal.throwIfAborted();
         if (lost !== undefined) return;
@@ -63,4 +82,11 @@ export function openStreams({ stdout, stderr }: Pick<NodeJS.Process, 'stdout' | 
   };
 }
 
-const shown = (text: string): string => visible(redacted(text));
+/** A text without keys and without characters that act on a terminal. */
+export const safe = (text: string): string => visible(redacted(text));
+
+/** Clears the line from the cursor to its end. */
+const CLEAR_RIGHT = '\u001b[K';
+
+/** Logs the error that ends a command. Returns whether that told it on stderr. */
+type FailureLog = (message: string, facts: object) => boolean;

@@ -20,6 +20,8 @@ const GO_ON: Readonly<Record<string, string>> = {
 };
 
 function tell(message: string, facts: object = {}, text = message): void {
+  streams.live('');
+  if (streams.failed(message, facts)) return;
   const isJson = process.argv.includes('--json');
   streams.err(`${isJson ? JSON.stringify({ error: { message, ...facts } }) : text}\n`);
 }

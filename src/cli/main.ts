@@ -14,12 +14,14 @@ const { lakeOptions } = await import('./command.js');
 const { UsageError, usageError } = await import('./usage-error.js');
 
 const columns = Number(process.env.COLUMNS);
+const { CI = '', TERM } = process.env;
+const isLive = process.stderr.isTTY && TERM !== 'dumb' && (CI === '' || CI === 'false');
 const effects: Effects = {
   ...streams,
   now: () => new Date(),
   env: process.env,
   cwd: process.cwd(),
-  isTerminal: process.stderr.isTTY,
+  columns: () => (isLive ? process.stderr.columns || 80 : undefined),
   width: process.stdout.columns ?? (Number.isInteger(columns) && columns > 0 ? columns : undefined),
   input: () => buffer(process.stdin),
   signal: stopSignal,

@@ -1,79 +1,108 @@
-import { Presets, SingleBar } from 'cli-progress';
-import { pino } from 'pino';
+import { appendFileSync, mkdirSync } from 'node:fs';
+import { dirname } from 'node:path';
 import type { Config } from '../config/config.js';
-import { messageOf } from '../config/lotlake-error.js';
-import { count } from '../query/printable.js';
+import { readFile } from '../config/folder.js';
+import { ConfigError, messageOf } from '../config/lotlake-error.js';
 import type { Reporter } from '../run/job.js';
-import type { Effects } from './effects.js';
+import { type Effects, safe } from './effects.js';
+import { jsonLines, type Log, textLines } from './log.js';
+import { progressSince } from './progress-line.js';
+import { showOnTerminal } from './terminal.js';
 
-/** Least milliseconds between two plain lines of progress. */
-const LINE_INTERVAL = 5000;
+/** What a command tells of its work. */
+export type Shown = Required<Reporter> & {
+  /** Ends the last step, which was done or not. */
+  end(isDone: boolean): void;
+};
+
+/** What is shown of a run, and where. */
+interface Showing {
+  readonly config: Pick<Config, 'log' | 'logFormat' | 'logFile'>;
+  readonly json: boolean;
+  /** Shows warnings alone on stderr. */
+  readonly quiet?: boolean | undefined;
+}
 
 /**
- * Shows a run on stderr: a bar on a terminal, a line now and then elsewhere, JSON lines with `--json`. `silent` shows
- * nothing and `warn` warnings alone.
+ * Shows a run on stderr, and appends it to the log file if one is configured. On a terminal the step at work is a line
+ * that is replaced; elsewhere each event is a line, as text or JSON. Throws ConfigError if the log file cannot be written.
  */
-export function createReporter(
-  effects: Effects,
-  options: { readonly json: boolean; readonly log: Config['log'] },
-): Reporter & { stop(): void } {
-  const all = options.json ? jsonReporter(effects) : textReporter(effects);
-  const nothing = () => undefined;
-  if (options.log === 'silent') return { ...all, step: nothing, progress: nothing, warn: nothing };
-  return options.log === 'warn' ? { ...all, step: nothing, progress: nothing } : all;
+export function createReporter(effects: Effects, { config, json, quiet }: Showing): Shown {
+  const format = config.logFormat ?? (json ? 'json' : 'text');
+  const linesTo = format === 'json' ? jsonLines : textLines;
+  const toFile =
+    config.logFile === undefined ? undefined : linesTo(appendTo(config.logFile, effects), effects.now);
+  const onStderr = linesTo(effects.err, effects.now);
+  const isLive = format === 'text' && effects.columns() !== undefined;
+  effects.logFailure((message, facts) => {
+    toFile?.error(message, facts);
+    // With --json an error has a form of its own.
+    if (format === 'text' || json) return false;
+    onStderr.error(message, facts);
+    return true;
+  });
+  const shown = isLive ? showOnTerminal(effects) : onStderr;
+  const isQuiet = quiet === true && config.log !== 'silent';
+  const logs = [
+    atLevel(shown, isQuiet ? 'warn' : config.log),
+    ...(toFile === undefined ? [] : [atLevel(toFile, config.log)]),
+  ];
+  return { ...withRates(logs, effects.now), end: (isDone) => shown.end?.(isDone) };
 }
 
-function textReporter(effects: Effects): Reporter & { stop(): void } {
-  let bar: SingleBar | undefined;
-  let lastLine = 0;
-  const say = (text: string): void => {
-    bar?.stop();
-    bar = undefined;
-    effects.err(`${text}\n`);
-  };
+/** Tells several logs of a run, with the rates of its streams. */
+function withRates(logs: readonly Log[], now: Effects['now']): Required<Reporter> {
+  let first: { readonly at: number; readonly sums: Parameters<typeof progressSince>[0] } | undefined;
   return {
-    step: (name, detail) => say(`${name.padEnd(10)} ${detail ?? ''}`.trimEnd()),
-    warn: (message) => say(`warning    ${message}`),
-    progress(stream, pages, expected, records, bytes) {
-      const sizes = `${count(records)} records, ${(bytes / 1e6).toFixed(0)} MB`;
-      if (effects.isTerminal && expected !== null) {
-        bar ??= startBar(stream, expected);
-        bar.setTotal(Math.max(expected, pages));
-        bar.update(pages, { sizes });
-        return;
-      }
-      const now = effects.now().getTime();
-      const isLast = expected !== null && pages >= expected;
-      if (now - lastLine < LINE_INTERVAL && !isLast) return;
-      lastLine = now;
-      const of = expected === null ? '' : ` of ${expected}`;
-      effects.err(`           ${stream}: page ${pages}${of}, ${sizes}\n`);
+    step(name, detail) {
+      // A pass that is resumed is still the same one.
+      if (name !== 'resume') first = undefined;
+      for (const log of logs) log.step(name, detail);
     },
-    stop: () => bar?.stop(),
+    progress(stream, pages, expected, records, bytes, isEstimate = false) {
+      const sums = { stream, pages, expected, records, bytes, isEstimate };
+      const at = now().getTime();
+      if (first?.sums.stream !== stream || pages < first.sums.pages) first = { at, sums };
+      const progress = progressSince(first.sums, sums, (at - first.at) / 1000);
+      for (const log of logs) log.progress(progress);
+    },
+    part(name, done, all) {
+      for (const log of logs) log.part(name, done, all);
+    },
+    warn(message) {
+      for (const log of logs) log.warn(message);
+    },
   };
 }
 
-function startBar(stream: string, total: number): SingleBar {
-  const bar = new SingleBar(
-    {
-      format: `           ${stream} {bar} {value}/{total} pages, {sizes}, {eta_formatted}`,
-      hideCursor: true,
-      stream: process.stderr,
-    },
-    Presets.shades_classic,
-  );
-  bar.start(total, 0, { sizes: '' });
-  return bar;
+const nothing = (): void => undefined;
+
+function atLevel(log: Log, level: Config['log']): Log {
+  if (level === 'silent') return { ...log, step: nothing, progress: nothing, part: nothing, warn: nothing };
+  return level === 'warn' ? { ...log, step: nothing, progress: nothing, part: nothing } : log;
 }
 
-function jsonReporter(effects: Effects): Reporter & { stop(): void } {
-  const log = pino({ name: 'lotlake' }, { write: (line: string) => effects.err(line) });
-  return {
-    step: (stage, detail) => log.info({ stage, detail }, stage),
-    warn: (message) => log.warn(message),
-    progress: (stream, pages, expected, records, bytes) =>
-      log.info({ stream, pages, expected, records, bytes }, 'progress'),
-    stop: () => undefined,
+/**
+ * Makes a writer that appends lines to the log file. If a line cannot be written later on, the run goes on without the
+ * file and says so once. Throws ConfigError if the file cannot be written now.
+ */
+function appendTo(given: string, effects: Effects): (line: string) => void {
+  const path = readFile('logFile', given, effects.cwd);
+  try {
+    mkdirSync(dirname(path), { recursive: true });
+    appendFileSync(path, '');
+  } catch (error) {
+    throw new ConfigError(`the log file ${path} cannot be written: ${messageOf(error)}`, 'name another file');
+  }
+  let isLost = false;
+  return (line) => {
+    if (isLost) return;
+    try {
+      appendFileSync(path, safe(line));
+    } catch (error) {
+      isLost = true;
+      effects.err(`the log file ends here, since ${path} cannot be written any more: ${messageOf(error)}\n`);
+    }
   };
 }
 
@@ -81,12 +110,13 @@ function jsonReporter(effects: Effects): Reporter & { stop(): void } {
  * Writes the report of what a run published, and returns its path. If that fails, the run has not: it warns, and the path
  * is undefined.
  */
-export async function reportOn(config: Config, reporter: Reporter): Promise<string | undefined> {
+export async function reportOn(config: Config, reporter: Shown): Promise<string | undefined> {
   reporter.step('report');
   try {
     const { writeReport } = await import('../report/write-report.js');
     return await writeReport(config);
   } catch (error) {
+    reporter.end(false);
     reporter.warn(`the snapshot is published, but its report could not be written: ${messageOf(error)}`);
     return undefined;
   }

@@ -2,28 +2,100 @@ import { relative } from 'node:path';
 import { count, counted, megabytes, sumOf } from '../query/printable.js';
 import { gridOf } from '../query/table.js';
 import type { RunResult } from '../run/finish.js';
+import { duration } from './progress-line.js';
 
-/**
- * The summary of a run for a person; its last line is the path of the report.
- * @param more.mirror what came of the push to the mirror
- * @param more.flag options by which other commands find the lake
- */
-export function summarize(
-  result: RunResult,
-  cwd: string,
-  {
-    report,
-    mirror,
-    flag = '',
-  }: { report?: string | undefined; mirror?: string | undefined; flag?: string } = {},
-): string {
-  const { published, snapshotId } = result;
+/** What the summary of a run needs besides the run. */
+interface Given {
+  readonly cwd: string;
+  readonly report?: string | undefined;
+  /** What came of the push to the mirror. */
+  readonly mirror?: string | undefined;
+  /** Options by which other commands find the lake. */
+  readonly flag?: string;
+  /** One line, a dozen, or all tables, passes and tests. */
+  readonly length?: 'line' | 'short' | 'long';
+}
+
+/** The summary of a run for a person; its last line is the path of the report, unless it is one line alone. */
+export function summarize(result: RunResult, given: Given): string {
+  const { published, snapshotId, seconds } = result;
   const said = published
     ? `Snapshot ${snapshotId} is published`
     : `Nothing is new: no snapshot is published, and ${snapshotId} stays current`;
-  const lines = [
+  const took = `(${duration(seconds)})`;
+  if (given.length === 'line') return `${said} ${took}${published ? `: ${changed(result)}` : ''}`;
+  const lines = given.length === 'long' ? longSummary(result, given) : shortSummary(result, given);
+  const { report, cwd } = given;
+  return [
     '',
-    `${said} (${result.seconds.toFixed(1)} s).`,
+    `${said} ${took}.`,
+    ...lines,
+    ...(report === undefined ? [] : [`Report: ${relative(cwd, report)}`]),
+  ].join('\n');
+}
+
+function shortSummary(result: RunResult, { mirror, flag = '' }: Given): string[] {
+  const { published, warnings } = result;
+  const failed = result.tests.filter((test) => test.failures > 0);
+  const show = failed.length === 0 ? '' : ' (lotlake test --show)';
+  return [
+    ...records(result),
+    ...(published
+      ? [
+          `rows: ${changed(result)}`,
+          `rejects: ${rejects(result)}`,
+          `drift: ${result.drift.length === 0 ? 'none' : `${counted(result.drift.length, 'new member')} (lotlake status)`}`,
+          `data tests: ${passed(result)}${show}`,
+        ]
+      : []),
+    ...(warnings.length === 0 ? [] : [`warnings: ${count(warnings.length)} (above)`]),
+    ...(mirror === undefined ? [] : [mirror]),
+    `Try next: npx lotlake tables${flag}`,
+  ];
+}
+
+/** Lists whose records stand by themselves in a short summary. */
+const MAIN: readonly string[] = ['cars', 'archived_lots', 'statistics'];
+
+/** Records by stream, on two lines; the small lists of reference together. */
+function records({ passes }: RunResult): string[] {
+  const own = passes.map(({ manifest }) => manifest);
+  const others = own.filter(({ stream }) => !MAIN.includes(stream));
+  const sum = (some: typeof own): string => count(sumOf(some, (pass) => pass.records));
+  const named = [
+    ...MAIN.flatMap((stream) => {
+      const some = own.filter((pass) => pass.stream === stream);
+      return some.length === 0 ? [] : [`${stream} ${sum(some)}`];
+    }),
+    ...(others.length === 0 ? [] : [`${counted(others.length, 'other list')} ${sum(others)}`]),
+  ];
+  const rest = named.slice(2).join(', ');
+  return [`records: ${named.slice(0, 2).join(', ') || 'none'}`, ...(rest === '' ? [] : [`  ${rest}`])];
+}
+
+function changed({ counts }: RunResult): string {
+  const tables = Object.values(counts);
+  const sum = (member: 'inserted' | 'updated' | 'gone'): string =>
+    count(sumOf(tables, (table) => table[member]));
+  return `${sum('inserted')} new, ${sum('updated')} changed, ${sum('gone')} gone`;
+}
+
+function rejects({ passes }: RunResult): string {
+  const rejected = sumOf(passes, (pass) => pass.rejected);
+  const values = sumOf(passes, (pass) => pass.rejectedValues);
+  return rejected + values === 0
+    ? 'none'
+    : `${count(rejected)} records, ${count(values)} values of others (lotlake rejects)`;
+}
+
+function passed({ tests }: RunResult): string {
+  const failed = tests.filter((test) => test.failures > 0);
+  return `${tests.length - failed.length} of ${tests.length} passed`;
+}
+
+function longSummary(result: RunResult, { cwd, mirror, flag = '' }: Given): string[] {
+  const { published } = result;
+  return [
     `  ${relative(cwd, result.snapshot) || '.'}`,
     ...(published ? ['', tables(result), '', ...balance(result)] : []),
     '',
@@ -34,9 +106,8 @@ export function summarize(
     '',
     'Try next:',
     ...suggestions(flag),
-    ...(report === undefined ? [] : ['', `Report: ${relative(cwd, report)}`]),
+    '',
   ];
-  return lines.join('\n');
 }
 
 /** The three commands that the summary suggests. */
@@ -88,11 +159,9 @@ function passes(result: RunResult): string[] {
 }
 
 function rejectsAndDrift(result: RunResult): string[] {
-  const rejected = sumOf(result.passes, (pass) => pass.rejected);
-  const values = sumOf(result.passes, (pass) => pass.rejectedValues);
   const { writtenFiles, writtenBytes, linkedFiles, linkedBytes } = result.files;
   return [
-    `rejects: ${rejected + values === 0 ? 'none' : `${count(rejected)} records, and ${count(values)} values of others (lotlake rejects)`}`,
+    `rejects: ${rejects(result)}`,
     `drift: ${result.drift.length === 0 ? 'none' : result.drift.map((d) => `${d.path} (${d.kinds.join('/')}, first in record ${d.position} of page ${d.page} of ${d.pass_id}${d.kept ? '' : ', kept in landing only'})`).join('; ')}`,
     `changes of lots: ${count(result.lotChanges)}`,
     `files: ${count(writtenFiles)} written (${megabytes(writtenBytes)}), ${count(linkedFiles)} linked (${megabytes(linkedBytes)})`,
@@ -102,7 +171,7 @@ function rejectsAndDrift(result: RunResult): string[] {
 function tests(result: RunResult): string[] {
   const failed = result.tests.filter((test) => test.failures > 0);
   return [
-    `data tests: ${result.tests.length - failed.length} of ${result.tests.length} passed`,
+    `data tests: ${passed(result)}`,
     ...failed.map((test) => `  ${test.severity}: ${test.model} ${test.test}: ${count(test.failures)} rows`),
   ];
 }

@@ -98,6 +98,13 @@ export const settings = z.strictObject({
     .enum(['silent', 'warn', 'info', 'debug'], takes('silent, warn, info or debug'))
     .default('info')
     .describe('What is said on stderr: nothing, warnings, steps and progress, or stack traces too.'),
+  logFormat: z
+    .enum(['text', 'json'], takes('text or json'))
+    .optional()
+    .describe('Form of the log: text, or a JSON object a line; text by default, and JSON with --json.'),
+  logFile: text('the path of a file')
+    .optional()
+    .describe('File to which the log is appended, too, with a timestamp on each line.'),
   timeout: seconds()
     .default(120)
     .describe(

@@ -23,6 +23,8 @@ export interface RunModelsOptions {
   readonly beside?: readonly DuckDBConnection[] | undefined;
   /** Gives a model all of the memory where it does not fit into it beside others. */
   readonly alone?: Session['alone'] | undefined;
+  /** Told of each model that begins: how many are done, and how many there are. */
+  readonly onModel?: ((name: string, done: number, all: number) => void) | undefined;
 }
 
 /** A model that was computed and written. */
@@ -52,14 +54,17 @@ export async function runModels(
      union select lower(view_name) from duckdb_views() where database_name in (current_database(), 'temp')`,
   );
   const known = new Set(there.map((table) => String(table.name)));
-  for (const model of await orderedModels(connection, options.models ?? readModels(), known)) {
+  const models = await orderedModels(connection, options.models ?? readModels(), known);
+  let done = 0;
+  for (const model of models) {
     const read = model.references.flatMap((name) => running.get(name) ?? []);
-    const result = Promise.all(read).then(() =>
-      use(
-        (own) => runModel(own, model, options, writeSorted),
-        (own) => runModel(own, model, options, writeThenSort),
-      ),
-    );
+    const work = (write: typeof writeSorted) => async (own: DuckDBConnection) => {
+      options.onModel?.(model.name, done, models.length);
+      const result = await runModel(own, model, options, write);
+      done++;
+      return result;
+    };
+    const result = Promise.all(read).then(() => use(work(writeSorted), work(writeThenSort)));
     // Heard where all are waited for.
     result.catch(() => undefined);
     running.set(model.name, result);

@@ -30,6 +30,9 @@ export async function extractLookups(job: Job, lookups: readonly Lookup[]) {
   const landed = new Set(pass.pages.map((page) => page.list));
   const next = counter(pass);
   const loaded = await loadPass(job, pass, undefined, async (add) => {
+    const tell = (): void =>
+      job.reporter.progress('lookups', landed.size + answers.size, lookups.length, landed.size, 0);
+    tell();
     for (const { name, request } of lookups) {
       if (landed.has(name) || answers.has(name)) continue;
       const sink = createSink(pass, stream, job.contracts.cars, name, next);
@@ -43,7 +46,7 @@ export async function extractLookups(job: Job, lookups: readonly Lookup[]) {
         noteAnswer(pass.folder, name, answer);
         answers.set(name, answer);
       }
-      job.reporter.progress('lookups', landed.size + answers.size, lookups.length, landed.size, 0);
+      tell();
     }
     await syncPass(pass.folder);
     const end = { state: 'sealed', complete: false, reason: 'lookups', total: null } as const;

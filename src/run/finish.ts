@@ -66,7 +66,7 @@ export async function reconcileModelPublish(
   closings: readonly ClosingRow[] = [],
 ): Promise<RunResult> {
   try {
-    job.reporter.step('reconcile', 'merge with the last snapshot');
+    job.reporter.step('reconcile', 'with the last snapshot');
     killPoint('reconcile.begun');
     const { base, target, stage, runId } = job;
     settle(job);
@@ -111,7 +111,7 @@ async function keepCurrent(
   { folder, manifest }: BaseState,
   passes: readonly LoadedPass[],
 ): Promise<RunResult> {
-  job.reporter.step('publish', `nothing is new; ${manifest.snapshot_id} stays current`);
+  job.reporter.step('keep', `nothing is new; ${manifest.snapshot_id} stays current`);
   await writeIceberg(job, { folder, manifest });
   await orWarn(job, 'a pass without a record stays in landing, and the next run goes on with it', () => {
     for (const pass of passes) removePass(job.layout, passFolder(job.layout.landing, pass.manifest));
@@ -268,7 +268,7 @@ async function writeIceberg(job: Job, last: BaseState): Promise<void> {
 }
 
 /** Writes the marts into a snapshot and tests them; keeps rows that fail. */
-function modelAndTest({ session, target, modelling, runId, pipeline, startedAt, layout }: Job) {
+function modelAndTest({ session, target, modelling, runId, pipeline, startedAt, layout, reporter }: Job) {
   const { connection, alone } = session;
   return inWarehouse(session, target, async (second) => {
     const beside = [second];
@@ -278,7 +278,9 @@ function modelAndTest({ session, target, modelling, runId, pipeline, startedAt, 
         { snapshot: runId },
         Object.keys(columns).map((column) => ({ name: column })),
       );
-    const models = await runModels(connection, { ...modelling, target, parquet, beside, alone });
+    const onModel = reporter.part;
+    const models = await runModels(connection, { ...modelling, target, parquet, beside, alone, onModel });
+    onModel?.('data tests', models.length, models.length);
     // The database of the snapshot itself says what its tables and columns mean.
     const views = await readViews(connection);
     const entries = dictionary({ tables: views, marts: views }).filter(({ name }) => name in views);

@@ -26,8 +26,21 @@ import { openRecorder, type Recorder } from './recorder.js';
 /** What a job tells while it works; the CLI shows it. */
 export interface Reporter {
   step(name: string, detail?: string): void;
-  /** Pages landed so far, and how many are expected where that is known. */
-  progress(stream: string, pages: number, expected: number | null, records: number, bytes: number): void;
+  /**
+   * Pages landed so far, and how many are expected where that is known. The first call of a stream tells what an earlier
+   * run landed.
+   * @param isEstimate whether the last pass, and not the service, says how many are expected
+   */
+  progress(
+    stream: string,
+    pages: number,
+    expected: number | null,
+    records: number,
+    bytes: number,
+    isEstimate?: boolean,
+  ): void;
+  /** Parts of a step that are done, such as marts, and the one that began last. */
+  part?(name: string, done: number, all: number): void;
   /** Something the reader should know; the run goes on. */
   warn(message: string): void;
 }

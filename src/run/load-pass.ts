@@ -1,10 +1,11 @@
+import { isDeepStrictEqual } from 'node:util';
 import { literal, rows } from '../duck/session.js';
 import { globRelation } from '../lake/files.js';
 import type { Changes } from '../land/changes.js';
 import { type LandedPage, rescanPage } from '../land/page.js';
-import type { Pass, PassManifest } from '../land/pass.js';
+import { listPasses, type Pass, type PassManifest } from '../land/pass.js';
 import { type LoadedPass, Loader, type StagedBefore } from '../load/loader.js';
-import { type StreamName, streams } from '../service/streams.js';
+import { streams } from '../service/streams.js';
 import { contractFingerprint } from './find-pass.js';
 import type { Job } from './job.js';
 
@@ -86,18 +87,29 @@ export async function* comparedPages(job: Job, pass: Pass): AsyncGenerator<Lande
   }
 }
 
-/** Tells the progress of a pass page by page, with the sums of all pages so far. */
+/**
+ * Tells the progress of a pass page by page, with the sums of all pages so far. Where the service does not say how many
+ * pages to expect, the last complete pass of the same request does.
+ */
 export function progressOf(
-  { reporter }: Job,
-  stream: StreamName,
-  before: readonly LandedPage[] = [],
+  { reporter, layout }: Job,
+  { manifest: { stream, kind, request }, pages: before }: Pass,
 ): (page: LandedPage, expected: number | null) => void {
   let pages = before.length;
   let records = before.reduce((sum, page) => sum + page.records, 0);
   let bytes = before.reduce((sum, page) => sum + page.bytes, 0);
+  let last: number | null | undefined;
+  const lastPages = (): number | null => {
+    const isLike = ({ manifest }: Pass): boolean =>
+      manifest.complete && manifest.kind === kind && isDeepStrictEqual(manifest.request, request);
+    if (last === undefined)
+      last = listPasses(layout.landing, stream).findLast(isLike)?.manifest.pages ?? null;
+    return last;
+  };
+  reporter.progress(stream, pages, null, records, bytes);
   return (page, expected) => {
     records += page.records;
     bytes += page.bytes;
-    reporter.progress(stream, ++pages, expected, records, bytes);
+    reporter.progress(stream, ++pages, expected ?? lastPages(), records, bytes, expected === null);
   };
 }

@@ -131,7 +131,7 @@ export async function replay(
   const passes: LoadedPass[] = [];
   for (const pass of night.passes) {
     const { stream, pass_id } = pass.manifest;
-    const tell = progressOf(job, stream);
+    const tell = progressOf(job, { ...pass, pages: [] });
     // The fingerprints of its records are kept for the night after, whatever the lake knows.
     const changes = stream === 'cars' ? watchChanges(job, undefined, pass_id) : undefined;
     const loaded = await loadPass(

@@ -51,7 +51,7 @@ export async function walkPass(walking: PassWalk): Promise<PassManifest> {
   const { job, stream, pass, lists } = walking;
   const walked: Walked[] = [];
   const next = counter(pass);
-  const tell = progressOf(job, stream.name, pass.pages);
+  const tell = progressOf(job, pass);
   if (lists.every((list) => list.source === undefined)) await watchSources(walking);
   for (const list of lists) {
     const sink = createSink(pass, stream, job.contracts[stream.name], list.name, next, walking.changes);

@@ -44,7 +44,8 @@ export async function runCommand(
   });
   const lines: string[] = [];
   const steps: [string, number][] = [];
-  createInterface(child.stderr).on('line', (line) => {
+  createInterface(child.stderr).on('line', (timed) => {
+    const line = timed.replace(/^\S+Z /, '');
     lines.push(line);
     const [step = ''] = /^[a-z]+(?: [a-z_]+)?/.exec(line.replace(/\s+/g, ' ')) ?? [];
     if (/^(extract|replay|carry|reconcile|model|publish)/.test(step)) steps.push([step, since()]);

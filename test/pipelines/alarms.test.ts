@@ -73,7 +73,9 @@ async function statusOf(json: boolean, maxAge?: string): Promise<string> {
     now: () => new Date(),
     env: {},
     cwd: folder.path,
-    isTerminal: false,
+    columns: () => undefined,
+    live: () => undefined,
+    logFailure: () => undefined,
     width: undefined,
     pipe: async () => undefined,
     input: async () => new Uint8Array(),
@@ -159,7 +161,9 @@ describe('rejected records and new members', () => {
     );
     // The next night tells of it no more as new; it stands since the first until the service sends it no more.
     const { drift } = await nightly(job());
-    expect(drift).toMatchObject([{ path: 'lots[].paint_code', since: expect.stringMatching(/^202611\d\dT/) }]);
+    expect(drift).toMatchObject([
+      { path: 'lots[].paint_code', since: expect.stringMatching(/^202611\d\dT/) },
+    ]);
     expect((await statusOf(false)).split('\n')).toContain(known);
     const strict = { ...job().config, onDrift: 'hold' } as const;
     await nightly({ ...job(), config: strict });

@@ -173,7 +173,9 @@ describe('lotlake run', () => {
         now: () => now,
         env: { LOTLAKE_API_KEY: 'sandbox-key' },
         cwd: folder.path,
-        isTerminal: false,
+        columns: () => undefined,
+        live: () => undefined,
+        logFailure: () => undefined,
         width: undefined,
         pipe: async () => undefined,
         input: async () => new Uint8Array(),
@@ -199,6 +201,10 @@ describe('lotlake run', () => {
         allowShrink: undefined,
         iceberg: undefined,
         sources: undefined,
+        verbose: undefined,
+        quiet: undefined,
+        logFormat: undefined,
+        logFile: undefined,
       } as const;
       await runCommand.run({ ...options, json, config }, effects);
       return out;

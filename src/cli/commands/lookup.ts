@@ -46,9 +46,14 @@ export const lookup = command({
     }
     if (!save) return;
     const { saveLookup } = await import('../../../pipelines/lookup.js');
-    const reporter = createReporter(effects, { json, log: config.log });
-    const result = await saveLookup({ config, reporter, now: effects.now, signal: effects.signal }, asked);
+    const reporter = createReporter(effects, { config, json });
+    const job = { config, reporter, now: effects.now, signal: effects.signal };
+    const result = await saveLookup(job, asked).catch((error: unknown) => {
+      reporter.end(false);
+      throw error;
+    });
     await reportOn(config, reporter);
+    reporter.end(true);
     const said = result.published ? 'saved in' : 'nothing to save came; current is';
     effects.err(`${said} snapshot ${result.snapshotId}\n`);
   },

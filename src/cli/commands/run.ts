@@ -10,7 +10,7 @@ import { command, worldOptions } from '../command.js';
 import type { Effects } from '../effects.js';
 import type { PushedLake } from '../mirror.js';
 import { worldOf } from '../option-values.js';
-import { createReporter, reportOn } from '../reporter.js';
+import { createReporter, reportOn, type Shown } from '../reporter.js';
 import { summarize } from '../summary.js';
 import { pipelines } from '../usage-error.js';
 
@@ -41,6 +41,20 @@ export const run = command({
     'allow-shrink': { type: 'boolean', describe: 'archive for absence past the shrink guard' },
     iceberg: { type: 'boolean', describe: 'write Iceberg metadata into the tables of the snapshots' },
     sources: { type: 'string', describe: 'sources to ask for one by one, such as 1,3 (LOTLAKE_SOURCES)' },
+    verbose: {
+      type: 'boolean',
+      conflicts: 'quiet',
+      describe: 'summary with all tables, passes, files and tests; LOTLAKE_LOG stays as it is',
+    },
+    quiet: {
+      type: 'boolean',
+      describe: 'summary of one line, and on stderr warnings alone; the log file gets what LOTLAKE_LOG says',
+    },
+    'log-format': {
+      choices: ['text', 'json'] as const,
+      describe: 'form of the log on stderr and in the file',
+    },
+    'log-file': { type: 'string', describe: 'file to which the log is appended, too' },
   },
   async run(
     {
@@ -51,6 +65,10 @@ export const run = command({
       allowShrink,
       iceberg,
       sources,
+      verbose,
+      quiet,
+      logFormat,
+      logFile,
       json,
       print,
       input: given,
@@ -61,13 +79,13 @@ export const run = command({
     effects,
   ) {
     const world = worldOf({ vehicles, seed, clock });
-    const input = { ...given, allowShrink, iceberg, sources };
+    const input = { ...given, allowShrink, iceberg, sources, logFormat, logFile };
     const settingsOf = (service: Settings) =>
       readSettings(input, effects, sandbox ? { ...SANDBOX, service } : {});
     const { config, warnings } = settingsOf({});
     assertWritable('the output folder', config.output);
     if (!sandbox && pipeline !== 'rebuild') assertService(config);
-    const reporter = createReporter(effects, { json, log: config.log });
+    const reporter = createReporter(effects, { config, json, quiet });
     for (const warning of warnings) reporter.warn(warning);
     /** Runs on the service that settings name. */
     const start = async (service: Settings, now: () => Date): Promise<Started> => {
@@ -79,9 +97,17 @@ export const run = command({
       return { result, report, mirror: sandbox ? {} : await mirrorRun(job, effects) };
     };
     const running = sandbox ? onSandbox(world, effects, reporter, start) : start({}, effects.now);
-    const { result, report, mirror } = await running.finally(() => reporter.stop());
+    const { result, report, mirror } = await running.catch((error: unknown) => {
+      reporter.end(false);
+      throw error;
+    });
+    reporter.end(true);
     print({ ...machineReadable(result), report: report ?? null, mirror: mirror.pushed ?? null }, () =>
-      summarize(result, effects.cwd, { report, mirror: mirror.text, flag: flagsOf(config, input, effects) }),
+      summarize(result, {
+        ...{ report, mirror: mirror.text, cwd: effects.cwd },
+        flag: flagsOf(config, input, effects),
+        length: quiet === true ? 'line' : verbose === true ? 'long' : 'short',
+      }),
     );
     // The snapshot is published here; the exit code tells that the mirror does not have it.
     if (mirror.error !== undefined) throw mirror.error;
@@ -123,7 +149,10 @@ interface Mirrored {
 }
 
 /** Pushes what a run published, if a mirror is configured. A push that fails is told, and undoes nothing. */
-async function mirrorRun({ config, reporter }: JobOptions, effects: Effects): Promise<Mirrored> {
+async function mirrorRun(
+  { config, reporter }: JobOptions & { readonly reporter: Shown },
+  effects: Effects,
+): Promise<Mirrored> {
   if (config.publish.to === undefined) return {};
   reporter.step('push', config.publish.to);
   try {
@@ -131,6 +160,7 @@ async function mirrorRun({ config, reporter }: JobOptions, effects: Effects): Pr
     const pushed = await pushLake(config, effects, reporter.warn);
     return { pushed, text: `mirror: ${pushedText(pushed)}` };
   } catch (error) {
+    reporter.end(false);
     const text = `mirror: the push to ${config.publish.to} failed: ${messageOf(error)}; the next run or lotlake push catches up`;
     return { text, error };
   }

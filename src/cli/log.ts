@@ -1,0 +1,75 @@
+import { pino } from 'pino';
+import { count } from '../query/printable.js';
+import { type Progress, pagesText } from './progress-line.js';
+
+/** Where a run is told, with the rates of its streams. */
+export interface Log {
+  step(name: string, detail?: string): void;
+  progress(progress: Progress): void;
+  /** Parts of a step that are done, and the one that began last. */
+  part(name: string, done: number, all: number): void;
+  warn(message: string): void;
+  /** Ends what is shown of the last step. */
+  end?(isDone: boolean): void;
+}
+
+/** A log of lines; it also takes the error that ends the run. */
+export interface LineLog extends Log {
+  error(message: string, facts: object): void;
+}
+
+/** Writes a text that is one or more whole lines. */
+type Write = (lines: string) => void;
+
+/** Least milliseconds between two lines of progress. */
+const INTERVAL = 10_000;
+
+/** Lets progress through once in ten seconds, the first after ten seconds. */
+function paced(now: () => Date): () => boolean {
+  let last = now().getTime();
+  return () => {
+    const at = now().getTime();
+    if (at - last < INTERVAL) return false;
+    last = at;
+    return true;
+  };
+}
+
+/** A log of lines of text that begin with the time (UTC). Progress is a line in ten seconds at most. */
+export function textLines(write: Write, now: () => Date): LineLog {
+  const isDue = paced(now);
+  const say = (label: string, text = ''): void => {
+    const head = `${now().toISOString().slice(0, 19)}Z ${label.padEnd(10)}`;
+    for (const line of text.split('\n')) write(`${`${head} ${line}`.trimEnd()}\n`);
+  };
+  return {
+    step: say,
+    progress(progress) {
+      if (isDue()) say('progress', `${progress.stream}: ${pagesText(progress)}`);
+    },
+    part(name, done, all) {
+      if (isDue()) say('progress', `${name}, ${count(done)} of ${count(all)}`);
+    },
+    warn: (message) => say('warning', message),
+    error: (message) => say('error', message),
+  };
+}
+
+/** A log of JSON objects, one a line. Progress is a line in ten seconds at most. */
+export function jsonLines(write: Write, now: () => Date): LineLog {
+  const isDue = paced(now);
+  const log = pino({ name: 'lotlake' }, { write });
+  return {
+    step: (stage, detail) => log.info({ stage, detail }, stage),
+    progress({ isEstimate, rate, left, ...sums }) {
+      if (!isDue()) return;
+      const facts = { expected_is_estimate: isEstimate, records_per_second: rate, seconds_left: left };
+      log.info({ ...sums, ...facts }, 'progress');
+    },
+    part(name, done, all) {
+      if (isDue()) log.info({ part: name, done, all }, 'progress');
+    },
+    warn: (message) => log.warn(message),
+    error: (message, facts) => log.error(facts, message),
+  };
+}

@@ -1,0 +1,166 @@
+import stringWidth from 'string-width';
+import { count, printable } from '../query/printable.js';
+
+/** How far a stream is. */
+export interface Progress {
+  readonly stream: string;
+  readonly pages: number;
+  /** Pages in all; null where nobody knows. */
+  readonly expected: number | null;
+  /** Whether the last pass, and not the service, says how many pages to expect. */
+  readonly isEstimate: boolean;
+  readonly records: number;
+  readonly bytes: number;
+  /** Records a second of this run; null at its beginning. */
+  readonly rate: number | null;
+  /** Seconds left at the rate of this run; null at its beginning, and where nobody knows how many pages come. */
+  readonly left: number | null;
+}
+
+/** Seconds after which a rate, and a time left, say something. */
+const RATE_AFTER = 1;
+const LEFT_AFTER = 5;
+
+/** What a stream has so far. */
+type Sums = Pick<Progress, 'stream' | 'pages' | 'expected' | 'isEstimate' | 'records' | 'bytes'>;
+
+/**
+ * How far a stream is, with the rate of this run.
+ * @param first what the stream had when this run began with it
+ * @param seconds since then
+ */
+export function progressSince(first: Sums, now: Sums, seconds: number): Progress {
+  const pages = now.pages - first.pages;
+  const more = now.expected === null ? 0 : now.expected - now.pages;
+  return {
+    ...now,
+    // A list that has outgrown its last pass is of unknown length.
+    expected: more < 0 ? null : now.expected,
+    rate: seconds < RATE_AFTER || pages === 0 ? null : (now.records - first.records) / seconds,
+    left: seconds < LEFT_AFTER || pages < 2 || more <= 0 ? null : (more * seconds) / pages,
+  };
+}
+
+/** A time for people: `2.1 s`, `12 s`, `2 min 10 s`, `3 h 12 min`. */
+export function duration(seconds: number): string {
+  if (seconds < 10 && !Number.isInteger(seconds)) return `${seconds.toFixed(1)} s`;
+  const whole = Math.round(seconds);
+  if (whole < 60) return `${whole} s`;
+  const minutes = Math.floor(whole / 60);
+  return minutes < 60
+    ? `${minutes} min ${whole % 60} s`
+    : `${count(Math.floor(minutes / 60))} h ${minutes % 60} min`;
+}
+
+/** Columns of the names of streams. */
+const NAME = 16;
+const LEAST_BAR = 8;
+const MOST_BAR = 24;
+
+/** What a line of progress has. Each form has less than the one before, the least important goes first. */
+const FORMS = [
+  { hasBytes: true, records: 'long', rate: 'long', name: NAME },
+  { hasBytes: false, records: 'long', rate: 'long', name: NAME },
+  { hasBytes: false, records: 'long', rate: 'short', name: NAME },
+  { hasBytes: false, records: 'long', rate: 'short', name: 0 },
+  { hasBytes: false, records: 'short', rate: 'short', name: 0 },
+  { hasBytes: false, records: 'short', rate: 'none', name: 0 },
+  { hasBytes: false, records: 'none', rate: 'none', name: 0 },
+] as const;
+type Form = (typeof FORMS)[number];
+
+/**
+ * Progress as one line of at most `width` columns: `cars 24 of 60 pages, 1,200 records, 200 records/s, 9 s left`. What does
+ * not fit is left out: first the bar, then megabytes, then rate and records.
+ * @param end stands in place of the time left, such as `in 12 s`
+ */
+export function pagesLine(progress: Progress, width: number, end?: string): string {
+  const lines = FORMS.map((form) => ({
+    name: progress.stream.padEnd(form.name),
+    facts: pagesText(progress, form, end),
+  }));
+  const [first] = lines;
+  const fitting = lines.find(({ name, facts }) => name.length + 1 + facts.length <= width) ?? lines.at(-1);
+  const { name = '', facts = '' } = fitting ?? {};
+  const hasRoom = end === undefined && fitting === first;
+  const bar = hasRoom ? barOf(progress, width - name.length - facts.length - 2) : '';
+  return cut(`${name} ${bar}${facts}`, width);
+}
+
+/** The facts of a line of progress. */
+export function pagesText(progress: Progress, form: Form = FORMS[0], end?: string): string {
+  const { pages, expected, isEstimate, records, bytes, rate, left } = progress;
+  const about = isEstimate ? 'about ' : '';
+  const of = expected === null ? '' : ` of ${about}${count(expected)}`;
+  const texts = {
+    records: { long: `${count(records)} records`, short: `${compact(records)} records`, none: '' },
+    rate: { long: `${count(Math.round(rate ?? 0))} records/s`, short: `${compact(rate ?? 0)}/s`, none: '' },
+  };
+  return [
+    `${count(pages)}${of} ${pages === 1 && of === '' ? 'page' : 'pages'}`,
+    texts.records[form.records],
+    form.hasBytes && bytes >= 1e6 ? `${count(Math.round(bytes / 1e6))} MB` : '',
+    rate === null ? '' : texts.rate[form.rate],
+    end ?? (left === null ? '' : `${about}${duration(Math.ceil(left))} left`),
+  ]
+    .filter((part) => part !== '')
+    .join(', ');
+}
+
+const compact = (n: number): string =>
+  n.toLocaleString('en', { notation: 'compact', maximumSignificantDigits: n < 1000 ? 3 : 2 });
+
+/** A bar of the room that is there; nothing where the room is small or nobody knows how many pages come. */
+function barOf({ pages, expected }: Progress, room: number): string {
+  const width = Math.min(room, MOST_BAR);
+  if (expected === null || expected === 0 || width < LEAST_BAR) return '';
+  const done = Math.floor((width * pages) / expected);
+  return `${'█'.repeat(done)}${'░'.repeat(width - done)} `;
+}
+
+/** What steps do, and have done, as a terminal shows it. */
+const WORDS: Readonly<Record<string, readonly [doing: string, done: string]>> = {
+  sandbox: ['starting the sandbox:', 'started the sandbox:'],
+  extract: ['extracting', 'extracted'],
+  check: ['checking', 'checked'],
+  spark: ['staging on Spark:', 'staged on Spark:'],
+  replay: ['replaying', 'replayed'],
+  'carry over': ['carrying over', 'carried over'],
+  reconcile: ['merging', 'merged'],
+  model: ['computing', 'computed'],
+  publish: ['publishing', 'published'],
+  report: ['writing the report', 'wrote the report'],
+  push: ['pushing to', 'pushed to'],
+};
+
+/**
+ * A step as one line of at most `width` columns: `merging with the last snapshot … 12 s`, or at its end `merged with the
+ * last snapshot in 12 s`.
+ * @param step.part what of it is at work, shown instead of the detail
+ * @param end how the step ended; undefined while it is at work
+ */
+export function stepLine(
+  step: { readonly name: string; readonly detail?: string | undefined; readonly part?: string },
+  seconds: number,
+  width: number,
+  end?: 'done' | 'stopped',
+): string {
+  const [doing, done] = WORDS[step.name] ?? [`${step.name}:`, `${step.name}:`];
+  const what = end === undefined ? (step.part ?? step.detail) : step.detail;
+  const said = `${end === 'done' ? done : doing} ${what ?? ''}`.trim();
+  const time = {
+    working: ` … ${duration(Math.floor(seconds))}`,
+    done: ` in ${duration(seconds)}`,
+    stopped: ` … stopped after ${duration(seconds)}`,
+  }[end ?? 'working'];
+  return `${cut(said, width - time.length)}${time}`;
+}
+
+/** A text in at most so many columns; an ellipsis shows that something is missing. */
+function cut(text: string, width: number): string {
+  const line = printable(text);
+  if (stringWidth(line) <= width) return line;
+  const kept = [...line];
+  while (kept.length > 0 && stringWidth(kept.join('')) >= width) kept.pop();
+  return width <= 0 ? '' : `${kept.join('')}…`;
+}
