@@ -19,11 +19,17 @@ export interface Effects extends Omit<ReturnType<typeof openStreams>, 'finish' |
   readonly signal: AbortSignal;
 }
 
+/** The streams of a process. */
+interface Streams {
+  readonly stdout: NodeJS.WritableStream & { readonly isTTY?: boolean };
+  readonly stderr: NodeJS.WritableStream;
+}
+
 /**
  * Opens stdout and stderr for a command. If a reader closes one of them, writing to it ends and the work goes on. The key
  * is redacted, and characters that act on a terminal are escaped. Nothing else writes to the streams.
  */
-export function openStreams({ stdout, stderr }: Pick<NodeJS.Process, 'stdout' | 'stderr'>) {
+export function openStreams({ stdout, stderr }: Streams) {
   let lost: Error | undefined;
   const gone = new AbortController();
   stdout.on('error', (error) => {

@@ -59,13 +59,14 @@ const MOST_BAR = 24;
 
 /** What a line of progress has. Each form has less than the one before, the least important goes first. */
 const FORMS = [
-  { hasBytes: true, records: 'long', rate: 'long', name: NAME },
-  { hasBytes: false, records: 'long', rate: 'long', name: NAME },
-  { hasBytes: false, records: 'long', rate: 'short', name: NAME },
-  { hasBytes: false, records: 'long', rate: 'short', name: 0 },
-  { hasBytes: false, records: 'short', rate: 'short', name: 0 },
-  { hasBytes: false, records: 'short', rate: 'none', name: 0 },
-  { hasBytes: false, records: 'none', rate: 'none', name: 0 },
+  { hasBytes: true, of: ' of ', records: 'long', rate: 'long', name: NAME },
+  { hasBytes: false, of: ' of ', records: 'long', rate: 'long', name: NAME },
+  { hasBytes: false, of: ' of ', records: 'long', rate: 'short', name: NAME },
+  { hasBytes: false, of: ' of ', records: 'long', rate: 'short', name: 0 },
+  { hasBytes: false, of: ' of ', records: 'short', rate: 'short', name: 0 },
+  { hasBytes: false, of: '/', records: 'short', rate: 'short', name: 0 },
+  { hasBytes: false, of: '/', records: 'short', rate: 'none', name: 0 },
+  { hasBytes: false, of: '/', records: 'none', rate: 'none', name: 0 },
 ] as const;
 type Form = (typeof FORMS)[number];
 
@@ -75,26 +76,25 @@ type Form = (typeof FORMS)[number];
  * @param end stands in place of the time left, such as `in 12 s`
  */
 export function pagesLine(progress: Progress, width: number, end?: string): string {
-  const lines = FORMS.map((form) => ({
-    name: progress.stream.padEnd(form.name),
-    facts: pagesText(progress, form, end),
-  }));
-  const [first] = lines;
-  const fitting = lines.find(({ name, facts }) => name.length + 1 + facts.length <= width) ?? lines.at(-1);
-  const { name = '', facts = '' } = fitting ?? {};
-  const hasRoom = end === undefined && fitting === first;
-  const bar = hasRoom ? barOf(progress, width - name.length - facts.length - 2) : '';
-  return cut(`${name} ${bar}${facts}`, width);
+  const name = (form: Form): string => progress.stream.padEnd(form.name);
+  const room = (form: Form): number => width - name(form).length - 1 - pagesText(progress, form, end).length;
+  const form = FORMS.find((each) => room(each) >= 0) ?? FORMS[7];
+  const bar = form === FORMS[0] && end === undefined ? barOf(progress, room(form) - 1) : '';
+  return cut(`${name(form)} ${bar}${pagesText(progress, form, end)}`, width);
 }
 
 /** The facts of a line of progress. */
 export function pagesText(progress: Progress, form: Form = FORMS[0], end?: string): string {
   const { pages, expected, isEstimate, records, bytes, rate, left } = progress;
   const about = isEstimate ? 'about ' : '';
-  const of = expected === null ? '' : ` of ${about}${count(expected)}`;
+  const of = expected === null ? '' : `${form.of}${about}${count(expected)}`;
   const texts = {
-    records: { long: `${count(records)} records`, short: `${compact(records)} records`, none: '' },
-    rate: { long: `${count(Math.round(rate ?? 0))} records/s`, short: `${compact(rate ?? 0)}/s`, none: '' },
+    records: { long: `${count(records)} records`, short: `${COMPACT.format(records)} records`, none: '' },
+    rate: {
+      long: `${count(Math.round(rate ?? 0))} records/s`,
+      short: `${COMPACT.format(rate ?? 0)}/s`,
+      none: '',
+    },
   };
   return [
     `${count(pages)}${of} ${pages === 1 && of === '' ? 'page' : 'pages'}`,
@@ -107,8 +107,7 @@ export function pagesText(progress: Progress, form: Form = FORMS[0], end?: strin
     .join(', ');
 }
 
-const compact = (n: number): string =>
-  n.toLocaleString('en', { notation: 'compact', maximumSignificantDigits: n < 1000 ? 3 : 2 });
+const COMPACT = new Intl.NumberFormat('en', { notation: 'compact', maximumSignificantDigits: 3 });
 
 /** A bar of the room that is there; nothing where the room is small or nobody knows how many pages come. */
 function barOf({ pages, expected }: Progress, room: number): string {
@@ -162,5 +161,5 @@ function cut(text: string, width: number): string {
   if (stringWidth(line) <= width) return line;
   const kept = [...line];
   while (kept.length > 0 && stringWidth(kept.join('')) >= width) kept.pop();
-  return width <= 0 ? '' : `${kept.join('')}…`;
+  return width <= 0 ? '' : `${kept.join('').trimEnd()}…`;
 }

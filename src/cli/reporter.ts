@@ -62,7 +62,8 @@ function withRates(logs: readonly Log[], now: Effects['now']): Required<Reporter
     progress(stream, pages, expected, records, bytes, isEstimate = false) {
       const sums = { stream, pages, expected, records, bytes, isEstimate };
       const at = now().getTime();
-      if (first?.sums.stream !== stream || pages < first.sums.pages) first = { at, sums };
+      // A pass that begins again has no more pages than at its first time.
+      if (first?.sums.stream !== stream || pages <= first.sums.pages) first = { at, sums };
       const progress = progressSince(first.sums, sums, (at - first.at) / 1000);
       for (const log of logs) log.progress(progress);
     },

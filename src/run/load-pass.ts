@@ -5,7 +5,7 @@ import type { Changes } from '../land/changes.js';
 import { type LandedPage, rescanPage } from '../land/page.js';
 import { listPasses, type Pass, type PassManifest } from '../land/pass.js';
 import { type LoadedPass, Loader, type StagedBefore } from '../load/loader.js';
-import { streams } from '../service/streams.js';
+import { type StreamName, streams } from '../service/streams.js';
 import { contractFingerprint } from './find-pass.js';
 import type { Job } from './job.js';
 
@@ -92,7 +92,7 @@ export async function* comparedPages(job: Job, pass: Pass): AsyncGenerator<Lande
  * pages to expect, the last complete pass of the same request does.
  */
 export function progressOf(
-  { reporter, layout }: Job,
+  { reporter, layout }: Pick<Job, 'reporter' | 'layout'>,
   { manifest: { stream, kind, request }, pages: before }: Pass,
 ): (page: LandedPage, expected: number | null) => void {
   let pages = before.length;

@@ -29,6 +29,7 @@ export const lookup = command({
     const domain = source === undefined ? undefined : wholeNumber('the source', source, 1, 999);
     const asked = lookupOf({ kind, id, domain });
     if (save) assertWritable('the output folder', config.output);
+    const reporter = save ? createReporter(effects, { config, json }) : undefined;
     const client = openClient(config);
     try {
       const read = async (answer: Answer) => recordIn(await readJson(answer), answer.request);
@@ -44,9 +45,8 @@ export const lookup = command({
     } finally {
       await client.close();
     }
-    if (!save) return;
+    if (reporter === undefined) return;
     const { saveLookup } = await import('../../../pipelines/lookup.js');
-    const reporter = createReporter(effects, { config, json });
     const job = { config, reporter, now: effects.now, signal: effects.signal };
     const result = await saveLookup(job, asked).catch((error: unknown) => {
       reporter.end(false);
