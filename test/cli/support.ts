@@ -39,7 +39,9 @@ export function effectsIn(cwd: string, env: NodeJS.ProcessEnv = {}) {
     pipe: async () => undefined,
     input: async () => new Uint8Array(),
     now: () => new Date(),
-    ...{ env, cwd, isTerminal: false, width: undefined, signal: new AbortController().signal },
+    ...{ env, cwd, columns: () => undefined, width: undefined, signal: new AbortController().signal },
+    live: () => undefined,
+    logFailure: () => undefined,
   };
   return { effects, out: () => written.join(''), err: () => told.join('') };
 }
