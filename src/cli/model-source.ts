@@ -7,7 +7,6 @@ import { findSnapshot } from '../lake/snapshots.js';
 import { readCurrent, readRecord, TABLES } from '../mirror/layout.js';
 import { missing } from '../mirror/mirror-error.js';
 import { openStore } from '../mirror/s3.js';
-import { readModels } from '../model/model-files.js';
 import type { SparkTable } from '../model/spark-models.js';
 import { publishedSnapshot } from '../query/open-lake.js';
 import type { SparkConf } from '../spark/script.js';
@@ -16,7 +15,7 @@ import { mirrorOf } from './mirror.js';
 /** A snapshot that models are computed from, on this machine or in a mirror. */
 export interface ModelSource {
   readonly id: string;
-  /** Its tables and seeds, where Spark finds them. */
+  /** Its tables, and the marts that are not computed, where Spark finds them. */
   readonly tables: readonly SparkTable[];
   /** Folder or URL below which models go if nothing else is named. */
   readonly target: string;
@@ -27,11 +26,15 @@ export interface ModelSource {
 }
 
 /** A published snapshot on this machine; the current one by default. Throws ShareError or LakeError where there is none. */
-export function localSource(config: Config, snapshot: string | undefined): ModelSource {
+export function localSource(
+  config: Config,
+  snapshot: string | undefined,
+  computed: ReadonlySet<string>,
+): ModelSource {
   const layout = layoutOf(config.output);
   const folder = snapshot === undefined ? publishedSnapshot(config) : findSnapshot(layout, snapshot);
   const id = basename(folder);
-  const tables = tablesOf(readManifest(folder)).map((table) => ({
+  const tables = tablesOf(readManifest(folder), computed).map((table) => ({
     ...{ ...table, folder: `file:${join(folder, table.name)}` },
   }));
   return { id, tables, target: join(layout.models, id), folder };
@@ -41,6 +44,7 @@ export function localSource(config: Config, snapshot: string | undefined): Model
 export async function pushedSource(
   config: Config,
   snapshot: string | undefined,
+  computed: ReadonlySet<string>,
   signal: AbortSignal,
 ): Promise<ModelSource> {
   const place = mirrorOf(config);
@@ -50,7 +54,7 @@ export async function pushedSource(
   const id = snapshot ?? mirror.current.snapshot_id;
   const { manifest, files } = await readRecord(store, id);
   const url = store.place.replace(/^s3:/, 's3a:');
-  const tables = tablesOf(manifest as Manifest).map((table) => ({
+  const tables = tablesOf(manifest as Manifest, computed).map((table) => ({
     ...{ ...table, folder: `${url}/${TABLES}${table.name}` },
     files: files
       .filter(({ path }) => path.startsWith(`${table.name}/`))
@@ -59,10 +63,9 @@ export async function pushedSource(
   return { id, tables, target: `${url}/models/${id}`, conf: confOf(place) };
 }
 
-/** The tables of a snapshot, the seeds that its marts were computed with, and the marts that no other engine computes. */
-function tablesOf({ tables, marts }: Pick<Manifest, 'tables' | 'marts'>) {
-  const given = readModels().filter(({ isSeed, isFitted }) => isSeed || isFitted);
-  const published = Object.entries(marts).filter(([mart]) => given.some(({ name }) => name === mart));
+/** The tables of a snapshot, and those of its marts that are not computed anew. */
+function tablesOf({ tables, marts }: Pick<Manifest, 'tables' | 'marts'>, computed: ReadonlySet<string>) {
+  const published = Object.entries(marts).filter(([mart]) => !computed.has(mart));
   return [...Object.entries(tables), ...published].map(([name, { columns, files }]) => ({
     ...{ name, columns, partitioned: files.some((file) => partitionOf(file) !== '') },
   }));

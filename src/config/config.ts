@@ -1,4 +1,5 @@
-import { relative } from 'node:path';
+import { statSync } from 'node:fs';
+import { join, relative } from 'node:path';
 import type { z } from 'zod';
 import { quoted, readExistingFolder, readFolder } from './folder.js';
 import { type Given, givenIn, readGiven } from './given.js';
@@ -7,7 +8,7 @@ import { defaultMemory } from './memory.js';
 import { didYouMean } from './nearest.js';
 import { allSettings, settings, withMembers } from './settings.js';
 
-/** Settings after validation: complete, typed and read-only; `output` and `seeds` are absolute. */
+/** Settings after validation: complete, typed and read-only; `output`, `seeds` and `models` are absolute. */
 export type Config = Readonly<z.output<typeof settings> & { memory: string }>;
 
 /** Settings by name, not yet checked. */
@@ -71,7 +72,7 @@ export function readSettings(
   ]);
   const parsed = settings.safeParse(withMembers([...given].map(([name, { value }]) => [name, value])));
   if (!parsed.success) throw notValid(parsed.error, given);
-  const { memory, output, seeds, baseUrl } = parsed.data;
+  const { memory, output, seeds, models = modelsBeside(files), baseUrl } = parsed.data;
   const placeOf = (name: string) => given.get(name) ?? standard(name);
   const folderOf = (name: string, path: string, read: typeof readFolder): string =>
     read(placeOf(name).place, path, placeOf(name).folder);
@@ -81,6 +82,7 @@ export function readSettings(
     memory: memory ?? defaultMemory(),
     output: folderOf('output', output, readFolder),
     ...(seeds === undefined ? {} : { seeds: folderOf('seeds', seeds, readExistingFolder) }),
+    ...(models === undefined ? {} : { models: folderOf('models', models, readExistingFolder) }),
   };
   return { config, inForce: inForceOf(config, given), warnings: files.warnings };
 }
@@ -105,6 +107,12 @@ const withoutSecrets = (words: unknown): unknown =>
   Array.isArray(words)
     ? words.map((word) => String(word).replace(/(secret|password|token|access[.]?key)([^=]*=).*/is, '$1$2…'))
     : words;
+
+/** The folder of own models where none is named: beside the file of settings. */
+function modelsBeside({ hasFile, home }: ReturnType<typeof readGiven>): string | undefined {
+  const folder = join(home, 'models');
+  return hasFile && statSync(folder, { throwIfNoEntry: false })?.isDirectory() ? folder : undefined;
+}
 
 /** `--per-page` of `perPage`, and `--path-style` of `publish.pathStyle`. */
 export const flagOf = (name: string): string =>

@@ -28,6 +28,8 @@ export type GivenSettings = readonly (readonly [name: string, given: Given])[];
 export interface GivenByFiles {
   /** Folder of the file of settings; the working folder where there is none. */
   readonly home: string;
+  /** Whether there is a file of settings. */
+  readonly hasFile: boolean;
   /** What comes later in the list counts. */
   readonly given: GivenSettings;
   /** Files with a secret that others can read. */
@@ -53,7 +55,7 @@ export function readGiven(named: string | undefined, env: NodeJS.ProcessEnv, cwd
     ...fromVariables(variables, home, warnings, envFile),
     ...fromVariables(env, cwd, warnings),
   ];
-  return { home, given, warnings };
+  return { home, hasFile: path !== undefined, given, warnings };
 }
 
 function foundUpwards(folder: string): string | undefined {

@@ -149,6 +149,11 @@ export const settings = z.strictObject({
     .describe(
       'Folder with own seeds, such as currency_rules.csv; each stands in the place of the one of the same name in sql/seeds.',
     ),
+  models: text('the path of a folder')
+    .optional()
+    .describe(
+      'Folder with your own models, a .sql and a .yml each, and checks in its folder checks; by default models beside the file of settings, if it is there.',
+    ),
   spark: z
     .strictObject(
       {

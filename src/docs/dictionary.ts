@@ -4,14 +4,13 @@ import type { DuckDBConnection } from '@duckdb/node-api';
 import { parse } from 'yaml';
 import { z } from 'zod';
 import { packageRoot } from '../config/package-root.js';
-import type { ManifestTable } from '../lake/manifest.js';
+import type { Manifest, ManifestTable } from '../lake/manifest.js';
 import { ownColumns } from '../lake/schema.js';
 import { type LakeTable, lakeTables, ownTables } from '../lake/tables.js';
 import { sourceOf } from '../load/column-places.js';
 import { nodeAt } from '../load/types.js';
 import { RECORDS } from '../load/views.js';
-import { readChecks } from '../model/checks.js';
-import { readModels } from '../model/model-files.js';
+import { modellingOf } from '../model/own-models.js';
 import { referencesOf } from '../model/references.js';
 import { planModelTests } from '../model/test-sql.js';
 import { enumerations, reportKeys } from '../service/contract/enumerations.js';
@@ -42,7 +41,7 @@ export interface TableEntry {
 type Described = Pick<ManifestTable, 'columns' | 'rows'> & Partial<Pick<ManifestTable, 'partitioned'>>;
 
 /** What there is to describe, by name: a manifest, or an empty lake where there is no snapshot. */
-export interface Contents {
+export interface Contents extends Pick<Manifest, 'own'> {
   /** A table without `partitioned` is partitioned as this version of lotlake does it. */
   readonly tables: Readonly<Record<string, Described>>;
   readonly marts: Readonly<Record<string, Described>>;
@@ -68,7 +67,7 @@ export function dictionary(contents: Contents): TableEntry[] {
     const months = (stored?.partitioned ?? table.partitioned) ? [monthEntry('seen_at')] : [];
     return { ...table, kind: 'table', rows: stored?.rows ?? 0, columns: [...table.columns, ...months] };
   });
-  const marts = readModels().map((model) => {
+  const marts = modellingOf(contents).models.map((model) => {
     const stored = contents.marts[model.name];
     const columns = (stored?.columns ?? []).map((column) => {
       const { description = '', unit } = model.columns[column.name] ?? {};
@@ -155,10 +154,10 @@ export type CatalogTable = Awaited<ReturnType<typeof readCatalog>>[number];
  * @param contents names and types of columns
  */
 export async function readCatalog(connection: DuckDBConnection, contents: Contents) {
-  const models = readModels();
+  const { models, checks: found } = modellingOf(contents);
   const reads = await readsOf(connection, models);
   const places = await readsOf(connection, lakeTables());
-  const checked = readChecks().map((check) => ({ ...check, name: check.test }));
+  const checked = found.map((check) => ({ ...check, name: check.test }));
   const readBy = await readsOf(connection, checked);
   const checks = checked.map((check) => ({ ...check, reads: readBy.get(check.name) ?? [] }));
   return dictionary(contents).map((entry) => {
@@ -174,6 +173,8 @@ export async function readCatalog(connection: DuckDBConnection, contents: Conten
       reads: reads.get(name) ?? [],
       /** Marts that read it. */
       readBy: models.filter((each) => reads.get(each.name)?.includes(name)).map((each) => each.name),
+      /** Whether it is a mart of the user. */
+      isOwn: model?.isOwn === true,
       /** SELECT of a mart that is computed; a seed is a file. */
       sql: model?.isSeed ? undefined : model?.sql,
       tests: model === undefined ? [] : planModelTests(model),

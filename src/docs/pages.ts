@@ -2,7 +2,7 @@ import { basename } from 'node:path';
 import { html } from 'hono/html';
 import { partitionOf } from '../lake/files.js';
 import { allTables } from '../lake/manifest.js';
-import { readChecks } from '../model/checks.js';
+import { modellingOf } from '../model/own-models.js';
 import type { PlannedTest } from '../model/test-sql.js';
 import type { OpenLake } from '../query/open-lake.js';
 import { count, counted, sumOf } from '../query/printable.js';
@@ -22,7 +22,7 @@ export async function readSite({ session: { connection }, manifest, snapshot }: 
   const facts = new Map<string, ReadonlyMap<string, ColumnFacts>>();
   for (const table of catalog)
     if (table.name in stored) facts.set(table.name, await columnFacts(connection, table));
-  const { results } = await runEachTest(connection);
+  const { results } = await runEachTest(connection, manifest);
   return {
     catalog,
     lineage: lineageOf(catalog),
@@ -30,7 +30,7 @@ export async function readSite({ session: { connection }, manifest, snapshot }: 
     /** By table and column. */
     facts,
     /** Every data test and check. */
-    tests: [...catalog.flatMap(({ tests }) => tests), ...readChecks()],
+    tests: [...catalog.flatMap(({ tests }) => tests), ...modellingOf(manifest).checks],
     /** Number of rows that fail a data test; undefined if it could not be run. */
     failuresOf: ({ model, test }: PlannedTest) =>
       results.find((result) => result.model === model && result.test === test)?.failures,
@@ -42,7 +42,8 @@ export async function readSite({ session: { connection }, manifest, snapshot }: 
 /** The first page: marts, tables and tests at a glance, and the way of the data between them. */
 export function indexPage(site: Site): string {
   const of = (test: (table: CatalogTable) => boolean): readonly CatalogTable[] => site.catalog.filter(test);
-  const marts = of(({ kind }) => kind === 'mart');
+  const marts = of(({ kind, isOwn }) => kind === 'mart' && !isOwn);
+  const yours = of(({ isOwn }) => isOwn);
   const feed = of(({ stream }) => stream !== undefined);
   const own = of(({ kind, stream }) => kind === 'table' && stream === undefined);
   const columns = sumOf(site.catalog, (table) => table.columns.length);
@@ -51,6 +52,7 @@ export function indexPage(site: Site): string {
 <p class="lead">${counted(marts.length, 'mart')} that answer questions, ${counted(feed.length, 'table')} from the feed and ${counted(own.length, 'table')} of lotlake’s own work: ${counted(columns, 'column')}, each with description, type, unit, place in the feed, null rate and examples. Press <kbd>/</kbd> to search.</p>
 ${testSummary(site)}
 ${list('marts', 'Marts', marts)}
+${yours.length > 0 && list('yours', 'Your own models', yours)}
 ${list('feed', 'Tables from the feed', feed)}
 ${list('own', 'Tables of lotlake’s own work', own)}
 <h2 id="lineage">Lineage</h2>

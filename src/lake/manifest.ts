@@ -45,6 +45,15 @@ const manifestSchema = z.object({
   fingerprints: z.object({ records: z.int(), code: z.string() }).nullable().default(null),
   /** Fingerprint of the contract, SQL, seeds and settings that tables and marts were made by. */
   recipe: z.string().optional(),
+  /** The user's models and checks by their definitions (`model/own-models.ts` reads them), and what is left out. */
+  own: z
+    .object({
+      models: z.array(z.unknown()),
+      checks: z.array(z.unknown()),
+      /** Models and checks that failed in the run, and why. */
+      left_out: z.array(z.object({ name: z.string(), reason: z.string() })),
+    })
+    .optional(),
   tables: z.record(z.string(), tableSchema),
   marts: z.record(z.string(), tableSchema),
 });

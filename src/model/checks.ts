@@ -7,6 +7,9 @@ import type { PlannedTest } from './test-sql.js';
 
 const header = z.object({ description: z.string().min(1), severity: z.enum(['error', 'warn']) });
 
+/** A check of the user as the manifest of a snapshot keeps it. */
+export const ownCheck = header.extend({ model: z.literal('checks'), test: z.string(), sql: z.string() });
+
 /** A data test across tables: a SELECT of failing rows with a header of comments. */
 export interface Check extends PlannedTest {
   readonly model: 'checks';

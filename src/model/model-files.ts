@@ -39,7 +39,7 @@ const column = z.strictObject({
   tests: z.array(short(columnTest)).default([]),
 });
 
-const definition = z.strictObject({
+export const definition = z.strictObject({
   /** The question that the model answers, and by which rules. */
   description: z.string(),
   /** What one row is. */
@@ -71,6 +71,8 @@ export type Model = Readonly<z.output<typeof definition>> & {
   readonly isSeed?: boolean;
   /** Whether its SELECT reads what lotlake fitted to price_inputs; then DuckDB alone computes it. */
   readonly isFitted?: boolean;
+  /** Whether it is one of the user's. */
+  readonly isOwn?: boolean;
   /** SHA-256 of the CSV file of a seed. */
   readonly digest?: string;
 };

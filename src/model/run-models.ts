@@ -5,6 +5,7 @@ import { killPoint } from '../config/kill-point.js';
 import { messageOf } from '../config/lotlake-error.js';
 import { poolOf, settled } from '../duck/pool.js';
 import { identifier, literal, rows, type Session, scalar } from '../duck/session.js';
+import { columnsOf } from '../lake/schema.js';
 import { viewOn } from '../lake/views.js';
 import { ModelError } from './model-error.js';
 import { type Model, readModels } from './model-files.js';
@@ -141,6 +142,7 @@ async function runModel(
   try {
     const started = performance.now();
     const folder = join(target, name);
+    if (model.isOwn) await assertColumns(connection, model);
     mkdirSync(folder, { recursive: true });
     const count = await write(connection, { sql, key }, join(folder, 'data_0.parquet'), parquet(model));
     await connection.run(viewOn(target, { name, partitioned: false }));
@@ -154,6 +156,23 @@ async function runModel(
       hint: 'the last snapshot stays current',
     });
   }
+}
+
+/** Types that a mart of the user may have: all engines that read a snapshot know them. */
+const TYPES = /^(BIGINT|INTEGER|DOUBLE|BOOLEAN|VARCHAR|DATE|TIMESTAMP WITH TIME ZONE)(\[\])?$/;
+
+/** Makes sure that a model gives the columns that its .yml describes. The tests of lotlake see to those of its own. */
+async function assertColumns(connection: DuckDBConnection, { sql, columns }: Model): Promise<void> {
+  const given = await columnsOf(connection, sql);
+  const strange = given.find(({ name, type }) => columns[name] === undefined || !TYPES.test(type));
+  if (strange !== undefined && columns[strange.name] === undefined)
+    throw new TypeError(`its .yml does not describe the column ${strange.name}`);
+  if (strange !== undefined)
+    throw new TypeError(
+      `the column ${strange.name} is ${strange.type}; cast it to bigint, integer, double, boolean, varchar, date or timestamptz`,
+    );
+  const missing = Object.keys(columns).find((name) => !given.some((column) => column.name === name));
+  if (missing !== undefined) throw new TypeError(`its SELECT gives no column ${missing}`);
 }
 
 /** Computes a model into a file, sorted by its key. */

@@ -1,6 +1,8 @@
 import type { DuckDBConnection } from '@duckdb/node-api';
 import { messageOf } from '../config/lotlake-error.js';
 import { literal, row } from '../duck/session.js';
+import type { Modelling } from '../model/own-models.js';
+import { planModelTests } from '../model/test-sql.js';
 import { ShareError } from './share-error.js';
 
 /** A query that only reads. */
@@ -67,6 +69,14 @@ export async function readQuery(connection: DuckDBConnection, text: string): Pro
   checkFunctions(tree);
   const sql = prefix === '' ? select : `explain ${analyze ?? ''}\n${select}`;
   return { sql, select, needed: (tables) => neededOf(tree, tables) };
+}
+
+/** Checks that data tests only read: those of the user come from a folder or a manifest. Throws ShareError SHARE_QUERY. */
+export async function checkTests(connection: DuckDBConnection, { models, checks }: Modelling): Promise<void> {
+  for (const { model, test, sql } of [...models.flatMap(planModelTests), ...checks])
+    await readQuery(connection, sql).catch((cause: unknown) => {
+      throw refused(`test ${test} of ${model}: ${messageOf(cause)}`);
+    });
 }
 
 /** What DuckDB said of a query that failed. */

@@ -1,6 +1,7 @@
 import type { DuckDBConnection } from '@duckdb/node-api';
 import type { Row } from '../duck/session.js';
-import type { Layout } from '../lake/layout.js';
+import { currentSnapshot, type Layout } from '../lake/layout.js';
+import { manifestIn } from '../lake/manifest.js';
 import { reasonOf, unresolvedRuns } from '../lake/run-records.js';
 import { clip, count, counted, printable, sumOf } from '../query/printable.js';
 import { dateOf, instant, label, percent, unique } from './format.js';
@@ -34,7 +35,11 @@ export async function readStanding(connection: DuckDBConnection, layout: Layout)
   const figures = await ask(connection, 'standing');
   const found = (metric: string) => figures.filter((row) => row.metric === metric && Number(row.value) > 0);
   return {
-    alarms: [...failedRuns(layout), ...figures.filter((row) => row.is_alarm === true).map(alarmOf)],
+    alarms: [
+      ...failedRuns(layout),
+      ...leftOutModels(layout),
+      ...figures.filter((row) => row.is_alarm === true).map(alarmOf),
+    ],
     /** Records that were rejected. */
     rejected: found('rejected').map(foundOf),
     /** Members that the contract does not know, with the run that first told of each. */
@@ -57,6 +62,17 @@ export function failedRuns(layout: Layout): Alarm[] {
     const what = `the run ${ended} and published nothing${before}: ${clip(printable(reasonOf(last)), 200)}`;
     return [{ pipeline: label(pipeline), started_at: last.started_at, subject: 'run', what }];
   });
+}
+
+/** Models of the user that failed in the run that published the current snapshot. */
+function leftOutModels(layout: Layout): Alarm[] {
+  const current = currentSnapshot(layout);
+  const manifest = current === undefined ? undefined : manifestIn(current);
+  const { pipeline = '', created_at: started_at = '', own } = manifest ?? {};
+  return (own?.left_out ?? []).map(({ name, reason }) => ({
+    ...{ pipeline, started_at, subject: `your model ${name}` },
+    what: `it is left out of the snapshot: ${clip(printable(reason), 200)}`,
+  }));
 }
 
 /** An alarm as a sentence. */

@@ -5,11 +5,12 @@ import type { DuckDBConnection } from '@duckdb/node-api';
 import { html, raw } from 'hono/html';
 import type { Config } from '../config/config.js';
 import { packageRoot } from '../config/package-root.js';
-import { fillPage } from '../docs/html.js';
+import { fillPage, type Html } from '../docs/html.js';
 import { type Row, rows } from '../duck/session.js';
 import { layoutOf } from '../lake/layout.js';
 import { allTables, type Manifest } from '../lake/manifest.js';
 import { listSnapshots } from '../lake/snapshots.js';
+import { modellingOf } from '../model/own-models.js';
 import { readLake } from '../query/open-lake.js';
 import { assertOurs, assertOutside, writeWhole } from '../query/places.js';
 import { counted } from '../query/printable.js';
@@ -74,9 +75,20 @@ function readPage(config: Config, dictionary: string | undefined): Promise<strin
       tiles: headlineTiles(headline, before),
       sections: sectionsOf(answers, facts),
       reading: spec.reading.map((text) => html`<p>${fill(text, facts)}</p>`),
+      own: ownModels(manifest),
       dictionary: dictionary !== undefined && html`<p><a href="${dictionary}">All tables and columns</a></p>`,
     });
   });
+}
+
+/** The marts of the user, which the report has no figures of. */
+function ownModels(manifest: Manifest): Html | false {
+  const { own } = modellingOf(manifest);
+  const lines = own.models.map(({ name, description }) => {
+    const rowCount = counted(manifest.marts[name]?.rows, 'row');
+    return html`<li><code>${name}</code>, ${rowCount}: ${description}</li>`;
+  });
+  return lines.length > 0 && html`<p>Your own models:</p><ul>${lines}</ul>`;
 }
 
 /** Ids and titles of all sections. */

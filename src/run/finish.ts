@@ -30,6 +30,7 @@ import { recordFingerprints } from './fingerprints.js';
 import { type Job, knownOrigin } from './job.js';
 import { balance, type Merged, reconcileInto, recordRun } from './merge.js';
 import { isNothingNew, recipeOf } from './nothing-new.js';
+import { runOwnModels } from './own-models.js';
 import { passTimes } from './window.js';
 
 /** What a run made of the lake. */
@@ -168,7 +169,7 @@ export async function modelAndPublish(
   // The tables are final. Sync them while the models compute.
   const tables = syncSnapshot(target, published);
   tables.catch(() => undefined);
-  const { models, tests } = await job.session.whileWriting(() => modelAndTest(job));
+  const { models, tests, own } = await job.session.whileWriting(() => modelAndTest(job));
   const failed = tests.filter(({ failures }) => failures > 0);
   job.recorder.record.tests = {
     passed: tests.length - failed.length,
@@ -199,6 +200,7 @@ export async function modelAndPublish(
       pass_ids: passes.map(({ manifest: pass }) => pass.pass_id),
       fingerprints,
       recipe: recipeOf(job),
+      own,
     },
     job.schemas,
     models,
@@ -268,7 +270,8 @@ async function writeIceberg(job: Job, last: BaseState): Promise<void> {
 }
 
 /** Writes the marts into a snapshot and tests them; keeps rows that fail. */
-function modelAndTest({ session, target, modelling, runId, pipeline, startedAt, layout, reporter }: Job) {
+function modelAndTest(job: Job) {
+  const { session, target, modelling, own, runId, pipeline, startedAt, layout, reporter } = job;
   const { connection, alone } = session;
   return inWarehouse(session, target, async (second) => {
     const beside = [second];
@@ -278,17 +281,20 @@ function modelAndTest({ session, target, modelling, runId, pipeline, startedAt, 
         { snapshot: runId },
         Object.keys(columns).map((column) => ({ name: column })),
       );
-    const onModel = reporter.part;
-    const models = await runModels(connection, { ...modelling, target, parquet, beside, alone, onModel });
-    onModel?.('data tests', models.length, models.length);
+    const options = { target, parquet, alone, onModel: reporter.part };
+    const models = await runModels(connection, { ...options, ...modelling, beside });
+    reporter.part?.('data tests', models.length, models.length);
+    const owned = await runOwnModels(connection, own, options, reporter.warn);
     // The database of the snapshot itself says what its tables and columns mean.
     const views = await readViews(connection);
-    const entries = dictionary({ tables: views, marts: views }).filter(({ name }) => name in views);
+    const entries = dictionary({ tables: views, marts: views, own: owned.own }).filter(
+      ({ name }) => name in views,
+    );
     await commentViews(connection, entries);
-    const tests = await runDataTests(connection, modelling, beside, alone);
+    const tests = [...(await runDataTests(connection, modelling, beside, alone)), ...owned.tests];
     const run = { run_id: runId, pipeline, started_at: startedAt.toISOString() };
     await keepFailedRows(connection, tests, run, layout.failedTests);
-    return { models, tests };
+    return { models: [...models, ...owned.models], tests, own: owned.own };
   });
 }
 

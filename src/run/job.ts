@@ -18,9 +18,11 @@ import { createEmptyBatch } from '../load/batch.js';
 import type { DriftReport } from '../load/drift.js';
 import type { DataTestOptions } from '../model/data-tests.js';
 import { readModels, withOwnSeeds } from '../model/model-files.js';
+import type { Modelling } from '../model/own-models.js';
 import { type ContractNode, contractOf } from '../service/contract/node.js';
 import { type StreamName, streamNames, streams } from '../service/streams.js';
 import { removeLeftLookups } from './find-pass.js';
+import { readOwnModels } from './own-models.js';
 import { openRecorder, type Recorder } from './recorder.js';
 
 /** What a job tells while it works; the CLI shows it. */
@@ -63,6 +65,8 @@ export interface Job extends JobOptions {
   readonly signal: AbortSignal;
   /** With the models that the run computes, seeds of the user among them. */
   readonly modelling: DataTestOptions;
+  /** The models and checks of the user, which run after those. */
+  readonly own: Modelling;
   readonly pipeline: string;
   readonly runId: string;
   readonly startedAt: Date;
@@ -91,8 +95,8 @@ export interface Job extends JobOptions {
 
 /**
  * Runs a pipeline under the lock of its output folder and cleans up after it, whatever happens. Throws LakeError
- * (LAKE_LOCKED, LAKE_OVERTAKEN, LAKE_DISK_FULL, LAKE_OUT_OF_MEMORY), ConfigError for own seeds, and what the stages
- * throw.
+ * (LAKE_LOCKED, LAKE_OVERTAKEN, LAKE_DISK_FULL, LAKE_OUT_OF_MEMORY), ConfigError for own seeds, ModelError for own
+ * models, and what the stages throw.
  */
 export async function runJob<T extends { readonly published: boolean }>(
   pipeline: string,
@@ -152,6 +156,7 @@ async function runLocked<T extends { readonly published: boolean }>(
     const { memory, threads } = config;
     session = await openSession({ memory, threads, temp: join(folder, 'spill') });
     endInterrupts = interruptOn(signal, session);
+    const own = await readOwnModels(session.connection, config.models);
     const definitions = await readDefinitions(session);
     const { warnings } = recorder.record;
     const reporter = {
@@ -179,6 +184,7 @@ async function runLocked<T extends { readonly published: boolean }>(
       ...options,
       signal,
       modelling: { ...modelling, models },
+      own,
       reporter,
       pipeline,
       runId,

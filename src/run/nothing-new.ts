@@ -20,7 +20,7 @@ const MOST_QUIET_MINUTES = 1440;
  *   would reach back further still;
  * - where a run of its pipeline that failed, or a pass of its last one that was not whole, stands as an alarm;
  * - where the current snapshot is damaged or its link is lost;
- * - where contract, SQL, seeds or settings are others than those of the current snapshot;
+ * - where contract, SQL, seeds, settings or models of the user are others than those of the current snapshot;
  * - where vehicles that were asked for are gone, which `closings` keeps.
  */
 export async function isNothingNew(
@@ -65,6 +65,15 @@ async function hasUnprovenPass(
 export function recipeOf(job: Job): string {
   const { minimumGroup, relistingDays, rejectAlarm, estimateAlarm } = job.config;
   const { models, checks = readChecks() } = job.modelling;
-  const recipe = [codeOf(job), minimumGroup, relistingDays, rejectAlarm, estimateAlarm, models, checks];
+  const recipe = [
+    codeOf(job),
+    minimumGroup,
+    relistingDays,
+    rejectAlarm,
+    estimateAlarm,
+    models,
+    checks,
+    job.own,
+  ];
   return createHash('sha256').update(JSON.stringify(recipe)).digest('hex').slice(0, 16);
 }

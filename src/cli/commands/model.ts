@@ -1,20 +1,25 @@
 import { existsSync, readdirSync, rmSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import type { DuckDBConnection } from '@duckdb/node-api';
 import { type Config, readConfig } from '../../config/config.js';
 import { quoted, readFolder } from '../../config/folder.js';
 import { ConfigError, messageOf } from '../../config/lotlake-error.js';
 import { viewOn } from '../../lake/views.js';
-import { readChecks } from '../../model/checks.js';
+import { type Check, readChecks } from '../../model/checks.js';
 import { assertTests, runDataTests, type TestFailures } from '../../model/data-tests.js';
 import { type Model, readModels } from '../../model/model-files.js';
+import { type Modelling, readableNames } from '../../model/own-models.js';
+import { referencesOf } from '../../model/references.js';
 import { type ModelResult, orderedModels, runModels } from '../../model/run-models.js';
+import { selectModels } from '../../model/select.js';
 import { runSparkModels, type SparkModelResults } from '../../model/spark-models.js';
 import { planModelTests } from '../../model/test-sql.js';
 import { withDatabase } from '../../query/open-lake.js';
 import { assertOutside } from '../../query/places.js';
 import { clip, count, counted } from '../../query/printable.js';
 import { gridOf } from '../../query/table.js';
+import { readOwnModels } from '../../run/own-models.js';
 import { command } from '../command.js';
 import type { Effects } from '../effects.js';
 import { mirrorOptions } from '../mirror.js';
@@ -30,6 +35,10 @@ export const model = command({
       describe: 'a mirror such as s3://bucket/prefix (default the lake of this machine)',
     },
     engine: { choices: ['duckdb', 'spark'], default: 'duckdb', describe: 'what computes the marts' },
+    select: {
+      type: 'string',
+      describe: 'these marts alone: name, name+ with what depends on it, +name with what it needs',
+    },
     snapshot: { type: 'string', describe: 'id (default the published one)' },
     to: {
       type: 'string',
@@ -37,36 +46,78 @@ export const model = command({
     },
     ...{ endpoint, region, 'path-style': pathStyle },
   },
-  async run({ mirror, engine, snapshot, to, endpoint, region, pathStyle, print, input }, effects) {
+  async run({ mirror, engine, select, snapshot, to, endpoint, region, pathStyle, print, input }, effects) {
     const config = readConfig({ ...input, publish: { to: mirror, endpoint, region, pathStyle } }, effects);
     if (mirror !== undefined && engine === 'duckdb')
       throw new ConfigError(
         '--engine duckdb reads a lake of this machine',
         'lotlake pull makes one from a mirror',
       );
-    const source =
-      mirror === undefined
-        ? localSource(config, snapshot)
-        : await pushedSource(config, snapshot, effects.signal);
-    const target = targetOf(to, source, engine, config, effects);
-    const started = performance.now();
-    const run = engine === 'spark' ? onSpark : onDuckDB;
-    const { models, tests } = await run(config, source, target, effects);
-    const seconds = (performance.now() - started) / 1000;
-    const result = { engine, snapshot_id: source.id, path: target, seconds, models, tests };
-    print(result, () => text(result));
-    assertTests(
-      tests,
-      'the published snapshot is as it was; lotlake test --show shows failing rows of its marts',
-    );
+    await withDatabase(config, effects.signal, async ({ session: { connection } }) => {
+      const chosen = await chosenModels(connection, config, engine, select, effects);
+      const names = new Set(chosen.models.map(({ name }) => name));
+      const source =
+        mirror === undefined
+          ? localSource(config, snapshot, names)
+          : await pushedSource(config, snapshot, names, effects.signal);
+      const target = targetOf(to, source, engine, chosen, config, effects);
+      const started = performance.now();
+      const run = engine === 'spark' ? onSpark : onDuckDB;
+      const { models, tests } = await run(connection, chosen, source, target, config, effects);
+      const seconds = (performance.now() - started) / 1000;
+      const result = { engine, snapshot_id: source.id, path: target, seconds, models, tests };
+      print(result, () => text(result));
+      assertTests(
+        tests,
+        'the published snapshot is as it was; lotlake test --show shows failing rows of its marts',
+      );
+    });
   },
 });
+
+/** What is computed, and what is tested then. */
+interface Chosen extends Modelling {
+  readonly tested: readonly Model[];
+  /** Names of all marts that there are, chosen or not. */
+  readonly marts: ReadonlySet<string>;
+}
+
+/** The models that an engine computes, with those of the user on DuckDB: all, or those that are selected. */
+async function chosenModels(
+  connection: DuckDBConnection,
+  { models: folder }: Config,
+  engine: string,
+  select: string | undefined,
+  { err }: Effects,
+): Promise<Chosen> {
+  const own = await readOwnModels(connection, folder);
+  const all = await orderedModels(connection, [...readModels(), ...own.models], readableNames());
+  const marts = new Set(all.map(({ name }) => name));
+  const isComputed = ({ isSeed, isFitted, isOwn }: Model): boolean =>
+    !isSeed && (engine === 'duckdb' || !(isFitted || isOwn));
+  const selected = select === undefined ? all : selectModels(all, select);
+  const models = selected.filter(isComputed);
+  const left = selected.filter((model) => !isComputed(model) && !model.isSeed);
+  if (engine === 'spark' && own.models.length > 0 && left.length > 0)
+    err(`left to DuckDB: ${left.map(({ name }) => name).join(', ')}\n`);
+  if (models.length === 0) throw new ConfigError(`--select ${select} names nothing that ${engine} computes`);
+  if (select === undefined && engine === 'spark')
+    return { models, checks: readChecks(), tested: readModels(), marts };
+  const checks: Check[] = [];
+  for (const check of [...readChecks(), ...own.checks]) {
+    const read = await referencesOf(connection, { name: check.test, sql: check.sql });
+    if (select === undefined || read.some((name) => models.some((model) => model.name === name)))
+      checks.push(check);
+  }
+  return { models, checks, tested: select === undefined ? all : models, marts };
+}
 
 /** The folder or URL for the marts. Throws ConfigError or ShareError where something else could be lost. */
 function targetOf(
   to: string | undefined,
   source: ModelSource,
   engine: string,
+  { marts }: Chosen,
   config: Config,
   { cwd }: Effects,
 ): string {
@@ -75,8 +126,9 @@ function targetOf(
   if (engine === 'spark' && given.includes('://')) return urlOf(given, config.publish.to);
   const folder = readFolder('--to', given, cwd);
   assertOutside(folder, config.output);
-  const names = new Set(readModels().map(({ name }) => name));
-  const foreign = existsSync(folder) ? readdirSync(folder).find((name) => !names.has(name)) : undefined;
+  // A model of the user that is renamed leaves a folder in lotlake's own place.
+  const foreign =
+    to !== undefined && existsSync(folder) ? readdirSync(folder).find((name) => !marts.has(name)) : undefined;
   if (foreign === undefined) return resolve(folder);
   throw new ConfigError(`--to ${folder} holds ${foreign}, which is no mart`, 'name a new folder');
 }
@@ -108,45 +160,40 @@ const sparkUrl = (place: string): string =>
     .replace(/(?<!:)\/{2,}/g, '/')
     .replace(/\/+$/, '');
 
-const computed = (engine = 'duckdb'): readonly Model[] =>
-  readModels().filter(({ isSeed, isFitted }) => !isSeed && (engine === 'duckdb' || !isFitted));
-
 async function onDuckDB(
-  config: Config,
+  connection: DuckDBConnection,
+  { models: computed, checks, tested }: Chosen,
   { folder = '', tables }: ModelSource,
   target: string,
-  { signal }: Effects,
 ): Promise<SparkModelResults> {
-  return withDatabase(config, signal, async ({ session: { connection } }) => {
-    for (const table of tables) await connection.run(viewOn(folder, table));
-    // Spark names its files in another way, and a view on the folder of a mart would read both.
-    for (const { name } of computed()) rmSync(join(target, name), { recursive: true, force: true });
-    const parquet = () => 'format parquet, compression zstd';
-    const models = await runModels(connection, { target, parquet, models: computed() });
-    const tests = await runDataTests(connection);
-    return {
-      models,
-      tests: tests.map(({ model: name, test, severity, failures }) => ({
-        model: name,
-        test,
-        severity,
-        failures,
-      })),
-    };
-  });
+  for (const table of tables) await connection.run(viewOn(folder, table));
+  // Spark names its files in another way, and a view on the folder of a mart would read both.
+  for (const { name } of computed) rmSync(join(target, name), { recursive: true, force: true });
+  const parquet = () => 'format parquet, compression zstd';
+  const models = await runModels(connection, { target, parquet, models: computed });
+  const tests = await runDataTests(connection, { models: tested, checks });
+  return {
+    models,
+    tests: tests.map(({ model: name, test, severity, failures }) => ({
+      model: name,
+      test,
+      severity,
+      failures,
+    })),
+  };
 }
 
 async function onSpark(
-  config: Config,
+  connection: DuckDBConnection,
+  { models: computed, checks, tested }: Chosen,
   { tables, conf }: ModelSource,
   target: string,
+  config: Config,
   effects: Effects,
 ): Promise<SparkModelResults> {
   const names = new Set(tables.map(({ name }) => name));
-  const models = await withDatabase(config, effects.signal, ({ session }) =>
-    orderedModels(session.connection, computed('spark'), names),
-  );
-  const tests = [...readModels().map(planModelTests), ...readChecks().map((check) => [check])];
+  const models = await orderedModels(connection, computed, names);
+  const tests = [...tested.map(planModelTests), ...checks.map((check) => [check])];
   const url = target.includes('://') ? target : `file:${target}`;
   const say = ({ name, ms }: { name: string; ms: number }): void => {
     if (config.log === 'debug') effects.err(`${name}: ${ms} ms\n`);

@@ -2,16 +2,16 @@ import { join } from 'node:path';
 import type { DuckDBConnection } from '@duckdb/node-api';
 import type { Config } from '../../config/config.js';
 import { ConfigError } from '../../config/lotlake-error.js';
-import { didYouMean } from '../../config/nearest.js';
 import { literal, rows } from '../../duck/session.js';
 import { layoutOf } from '../../lake/layout.js';
-import { readChecks } from '../../model/checks.js';
-import { assertTests, type DataTestOptions, runDataTests, type TestResult } from '../../model/data-tests.js';
+import type { Manifest } from '../../lake/manifest.js';
+import { assertTests, runDataTests, type TestResult } from '../../model/data-tests.js';
 import { readKeptTests } from '../../model/failed-rows.js';
-import { ModelError } from '../../model/model-error.js';
-import { readModels } from '../../model/model-files.js';
+import { type Modelling, modellingOf } from '../../model/own-models.js';
+import { unknownModel } from '../../model/select.js';
 import { type Reading, readLake, withDatabase } from '../../query/open-lake.js';
 import { clip, count, counted, printable } from '../../query/printable.js';
+import { checkTests } from '../../query/read-only.js';
 import { gridOf } from '../../query/table.js';
 import { choiceOf, command } from '../command.js';
 
@@ -30,7 +30,7 @@ export const test = command({
     const show = rowsToShow(given);
     const found = kept
       ? await readKept(config, show)
-      : await testLake(config, testsOf(model), { choice: choiceOf(choice), signal }, show);
+      : await testLake(config, model, { choice: choiceOf(choice), signal }, show);
     if (found === undefined) return print([], () => 'no data test of the last run failed');
     print(found.listed, () => text(found, show));
     assertTests(found.results, 'the snapshot stays published; lotlake test --show shows the rows');
@@ -44,24 +44,23 @@ function rowsToShow(given: string | undefined): number {
   throw new ConfigError(`--show: ${given} is no number of rows`);
 }
 
-function testsOf(model: string | undefined): Required<DataTestOptions> {
-  const [models, checks] = [readModels(), readChecks()];
+/** The tests that are asked for, of those that a snapshot was made with. */
+function testsOf(model: string | undefined, manifest: Manifest): Modelling {
+  const { models, checks } = modellingOf(manifest);
   if (model === undefined) return { models, checks };
   if (model === 'checks') return { models: [], checks };
   const named = models.filter(({ name }) => name === model.toLowerCase());
   if (named.length > 0) return { models: named, checks: [] };
-  const names = [...models.map(({ name }) => name), 'checks'];
-  throw new ModelError('MODEL_UNKNOWN', `there is no mart ${model}${didYouMean(model, names)}`, {
-    outcome: 'usage',
-    hint: `there are: ${names.join(', ')}`,
-  });
+  throw unknownModel(model, [...models, { name: 'checks' }]);
 }
 
 /** Data tests with their failing rows, a head for them, and the results that decide how the command ends. */
 type Found = Awaited<ReturnType<typeof testLake>>;
 
-async function testLake(config: Config, chosen: Required<DataTestOptions>, reading: Reading, show: number) {
+async function testLake(config: Config, model: string | undefined, reading: Reading, show: number) {
   return readLake(config, reading, async ({ session: { connection }, manifest }) => {
+    const chosen = testsOf(model, manifest);
+    await checkTests(connection, chosen);
     const results = await runDataTests(connection, chosen);
     const listed = await withRows(connection, results, ({ sql }) => `(\n${sql}\n)`, show);
     const head = `snapshot ${manifest.snapshot_id}: ${counted(results.length, 'data test')}`;

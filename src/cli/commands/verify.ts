@@ -71,7 +71,7 @@ async function dataTests(connection: DuckDBConnection, folder: string, manifest:
   // A table that cannot be read is among the problems already.
   for (const [name, { partitioned }] of Object.entries(allTables(manifest)))
     await connection.run(viewOn(folder, { name, partitioned })).catch(() => undefined);
-  const { results, notRun } = await runEachTest(connection);
+  const { results, notRun } = await runEachTest(connection, manifest);
   const failed = (severity: TestResult['severity']): Problem[] =>
     results.filter((result) => result.failures > 0 && result.severity === severity).map(problemOf);
   const broken = notRun.map(

@@ -1,0 +1,47 @@
+import { didYouMean } from '../config/nearest.js';
+import { ModelError } from './model-error.js';
+import { FITTED } from './references.js';
+
+/** A model with the names that it reads. */
+interface ModelNode {
+  readonly name: string;
+  readonly references: readonly string[];
+  readonly isFitted?: boolean;
+}
+
+/**
+ * The models that a selection names, in their order. Its parts stand between commas or spaces: `name`, `name+` with all
+ * that depends on it, `+name` with all that it needs, `+name+`. A model that reads what lotlake fits to prices brings the
+ * model that they are fitted to.
+ * Throws ModelError (MODEL_UNKNOWN).
+ */
+export function selectModels<M extends ModelNode>(models: readonly M[], selection: string): M[] {
+  const found = new Set<string>();
+  const close = (name: string, next: (name: string) => readonly string[]): void => {
+    const closed = new Set([name]);
+    for (const each of closed) for (const other of next(each)) closed.add(other);
+    for (const each of closed) found.add(each);
+  };
+  const reads = (name: string) => models.find((model) => model.name === name)?.references ?? [];
+  const readBy = (name: string) =>
+    models.filter(({ references }) => references.includes(name)).map((model) => model.name);
+  for (const part of selection.split(/[\s,]+/).filter((each) => each !== '')) {
+    const [, needs = '', given = '', feeds = ''] = /^(\+?)(.*?)(\+?)$/s.exec(part) ?? [];
+    const name = given.toLowerCase();
+    if (!models.some((model) => model.name === name)) throw unknownModel(name, models);
+    close(name, needs === '' ? () => [] : reads);
+    close(name, feeds === '' ? () => [] : readBy);
+  }
+  const chosen = models.filter(({ name }) => found.has(name));
+  const needsFit = chosen.some(({ isFitted }) => isFitted);
+  return models.filter((model) => chosen.includes(model) || (needsFit && model.name === FITTED));
+}
+
+/** The error of a name that no model has. */
+export function unknownModel(given: string, known: readonly { readonly name: string }[]): ModelError {
+  const names = known.map(({ name }) => name);
+  return new ModelError('MODEL_UNKNOWN', `there is no mart ${given}${didYouMean(given, names)}`, {
+    outcome: 'usage',
+    hint: `there are: ${names.join(', ')}`,
+  });
+}

@@ -1,0 +1,87 @@
+import { rmSync } from 'node:fs';
+import { join } from 'node:path';
+import type { DuckDBConnection } from '@duckdb/node-api';
+import { messageOf } from '../config/lotlake-error.js';
+import { identifier } from '../duck/session.js';
+import type { Manifest } from '../lake/manifest.js';
+import { runDataTests, type TestResult } from '../model/data-tests.js';
+import { ModelError } from '../model/model-error.js';
+import { type Modelling, readableNames, readOwn } from '../model/own-models.js';
+import { type ModelResult, orderedModels, type RunModelsOptions, runModels } from '../model/run-models.js';
+import { checkTests, readQuery } from '../query/read-only.js';
+
+/**
+ * Reads the models and checks of the user, in the order in which they can run. Nothing runs: DuckDB only parses them.
+ * Throws ModelError: MODEL_DEFINITION for a name that is taken, and for SQL that is not one SELECT which only reads;
+ * MODEL_GRAPH for what reads a table that is not there.
+ */
+export async function readOwnModels(
+  connection: DuckDBConnection,
+  folder: string | undefined,
+): Promise<Modelling> {
+  const own = readOwn(folder);
+  const notReading = (name: string) => (cause: unknown) => {
+    const path = join(folder ?? '', name);
+    throw new ModelError('MODEL_DEFINITION', `${path}: ${messageOf(cause)}`, { cause });
+  };
+  for (const { name, sql } of own.models) await readQuery(connection, sql).catch(notReading(`${name}.sql`));
+  await checkTests(connection, own).catch(notReading(''));
+  const models = await orderedModels(connection, own.models, readableNames());
+  return { ...own, models };
+}
+
+/** Models of the user that a run computed and tested, and what of them goes into the manifest. */
+export interface OwnResults {
+  readonly models: readonly ModelResult[];
+  readonly tests: readonly TestResult[];
+  readonly own: NonNullable<Manifest['own']>;
+}
+
+/**
+ * Computes and tests the models of the user one after the other, then their checks. What fails, and what reads it, is left
+ * out: the tables and marts of lotlake do not need it, so that the run can publish.
+ * @param connection has the tables and marts of lotlake
+ * @param warn is told of each model and check that is left out
+ */
+export async function runOwnModels(
+  connection: DuckDBConnection,
+  { models, checks }: Modelling,
+  options: RunModelsOptions,
+  warn: (message: string) => void,
+): Promise<OwnResults> {
+  const done: { models: ModelResult[]; tests: TestResult[] } = { models: [], tests: [] };
+  const leftOut = new Map<string, string>();
+  const attempt = async (name: string, work: () => Promise<void>): Promise<void> => {
+    try {
+      await work();
+    } catch (error) {
+      if (!(error instanceof ModelError)) throw error;
+      // What is missing was there when the run began to read the models.
+      const reason = error.code === 'MODEL_GRAPH' ? 'it reads a model that is left out' : error.message;
+      leftOut.set(name, reason);
+      warn(`${name} of your own models is left out of the snapshot: ${reason}`);
+    }
+  };
+  for (const model of models)
+    await attempt(model.name, async () => {
+      try {
+        const computed = await runModels(connection, { ...options, models: [model] });
+        done.tests.push(...(await runDataTests(connection, { models: [model], checks: [] })));
+        done.models.push(...computed);
+      } catch (error) {
+        await connection.run(`drop view if exists ${identifier(model.name)}`);
+        rmSync(join(options.target, model.name), { recursive: true, force: true });
+        throw error;
+      }
+    });
+  for (const check of checks)
+    await attempt(`checks/${check.test}`, async () => {
+      done.tests.push(...(await runDataTests(connection, { models: [], checks: [check] })));
+    });
+  const own = {
+    models: models.filter(({ name }) => !leftOut.has(name)),
+    checks: checks.filter(({ test }) => !leftOut.has(`checks/${test}`)),
+    left_out: [...leftOut].map(([name, reason]) => ({ name, reason })),
+  };
+  return { ...done, own };
+}
