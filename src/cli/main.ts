@@ -51,6 +51,8 @@ const COMMANDS = {
   rejects: 'list the records that break the contract, by place and reason',
   test: 'run the data tests on a snapshot, and show the rows that fail',
   'model [mirror]': 'compute the marts of a snapshot beside it, on DuckDB or Spark, and run the data tests',
+  'diff <before> [after]':
+    'say which rows and columns differ between two snapshots, or a snapshot and what lotlake model computed',
   verify: 'check every file of a snapshot against its manifest, and its data tests',
   vacuum: 'remove snapshots and passes that are past retention, and what dead runs left',
   backup: 'copy the lake to another folder, sound and with the links between its snapshots',
@@ -78,6 +80,7 @@ const LOADERS: Readonly<Record<keyof typeof COMMANDS, () => Promise<AnyCommand>>
   rejects: async () => (await import('./commands/rejects.js')).rejects,
   test: async () => (await import('./commands/test.js')).test,
   'model [mirror]': async () => (await import('./commands/model.js')).model,
+  'diff <before> [after]': async () => (await import('./commands/diff.js')).diff,
   verify: async () => (await import('./commands/verify.js')).verify,
   vacuum: async () => (await import('./commands/vacuum.js')).vacuum,
   backup: async () => (await import('./commands/backup.js')).backup,

@@ -221,6 +221,9 @@ function text({ engine, snapshot_id, path, seconds, models, tests }: Result): st
       ? `${counted(tests.length, 'data test')}, all passed`
       : `${counted(failed.length, 'data test')} of ${count(tests.length)} failed:`,
     ...(failed.length === 0 ? [] : [failedText(failed)]),
+    ...(path.includes('://')
+      ? []
+      : [`lotlake diff ${snapshot_id} ${path} says which rows differ from the snapshot`]),
   ].join('\n');
 }
 

@@ -1,0 +1,99 @@
+import { didYouMean } from '../../config/nearest.js';
+import { modellingOf, readOwn } from '../../model/own-models.js';
+import { comparedTables, diffTable, type Side, sideOf, type TableDiff } from '../../query/diff.js';
+import { withDatabase } from '../../query/open-lake.js';
+import { clip, count, counted, orNone, printable } from '../../query/printable.js';
+import { ShareError } from '../../query/share-error.js';
+import { gridOf } from '../../query/table.js';
+import { command } from '../command.js';
+import { wholeNumber } from '../option-values.js';
+
+const SIDE = 'id, current, a time, or a folder of a snapshot or of lotlake model';
+
+/** Says which rows and columns of each table and mart differ between two snapshots. */
+export const diff = command({
+  options: {
+    before: { type: 'string', demandOption: true, describe: SIDE },
+    after: { type: 'string', default: 'current', describe: SIDE },
+    table: { type: 'string', describe: 'this table or mart alone' },
+    rows: { type: 'string', default: '0', describe: 'show so many of the rows that differ, of each table' },
+  },
+  async run({ before: from, after: to, table, rows, print, config }, { cwd, signal }) {
+    const limit = wholeNumber('--rows', rows, 0, 10_000);
+    await withDatabase(config, signal, async ({ session: { connection } }) => {
+      const models = [...modellingOf({}).models, ...readOwn(config.models).models];
+      const before = await sideOf(connection, config, from, cwd, models);
+      const after = await sideOf(connection, config, to, cwd, models);
+      const names = comparedTables(before, after);
+      const name = table?.toLowerCase();
+      if (name !== undefined && !names.includes(name))
+        throw new ShareError('SHARE_NO_TABLE', `neither side has a table ${name}${didYouMean(name, names)}`, {
+          outcome: 'usage',
+          hint: `there are: ${names.join(', ')}`,
+        });
+      const tables: TableDiff[] = [];
+      for (const each of name === undefined ? names : [name])
+        tables.push(await diffTable(connection, before, after, each, limit));
+      const result = { before: before.id, after: after.id, tables };
+      print(result, () => text(before, after, tables));
+    });
+  },
+});
+
+function text(before: Side, after: Side, tables: readonly TableDiff[]): string {
+  const differing = tables.filter(({ state }) => state !== 'same');
+  const same = tables.length - differing.length;
+  const cell = orNone(count);
+  return [
+    `from ${before.id} to ${after.id}`,
+    ...(differing.length === 0
+      ? []
+      : [
+          gridOf(
+            ['table', '>rows', '>then', '>added', '>removed', '>changed', 'by column'],
+            differing.map((table) => [
+              ...[table.name, cell(table.rows_before), cell(table.rows_after)],
+              ...[cell(table.added), cell(table.removed), cell(table.changed), clip(columnsText(table), 80)],
+            ]),
+          ),
+        ]),
+    ...differing.flatMap(schemaLines),
+    ...differing.flatMap(rowLines),
+    ...(same === 0 ? [] : [`${counted(same, 'table or mart is', 'tables and marts are')} the same`]),
+  ].join('\n');
+}
+
+const columnsText = ({ state, changed, columns }: TableDiff): string =>
+  state === 'new' || state === 'gone'
+    ? state
+    : changed === null
+      ? 'the keys differ, so rows are not compared'
+      : columns.map(({ name, rows }) => `${name} ${count(rows)}`).join(', ');
+
+function schemaLines({ name, columns_added, columns_removed, columns_retyped }: TableDiff): string[] {
+  return [
+    ...columns_added.map((column) => `${name}: the column ${column} is new`),
+    ...columns_removed.map((column) => `${name}: the column ${column} is gone`),
+    ...columns_retyped.map(
+      (column) =>
+        `${name}: the column ${column.name} was ${column.before} and is ${column.after}; its values are not compared`,
+    ),
+  ];
+}
+
+function rowLines({ name, rows }: TableDiff): string[] {
+  if (rows.length === 0) return [];
+  const cells = rows.flatMap(({ change, key, columns }) => {
+    const place = Object.values(key).map((value) => clip(printable(value), 30));
+    const values = columns.map((each) => [each.name, each.before, each.after]);
+    return (values.length === 0 ? [['', '', '']] : values).map((each) => [
+      ...[change, ...place],
+      ...each.map((value) => clip(printable(value), 40)),
+    ]);
+  });
+  return [
+    '',
+    name,
+    gridOf(['change', ...Object.keys(rows[0]?.key ?? {}), 'column', 'before', 'after'], cells),
+  ];
+}

@@ -1,0 +1,264 @@
+import { existsSync, readdirSync } from 'node:fs';
+import { basename, join, resolve } from 'node:path';
+import type { DuckDBConnection } from '@duckdb/node-api';
+import { z } from 'zod';
+import type { Config } from '../config/config.js';
+import { ConfigError } from '../config/lotlake-error.js';
+import { identifier, literal, row, rows } from '../duck/session.js';
+import { filesRelation, globRelation, listFiles } from '../lake/files.js';
+import { layoutOf } from '../lake/layout.js';
+import { allTables, type LakeFile, type ManifestTable, readManifest } from '../lake/manifest.js';
+import { columnsOf } from '../lake/schema.js';
+import { listSnapshots, pickSnapshot } from '../lake/snapshots.js';
+import type { Model } from '../model/model-files.js';
+import { publishedSnapshot } from './open-lake.js';
+
+/** What is compared: a snapshot, or marts that `lotlake model` computed. */
+export interface Side {
+  readonly id: string;
+  readonly folder: string;
+  readonly tables: Readonly<Record<string, ManifestTable>>;
+  /** Whether it is a snapshot: a table that it lacks is gone, while marts may just not have been computed. */
+  readonly isWhole: boolean;
+}
+
+/** Says when lotlake wrote a row, not what is in it. */
+const WRITTEN: ReadonlySet<string> = new Set(['run_id', 'changed_at']);
+
+/**
+ * The side that a text names: `current`, the id of a snapshot, a folder of a snapshot or of `lotlake model`, or a time.
+ * Throws ShareError, LakeError or ConfigError where there is none.
+ * @param models marts that a folder of `lotlake model` may hold
+ */
+export async function sideOf(
+  connection: DuckDBConnection,
+  config: Config,
+  given: string,
+  cwd: string,
+  models: readonly Model[],
+): Promise<Side> {
+  const layout = layoutOf(config.output);
+  const folder = resolve(cwd, given);
+  if (given === 'current') return snapshotIn(publishedSnapshot(config));
+  const named = listSnapshots(layout).find(({ id }) => id === given);
+  if (named !== undefined) return snapshotIn(named.folder);
+  if (existsSync(join(folder, 'manifest.json'))) return snapshotIn(folder);
+  if (existsSync(folder)) return martsIn(connection, folder, models);
+  const choice = /^\d{4}-\d{2}-\d{2}/.test(given) ? { asOf: given } : { snapshot: given };
+  return snapshotIn(await pickSnapshot(connection, layout, choice));
+}
+
+const snapshotIn = (folder: string): Side => ({
+  ...{ id: basename(folder), folder, isWhole: true },
+  tables: allTables(readManifest(folder)),
+});
+
+async function martsIn(
+  connection: DuckDBConnection,
+  folder: string,
+  models: readonly Model[],
+): Promise<Side> {
+  const tables: Record<string, ManifestTable> = {};
+  for (const { name, key } of models) {
+    const files = await listFiles(connection, folder, name);
+    if (files.length === 0) continue;
+    const columns = await columnsOf(connection, `select * from ${globRelation(folder, name, false)}`);
+    const total = (figure: 'rows' | 'bytes') => files.reduce((sum, file) => sum + file[figure], 0);
+    tables[name] = {
+      columns,
+      key: [...key],
+      files,
+      partitioned: false,
+      rows: total('rows'),
+      bytes: total('bytes'),
+    };
+  }
+  if (Object.keys(tables).length > 0) return { id: folder, folder, tables, isWhole: false };
+  const found = readdirSync(folder).slice(0, 3).join(', ') || 'nothing';
+  throw new ConfigError(
+    `${folder} is neither a snapshot nor a folder of marts; it holds ${found}`,
+    'name current, the id of a snapshot, its folder, a time, or a folder that lotlake model wrote',
+  );
+}
+
+/** What became of a table or mart. Counts are null where rows cannot be told apart on both sides. */
+export interface TableDiff {
+  readonly name: string;
+  readonly state: 'same' | 'changed' | 'new' | 'gone';
+  readonly rows_before: number | null;
+  readonly rows_after: number | null;
+  readonly added: number | null;
+  readonly removed: number | null;
+  readonly changed: number | null;
+  /** Columns by which rows changed, and how many, most first. */
+  readonly columns: readonly { readonly name: string; readonly rows: number }[];
+  readonly columns_added: readonly string[];
+  readonly columns_removed: readonly string[];
+  readonly columns_retyped: readonly {
+    readonly name: string;
+    readonly before: string;
+    readonly after: string;
+  }[];
+  /** Some of the rows, by key. */
+  readonly rows: readonly ChangedRow[];
+}
+
+/** A row that was added or removed or has other values; its key and values as text. */
+type ChangedRow = Readonly<z.output<typeof changedRow>>;
+
+/** Names of the tables and marts that two sides are compared by, in the order of the later one. */
+export const comparedTables = (before: Side, after: Side): string[] => [
+  ...Object.keys(after.tables).filter((name) => before.isWhole || name in before.tables),
+  ...Object.keys(before.tables).filter((name) => after.isWhole && !(name in after.tables)),
+];
+
+/**
+ * Compares a table or mart of two sides by its key. Files that both have by path and checksum are left out, and so are the
+ * columns that say when a row was written.
+ * @param limit rows to show
+ */
+export async function diffTable(
+  connection: DuckDBConnection,
+  before: Side,
+  after: Side,
+  name: string,
+  limit: number,
+): Promise<TableDiff> {
+  const [a, b] = [before.tables[name], after.tables[name]];
+  const columns = schemaChanges(a, b);
+  const facts = { name, rows_before: a?.rows ?? null, rows_after: b?.rows ?? null, ...columns };
+  const none = { added: null, removed: null, changed: null, columns: [], rows: [] };
+  if (a === undefined || b === undefined)
+    return { ...facts, ...none, state: a === undefined ? 'new' : 'gone' };
+  const hasSchemaChange = Object.values(columns).some((list) => list.length > 0);
+  const shared = sharedFiles(a, b);
+  const [mine, theirs] = [a, b].map(({ files }) => files.filter((file) => !shared.has(file.path)));
+  const zero = { ...none, added: 0, removed: 0, changed: 0 };
+  if (mine?.length === 0 && theirs?.length === 0)
+    return { ...facts, ...zero, state: hasSchemaChange ? 'changed' : 'same' };
+  const types = new Map(a.columns.map((column) => [column.name, column.type]));
+  const comparable = b.columns
+    .filter((column) => types.get(column.name) === column.type)
+    .map((column) => column.name);
+  const isKeyed =
+    b.key.length > 0 && String(a.key) === String(b.key) && b.key.every((each) => comparable.includes(each));
+  if (!isKeyed) return { ...facts, ...none, state: 'changed' };
+  const compared = comparable.filter((column) => !b.key.includes(column) && !WRITTEN.has(column));
+  const used = [...b.key, ...compared];
+  const [left, right] = [relationOf(before.folder, a, mine), relationOf(after.folder, b, theirs)];
+  const joined = joinOf(left ?? `${right} limit 0`, right ?? `${left} limit 0`, b.key, used);
+  const counts = await countChanges(connection, joined, compared);
+  const isSame = counts.added + counts.removed + counts.changed === 0 && !hasSchemaChange;
+  const shown = isSame || limit === 0 ? [] : await readRows(connection, joined, b.key, compared, limit);
+  return { ...facts, ...counts, state: isSame ? 'same' : 'changed', rows: shown };
+}
+
+function schemaChanges(a: ManifestTable | undefined, b: ManifestTable | undefined) {
+  const [before, after] = [a, b].map(
+    (table) => new Map(table?.columns.map(({ name, type }) => [name, type])),
+  );
+  const isBoth = a !== undefined && b !== undefined;
+  const namesIn = (some: typeof before, others: typeof before): string[] =>
+    isBoth ? [...(some?.keys() ?? [])].filter((name) => others?.has(name) === false) : [];
+  const retyped = [...(after ?? [])].flatMap(([name, type]) => {
+    const was = before?.get(name);
+    return was === undefined || was === type ? [] : [{ name, before: was, after: type }];
+  });
+  return {
+    columns_added: namesIn(after, before),
+    columns_removed: namesIn(before, after),
+    columns_retyped: retyped,
+  };
+}
+
+/** Paths of the files that two sides share, by their checksums. */
+function sharedFiles(a: ManifestTable, b: ManifestTable): ReadonlySet<string> {
+  const sums = new Map(a.files.map(({ path, sha256 }) => [path, sha256]));
+  const isShared = ({ path, sha256 }: LakeFile): boolean => sha256 !== undefined && sums.get(path) === sha256;
+  return new Set(b.files.filter(isShared).map(({ path }) => path));
+}
+
+const relationOf = (
+  folder: string,
+  table: ManifestTable,
+  files: readonly LakeFile[] = [],
+): string | undefined => (files.length === 0 ? undefined : filesRelation(folder, files, table.partitioned));
+
+/** Marks the rows of a side in the join of both. */
+const HERE = identifier('is here');
+
+/** Rows of both sides by key, as what follows `select …`. */
+function joinOf(before: string, after: string, key: readonly string[], columns: readonly string[]): string {
+  const list = columns.map(identifier).join(', ');
+  const on = key.map(identifier).map((name) => `a.${name} is not distinct from b.${name}`);
+  const side = (relation: string): string => `(select ${list}, true as ${HERE} from ${relation})`;
+  return `from ${side(before)} as a full join ${side(after)} as b on ${on.join(' and ')}`;
+}
+
+const IN_BOTH = `a.${HERE} and b.${HERE}`;
+const differs = (column: string): string =>
+  `a.${identifier(column)} is distinct from b.${identifier(column)}`;
+const anyOf = (columns: readonly string[]): string => columns.map(differs).join(' or ') || 'false';
+
+async function countChanges(connection: DuckDBConnection, joined: string, columns: readonly string[]) {
+  const where = (condition: string, name: string): string =>
+    `count(*) filter (where ${condition}) as ${identifier(name)}`;
+  const counts = await row(
+    connection,
+    `select ${[
+      where(`a.${HERE} is null`, 'added'),
+      where(`b.${HERE} is null`, 'removed'),
+      where(`${IN_BOTH} and (${anyOf(columns)})`, 'changed'),
+      ...columns.map((column, place) => where(`${IN_BOTH} and ${differs(column)}`, String(place))),
+    ].join(', ')} ${joined}`,
+  );
+  const changed = columns.map((name, place) => ({ name, rows: Number(counts[place]) }));
+  return {
+    added: Number(counts.added),
+    removed: Number(counts.removed),
+    changed: Number(counts.changed),
+    columns: changed.filter((column) => column.rows > 0).sort((one, other) => other.rows - one.rows),
+  };
+}
+
+/** The first rows that differ, by key. */
+async function readRows(
+  connection: DuckDBConnection,
+  joined: string,
+  key: readonly string[],
+  columns: readonly string[],
+  limit: number,
+): Promise<ChangedRow[]> {
+  const text = (side: string, name: string): string => `cast(${side}.${identifier(name)} as varchar)`;
+  const keys = key.map((name) => `coalesce(${text('b', name)}, ${text('a', name)})`);
+  const changes = columns.map(
+    (name) =>
+      `case when ${IN_BOTH} and ${differs(name)}
+       then {'name': ${literal(name)}, 'before': ${text('a', name)}, 'after': ${text('b', name)}} end`,
+  );
+  const order = key.map((name) => `coalesce(b.${identifier(name)}, a.${identifier(name)})`);
+  const found = await rows(
+    connection,
+    `select
+       case when a.${HERE} is null then 'added' when b.${HERE} is null then 'removed' else 'changed' end as change,
+       [${keys.join(', ')}] as keys,
+       to_json(list_filter([${changes.join(', ') || 'null'}], lambda each: each is not null)) as changes
+     ${joined}
+     where a.${HERE} is null or b.${HERE} is null or ${anyOf(columns)}
+     order by ${order.join(', ')} limit ${limit}`,
+  );
+  return found.map((each) =>
+    changedRow.parse({ ...each, key: keyOf(key, each.keys), columns: JSON.parse(String(each.changes)) }),
+  );
+}
+
+const keyOf = (names: readonly string[], values: unknown): object =>
+  Object.fromEntries(names.map((name, place) => [name, Object(values)[place]]));
+
+const value = z.string().nullable();
+
+const changedRow = z.object({
+  change: z.enum(['added', 'removed', 'changed']),
+  key: z.record(z.string(), value),
+  columns: z.array(z.object({ name: z.string(), before: value, after: value })),
+});

@@ -1,0 +1,164 @@
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { readConfig } from '../../src/config/config.js';
+import { dictionary } from '../../src/docs/dictionary.js';
+import { openSession, rows, type Session } from '../../src/duck/session.js';
+import { selectModels } from '../../src/model/select.js';
+import { readOwnModels, runOwnModels } from '../../src/run/own-models.js';
+import { pageFiles } from '../docs/own-models-page.js';
+import { PARQUET } from './support.js';
+
+let session: Session;
+let root: string;
+beforeAll(async () => {
+  root = mkdtempSync(join(tmpdir(), 'lotlake-own-'));
+  session = await openSession({ memory: '256MB', temp: join(root, 'spill') });
+  await session.connection.run(`
+    create table lots as select i as lot_id, 3::bigint as domain_id, 900.0::double as buy_now, false as archived from range(3) t(i);
+    create table price_estimates as select lot_id, 'USD' as currency, 1000.0::double as estimate, 700.0::double as low_80,
+      true as is_offered, true as is_currency_known from lots where lot_id > 0`);
+});
+afterAll(() => {
+  session.close();
+  rmSync(root, { recursive: true, force: true });
+});
+
+const YML = (column = 'lot_id', tests = '[]'): string =>
+  `description: Lots.\ngrain: one row a lot\nkey: [${column}]\ncolumns: { ${column}: { description: Lot. } }\ntests: ${tests}\n`;
+
+let folders = 0;
+function folderOf(files: Readonly<Record<string, string>>): string {
+  const folder = join(root, `models-${folders++}`);
+  for (const [name, text] of Object.entries(files)) {
+    mkdirSync(dirname(join(folder, name)), { recursive: true });
+    writeFileSync(join(folder, name), text);
+  }
+  return folder;
+}
+
+const read = (files: Readonly<Record<string, string>>) => readOwnModels(session.connection, folderOf(files));
+async function run(files: Readonly<Record<string, string>>) {
+  const warnings: string[] = [];
+  const target = join(root, `target-${folders}`);
+  const own = await read(files);
+  const done = await runOwnModels(session.connection, own, { target, parquet: PARQUET }, (text) =>
+    warnings.push(text),
+  );
+  return { ...done, warnings };
+}
+
+describe('own models', () => {
+  it.each([
+    ['lots', 'select lot_id from lots', /lotlake has a table, mart or check lots itself/],
+    ['sales', 'select lot_id from lots', /lotlake has a table, mart or check sales itself/],
+    ['checks', 'select lot_id from lots', /checks itself/],
+    ['My-Lots', 'select lot_id from lots', /My-Lots\.sql: a name has the letters/],
+    ['mine', "copy lots to 'x.parquet'", /mine\.sql: only queries are allowed/],
+    ['mine', "attach 'x.db'", /mine\.sql: only queries are allowed/],
+    ['mine', 'select lot_id from lots; drop table lots', /mine\.sql: expected one statement|only queries/],
+    ['mine', "select lot_id from enable_logging('QueryLog')", /enable_logging\(\) does more than read/],
+    ['mine', 'select lot_id from', /mine\.sql: .*syntax error/],
+    ['mine', 'select lot_id from no_such_table', /mine reads no_such_table, which is neither/],
+    ['mine', 'select lot_id from mine', /circle: mine → mine/],
+  ])('refuses %s as %s', async (name, sql, said) => {
+    await expect(read({ [`${name}.sql`]: sql, [`${name}.yml`]: YML() })).rejects.toThrow(said);
+  });
+
+  it('refuses a test that does more than read, and a check of a name that lotlake has', async () => {
+    const tests = '[{ kind: expression, sql: "true) is not true); drop table lots; --" }]';
+    const files = { 'mine.sql': 'select lot_id from lots', 'mine.yml': YML('lot_id', tests) };
+    await expect(read(files)).rejects.toThrow(/test expression.* of mine: /s);
+    const check = '-- description: x\n-- severity: warn\nselect 1';
+    await expect(read({ 'checks/lots_have_vehicles.sql': check })).rejects.toThrow(
+      'lots_have_vehicles itself',
+    );
+  });
+
+  it('leaves out what fails and what reads it, and publishes the rest', async () => {
+    const { models, own, warnings } = await run({
+      'good.sql': 'select lot_id from lots',
+      'good.yml': YML(),
+      'bad.sql': 'select no_such as lot_id from lots',
+      'bad.yml': YML(),
+      'on_bad.sql': 'select lot_id from bad',
+      'on_bad.yml': YML(),
+      'decimals.sql': 'select lot_id * 0.5 as half from lots',
+      'decimals.yml': YML('half'),
+      'more.sql': 'select lot_id, domain_id from lots',
+      'more.yml': YML(),
+      'untested.sql': 'select lot_id from lots',
+      'untested.yml': YML('lot_id', '[{ kind: expression, sql: no_such > 0 }]'),
+      'checks/lost.sql': '-- description: x\n-- severity: warn\nselect * from bad',
+    });
+    expect(models.map(({ name, rows: count }) => [name, count])).toEqual([['good', 3]]);
+    expect(own.left_out).toMatchObject([
+      { name: 'bad', reason: expect.stringContaining('no_such') },
+      { name: 'decimals', reason: expect.stringContaining('half is DECIMAL(21,1); cast it') },
+      { name: 'more', reason: expect.stringContaining('does not describe the column domain_id') },
+      { name: 'on_bad', reason: 'it reads a model that is left out' },
+      { name: 'untested', reason: expect.stringContaining('cannot be run') },
+      { name: 'checks/lost' },
+    ]);
+    expect(warnings).toHaveLength(own.left_out.length);
+    const views = await rows(session.connection, 'select view_name from duckdb_views() where not internal');
+    expect(views.map(({ view_name }) => view_name)).toEqual(['good']);
+  });
+
+  it('are described as the manifest keeps them', async () => {
+    const { own } = await run(pageFiles());
+    const kept = JSON.parse(JSON.stringify(own));
+    const columns = [{ name: 'share', type: 'DOUBLE' }];
+    const entries = dictionary({ tables: {}, marts: { bargains: { columns, rows: 2 } }, own: kept });
+    expect(entries.at(-1)).toMatchObject({
+      ...{ name: 'bargains', kind: 'mart', key: ['lot_id'], rows: 2 },
+      columns: [{ name: 'share', description: 'Buy Now price as a share of the estimate.' }],
+    });
+  });
+
+  it('gives what docs/your-own-models.md shows', async () => {
+    const { models, tests, own } = await run(pageFiles());
+    expect(own.left_out).toEqual([]);
+    expect(models).toMatchObject([{ name: 'bargains', rows: 2 }]);
+    expect(tests.filter(({ failures }) => failures > 0)).toEqual([]);
+    expect(tests.at(-1)?.test).toBe('bargains_are_offered');
+  });
+
+  it('lie beside the file of settings, or where the setting names', () => {
+    const cwd = folderOf({ 'models/a.sql': '', 'other/lotlake.config.json': '{}', 'other/models/a.sql': '' });
+    const folderIn = (flags: object) => readConfig(flags, { env: {}, cwd }).models;
+    expect(folderIn({})).toBe(join(cwd, 'models'));
+    expect(folderIn({ configFile: 'other/lotlake.config.json' })).toBe(join(cwd, 'other', 'models'));
+    expect(folderIn({ models: 'other' })).toBe(join(cwd, 'other'));
+    expect(() => folderIn({ models: 'none' })).toThrow('there is no folder');
+    expect(readConfig({}, { env: {}, cwd: join(cwd, 'models') }).models).toBeUndefined();
+  });
+});
+
+describe('selectModels', () => {
+  const node = (name: string, ...references: string[]) => ({ name, references });
+  const models = [
+    node('a', 'lots'),
+    node('b', 'a'),
+    node('price_inputs', 'a'),
+    { ...node('c', 'b', 'price_inputs'), isFitted: true },
+    node('d', 'lots'),
+  ];
+  it.each([
+    ['b', ['b']],
+    ['B', ['b']],
+    ['a+', ['a', 'b', 'price_inputs', 'c']],
+    ['+b', ['a', 'b']],
+    ['+b+', ['a', 'b', 'price_inputs', 'c']],
+    ['d, b', ['b', 'd']],
+    ['d a', ['a', 'd']],
+    ['c', ['price_inputs', 'c']],
+  ])('%s', (selection, names) => {
+    expect(selectModels(models, selection).map(({ name }) => name)).toEqual(names);
+  });
+
+  it('names the models that there are', () => {
+    expect(() => selectModels(models, 'e+')).toThrow('there is no mart e');
+  });
+});
