@@ -15,7 +15,7 @@ import { recordsOf } from '../served.js';
 // One folder after the other is the night of somebody who writes a model: it works, breaks, is held, and is mended.
 const folder = temporaryFolder();
 const output = folder.path;
-const records = recordsOf(createWorld({ vehicles: 400, seed: 3 }));
+const records = recordsOf(createWorld({ vehicles: 900, seed: 3 }));
 let service: Awaited<ReturnType<typeof serve>>;
 beforeAll(async () => {
   service = await serve(({ pathname, searchParams }) =>
@@ -72,7 +72,8 @@ describe('nights with an own model', () => {
     const pages = join(output, 'docs');
     expect(readFileSync(join(pages, 'index.html'), 'utf8')).toContain('Your own models');
     expect(readFileSync(join(pages, 'marts', 'bargains.html'), 'utf8')).toContain('price_estimates');
-    expect(readFileSync(lotlake('report').trim(), 'utf8')).toContain('<code>bargains</code>');
+    lotlake('report');
+    expect(readFileSync(join(output, 'report.html'), 'utf8')).toContain('<code>bargains</code>');
     const exported = join(output, '..', `${basename(output)}-export`);
     lotlake('export', 'bargains', '--to', exported);
     expect(readFileSync(join(exported, 'dictionary.md'), 'utf8')).toContain(
@@ -82,7 +83,7 @@ describe('nights with an own model', () => {
   });
 
   it('compare a change of it before they publish it', async () => {
-    const { bargains_sql: sql = '' } = { bargains_sql: pageFiles()['bargains.sql'] };
+    const sql = pageFiles()['bargains.sql'] ?? '';
     write('bargains.sql', sql.replace('buy_now < low_80', 'buy_now < low_80 / 2'));
     const { path } = JSON.parse(lotlake('model', '--select', 'bargains', '--json'));
     const compared = JSON.parse(lotlake('diff', 'current', path, '--json'));
@@ -92,8 +93,6 @@ describe('nights with an own model', () => {
     // Nothing but the model is new.
     const published = await run(incremental, 1);
     expect(published.published).toBe(true);
-    const same = JSON.parse(lotlake('diff', 'current', path, '--json'));
-    expect(same.tables).toMatchObject([{ name: 'bargains', state: 'same' }]);
     expect((await run(incremental, 2)).published).toBe(false);
   });
 

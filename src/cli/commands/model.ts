@@ -91,25 +91,22 @@ async function chosenModels(
   { err }: Effects,
 ): Promise<Chosen> {
   const own = await readOwnModels(connection, folder);
-  const all = await orderedModels(connection, [...readModels(), ...own.models], readableNames());
+  const isSpark = engine === 'spark';
+  if (isSpark && own.models.length > 0) err('your own models are left to DuckDB\n');
+  const given = [...readModels(), ...(isSpark ? [] : own.models)];
+  const all = await orderedModels(connection, given, readableNames());
   const marts = new Set(all.map(({ name }) => name));
-  const isComputed = ({ isSeed, isFitted, isOwn }: Model): boolean =>
-    !isSeed && (engine === 'duckdb' || !(isFitted || isOwn));
   const selected = select === undefined ? all : selectModels(all, select);
-  const models = selected.filter(isComputed);
-  const left = selected.filter((model) => !isComputed(model) && !model.isSeed);
-  if (engine === 'spark' && own.models.length > 0 && left.length > 0)
-    err(`left to DuckDB: ${left.map(({ name }) => name).join(', ')}\n`);
+  const models = selected.filter(({ isSeed, isFitted }) => !isSeed && !(isSpark && isFitted));
   if (models.length === 0) throw new ConfigError(`--select ${select} names nothing that ${engine} computes`);
-  if (select === undefined && engine === 'spark')
-    return { models, checks: readChecks(), tested: readModels(), marts };
+  const known = [...readChecks(), ...(isSpark ? [] : own.checks)];
+  if (select === undefined) return { models, checks: known, tested: all, marts };
   const checks: Check[] = [];
-  for (const check of [...readChecks(), ...own.checks]) {
+  for (const check of known) {
     const read = await referencesOf(connection, { name: check.test, sql: check.sql });
-    if (select === undefined || read.some((name) => models.some((model) => model.name === name)))
-      checks.push(check);
+    if (models.some(({ name }) => read.includes(name))) checks.push(check);
   }
-  return { models, checks, tested: select === undefined ? all : models, marts };
+  return { models, checks, tested: models, marts };
 }
 
 /** The folder or URL for the marts. Throws ConfigError or ShareError where something else could be lost. */
