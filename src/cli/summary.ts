@@ -44,7 +44,7 @@ function shortSummary(result: RunResult, { mirror, flag = '' }: Given): string[]
       ? [
           `rows: ${changed(result)}`,
           `rejects: ${rejects(result)}`,
-          `drift: ${result.drift.length === 0 ? 'none' : `${counted(result.drift.length, 'new member')} (lotlake status)`}`,
+          `drift: ${drift(result)}`,
           `data tests: ${passed(result)}${show}`,
         ]
       : []),
@@ -162,10 +162,27 @@ function rejectsAndDrift(result: RunResult): string[] {
   const { writtenFiles, writtenBytes, linkedFiles, linkedBytes } = result.files;
   return [
     `rejects: ${rejects(result)}`,
-    `drift: ${result.drift.length === 0 ? 'none' : result.drift.map((d) => `${d.path} (${d.kinds.join('/')}, first in record ${d.position} of page ${d.page} of ${d.pass_id}${d.kept ? '' : ', kept in landing only'})`).join('; ')}`,
+    `drift: ${drift(result)}`,
+    ...result.drift
+      .filter(({ since }) => since === null)
+      .map(
+        (d) =>
+          `  ${d.path} (${d.kinds.join('/')}, first in record ${d.position} of page ${d.page} of ${d.pass_id}${d.kept ? '' : ', kept in landing only'})`,
+      ),
     `changes of lots: ${count(result.lotChanges)}`,
     `files: ${count(writtenFiles)} written (${megabytes(writtenBytes)}), ${count(linkedFiles)} linked (${megabytes(linkedBytes)})`,
   ];
+}
+
+/** What is new is told once; then it stands until the service sends it no more. */
+function drift({ drift: all }: RunResult): string {
+  const fresh = all.filter(({ since }) => since === null).length;
+  const known = all.length - fresh;
+  const parts = [
+    ...(fresh === 0 ? [] : [`${counted(fresh, 'new member')} (lotlake status)`]),
+    ...(known === 0 ? [] : [`${count(known)} known`]),
+  ];
+  return parts.join(', ') || 'none';
 }
 
 function tests(result: RunResult): string[] {

@@ -45,8 +45,9 @@ export const count = orNone((n) => n.toLocaleString('en'));
 export const counted = (value: unknown, one: string, many = `${one}s`): string =>
   `${count(value)} ${value === 1 ? one : many}`;
 
-/** A size in megabytes. */
-export const megabytes = (bytes: number): string => `${(bytes / 1e6).toFixed(1)} MB`;
+/** A size in megabytes, or gigabytes from ten on. */
+export const megabytes = (bytes: number): string =>
+  bytes < 1e10 ? `${(bytes / 1e6).toFixed(1)} MB` : `${(bytes / 1e9).toFixed(1)} GB`;
 
 /** The sum of a figure over a list. */
 export const sumOf = <T>(list: readonly T[], figure: (each: T) => number): number =>

@@ -204,7 +204,7 @@ const foundLines = (found: Standing): string[] => [
 function diskLines({ disk }: Report): string[] {
   if (disk === null) return [];
   const { used_bytes, free_bytes, growth_bytes_a_night: growth, nights_until_full: nights } = disk;
-  const by = growth === null ? '' : `; ${megabytes(growth)} more a night`;
+  const by = growth === null ? '' : growth > 0 ? `; ${megabytes(growth)} more a night` : '; not growing';
   const full = nights === null ? '' : `, full in ${count(Math.floor(nights))} nights`;
   return [`disk:     ${megabytes(used_bytes)} used, ${megabytes(free_bytes)} left${by}${full}`];
 }
