@@ -91,8 +91,8 @@ export function pagesText(progress: Progress, form: Form = FORMS[0], end?: strin
   const texts = {
     records: { long: `${count(records)} records`, short: `${COMPACT.format(records)} records`, none: '' },
     rate: {
-      long: `${count(Math.round(rate ?? 0))} records/s`,
-      short: `${COMPACT.format(rate ?? 0)}/s`,
+      long: `${rounded(rate ?? 0, count)} records/s`,
+      short: `${rounded(rate ?? 0, COMPACT.format)}/s`,
       none: '',
     },
   };

@@ -1,7 +1,6 @@
-import { appendFileSync, mkdirSync } from 'node:fs';
-import { dirname } from 'node:path';
+import { appendFileSync } from 'node:fs';
+import { resolve } from 'node:path';
 import type { Config } from '../config/config.js';
-import { readFile } from '../config/folder.js';
 import { ConfigError, messageOf } from '../config/lotlake-error.js';
 import type { Reporter } from '../run/job.js';
 import { type Effects, safe } from './effects.js';
@@ -88,12 +87,14 @@ function atLevel(log: Log, level: Config['log']): Log {
  * file and says so once. Throws ConfigError if the file cannot be written now.
  */
 function appendTo(given: string, effects: Effects): (line: string) => void {
-  const path = readFile('logFile', given, effects.cwd);
+  const path = resolve(effects.cwd, given);
   try {
-    mkdirSync(dirname(path), { recursive: true });
     appendFileSync(path, '');
   } catch (error) {
-    throw new ConfigError(`the log file ${path} cannot be written: ${messageOf(error)}`, 'name another file');
+    throw new ConfigError(
+      `the log file ${path} cannot be written: ${messageOf(error)}`,
+      'name a file in a folder that is there',
+    );
   }
   let isLost = false;
   return (line) => {
