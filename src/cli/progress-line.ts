@@ -109,6 +109,9 @@ export function pagesText(progress: Progress, form: Form = FORMS[0], end?: strin
 
 const COMPACT = new Intl.NumberFormat('en', { notation: 'compact', maximumSignificantDigits: 3 });
 
+const rounded = (rate: number, write: (whole: number) => string): string =>
+  rate < 10 ? rate.toFixed(1) : write(Math.round(rate));
+
 /** A bar of the room that is there; nothing where the room is small or nobody knows how many pages come. */
 function barOf({ pages, expected }: Progress, room: number): string {
   const width = Math.min(room, MOST_BAR);
