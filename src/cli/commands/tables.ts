@@ -3,22 +3,37 @@ import { didYouMean } from '../../config/nearest.js';
 import { columnCells, dictionary, type TableEntry } from '../../docs/dictionary.js';
 import { readManifest } from '../../lake/manifest.js';
 import { publishedSnapshot } from '../../query/open-lake.js';
-import { count } from '../../query/printable.js';
+import { clip, count } from '../../query/printable.js';
 import { ShareError } from '../../query/share-error.js';
 import { gridOf } from '../../query/table.js';
 import { command } from '../command.js';
 
-/** Lists every table and mart with rows and description. */
+/** Marts that people ask first, in this order. */
+const FIRST: readonly string[] = [
+  ...['sales', 'price_estimates', 'price_trends', 'price_index', 'price_levels', 'price_factors'],
+  ...['price_accuracy', 'sell_through', 'sell_through_odds', 'days_on_market', 'time_to_sale', 'relisting'],
+  ...['regional_prices', 'damage_breakdown', 'title_breakdown', 'odometer_curve', 'repair_economics'],
+  ...['vehicle_timeline', 'claim_history', 'accident_discount', 'inspection_issues', 'check_breakdown'],
+  ...['seller_profiles', 'branch_profiles', 'seller_types', 'inventory_daily', 'data_health'],
+];
+
+/** Columns of a line where nothing says how wide it may be. */
+const WIDTH = 80;
+
+/** Lists every table and mart with rows and description, marts first in order of use. */
 export const tables = command({
-  run({ print, config }) {
-    const entries = readDictionary(config);
-    const told = entries.map(({ columns: _, ...entry }) => entry);
-    print(told, () =>
-      gridOf(
-        ['name', 'kind', 'rows', 'grain', 'description'],
-        told.map(({ name, kind, rows, grain, description }) => [name, kind, count(rows), grain, description]),
-        [24, 6, 12, 30, 60],
-      ),
+  run({ print, config }, { width = WIDTH }) {
+    const told = readDictionary(config).map(({ columns: _, ...entry }) => entry);
+    const places = new Map(FIRST.map((name, place) => [name, place]));
+    const placeOf = ({ name, kind }: (typeof told)[number]): number =>
+      kind === 'table' ? FIRST.length + 1 : (places.get(name) ?? FIRST.length);
+    const ordered = told.toSorted((a, b) => placeOf(a) - placeOf(b));
+    print(ordered, () =>
+      ordered
+        .map(({ name, kind, rows, description }) =>
+          clip(`${name.padEnd(24)} ${kind.padEnd(5)} ${count(rows).padStart(11)}  ${description}`, width),
+        )
+        .join('\n'),
     );
   },
 });
