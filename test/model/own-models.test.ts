@@ -128,7 +128,8 @@ describe('own models', () => {
   it('lie beside the file of settings, or where the setting names', () => {
     const cwd = folderOf({ 'models/a.sql': '', 'other/lotlake.config.json': '{}', 'other/models/a.sql': '' });
     const folderIn = (flags: object) => readConfig(flags, { env: {}, cwd }).models;
-    expect(folderIn({})).toBe(join(cwd, 'models'));
+    // A folder of that name may be somebody else's.
+    expect(folderIn({})).toBeUndefined();
     expect(folderIn({ configFile: 'other/lotlake.config.json' })).toBe(join(cwd, 'other', 'models'));
     expect(folderIn({ models: 'other' })).toBe(join(cwd, 'other'));
     expect(() => folderIn({ models: 'none' })).toThrow('there is no folder');
