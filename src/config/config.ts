@@ -43,6 +43,8 @@ interface ReadSettings {
   readonly inForce: readonly InForce[];
   /** Files with a secret that others can read. */
   readonly warnings: readonly string[];
+  /** Variables that look like settings and are none. */
+  readonly unknown: readonly string[];
 }
 
 /**
@@ -84,7 +86,7 @@ export function readSettings(
     ...(seeds === undefined ? {} : { seeds: folderOf('seeds', seeds, readExistingFolder) }),
     ...(models === undefined ? {} : { models: folderOf('models', models, readExistingFolder) }),
   };
-  return { config, inForce: inForceOf(config, given), warnings: files.warnings };
+  return { config, inForce: inForceOf(config, given), warnings: files.warnings, unknown: files.unknown };
 }
 
 /** Every setting of a configuration with the place that gave it. */

@@ -4,6 +4,7 @@ import { dirname, join, resolve } from 'node:path';
 import { parseEnv } from 'node:util';
 import { z } from 'zod';
 import { ConfigError, messageOf } from './lotlake-error.js';
+import { didYouMean } from './nearest.js';
 import { allSettings, membersOf } from './settings.js';
 
 /** The file of settings where none is named, and the one of variables beside it. */
@@ -34,6 +35,8 @@ export interface GivenByFiles {
   readonly given: GivenSettings;
   /** Files with a secret that others can read. */
   readonly warnings: readonly string[];
+  /** Variables that look like settings and are none, as a message says it. */
+  readonly unknown: readonly string[];
 }
 
 /**
@@ -55,7 +58,8 @@ export function readGiven(named: string | undefined, env: NodeJS.ProcessEnv, cwd
     ...fromVariables(variables, home, warnings, envFile),
     ...fromVariables(env, cwd, warnings),
   ];
-  return { home, hasFile: path !== undefined, given, warnings };
+  const unknown = [...unknownIn(variables, envFile), ...unknownIn(env)];
+  return { home, hasFile: path !== undefined, given, warnings, unknown };
 }
 
 function foundUpwards(folder: string): string | undefined {
@@ -169,6 +173,19 @@ function seenByOthers(path: string): string[] {
 
 /** Variables that are no settings and that `.env` may set, too. */
 const OTHERS = /^(AWS_\w+|(HTTPS?|ALL|NO)_PROXY|LOTLAKE_CATALOG_TOKEN)$/i;
+
+/** Variables of lotlake that are no settings. */
+const OWN = ['LOTLAKE_API_KEY_FILE', 'LOTLAKE_CATALOG_TOKEN'];
+
+function unknownIn(variables: NodeJS.ProcessEnv, file?: string): string[] {
+  const known = [...OWN, ...allSettings.map(({ variable }) => variable)];
+  return Object.keys(variables)
+    .filter((name) => name.startsWith('LOTLAKE_') && !known.includes(name))
+    .map((name) => {
+      const place = file === undefined ? name : `${name} in ${file}`;
+      return `${place}: there is no such variable${didYouMean(name, known)}`;
+    });
+}
 
 /** Sets what is not set yet; names of proxies count in both cases. */
 function addTo(env: NodeJS.ProcessEnv, variables: NodeJS.ProcessEnv): void {

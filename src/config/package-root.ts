@@ -13,5 +13,10 @@ export const packageRoot: string = (() => {
   return folder;
 })();
 
+const about = JSON.parse(readFileSync(join(packageRoot, 'package.json'), 'utf8'));
+
 /** Version of lotlake, such as `0.1.0`. */
-export const version = String(JSON.parse(readFileSync(join(packageRoot, 'package.json'), 'utf8')).version);
+export const version = String(about.version);
+
+/** Least version of Node that lotlake runs on, such as `20.19`. */
+export const leastNode = String(about.engines.node).replace('>=', '');

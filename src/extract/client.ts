@@ -1,3 +1,4 @@
+import type { IncomingHttpHeaders } from 'node:http';
 import type { Duplex, Readable } from 'node:stream';
 import { createBrotliDecompress, createGunzip, createInflate, type ZlibOptions } from 'node:zlib';
 import { request } from 'undici';
@@ -18,8 +19,8 @@ export interface ClientOptions
     Pick<RetryOptions, 'onRetry' | 'firstWait'> {
   readonly baseUrl: string;
   readonly apiKey: string;
-  /** Told of every answer by its status; \`failed\` for none. */
-  readonly onAnswer?: ((status: number | 'failed') => void) | undefined;
+  /** Told of every answer by its status and headers; `failed` for none. */
+  readonly onAnswer?: (status: number | 'failed', headers?: IncomingHttpHeaders) => void;
   /** Requests a second; undefined sets no limit. */
   readonly rate?: number | undefined;
 }
@@ -83,7 +84,7 @@ export function createClient(options: ClientOptions) {
     let body: ReturnType<typeof watched> | undefined;
     try {
       response = await request(url, { dispatcher: agent, headers, signal });
-      options.onAnswer?.(response.statusCode);
+      options.onAnswer?.(response.statusCode, response.headers);
       const answered = redactedBody(decoded(response.body, header(response.headers['content-encoding'])));
       if (response.statusCode !== 200) {
         const retryAfter = parseRetryAfter(header(response.headers['retry-after']), Date.now());

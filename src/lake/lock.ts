@@ -86,12 +86,7 @@ async function makeLock(path: string, text: string, options: LockOptions): Promi
     if (found === undefined) continue;
     const end = await watch(path, found, options);
     const holder = holderIn(found);
-    if (end === 'renewed')
-      throw new LakeError(
-        'LAKE_LOCKED',
-        `${path} is held by ${holder === undefined ? 'somebody' : sayHolder(holder)}`,
-        { outcome: 'locked', hint: 'wait for it to end, or use another output folder' },
-      );
+    if (end === 'renewed') throw lockedError(path, holder);
     if (end === 'gone') await removeDead(path, found, text, options);
   }
 }
@@ -189,16 +184,22 @@ function renew(path: string): void {
 }
 
 /**
- * Who holds a lock and is at work, whether its process runs (undefined where it cannot be seen from here), and when the
- * lock was last renewed, by the clock of the disk. A holder out of sight counts as gone past its lease. Undefined where
- * nobody holds it, or where that cannot be read.
+ * Who holds a lock, whether its process runs (undefined where it cannot be seen from here), and when the lock was last
+ * renewed, by the clock of the disk. Undefined where nobody holds it, or where that cannot be read.
  */
-export function holderAtWork(path: string, now = new Date()) {
+export function standingOf(path: string) {
   const holder = holderIn(readLock(path) ?? '');
   if (holder === undefined) return undefined;
-  const [runs, renewedAt] = [isAlive(holder), new Date(renewalOf(path))];
+  return { holder, runs: isAlive(holder), renewedAt: new Date(renewalOf(path)) };
+}
+
+/** {@link standingOf} of a holder that is at work. One out of sight counts as gone past its lease. */
+export function holderAtWork(path: string, now = new Date()) {
+  const standing = standingOf(path);
+  if (standing === undefined || standing.runs === false) return undefined;
+  const { holder, runs, renewedAt } = standing;
   const isSilent = now.getTime() - renewedAt.getTime() > (holder.lease ?? LEASE) * 1000;
-  return runs === false || (runs === undefined && isSilent) ? undefined : { holder, runs, renewedAt };
+  return runs === undefined && isSilent ? undefined : standing;
 }
 
 /** Whether the process of a holder runs; undefined where the holder is in another place, or does not say where. */
@@ -246,8 +247,18 @@ export function placeOf(): string {
 /** The holder that the text of a lock names; undefined where it cannot be read. */
 const holderIn = (text: string): Holder | undefined => jsonIn(text) as Holder | undefined;
 
+/** The error of a lock whose holder works. */
+export const lockedError = (path: string, holder: Holder | undefined): LakeError =>
+  new LakeError(
+    'LAKE_LOCKED',
+    `${path} is held by ${holder === undefined ? 'somebody' : sayHolder(holder)}`,
+    {
+      ...{ outcome: 'locked', hint: 'wait for it to end, or use another output folder' },
+    },
+  );
+
 /** Says who holds a lock, such as `process 4711 on host a, which runs nightly since 2026-11-18T02:00:00.000Z`. */
-function sayHolder({ pid, host, pipeline, started_at }: Holder): string {
+export function sayHolder({ pid, host, pipeline, started_at }: Holder): string {
   const on = host === undefined || host === hostname() ? '' : ` on host ${host}`;
   return `process ${pid}${on}, which runs ${pipeline} since ${started_at}`;
 }

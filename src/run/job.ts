@@ -300,7 +300,7 @@ export function knownOrigin({ base, layout }: Pick<Job, 'base' | 'layout'>): str
  * Makes sure that a run asks the service that the lake is of: records of another would be merged with it, and its own
  * archived for their absence. Throws LakeError (LAKE_ORIGIN).
  */
-function assertOrigin(job: Pick<Job, 'base' | 'layout' | 'config'>): void {
+export function assertOrigin(job: Pick<Job, 'base' | 'layout' | 'config'>): void {
   const { origin } = job.config;
   const known = knownOrigin(job);
   if (origin === undefined || known === null || known === origin) return;

@@ -1,0 +1,166 @@
+import { existsSync, linkSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { type Config, readSettings } from '../../config/config.js';
+import { assertWritable } from '../../config/folder.js';
+import { ConfigError, LotlakeError, messageOf } from '../../config/lotlake-error.js';
+import { amountOf } from '../../config/memory.js';
+import { leastNode } from '../../config/package-root.js';
+import { assertService } from '../../extract/client.js';
+import { assertLink, findBase } from '../../lake/base.js';
+import { assertMemory, diskFullError, LakeError } from '../../lake/lake-error.js';
+import { currentSnapshot, layoutOf } from '../../lake/layout.js';
+import { lockedError, sayHolder, standingOf } from '../../lake/lock.js';
+import { allTables, manifestIn, SCHEMA_VERSION } from '../../lake/manifest.js';
+import { findPasses } from '../../land/pass.js';
+import { count, sumOf } from '../../query/printable.js';
+import { assertOrigin } from '../../run/job.js';
+import { streamNames } from '../../service/streams.js';
+import type { Finding, Means } from './diagnose.js';
+
+/** Bytes that the first night of the real service took: lake, landing and spilled data (docs/performance.md). */
+const FIRST_NIGHT = 5.3e9;
+
+/** Whether this Node is one that lotlake runs on. */
+export function checkNode({ node }: Means): Finding {
+  if (node.localeCompare(leastNode, 'en', { numeric: true }) >= 0)
+    return { status: 'ok', text: `Node ${node}` };
+  throw new LotlakeError(`this is Node ${node}, and lotlake needs ${leastNode} or newer`, {
+    ...{ code: 'SYSTEM_FAILED', stage: 'system', hint: 'install a newer Node' },
+  });
+}
+
+/** Reads all settings. Warns of files with a secret that others can read, and of variables that are no setting. */
+export function checkConfiguration({ input, effects, offline }: Means): Finding<Config> {
+  const { config, inForce, warnings, unknown } = readSettings(input, effects);
+  if (!offline) assertService(config);
+  assertMemory(config.memory);
+  const places = new Set(inForce.map(({ from }) => from).filter((from) => from !== 'default'));
+  const text = places.size === 0 ? 'defaults alone' : `settings from ${[...places].join(', ')}`;
+  const problems = [...warnings, ...unknown];
+  return problems.length === 0
+    ? { status: 'ok', text, value: config }
+    : {
+        status: 'warning',
+        text: problems.join('; '),
+        hint: 'lotlake config lists what is in force',
+        value: config,
+      };
+}
+
+/** The output folder, or the nearest folder above it that exists. */
+const nearestFolder = (path: string): string => (existsSync(path) ? path : nearestFolder(dirname(path)));
+
+/** Writes a file with both kinds of links where the output folder is or will be, and removes it. */
+export function checkOutput({ output }: Config): Finding {
+  assertWritable('the output folder', output);
+  const place = nearestFolder(output);
+  let folder: string | undefined;
+  try {
+    folder = mkdtempSync(join(place, '.lotlake-doctor-'));
+    writeFileSync(join(folder, 'file'), 'a file');
+    // The lock and `current` are symbolic links.
+    symlinkSync('file', join(folder, 'symbolic'));
+    const hardLinks = tryHardLink(folder);
+    const state = place === output ? output : `${output}, which the first run makes`;
+    if (hardLinks === undefined) return { status: 'ok', text: `${state}; files and links can be written` };
+    return {
+      status: 'warning',
+      text: `${state}; the file system has no hard links: ${hardLinks}`,
+      hint: 'each snapshot copies the files that did not change, and takes the space of a whole one; name a folder on another file system',
+    };
+  } catch (error) {
+    const problem = `the output folder ${output} cannot be written: ${messageOf(error)}`;
+    throw diskFullError(error, output) ?? new ConfigError(problem, 'name another folder');
+  } finally {
+    if (folder !== undefined) rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+function tryHardLink(folder: string): string | undefined {
+  try {
+    linkSync(join(folder, 'file'), join(folder, 'hard'));
+    return undefined;
+  } catch (error) {
+    return messageOf(error);
+  }
+}
+
+/**
+ * Compares the free space with what a run writes at most: a whole snapshot beside the current one, the pages of the last
+ * full passes once more, and spilled data, which measured as much as a snapshot.
+ */
+export function checkSpace({ output }: Config, freeBytes: Means['freeBytes']): Finding {
+  const layout = layoutOf(output);
+  const free = freeBytes(nearestFolder(output));
+  const current = currentSnapshot(layout);
+  const manifest = current === undefined ? undefined : manifestIn(current);
+  if (manifest === undefined) {
+    const text = `${amountOf(free)} free; a first run of the real service took ${amountOf(FIRST_NIGHT)}`;
+    return free >= FIRST_NIGHT
+      ? { status: 'ok', text }
+      : { status: 'warning', text, hint: 'free space, or name a folder on a larger disk' };
+  }
+  const lake = sumOf(Object.values(allTables(manifest)), ({ bytes }) => bytes);
+  const landing = sumOf(streamNames, (stream) => {
+    const passes = findPasses(layout.landing, stream).passes;
+    const last = passes.findLast(({ manifest: { kind, state } }) => kind === 'full' && state === 'sealed');
+    return sumOf(last?.pages ?? [], ({ fileBytes }) => fileBytes);
+  });
+  const text = `${amountOf(free)} free; a run takes up to ${amountOf(2 * lake + landing)}: a snapshot of ${amountOf(lake)}, pages of ${amountOf(landing)}, and as much as a snapshot for spilled data`;
+  if (free >= 2 * lake + landing) return { status: 'ok', text };
+  throw new LakeError('LAKE_DISK_FULL', `there may be too little space below ${output}: ${text}`, {
+    hint: 'free space (lotlake vacuum --dry-run tells what can go), or move the lake to a larger disk',
+  });
+}
+
+/** Whether a run could take the lock now. */
+export function checkLock({ output, lease }: Config, now: Date): Finding {
+  const { lock } = layoutOf(output);
+  const standing = standingOf(lock);
+  if (standing === undefined) return { status: 'ok', text: 'no run works on the output folder' };
+  const { holder, runs, renewedAt } = standing;
+  if (runs === true) throw lockedError(lock, holder);
+  if (runs === false)
+    return {
+      status: 'ok',
+      text: `left by ${sayHolder(holder)} and has ended; the next run takes the lock over`,
+    };
+  const ago = Math.max(0, Math.round((now.getTime() - renewedAt.getTime()) / 1000));
+  return {
+    status: 'warning',
+    text: `${lock} is held by ${sayHolder(holder)}, whose process cannot be seen from here; its last sign of life is ${count(ago)} s old`,
+    hint: `a run waits up to ${holder.lease ?? lease} s for another sign, and then takes the lock over`,
+  };
+}
+
+/** Whether the next run has a sound snapshot to go on from, in a format that it knows and of the same service. */
+export function checkLake(config: Config): Finding {
+  const layout = layoutOf(config.output);
+  const warnings: string[] = [];
+  assertLink(layout);
+  const base = findBase(layout, (message) => warnings.push(message));
+  assertOrigin({ base, layout, config });
+  if (warnings.length > 0)
+    return { status: 'warning', text: warnings.join('; '), hint: 'lotlake verify names all that is wrong' };
+  if (base === undefined) return { status: 'ok', text: 'nothing is published yet' };
+  const { snapshot_id, schema_version: format, created_at } = base.manifest;
+  const old = format < SCHEMA_VERSION ? `; the next run writes format ${SCHEMA_VERSION}` : '';
+  return { status: 'ok', text: `snapshot ${snapshot_id} of ${created_at}, format ${format}${old}` };
+}
+
+/** Passes that the next run goes on with, and those that it cannot read. */
+export function checkLanding({ output }: Config): Finding {
+  const found = streamNames.map((stream) => findPasses(layoutOf(output).landing, stream));
+  const passes = found.flatMap((each) => each.passes);
+  const open = passes.filter(({ manifest }) => manifest.state === 'open');
+  const told = open.map(({ manifest, pages }) => `${manifest.stream} (${count(pages.length)} pages)`);
+  const going = open.length === 0 ? '' : `; the next run goes on with the open ones: ${told.join(', ')}`;
+  const text = `${count(passes.length)} passes${going}`;
+  const unreadable = found.flatMap((each) => each.unreadable);
+  if (unreadable.length === 0) return { status: 'ok', text };
+  return {
+    status: 'warning',
+    text: `${text}; ${unreadable.map(({ folder, reason }) => `${folder} cannot be read: ${reason}`).join('; ')}`,
+    hint: 'move the folder of such a pass away; a run that needs its records asks for them again',
+  };
+}

@@ -1,0 +1,151 @@
+import type { Config } from '../../config/config.js';
+import { causesOf, codeOf, LotlakeError } from '../../config/lotlake-error.js';
+import { sources } from '../../config/settings.js';
+import { type Answer, assertService, type Client, createClient, readJson } from '../../extract/client.js';
+import { proxyOf } from '../../extract/proxy.js';
+import {
+  BadRequestError,
+  ConnectionError,
+  ServiceError,
+  SourceRefusedError,
+  UnexpectedAnswerError,
+} from '../../service/errors.js';
+import { pageSizes } from '../../service/limits.js';
+import { requests } from '../../service/requests.js';
+import type { Finding, Means } from './diagnose.js';
+
+/** Seconds without a byte after which a check gives up; a run waits longer. */
+const PATIENCE = 20;
+
+/** Seconds by which the clocks may differ before a warning, and before it is a failure. */
+const SKEW = { warning: 30, failed: 300 };
+
+/** A service that answered a request for a page of `/cars`. */
+interface Reached {
+  readonly config: Config;
+  readonly client: Client;
+  readonly signal: AbortSignal;
+  /** Records that the page was to have. */
+  readonly perPage: number;
+  /** What it answered, if that was no page. */
+  readonly error: ServiceError | undefined;
+  /** Seconds by which the clock here is ahead of the `Date` of the answer; undefined if it had none. */
+  readonly ahead: number | undefined;
+}
+
+/** Asks for a page of the configured size, without reading it. Whatever the service answers, it was reached. */
+export async function checkNetwork(
+  config: Config,
+  { now, signal }: Pick<Means['effects'], 'now' | 'signal'>,
+): Promise<Finding<Reached>> {
+  const { baseUrl, apiKey } = assertService(config);
+  const proxy = proxyOf(baseUrl);
+  const through = proxy === undefined ? '' : ` through the proxy ${new URL(proxy).host}`;
+  let ahead: number | undefined;
+  const client = createClient({
+    ...{ baseUrl, apiKey, rate: config.rate, retryBudget: 0, timeout: Math.min(config.timeout, PATIENCE) },
+    onAnswer: (_, { date } = {}) => {
+      const theirs = Date.parse(String(date));
+      ahead ??= Number.isNaN(theirs) ? undefined : (now().getTime() - theirs) / 1000;
+    },
+  });
+  const perPage = Math.min(config.perPage, pageSizes.cars.most);
+  const began = performance.now();
+  const error = await ask(client, requests.cars({ per_page: perPage, simple_paginate: true }), signal);
+  const ms = Math.round(performance.now() - began);
+  if (error instanceof ConnectionError) {
+    await client.close();
+    throw withHint(error, through);
+  }
+  const text = `${new URL(baseUrl).host} answers${through} (${ms} ms)`;
+  return { status: 'ok', text, value: { config, client, signal, perPage, error, ahead } };
+}
+
+/** Sends a request. Gives what the service answered instead of a page; throws what is no answer of it. */
+async function ask(
+  client: Client,
+  { path, query }: ReturnType<typeof requests.cars>,
+  signal: AbortSignal,
+  read: (answer: Answer) => Promise<void> = async () => undefined,
+): Promise<ServiceError | undefined> {
+  try {
+    await client.get(path, query, read, signal);
+    return undefined;
+  } catch (error) {
+    if (error instanceof ServiceError) return error;
+    throw error;
+  }
+}
+
+/** The same error with a hint that fits its cause: the proxy, or a certificate. */
+function withHint(error: ConnectionError, through: string): LotlakeError {
+  const isCertificate = causesOf(error).some((cause) => /CERT|SIGNATURE/.test(String(codeOf(cause))));
+  const { message, code, stage, outcome, retryable, cause } = error;
+  const hint = isCertificate
+    ? 'name the certificate of the authority that signed it in NODE_EXTRA_CA_CERTS, and check the clock of this machine'
+    : through === ''
+      ? 'check the network and LOTLAKE_BASE_URL; behind a proxy, set HTTPS_PROXY'
+      : `it was asked${through}: check HTTPS_PROXY, or name the host in NO_PROXY`;
+  return new LotlakeError(message, { code, stage, outcome, retryable, cause, hint });
+}
+
+/** Compares the clock with the one of the service. Windows of changes and ages of prices follow the clock here. */
+export function checkClock({ ahead }: Reached): Finding {
+  if (ahead === undefined) return { status: 'ok', text: 'the service does not tell its time' };
+  const seconds = Math.round(Math.abs(ahead));
+  const size =
+    seconds < 120
+      ? `${seconds} s`
+      : seconds < 7200
+        ? `${Math.round(seconds / 60)} minutes`
+        : `${Math.round(seconds / 3600)} hours`;
+  const text = `the clock of this machine is ${size} ${ahead < 0 ? 'behind' : 'ahead of'} the one of the service`;
+  const hint = 'set the clock of this machine, such as by NTP; ages of prices and sales follow it';
+  if (seconds > SKEW.failed) throw new LotlakeError(text, { code: 'SYSTEM_FAILED', stage: 'system', hint });
+  return seconds > SKEW.warning ? { status: 'warning', text, hint } : { status: 'ok', text };
+}
+
+/** Whether the service accepts the key. A page size that it refuses says that it does. */
+export function checkKey(reached: Reached): Finding<Reached> {
+  const { error } = reached;
+  if (error !== undefined && !(error instanceof BadRequestError)) throw error;
+  return { status: 'ok', text: 'the service accepts the key', value: reached };
+}
+
+/** Which of the sources the key has, and whether its plan allows the page size. */
+export async function checkPlan({ config, client, signal, perPage, error }: Reached): Promise<Finding> {
+  const asked = config.sources ?? Object.keys(sources).map(Number);
+  const refused: ServiceError[] = [];
+  const enabled: number[] = [];
+  for (const domain_id of asked) {
+    const request = requests.cars({ domain_id, per_page: 1, simple_paginate: true });
+    const answer = await ask(client, request, signal, readPage);
+    if (answer !== undefined && !(answer instanceof SourceRefusedError)) throw answer;
+    if (answer === undefined) enabled.push(domain_id);
+    else refused.push(answer);
+  }
+  const [first] = refused;
+  if (enabled.length === 0 && first !== undefined) throw first;
+  const missing = asked.filter((id) => !enabled.includes(id));
+  const text = `sources ${enabled.join(', ')}${missing.length === 0 ? '' : ` and not ${missing.join(', ')}`}; ${perPage} records a page; ${config.rate} requests a second, as configured: the service names no limit`;
+  if (error !== undefined)
+    return {
+      status: 'warning',
+      text: `the plan refuses ${perPage} records a page: ${error.message}`,
+      hint: `a run goes on with the size of the service itself, at the cost of one request; set LOTLAKE_PER_PAGE=${pageSizes.cars.fallback} to spare it`,
+    };
+  if (config.sources !== undefined && first !== undefined)
+    return {
+      status: 'warning',
+      text: `the key lacks a source that is asked for: ${first.message}`,
+      hint: 'a run leaves the source as it is; have it enabled for the key, or leave it out of LOTLAKE_SOURCES',
+    };
+  return { status: 'ok', text };
+}
+
+/** Reads a small page. Throws where the answer is none, as of another service. */
+async function readPage(answer: Answer): Promise<void> {
+  const body = await readJson(answer);
+  if (Array.isArray(Reflect.get(Object(body), 'data'))) return;
+  throw new UnexpectedAnswerError({ ...answer.request, status: 200, detail: 'the answer is no page' });
+}
