@@ -72,8 +72,10 @@ function foundUpwards(folder: string): string | undefined {
   return dirname(folder) === folder ? undefined : foundUpwards(dirname(folder));
 }
 
+const UNREAD = 'give this user the right to read it, or name another file';
+
 const notRead = (place: string, error: unknown): ConfigError =>
-  new ConfigError(`${place}: the file cannot be read: ${messageOf(error)}`);
+  new ConfigError(`${place}: the file cannot be read: ${messageOf(error)}`, UNREAD);
 
 /** @param said the path as a message names it */
 function readFile(path: string, said: string): GivenSettings {
@@ -145,7 +147,7 @@ function readKeyFile(path: string, warnings: string[]): string {
     warnings.push(...seenByOthers(path));
     return key;
   } catch (error) {
-    throw new ConfigError(`the key file ${path} cannot be read: ${messageOf(error)}`);
+    throw new ConfigError(`the key file ${path} cannot be read: ${messageOf(error)}`, UNREAD);
   }
 }
 

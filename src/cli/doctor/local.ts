@@ -5,7 +5,6 @@ import { assertWritable } from '../../config/folder.js';
 import { ConfigError, LotlakeError, messageOf } from '../../config/lotlake-error.js';
 import { amountOf } from '../../config/memory.js';
 import { leastNode } from '../../config/package-root.js';
-import { assertService } from '../../extract/client.js';
 import { assertLink, findBase } from '../../lake/base.js';
 import { assertMemory, diskFullError, LakeError } from '../../lake/lake-error.js';
 import { currentSnapshot, layoutOf } from '../../lake/layout.js';
@@ -30,9 +29,8 @@ export function checkNode({ node }: Means): Finding {
 }
 
 /** Reads all settings. Warns of files with a secret that others can read, and of variables that are no setting. */
-export function checkConfiguration({ input, effects, offline }: Means): Finding<Config> {
+export function checkConfiguration({ input, effects }: Means): Finding<Config> {
   const { config, inForce, warnings, unknown } = readSettings(input, effects);
-  if (!offline) assertService(config);
   assertMemory(config.memory);
   const places = new Set(inForce.map(({ from }) => from).filter((from) => from !== 'default'));
   const text = places.size === 0 ? 'defaults alone' : `settings from ${[...places].join(', ')}`;
