@@ -8,7 +8,7 @@ import { identifier, literal, row, rows } from '../duck/session.js';
 import { filesRelation, globRelation, listFiles } from '../lake/files.js';
 import { layoutOf } from '../lake/layout.js';
 import { allTables, type LakeFile, type ManifestTable, readManifest } from '../lake/manifest.js';
-import { columnsOf } from '../lake/schema.js';
+import { type Column, columnsOf } from '../lake/schema.js';
 import { listSnapshots, pickSnapshot } from '../lake/snapshots.js';
 import type { Model } from '../model/model-files.js';
 import { publishedSnapshot } from './open-lake.js';
@@ -81,27 +81,8 @@ async function martsIn(
   );
 }
 
-/** What became of a table or mart. Counts are null where rows cannot be told apart on both sides. */
-export interface TableDiff {
-  readonly name: string;
-  readonly state: 'same' | 'changed' | 'new' | 'gone';
-  readonly rows_before: number | null;
-  readonly rows_after: number | null;
-  readonly added: number | null;
-  readonly removed: number | null;
-  readonly changed: number | null;
-  /** Columns by which rows changed, and how many, most first. */
-  readonly columns: readonly { readonly name: string; readonly rows: number }[];
-  readonly columns_added: readonly string[];
-  readonly columns_removed: readonly string[];
-  readonly columns_retyped: readonly {
-    readonly name: string;
-    readonly before: string;
-    readonly after: string;
-  }[];
-  /** Some of the rows, by key. */
-  readonly rows: readonly ChangedRow[];
-}
+/** What became of a table or mart. */
+export type TableDiff = Readonly<Awaited<ReturnType<typeof diffTable>>>;
 
 /** A row that was added or removed or has other values; its key and values as text. */
 type ChangedRow = Readonly<z.output<typeof changedRow>>;
@@ -114,7 +95,9 @@ export const comparedTables = (before: Side, after: Side): string[] => [
 
 /**
  * Compares a table or mart of two sides by its key. Files that both have by path and checksum are left out, and so are the
- * columns that say when a row was written.
+ * columns that say when a row was written. Gives its state (same, changed, new, gone); rows of both sides, those added,
+ * removed and changed, null where they cannot be told; the columns by which rows changed, most first; and columns that
+ * are new, gone or of another type, with their types.
  * @param limit rows to show
  */
 export async function diffTable(
@@ -123,52 +106,43 @@ export async function diffTable(
   after: Side,
   name: string,
   limit: number,
-): Promise<TableDiff> {
+) {
   const [a, b] = [before.tables[name], after.tables[name]];
-  const columns = schemaChanges(a, b);
-  const facts = { name, rows_before: a?.rows ?? null, rows_after: b?.rows ?? null, ...columns };
-  const none = { added: null, removed: null, changed: null, columns: [], rows: [] };
+  const facts = { name, rows_before: a?.rows ?? null, rows_after: b?.rows ?? null };
+  const none = { added: null, removed: null, changed: null, columns: [], schema: [], rows: [] };
   if (a === undefined || b === undefined)
     return { ...facts, ...none, state: a === undefined ? 'new' : 'gone' };
-  const hasSchemaChange = Object.values(columns).some((list) => list.length > 0);
+  const schema = schemaChanges(a.columns, b.columns);
   const shared = sharedFiles(a, b);
-  const [mine, theirs] = [a, b].map(({ files }) => files.filter((file) => !shared.has(file.path)));
-  const zero = { ...none, added: 0, removed: 0, changed: 0 };
-  if (mine?.length === 0 && theirs?.length === 0)
-    return { ...facts, ...zero, state: hasSchemaChange ? 'changed' : 'same' };
-  const types = new Map(a.columns.map((column) => [column.name, column.type]));
+  const relationOf = (folder: string, { files, partitioned }: ManifestTable): string | undefined => {
+    const own = files.filter(({ path }) => !shared.has(path));
+    return own.length === 0 ? undefined : filesRelation(folder, own, partitioned);
+  };
+  const [left, right] = [relationOf(before.folder, a), relationOf(after.folder, b)];
+  if (left === undefined && right === undefined)
+    return { ...facts, ...none, added: 0, removed: 0, changed: 0, state: 'same' };
   const comparable = b.columns
-    .filter((column) => types.get(column.name) === column.type)
-    .map((column) => column.name);
-  const isKeyed =
-    b.key.length > 0 && String(a.key) === String(b.key) && b.key.every((each) => comparable.includes(each));
-  if (!isKeyed) return { ...facts, ...none, state: 'changed' };
-  const compared = comparable.filter((column) => !b.key.includes(column) && !WRITTEN.has(column));
-  const used = [...b.key, ...compared];
-  const [left, right] = [relationOf(before.folder, a, mine), relationOf(after.folder, b, theirs)];
-  const joined = joinOf(left ?? `${right} limit 0`, right ?? `${left} limit 0`, b.key, used);
+    .map((column) => column.name)
+    .filter((column) => !schema.some((each) => each.name === column));
+  const { key } = b;
+  if (key.length === 0 || String(a.key) !== String(key) || !key.every((each) => comparable.includes(each)))
+    return { ...facts, ...none, schema, state: 'changed' };
+  const compared = comparable.filter((column) => !key.includes(column) && !WRITTEN.has(column));
+  const used = [...key, ...compared];
+  const joined = joinOf(left ?? `${right} limit 0`, right ?? `${left} limit 0`, key, used);
   const counts = await countChanges(connection, joined, compared);
-  const isSame = counts.added + counts.removed + counts.changed === 0 && !hasSchemaChange;
-  const shown = isSame || limit === 0 ? [] : await readRows(connection, joined, b.key, compared, limit);
-  return { ...facts, ...counts, state: isSame ? 'same' : 'changed', rows: shown };
+  const differing = counts.added + counts.removed + counts.changed;
+  const shown = differing * limit === 0 ? [] : await readRows(connection, joined, key, compared, limit);
+  const state = differing + schema.length === 0 ? 'same' : 'changed';
+  return { ...facts, ...counts, schema, state, rows: shown };
 }
 
-function schemaChanges(a: ManifestTable | undefined, b: ManifestTable | undefined) {
-  const [before, after] = [a, b].map(
-    (table) => new Map(table?.columns.map(({ name, type }) => [name, type])),
-  );
-  const isBoth = a !== undefined && b !== undefined;
-  const namesIn = (some: typeof before, others: typeof before): string[] =>
-    isBoth ? [...(some?.keys() ?? [])].filter((name) => others?.has(name) === false) : [];
-  const retyped = [...(after ?? [])].flatMap(([name, type]) => {
-    const was = before?.get(name);
-    return was === undefined || was === type ? [] : [{ name, before: was, after: type }];
-  });
-  return {
-    columns_added: namesIn(after, before),
-    columns_removed: namesIn(before, after),
-    columns_retyped: retyped,
-  };
+/** Columns that are new, gone or of another type; without a type where they are not. */
+function schemaChanges(before: readonly Column[], after: readonly Column[]) {
+  const [was, is] = [before, after].map((columns) => new Map(columns.map(({ name, type }) => [name, type])));
+  return [...new Set([...before, ...after].map(({ name }) => name))]
+    .map((name) => ({ name, before: was?.get(name) ?? null, after: is?.get(name) ?? null }))
+    .filter((column) => column.before !== column.after);
 }
 
 /** Paths of the files that two sides share, by their checksums. */
@@ -177,12 +151,6 @@ function sharedFiles(a: ManifestTable, b: ManifestTable): ReadonlySet<string> {
   const isShared = ({ path, sha256 }: LakeFile): boolean => sha256 !== undefined && sums.get(path) === sha256;
   return new Set(b.files.filter(isShared).map(({ path }) => path));
 }
-
-const relationOf = (
-  folder: string,
-  table: ManifestTable,
-  files: readonly LakeFile[] = [],
-): string | undefined => (files.length === 0 ? undefined : filesRelation(folder, files, table.partitioned));
 
 /** Marks the rows of a side in the join of both. */
 const HERE = identifier('is here');

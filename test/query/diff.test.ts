@@ -109,8 +109,11 @@ describe('a diff of two snapshots', () => {
     expect(old).toMatchObject({ state: 'gone', rows_before: 1, rows_after: null });
     expect(retyped).toMatchObject({
       ...{ state: 'changed', changed: 1, columns: [{ name: 'kept', rows: 1 }] },
-      ...{ columns_added: ['arrived'], columns_removed: ['left_behind'] },
-      columns_retyped: [{ name: 'n', before: 'BIGINT', after: 'VARCHAR' }],
+      schema: [
+        { name: 'n', before: 'BIGINT', after: 'VARCHAR' },
+        { name: 'left_behind', before: 'VARCHAR', after: null },
+        { name: 'arrived', before: null, after: 'VARCHAR' },
+      ],
     });
     expect(rekeyed).toMatchObject({ state: 'changed', changed: null });
     expect(stamped).toMatchObject({ state: 'same', changed: 0 });

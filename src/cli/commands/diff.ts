@@ -70,16 +70,12 @@ const columnsText = ({ state, changed, columns }: TableDiff): string =>
       ? 'the keys differ, so rows are not compared'
       : columns.map(({ name, rows }) => `${name} ${count(rows)}`).join(', ');
 
-function schemaLines({ name, columns_added, columns_removed, columns_retyped }: TableDiff): string[] {
-  return [
-    ...columns_added.map((column) => `${name}: the column ${column} is new`),
-    ...columns_removed.map((column) => `${name}: the column ${column} is gone`),
-    ...columns_retyped.map(
-      (column) =>
-        `${name}: the column ${column.name} was ${column.before} and is ${column.after}; its values are not compared`,
-    ),
-  ];
-}
+const schemaLines = ({ name, schema }: TableDiff): string[] =>
+  schema.map(({ name: column, before, after }) => {
+    if (before === null) return `${name}: the column ${column} is new`;
+    if (after === null) return `${name}: the column ${column} is gone`;
+    return `${name}: the column ${column} was ${before} and is ${after}; its values are not compared`;
+  });
 
 function rowLines({ name, rows }: TableDiff): string[] {
   if (rows.length === 0) return [];
