@@ -9,7 +9,7 @@ import { checkTests } from '../query/read-only.js';
  * Runs the data tests of each mart, and each check, by itself on a connection that has the tables of a snapshot: a
  * snapshot of an older version may lack what some of them read. Also gives the ones that could not be run, and why.
  */
-export async function runEachTest(connection: DuckDBConnection, manifest: Manifest) {
+export async function runEachTest(connection: DuckDBConnection, manifest: Pick<Manifest, 'own'>) {
   const results: TestResult[] = [];
   const notRun: { readonly name: string; readonly error: LotlakeError }[] = [];
   const run = async (name: string, tests: Modelling): Promise<void> => {

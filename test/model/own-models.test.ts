@@ -4,6 +4,7 @@ import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { readConfig } from '../../src/config/config.js';
 import { dictionary } from '../../src/docs/dictionary.js';
+import { runEachTest } from '../../src/docs/test-results.js';
 import { openSession, rows, type Session } from '../../src/duck/session.js';
 import { selectModels } from '../../src/model/select.js';
 import { readOwnModels, runOwnModels } from '../../src/run/own-models.js';
@@ -104,6 +105,16 @@ describe('own models', () => {
     expect(warnings).toHaveLength(own.left_out.length);
     const views = await rows(session.connection, 'select view_name from duckdb_views() where not internal');
     expect(views.map(({ view_name }) => view_name)).toEqual(['good']);
+  });
+
+  it('of a manifest run no test that does more than read', async () => {
+    const sql = 'select 1); drop table lots; select (1';
+    const check = { model: 'checks', test: 'evil', description: 'x', severity: 'warn', sql };
+    const { notRun } = await runEachTest(session.connection, {
+      own: { models: [], checks: [check], left_out: [] },
+    });
+    expect(notRun.at(-1)).toMatchObject({ name: 'evil', error: { code: 'SHARE_QUERY' } });
+    expect(await rows(session.connection, 'select count(*) as n from lots')).toEqual([{ n: 3 }]);
   });
 
   it('are described as the manifest keeps them', async () => {
