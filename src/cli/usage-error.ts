@@ -1,3 +1,4 @@
+import { pipelineNames } from '../../pipelines/index.js';
 import { LotlakeError } from '../config/lotlake-error.js';
 import { didYouMean } from '../config/nearest.js';
 
@@ -8,9 +9,6 @@ export class UsageError extends LotlakeError {
     super(message, { code: 'USAGE_INVALID', stage: 'usage', outcome: 'usage', hint });
   }
 }
-
-/** Pipelines of `lotlake run`, which are easily taken for commands. */
-export const pipelines = ['nightly', 'incremental', 'reference', 'closing', 'rebuild'] as const;
 
 /** What can be named on a command line. */
 export interface Known {
@@ -62,7 +60,8 @@ export function usageError(said: string, argv: readonly string[], known: Known):
 }
 
 function unknownCommand(name: string, { commands }: Known, help: string): UsageError {
-  const pipeline = didYouMean(name, pipelines).replace('you mean ', 'you mean run ');
+  // They are easily taken for commands.
+  const pipeline = didYouMean(name, pipelineNames).replace('you mean ', 'you mean run ');
   const near = pipeline || didYouMean(name, commands.map(firstWord));
   return new UsageError(`unknown command ${name}${near}`, `${help} lists the commands`);
 }

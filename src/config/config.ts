@@ -53,10 +53,15 @@ interface ReadSettings {
  * nobody is asked; {@link readGiven} says what is added to `env`. Throws ConfigError that names each setting that is
  * wrong, what was given, and where it came from.
  * @param flags what the command line gave
+ * @param context.nameOf how messages name a setting that `flags` gave, as `--per-page` by default
  */
 export function readSettings(
   flags: ConfigInput = {},
-  { env = process.env, cwd = process.cwd() }: { env?: NodeJS.ProcessEnv; cwd?: string } = {},
+  {
+    env = process.env,
+    cwd = process.cwd(),
+    nameOf = flagOf,
+  }: { env?: NodeJS.ProcessEnv; cwd?: string; nameOf?: (name: string) => string } = {},
   { service = {}, defaults = {} }: OfSandbox = {},
 ): ReadSettings {
   const { configFile, ...options } = flags;
@@ -69,7 +74,7 @@ export function readSettings(
   const given: ReadonlyMap<string, Given> = new Map([
     ...givenIn(defaults, standard),
     ...files.given,
-    ...givenIn(options, (name) => ({ from: flagOf(name), place: flagOf(name), folder: cwd })),
+    ...givenIn(options, (name) => ({ from: nameOf(name), place: nameOf(name), folder: cwd })),
     ...givenIn(service, () => ({ from: '--sandbox', place: '--sandbox', folder: cwd })),
   ]);
   const parsed = settings.safeParse(withMembers([...given].map(([name, { value }]) => [name, value])));

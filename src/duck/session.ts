@@ -37,11 +37,11 @@ export async function openSession(options: SessionOptions) {
   const open: DuckDBConnection[] = [];
   const connect = async (): Promise<DuckDBConnection> => {
     const connection = await instance.connect();
-    await connection.run("set TimeZone = 'UTC'");
     open.push(connection);
     return connection;
   };
   const connection = await connect();
+  await connection.run("set global TimeZone = 'UTC'");
   const memoryBytes = bytesOfAmount(options.memory);
   let share = 1;
   let timesAlone = 0;

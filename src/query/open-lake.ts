@@ -29,18 +29,17 @@ export interface Reading {
 }
 
 /**
- * Opens a snapshot for some work, with a view for each table and mart that is named, and closes it after that. Only the
- * data files of these can be reached, and the session's own folder. DuckDB lets whoever can reach a file write it, too:
- * what a user typed is for {@link readQuery} to judge first. Views of `warehouse.duckdb` that name another folder are
- * made anew before.
+ * Opens a snapshot, with a view for each table and mart that is named, until it is closed. Only the data files of these
+ * can be reached, and the session's own folder. DuckDB lets whoever can reach a file write it, too: what a user typed is
+ * for {@link readQuery} to judge first. Views of `warehouse.duckdb` that name another folder are made anew before.
  */
-export async function readLake<T>(
+export async function openSnapshot(
   config: Config,
-  { named, choice, into, signal }: Reading,
-  work: (lake: OpenLake) => Promise<T>,
-): Promise<T> {
+  { named, choice, into }: Omit<Reading, 'signal'> = {},
+): Promise<OpenLake> {
   const published = publishedSnapshot(config);
-  return withDatabase(config, undefined, async (opened) => {
+  const opened = await openTemporarySession(config);
+  try {
     const { connection } = opened.session;
     const layout = layoutOf(config.output);
     const snapshot = choice === undefined ? published : await pickSnapshot(connection, layout, choice);
@@ -61,13 +60,27 @@ export async function readLake<T>(
     if (into !== undefined) await connection.run('set threads = 1');
     await connection.run('set enable_external_access = false');
     await connection.run('set lock_configuration = true');
-    const endInterrupts = interruptOn(signal, opened.session);
-    try {
-      return await work({ ...opened, snapshot, manifest });
-    } finally {
-      endInterrupts();
-    }
-  });
+    return { ...opened, snapshot, manifest };
+  } catch (error) {
+    opened.close();
+    throw error;
+  }
+}
+
+/** Opens a snapshot for some work as {@link openSnapshot} does, and closes it after that. */
+export async function readLake<T>(
+  config: Config,
+  { signal, ...reading }: Reading,
+  work: (lake: OpenLake) => Promise<T>,
+): Promise<T> {
+  const lake = await openSnapshot(config, reading);
+  const endInterrupts = interruptOn(signal, lake.session);
+  try {
+    return await work(lake);
+  } finally {
+    endInterrupts();
+    lake.close();
+  }
 }
 
 /** Opens a database in memory for some work and closes it after that. */

@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import { pipelineNames, pipelines } from '../../../pipelines/index.js';
 import { flagsOf, type OfSandbox, readSettings, type Settings } from '../../config/config.js';
 import { assertWritable } from '../../config/folder.js';
 import { messageOf } from '../../config/lotlake-error.js';
@@ -12,7 +13,6 @@ import type { PushedLake } from '../mirror.js';
 import { worldOf } from '../option-values.js';
 import { createReporter, reportOn, type Shown } from '../reporter.js';
 import { summarize } from '../summary.js';
-import { pipelines } from '../usage-error.js';
 
 /** Where the sandbox writes by default: a first run against a real service then finds an empty folder. */
 const SANDBOX: OfSandbox = { defaults: { output: join('output', 'sandbox') } };
@@ -20,7 +20,7 @@ const SANDBOX: OfSandbox = { defaults: { output: join('output', 'sandbox') } };
 /** Runs a pipeline, writes the report of what it published, and prints its summary. */
 export const run = command({
   options: {
-    pipeline: { choices: pipelines, demandOption: true },
+    pipeline: { choices: pipelineNames, demandOption: true },
     sandbox: {
       type: 'boolean',
       default: false,
@@ -91,7 +91,7 @@ export const run = command({
     const start = async (service: Settings, now: () => Date): Promise<Started> => {
       const { config, inForce } = settingsOf(service);
       const job = { config, settings: inForce, reporter, now, signal: effects.signal };
-      const result = await PIPELINES[pipeline](job, { everything, engine });
+      const result = await pipelines[pipeline](job, { everything, engine });
       const report = await reportOn(job.config, reporter);
       // A mirror is the one of the own lake; records of the sandbox have no place in it.
       return { result, report, mirror: sandbox ? {} : await mirrorRun(job, effects) };
@@ -113,25 +113,6 @@ export const run = command({
     if (mirror.error !== undefined) throw mirror.error;
   },
 });
-
-/** Options of one pipeline alone. */
-interface Only {
-  readonly everything: boolean;
-  readonly engine: 'duckdb' | 'spark';
-}
-
-/** A pipeline is loaded when it is run. */
-const PIPELINES: Readonly<
-  Record<(typeof pipelines)[number], (job: JobOptions, only: Only) => Promise<RunResult>>
-> = {
-  nightly: async (job) => (await import('../../../pipelines/nightly.js')).nightly(job),
-  incremental: async (job) => (await import('../../../pipelines/incremental.js')).incremental(job),
-  reference: async (job, { everything }) =>
-    (await import('../../../pipelines/reference.js')).reference({ ...job, everything }),
-  closing: async (job) => (await import('../../../pipelines/closing.js')).closing(job),
-  rebuild: async (job, { engine }) =>
-    (await import('../../../pipelines/rebuild.js')).rebuild({ ...job, engine }),
-};
 
 /** What a run did; the path of the report is undefined if it could not be written. */
 interface Started {

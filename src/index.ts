@@ -1,0 +1,67 @@
+import type { PipelineName } from '../pipelines/index.js';
+import type { Lake, OpenOptions } from './library/lake.js';
+import type { RunOptions } from './library/run.js';
+import type { LakeSettings } from './library/settings.js';
+import type { RunResult } from './run/finish.js';
+
+// To import the package loads nothing else, reads no file and installs no handler.
+export type { PipelineName } from '../pipelines/index.js';
+export { ConfigError, LotlakeError, type Outcome, type Stage } from './config/lotlake-error.js';
+export type { ColumnEntry, TableEntry } from './docs/dictionary.js';
+export type { Lake, OpenOptions, SnapshotFacts, StreamFormat } from './library/lake.js';
+export type { RunOptions } from './library/run.js';
+export type { LakeSettings } from './library/settings.js';
+export type { RunResult } from './run/finish.js';
+export type { Reporter } from './run/job.js';
+
+/** The world of the embedded service; the same world answers the same bytes. */
+export interface SandboxOptions {
+  /** Vehicles that are active at any one time. Default 1,000. */
+  readonly vehicles?: number;
+  /** Default 1. */
+  readonly seed?: number;
+  /** Time in the world, from 2024-10-02 on. Default 2026-11-20T00:00:00Z. */
+  readonly clock?: Date;
+}
+
+/** The embedded service while it listens. */
+export interface Sandbox {
+  /** Its `baseUrl`. */
+  readonly url: string;
+  readonly apiKey: string;
+  /** Moves the world to another time, such as the next night. */
+  setClock(clock: Date): void;
+  close(): Promise<void>;
+}
+
+/**
+ * Opens the published snapshot of a lake for queries, or an earlier one. Close it when done.
+ * @throws ConfigError for a wrong setting; LotlakeError (SHARE_NO_SNAPSHOT) if nothing is published
+ */
+export async function openLake(settings: LakeSettings = {}, options: OpenOptions = {}): Promise<Lake> {
+  return (await import('./library/lake.js')).open(settings, options);
+}
+
+/**
+ * Runs a pipeline as `lotlake run` does: it extracts, lands, loads, reconciles, models, tests and publishes. It writes no
+ * report and pushes to no mirror. One run at a time may change a lake.
+ * @throws ConfigError for a wrong setting, before anything is written or requested; LotlakeError with the code of what
+ * went wrong, and then the last snapshot stays current; the reason of the signal
+ */
+export async function runPipeline(
+  name: PipelineName,
+  settings: LakeSettings = {},
+  options: RunOptions = {},
+): Promise<RunResult> {
+  return (await import('./library/run.js')).run(name, settings, options);
+}
+
+/** Runs the nightly job. {@link runPipeline} says how. */
+export function runNightly(settings: LakeSettings = {}, options: RunOptions = {}): Promise<RunResult> {
+  return runPipeline('nightly', settings, options);
+}
+
+/** Starts the embedded service on 127.0.0.1: a seeded world of vehicles, to try things on. Close it when done. */
+export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbox> {
+  return (await import('./sandbox/server/start.js')).startSandbox(options);
+}

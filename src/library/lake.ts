@@ -1,0 +1,127 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { DuckDBConnection } from '@duckdb/node-api';
+import { dictionary, type TableEntry } from '../docs/dictionary.js';
+import { interruptOn, type Row } from '../duck/session.js';
+import { layoutOf } from '../lake/layout.js';
+import { allTables } from '../lake/manifest.js';
+import { jsonValue } from '../query/instants.js';
+import { openSnapshot } from '../query/open-lake.js';
+import { sumOf } from '../query/printable.js';
+import { type Format, render } from '../query/query.js';
+import { readQuery } from '../query/read-only.js';
+import { openResult } from '../query/result.js';
+import { readStanding, type Standing } from '../report/alarms.js';
+import { configOf, type LakeSettings } from './settings.js';
+
+/** What a snapshot is, and which run made it. */
+export interface SnapshotFacts {
+  readonly id: string;
+  /** Its folder: a whole dataset in Parquet, which stays as it is until `vacuum` removes it. */
+  readonly path: string;
+  readonly pipeline: string;
+  /** When it was published, ISO 8601 in UTC. */
+  readonly createdAt: string;
+  /** The service that it is of; null for one of an early version. */
+  readonly origin: string | null;
+  /** Of all tables and marts. */
+  readonly rows: number;
+  /** Of all tables and marts. */
+  readonly bytes: number;
+}
+
+/** Forms in which {@link Lake.stream} gives a result. */
+export type StreamFormat = Exclude<Format, 'table' | 'vertical'>;
+
+/** One snapshot of a lake, open for queries. A run that publishes meanwhile changes nothing for it. */
+export interface Lake {
+  readonly snapshot: SnapshotFacts;
+  /** Tables and marts with their rows, keys and columns. */
+  readonly tables: readonly TableEntry[];
+  /**
+   * All rows of one query that only reads. Integers are numbers if that is exact and texts otherwise, instants ISO 8601
+   * in UTC, dates `2026-11-20`. Rejects with LotlakeError (SHARE_QUERY) for a query that is wrong or could write.
+   */
+  query(sql: string): Promise<Row[]>;
+  /**
+   * The result of a query piece by piece: `json` and `csv` are text, `arrow` (an IPC stream) and `parquet` bytes. Rejects
+   * as {@link Lake.query} does.
+   */
+  stream(sql: string, format: StreamFormat): AsyncIterable<string | Uint8Array>;
+  /** Alarms, rejected records and new members of the feed, as `lotlake status` says them. */
+  status(): Promise<Standing>;
+  /** Gives memory and scratch folder back. A query after that fails. */
+  close(): void;
+}
+
+/** How a lake is opened. */
+export interface OpenOptions {
+  /** The snapshot that was current then: an instant, or a date for its end (UTC). Default: the published one. */
+  readonly asOf?: string | undefined;
+  /** The snapshot of this id. */
+  readonly snapshot?: string | undefined;
+  /** Ends what is asked of the lake; it rejects with the signal's reason. */
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** Opens a snapshot of a lake; `index.ts` describes it. */
+export async function open(settings: LakeSettings, options: OpenOptions): Promise<Lake> {
+  const { asOf, snapshot: id, signal } = options;
+  signal?.throwIfAborted();
+  const config = configOf(settings);
+  const choice = asOf !== undefined ? { asOf } : id === undefined ? undefined : { snapshot: id };
+  const { session, temp, snapshot, manifest, close } = await openSnapshot(config, { choice });
+  const endInterrupts = interruptOn(signal, session);
+  const idle: DuckDBConnection[] = [];
+  /** Each query has a connection for itself, which serves later ones again. */
+  async function* asking<T>(work: (connection: DuckDBConnection) => AsyncIterable<T>): AsyncGenerator<T> {
+    const connection = idle.pop() ?? (await session.connect());
+    try {
+      yield* work(connection);
+    } catch (error) {
+      signal?.throwIfAborted();
+      throw error;
+    } finally {
+      idle.push(connection);
+    }
+  }
+  const tables = Object.values(allTables(manifest));
+  return {
+    snapshot: {
+      id: manifest.snapshot_id,
+      path: snapshot,
+      pipeline: manifest.pipeline,
+      createdAt: manifest.created_at,
+      origin: manifest.origin,
+      rows: sumOf(tables, ({ rows }) => rows),
+      bytes: sumOf(tables, ({ bytes }) => bytes),
+    },
+    tables: dictionary(manifest),
+    async query(sql) {
+      const found: Row[] = [];
+      for await (const row of asking((connection) => rowsOf(connection, sql))) found.push(row);
+      return found;
+    },
+    stream: (sql, format) =>
+      asking(async function* (connection) {
+        const query = await readQuery(connection, sql);
+        const folder = await mkdtemp(join(temp, 'result-'));
+        try {
+          yield* render(connection, query, format, { temp: folder, view: { rows: 0, width: undefined } });
+        } finally {
+          await rm(folder, { recursive: true });
+        }
+      }),
+    status: () => readStanding(session.connection, layoutOf(config.output)),
+    close: () => {
+      endInterrupts();
+      close();
+    },
+  };
+}
+
+async function* rowsOf(connection: DuckDBConnection, sql: string): AsyncGenerator<Row> {
+  const { columns, rows } = await openResult(connection, await readQuery(connection, sql));
+  for await (const piece of rows(jsonValue))
+    for (const row of piece) yield Object.fromEntries(columns.map(({ name }, i) => [name, row[i]]));
+}

@@ -1,0 +1,45 @@
+import { type PipelineName, type PipelineOptions, pipelines } from '../../pipelines/index.js';
+import { assertWritable } from '../config/folder.js';
+import { assertService } from '../extract/client.js';
+import type { RunResult } from '../run/finish.js';
+import type { Reporter } from '../run/job.js';
+import { configOf, type LakeSettings } from './settings.js';
+
+/** How a run is watched and ended. */
+export interface RunOptions extends PipelineOptions {
+  /** Told what the run does. Default: nobody. */
+  readonly reporter?: Partial<Reporter> | undefined;
+  /** Ends the run at the next safe point. What has landed is kept, and the next run goes on with it. */
+  readonly signal?: AbortSignal | undefined;
+  /** The clock of the run. Default: that of the machine. */
+  readonly now?: (() => Date) | undefined;
+}
+
+/** Runs a pipeline and publishes what it brought; `index.ts` describes it. */
+export async function run(
+  name: PipelineName,
+  settings: LakeSettings,
+  { reporter, signal, now, ...only }: RunOptions,
+): Promise<RunResult> {
+  signal?.throwIfAborted();
+  const config = configOf(settings);
+  assertWritable('the output folder', config.output);
+  if (name !== 'rebuild') assertService(config);
+  const job = {
+    config,
+    reporter: {
+      step: (...given: Parameters<Reporter['step']>) => reporter?.step?.(...given),
+      progress: (...given: Parameters<Reporter['progress']>) => reporter?.progress?.(...given),
+      warn: (message: string) => reporter?.warn?.(message),
+    },
+    ...(signal === undefined ? {} : { signal }),
+    ...(now === undefined ? {} : { now }),
+  };
+  try {
+    return await pipelines[name](job, only);
+  } catch (error) {
+    // An interrupted statement fails with an error of its own.
+    signal?.throwIfAborted();
+    throw error;
+  }
+}

@@ -1,0 +1,15 @@
+import { type Config, type ConfigInput, readConfig } from '../config/config.js';
+
+type Nested = 'publish' | 'spark';
+
+/**
+ * Settings of a lake, as a file of settings names them (`lotlake config` and README list them). What is left out comes
+ * from the environment, from `lotlake.config.json` in the working folder or the file of `configFile`, or is the default.
+ */
+export type LakeSettings = { readonly [K in Exclude<keyof Config, Nested>]?: Config[K] | undefined } & {
+  readonly [K in Nested]?: Partial<Config[K]> | undefined;
+} & Pick<ConfigInput, 'configFile'>;
+
+/** The checked configuration of settings. Throws ConfigError (CONFIG_INVALID), which names each setting that is wrong. */
+export const configOf = (settings: LakeSettings): Config =>
+  readConfig(settings, { nameOf: (name) => `the setting ${name}` });
