@@ -23,6 +23,18 @@ export interface LakeValues {
   readonly config: ConfigInput;
 }
 
+/** Words of a command line after `lotlake`, and what they do. */
+type Examples = readonly (readonly [words: string, sentence: string])[];
+
+/** Help about one argument of a command, such as a pipeline. */
+export interface Topic {
+  readonly usage: string;
+  readonly sentence: string;
+  /** Options that do not apply. */
+  readonly hides: readonly string[];
+  readonly examples: Examples;
+}
+
 /** What the body of a command has besides its own options. */
 interface Means extends Pick<LakeValues, 'json'> {
   /** `--output` and `--config`. */
@@ -38,8 +50,12 @@ export interface Command<Given = LakeValues> {
   readonly options?: Options;
   /** Set for a command that has no lake, and so none of {@link lakeOptions}. */
   readonly hasNoLake?: true;
-  /** Stands at the end of its help. */
-  readonly epilogue?: () => Promise<string>;
+  /** Sentence of its help, where the one of the list of commands says too little. */
+  readonly about?: string;
+  /** Examples for its help: what stands after `lotlake`, and what that does. */
+  readonly examples: Examples;
+  /** What is different in the help of the command with this first argument. */
+  readonly topic?: (argument: string | undefined) => Partial<Topic>;
   run(given: Given, effects: Effects): Promise<void> | void;
 }
 
@@ -67,18 +83,22 @@ export function command<const O extends Options = Record<never, never>>(
   };
 }
 
+const LAKE = { group: 'Lake:' };
+
 /** Options of every command over a lake. */
 export const lakeOptions = {
-  output: { type: 'string', describe: 'folder of the lake (LOTLAKE_OUTPUT, default output)' },
-  config: { type: 'string', describe: 'file of settings (default lotlake.config.json)' },
-  json: { type: 'boolean', default: false, describe: 'machine-readable results and log' },
+  output: { ...LAKE, type: 'string', describe: 'folder of the lake (LOTLAKE_OUTPUT, default output)' },
+  config: { ...LAKE, type: 'string', describe: 'file of settings (default lotlake.config.json)' },
+  json: { ...LAKE, type: 'boolean', default: false, describe: 'machine-readable results and log' },
 } as const satisfies Options;
+
+const WORLD = { group: 'Sandbox:' };
 
 /** Options of the sandbox's world. */
 export const worldOptions = {
-  vehicles: { type: 'string', default: '6000', describe: 'vehicles in the sandbox' },
-  seed: { type: 'string', default: '1', describe: 'seed of the sandbox' },
-  clock: { type: 'string', describe: 'time in the sandbox, ISO 8601 (default now)' },
+  vehicles: { ...WORLD, type: 'string', default: '6000', describe: 'vehicles in the sandbox' },
+  seed: { ...WORLD, type: 'string', default: '1', describe: 'seed of the sandbox' },
+  clock: { ...WORLD, type: 'string', describe: 'time in the sandbox, ISO 8601 (default now)' },
 } as const satisfies Options;
 
 /** Options that choose a snapshot. */

@@ -10,9 +10,22 @@ export const sandbox = command({
     port: { type: 'string', default: '8787', describe: 'port on 127.0.0.1' },
     plan: { choices: ['demo', 'small', 'unlimited'], default: 'unlimited', describe: 'plan of the key' },
     rate: { type: 'string', describe: 'requests a second before it answers 429' },
+    endpoints: {
+      type: 'boolean',
+      default: false,
+      describe: 'list the endpoints with their parameters instead',
+    },
   },
-  epilogue: async () => (await import('../../sandbox/server/help.js')).endpointHelp(),
+  examples: [
+    ['sandbox', 'serve 6,000 vehicles'],
+    ['sandbox --vehicles 500 --rate 2', 'a small world that answers 429'],
+    ['sandbox --endpoints', 'list endpoints and parameters'],
+  ],
   async run(given, effects) {
+    if (given.endpoints) {
+      const { endpointHelp } = await import('../../sandbox/server/help.js');
+      return effects.out(endpointHelp());
+    }
     const world = worldOf(given);
     const port = wholeNumber('--port', given.port, 0, 65_535);
     const rate = given.rate === undefined ? null : positiveNumber('--rate', given.rate, 1e6);

@@ -1,0 +1,109 @@
+import yargs, { type Argv } from 'yargs';
+import { version } from '../config/package-root.js';
+import { lakeOptions } from './command.js';
+import { type AnyCommand, COMMANDS, LOADERS } from './commands.js';
+import type { Effects } from './effects.js';
+import { type Known, UsageError, usageError } from './usage-error.js';
+
+/** The hidden option by which the scripts of `lotlake completion` ask what may come next. */
+const COMPLETE = '--get-yargs-completions';
+
+/** Arguments that are lists; `--columns` may be given twice. */
+const LISTS: ReadonlySet<string> = new Set(['_', 'tables', 'columns']);
+
+/** The widest help. */
+const WIDEST = 110;
+
+/**
+ * The command line of lotlake. A command is loaded when it is named, so that no other one pays for it.
+ * @param argv the words after `lotlake`
+ * @param execute does what a command says, with its checked values
+ */
+export async function createParser(
+  argv: readonly string[],
+  effects: Pick<Effects, 'width' | 'env' | 'cwd'>,
+  execute: (command: AnyCommand, values: Readonly<Record<string, unknown>>) => Promise<void>,
+): Promise<Argv> {
+  const completed = argv[0] === COMPLETE ? argv.slice(2) : undefined;
+  const words = completed ?? argv;
+  const cli = yargs([...argv])
+    .scriptName('lotlake')
+    .usage('$0 <command>\n\nVehicle-auction data feed to a columnar analytics lake.')
+    .example('$0 run nightly --sandbox', 'fill a lake from the embedded service')
+    .example('$0 run nightly --help', 'explain one pipeline');
+  for (const [usage, load] of Object.entries(LOADERS)) {
+    const declare = (command: AnyCommand) => (args: Argv) => withOptions(args, usage, command, words);
+    // yargs completes only what is declared at once.
+    const isCompleted = completed?.[0] === usage.split(' ')[0];
+    cli.command(
+      usage,
+      Reflect.get(COMMANDS, usage),
+      isCompleted
+        ? declare(await forCompletion(load, words, effects))
+        : async (args) => declare(await load())(args),
+      async (values) => execute(await load(), values),
+    );
+  }
+  cli
+    .demandCommand(1)
+    .strict()
+    .detectLocale(false)
+    .version(version)
+    .wrap(Math.min(WIDEST, effects.width ?? WIDEST))
+    .check((args) => {
+      for (const [name, value] of Object.entries(args))
+        if (Array.isArray(value) && !LISTS.has(name))
+          throw new UsageError(`--${name} is given twice`, 'give it once');
+      return true;
+    })
+    .fail((message, error, usage) => {
+      if (error !== undefined && error !== null) throw error;
+      throw usageError(message, argv, knownTo(cli, usage));
+    });
+  return cli;
+}
+
+/** Declares the options of a command, and what its help says. */
+function withOptions(
+  args: Argv,
+  usage: string,
+  { options = {}, hasNoLake, about, examples, topic }: AnyCommand,
+  words: readonly string[],
+): Argv {
+  const asked = words.includes('--help') ? topic?.(words[1]) : undefined;
+  const sentence = asked?.sentence ?? about;
+  if (words.includes('--help') && sentence !== undefined)
+    args.usage(`$0 ${asked?.usage ?? usage}\n\n${sentence}`);
+  for (const [name, option] of Object.entries(options)) {
+    const hidden = asked?.hides?.includes(name) ?? false;
+    if (new RegExp(`[<[]${name}\\W`).test(usage)) args.positional(name, option);
+    else args.option(name, { group: 'Options:', ...option, hidden });
+  }
+  if (hasNoLake !== true) args.options(lakeOptions);
+  for (const [given, result] of asked?.examples ?? examples) args.example(`$0 ${given}`, result);
+  return args;
+}
+
+/** A command with the published tables as choices where it takes tables. */
+async function forCompletion(
+  load: () => Promise<AnyCommand>,
+  words: readonly string[],
+  effects: Pick<Effects, 'env' | 'cwd'>,
+): Promise<AnyCommand> {
+  const { publishedTables } = await import('./commands/completion.js');
+  const command = await load();
+  const named = Object.entries(command.options ?? {}).filter(([name]) => /^tables?$/.test(name));
+  const choices = named.length === 0 ? [] : publishedTables(words, effects);
+  const withChoices = named.map(([name, option]) => [name, { ...option, choices }]);
+  return { ...command, options: { ...command.options, ...Object.fromEntries(withChoices) } };
+}
+
+/** What yargs knows about the command line when it fails; its types lack these methods. */
+function knownTo(cli: Argv, usage: object): Known {
+  const of = (object: object, method: string): unknown =>
+    Reflect.apply(Reflect.get(object, method), object, []);
+  const named = (list: unknown): string[] => (Array.isArray(list) ? list.map(([name]) => String(name)) : []);
+  const options = Object.keys(Object(Reflect.get(Object(of(cli, 'getOptions')), 'key')));
+  const [command = ''] = named(of(usage, 'getUsage'));
+  return { commands: named(of(usage, 'getCommands')), command: command.replace('$0 ', ''), options };
+}
