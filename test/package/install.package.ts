@@ -1,0 +1,109 @@
+import { chmodSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { packageRoot } from '../../src/config/package-root.js';
+import { findNodes, here, sharedFolder, user, userOf } from './support.js';
+
+const folder = sharedFolder();
+const nodes = findNodes(folder.path);
+let tarball: string;
+let packed: { readonly filename: string; readonly files: readonly { readonly path: string }[] };
+
+beforeAll(() => {
+  [packed] = JSON.parse(here('npm', 'pack', '--json', '--silent', '--pack-destination', folder.path));
+  tarball = join(folder.path, packed.filename);
+  chmodSync(tarball, 0o644);
+});
+afterAll(() => folder.remove());
+
+/** The example of docs/library.md. */
+const example = (): string => {
+  const page = readFileSync(join(packageRoot, 'docs', 'library.md'), 'utf8');
+  return /```ts\n(.*?)```/s.exec(page)?.[1] ?? '';
+};
+
+const COMPILER = {
+  ...{
+    target: 'ES2022',
+    module: 'NodeNext',
+    strict: true,
+    skipLibCheck: false,
+    outDir: '.',
+    types: ['node'],
+  },
+  ...{ exactOptionalPropertyTypes: true, noUncheckedIndexedAccess: true },
+  typeRoots: [join(packageRoot, 'node_modules', '@types')],
+};
+
+describe('the package', () => {
+  it('holds what a user needs, and neither tests nor sources', () => {
+    const paths = packed.files.map(({ path }) => path);
+    for (const path of ['README.md', 'LICENSE', 'CHANGELOG.md', 'docs/library.md', 'dist/src/index.d.ts'])
+      expect(paths).toContain(path);
+    expect(paths.filter((path) => /(^|\/)test\/|\.map$|(?<!\.d)\.ts$/.test(path))).toEqual([]);
+  });
+
+  it('can be published without a warning but the one about the login', () => {
+    const { stderr } = JSON.parse(
+      here(
+        process.execPath,
+        '-e',
+        `const { spawnSync } = require('node:child_process');
+         const { status, stderr } = spawnSync('npm', ['publish', '--dry-run', '--ignore-scripts'], { encoding: 'utf8' });
+         console.log(JSON.stringify({ stderr: status === 0 ? stderr : 'npm error ' + stderr }));`,
+      ),
+    );
+    const ours = stderr.split('\n').filter((line: string) => /npm (warn publish|error)/.test(line));
+    expect(ours.filter((line: string) => !line.includes('requires you to be logged in'))).toEqual([]);
+  });
+});
+
+describe.each([...nodes])(`installed for ${user} on Node %s`, (major, node) => {
+  const prefix = folder.open(`prefix-${major}`);
+  const home = folder.open(`home-${major}`);
+  const night = folder.open(`night-${major}`);
+  const project = folder.open(`project-${major}`);
+  const as = userOf(node, home, join(prefix, 'bin'));
+
+  it('is the Node that it says', () => {
+    expect(as(night, 'node', '--version')).toMatch(new RegExp(`^v${major}\\.`));
+  });
+
+  it('fills a lake from a clean folder, and cannot write to its own', () => {
+    as(night, 'npm', 'install', '--global', '--prefix', prefix, tarball);
+    here('chmod', '-R', 'a-w', join(prefix, 'lib'));
+    // The commands of a first night, in order.
+    for (const words of ['run nightly --sandbox --vehicles 200', 'tables --output output/sandbox'])
+      expect(as(night, 'lotlake', ...words.split(' '))).toContain('lots');
+    const rows = as(
+      night,
+      'lotlake',
+      'query',
+      'select count(*) as n from lots',
+      '--output',
+      'output/sandbox',
+      '--json',
+    );
+    expect(JSON.parse(rows)[0].n).toBeGreaterThan(200);
+    expect(as(night, 'lotlake', '--version').trim()).toBe(
+      JSON.parse(readFileSync(join(packageRoot, 'package.json'), 'utf8')).version,
+    );
+    here('chmod', '-R', 'u+w', join(prefix, 'lib'));
+  });
+
+  it('runs the example of docs/library.md, with its types', () => {
+    writeFileSync(join(project, 'package.json'), '{ "private": true, "type": "module" }');
+    as(project, 'npm', 'install', tarball);
+    writeFileSync(join(project, 'example.ts'), example());
+    writeFileSync(
+      join(project, 'tsconfig.json'),
+      JSON.stringify({ compilerOptions: COMPILER, files: ['example.ts'] }),
+    );
+    here(process.execPath, join(packageRoot, 'node_modules', 'typescript', 'bin', 'tsc'), '-p', project);
+    mkdirSync(join(project, 'example-lake'), { mode: 0o777 });
+    chmodSync(join(project, 'example-lake'), 0o777);
+    const out = as(project, 'node', 'example.js');
+    expect(out).toMatch(/^snapshot .*\n\d+ tables and marts, \d+ rows \[/);
+    expect(out).toContain('manufacturer_name:');
+  });
+});
