@@ -12,7 +12,7 @@ import { type Format, render } from '../query/query.js';
 import { readQuery } from '../query/read-only.js';
 import { openResult } from '../query/result.js';
 import { readStanding, type Standing } from '../report/alarms.js';
-import { configOf, type LakeSettings } from './settings.js';
+import { type LakeSettings, settingsOf } from './settings.js';
 
 /** What a snapshot is, and which run made it. */
 export interface SnapshotFacts {
@@ -68,7 +68,7 @@ export interface OpenOptions {
 export async function open(settings: LakeSettings, options: OpenOptions): Promise<Lake> {
   const { asOf, snapshot: id, signal } = options;
   signal?.throwIfAborted();
-  const config = configOf(settings);
+  const { config } = settingsOf(settings);
   const choice = asOf !== undefined ? { asOf } : id === undefined ? undefined : { snapshot: id };
   const { session, temp, snapshot, manifest, close } = await openSnapshot(config, { choice });
   const endInterrupts = interruptOn(signal, session);

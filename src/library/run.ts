@@ -3,7 +3,7 @@ import { assertWritable } from '../config/folder.js';
 import { assertService } from '../extract/client.js';
 import type { RunResult } from '../run/finish.js';
 import type { Reporter } from '../run/job.js';
-import { configOf, type LakeSettings } from './settings.js';
+import { type LakeSettings, settingsOf } from './settings.js';
 
 /** How a run is watched and ended. */
 export interface RunOptions extends PipelineOptions {
@@ -22,11 +22,12 @@ export async function run(
   { reporter, signal, now, ...only }: RunOptions,
 ): Promise<RunResult> {
   signal?.throwIfAborted();
-  const config = configOf(settings);
+  const { config, inForce } = settingsOf(settings);
   assertWritable('the output folder', config.output);
   if (name !== 'rebuild') assertService(config);
   const job = {
     config,
+    settings: inForce,
     reporter: {
       step: (...given: Parameters<Reporter['step']>) => reporter?.step?.(...given),
       progress: (...given: Parameters<Reporter['progress']>) => reporter?.progress?.(...given),

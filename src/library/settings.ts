@@ -1,9 +1,9 @@
-import { type Config, type ConfigInput, readConfig } from '../config/config.js';
+import { type Config, type ConfigInput, readSettings } from '../config/config.js';
 
 type Nested = 'publish' | 'spark';
 
 /**
- * Settings of a lake, as a file of settings names them (`lotlake config` and README list them). What is left out comes
+ * Settings of a lake, as a file of settings names them (docs/settings.md lists them). What is left out comes
  * from the environment, from `lotlake.config.json` in the working folder or the file of `configFile`, or is the default.
  */
 export type LakeSettings = { readonly [K in Exclude<keyof Config, Nested>]?: Config[K] | undefined } & {
@@ -11,5 +11,5 @@ export type LakeSettings = { readonly [K in Exclude<keyof Config, Nested>]?: Con
 } & Pick<ConfigInput, 'configFile'>;
 
 /** The checked configuration of settings. Throws ConfigError (CONFIG_INVALID), which names each setting that is wrong. */
-export const configOf = (settings: LakeSettings): Config =>
-  readConfig(settings, { nameOf: (name) => `the setting ${name}` });
+export const settingsOf = (settings: LakeSettings) =>
+  readSettings(settings, { nameOf: (name) => `the setting ${name}` });
