@@ -29,7 +29,7 @@ describe.each(Object.entries(ASKS))('completion in %s', (shell, ask) => {
   if (!isThere) process.stderr.write(`${shell} is not installed: its completion is not tried\n`);
 
   const offered = (...words: string[]): string[] =>
-    call(folder.path, env, shell, '-c', ask(words))
+    call({ cwd: folder.path, env }, shell, '-c', ask(words))
       .trim()
       .split('\n')
       // zsh and fish have descriptions, too.

@@ -4,10 +4,9 @@ import { tmpdir } from 'node:os';
 import { delimiter, dirname, join } from 'node:path';
 import { packageRoot } from '../../src/config/package-root.js';
 
-const isRoot = process.getuid?.() === 0;
-
-/** Whom the package is installed for: another user where this one may become it. */
-export const user = isRoot ? 'nobody' : 'the same user';
+/** Whom the package is installed for: a user without rights where this one may become it, by the number of `nobody`. */
+const IDS = process.getuid?.() === 0 ? { uid: 65_534, gid: 65_534 } : {};
+export const user = IDS.uid === undefined ? 'the same user' : `user ${IDS.uid}`;
 
 /** A folder that every user may enter, with one that every user may write to for each name. */
 export function sharedFolder() {
@@ -25,28 +24,34 @@ export function sharedFolder() {
 }
 
 /** Runs a program to its end. Throws with what it said, if that was not success. */
-export function call(cwd: string, env: NodeJS.ProcessEnv, program: string, ...args: string[]): string {
+export function call(
+  options: {
+    readonly cwd: string;
+    readonly env: NodeJS.ProcessEnv;
+    readonly uid?: number;
+    readonly gid?: number;
+  },
+  ...command: string[]
+): string {
+  const [program = '', ...args] = command;
   const { status, stdout, stderr, error } = spawnSync(program, args, {
-    ...{ cwd, env, encoding: 'utf8', maxBuffer: 1 << 28 },
+    ...{ ...options, encoding: 'utf8', maxBuffer: 1 << 28 },
   });
   if (status === 0) return stdout;
-  throw new Error(`${[program, ...args].join(' ')} ended with ${status}: ${stdout}${stderr}`, {
+  throw new Error(`${command.join(' ')} ended with ${status}: ${stdout}${stderr}`, {
     cause: error,
   });
 }
 
 /** {@link call} in this process's environment, in the repository by default. */
-export const here = (program: string, ...args: string[]): string =>
-  call(packageRoot, process.env, program, ...args);
+export const here = (...command: string[]): string =>
+  call({ cwd: packageRoot, env: process.env }, ...command);
 
 /** Runs programs as {@link user}, with one Node and a home of its own, and without the settings of this process. */
 export function userOf(node: string, home: string, ...folders: string[]) {
   const path = [...folders, dirname(node), process.env.PATH].join(delimiter);
   const env = { PATH: path, HOME: home, npm_config_audit: 'false', npm_config_fund: 'false' };
-  return (cwd: string, ...command: string[]): string => {
-    const [program = '', ...args] = isRoot ? ['runuser', '-u', user, '--', ...command] : command;
-    return call(cwd, env, program, ...args);
-  };
+  return (cwd: string, ...command: string[]): string => call({ cwd, env, ...IDS }, ...command);
 }
 
 /** The nodes to try: the one of this process, and others by way of the npm package `node`. */
