@@ -50,7 +50,9 @@ export const here = (...command: string[]): string =>
 /** Runs programs as {@link user}, with one Node and a home of its own, and without the settings of this process. */
 export function userOf(node: string, home: string, ...folders: string[]) {
   const path = [...folders, dirname(node), process.env.PATH].join(delimiter);
-  const env = { PATH: path, HOME: home, npm_config_audit: 'false', npm_config_fund: 'false' };
+  // Certificates and proxies stay; npm hands its own settings, such as the cache, to what it runs.
+  const kept = Object.entries(process.env).filter(([name]) => !/^(npm_|LOTLAKE_)/i.test(name));
+  const env = { ...Object.fromEntries(kept), PATH: path, HOME: home };
   return (cwd: string, ...command: string[]): string => call({ cwd, env, ...IDS }, ...command);
 }
 
