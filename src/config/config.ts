@@ -37,7 +37,7 @@ export interface OfSandbox {
 }
 
 /** A configuration, and the same setting by setting. */
-interface ReadSettings {
+export interface ReadSettings {
   readonly config: Config;
   /** Without secrets; it may be kept. */
   readonly inForce: readonly InForce[];
