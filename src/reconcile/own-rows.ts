@@ -1,7 +1,7 @@
 import { mkdirSync, rmSync } from 'node:fs';
-import { join } from 'node:path';
-import { identifier, literal, rows, scalar } from '../duck/session.js';
-import { linkFile } from '../lake/files.js';
+import { dirname, join } from 'node:path';
+import { identifier, literal, literals, rows, scalar } from '../duck/session.js';
+import { linkFile, partitionOf } from '../lake/files.js';
 import type { LakeFile } from '../lake/manifest.js';
 import { monthOf } from '../lake/partition.js';
 import { type MergeContext, ReconcileError } from './context.js';
@@ -62,13 +62,16 @@ export async function writeRejects(context: MergeContext, landed: ReadonlySet<st
  * @returns number of changes
  */
 export async function writeLotChanges(context: MergeContext, updated: number): Promise<number> {
-  const { connection, base, target, runId } = context;
+  const { connection, target, runId } = context;
   const folder = join(target, 'lot_changes');
   mkdirSync(folder, { recursive: true });
   const earlier = earlierFiles(context, 'lot_changes');
-  for (const { path } of earlier) linkFile(join(base?.folder ?? '', path), join(target, path));
-  if (updated > 0) await applyRules(connection, 'lot_changes');
   const parquet = parquetOf('lot_changes', context, columnsInFile(ownTable('lot_changes')));
+  for (const partition of new Set(earlier.map(partitionOf))) {
+    const files = earlier.filter((file) => partitionOf(file) === partition).map(({ path }) => path);
+    await keepChanges(context, partition, files, parquet);
+  }
+  if (updated > 0) await applyRules(connection, 'lot_changes');
   const copy = `
     copy (select *, ${monthOf('seen_at')} as month from run.lot_changes order by domain_id, month, lot_id, field)
     to ${literal(folder)} (${parquet}, partition_by (domain_id, month), overwrite_or_ignore true,
@@ -76,6 +79,30 @@ export async function writeLotChanges(context: MergeContext, updated: number): P
   const count = updated > 0 ? await scalar(connection, copy) : 0;
   if (count + earlier.length === 0) await writeEmpty(context, ownTable('lot_changes'));
   return count;
+}
+
+/**
+ * Links the files of a partition of `lot_changes`, one for each run that recorded changes. Once the month is over, they
+ * are joined into one: otherwise a lake of some years would have thousands of small files.
+ */
+async function keepChanges(
+  { connection, base, target, runId, startedAt }: MergeContext,
+  partition: string,
+  files: readonly string[],
+  parquet: string,
+): Promise<void> {
+  const from = files.map((path) => join(base?.folder ?? '', path));
+  const isOver = partition < `${dirname(partition)}/month=${startedAt.slice(0, 7)}`;
+  if (!isOver || files.length === 1) {
+    for (const [i, path] of files.entries()) linkFile(from[i] ?? '', join(target, path));
+    return;
+  }
+  const folder = join(target, 'lot_changes', partition);
+  mkdirSync(folder, { recursive: true });
+  await connection.run(
+    `copy (from read_parquet(${literals(from)}, hive_partitioning = false, union_by_name = true) order by lot_id, field, seen_at)
+     to ${literal(join(folder, `${runId}-joined.parquet`))} (${parquet})`,
+  );
 }
 
 /** The files of a table in the last snapshot that hold rows. */

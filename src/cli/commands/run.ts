@@ -44,22 +44,16 @@ export const run = command({
         'rebuild: what types and flattens the landed records; Spark by the command of LOTLAKE_SPARK_SUBMIT',
     },
     'allow-shrink': { type: 'boolean', describe: 'archive for absence past the shrink guard' },
-    iceberg: { type: 'boolean', describe: 'write Iceberg metadata into the tables of the snapshots' },
-    sources: { type: 'string', describe: 'sources to ask for one by one, such as 1,3 (LOTLAKE_SOURCES)' },
+    iceberg: { type: 'boolean', describe: 'write Iceberg metadata, too' },
+    sources: { type: 'string', describe: 'sources to ask for one by one, such as 1,3' },
     verbose: {
       type: 'boolean',
       conflicts: 'quiet',
-      describe: 'summary with all tables, passes, files and tests; LOTLAKE_LOG stays as it is',
+      describe: 'a long summary: tables, passes, files, tests',
     },
-    quiet: {
-      type: 'boolean',
-      describe: 'summary of one line, and on stderr warnings alone; the log file gets what LOTLAKE_LOG says',
-    },
-    'log-format': {
-      choices: ['text', 'json'] as const,
-      describe: 'form of the log on stderr and in the file',
-    },
-    'log-file': { type: 'string', describe: 'file to which the log is appended, too' },
+    quiet: { type: 'boolean', describe: 'a summary of one line, and warnings alone' },
+    'log-format': { choices: ['text', 'json'] as const, describe: 'form of the log' },
+    'log-file': { type: 'string', describe: 'file that gets the log, too' },
   },
   about:
     'run a pipeline: nightly (full pass), incremental (changes since), reference (catalog and lists), closing (prices of lots that left), or rebuild from landing',

@@ -43,7 +43,7 @@ function emptiness<Served>(table: string, records: readonly Served[], columns: C
 /** Figures of the run from its own tables; records of the four lists of a night are counted from what was served. */
 export async function rows(night: WorldNight): Promise<MartRow[]> {
   const run = need((await night.rows('runs'))[0], 'a run');
-  const passes = await night.rows('passes');
+  const passes = (await night.rows('passes')).filter(({ state }) => state === 'sealed');
   const rejects = await night.rows('rejects');
   const served: Readonly<Record<string, number>> = {
     cars: night.cars.length,

@@ -1,0 +1,57 @@
+import { mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, it } from 'vitest';
+import { openSession, rows } from '../../src/duck/session.js';
+import type { BaseState } from '../../src/lake/base.js';
+import { listFiles } from '../../src/lake/files.js';
+import type { MergeContext } from '../../src/reconcile/context.js';
+import { writeLotChanges } from '../../src/reconcile/own-rows.js';
+import { temporaryFolder } from '../pipelines/support.js';
+
+it('files of changes are joined once their month is over, and linked until then', async () => {
+  const folder = temporaryFolder();
+  const session = await openSession({ memory: '200MB', temp: join(folder.path, 'spill') });
+  const { connection } = session;
+  const snapshot = (night: number): string => join(folder.path, `night-${night}`);
+  /** Writes one file of each source into a snapshot, as the run of a night in October did. */
+  const record = async (night: number): Promise<void> => {
+    mkdirSync(snapshot(2), { recursive: true });
+    const at = `timestamptz '2026-10-0${night} 02:00:00Z'`;
+    await connection.run(
+      `copy (select ${night} as lot_id, 7 as vehicle_id, unnest([1, 3]) as domain_id, 'bid' as field, null::varchar as old_value,
+        '${night}' as new_value, ${at} as seen_at, 'run-${night}' as run_id, '2026-10' as month)
+      to '${snapshot(2)}/lot_changes' (format parquet, partition_by (domain_id, month), overwrite_or_ignore true,
+        filename_pattern 'run-${night}-{i}')`,
+    );
+  };
+  /** Keeps the changes of the snapshot before; returns files by their names. */
+  const keep = async (night: number, startedAt: string): Promise<string[]> => {
+    const before = snapshot(night - 1);
+    const files = await listFiles(connection, before, 'lot_changes');
+    const base = { folder: before, manifest: { tables: { lot_changes: { files } } } } as unknown as BaseState;
+    const context: MergeContext = {
+      ...{ ...session, base, startedAt, seenAt: startedAt, target: snapshot(night), runId: `run-${night}` },
+      ...{ schemas: new Map(), stage: '', snapshot: 'x', passes: [], shrinkGuard: 1, allowShrink: false },
+    };
+    await writeLotChanges(context, 0);
+    return (await listFiles(connection, snapshot(night), 'lot_changes')).map(({ path }) => path);
+  };
+  await record(1);
+  await record(2);
+  const linked = await keep(3, '2026-10-31T02:00:00.000Z');
+  expect(linked).toHaveLength(4);
+  const joined = await keep(4, '2026-11-01T02:00:00.000Z');
+  expect(joined).toEqual(
+    [1, 3].map((id) => `lot_changes/domain_id=${id}/month=2026-10/run-4-joined.parquet`),
+  );
+  expect(await keep(5, '2026-11-02T02:00:00.000Z')).toEqual(joined);
+  const changes = (night: number) =>
+    rows(
+      connection,
+      `select * from read_parquet('${snapshot(night)}/lot_changes/**/*.parquet', hive_partitioning = true) order by all`,
+    );
+  expect(await changes(5)).toEqual(await changes(2));
+  expect(await changes(5)).toHaveLength(4);
+  session.close();
+  folder.remove();
+});
