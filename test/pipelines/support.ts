@@ -169,7 +169,7 @@ export const inOrder = (rows: readonly PlainRow[] | undefined): string[] =>
 
 /**
  * Compares a rebuilt lake with the one before, row for row; the rebuild itself is the only new row. The
- * mart data_health, which is about the runs, is left out.
+ * mart data_health, which is about the runs, is left out, and of runs what their records know only at their end.
  */
 export function expectSameLake(
   rebuilt: ReadonlyMap<string, readonly PlainRow[]>,
@@ -179,6 +179,18 @@ export function expectSameLake(
   for (const [name, rows] of before) {
     if (name === 'data_health') continue;
     const own = rebuilt.get(name)?.filter((row) => name !== 'runs' || row.pipeline !== 'rebuild');
-    expect(inOrder(own), name).toEqual(inOrder(rows));
+    const told = name === 'runs' ? withoutEnd : (row: PlainRow) => row;
+    expect(inOrder(own?.map(told)), name).toEqual(inOrder(rows.map(told)));
   }
 }
+
+const withoutEnd = ({
+  ended_at,
+  stages,
+  requests,
+  retries,
+  warnings,
+  used_bytes,
+  free_bytes,
+  ...row
+}: PlainRow) => row;

@@ -68,10 +68,9 @@ const withSums = (run: Known) => ({
 
 function text(listed: readonly ReturnType<typeof withSums>[]): string {
   const table = gridOf(
-    ['started', 'pipeline', 'outcome', '>seconds', '>records', '>rejected', '>rows changed', '>warnings'],
+    ['run', 'pipeline', 'outcome', '>seconds', '>records', '>rejected', '>rows changed', '>warnings'],
     listed.map((run) => [
-      run.started_at.replace(/\.\d+/, ''),
-      ...[run.pipeline, run.outcome],
+      ...[run.run_id, run.pipeline, run.outcome],
       run.seconds?.toFixed(1) ?? '',
       ...[run.records, run.rejected + (run.rejected_values ?? 0), run.changed, run.warnings.length].map(
         count,
