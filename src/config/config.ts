@@ -1,12 +1,12 @@
 import { statSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import type { z } from 'zod';
-import { quoted, readExistingFolder, readFolder } from './folder.js';
+import { quoted, readExistingFolder, readFile, readFolder } from './folder.js';
 import { type Given, givenIn, readGiven } from './given.js';
 import { ConfigError } from './lotlake-error.js';
 import { defaultMemory } from './memory.js';
 import { didYouMean } from './nearest.js';
-import { allSettings, settings, withMembers } from './settings.js';
+import { allSettings, isUrl, settings, withMembers } from './settings.js';
 
 /** Settings after validation: complete, typed and read-only; `output`, `seeds` and `models` are absolute. */
 export type Config = Readonly<z.output<typeof settings> & { memory: string }>;
@@ -79,7 +79,7 @@ export function readSettings(
   ]);
   const parsed = settings.safeParse(withMembers([...given].map(([name, { value }]) => [name, value])));
   if (!parsed.success) throw notValid(parsed.error, given);
-  const { memory, output, seeds, models = modelsBeside(files), baseUrl } = parsed.data;
+  const { memory, output, seeds, models = modelsBeside(files), baseUrl, metrics, lineage } = parsed.data;
   const placeOf = (name: string) => given.get(name) ?? standard(name);
   const folderOf = (name: string, path: string, read: typeof readFolder): string =>
     read(placeOf(name).place, path, placeOf(name).folder);
@@ -90,9 +90,16 @@ export function readSettings(
     output: folderOf('output', output, readFolder),
     ...(seeds === undefined ? {} : { seeds: folderOf('seeds', seeds, readExistingFolder) }),
     ...(models === undefined ? {} : { models: folderOf('models', models, readExistingFolder) }),
+    ...(metrics === undefined ? {} : { metrics: folderOf('metrics', metrics, readFile) }),
+    ...(lineage.to === undefined || isUrl(lineage.to)
+      ? {}
+      : { lineage: { ...lineage, to: folderOf('lineage.to', lineage.to, readFile) } }),
   };
   return { config, inForce: inForceOf(config, given), warnings: files.warnings, unknown: files.unknown };
 }
+
+/** Settings that are shown nowhere, and objects in whose place one may have been given. */
+const SECRETS: ReadonlySet<string> = new Set(['apiKey', 'lineage', 'lineage.key', 'notify', 'notify.url']);
 
 /** Every setting of a configuration with the place that gave it. */
 function inForceOf(config: Config, given: ReadonlyMap<string, Given>): InForce[] {
@@ -100,10 +107,14 @@ function inForceOf(config: Config, given: ReadonlyMap<string, Given>): InForce[]
     const value = name
       .split('.')
       .reduce<unknown>((inner, member) => Reflect.get(Object(inner), member), config);
-    const shown = { apiKey: value && 'set', 'spark.submit': withoutSecrets(value) };
+    const shown = SECRETS.has(name)
+      ? value && 'set'
+      : name === 'spark.submit'
+        ? withoutSecrets(value)
+        : value;
     return {
       name,
-      value: (name in shown ? Reflect.get(shown, name) : value) ?? null,
+      value: shown ?? null,
       from: given.get(name)?.from ?? 'default',
     };
   });
@@ -142,7 +153,7 @@ function notValid({ issues }: z.ZodError, given: ReadonlyMap<string, Given>): Co
     if (problems.has(name)) continue;
     const about = allSettings.find((setting) => `${setting.name}.`.startsWith(`${name}.`));
     if (about !== undefined) hint ??= `${about.name}: ${about.description}`;
-    const isSecret = name === 'apiKey' || (isPlace(name) && holdsSecret(value));
+    const isSecret = SECRETS.has(name) || (isPlace(name) && holdsSecret(value));
     const what = isSecret ? 'cannot be used' : value === undefined ? 'is missing' : `is ${quoted(value)}`;
     problems.set(name, `${place} ${what}${issue.message}`);
   }
@@ -163,7 +174,7 @@ function givenAt(path: readonly PropertyKey[], given: ReadonlyMap<string, Given>
 }
 
 /** Whether a setting is a URL or a place, or an object that has one. */
-const isPlace = (name: string): boolean => name === 'baseUrl' || name.startsWith('publish');
+const isPlace = (name: string): boolean => /^(baseUrl|publish|lineage)/.test(name);
 
 /** Whether what was given for a place may hold a password or a token, readable as a URL or not. */
 const holdsSecret = (value: unknown): boolean => /[@?#]/.test(JSON.stringify(value) ?? '');

@@ -152,7 +152,7 @@ function readKeyFile(path: string, warnings: string[]): string {
 }
 
 /** Variables that hold a secret. */
-const SECRET = /^(LOTLAKE|AWS)_.*(KEY|TOKEN)$/;
+const SECRET = /^(LOTLAKE|AWS)_.*(KEY|TOKEN|NOTIFY_URL)$/;
 
 /** What a file `.env` sets; nothing where there is none. A folder of that name is none. */
 function readEnvFile(path: string, warnings: string[]): NodeJS.ProcessEnv {

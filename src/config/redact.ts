@@ -12,7 +12,7 @@ interface Secret {
 }
 
 /** Whom a key is for. */
-type Holder = 'service' | 'catalog';
+type Holder = 'service' | 'catalog' | 'lineage' | 'webhook';
 
 const secrets = new Map<Holder, Secret>();
 

@@ -36,6 +36,8 @@ const SOURCES = Object.keys(sources).join(', ');
 const SOURCE_LIST = takes(`some of ${SOURCES}, such as 1,3`);
 const AMOUNT = takes('an amount such as 800MB, at least the 700 MB that a night of the real service takes');
 const COMMAND = takes('a command such as spark-submit --master spark://host:7077');
+const HAPPENINGS = ['failure', 'hold', 'alarm', 'success'] as const;
+const HAPPENING_LIST = takes(`some of ${HAPPENINGS.join(', ')}`);
 const PASSES = 'a whole number from 1 on, or one by stream such as {"cars": 2}';
 
 /** Every setting with its default and what it does. */
@@ -237,6 +239,62 @@ export const settings = z.strictObject({
     .describe(
       'Where the mirror of the lake is, and how it is reached; credentials come from the environment of the SDK.',
     ),
+  metrics: text('the path of a file that ends with .prom', (given) =>
+    given.endsWith('.prom') ? undefined : 'its name does not end with .prom, so that no collector reads it',
+  )
+    .optional()
+    .describe(
+      'File of metrics that every run replaces, for the textfile collector of the Prometheus node exporter; its name ends with .prom.',
+    ),
+  lineage: z
+    .strictObject(
+      {
+        to: text('the path of a file or a URL', lineageProblem)
+          .optional()
+          .describe(
+            'File to which every run appends OpenLineage events, one a line, or URL to which it posts them.',
+          ),
+        namespace: text('the name of a namespace')
+          .min(1, takes('the name of a namespace'))
+          .default('lotlake')
+          .describe('Namespace of the jobs in OpenLineage events.'),
+        key: text('the key of the URL', keyProblem)
+          .optional()
+          .describe('Key that is sent as bearer token with OpenLineage events.'),
+      },
+      takes('an object such as {"to": "https://host/api/v1/lineage"}'),
+    )
+    .prefault({})
+    .superRefine(({ to, key }, context) => {
+      if (key === undefined || to === undefined || !to.startsWith('http:')) return;
+      if (!LOCAL.includes(new URL(to).hostname))
+        context.addIssue({
+          code: 'custom',
+          path: ['to'],
+          message: ': it is not https, and lineage.key would travel in the clear',
+        });
+    })
+    .describe('Where OpenLineage events of every run go.'),
+  notify: z
+    .strictObject(
+      {
+        url: text('the URL of a webhook', webProblem)
+          .optional()
+          .describe(
+            'Webhook that is told of runs, as JSON with a text; it may hold a secret and is shown nowhere.',
+          ),
+        on: z
+          .preprocess(
+            (given) => (typeof given === 'string' ? given.split(',').map((name) => name.trim()) : given),
+            z.array(z.enum(HAPPENINGS, HAPPENING_LIST), HAPPENING_LIST).min(1, HAPPENING_LIST),
+          )
+          .default(['failure', 'hold', 'alarm'])
+          .describe('What the webhook is told of: some of failure, hold, alarm and success.'),
+      },
+      takes('an object such as {"url": "https://host/path"}'),
+    )
+    .prefault({})
+    .describe('Whom a run tells how it ended.'),
   iceberg: z
     .union([z.boolean(), z.stringbool()], takes('true or false'))
     .default(false)
@@ -346,6 +404,25 @@ function catalogProblem(given: string): string | undefined {
   return urlProblem(given)
     ?.replaceAll('LOTLAKE_API_KEY', 'LOTLAKE_CATALOG_TOKEN')
     .replace('https://host/api', 'https://host/iceberg');
+}
+
+/** What is wrong with a URL of http or https whose path and query may be of any kind. */
+function webProblem(given: string): string | undefined {
+  if (!URL.canParse(given)) return 'it is no URL such as https://host/path';
+  const { protocol, username, password } = new URL(given);
+  if (protocol !== 'https:' && protocol !== 'http:') return 'it is no URL of http or https';
+  return username === '' && password === '' ? undefined : 'it holds credentials';
+}
+
+/** Whether the place of lineage events is a URL, and not a file. */
+export function isUrl(place: string): boolean {
+  return /^[a-z][a-z0-9+.-]*:\/\//i.test(place);
+}
+
+function lineageProblem(given: string): string | undefined {
+  if (!isUrl(given)) return undefined;
+  const { search = '', hash = '' } = URL.canParse(given) ? new URL(given) : {};
+  return webProblem(given) ?? (search + hash === '' ? undefined : 'it has a query or a fragment');
 }
 
 function endpointProblem(given: string): string | undefined {

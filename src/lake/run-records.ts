@@ -103,11 +103,13 @@ export function readRuns(layout: Layout): RunRecord[] {
     .sort((a, b) => a.attempt - b.attempt || (a.run_id < b.run_id ? -1 : 1));
 }
 
-/** Writes what {@link readRuns} concludes of runs that were killed, while the lake is still as they left it. */
-export function settleKilled(layout: Layout): void {
+/** Writes what {@link readRuns} concludes of runs that were killed, while the lake is still as they left it; gives these. */
+export function settleKilled(layout: Layout): RunRecord[] {
   const open = new Set(storedRuns(layout).flatMap((run) => (run.outcome === 'running' ? run.run_id : [])));
-  for (const run of open.size === 0 ? [] : readRuns(layout))
-    if (open.has(run.run_id) && run.outcome !== 'running') writeRun(layout, run);
+  const runs = open.size === 0 ? [] : readRuns(layout);
+  const killed = runs.filter(({ run_id, outcome }) => open.has(run_id) && outcome !== 'running');
+  for (const run of killed) writeRun(layout, run);
+  return killed;
 }
 
 function storedRuns(layout: Layout): RunRecord[] {

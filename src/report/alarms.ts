@@ -14,6 +14,8 @@ export interface Alarm {
   readonly started_at: string;
   /** `run`, a stream, or a column. */
   readonly subject: string;
+  /** Figure of data_health. */
+  readonly metric: string;
   readonly what: string;
 }
 
@@ -60,7 +62,15 @@ export function failedRuns(layout: Layout): Alarm[] {
     const ended = { held: 'was held', killed: 'was killed' }[String(last.outcome)] ?? 'failed';
     const before = runs.length === 1 ? '' : `, the last of ${count(runs.length)} in a row`;
     const what = `the run ${ended} and published nothing${before}: ${clip(printable(reasonOf(last)), 200)}`;
-    return [{ pipeline: label(pipeline), started_at: last.started_at, subject: 'run', what }];
+    return [
+      {
+        pipeline: label(pipeline),
+        started_at: last.started_at,
+        subject: 'run',
+        metric: 'failing_runs',
+        what,
+      },
+    ];
   });
 }
 
@@ -103,6 +113,7 @@ function alarmOf(row: Row): Alarm {
     pipeline: label(row.pipeline),
     started_at: dateOf(row.started_at).toISOString(),
     subject: label(row.subject),
+    metric: label(row.metric),
     what: say(Number(row.value)),
   };
 }

@@ -171,6 +171,7 @@ export async function modelAndPublish(
   tables.catch(() => undefined);
   const { models, tests, own } = await job.session.whileWriting(() => modelAndTest(job));
   const failed = tests.filter(({ failures }) => failures > 0);
+  job.recorder.tests.push(...tests);
   job.recorder.record.tests = {
     passed: tests.length - failed.length,
     failed: failed.map(({ model, test, failures }) => `${model} ${test}: ${failures}`),

@@ -19,6 +19,7 @@ import type { DriftReport } from '../load/drift.js';
 import type { DataTestOptions } from '../model/data-tests.js';
 import { readModels, withOwnSeeds } from '../model/model-files.js';
 import type { Modelling } from '../model/own-models.js';
+import { openObservers } from '../notify/observers.js';
 import { type ContractNode, contractOf } from '../service/contract/node.js';
 import { type StreamName, streamNames, streams } from '../service/streams.js';
 import { removeLeftLookups } from './find-pass.js';
@@ -133,10 +134,11 @@ async function runLocked<T extends { readonly published: boolean }>(
     ...{ pipeline, now: new Date(), lease: config.lease, signal: options.signal },
     onWait: options.reporter.warn,
     onLost: () => lost.abort(overtaken(layout)),
-  }).catch((error: unknown) => {
+  }).catch(async (error: unknown) => {
     const recorder = openRecorder({ ...attempt, runId: newRunId(now()) });
     failed(recorder, error);
     recorder.close();
+    await openObservers(options).ended(recorder);
     throw error;
   });
   killPoint('job.locked');
@@ -144,11 +146,13 @@ async function runLocked<T extends { readonly published: boolean }>(
   const startedAt = now();
   const runId = newRunId(startedAt);
   const recorder = openRecorder({ ...attempt, runId, token: lock.token });
+  const observers = openObservers(options);
   const folder = join(layout.work, runId);
   let session: Session | undefined;
   let client: Client | undefined;
   let endInterrupts = (): void => undefined;
   try {
+    observers.begun(recorder);
     assertMemory(config.memory);
     const models = withOwnSeeds(modelling?.models ?? readModels(), config.seeds);
     rmSync(layout.work, { recursive: true, force: true });
@@ -236,6 +240,7 @@ async function runLocked<T extends { readonly published: boolean }>(
       // The room that this run took is free again, so that its record fits on a disk that was full.
       recorder.close();
       lock.release();
+      await observers.ended(recorder);
     }
   }
 }

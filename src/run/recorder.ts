@@ -4,6 +4,7 @@ import { exitCodes, messageOf } from '../config/lotlake-error.js';
 import { version } from '../config/package-root.js';
 import type { Layout } from '../lake/layout.js';
 import { diskOf, type RunRecord, readRuns, settleKilled, writeRun } from '../lake/run-records.js';
+import type { TestFailures } from '../model/data-tests.js';
 import { describeError } from './describe-error.js';
 
 /** Milliseconds between two records of the progress of a stage. */
@@ -28,7 +29,7 @@ export type Recorder = Readonly<ReturnType<typeof openRecorder>>;
 
 /** Opens the record of a run. With the lock, it also closes the records of runs that were killed. */
 export function openRecorder({ layout, runId, pipeline, config, settings, token, now, warn }: Attempt) {
-  if (token !== undefined) settleKilled(layout);
+  const killed = token === undefined ? [] : settleKilled(layout);
   const before = readRuns(layout);
   const began = now().toISOString();
   const record: RunRecord = {
@@ -66,6 +67,10 @@ export function openRecorder({ layout, runId, pipeline, config, settings, token,
     record,
     /** Runs that began before, oldest first. */
     before,
+    /** Those of them whose end nobody has told, since they were killed. */
+    killed,
+    /** What the data tests found. */
+    tests: [] as TestFailures[],
     /** Begins a stage and ends the one before. */
     step(name: string, detail: string | null = null): void {
       endStage();

@@ -1,0 +1,139 @@
+import { createHash } from 'node:crypto';
+import { appendFileSync, mkdirSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import type { Config } from '../config/config.js';
+import { isUrl } from '../config/settings.js';
+import { dictionary } from '../docs/dictionary.js';
+import { layoutOf } from '../lake/layout.js';
+import { allTables, type Manifest, manifestIn } from '../lake/manifest.js';
+import type { RunRecord } from '../lake/run-records.js';
+import { listPasses } from '../land/pass.js';
+import type { TestFailures } from '../model/data-tests.js';
+import { sumOf } from '../query/printable.js';
+import { streamNames } from '../service/streams.js';
+import { post } from './post.js';
+
+/** A change of state of a run, in OpenLineage. */
+export type EventType = 'START' | 'COMPLETE' | 'FAIL' | 'ABORT';
+
+const SPEC = 'https://openlineage.io/spec';
+
+/** What a run knows besides its record. */
+interface Known {
+  readonly config: Config;
+  readonly tests: readonly TestFailures[];
+}
+
+/** How a run that is not at work any more ended. */
+export function eventTypeOf({ outcome }: Pick<RunRecord, 'outcome'>): EventType {
+  if (outcome === 'published' || outcome === 'nothing_new') return 'COMPLETE';
+  return outcome === 'interrupted' ? 'ABORT' : 'FAIL';
+}
+
+/**
+ * A run event of OpenLineage (spec 2-0-2). Its inputs are the streams of which the run landed records, its outputs the
+ * tables and marts that it published, and those that it tested.
+ */
+export function eventOf(type: EventType, record: RunRecord, { config, tests }: Known) {
+  const { run_id, pipeline, version, error, started_at, ended_at } = record;
+  const producer = `urn:lotlake:${version}`;
+  const facet = (name: string, number: string, facts: object) => ({
+    _producer: producer,
+    _schemaURL: `${SPEC}/facets/${number}/${name}.json#/$defs/${name}`,
+    ...facts,
+  });
+  const layout = layoutOf(config.output);
+  const manifest =
+    record.snapshot_id === null ? undefined : manifestIn(join(layout.snapshots, record.snapshot_id));
+  const failure = {
+    message: error === null ? '' : `${error.code}: ${error.message}`,
+    programmingLanguage: 'JavaScript',
+  };
+  return {
+    eventType: type,
+    eventTime: type === 'START' ? started_at : (ended_at ?? started_at),
+    producer,
+    schemaURL: `${SPEC}/2-0-2/OpenLineage.json#/$defs/RunEvent`,
+    run: {
+      runId: uuidOf(run_id),
+      facets: error === null ? {} : { errorMessage: facet('ErrorMessageRunFacet', '1-0-1', failure) },
+    },
+    job: { namespace: config.lineage.namespace, name: pipeline },
+    inputs: type === 'START' ? [] : inputsOf(record, manifest, layout.landing, facet),
+    outputs: type === 'START' ? [] : outputsOf(manifest, { config, tests }, facet),
+  };
+}
+
+type MakeFacet = (name: string, number: string, facts: object) => object;
+
+function inputsOf(
+  { run_id, origin }: RunRecord,
+  manifest: Manifest | undefined,
+  landing: string,
+  facet: MakeFacet,
+) {
+  const merged = new Set(manifest?.pass_ids);
+  return streamNames.flatMap((name) => {
+    const passes = listPasses(landing, name).filter(
+      ({ manifest: pass }) => pass.run_id === run_id || merged.has(pass.pass_id),
+    );
+    if (passes.length === 0) return [];
+    const pages = passes.flatMap((pass) => pass.pages);
+    const dataQualityMetrics = facet('DataQualityMetricsInputDatasetFacet', '1-0-2', {
+      rowCount: sumOf(pages, ({ records }) => records),
+      bytes: sumOf(pages, ({ bytes }) => bytes),
+      columnMetrics: {},
+    });
+    const namespace = origin ?? passes[0]?.manifest.origin ?? 'landing';
+    return [{ namespace, name, inputFacets: { dataQualityMetrics } }];
+  });
+}
+
+function outputsOf(manifest: Manifest | undefined, { config, tests }: Known, facet: MakeFacet) {
+  const namespace = config.publish.to ?? pathToFileURL(config.output).href;
+  const stored = manifest === undefined ? {} : allTables(manifest);
+  const entries = manifest === undefined ? [] : dictionary(manifest);
+  const tested = tests.map(({ model }) => model).filter((model) => model !== 'checks');
+  return [...new Set([...Object.keys(stored), ...tested])].map((name) => {
+    const assertions = tests
+      .filter(({ model }) => model === name)
+      .map(({ test, failures }) => ({ assertion: test, success: failures === 0 }));
+    const table = stored[name];
+    const fields = (entries.find((entry) => entry.name === name)?.columns ?? []).map(
+      ({ name, type, description }) => ({ name, type, description }),
+    );
+    return {
+      ...{ namespace, name },
+      facets: {
+        ...(table && { schema: facet('SchemaDatasetFacet', '1-1-1', { fields }) }),
+        ...(assertions.length > 0 && {
+          dataQualityAssertions: facet('DataQualityAssertionsDatasetFacet', '1-0-1', { assertions }),
+        }),
+      },
+      outputFacets: table && {
+        outputStatistics: facet('OutputStatisticsOutputDatasetFacet', '1-0-2', {
+          ...{ rowCount: table.rows, size: table.bytes, fileCount: table.files.length },
+        }),
+      },
+    };
+  });
+}
+
+/** A run id as a UUID of version 5, the same at every call. */
+function uuidOf(runId: string): string {
+  const hex = createHash('sha1').update(`lotlake run ${runId}`).digest('hex');
+  const variant = ((Number.parseInt(hex.charAt(16), 16) & 3) | 8).toString(16);
+  return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-5${hex.slice(13, 16)}-${variant}${hex.slice(17, 20)}-${hex.slice(20, 32)}`;
+}
+
+/** Appends an event to a file as one line, or posts it. Throws the error of the system, or one that says who did not take it. */
+export async function sendEvent(
+  { to, key }: { readonly to: string; readonly key?: string | undefined },
+  event: object,
+  signal: AbortSignal,
+): Promise<void> {
+  if (isUrl(to)) return post(to, event, signal, key);
+  mkdirSync(dirname(to), { recursive: true });
+  appendFileSync(to, `${JSON.stringify(event)}\n`);
+}

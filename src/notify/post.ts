@@ -1,0 +1,33 @@
+import { interceptors, request } from 'undici';
+import { messageOf } from '../config/lotlake-error.js';
+import { agentFor } from '../extract/proxy.js';
+
+/** Milliseconds for all tries together, and between two. */
+const TIMEOUT = 5000;
+const WAIT = 500;
+
+/**
+ * Posts JSON, through the proxy of the environment, and once more after a failure that may pass. Throws an Error that
+ * says why nobody took it and does not name the URL.
+ * @param key sent as bearer token
+ */
+export async function post(url: string, body: object, signal: AbortSignal, key?: string): Promise<void> {
+  const agent = agentFor(url);
+  const retry = { maxRetries: 1, methods: ['POST' as const], minTimeout: WAIT, throwOnError: false };
+  const ended = AbortSignal.any([signal, AbortSignal.timeout(TIMEOUT)]);
+  const authorization = key === undefined ? {} : { authorization: `Bearer ${key}` };
+  try {
+    const answer = await request(url, {
+      ...{ method: 'POST', signal: ended, dispatcher: agent.compose(interceptors.retry(retry)) },
+      headers: { 'content-type': 'application/json', ...authorization },
+      body: JSON.stringify(body),
+    });
+    // Nobody reads the body. It fails once the connection is closed.
+    answer.body.on('error', () => undefined);
+    if (answer.statusCode >= 300) throw new Error(`it answers ${answer.statusCode}`);
+  } catch (error) {
+    throw new Error(ended.aborted ? 'it did not answer in time' : messageOf(error));
+  } finally {
+    void agent.destroy().catch(() => undefined);
+  }
+}

@@ -1,0 +1,52 @@
+import type { Config } from '../config/config.js';
+import { type RunRecord, reasonOf } from '../lake/run-records.js';
+import { counted } from '../query/printable.js';
+import { type Alarm, alarmText } from '../report/alarms.js';
+import { instant } from '../report/format.js';
+
+/** What somebody may be told of; the setting `notify.on` chooses. */
+type Happening = Config['notify']['on'][number];
+
+/** The longest part of the path or the query of a webhook's URL, which is what makes it secret. */
+export function tokenIn(url: string): string {
+  const { pathname, searchParams } = new URL(url);
+  const parts = [...pathname.split('/'), ...searchParams.values()];
+  return parts.reduce((longest, part) => (part.length > longest.length ? part : longest), '');
+}
+
+/**
+ * What a webhook is told of a run that ended; undefined if it is nothing that somebody asked for. An interrupt is nothing,
+ * since somebody caused it.
+ * @param alarms alarms that the run raised
+ */
+export function noticeOf(record: RunRecord, alarms: readonly Alarm[], on: readonly Happening[]) {
+  const happened = [...happeningOf(record), ...(alarms.length > 0 ? (['alarm'] as const) : [])];
+  if (!happened.some((happening) => on.includes(happening))) return undefined;
+  const { run_id, pipeline, origin, outcome, exit_code, error, snapshot_id, started_at, ended_at } = record;
+  const { records, loaded, rejected, version } = record;
+  return {
+    text: [sentence(record), ...alarms.map((alarm) => `alarm: ${alarmText(alarm)}`)].join('\n'),
+    run: {
+      ...{ run_id, pipeline, origin, outcome, exit_code, error, snapshot_id, started_at, ended_at },
+      ...{ records, loaded, rejected, version, alarms },
+    },
+  };
+}
+
+function happeningOf({ outcome, error }: RunRecord): Happening[] {
+  if (outcome === 'interrupted' || outcome === 'locked') return [];
+  if (outcome === 'held') return ['hold'];
+  return [error === null ? 'success' : 'failure'];
+}
+
+function sentence(record: RunRecord): string {
+  const { pipeline, started_at, outcome, error, snapshot_id, records, rejected } = record;
+  const run = `lotlake ${pipeline} of ${instant(started_at)}`;
+  if (error !== null) {
+    const ended = { held: 'was held', killed: 'was killed' }[String(outcome)] ?? 'failed';
+    return `${run} ${ended}: ${reasonOf(record)}${error.hint === null ? '' : `\n${error.hint}`}`;
+  }
+  return snapshot_id === null
+    ? `${run} brought nothing new`
+    : `${run} published ${snapshot_id}: ${counted(records, 'record')}, ${counted(rejected, 'reject')}`;
+}
