@@ -80,7 +80,7 @@ function leftOutModels(layout: Layout): Alarm[] {
   const manifest = current === undefined ? undefined : manifestIn(current);
   const { pipeline = '', created_at: started_at = '', own } = manifest ?? {};
   return (own?.left_out ?? []).map(({ name, reason }) => ({
-    ...{ pipeline, started_at, subject: `your model ${name}` },
+    ...{ pipeline, started_at, subject: `your model ${name}`, metric: 'left_out' },
     what: `it is left out of the snapshot: ${clip(printable(reason), 200)}`,
   }));
 }

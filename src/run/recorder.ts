@@ -1,6 +1,6 @@
 import { hostname } from 'node:os';
 import type { Config, InForce } from '../config/config.js';
-import { exitCodes, messageOf } from '../config/lotlake-error.js';
+import { exitCodes, type LotlakeError, messageOf } from '../config/lotlake-error.js';
 import { version } from '../config/package-root.js';
 import type { Layout } from '../lake/layout.js';
 import { diskOf, type RunRecord, readRuns, settleKilled, writeRun } from '../lake/run-records.js';
@@ -23,6 +23,17 @@ interface Attempt {
   /** Told once if the record cannot be written. The run goes on. */
   readonly warn: (message: string) => void;
 }
+
+/** Notes the error of what came after a run had published, such as a push. The exit code is that of the error. */
+export function noteAfter(layout: Layout, runId: string, cause: unknown): void {
+  const run = readRuns(layout).find(({ run_id }) => run_id === runId);
+  if (run !== undefined) writeRun(layout, { ...run, ...errorFacts(describeError(cause)) });
+}
+
+const errorFacts = ({ code, stage, message, hint, outcome }: LotlakeError) => ({
+  error: { code, stage, message, hint: hint ?? null },
+  exit_code: exitCodes[outcome],
+});
 
 /** Keeps the record of a run on disk up to date while it runs. */
 export type Recorder = Readonly<ReturnType<typeof openRecorder>>;
@@ -99,11 +110,10 @@ export function openRecorder({ layout, runId, pipeline, config, settings, token,
       cause: unknown,
       { isInterrupted, isPublished }: Readonly<Record<'isInterrupted' | 'isPublished', boolean>>,
     ): void {
-      const { code, stage, message, hint = null, outcome } = describeError(cause);
-      const told = isInterrupted ? 'interrupted' : outcome;
-      record.error = { code, stage, message, hint };
+      const error = describeError(cause);
+      const told = isInterrupted ? 'interrupted' : error.outcome;
+      Object.assign(record, errorFacts(error), { exit_code: exitCodes[told] });
       record.outcome = isPublished ? 'published' : told;
-      record.exit_code = exitCodes[told];
     },
     /** Ends the record. */
     close(): void {
