@@ -221,7 +221,8 @@ describe('lotlake lookup and audit', () => {
   it('show what the lake knows of the past of a vehicle', async () => {
     await nightly(job());
     const [row] = await query(
-      "select vehicle_id from '$lake/vehicle_timeline/*.parquet' where event = 'sold'",
+      `select vehicle_id from '$lake/vehicle_timeline/*.parquet'
+      group by vehicle_id having bool_or(event = 'listed') and bool_or(event = 'sold') order by vehicle_id`,
     );
     const { code, out, err } = await run('lookup', 'car', String(row?.vehicle_id));
     expect(code, err).toBe(0);
