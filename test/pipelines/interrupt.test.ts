@@ -62,7 +62,7 @@ function expectAtRest({ code, signal, err }: Ended): void {
   expect({ code, signal }, err).toEqual({ code: 130, signal: null });
   expect(err).toContain('interrupted: the last snapshot stays current');
   expect(err).toContain('run the same command again to go on');
-  expect(readdirSync(disturbed).sort()).toEqual(['lake', 'landing', 'report.html']);
+  expect(readdirSync(disturbed).sort()).toEqual(['lake', 'landing', 'report.html', 'runs']);
   expect(readdirSync(layout.snapshots)).toEqual([first]);
   expect(readlinkSync(layout.current)).toBe(join('snapshots', first));
   const left = readdirSync(disturbed, { recursive: true }).filter((name) => String(name).endsWith('.tmp'));
@@ -156,7 +156,7 @@ describe('a nightly run that is interrupted', () => {
     expect(await contentOf(disturbed)).toEqual(after);
     expect(pagesLanded()).toEqual(landed);
     expect(pagesAsked(asked)).toEqual([]);
-    expect(readdirSync(disturbed).sort()).toEqual(['lake', 'landing', 'report.html']);
+    expect(readdirSync(disturbed).sort()).toEqual(['lake', 'landing', 'report.html', 'runs']);
   });
 });
 
