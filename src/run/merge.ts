@@ -2,6 +2,7 @@ import { mkdirSync } from 'node:fs';
 import { killPoint } from '../config/kill-point.js';
 import type { Manifest } from '../lake/manifest.js';
 import { type RunRecord, reasonOf, unresolvedRuns } from '../lake/run-records.js';
+import { idsIn } from '../lake/snapshots.js';
 import { lakeTables } from '../lake/tables.js';
 import { landedPassIds, listPasses } from '../land/pass.js';
 import type { LoadedPass } from '../load/loader.js';
@@ -34,9 +35,11 @@ export async function reconcileInto(
   };
   const result = await job.session.whileWriting(() => reconcile(context));
   for (const warning of result.warnings) job.reporter.warn(warning);
+  const { base } = given;
+  const known = new Set(base === undefined ? [] : await idsIn(connection, base.folder, 'passes', 'pass_id'));
   const abandoned = streamNames
     .flatMap((stream) => listPasses(job.layout.landing, stream))
-    .filter(({ manifest }) => manifest.state === 'abandoned');
+    .filter(({ manifest }) => manifest.state === 'abandoned' && !known.has(manifest.pass_id));
   const passes = [...given.passes, ...abandoned].map(({ manifest: { request, drift, ...pass } }) => ({
     ...pass,
     request: JSON.stringify(request),
