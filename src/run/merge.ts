@@ -61,7 +61,12 @@ export function recordRun(job: Job, merged: Merged): Promise<void> {
     updated: total(changed, ({ updated }) => updated),
     gone: total(changed, ({ gone }) => gone),
   });
-  record.counts = Object.fromEntries(Object.entries(merged.counts).map(([table, of]) => [table, { ...of }]));
+  record.counts = Object.fromEntries(
+    Object.entries(merged.counts).map(([table, { inserted, updated, unchanged, gone }]) => [
+      table,
+      { inserted, updated, unchanged, gone },
+    ]),
+  );
   const failing = unresolvedRuns(job.layout);
   const published = before.findLast(({ outcome }) => outcome === 'published')?.attempt ?? 0;
   record.held = failing
