@@ -1,5 +1,5 @@
 import { statSync } from 'node:fs';
-import { join, relative } from 'node:path';
+import { join, relative, resolve } from 'node:path';
 import type { z } from 'zod';
 import { quoted, readExistingFolder, readFile, readFolder } from './folder.js';
 import { type Given, givenIn, readGiven } from './given.js';
@@ -79,7 +79,16 @@ export function readSettings(
   ]);
   const parsed = settings.safeParse(withMembers([...given].map(([name, { value }]) => [name, value])));
   if (!parsed.success) throw notValid(parsed.error, given);
-  const { memory, output, seeds, models = modelsBeside(files), baseUrl, metrics, lineage } = parsed.data;
+  const {
+    memory,
+    output,
+    seeds,
+    models = modelsBeside(files),
+    baseUrl,
+    logFile,
+    metrics,
+    lineage,
+  } = parsed.data;
   const placeOf = (name: string) => given.get(name) ?? standard(name);
   const folderOf = (name: string, path: string, read: typeof readFolder): string =>
     read(placeOf(name).place, path, placeOf(name).folder);
@@ -90,6 +99,7 @@ export function readSettings(
     output: folderOf('output', output, readFolder),
     ...(seeds === undefined ? {} : { seeds: folderOf('seeds', seeds, readExistingFolder) }),
     ...(models === undefined ? {} : { models: folderOf('models', models, readExistingFolder) }),
+    ...(logFile === undefined ? {} : { logFile: resolve(placeOf('logFile').folder, logFile) }),
     ...(metrics === undefined ? {} : { metrics: folderOf('metrics', metrics, readFile) }),
     ...(lineage.to === undefined || isUrl(lineage.to)
       ? {}

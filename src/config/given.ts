@@ -50,6 +50,8 @@ export function readGiven(named: string | undefined, env: NodeJS.ProcessEnv, cwd
   const home = path === undefined ? cwd : dirname(path);
   const warnings: string[] = [];
   const fromFile = path === undefined ? [] : readFile(path, named === undefined ? path : `--config ${named}`);
+  if (path !== undefined && fromFile.some(([name]) => SECRET.test(name)))
+    warnings.push(...seenByOthers(path));
   const envFile = join(home, ENV_FILE);
   const variables = readEnvFile(envFile, warnings);
   addTo(env, variables);
@@ -151,8 +153,8 @@ function readKeyFile(path: string, warnings: string[]): string {
   }
 }
 
-/** Variables that hold a secret. */
-const SECRET = /^(LOTLAKE|AWS)_.*(KEY|TOKEN|NOTIFY_URL)$/;
+/** Variables and settings that hold a secret. */
+const SECRET = /^((LOTLAKE|AWS)_.*(KEY|TOKEN|NOTIFY_URL)|lineage\.key|notify\.url)$/;
 
 /** What a file `.env` sets; nothing where there is none. A folder of that name is none. */
 function readEnvFile(path: string, warnings: string[]): NodeJS.ProcessEnv {

@@ -90,14 +90,17 @@ describe('the configuration', () => {
 
   it('finds the file in a folder above, and its paths lead from there', () => {
     const root = folderWith({
-      'lotlake.config.json': '{"seeds": "own"}',
+      'lotlake.config.json': '{"seeds": "own", "logFile": "night.log"}',
       'own/a.csv': '',
       'a/b/note': '',
       'other/settings.json': '{"output": "lake"}',
     });
     const cwd = join(root, 'a', 'b');
     const read = (flags = {}, env = {}) => readConfig(flags, { env, cwd });
-    expect(read()).toMatchObject({ output: join(root, 'output'), seeds: join(root, 'own') });
+    expect(read()).toMatchObject({
+      ...{ output: join(root, 'output'), seeds: join(root, 'own'), logFile: join(root, 'night.log') },
+    });
+    expect(read({ logFile: 'x.log' }).logFile).toBe(join(cwd, 'x.log'));
     expect(read({ output: 'x' }).output).toBe(join(cwd, 'x'));
     expect(read({}, { LOTLAKE_OUTPUT: 'x' }).output).toBe(join(cwd, 'x'));
     expect(read({ configFile: '../../other/settings.json' }).output).toBe(join(root, 'other', 'lake'));
@@ -166,6 +169,9 @@ describe('the configuration', () => {
     expect(warnings()).toEqual([said('.env'), said('key')]);
     chmodSync(join(cwd, 'key'), 0o400);
     expect(warnings()).toEqual([said('.env')]);
+    const url = '{"notify": {"url": "https://host/token"}}';
+    writeFileSync(join(cwd, 'lotlake.config.json'), url, { mode: 0o644 });
+    expect(warnings()).toEqual([said('lotlake.config.json'), said('.env')]);
   });
 
   it('takes the key from the environment or a file of its own, never from the settings file', () => {
