@@ -159,7 +159,7 @@ describe('Containerfile', () => {
     });
     expect(packed.status, packed.stderr).toBe(0);
     const [, install = ''] = /^RUN (npm install .*) \\$/m.exec(file) ?? [];
-    const line = put(put(install, '--global', `--global --prefix ${prefix}`), '/tmp', place.folder);
+    const line = put(put(install, ' /tmp', ` ${place.folder}`), '--global', `--global --prefix ${prefix}`);
     const installed = spawnSync('sh', ['-ec', line], { encoding: 'utf8' });
     expect(installed.status, installed.stderr).toBe(0);
     process.stdout.write(`installed: ${Math.round(diskUse(prefix) / 1e6)} MB\n`);
