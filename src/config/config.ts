@@ -133,7 +133,9 @@ function inForceOf(config: Config, given: ReadonlyMap<string, Given>): InForce[]
 /** Words of a command. Of an option such as `fs.s3a.secret.key=…` whose name speaks of a secret the value is left out. */
 const withoutSecrets = (words: unknown): unknown =>
   Array.isArray(words)
-    ? words.map((word) => String(word).replace(/(secret|password|token|access[.]?key)([^=]*=).*/is, '$1$2…'))
+    ? words.map((word) =>
+        String(word).replace(/(secret|pass|token|key|credential|auth)([^=]*=).*/is, '$1$2…'),
+      )
     : words;
 
 /** The folder of own models where none is named: beside the file of settings. */

@@ -12,7 +12,7 @@ interface Secret {
 }
 
 /** Whom a key is for. */
-type Holder = 'service' | 'catalog' | 'lineage' | 'webhook';
+type Holder = 'service' | 'catalog' | 'lineage';
 
 const secrets = new Map<Holder, Secret>();
 

@@ -29,7 +29,10 @@ export function findLeftovers(layout: Layout, kept: readonly string[]) {
     // Records of runs say what an older lotlake noted in this file.
     ['notes of an older lotlake', matching(lake, /^failed-runs\.ndjson(\.tmp)?$/)],
     [`record of a run more than ${KEPT_DAYS} days ago`, oldRuns(layout)],
-    ['temporary file', matching(layout.runs, /./).flatMap((folder) => matching(folder, /\.tmp$/))],
+    [
+      'temporary file',
+      matching(layout.runs, /^\d{8}T\d{6}Z-[0-9a-f]{6}$/).flatMap((folder) => matching(folder, /\.tmp$/)),
+    ],
     ['temporary file', matching(output, /^lotlake\.lock\./).filter((path) => path.endsWith(CLAIM))],
     ['temporary file', kept.flatMap((folder) => matching(folder, /\.tmp$/))],
   ];

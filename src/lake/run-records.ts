@@ -1,4 +1,12 @@
-import { existsSync, mkdirSync, readdirSync, readFileSync, statfsSync } from 'node:fs';
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  realpathSync,
+  statfsSync,
+  statSync,
+} from 'node:fs';
 import { dirname, join } from 'node:path';
 import { z } from 'zod';
 import { jsonIn, replaceFile } from '../land/files.js';
@@ -33,6 +41,8 @@ const runRecord = z.object({
   updated_at: z.string(),
   /** Null while the run is at work; of one that was killed, when its record was last written. */
   ended_at: z.string().nullable(),
+  /** Whether a later run has noted the end of one that was killed. */
+  is_settled: z.boolean().optional(),
   process: z.object({ pid: z.int(), host: z.string(), token: z.string() }),
   /** Settings in force, and the place that each came from; without secrets. */
   settings: z.array(z.object({ name: z.string(), value: z.unknown(), from: z.string() })),
@@ -103,12 +113,13 @@ export function readRuns(layout: Layout): RunRecord[] {
     .sort((a, b) => a.attempt - b.attempt || (a.run_id < b.run_id ? -1 : 1));
 }
 
-/** Writes what {@link readRuns} concludes of runs that were killed, while the lake is still as they left it; gives these. */
-export function settleKilled(layout: Layout): RunRecord[] {
-  const open = new Set(storedRuns(layout).flatMap((run) => (run.outcome === 'running' ? run.run_id : [])));
-  const runs = open.size === 0 ? [] : readRuns(layout);
-  const killed = runs.filter(({ run_id, outcome }) => open.has(run_id) && outcome !== 'running');
-  for (const run of killed) writeRun(layout, run);
+/**
+ * Writes what {@link readRuns} concludes of runs that were killed, while the lake is still as they left it; gives those that
+ * were not written before.
+ */
+export function settleKilled(layout: Layout, runs: readonly RunRecord[]): RunRecord[] {
+  const killed = runs.filter((run) => run.exit_code === null && run.ended_at !== null && !run.is_settled);
+  for (const run of killed) writeRun(layout, { ...run, is_settled: true });
   return killed;
 }
 
@@ -148,19 +159,28 @@ export function unresolvedRuns(layout: Layout): RunRecord[] {
   const published = new Map(
     runs.filter(({ outcome }) => outcome === 'published').map(({ pipeline, attempt }) => [pipeline, attempt]),
   );
-  return runs.filter(
-    ({ outcome, pipeline, attempt }) => FAILURES.has(outcome) && attempt > (published.get(pipeline) ?? 0),
-  );
+  return runs.filter(({ outcome, pipeline, attempt, error }) => {
+    const last = published.get(pipeline) ?? 0;
+    // What came after the last one had published, such as a push, may have failed.
+    return outcome === 'published'
+      ? attempt === last && error !== null
+      : FAILURES.has(outcome) && attempt > last;
+  });
 }
 
 /** Why a run did not publish, as its error says. */
-export const reasonOf = ({ error, outcome }: Pick<RunRecord, 'error' | 'outcome'>): string =>
-  error === null ? outcome : `${error.code}: ${error.message}`;
+export const reasonOf = ({
+  error,
+  outcome,
+}: {
+  readonly error: { readonly code: string; readonly message: string } | null;
+  readonly outcome: string;
+}): string => (error === null ? outcome : `${error.code}: ${error.message}`);
 
 /** Bytes that an output folder takes, files with several names once, and those that its disk has left. */
 export function diskOf({ output }: Layout): NonNullable<RunRecord['disk']> {
   const { bavail, bsize } = statfsSync(output);
-  return { used_bytes: diskUse(output), free_bytes: bavail * bsize };
+  return { used_bytes: diskUse(realpathSync(output)), free_bytes: bavail * bsize };
 }
 
 /** Nights over which growth is measured. */
@@ -179,7 +199,9 @@ export function growthOf(runs: readonly RunRecord[]): number | null {
 
 /** Folders of records that a vacuum removes. */
 export function oldRuns(layout: Layout): string[] {
-  return readRuns(layout)
-    .filter(({ updated_at }) => Date.now() - Date.parse(updated_at) > KEPT_DAYS * 86_400_000)
-    .map(({ run_id }) => dirname(pathOf(layout, run_id)));
+  // By the clock of the disk: that of a sandbox may be years behind.
+  return storedRuns(layout)
+    .map(({ run_id }) => pathOf(layout, run_id))
+    .filter((path) => Date.now() - statSync(path).mtimeMs > KEPT_DAYS * 86_400_000)
+    .map(dirname);
 }

@@ -112,7 +112,7 @@ export async function open(settings: LakeSettings, options: OpenOptions): Promis
           await rm(folder, { recursive: true });
         }
       }),
-    status: () => readStanding(session.connection, layoutOf(config.output)),
+    status: () => readStanding(session.connection, layoutOf(config.output), manifest),
     close: () => {
       endInterrupts();
       close();

@@ -12,4 +12,4 @@ export type LakeSettings = { readonly [K in Exclude<keyof Config, Nested>]?: Con
 
 /** The checked configuration of settings. Throws ConfigError (CONFIG_INVALID), which names each setting that is wrong. */
 export const settingsOf = (settings: LakeSettings): ReadSettings =>
-  readSettings(settings, { nameOf: (name) => `the setting ${name}` });
+  readSettings(settings, { env: { ...process.env }, nameOf: (name) => `the setting ${name}` });

@@ -14,7 +14,7 @@ const seconds = (instant: string | null | undefined): Value =>
 const between = (start: string, end: string | null): Value =>
   end === null ? null : (Date.parse(end) - Date.parse(start)) / 1000;
 
-const isGood = ({ outcome }: RunRecord): boolean => outcome === 'published' || outcome === 'nothing_new';
+const isGood = ({ exit_code }: RunRecord): boolean => exit_code === 0;
 
 /** Figures of the last run of each pipeline. */
 const OF_RUN: readonly (readonly [name: string, help: string, of: (run: RunRecord) => Value])[] = [

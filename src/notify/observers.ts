@@ -1,6 +1,7 @@
 import type { Config } from '../config/config.js';
 import { messageOf } from '../config/lotlake-error.js';
 import { hideKey, redacted } from '../config/redact.js';
+import { isUrl } from '../config/settings.js';
 import { currentSnapshot, layoutOf } from '../lake/layout.js';
 import { manifestIn } from '../lake/manifest.js';
 import { type RunRecord, readRuns } from '../lake/run-records.js';
@@ -11,7 +12,7 @@ import { type Alarm, failedRuns, readStanding } from '../report/alarms.js';
 import { type EventType, eventOf, eventTypeOf, sendEvent } from './lineage.js';
 import { metricsText } from './metrics.js';
 import { post } from './post.js';
-import { noticeOf, tokenIn } from './webhook.js';
+import { noticeOf } from './webhook.js';
 
 /** Milliseconds that the end of a run waits for those that are told, and that an interrupted run does. */
 const MOST = 10_000;
@@ -41,7 +42,6 @@ export function openObservers({ config, reporter, signal }: ObserverOptions) {
   const { metrics, lineage, notify } = config;
   const layout = layoutOf(config.output);
   if (lineage.key !== undefined) hideKey(lineage.key, 'lineage');
-  if (notify.url !== undefined) hideKey(tokenIn(notify.url), 'webhook');
   const late = new AbortController();
   const work: Promise<void>[] = [];
   const attempt = async (problem: string, task: () => unknown): Promise<void> => {
@@ -56,7 +56,10 @@ export function openObservers({ config, reporter, signal }: ObserverOptions) {
   const emit = (type: EventType, record: RunRecord, tests: readonly TestFailures[] = []): void => {
     const { to } = lineage;
     if (to === undefined) return;
-    const send = () => sendEvent({ ...lineage, to }, eventOf(type, record, { config, tests }), late.signal);
+    const send = () => {
+      if (!isUrl(to)) assertOutside(to, config.output);
+      return sendEvent({ ...lineage, to }, eventOf(type, record, { config, tests }), late.signal);
+    };
     const before = events ?? Promise.resolve();
     events = before.then(() => attempt(`OpenLineage events did not get to ${to}`, send));
     work.push(events);
@@ -122,8 +125,8 @@ async function readAlarms(config: Config, signal: AbortSignal, snapshot?: string
   const layout = layoutOf(config.output);
   if (currentSnapshot(layout) === undefined) return failedRuns(layout);
   const choice = snapshot === undefined ? undefined : { snapshot };
-  const read = readLake(config, { named: 'data_health passes', choice, signal }, ({ session }) =>
-    readStanding(session.connection, layout),
+  const read = readLake(config, { named: 'data_health passes', choice, signal }, ({ session, manifest }) =>
+    readStanding(session.connection, layout, manifest),
   );
   return (await read).alarms;
 }

@@ -7,13 +7,6 @@ import { instant } from '../report/format.js';
 /** What somebody may be told of; the setting `notify.on` chooses. */
 type Happening = Config['notify']['on'][number];
 
-/** The longest part of the path or the query of a webhook's URL, which is what makes it secret. */
-export function tokenIn(url: string): string {
-  const { pathname, searchParams } = new URL(url);
-  const parts = [...pathname.split('/'), ...searchParams.values()];
-  return parts.reduce((longest, part) => (part.length > longest.length ? part : longest), '');
-}
-
 /**
  * What a webhook is told of a run that ended; undefined if it is nothing that somebody asked for. An interrupt is nothing,
  * since somebody caused it.
@@ -43,7 +36,9 @@ function sentence(record: RunRecord): string {
   const { pipeline, started_at, outcome, error, snapshot_id, records, rejected } = record;
   const run = `lotlake ${pipeline} of ${instant(started_at)}`;
   if (error !== null) {
-    const ended = { held: 'was held', killed: 'was killed' }[String(outcome)] ?? 'failed';
+    const ended =
+      { held: 'was held', killed: 'was killed', published: 'published and then failed' }[String(outcome)] ??
+      'failed';
     return `${run} ${ended}: ${reasonOf(record)}${error.hint === null ? '' : `\n${error.hint}`}`;
   }
   return snapshot_id === null

@@ -1,8 +1,8 @@
 import type { DuckDBConnection } from '@duckdb/node-api';
 import type { Row } from '../duck/session.js';
-import { currentSnapshot, type Layout } from '../lake/layout.js';
-import { manifestIn } from '../lake/manifest.js';
-import { reasonOf, unresolvedRuns } from '../lake/run-records.js';
+import type { Layout } from '../lake/layout.js';
+import type { Manifest } from '../lake/manifest.js';
+import { readRuns, reasonOf, unresolvedRuns } from '../lake/run-records.js';
 import { clip, count, counted, printable, sumOf } from '../query/printable.js';
 import { dateOf, instant, label, percent, unique } from './format.js';
 import { ask } from './query.js';
@@ -33,13 +33,13 @@ const ALARMS: Readonly<Record<string, (value: number) => string>> = {
 };
 
 /** Reads what stands from the marts of a snapshot, and from the records of runs that published nothing. */
-export async function readStanding(connection: DuckDBConnection, layout: Layout) {
+export async function readStanding(connection: DuckDBConnection, layout: Layout, manifest: Manifest) {
   const figures = await ask(connection, 'standing');
   const found = (metric: string) => figures.filter((row) => row.metric === metric && Number(row.value) > 0);
   return {
     alarms: [
       ...failedRuns(layout),
-      ...leftOutModels(layout),
+      ...leftOutModels(layout, manifest),
       ...figures.filter((row) => row.is_alarm === true).map(alarmOf),
     ],
     /** Records that were rejected. */
@@ -52,6 +52,13 @@ export async function readStanding(connection: DuckDBConnection, layout: Layout)
   };
 }
 
+/** How a run ended that is an alarm. */
+const ENDED: Readonly<Record<string, string>> = {
+  held: 'was held and published nothing',
+  killed: 'was killed and published nothing',
+  published: 'published and then failed',
+};
+
 /** Held and failed runs that no later run of their pipeline made good: one alarm a pipeline, with its last run. */
 export function failedRuns(layout: Layout): Alarm[] {
   const unresolved = unresolvedRuns(layout);
@@ -59,9 +66,9 @@ export function failedRuns(layout: Layout): Alarm[] {
     const runs = unresolved.filter((run) => run.pipeline === pipeline);
     const last = runs.at(-1);
     if (last === undefined) return [];
-    const ended = { held: 'was held', killed: 'was killed' }[String(last.outcome)] ?? 'failed';
+    const ended = ENDED[last.outcome] ?? 'failed and published nothing';
     const before = runs.length === 1 ? '' : `, the last of ${count(runs.length)} in a row`;
-    const what = `the run ${ended} and published nothing${before}: ${clip(printable(reasonOf(last)), 200)}`;
+    const what = `the run ${ended}${before}: ${clip(printable(reasonOf(last)), 200)}`;
     return [
       {
         pipeline: label(pipeline),
@@ -74,12 +81,12 @@ export function failedRuns(layout: Layout): Alarm[] {
   });
 }
 
-/** Models of the user that failed in the run that published the current snapshot. */
-function leftOutModels(layout: Layout): Alarm[] {
-  const current = currentSnapshot(layout);
-  const manifest = current === undefined ? undefined : manifestIn(current);
-  const { pipeline = '', created_at: started_at = '', own } = manifest ?? {};
-  return (own?.left_out ?? []).map(({ name, reason }) => ({
+/** Models of the user that failed in the run that published a snapshot. */
+function leftOutModels(layout: Layout, { run_id, pipeline, created_at, own }: Manifest): Alarm[] {
+  const leftOut = own?.left_out ?? [];
+  const run = leftOut.length === 0 ? undefined : readRuns(layout).find((each) => each.run_id === run_id);
+  const started_at = run?.started_at ?? created_at;
+  return leftOut.map(({ name, reason }) => ({
     ...{ pipeline, started_at, subject: `your model ${name}`, metric: 'left_out' },
     what: `it is left out of the snapshot: ${clip(printable(reason), 200)}`,
   }));

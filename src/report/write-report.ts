@@ -59,7 +59,7 @@ function readPage(config: Config, dictionary: string | undefined): Promise<strin
     const [headline = {}] = await ask(connection, 'headline');
     const before = await readBefore(config, connection, manifest.snapshot_id);
     const facts = await readFacts(connection, Number(headline.minimum_group));
-    const standing = await readStanding(connection, layoutOf(config.output));
+    const standing = await readStanding(connection, layoutOf(config.output), manifest);
     const answers = await readAnswers(connection);
     const script = siteFile('report.js');
     return fillPage('report.html', {

@@ -56,6 +56,8 @@ export interface JobOptions {
   readonly reporter: Reporter;
   readonly now?: () => Date;
   readonly signal?: AbortSignal;
+  /** What follows a run that ended well, such as a push, once the lake is free. Gives the error of what failed. */
+  readonly after?: () => Promise<unknown>;
   /** Models and checks to run; those of `sql` by default. */
   readonly modelling?: DataTestOptions;
 }
@@ -240,6 +242,11 @@ async function runLocked<T extends { readonly published: boolean }>(
       // The room that this run took is free again, so that its record fits on a disk that was full.
       recorder.close();
       lock.release();
+      const error = recorder.record.exit_code === 0 ? await options.after?.() : undefined;
+      if (error !== undefined) {
+        failed(recorder, error);
+        recorder.close();
+      }
       await observers.ended(recorder);
     }
   }

@@ -1,6 +1,6 @@
 import { hostname } from 'node:os';
 import type { Config, InForce } from '../config/config.js';
-import { exitCodes, type LotlakeError, messageOf } from '../config/lotlake-error.js';
+import { exitCodes, LotlakeError, messageOf } from '../config/lotlake-error.js';
 import { version } from '../config/package-root.js';
 import type { Layout } from '../lake/layout.js';
 import { diskOf, type RunRecord, readRuns, settleKilled, writeRun } from '../lake/run-records.js';
@@ -24,24 +24,24 @@ interface Attempt {
   readonly warn: (message: string) => void;
 }
 
-/** Notes the error of what came after a run had published, such as a push. The exit code is that of the error. */
-export function noteAfter(layout: Layout, runId: string, cause: unknown): void {
-  const run = readRuns(layout).find(({ run_id }) => run_id === runId);
-  if (run !== undefined) writeRun(layout, { ...run, ...errorFacts(describeError(cause)) });
-}
-
-const errorFacts = ({ code, stage, message, hint, outcome }: LotlakeError) => ({
-  error: { code, stage, message, hint: hint ?? null },
-  exit_code: exitCodes[outcome],
-});
-
 /** Keeps the record of a run on disk up to date while it runs. */
 export type Recorder = Readonly<ReturnType<typeof openRecorder>>;
 
 /** Opens the record of a run. With the lock, it also closes the records of runs that were killed. */
 export function openRecorder({ layout, runId, pipeline, config, settings, token, now, warn }: Attempt) {
-  const killed = token === undefined ? [] : settleKilled(layout);
-  const before = readRuns(layout);
+  let isLost = false;
+  /** Reads or writes records, or does without them. */
+  const attempt = <T>(work: () => T): T | undefined => {
+    try {
+      return work();
+    } catch (error) {
+      if (!isLost) warn(`lotlake runs and status will not know all of this run: ${messageOf(error)}`);
+      isLost = true;
+      return undefined;
+    }
+  };
+  const before = attempt(() => readRuns(layout)) ?? [];
+  const killed = token === undefined ? [] : (attempt(() => settleKilled(layout, before)) ?? []);
   const began = now().toISOString();
   const record: RunRecord = {
     ...{ run_id: runId, attempt: 1 + (before.at(-1)?.attempt ?? 0), pipeline, version },
@@ -59,21 +59,16 @@ export function openRecorder({ layout, runId, pipeline, config, settings, token,
     ...{ drift: [], counts: {}, tests: null, warnings: [], held: [], failing: [], disk: null },
   };
   let written = Number.NEGATIVE_INFINITY;
-  let isLost = false;
   const write = (): void => {
     written = performance.now();
     record.updated_at = now().toISOString();
-    try {
-      writeRun(layout, record);
-    } catch (error) {
-      if (!isLost) warn(`lotlake runs and status will not know all of this run: ${messageOf(error)}`);
-      isLost = true;
-    }
+    attempt(() => writeRun(layout, record));
   };
   const endStage = (): void => {
     const stage = record.stages.at(-1);
     if (stage !== undefined) stage.ended_at ??= now().toISOString();
   };
+  if (token !== undefined) write();
   return {
     record,
     /** Runs that began before, oldest first. */
@@ -110,12 +105,12 @@ export function openRecorder({ layout, runId, pipeline, config, settings, token,
       cause: unknown,
       { isInterrupted, isPublished }: Readonly<Record<'isInterrupted' | 'isPublished', boolean>>,
     ): void {
-      const error = describeError(cause);
-      const told = isInterrupted ? 'interrupted' : error.outcome;
-      Object.assign(record, errorFacts(error), { exit_code: exitCodes[told] });
-      record.outcome = isPublished ? 'published' : told;
+      const { code, stage, message, hint, outcome } = isInterrupted ? interrupted() : describeError(cause);
+      record.error = { code, stage, message, hint: hint ?? null };
+      record.outcome = isPublished ? 'published' : outcome;
+      record.exit_code = exitCodes[outcome];
     },
-    /** Ends the record. */
+    /** Ends the record; again after what came later than the end of the run. */
     close(): void {
       endStage();
       record.ended_at = now().toISOString();
@@ -129,3 +124,9 @@ export function openRecorder({ layout, runId, pipeline, config, settings, token,
     },
   };
 }
+
+const interrupted = (): LotlakeError =>
+  new LotlakeError('the run was interrupted', {
+    ...{ code: 'RUN_INTERRUPTED', stage: 'system', outcome: 'interrupted' },
+    hint: 'what has landed is kept; run the same command again to go on',
+  });

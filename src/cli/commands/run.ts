@@ -4,11 +4,9 @@ import { flagsOf, type OfSandbox, readSettings, type Settings } from '../../conf
 import { assertWritable } from '../../config/folder.js';
 import { messageOf } from '../../config/lotlake-error.js';
 import { assertService } from '../../extract/client.js';
-import { layoutOf } from '../../lake/layout.js';
 import { count } from '../../query/printable.js';
 import type { RunResult } from '../../run/finish.js';
 import type { JobOptions } from '../../run/job.js';
-import { noteAfter } from '../../run/recorder.js';
 import { command, type Topic, worldOptions } from '../command.js';
 import type { Effects } from '../effects.js';
 import type { PushedLake } from '../mirror.js';
@@ -99,11 +97,17 @@ export const run = command({
     /** Runs on the service that settings name. */
     const start = async (service: Settings, now: () => Date): Promise<Started> => {
       const { config, inForce } = settingsOf(service);
-      const job = { config, settings: inForce, reporter, now, signal: effects.signal };
+      let report: string | undefined;
+      let mirror: Mirrored = {};
+      const after = async (): Promise<unknown> => {
+        report = await reportOn(config, reporter);
+        // A mirror is the one of the own lake; records of the sandbox have no place in it.
+        if (!sandbox) mirror = await mirrorRun({ config, reporter }, effects);
+        return mirror.error;
+      };
+      const job = { config, settings: inForce, reporter, now, after, signal: effects.signal };
       const result = await pipelines[pipeline](job, { everything, engine });
-      const report = await reportOn(job.config, reporter);
-      // A mirror is the one of the own lake; records of the sandbox have no place in it.
-      return { result, report, mirror: sandbox ? {} : await mirrorRun(job, result.runId, effects) };
+      return { result, report, mirror };
     };
     const running = sandbox ? onSandbox(world, effects, reporter, start) : start({}, effects.now);
     const { result, report, mirror } = await running.catch((error: unknown) => {
@@ -197,8 +201,7 @@ interface Mirrored {
 
 /** Pushes what a run published, if a mirror is configured. A push that fails is told, and undoes nothing. */
 async function mirrorRun(
-  { config, reporter }: JobOptions & { readonly reporter: Shown },
-  runId: string,
+  { config, reporter }: Pick<JobOptions, 'config'> & { readonly reporter: Shown },
   effects: Effects,
 ): Promise<Mirrored> {
   if (config.publish.to === undefined) return {};
@@ -209,7 +212,6 @@ async function mirrorRun(
     return { pushed, text: `mirror: ${pushedText(pushed)}` };
   } catch (error) {
     reporter.end(false);
-    noteAfter(layoutOf(config.output), runId, error);
     const text = `mirror: the push to ${config.publish.to} failed: ${messageOf(error)}; the next run or lotlake push catches up`;
     return { text, error };
   }

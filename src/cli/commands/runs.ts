@@ -11,7 +11,7 @@ import { wholeNumber } from '../option-values.js';
 /** Lists the runs, whatever came of them, newest first: from their records, and older ones from the published lake. */
 export const runs = command({
   options: { limit: { type: 'string', default: '20', describe: 'runs to list' } },
-  about: 'list the runs that published, newest first',
+  about: 'list the runs, whatever came of them, newest first',
   examples: [['runs --limit 5', 'list the last five']],
   async run({ limit: given, print, config }) {
     const limit = wholeNumber('--limit', given, 1, 1e9);
@@ -31,13 +31,15 @@ export const runs = command({
 });
 
 /** What is known of every run. A record has more, which `--json` gives. */
-type Known = Pick<RunRecord, 'run_id' | 'pipeline' | 'outcome' | 'started_at' | 'ended_at' | 'error'> &
+type Known = Pick<RunRecord, 'run_id' | 'pipeline' | 'started_at' | 'ended_at'> &
   Pick<RunRecord, 'records' | 'loaded' | 'rejected' | 'counts' | 'warnings'> & {
+    readonly outcome: string;
+    readonly error: { readonly code: string; readonly message: string } | null;
     /** Null for runs of an older lotlake. */
     readonly rejected_values: number | null;
   };
 
-/** A run of the table `runs` that has no record, such as one of an older lotlake: it published. */
+/** A run of the table `runs` that has no record any more. An older lotlake had runs that published alone. */
 const fromRow = ({
   run_id,
   pipeline,
@@ -47,7 +49,8 @@ const fromRow = ({
   rejected_values = null,
   ...row
 }: Row): Known => ({
-  ...{ run_id: String(run_id), pipeline: String(pipeline), outcome: 'published', error: null },
+  ...{ run_id: String(run_id), pipeline: String(pipeline), outcome: String(row.outcome ?? 'published') },
+  error: typeof row.error_code === 'string' ? { code: row.error_code, message: String(row.error) } : null,
   ...{ records: Number(records), loaded: Number(loaded), rejected: Number(rejected) },
   rejected_values: rejected_values === null ? null : Number(rejected_values),
   started_at: dateOf(row.started_at).toISOString(),

@@ -48,6 +48,9 @@ export const status = command({
 /** Milliseconds. */
 const HOUR = 3_600_000;
 
+/** Hours by which clocks may differ. */
+const AHEAD = 1;
+
 async function statusOf(config: Config, now: Date, most: number | null) {
   const layout = layoutOf(config.output);
   const snapshot = currentSnapshot(layout);
@@ -103,7 +106,8 @@ function freshness(
     last_nightly_at: at,
     age_hours: age,
     max_age_hours: most,
-    is_stale: most !== null && (age === null || age > most),
+    // A clock that was set ahead tells nothing of the age.
+    is_stale: most !== null && (age === null || age > most || age < -AHEAD),
   };
 }
 
@@ -111,7 +115,7 @@ function stale({ fresh, output }: Report): LakeError {
   const what =
     fresh.age_hours === null
       ? 'no nightly has published'
-      : `the last successful nightly ended ${hours(fresh.age_hours)} ago`;
+      : `the last successful nightly ended ${ago(fresh.age_hours)}`;
   return new LakeError('LAKE_STALE', `the lake in ${output} is stale: ${what}`, {
     outcome: 'held',
     hint: 'lotlake runs says what became of the runs since',
@@ -138,8 +142,8 @@ type Known = (Standing | Pick<Standing, 'alarms'>) & { readonly unknown?: string
 async function standingOf(config: Config, layout: Layout, snapshot: string | undefined): Promise<Known> {
   if (snapshot === undefined) return { alarms: failedRuns(layout) };
   try {
-    return await readLake(config, { named: 'data_health passes' }, ({ session }) =>
-      readStanding(session.connection, layout),
+    return await readLake(config, { named: 'data_health passes' }, ({ session, manifest }) =>
+      readStanding(session.connection, layout, manifest),
     );
   } catch (error) {
     return { alarms: failedRuns(layout), unknown: messageOf(error).split('\n')[0] ?? '' };
@@ -162,6 +166,10 @@ function runningIn(layout: Layout, records: readonly RunRecord[], now: Date) {
 
 type Report = Awaited<ReturnType<typeof statusOf>>;
 
+/** An age, such as `7.5 h ago`. */
+const ago = (age: number): string =>
+  age < -AHEAD ? `${hours(-age)} from now, by the clock of this machine` : `${hours(Math.max(age, 0))} ago`;
+
 const hours = (value: number): string =>
   value < 48 ? `${value.toFixed(1)} h` : `${(value / 24).toFixed(1)} days`;
 
@@ -176,7 +184,7 @@ function text(report: Report): string {
       : `lake:     snapshot ${current.snapshot_id} by ${current.pipeline}, ${current.created_at}; ${count(current.rows)} rows, ${megabytes(current.bytes)}`,
     fresh.age_hours === null
       ? `fresh:    no nightly has published${limit}`
-      : `fresh:    the last successful nightly ended ${hours(fresh.age_hours)} ago${limit}`,
+      : `fresh:    the last successful nightly ended ${ago(fresh.age_hours)}${limit}`,
     ...runLines(report.runs),
     `running:  ${running === null ? 'nothing' : runningText(running)}`,
     `alarms:   ${alarms.length === 0 ? 'none' : count(alarms.length)}${why}`,
