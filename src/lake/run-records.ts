@@ -9,6 +9,7 @@ import {
 } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { z } from 'zod';
+import { exitCodes } from '../config/lotlake-error.js';
 import { jsonIn, replaceFile } from '../land/files.js';
 import { diskUse } from './files.js';
 import { currentId, type Layout } from './layout.js';
@@ -159,11 +160,11 @@ export function unresolvedRuns(layout: Layout): RunRecord[] {
   const published = new Map(
     runs.filter(({ outcome }) => outcome === 'published').map(({ pipeline, attempt }) => [pipeline, attempt]),
   );
-  return runs.filter(({ outcome, pipeline, attempt, error }) => {
+  return runs.filter(({ outcome, pipeline, attempt, error, exit_code }) => {
     const last = published.get(pipeline) ?? 0;
     // What came after the last one had published, such as a push, may have failed.
     return outcome === 'published'
-      ? attempt === last && error !== null
+      ? attempt === last && error !== null && exit_code !== exitCodes.interrupted
       : FAILURES.has(outcome) && attempt > last;
   });
 }
