@@ -124,9 +124,13 @@ export function writeOwn(context: MergeContext, name: string, fresh: readonly ob
   // Structure of a row for `from_json`, in JSON types that it reads without loss.
   const json = columns.map((c) => [c.name, c.type.endsWith('[]') ? ['VARCHAR'] : c.type]);
   const structure = JSON.stringify([Object.fromEntries(json)]);
-  const read = `from_json(${literal(JSON.stringify(fresh))}, ${literal(structure)})`;
+  const read = `from_json(${literal(JSON.stringify(fresh, wellFormed))}, ${literal(structure)})`;
   return mergeOwn(context, name, `(select unnest(cast(${read} as struct(${struct})[]), max_depth := 2))`);
 }
+
+/** A text without half a surrogate pair, which a message may quote from the feed and DuckDB refuses in JSON. */
+const wellFormed = (_: string, value: unknown): unknown =>
+  typeof value === 'string' ? Buffer.from(value).toString() : value;
 
 /** Writes a table of lotlake's own as one file. */
 async function mergeOwn(context: MergeContext, name: string, fresh: string): Promise<void> {

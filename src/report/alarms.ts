@@ -1,5 +1,6 @@
 import type { DuckDBConnection } from '@duckdb/node-api';
 import type { Row } from '../duck/session.js';
+import { driftIn } from '../lake/drift.js';
 import type { Layout } from '../lake/layout.js';
 import type { Manifest } from '../lake/manifest.js';
 import { readRuns, reasonOf, unresolvedRuns } from '../lake/run-records.js';
@@ -45,10 +46,9 @@ export async function readStanding(connection: DuckDBConnection, layout: Layout,
     /** Records that were rejected. */
     rejected: found('rejected').map(foundOf),
     /** Members that the contract does not know, with the run that first told of each. */
-    drift: (await ask(connection, 'drift')).map(({ stream, path, run_id, since }) => ({
-      ...{ stream: label(stream), path: label(path), run_id: String(run_id) },
-      since: dateOf(since).toISOString(),
-    })),
+    drift: (await driftIn(connection, 'passes'))
+      .filter(({ isSent }) => isSent)
+      .map(({ stream, path, run_id, since }) => ({ stream, path: label(path), run_id, since })),
   };
 }
 

@@ -29,7 +29,7 @@ const MARKS = ['<section id="reading"><header><h2>How to read this</h2></header>
 const DICTIONARY = 'docs/index.html';
 
 /** Queries of the report besides those of its sections. */
-const QUERIES = ['headline', 'standing', 'drift', 'sources', 'observed', 'currencies'];
+const QUERIES = ['headline', 'standing', 'sources', 'observed', 'currencies'];
 
 /** A ratio over several models is shown if it rests on this many times the least group. */
 const POOLED_GROUPS = 4;
@@ -49,7 +49,7 @@ export async function writeReport(config: Config, to = join(config.output, 'repo
 
 /** Reads the published snapshot, and the headline of the snapshot before it, as one HTML document. */
 function readPage(config: Config, dictionary: string | undefined): Promise<string> {
-  const tables = unique(['runs', ...tablesOf(QUERIES), ...tablesOf(specQueries)]);
+  const tables = unique(['runs', 'passes', ...tablesOf(QUERIES), ...tablesOf(specQueries)]);
   return readLake(config, { named: tables.join(' ') }, async ({ manifest, session: { connection } }) => {
     const missing = lackingIn(manifest, tables);
     if (missing !== undefined)

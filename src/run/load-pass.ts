@@ -1,11 +1,12 @@
 import { isDeepStrictEqual } from 'node:util';
-import { literal, rows } from '../duck/session.js';
+import { driftIn } from '../lake/drift.js';
 import { globRelation } from '../lake/files.js';
 import type { Changes } from '../land/changes.js';
 import { type LandedPage, rescanPage } from '../land/page.js';
 import { listPasses, type Pass, type PassManifest } from '../land/pass.js';
+import type { DriftReport } from '../load/drift.js';
 import { type LoadedPass, Loader, type StagedBefore } from '../load/loader.js';
-import { type StreamName, streams } from '../service/streams.js';
+import { streams } from '../service/streams.js';
 import { contractFingerprint } from './find-pass.js';
 import type { Job } from './job.js';
 
@@ -57,24 +58,14 @@ async function note(job: Job, manifest: PassManifest, loaded: Awaited<ReturnType
   record.rejected += loaded.rejected;
   record.rejected_values += loaded.rejectedValues;
   if (loaded.drift.length === 0) return;
-  const known = await knownDrift(job, manifest.stream);
-  const drift = loaded.drift.map((found) => ({ ...found, since: known.get(found.path) ?? null }));
+  const { base, session } = job;
+  const passes = base === undefined ? undefined : globRelation(base.folder, 'passes', false);
+  const known = passes === undefined ? [] : await driftIn(session.connection, passes);
+  const sinceOf = ({ stream, path }: DriftReport): string | null =>
+    known.find((each) => each.stream === stream && each.path === path)?.run_id ?? null;
+  const drift = loaded.drift.map((found) => ({ ...found, since: sinceOf(found) }));
   job.drift.push(...drift);
   record.drift.push(...drift.map(({ stream, path, since }) => ({ stream, path, since })));
-}
-
-/** Members of a stream that the contract does not know, and the run of the lake that first brought them. */
-async function knownDrift({ base, session }: Job, stream: StreamName): Promise<Map<string, string>> {
-  if (base === undefined) return new Map();
-  const found = await rows(
-    session.connection,
-    `select path, arg_min(run_id, started_at) as run_id
-    from (
-      select run_id, started_at, unnest(json_extract_string(drift, '$[*].path')) as path
-      from ${globRelation(base.folder, 'passes', false)} where stream = ${literal(stream)}
-    ) group by path`,
-  );
-  return new Map(found.map(({ path, run_id }) => [String(path), String(run_id)]));
 }
 
 /** The landed pages of a pass, compared with the contract of today. */
