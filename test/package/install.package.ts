@@ -88,7 +88,10 @@ describe.each([...nodes])(`installed for ${user} on Node %s`, (major, node) => {
   });
 
   it('runs the example of docs/library.md, with its types', () => {
+    chmodSync(project, 0o777);
     writeFileSync(join(project, 'package.json'), '{ "private": true, "type": "module" }');
+    // npm notes there what it installs.
+    chmodSync(join(project, 'package.json'), 0o666);
     as(project, 'npm', 'install', tarball);
     writeFileSync(join(project, 'example.ts'), example());
     writeFileSync(

@@ -23,6 +23,7 @@ beforeAll(async () => {
       ? { body: lastPage(pathname === '/api/cars' && !searchParams.has('minutes') ? records : []) }
       : { status: 404, body: { message: 'no such endpoint' } },
   );
+  writeFileSync(join(output, 'lotlake.config.json'), '{}');
   for (const [path, text] of Object.entries(pageFiles())) write(path, text);
 });
 afterAll(async () => {
