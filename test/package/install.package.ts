@@ -68,6 +68,7 @@ describe.each([...nodes])(`installed for ${user} on Node %s`, (major, node) => {
   it('fills a lake from a clean folder, and cannot write to its own', () => {
     as(night, 'npm', 'install', '--global', '--prefix', prefix, tarball);
     here('chmod', '-R', 'a-w', join(prefix, 'lib'));
+    expect(as(night, 'lotlake', 'init')).toContain('lotlake.config.json');
     // The commands of a first night, in order.
     for (const words of ['run nightly --sandbox --vehicles 200', 'tables --output output/sandbox'])
       expect(as(night, 'lotlake', ...words.split(' '))).toContain('lots');
