@@ -6,7 +6,8 @@ import { type Given, givenIn, readGiven } from './given.js';
 import { ConfigError } from './lotlake-error.js';
 import { defaultMemory } from './memory.js';
 import { didYouMean } from './nearest.js';
-import { allSettings, isUrl, settings, withMembers } from './settings.js';
+import { isUrl } from './problems.js';
+import { allSettings, settings, withMembers } from './settings.js';
 
 /** Settings after validation: complete, typed and read-only; `output`, `seeds` and `models` are absolute. */
 export type Config = Readonly<z.output<typeof settings> & { memory: string }>;

@@ -1,5 +1,15 @@
 import { z } from 'zod';
 import { bytesOfAmount, MEMORY } from './memory.js';
+import {
+  catalogProblem,
+  endpointProblem,
+  keyProblem,
+  LOCAL,
+  lineageProblem,
+  placeProblem,
+  urlProblem,
+  webProblem,
+} from './problems.js';
 
 /** Complete passes of a stream that are kept where the configuration names none. */
 export const DEFAULT_PASSES = 3;
@@ -368,83 +378,3 @@ function put(into: Record<string, unknown>, [name = '', ...path]: readonly strin
     if (isObject(into[name])) put(into[name], path, value);
   }
 }
-
-/** Hosts of this machine: a key may travel to them in the clear, and no proxy is between. */
-export const LOCAL: readonly string[] = ['127.0.0.1', 'localhost', '[::1]'];
-
-function urlProblem(given: string): string | undefined {
-  if (!URL.canParse(given)) return 'it is no URL such as https://host/api';
-  const { protocol, hostname, username, password, search, hash } = new URL(given);
-  if (protocol !== 'https:' && protocol !== 'http:') return 'it is no URL of http or https';
-  if (username !== '' || password !== '') return 'it holds credentials; the key belongs in LOTLAKE_API_KEY';
-  if (protocol === 'http:' && !LOCAL.includes(hostname))
-    return 'it is not https, and the key would travel in the clear; only a service on this machine may do without';
-  return search === '' && hash === '' ? undefined : 'it has a query or a fragment; only the path is used';
-}
-
-/** Bucket and prefix of a place in object storage; the prefix is empty or ends with a slash. */
-export function bucketOf(place: string): { readonly bucket: string; readonly prefix: string } {
-  const [, bucket = '', path = ''] = /^s3:\/\/([^/]*)\/*(.*?)\/*$/.exec(place) ?? [];
-  return { bucket, prefix: path === '' ? '' : `${path}/` };
-}
-
-function placeProblem(given: string): string | undefined {
-  const { bucket, prefix } = bucketOf(given);
-  if (!/^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$/.test(bucket)) return 'it is no place such as s3://bucket/prefix';
-  const isPlain = prefix
-    .split('/')
-    .slice(0, -1)
-    .every((name) => /^[\w.=+-]+$/.test(name) && !/^\.+$/.test(name));
-  return isPlain
-    ? undefined
-    : 'its prefix has an empty name, or characters other than letters, digits and . _ = + -';
-}
-
-function catalogProblem(given: string): string | undefined {
-  return urlProblem(given)
-    ?.replaceAll('LOTLAKE_API_KEY', 'LOTLAKE_CATALOG_TOKEN')
-    .replace('https://host/api', 'https://host/iceberg');
-}
-
-/** What is wrong with a URL of http or https whose path and query may be of any kind. */
-function webProblem(given: string): string | undefined {
-  if (!URL.canParse(given)) return 'it is no URL such as https://host/path';
-  const { protocol, username, password } = new URL(given);
-  if (protocol !== 'https:' && protocol !== 'http:') return 'it is no URL of http or https';
-  return username === '' && password === '' ? undefined : 'it holds credentials';
-}
-
-/** Whether the place of lineage events is a URL, and not a file. */
-export function isUrl(place: string): boolean {
-  return /^[a-z][a-z0-9+.-]*:\/\//i.test(place);
-}
-
-function lineageProblem(given: string): string | undefined {
-  if (!isUrl(given)) return undefined;
-  const { search = '', hash = '' } = URL.canParse(given) ? new URL(given) : {};
-  return webProblem(given) ?? (search + hash === '' ? undefined : 'it has a query or a fragment');
-}
-
-function endpointProblem(given: string): string | undefined {
-  if (!URL.canParse(given)) return 'it is no URL such as https://s3.example.com';
-  const { protocol, username, password, search, hash } = new URL(given);
-  if (protocol !== 'https:' && protocol !== 'http:') return 'it is no URL of http or https';
-  if (username !== '' || password !== '')
-    return 'it holds credentials; they belong in the environment, as AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY';
-  return search === '' && hash === '' ? undefined : 'it has a query or a fragment';
-}
-
-/** What a header takes, and a reader of it gives back unchanged: visible ASCII, with spaces inside. */
-function keyProblem(given: string): string | undefined {
-  if (given.trim() === '') return 'it is empty';
-  const at = [...given].findIndex((character) => !/[\x20-\x7e]/.test(character));
-  if (at >= 0) return `character ${at + 1} of it is ${nameOf(given[at] ?? '')}, which no header takes`;
-  return given === given.trim() ? undefined : 'it begins or ends with a space';
-}
-
-const nameOf = (character: string): string =>
-  /[\r\n]/.test(character)
-    ? 'a line break'
-    : /[\u0000-\u001f\u007f]/.test(character)
-      ? 'a control character'
-      : 'not ASCII';

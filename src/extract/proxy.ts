@@ -1,7 +1,7 @@
 import { getProxyForUrl } from 'proxy-from-env';
 import { Agent, ProxyAgent } from 'undici';
 import { ConfigError } from '../config/lotlake-error.js';
-import { LOCAL } from '../config/settings.js';
+import { LOCAL } from '../config/problems.js';
 
 /**
  * URL of the proxy between this machine and a URL, as HTTPS_PROXY, HTTP_PROXY, ALL_PROXY and NO_PROXY say; undefined

@@ -7,7 +7,7 @@ import { pipeline } from 'node:stream/promises';
 import { setTimeout } from 'node:timers/promises';
 import type { S3ClientConfig } from '@aws-sdk/client-s3';
 import type { Config } from '../config/config.js';
-import { bucketOf } from '../config/settings.js';
+import { bucketOf } from '../config/problems.js';
 import { proxyOf } from '../extract/proxy.js';
 import { explain, isPassing } from './s3-error.js';
 import type { Content, Listed, ObjectStore } from './store.js';

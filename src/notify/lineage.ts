@@ -3,7 +3,7 @@ import { appendFileSync, mkdirSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import type { Config } from '../config/config.js';
-import { isUrl } from '../config/settings.js';
+import { isUrl } from '../config/problems.js';
 import { dictionary } from '../docs/dictionary.js';
 import { layoutOf } from '../lake/layout.js';
 import { allTables, type Manifest, manifestIn } from '../lake/manifest.js';

@@ -1,7 +1,7 @@
 import type { Config } from '../config/config.js';
 import { messageOf } from '../config/lotlake-error.js';
+import { isUrl } from '../config/problems.js';
 import { hideKey, redacted } from '../config/redact.js';
-import { isUrl } from '../config/settings.js';
 import { currentSnapshot, layoutOf } from '../lake/layout.js';
 import { manifestIn } from '../lake/manifest.js';
 import { type RunRecord, readRuns } from '../lake/run-records.js';
