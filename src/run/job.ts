@@ -106,42 +106,31 @@ export async function runJob<T extends { readonly published: boolean }>(
   options: JobOptions,
   work: (job: Job) => Promise<T>,
 ): Promise<T> {
-  return runLocked(pipeline, options, work).catch((error: unknown) => {
-    throw explained(error, options);
-  });
-}
-
-/** Names a full disk or memory if that caused an error. */
-function explained(error: unknown, { config: { output, memory } }: JobOptions): unknown {
-  return diskFullError(error, output) ?? outOfMemoryError(error, memory) ?? error;
-}
-
-async function runLocked<T extends { readonly published: boolean }>(
-  pipeline: string,
-  options: JobOptions,
-  work: (job: Job) => Promise<T>,
-): Promise<T> {
   const now = options.now ?? (() => new Date());
   const { modelling, config, settings = [] } = options;
   const layout = layoutOf(config.output);
   const lost = new AbortController();
   const signal = options.signal === undefined ? lost.signal : AbortSignal.any([options.signal, lost.signal]);
   const attempt = { layout, pipeline, config, settings, now, warn: options.reporter.warn };
-  const failed = (recorder: Recorder, error: unknown): void =>
-    recorder.fail(explained(error, options), {
+  /** Records an error, and names a full disk or memory if that caused it. */
+  const failed = (recorder: Recorder, error: unknown): unknown => {
+    const cause = diskFullError(error, config.output) ?? outOfMemoryError(error, config.memory) ?? error;
+    recorder.fail(cause, {
       isInterrupted: options.signal?.aborted === true,
       isPublished: currentId(layout) === recorder.record.run_id,
     });
+    return cause;
+  };
   const lock = await takeLock(layout.lock, {
     ...{ pipeline, now: new Date(), lease: config.lease, signal: options.signal },
     onWait: options.reporter.warn,
     onLost: () => lost.abort(overtaken(layout)),
   }).catch(async (error: unknown) => {
     const recorder = openRecorder({ ...attempt, runId: newRunId(now()) });
-    failed(recorder, error);
+    const cause = failed(recorder, error);
     recorder.close();
     await openObservers(options).ended(recorder);
-    throw error;
+    throw cause;
   });
   killPoint('job.locked');
   const began = currentSnapshot(layout);
@@ -226,9 +215,7 @@ async function runLocked<T extends { readonly published: boolean }>(
     recorder.succeed(result.published);
     return result;
   } catch (error) {
-    const cause = lost.signal.aborted ? lost.signal.reason : error;
-    failed(recorder, cause);
-    throw cause;
+    throw failed(recorder, lost.signal.aborted ? lost.signal.reason : error);
   } finally {
     endInterrupts();
     // Not awaited: a client that hangs must not keep the lock.

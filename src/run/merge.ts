@@ -6,7 +6,7 @@ import { idsIn } from '../lake/snapshots.js';
 import { lakeTables } from '../lake/tables.js';
 import { landedPassIds, listPasses } from '../land/pass.js';
 import type { LoadedPass } from '../load/loader.js';
-import { sumOf as total } from '../query/printable.js';
+import { sumOf } from '../query/printable.js';
 import { type MergeContext, ReconcileError } from '../reconcile/context.js';
 import { type ClosingRow, writeOwn, writeRejects } from '../reconcile/own-rows.js';
 import { type ReconcileResult, reconcile } from '../reconcile/reconcile.js';
@@ -57,9 +57,9 @@ export function recordRun(job: Job, merged: Merged): Promise<void> {
   const { record, before } = job.recorder;
   const changed = Object.values(merged.counts);
   job.recorder.progress({
-    inserted: total(changed, ({ inserted }) => inserted),
-    updated: total(changed, ({ updated }) => updated),
-    gone: total(changed, ({ gone }) => gone),
+    inserted: sumOf(changed, ({ inserted }) => inserted),
+    updated: sumOf(changed, ({ updated }) => updated),
+    gone: sumOf(changed, ({ gone }) => gone),
   });
   record.counts = Object.fromEntries(
     Object.entries(merged.counts).map(([table, { inserted, updated, unchanged, gone }]) => [
@@ -116,14 +116,14 @@ export function balance(
     return {
       stream,
       /** As the answers number them (`meta.from` to `meta.to`), or as they were cut where an answer does not say. */
-      served: sumOf(own, 'served'),
-      landed: sumOf(own, 'records'),
+      served: sumOf(own, ({ served }) => served),
+      landed: sumOf(own, ({ records }) => records),
       /** With those that came as the lake has them. */
-      loaded: sumOf(own, 'loaded'),
-      unchanged: sumOf(own, 'unchanged'),
-      rejected: sumOf(own, 'rejected'),
+      loaded: sumOf(own, ({ loaded }) => loaded),
+      unchanged: sumOf(own, ({ unchanged }) => unchanged),
+      rejected: sumOf(own, ({ rejected }) => rejected),
       /** Values that the loaded records lack, since they break the contract. */
-      rejectedValues: sumOf(own, 'rejectedValues'),
+      rejectedValues: sumOf(own, ({ rejectedValues }) => rejectedValues),
     };
   });
   const tables = lakeTables().flatMap(({ name, gone }) => {
@@ -160,8 +160,3 @@ export function balance(
     );
   return { streams, tables };
 }
-
-type Counted = 'served' | 'records' | 'loaded' | 'unchanged' | 'rejected' | 'rejectedValues';
-
-const sumOf = (passes: readonly LoadedPass[], counted: Counted): number =>
-  passes.reduce((sum, pass) => sum + pass[counted], 0);

@@ -30,25 +30,19 @@ export async function readOwnModels(
   return { ...own, models };
 }
 
-/** Models of the user that a run computed and tested, and what of them goes into the manifest. */
-export interface OwnResults {
-  readonly models: readonly ModelResult[];
-  readonly tests: readonly TestResult[];
-  readonly own: NonNullable<Manifest['own']>;
-}
-
 /**
  * Computes and tests the models of the user one after the other, then their checks. What fails, and what reads it, is left
  * out: the tables and marts of lotlake do not need it, so that the run can publish.
  * @param connection has the tables and marts of lotlake
  * @param warn is told of each model and check that is left out
+ * @returns the models that were computed, their tests, and what of them goes into the manifest
  */
 export async function runOwnModels(
   connection: DuckDBConnection,
   { models, checks }: Modelling,
   options: RunModelsOptions,
   warn: (message: string) => void,
-): Promise<OwnResults> {
+) {
   const done: { models: ModelResult[]; tests: TestResult[] } = { models: [], tests: [] };
   const leftOut = new Map<string, string>();
   const attempt = async (name: string, work: () => Promise<void>): Promise<void> => {
@@ -78,7 +72,7 @@ export async function runOwnModels(
     await attempt(`checks/${check.test}`, async () => {
       done.tests.push(...(await runDataTests(connection, { models: [], checks: [check] })));
     });
-  const own = {
+  const own: NonNullable<Manifest['own']> = {
     models: models.filter(({ name }) => !leftOut.has(name)),
     checks: checks.filter(({ test }) => !leftOut.has(`checks/${test}`)),
     left_out: [...leftOut].map(([name, reason]) => ({ name, reason })),
