@@ -191,9 +191,14 @@ function readLedger(folder: string): LandedPage[] {
   });
 }
 
-function change(folder: string, changed: Partial<PassManifest>): void {
-  writeManifest(folder, { ...readManifest(folder), ...changed });
+function change(folder: string, changed: Partial<PassManifest>): PassManifest {
+  const manifest = { ...readManifest(folder), ...changed };
+  writeManifest(folder, manifest);
+  return manifest;
 }
+
+/** Notes that a run uses a pass which an earlier one sealed. */
+export const takePass = (folder: string, run_id: string): PassManifest => change(folder, { run_id });
 
 /** Notes sources that the service refuses to the key. Returns those that were not noted before. */
 export function noteHidden(folder: string, sources: readonly number[]): number[] {
@@ -247,13 +252,6 @@ export function passFolder(landing: string, pass: Pick<PassManifest, 'stream' | 
   return join(landing, pass.stream, pass.pass_id);
 }
 
-/** Gives up a pass: nothing is made from it any more. */
-export function abandonPass(landing: string, manifest: PassManifest, reason: string, now: Date): void {
-  const pass = readPass(passFolder(landing, manifest));
-  const { run_id, total } = manifest;
-  endPass(pass, { state: 'abandoned', reason, complete: false, total, run_id }, now);
-}
-
 export function markPublished(folder: string): void {
   change(folder, { published: true });
 }
@@ -273,12 +271,12 @@ export async function syncPass(folder: string): Promise<void> {
 
 /** Ends a pass as sealed or abandoned, with the sums of its pages. */
 export function endPass(
-  pass: Pass,
+  { folder }: Pick<Pass, 'folder'>,
   end: Pick<PassManifest, 'state' | 'reason' | 'complete' | 'total' | 'run_id'> &
     Partial<Pick<PassManifest, 'unproven' | 'published' | 'sources'>>,
   now: Date,
 ): PassManifest {
-  const { manifest: noted, pages } = readPass(pass.folder);
+  const { manifest: noted, pages } = readPass(folder);
   const ids = pages.flatMap((page) => [page.firstId, page.lastId]).filter((id) => id !== null);
   const drift = new Map<string, number>();
   for (const { path, kinds } of pages.flatMap((page) => page.drift))
@@ -295,7 +293,7 @@ export function endPass(
     per_page: pages[0]?.perPage ?? null,
     drift: [...drift].map(([path, kinds]) => ({ path, kinds })),
   };
-  writeManifest(pass.folder, manifest);
+  writeManifest(folder, manifest);
   return manifest;
 }
 

@@ -6,8 +6,7 @@ import type { TableSchema } from '../lake/schema.js';
 import type { LoadedPass } from '../load/loader.js';
 
 /** Everything that merging needs. */
-export interface MergeContext extends Pick<Session, 'connection' | 'connect'> {
-  readonly alone?: Session['alone'];
+export interface MergeContext extends Pick<Session, 'connection' | 'connect' | 'alone'> {
   readonly schemas: ReadonlyMap<string, TableSchema>;
   /** Folder with the staged rows, one folder a table. */
   readonly stage: string;

@@ -7,7 +7,7 @@ import { identifier, literal, rows } from '../duck/session.js';
 import { type Column, REJECTED, type TableSchema } from '../lake/schema.js';
 import { lakeTables } from '../lake/tables.js';
 import { isStaged } from '../load/staged.js';
-import { type MergeContext, ReconcileError, type TableCounts } from './context.js';
+import { type MergeContext, ReconcileError } from './context.js';
 import { mergeTable, type NewRows } from './merge.js';
 import { writeLotChanges } from './own-rows.js';
 import { ownTable, PARTITION } from './relations.js';
@@ -15,19 +15,14 @@ import { applyRules, ruleOf } from './rules.js';
 import { bindCurrent, bindNext, bindState, OF_RULES, oncePerKey } from './state.js';
 import { parquetOf } from './write.js';
 
-/** What reconcile did. */
-export interface ReconcileResult {
-  readonly counts: Readonly<Record<string, TableCounts>>;
-  readonly lotChanges: number;
-  /** What the run should warn of, such as an override of the guard. */
-  readonly warnings: readonly string[];
-}
+/** What reconcile did: the counts by table, and what the run should warn of, such as an override of the guard. */
+export type ReconcileResult = Readonly<Awaited<ReturnType<typeof reconcile>>>;
 
 /**
  * Merges the staged rows of a run with the last snapshot into the new snapshot folder, by the rules of `sql/reconcile`.
  * Throws ReconcileError, with nothing published, where too much would be archived for absence.
  */
-export async function reconcile(given: MergeContext): Promise<ReconcileResult> {
+export async function reconcile(given: MergeContext) {
   const second = await given.connect();
   const use = poolOf([given.connection, second], given.alone);
   const step: RunStep = (what, context, work) =>

@@ -1,14 +1,7 @@
 import { killPoint } from '../config/kill-point.js';
 import { messageOf } from '../config/lotlake-error.js';
 import { ScrollExpiredError } from '../extract/scroll.js';
-import {
-  endPass,
-  noteLoadFailure,
-  type Pass,
-  type PassManifest,
-  type PassRequest,
-  readPass,
-} from '../land/pass.js';
+import { noteLoadFailure, type Pass, type PassRequest, readPass, takePass } from '../land/pass.js';
 import { discardStaged, isOfPage, LoadError, type LoadedPass } from '../load/loader.js';
 import { BadRequestError, NotFoundError, SourceRefusedError } from '../service/errors.js';
 import { pageSizes } from '../service/limits.js';
@@ -69,7 +62,7 @@ async function extractPass(
       const lists = request.lists ?? listsOf(request.sources);
       const manifest =
         pass.manifest.state === 'sealed'
-          ? reseal(job, pass)
+          ? takePass(pass.folder, job.runId)
           : await walkPass({ job, stream, pass, parameters, add, lists, changes });
       if (manifest.reason !== null)
         job.reporter.warn(
@@ -129,12 +122,8 @@ function parametersOf(job: Job, stream: Stream, request: StreamRequest): Asked {
 /** A resumed pass keeps its page size, whatever is configured now. */
 function withSizeOf({ manifest: { request } }: Pass, wanted: Asked): Asked {
   const { per_page: _, limit: __, ...rest } = wanted;
-  const { per_page, limit } = request;
-  return {
-    ...rest,
-    ...(per_page === undefined ? {} : { per_page }),
-    ...(limit === undefined ? {} : { limit }),
-  };
+  const size = Object.entries(request).filter(([name]) => name === 'per_page' || name === 'limit');
+  return { ...rest, ...Object.fromEntries(size) };
 }
 
 /** What `pass.json` says of the parameters: flags as the service takes them, and the sources. */
@@ -149,11 +138,4 @@ function recorded(parameters: Asked, { sources }: StreamRequest): PassRequest['r
 function listsOf(sources: StreamRequest['sources']): List[] {
   if (sources === undefined) return [{ name: '' }];
   return sources.map((source) => ({ name: String(source), parameters: { domain_id: source }, source }));
-}
-
-/** A pass that was sealed by a run which never published is used by this one. */
-function reseal(job: Job, pass: Pass): PassManifest {
-  const { reason, complete, total, ended_at } = pass.manifest;
-  const ended = ended_at === null ? job.now() : new Date(ended_at);
-  return endPass(pass, { state: 'sealed', reason, complete, total, run_id: job.runId }, ended);
 }

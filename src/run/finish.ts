@@ -6,19 +6,19 @@ import { messageOf } from '../config/lotlake-error.js';
 import { dictionary } from '../docs/dictionary.js';
 import { writeLocalMetadata } from '../iceberg/local.js';
 import type { BaseState } from '../lake/base.js';
-import { compareFiles, type FileUse } from '../lake/files.js';
+import { compareFiles } from '../lake/files.js';
 import { currentSnapshot } from '../lake/layout.js';
 import type { Manifest } from '../lake/manifest.js';
 import { hasManifest, listSnapshots, publishedIds } from '../lake/snapshots.js';
 import { removePass } from '../lake/vacuum.js';
 import { mendViews } from '../lake/views.js';
 import { syncFolders } from '../land/files.js';
-import { abandonPass, listPasses, markPublished, passFolder } from '../land/pass.js';
+import { listPasses, markPublished, passFolder } from '../land/pass.js';
 import type { LoadedPass } from '../load/loader.js';
-import { assertTests, runDataTests, type TestResult } from '../model/data-tests.js';
+import { assertTests, runDataTests } from '../model/data-tests.js';
 import { keepFailedRows } from '../model/failed-rows.js';
 import type { Model } from '../model/model-files.js';
-import { type ModelResult, runModels } from '../model/run-models.js';
+import { runModels } from '../model/run-models.js';
 import { sealSnapshot, switchCurrent, syncSnapshot } from '../publish/publish.js';
 import { commentViews, inWarehouse, readViews } from '../publish/warehouse.js';
 import { counted, sumOf } from '../query/printable.js';
@@ -26,6 +26,7 @@ import { ReconcileError } from '../reconcile/context.js';
 import type { ClosingRow } from '../reconcile/own-rows.js';
 import { parquetOf } from '../reconcile/write.js';
 import { streamNames } from '../service/streams.js';
+import { abandon } from './find-pass.js';
 import { recordFingerprints } from './fingerprints.js';
 import { type Job, knownOrigin } from './job.js';
 import { balance, type Merged, reconcileInto, recordRun } from './merge.js';
@@ -33,28 +34,18 @@ import { isNothingNew, recipeOf } from './nothing-new.js';
 import { runOwnModels } from './own-models.js';
 import { passTimes } from './window.js';
 
-/** What a run made of the lake. */
-interface Finished {
-  /** Whether the run published a snapshot; one that brought nothing new leaves the current one, which is told instead. */
-  readonly published: boolean;
-  readonly snapshot: string;
-  readonly manifest: Manifest;
-  readonly passes: readonly LoadedPass[];
-  readonly counts: Merged['counts'];
-  readonly balance: ReturnType<typeof balance>;
-  readonly lotChanges: number;
-  readonly files: FileUse;
-  readonly models: readonly ModelResult[];
-  readonly tests: readonly TestResult[];
-}
+/**
+ * What a run leaves behind, for the summary. One that brought nothing new has not `published`, and tells of the current
+ * snapshot.
+ */
+export type RunResult = Readonly<Awaited<ReturnType<typeof modelAndPublish>>>;
 
-/** What a run leaves behind, for the summary. */
-export type RunResult = Readonly<ReturnType<typeof resultOf>>;
-
-const resultOf = ({ runId, drift, warnings, now, startedAt }: Job, finished: Finished) => ({
-  ...finished,
+/** What a run made of the lake, with the facts of the run itself. */
+const resultOf = <T>({ runId, drift, warnings, now, startedAt }: Job, manifest: Manifest, made: T) => ({
+  ...made,
+  manifest,
   runId,
-  snapshotId: finished.manifest.snapshot_id,
+  snapshotId: manifest.snapshot_id,
   drift,
   warnings,
   seconds: (now().getTime() - startedAt.getTime()) / 1000,
@@ -85,8 +76,10 @@ export async function reconcileModelPublish(
     discard(job);
     // A held run does not trust its passes: the next run starts new ones. Members that are unknown may be welcome.
     if (error instanceof ReconcileError && error.outcome === 'held' && error.code !== 'RECONCILE_DRIFT') {
-      for (const { manifest } of passes)
-        abandonPass(job.layout.landing, manifest, `held: ${error.message}`, job.now());
+      for (const { manifest } of passes) {
+        const folder = passFolder(job.layout.landing, manifest);
+        abandon(job, { folder }, `held: ${error.message}`, manifest.total);
+      }
     }
     throw error;
   }
@@ -117,8 +110,8 @@ async function keepCurrent(
   await orWarn(job, 'a pass without a record stays in landing, and the next run goes on with it', () => {
     for (const pass of passes) removePass(job.layout, passFolder(job.layout.landing, pass.manifest));
   });
-  return resultOf(job, {
-    ...{ published: false, snapshot: folder, manifest, passes, counts: {}, lotChanges: 0 },
+  return resultOf(job, manifest, {
+    ...{ published: false, snapshot: folder, passes, counts: {}, lotChanges: 0 },
     balance: balance(passes, {}, manifest.tables, false),
     files: { writtenFiles: 0, writtenBytes: 0, linkedFiles: 0, linkedBytes: 0 },
     ...{ models: [], tests: [] },
@@ -158,7 +151,7 @@ export async function modelAndPublish(
   merged: Merged,
   fingerprints: Manifest['fingerprints'],
   times = passTimes(merged.context.base, passes),
-): Promise<RunResult> {
+) {
   const { target } = job;
   const { connection } = job.session;
   const { base } = merged.context;
@@ -244,8 +237,8 @@ export async function modelAndPublish(
   });
   killPoint('job.published');
   const { counts, lotChanges } = merged;
-  return resultOf(job, {
-    ...{ published: true, snapshot: target, manifest, passes, counts, lotChanges },
+  return resultOf(job, manifest, {
+    ...{ published: true, snapshot: target, passes, counts, lotChanges },
     ...{ balance: accounts, files, models, tests },
   });
 }
