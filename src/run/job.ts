@@ -8,7 +8,7 @@ import { interruptOn, openSession, type Session } from '../duck/session.js';
 import { type Client, openClient } from '../extract/client.js';
 import { assertLink, type BaseState, findBase } from '../lake/base.js';
 import { assertMemory, diskFullError, LakeError, outOfMemoryError } from '../lake/lake-error.js';
-import { currentId, currentSnapshot, type Layout, layoutOf } from '../lake/layout.js';
+import { currentSnapshot, type Layout, layoutOf } from '../lake/layout.js';
 import { takeLock } from '../lake/lock.js';
 import { SCHEMA_VERSION } from '../lake/manifest.js';
 import { describeTable, type TableSchema } from '../lake/schema.js';
@@ -115,10 +115,7 @@ export async function runJob<T extends { readonly published: boolean }>(
   /** Records an error, and names a full disk or memory if that caused it. */
   const failed = (recorder: Recorder, error: unknown): unknown => {
     const cause = diskFullError(error, config.output) ?? outOfMemoryError(error, config.memory) ?? error;
-    recorder.fail(cause, {
-      isInterrupted: options.signal?.aborted === true,
-      isPublished: currentId(layout) === recorder.record.run_id,
-    });
+    recorder.fail(cause, options.signal?.aborted === true);
     return cause;
   };
   const lock = await takeLock(layout.lock, {

@@ -2,7 +2,7 @@ import { hostname } from 'node:os';
 import type { Config, InForce } from '../config/config.js';
 import { exitCodes, LotlakeError, messageOf } from '../config/lotlake-error.js';
 import { version } from '../config/package-root.js';
-import type { Layout } from '../lake/layout.js';
+import { currentId, type Layout } from '../lake/layout.js';
 import { diskOf, type RunRecord, readRuns, settleKilled, writeRun } from '../lake/run-records.js';
 import type { TestFailures } from '../model/data-tests.js';
 import { describeError } from './describe-error.js';
@@ -97,17 +97,11 @@ export function openRecorder({ layout, runId, pipeline, config, settings, token,
       record.outcome = isPublished ? 'published' : 'nothing_new';
       record.exit_code = 0;
     },
-    /**
-     * Notes the error that ended the run.
-     * @param isPublished whether it came after the snapshot was published
-     */
-    fail(
-      cause: unknown,
-      { isInterrupted, isPublished }: Readonly<Record<'isInterrupted' | 'isPublished', boolean>>,
-    ): void {
+    /** Notes the error that ended the run; it may have come after the snapshot was published. */
+    fail(cause: unknown, isInterrupted: boolean): void {
       const { code, stage, message, hint, outcome } = isInterrupted ? interrupted() : describeError(cause);
       record.error = { code, stage, message, hint: hint ?? null };
-      record.outcome = isPublished ? 'published' : outcome;
+      record.outcome = currentId(layout) === runId ? 'published' : outcome;
       record.exit_code = exitCodes[outcome];
     },
     /** Ends the record; again after what came later than the end of the run. */
