@@ -2,18 +2,15 @@ import { appendFileSync, existsSync, readFileSync, statSync, writeFileSync } fro
 import { join } from 'node:path';
 import { literal } from '../duck/session.js';
 import type { Column } from '../lake/schema.js';
+import { ownTables } from '../lake/tables.js';
 import { MOST_RECORD_BYTES } from '../land/scan-page.js';
 import type { Reject } from './check-page.js';
 
+/** Columns of a reject: those of the table, and the receipt of its page in place of the run. */
 export const REJECT_COLUMNS: readonly Column[] = [
-  ...['stream', 'pass_id', 'list'].map(text),
-  ...['page', 'seq', 'position'].map((name) => ({ name, type: 'BIGINT' })),
-  ...['record_id', 'path', 'expected', 'found', 'raw', 'table_name', 'row_key', 'column_name'].map(text),
-];
-
-function text(name: string): Column {
-  return { name, type: 'VARCHAR' };
-}
+  ...ownTables.flatMap(({ name, columns }) => (name === 'rejects' ? columns : [])),
+  { name: 'seq', type: 'BIGINT' },
+].filter(({ name }) => name !== 'run_id');
 
 /** The file of a stage that gathers the rejects of a run, newline-delimited. */
 export const rejectsFile = (stage: string): string => join(stage, 'rejects.ndjson');
