@@ -141,9 +141,6 @@ const sparkViews = (texts: ReadonlySet<string>): ViewDialect => ({
   noTexts: 'cast(null as array<string>)',
   elements: (columns, list, from) =>
     `select ${columns}, cast(_at + 1 as bigint) as _position, _item.* from ${from} lateral view posexplode(${list}) as _at, _item`,
-  members: (columns, object, from) =>
-    `select ${columns}, ${object}.* from ${from} where ${object} is not null`,
-  typedMember: (object, name) => `${object}.${identifier(name)}`,
   jsonMember: (object, name) => `get_json_object(json_text(${object}), ${sparkLiteral(`$.${name}`)})`,
   extra: (entries) => {
     const members = entries.map(({ path, key, value }) => {

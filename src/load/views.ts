@@ -26,10 +26,6 @@ export interface ViewDialect {
   readonly noTexts: string;
   /** SELECT of the columns and, for each object of a list, `_position` (from 1) and its members. */
   elements(columns: string, list: string, from: string): string;
-  /** SELECT of the columns and the members of an object that is not null. */
-  members(columns: string, object: string, from: string): string;
-  /** A member of an object that is typed. */
-  typedMember(object: string, name: string): string;
   /** A member of an object that is kept as JSON. */
   jsonMember(object: string, name: string): string;
   /** One JSON object of the entries that are not null, or null. */
@@ -40,9 +36,6 @@ const DUCKDB_VIEWS: ViewDialect = {
   noTexts: 'cast(null as varchar[])',
   elements: (columns, list, from) =>
     `select ${columns}, generate_subscripts(${list}, 1) as _position, unnest(${list}, max_depth := 2) from ${from}`,
-  members: (columns, object, from) =>
-    `select ${columns}, unnest(${object}) from ${from} where ${object} is not null`,
-  typedMember: (object, name) => `struct_extract(${object}, ${literal(name)})`,
   jsonMember: (object, name) => `json_extract(${object}, ${literal(`$."${name.replaceAll('"', '\\"')}"`)})`,
   extra: (given) => {
     const entries = given.map(({ key, value }) => `{key: ${literal(key)}, value: ${value}}`);
@@ -110,7 +103,8 @@ export function planViews(
       const columns = ['_seq', ...carried].join(', ');
       if (member.element === undefined) {
         // An image set keeps no unknown members of its own.
-        view(member.path, member, `(${dialect.members(columns, list, from)})`, false);
+        const members = `select ${columns}, ${list}.* from ${from} where ${list} is not null`;
+        view(member.path, member, `(${members})`, false);
         continue;
       }
       view(member.element.path, member.element, `(${dialect.elements(columns, list, from)})`);
@@ -154,7 +148,7 @@ function access(path: string, entity: ContractNode, contract: ContractNode, dial
   let at = entity.path === '' ? first : `${entity.path}.${first}`;
   for (const step of steps) {
     const isJson = nodeAt(contract, at)?.duckdb === 'JSON';
-    sql = isJson ? dialect.jsonMember(sql, step) : dialect.typedMember(sql, step);
+    sql = isJson ? dialect.jsonMember(sql, step) : `${sql}.${identifier(step)}`;
     at = `${at}.${step}`;
   }
   return sql;
