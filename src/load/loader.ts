@@ -87,7 +87,8 @@ const SMALL_BATCH_BYTES = 4 << 20;
  * memory, and a page that cannot be loaded is told from the others. The first failure ends the work.
  */
 export class Loader {
-  #phase: 'loading' | 'stopped' | 'failed' = 'loading';
+  /** Whether no further batch begins. */
+  #isOver = false;
   #failure: LoadError | undefined;
   #gathered: LandedPage[] = [];
   #apart: { readonly batch: Batch; readonly pages: readonly LandedPage[] }[] = [];
@@ -143,7 +144,7 @@ export class Loader {
 
   /** Gives up: waits for the batches under way and begins no other. */
   async stop(): Promise<void> {
-    if (this.#phase === 'loading') this.#phase = 'stopped';
+    this.#isOver = true;
     await this.#settle();
   }
 
@@ -170,7 +171,7 @@ export class Loader {
   }
 
   async #load(pages: readonly LandedPage[], name: string): Promise<void> {
-    if (this.#phase !== 'loading') return;
+    if (this.#isOver) return;
     try {
       const batch = await this.#batchOf(pages, name);
       if (batch.files.length > 0 && !(await this.#stage(batch, pages))) {
@@ -244,13 +245,13 @@ export class Loader {
   }
 
   async #loadApart(): Promise<void> {
-    if (this.#phase === 'loading' && this.#crowded > 0)
+    if (!this.#isOver && this.#crowded > 0)
       this.options.warn(
         `${this.#crowded} of ${this.#batches} batches of ${this.options.stream.path} did not fit into memory beside others and are loaded page by page; more memory (LOTLAKE_MEMORY) spares that`,
       );
     for (const { batch, pages } of this.#apart) {
       for (const [i, file] of batch.files.entries()) {
-        if (this.#phase !== 'loading') return;
+        if (this.#isOver) return;
         const own = pages.filter(({ seq }) => seq === file.seq);
         const alone = { ...batch, files: [file], name: `${batch.name}-${i}` };
         await this.#stage(alone, own).catch((error: unknown) => this.#fail(own, error));
@@ -264,12 +265,12 @@ export class Loader {
   }
 
   #fail(pages: readonly LandedPage[], error: unknown): void {
-    if (this.#phase === 'failed') return;
+    this.#isOver = true;
+    if (this.#failure !== undefined) return;
     const { passId, passFolder } = this.options;
     const [first, ...others] = pages;
     const numbers = pages.map((page) => page.page).join(', ');
     const places = `${others.length === 0 ? 'page' : 'pages'} ${numbers} of pass ${passId}`;
-    this.#phase = 'failed';
     this.#failure = new LoadError(`${places} cannot be loaded: ${messageOf(error)}`, {
       cause: error,
       ...(first === undefined || others.length > 0 ? {} : { page: first.file }),
