@@ -154,42 +154,42 @@ export type CatalogTable = Awaited<ReturnType<typeof readCatalog>>[number];
  * @param contents names and types of columns
  */
 export async function readCatalog(connection: DuckDBConnection, contents: Contents) {
-  const { models, checks: found } = modellingOf(contents);
-  const reads = await readsOf(connection, models);
-  const places = await readsOf(connection, lakeTables());
-  const checked = found.map((check) => ({ ...check, name: check.test }));
-  const readBy = await readsOf(connection, checked);
-  const checks = checked.map((check) => ({ ...check, reads: readBy.get(check.name) ?? [] }));
+  const modelling = modellingOf(contents);
+  const tables = await withReads(connection, lakeTables());
+  const models = await withReads(connection, modelling.models);
+  const named = modelling.checks.map((check) => ({ ...check, name: check.test }));
+  const checks = await withReads(connection, named);
   return dictionary(contents).map((entry) => {
     const { name, kind } = entry;
+    const table = tables.find((each) => each.name === name);
     const model = kind === 'mart' ? models.find((each) => each.name === name) : undefined;
     return {
       ...entry,
       /** Stream whose records the table is cut from; undefined for marts and for tables of lotlake's own. */
-      stream: lakeTables().find((table) => table.name === name)?.stream,
+      stream: table?.stream,
       /** Places of the record that the rows come from, such as `lots[]`; a report's media come from two. */
-      places: (places.get(name) ?? []).filter((place) => place !== RECORDS),
+      places: table?.reads.filter((place) => place !== RECORDS) ?? [],
       /** Tables and marts that a mart reads. */
-      reads: reads.get(name) ?? [],
+      reads: model?.reads ?? [],
       /** Marts that read it. */
-      readBy: models.filter((each) => reads.get(each.name)?.includes(name)).map((each) => each.name),
+      readBy: models.filter(({ reads }) => reads.includes(name)).map((each) => each.name),
       /** Whether it is a mart of the user. */
       isOwn: model?.isOwn === true,
       /** SELECT of a mart that is computed; a seed is a file. */
       sql: model?.isSeed ? undefined : model?.sql,
       tests: model === undefined ? [] : planModelTests(model),
       /** Checks across tables that read it. */
-      checks: checks.filter((check) => check.reads.includes(name)),
+      checks: checks.filter(({ reads }) => reads.includes(name)),
     };
   });
 }
 
-/** What each SELECT reads, by its name. */
-async function readsOf(
+/** SELECTs with the names that each reads. */
+async function withReads<T extends { readonly name: string; readonly sql: string }>(
   connection: DuckDBConnection,
-  selects: readonly { readonly name: string; readonly sql: string }[],
-): Promise<ReadonlyMap<string, readonly string[]>> {
-  const reads = new Map<string, readonly string[]>();
-  for (const select of selects) reads.set(select.name, await referencesOf(connection, select));
-  return reads;
+  selects: readonly T[],
+) {
+  const found: (T & { readonly reads: readonly string[] })[] = [];
+  for (const select of selects) found.push({ ...select, reads: await referencesOf(connection, select) });
+  return found;
 }

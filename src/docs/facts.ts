@@ -1,5 +1,5 @@
 import type { DuckDBConnection } from '@duckdb/node-api';
-import { identifier, rows } from '../duck/session.js';
+import { identifier, type Row, rows } from '../duck/session.js';
 import type { Column } from '../lake/schema.js';
 import { clip, printable } from '../query/printable.js';
 import type { TableEntry } from './dictionary.js';
@@ -36,50 +36,39 @@ export async function columnFacts(
 ): Promise<ReadonlyMap<string, ColumnFacts>> {
   const { columns, rows: total } = table;
   if (total === 0 || columns.length === 0) return new Map();
-  const names = columns.map(({ name }) => `count(${identifier(name)})`);
-  const [counts = []] = await readLists(connection, table, names);
+  const counts = (await readValues(connection, table, columns, (name) => `count(${name})`))[0];
   const shown = columns.filter(
-    ({ name }, at) => Number(counts[at]) > 0 && !HIDDEN.has(`${table.name}.${name}`),
+    ({ name }) => Number(counts?.[name]) > 0 && !HIDDEN.has(`${table.name}.${name}`),
   );
-  const values = await readValues(connection, table, shown);
+  const picked = ` where hash(${table.key.map(identifier).join(', ')}) % ${Math.ceil(total / SAMPLE)} = 0`;
+  const sample = await readValues(connection, table, shown, textOf, picked);
+  const rare = shown.filter(({ name }) => sample.every((row) => row[name] === null));
+  const least = await readValues(connection, table, rare, (name, type) => textOf(`min(${name})`, type));
   return new Map(
-    columns.map(({ name }, at) => [
+    columns.map(({ name }) => [
       name,
-      { nullRate: 1 - Number(counts[at]) / total, examples: examplesOf(values.get(name) ?? []) },
+      {
+        nullRate: 1 - Number(counts?.[name]) / total,
+        examples: examplesOf([...sample, ...least].map((row) => row[name])),
+      },
     ]),
   );
 }
 
-/** Values of some columns that have any: those of the sample, or the least one. */
+/**
+ * Rows with a value made of each of some columns, by its name.
+ * @param sqlOf SQL of the value, from that of the column and its type
+ */
 async function readValues(
   connection: DuckDBConnection,
   table: Described,
   columns: readonly Column[],
-): Promise<ReadonlyMap<string, readonly unknown[]>> {
-  const picked = `hash(${table.key.map(identifier).join(', ')}) % ${Math.ceil(table.rows / SAMPLE)} = 0`;
-  const texts = columns.map(({ name, type }) => textOf(identifier(name), type));
-  const sample = await readLists(connection, table, texts, ` where ${picked}`);
-  const values = new Map(columns.map(({ name }, at) => [name, sample.map((row) => row[at])]));
-  const rare = columns.filter(({ name }) => values.get(name)?.every((value) => value === null));
-  if (rare.length === 0) return values;
-  const least = rare.map(({ name, type }) => textOf(`min(${identifier(name)})`, type));
-  const [found = []] = await readLists(connection, table, least);
-  for (const [at, { name }] of rare.entries()) values.set(name, [found[at]]);
-  return values;
-}
-
-/** Values of expressions, a list for each row. */
-async function readLists(
-  connection: DuckDBConnection,
-  { name }: Described,
-  values: readonly string[],
+  sqlOf: (column: string, type: string) => string,
   where = '',
-): Promise<unknown[][]> {
-  const found = await rows(
-    connection,
-    `select [${values.join(', ')}] as listed from ${identifier(name)}${where}`,
-  );
-  return found.map(({ listed }) => (Array.isArray(listed) ? listed : []));
+): Promise<Row[]> {
+  if (columns.length === 0) return [];
+  const values = columns.map(({ name, type }) => `${sqlOf(identifier(name), type)} as ${identifier(name)}`);
+  return rows(connection, `select ${values.join(', ')} from ${identifier(table.name)}${where}`);
 }
 
 /** A value as text, cut to what is shown; a DOUBLE is rounded. */
