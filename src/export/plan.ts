@@ -1,9 +1,10 @@
+import { isDeepStrictEqual } from 'node:util';
 import type { DuckDBConnection } from '@duckdb/node-api';
 import { messageOf } from '../config/lotlake-error.js';
 import { didYouMean, nearest } from '../config/nearest.js';
 import type { ColumnEntry, TableEntry } from '../docs/dictionary.js';
 import { identifier } from '../duck/session.js';
-import { checkFunctions, treeOf } from '../query/read-only.js';
+import { checkFunctions, type SqlTree, treeOf } from '../query/read-only.js';
 import { ShareError } from '../query/share-error.js';
 import type { ExportRequest } from './request.js';
 
@@ -11,9 +12,7 @@ import type { ExportRequest } from './request.js';
  * One table of an export: what it holds, and the query that gives its rows. Columns have the types that they have in the
  * export. The key is empty if not all of its columns are exported.
  */
-export interface TablePlan extends Omit<TableEntry, 'kind' | 'rows'> {
-  readonly sql: string;
-}
+export type TablePlan = ReturnType<typeof planTable>;
 
 /**
  * Plans every table of an export. Throws ShareError where a table or a column is not there, or where the condition is
@@ -39,17 +38,14 @@ export async function planExport(
   return plans;
 }
 
-function planTable(request: ExportRequest, entry: TableEntry, columns: readonly ColumnEntry[]): TablePlan {
-  const { name, description, grain, key } = entry;
-  const selected = columns.map((column) => {
-    const type = request.profile === 'compat' ? compatType(column.type) : column.type;
-    return { column: { ...column, type }, sql: selectedAs(column, type) };
-  });
+function planTable({ profile, where }: ExportRequest, entry: TableEntry, columns: readonly ColumnEntry[]) {
+  const typeOf = (type: string): string => (profile === 'compat' ? compatType(type) : type);
+  const selected = columns.map((column) => selectedAs(column, typeOf(column.type)));
   return {
-    ...{ name, description, grain },
-    key: key.every((each) => columns.some((column) => column.name === each)) ? key : [],
-    columns: selected.map(({ column }) => column),
-    sql: `select ${selected.map(({ sql }) => sql).join(', ')} from ${identifier(name)}${whereClause(request.where)}`,
+    ...entry,
+    key: entry.key.every((each) => columns.some(({ name }) => name === each)) ? entry.key : [],
+    columns: columns.map((column) => ({ ...column, type: typeOf(column.type) })),
+    sql: `select ${selected.join(', ')} from ${identifier(entry.name)}${whereClause(where)}`,
   };
 }
 
@@ -116,37 +112,25 @@ async function checkBinds(connection: DuckDBConnection, plan: TablePlan): Promis
   }
 }
 
-/** The parse tree of a query that has nothing but a list, a table and a condition has these members and no others set. */
-const BARE: Readonly<Record<string, unknown>> = {
-  type: 'SELECT_NODE',
-  modifiers: [],
-  cte_map: { map: [] },
-  group_expressions: [],
-  group_sets: [],
-  aggregate_handling: 'STANDARD_HANDLING',
-  having: null,
-  sample: null,
-  qualify: null,
-};
-
 /** A condition stands in brackets on lines of its own, so that a comment in it ends with it. */
 const whereClause = (condition: string | undefined): string =>
   condition === undefined ? '' : ` where (\n${condition}\n)`;
 
 /**
  * Checks that a text is one SQL expression, and nothing that ends the expression and goes on with more of a query or
- * with another statement. Subqueries over tables of the lake are expressions. Throws ShareError SHARE_QUERY.
+ * with another statement: but for its condition, the query is parsed as one with the condition `true` is. Subqueries over
+ * tables of the lake are expressions. Throws ShareError SHARE_QUERY.
  */
 async function checkCondition(connection: DuckDBConnection, table: string, condition: string): Promise<void> {
-  const sql = `select 1 from ${identifier(table)}${whereClause(condition)}`;
-  const tree = await treeOf(connection, sql);
+  const treeWith = (where: string): Promise<SqlTree> =>
+    treeOf(connection, `select 1 from ${identifier(table)}${whereClause(where)}`);
+  const tree = await treeWith(condition);
   if (tree.error) throw notOneExpression(tree.error_message ?? 'it cannot be parsed');
   const [first, ...others] = tree.statements ?? [];
   if (first === undefined || others.length > 0) throw notOneExpression('it holds another statement');
-  for (const [member, value] of Object.entries(BARE)) {
-    if (JSON.stringify(first.node[member]) !== JSON.stringify(value))
-      throw notOneExpression('it ends the condition and goes on with more of a query');
-  }
+  const plain = (await treeWith('true')).statements?.[0]?.node;
+  if (!isDeepStrictEqual({ ...first.node, where_clause: plain?.where_clause }, plain))
+    throw notOneExpression('it ends the condition and goes on with more of a query');
   checkFunctions(tree);
 }
 
