@@ -12,7 +12,6 @@ import {
   statSync,
 } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
-import { PassThrough } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { ZipFile } from 'yazl';
 import { partialOf } from '../lake/leftovers.js';
@@ -115,9 +114,8 @@ export async function writeZip(
   mtime: Date,
 ): Promise<void> {
   const zip = new ZipFile();
-  const packed = new PassThrough();
+  const packed = createWriteStream(path);
   zip.on('error', (error: Error) => packed.destroy(error));
-  zip.outputStream.pipe(packed);
   for (const file of files)
     zip.addFile(join(folder, file), `${root}/${file}`, {
       mtime,
@@ -125,5 +123,5 @@ export async function writeZip(
       compress: !file.endsWith('.parquet'),
     });
   zip.end({ comment: ZIP_COMMENT, forceZip64Format: false });
-  await pipeline(packed, createWriteStream(path));
+  await pipeline(zip.outputStream, packed);
 }
