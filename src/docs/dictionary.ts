@@ -13,6 +13,7 @@ import { RECORDS } from '../load/views.js';
 import { modellingOf } from '../model/own-models.js';
 import { referencesOf } from '../model/references.js';
 import { planModelTests } from '../model/test-sql.js';
+import { printable } from '../query/printable.js';
 import { enumerations, reportKeys } from '../service/contract/enumerations.js';
 import { type ContractNode, contractOf } from '../service/contract/node.js';
 import { streams } from '../service/streams.js';
@@ -144,6 +145,14 @@ export const columnCells = ({ name, type, unit, description, source }: ColumnEnt
 
 /** A type for people: the long name of an instant is shortened. */
 export const typeName = (type: string): string => type.replaceAll('TIMESTAMP WITH TIME ZONE', 'TIMESTAMPTZ');
+
+/** A table of Markdown: the cells of its head, then of its rows. */
+export const markdownTable = ([head = [], ...rows]: readonly (readonly string[])[]): string =>
+  [head, head.map(() => '---'), ...rows].map((cells) => `| ${cells.join(' | ')} |`).join('\n');
+
+/** A text as one line that means nothing to Markdown, also in a table. */
+export const markdownText = (text: string): string =>
+  printable(text).replaceAll(/[\\|<>*_`[\]]/g, (sign) => `\\${sign}`);
 
 /** A table or mart with everything that the code says of it. */
 export type CatalogTable = Awaited<ReturnType<typeof readCatalog>>[number];

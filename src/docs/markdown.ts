@@ -1,7 +1,7 @@
 import type { PlannedTest } from '../model/test-sql.js';
 import { withDatabase } from '../query/open-lake.js';
 import { assertOurs, assertOutside, writeWhole, writingTo } from '../query/places.js';
-import { type CatalogTable, readCatalog, typeName } from './dictionary.js';
+import { type CatalogTable, markdownTable, markdownText, readCatalog, typeName } from './dictionary.js';
 import { describeEmptyLake } from './empty-lake.js';
 import { endpointsOf, type Lineage, lineageOf } from './lineage.js';
 
@@ -64,10 +64,12 @@ function section(table: CatalogTable): string {
   const known = Object.entries(facts).filter(([, value]) => value !== '');
   const weight = ({ severity }: PlannedTest): string => (severity === 'warn' ? ' (warns)' : '');
   const own = tests.map((test) => `- ${code(test.test)}${weight(test)}`);
-  const across = checks.map((check) => `- ${code(check.test)}: ${text(check.description)}${weight(check)}`);
+  const across = checks.map(
+    (check) => `- ${code(check.test)}: ${markdownText(check.description)}${weight(check)}`,
+  );
   return [
     `## ${name}`,
-    text(description),
+    markdownText(description),
     known.map(([fact, value]) => `- ${fact}: ${value}`).join('\n'),
     columnTable(table),
     ...(own.length === 0 ? [] : ['Tests:', own.join('\n')]),
@@ -82,23 +84,14 @@ function columnTable({ columns }: CatalogTable): string {
   const lines = columns.map(({ name, type, unit = '', description, source }) => [
     code(name),
     typeName(type),
-    text(unit),
-    text(description),
+    markdownText(unit),
+    markdownText(description),
     source === undefined ? '' : code(source),
   ]);
   const isUsed = HEADS.map((_, i) => lines.some((cells) => cells[i] !== ''));
-  return [HEADS, HEADS.map(() => '---'), ...lines]
-    .map((cells) => `| ${cells.filter((_, i) => isUsed[i]).join(' | ')} |`)
-    .join('\n');
+  return markdownTable([HEADS, ...lines].map((cells) => cells.filter((_, i) => isUsed[i])));
 }
 
 const links = (names: readonly string[]): string => names.map((name) => `[${name}](#${name})`).join(', ');
 const code = (sql: string): string => `\`${sql.replaceAll(/\s+/g, ' ')}\``;
 const codes = (names: readonly string[]): string => names.map(code).join(', ');
-
-/** Text that means nothing to Markdown. */
-const text = (plain: string): string =>
-  plain
-    .replaceAll(/\s+/g, ' ')
-    .replaceAll(/[\\`*_|[\]]/g, '\\$&')
-    .replaceAll('<', '&lt;');

@@ -10,21 +10,15 @@ import { checksumOf } from '../land/files.js';
 import { arrowBatch, arrowSchema, WrittenBytes } from '../query/arrow.js';
 import { csvHeader, csvLine } from '../query/csv.js';
 import { arrowValue, jsonValue } from '../query/instants.js';
+import { sumOf } from '../query/printable.js';
 import { queryError } from '../query/read-only.js';
 import { joined, openResult, type Rows } from '../query/result.js';
 import { metadataOf, WIDE_ROW_GROUP } from '../reconcile/write.js';
 import type { TablePlan } from './plan.js';
 import type { ExportRequest } from './request.js';
 
-/** A data file of an export. */
-export interface DataFile {
-  /** Path below the folder of the export, with slashes. */
-  readonly path: string;
-  readonly rows: number;
-  readonly bytes: number;
-  /** SHA-256 in hex. */
-  readonly sha256: string;
-}
+/** A table of an export with its data files, and the sums of their rows and bytes. */
+export type ExportedTable = Readonly<Awaited<ReturnType<typeof writeTable>>>;
 
 /** A file of rows before it has its name; the path is absolute. */
 interface Part {
@@ -34,8 +28,8 @@ interface Part {
 
 /**
  * Writes the rows of a table into the folder of an export, which has a folder `data`. Gives the files their names,
- * `data/lots.csv` where there is one and `data/lots-0001.csv` and so on where there are more, and takes their sizes and
- * checksums.
+ * `data/lots.csv` where there is one and `data/lots-0001.csv` and so on where there are more, and takes their sizes in
+ * bytes and SHA-256 in hex. Their paths are below the folder, with slashes.
  */
 export async function writeTable(
   connection: DuckDBConnection,
@@ -43,24 +37,25 @@ export async function writeTable(
   request: ExportRequest,
   manifest: Manifest,
   folder: string,
-): Promise<DataFile[]> {
+) {
   const beside = join(folder, 'data', `.${plan.name}`);
   const write = { csv: writeCsv, arrow: writeArrow, parquet: writeParquet }[request.format];
   const parts = await write(connection, plan.sql, beside, request, plan.name, manifest).catch((error) => {
     throw error instanceof LotlakeError ? error : queryError(error);
   });
-  const named: DataFile[] = [];
+  const files = [];
   for (const [i, { path: made, rows }] of parts.entries()) {
     const number = parts.length === 1 ? '' : `-${String(i + 1).padStart(4, '0')}`;
     const path = `data/${plan.name}${number}.${request.format}`;
     const absolute = join(folder, path);
     renameSync(made, absolute);
     const sha256 = await checksumOf(absolute);
-    named.push({ path, rows, bytes: statSync(absolute).size, sha256 });
+    files.push({ path, rows, bytes: statSync(absolute).size, sha256 });
   }
   // DuckDB may leave an empty file behind the last full one.
   rmSync(beside, { recursive: true });
-  return named;
+  const [rows, bytes] = [sumOf(files, (file) => file.rows), sumOf(files, (file) => file.bytes)];
+  return { ...plan, files, rows, bytes };
 }
 
 /**
@@ -190,15 +185,13 @@ async function writeParquet(
   ];
   const written = await rowsOf(connection, `copy (${sql}) to ${literal(folder)} (${options.join(', ')})`);
   const parts = written.map((part) => ({ path: String(part.filename), rows: Number(part.count) }));
-  const inOrder = parts.sort((a, b) => partNumber(a.path) - partNumber(b.path));
+  const inOrder = parts.sort((a, b) => a.path.localeCompare(b.path, 'en', { numeric: true }));
   return inOrder.filter((part, i) => part.rows > 0 || i === 0);
 }
 
 /** Whether a row has several kilobytes. A writer holds a whole group of rows in memory. */
 const isWide = (name: string): boolean =>
   lakeTables().some((table) => table.name === name && table.wide !== undefined);
-
-const partNumber = (path: string): number => Number(/part-(\d+)\.parquet$/.exec(path)?.[1]);
 
 /** Rows of a group. Some twenty groups fill a file, so that the last one does not make it much larger. */
 function groupRows(maxBytes: number, rowBytes: number): number {

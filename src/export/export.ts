@@ -7,9 +7,8 @@ import type { Choice } from '../lake/snapshots.js';
 import { checksumOf } from '../land/files.js';
 import { type OpenLake, publishedSnapshot, readLake } from '../query/open-lake.js';
 import { assertOutside } from '../query/places.js';
-import { sumOf } from '../query/printable.js';
-import { type DataFile, writeTable } from './data-files.js';
-import { type ExportedTable, type ExportFacts, pagesOf } from './pages.js';
+import { type ExportedTable, writeTable } from './data-files.js';
+import { type ExportFacts, pagesOf } from './pages.js';
 import { planExport } from './plan.js';
 import type { ExportRequest } from './request.js';
 import { openTarget, SUMS, sumsText, writeZip } from './target.js';
@@ -69,9 +68,7 @@ async function writeTables(
   const tables: ExportedTable[] = [];
   for (const plan of await planExport(request, dictionary(manifest), connection)) {
     signal?.throwIfAborted();
-    const files = await writeTable(connection, plan, request, manifest, folder);
-    const [rows, bytes] = [sumOf(files, (file) => file.rows), sumOf(files, (file) => file.bytes)];
-    tables.push({ ...plan, files, rows, bytes });
+    tables.push(await writeTable(connection, plan, request, manifest, folder));
   }
   return tables;
 }
@@ -80,7 +77,7 @@ async function writeTables(
 async function writePages(facts: ExportFacts, folder: string): Promise<string[]> {
   const pages = pagesOf(facts);
   const files = facts.tables.flatMap((table) => table.files);
-  const summed: Pick<DataFile, 'path' | 'sha256'>[] = [...files];
+  const summed: { readonly path: string; readonly sha256: string }[] = [...files];
   for (const [path, text] of Object.entries(pages)) {
     writeFileSync(join(folder, path), text);
     summed.push({ path, sha256: await checksumOf(join(folder, path)) });

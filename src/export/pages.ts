@@ -3,20 +3,12 @@ import { join } from 'node:path';
 import { parse } from 'yaml';
 import { z } from 'zod';
 import { packageRoot, version } from '../config/package-root.js';
-import { type ColumnEntry, columnCells } from '../docs/dictionary.js';
+import { type ColumnEntry, columnCells, markdownTable, markdownText } from '../docs/dictionary.js';
 import type { Manifest } from '../lake/manifest.js';
 import { csvLine } from '../query/csv.js';
-import { count, printable } from '../query/printable.js';
-import type { DataFile } from './data-files.js';
-import type { TablePlan } from './plan.js';
+import { count } from '../query/printable.js';
+import type { ExportedTable } from './data-files.js';
 import { type ExportRequest, exportFormats } from './request.js';
-
-/** A table of an export with its data files, and their sums. */
-export interface ExportedTable extends TablePlan {
-  readonly files: readonly DataFile[];
-  readonly rows: number;
-  readonly bytes: number;
-}
 
 /** What the pages of an export tell of it. */
 export interface ExportFacts {
@@ -192,16 +184,11 @@ function dictionaryCsv({ request, tables }: ExportFacts): string {
 function dictionarySection({ name, description, grain, key, columns }: ExportedTable): string {
   const lines = columns.map((column) => {
     const [first, ...rest] = columnCells(column);
-    return `| \`${first}\` | ${rest.map(markdown).join(' | ')} |`;
+    return [`\`${first}\``, ...rest.map(markdownText)];
   });
   return [
     `## ${name}`,
-    `${markdown(description)} Grain: ${markdown(grain)}. Key: ${key.length === 0 ? 'not exported' : key.join(', ')}.`,
-    [`| ${HEAD.slice(1).join(' | ')} |`, '| --- | --- | --- | --- | --- |', ...lines].join('\n'),
+    `${markdownText(description)} Grain: ${markdownText(grain)}. Key: ${key.length === 0 ? 'not exported' : key.join(', ')}.`,
+    markdownTable([HEAD.slice(1), ...lines]),
   ].join('\n\n');
-}
-
-/** A text that stays text in a table of Markdown. */
-function markdown(text: string): string {
-  return printable(text).replaceAll(/[\\|<>*_`[\]]/g, (sign) => `\\${sign}`);
 }
