@@ -81,22 +81,14 @@ export const allTables = (manifest: Manifest): Manifest['tables'] => ({
 export const allFiles = (manifest: Manifest) =>
   Object.values(allTables(manifest)).flatMap(({ files }) => files);
 
-/** The manifest of a snapshot, or why it cannot be read. */
-function parseManifest(snapshot: string): Manifest | LakeError {
-  const path = join(snapshot, 'manifest.json');
-  let content: unknown;
-  try {
-    content = JSON.parse(readFileSync(path, 'utf8'));
-  } catch (error) {
-    return new LakeError('LAKE_MANIFEST', `${path} cannot be read`, { cause: error, hint: REBUILD });
-  }
-  return checkManifest(content, path);
-}
-
-function checkManifest(content: unknown, path: string): Manifest | LakeError {
+/**
+ * What a text of a manifest says that is not in its snapshot yet. Throws LakeError where it is not valid, or a later lotlake
+ * wrote it in a format that this one cannot read.
+ */
+export function manifestFrom(content: unknown, path: string): Manifest {
   const later = laterSchema.safeParse(content).data;
   if (later !== undefined)
-    return new LakeError(
+    throw new LakeError(
       'LAKE_FORMAT',
       `${path} has format ${later.schema_version}, written by lotlake ${later.lotlake_version ?? 'of a later version'}; this is lotlake ${version}, which knows formats 1 to ${SCHEMA_VERSION}`,
       { outcome: 'usage', hint: 'nothing was changed; install that version of lotlake, or a later one' },
@@ -104,35 +96,38 @@ function checkManifest(content: unknown, path: string): Manifest | LakeError {
   const parsed = manifestSchema.safeParse(content);
   if (parsed.success) return parsed.data;
   const reason = z.prettifyError(parsed.error);
-  return new LakeError('LAKE_MANIFEST', `${path} is not valid: ${reason}`, { hint: REBUILD });
+  throw new LakeError('LAKE_MANIFEST', `${path} is not valid: ${reason}`, { hint: REBUILD });
 }
 
-/**
- * Reads the manifest of a snapshot. Throws LakeError where there is none, it is not valid, or a later lotlake wrote it in
- * a format that this one cannot read.
- */
-export const readManifest = (snapshot: string): Manifest => soundOrThrow(parseManifest(snapshot));
-
-/** What a text of a manifest says that is not in its snapshot yet. Throws as `readManifest` does. */
-export const manifestFrom = (content: unknown, path: string): Manifest =>
-  soundOrThrow(checkManifest(content, path));
-
-function soundOrThrow(read: Manifest | LakeError): Manifest {
-  if (read instanceof LakeError) throw read;
-  return read;
+/** Reads the manifest of a snapshot. Throws LakeError where there is none, and as {@link manifestFrom} does. */
+export function readManifest(snapshot: string): Manifest {
+  const path = join(snapshot, 'manifest.json');
+  let content: unknown;
+  try {
+    content = JSON.parse(readFileSync(path, 'utf8'));
+  } catch (cause) {
+    throw new LakeError('LAKE_MANIFEST', `${path} cannot be read`, { cause, hint: REBUILD });
+  }
+  return manifestFrom(content, path);
 }
 
 /** The manifest of a snapshot, or what is wrong with it. Throws LakeError where a later lotlake wrote it. */
 export function manifestOrDamage(snapshot: string): Manifest | LakeError {
-  const read = parseManifest(snapshot);
-  if (read instanceof LakeError && read.code === 'LAKE_FORMAT') throw read;
-  return read;
+  try {
+    return readManifest(snapshot);
+  } catch (error) {
+    if (error instanceof LakeError && error.code === 'LAKE_MANIFEST') return error;
+    throw error;
+  }
 }
 
 /** The manifest of a snapshot; undefined where this version cannot read it. */
 export function manifestIn(snapshot: string): Manifest | undefined {
-  const read = parseManifest(snapshot);
-  return read instanceof LakeError ? undefined : read;
+  try {
+    return readManifest(snapshot);
+  } catch {
+    return undefined;
+  }
 }
 
 const REBUILD = 'run lotlake run rebuild to make the lake again from landing';
