@@ -59,9 +59,8 @@ export async function backUp(
     killPoint('backup.copied');
     const copy = layoutOf(staging);
     const damaged = await checkSnapshots(copy, signal);
-    const scratch = join(staging, 'warehouse.tmp');
     for (const { folder } of listSnapshots(copy))
-      await renewViews(connection, folder, scratch, join(to, relative(staging, folder)));
+      await renewViews(connection, folder, join(to, relative(staging, folder)));
     const backup = {
       path: to,
       from: layout.output,

@@ -1,10 +1,10 @@
 import { copyFileSync, existsSync, realpathSync, renameSync, rmSync } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import type { DuckDBConnection } from '@duckdb/node-api';
 import { identifier, inTransaction, literal, rows } from '../duck/session.js';
 import { filesOf, readParquet } from './files.js';
 import { currentSnapshot, type Layout, WAREHOUSE } from './layout.js';
-import { readManifest } from './manifest.js';
+import { allTables, readManifest } from './manifest.js';
 import { listSnapshots } from './snapshots.js';
 
 /**
@@ -61,52 +61,52 @@ export async function mendViews(connection: DuckDBConnection, layout: Layout, op
   if (!(await isMoved(connection, opened))) return;
   const current = currentSnapshot(layout);
   const others = listSnapshots(layout).filter(({ folder, manifest }) => manifest && folder !== current);
-  const scratch = join(layout.lake, `warehouse.${process.pid}.tmp`);
   try {
-    for (const folder of [...others.map((snapshot) => snapshot.folder), current ?? opened]) {
-      if (!(await isMoved(connection, folder))) continue;
-      await renewViews(connection, folder, scratch);
-    }
+    for (const folder of [...others.map((snapshot) => snapshot.folder), current ?? opened])
+      if (await isMoved(connection, folder)) await renewViews(connection, folder);
   } catch {
     // A reader may not be allowed to write there, and can do without new views.
-  } finally {
-    for (const path of [scratch, `${scratch}.wal`]) rmSync(path, { force: true });
   }
 }
 
 async function isMoved(connection: DuckDBConnection, snapshot: string): Promise<boolean> {
-  const path = join(snapshot, WAREHOUSE);
   try {
-    await connection.run(`attach ${literal(path)} as looked_at (read_only)`);
-  } catch {
-    return false;
-  }
-  try {
+    await connection.run(`attach ${literal(join(snapshot, WAREHOUSE))} as looked_at (read_only)`);
     return (await namedFolders(connection, 'looked_at', snapshot)).strange.length > 0;
   } catch {
     return false;
   } finally {
-    await connection.run('detach looked_at');
+    await connection.run('detach database if exists looked_at');
   }
 }
 
 /**
  * Makes the views of a snapshot's database anew, with their descriptions, in a copy that then takes its place. A process
  * that has the database open keeps the earlier one.
- * @param scratch path of the new database while it is made, on the same disk
  * @param named folder that the views name, where the snapshot is still to be moved there
  */
 export async function renewViews(
   connection: DuckDBConnection,
   snapshot: string,
-  scratch: string,
   named: string = snapshot,
 ): Promise<void> {
-  const { tables, marts } = readManifest(snapshot);
   const database = join(snapshot, WAREHOUSE);
-  copyFileSync(database, scratch);
-  await connection.run(`attach ${literal(scratch)} as renewed`);
+  // Beside the snapshots. A vacuum removes what a dead process left there.
+  const scratch = join(dirname(dirname(snapshot)), `warehouse.${process.pid}.tmp`);
   try {
+    copyFileSync(database, scratch);
+    await connection.run(`attach ${literal(scratch)} as renewed`);
+    await makeViews(connection, snapshot, named);
+    renameSync(scratch, database);
+  } finally {
+    for (const path of [scratch, `${scratch}.wal`]) rmSync(path, { force: true });
+  }
+}
+
+/** Makes the views of the attached database `renewed` anew, and detaches it. */
+async function makeViews(connection: DuckDBConnection, snapshot: string, named: string): Promise<void> {
+  try {
+    const tables = allTables(readManifest(snapshot));
     await connection.run('use renewed');
     const found = await rows(
       connection,
@@ -114,7 +114,7 @@ export async function renewViews(
        union all
        select table_name, column_name, comment from duckdb_columns() where database_name = 'renewed'`,
     );
-    const views = Object.entries({ ...tables, ...marts })
+    const views = Object.entries(tables)
       .filter(([name]) => found.some(({ view_name }) => view_name === name))
       .map(([name, { partitioned }]) => viewOn(named, { name, partitioned }));
     const comments = found
@@ -130,5 +130,4 @@ export async function renewViews(
     await connection.run('use memory');
     await connection.run('detach renewed');
   }
-  renameSync(scratch, database);
 }

@@ -75,8 +75,7 @@ async function sealPulled(
   manifest: object,
 ): Promise<void> {
   writeManifest(folder, manifest as Manifest);
-  const scratch = join(layout.lake, `warehouse.${process.pid}.tmp`);
-  await renewViews(connection, folder, scratch).finally(() => rmSync(scratch, { force: true }));
+  await renewViews(connection, folder);
   await syncFiles(filesBelow(folder));
   await syncFolders([...foldersBelow(folder), folder, layout.snapshots, layout.lake, layout.output]);
 }
