@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { appendFileSync, existsSync, mkdirSync, readdirSync, readFileSync, statSync } from 'node:fs';
-import { basename, join } from 'node:path';
+import { join } from 'node:path';
 import { z } from 'zod';
 import { messageOf } from '../config/lotlake-error.js';
 import { type StreamName, streamNames } from '../service/streams.js';
@@ -70,29 +70,11 @@ export function openPass(landing: string, request: PassRequest, now: Date): Pass
   const passId = `${stamp}-${randomBytes(3).toString('hex')}`;
   const folder = join(landing, request.stream, passId);
   mkdirSync(folder, { recursive: true });
-  const manifest: PassManifest = {
-    pass_id: passId,
-    ...request,
-    state: 'open',
-    reason: null,
-    complete: false,
-    started_at: now.toISOString(),
-    ended_at: null,
-    pages: 0,
-    records: 0,
-    bytes: 0,
-    first_id: null,
-    last_id: null,
-    total: null,
-    per_page: null,
-    drift: [],
-    published: false,
-    unproven: [],
-    sources: null,
-    hidden: [],
-    load_failures: [],
-    answers: {},
-  };
+  const manifest = passSchema.parse({
+    ...{ pass_id: passId, ...request, state: 'open', reason: null, complete: false },
+    ...{ started_at: now.toISOString(), ended_at: null, total: null, published: false, unproven: [] },
+    ...sumsOf([]),
+  });
   writeManifest(folder, manifest);
   return { folder, manifest, pages: [] };
 }
@@ -113,10 +95,7 @@ export function listPasses(landing: string, stream: StreamName): Pass[] {
  * Passes of a stream, oldest first, and those that cannot be read: a damaged pass must not stop a run that does not need
  * it. A folder without a `pass.json` and without a page is no pass.
  */
-export function findPasses(
-  landing: string,
-  stream: StreamName,
-): { readonly passes: Pass[]; readonly unreadable: UnreadablePass[] } {
+export function findPasses(landing: string, stream: StreamName) {
   const passes: Pass[] = [];
   const unreadable: UnreadablePass[] = [];
   const parent = join(landing, stream);
@@ -127,7 +106,7 @@ export function findPasses(
       passes.push(readPass(folder));
     } catch (error) {
       const reason = messageOf(error).replaceAll(/\s+/g, ' ');
-      unreadable.push({ folder, pass_id: basename(folder), reason });
+      unreadable.push({ folder, pass_id: name, reason });
     }
   }
   return { passes, unreadable };
@@ -269,32 +248,34 @@ export async function syncPass(folder: string): Promise<void> {
   }
 }
 
-/** Ends a pass as sealed or abandoned, with the sums of its pages. */
+/** Ends a pass as sealed or abandoned, with the sums of its pages. What `end` leaves out stays as it was noted. */
 export function endPass(
   { folder }: Pick<Pass, 'folder'>,
-  end: Pick<PassManifest, 'state' | 'reason' | 'complete' | 'total' | 'run_id'> &
-    Partial<Pick<PassManifest, 'unproven' | 'published' | 'sources'>>,
+  end: Pick<PassManifest, 'state' | 'reason' | 'complete'> &
+    Partial<Pick<PassManifest, 'total' | 'run_id' | 'unproven' | 'published' | 'sources'>>,
   now: Date,
 ): PassManifest {
   const { manifest: noted, pages } = readPass(folder);
+  const manifest = { ...noted, ...end, ended_at: now.toISOString(), ...sumsOf(pages) };
+  writeManifest(folder, manifest);
+  return manifest;
+}
+
+function sumsOf(pages: readonly LandedPage[]) {
   const ids = pages.flatMap((page) => [page.firstId, page.lastId]).filter((id) => id !== null);
+  ids.sort((a, b) => a - b);
   const drift = new Map<string, number>();
   for (const { path, kinds } of pages.flatMap((page) => page.drift))
     drift.set(path, (drift.get(path) ?? 0) | kinds);
-  const manifest: PassManifest = {
-    ...noted,
-    ...end,
-    ended_at: now.toISOString(),
+  return {
     pages: pages.length,
     records: sum(pages.map((page) => page.records)),
     bytes: sum(pages.map((page) => page.bytes)),
-    first_id: ids.length === 0 ? null : ids.reduce((least, id) => Math.min(least, id)),
-    last_id: ids.length === 0 ? null : ids.reduce((most, id) => Math.max(most, id)),
+    first_id: ids[0] ?? null,
+    last_id: ids.at(-1) ?? null,
     per_page: pages[0]?.perPage ?? null,
     drift: [...drift].map(([path, kinds]) => ({ path, kinds })),
   };
-  writeManifest(folder, manifest);
-  return manifest;
 }
 
 const sum = (values: readonly number[]): number => values.reduce((total, value) => total + value, 0);

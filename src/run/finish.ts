@@ -13,7 +13,7 @@ import { hasManifest, listSnapshots, publishedIds } from '../lake/snapshots.js';
 import { removePass } from '../lake/vacuum.js';
 import { mendViews } from '../lake/views.js';
 import { syncFolders } from '../land/files.js';
-import { listPasses, markPublished, passFolder } from '../land/pass.js';
+import { endPass, listPasses, markPublished, passFolder } from '../land/pass.js';
 import type { LoadedPass } from '../load/loader.js';
 import { assertTests, runDataTests } from '../model/data-tests.js';
 import { keepFailedRows } from '../model/failed-rows.js';
@@ -76,10 +76,9 @@ export async function reconcileModelPublish(
     discard(job);
     // A held run does not trust its passes: the next run starts new ones. Members that are unknown may be welcome.
     if (error instanceof ReconcileError && error.outcome === 'held' && error.code !== 'RECONCILE_DRIFT') {
-      for (const { manifest } of passes) {
-        const folder = passFolder(job.layout.landing, manifest);
-        abandon(job, { folder }, `held: ${error.message}`, manifest.total);
-      }
+      const end = { state: 'abandoned', reason: `held: ${error.message}`, complete: false } as const;
+      for (const { manifest } of passes)
+        endPass({ folder: passFolder(job.layout.landing, manifest) }, end, job.now());
     }
     throw error;
   }
