@@ -152,11 +152,10 @@ function ended(layout: Layout, run: RunRecord): RunRecord {
 const FAILURES: ReadonlySet<string> = new Set(['held', 'failed', 'refused', 'unavailable', 'killed']);
 
 /**
- * The runs that were held, failed or were killed, oldest first, unless a later run of the same pipeline published. Wrong
- * usage and interrupts are not among them, since somebody caused them, nor is a run that found the lake at work.
+ * Those of all runs that were held, failed or were killed, oldest first, unless a later run of the same pipeline published.
+ * Wrong usage and interrupts are not among them, since somebody caused them, nor is a run that found the lake at work.
  */
-export function unresolvedRuns(layout: Layout): RunRecord[] {
-  const runs = readRuns(layout);
+export function unresolvedRuns(runs: readonly RunRecord[]): RunRecord[] {
   const published = new Map(
     runs.filter(({ outcome }) => outcome === 'published').map(({ pipeline, attempt }) => [pipeline, attempt]),
   );
@@ -169,14 +168,14 @@ export function unresolvedRuns(layout: Layout): RunRecord[] {
   });
 }
 
-/** Why a run did not publish, as its error says. */
-export const reasonOf = ({
-  error,
-  outcome,
-}: {
-  readonly error: { readonly code: string; readonly message: string } | null;
+type Ended = {
   readonly outcome: string;
-}): string => (error === null ? outcome : `${error.code}: ${error.message}`);
+  readonly error: Pick<NonNullable<RunRecord['error']>, 'code' | 'message'> | null;
+};
+
+/** Why a run did not publish, as its error says. */
+export const reasonOf = ({ outcome, error }: Ended): string =>
+  error === null ? outcome : `${error.code}: ${error.message}`;
 
 /** Bytes that an output folder takes, files with several names once, and those that its disk has left. */
 export function diskOf({ output }: Layout): NonNullable<RunRecord['disk']> {

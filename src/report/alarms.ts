@@ -61,7 +61,7 @@ const ENDED: Readonly<Record<string, string>> = {
 
 /** Held and failed runs that no later run of their pipeline made good: one alarm a pipeline, with its last run. */
 export function failedRuns(layout: Layout): Alarm[] {
-  const unresolved = unresolvedRuns(layout);
+  const unresolved = unresolvedRuns(readRuns(layout));
   return unique(unresolved.map(({ pipeline }) => pipeline)).flatMap((pipeline) => {
     const runs = unresolved.filter((run) => run.pipeline === pipeline);
     const last = runs.at(-1);

@@ -67,7 +67,7 @@ export function recordRun(job: Job, merged: Merged): Promise<void> {
       { inserted, updated, unchanged, gone },
     ]),
   );
-  const failing = unresolvedRuns(job.layout);
+  const failing = unresolvedRuns(before);
   const published = before.findLast(({ outcome }) => outcome === 'published')?.attempt ?? 0;
   record.held = failing
     .filter(({ outcome, attempt }) => outcome === 'held' && attempt > published)

@@ -37,7 +37,7 @@ export async function isNothingNew(
     base.folder === currentSnapshot(job.layout) &&
     dayOf(base.manifest.created_at) === dayOf(job.now().toISOString()) &&
     base.manifest.recipe === recipeOf(job) &&
-    !unresolvedRuns(job.layout).some(({ pipeline }) => pipeline === job.pipeline) &&
+    !unresolvedRuns(job.recorder.before).some(({ pipeline }) => pipeline === job.pipeline) &&
     !(await hasUnprovenPass(job, base))
   );
 }

@@ -18,7 +18,7 @@ import { nightly } from '../../pipelines/nightly.js';
 import { rebuild } from '../../pipelines/rebuild.js';
 import { layoutOf } from '../../src/lake/layout.js';
 import { takeLock } from '../../src/lake/lock.js';
-import { unresolvedRuns } from '../../src/lake/run-records.js';
+import { readRuns, unresolvedRuns } from '../../src/lake/run-records.js';
 import { listSnapshots } from '../../src/lake/snapshots.js';
 import { type Sandbox, startSandbox } from '../../src/sandbox/index.js';
 import {
@@ -163,7 +163,7 @@ describe('lotlake backup', () => {
       );
       expect(existsSync(`${copy}-killed`)).toBe(false);
       // It is no run that failed.
-      expect(unresolvedRuns(layoutOf(original))).toEqual([]);
+      expect(unresolvedRuns(readRuns(layoutOf(original)))).toEqual([]);
       const { code, err } = backup('--to', `${copy}-second`);
       expect(code, err).toBe(0);
       expect(readdirSync(join(folder.path, 'backups')).sort()).toEqual(['first', 'first-second']);

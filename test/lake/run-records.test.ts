@@ -36,7 +36,7 @@ function leaveLock(token: string, pid: number): void {
 
 const outcomes = (): string[] => readRuns(layout).map(({ pipeline, outcome }) => `${pipeline} ${outcome}`);
 const unresolved = (): string[] =>
-  unresolvedRuns(layout).map(({ pipeline, outcome }) => `${pipeline} ${outcome}`);
+  unresolvedRuns(readRuns(layout)).map(({ pipeline, outcome }) => `${pipeline} ${outcome}`);
 
 it('a run that was held or failed stays unresolved until a run of its pipeline publishes', () => {
   ran('nightly', 'failed');
