@@ -51,30 +51,21 @@ const held = new Set<string | undefined>();
  */
 export async function takeLock(path: string, options: LockOptions) {
   mkdirSync(dirname(path), { recursive: true });
-  const mine = thisHolder(options);
+  const { pipeline, now, lease = LEASE } = options;
+  const token = randomBytes(8).toString('hex');
+  const mine: Holder = {
+    ...{ token, pid: process.pid, host: hostname(), place: placeOf(), ticks: ticksOf(process.pid) },
+    ...{ pipeline, started_at: now.toISOString(), lease },
+  };
   const text = JSON.stringify(mine);
-  held.add(mine.token);
+  held.add(token);
   try {
     await makeLock(path, text, options);
-    return hold(path, text, mine, options.onLost);
+    return hold(path, text, token, options);
   } catch (error) {
-    held.delete(mine.token);
+    held.delete(token);
     throw error;
   }
-}
-
-/** What this process writes into a lock. */
-function thisHolder({ pipeline, now, lease = LEASE }: LockOptions) {
-  return {
-    token: randomBytes(8).toString('hex'),
-    pid: process.pid,
-    host: hostname(),
-    place: placeOf(),
-    ticks: ticksOf(process.pid),
-    pipeline,
-    started_at: now.toISOString(),
-    lease,
-  };
 }
 
 /** Makes the lock, and removes a dead one first. */
@@ -94,22 +85,19 @@ async function makeLock(path: string, text: string, options: LockOptions): Promi
 /**
  * Removes a dead lock. Only the process that makes the claim on it may, so no process removes a lock that another has
  * just taken. A claim whose maker died is a dead lock itself.
- * @returns whether this process removed it
  */
-async function removeDead(path: string, dead: string, mine: string, options: LockOptions): Promise<boolean> {
+async function removeDead(path: string, dead: string, mine: string, options: LockOptions): Promise<void> {
   const claim = `${path}.${createHash('sha256').update(dead).digest('hex').slice(0, 12)}${CLAIM}`;
   if (!create(claim, mine)) {
     const other = readLock(claim);
-    if (other === undefined) return false;
+    if (other === undefined) return;
     const end = await watch(claim, other, options);
     if (end === 'gone') await removeDead(claim, other, mine, options);
     else await wait(Math.random() * LONGEST_WAIT);
-    return false;
+    return;
   }
   try {
-    if (readLock(path) !== dead) return false;
-    rmSync(path, { force: true });
-    return true;
+    if (readLock(path) === dead) rmSync(path, { force: true });
   } finally {
     rmSync(claim, { force: true });
   }
@@ -145,18 +133,13 @@ async function watch(
   return 'gone';
 }
 
-function hold(
-  path: string,
-  text: string,
-  { token, lease = LEASE }: Holder & { readonly token: string },
-  onLost: () => void = () => undefined,
-) {
+function hold(path: string, text: string, token: string, { lease = LEASE, onLost }: LockOptions) {
   const isHeld = (): boolean => readLock(path) === text;
   const timer = setInterval(
     () => {
       if (isHeld()) return renew(path);
       clearInterval(timer);
-      onLost();
+      onLost?.();
     },
     (lease * 1000) / RENEWALS,
   );
@@ -249,13 +232,9 @@ const holderIn = (text: string): Holder | undefined => jsonIn(text) as Holder | 
 
 /** The error of a lock whose holder works. */
 export const lockedError = (path: string, holder: Holder | undefined): LakeError =>
-  new LakeError(
-    'LAKE_LOCKED',
-    `${path} is held by ${holder === undefined ? 'somebody' : sayHolder(holder)}`,
-    {
-      ...{ outcome: 'locked', hint: 'wait for it to end, or use another output folder' },
-    },
-  );
+  new LakeError('LAKE_LOCKED', `${path} is held by ${holder === undefined ? 'somebody' : sayHolder(holder)}`, {
+    ...{ outcome: 'locked', hint: 'wait for it to end, or use another output folder' },
+  });
 
 /** Says who holds a lock, such as `process 4711 on host a, which runs nightly since 2026-11-18T02:00:00.000Z`. */
 export function sayHolder({ pid, host, pipeline, started_at }: Holder): string {
