@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { type Dirent, existsSync, readdirSync, statSync } from 'node:fs';
+import { existsSync, readdirSync, statSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { basename, dirname, join } from 'node:path';
 import type { Layout } from './layout.js';
@@ -78,7 +78,8 @@ const SILENCE = 86_400_000;
  */
 function findPartials(folder: string, except: readonly string[] = []): string[] {
   if (!existsSync(folder)) return [];
-  return entriesOf(folder).flatMap((entry) => {
+  const entries = readdirSync(folder, { withFileTypes: true }).sort((a, b) => (a.name < b.name ? -1 : 1));
+  return entries.flatMap((entry) => {
     const path = join(folder, entry.name);
     if (except.includes(path)) return [];
     const found = PARTIAL.exec(entry.name);
@@ -99,9 +100,6 @@ function isDead(path: string, pid: string | undefined, host: string | undefined)
 function lastWritten(path: string): number {
   const stat = statSync(path, { throwIfNoEntry: false });
   if (stat === undefined) return 0;
-  const inside = stat.isDirectory() ? entriesOf(path).map(({ name }) => lastWritten(join(path, name))) : [];
+  const inside = stat.isDirectory() ? readdirSync(path).map((name) => lastWritten(join(path, name))) : [];
   return Math.max(stat.mtimeMs, ...inside);
 }
-
-const entriesOf = (folder: string): Dirent[] =>
-  readdirSync(folder, { withFileTypes: true }).sort((a, b) => (a.name < b.name ? -1 : 1));

@@ -231,10 +231,11 @@ export function placeOf(): string {
 const holderIn = (text: string): Holder | undefined => jsonIn(text) as Holder | undefined;
 
 /** The error of a lock whose holder works. */
-export const lockedError = (path: string, holder: Holder | undefined): LakeError =>
-  new LakeError('LAKE_LOCKED', `${path} is held by ${holder === undefined ? 'somebody' : sayHolder(holder)}`, {
-    ...{ outcome: 'locked', hint: 'wait for it to end, or use another output folder' },
-  });
+export function lockedError(path: string, holder: Holder | undefined): LakeError {
+  const who = holder === undefined ? 'somebody' : sayHolder(holder);
+  const hint = 'wait for it to end, or use another output folder';
+  return new LakeError('LAKE_LOCKED', `${path} is held by ${who}`, { outcome: 'locked', hint });
+}
 
 /** Says who holds a lock, such as `process 4711 on host a, which runs nightly since 2026-11-18T02:00:00.000Z`. */
 export function sayHolder({ pid, host, pipeline, started_at }: Holder): string {

@@ -92,15 +92,15 @@ const ownDefinitions = z.record(
     key: z.array(z.string()).nonempty(),
     partitioned: z.boolean().default(false),
     /** Type and description by name. */
-    columns: z.record(z.string(), z.tuple([z.string(), z.string()])),
+    columns: z
+      .record(z.string(), z.tuple([z.string(), z.string()]))
+      .transform((columns) =>
+        Object.entries(columns).map(([name, [type, description]]) => ({ name, type, description })),
+      ),
   }),
 );
 
 /** Tables of lotlake's own, in the order of `sql/own-tables.yml`. */
 export const ownTables = Object.entries(ownDefinitions.parse(parse(readSql('own-tables.yml')))).map(
-  ([table, { columns, ...rest }]) => ({
-    ...rest,
-    name: table,
-    columns: Object.entries(columns).map(([name, [type, description]]) => ({ name, type, description })),
-  }),
+  ([name, table]) => ({ ...table, name }),
 );

@@ -19,12 +19,6 @@ export interface Retention {
   passes(stream: StreamName): number;
 }
 
-/** Something that goes, and why. */
-export interface Going<T> {
-  readonly what: T;
-  readonly reason: string;
-}
-
 /** What the lake holds, as far as a plan needs it. */
 export interface LakeFacts {
   /** Undefined where nothing is published. */
@@ -49,7 +43,7 @@ export function planSnapshots<T extends SnapshotFacts>(
   snapshots: readonly T[],
   lake: LakeFacts,
   keep: Pick<Retention, 'snapshots' | 'days'>,
-): Going<T>[] {
+) {
   const published = snapshots.filter(({ id, manifest }) => lake.published.has(id) && manifest !== undefined);
   const kept = new Set([...published.slice(-keep.snapshots), ...lastOfDays(published, keep.days)]);
   return going(snapshots, (snapshot) => {
@@ -63,7 +57,8 @@ export function planSnapshots<T extends SnapshotFacts>(
   });
 }
 
-function going<T>(all: readonly T[], reasonOf: (what: T) => string | undefined): Going<T>[] {
+/** What goes, and why. */
+function going<T>(all: readonly T[], reasonOf: (what: T) => string | undefined) {
   return all.flatMap((what) => {
     const reason = reasonOf(what);
     return reason === undefined ? [] : [{ what, reason }];
@@ -88,7 +83,7 @@ export function planPasses<T extends PassManifest>(
   passes: readonly T[],
   lake: LakeFacts,
   keep: Retention['passes'],
-): Going<T>[] {
+) {
   const isHeld = (pass: T): boolean => pass.state === 'sealed' && lake.passes.has(pass.pass_id);
   const proofs = passes.filter((pass) => isHeld(pass) && isProof(pass));
   const cuts = new Map<StreamName, string>();

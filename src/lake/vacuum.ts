@@ -12,7 +12,7 @@ import { currentSnapshot, type Layout } from './layout.js';
 import { findLeftovers, TRASH, trashFolders } from './leftovers.js';
 import { type Manifest, readManifest } from './manifest.js';
 import { idsIn, listSnapshots, type Published, publishedIds, type Snapshot } from './snapshots.js';
-import { type Going, type LakeFacts, planPasses, planSnapshots, type Retention } from './vacuum-plan.js';
+import { type LakeFacts, planPasses, planSnapshots, type Retention } from './vacuum-plan.js';
 import { findMissing } from './verify.js';
 
 /** What a vacuum removes and leaves. Paths are below the output folder. */
@@ -39,13 +39,10 @@ export async function planVacuum(connection: DuckDBConnection, layout: Layout, r
   const passes = landed.flatMap(({ passes }) =>
     passes.map(({ folder, manifest }) => ({ ...manifest, folder })),
   );
-  const removal =
-    (kind: 'snapshot' | 'pass') =>
-    ({ what: { folder: path }, reason }: Going<{ folder: string }>) => ({ path, kind, reason });
   const old = [
-    ...planSnapshots(snapshots, lake, retention).map(removal('snapshot')),
-    ...planPasses(passes, lake, retention.passes).map(removal('pass')),
-  ];
+    ...planSnapshots(snapshots, lake, retention).map((going) => ({ ...going, kind: 'snapshot' as const })),
+    ...planPasses(passes, lake, retention.passes).map((going) => ({ ...going, kind: 'pass' as const })),
+  ].map(({ what, kind, reason }) => ({ path: what.folder, kind, reason }));
   const going = new Set(old.map(({ path }) => path));
   const kept = (all: readonly { folder: string }[]): string[] =>
     all.map(({ folder }) => folder).filter((folder) => !going.has(folder));

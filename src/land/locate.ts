@@ -154,11 +154,9 @@ function noteIrregular(values: ValueScanner, from: number, node: ContractNode, e
     const member = typeof step === 'string' ? node.members.get(step) : node.element;
     return member === undefined ? values.skip(at) : noteIrregular(values, at, member, edits);
   });
-  const seen = new Set<string>();
-  for (const [i, { name, begin }] of [...members.entries()].reverse()) {
-    // Up to the next member. There is one, because the last of this name comes later.
-    if (seen.has(name)) edits.push({ span: [begin, members[i + 1]?.begin ?? begin], text: '' });
-    seen.add(name);
-  }
+  const last = new Map(members.map(({ name }, i) => [name, i]));
+  // Up to the next member. There is one, because the last of this name comes later.
+  for (const [i, { name, begin }] of members.entries())
+    if (last.get(name) !== i) edits.push({ span: [begin, members[i + 1]?.begin ?? begin], text: '' });
   return end;
 }

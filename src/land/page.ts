@@ -140,19 +140,8 @@ export async function rescanPage(
   }
 }
 
-type Paging =
-  | 'current'
-  | 'from'
-  | 'announced'
-  | 'total'
-  | 'lastPage'
-  | 'perPage'
-  | 'next'
-  | 'tellsEnd'
-  | 'scrollId';
-
 /** Paging members of a scanned page. */
-export function pagingOf(scan: PageScan): Required<Pick<PageFacts, Paging>> {
+export function pagingOf(scan: PageScan) {
   const envelope = envelopeSchema.parse(scan.envelope);
   const { current_page, from, to, total, last_page, per_page } = envelope.meta ?? {};
   return {

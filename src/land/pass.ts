@@ -227,10 +227,6 @@ export function landedPassIds(landing: string): ReadonlySet<string> {
   return new Set(folders.flatMap((folder) => readdirSync(folder)));
 }
 
-export function passFolder(landing: string, pass: Pick<PassManifest, 'stream' | 'pass_id'>): string {
-  return join(landing, pass.stream, pass.pass_id);
-}
-
 export function markPublished(folder: string): void {
   change(folder, { published: true });
 }

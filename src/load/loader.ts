@@ -9,7 +9,7 @@ import { diskFullError } from '../lake/lake-error.js';
 import type { TableSchema } from '../lake/schema.js';
 import type { Changes } from '../land/changes.js';
 import type { LandedPage } from '../land/page.js';
-import type { PassManifest } from '../land/pass.js';
+import type { Pass } from '../land/pass.js';
 import type { ContractNode } from '../service/contract/node.js';
 import type { Stream } from '../service/streams.js';
 import { type Batch, type BatchFile, loadBatch } from './batch.js';
@@ -41,8 +41,7 @@ export function isOfPage(error: LoadError): boolean {
 type LoadResult = Awaited<ReturnType<Loader['finish']>>;
 
 /** A pass whose records are staged. */
-export interface LoadedPass extends Readonly<LoadResult> {
-  readonly manifest: PassManifest;
+export interface LoadedPass extends Readonly<LoadResult>, Pick<Pass, 'folder' | 'manifest'> {
   /** What a pass over vehicles brought that the lake did not have. */
   readonly changes?: Changes | undefined;
 }

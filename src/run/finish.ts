@@ -13,7 +13,7 @@ import { hasManifest, listSnapshots, publishedIds } from '../lake/snapshots.js';
 import { removePass } from '../lake/vacuum.js';
 import { mendViews } from '../lake/views.js';
 import { syncFolders } from '../land/files.js';
-import { endPass, listPasses, markPublished, passFolder } from '../land/pass.js';
+import { endPass, listPasses, markPublished } from '../land/pass.js';
 import type { LoadedPass } from '../load/loader.js';
 import { assertTests, runDataTests } from '../model/data-tests.js';
 import { keepFailedRows } from '../model/failed-rows.js';
@@ -77,8 +77,7 @@ export async function reconcileModelPublish(
     // A held run does not trust its passes: the next run starts new ones. Members that are unknown may be welcome.
     if (error instanceof ReconcileError && error.outcome === 'held' && error.code !== 'RECONCILE_DRIFT') {
       const end = { state: 'abandoned', reason: `held: ${error.message}`, complete: false } as const;
-      for (const { manifest } of passes)
-        endPass({ folder: passFolder(job.layout.landing, manifest) }, end, job.now());
+      for (const pass of passes) endPass(pass, end, job.now());
     }
     throw error;
   }
@@ -107,7 +106,7 @@ async function keepCurrent(
   job.reporter.step('keep', `nothing is new; ${manifest.snapshot_id} stays current`);
   await writeIceberg(job, { folder, manifest });
   await orWarn(job, 'a pass without a record stays in landing, and the next run goes on with it', () => {
-    for (const pass of passes) removePass(job.layout, passFolder(job.layout.landing, pass.manifest));
+    for (const { folder: landed } of passes) removePass(job.layout, landed);
   });
   return resultOf(job, manifest, {
     ...{ published: false, snapshot: folder, passes, counts: {}, lotChanges: 0 },
@@ -229,8 +228,8 @@ export async function modelAndPublish(
   );
   // Where that fails, the next run makes it good.
   await orWarn(job, 'the snapshot is published, but landing could not be told', () => {
-    for (const { manifest: pass } of passes) {
-      markPublished(passFolder(job.layout.landing, pass));
+    for (const { folder } of passes) {
+      markPublished(folder);
       killPoint('publish.pass-marked');
     }
   });
@@ -293,7 +292,7 @@ function modelAndTest(job: Job) {
 
 /** Folders that lead to a snapshot and to the passes of its run, up to the one in which the output folder is. */
 function foldersAbove({ layout }: Job, passes: readonly LoadedPass[]): string[] {
-  const ofPasses = passes.map(({ manifest: pass }) => passFolder(layout.landing, pass));
+  const ofPasses = passes.map(({ folder }) => folder);
   const above = [...ofPasses, ...ofPasses.map(dirname), layout.landing, layout.snapshots, layout.lake];
   return [...new Set(above), layout.output, dirname(layout.output)].filter(existsSync);
 }

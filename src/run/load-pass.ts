@@ -43,7 +43,7 @@ export async function loadPass(
     const manifest = await walk((page) => loader.add(page));
     const loaded = await loader.finish();
     await note(job, manifest, loaded);
-    return { manifest, ...loaded, changes };
+    return { folder: pass.folder, manifest, ...loaded, changes };
   } catch (error) {
     await loader.stop();
     throw error;

@@ -3,7 +3,7 @@ import { join, relative } from 'node:path';
 import { literal, type Row, rows } from '../../duck/session.js';
 import { layoutOf } from '../../lake/layout.js';
 import { LandError } from '../../land/land-error.js';
-import { passFolder, readPass } from '../../land/pass.js';
+import { readPass } from '../../land/pass.js';
 import { readLake } from '../../query/open-lake.js';
 import { clip, count, printable } from '../../query/printable.js';
 import { gridOf } from '../../query/table.js';
@@ -65,7 +65,7 @@ function groupOf(row: Row, landing: string) {
     page: Number(row.first_page),
     position: Number(row.first_position),
   };
-  const folder = passFolder(landing, { stream: streamOf(stream, 'rejects'), pass_id: place.pass_id });
+  const folder = join(landing, streamOf(stream, 'rejects'), place.pass_id);
   const file = fileOf(folder, place.list, place.page);
   return {
     stream,

@@ -242,7 +242,10 @@ async function onSandbox<T>(
 
 function machineReadable({ manifest, passes, ...rest }: RunResult): object {
   const tables = Object.entries({ ...manifest.tables, ...manifest.marts });
-  const told = passes.map(({ manifest: pass, changes: _, ...counts }) => ({ ...pass, ...counts }));
+  const told = passes.map(({ manifest: pass, folder: _, changes: __, ...counts }) => ({
+    ...pass,
+    ...counts,
+  }));
   return {
     ...Object(snakeCased({ ...rest, passes: told })),
     rows: Object.fromEntries(tables.map(([name, table]) => [name, table.rows])),
