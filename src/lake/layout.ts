@@ -5,12 +5,6 @@ import { codeOf } from '../config/lotlake-error.js';
 /** File name of the DuckDB database of a snapshot. */
 export const WAREHOUSE = 'warehouse.duckdb';
 
-/** Path, below a snapshot, of a file of Iceberg metadata. It is made of the data files and can be made again. */
-const METADATA = /^[^/]+\/metadata\/[^/]+\.(avro|metadata\.json|text)$/;
-
-/** Whether a path below the folder of a snapshot is of Iceberg metadata. */
-export const isMetadata = (path: string): boolean => METADATA.test(path);
-
 /** Folders and files of one output folder. */
 export type Layout = Readonly<ReturnType<typeof layoutOf>>;
 

@@ -84,32 +84,27 @@ async function keyProblems(
   const relation = filesRelation(snapshot, files, table.partitioned);
   const expected = `one row for each (${table.key.join(', ')})`;
   const problem = (found: string): Problem[] => [{ table: name, file: null, check: 'key', expected, found }];
+  const isSame = table.key
+    .map(identifier)
+    .map((column) => `f.${column} is not distinct from r.${column}`)
+    .join(' and ');
   try {
     const [first] = await rows(
       connection,
-      `select *, count(*) over () as _keys from (
+      `with repeated as materialized (
         select ${key}, count(*) as _copies from ${relation} group by all having count(*) > 1
-      ) order by all limit 1`,
+      )
+      select r.*, (select count(*) from repeated) as _keys, list(distinct f.filename order by f.filename) as _files
+      from (from repeated order by all limit 1) as r join ${relation} as f on ${isSame} group by all`,
     );
-    if (first === undefined) return [];
-    const matches = table.key
-      .map(identifier)
-      .map((column) => `f.${column} is not distinct from r.${column}`)
-      .join(' and ');
-    const places = await rows(
-      connection,
-      `select distinct filename from ${relation} as f
-       join (select ${key} from ${relation} group by all having count(*) > 1 order by all limit 1) as r on ${matches}
-       order by all`,
-    );
-    return problem(repeatedKeys(first, table.key, snapshot, places));
+    return first === undefined ? [] : problem(repeatedKeys(first, table.key, snapshot));
   } catch (error) {
     return problem(`cannot be read: ${messageOf(error)}`);
   }
 }
 
-function repeatedKeys(first: Row, key: readonly string[], snapshot: string, places: readonly Row[]): string {
+function repeatedKeys(first: Row, key: readonly string[], snapshot: string): string {
   const values = key.map((column) => `${column} ${String(first[column])}`).join(', ');
-  const files = places.map((row) => String(row.filename).slice(snapshot.length + 1)).join(', ');
-  return `${Number(first._keys)} keys more than once; ${values}: ${Number(first._copies)} rows in ${files}`;
+  const files = [first._files].flat().map((path) => String(path).slice(snapshot.length + 1));
+  return `${Number(first._keys)} keys more than once; ${values}: ${Number(first._copies)} rows in ${files.join(', ')}`;
 }

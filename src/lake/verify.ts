@@ -6,7 +6,7 @@ import { identifier, literal, scalar } from '../duck/session.js';
 import { checksumOf } from '../land/files.js';
 import { FINGERPRINTS } from '../land/fingerprints.js';
 import { filesBelow } from './files.js';
-import { isMetadata, WAREHOUSE } from './layout.js';
+import { WAREHOUSE } from './layout.js';
 import { allFiles, allTables, type LakeFile, type Manifest } from './manifest.js';
 import { FOLDER, namedFolders } from './views.js';
 
@@ -56,13 +56,16 @@ export async function verifyFiles(
   return problems;
 }
 
+/** Path, below a snapshot, of a file of Iceberg metadata. It is made of the data files and can be made again. */
+const METADATA = /^[^/]+\/metadata\/[^/]+\.(avro|metadata\.json|text)$/;
+
 /** Files that the manifest does not name. */
 function findStrays(snapshot: string, manifest: Manifest): Problem[] {
   const files = allFiles(manifest).map(({ path }) => path);
   const known = new Set(['manifest.json', WAREHOUSE, FINGERPRINTS, ...files]);
   return filesBelow(snapshot)
     .map((path) => relative(snapshot, path))
-    .filter((file) => !known.has(file) && !isMetadata(file))
+    .filter((file) => !known.has(file) && !METADATA.test(file))
     .map((file) => ({
       table: file.includes('/') ? (file.split('/')[0] ?? '') : 'snapshot',
       file,

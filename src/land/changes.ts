@@ -1,17 +1,14 @@
 import { hash } from 'node:crypto';
 import { closeSync, mkdirSync, openSync, readSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { Fingerprints, PRINT_BYTES } from './fingerprints.js';
+import { FINGERPRINTS, Fingerprints, PRINT_BYTES } from './fingerprints.js';
 import { writing } from './land-error.js';
 import type { LandedPage } from './page.js';
 
 /** First 64 bits of the SHA-1 of a record as it is landed. */
 const fingerprintOf = (line: Uint8Array): bigint => hash('sha1', line, 'buffer').readBigUInt64LE(0);
 
-/** File of a pass with the fingerprints of its records, page by page. */
-const PRINTS = 'fingerprints.bin';
-
-/** Where the fingerprints of a page are in the file of its pass. */
+/** Where the fingerprints of a page are in the file of its pass, which has them page by page. */
 export interface PrintsPlace {
   readonly offset: number;
   readonly records: number;
@@ -19,7 +16,7 @@ export interface PrintsPlace {
 
 /** Keeps the fingerprints of a page with its pass, so that whatever makes a snapshot of it later knows them. */
 export function keepPrints(folder: string, prints: Fingerprints): PrintsPlace {
-  const path = join(folder, PRINTS);
+  const path = join(folder, FINGERPRINTS);
   const offset = statSync(path, { throwIfNoEntry: false })?.size ?? 0;
   writing(path, () => writeFileSync(path, prints.bytes(), { flag: 'a' }));
   return { offset, records: prints.ids.length };
@@ -28,7 +25,7 @@ export function keepPrints(folder: string, prints: Fingerprints): PrintsPlace {
 /** The fingerprints of a landed page; none where the file of its pass is not whole. */
 function readPrints(folder: string, { offset, records }: PrintsPlace): Fingerprints {
   const bytes = new Uint8Array(records * PRINT_BYTES);
-  const path = join(folder, PRINTS);
+  const path = join(folder, FINGERPRINTS);
   const size = statSync(path, { throwIfNoEntry: false })?.size ?? 0;
   if (size < offset + bytes.length) return new Fingerprints();
   const file = openSync(path, 'r');

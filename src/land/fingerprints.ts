@@ -1,7 +1,7 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** File of a snapshot with the fingerprints of the records that it was made from. */
+/** File with the fingerprints of the records that a snapshot was made from, or a pass has brought. */
 export const FINGERPRINTS = 'fingerprints.bin';
 
 /** Bytes of one fingerprint on disk. */
