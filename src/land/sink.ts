@@ -3,7 +3,7 @@ import { killPoint } from '../config/kill-point.js';
 import type { Answer } from '../extract/client.js';
 import { instant, type PageSink } from '../extract/page-sink.js';
 import type { ContractNode } from '../service/contract/node.js';
-import type { Stream } from '../service/streams.js';
+import { streams } from '../service/streams.js';
 import { type Changes, keepPrints } from './changes.js';
 import { digestOf, fitsAsWhole, type LandedPage, landPage, pagingOf, repeatsIn, unnamedIn } from './page.js';
 import { type Pass, recordPage } from './pass.js';
@@ -11,12 +11,12 @@ import { type Pass, recordPage } from './pass.js';
 /** Lands the pages of a list of a pass. A page that is read again becomes another file; the last received counts. */
 export function createSink(
   pass: Pass,
-  stream: Stream,
   contract: ContractNode,
   list = '',
   next: () => number = counter(pass),
   changes?: Changes,
 ): PageSink<LandedPage> {
+  const { idField, ascending } = streams[pass.manifest.stream];
   const landed = pass.pages.filter((page) => page.list === list);
   const taken = new Set(landed.map(({ file }) => file));
   const prefix = list === '' ? '' : `${list.replaceAll(/[^a-zA-Z0-9]+/g, '-')}.`;
@@ -30,7 +30,6 @@ export function createSink(
     async land(number: number, answer: Answer, requestedAt: string): Promise<LandedPage> {
       const file = nameOf(number);
       const seen = changes?.open(file.replace(/\.gz$/, ''));
-      const { idField } = stream;
       const target = { path: join(pass.folder, file), url: answer.request.url, contract, idField };
       const { scan, fileBytes, sha256 } = await landPage(answer.body, target, seen);
       taken.add(file);
@@ -63,7 +62,7 @@ export function createSink(
       if (seen !== undefined) changes?.accept(page, seen);
       killPoint('land.page-recorded');
       // Of an ascending list its ends are enough to know what is new.
-      return stream.ascending ? page : { ...page, ids: scan.ids };
+      return ascending ? page : { ...page, ids: scan.ids };
     },
   };
 }

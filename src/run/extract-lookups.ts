@@ -5,7 +5,6 @@ import { endPass, noteAnswer, type PassManifest, syncPass } from '../land/pass.j
 import { counter, createSink } from '../land/sink.js';
 import { NotFoundError, SourceRefusedError } from '../service/errors.js';
 import type { ServiceRequest } from '../service/requests.js';
-import { streams } from '../service/streams.js';
 import { findOrOpen } from './find-pass.js';
 import type { Job } from './job.js';
 import { loadPass } from './load-pass.js';
@@ -23,7 +22,6 @@ export interface Lookup {
  * @returns the pass, and the lookups that brought no record, by name: the service answered 404, or the key lacks the source
  */
 export async function extractLookups(job: Job, lookups: readonly Lookup[]) {
-  const stream = streams.cars;
   const client = job.client();
   const pass = await findOrOpen(job, 'cars', 'lookup', { pipeline: job.pipeline });
   const answers = new Map(Object.entries(pass.manifest.answers));
@@ -35,7 +33,7 @@ export async function extractLookups(job: Job, lookups: readonly Lookup[]) {
     tell();
     for (const { name, request } of lookups) {
       if (landed.has(name) || answers.has(name)) continue;
-      const sink = createSink(pass, stream, job.contracts.cars, name, next);
+      const sink = createSink(pass, job.contracts.cars, name, next);
       const land = async (answer: Answer) => sink.land(1, await asPage(answer), instant());
       try {
         add(await client.get(request.path, request.query, land, job.signal));

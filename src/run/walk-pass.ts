@@ -54,7 +54,7 @@ export async function walkPass(walking: PassWalk): Promise<PassManifest> {
   const tell = progressOf(job, pass);
   if (lists.every((list) => list.source === undefined)) await watchSources(walking);
   for (const list of lists) {
-    const sink = createSink(pass, stream, job.contracts[stream.name], list.name, next, walking.changes);
+    const sink = createSink(pass, job.contracts[stream.name], list.name, next, walking.changes);
     const onPage = (page: LandedPage, expected: number | null = null): void => {
       walking.add(page);
       tell(page, lists.length === 1 ? expected : null);

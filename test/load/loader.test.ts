@@ -51,7 +51,7 @@ afterEach(() => folder.remove());
 
 /** Lands pages of the records, each given as its JSON text, in the pass. */
 async function landed(...pages: readonly (readonly string[])[]): Promise<LandedPage[]> {
-  const sink = createSink(pass, streams.cars, vehicleContract);
+  const sink = createSink(pass, vehicleContract);
   const found: LandedPage[] = [];
   for (const [i, records] of pages.entries()) {
     const body = (async function* () {
