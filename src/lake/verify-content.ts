@@ -16,33 +16,30 @@ export async function verifyContent(
   signal: AbortSignal,
 ): Promise<readonly Problem[]> {
   const problems: Problem[] = [];
-  for (const [name, table] of Object.entries(allTables(manifest))) {
+  for (const [name, described] of Object.entries(allTables(manifest))) {
     signal.throwIfAborted();
-    const verified = { connection, snapshot, name, table };
+    const table = { name, ...described };
     const filled: LakeFile[] = [];
     for (const file of table.files.filter(({ path }) => existsSync(join(snapshot, path)))) {
-      const found = await fileProblems(verified, file);
+      const found = await fileProblems(connection, snapshot, table, file);
       problems.push(...found);
       if (file.rows > 0 && !found.some(({ check }) => check === 'readable')) filled.push(file);
     }
-    if (filled.length > 0) problems.push(...(await keyProblems(verified, filled)));
+    if (filled.length > 0) problems.push(...(await keyProblems(connection, snapshot, table, filled)));
   }
   return problems;
 }
 
-interface Verified {
-  readonly connection: DuckDBConnection;
-  readonly snapshot: string;
-  readonly name: string;
-  readonly table: ManifestTable;
-}
+type Named = ManifestTable & { readonly name: string };
 
 /** Compares the rows and columns of a file with the manifest. */
 async function fileProblems(
-  { connection, snapshot, name, table }: Verified,
+  connection: DuckDBConnection,
+  snapshot: string,
+  table: Named,
   file: LakeFile,
 ): Promise<Problem[]> {
-  const place = { table: name, file: file.path };
+  const place = { table: table.name, file: file.path };
   const path = literal(join(snapshot, file.path));
   const problems: Problem[] = [];
   try {
@@ -77,13 +74,17 @@ function differing(expected: string[], found: string[]): Pick<Problem, 'expected
 }
 
 async function keyProblems(
-  { connection, snapshot, name, table }: Verified,
+  connection: DuckDBConnection,
+  snapshot: string,
+  table: Named,
   files: readonly LakeFile[],
 ): Promise<Problem[]> {
   const key = table.key.map(identifier).join(', ');
   const relation = filesRelation(snapshot, files, table.partitioned);
   const expected = `one row for each (${table.key.join(', ')})`;
-  const problem = (found: string): Problem[] => [{ table: name, file: null, check: 'key', expected, found }];
+  const problem = (found: string): Problem[] => [
+    { table: table.name, file: null, check: 'key', expected, found },
+  ];
   const isSame = table.key
     .map(identifier)
     .map((column) => `f.${column} is not distinct from r.${column}`)

@@ -10,22 +10,15 @@ import { WAREHOUSE } from './layout.js';
 import { allFiles, allTables, type LakeFile, type Manifest } from './manifest.js';
 import { FOLDER, namedFolders } from './views.js';
 
+type Check = 'presence' | 'size' | 'checksum' | 'rows' | 'schema' | 'key' | 'readable' | 'warehouse' | 'test';
+
 /** One thing that is not as it should be. */
 export interface Problem {
   /** Table or mart, data test, or `snapshot` for the folder itself. */
   readonly table: string;
   /** Path below the snapshot; null where it is about no one file. */
   readonly file: string | null;
-  readonly check:
-    | 'presence'
-    | 'size'
-    | 'checksum'
-    | 'rows'
-    | 'schema'
-    | 'key'
-    | 'readable'
-    | 'warehouse'
-    | 'test';
+  readonly check: Check;
   readonly expected: string;
   readonly found: string;
   /** Set where a power cut leaves a file like this: cut, empty, or with zeros where its bytes were not written yet. */
