@@ -37,7 +37,7 @@ function scan(
     values.memory.append(record);
     walk(values, values.space(values.memory.start));
   } finally {
-    giveBack(values, contract);
+    giveBack(values);
   }
 }
 

@@ -75,7 +75,6 @@ const BYTE_ORDER_MARK = Buffer.from([0xef, 0xbb, 0xbf]);
  * memory follows the largest record within the limit, not the page. What was seen is compared with the contract at the end.
  */
 export class PageScanner {
-  readonly #contract: ContractNode;
   readonly #values: ValueScanner;
   readonly #mostRecordBytes: number;
   /** Reads the page as far as its bytes are there, up to `memory.start`, and goes on there when it is called again. */
@@ -96,7 +95,6 @@ export class PageScanner {
   #outcome: PageScan | ScanError | undefined;
 
   constructor(contract: ContractNode, idField: string, options: { mostRecordBytes?: number } = {}) {
-    this.#contract = contract;
     this.#values = takeScanner(contract, idField);
     this.#mostRecordBytes = options.mostRecordBytes ?? MOST_RECORD_BYTES;
     this.#reader = this.#page();
@@ -104,17 +102,12 @@ export class PageScanner {
 
   /** Takes the next bytes of the body and returns the lines that became complete. Throws ScanError. */
   push(chunk: Uint8Array): Buffer {
-    this.#demandOpen();
-    const { memory } = this.#values;
-    memory.append(chunk);
-    this.#received += chunk.length;
-    return this.#advance(this.#wait);
+    return this.#take(chunk, this.#wait);
   }
 
   /** Takes the end of the body and returns the last lines. Throws ScanError. */
   flush(): Buffer {
-    this.#demandOpen();
-    return this.#advance(1);
+    return this.#take(EMPTY, 1);
   }
 
   /** Ids of the lines that `push` or `flush` returned last. */
@@ -125,24 +118,15 @@ export class PageScanner {
   /** What the page held. Throws ScanError where the body ended early or was no page before that. */
   finish(): PageScan {
     if (this.#outcome instanceof ScanError) throw this.#outcome;
-    this.#outcome ??= this.#close(this.#result());
-    return this.#outcome;
-  }
-
-  #result(): PageScan {
+    if (this.#outcome !== undefined) return this.#outcome;
     if (!this.#isWhole)
       throw this.#fail(`the body ended early, after ${this.#received} bytes and ${this.#ids.length} records`);
-    return {
+    return this.#close({
       ...{ records: this.#ids.length, ids: this.#ids, oversized: this.#oversized, ...this.#seen },
       envelope: JSON.parse(`{${this.#envelope.join(',')}}`),
       ...this.#values.tree.compare(),
       irregular: this.#values.irregular,
-    };
-  }
-
-  #demandOpen(): void {
-    if (this.#outcome instanceof ScanError) throw this.#outcome;
-    if (this.#outcome !== undefined) throw new TypeError('the page is finished');
+    });
   }
 
   #fail(message: string): ScanError {
@@ -152,13 +136,17 @@ export class PageScanner {
   /** Gives the scanner back: what is called from now on must not touch it. */
   #close<T extends PageScan | ScanError>(outcome: T): T {
     this.#outcome = outcome;
-    giveBack(this.#values, this.#contract);
+    giveBack(this.#values);
     return outcome;
   }
 
-  /** Reads on where at least so many bytes wait. */
-  #advance(least: number): Buffer {
+  /** Takes bytes, and reads on where at least so many wait. */
+  #take(chunk: Uint8Array, least: number): Buffer {
+    if (this.#outcome instanceof ScanError) throw this.#outcome;
+    if (this.#outcome !== undefined) throw new TypeError('the page is finished');
     const { memory } = this.#values;
+    memory.append(chunk);
+    this.#received += chunk.length;
     this.lineEnds = [];
     if (memory.end - memory.start < least) return EMPTY;
     try {
@@ -178,7 +166,7 @@ export class PageScanner {
   }
 
   /** Notes a record that is to be returned, and the byte behind it for its line end. */
-  #take(start: number, end: number): void {
+  #cut(start: number, end: number): void {
     const last = this.#runs.at(-1);
     if (last?.end === start) last.end = end + 1;
     else this.#runs.push({ start, end: end + 1 });
@@ -272,7 +260,7 @@ export class PageScanner {
         }
         this.#seen.largestRecord = Math.max(this.#seen.largestRecord, bytes);
         this.#ids.push(values.id);
-        this.#take(from, spaced ? compact(memory.bytes, from, end) : end);
+        this.#cut(from, spaced ? compact(memory.bytes, from, end) : end);
       }
       isLast = !isList || memory.bytes[behind] === close;
       memory.start = isList ? behind + 1 : behind;
@@ -302,7 +290,7 @@ export class PageScanner {
       if (bytes === 0) {
         // Only now: until here these bytes were the record's own.
         memory.bytes.set(line, from);
-        this.#take(from, from + line.length);
+        this.#cut(from, from + line.length);
       }
       bytes += p - start;
       if (p < memory.end) break;

@@ -73,7 +73,7 @@ export class ValueScanner {
   readonly space: (p: number) => number;
 
   /** Throws LandError where the code of the walk is missing. */
-  constructor(contract: ContractNode) {
+  constructor(readonly contract: ContractNode) {
     // What the walk asks back.
     const walk = {
       member: (parent: number, from: number, to: number): number =>
@@ -153,8 +153,8 @@ export function takeScanner(contract: ContractNode, idField: string): ValueScann
 }
 
 /** Takes a scanner back that its page does not use any more. One that grew large is left to the garbage collector. */
-export function giveBack(scanner: ValueScanner, contract: ContractNode): void {
-  const others = idle.get(contract) ?? [];
-  idle.set(contract, others);
+export function giveBack(scanner: ValueScanner): void {
+  const others = idle.get(scanner.contract) ?? [];
+  idle.set(scanner.contract, others);
   if (others.length < MOST_IDLE && scanner.memory.bytes.length <= MOST_IDLE_BYTES) others.push(scanner);
 }
