@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
-import { closeSync, mkdirSync, openSync, readSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { closeSync, mkdirSync, openSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { FINGERPRINTS, Fingerprints, PRINT_BYTES } from './fingerprints.js';
+import { FINGERPRINTS, Fingerprints, readFingerprints } from './fingerprints.js';
 import { writing } from './land-error.js';
 import type { LandedPage } from './page.js';
 
@@ -20,21 +20,6 @@ export function keepPrints(folder: string, prints: Fingerprints): PrintsPlace {
   const offset = statSync(path, { throwIfNoEntry: false })?.size ?? 0;
   writing(path, () => writeFileSync(path, prints.bytes(), { flag: 'a' }));
   return { offset, records: prints.ids.length };
-}
-
-/** The fingerprints of a landed page; none where the file of its pass is not whole. */
-function readPrints(folder: string, { offset, records }: PrintsPlace): Fingerprints {
-  const bytes = new Uint8Array(records * PRINT_BYTES);
-  const path = join(folder, FINGERPRINTS);
-  const size = statSync(path, { throwIfNoEntry: false })?.size ?? 0;
-  if (size < offset + bytes.length) return new Fingerprints();
-  const file = openSync(path, 'r');
-  try {
-    readSync(file, bytes, 0, bytes.length, offset);
-  } finally {
-    closeSync(file);
-  }
-  return Fingerprints.from(bytes);
 }
 
 /** Sees the records of one page while they are landed, and keeps those that the lake was not made from. */
@@ -118,7 +103,8 @@ export class Changes {
   /** Counts a page that another run landed and whose records are all loaded. */
   acceptLanded(passFolder: string, page: LandedPage): void {
     if (page.prints === undefined) return;
-    const prints = readPrints(passFolder, page.prints);
+    const { records, offset } = page.prints;
+    const prints = readFingerprints(passFolder, records, offset);
     if (page.fits) this.fresh.addAll(prints);
     else this.fresh.addUnknown(prints);
   }

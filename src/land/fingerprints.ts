@@ -1,11 +1,11 @@
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { closeSync, openSync, readSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 /** File with the fingerprints of the records that a snapshot was made from, or a pass has brought. */
 export const FINGERPRINTS = 'fingerprints.bin';
 
 /** Bytes of one fingerprint on disk. */
-export const PRINT_BYTES = 16;
+const PRINT_BYTES = 16;
 
 /** Stands for the hash of a record that has to be read again, whatever it is. */
 const UNKNOWN = 0n;
@@ -108,12 +108,23 @@ export class Fingerprints {
   }
 }
 
-/** The fingerprints of the records that a snapshot was last made from: a cache, empty where its file is not whole. */
-export function readFingerprints(snapshot: string, records: number): Fingerprints {
-  const path = join(snapshot, FINGERPRINTS);
-  const bytes = existsSync(path) ? readFileSync(path) : undefined;
-  const isWhole = bytes?.length === records * PRINT_BYTES;
-  return isWhole ? Fingerprints.from(Uint8Array.from(bytes)) : new Fingerprints();
+/**
+ * The fingerprints of so many records in the file of a snapshot or pass: a cache, empty where the file is not whole.
+ * @param offset where they begin in the file of a pass; the file of a snapshot holds these alone
+ */
+export function readFingerprints(folder: string, records: number, offset?: number): Fingerprints {
+  const path = join(folder, FINGERPRINTS);
+  const bytes = new Uint8Array(records * PRINT_BYTES);
+  const size = statSync(path, { throwIfNoEntry: false })?.size ?? -1;
+  const isWhole = offset === undefined ? size === bytes.length : size >= offset + bytes.length;
+  if (!isWhole) return new Fingerprints();
+  const file = openSync(path, 'r');
+  try {
+    readSync(file, bytes, 0, bytes.length, offset ?? 0);
+  } finally {
+    closeSync(file);
+  }
+  return Fingerprints.from(bytes);
 }
 
 export function writeFingerprints(snapshot: string, prints: Fingerprints): void {
