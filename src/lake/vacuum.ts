@@ -5,7 +5,6 @@ import type { DuckDBConnection } from '@duckdb/node-api';
 import { killPoint } from '../config/kill-point.js';
 import { messageOf } from '../config/lotlake-error.js';
 import { findPasses } from '../land/pass.js';
-import { streamNames } from '../service/streams.js';
 import { measure } from './files.js';
 import { LakeError, unsoundError } from './lake-error.js';
 import { currentSnapshot, type Layout } from './layout.js';
@@ -35,10 +34,8 @@ export async function planVacuum(connection: DuckDBConnection, layout: Layout, r
   const snapshots = listSnapshots(layout);
   const published = await publishedIds(connection, layout, snapshots);
   const lake = await factsOf(connection, layout, published);
-  const landed = streamNames.map((stream) => findPasses(layout.landing, stream));
-  const passes = landed.flatMap(({ passes }) =>
-    passes.map(({ folder, manifest }) => ({ ...manifest, folder })),
-  );
+  const landed = findPasses(layout.landing);
+  const passes = landed.passes.map(({ folder, manifest }) => ({ ...manifest, folder }));
   const old = [
     ...planSnapshots(snapshots, lake, retention).map((going) => ({ ...going, kind: 'snapshot' as const })),
     ...planPasses(passes, lake, retention.passes).map((going) => ({ ...going, kind: 'pass' as const })),
@@ -53,10 +50,9 @@ export async function planVacuum(connection: DuckDBConnection, layout: Layout, r
   return {
     removals,
     // Snapshots and passes that stay whatever their age.
-    unreadable: [
-      ...unreadableSnapshots(snapshots, published),
-      ...landed.flatMap(({ unreadable }) => unreadable),
-    ].map(({ folder, reason }) => ({ path: below(folder), reason })),
+    unreadable: [...unreadableSnapshots(snapshots, published), ...landed.unreadable].map(
+      ({ folder, reason }) => ({ path: below(folder), reason }),
+    ),
     freed: removals.reduce((sum, { freed }) => sum + freed, 0),
     kept: { snapshots: keptSnapshots.length, passes: keptPasses.length },
   };

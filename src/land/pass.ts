@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { appendFileSync, existsSync, mkdirSync, readdirSync, readFileSync, statSync } from 'node:fs';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { z } from 'zod';
 import { messageOf } from '../config/lotlake-error.js';
 import { type StreamName, streamNames } from '../service/streams.js';
@@ -86,30 +86,37 @@ export interface UnreadablePass {
   readonly reason: string;
 }
 
-/** Passes of a stream that can be read, oldest first. */
-export function listPasses(landing: string, stream: StreamName): Pass[] {
+/** Passes that can be read, of one stream or of all, one after the other; those of a stream oldest first. */
+export function listPasses(landing: string, stream?: StreamName): Pass[] {
   return findPasses(landing, stream).passes;
 }
 
 /**
- * Passes of a stream, oldest first, and those that cannot be read: a damaged pass must not stop a run that does not need
- * it. A folder without a `pass.json` and without a page is no pass.
+ * Passes as {@link listPasses} gives them, and those that cannot be read: a damaged pass must not stop a run that does not
+ * need it. A folder without a `pass.json` and without a page is no pass.
  */
-export function findPasses(landing: string, stream: StreamName) {
+export function findPasses(landing: string, stream?: StreamName) {
   const passes: Pass[] = [];
   const unreadable: UnreadablePass[] = [];
-  const parent = join(landing, stream);
-  for (const name of existsSync(parent) ? readdirSync(parent).sort() : []) {
-    const folder = join(parent, name);
+  for (const folder of foldersIn(landing, stream === undefined ? streamNames : [stream])) {
     if (!isPass(folder)) continue;
     try {
       passes.push(readPass(folder));
     } catch (error) {
       const reason = messageOf(error).replaceAll(/\s+/g, ' ');
-      unreadable.push({ folder, pass_id: name, reason });
+      unreadable.push({ folder, pass_id: basename(folder), reason });
     }
   }
   return { passes, unreadable };
+}
+
+function foldersIn(landing: string, names: readonly StreamName[]): string[] {
+  const parents = names.map((name) => join(landing, name)).filter((parent) => existsSync(parent));
+  return parents.flatMap((parent) =>
+    readdirSync(parent)
+      .map((name) => join(parent, name))
+      .sort(),
+  );
 }
 
 function isPass(folder: string): boolean {
@@ -222,10 +229,8 @@ export function isWhole({ pages, manifest }: Pass): boolean {
   return pages.length === manifest.pages && records === manifest.records;
 }
 
-export function landedPassIds(landing: string): ReadonlySet<string> {
-  const folders = streamNames.map((stream) => join(landing, stream)).filter((folder) => existsSync(folder));
-  return new Set(folders.flatMap((folder) => readdirSync(folder)));
-}
+export const landedPassIds = (landing: string): ReadonlySet<string> =>
+  new Set(foldersIn(landing, streamNames).map((folder) => basename(folder)));
 
 export function markPublished(folder: string): void {
   change(folder, { published: true });

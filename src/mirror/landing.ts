@@ -3,7 +3,7 @@ import { dirname, join } from 'node:path';
 import { z } from 'zod';
 import { killPoint } from '../config/kill-point.js';
 import { checksumOf, jsonIn, syncFiles, syncFolders } from '../land/files.js';
-import { findPasses, isWhole, type Pass, syncPass } from '../land/pass.js';
+import { isWhole, listPasses, type Pass, syncPass } from '../land/pass.js';
 import { streamNames } from '../service/streams.js';
 import { damaged, LANDING } from './layout.js';
 import { forEach, type ObjectStore } from './store.js';
@@ -45,9 +45,9 @@ export async function pushLanding(
   concurrency: number,
   signal: AbortSignal,
 ): Promise<LandingCopied> {
-  const passes = streamNames.flatMap((stream) => findPasses(landing, stream).passes);
+  const sealed = listPasses(landing).filter((pass) => pass.manifest.state === 'sealed' && isWhole(pass));
   const copied: PassFile[][] = [];
-  for (const pass of passes.filter((each) => each.manifest.state === 'sealed' && isWhole(each))) {
+  for (const pass of sealed) {
     signal.throwIfAborted();
     copied.push(await pushPass(pass, store, concurrency));
   }

@@ -25,8 +25,6 @@ import { counted, sumOf } from '../query/printable.js';
 import { ReconcileError } from '../reconcile/context.js';
 import type { ClosingRow } from '../reconcile/own-rows.js';
 import { parquetOf } from '../reconcile/write.js';
-import { streamNames } from '../service/streams.js';
-import { abandon } from './find-pass.js';
 import { recordFingerprints } from './fingerprints.js';
 import { type Job, knownOrigin } from './job.js';
 import { balance, type Merged, reconcileInto, recordRun } from './merge.js';
@@ -133,10 +131,8 @@ export function discard({ layout, target }: Job): void {
 /** Marks passes as published that an earlier run left unmarked because it died right after the switch. */
 function settle({ base, layout }: Job): void {
   const made = new Set(base?.manifest.pass_ids);
-  for (const stream of made.size === 0 ? [] : streamNames) {
-    for (const { folder, manifest } of listPasses(layout.landing, stream))
-      if (made.has(manifest.pass_id) && !manifest.published) markPublished(folder);
-  }
+  for (const { folder, manifest } of made.size === 0 ? [] : listPasses(layout.landing))
+    if (made.has(manifest.pass_id) && !manifest.published) markPublished(folder);
 }
 
 /**

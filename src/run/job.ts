@@ -287,7 +287,7 @@ async function readDefinitions(session: Session): Promise<Pick<Job, 'contracts' 
 /** The service that an output folder is of: that of its lake, else of what a run landed; null where neither says. */
 export function knownOrigin({ base, layout }: Pick<Job, 'base' | 'layout'>): string | null {
   if (base !== undefined && base.manifest.origin !== null) return base.manifest.origin;
-  const passes = streamNames.flatMap((stream) => listPasses(layout.landing, stream));
+  const passes = listPasses(layout.landing);
   const landed = passes.filter(({ manifest }) => manifest.state !== 'abandoned' && manifest.origin !== null);
   return landed[0]?.manifest.origin ?? null;
 }

@@ -10,7 +10,6 @@ import { sumOf } from '../query/printable.js';
 import { type MergeContext, ReconcileError } from '../reconcile/context.js';
 import { type ClosingRow, writeOwn, writeRejects } from '../reconcile/own-rows.js';
 import { type ReconcileResult, reconcile } from '../reconcile/reconcile.js';
-import { streamNames } from '../service/streams.js';
 import type { Job } from './job.js';
 
 /** What reconcile gave to the steps after it. */
@@ -37,9 +36,9 @@ export async function reconcileInto(
   for (const warning of result.warnings) job.reporter.warn(warning);
   const { base } = given;
   const known = new Set(base === undefined ? [] : await idsIn(connection, base.folder, 'passes', 'pass_id'));
-  const abandoned = streamNames
-    .flatMap((stream) => listPasses(job.layout.landing, stream))
-    .filter(({ manifest }) => manifest.state === 'abandoned' && !known.has(manifest.pass_id));
+  const abandoned = listPasses(job.layout.landing).filter(
+    ({ manifest }) => manifest.state === 'abandoned' && !known.has(manifest.pass_id),
+  );
   const passes = [...given.passes, ...abandoned].map(({ manifest: { request, drift, ...pass } }) => ({
     ...pass,
     request: JSON.stringify(request),

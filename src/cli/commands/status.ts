@@ -17,7 +17,6 @@ import {
   type Standing,
 } from '../../report/alarms.js';
 import { unique } from '../../report/format.js';
-import { streams } from '../../service/streams.js';
 import { command } from '../command.js';
 import { hoursOf } from '../option-values.js';
 
@@ -54,7 +53,7 @@ const AHEAD = 1;
 async function statusOf(config: Config, now: Date, most: number | null) {
   const layout = layoutOf(config.output);
   const snapshot = currentSnapshot(layout);
-  const landed = Object.values(streams).map((stream) => findPasses(layout.landing, stream.name));
+  const { passes, unreadable } = findPasses(layout.landing);
   const current = snapshot === undefined ? null : { snapshot, ...publishedIn(snapshot) };
   const records = readRuns(layout);
   return {
@@ -65,15 +64,13 @@ async function statusOf(config: Config, now: Date, most: number | null) {
     running: runningIn(layout, records, now),
     runs: records,
     disk: diskIn(config, records),
-    passes: landed
-      .flatMap(({ passes }) => passes)
-      .map(({ manifest: { stream, pass_id, state, kind, complete, started_at }, pages }) => ({
-        ...{ stream, pass_id, state, kind, complete },
-        pages: pages.length,
-        records: sumOf(pages, ({ records }) => records),
-        started_at,
-      })),
-    unreadable: landed.flatMap(({ unreadable }) => unreadable),
+    passes: passes.map(({ manifest: { stream, pass_id, state, kind, complete, started_at }, pages }) => ({
+      ...{ stream, pass_id, state, kind, complete },
+      pages: pages.length,
+      records: sumOf(pages, ({ records }) => records),
+      started_at,
+    })),
+    unreadable,
   };
 }
 

@@ -148,13 +148,11 @@ export function checkLake(config: Config): Finding {
 
 /** Passes that the next run goes on with, and those that it cannot read. */
 export function checkLanding({ output }: Config): Finding {
-  const found = streamNames.map((stream) => findPasses(layoutOf(output).landing, stream));
-  const passes = found.flatMap((each) => each.passes);
+  const { passes, unreadable } = findPasses(layoutOf(output).landing);
   const open = passes.filter(({ manifest }) => manifest.state === 'open');
   const told = open.map(({ manifest, pages }) => `${manifest.stream} (${count(pages.length)} pages)`);
   const going = open.length === 0 ? '' : `; the next run goes on with the open ones: ${told.join(', ')}`;
   const text = `${count(passes.length)} passes${going}`;
-  const unreadable = found.flatMap((each) => each.unreadable);
   if (unreadable.length === 0) return { status: 'ok', text };
   return {
     status: 'warning',
