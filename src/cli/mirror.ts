@@ -4,7 +4,7 @@ import { dictionary } from '../docs/dictionary.js';
 import type { Committed } from '../iceberg/catalog.js';
 import { unsoundError } from '../lake/lake-error.js';
 import { currentId, layoutOf } from '../lake/layout.js';
-import { hasManifest, listSnapshots, publishedIds } from '../lake/snapshots.js';
+import { findPublished } from '../lake/snapshots.js';
 import { updateCatalog } from '../mirror/catalog.js';
 import { pushLanding } from '../mirror/landing.js';
 import { type Pushed, push } from '../mirror/push.js';
@@ -67,15 +67,12 @@ export async function updateCatalogOf(
 
 /** The snapshots of a lake that were published. Throws LakeError where the current one cannot be read. */
 async function readLocal(
-  connection: Parameters<typeof publishedIds>[0],
+  connection: Parameters<typeof findPublished>[0],
   layout: ReturnType<typeof layoutOf>,
 ) {
-  const snapshots = listSnapshots(layout);
-  const { ids: published } = await publishedIds(connection, layout, snapshots);
+  const { ids: published, kept: readable } = await findPublished(connection, layout);
   const current = currentId(layout);
-  const kept = snapshots
-    .filter(hasManifest)
-    .filter(({ id }) => published.has(id) && current !== null && id <= current);
+  const kept = readable.filter(({ id }) => current !== null && id <= current);
   if (kept.at(-1)?.id !== current)
     throw unsoundError(
       `the published snapshot ${current} cannot be read`,

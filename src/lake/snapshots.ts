@@ -34,18 +34,15 @@ export function listSnapshots(layout: Layout): Snapshot[] {
     });
 }
 
-/** Snapshots that were current once. */
-export type Published = Awaited<ReturnType<typeof publishedIds>>;
+/** All snapshots, and those that were current once. */
+export type Published = Awaited<ReturnType<typeof findPublished>>;
 
 /**
  * Finds the snapshots that were current once: the one that is, and each that another snapshot was made from. Those whose
  * `runs` are unreadable may tell of more.
  */
-export async function publishedIds(
-  connection: DuckDBConnection,
-  layout: Layout,
-  snapshots: readonly Snapshot[],
-) {
+export async function findPublished(connection: DuckDBConnection, layout: Layout) {
+  const snapshots = listSnapshots(layout);
   const current = currentSnapshot(layout);
   const ids = new Set(snapshots.filter(({ folder }) => folder === current).map(({ id }) => id));
   const unread: { snapshot: Snapshot; reason: string }[] = [];
@@ -61,7 +58,9 @@ export async function publishedIds(
   }
   // What a run that died left has no runs yet, or half of them.
   const unreadable = unread.filter(({ snapshot }) => snapshot.isSealed || ids.has(snapshot.id));
-  return { ids, unreadable };
+  /** Those of them that are here and can be read, oldest first. */
+  const kept = snapshots.filter(hasManifest).filter(({ id }) => ids.has(id));
+  return { snapshots, ids, kept, unreadable };
 }
 
 /** Ids that a small table of a snapshot names. */
@@ -86,9 +85,7 @@ export async function pickSnapshot(
 ): Promise<string> {
   if ('snapshot' in choice) return findSnapshot(layout, choice.snapshot);
   const moment = momentOf(choice.asOf);
-  const snapshots = listSnapshots(layout);
-  const published = await publishedIds(connection, layout, snapshots);
-  const kept = snapshots.filter(hasManifest).filter(({ id }) => published.ids.has(id));
+  const { kept } = await findPublished(connection, layout);
   kept.sort((a, b) => timeOf(a.manifest) - timeOf(b.manifest));
   const found = kept.findLast(({ manifest }) => timeOf(manifest) <= moment);
   if (found === undefined) throw unknown(`no snapshot that is kept is as old as ${choice.asOf}`, kept);

@@ -10,7 +10,7 @@ import { LakeError, unsoundError } from './lake-error.js';
 import { currentSnapshot, type Layout } from './layout.js';
 import { findLeftovers, TRASH, trashFolders } from './leftovers.js';
 import { type Manifest, readManifest } from './manifest.js';
-import { idsIn, listSnapshots, type Published, publishedIds, type Snapshot } from './snapshots.js';
+import { findPublished, idsIn, type Published, type Snapshot } from './snapshots.js';
 import { type LakeFacts, planPasses, planSnapshots, type Retention } from './vacuum-plan.js';
 import { findMissing } from './verify.js';
 
@@ -31,8 +31,8 @@ export function assertLake({ output, lake, landing, work }: Layout): void {
  * current snapshot is damaged, because then nothing says what the lake still needs.
  */
 export async function planVacuum(connection: DuckDBConnection, layout: Layout, retention: Retention) {
-  const snapshots = listSnapshots(layout);
-  const published = await publishedIds(connection, layout, snapshots);
+  const published = await findPublished(connection, layout);
+  const { snapshots } = published;
   const lake = await factsOf(connection, layout, published);
   const landed = findPasses(layout.landing);
   const passes = landed.passes.map(({ folder, manifest }) => ({ ...manifest, folder }));
@@ -50,16 +50,17 @@ export async function planVacuum(connection: DuckDBConnection, layout: Layout, r
   return {
     removals,
     // Snapshots and passes that stay whatever their age.
-    unreadable: [...unreadableSnapshots(snapshots, published), ...landed.unreadable].map(
-      ({ folder, reason }) => ({ path: below(folder), reason }),
-    ),
+    unreadable: [...unreadableSnapshots(published), ...landed.unreadable].map(({ folder, reason }) => ({
+      path: below(folder),
+      reason,
+    })),
     freed: removals.reduce((sum, { freed }) => sum + freed, 0),
     kept: { snapshots: keptSnapshots.length, passes: keptPasses.length },
   };
 }
 
 /** Snapshots whose manifest or whose runs cannot be read. */
-function unreadableSnapshots(snapshots: readonly Snapshot[], { ids, unreadable }: Published) {
+function unreadableSnapshots({ snapshots, ids, unreadable }: Published) {
   const isUnread = (snapshot: Snapshot): boolean =>
     snapshot.manifest === undefined && (snapshot.isSealed || ids.has(snapshot.id));
   return [

@@ -9,7 +9,7 @@ import type { BaseState } from '../lake/base.js';
 import { compareFiles } from '../lake/files.js';
 import { currentSnapshot } from '../lake/layout.js';
 import type { Manifest } from '../lake/manifest.js';
-import { hasManifest, listSnapshots, publishedIds } from '../lake/snapshots.js';
+import { findPublished } from '../lake/snapshots.js';
 import { removePass } from '../lake/vacuum.js';
 import { mendViews } from '../lake/views.js';
 import { syncFolders } from '../land/files.js';
@@ -249,9 +249,8 @@ async function writeIceberg(job: Job, last: BaseState): Promise<void> {
     job,
     'Iceberg metadata could not be written; the data files are sound, and the next run writes it again',
     async () => {
-      const snapshots = listSnapshots(layout).filter(hasManifest);
-      const { ids } = await publishedIds(connection, layout, snapshots);
-      const before = snapshots.filter(({ id }) => ids.has(id) && id !== last.manifest.snapshot_id);
+      const { kept } = await findPublished(connection, layout);
+      const before = kept.filter(({ id }) => id !== last.manifest.snapshot_id);
       await writeLocalMetadata(connection, [...before, last], dictionary(last.manifest));
     },
   );
