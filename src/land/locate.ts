@@ -108,15 +108,12 @@ export function edited(line: Buffer, edits: readonly Edit[]): Buffer {
 /** An escape in JSON that may be half of a surrogate pair. */
 export const HALF_PAIR = /\\u[dD][89a-fA-F]/;
 
-/** Half of a surrogate pair in a text. */
-const HALF = /\p{Surrogate}/gu;
-
 /** Whether a text in a JSON value, however deep, holds half of a surrogate pair, which no UTF-8 text can. */
 export function hasHalfPair(value: unknown): boolean {
   const left = [value];
   while (left.length > 0) {
     const next = left.pop();
-    if (typeof next === 'string' && next.search(HALF) >= 0) return true;
+    if (typeof next === 'string' && !next.isWellFormed()) return true;
     if (Array.isArray(next)) for (const element of next) left.push(element);
     else if (typeof next === 'object' && next !== null)
       for (const [name, inner] of Object.entries(next)) left.push(name, inner);
@@ -146,10 +143,7 @@ function noteIrregular(values: ValueScanner, from: number, node: ContractNode, e
       members.push({ name: step, begin: begin - start });
       const text = bytes.toString('utf8', begin, named);
       if (HALF_PAIR.test(text) && hasHalfPair(step))
-        edits.push({
-          span: [begin - start, named - start],
-          text: JSON.stringify(step.replaceAll(HALF, '\ufffd')),
-        });
+        edits.push({ span: [begin - start, named - start], text: JSON.stringify(step.toWellFormed()) });
     }
     const member = typeof step === 'string' ? node.members.get(step) : node.element;
     return member === undefined ? values.skip(at) : noteIrregular(values, at, member, edits);
