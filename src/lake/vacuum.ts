@@ -115,7 +115,7 @@ export async function executeVacuum(layout: Layout, plan: VacuumPlan, signal: Ab
   for (const { path, kind } of plan.removals) {
     signal.throwIfAborted();
     const place = join(layout.output, path);
-    const gone = kind === 'leftover' ? place : moveAway(layout, place, kind);
+    const gone = kind === 'leftover' ? place : moveAway(place);
     await rm(gone, { recursive: true, force: true });
     killPoint('vacuum.folder-deleted');
   }
@@ -124,15 +124,15 @@ export async function executeVacuum(layout: Layout, plan: VacuumPlan, signal: Ab
 }
 
 /** Removes the folder of a pass as a vacuum does: a reader that lists passes meets all of it or nothing. */
-export function removePass(layout: Layout, folder: string): void {
-  const moved = moveAway(layout, folder, 'pass');
+export function removePass(folder: string): void {
+  const moved = moveAway(folder);
   rmSync(moved, { recursive: true, force: true });
   if (readdirSync(dirname(moved)).length === 0) rmdirSync(dirname(moved));
 }
 
-/** The trash is on the disk of the folder, because snapshots and landing may be on two disks. */
-function moveAway(layout: Layout, place: string, kind: 'snapshot' | 'pass'): string {
-  const trash = join(kind === 'snapshot' ? layout.lake : layout.landing, TRASH);
+/** The trash is beside the parent of a snapshot or pass, because lake and landing may be on two disks. */
+function moveAway(place: string): string {
+  const trash = join(dirname(dirname(place)), TRASH);
   mkdirSync(trash, { recursive: true });
   const moved = join(trash, basename(place));
   renameSync(place, moved);

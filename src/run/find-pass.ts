@@ -111,7 +111,7 @@ export function removeLeftLookups(job: Pick<Job, 'base' | 'layout'>): void {
   for (const pass of findPasses(job.layout.landing, 'cars').passes) {
     const { kind, request } = pass.manifest;
     if (kind === 'lookup' && request.pipeline !== 'closing' && !isPublished(job, pass))
-      removePass(job.layout, pass.folder);
+      removePass(pass.folder);
   }
 }
 

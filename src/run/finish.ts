@@ -104,7 +104,7 @@ async function keepCurrent(
   job.reporter.step('keep', `nothing is new; ${manifest.snapshot_id} stays current`);
   await writeIceberg(job, { folder, manifest });
   await orWarn(job, 'a pass without a record stays in landing, and the next run goes on with it', () => {
-    for (const { folder: landed } of passes) removePass(job.layout, landed);
+    for (const { folder: landed } of passes) removePass(landed);
   });
   return resultOf(job, manifest, {
     ...{ published: false, snapshot: folder, passes, counts: {}, lotChanges: 0 },
