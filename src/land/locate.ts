@@ -141,8 +141,7 @@ function noteIrregular(values: ValueScanner, from: number, node: ContractNode, e
   const end = walkInside(values, from, (step, at, begin, named) => {
     if (typeof step === 'string') {
       members.push({ name: step, begin: begin - start });
-      const text = bytes.toString('utf8', begin, named);
-      if (HALF_PAIR.test(text) && hasHalfPair(step))
+      if (!step.isWellFormed())
         edits.push({ span: [begin - start, named - start], text: JSON.stringify(step.toWellFormed()) });
     }
     const member = typeof step === 'string' ? node.members.get(step) : node.element;
