@@ -91,7 +91,7 @@ export async function renewViews(
   named: string = snapshot,
 ): Promise<void> {
   const database = join(snapshot, WAREHOUSE);
-  // Beside the snapshots. A vacuum removes what a dead process left there.
+  // Beside the snapshots, on the same disk. A vacuum removes what a dead process left there.
   const scratch = join(dirname(dirname(snapshot)), `warehouse.${process.pid}.tmp`);
   try {
     copyFileSync(database, scratch);
