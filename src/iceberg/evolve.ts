@@ -5,24 +5,14 @@ import type { TableMetadata } from './metadata.js';
 import { type IcebergTable, idsOf, PARTITION_FIELDS, schemaOf } from './schema.js';
 
 /** Schemas, partition specs and sort orders of a table, the current ones among them. */
-export type Shape = Pick<
-  TableMetadata,
-  | 'last-column-id'
-  | 'current-schema-id'
-  | 'schemas'
-  | 'default-spec-id'
-  | 'partition-specs'
-  | 'last-partition-id'
-  | 'default-sort-order-id'
-  | 'sort-orders'
->;
+export type Shape = ReturnType<typeof evolve>;
 
 /** Adds what the table is like now to what it was like before, where that is something new. */
 export function evolve(
   table: IcebergTable,
   entries: readonly ManifestEntry[],
   before: TableMetadata | undefined,
-): Shape {
+) {
   const fields = schemaOf(table, isKeyProven(table, entries, before));
   const schemas = add(before?.schemas, (id) => ({ ...fields, 'schema-id': id }), 0);
   const specs = add(before?.['partition-specs'], (id) => ({ 'spec-id': id, fields: specOf(table) }), 0);

@@ -1,18 +1,16 @@
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { join, relative } from 'node:path';
+import { join } from 'node:path';
 import type { DuckDBConnection } from '@duckdb/node-api';
 import type { Layout } from '../lake/layout.js';
 import { allFiles, allTables, type Manifest } from '../lake/manifest.js';
 import { hasManifest, listSnapshots } from '../lake/snapshots.js';
 import type { VacuumPlan } from '../lake/vacuum.js';
 import { replaceFile } from '../land/files.js';
-import type { ManifestEntry } from './avro.js';
 import { IcebergError } from './iceberg-error.js';
 import { retainSnapshots } from './metadata.js';
-import { type Metrics, readMetrics } from './metrics.js';
-import { headFiles, type PreviousMetadata, planCommit } from './plan.js';
-import { readPrevious } from './previous.js';
-import { type Descriptions, icebergTables, partitionValuesOf } from './tables.js';
+import type { Metrics } from './metrics.js';
+import { headFiles, type PreviousMetadata, readPrevious } from './plan.js';
+import { type Descriptions, planTables } from './tables.js';
 
 /** A snapshot of the lake on disk. */
 interface SnapshotFolder {
@@ -90,45 +88,34 @@ async function writeTables(
   kept: readonly string[],
   before: Written | undefined,
 ): Promise<Written> {
-  const { folder, manifest } = snapshot;
-  const known = before === undefined ? new Map<string, Metrics>() : metricsByChecksum(before);
-  const fresh = allFiles(manifest).filter(({ sha256 }) => !known.has(sha256 ?? ''));
-  const read = await readMetrics(
-    connection,
-    folder,
-    fresh.map(({ path }) => path),
-    allTables(manifest),
-  );
-  const written = new Map<string, PreviousMetadata>();
-  const { snapshot_id: id, created_at } = manifest;
-  for (const table of icebergTables(allTables(manifest), descriptions)) {
-    const files = (allTables(manifest)[table.name]?.files ?? []).map((file) => ({
-      ...{ uri: uriOf(join(folder, file.path)), bytes: file.bytes, rows: file.rows },
-      partition: table.partitioned ? partitionValuesOf(file) : undefined,
-      metrics: known.get(file.sha256 ?? '') ?? read.get(file.path),
-    }));
-    const made = { id, time: Date.parse(created_at), files };
-    const location = uriOf(join(folder, table.name));
-    const plan = planCommit(table, location, made, kept, before?.tables.get(table.name));
+  const { folder } = snapshot;
+  const known = metricsByChecksum(before);
+  const plans = await planTables(connection, snapshot, descriptions, {
+    kept,
+    previous: before?.tables ?? new Map(),
+    locationOf: (table) => uriOf(join(folder, table)),
+    uriOf: ({ path }) => uriOf(join(folder, path)),
+    metricsOf: ({ sha256 }) => known.get(sha256 ?? ''),
+  });
+  for (const [table, plan] of plans) {
     // What is there names another place, or cannot be read.
-    const metadata = join(folder, table.name, 'metadata');
+    const metadata = join(folder, table, 'metadata');
     rmSync(metadata, { recursive: true, force: true });
     mkdirSync(metadata, { recursive: true });
     for (const { uri, content } of [...plan.before, ...plan.after]) writeFileSync(pathOf(uri), content);
-    written.set(table.name, plan);
   }
-  return { snapshot, tables: written };
+  return { snapshot, tables: plans };
 }
 
 /** Statistics of the files of a snapshot by their checksums. */
-function metricsByChecksum({ snapshot: { folder, manifest }, tables }: Written): Map<string, Metrics> {
-  const entries = [...tables.values()].flatMap((table): readonly ManifestEntry[] => table.entries);
-  const byPath = new Map(
-    entries.map(({ data_file }) => [relative(folder, pathOf(data_file.file_path)), data_file]),
-  );
+function metricsByChecksum(written: Written | undefined): ReadonlyMap<string, Metrics> {
+  if (written === undefined) return new Map();
+  const { folder, manifest } = written.snapshot;
+  const entries = [...written.tables.values()].flatMap((table) => table.entries);
+  const byUri = new Map(entries.map(({ data_file }) => [data_file.file_path, data_file]));
   return new Map(
     allFiles(manifest).flatMap(({ path, sha256 }) => {
-      const found = byPath.get(path);
+      const found = byUri.get(uriOf(join(folder, path)));
       return found === undefined || sha256 === undefined ? [] : [[sha256, found] as const];
     }),
   );
@@ -160,5 +147,5 @@ function retainTable({ metadata, version }: PreviousMetadata, kept: readonly str
   if (retained.snapshots.length === metadata.snapshots.length) return;
   // A reader finds the old text or the new one under the same name.
   const [head] = headFiles(retained, version);
-  if (head !== undefined) replaceFile(pathOf(head.uri), head.content.toString());
+  if (head !== undefined) replaceFile(pathOf(head.uri), head.content);
 }

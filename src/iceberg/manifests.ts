@@ -1,8 +1,9 @@
 import { createHash } from 'node:crypto';
-import { encodeManifest, encodeManifestList, type ManifestEntry, type ManifestFile, STATUS } from './avro.js';
+import { encode, type ManifestEntry, STATUS } from './avro.js';
 import { boundOf } from './bounds.js';
 import type { Shape } from './evolve.js';
-import type { DataFile, LakeSnapshot, MetadataFile, PreviousMetadata } from './plan.js';
+import { NO_METRICS } from './metrics.js';
+import type { LakeSnapshot, MetadataFile, PreviousMetadata } from './plan.js';
 
 /** Numbers that a new snapshot gives to its entries. */
 export interface CommitNumbers {
@@ -11,8 +12,6 @@ export interface CommitNumbers {
   readonly sequence: number;
   readonly parent: number | undefined;
 }
-
-const NO_METRICS = { value_counts: [], null_value_counts: [], lower_bounds: [], upper_bounds: [] };
 
 /** Entries of the manifest of a snapshot: its files, and the files of the previous snapshot that it has no more. */
 export function entriesOf(
@@ -24,12 +23,12 @@ export function entriesOf(
   const live = previous?.entries.filter(({ status }) => status !== STATUS.deleted) ?? [];
   const known = new Map(live.map((entry) => [entry.data_file.file_path, entry]));
   const current = files
-    .filter(({ rows }) => rows > 0)
+    .filter(({ record_count }) => record_count > 0)
     .map((file): ManifestEntry => {
-      const before = known.get(file.uri);
+      const before = known.get(file.file_path);
       if (before !== undefined) return { ...before, status: STATUS.existing };
       const numbers = { snapshot_id: id, sequence_number: sequence, file_sequence_number: sequence };
-      return { status: STATUS.added, ...numbers, data_file: dataFileOf(file, sortOrder) };
+      return { status: STATUS.added, ...numbers, data_file: { ...file, sort_order_id: sortOrder } };
     });
   const uris = new Set(current.map(({ data_file }) => data_file.file_path));
   const gone = live.filter(({ data_file }) => !uris.has(data_file.file_path));
@@ -45,16 +44,18 @@ export function entriesOf(
   ];
 }
 
-const dataFileOf = (file: DataFile, sortOrder: number): ManifestEntry['data_file'] => ({
-  ...(file.metrics ?? NO_METRICS),
-  content: 0,
-  file_path: file.uri,
-  file_format: 'PARQUET',
-  partition: file.partition ?? {},
-  record_count: file.rows,
-  file_size_in_bytes: file.bytes,
-  sort_order_id: sortOrder,
-});
+/** Files, rows and bytes of the entries of a manifest by their status. */
+export function countsOf(entries: readonly ManifestEntry[]) {
+  const of = (status: number) => {
+    const files = entries.filter((entry) => entry.status === status).map(({ data_file }) => data_file);
+    return {
+      files: files.length,
+      rows: files.reduce((sum, file) => sum + file.record_count, 0),
+      bytes: files.reduce((sum, file) => sum + file.file_size_in_bytes, 0),
+    };
+  };
+  return { existing: of(STATUS.existing), added: of(STATUS.added), deleted: of(STATUS.deleted) };
+}
 
 /**
  * Makes the manifest and the manifest list of a snapshot.
@@ -67,13 +68,13 @@ export function writeManifests(
   shape: Shape,
 ): MetadataFile[] {
   const manifests: MetadataFile[] = [];
-  const listed: ManifestFile[] = [];
+  const listed: object[] = [];
   if (entries.length > 0) {
     const manifest = manifestOf(location, entries, numbers, shape);
     manifests.push(manifest);
     listed.push(listedAs(manifest, entries, numbers, shape));
   }
-  const list = encodeManifestList(listed, {
+  const list = encode('manifests', listed, {
     'format-version': '2',
     'snapshot-id': String(numbers.id),
     'parent-snapshot-id': String(numbers.parent ?? null),
@@ -90,7 +91,7 @@ function manifestOf(
 ): MetadataFile {
   const schema = shape.schemas.find((each) => each['schema-id'] === shape['current-schema-id']);
   const fields = currentSpec(shape);
-  const content = encodeManifest(entries, fields.length > 0, {
+  const content = encode(fields.length > 0 ? 'entries' : 'flatEntries', entries, {
     schema: JSON.stringify(schema),
     'schema-id': String(shape['current-schema-id']),
     'partition-spec': JSON.stringify(fields),
@@ -107,16 +108,14 @@ function named(start: string, content: Buffer): MetadataFile {
   return { uri: `${start}-${hash}.avro`, content };
 }
 
+/** The entry of a manifest in its list. */
 function listedAs(
   manifest: MetadataFile,
   entries: readonly ManifestEntry[],
   { id, sequence }: CommitNumbers,
   shape: Shape,
-): ManifestFile {
-  const [existing, added, deleted] = [STATUS.existing, STATUS.added, STATUS.deleted].map((status) => {
-    const of = entries.filter((entry) => entry.status === status);
-    return { files: of.length, rows: of.reduce((sum, { data_file }) => sum + data_file.record_count, 0) };
-  });
+) {
+  const { existing, added, deleted } = countsOf(entries);
   return {
     manifest_path: manifest.uri,
     manifest_length: manifest.content.length,
@@ -125,9 +124,9 @@ function listedAs(
     sequence_number: sequence,
     min_sequence_number: Math.min(...entries.map((entry) => entry.sequence_number)),
     added_snapshot_id: id,
-    ...{ added_files_count: added?.files ?? 0, added_rows_count: added?.rows ?? 0 },
-    ...{ existing_files_count: existing?.files ?? 0, existing_rows_count: existing?.rows ?? 0 },
-    ...{ deleted_files_count: deleted?.files ?? 0, deleted_rows_count: deleted?.rows ?? 0 },
+    ...{ added_files_count: added.files, added_rows_count: added.rows },
+    ...{ existing_files_count: existing.files, existing_rows_count: existing.rows },
+    ...{ deleted_files_count: deleted.files, deleted_rows_count: deleted.rows },
     partitions: currentSpec(shape).map(({ name }) => partitionRange(entries, name)),
   };
 }
@@ -136,13 +135,8 @@ const currentSpec = (shape: Shape) =>
   shape['partition-specs'].find((each) => each['spec-id'] === shape['default-spec-id'])?.fields ?? [];
 
 /** The values of a partition field in a manifest, by which readers skip it. */
-function partitionRange(
-  entries: readonly ManifestEntry[],
-  field: string,
-): ManifestFile['partitions'][number] {
-  const values = entries.map(({ data_file: { partition } }) =>
-    field === 'domain_id' ? partition.domain_id : partition.month,
-  );
+function partitionRange(entries: readonly ManifestEntry[], field: string) {
+  const values = entries.map(({ data_file }) => data_file.partition[field]);
   const texts = values.filter((value) => value !== null && value !== undefined).map(String);
   const type = field === 'domain_id' ? 'long' : 'string';
   return {

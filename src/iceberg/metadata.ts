@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { z } from 'zod';
 import { messageOf } from '../config/lotlake-error.js';
-import { IcebergError } from './iceberg-error.js';
+import { unreadable } from './iceberg-error.js';
 import type { SchemaFields } from './schema.js';
 
 const schema = z.custom<SchemaFields>().and(z.object({ 'schema-id': z.int() }));
@@ -67,10 +67,7 @@ export function parseMetadata(text: string, place: string): TableMetadata {
   try {
     return tableMetadata.parse(JSON.parse(text));
   } catch (cause) {
-    throw new IcebergError('ICEBERG_METADATA', `${place} cannot be read: ${messageOf(cause)}`, {
-      cause,
-      hint: 'the data files stay; remove the metadata of this table, and the next run or push writes it again',
-    });
+    throw unreadable(`${place} cannot be read: ${messageOf(cause)}`, cause);
   }
 }
 

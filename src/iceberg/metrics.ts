@@ -18,6 +18,11 @@ export interface Metrics {
   readonly upper_bounds: ById<Buffer>;
 }
 
+/** Statistics of a file of which nothing is known. */
+export const NO_METRICS: Metrics = {
+  ...{ value_counts: [], null_value_counts: [], lower_bounds: [], upper_bounds: [] },
+};
+
 /**
  * Reads the column statistics of Parquet files from their footers. The connection's time zone is UTC.
  * @param paths files of a snapshot, below its folder

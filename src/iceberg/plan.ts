@@ -1,27 +1,15 @@
-import { type ManifestEntry, type PartitionValues, STATUS } from './avro.js';
+import { type DataFile, decode, type ManifestEntry, STATUS } from './avro.js';
 import { evolve } from './evolve.js';
-import { type CommitNumbers, entriesOf, writeManifests } from './manifests.js';
-import { retainSnapshots, snapshotIdOf, type TableMetadata, uuidOf } from './metadata.js';
-import type { Metrics } from './metrics.js';
+import { type CommitNumbers, countsOf, entriesOf, writeManifests } from './manifests.js';
+import { parseMetadata, retainSnapshots, snapshotIdOf, type TableMetadata, uuidOf } from './metadata.js';
 import { type IcebergTable, nameMappingOf, schemaOf } from './schema.js';
-
-/** A data file of a snapshot. */
-export interface DataFile {
-  readonly uri: string;
-  readonly bytes: number;
-  /** A file without rows is left out. */
-  readonly rows: number;
-  /** Undefined where the table has no partitions. */
-  readonly partition: PartitionValues | undefined;
-  /** Statistics of a file that the previous metadata does not name; those of the others are in its manifest. */
-  readonly metrics?: Metrics | undefined;
-}
 
 /** A snapshot of the lake, as far as it is of one table. */
 export interface LakeSnapshot {
   readonly id: string;
   /** When it was made, milliseconds since 1970. */
   readonly time: number;
+  /** A file without rows is left out. */
   readonly files: readonly DataFile[];
 }
 
@@ -35,9 +23,9 @@ export interface PreviousMetadata {
 }
 
 /** A file to write, whole. */
-export interface MetadataFile {
+export interface MetadataFile<T = Buffer> {
   readonly uri: string;
-  readonly content: Buffer;
+  readonly content: T;
 }
 
 /** What a new snapshot of a table takes. */
@@ -45,7 +33,7 @@ export interface CommitPlan extends PreviousMetadata {
   /** Manifest and manifest list, whose names tell their content; no reader knows them yet. */
   readonly before: readonly MetadataFile[];
   /** `vN.metadata.json`, then `version-hint.text`: with them the snapshot is current. */
-  readonly after: readonly MetadataFile[];
+  readonly after: readonly MetadataFile<string>[];
 }
 
 /**
@@ -100,12 +88,37 @@ export function planCommit(
 }
 
 /** The files that make metadata current: `vN.metadata.json`, then `version-hint.text`. */
-export function headFiles(metadata: TableMetadata, version: number): MetadataFile[] {
-  const folder = `${metadata.location}/metadata`;
-  return [
-    { uri: `${folder}/v${version}.metadata.json`, content: Buffer.from(`${JSON.stringify(metadata)}\n`) },
-    { uri: `${folder}/version-hint.text`, content: Buffer.from(String(version)) },
-  ];
+export const headFiles = (metadata: TableMetadata, version: number): MetadataFile<string>[] => [
+  { uri: fileOf(metadata.location, version), content: `${JSON.stringify(metadata)}\n` },
+  { uri: hintOf(metadata.location), content: String(version) },
+];
+
+const fileOf = (location: string, version: number): string =>
+  `${location}/metadata/v${version}.metadata.json`;
+
+const hintOf = (location: string): string => `${location}/metadata/version-hint.text`;
+
+/**
+ * Reads the metadata that `version-hint.text` names, with the entries of its current manifest. Undefined where the table
+ * has none yet. Throws IcebergError (ICEBERG_METADATA), and what `read` throws.
+ * @param read reads a file whole; gives undefined where there is none
+ */
+export async function readPrevious(
+  location: string,
+  read: (uri: string) => Promise<Buffer | undefined>,
+): Promise<PreviousMetadata | undefined> {
+  const hint = await read(hintOf(location));
+  if (hint === undefined) return undefined;
+  const version = Number(hint.toString());
+  const place = fileOf(location, version);
+  const metadata = parseMetadata(String(await read(place)), place);
+  const id = metadata['current-snapshot-id'];
+  const list = metadata.snapshots.find((each) => each['snapshot-id'] === id)?.['manifest-list'] ?? '';
+  const valuesIn = async <T>(uri: string) => decode<T>((await read(uri)) ?? Buffer.alloc(0));
+  const entries: ManifestEntry[] = [];
+  for (const { manifest_path } of await valuesIn<{ manifest_path: string }>(list))
+    entries.push(...(await valuesIn<ManifestEntry>(manifest_path)));
+  return { version, metadata, entries };
 }
 
 /** The snapshots of a table with a new one, which is the current one. */
@@ -140,29 +153,21 @@ function metadataLog(
 ): TableMetadata['metadata-log'] {
   if (previous?.metadata.location !== location) return [];
   const { version, metadata } = previous;
-  const file = `${location}/metadata/v${version}.metadata.json`;
   return [
     ...metadata['metadata-log'],
-    { 'timestamp-ms': metadata['last-updated-ms'], 'metadata-file': file },
+    { 'timestamp-ms': metadata['last-updated-ms'], 'metadata-file': fileOf(location, version) },
   ];
 }
 
 /** Counts of a snapshot, as Iceberg names them. */
 function summaryOf(entries: readonly ManifestEntry[]): Record<string, string> {
-  const sums = (of: readonly ManifestEntry[]) => ({
-    files: of.length,
-    rows: of.reduce((sum, { data_file }) => sum + data_file.record_count, 0),
-    bytes: of.reduce((sum, { data_file }) => sum + data_file.file_size_in_bytes, 0),
-  });
-  const added = sums(entries.filter(({ status }) => status === STATUS.added));
-  const deleted = sums(entries.filter(({ status }) => status === STATUS.deleted));
-  const total = sums(entries.filter(({ status }) => status !== STATUS.deleted));
+  const { existing, added, deleted } = countsOf(entries);
   const counts = {
     ...{ 'added-data-files': added.files, 'added-records': added.rows, 'added-files-size': added.bytes },
     ...{ 'deleted-data-files': deleted.files, 'deleted-records': deleted.rows },
-    ...{ 'removed-files-size': deleted.bytes, 'total-data-files': total.files },
-    ...{ 'total-records': total.rows, 'total-files-size': total.bytes, 'total-delete-files': 0 },
-    ...{ 'total-position-deletes': 0, 'total-equality-deletes': 0 },
+    ...{ 'removed-files-size': deleted.bytes, 'total-data-files': existing.files + added.files },
+    ...{ 'total-records': existing.rows + added.rows, 'total-files-size': existing.bytes + added.bytes },
+    ...{ 'total-delete-files': 0, 'total-position-deletes': 0, 'total-equality-deletes': 0 },
   };
   const changed = deleted.files === 0 ? 'append' : added.files === 0 ? 'delete' : 'overwrite';
   const texts = Object.entries(counts).map(([name, count]) => [name, String(count)]);

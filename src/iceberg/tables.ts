@@ -1,8 +1,11 @@
+import type { DuckDBConnection } from '@duckdb/node-api';
 import { partitionOf } from '../lake/files.js';
-import type { LakeFile, Manifest } from '../lake/manifest.js';
+import { allFiles, allTables, type LakeFile, type Manifest } from '../lake/manifest.js';
 import { partitionFromFolder } from '../lake/partition.js';
 import { lakeTables } from '../lake/tables.js';
-import type { PartitionValues } from './avro.js';
+import type { DataFile } from './avro.js';
+import { type Metrics, NO_METRICS, readMetrics } from './metrics.js';
+import { type CommitPlan, type PreviousMetadata, planCommit } from './plan.js';
 import type { IcebergTable } from './schema.js';
 
 /** What is said of a table and its columns, as the dictionary has it. */
@@ -10,6 +13,49 @@ export interface Descriptions {
   readonly name: string;
   readonly description: string;
   readonly columns: readonly { readonly name: string; readonly description: string }[];
+}
+
+/** Where the tables of a snapshot are described, and what is known of them. */
+interface Place {
+  /** Ids of the snapshots of the lake that stay, beside this one. */
+  readonly kept: readonly string[];
+  /** URI of the folder of a table, without a slash at its end. */
+  locationOf(table: string): string;
+  uriOf(file: LakeFile): string;
+  /** Statistics of a file; undefined where its footer has to be read. */
+  metricsOf(file: LakeFile): Metrics | undefined;
+  /** The metadata of tables before. */
+  readonly previous: ReadonlyMap<string, PreviousMetadata>;
+}
+
+/**
+ * Plans the metadata of all tables and marts of a snapshot on disk. Returns the plans by the name of the table. Throws
+ * IcebergError (ICEBERG_TYPE).
+ */
+export async function planTables(
+  connection: DuckDBConnection,
+  { folder, manifest }: { readonly folder: string; readonly manifest: Manifest },
+  descriptions: readonly Descriptions[],
+  { kept, locationOf, uriOf, metricsOf, previous }: Place,
+): Promise<Map<string, CommitPlan>> {
+  const tables = allTables(manifest);
+  const fresh = allFiles(manifest).filter((file) => metricsOf(file) === undefined);
+  const paths = fresh.map(({ path }) => path);
+  const read = await readMetrics(connection, folder, paths, tables);
+  const { snapshot_id: id, created_at } = manifest;
+  const plans = icebergTables(tables, descriptions).map((table): [string, CommitPlan] => {
+    const files = (tables[table.name]?.files ?? []).map(
+      (file): DataFile => ({
+        ...(metricsOf(file) ?? read.get(file.path) ?? NO_METRICS),
+        ...{ content: 0, file_path: uriOf(file), file_format: 'PARQUET' },
+        partition: table.partitioned ? partitionValuesOf(file) : {},
+        ...{ record_count: file.rows, file_size_in_bytes: file.bytes },
+      }),
+    );
+    const made = { id, time: Date.parse(created_at), files };
+    return [table.name, planCommit(table, locationOf(table.name), made, kept, previous.get(table.name))];
+  });
+  return new Map(plans);
 }
 
 /** Tables and marts of a snapshot as Iceberg describes them. */
@@ -34,10 +80,10 @@ export function icebergTables(
   });
 }
 
-/** Partition of a file of a snapshot; undefined where its table has none. */
-export function partitionValuesOf(file: LakeFile): PartitionValues | undefined {
+/** Partition of a file of a snapshot; without members where it lies in none, as one without rows. */
+export function partitionValuesOf(file: LakeFile): DataFile['partition'] {
   const folder = partitionOf(file);
-  if (folder === '') return undefined;
+  if (folder === '') return {};
   const { domain, month } = partitionFromFolder(folder);
   return { domain_id: domain === 'none' ? null : Number(domain), month };
 }

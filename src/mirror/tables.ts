@@ -1,11 +1,8 @@
 import type { DuckDBConnection } from '@duckdb/node-api';
 import { parseMetadata, retainSnapshots, snapshotIdOf } from '../iceberg/metadata.js';
-import { readMetrics } from '../iceberg/metrics.js';
-import { headFiles, type MetadataFile, type PreviousMetadata, planCommit } from '../iceberg/plan.js';
-import { readPrevious } from '../iceberg/previous.js';
-import type { IcebergTable } from '../iceberg/schema.js';
-import { type Descriptions, icebergTables, partitionValuesOf } from '../iceberg/tables.js';
-import { allTables } from '../lake/manifest.js';
+import { headFiles, type MetadataFile, type PreviousMetadata, readPrevious } from '../iceberg/plan.js';
+import { type Descriptions, planTables } from '../iceberg/tables.js';
+import { allTables, type LakeFile } from '../lake/manifest.js';
 import type { DescribeTables, Heads } from './heads.js';
 import { TABLES } from './layout.js';
 import { forEach, type ObjectStore } from './store.js';
@@ -20,52 +17,51 @@ interface Describing {
 
 const nameOf = (store: ObjectStore, uri: string): string => uri.slice(store.place.length + 1);
 
-const byName = <T>(
-  files: readonly MetadataFile[],
-  store: ObjectStore,
-  of: (content: Buffer) => T,
-): [string, T][] => files.map(({ uri, content }) => [nameOf(store, uri), of(content)]);
+/** What files hold by the names of their objects. */
+const byName = <T>(store: ObjectStore, files: readonly MetadataFile<T>[]): [string, T][] =>
+  files.map(({ uri, content }) => [nameOf(store, uri), content]);
 
 /** Name of the table that a head is of. */
 const tableOf = (name: string): string => name.slice(TABLES.length).split('/')[0] ?? '';
 
 /** Describes the tables of each snapshot that is pushed as Iceberg tables, going on from the heads that are there. */
 export function describeAsIceberg(describing: Describing): DescribeTables {
-  const { store, concurrency, descriptions } = describing;
+  const { store, descriptions } = describing;
   return async (snapshot, files, kept, heads) => {
     const tables = allTables(snapshot.manifest);
-    const described = icebergTables(tables, descriptions);
-    const previous = await readAllPrevious(described, heads, describing);
+    const previous = await readAllPrevious(Object.keys(tables), heads, describing);
+    const entries = [...previous.values()].flatMap((table) => table.entries);
+    const known = new Map(entries.map(({ data_file }) => [data_file.file_path, data_file]));
     const objects = new Map(files.map(({ path, object }) => [path, `${store.place}/${object}`]));
-    const known = new Set(
-      [...previous.values()].flatMap(({ entries }) => entries.map(({ data_file }) => data_file.file_path)),
-    );
-    const fresh = [...objects].filter(([path, uri]) => path.endsWith('.parquet') && !known.has(uri));
-    const paths = fresh.map(([path]) => path);
-    const metrics = await readMetrics(describing.connection, snapshot.folder, paths, tables);
-    const before = new Map<string, Uint8Array>();
-    const after = new Map([...heads].filter(([name]) => tables[tableOf(name)] === undefined));
-    await forEach(described, concurrency, async (table) => {
-      const dataFiles = (tables[table.name]?.files ?? []).map((file) => ({
-        ...{ uri: objects.get(file.path) ?? '', bytes: file.bytes, rows: file.rows },
-        partition: table.partitioned ? partitionValuesOf(file) : undefined,
-        metrics: metrics.get(file.path),
-      }));
-      const time = Date.parse(snapshot.manifest.created_at);
-      const commit = { id: snapshot.id, time, files: dataFiles };
-      const plan = await planCommit(table, locationOf(store, table), commit, kept, previous.get(table.name));
-      for (const [name, content] of byName(plan.before, store, (bytes) => bytes)) before.set(name, content);
-      for (const [name, text] of byName(plan.after, store, String)) after.set(name, text);
+    const uriOf = ({ path }: LakeFile): string => objects.get(path) ?? '';
+    const plans = await planTables(describing.connection, snapshot, descriptions, {
+      ...{ kept, previous, uriOf, locationOf: (table) => locationOf(store, table) },
+      metricsOf: (file) => known.get(uriOf(file)),
     });
-    return { before, after };
+    const made = [...plans.values()];
+    return {
+      before: new Map(
+        byName(
+          store,
+          made.flatMap(({ before }) => before),
+        ),
+      ),
+      after: new Map([
+        ...[...heads].filter(([name]) => tables[tableOf(name)] === undefined),
+        ...byName(
+          store,
+          made.flatMap(({ after }) => after),
+        ),
+      ]),
+    };
   };
 }
 
-const locationOf = (store: ObjectStore, { name }: IcebergTable): string => `${store.place}/${TABLES}${name}`;
+const locationOf = (store: ObjectStore, table: string): string => `${store.place}/${TABLES}${table}`;
 
 /** The metadata of tables that the mirror has, with the entries of their manifests. */
 async function readAllPrevious(
-  tables: readonly IcebergTable[],
+  tables: readonly string[],
   heads: Heads,
   { store, concurrency }: Describing,
 ): Promise<ReadonlyMap<string, PreviousMetadata>> {
@@ -79,7 +75,7 @@ async function readAllPrevious(
   const found = new Map<string, PreviousMetadata>();
   await forEach(tables, concurrency, async (table) => {
     const previous = await readPrevious(locationOf(store, table), read);
-    if (previous !== undefined) found.set(table.name, previous);
+    if (previous !== undefined) found.set(table, previous);
   });
   return found;
 }
@@ -97,7 +93,7 @@ export function retainHeads(store: ObjectStore, heads: Heads, kept: readonly str
     const before = parseMetadata(text, `${store.place}/${name}`);
     if (!before.snapshots.some((each) => ids.has(each['snapshot-id']))) continue;
     const metadata = retainSnapshots(before, kept);
-    for (const head of byName(headFiles(metadata, Number(version) + 1), store, String)) retained.set(...head);
+    for (const head of byName(store, headFiles(metadata, Number(version) + 1))) retained.set(...head);
   }
   return retained;
 }

@@ -1,7 +1,9 @@
 import { describe, expect, it } from 'vitest';
+import type { DataFile } from '../../src/iceberg/avro.js';
 import { commitToCatalog } from '../../src/iceberg/catalog.js';
 import { planCatalogCommit } from '../../src/iceberg/catalog-plan.js';
 import { retainSnapshots, snapshotIdOf } from '../../src/iceberg/metadata.js';
+import { NO_METRICS } from '../../src/iceberg/metrics.js';
 import { type PreviousMetadata, planCommit } from '../../src/iceberg/plan.js';
 import { serve } from '../pipelines/support.js';
 
@@ -14,8 +16,12 @@ const AT = 's3://bucket/tables/lots';
 
 /** Metadata after a night with one file. */
 const night = (id: string, table: typeof lots = lots, previous?: PreviousMetadata) => {
-  const files = [{ uri: `${AT}/${id}.parquet`, bytes: 1, rows: 1, partition: undefined }];
-  return planCommit(table, AT, { id, time: Number(id), files }, ['1', '2', '3'], previous);
+  const file: DataFile = {
+    ...NO_METRICS,
+    ...{ content: 0, file_path: `${AT}/${id}.parquet`, file_format: 'PARQUET' },
+    ...{ partition: {}, record_count: 1, file_size_in_bytes: 1 },
+  };
+  return planCommit(table, AT, { id, time: Number(id), files: [file] }, ['1', '2', '3'], previous);
 };
 
 const entryOf = ({ metadata }: PreviousMetadata) => ({

@@ -5,7 +5,7 @@ import { nightly } from '../../pipelines/nightly.js';
 import { dictionary } from '../../src/docs/dictionary.js';
 import { literals, openTemporarySession, rows, type TemporarySession } from '../../src/duck/session.js';
 import { writeLocalMetadata } from '../../src/iceberg/local.js';
-import { readPrevious } from '../../src/iceberg/previous.js';
+import { readPrevious } from '../../src/iceberg/plan.js';
 import { filesBelow } from '../../src/lake/files.js';
 import { currentSnapshot, layoutOf } from '../../src/lake/layout.js';
 import { allTables, readManifest } from '../../src/lake/manifest.js';

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { decodeManifest, decodeManifestList } from '../../src/iceberg/avro.js';
+import { type DataFile, decode } from '../../src/iceberg/avro.js';
 import { parseMetadata, retainSnapshots, snapshotIdOf } from '../../src/iceberg/metadata.js';
-import { type CommitPlan, type DataFile, type PreviousMetadata, planCommit } from '../../src/iceberg/plan.js';
-import { readPrevious } from '../../src/iceberg/previous.js';
+import { NO_METRICS } from '../../src/iceberg/metrics.js';
+import { type CommitPlan, type PreviousMetadata, planCommit, readPrevious } from '../../src/iceberg/plan.js';
 import type { IcebergTable } from '../../src/iceberg/schema.js';
 import { fieldId } from '../../src/lake/field-ids.js';
 
@@ -22,7 +22,7 @@ const lots: IcebergTable = {
   partitioned: true,
 };
 
-const metricsOf = (rows: number, nulls = 0): DataFile['metrics'] => ({
+const metricsOf = (rows: number, nulls = 0) => ({
   value_counts: [{ key: fieldId('lot_id'), value: rows }],
   null_value_counts: [{ key: fieldId('lot_id'), value: nulls }],
   lower_bounds: [{ key: fieldId('lot_id'), value: Buffer.alloc(8) }],
@@ -30,8 +30,9 @@ const metricsOf = (rows: number, nulls = 0): DataFile['metrics'] => ({
 });
 
 const file = (name: string, month: string, rows = 10, nulls = 0): DataFile => ({
-  uri: `${AT}/domain_id=3/month=${month}/${name}.parquet`,
-  ...{ bytes: rows * 100, rows, partition: { domain_id: 3, month }, metrics: metricsOf(rows, nulls) },
+  ...metricsOf(rows, nulls),
+  ...{ content: 0, file_path: `${AT}/domain_id=3/month=${month}/${name}.parquet`, file_format: 'PARQUET' },
+  ...{ partition: { domain_id: 3, month }, record_count: rows, file_size_in_bytes: rows * 100 },
 });
 
 const snapshot = (id: string, ...files: DataFile[]) => ({
@@ -49,7 +50,7 @@ async function threeNights(kept = ['1', '2', '3']) {
     file('c', '2026-03'),
   ];
   const first = await planCommit(lots, AT, snapshot('1', a, b), kept);
-  const second = await planCommit(lots, AT, snapshot('2', { ...a, metrics: undefined }, b2), kept, first);
+  const second = await planCommit(lots, AT, snapshot('2', { ...a, ...NO_METRICS }, b2), kept, first);
   return { first, second, third: await planCommit(lots, AT, snapshot('3', a, b2, c), kept, second) };
 }
 
@@ -77,7 +78,7 @@ describe('the snapshots of a table', () => {
       'b2.parquet': [0, two, 2],
       'c.parquet': [1, three, 3],
     });
-    expect(second.entries[0]?.data_file.value_counts).toEqual(metricsOf(10)?.value_counts);
+    expect(second.entries[0]?.data_file.value_counts).toEqual(metricsOf(10).value_counts);
     expect(last(second)?.summary).toMatchObject({
       ...{ operation: 'overwrite', 'added-records': '12', 'deleted-records': '10', 'total-records': '22' },
       'lotlake.snapshot': '2',
@@ -96,7 +97,7 @@ describe('the snapshots of a table', () => {
       `${AT}/metadata/version-hint.text`,
     ]);
     expect(last(third)?.['manifest-list']).toBe(list?.uri);
-    const [listed] = decodeManifestList(list?.content ?? Buffer.alloc(0));
+    const [listed] = decode(list?.content ?? Buffer.alloc(0));
     expect(listed).toMatchObject({
       ...{ manifest_path: manifest?.uri, manifest_length: manifest?.content.length, added_files_count: 1 },
       ...{ existing_files_count: 2, existing_rows_count: 22, min_sequence_number: 1 },
@@ -105,7 +106,7 @@ describe('the snapshots of a table', () => {
         { lower_bound: Buffer.from('2026-01'), upper_bound: Buffer.from('2026-03') },
       ],
     });
-    expect(JSON.parse(JSON.stringify(decodeManifest(manifest?.content ?? Buffer.alloc(0))))).toEqual(
+    expect(JSON.parse(JSON.stringify(decode(manifest?.content ?? Buffer.alloc(0))))).toEqual(
       JSON.parse(JSON.stringify(third.entries)),
     );
     expect((await threeNights()).third.before).toEqual(third.before);
@@ -135,7 +136,7 @@ describe('the snapshots of a table', () => {
     const { first, second, third } = await threeNights();
     const files = [first, second, third].flatMap(({ before, after }) => [...before, ...after]);
     const stored = new Map(files.map(({ uri, content }) => [uri, content]));
-    const read = await readPrevious(AT, async (uri) => stored.get(uri));
+    const read = await readPrevious(AT, async (uri) => Buffer.from(stored.get(uri) ?? ''));
     expect(read?.version).toBe(3);
     expect(read?.metadata).toEqual(parseMetadata(JSON.stringify(third.metadata), ''));
     const next = snapshot('4', file('c', '2026-03'));
@@ -147,7 +148,7 @@ describe('the snapshots of a table', () => {
   it('may be without a file', async () => {
     const first = await planCommit(lots, AT, snapshot('1', file('empty', '2026-01', 0)), []);
     expect(first.entries).toEqual([]);
-    expect(decodeManifestList(first.before[0]?.content ?? Buffer.alloc(0))).toEqual([]);
+    expect(decode(first.before[0]?.content ?? Buffer.alloc(0))).toEqual([]);
     const second = await planCommit(lots, AT, snapshot('2', file('a', '2026-01')), [], first);
     const third = await planCommit(lots, AT, snapshot('3'), [], second);
     expect(last(third)?.summary).toMatchObject({ operation: 'delete', 'total-records': '0' });
@@ -195,10 +196,10 @@ describe('the schema of a table', () => {
 
   it('has no partition where the table gives it up, and its files go', async () => {
     const first = await planCommit(lots, AT, snapshot('1', file('a', '2026-01')), ['1']);
-    const flat = { ...file('flat', ''), uri: `${AT}/flat.parquet`, partition: undefined };
+    const flat = { ...file('flat', ''), file_path: `${AT}/flat.parquet`, partition: {} };
     const second = await planCommit({ ...lots, partitioned: false }, AT, snapshot('2', flat), ['1'], first);
     expect(second.metadata).toMatchObject({ 'default-spec-id': 1, 'partition-specs': [{}, { fields: [] }] });
-    expect(second.entries.map(({ data_file }) => data_file.file_path)).toEqual([flat.uri]);
+    expect(second.entries.map(({ data_file }) => data_file.file_path)).toEqual([flat.file_path]);
   });
 
   it('names a type that Iceberg does not have', async () => {
@@ -212,11 +213,11 @@ describe('metadata that cannot be read', () => {
     expect(() => parseMetadata('{"format-version":1}', 'v1.metadata.json')).toThrow(/v1.metadata.json/);
     const { before } = planCommit(lots, AT, snapshot('1', file('a', '2026-01')), []);
     const list = before[0]?.content ?? Buffer.alloc(0);
-    expect(decodeManifest(list)).toHaveLength(1);
+    expect(decode(list)).toHaveLength(1);
     for (const torn of [
       Buffer.from('no Avro'),
       ...[0, 9, 300, list.length - 1].map((cut) => list.subarray(0, cut)),
     ])
-      expect(() => decodeManifest(torn)).toThrow(/is no Avro file/);
+      expect(() => decode(torn)).toThrow(/is no Avro file/);
   });
 });

@@ -1,6 +1,5 @@
 import { afterAll, beforeEach, describe, expect, it, vi } from 'vitest';
-import { planCommit } from '../../src/iceberg/plan.js';
-import type { readPrevious } from '../../src/iceberg/previous.js';
+import { planCommit, type readPrevious } from '../../src/iceberg/plan.js';
 import { retainHeads } from '../../src/mirror/tables.js';
 import { planObjects, vacuumMirror } from '../../src/mirror/vacuum.js';
 import { temporaryFolder } from '../pipelines/support.js';
