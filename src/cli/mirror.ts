@@ -7,7 +7,7 @@ import { currentId, layoutOf } from '../lake/layout.js';
 import { findPublished } from '../lake/snapshots.js';
 import { updateCatalog } from '../mirror/catalog.js';
 import { pushLanding } from '../mirror/landing.js';
-import { type Pushed, push } from '../mirror/push.js';
+import { push } from '../mirror/push.js';
 import { type MirrorPlace, openStore } from '../mirror/s3.js';
 import type { ObjectStore } from '../mirror/store.js';
 import { describeAsIceberg } from '../mirror/tables.js';
@@ -43,16 +43,15 @@ export async function pushLake(config: Config, effects: Effects, warn: (message:
   publishedSnapshot(config);
   const layout = layoutOf(config.output);
   const store = await openStore(place, signal);
-  const { concurrency } = place;
   const pushed = await withDatabase(config, signal, async ({ session: { connection } }) => {
     const lake = await readLocal(connection, layout);
     const current = lake.kept.at(-1);
     const descriptions = current === undefined ? [] : dictionary(current.manifest);
-    const describeTables = describeAsIceberg({ connection, store, concurrency, descriptions });
-    return push(lake, { store, concurrency, describeTables, now, signal, warn });
+    const describeTables = describeAsIceberg(connection, store, descriptions);
+    return push(lake, { store, describeTables, now, warn });
   });
   const catalog = await updateCatalogOf(place, store, effects.env);
-  const landing = place.landing ? await pushLanding(layout.landing, store, concurrency, signal) : null;
+  const landing = place.landing ? await pushLanding(layout.landing, store) : null;
   return { ...pushed, catalog, landing };
 }
 
@@ -90,7 +89,7 @@ export function pushedText({
   bytes,
   catalog,
   landing,
-}: PushedLake & Pushed): string {
+}: PushedLake): string {
   const sent =
     pushed.length === 0
       ? `${place} has snapshot ${snapshot_id} already; nothing was sent`

@@ -3,7 +3,7 @@ import { gunzipSync, gzipSync } from 'node:zlib';
 import { z } from 'zod';
 import { killPoint } from '../config/kill-point.js';
 import { type Current, damaged, FILES, type MirrorFile, readCurrent } from './layout.js';
-import type { LocalSnapshot } from './push.js';
+import type { LocalSnapshot } from './plan.js';
 import { forEach, type ObjectStore } from './store.js';
 
 /** Texts by the names of their objects: those that make the metadata of a table current, such as `version-hint.text`. */
@@ -12,7 +12,7 @@ export type Heads = ReadonlyMap<string, string>;
 const textsSchema = z.record(z.string(), z.string());
 
 /** Objects that describe the tables of a snapshot: what is sent before the switch, and what after it. */
-export interface DescribedTables {
+interface DescribedTables {
   /** Manifests and manifest lists, under names that nobody reads yet. */
   readonly before: ReadonlyMap<string, Uint8Array>;
   /** `vN.metadata.json` and `version-hint.text` of each table. Readers look for the newest of them. */
@@ -66,19 +66,15 @@ export const headObjects = ({ heads }: Pick<Current, 'heads'>): readonly string[
  * compared each time, because a push that stood still may have set them back. Nothing more is written once
  * `current.json` names other heads.
  */
-export async function writeHeads(
-  store: ObjectStore,
-  { heads: name }: Pick<Current, 'heads'>,
-  concurrency: number,
-): Promise<void> {
+export async function writeHeads(store: ObjectStore, { heads: name }: Pick<Current, 'heads'>): Promise<void> {
   const heads = [...(await readHeads(store, { heads: name }))];
   const isWritten = (await store.read(name + WRITTEN)) !== undefined;
   const isHint = ([each]: readonly [string, string]): boolean => each.endsWith('.text');
   const metadata = isWritten ? [] : heads.filter((each) => !isHint(each));
-  await forEach(metadata, concurrency, ([each, text]) => store.send(each, text));
+  await forEach(store, metadata, ([each, text]) => store.send(each, text));
   killPoint('mirror.metadata-switched');
   if ((await readCurrent(store))?.current.heads !== name) return;
-  await forEach(heads.filter(isHint), concurrency, async ([each, text]) => {
+  await forEach(store, heads.filter(isHint), async ([each, text]) => {
     if ((await store.read(each))?.body.toString() !== text) await store.send(each, text);
   });
   if (!isWritten) await store.send(name + WRITTEN, '');

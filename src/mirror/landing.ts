@@ -21,15 +21,8 @@ const listSchema = z.array(
 
 type PassFile = z.output<typeof listSchema>[number];
 
-/** What was sent or fetched of landing. */
-export interface LandingCopied {
-  readonly passes: number;
-  readonly files: number;
-  readonly bytes: number;
-}
-
-/** Sums up what was copied of each pass; a pass of which nothing was is not counted. */
-function sumOf(copied: readonly (readonly PassFile[])[]): LandingCopied {
+/** Counts what was copied of each pass: passes, files and bytes. A pass of which nothing was is not counted. */
+function sumOf(copied: readonly (readonly PassFile[])[]) {
   const files = copied.flat();
   const bytes = files.reduce((sum, file) => sum + file.bytes, 0);
   return { passes: copied.filter(({ length }) => length > 0).length, files: files.length, bytes };
@@ -39,28 +32,23 @@ function sumOf(copied: readonly (readonly PassFile[])[]): LandingCopied {
  * Sends the sealed passes of landing, file by file below `landing/<stream>/<pass>/`. A file whose size and checksum the
  * mirror has is not sent again.
  */
-export async function pushLanding(
-  landing: string,
-  store: ObjectStore,
-  concurrency: number,
-  signal: AbortSignal,
-): Promise<LandingCopied> {
+export async function pushLanding(landing: string, store: ObjectStore) {
   const sealed = listPasses(landing).filter((pass) => pass.manifest.state === 'sealed' && isWhole(pass));
   const copied: PassFile[][] = [];
   for (const pass of sealed) {
-    signal.throwIfAborted();
-    copied.push(await pushPass(pass, store, concurrency));
+    store.signal.throwIfAborted();
+    copied.push(await pushPass(pass, store));
   }
   return sumOf(copied);
 }
 
 /** Sends what the mirror lacks of a pass, and returns it. */
-async function pushPass(pass: Pass, store: ObjectStore, concurrency: number): Promise<PassFile[]> {
+async function pushPass(pass: Pass, store: ObjectStore): Promise<PassFile[]> {
   const folder = `${LANDING}${pass.manifest.stream}/${pass.manifest.pass_id}/`;
   const files = await filesOfPass(pass);
   const there = await listIn(store, folder);
   const missing = files.filter(({ file, sha256 }) => there.get(file)?.sha256 !== sha256);
-  await forEach(missing, concurrency, async ({ file, ...content }) => {
+  await forEach(store, missing, async ({ file, ...content }) => {
     await store.sendFile(folder + file, join(pass.folder, file), content);
     killPoint('mirror.page-sent');
   });
@@ -87,34 +75,24 @@ async function listIn(store: ObjectStore, folder: string): Promise<Map<string, P
 }
 
 /** Fetches the passes that landing lacks. */
-export async function pullLanding(
-  landing: string,
-  store: ObjectStore,
-  concurrency: number,
-  signal: AbortSignal,
-): Promise<LandingCopied> {
+export async function pullLanding(landing: string, store: ObjectStore) {
   const names = [...(await store.list(LANDING)).keys()].filter((name) => LIST_OF_PASS.test(name));
   const copied: PassFile[][] = [];
   for (const from of names.map((name) => `${dirname(name)}/`)) {
-    signal.throwIfAborted();
+    store.signal.throwIfAborted();
     const folder = join(landing, from.slice(LANDING.length));
-    if (!existsSync(join(folder, 'pass.json'))) copied.push(await pullPass(folder, from, store, concurrency));
+    if (!existsSync(join(folder, 'pass.json'))) copied.push(await pullPass(folder, from, store));
   }
   return sumOf(copied);
 }
 
 /** Fetches a pass; `pass.json` gets its name last, when all is on disk, so that half a pass is none. */
-async function pullPass(
-  folder: string,
-  from: string,
-  store: ObjectStore,
-  concurrency: number,
-): Promise<PassFile[]> {
+async function pullPass(folder: string, from: string, store: ObjectStore): Promise<PassFile[]> {
   const files = [...(await listIn(store, from)).values()];
   mkdirSync(folder, { recursive: true });
   const isLast = ({ file }: PassFile): boolean => file === 'pass.json';
   const pages = files.filter((file) => !isLast(file));
-  await forEach(pages, concurrency, (file) => fetchInto(join(folder, file.file), from, file, store));
+  await forEach(store, pages, (file) => fetchInto(join(folder, file.file), from, file, store));
   await syncPass(folder);
   for (const file of files.filter(isLast)) {
     const path = join(folder, file.file);

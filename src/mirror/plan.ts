@@ -2,16 +2,17 @@ import type { Manifest } from '../lake/manifest.js';
 import type { Current } from './layout.js';
 import { MirrorError } from './mirror-error.js';
 
-/** A local snapshot, as far as the plan of a push needs it. */
-interface Local {
+/** A published snapshot of the lake on this machine. */
+export interface LocalSnapshot {
   readonly id: string;
-  readonly manifest: Pick<Manifest, 'origin'>;
+  readonly folder: string;
+  readonly manifest: Manifest;
 }
 
 /** What is known of the lake that is pushed. */
-export interface LocalLake<T extends Local> {
+export interface LocalLake {
   /** Snapshots that are kept and were published, oldest first; the last one is the current one. */
-  readonly kept: readonly T[];
+  readonly kept: readonly LocalSnapshot[];
   /** Ids of all snapshots that were ever published, as far as the lake can tell. */
   readonly published: ReadonlySet<string>;
 }
@@ -21,11 +22,11 @@ export interface LocalLake<T extends Local> {
  * mirror is of another service (MIRROR_ORIGIN), has a snapshot that this lake did not come from (MIRROR_AHEAD), or is
  * being vacuumed (MIRROR_BUSY).
  */
-export function planPush<T extends Local>(
-  { kept, published }: LocalLake<T>,
+export function planPush(
+  { kept, published }: LocalLake,
   mirror: Current | undefined,
   { place, now }: { readonly place: string; readonly now: Date },
-): readonly T[] {
+): readonly LocalSnapshot[] {
   if (mirror === undefined) return kept;
   const origin = kept.at(-1)?.manifest.origin ?? null;
   if (origin !== null && mirror.origin !== null && mirror.origin !== origin)

@@ -19,30 +19,16 @@ import {
   type SnapshotRecord,
 } from './layout.js';
 import { MirrorError, missing } from './mirror-error.js';
-import { type Content, forEach, type ObjectStore } from './store.js';
-
-/** What a pull did. */
-export interface Pulled {
-  readonly place: string;
-  readonly snapshot_id: string;
-  /** Folder of the snapshot. */
-  readonly path: string;
-  /** Files that were fetched, and their bytes; none where the lake was up to date. */
-  readonly files: number;
-  readonly bytes: number;
-}
+import { forEach, type ObjectStore } from './store.js';
 
 /**
  * Makes the mirror's current snapshot the current one of an output folder: fetches its files, compares each with its
  * checksum, makes its views anew, syncs all, and switches last. Files that an earlier pull has fetched are not fetched
  * again. The caller holds the lock. Throws MirrorError: MIRROR_NOT_FOUND where there is no mirror, MIRROR_LAKE where the
  * folder has another lake, MIRROR_DAMAGED where an object is missing or wrong.
+ * @returns the snapshot, its folder, and the number and bytes of the files that were fetched
  */
-export async function pull(
-  connection: DuckDBConnection,
-  layout: Layout,
-  { store, concurrency, signal }: { store: ObjectStore; concurrency: number; signal: AbortSignal },
-): Promise<Pulled> {
+export async function pull(connection: DuckDBConnection, layout: Layout, store: ObjectStore) {
   const mirror = await readCurrent(store);
   if (mirror === undefined) throw missing(store);
   const { snapshot_id: id } = mirror.current;
@@ -53,18 +39,18 @@ export async function pull(
   const record = await readRecord(store, id);
   assertSameFiles(record, store);
   const { manifest, files } = record;
-  const fetched: Content[] = [];
-  await forEach(files, concurrency, async (file) => {
-    signal.throwIfAborted();
-    if (await fetchFile(folder, file, store)) fetched.push(file);
+  const fetched = await forEach(store, files, async (file) => {
+    const isFetched = await fetchFile(folder, file, store);
     killPoint('mirror.file-pulled');
+    return isFetched ? [file.bytes] : [];
   });
+  const bytes = fetched.flat();
   await sealPulled(connection, layout, folder, manifest);
-  signal.throwIfAborted();
+  store.signal.throwIfAborted();
   killPoint('mirror.pulled');
   switchCurrent(layout, folder);
   await syncFolders([layout.lake]);
-  return { ...done, files: fetched.length, bytes: fetched.reduce((sum, { bytes }) => sum + bytes, 0) };
+  return { ...done, files: bytes.length, bytes: bytes.reduce((sum, of) => sum + of, 0) };
 }
 
 /** Writes the manifest of a snapshot whose files are there, makes its views name this place, and syncs all of it. */

@@ -3,14 +3,11 @@ import { join } from 'node:path';
 import { killPoint } from '../config/kill-point.js';
 import { version } from '../config/package-root.js';
 import { unsoundError } from '../lake/lake-error.js';
-import type { Manifest } from '../lake/manifest.js';
 import { findMissing } from '../lake/verify.js';
-import { type DescribedTables, type DescribeTables, readHeads, stageHeads, writeHeads } from './heads.js';
+import { type DescribeTables, readHeads, stageHeads, writeHeads } from './heads.js';
 import {
-  type Current,
   FILES,
   filesOfSnapshot,
-  type MirrorFile,
   readCurrent,
   recordName,
   type SnapshotRecord,
@@ -19,37 +16,15 @@ import {
   TABLES,
 } from './layout.js';
 import { MirrorError } from './mirror-error.js';
-import { type LocalLake, planPush } from './plan.js';
+import { type LocalLake, type LocalSnapshot, planPush } from './plan.js';
 import { forEach, type Listed, type ObjectStore } from './store.js';
-
-/** A published snapshot of the lake on this machine. */
-export interface LocalSnapshot {
-  readonly id: string;
-  readonly folder: string;
-  readonly manifest: Manifest;
-}
 
 /** What a push needs. */
 export interface Pushing {
   readonly store: ObjectStore;
-  /** Objects sent at once. */
-  readonly concurrency: number;
   readonly describeTables: DescribeTables;
   readonly now: () => Date;
-  readonly signal: AbortSignal;
   readonly warn: (message: string) => void;
-}
-
-/** What a push did. */
-export interface Pushed {
-  readonly place: string;
-  /** Snapshot that the mirror has now. */
-  readonly snapshot_id: string;
-  /** Snapshots that were pushed, oldest first. */
-  readonly pushed: readonly string[];
-  /** Files of snapshots and their tables' metadata that were sent; records and switches are not among them. */
-  readonly files: number;
-  readonly bytes: number;
 }
 
 /** What is in a mirror, and what this push has sent. */
@@ -64,8 +39,10 @@ interface Sent {
  * sent before `current.json` names it, by a conditional write that fails if somebody else has switched meanwhile. What
  * is there already is not sent again. Throws MirrorError, and LakeError (LAKE_UNSOUND) where the current snapshot lacks
  * a file.
+ * @returns the snapshot that the mirror has now, the ids of those that were pushed, oldest first, and the number and bytes
+ * of the files that were sent: those of snapshots and of their tables' metadata, but no records and no switches
  */
-export async function push(lake: LocalLake<LocalSnapshot>, pushing: Pushing): Promise<Pushed> {
+export async function push(lake: LocalLake, pushing: Pushing) {
   const { store } = pushing;
   let mirror = await readCurrent(store);
   killPoint('mirror.current-read');
@@ -74,20 +51,17 @@ export async function push(lake: LocalLake<LocalSnapshot>, pushing: Pushing): Pr
     pushing,
   );
   if (mirror === undefined) await assertConditions(store);
-  const [files, tables] = [await store.list(FILES), plan.length === 0 ? [] : await store.list(TABLES)];
-  const sent: Sent = { there: new Map([...files, ...tables]), files: 0, bytes: 0 };
+  const there = new Map([
+    ...(await store.list(FILES)),
+    ...(plan.length === 0 ? [] : await store.list(TABLES)),
+  ]);
+  const sent: Sent = { there, files: 0, bytes: 0 };
   // A push that died after its switch has not written all that follows it.
-  if (mirror !== undefined) await writeHeads(store, mirror.current, pushing.concurrency);
+  if (mirror !== undefined) await writeHeads(store, mirror.current);
   for (const snapshot of plan) mirror = await pushSnapshot(snapshot, mirror, pushing, sent);
-  const { place } = store;
-  const snapshotId = mirror?.current.snapshot_id ?? '';
-  return {
-    place,
-    snapshot_id: snapshotId,
-    pushed: plan.map(({ id }) => id),
-    files: sent.files,
-    bytes: sent.bytes,
-  };
+  const { files, bytes } = sent;
+  const pushed = plan.map(({ id }) => id);
+  return { place: store.place, snapshot_id: mirror?.current.snapshot_id ?? '', pushed, files, bytes };
 }
 
 /** Leaves out older snapshots that lack a file. Throws LakeError where the current one does. */
@@ -128,69 +102,65 @@ async function assertConditions(store: ObjectStore): Promise<void> {
 async function pushSnapshot(
   snapshot: LocalSnapshot,
   mirror: Switched | undefined,
-  pushing: Pushing,
+  { store, now, describeTables }: Pushing,
   sent: Sent,
 ): Promise<Switched> {
-  const { store, now, signal, concurrency } = pushing;
-  const { id, folder, manifest } = snapshot;
-  const files = await filesOfSnapshot(folder, manifest);
-  await sendFiles(folder, files, pushing, sent);
+  const { id, manifest } = snapshot;
+  const files = await sendFiles(store, snapshot, sent);
   killPoint('mirror.files-sent');
   const added = { snapshot_id: id, created_at: manifest.created_at };
   const snapshots = [...(mirror?.current.snapshots ?? []), added];
-  const tables = await sendTables(snapshot, files, { mirror, snapshots }, pushing, sent);
+  const kept = snapshots.map(({ snapshot_id }) => snapshot_id);
+  const before = mirror === undefined ? new Map<string, string>() : await readHeads(store, mirror.current);
+  const tables = await describeTables(snapshot, files, kept, before);
+  await sendManifests(store, tables.before, sent);
   const record: SnapshotRecord = { snapshot_id: id, manifest, files, metadata: [...tables.before.keys()] };
   await store.send(recordName(id), `${JSON.stringify(record)}\n`);
   killPoint('mirror.snapshot-described');
   const heads = await stageHeads(store, tables.after);
-  signal.throwIfAborted();
+  store.signal.throwIfAborted();
   const facts = { lotlake_version: version, origin: manifest.origin ?? mirror?.current.origin ?? null };
   const next = { ...facts, snapshot_id: id, snapshots, heads, switched_at: now().toISOString() };
   const switched = await switchTo(store, { ...next, vacuum_until: null }, mirror);
   killPoint('mirror.switched');
-  await writeHeads(store, next, concurrency);
+  await writeHeads(store, next);
   killPoint('mirror.heads-written');
   return switched;
 }
 
-/** Describes the tables of a snapshot, and sends what no reader looks for before the switch. */
-async function sendTables(
-  snapshot: LocalSnapshot,
-  files: readonly MirrorFile[],
-  { mirror, snapshots }: { mirror: Switched | undefined; snapshots: Current['snapshots'] },
-  { store, concurrency, describeTables }: Pushing,
-  sent: Sent,
-): Promise<DescribedTables> {
-  const heads = mirror === undefined ? new Map<string, string>() : await readHeads(store, mirror.current);
-  const kept = snapshots.map(({ snapshot_id }) => snapshot_id);
-  const tables = await describeTables(snapshot, files, kept, heads);
-  const missing = [...tables.before].filter(([name]) => !sent.there.has(name));
-  await forEach(missing, concurrency, async ([name, body]) => {
-    await store.send(name, body);
-    note(sent, name, body.length);
-    killPoint('mirror.table-described');
-  });
-  return tables;
+/** Sends the files of a snapshot, and returns them. */
+async function sendFiles(store: ObjectStore, { folder, manifest }: LocalSnapshot, sent: Sent) {
+  const files = await filesOfSnapshot(folder, manifest);
+  const needed = files.map(({ path, object: name, ...content }) => ({
+    ...{ name, bytes: content.bytes, send: () => store.sendFile(name, join(folder, path), content) },
+  }));
+  await sendMissing(store, needed, sent, 'mirror.file-sent');
+  return files;
 }
 
-/** Sends the files whose objects are not there. */
-async function sendFiles(
-  folder: string,
-  files: readonly MirrorFile[],
-  { store, concurrency, signal }: Pushing,
-  sent: Sent,
-): Promise<void> {
-  const missing = files.filter(({ object, bytes }) => sent.there.get(object)?.bytes !== bytes);
-  await forEach(missing, concurrency, async ({ path, object, ...content }) => {
-    signal.throwIfAborted();
-    await store.sendFile(object, join(folder, path), content);
-    note(sent, object, content.bytes);
-    killPoint('mirror.file-sent');
-  });
+/** Sends what describes the tables of a snapshot, and what no reader looks for before the switch. */
+async function sendManifests(store: ObjectStore, manifests: ReadonlyMap<string, Uint8Array>, sent: Sent) {
+  const needed = [...manifests].map(([name, body]) => ({
+    ...{ name, bytes: body.length, send: () => store.send(name, body) },
+  }));
+  await sendMissing(store, needed, sent, 'mirror.table-described');
 }
 
-function note(sent: Sent, name: string, bytes: number): void {
-  sent.there.set(name, { bytes });
-  sent.files++;
-  sent.bytes += bytes;
+/** An object that a snapshot needs. The name of each tells its content. */
+interface Needed {
+  readonly name: string;
+  readonly bytes: number;
+  send(): Promise<void>;
+}
+
+/** Sends the objects that are not there. */
+async function sendMissing(store: ObjectStore, needed: readonly Needed[], sent: Sent, point: string) {
+  const missing = needed.filter(({ name, bytes }) => sent.there.get(name)?.bytes !== bytes);
+  await forEach(store, missing, async ({ name, bytes, send }) => {
+    await send();
+    sent.there.set(name, { bytes });
+    sent.files++;
+    sent.bytes += bytes;
+    killPoint(point);
+  });
 }

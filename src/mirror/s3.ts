@@ -19,9 +19,6 @@ const FIRST_WAIT = 200;
 /** Milliseconds to connect, and without a byte on an open connection. */
 const TIMES = { connectionTimeout: 10_000, socketTimeout: 120_000 };
 
-/** Most objects that one request removes. */
-const MOST_REMOVED = 1000;
-
 /** Where a mirror is and how it is reached. */
 export type MirrorPlace = Config['publish'] & { readonly to: string };
 
@@ -50,7 +47,7 @@ export async function openStore(place: MirrorPlace, signal: AbortSignal): Promis
       throw error;
     });
   return {
-    place: place.to.replace(/\/+$/, ''),
+    ...{ place: place.to.replace(/\/+$/, ''), concurrency: place.concurrency, signal },
     list: (below) =>
       asked(async () => {
         const found = new Map<string, Listed>();
@@ -109,12 +106,10 @@ export async function openStore(place: MirrorPlace, signal: AbortSignal): Promis
     remove: (names, end) =>
       asked(async () => {
         const ended = end === undefined ? stop : { abortSignal: AbortSignal.any([stop.abortSignal, end]) };
-        for (let at = 0; at < names.length; at += MOST_REMOVED) {
-          const Objects = names.slice(at, at + MOST_REMOVED).map((name) => ({ Key: of(name).Key }));
-          const input = { Bucket, Delete: { Objects, Quiet: true } };
-          const { Errors: [first] = [] } = await send(new sdk.DeleteObjectsCommand(input), ended);
-          if (first !== undefined) throw Object.assign(new Error(), { name: first.Code });
-        }
+        const Objects = names.map((name) => ({ Key: of(name).Key }));
+        const input = { Bucket, Delete: { Objects, Quiet: true } };
+        const { Errors: [first] = [] } = await send(new sdk.DeleteObjectsCommand(input), ended);
+        if (first !== undefined) throw Object.assign(new Error(), { name: first.Code });
       }),
   };
 }

@@ -25,6 +25,10 @@ export interface Content {
 export interface ObjectStore {
   /** Such as `s3://bucket/prefix`, for messages. */
   readonly place: string;
+  /** Requests that are made at once. */
+  readonly concurrency: number;
+  /** Ends every request once it is aborted. */
+  readonly signal: AbortSignal;
   /** Objects whose names begin like this, by name. */
   list(below: string): Promise<Map<string, Listed>>;
   /** Undefined where there is no such object. */
@@ -36,19 +40,29 @@ export interface ObjectStore {
   send(name: string, body: string | Uint8Array): Promise<void>;
   /** Writes a text if the object still has the tag, or is still not there. Returns the new tag; undefined if it has not. */
   replace(name: string, text: string, tag: string | undefined): Promise<string | undefined>;
-  /** @param end stops it, beside what ends every request */
+  /**
+   * Removes up to {@link MOST_REMOVED} objects.
+   * @param end stops it, beside what ends every request
+   */
   remove(names: readonly string[], end?: AbortSignal): Promise<void>;
 }
 
-/** Does work for each item, some at once. After the first failure nothing more begins. */
-export async function forEach<T>(
+/** Most objects that one request removes. */
+export const MOST_REMOVED = 1000;
+
+/** Does work for each item, some at once. After the first failure or an abort nothing more begins. Returns the results. */
+export async function forEach<T, R>(
+  { concurrency, signal }: Pick<ObjectStore, 'concurrency' | 'signal'>,
   items: readonly T[],
-  atOnce: number,
-  work: (item: T) => Promise<void>,
-): Promise<void> {
-  const limit = pLimit(atOnce);
+  work: (item: T) => Promise<R>,
+): Promise<R[]> {
+  const limit = pLimit(concurrency);
+  const begin = (item: T): Promise<R> => {
+    signal.throwIfAborted();
+    return work(item);
+  };
   try {
-    await Promise.all(items.map((item) => limit(work, item)));
+    return await Promise.all(items.map((item) => limit(begin, item)));
   } finally {
     limit.clearQueue();
   }

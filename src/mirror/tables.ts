@@ -7,14 +7,6 @@ import type { DescribeTables, Heads } from './heads.js';
 import { TABLES } from './layout.js';
 import { forEach, type ObjectStore } from './store.js';
 
-/** What describes the tables of a mirror. */
-interface Describing {
-  readonly connection: DuckDBConnection;
-  readonly store: ObjectStore;
-  readonly concurrency: number;
-  readonly descriptions: readonly Descriptions[];
-}
-
 const nameOf = (store: ObjectStore, uri: string): string => uri.slice(store.place.length + 1);
 
 /** What files hold by the names of their objects. */
@@ -25,16 +17,19 @@ const byName = <T>(store: ObjectStore, files: readonly MetadataFile<T>[]): [stri
 const tableOf = (name: string): string => name.slice(TABLES.length).split('/')[0] ?? '';
 
 /** Describes the tables of each snapshot that is pushed as Iceberg tables, going on from the heads that are there. */
-export function describeAsIceberg(describing: Describing): DescribeTables {
-  const { store, descriptions } = describing;
+export function describeAsIceberg(
+  connection: DuckDBConnection,
+  store: ObjectStore,
+  descriptions: readonly Descriptions[],
+): DescribeTables {
   return async (snapshot, files, kept, heads) => {
     const tables = allTables(snapshot.manifest);
-    const previous = await readAllPrevious(Object.keys(tables), heads, describing);
+    const previous = await readAllPrevious(store, Object.keys(tables), heads);
     const entries = [...previous.values()].flatMap((table) => table.entries);
     const known = new Map(entries.map(({ data_file }) => [data_file.file_path, data_file]));
     const objects = new Map(files.map(({ path, object }) => [path, `${store.place}/${object}`]));
     const uriOf = ({ path }: LakeFile): string => objects.get(path) ?? '';
-    const plans = await planTables(describing.connection, snapshot, descriptions, {
+    const plans = await planTables(connection, snapshot, descriptions, {
       ...{ kept, previous, uriOf, locationOf: (table) => locationOf(store, table) },
       metricsOf: (file) => known.get(uriOf(file)),
     });
@@ -61,9 +56,9 @@ const locationOf = (store: ObjectStore, table: string): string => `${store.place
 
 /** The metadata of tables that the mirror has, with the entries of their manifests. */
 async function readAllPrevious(
+  store: ObjectStore,
   tables: readonly string[],
   heads: Heads,
-  { store, concurrency }: Describing,
 ): Promise<ReadonlyMap<string, PreviousMetadata>> {
   const read = async (uri: string): Promise<Buffer | undefined> => {
     const name = nameOf(store, uri);
@@ -72,12 +67,11 @@ async function readAllPrevious(
     // Heads are only what the current snapshot says they are.
     return name.endsWith('.text') ? undefined : (await store.read(name))?.body;
   };
-  const found = new Map<string, PreviousMetadata>();
-  await forEach(tables, concurrency, async (table) => {
+  const found = await forEach(store, tables, async (table) => {
     const previous = await readPrevious(locationOf(store, table), read);
-    if (previous !== undefined) found.set(table, previous);
+    return previous === undefined ? [] : [[table, previous] as const];
   });
-  return found;
+  return new Map(found.flat());
 }
 
 /**

@@ -16,7 +16,7 @@ import {
 } from './layout.js';
 import { missing } from './mirror-error.js';
 import { assertNoVacuum } from './plan.js';
-import { forEach, type Listed, type ObjectStore } from './store.js';
+import { forEach, type Listed, MOST_REMOVED, type ObjectStore } from './store.js';
 import { retainHeads } from './tables.js';
 
 /**
@@ -28,9 +28,6 @@ const GRACE = 86_400_000;
 /** Milliseconds for which nobody may push because a vacuum removes, and what of it clocks may differ by. */
 const AT_WORK = 1_200_000;
 const CLOCKS = 300_000;
-
-/** Objects that are removed before the time is looked at again. */
-const AT_ONCE = 1000;
 
 /** What a vacuum of a mirror removes. */
 export interface RemoteVacuum {
@@ -44,10 +41,8 @@ export interface RemoteVacuum {
 /** What a vacuum needs. */
 export interface Vacuuming {
   readonly store: ObjectStore;
-  readonly concurrency: number;
   readonly keep: Pick<Retention, 'snapshots' | 'days'>;
   readonly now: () => Date;
-  readonly signal: AbortSignal;
   readonly isDryRun: boolean;
 }
 
@@ -64,7 +59,7 @@ export async function vacuumMirror(vacuuming: Vacuuming): Promise<RemoteVacuum> 
   const going = planGoing(mirror.current, keep);
   const gone = new Set(going.map(({ snapshot_id }) => snapshot_id));
   const kept = mirror.current.snapshots.filter(({ snapshot_id }) => !gone.has(snapshot_id));
-  const records = await recordsOf(kept, vacuuming);
+  const records = await forEach(store, kept, ({ snapshot_id }) => readRecord(store, snapshot_id));
   const switched = isDryRun ? mirror : await switchToKept(mirror, kept, vacuuming);
   killPoint('mirror.vacuum-switched');
   const objects = await listAll(store);
@@ -90,22 +85,11 @@ function planGoing({ snapshot_id: current, snapshots }: Current, keep: Vacuuming
   return planSnapshots(all, facts, keep).map(({ what, reason }) => ({ snapshot_id: what.id, reason }));
 }
 
-async function recordsOf(
-  kept: Current['snapshots'],
-  { store, concurrency }: Vacuuming,
-): Promise<SnapshotRecord[]> {
-  const records: SnapshotRecord[] = [];
-  await forEach(kept, concurrency, async ({ snapshot_id }) => {
-    records.push(await readRecord(store, snapshot_id));
-  });
-  return records;
-}
-
 /** Makes the mirror name only the snapshots that stay, for readers of `current.json` and of the tables' metadata. */
 async function switchToKept(
   mirror: Switched,
   snapshots: Current['snapshots'],
-  { store, concurrency, now }: Vacuuming,
+  { store, now }: Vacuuming,
 ): Promise<Switched> {
   const before = await readHeads(store, mirror.current);
   const isSame = snapshots.length === mirror.current.snapshots.length;
@@ -115,7 +99,7 @@ async function switchToKept(
   const facts = { lotlake_version: version, switched_at: now().toISOString(), vacuum_until: until };
   const switched = await switchTo(store, { ...mirror.current, ...facts, snapshots, heads }, mirror);
   // A push that died after its switch has not written them, and objects of older ones go.
-  await writeHeads(store, switched.current, concurrency);
+  await writeHeads(store, switched.current);
   return switched;
 }
 
@@ -152,14 +136,14 @@ export const planObjects = (
 async function removeAll(
   names: readonly string[],
   mirror: Switched,
-  { store, now, signal }: Vacuuming,
+  { store, now }: Vacuuming,
 ): Promise<readonly string[]> {
   const until = Date.parse(mirror.current.vacuum_until ?? '') - CLOCKS;
   let at = 0;
   for (let left = until - now().getTime(); at < names.length && left > 0; left = until - now().getTime()) {
-    signal.throwIfAborted();
-    await store.remove(names.slice(at, at + AT_ONCE), AbortSignal.timeout(left));
-    at += AT_ONCE;
+    store.signal.throwIfAborted();
+    await store.remove(names.slice(at, at + MOST_REMOVED), AbortSignal.timeout(left));
+    at += MOST_REMOVED;
     killPoint('mirror.objects-removed');
   }
   await switchTo(store, { ...mirror.current, vacuum_until: null }, mirror);

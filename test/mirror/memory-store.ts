@@ -28,7 +28,7 @@ export const contentOf = (body: Buffer): Content => ({
 export function memoryStore(objects = new Map<string, Stored>()): MemoryStore {
   let writes = objects.size;
   const store: MemoryStore = {
-    place: 's3://bucket/lake',
+    ...{ place: 's3://bucket/lake', concurrency: 2, signal: new AbortController().signal },
     objects,
     sent: [],
     before: () => undefined,

@@ -25,7 +25,6 @@ const local = layoutOf(join(folder.path, 'local'));
 const nights = [19, 20].map((night) =>
   makeSnapshot(local.output, `${night}-a`, { 'domain_id=3/data.parquet': `night ${night}` }),
 );
-const { signal } = new AbortController();
 let store: MemoryStore;
 let places = 0;
 beforeEach(async () => {
@@ -44,7 +43,7 @@ const emptyPlace = () => layoutOf(join(folder.path, `pulled-${places++}`));
 const pullTo = (layout: ReturnType<typeof layoutOf>) =>
   withDatabase({ memory: '700MB', threads: 1 }, undefined, ({ session }) => {
     mkdirSync(layout.output, { recursive: true });
-    return pull(session.connection, layout, { store, concurrency: 2, signal });
+    return pull(session.connection, layout, store);
   });
 const fileOf = (layout: ReturnType<typeof layoutOf>) =>
   join(layout.current, 'lots', 'domain_id=3', 'data.parquet');
@@ -151,28 +150,28 @@ describe('landing', () => {
 
   it('is pushed by sealed passes, once, and pulled', async () => {
     const [sealed] = [land(local.landing, 'page', true), land(local.landing, 'open', false)];
-    expect(await pushLanding(local.landing, store, 2, signal)).toMatchObject({ passes: 1, files: 3 });
-    expect(await pushLanding(local.landing, store, 2, signal)).toMatchObject({ passes: 0, files: 0 });
+    expect(await pushLanding(local.landing, store)).toMatchObject({ passes: 1, files: 3 });
+    expect(await pushLanding(local.landing, store)).toMatchObject({ passes: 0, files: 0 });
     const { landing } = emptyPlace();
-    expect(await pullLanding(landing, store, 2, signal)).toMatchObject({ passes: 1, files: 3 });
+    expect(await pullLanding(landing, store)).toMatchObject({ passes: 1, files: 3 });
     expect(readPass(join(landing, 'cars', sealed.manifest.pass_id)).pages).toHaveLength(1);
-    expect(await pullLanding(landing, store, 2, signal)).toMatchObject({ passes: 0, files: 0 });
+    expect(await pullLanding(landing, store)).toMatchObject({ passes: 0, files: 0 });
   });
 
   it('is sent again where a push was killed', async () => {
     const { landing } = emptyPlace();
     land(landing, 'page', true);
     killed.at = 'mirror.page-sent';
-    await expect(pushLanding(landing, store, 2, signal)).rejects.toThrow('killed');
-    expect(await pullLanding(emptyPlace().landing, store, 2, signal)).toMatchObject({ passes: 0 });
+    await expect(pushLanding(landing, store)).rejects.toThrow('killed');
+    expect(await pullLanding(emptyPlace().landing, store)).toMatchObject({ passes: 0 });
     killed.at = '';
-    expect(await pushLanding(landing, store, 2, signal)).toMatchObject({ passes: 1, files: 3 });
+    expect(await pushLanding(landing, store)).toMatchObject({ passes: 1, files: 3 });
   });
 
   it('is fetched again where a pull died while it wrote pass.json', async () => {
     const { landing } = emptyPlace();
     const { manifest } = land(landing, 'page', true);
-    await pushLanding(landing, store, 2, signal);
+    await pushLanding(landing, store);
     const pulled = emptyPlace().landing;
     const { fetch } = store;
     store.fetch = async (name, path) => {
@@ -180,20 +179,20 @@ describe('landing', () => {
       writeFileSync(path, '{"pass_id"');
       throw new Error('killed');
     };
-    await expect(pullLanding(pulled, store, 2, signal)).rejects.toThrow('killed');
+    await expect(pullLanding(pulled, store)).rejects.toThrow('killed');
     store.fetch = fetch;
-    expect(await pullLanding(pulled, store, 2, signal)).toMatchObject({ passes: 1, files: 3 });
+    expect(await pullLanding(pulled, store)).toMatchObject({ passes: 1, files: 3 });
     expect(readPass(join(pulled, 'cars', manifest.pass_id)).pages).toHaveLength(1);
   });
 
   it('is sent again where a pass was marked as published since', async () => {
     const { landing } = emptyPlace();
     const { folder: pass } = land(landing, 'page', true);
-    await pushLanding(landing, store, 2, signal);
+    await pushLanding(landing, store);
     writeFileSync(
       join(pass, 'pass.json'),
       readFileSync(join(pass, 'pass.json'), 'utf8').replace('"published": false', '"published": true'),
     );
-    expect(await pushLanding(landing, store, 2, signal)).toMatchObject({ passes: 1, files: 1 });
+    expect(await pushLanding(landing, store)).toMatchObject({ passes: 1, files: 1 });
   });
 });

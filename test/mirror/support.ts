@@ -3,8 +3,8 @@ import { dirname, join } from 'node:path';
 import { expect } from 'vitest';
 import { type Manifest, writeManifest } from '../../src/lake/manifest.js';
 import type { DescribeTables } from '../../src/mirror/heads.js';
-import type { LocalLake } from '../../src/mirror/plan.js';
-import { type LocalSnapshot, type Pushed, push } from '../../src/mirror/push.js';
+import type { LocalLake, LocalSnapshot } from '../../src/mirror/plan.js';
+import { push } from '../../src/mirror/push.js';
 import { contentOf, type MemoryStore } from './memory-store.js';
 
 /** Writes a snapshot with files of one table: its texts by their paths below the table. */
@@ -33,10 +33,7 @@ export function makeSnapshot(
 }
 
 /** A lake of these snapshots, the last of which is current. */
-export const lakeOf = (
-  kept: readonly LocalSnapshot[],
-  earlier: readonly string[] = [],
-): LocalLake<LocalSnapshot> => ({
+export const lakeOf = (kept: readonly LocalSnapshot[], earlier: readonly string[] = []): LocalLake => ({
   kept,
   published: new Set([...kept.map(({ id }) => id), ...earlier]),
 });
@@ -53,15 +50,10 @@ const describeById: DescribeTables = async ({ id }, _files, kept) => {
   };
 };
 
-export function pushTo(
-  store: MemoryStore,
-  lake: LocalLake<LocalSnapshot>,
-  signal = new AbortController().signal,
-  describeTables = describeById,
-): Promise<Pushed> {
+export function pushTo(store: MemoryStore, lake: LocalLake, describeTables = describeById) {
   const now = (): Date => store.now;
   const warn = (): void => undefined;
-  return push(lake, { store, concurrency: 2, describeTables, now, signal, warn });
+  return push(lake, { store, describeTables, now, warn });
 }
 
 const json = (store: MemoryStore, name: string) =>

@@ -22,8 +22,8 @@ let store: MemoryStore;
 const day = (night: number): Date => new Date(`2026-11-${night}T02:00:00Z`);
 const vacuum = (more: object = {}) =>
   vacuumMirror({
-    ...{ store, concurrency: 2, keep: { snapshots: 2, days: 0 }, isDryRun: false },
-    ...{ now: () => store.now, signal: new AbortController().signal, ...more },
+    ...{ store, keep: { snapshots: 2, days: 0 }, isDryRun: false },
+    ...{ now: () => store.now, ...more },
   });
 const parquet = (): string[] => [...store.objects.keys()].filter((name) => name.endsWith('.parquet'));
 const current = () => JSON.parse(store.objects.get('current.json')?.body.toString() ?? '');
@@ -34,7 +34,7 @@ beforeEach(async () => {
   store = memoryStore();
   for (const [i, night] of [17, 18, 19, 20].entries()) {
     store.now = day(night);
-    await pushTo(store, lakeOf(nights.slice(0, i + 1)), undefined, async () => ({
+    await pushTo(store, lakeOf(nights.slice(0, i + 1)), async () => ({
       before: new Map(),
       after: new Map(),
     }));

@@ -23,16 +23,12 @@ export const pull = command({
     const place = mirrorOf(config);
     assertWritable('the output folder', config.output);
     const layout = layoutOf(config.output);
-    const { signal } = effects;
-    const store = await openStore(place, signal);
-    const means = { store, concurrency: place.concurrency, signal };
+    const store = await openStore(place, effects.signal);
     await whileLocked(config, 'pull', effects, async () => {
       const pulled = await withDatabase(config, undefined, ({ session }) =>
-        pullLake(session.connection, layout, means),
+        pullLake(session.connection, layout, store),
       );
-      const passes = place.landing
-        ? await pullLanding(layout.landing, store, place.concurrency, signal)
-        : null;
+      const passes = place.landing ? await pullLanding(layout.landing, store) : null;
       print({ ...pulled, landing: passes }, () => text(pulled, passes));
     });
   },

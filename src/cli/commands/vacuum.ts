@@ -73,17 +73,9 @@ function retentionOf({ keepSnapshots, keepDays, keepPasses }: Config): Retention
 /** Removes from the mirror what is past retention. The lake of this machine is not looked at. */
 async function vacuumRemote(config: Config, { now, signal, env }: Effects, isDryRun: boolean) {
   const place = mirrorOf(config);
-  const { concurrency } = place;
   const { snapshots, days } = retentionOf(config);
   const store = await openStore(place, signal);
-  const vacuumed = await vacuumMirror({
-    store,
-    concurrency,
-    keep: { snapshots, days },
-    now,
-    signal,
-    isDryRun,
-  });
+  const vacuumed = await vacuumMirror({ store, keep: { snapshots, days }, now, isDryRun });
   if (!isDryRun) await updateCatalogOf(place, store, env);
   return vacuumed;
 }
