@@ -1,7 +1,6 @@
 import type { Config } from '../config/config.js';
 import { ConfigError } from '../config/lotlake-error.js';
 import { dictionary } from '../docs/dictionary.js';
-import type { Committed } from '../iceberg/catalog.js';
 import { unsoundError } from '../lake/lake-error.js';
 import { currentId, layoutOf } from '../lake/layout.js';
 import { findPublished } from '../lake/snapshots.js';
@@ -56,11 +55,7 @@ export async function pushLake(config: Config, effects: Effects, warn: (message:
 }
 
 /** Updates the REST catalog of a mirror; null where none is configured. Throws IcebergError (ICEBERG_CATALOG). */
-export async function updateCatalogOf(
-  { catalog }: MirrorPlace,
-  store: ObjectStore,
-  env: Effects['env'],
-): Promise<Committed | null> {
+export async function updateCatalogOf({ catalog }: MirrorPlace, store: ObjectStore, env: Effects['env']) {
   return catalog === undefined ? null : updateCatalog(store, catalog, env.LOTLAKE_CATALOG_TOKEN || undefined);
 }
 

@@ -17,23 +17,17 @@ type CatalogTable = z.output<typeof catalogTable>;
 /** An update of a table, as the REST catalog API has it. */
 type Update = Readonly<{ action: string } & Record<string, unknown>>;
 
-/** A commit to a catalog: it fails there where a requirement does not hold. */
-export interface CatalogCommit {
-  readonly requirements: readonly object[];
-  readonly updates: readonly Update[];
-}
-
 /**
  * Plans what makes a table of a catalog like the metadata of lotlake. Field ids stay as they are; numbers of schemas,
  * specs and orders are those that the catalog took over when the table was registered.
  * @param properties properties that the table has in the catalog alone
- * @returns undefined where the table is up to date
+ * @returns the commit, which fails in the catalog where a requirement does not hold; undefined where the table is up to date
  */
 export function planCatalogCommit(
   ours: TableMetadata,
   theirs: CatalogTable,
   properties: Readonly<Record<string, string>>,
-): CatalogCommit | undefined {
+) {
   const known = new Set(theirs.snapshots.map((each) => each['snapshot-id']));
   const kept = new Set(ours.snapshots.map((each) => each['snapshot-id']));
   const gone = [...known].filter((id) => !kept.has(id));
@@ -60,33 +54,30 @@ export function planCatalogCommit(
   };
 }
 
-/** Schemas, partition specs and sort orders that the catalog does not have. The last one added becomes the current one. */
-function shapeUpdates(ours: TableMetadata, theirs: CatalogTable): Update[] {
-  const schemas = ours.schemas.filter((each) => isNew(each, theirs.schemas, 'schema-id'));
-  const specs = ours['partition-specs'].filter((each) => isNew(each, theirs['partition-specs'], 'spec-id'));
-  const orders = ours['sort-orders'].filter((each) => isNew(each, theirs['sort-orders'], 'order-id'));
-  const currentSchema = { action: 'set-current-schema', 'schema-id': ours['current-schema-id'] };
-  const currentSpec = { action: 'set-default-spec', 'spec-id': ours['default-spec-id'] };
-  const currentOrder = {
-    action: 'set-default-sort-order',
-    'sort-order-id': ours['default-sort-order-id'],
-  };
-  return [
-    ...schemas.map((schema) => ({ action: 'add-schema', schema })),
-    ...(schemas.length === 0 ? [] : [currentSchema]),
-    ...specs.map((spec) => ({ action: 'add-spec', spec })),
-    ...(specs.length === 0 ? [] : [currentSpec]),
-    ...orders.map((order) => ({ action: 'add-sort-order', 'sort-order': order })),
-    ...(orders.length === 0 ? [] : [currentOrder]),
-  ];
-}
+/** Schemas, partition specs and sort orders that the catalog does not have. */
+const shapeUpdates = (ours: TableMetadata, theirs: CatalogTable): Update[] => [
+  ...added('schema', 'schema-id', ours.schemas, theirs.schemas, {
+    ...{ action: 'set-current-schema', 'schema-id': ours['current-schema-id'] },
+  }),
+  ...added('spec', 'spec-id', ours['partition-specs'], theirs['partition-specs'], {
+    ...{ action: 'set-default-spec', 'spec-id': ours['default-spec-id'] },
+  }),
+  ...added('sort-order', 'order-id', ours['sort-orders'], theirs['sort-orders'], {
+    ...{ action: 'set-default-sort-order', 'sort-order-id': ours['default-sort-order-id'] },
+  }),
+];
 
-function isNew<K extends string>(
-  item: Readonly<Record<K, number>>,
-  known: readonly Readonly<Record<K, number>>[],
+/** Adds the items of a kind that the catalog does not have, if any, and makes one the current one. */
+function added<K extends string>(
+  kind: string,
   key: K,
-): boolean {
-  return known.every((each) => each[key] !== item[key]);
+  ours: readonly Readonly<Record<K, number>>[],
+  theirs: readonly Readonly<Record<K, number>>[],
+  current: Update,
+): Update[] {
+  const missing = ours.filter((item) => theirs.every((each) => each[key] !== item[key]));
+  if (missing.length === 0) return [];
+  return [...missing.map((item) => ({ action: `add-${kind}`, [kind]: item })), current];
 }
 
 function propertyUpdates(

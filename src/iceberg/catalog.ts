@@ -1,5 +1,6 @@
 import { type Dispatcher, request } from 'undici';
 import { z } from 'zod';
+import type { Config } from '../config/config.js';
 import { messageOf } from '../config/lotlake-error.js';
 import { hideKey } from '../config/redact.js';
 import { agentFor } from '../extract/proxy.js';
@@ -8,14 +9,8 @@ import { catalogTable, planCatalogCommit } from './catalog-plan.js';
 import { IcebergError } from './iceberg-error.js';
 import type { TableMetadata } from './metadata.js';
 
-/** An Iceberg REST catalog. */
-export interface CatalogPlace {
-  /** Base URL, before `/v1`. */
-  readonly uri: string;
-  readonly warehouse?: string | undefined;
-  /** Namespace of the tables; levels are separated by dots. */
-  readonly namespace: string;
-}
+/** An Iceberg REST catalog, as the configuration names it. */
+export type CatalogPlace = NonNullable<Config['publish']['catalog']>;
 
 /** A table as it lies in the mirror. */
 export interface CatalogEntry {
@@ -25,13 +20,6 @@ export interface CatalogEntry {
   readonly metadata: TableMetadata;
   /** Folder for the metadata files that the catalog writes. */
   readonly folder: string;
-}
-
-/** What a commit did: numbers of tables. */
-export interface Committed {
-  readonly registered: number;
-  readonly committed: number;
-  readonly unchanged: number;
 }
 
 /** Milliseconds without an answer after which a request is given up. */
@@ -44,12 +32,13 @@ type Ask = (method: 'GET' | 'POST', path: string, body?: object, passed?: number
  * Makes the tables of a catalog like those of a mirror: registers those that it lacks, and commits new snapshots, columns
  * and removed snapshots to the others. Throws IcebergError (ICEBERG_CATALOG).
  * @param token bearer token, which no message holds from now on; undefined where the catalog asks for none
+ * @returns what was done: numbers of tables
  */
 export async function commitToCatalog(
   place: CatalogPlace,
   token: string | undefined,
   entries: readonly CatalogEntry[],
-): Promise<Committed> {
+) {
   if (token !== undefined) hideKey(token, 'catalog');
   const { ask, separator } = await openCatalog(place, token);
   const levels = place.namespace.split('.');
@@ -61,7 +50,7 @@ export async function commitToCatalog(
   return done;
 }
 
-async function commitTable(ask: Ask, below: string, entry: CatalogEntry): Promise<keyof Committed> {
+async function commitTable(ask: Ask, below: string, entry: CatalogEntry) {
   const { name, metadata, metadataUri, folder } = entry;
   const loaded = await ask('GET', `${below}/tables/${name}`, undefined, 404);
   if (loaded === undefined) {

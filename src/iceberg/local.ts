@@ -6,11 +6,12 @@ import { allFiles, allTables, type Manifest } from '../lake/manifest.js';
 import { hasManifest, listSnapshots } from '../lake/snapshots.js';
 import type { VacuumPlan } from '../lake/vacuum.js';
 import { replaceFile } from '../land/files.js';
+import type { Described } from '../publish/warehouse.js';
 import { IcebergError } from './iceberg-error.js';
 import { retainSnapshots } from './metadata.js';
 import type { Metrics } from './metrics.js';
 import { headFiles, type PreviousMetadata, readPrevious } from './plan.js';
-import { type Descriptions, planTables } from './tables.js';
+import { planTables } from './tables.js';
 
 /** A snapshot of the lake on disk. */
 interface SnapshotFolder {
@@ -40,7 +41,7 @@ interface Written {
 export async function writeLocalMetadata(
   connection: DuckDBConnection,
   snapshots: readonly SnapshotFolder[],
-  descriptions: readonly Descriptions[],
+  descriptions: readonly Described[],
 ): Promise<void> {
   const kept = snapshots.map(({ manifest }) => manifest.snapshot_id);
   let before = await newestWritten(snapshots);
@@ -84,7 +85,7 @@ function unlessUnreadable(error: unknown): undefined {
 async function writeTables(
   connection: DuckDBConnection,
   snapshot: SnapshotFolder,
-  descriptions: readonly Descriptions[],
+  descriptions: readonly Described[],
   kept: readonly string[],
   before: Written | undefined,
 ): Promise<Written> {

@@ -67,13 +67,8 @@ export function writeManifests(
   numbers: CommitNumbers,
   shape: Shape,
 ): MetadataFile[] {
-  const manifests: MetadataFile[] = [];
-  const listed: object[] = [];
-  if (entries.length > 0) {
-    const manifest = manifestOf(location, entries, numbers, shape);
-    manifests.push(manifest);
-    listed.push(listedAs(manifest, entries, numbers, shape));
-  }
+  const manifests = entries.length === 0 ? [] : [manifestOf(location, entries, numbers, shape)];
+  const listed = manifests.map((manifest) => listedAs(manifest, entries, numbers, shape));
   const list = encode('manifests', listed, {
     'format-version': '2',
     'snapshot-id': String(numbers.id),

@@ -38,29 +38,8 @@ const BY_NAME: ReadonlyMap<string, (typeof TYPES)[keyof typeof TYPES]> = new Map
 /** A type of one value. */
 export type PrimitiveType = (typeof TYPES)[keyof typeof TYPES];
 
-/** A field of an Iceberg schema. */
-interface Field {
-  readonly id: number;
-  readonly name: string;
-  readonly required: boolean;
-  readonly type: PrimitiveType | ListType;
-  readonly doc?: string;
-}
-
-interface ListType {
-  readonly type: 'list';
-  readonly 'element-id': number;
-  readonly element: PrimitiveType;
-  readonly 'element-required': false;
-}
-
 /** Fields of a schema, before it has an id. */
-export interface SchemaFields {
-  readonly type: 'struct';
-  readonly fields: readonly Field[];
-  /** Columns of the key; only where none of them is ever null. */
-  readonly 'identifier-field-ids'?: readonly number[];
-}
+export type SchemaFields = ReturnType<typeof schemaOf>;
 
 /** The Iceberg type of a DuckDB type. Throws IcebergError (ICEBERG_TYPE) where Iceberg has none for it. */
 export function primitiveOf(type: string): PrimitiveType {
@@ -71,17 +50,17 @@ export function primitiveOf(type: string): PrimitiveType {
   });
 }
 
-function typeOf({ name, type }: IcebergColumn): Field['type'] {
+function typeOf({ name, type }: IcebergColumn) {
   if (!type.endsWith('[]')) return primitiveOf(type);
-  const element = primitiveOf(type.slice(0, -2));
-  return { type: 'list', 'element-id': fieldId(`${name}.element`), element, 'element-required': false };
+  const element = { 'element-id': fieldId(`${name}.element`), element: primitiveOf(type.slice(0, -2)) };
+  return { type: 'list' as const, ...element, 'element-required': false };
 }
 
 /**
  * Schema of a table.
  * @param isKeyProven whether no file has a null in a column of the key, so that the key identifies a row
  */
-export function schemaOf({ columns, key }: IcebergTable, isKeyProven: boolean): SchemaFields {
+export function schemaOf({ columns, key }: IcebergTable, isKeyProven: boolean) {
   const required = isKeyProven ? key : [];
   const fields = columns.map((column) => ({
     ...{ id: fieldId(column.name), name: column.name, required: required.includes(column.name) },
@@ -89,7 +68,7 @@ export function schemaOf({ columns, key }: IcebergTable, isKeyProven: boolean): 
     ...(column.description ? { doc: column.description } : {}),
   }));
   const ids = required.map(fieldId);
-  return { type: 'struct', fields, ...(ids.length === 0 ? {} : { 'identifier-field-ids': ids }) };
+  return { type: 'struct' as const, fields, ...(ids.length === 0 ? {} : { 'identifier-field-ids': ids }) };
 }
 
 /** All field ids of a schema, with those of list elements. */

@@ -3,17 +3,11 @@ import { partitionOf } from '../lake/files.js';
 import { allFiles, allTables, type LakeFile, type Manifest } from '../lake/manifest.js';
 import { partitionFromFolder } from '../lake/partition.js';
 import { lakeTables } from '../lake/tables.js';
+import type { Described } from '../publish/warehouse.js';
 import type { DataFile } from './avro.js';
 import { type Metrics, NO_METRICS, readMetrics } from './metrics.js';
 import { type CommitPlan, type PreviousMetadata, planCommit } from './plan.js';
 import type { IcebergTable } from './schema.js';
-
-/** What is said of a table and its columns, as the dictionary has it. */
-export interface Descriptions {
-  readonly name: string;
-  readonly description: string;
-  readonly columns: readonly { readonly name: string; readonly description: string }[];
-}
 
 /** Where the tables of a snapshot are described, and what is known of them. */
 interface Place {
@@ -35,7 +29,7 @@ interface Place {
 export async function planTables(
   connection: DuckDBConnection,
   { folder, manifest }: { readonly folder: string; readonly manifest: Manifest },
-  descriptions: readonly Descriptions[],
+  descriptions: readonly Described[],
   { kept, locationOf, uriOf, metricsOf, previous }: Place,
 ): Promise<Map<string, CommitPlan>> {
   const tables = allTables(manifest);
@@ -61,7 +55,7 @@ export async function planTables(
 /** Tables and marts of a snapshot as Iceberg describes them. */
 export function icebergTables(
   tables: Manifest['tables'],
-  descriptions: readonly Descriptions[],
+  descriptions: readonly Described[],
 ): IcebergTable[] {
   return Object.entries(tables).map(([name, { columns, key, partitioned }]) => {
     const said = descriptions.find((each) => each.name === name);

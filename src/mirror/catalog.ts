@@ -1,4 +1,4 @@
-import { type CatalogPlace, type Committed, commitToCatalog } from '../iceberg/catalog.js';
+import { type CatalogPlace, commitToCatalog } from '../iceberg/catalog.js';
 import { parseMetadata } from '../iceberg/metadata.js';
 import { readHeads } from './heads.js';
 import { CATALOG, readCurrent, TABLES } from './layout.js';
@@ -8,11 +8,7 @@ import type { ObjectStore } from './store.js';
  * Makes the tables of an Iceberg REST catalog like those that the mirror has now. Throws IcebergError (ICEBERG_CATALOG)
  * and MirrorError.
  */
-export async function updateCatalog(
-  store: ObjectStore,
-  place: CatalogPlace,
-  token: string | undefined,
-): Promise<Committed> {
+export async function updateCatalog(store: ObjectStore, place: CatalogPlace, token: string | undefined) {
   const mirror = await readCurrent(store);
   const heads = mirror === undefined ? [] : [...(await readHeads(store, mirror.current))];
   const entries = heads

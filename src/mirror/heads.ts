@@ -11,16 +11,9 @@ export type Heads = ReadonlyMap<string, string>;
 
 const textsSchema = z.record(z.string(), z.string());
 
-/** Objects that describe the tables of a snapshot: what is sent before the switch, and what after it. */
-interface DescribedTables {
-  /** Manifests and manifest lists, under names that nobody reads yet. */
-  readonly before: ReadonlyMap<string, Uint8Array>;
-  /** `vN.metadata.json` and `version-hint.text` of each table. Readers look for the newest of them. */
-  readonly after: Heads;
-}
-
 /**
- * Describes the tables of a snapshot that is pushed.
+ * Describes the tables of a snapshot that is pushed: gives what is sent before the switch, manifests and manifest lists
+ * under names that nobody reads yet, and what after it, the heads of each table.
  * @param files objects of the snapshot
  * @param kept ids of the snapshots that the mirror keeps, this one among them
  * @param heads what made the metadata current that the mirror has
@@ -30,7 +23,7 @@ export type DescribeTables = (
   files: readonly MirrorFile[],
   kept: readonly string[],
   heads: Heads,
-) => Promise<DescribedTables>;
+) => Promise<{ readonly before: ReadonlyMap<string, Uint8Array>; readonly after: Heads }>;
 
 /**
  * Keeps heads in one gzipped object until the switch, and returns its name. A push that dies after its switch then loses

@@ -3,14 +3,11 @@ import { unsoundError } from '../lake/lake-error.js';
 import { MirrorError, RESUME } from './mirror-error.js';
 import type { MirrorPlace } from './s3.js';
 
-/** What an error of the SDK may say of itself: nothing of its text, which may repeat parts of a request. */
-interface Said {
-  /** Such as `AccessDenied` or `ECONNREFUSED`. */
-  readonly name: string;
-  readonly status: number | undefined;
-}
-
-function said(error: unknown): Said {
+/**
+ * What an error of the SDK may say of itself: its name, such as `AccessDenied` or `ECONNREFUSED`, and a status. Nothing of
+ * its text, which may repeat parts of a request.
+ */
+function said(error: unknown) {
   const code = causesOf(error)
     .map(codeOf)
     .find((each) => typeof each === 'string' && each !== '');

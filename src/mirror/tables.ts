@@ -1,8 +1,9 @@
 import type { DuckDBConnection } from '@duckdb/node-api';
 import { parseMetadata, retainSnapshots, snapshotIdOf } from '../iceberg/metadata.js';
 import { headFiles, type MetadataFile, type PreviousMetadata, readPrevious } from '../iceberg/plan.js';
-import { type Descriptions, planTables } from '../iceberg/tables.js';
+import { planTables } from '../iceberg/tables.js';
 import { allTables, type LakeFile } from '../lake/manifest.js';
+import type { Described } from '../publish/warehouse.js';
 import type { DescribeTables, Heads } from './heads.js';
 import { TABLES } from './layout.js';
 import { forEach, type ObjectStore } from './store.js';
@@ -20,7 +21,7 @@ const tableOf = (name: string): string => name.slice(TABLES.length).split('/')[0
 export function describeAsIceberg(
   connection: DuckDBConnection,
   store: ObjectStore,
-  descriptions: readonly Descriptions[],
+  descriptions: readonly Described[],
 ): DescribeTables {
   return async (snapshot, files, kept, heads) => {
     const tables = allTables(snapshot.manifest);

@@ -30,13 +30,7 @@ const AT_WORK = 1_200_000;
 const CLOCKS = 300_000;
 
 /** What a vacuum of a mirror removes. */
-export interface RemoteVacuum {
-  readonly place: string;
-  readonly snapshots: readonly { readonly snapshot_id: string; readonly reason: string }[];
-  readonly objects: number;
-  readonly bytes: number;
-  readonly kept: { readonly snapshots: number; readonly objects: number };
-}
+export type RemoteVacuum = Awaited<ReturnType<typeof vacuumMirror>>;
 
 /** What a vacuum needs. */
 export interface Vacuuming {
@@ -50,8 +44,9 @@ export interface Vacuuming {
  * Removes the snapshots of a mirror that are past retention, and the objects that none of the others names. `current.json`
  * first names only what stays, and tells that a vacuum is at work, so that a push under way cannot switch and none
  * begins that would count on an object that goes. Landing stays. Throws MirrorError.
+ * @returns the snapshots that go, with reasons; the objects that go, and their bytes; and what stays
  */
-export async function vacuumMirror(vacuuming: Vacuuming): Promise<RemoteVacuum> {
+export async function vacuumMirror(vacuuming: Vacuuming) {
   const { store, keep, now, isDryRun } = vacuuming;
   const mirror = await readCurrent(store);
   if (mirror === undefined) throw missing(store);
