@@ -16,7 +16,7 @@ export function monthOf(column: string): string {
 }
 
 /** SQL of a row's partition, `_domain` and `_month`; empty for a table that has none. */
-export function partitionColumns(table: LakeTable, alias: string): string {
+export function partitionColumns(table: Pick<LakeTable, 'partition'>, alias: string): string {
   if (table.partition === undefined) return '';
   const month = monthOf(`${alias}.${identifier(table.partition.month)}`);
   return `, coalesce(cast(${alias}.domain_id as varchar), 'none') as _domain, ${month} as _month`;

@@ -16,14 +16,20 @@ export type BatchFile = Pick<LandedPage, 'seq' | 'list'> & { readonly path: stri
 
 const BATCH = '_batch';
 
+/** A table that is staged: a SELECT from the views of a batch. */
+export type StagedTable = Pick<LakeTable, 'name' | 'sql' | 'wide' | 'partition'>;
+
 /** What tells reconcile whose child rows were delivered; staged beside the lake tables of `cars`. */
-export const MEMBER_TABLES: readonly Pick<LakeTable, 'name' | 'sql' | 'wide' | 'partition'>[] = [
-  'vehicle_members',
-  'lot_members',
-].map((name) => ({
+const MEMBER_TABLES: readonly StagedTable[] = ['vehicle_members', 'lot_members'].map((name) => ({
   name,
   sql: readFileSync(join(packageRoot, 'sql', 'members', `${name}.sql`), 'utf8'),
 }));
+
+/** Every table that is staged of a stream. */
+export const stagedTables = (stream: StreamName): readonly StagedTable[] => [
+  ...lakeTables().filter((table) => table.stream === stream),
+  ...(stream === 'cars' ? MEMBER_TABLES : []),
+];
 
 /** Records to be loaded together. */
 export interface Batch {
@@ -50,14 +56,7 @@ export async function loadBatch(connection: DuckDBConnection, options: Batch): P
   await createBatch(connection, options);
   try {
     await createViews(connection, views);
-    const tables = lakeTables().filter((table) => table.stream === options.stream);
-    const members = options.stream === 'cars' ? MEMBER_TABLES : [];
-    const copies = [
-      ...tables.map((table) =>
-        stageSql(options, table.name, stagedSql(table), table.wide !== undefined && !options.isSmall),
-      ),
-      ...members.map(({ name, sql }) => stageSql(options, name, sql, false)),
-    ];
+    const copies = stagedTables(options.stream).map((table) => stageSql(options, table));
     await connection.run(copies.join(';\n'));
     const counted = await connection.runAndReadAll(`select count(*) from ${BATCH}`);
     return Number(counted.getRows()[0]?.[0]);
@@ -70,7 +69,7 @@ export async function loadBatch(connection: DuckDBConnection, options: Batch): P
 }
 
 /** The SELECT of a table; of a wide one with the partition of each row. */
-export function stagedSql(table: LakeTable): string {
+export function stagedSql(table: StagedTable): string {
   return table.wide !== undefined
     ? `select t.*${partitionColumns(table, 't')} from (${table.sql}) as t`
     : table.sql;
@@ -112,12 +111,13 @@ async function createViews(connection: DuckDBConnection, views: readonly BatchVi
   await connection.run(`${flattenFunctions}\n${statements.join(';\n')}`);
 }
 
-function stageSql({ stage, name }: Batch, table: string, sql: string, isPartitioned: boolean): string {
-  const folder = join(stage, table);
+function stageSql({ stage, name, isSmall }: Batch, table: StagedTable): string {
+  const folder = join(stage, table.name);
+  const isPartitioned = table.wide !== undefined && !isSmall;
   mkdirSync(folder, { recursive: true });
   const target = isPartitioned ? folder : join(folder, `${name}.parquet`);
   const partition = isPartitioned
     ? `, partition_by (_domain, _month), overwrite_or_ignore true, filename_pattern ${literal(`${name}-{i}`)}`
     : '';
-  return `copy (${sql}) to ${literal(target)} (format parquet, compression snappy${partition})`;
+  return `copy (${stagedSql(table)}) to ${literal(target)} (format parquet, compression snappy${partition})`;
 }

@@ -1,10 +1,10 @@
 import { basename, dirname, join } from 'node:path';
 import { identifier } from '../duck/session.js';
-import { lakeTables, sparkFunctions } from '../lake/tables.js';
+import { sparkFunctions } from '../lake/tables.js';
 import { type ContractNode, walkContract } from '../service/contract/node.js';
 import type { StreamName } from '../service/streams.js';
 import { patternOf, type SparkStep, sparkLiteral } from '../spark/script.js';
-import { MEMBER_TABLES } from './batch.js';
+import { type StagedTable, stagedTables } from './batch.js';
 import { columnTypes, type LearnedPaths, type TypeNames } from './types.js';
 import { planViews, type ViewDialect } from './views.js';
 
@@ -41,17 +41,16 @@ export interface PlannedPage {
  */
 export function sparkSteps(batch: SparkBatch): SparkStep[] {
   const { stream, contract, learned, texts } = batch;
-  const tables = lakeTables().filter((table) => table.stream === stream);
   const views = planViews(stream, contract, learned, BATCH, false, sparkViews(texts)).map(
     ({ name, sql }) => `create or replace temporary view ${identifier(name)} as ${sql}`,
   );
-  const staged = [...tables, ...(stream === 'cars' ? MEMBER_TABLES : [])];
+  const staged = stagedTables(stream);
   return [
     {
       name: `the pages of ${stream}`,
       statements: [
         ...[SET_CALENDAR, ...sparkFunctions(), planSql(batch)],
-        ...[...typedSql(batch, tables.length > 1), ...views],
+        ...[...typedSql(batch, staged.length > 1), ...views],
       ],
       query: `select pass, count(*) as records from ${BATCH} join ${PLAN} on _seq = page group by pass`,
     },
@@ -104,11 +103,7 @@ export function fieldsOfForms(contract: ContractNode): string[] {
   return [...new Set(fields.map(({ name }) => name))].sort();
 }
 
-function stageSql(
-  { target }: SparkBatch,
-  table: Pick<(typeof MEMBER_TABLES)[number], 'name' | 'sql' | 'wide' | 'partition'>,
-): string {
-  const { name, sql, wide, partition } = table;
+function stageSql({ target }: SparkBatch, { name, sql, wide, partition }: StagedTable): string {
   const isWide = wide !== undefined && partition !== undefined;
   const month = `date_format(${isWide ? identifier(partition.month) : ''}, 'yyyy-MM')`;
   const placed = `, coalesce(cast(domain_id as string), 'none') as _domain, coalesce(${month}, 'unknown') as _month`;

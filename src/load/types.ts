@@ -67,20 +67,20 @@ export function nodeAt(contract: ContractNode, path: string): ContractNode | und
   return node;
 }
 
-/** How an engine writes the types of members. */
-export interface TypeNames {
-  /** Type of a value, by the name of its type in DuckDB. */
-  leaf(duckdb: string): string;
-  list(element: string): string;
-  /** Type of an object with at least one member. */
-  struct(members: readonly (readonly [name: string, type: string])[]): string;
-}
+/** A member and its type. */
+type Member = readonly [name: string, type: string];
 
-const DUCKDB_TYPES: TypeNames = {
-  leaf: (duckdb) => duckdb,
-  list: (element) => `${element}[]`,
-  struct: (members) => `STRUCT(${members.map(([name, type]) => `${identifier(name)} ${type}`).join(', ')})`,
+const DUCKDB_TYPES = {
+  /** Type of a value, by the name of its type in DuckDB. */
+  leaf: (duckdb: string) => duckdb,
+  list: (element: string) => `${element}[]`,
+  /** Type of an object with at least one member. */
+  struct: (members: readonly Member[]) =>
+    `STRUCT(${members.map(([name, type]) => `${identifier(name)} ${type}`).join(', ')})`,
 };
+
+/** How an engine writes the types of members. */
+export type TypeNames = typeof DUCKDB_TYPES;
 
 /**
  * Type of every member of a record, or of an object in it, in DuckDB or as `types` writes it; `isMended` if records may
@@ -91,7 +91,7 @@ export function columnTypes(
   learned: LearnedPaths,
   isMended: boolean,
   types = DUCKDB_TYPES,
-): (readonly [name: string, type: string])[] {
+): Member[] {
   const typeOf = (node: ContractNode): string => {
     if (node.duckdb === 'LIST' && node.element !== undefined) return types.list(typeOf(node.element));
     if (node.duckdb !== 'STRUCT') return types.leaf(node.duckdb);

@@ -20,29 +20,25 @@ interface ExtraEntry {
   readonly value: string;
 }
 
-/** How an engine writes what sql/flatten cannot hide in a function of the same name. */
-export interface ViewDialect {
+const DUCKDB_VIEWS = {
   /** A list of texts that is null. */
-  readonly noTexts: string;
-  /** SELECT of the columns and, for each object of a list, `_position` (from 1) and its members. */
-  elements(columns: string, list: string, from: string): string;
-  /** A member of an object that is kept as JSON. */
-  jsonMember(object: string, name: string): string;
-  /** One JSON object of the entries that are not null, or null. */
-  extra(entries: readonly ExtraEntry[]): string;
-}
-
-const DUCKDB_VIEWS: ViewDialect = {
   noTexts: 'cast(null as varchar[])',
-  elements: (columns, list, from) =>
+  /** SELECT of the columns and, for each object of a list, `_position` (from 1) and its members. */
+  elements: (columns: string, list: string, from: string) =>
     `select ${columns}, generate_subscripts(${list}, 1) as _position, unnest(${list}, max_depth := 2) from ${from}`,
-  jsonMember: (object, name) => `json_extract(${object}, ${literal(`$."${name.replaceAll('"', '\\"')}"`)})`,
-  extra: (given) => {
+  /** A member of an object that is kept as JSON. */
+  jsonMember: (object: string, name: string) =>
+    `json_extract(${object}, ${literal(`$."${name.replaceAll('"', '\\"')}"`)})`,
+  /** One JSON object of the entries that are not null, or null. */
+  extra: (given: readonly ExtraEntry[]) => {
     const entries = given.map(({ key, value }) => `{key: ${literal(key)}, value: ${value}}`);
     const present = `list_filter([${entries.join(', ')}], lambda entry : entry.value is not null)`;
     return `case when len(${present}) > 0 then cast(to_json(map_from_entries(${present})) as varchar) end`;
   },
 };
+
+/** How an engine writes what sql/flatten cannot hide in a function of the same name. */
+export type ViewDialect = typeof DUCKDB_VIEWS;
 
 /** Columns that a report hands down: those of its listing are in its reference to the vehicle. */
 const REPORT = [

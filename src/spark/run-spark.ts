@@ -1,17 +1,11 @@
 import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { codeOf } from '../config/lotlake-error.js';
-import {
-  readLine,
-  type SparkConf,
-  type SparkRow,
-  type SparkStep,
-  scriptOf,
-  submitArguments,
-} from './script.js';
+import { ROW, type SparkConf, type SparkStep, STEP, scriptOf, submitArguments, VERSION } from './script.js';
 import { SparkError } from './spark-error.js';
 
 /** How a script is run. */
@@ -25,6 +19,9 @@ export interface SparkOptions {
   /** Hears of each step as it ends. */
   readonly onStep?: ((result: SparkResult) => void) | undefined;
 }
+
+/** A row as JSON has it. */
+type SparkRow = Readonly<Record<string, unknown>>;
 
 /** What a step of a script gave. */
 export interface SparkResult {
@@ -60,7 +57,10 @@ export async function runSpark(
     writeFileSync(file, scriptOf(steps));
     const [program = '', ...args] = submitArguments(submit, file, conf);
     const child = spawn(program, args, { cwd: folder, detached: true, stdio: ['ignore', 'pipe', 'pipe'] });
-    const ended = endOf(child);
+    const ended = once(child, 'close').then(
+      ([code, by]): End => ({ code, by }),
+      (error) => notFound(error, program),
+    );
     const stop = stopOn(child, signal);
     try {
       return await readSteps(child, ended, steps, onStep);
@@ -73,23 +73,17 @@ export async function runSpark(
   }
 }
 
-/** How a process ended: its exit code or signal, or the error that kept it from starting. */
-type End =
-  | { readonly code: number | null; readonly signal: NodeJS.Signals | null }
-  | { readonly error: Error };
-
-function endOf(child: ChildProcess): Promise<End> {
-  return new Promise((resolve) => {
-    child.once('error', (error) => resolve({ error }));
-    child.once('close', (code, signal) => resolve({ code, signal }));
-  });
+/** How a process ended: its exit code, or the signal that ended it. */
+interface End {
+  readonly code: number | null;
+  readonly by: NodeJS.Signals | null;
 }
 
 /** Ends the process and its children when the signal is aborted, when lotlake exits, and when the result is called. */
 function stopOn(
   child: ChildProcess,
   signal: AbortSignal | undefined,
-): (ended: Promise<End>) => Promise<void> {
+): (ended: Promise<unknown>) => Promise<void> {
   const kill = (how: NodeJS.Signals): void => {
     try {
       if (child.pid !== undefined) process.kill(-child.pid, how);
@@ -112,7 +106,7 @@ function stopOn(
 
 async function readSteps(
   child: ChildProcess & { readonly stdout: NodeJS.ReadableStream; readonly stderr: NodeJS.ReadableStream },
-  ended: Promise<End>,
+  ended: Promise<End | SparkError>,
   steps: readonly SparkStep[],
   onStep: SparkOptions['onStep'],
 ): Promise<readonly SparkResult[]> {
@@ -121,25 +115,21 @@ async function readSteps(
   let rows: SparkRow[] = [];
   let since: number | undefined;
   for await (const line of createInterface({ input: child.stdout })) {
-    const read = readLine(line);
-    if (read?.kind === 'row') rows.push(read.row);
-    if (read?.kind === 'version') assertVersion(read.version);
-    if (read?.kind === 'step' && since !== undefined) {
+    if (line.startsWith(ROW)) rows.push(JSON.parse(line.slice(ROW.length)));
+    if (line.startsWith(VERSION)) assertVersion(line.slice(VERSION.length));
+    if (line === STEP && since !== undefined) {
       const name = steps[results.length]?.name ?? '';
-      results.push({ name, rows, ms: Math.round(performance.now() - since) });
-      onStep?.({ name, rows, ms: Math.round(performance.now() - since) });
+      const result = { name, rows, ms: Math.round(performance.now() - since) };
+      results.push(result);
+      onStep?.(result);
       rows = [];
     }
-    if (read !== undefined && read.kind !== 'row') since = performance.now();
+    if (line === STEP || line.startsWith(VERSION)) since = performance.now();
   }
   const end = await ended;
-  if (results.length === steps.length && 'code' in end && end.code === 0) return results;
-  throw failure(
-    end,
-    since === undefined ? undefined : steps[results.length]?.name,
-    child.spawnfile,
-    complaints,
-  );
+  if (end instanceof SparkError) throw end;
+  if (results.length === steps.length && end.code === 0) return results;
+  throw failure(end, since === undefined ? undefined : steps[results.length]?.name, complaints);
 }
 
 /** What Spark says besides the problem: warnings, and the same problem again with a stack trace. */
@@ -167,13 +157,12 @@ function assertVersion(version: string): void {
   );
 }
 
-function failure(end: End, step: string | undefined, program: string, said: readonly string[]): SparkError {
-  if ('error' in end) return notFound(end.error, program);
+function failure({ code, by }: End, step: string | undefined, said: readonly string[]): SparkError {
   const place = step === undefined ? 'Spark did not start' : `Spark failed in ${step}`;
-  const how = end.signal === null ? `exit code ${end.code}` : `ended by ${end.signal}`;
+  const how = by === null ? `exit code ${code}` : `ended by ${by}`;
   return new SparkError('SPARK_FAILED', `${place} (${how}): ${said.join('\n') || 'it says nothing'}`, {
     hint:
-      end.signal === 'SIGKILL'
+      by === 'SIGKILL'
         ? 'nothing of the lake changed; the system ends a process so if memory is short: give Spark less, or more workers'
         : 'nothing of the lake changed; follow what Spark says and run the same command again',
   });

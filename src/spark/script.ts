@@ -8,13 +8,13 @@ export interface SparkStep {
 }
 
 /** Begins the line of stdout that tells the version, before the first step. */
-const VERSION = '-- lotlake on Spark ';
+export const VERSION = '-- lotlake on Spark ';
 
 /** The line of stdout that tells the end of a step. */
-const STEP = '-- lotlake step';
+export const STEP = '-- lotlake step';
 
 /** Begins the line of stdout that is a row, so that no line of the programs around Spark is taken for one. */
-const ROW = '-- lotlake row ';
+export const ROW = '-- lotlake row ';
 
 /** Settings of Spark by name. */
 export type SparkConf = Readonly<Record<string, string | boolean>>;
@@ -71,22 +71,6 @@ function asJson(query: string): string {
   const format = sparkLiteral("yyyy-MM-dd'T'HH:mm:ss.SSSSSSXXX");
   const options = `map('ignoreNullFields', 'false', 'timestampFormat', ${format})`;
   return `select ${sparkLiteral(ROW)} || to_json(struct(*), ${options}) from (\n${query}\n)`;
-}
-
-/** A row as JSON has it. */
-export type SparkRow = Readonly<Record<string, unknown>>;
-
-/** A line of stdout: the version of Spark, the end of a step, or a row. */
-export type SparkLine =
-  | { readonly kind: 'version'; readonly version: string }
-  | { readonly kind: 'step' }
-  | { readonly kind: 'row'; readonly row: SparkRow };
-
-/** Reads a line of what {@link scriptOf} prints; undefined for a line that is not of it. */
-export function readLine(line: string): SparkLine | undefined {
-  if (line.startsWith(ROW)) return { kind: 'row', row: JSON.parse(line.slice(ROW.length)) as SparkRow };
-  if (line.startsWith(VERSION)) return { kind: 'version', version: line.slice(VERSION.length) };
-  return line === STEP ? { kind: 'step' } : undefined;
 }
 
 /** A text as a literal of Spark, which takes a backslash for an escape. */
