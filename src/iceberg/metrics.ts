@@ -9,14 +9,14 @@ import { type IcebergColumn, primitiveOf } from './schema.js';
 /** Values by field id, as Avro has a map with such keys. */
 type ById<T> = readonly { readonly key: number; readonly value: T }[];
 
-/** Column statistics of a data file. A column is missing where the footer says nothing of it. */
-export interface Metrics {
-  readonly value_counts: ById<number>;
-  readonly null_value_counts: ById<number>;
-  /** Bounds in the single-value serialization of Iceberg; texts have up to 16 characters. */
-  readonly lower_bounds: ById<Buffer>;
-  readonly upper_bounds: ById<Buffer>;
-}
+/**
+ * Column statistics of a data file. A column is missing where the footer says nothing of it. Bounds are in the single-value
+ * serialization of Iceberg; texts have up to 16 characters.
+ */
+export type Metrics = Readonly<
+  Record<'value_counts' | 'null_value_counts', ById<number>> &
+    Record<'lower_bounds' | 'upper_bounds', ById<Buffer>>
+>;
 
 /** Statistics of a file of which nothing is known. */
 export const NO_METRICS: Metrics = {

@@ -107,7 +107,7 @@ async function pullPass(folder: string, from: string, store: ObjectStore): Promi
 async function fetchInto(path: string, from: string, { file, sha256 }: PassFile, store: ObjectStore) {
   const found = await store.fetch(from + file, path);
   if (found === undefined) throw damaged(store, from + file, 'is missing');
-  if (found.sha256 !== sha256) throw damaged(store, from + file, 'is another file than it was');
+  if (found !== sha256) throw damaged(store, from + file, 'is another file than it was');
 }
 
 const LIST_OF_PASS = new RegExp(`^${LANDING}(?:${streamNames.join('|')})/[\\w-]+/${LIST}$`);

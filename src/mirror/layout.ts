@@ -6,7 +6,7 @@ import { WAREHOUSE } from '../lake/layout.js';
 import { allTables, type Manifest } from '../lake/manifest.js';
 import { checksumOf } from '../land/files.js';
 import { FINGERPRINTS } from '../land/fingerprints.js';
-import { MirrorError } from './mirror-error.js';
+import { busy, MirrorError, unusable } from './mirror-error.js';
 import type { ObjectStore, Versioned } from './store.js';
 
 /** Version of the layout of a mirror that this code writes. */
@@ -96,13 +96,10 @@ function parse<T extends z.ZodType>(
     return schema.parse(JSON.parse(body.toString()));
   } catch (error) {
     const reason = error instanceof z.ZodError ? `: ${z.prettifyError(error)}` : '';
-    throw new MirrorError(
+    throw unusable(
       'MIRROR_FORMAT',
       `${store.place}/${name} is not of a mirror that this lotlake knows${reason}`,
-      {
-        outcome: 'usage',
-        hint: 'nothing was changed; name another place, or install the version of lotlake that wrote it',
-      },
+      'nothing was changed; name another place, or install the version of lotlake that wrote it',
     );
   }
 }
@@ -127,13 +124,10 @@ export async function switchTo(
   const tag = await store.replace(CURRENT, `${JSON.stringify(current, null, 1)}\n`, before?.tag);
   if (tag !== undefined) return { current, tag };
   const found = (await readCurrent(store))?.current.snapshot_id;
-  throw new MirrorError(
+  throw busy(
     'MIRROR_OVERTAKEN',
     `${store.place} was switched meanwhile; it has snapshot ${found}`,
-    {
-      ...{ outcome: 'locked', retryable: true },
-      hint: 'nothing of the other writer was changed; run the same command again: it sends only what is missing, or says what is newer there',
-    },
+    'nothing of the other writer was changed; run the same command again: it sends only what is missing, or says what is newer there',
   );
 }
 

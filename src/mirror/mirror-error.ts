@@ -12,8 +12,16 @@ export class MirrorError extends LotlakeError {
 export const RESUME =
   'the lake of this machine and the snapshot of the mirror are as they were; the same command goes on with what was copied';
 
+/** The error of a place or a lake that the same command can never use. */
+export const unusable = (code: string, message: string, hint: string): MirrorError =>
+  new MirrorError(code, message, { outcome: 'usage', hint });
+
+/** The error of a place that somebody else is at work in. The same command may succeed later. */
+export const busy = (code: string, message: string, hint: string): MirrorError =>
+  new MirrorError(code, message, { outcome: 'locked', retryable: true, hint });
+
 /** The error of a place that nothing was pushed to. */
-export const missing = ({ place }: { readonly place: string }): MirrorError =>
-  new MirrorError('MIRROR_NOT_FOUND', `there is no mirror at ${place}`, {
-    ...{ outcome: 'usage', hint: 'name the place that a push was given; nothing was changed' },
-  });
+export const missing = ({ place }: { readonly place: string }): MirrorError => {
+  const hint = 'name the place that a push was given; nothing was changed';
+  return unusable('MIRROR_NOT_FOUND', `there is no mirror at ${place}`, hint);
+};

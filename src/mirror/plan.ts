@@ -1,6 +1,6 @@
 import type { Manifest } from '../lake/manifest.js';
 import type { Current } from './layout.js';
-import { MirrorError } from './mirror-error.js';
+import { busy, unusable } from './mirror-error.js';
 
 /** A published snapshot of the lake on this machine. */
 export interface LocalSnapshot {
@@ -30,24 +30,18 @@ export function planPush(
   if (mirror === undefined) return kept;
   const origin = kept.at(-1)?.manifest.origin ?? null;
   if (origin !== null && mirror.origin !== null && mirror.origin !== origin)
-    throw new MirrorError(
+    throw unusable(
       'MIRROR_ORIGIN',
       `${place} is the mirror of ${mirror.origin}, and this lake is of ${origin}`,
-      {
-        outcome: 'usage',
-        hint: 'nothing was sent; name another place for this lake',
-      },
+      'nothing was sent; name another place for this lake',
     );
   assertNoVacuum(mirror, place, now);
   const at = kept.findIndex(({ id }) => id === mirror.snapshot_id);
   if (at < 0 && !published.has(mirror.snapshot_id))
-    throw new MirrorError(
+    throw unusable(
       'MIRROR_AHEAD',
       `${place} has snapshot ${mirror.snapshot_id}, which this lake (${kept.at(-1)?.id}) was not made from`,
-      {
-        outcome: 'usage',
-        hint: 'nothing was sent; another machine has pushed, or this lake is an older copy: lotlake pull into an empty folder gets what the mirror has, and another place takes what is here',
-      },
+      'nothing was sent; another machine has pushed, or this lake is an older copy: lotlake pull into an empty folder gets what the mirror has, and another place takes what is here',
     );
   return at >= 0 ? kept.slice(at + 1) : kept.filter(({ id }) => id > mirror.snapshot_id);
 }
@@ -55,8 +49,7 @@ export function planPush(
 /** Throws MirrorError (MIRROR_BUSY) while a vacuum may remove objects that a push would count on. */
 export function assertNoVacuum({ vacuum_until: until }: Current, place: string, now: Date): void {
   if (until === null || Date.parse(until) <= now.getTime()) return;
-  throw new MirrorError('MIRROR_BUSY', `a vacuum removes objects of ${place}, until ${until} at the latest`, {
-    ...{ outcome: 'locked', retryable: true },
-    hint: 'nothing was changed; run the same command again when it is done, or after that time if it died',
-  });
+  const hint =
+    'nothing was changed; run the same command again when it is done, or after that time if it died';
+  throw busy('MIRROR_BUSY', `a vacuum removes objects of ${place}, until ${until} at the latest`, hint);
 }

@@ -18,7 +18,7 @@ import {
   recordName,
   type SnapshotRecord,
 } from './layout.js';
-import { MirrorError, missing } from './mirror-error.js';
+import { missing, unusable } from './mirror-error.js';
 import { forEach, type ObjectStore } from './store.js';
 
 /**
@@ -90,11 +90,9 @@ function assertReplaceable(layout: Layout, { snapshots }: Current, store: Object
   // A pull that died before its switch has left a sealed snapshot of the mirror.
   const other = (here === null ? sealed.map(({ id }) => id) : [here]).find((id) => !known.has(id));
   if (other === undefined) return;
-  const what = `snapshot ${other}, which ${store.place} does not know`;
-  throw new MirrorError('MIRROR_LAKE', `${layout.output} has ${what}`, {
-    outcome: 'usage',
-    hint: 'nothing was changed; name an empty folder with --output, or push what is here first',
-  });
+  const found = `${layout.output} has snapshot ${other}, which ${store.place} does not know`;
+  const hint = 'nothing was changed; name an empty folder with --output, or push what is here first';
+  throw unusable('MIRROR_LAKE', found, hint);
 }
 
 /** Fetches a file, unless it is there and right. Returns whether it was fetched. */
@@ -105,11 +103,8 @@ async function fetchFile(folder: string, file: MirrorFile, store: ObjectStore): 
   mkdirSync(dirname(path), { recursive: true });
   const found = await store.fetch(file.object, path);
   if (found === undefined) throw damaged(store, file.object, 'is missing');
-  if (found.sha256 === file.sha256) return true;
+  if (found === file.sha256) return true;
   rmSync(path);
-  throw damaged(
-    store,
-    file.object,
-    `has checksum ${found.sha256}, and ${file.path} of the snapshot is another file`,
-  );
+  const other = `has checksum ${found}, and ${file.path} of the snapshot is another file`;
+  throw damaged(store, file.object, other);
 }

@@ -15,7 +15,7 @@ import {
   switchTo,
   TABLES,
 } from './layout.js';
-import { MirrorError } from './mirror-error.js';
+import { unusable } from './mirror-error.js';
 import { type LocalLake, type LocalSnapshot, planPush } from './plan.js';
 import { forEach, type Listed, type ObjectStore } from './store.js';
 
@@ -93,10 +93,11 @@ async function assertConditions(store: ObjectStore): Promise<void> {
   ];
   await store.remove([probe]);
   if (ignored.length > 0)
-    throw new MirrorError('MIRROR_CONDITIONS', `${store.place}: the service ignores ${ignored.join(', ')}`, {
-      outcome: 'usage',
-      hint: 'nothing was sent; two machines could overwrite one another there. Use a service with conditional writes',
-    });
+    throw unusable(
+      'MIRROR_CONDITIONS',
+      `${store.place}: the service ignores ${ignored.join(', ')}`,
+      'nothing was sent; two machines could overwrite one another there. Use a service with conditional writes',
+    );
 }
 
 async function pushSnapshot(

@@ -1,6 +1,6 @@
 import { ConfigError, causesOf, codeOf } from '../config/lotlake-error.js';
 import { unsoundError } from '../lake/lake-error.js';
-import { MirrorError, RESUME } from './mirror-error.js';
+import { MirrorError, RESUME, unusable } from './mirror-error.js';
 import type { MirrorPlace } from './s3.js';
 
 /**
@@ -69,10 +69,7 @@ export function explain(
       hint: `check the network and publish.endpoint; ${RESUME}`,
     });
   if (status === 404)
-    return new MirrorError('MIRROR_NOT_FOUND', what, {
-      outcome: 'usage',
-      hint: 'make the bucket, or name another place; nothing was sent',
-    });
+    return unusable('MIRROR_NOT_FOUND', what, 'make the bucket, or name another place; nothing was sent');
   return new MirrorError('MIRROR_FAILED', what, {
     hint: `check publish.region, publish.endpoint and publish.pathStyle; ${RESUME}`,
   });

@@ -10,7 +10,7 @@ import type { Config } from '../config/config.js';
 import { bucketOf } from '../config/problems.js';
 import { proxyOf } from '../extract/proxy.js';
 import { explain, isPassing } from './s3-error.js';
-import type { Content, Listed, ObjectStore } from './store.js';
+import type { Listed, ObjectStore } from './store.js';
 
 /** How often a request is tried, and the milliseconds before it is tried again for the first time. */
 const ATTEMPTS = 5;
@@ -163,13 +163,10 @@ const LOST: ReadonlySet<unknown> = new Set(['PreconditionFailed', 'ConditionalRe
 
 const isLost = (error: unknown): boolean => error instanceof Error && LOST.has(error.name);
 
-async function writeBody(body: Readable, path: string): Promise<Content> {
+/** Writes a file and returns its SHA-256 (hex). */
+async function writeBody(body: Readable, path: string): Promise<string> {
   const hash = createHash('sha256');
-  let bytes = 0;
-  body.on('data', (chunk: Buffer) => {
-    hash.update(chunk);
-    bytes += chunk.length;
-  });
+  body.on('data', (chunk: Buffer) => hash.update(chunk));
   await pipeline(body, createWriteStream(path));
-  return { bytes, sha256: hash.digest('hex') };
+  return hash.digest('hex');
 }

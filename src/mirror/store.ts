@@ -33,8 +33,8 @@ export interface ObjectStore {
   list(below: string): Promise<Map<string, Listed>>;
   /** Undefined where there is no such object. */
   read(name: string): Promise<Versioned | undefined>;
-  /** Writes an object into a file and returns what it was; undefined where there is no such object. */
-  fetch(name: string, path: string): Promise<Content | undefined>;
+  /** Writes an object into a file and returns its SHA-256 (hex); undefined where there is no such object. */
+  fetch(name: string, path: string): Promise<string | undefined>;
   /** Sends a file. The service compares it with the checksum. */
   sendFile(name: string, path: string, content: Content): Promise<void>;
   send(name: string, body: string | Uint8Array): Promise<void>;

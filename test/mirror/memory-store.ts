@@ -48,7 +48,7 @@ export function memoryStore(objects = new Map<string, Stored>()): MemoryStore {
       const body = objects.get(name)?.body;
       if (body === undefined) return undefined;
       writeFileSync(path, body);
-      return contentOf(body);
+      return contentOf(body).sha256;
     },
     async sendFile(name, path, content) {
       const body = readFileSync(path);
