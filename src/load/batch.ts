@@ -2,12 +2,13 @@ import { mkdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { DuckDBConnection } from '@duckdb/node-api';
 import { packageRoot } from '../config/package-root.js';
-import { identifier, literal, literals } from '../duck/session.js';
+import { identifier, literal, literals, type Session } from '../duck/session.js';
 import { partitionColumns } from '../lake/partition.js';
+import { describeTable, type TableSchema } from '../lake/schema.js';
 import { flattenFunctions, type LakeTable, lakeTables } from '../lake/tables.js';
 import type { LandedPage } from '../land/page.js';
-import type { ContractNode } from '../service/contract/node.js';
-import type { StreamName } from '../service/streams.js';
+import { type ContractNode, contractOf } from '../service/contract/node.js';
+import { type StreamName, streamNames, streams } from '../service/streams.js';
 import { columnTypes, type LearnedPaths } from './types.js';
 import { type BatchView, planViews } from './views.js';
 
@@ -90,8 +91,30 @@ async function createBatch(connection: DuckDBConnection, options: Batch): Promis
       maximum_object_size = ${Math.max(options.isSmall ? 1 << 18 : 4 << 20, options.largestRecord * 2)}, columns = {${columns}})`);
 }
 
+let cached: Awaited<ReturnType<typeof describeAll>> | undefined;
+
+/** The contracts and the columns of every lake table, which follow from the code alone: computed once a process. */
+export async function readDefinitions(session: Pick<Session, 'connect'>) {
+  cached ??= await describeAll(session);
+  return cached;
+}
+
+async function describeAll({ connect }: Pick<Session, 'connect'>) {
+  const entries = streamNames.map((name) => [name, contractOf(streams[name].schema)]);
+  const contracts: Readonly<Record<StreamName, ContractNode>> = Object.fromEntries(entries);
+  const schemas = new Map<string, TableSchema>();
+  const connection = await connect();
+  for (const name of streamNames) {
+    await createEmptyBatch(connection, name, contracts[name]);
+    for (const table of lakeTables().filter(({ stream }) => stream === name))
+      schemas.set(table.name, await describeTable(connection, table));
+  }
+  connection.closeSync();
+  return { contracts, schemas };
+}
+
 /** An empty batch, so that the columns of every table can be described without a record. */
-export async function createEmptyBatch(
+async function createEmptyBatch(
   connection: DuckDBConnection,
   stream: StreamName,
   contract: ContractNode,

@@ -11,17 +11,16 @@ import { assertMemory, diskFullError, LakeError, outOfMemoryError } from '../lak
 import { currentSnapshot, type Layout, layoutOf } from '../lake/layout.js';
 import { takeLock } from '../lake/lock.js';
 import { SCHEMA_VERSION } from '../lake/manifest.js';
-import { describeTable, type TableSchema } from '../lake/schema.js';
-import { lakeTables } from '../lake/tables.js';
+import type { TableSchema } from '../lake/schema.js';
 import { listPasses } from '../land/pass.js';
-import { createEmptyBatch } from '../load/batch.js';
+import { readDefinitions } from '../load/batch.js';
 import type { DriftReport } from '../load/drift.js';
 import type { DataTestOptions } from '../model/data-tests.js';
 import { readModels, withOwnSeeds } from '../model/model-files.js';
 import type { Modelling } from '../model/own-models.js';
 import { openObservers } from '../notify/observers.js';
-import { type ContractNode, contractOf } from '../service/contract/node.js';
-import { type StreamName, streamNames, streams } from '../service/streams.js';
+import type { ContractNode } from '../service/contract/node.js';
+import { type StreamName, streamNames } from '../service/streams.js';
 import { removeLeftLookups } from './find-pass.js';
 import { readOwnModels } from './own-models.js';
 import { openRecorder, type Recorder } from './recorder.js';
@@ -263,25 +262,6 @@ function overtaken({ output }: Layout): LakeError {
   return new LakeError('LAKE_OVERTAKEN', `another run has taken ${output} over while this one stood still`, {
     hint: 'nothing of this run was published; the pages that it landed stay for the next one',
   });
-}
-
-let cached: Pick<Job, 'contracts' | 'schemas'> | undefined;
-
-/** The contracts and the columns of every table, which follow from the code alone: computed once a process. */
-async function readDefinitions(session: Session): Promise<Pick<Job, 'contracts' | 'schemas'>> {
-  if (cached !== undefined) return cached;
-  const entries = streamNames.map((name) => [name, contractOf(streams[name].schema)]);
-  const contracts: Job['contracts'] = Object.fromEntries(entries);
-  const schemas = new Map<string, TableSchema>();
-  const connection = await session.connect();
-  for (const name of streamNames) {
-    await createEmptyBatch(connection, name, contracts[name]);
-    for (const table of lakeTables().filter(({ stream }) => stream === name))
-      schemas.set(table.name, await describeTable(connection, table));
-  }
-  connection.closeSync();
-  cached = { contracts, schemas };
-  return cached;
 }
 
 /** The service that an output folder is of: that of its lake, else of what a run landed; null where neither says. */

@@ -1,30 +1,11 @@
-import { DuckDBInstance } from '@duckdb/node-api';
-import { describeTable, type TableSchema } from '../../src/lake/schema.js';
-import { lakeTables } from '../../src/lake/tables.js';
-import { createEmptyBatch } from '../../src/load/batch.js';
-import { contractOf } from '../../src/service/contract/node.js';
-import { type StreamName, streams } from '../../src/service/streams.js';
-
-const known = new Map<StreamName, Promise<TableSchema[]>>();
+import { openTemporarySession } from '../../src/duck/session.js';
+import type { TableSchema } from '../../src/lake/schema.js';
+import { readDefinitions } from '../../src/load/batch.js';
+import type { StreamName } from '../../src/service/streams.js';
 
 /** The tables that are cut from the records of a stream. */
-export function schemasOf(name: StreamName): Promise<TableSchema[]> {
-  const schemas = known.get(name) ?? describeTables(name);
-  known.set(name, schemas);
-  return schemas;
-}
-
-async function describeTables(name: StreamName): Promise<TableSchema[]> {
-  const instance = await DuckDBInstance.create(':memory:');
-  const connection = await instance.connect();
-  try {
-    await createEmptyBatch(connection, name, contractOf(streams[name].schema));
-    const schemas: TableSchema[] = [];
-    for (const table of lakeTables().filter(({ stream }) => stream === name))
-      schemas.push(await describeTable(connection, table));
-    return schemas;
-  } finally {
-    connection.closeSync();
-    instance.closeSync();
-  }
+export async function schemasOf(name: StreamName): Promise<TableSchema[]> {
+  const { session, close } = await openTemporarySession({ memory: '500MB' });
+  const { schemas } = await readDefinitions(session).finally(close);
+  return [...schemas.values()].filter(({ table }) => table.stream === name);
 }
