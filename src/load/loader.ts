@@ -16,7 +16,7 @@ import { type Batch, type BatchFile, loadBatch } from './batch.js';
 import { checkPage } from './check-page.js';
 import { type ColumnPlaces, columnPlaces } from './column-places.js';
 import { Drift } from './drift.js';
-import { addRejects, dropRejects } from './rejects.js';
+import { addRejects, dropRejects } from './staged.js';
 
 /** Landed pages could not be turned into tables. */
 export class LoadError extends LotlakeError {

@@ -1,11 +1,12 @@
 import type { DuckDBConnection } from '@duckdb/node-api';
+import { type CatalogPlace, commitToCatalog } from '../iceberg/catalog.js';
 import { parseMetadata, retainSnapshots, snapshotIdOf } from '../iceberg/metadata.js';
 import { headFiles, type MetadataFile, type PreviousMetadata, readPrevious } from '../iceberg/plan.js';
 import { planTables } from '../iceberg/tables.js';
 import { allTables, type LakeFile } from '../lake/manifest.js';
 import type { Described } from '../publish/warehouse.js';
-import type { DescribeTables, Heads } from './heads.js';
-import { TABLES } from './layout.js';
+import { type DescribeTables, type Heads, readHeads } from './heads.js';
+import { CATALOG, readCurrent, TABLES } from './layout.js';
 import { forEach, type ObjectStore } from './store.js';
 
 const nameOf = (store: ObjectStore, uri: string): string => uri.slice(store.place.length + 1);
@@ -91,4 +92,22 @@ export function retainHeads(store: ObjectStore, heads: Heads, kept: readonly str
     for (const head of byName(store, headFiles(metadata, Number(version) + 1))) retained.set(...head);
   }
   return retained;
+}
+
+/**
+ * Makes the tables of an Iceberg REST catalog like those that the mirror has now. Throws IcebergError (ICEBERG_CATALOG)
+ * and MirrorError.
+ */
+export async function updateCatalog(store: ObjectStore, place: CatalogPlace, token: string | undefined) {
+  const mirror = await readCurrent(store);
+  const heads = mirror === undefined ? [] : [...(await readHeads(store, mirror.current))];
+  const entries = heads
+    .filter(([object]) => object.endsWith('.metadata.json'))
+    .map(([object, text]) => {
+      const name = tableOf(object);
+      const metadataUri = `${store.place}/${object}`;
+      const metadata = parseMetadata(text, metadataUri);
+      return { name, metadataUri, metadata, folder: `${store.place}/${CATALOG}${name}` };
+    });
+  return commitToCatalog(place, token, entries);
 }

@@ -5,8 +5,7 @@ import { identifier, literal, rows, scalar } from '../duck/session.js';
 import { filesRelation, globRelation } from '../lake/files.js';
 import { partitionColumns } from '../lake/partition.js';
 import { type Column, REJECTED, type TableSchema } from '../lake/schema.js';
-import { rejectsRelation } from '../load/rejects.js';
-import { isStaged, stagedFiles } from '../load/staged.js';
+import { isStaged, rejectsRelation, stagedFiles } from '../load/staged.js';
 import type { MergeContext } from './context.js';
 import { baseRelation, emptyOf, isSmall, PARTITION, sameKey } from './relations.js';
 

@@ -2,7 +2,7 @@ import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { expect, it } from 'vitest';
 import { discardStaged } from '../../src/load/loader.js';
-import { rejectsFile } from '../../src/load/rejects.js';
+import { rejectsFile } from '../../src/load/staged.js';
 import { temporaryFolder } from '../pipelines/support.js';
 
 it('the staged rows of an abandoned pass are removed, and no others', () => {

@@ -7,7 +7,7 @@ import type { LandedPage } from '../../src/land/page.js';
 import { openPass, type Pass } from '../../src/land/pass.js';
 import { createSink } from '../../src/land/sink.js';
 import { LoadError, Loader } from '../../src/load/loader.js';
-import { rejectsFile } from '../../src/load/rejects.js';
+import { rejectsFile } from '../../src/load/staged.js';
 import { streams } from '../../src/service/streams.js';
 import { pageOf, vehicleContract } from '../land/support.js';
 import { bareDuckDb, type PlainRow, temporaryFolder } from '../pipelines/support.js';

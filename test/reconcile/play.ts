@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url';
 import type { DuckDBConnection } from '@duckdb/node-api';
 import { identifier, literal, rows } from '../../src/duck/session.js';
 import type { Column, TableSchema } from '../../src/lake/schema.js';
-import { REJECT_COLUMNS } from '../../src/load/rejects.js';
+import { REJECT_COLUMNS } from '../../src/load/staged.js';
 import { applyRules, type Rule, rules } from '../../src/reconcile/rules.js';
 import {
   bindCurrent,
