@@ -2,7 +2,7 @@ import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node
 import { join } from 'node:path';
 import type { DuckDBConnection } from '@duckdb/node-api';
 import type { Layout } from '../lake/layout.js';
-import { allFiles, allTables, type Manifest } from '../lake/manifest.js';
+import { allFiles, allTables } from '../lake/manifest.js';
 import { hasManifest, listSnapshots } from '../lake/snapshots.js';
 import type { VacuumPlan } from '../lake/vacuum.js';
 import { replaceFile } from '../land/files.js';
@@ -11,13 +11,7 @@ import { IcebergError } from './iceberg-error.js';
 import { retainSnapshots } from './metadata.js';
 import type { Metrics } from './metrics.js';
 import { headFiles, type PreviousMetadata, readPrevious } from './plan.js';
-import { planTables } from './tables.js';
-
-/** A snapshot of the lake on disk. */
-interface SnapshotFolder {
-  readonly folder: string;
-  readonly manifest: Manifest;
-}
+import { planTables, type SnapshotFolder } from './tables.js';
 
 /** URI of a path. Readers take it as it is, so nothing in it is escaped. */
 const uriOf = (path: string): string => `file://${path}`;

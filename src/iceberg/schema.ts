@@ -33,8 +33,6 @@ const TYPES = {
   VARCHAR: 'string',
 } as const;
 
-const BY_NAME: ReadonlyMap<string, (typeof TYPES)[keyof typeof TYPES]> = new Map(Object.entries(TYPES));
-
 /** A type of one value. */
 export type PrimitiveType = (typeof TYPES)[keyof typeof TYPES];
 
@@ -43,8 +41,8 @@ export type SchemaFields = ReturnType<typeof schemaOf>;
 
 /** The Iceberg type of a DuckDB type. Throws IcebergError (ICEBERG_TYPE) where Iceberg has none for it. */
 export function primitiveOf(type: string): PrimitiveType {
-  const found = BY_NAME.get(type);
-  if (found !== undefined) return found;
+  const found = Object.entries(TYPES).find(([name]) => name === type);
+  if (found !== undefined) return found[1];
   throw new IcebergError('ICEBERG_TYPE', `no Iceberg type holds the values of ${type}`, {
     hint: `the snapshot stays; a published column has one of ${Object.keys(TYPES).join(', ')}, or a list of it`,
   });

@@ -9,6 +9,12 @@ import { type Metrics, NO_METRICS, readMetrics } from './metrics.js';
 import { type CommitPlan, type PreviousMetadata, planCommit } from './plan.js';
 import type { IcebergTable } from './schema.js';
 
+/** A snapshot of the lake on disk. */
+export interface SnapshotFolder {
+  readonly folder: string;
+  readonly manifest: Manifest;
+}
+
 /** Where the tables of a snapshot are described, and what is known of them. */
 interface Place {
   /** Ids of the snapshots of the lake that stay, beside this one. */
@@ -28,7 +34,7 @@ interface Place {
  */
 export async function planTables(
   connection: DuckDBConnection,
-  { folder, manifest }: { readonly folder: string; readonly manifest: Manifest },
+  { folder, manifest }: SnapshotFolder,
   descriptions: readonly Described[],
   { kept, locationOf, uriOf, metricsOf, previous }: Place,
 ): Promise<Map<string, CommitPlan>> {

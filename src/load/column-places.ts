@@ -53,60 +53,53 @@ export interface FilledColumns {
 /** What the values of a record are for. */
 export type ColumnPlaces = ReturnType<typeof columnPlaces>;
 
-interface Filled extends Pick<FilledColumns, 'table' | 'entity'> {
-  readonly column: string;
-  readonly source: string;
-}
-
 /** Finds out which columns the places of a stream's contract fill. */
 export function columnPlaces(contract: ContractNode, schemas: readonly TableSchema[]) {
   const entities = entitiesOf(contract).map(({ path }) => path);
-  const cut = schemas.flatMap(({ table, content }) =>
+  const cut = schemas.flatMap((schema) =>
     entities
-      .filter((entity) => table.sql.includes(entity === '' ? 'from records' : `from "${entity}"`))
-      .map((entity) => ({ table, entity, names: content.map(({ name }) => name) })),
+      .filter((entity) => schema.table.sql.includes(entity === '' ? 'from records' : `from "${entity}"`))
+      .map((entity) => rowsOf(schema, entity, contract)),
   );
-  const all = cut.flatMap(({ table, entity, names }): Filled[] => {
-    const columns = [...new Set([...names, ...Object.keys(table.sources)])];
-    const filled = columns.flatMap((column) =>
-      placesOfColumn(table, column, contract, entity).map((source) => ({ table, entity, column, source })),
-    );
-    // Rows of these tables are in the month of the lot or report that they are of.
-    if (table.partition?.month === '_month_at')
-      filled.push({ table, entity, column: 'month', source: `${topOf(entity)}.created_at` });
-    return filled;
-  });
-  const keys = all.filter(({ table, column }) => table.key.includes(column)).map(({ source }) => source);
+  const keys = cut.flatMap(({ table, filled }) => filled.filter(({ column }) => table.key.includes(column)));
+  const rowsWith = (isFilling: (source: string) => boolean): FilledColumns[] =>
+    cut.flatMap(({ filled, ...rows }) => {
+      const columns = filled.filter(({ source }) => isFilling(source)).map(({ column }) => column);
+      return columns.length === 0 ? [] : [{ ...rows, columns }];
+    });
   /** A member that the contract does not know is kept in the column extra of its row. */
-  const extraOf = (path: string): Filled[] => {
+  const extraOf = (path: string): FilledColumns[] => {
     const around = entities.filter((entity) => entity === '' || isIn(path, entity));
     const nearest = around.reduce((a, b) => (b.length > a.length ? b : a));
     const rows = cut.filter(({ entity, names }) => entity === nearest && names.includes('extra'));
-    return rows.map(({ table, entity }) => ({ table, entity, column: 'extra', source: path }));
+    return rows.map((each) => ({ ...each, columns: ['extra'] }));
   };
   const filledBy = (path: string): readonly FilledColumns[] => {
-    const inside = all.filter(({ source }) => isIn(source, path));
-    const around = inside.length > 0 ? inside : all.filter(({ source }) => isIn(path, source));
+    const inside = rowsWith((source) => isIn(source, path));
+    const around = inside.length > 0 ? inside : rowsWith((source) => isIn(path, source));
     const found = around.length > 0 ? around : extraOf(path);
-    const groups = new Map<string, FilledColumns>();
-    for (const { table, entity, column } of found) {
-      const name = `${table.name} ${entity}`;
-      const group = groups.get(name);
-      const key =
-        group?.key ??
-        table.key.map((part) => [part, placesOfColumn(table, part, contract, entity)[0]] as const);
-      groups.set(name, { table, entity, columns: [...(group?.columns ?? []), column], key });
-    }
-    return [...groups.values()].sort((a, b) => a.entity.length - b.entity.length);
+    return found.sort((a, b) => a.entity.length - b.entity.length);
   };
   return {
     /** Paths of the entities that rows are cut from, the record itself included. */
     entities: new Set(entities),
     /** Whether a place, or one inside it, tells which row it is: without it no row can be told from another. */
-    holdsKey: once((path) => keys.some((key) => isIn(key, path))),
+    holdsKey: once((path) => keys.some(({ source }) => isIn(source, path))),
     /** The columns that a place fills, those of its own entity first; `extra` where the contract does not know it. */
     filledBy: once(filledBy),
   };
+}
+
+/** The rows of a table that are cut from one entity: the places that fill their columns, and those of their key. */
+function rowsOf({ table, content }: TableSchema, entity: string, contract: ContractNode) {
+  const placesOf = (column: string): readonly string[] => placesOfColumn(table, column, contract, entity);
+  const names = content.map(({ name }) => name);
+  const columns = [...new Set([...names, ...Object.keys(table.sources)])];
+  const filled = columns.flatMap((column) => placesOf(column).map((source) => ({ column, source })));
+  // Rows of these tables are in the month of the lot or report that they are of.
+  if (table.partition?.month === '_month_at')
+    filled.push({ column: 'month', source: `${topOf(entity)}.created_at` });
+  return { table, entity, names, filled, key: table.key.map((part) => [part, placesOf(part)[0]] as const) };
 }
 
 /** A function of a place of the contract that is computed once for each: a record may have a million bad values. */

@@ -1,12 +1,10 @@
-import type { Manifest } from '../lake/manifest.js';
+import type { SnapshotFolder } from '../iceberg/tables.js';
 import type { Current } from './layout.js';
 import { busy, unusable } from './mirror-error.js';
 
 /** A published snapshot of the lake on this machine. */
-export interface LocalSnapshot {
+export interface LocalSnapshot extends SnapshotFolder {
   readonly id: string;
-  readonly folder: string;
-  readonly manifest: Manifest;
 }
 
 /** What is known of the lake that is pushed. */
