@@ -1,115 +1,130 @@
 import { join } from 'node:path';
 import type { DuckDBConnection } from '@duckdb/node-api';
-import { literal, row, rows } from '../../duck/session.js';
+import { literal, literals, rows } from '../../duck/session.js';
 import { type Factor, factorsOf, LEVEL_FACTORS, SEGMENTS } from './design.js';
 import type { Tree } from './fit.js';
-import { PricedRows } from './rows.js';
+import { type PricedRows, writeRows } from './rows.js';
 
 /** A market whose prices are compared with each other: auctions or asking prices, in one currency. */
-export interface Market {
-  readonly market: string;
-  readonly currency: string;
-}
+export type Market = Awaited<ReturnType<typeof nameNumbers>>[number];
 
 /** The lots of a market in numbers, and what the numbers mean. */
 export interface Coding {
   readonly rows: PricedRows;
   readonly factors: readonly Factor[];
   readonly tree: Tree;
-  /** Number of months, and the first of them. */
+  /** Number of months. */
   readonly months: number;
-  readonly firstMonth: string;
+  /** Number of classes of noise. */
+  readonly noises: number;
 }
 
-/** A column as the text of its level. */
-const levelOf = (column: string): string => `coalesce(cast(${column} as varchar), 'unknown')`;
+/** Fewest prices from which a model is fitted, and before a month that is judged. */
+export const FEWEST = 100;
 
 /** Months before these are counted as the first one. */
 const MOST_MONTHS = 120;
 
+/** A column as the text of its level. */
+const levelOf = (column: string): string => `coalesce(cast(${column} as varchar), 'unknown')`;
+
+/** Columns whose values are levels. */
+const CODED: readonly string[] = [...new Set([...LEVEL_FACTORS, ...SEGMENTS])];
+
 /**
- * Turns the lots of a market into numbers. `fit.levels` and `fit.leaves` say what levels and generations they stand for.
+ * Says in tables of the database `fit` what the numbers of a fit stand for: `markets`, `levels` of the columns with the
+ * `segments` among them, and `node_names`, the tree of makes, models and generations. Gives the markets.
+ */
+export async function nameNumbers(connection: DuckDBConnection) {
+  const levels = CODED.map((name) => `${levelOf(name)} as ${name}`).join(', ');
+  await connection.run(`create or replace temp view fit_inputs as
+    select *,
+      coalesce(manufacturer_id, -1) as make, coalesce(model_id, -1) as model, coalesce(generation_id, -1) as generation
+    from price_inputs;
+    create or replace table fit.markets as
+    select row_number() over (order by market, currency)::double as number, market, currency,
+      cast(greatest(min(priced_month), max(priced_month) - interval ${MOST_MONTHS} month) as date) as first_month,
+      date_diff('month', first_month, max(priced_month)) + 1 as months,
+      median(odometer_km / age_years) filter (where age_years >= 1) / 10000 as usual
+    from price_inputs where price is not null group by market, currency having count(*) >= ${FEWEST};
+    create or replace table fit.levels as
+    select market, factor, level, row_number() over (partition by market, factor order by level) - 1 as code
+    from (select distinct market, factor, level
+      from (unpivot (select m.number as market, ${levels} from fit_inputs i join fit.markets m using (market, currency))
+        on ${CODED.join(', ')} into name factor value level));
+    create or replace table fit.segments as
+    select market, factor as segment, list_position(${literals(SEGMENTS)}, factor) - 1 as place, code, level
+    from fit.levels where place >= 0;
+    create or replace table fit.node_names as
+    select m.number as market, (model is null)::integer + (generation is null)::integer as depth,
+      row_number() over (partition by m.number order by depth, make, model, generation) - 1 as node, make, model, generation
+    from fit_inputs join fit.markets m using (market, currency)
+    group by grouping sets ((m.number, make, model, generation), (m.number, make, model), (m.number, make))`);
+  const found = await rows(
+    connection,
+    `select number, market, currency, first_month::varchar as first, coalesce(usual, 0) as usual,
+      list_transform(range(months), lambda place: strftime(first_month + to_months(place::integer), '%Y-%m')) as names
+    from fit.markets order by number`,
+  );
+  return found.map((row) => ({
+    number: Number(row.number),
+    market: String(row.market),
+    currency: String(row.currency),
+    first: String(row.first),
+    /** Names of its months, such as 2026-11. */
+    months: textsOf(row.names),
+    /** Usual distance of a year, 10,000 km. */
+    usual: Number(row.usual),
+  }));
+}
+
+const textsOf = (list: unknown): string[] => (Array.isArray(list) ? list.map(String) : []);
+
+/**
+ * Turns the lots of a market into numbers.
  * @param folder where a file of numbers may lie for the time of the fit
  */
 export async function codeRows(
   connection: DuckDBConnection,
-  { market, currency }: Market,
+  market: Market,
   folder: string,
 ): Promise<Coding> {
-  const coded = [...new Set<string>([...LEVEL_FACTORS, ...SEGMENTS])];
-  const levels = coded.map((name) => `${levelOf(name)} as ${name}`).join(', ');
-  await connection.run(`create or replace temp view fit_inputs as
-    select
-      * replace (cast(priced_month as date) as priced_month),
-      coalesce(manufacturer_id, -1) as make, coalesce(model_id, -1) as model, coalesce(generation_id, -1) as generation
-    from price_inputs where market = ${literal(market)} and currency = ${literal(currency)}`);
-  await connection.run(`create or replace table fit.levels as
-    select factor, level, row_number() over (partition by factor order by level) - 1 as code
-    from (select distinct factor, level
-      from (unpivot (select ${levels} from fit_inputs) on ${coded.join(', ')} into name factor value level))`);
-  for (const name of coded)
+  const known = await rows(
+    connection,
+    `select factor, list(level order by code) as levels from fit.levels where market = ${market.number} group by factor`,
+  );
+  const levels = new Map(known.map((each) => [String(each.factor), textsOf(each.levels)]));
+  for (const [name, texts] of levels)
     await connection.run(`drop type if exists fit.level_${name};
-      create type fit.level_${name} as enum (select level from fit.levels where factor = '${name}' order by code)`);
-  await connection.run(`create or replace table fit.leaves as
-    select *,
-      dense_rank() over (order by make, model, generation) - 1 as leaf,
-      dense_rank() over (order by make, model) - 1 as model_place,
-      dense_rank() over (order by make) - 1 as make_place
-    from (select distinct make, model, generation from fit_inputs)`);
-  const span = await row(
+      create type fit.level_${name} as enum (${texts.map(literal).join(', ')})`);
+  const nodes = await rows(
     connection,
-    `select
-      cast(greatest(min(priced_month), max(priced_month) - interval ${MOST_MONTHS} month) as date)::varchar as first,
-      date_diff('month', first::date, max(priced_month)) + 1 as months,
-      median(odometer_km / age_years) filter (where age_years >= 1) / 10000 as usual
-    from fit_inputs where price is not null`,
+    `select node.depth, coalesce(parent.node, -1) as parent
+    from fit.node_names node left join fit.node_names parent
+      on parent.market = node.market and parent.depth = node.depth + 1 and parent.make = node.make
+      and (parent.model = node.model or parent.depth = 2)
+    where node.market = ${market.number} order by node.node`,
   );
-  const months = Number(span.months);
-  const factors = factorsOf(await sizes(connection), months);
-  const sql = rowsSql(factors, {
-    first: String(span.first),
-    last: months - 1,
-    usual: Number(span.usual ?? 0),
-  });
+  const factors = factorsOf(levels, market.months);
+  const sql = rowsSql(factors, market);
   return {
-    rows: await PricedRows.write(connection, sql, join(folder, 'price_rows.tmp')),
-    ...{
-      factors,
-      tree: await readTree(connection),
-      months,
-      firstMonth: String(span.first),
+    rows: await writeRows(connection, sql, join(folder, 'price_rows.tmp')),
+    factors,
+    tree: {
+      parents: nodes.map(({ parent }) => Number(parent)),
+      depths: nodes.map(({ depth }) => Number(depth)),
     },
+    months: market.months.length,
+    noises: 2 * (levels.get('domain_id')?.length ?? 0),
   };
-}
-
-async function sizes(connection: DuckDBConnection): Promise<number[]> {
-  const counts = await rows(connection, 'select factor, count(*) as size from fit.levels group by factor');
-  return LEVEL_FACTORS.map((name) => Number(counts.find(({ factor }) => factor === name)?.size ?? 0));
-}
-
-/** Models follow the generations, and makes the models. */
-async function readTree(connection: DuckDBConnection): Promise<Tree> {
-  const leaves = await rows(
-    connection,
-    'select distinct model_place, make_place, leaf from fit.leaves order by leaf',
-  );
-  const models = new Map(leaves.map((leaf) => [Number(leaf.model_place), Number(leaf.make_place)]));
-  const makes = new Set(models.values()).size;
-  const parents = [
-    ...leaves.map((leaf) => leaves.length + Number(leaf.model_place)),
-    ...[...models.values()].map((make) => leaves.length + models.size + make),
-    ...Array<number>(makes).fill(-1),
-  ];
-  const depths = parents.map((_, i) => (i < leaves.length ? 0 : i < leaves.length + models.size ? 1 : 2));
-  return { parents, depths };
 }
 
 function rowsSql(
   factors: readonly Factor[],
-  { first, last, usual }: { first: string; last: number; usual: number },
+  { number, market, currency, first, months, usual }: Market,
 ): string {
   const place = { age: 'age_years', mileage: `odometer_km / 10000 - ${usual} * age_years` };
-  const month = `greatest(0, least(${last}, date_diff('month', date ${literal(first)}, priced_month)))`;
+  const month = `greatest(0, least(${months.length - 1}, date_diff('month', date ${literal(first)}, priced_month)))`;
   const codes = LEVEL_FACTORS.map(
     (name, i) => `(${factors[i]?.offset} + ${codeOf(name)})::integer as "${name}"`,
   );
@@ -119,14 +134,15 @@ function rowsSql(
   );
   const segments = SEGMENTS.map((name) => `${codeOf(name)}::integer as segment_${name}`);
   return `select
-      i.lot_id::double as lot, l.leaf::integer as leaf,
+      i.lot_id::double as lot, l.node::integer as leaf,
       (${codeOf('domain_id')} * 2 + (i.odometer_km is null)::integer)::integer as noise,
       ln(i.price) as log_price, i.month_at as month,
       ${[...codes, ...lines, ...segments].join(', ')}
     from (
       select *, ${place.age} as age_at, ${place.mileage} as mileage_at, ${month}::integer as month_at, ${below.join(', ')}
-      from fit_inputs
-    ) i join fit.leaves l using (make, model, generation)
+      from fit_inputs where market = ${literal(market)} and currency = ${literal(currency)}
+    ) i join fit.node_names l
+      on l.market = ${number} and i.make = l.make and i.model = l.model and i.generation = l.generation
     order by i.priced_at, i.lot_id`;
 }
 

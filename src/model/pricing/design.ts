@@ -32,37 +32,43 @@ export const REFERENCES: Readonly<Record<string, string>> = {
 export interface Factor {
   readonly name: string;
   readonly offset: number;
-  readonly size: number;
+  /** What each coefficient stands for. */
+  readonly levels: readonly string[];
   /** Where the line of its effect bends; missing for a factor with levels. */
   readonly knots?: readonly number[];
 }
 
 /** Knots of age in years, and of mileage in 10,000 km above the usual one of the age. */
-const KNOTS = {
-  age: [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 12, 14, 16, 18, 20, 25, 30, 40],
-  mileage: [-15, -10, -7.5, -5, -2.5, 0, 2.5, 5, 7.5, 10, 15, 20],
-};
+const AGES = [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 12, 14, 16, 18, 20, 25, 30, 40];
+const MILEAGES = [-15, -10, -7.5, -5, -2.5, 0, 2.5, 5, 7.5, 10, 15, 20];
 
 /**
  * The factors with their coefficients, behind the intercept: one for each level, and one for each knot, between which the
  * effect is a straight line.
- * @param levels number of levels of each of LEVEL_FACTORS
- * @param months number of months
+ * @param levels of each of LEVEL_FACTORS
+ * @param months as texts
  */
-export function factorsOf(levels: readonly number[], months: number): readonly Factor[] {
-  const knots = { ...KNOTS, month: [...Array(months).keys()] };
-  let offset = 1;
-  const place = (name: string, size: number): Factor => {
-    offset += size;
-    return { name, offset: offset - size, size };
+export function factorsOf(
+  levels: ReadonlyMap<string, readonly string[]>,
+  months: readonly string[],
+): readonly Factor[] {
+  const lines = {
+    age: { knots: AGES, levels: AGES.map(String) },
+    mileage: { knots: MILEAGES, levels: MILEAGES.map((knot) => String(knot * 10_000)) },
+    month: { knots: [...months.keys()], levels: months },
   };
+  let end = 1;
   return [
-    ...LEVEL_FACTORS.map((name, i) => place(name, levels[i] ?? 0)),
-    ...LINE_FACTORS.map((name) => ({ ...place(name, knots[name].length), knots: knots[name] })),
-  ];
+    ...LEVEL_FACTORS.map((name) => ({ name, levels: levels.get(name) ?? [] })),
+    ...LINE_FACTORS.map((name) => ({ name, ...lines[name] })),
+  ].map((factor) => {
+    const offset = end;
+    end += factor.levels.length;
+    return { ...factor, offset };
+  });
 }
 
 /** Number of coefficients, the intercept among them. */
 export function sizeOf(factors: readonly Factor[]): number {
-  return factors.reduce((size, factor) => size + factor.size, 1);
+  return factors.reduce((size, { levels }) => size + levels.length, 1);
 }

@@ -49,9 +49,13 @@ const BROAD = 0.25;
 const USUAL = 0.02;
 const PRIOR = 1;
 
-/** The spreads with which the first fit begins. */
-export function broadSpread(factors: readonly Factor[]): Spread {
-  return { factors: factors.map(() => BROAD), tree: [0.05, 0.1, 0.2] };
+/** What is known before any price: nothing, and a broad spread. */
+export function emptyFit(factors: readonly Factor[]): Fit {
+  const nothing = new Float64Array(sizeOf(factors));
+  return {
+    ...{ coefficients: nothing, covariance: [], nodes: [], freedom: 0, means: nothing },
+    spread: { factors: factors.map(() => BROAD), tree: [0.05, 0.1, 0.2] },
+  };
 }
 
 /** Keeps coefficients that nothing decides near zero; 1 / variance. */
@@ -131,10 +135,10 @@ function addPriors(system: Matrix, factors: readonly Factor[], spread: Spread): 
 type Contrast = readonly (readonly [coefficient: number, weight: number])[];
 
 /** A level lies near the mean, a month near the month before, and the line of age and of mileage bends little. */
-function contrastsOf({ name, offset, size, knots }: Factor): Contrast[] {
-  if (knots === undefined) return Array.from({ length: size }, (_, i) => [[offset + i, 1]]);
+function contrastsOf({ name, offset, levels, knots }: Factor): Contrast[] {
+  if (knots === undefined) return levels.map((_, i) => [[offset + i, 1]]);
   const gap = (at: number): number => (knots[at + 1] ?? 0) - (knots[at] ?? 0);
-  const steps = Array.from({ length: size - 1 }, (_, at) => at);
+  const steps = knots.slice(1).map((_, at) => at);
   if (name === 'month')
     return steps.map((at) => [
       [offset + at, -1],

@@ -1,60 +1,37 @@
-import {
-  type DuckDBAppender,
-  type DuckDBConnection,
-  DuckDBDataChunk,
-  DuckDBDoubleVector,
-} from '@duckdb/node-api';
+import { type DuckDBAppender, type DuckDBConnection, DuckDBDataChunk } from '@duckdb/node-api';
 
 const CHUNK = 2048;
 
-/** Appends rows of numbers to a new table of the database `fit`; NaN becomes null. */
+/** Appends rows of numbers, behind that of their market, to a table of the database `fit`; NaN becomes null. */
 export class Numbers {
   readonly #appender: DuckDBAppender;
+  readonly #market: number;
   readonly #rows: number[][] = [];
 
-  private constructor(appender: DuckDBAppender) {
+  private constructor(appender: DuckDBAppender, market: number) {
     this.#appender = appender;
+    this.#market = market;
   }
 
-  static async create(
-    connection: DuckDBConnection,
-    name: string,
-    columns: readonly string[],
-  ): Promise<Numbers> {
-    await connection.run(
-      `create or replace table fit.${name} (${columns.map((column) => `${column} double`).join(', ')})`,
-    );
-    return new Numbers(await connection.createAppender(name, 'main', 'fit'));
+  static async open(connection: DuckDBConnection, table: string, market: number): Promise<Numbers> {
+    return new Numbers(await connection.createAppender(table, 'main', 'fit'), market);
   }
 
-  append(row: number[]): void {
-    this.#rows.push(row);
+  append(row: readonly number[]): void {
+    this.#rows.push([this.#market, ...row]);
     if (this.#rows.length === CHUNK) this.#appendRows();
   }
 
-  close(): void {
-    this.flush();
-    this.#appender.closeSync();
-  }
-
   /** Makes the rows visible to queries. */
-  flush(): void {
+  close(): void {
     this.#appendRows();
-    this.#appender.flushSync();
+    this.#appender.closeSync();
   }
 
   #appendRows(): void {
     const types = Array.from({ length: this.#appender.columnCount }, (_, i) => this.#appender.columnType(i));
     const chunk = DuckDBDataChunk.create(types, this.#rows.length);
-    for (const [column] of types.entries()) {
-      const vector = chunk.getColumnVector(column);
-      if (!(vector instanceof DuckDBDoubleVector)) throw new TypeError('a column of numbers is a double');
-      this.#rows.forEach((row, at) => {
-        const value = row[column];
-        vector.setItem(at, value === undefined || Number.isNaN(value) ? null : value);
-      });
-      vector.flush();
-    }
+    chunk.setRowsConverted(this.#rows, (value) => (Number.isNaN(value) ? null : value));
     this.#appender.appendDataChunk(chunk);
     this.#rows.length = 0;
   }

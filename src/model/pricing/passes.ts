@@ -1,6 +1,6 @@
 import type { Coding } from './code-rows.js';
 import { sizeOf } from './design.js';
-import { broadSpread, expected, type Fit, type Spread, solve, uncertainty } from './fit.js';
+import { emptyFit, expected, type Fit, solve, uncertainty } from './fit.js';
 import { Quantiles } from './quantiles.js';
 import type { PricedRow, Visited } from './rows.js';
 import { addSale, emptySums, type Sums } from './sums.js';
@@ -15,15 +15,16 @@ const LEAST_NOISE = 1e-4;
 /** What is taken for the noise before a fit tells. */
 const FIRST_NOISE = 0.1;
 
-/** How a pass weighs prices: robustly, by how far off they are, or all alike but those that are too far off. */
-export type Weighing = 'robust' | 'alike';
+/**
+ * How a pass weighs prices: all of them, as the first one does, robustly by how far off they are, or alike but those that
+ * are too far off.
+ */
+export type Weighing = 'all' | 'robust' | 'alike';
 
 /** What is known after some passes over the prices. */
 export interface State {
-  /** Undefined before the first pass. */
-  readonly fit: Fit | undefined;
+  readonly fit: Fit;
   readonly sums: Sums;
-  readonly spread: Spread;
   /** Variance of a log price about what is expected, by class of noise. */
   readonly noise: readonly number[];
   /** The variances by which the fit weighed its prices; those that it showed are in `noise`. */
@@ -35,46 +36,44 @@ export interface State {
 }
 
 /** What is known before any pass: nothing. */
-export function startState({ rows, factors, tree }: Coding): State {
+export function startState({ factors, tree, noises }: Coding): State {
   return {
-    fit: undefined,
+    fit: emptyFit(factors),
     sums: emptySums(sizeOf(factors), tree.depths.filter((depth) => depth === 0).length),
-    spread: broadSpread(factors),
-    noise: Array<number>(rows.noises).fill(FIRST_NOISE),
+    noise: Array<number>(noises).fill(FIRST_NOISE),
     weighed: [],
-    distances: new Quantiles(rows.noises),
-    judged: new Quantiles(rows.noises),
+    distances: new Quantiles(noises),
+    judged: new Quantiles(noises),
   };
 }
 
 /** Goes over prices, weighs each by what is known of it, and fits again. */
 export function pass(
-  { rows, factors, tree }: Coding,
+  { rows, factors, tree, noises }: Coding,
   last: State,
   weighing: Weighing,
   visited: Visited,
 ): State {
   const sums = emptySums(sizeOf(factors), last.sums.leaves.length);
-  const [squares, weights] = [new Float64Array(rows.noises), new Float64Array(rows.noises)];
+  const [squares, weights] = [new Float64Array(noises), new Float64Array(noises)];
   rows.each({ isPriced: true, ...visited }, (priced) => {
     const variance = last.noise[priced.noise] ?? 1;
-    const error = last.fit === undefined ? 0 : priced.logPrice - expected(last.fit, priced);
-    const weight = last.fit === undefined ? 1 : weightOf(weighing, error ** 2 / variance);
+    const error = priced.logPrice - expected(last.fit, priced);
+    const weight = weightOf(weighing, error ** 2 / variance);
     squares[priced.noise] = (squares[priced.noise] ?? 0) + weight * error ** 2;
     weights[priced.noise] = (weights[priced.noise] ?? 0) + weight;
     addSale(sums, priced, weight / variance);
   });
-  const fit = solve(sums, factors, tree, last.spread);
-  const noise = last.fit === undefined ? last.noise : noiseOf(squares, weights, last.fit.freedom);
-  return { ...last, fit, sums, spread: fit.spread, noise, weighed: last.noise };
+  const fit = solve(sums, factors, tree, last.fit.spread);
+  const noise = weighing === 'all' ? last.noise : noiseOf(squares, weights, last.fit.freedom);
+  return { ...last, fit, sums, noise, weighed: last.noise };
 }
 
 /** Measures how far prices lie from what the others let expect. */
-export function measure({ rows }: Coding, state: State, visited: Visited): State {
-  const distances = new Quantiles(rows.noises);
+export function measure({ rows, noises }: Coding, state: State, visited: Visited): State {
+  const distances = new Quantiles(noises);
   const { fit, noise } = state;
   rows.each({ isPriced: true, ...visited }, (priced) => {
-    if (fit === undefined) return;
     const error = priced.logPrice - expected(fit, priced);
     const variance = (noise[priced.noise] ?? 1) * (1 - leverageOf(state, priced, uncertainty(fit, priced)));
     distances.add(priced.noise, error / Math.sqrt(variance));
@@ -83,6 +82,7 @@ export function measure({ rows }: Coding, state: State, visited: Visited): State
 }
 
 function weightOf(weighing: Weighing, square: number): number {
+  if (weighing === 'all') return 1;
   if (weighing === 'robust') return (FREEDOM + 1) / (FREEDOM + square);
   return square < FARTHEST ** 2 ? 1 : 0;
 }
@@ -128,7 +128,6 @@ export function judgeMonth(
   tell: (values: number[]) => void,
 ): State {
   const { fit, sums, noise, judged } = state;
-  if (fit === undefined) return state;
   const distances = distancesOf(state);
   rows.each({ isPriced: true, months: [month, month + 1] }, (priced) => {
     const middle = expected(fit, priced);
@@ -139,6 +138,5 @@ export function judgeMonth(
     judged.add(priced.noise, distance);
     if (Math.abs(distance) < FARTHEST) addSale(sums, priced, 1 / variance);
   });
-  const next = solve(sums, factors, tree, state.spread);
-  return { ...state, fit: next, spread: next.spread };
+  return { ...state, fit: solve(sums, factors, tree, fit.spread) };
 }

@@ -1,7 +1,7 @@
 import type { DuckDBConnection } from '@duckdb/node-api';
 import { CholeskyDecomposition, Matrix } from 'ml-matrix';
 import { rows } from '../../duck/session.js';
-import type { Numbers } from './numbers.js';
+import { Numbers } from './numbers.js';
 
 /** Fewest pairs of sales from which there is an index. */
 const FEWEST = 100;
@@ -23,11 +23,7 @@ interface Pairs {
  * The price level by month from vehicles that were sold twice: the regression of Bailey, Muth and Nourse. What the fit
  * knows of both sales but their month is taken off, so that age and damage are not taken for the level.
  */
-export async function repeatSales(
-  connection: DuckDBConnection,
-  repeat: Numbers,
-  market: number,
-): Promise<void> {
+export async function repeatSales(connection: DuckDBConnection, market: number): Promise<void> {
   const found = await rows(
     connection,
     `with sold_again as (
@@ -61,7 +57,9 @@ export async function repeatSales(
     };
   });
   if (pairs.reduce((sum, each) => sum + each.pairs, 0) < FEWEST) return;
-  for (const level of levelsOf(pairs)) repeat.append([market, ...level]);
+  const repeat = await Numbers.open(connection, 'repeat', market);
+  for (const level of levelsOf(pairs)) repeat.append(level);
+  repeat.close();
 }
 
 /** Month, log level against the mean of all months, standard deviation and number of sales. */

@@ -35,94 +35,77 @@ const FIRST_SEGMENT = FIRST_TERM + LEVEL_FACTORS.length + 2 * LINE_FACTORS.lengt
 const WIDTH = FIRST_SEGMENT + SEGMENTS.length;
 const BLOCK = 2048;
 
+/** The lots of a market in numbers, by date. */
+export type PricedRows = Awaited<ReturnType<typeof writeRows>>;
+
 /**
- * The lots of a market in numbers, by date. They lie in a file, since a fit goes over them many times and should need no
- * more memory for more of them.
+ * Writes the rows that a SELECT gives into a file, since a fit goes over them many times and should need no more memory
+ * for more of them.
  */
-export class PricedRows {
-  readonly #path: string;
-  readonly #file: number;
-  #rows = 0;
-  /** Prices by month. */
-  readonly prices: number[] = [];
-  /** Number of classes of noise. */
-  noises = 0;
-
-  private constructor(path: string) {
-    this.#path = path;
-    this.#file = openSync(path, 'w+');
+export async function writeRows(connection: DuckDBConnection, sql: string, path: string) {
+  const file = openSync(path, 'w+');
+  const close = (): void => {
+    closeSync(file);
+    rmSync(path);
+  };
+  try {
+    return {
+      /** Prices by month. */
+      prices: await fillFile(file, connection, sql),
+      /** Visits rows in the order of their dates. */
+      each: (visited: Visited, visit: (row: PricedRow) => void) => visitRows(file, visited, visit),
+      /** Removes the file. */
+      close,
+    };
+  } catch (error) {
+    close();
+    throw error;
   }
+}
 
-  /** Writes the rows that a SELECT gives into a file. */
-  static async write(connection: DuckDBConnection, sql: string, path: string): Promise<PricedRows> {
-    const rows = new PricedRows(path);
-    try {
-      await rows.#fill(connection, sql);
-      return rows;
-    } catch (error) {
-      rows.close();
-      throw error;
-    }
-  }
-
-  async #fill(connection: DuckDBConnection, sql: string): Promise<void> {
-    const result = await connection.stream(sql);
-    for (;;) {
-      const chunk = await result.fetchChunk();
-      if (chunk === null || chunk.rowCount === 0) return;
-      const columns = Array.from({ length: WIDTH }, (_, i) => chunk.getColumnVector(i));
-      const block = new Float64Array(chunk.rowCount * WIDTH);
-      for (let at = 0; at < block.length; at += 1) {
-        const value = columns[at % WIDTH]?.getItem(Math.floor(at / WIDTH));
-        block[at] = value === null ? Number.NaN : Number(value);
-      }
-      this.#append(block);
-    }
-  }
-
-  #append(block: Float64Array): void {
+async function fillFile(file: number, connection: DuckDBConnection, sql: string): Promise<number[]> {
+  const prices: number[] = [];
+  const result = await connection.stream(sql);
+  for (;;) {
+    const chunk = await result.fetchChunk();
+    if (chunk === null || chunk.rowCount === 0) return prices;
+    const columns = chunk.getColumns();
+    const block = new Float64Array(chunk.rowCount * WIDTH);
+    for (let at = 0; at < block.length; at += 1)
+      block[at] = Number(columns[at % WIDTH]?.[Math.floor(at / WIDTH)] ?? Number.NaN);
     // writes all of it or throws, even where the disk takes a part
-    writeFileSync(this.#file, block);
-    this.#rows += block.length / WIDTH;
+    writeFileSync(file, block);
     for (let at = 0; at < block.length; at += WIDTH) {
-      const [noise = 0, logPrice = 0, month = 0] = block.subarray(at + 2, at + FIRST_TERM);
-      this.noises = Math.max(this.noises, noise + 1);
-      if (!Number.isNaN(logPrice)) this.prices[month] = (this.prices[month] ?? 0) + 1;
+      const [logPrice = 0, month = 0] = block.subarray(at + 3, at + FIRST_TERM);
+      if (!Number.isNaN(logPrice)) prices[month] = (prices[month] ?? 0) + 1;
     }
   }
+}
 
-  /** Visits rows in the order of their dates. */
-  each(
-    { isPriced, months: [from, to] = [0, Infinity], every = 1 }: Visited,
-    visit: (row: PricedRow) => void,
-  ): void {
-    const row = emptyRow();
-    const block = new Float64Array(BLOCK * WIDTH);
-    for (let first = 0; first < this.#rows; first += BLOCK) {
-      const bytes = readSync(this.#file, block, 0, block.byteLength, first * WIDTH * 8);
-      for (let at = 0; at < bytes / 8; at += WIDTH * every) {
-        const month = block[at + 4] ?? 0;
-        if (month < from || month >= to || (isPriced && Number.isNaN(block[at + 3]))) continue;
-        decode(block, at, row);
-        visit(row);
-      }
+function visitRows(
+  file: number,
+  { isPriced, months: [from, to] = [0, Infinity], every = 1 }: Visited,
+  visit: (row: PricedRow) => void,
+): void {
+  const row = emptyRow();
+  const block = new Float64Array(BLOCK * WIDTH);
+  for (let first = 0; ; first += block.byteLength) {
+    const bytes = readSync(file, block, 0, block.byteLength, first);
+    if (bytes === 0) return;
+    for (let at = 0; at < bytes / 8; at += WIDTH * every) {
+      const month = block[at + 4] ?? 0;
+      if (month < from || month >= to || (isPriced && Number.isNaN(block[at + 3]))) continue;
+      decode(block, at, row);
+      visit(row);
     }
-  }
-
-  close(): void {
-    closeSync(this.#file);
-    rmSync(this.#path);
   }
 }
 
 function emptyRow(): PricedRow {
   const terms = 1 + LEVEL_FACTORS.length + 2 * LINE_FACTORS.length;
-  const [index, share, segments] = [
-    new Int32Array(terms),
-    new Float64Array(terms),
-    new Int32Array(SEGMENTS.length),
-  ];
+  const [index, share] = [new Int32Array(terms), new Float64Array(terms)];
   share[0] = 1;
+  const segments = new Int32Array(SEGMENTS.length);
   return { lot: 0, model: 0, noise: 0, logPrice: 0, month: 0, index, share, count: 0, segments };
 }
 

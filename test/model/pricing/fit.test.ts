@@ -7,8 +7,8 @@ import { addSale, emptySums } from '../../../src/model/pricing/sums.js';
 
 const MONTHS = 4;
 const factors = factorsOf(
-  LEVEL_FACTORS.map((_, i) => (i === 0 ? 2 : 3)),
-  MONTHS,
+  new Map(LEVEL_FACTORS.map((name, i) => [name, i === 0 ? ['a', 'b'] : ['a', 'b', 'c']])),
+  Array.from({ length: MONTHS }, (_, i) => `2024-0${i + 1}`),
 );
 const size = sizeOf(factors);
 // Four generations of three models of two makes.
@@ -20,14 +20,16 @@ const WEIGHT = 1 / 0.03;
 function saleOf(i: number): PricedRow {
   const unit = (salt: number): number => (Math.sin(i * 12.9898 + salt * 78.233) * 43758.5453) % 1;
   const share = (salt: number): number => Math.abs(unit(salt));
-  const terms = factors.flatMap(({ offset, size: levels, knots }, k): (readonly [number, number])[] => {
-    const at = offset + Math.min(levels - 1, Math.floor(share(k) * levels));
-    if (knots === undefined || at === offset + levels - 1) return [[at, 1]];
-    return [
-      [at, 1 - share(k + 20)],
-      [at + 1, share(k + 20)],
-    ];
-  });
+  const terms = factors.flatMap(
+    ({ offset, levels: { length: levels }, knots }, k): (readonly [number, number])[] => {
+      const at = offset + Math.min(levels - 1, Math.floor(share(k) * levels));
+      if (knots === undefined || at === offset + levels - 1) return [[at, 1]];
+      return [
+        [at, 1 - share(k + 20)],
+        [at + 1, share(k + 20)],
+      ];
+    },
+  );
   const all = [[0, 1] as const, ...terms];
   return {
     ...{ lot: i, model: i % 4, noise: 0, month: 0, logPrice: 8 + unit(50), count: all.length },
@@ -62,7 +64,7 @@ function dense(sales: readonly PricedRow[]): { mean: Matrix; covariance: Matrix 
     );
   });
   for (let at = 0; at < size; at += 1) add([[at, 1]], 0.01);
-  factors.forEach(({ name, offset, size: levels, knots }, f) => {
+  factors.forEach(({ name, offset, levels: { length: levels }, knots }, f) => {
     const weight = 1 / (spread.factors[f] ?? 0);
     const slope = (k: number): [number, number][] => {
       const gap = (knots?.[k + 1] ?? 0) - (knots?.[k] ?? 0);

@@ -3,15 +3,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { openTemporarySession } from '../../../src/duck/session.js';
-import { PricedRows } from '../../../src/model/pricing/rows.js';
+import { writeRows } from '../../../src/model/pricing/rows.js';
 
 it('leaves no file where the lots cannot be read', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'lotlake-rows-'));
   const { session, close } = await openTemporarySession({ memory: '100MB' });
   const path = join(folder, 'rows.tmp');
-  await expect(PricedRows.write(session.connection, "select error('broken')", path)).rejects.toThrow(
-    'broken',
-  );
+  await expect(writeRows(session.connection, "select error('broken')", path)).rejects.toThrow('broken');
   expect(existsSync(path)).toBe(false);
   close();
   rmSync(folder, { recursive: true });

@@ -1,0 +1,158 @@
+import type { DuckDBConnection } from '@duckdb/node-api';
+import { literal } from '../../duck/session.js';
+import type { Coding } from './code-rows.js';
+import { type Factor, REFERENCES } from './design.js';
+import { effectVariance, expected, type Fit, uncertainty } from './fit.js';
+import { Numbers } from './numbers.js';
+import { around, distancesOf, isUsed, leverageOf, type State } from './passes.js';
+import type { PricedRow } from './rows.js';
+
+/** Factors that are named with an estimate. */
+export const DRIVERS = 5;
+
+/** Estimates every lot, one with a price as if its price were not known, and adds up the index. */
+export async function writeEstimates(
+  connection: DuckDBConnection,
+  { rows, factors, tree }: Coding,
+  state: State,
+  market: number,
+): Promise<void> {
+  const { fit, noise } = state;
+  const [known, toCome] = [distancesOf(state, false), distancesOf(state)];
+  const drivers = driversOf(fit, factors);
+  const levels = indexLevels(factors, fit);
+  const estimates = await Numbers.open(connection, 'estimates', market);
+  rows.each({}, (priced) => {
+    const middle = expected(fit, priced);
+    const variance = noise[priced.noise] ?? 1;
+    const error = priced.logPrice - middle;
+    const used = isUsed(error, variance);
+    const unsure = uncertainty(fit, priced);
+    const others = 1 - leverageOf(state, priced, unsure);
+    const estimate = used ? priced.logPrice - error / others : middle;
+    const spread = used ? variance / others : variance + unsure;
+    const make = tree.parents[tree.parents[priced.model] ?? -1] ?? -1;
+    estimates.append([
+      priced.lot,
+      ...around(estimate, Math.sqrt(spread), (Number.isNaN(error) ? toCome : known)[priced.noise]),
+      used || Number.isNaN(error) ? 0 : 1,
+      fit.nodes[make]?.weight ?? 0,
+      ...drivers(priced),
+    ]);
+    if (used) levels.add(priced, error, variance);
+  });
+  estimates.close();
+  const index = await Numbers.open(connection, 'index', market);
+  for (const level of levels.rows()) index.append(level);
+  index.close();
+}
+
+/** Tells the coefficients and effects of the factors that move an estimate most, against the mean of all prices. */
+function driversOf(fit: Fit, factors: readonly Factor[]): (priced: PricedRow) => number[] {
+  const places = factors.flatMap(({ levels }, i) => levels.map(() => i));
+  const means = factors.map(({ offset, levels }) =>
+    levels.reduce((sum, _, i) => sum + (fit.means[offset + i] ?? 0) * (fit.coefficients[offset + i] ?? 0), 0),
+  );
+  const effects = new Float64Array(factors.length);
+  const touched = new Int32Array(factors.length);
+  return (priced) => {
+    for (let i = 0; i < effects.length; i += 1) {
+      effects[i] = -(means[i] ?? 0);
+      touched[i] = factors[i]?.offset ?? 0;
+    }
+    for (let i = 1; i < priced.count; i += 1) {
+      const at = priced.index[i] ?? 0;
+      const place = places[at - 1] ?? 0;
+      touched[place] = at;
+      effects[place] = (effects[place] ?? 0) + (priced.share[i] ?? 0) * (fit.coefficients[at] ?? 0);
+    }
+    return largest(effects, touched);
+  };
+}
+
+/** The DRIVERS effects that are furthest from 0, each behind its coefficient; leaves 0 in their place. */
+function largest(effects: Float64Array, touched: Int32Array): number[] {
+  const found: number[] = [];
+  for (let driver = 0; driver < DRIVERS; driver += 1) {
+    let best = 0;
+    for (let i = 1; i < effects.length; i += 1)
+      if (Math.abs(effects[i] ?? 0) > Math.abs(effects[best] ?? 0)) best = i;
+    found.push(touched[best] ?? 0, effects[best] ?? 0);
+    effects[best] = 0;
+  }
+  return found;
+}
+
+/** The level of prices by segment and month: what is left of them without all factors but the month. */
+function indexLevels(factors: readonly Factor[], { coefficients }: Fit) {
+  const months = coefficients.subarray(factors.find(({ name }) => name === 'month')?.offset);
+  /** Sums of a segment and month, by a number of both. */
+  const sums = new Map<number, { place: number[]; weight: number; level: number; prices: number }>();
+  return {
+    add({ segments, month }: PricedRow, error: number, variance: number): void {
+      const level = error + (months[month] ?? 0);
+      // -1 is the segment of all
+      for (let segment = -1; segment < segments.length; segment += 1) {
+        const code = segments[segment] ?? 0;
+        const key = (code * (segments.length + 1) + segment + 1) * months.length + month;
+        let sum = sums.get(key);
+        if (sum === undefined) {
+          sum = { place: [segment, code, month], weight: 0, level: 0, prices: 0 };
+          sums.set(key, sum);
+        }
+        sum.weight += 1 / variance;
+        sum.level += level / variance;
+        sum.prices += 1;
+      }
+    },
+    rows: () =>
+      [...sums.values()].map(({ place, weight, level, prices }) => [
+        ...[...place, level / weight, Math.sqrt(1 / weight), prices],
+      ]),
+  };
+}
+
+/** Stands for the price of a lot that has the reference of every factor. */
+const BASE = -1;
+
+/** Writes what each level of each factor does to a price, and what make, model and generation do. */
+export async function writeEffects(
+  connection: DuckDBConnection,
+  { factors }: Coding,
+  { fit, sums: { counts } }: State,
+  market: number,
+): Promise<void> {
+  const { coefficients, covariance } = fit;
+  const effects = await Numbers.open(connection, 'effects', market);
+  let base = coefficients[0] ?? 0;
+  for (const factor of factors) {
+    const reference = referenceOf(factor, counts);
+    base += coefficients[reference] ?? 0;
+    for (let at = factor.offset; at < factor.offset + factor.levels.length; at += 1) {
+      const effect = (coefficients[at] ?? 0) - (coefficients[reference] ?? 0);
+      const [own, other] = [covariance[at], covariance[reference]];
+      const variance = (own?.[at] ?? 0) + (other?.[reference] ?? 0) - 2 * (own?.[reference] ?? 0);
+      effects.append([at, reference, effect, Math.sqrt(Math.max(0, variance)), counts[at] ?? 0]);
+    }
+  }
+  effects.append([BASE, BASE, base, Number.NaN, counts[0] ?? 0]);
+  effects.close();
+  const terms = factors.flatMap(({ name, offset, levels }) =>
+    levels.map((level, i) => `(${market}, ${offset + i}, ${literal(name)}, ${literal(level)})`),
+  );
+  await connection.run(
+    `insert into fit.terms values (${market}, ${BASE}, 'base', 'all'), ${terms.join(', ')}`,
+  );
+  const nodes = await Numbers.open(connection, 'nodes', market);
+  for (const [place, node] of fit.nodes.entries())
+    if (node.weight > 0) nodes.append([place, node.effect, Math.sqrt(effectVariance(fit, node))]);
+  nodes.close();
+}
+
+/** The coefficient with which those of a factor are compared: the named one, or that of the most prices. */
+function referenceOf({ name, offset, levels }: Factor, counts: Float64Array): number {
+  const named = levels.indexOf(REFERENCES[name] ?? '');
+  if (named >= 0) return offset + named;
+  const own = counts.subarray(offset, offset + levels.length);
+  return offset + own.indexOf(Math.max(...own));
+}
