@@ -4,7 +4,8 @@ import { messageOf } from '../config/lotlake-error.js';
 import { didYouMean, nearest } from '../config/nearest.js';
 import type { ColumnEntry, TableEntry } from '../docs/dictionary.js';
 import { identifier } from '../duck/session.js';
-import { checkFunctions, type SqlTree, treeOf } from '../query/read-only.js';
+import { type SqlTree, treeOf } from '../model/references.js';
+import { checkFunctions } from '../query/read-only.js';
 import { ShareError } from '../query/share-error.js';
 import type { ExportRequest } from './request.js';
 

@@ -1,7 +1,8 @@
 import type { DuckDBConnection } from '@duckdb/node-api';
 import { messageOf } from '../config/lotlake-error.js';
-import { literal, row } from '../duck/session.js';
+import { literal } from '../duck/session.js';
 import type { Modelling } from '../model/own-models.js';
+import { namesIn, type SqlTree, treeOf } from '../model/references.js';
 import { planModelTests } from '../model/test-sql.js';
 import { ShareError } from './share-error.js';
 
@@ -13,14 +14,6 @@ export interface ReadQuery {
   readonly select: string;
   /** Picks the tables that the query needs: the ones that it names, or all if it may read any. */
   readonly needed: (tables: readonly string[]) => readonly string[];
-}
-
-/** DuckDB's parse tree of a text. Only a text of SELECT statements has one. */
-export interface SqlTree {
-  readonly error: boolean;
-  readonly error_type?: string;
-  readonly error_message?: string;
-  readonly statements?: readonly { readonly node: Readonly<Record<string, unknown>> }[];
 }
 
 /**
@@ -36,12 +29,6 @@ const CATALOG = /^(duckdb_|pragma_|query_table$|histogram)/;
 /** The `explain` at the begin of a text. Whatever this matches, the rest is checked by itself. */
 const GAP = String.raw`(?:\s|--[^\n]*(?:\n|$)|/\*(?:[^*]|\*(?!/))*\*/)*`;
 const EXPLAIN = new RegExp(`^${GAP}explain\\b(?:${GAP}(analyze)\\b)?`, 'i');
-
-/** The parse tree of a text, by DuckDB's own parser. */
-export async function treeOf(connection: DuckDBConnection, sql: string): Promise<SqlTree> {
-  const { tree } = await row(connection, `select json_serialize_sql(${literal(sql)}) as tree`);
-  return JSON.parse(String(tree));
-}
 
 /** Checks that the table functions of a parse tree only read. Throws ShareError SHARE_QUERY. */
 export function checkFunctions(tree: unknown): void {
@@ -107,17 +94,15 @@ async function refusal(connection: DuckDBConnection, sql: string, tree: SqlTree)
 }
 
 function neededOf(tree: SqlTree, tables: readonly string[]): readonly string[] {
-  const named = new Set<string>();
-  const defined = new Set<string>();
-  for (const { type, table_name: name, function: called, cte_map: ctes } of nodesOf(tree)) {
-    if (type === 'BASE_TABLE') named.add(String(name).toLowerCase());
-    for (const { key } of Reflect.get(Object(ctes), 'map') ?? []) defined.add(String(key).toLowerCase());
+  for (const { type, table_name: name, function: called } of nodesOf(tree)) {
     if (type === 'SHOW_REF' && name !== '') return tables;
     if (type === 'TABLE_FUNCTION' && CATALOG.test(functionName(called))) return tables;
   }
+  const named = namesIn(tree);
   // Another name is of the catalog's own views, or mistyped: DuckDB then says which table is like it.
-  const isKnown = (name: string): boolean => defined.has(name) || tables.includes(name);
-  return [...named].every(isKnown) ? tables.filter((name) => named.has(name)) : tables;
+  return named.every((name) => tables.includes(name))
+    ? tables.filter((name) => named.includes(name))
+    : tables;
 }
 
 const functionName = (called: unknown): string =>

@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { DuckDBConnection } from '@duckdb/node-api';
 import { packageRoot } from '../../src/config/package-root.js';
-import { treeOf } from '../../src/query/read-only.js';
+import { treeOf } from '../../src/model/references.js';
 
 /**
  * Functions and operators that DuckDB and Spark have under one name, with the same meaning for what lotlake gives them,
