@@ -1,8 +1,9 @@
 import type { DuckDBConnection } from '@duckdb/node-api';
 import { didYouMean } from '../config/nearest.js';
 import { literal, type Row, row, rows } from '../duck/session.js';
+import { sumOf } from './printable.js';
 import { ShareError } from './share-error.js';
-import { evidenceOf, type Kind, nameOf, type Value } from './value.js';
+import { ENDS, endsOf, evidenceOf, type Kind, nameOf, type Value } from './value.js';
 
 /** A car that no lot need be. What is not given is what lots are on average. */
 export interface AskedCar {
@@ -32,46 +33,34 @@ export async function valueOfCar(connection: DuckDBConnection, car: AskedCar): P
   );
   if (car.year > Number(clock.now) + 1)
     throw new ShareError('SHARE_NOTHING_FOUND', `no car has the model year ${car.year} yet`);
-  const age = Math.max(0, Number(clock.now) - car.year);
-  const damage = await groupOf(connection, factors, 'damage_main_group', car.damage, 'dim_damages', 'damage');
-  const title = await groupOf(connection, factors, 'title_brand', car.title, 'dim_titles', 'title');
-  const mileage = car.km === undefined ? undefined : car.km - Number(base.usual_km_a_year) * age;
-  const odometer = car.km === undefined ? undefined : 'usable';
-  const asked = { age, mileage, odometer, damage_main_group: damage, title_brand: title };
-  const effects = effectsOf(factors, asked);
-  const node = await nodeEffect(connection, factors, { make, model, year: car.year });
-  const log = effects.reduce((sum, { effect }) => sum + effect, Math.log(Number(base.effect)) + node);
-  const kind = {
-    market: 'auction',
-    currency: String(base.currency),
-    make,
-    model,
-    year: car.year,
-    km: car.km ?? null,
-  };
+  const { year, km = null } = car;
+  const damage = await groupOf(connection, factors, 'damage_main_group', 'damage', car.damage);
+  const title = await groupOf(connection, factors, 'title_brand', 'title', car.title);
+  const kind = { market: 'auction', currency: String(base.currency), make, model, year, km, damage, title };
+  const age = Math.max(0, Number(clock.now) - year);
+  const effects = effectsOf(factors, {
+    age,
+    mileage: km === null ? null : km - Number(base.usual_km_a_year) * age,
+    odometer: km === null ? null : 'usable',
+    damage_main_group: damage,
+    title_brand: title,
+  });
+  const node = await nodeEffect(connection, factors, kind);
+  const log = sumOf(effects, ({ effect }) => effect) + Math.log(Number(base.effect)) + node;
   const widths = await widthsOf(connection, kind);
   const noise = ((Number(widths.high_80) - Number(widths.low_80)) / 2.563) ** 2 || 1;
   // What is not said of the car moves its price as well.
-  const wider = Math.sqrt(1 + effects.reduce((sum, { variance }) => sum + variance, 0) / noise);
+  const wider = Math.sqrt(1 + sumOf(effects, ({ variance }) => variance) / noise);
   const at = (width: unknown): number => Math.round(Math.exp(log + wider * Number(width)));
   const estimate = at(0);
   return {
-    of: nameOf(`${car.year} ${car.make} ${car.model}`, {
-      km: kind.km,
-      damage: damage ?? null,
-      title: title ?? null,
-    }),
+    of: nameOf(`${year} ${car.make} ${car.model}`, kind),
     currency: kind.currency,
     estimate,
     note: null,
-    ...{
-      low_80: at(widths.low_80),
-      low_50: at(widths.low_50),
-      high_50: at(widths.high_50),
-      high_80: at(widths.high_80),
-    },
+    ...endsOf((end) => at(widths[end])),
     price: null,
-    ...(await evidenceOf(connection, { ...kind, damage: damage ?? null, title: title ?? null })),
+    ...(await evidenceOf(connection, kind)),
     drivers: effects
       .filter(({ change }) => change !== 0)
       .sort((a, b) => Math.abs(b.change) - Math.abs(a.change))
@@ -84,39 +73,32 @@ export async function valueOfCar(connection: DuckDBConnection, car: AskedCar): P
  * Effects of the factors that do not belong to the model, as logarithms; `change` is against the average lot, `variance` how
  * far lots lie apart by a factor that is not said.
  */
-function effectsOf(factors: readonly Row[], asked: Readonly<Record<string, string | number | undefined>>) {
+function effectsOf(factors: readonly Row[], asked: Readonly<Record<string, string | number | null>>) {
   const names = [...new Set(factors.map(({ factor }) => String(factor)))];
   return names
     .filter((name) => !['base', 'manufacturer', 'model', 'generation'].includes(name))
     .map((name) => {
       const levels = factors.filter(({ factor }) => factor === name);
-      const weight = levels.reduce((sum, { prices }) => sum + Number(prices), 0);
-      const mean = levels.reduce((sum, level) => sum + Number(level.prices) * logOf(level), 0) / weight;
-      const level = name === 'month' ? lastOf(levels) : asked[name];
-      const effect =
-        level === undefined
-          ? mean
-          : typeof level === 'number'
-            ? onLine(levels, level)
-            : effectAt(levels, level);
-      const squares = levels.reduce((sum, each) => sum + Number(each.prices) * (logOf(each) - mean) ** 2, 0);
+      const weight = sumOf(levels, ({ prices }) => Number(prices));
+      const mean = sumOf(levels, (level) => Number(level.prices) * logOf(level)) / weight;
+      const squares = sumOf(levels, (level) => Number(level.prices) * (logOf(level) - mean) ** 2);
+      const last = levels.map(({ level }) => String(level)).sort();
+      const level = name === 'month' ? (last.at(-1) ?? '') : (asked[name] ?? null);
+      const effect = level === null ? mean : effectAt(levels, level);
       return {
         factor: typeof level === 'string' ? `${name}: ${level}` : name,
         effect,
         change: effect - mean,
-        variance: level === undefined ? squares / weight : 0,
+        variance: level === null ? squares / weight : 0,
       };
     });
 }
 
 const logOf = ({ effect }: Row): number => Math.log(Number(effect));
-const lastOf = (levels: readonly Row[]): string =>
-  levels
-    .map(({ level }) => String(level))
-    .sort()
-    .at(-1) ?? '';
 
-function effectAt(levels: readonly Row[], wanted: string): number {
+/** The effect of a level, 0 for one without prices; or that at a number on a line. */
+function effectAt(levels: readonly Row[], wanted: string | number): number {
+  if (typeof wanted === 'number') return onLine(levels, wanted);
   const found = levels.find(({ level }) => level === wanted);
   return found === undefined ? 0 : logOf(found);
 }
@@ -135,7 +117,7 @@ function onLine(levels: readonly Row[], value: number): number {
 async function nodeEffect(
   connection: DuckDBConnection,
   factors: readonly Row[],
-  { make, model, year }: { make: number; model: number; year: number },
+  { make, model, year }: Kind,
 ): Promise<number> {
   const generations = await rows(
     connection,
@@ -150,13 +132,8 @@ async function nodeEffect(
 }
 
 /** How far the ends of the intervals lie from the estimate in lots of the model, as logarithms; of all where it has few. */
-function widthsOf(
-  connection: DuckDBConnection,
-  { market, currency, model }: Pick<Kind, 'market' | 'currency' | 'model'>,
-): Promise<Row> {
-  const widths = ['low_80', 'low_50', 'high_50', 'high_80'].map(
-    (end) => `avg(ln(e.${end} / e.estimate)) as ${end}`,
-  );
+function widthsOf(connection: DuckDBConnection, { market, currency, model }: Kind): Promise<Row> {
+  const widths = ENDS.map((end) => `avg(ln(e.${end} / e.estimate)) as ${end}`);
   return row(
     connection,
     `with alike as (select e.*, p.model_id is not distinct from ${model} as is_model
@@ -186,26 +163,29 @@ async function idOf(
   throw new ShareError('SHARE_NOTHING_FOUND', `the lake has no ${what} ${name}${didYouMean(name, names)}`);
 }
 
-/** The group of a damage or title, given by its own name or as the feed writes it. Throws ShareError with those there are. */
+/**
+ * The group of a damage or title, given by its own name or as the feed writes it; null for none. Throws ShareError with
+ * those there are.
+ */
 async function groupOf(
   connection: DuckDBConnection,
   factors: readonly Row[],
   factor: string,
+  what: 'damage' | 'title',
   name: string | undefined,
-  names: string,
-  what: string,
-): Promise<string | undefined> {
-  if (name === undefined) return undefined;
+): Promise<string | null> {
+  if (name === undefined) return null;
   const groups = factors.filter((each) => each.factor === factor).map(({ level }) => String(level));
   const wanted = name.trim().toLowerCase();
-  const own = groups.find((group) => group === wanted.replaceAll(/[\s-]+/g, '_'));
-  if (own !== undefined) return own;
-  const group = what === 'damage' ? 'damage_group' : 'title_brand';
-  const [named] = await rows(
+  const named = await rows(
     connection,
-    `select ${group} as found from ${names} where lower(${what}_name) = ${literal(wanted)} limit 1`,
+    `select ${what === 'damage' ? 'damage_group' : 'title_brand'} as found from dim_${what}s
+    where lower(${what}_name) = ${literal(wanted)} limit 1`,
   );
-  if (named !== undefined && groups.includes(String(named.found))) return String(named.found);
+  const found = [wanted.replaceAll(/[\s-]+/g, '_'), ...named.map((each) => String(each.found))].find(
+    (group) => groups.includes(group),
+  );
+  if (found !== undefined) return found;
   throw new ShareError('SHARE_NOTHING_FOUND', `no price has the ${what} ${name}${didYouMean(name, groups)}`, {
     hint: `there are ${groups.join(', ')}`,
   });

@@ -12,12 +12,15 @@ import { type Column, columnsOf } from '../lake/schema.js';
 import { listSnapshots, pickSnapshot } from '../lake/snapshots.js';
 import type { Model } from '../model/model-files.js';
 import { publishedSnapshot } from './open-lake.js';
+import { sumOf } from './printable.js';
+
+type Table = Omit<ManifestTable, 'bytes'>;
 
 /** What is compared: a snapshot, or marts that `lotlake model` computed. */
 export interface Side {
   readonly id: string;
   readonly folder: string;
-  readonly tables: Readonly<Record<string, ManifestTable>>;
+  readonly tables: Readonly<Record<string, Table>>;
   /** Whether it is a snapshot: a table that it lacks is gone, while marts may just not have been computed. */
   readonly isWhole: boolean;
 }
@@ -58,20 +61,13 @@ async function martsIn(
   folder: string,
   models: readonly Model[],
 ): Promise<Side> {
-  const tables: Record<string, ManifestTable> = {};
+  const tables: Record<string, Table> = {};
   for (const { name, key } of models) {
     const files = await listFiles(connection, folder, name);
     if (files.length === 0) continue;
-    const columns = await columnsOf(connection, `select * from ${globRelation(folder, name, false)}`);
-    const total = (figure: 'rows' | 'bytes') => files.reduce((sum, file) => sum + file[figure], 0);
-    tables[name] = {
-      columns,
-      key: [...key],
-      files,
-      partitioned: false,
-      rows: total('rows'),
-      bytes: total('bytes'),
-    };
+    const columns = await columnsOf(connection, `from ${globRelation(folder, name, false)}`);
+    const count = sumOf(files, ({ rows }) => rows);
+    tables[name] = { columns, key: [...key], files, partitioned: false, rows: count };
   }
   if (Object.keys(tables).length > 0) return { id: folder, folder, tables, isWhole: false };
   const found = readdirSync(folder).slice(0, 3).join(', ') || 'nothing';
@@ -114,7 +110,7 @@ export async function diffTable(
     return { ...facts, ...none, state: a === undefined ? 'new' : 'gone' };
   const schema = schemaChanges(a.columns, b.columns);
   const shared = sharedFiles(a, b);
-  const relationOf = (folder: string, { files, partitioned }: ManifestTable): string | undefined => {
+  const relationOf = (folder: string, { files, partitioned }: Table): string | undefined => {
     const own = files.filter(({ path }) => !shared.has(path));
     return own.length === 0 ? undefined : filesRelation(folder, own, partitioned);
   };
@@ -146,7 +142,7 @@ function schemaChanges(before: readonly Column[], after: readonly Column[]) {
 }
 
 /** Paths of the files that two sides share, by their checksums. */
-function sharedFiles(a: ManifestTable, b: ManifestTable): ReadonlySet<string> {
+function sharedFiles(a: Table, b: Table): ReadonlySet<string> {
   const sums = new Map(a.files.map(({ path, sha256 }) => [path, sha256]));
   const isShared = ({ path, sha256 }: LakeFile): boolean => sha256 !== undefined && sums.get(path) === sha256;
   return new Set(b.files.filter(isShared).map(({ path }) => path));
@@ -169,23 +165,19 @@ const differs = (column: string): string =>
 const anyOf = (columns: readonly string[]): string => columns.map(differs).join(' or ') || 'false';
 
 async function countChanges(connection: DuckDBConnection, joined: string, columns: readonly string[]) {
-  const where = (condition: string, name: string): string =>
-    `count(*) filter (where ${condition}) as ${identifier(name)}`;
-  const counts = await row(
-    connection,
-    `select ${[
-      where(`a.${HERE} is null`, 'added'),
-      where(`b.${HERE} is null`, 'removed'),
-      where(`${IN_BOTH} and (${anyOf(columns)})`, 'changed'),
-      ...columns.map((column, place) => where(`${IN_BOTH} and ${differs(column)}`, String(place))),
-    ].join(', ')} ${joined}`,
-  );
-  const changed = columns.map((name, place) => ({ name, rows: Number(counts[place]) }));
+  const conditions = [
+    `a.${HERE} is null`,
+    `b.${HERE} is null`,
+    `${IN_BOTH} and (${anyOf(columns)})`,
+    ...columns.map((column) => `${IN_BOTH} and ${differs(column)}`),
+  ];
+  const counted = conditions.map((condition, i) => `count(*) filter (where ${condition}) as "${i}"`);
+  const counts = await row(connection, `select ${counted.join(', ')} ${joined}`);
+  const [added = 0, removed = 0, changed = 0, ...byColumn] = Object.values(counts).map(Number);
+  const changes = columns.map((name, i) => ({ name, rows: byColumn[i] ?? 0 }));
   return {
-    added: Number(counts.added),
-    removed: Number(counts.removed),
-    changed: Number(counts.changed),
-    columns: changed.filter((column) => column.rows > 0).sort((one, other) => other.rows - one.rows),
+    ...{ added, removed, changed },
+    columns: changes.filter((column) => column.rows > 0).sort((one, other) => other.rows - one.rows),
   };
 }
 
@@ -198,7 +190,7 @@ async function readRows(
   limit: number,
 ): Promise<ChangedRow[]> {
   const text = (side: string, name: string): string => `cast(${side}.${identifier(name)} as varchar)`;
-  const keys = key.map((name) => `coalesce(${text('b', name)}, ${text('a', name)})`);
+  const keys = key.map((name) => `${literal(name)}: coalesce(${text('b', name)}, ${text('a', name)})`);
   const changes = columns.map(
     (name) =>
       `case when ${IN_BOTH} and ${differs(name)}
@@ -207,21 +199,17 @@ async function readRows(
   const order = key.map((name) => `coalesce(b.${identifier(name)}, a.${identifier(name)})`);
   const found = await rows(
     connection,
-    `select
-       case when a.${HERE} is null then 'added' when b.${HERE} is null then 'removed' else 'changed' end as change,
-       [${keys.join(', ')}] as keys,
-       to_json(list_filter([${changes.join(', ') || 'null'}], lambda each: each is not null)) as changes
+    `select to_json({
+       'change': case when a.${HERE} is null then 'added' when b.${HERE} is null then 'removed' else 'changed' end,
+       'key': {${keys.join(', ')}},
+       'columns': list_filter([${changes.join(', ') || 'null'}], lambda each: each is not null)
+     }) as changed
      ${joined}
      where a.${HERE} is null or b.${HERE} is null or ${anyOf(columns)}
      order by ${order.join(', ')} limit ${limit}`,
   );
-  return found.map((each) =>
-    changedRow.parse({ ...each, key: keyOf(key, each.keys), columns: JSON.parse(String(each.changes)) }),
-  );
+  return found.map(({ changed }) => changedRow.parse(JSON.parse(String(changed))));
 }
-
-const keyOf = (names: readonly string[], values: unknown): object =>
-  Object.fromEntries(names.map((name, place) => [name, Object(values)[place]]));
 
 const value = z.string().nullable();
 

@@ -6,26 +6,26 @@ import { ShareError } from './share-error.js';
 export const VALUE_READS =
   'price_estimates price_factors price_accuracy price_inputs lots vehicles dim_manufacturers dim_models dim_damages dim_titles dim_settings';
 
+/** The ends of the intervals in which 80 % and 50 % of such prices lie. */
+export const ENDS = ['low_80', 'low_50', 'high_50', 'high_80'] as const;
+
+type Ends = Readonly<Record<(typeof ENDS)[number], number | null>>;
+
+/** Something of each end, by its name. */
+export const endsOf = (amount: (end: (typeof ENDS)[number]) => number | null): Ends =>
+  Object.fromEntries(ENDS.map((end) => [end, amount(end)])) as Ends;
+
 /** What a car or lot is worth, and what that rests on. Amounts are in `currency`, errors are shares. */
-export interface Value {
+export interface Value extends Ends {
   readonly of: string;
   readonly currency: string;
   readonly estimate: number | null;
   /** Why there is no estimate, or what to mind about it. */
   readonly note: string | null;
-  readonly low_80: number | null;
-  readonly low_50: number | null;
-  readonly high_50: number | null;
-  readonly high_80: number | null;
   /** Trusted or asking price, if the lot has one. */
   readonly price: number | null;
-  /** The back-test of the prices that the car is judged with. */
-  readonly accuracy: {
-    readonly of: string;
-    readonly prices: number;
-    readonly error_median: number;
-    readonly bias: number;
-  } | null;
+  /** The back-test of the prices that the car is judged with: `of` whom, `prices`, `error_median` and `bias`. */
+  readonly accuracy: Row | null;
   /** What moves the estimate most against the average lot. */
   readonly drivers: readonly { readonly factor: string; readonly amount: number }[];
   readonly comparable_sales: readonly Row[];
@@ -87,8 +87,7 @@ async function valueOfLot(connection: DuckDBConnection, lot: Row): Promise<Value
     currency: kind.currency,
     estimate: numberOf(lot.estimate),
     note: noteOf(lot),
-    ...{ low_80: numberOf(lot.low_80), low_50: numberOf(lot.low_50) },
-    ...{ high_50: numberOf(lot.high_50), high_80: numberOf(lot.high_80) },
+    ...endsOf((end) => numberOf(lot[end])),
     price: numberOf(lot.price),
     ...(await evidenceOf(connection, kind)),
     drivers,
@@ -113,9 +112,9 @@ export async function evidenceOf(
   connection: DuckDBConnection,
   kind: Kind,
 ): Promise<Pick<Value, 'accuracy' | 'comparable_sales'>> {
-  const [accuracy] = await rows(
+  const [accuracy = null] = await rows(
     connection,
-    `select name, prices, error_median, bias from price_accuracy
+    `select case name when 'all' then 'all prices' else name end as "of", prices, error_median, bias from price_accuracy
     where market = ${literal(kind.market)} and currency = ${literal(kind.currency)} and error_median is not null
       and (segment = 'all' or (segment = 'manufacturer' and level = ${literal(String(kind.make))}))
     order by segment desc limit 1`,
@@ -139,18 +138,7 @@ export async function evidenceOf(
       p.priced_at desc, p.lot_id
     limit 10`,
   );
-  return {
-    accuracy:
-      accuracy === undefined
-        ? null
-        : {
-            of: accuracy.name === 'all' ? 'all prices' : String(accuracy.name),
-            prices: Number(accuracy.prices),
-            error_median: Number(accuracy.error_median),
-            bias: Number(accuracy.bias),
-          },
-    comparable_sales: sales,
-  };
+  return { accuracy, comparable_sales: sales };
 }
 
 const textOf = (value: string | null): string => (value === null ? 'null' : literal(value));

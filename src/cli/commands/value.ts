@@ -81,4 +81,4 @@ function cardOf(value: Value): string {
 /** Factors whose own name or level says little. */
 const FACTORS: Readonly<Record<string, string>> = { domain_id: 'source', mileage: 'mileage for its age' };
 
-const percent = (share: number): string => `${(100 * share).toFixed(1)} %`;
+const percent = (share: unknown): string => `${(100 * Number(share)).toFixed(1)} %`;
