@@ -47,6 +47,9 @@ const NO_SOURCE: Mark = { fill: 'var(--mark)', symbol: 'circle' };
 export const markOf = ({ domain_id }: Row): Mark =>
   maybe(domain_id) === null ? NO_SOURCE : (SOURCES[String(domain_id)] ?? OTHER_SOURCE);
 
+/** How a line with which others are compared is drawn. */
+export const REFERENCE = { stroke: 'var(--muted)', strokeDasharray: '3 3' } as const;
+
 const WIDE: Size = { width: 720, isNarrow: false, hasTips: true };
 const NARROW: Size = { width: 340, isNarrow: true, hasTips: false };
 

@@ -2,7 +2,7 @@ import * as Plot from '@observablehq/plot';
 import type { Html } from '../docs/html.js';
 import type { Row } from '../duck/session.js';
 import { maybe } from '../query/printable.js';
-import { type Drawing, draw, type LegendItem, type Mark, markOf, type Size } from './draw.js';
+import { type Drawing, draw, type LegendItem, type Mark, markOf, REFERENCE, type Size } from './draw.js';
 import { dateOf, list, month, unique } from './format.js';
 
 /** Marks of series that are no sources, in order. */
@@ -13,7 +13,7 @@ const SERIES: readonly Mark[] = [
 ];
 
 /** The series of some rows with their marks. */
-const seriesOf = (rows: readonly Row[]): LegendItem[] =>
+export const seriesOf = (rows: readonly Row[]): LegendItem[] =>
   unique(rows.map(({ series }) => String(series))).map((name, i) => {
     const row = rows.find(({ series }) => series === name) ?? {};
     return { name, ...(maybe(row.domain_id) === null ? (SERIES[i] ?? markOf(row)) : markOf(row)) };
@@ -47,8 +47,8 @@ export function overTime(drawing: Drawing): Html | undefined {
   const series = seriesOf(rows);
   const legend = [...(series.length > 1 ? series : []), ...(known.some(isInPart) ? [IN_PART] : [])];
   return chart.kind === 'lines'
-    ? draw(drawing, latest, lines(drawn), legend)
-    : draw(drawing, `Lines by month for ${list(groups)}. ${latest}`, panels(drawn), legend);
+    ? draw(drawing, latest, (size) => lines(drawn, size), legend)
+    : draw(drawing, `Lines by month for ${list(groups)}. ${latest}`, (size) => panels(drawn, size), legend);
 }
 
 const dayOnAxis = new Intl.DateTimeFormat('en-GB', { day: 'numeric', month: 'short', timeZone: 'UTC' });
@@ -83,10 +83,7 @@ function scalesOf(drawing: Drawing, ticks: number) {
   const domain = series.map(({ name }) => name);
   const grid = [
     Plot.gridY({ stroke: 'var(--line)', strokeOpacity: 1, ticks }),
-    Plot.ruleY(chart.reference === undefined ? [] : [chart.reference], {
-      stroke: 'var(--muted)',
-      strokeDasharray: '3 3',
-    }),
+    Plot.ruleY(chart.reference === undefined ? [] : [chart.reference], REFERENCE),
   ];
   const y = {
     ...{ label: null, domain: extentOf(drawing), clamp: true, nice: ticks },
@@ -94,62 +91,46 @@ function scalesOf(drawing: Drawing, ticks: number) {
   };
   const color = { type: 'ordinal', domain, range: series.map(({ fill }) => fill) } as const;
   const symbol = { type: 'ordinal', domain, range: series.map((item) => item.symbol) } as const;
-  return { grid, scales: { y, color, symbol, r: { range: [0, 4.5] } } };
+  return { grid, scales: { marginLeft: 52, y, color, symbol, r: { range: [0, 4.5] } } };
 }
 
-const lines =
-  (drawing: Drawing) =>
-  (size: Size): Plot.PlotOptions => {
-    const { isNarrow } = size;
-    const { grid, scales } = scalesOf(drawing, 5);
-    const ticks = timeTicks(drawing.rows, isNarrow ? 4 : 8);
-    return {
-      ...scales,
-      height: isNarrow ? 240 : 300,
-      marginLeft: 52,
-      marginRight: 24,
-      x: { type: 'utc', label: null, ticks, tickFormat: timeTick(drawing) },
-      marks: [...grid, ...lineMarks(drawing.rows, size)],
-    };
+function lines(drawing: Drawing, size: Size): Plot.PlotOptions {
+  const { isNarrow } = size;
+  const { grid, scales } = scalesOf(drawing, 5);
+  const ticks = timeTicks(drawing.rows, isNarrow ? 4 : 8);
+  return {
+    ...scales,
+    height: isNarrow ? 240 : 300,
+    marginRight: 24,
+    x: { type: 'utc', label: null, ticks, tickFormat: timeTick(drawing) },
+    marks: [...grid, ...lineMarks(drawing.rows, size)],
   };
+}
 
 /** Panels of small multiples, all with the same axes. */
-const panels =
-  (drawing: Drawing) =>
-  (size: Size): Plot.PlotOptions => {
-    const { isNarrow } = size;
-    const { grid, scales } = scalesOf(drawing, 3);
-    const titles = unique(drawing.rows.map(panelOf));
-    const columns = isNarrow ? 2 : 3;
-    const column = (title: string): number => titles.indexOf(title) % columns;
-    const line = (title: string): number => Math.floor(titles.indexOf(title) / columns);
-    const facet = { fx: (row: Row) => column(panelOf(row)), fy: (row: Row) => line(panelOf(row)) };
-    return {
-      ...scales,
-      height: Math.ceil(titles.length / columns) * (isNarrow ? 140 : 170) + 40,
-      marginLeft: 52,
-      marginRight: 16,
-      x: { type: 'utc', axis: null },
-      fx: { axis: null, padding: 0.12 },
-      fy: { axis: null, padding: 0.26 },
-      marks: [
-        ...grid,
-        ...ends(drawing),
-        Plot.text(titles, {
-          text: (d: string) => d,
-          fx: column,
-          fy: line,
-          frameAnchor: 'top-left',
-          dy: -17,
-          fontWeight: 600,
-          fill: 'var(--ink)',
-          lineWidth: isNarrow ? 10 : 15.5,
-          textOverflow: 'ellipsis',
-        }),
-        ...lineMarks(drawing.rows, size, facet),
-      ],
-    };
+function panels(drawing: Drawing, size: Size): Plot.PlotOptions {
+  const { isNarrow } = size;
+  const { grid, scales } = scalesOf(drawing, 3);
+  const titles = unique(drawing.rows.map(panelOf));
+  const columns = isNarrow ? 2 : 3;
+  const column = (title: string): number => titles.indexOf(title) % columns;
+  const line = (title: string): number => Math.floor(titles.indexOf(title) / columns);
+  const facet = { fx: (row: Row) => column(panelOf(row)), fy: (row: Row) => line(panelOf(row)) };
+  const title = Plot.text(titles, {
+    ...{ text: (d: string) => d, fx: column, fy: line },
+    ...{ frameAnchor: 'top-left', dy: -17, fontWeight: 600, fill: 'var(--ink)' },
+    ...{ lineWidth: isNarrow ? 10 : 15.5, textOverflow: 'ellipsis' },
+  });
+  return {
+    ...scales,
+    height: Math.ceil(titles.length / columns) * (isNarrow ? 140 : 170) + 40,
+    marginRight: 16,
+    x: { type: 'utc', axis: null },
+    fx: { axis: null, padding: 0.12 },
+    fy: { axis: null, padding: 0.26 },
+    marks: [...grid, ...ends(drawing), title, ...lineMarks(drawing.rows, size, facet)],
   };
+}
 
 /** The first and the last instant below the lowest panels, each within its panel. */
 function ends(drawing: Drawing): Plot.Markish[] {

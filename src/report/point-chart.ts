@@ -2,8 +2,8 @@ import * as Plot from '@observablehq/plot';
 import type { Html } from '../docs/html.js';
 import type { Row } from '../duck/session.js';
 import { maybe } from '../query/printable.js';
-import { type Drawing, draw, markOf } from './draw.js';
-import { unique } from './format.js';
+import { type Drawing, draw, markOf, REFERENCE } from './draw.js';
+import { seriesOf } from './line-charts.js';
 
 /**
  * A point for each row, its `value` over its `estimate`, with the line where both are equal; undefined without a row. Rows
@@ -16,15 +16,11 @@ export function againstEstimate(drawing: Drawing): Html | undefined {
   if (rows.length === 0) return undefined;
   const values = rows.flatMap(({ value, estimate }) => [Number(value), Number(estimate)]);
   const domain: [number, number] = [Math.min(...values), Math.max(...values)];
-  const series = unique(rows.map((row) => String(row.series))).map((name) => ({
-    name,
-    ...markOf(rows.find((row) => row.series === name) ?? {}),
-  }));
+  const series = seriesOf(rows);
   const off = rows.filter(
     ({ value, estimate }) => Math.abs(Number(estimate) / Number(value) - 1) > 0.2,
   ).length;
   const description = `${rows.length} points; ${off} of them lie more than 20% from the line of equal estimate and price.`;
-  const title = ({ said }: Row): string => String(said);
   return draw(
     drawing,
     description,
@@ -45,14 +41,13 @@ export function againstEstimate(drawing: Drawing): Html | undefined {
           Plot.axisY(ticks, { ...ticked, label: 'price' }),
           Plot.link([domain], {
             ...{ x1: ([from]) => from, y1: ([from]) => from, x2: ([, to]) => to, y2: ([, to]) => to },
-            stroke: 'var(--muted)',
-            strokeDasharray: '3 3',
+            ...REFERENCE,
           }),
           Plot.dot(rows, {
             ...{ x: 'estimate', y: 'value', r: isNarrow ? 2 : 3, fillOpacity: 0.55 },
             fill: (row: Row) => markOf(row).fill,
             symbol: (row: Row) => markOf(row).symbol,
-            ...(hasTips ? { title } : {}),
+            title: hasTips ? 'said' : null,
           }),
         ],
         color: { type: 'identity' },

@@ -1,8 +1,8 @@
 import * as Plot from '@observablehq/plot';
 import type { Html } from '../docs/html.js';
 import type { Row } from '../duck/session.js';
-import { counted, maybe } from '../query/printable.js';
-import { type Drawing, draw, markOf, type Size } from './draw.js';
+import { clip, counted, maybe } from '../query/printable.js';
+import { type Drawing, draw, markOf, REFERENCE, type Size } from './draw.js';
 
 /**
  * Horizontal bars from zero, one for each row that has a value, in the order given; undefined if none has one. Rows have
@@ -12,26 +12,26 @@ export function bars(drawing: Drawing): Html | undefined {
   const rows = drawing.rows.filter(({ value }) => value !== null).map(placed);
   if (rows.length === 0) return undefined;
   const description = rows.map(({ name, text, said }) => `${name}: ${said ?? text}.`).join(' ');
-  return draw(drawing, description, (size) => ({
-    ...categories(rows, size),
-    x: { axis: null, zero: true },
-    marginRight: textWidth(rows) + 8,
-    marginTop: 4,
-    marginBottom: 4,
-    marks: [
-      Plot.barX(rows, {
-        x: 'value',
-        y: 'place',
-        fill: fillOf,
-        insetTop: hasNamesAbove(rows, size) ? 18 : 4,
-        insetBottom: hasNamesAbove(rows, size) ? 2 : 4,
-      }),
-      textsAtEnd(rows, size, { x: 'value', dx: 6, fill: 'var(--ink)' }),
-      Plot.ruleX([0], { stroke: 'var(--line)' }),
-      ...namesAbove(rows, size),
-    ],
-    color: { type: 'identity' },
-  }));
+  return draw(drawing, description, (size) => {
+    const { isAbove, scales, textWidth, textsAtEnd, namesAbove } = layoutOf(rows, size);
+    return {
+      ...scales,
+      x: { axis: null, zero: true },
+      marginRight: textWidth + 8,
+      marginTop: 4,
+      marginBottom: 4,
+      marks: [
+        Plot.barX(rows, {
+          ...{ x: 'value', y: 'place', fill: fillOf },
+          ...{ insetTop: isAbove ? 18 : 4, insetBottom: isAbove ? 2 : 4 },
+        }),
+        textsAtEnd({ x: 'value', dx: 6, fill: 'var(--ink)' }),
+        Plot.ruleX([0], { stroke: 'var(--line)' }),
+        ...namesAbove,
+      ],
+      color: { type: 'identity' },
+    };
+  });
 }
 
 /**
@@ -50,50 +50,32 @@ export function ranges(drawing: Drawing): Html | undefined {
     Math.max(...rows.flatMap((row) => [row.low, row.interval_low, row.high].map((x) => maybe(x) ?? 0)));
   const description = rows.map(({ name, said }) => `${name}: ${said}.`).join(' ');
   return draw(drawing, description, (size) => {
-    const at = atPlace(rows, size);
+    const { at, scales, textWidth, textsAtEnd, namesAbove } = layoutOf(rows, size);
+    const ticks = size.isNarrow ? 3 : 6;
+    const broad = { ...at, x1: 'low', stroke: fillOf, strokeOpacity: 0.3, strokeWidth: 6 } as const;
     return {
-      ...categories(rows, size),
+      ...scales,
       x: {
-        label,
-        labelArrow: 'none',
-        labelAnchor: 'center',
-        nice: true,
-        inset: 8,
-        zero: reference === undefined,
-        ticks: size.isNarrow ? 3 : 6,
-        tickFormat: drawing.format,
-        tickSize: 0,
+        ...{ label, labelArrow: 'none', labelAnchor: 'center' },
+        ...{ nice: true, inset: 8, zero: reference === undefined },
+        ...{ ticks, tickFormat: drawing.format, tickSize: 0 },
       },
-      marginRight: textWidth(rows) + 14,
+      marginRight: textWidth + 14,
       marginTop: 8,
       marginBottom: 40,
       marks: [
-        Plot.gridX({ stroke: 'var(--line)', strokeOpacity: 1, ticks: size.isNarrow ? 3 : 6 }),
-        reference === undefined
-          ? null
-          : Plot.ruleX([reference], { stroke: 'var(--muted)', strokeDasharray: '3 3' }),
+        Plot.gridX({ stroke: 'var(--line)', strokeOpacity: 1, ticks }),
+        reference === undefined ? null : Plot.ruleX([reference], REFERENCE),
+        Plot.ruleY(rows, { ...broad, x2: 'high', strokeLinecap: 'round' }),
+        Plot.ruleY(open, { ...broad, x2: edge, strokeDasharray: '6 4' }),
+        Plot.dot(open, { ...at, x: 'low', r: 4, fill: 'var(--paper)', stroke: fillOf, symbol: symbolOf }),
         Plot.ruleY(rows, {
-          ...{ x1: 'low', x2: 'high', ...at },
-          ...{ stroke: fillOf, strokeOpacity: 0.3, strokeWidth: 6, strokeLinecap: 'round' },
-        }),
-        Plot.ruleY(open, {
-          ...{ x1: 'low', x2: edge, ...at },
-          ...{ stroke: fillOf, strokeOpacity: 0.3, strokeWidth: 6, strokeDasharray: '6 4' },
-        }),
-        Plot.dot(open, {
-          ...{ x: 'low', ...at, r: 4 },
-          ...{ fill: 'var(--paper)', stroke: fillOf, symbol: symbolOf },
-        }),
-        Plot.ruleY(rows, {
-          ...{ x1: 'interval_low', x2: 'interval_high', ...at },
+          ...{ ...at, x1: 'interval_low', x2: 'interval_high' },
           ...{ stroke: fillOf, strokeWidth: 1.5 },
         }),
-        Plot.dot(rows, {
-          ...{ x: 'middle', ...at, r: 4.5 },
-          ...{ fill: fillOf, symbol: symbolOf },
-        }),
-        ...namesAbove(rows, size),
-        textsAtEnd(rows, size, { frameAnchor: 'right', dx: 10, fill: 'var(--muted)' }),
+        Plot.dot(rows, { ...at, x: 'middle', r: 4.5, fill: fillOf, symbol: symbolOf }),
+        ...namesAbove,
+        textsAtEnd({ frameAnchor: 'right', dx: 10, fill: 'var(--muted)' }),
       ],
     };
   });
@@ -102,64 +84,48 @@ export function ranges(drawing: Drawing): Html | undefined {
 const symbolOf = (row: Row): string => markOf(row).symbol;
 const fillOf = (row: Row): string => markOf(row).fill;
 
-const textsAtEnd = (rows: readonly Row[], size: Size, more: Plot.TextOptions): Plot.Markish =>
-  Plot.text(rows, { ...atPlace(rows, size), text: 'text', textAnchor: 'start', ...more });
-
-/** Width that the texts at the end of the rows take at most, in pixels. */
-const textWidth = (rows: readonly Row[]): number =>
-  Math.max(...rows.map(({ text }) => String(text).length)) * GLYPH;
+/** Rows are placed by their number, so that two of one name stay two. */
+const placed = (row: Row, place: number): Row => ({ ...row, place });
 
 /** Width of a character of 12 pixels, on average and with some room. */
 const GLYPH = 6.6;
-
-/** Rows are placed by their number, so that two of one name stay two. */
-const placed = (row: Row, place: number): Row => ({ ...row, place });
 
 /** Characters of a name that stand beside a row, and on a phone. */
 const LABEL = 36;
 const SHORT = 14;
 
-const longestOf = (rows: readonly Row[]): number => Math.max(...rows.map(({ name }) => String(name).length));
+const NAME_ABOVE: Plot.TextOptions = {
+  ...{ y: 'place', text: 'name', frameAnchor: 'left', textAnchor: 'start', dy: -10 },
+  ...{ stroke: 'var(--paper)', strokeWidth: 4, fill: 'var(--muted)' },
+  ...{ lineWidth: 25, textOverflow: 'ellipsis' },
+};
 
-/** On a phone long names stand above what is drawn. */
-const hasNamesAbove = (rows: readonly Row[], { isNarrow }: Size): boolean =>
-  isNarrow && longestOf(rows) > SHORT;
-
-/** Where a mark of a row lies: below the middle, in pixels, if the name stands above it. */
-const atPlace = (rows: readonly Row[], size: Size) =>
-  ({ y: 'place', dy: hasNamesAbove(rows, size) ? 8 : 0 }) as const;
-
-function categories(rows: readonly Row[], size: Size): Plot.PlotOptions {
+/** How rows lie in a chart: on a phone long names stand above what is drawn, elsewhere beside it. */
+function layoutOf(rows: readonly Row[], { isNarrow }: Size) {
   const names = rows.map(({ name }) => String(name));
-  const isAbove = hasNamesAbove(rows, size);
-  const short = (name: string): string => (name.length > LABEL ? `${name.slice(0, LABEL - 1)}…` : name);
-  return {
+  const longest = longestOf(names);
+  const isAbove = isNarrow && longest > SHORT;
+  const tickFormat = (i: number): string => clip(names[i] ?? '', LABEL);
+  /** Where a mark of a row lies: below the middle, in pixels, if the name stands above it. */
+  const at = { y: 'place', dy: isAbove ? 8 : 0 } as const;
+  const scales: Plot.PlotOptions = {
     height: rows.length * (isAbove ? 38 : 24) + 48,
-    marginLeft: isAbove ? 4 : Math.min(longestOf(rows), LABEL) * GLYPH + 12,
+    marginLeft: isAbove ? 4 : Math.min(longest, LABEL) * GLYPH + 12,
     y: {
-      type: 'band',
-      domain: rows.map((_, i) => i),
-      label: null,
-      tickSize: 0,
-      tickFormat: (i: number) => short(names[i] ?? ''),
+      ...{ type: 'band', domain: rows.keys(), label: null, tickSize: 0, tickFormat },
       ...(isAbove ? { axis: null } : {}),
     },
   };
+  return {
+    isAbove,
+    at,
+    scales,
+    /** Width that the texts at the end of the rows take at most, in pixels. */
+    textWidth: longestOf(rows.map(({ text }) => String(text))) * GLYPH,
+    textsAtEnd: (more: Plot.TextOptions): Plot.Markish =>
+      Plot.text(rows, { ...at, text: 'text', textAnchor: 'start', ...more }),
+    namesAbove: isAbove ? [Plot.text(rows, NAME_ABOVE)] : [],
+  };
 }
 
-function namesAbove(rows: readonly Row[], size: Size): Plot.Markish[] {
-  if (!hasNamesAbove(rows, size)) return [];
-  const text = {
-    y: 'place',
-    text: 'name',
-    frameAnchor: 'left',
-    textAnchor: 'start',
-    dy: -10,
-    stroke: 'var(--paper)',
-    strokeWidth: 4,
-    fill: 'var(--muted)',
-    lineWidth: 25,
-    textOverflow: 'ellipsis',
-  } as const;
-  return [Plot.text(rows, text)];
-}
+const longestOf = (texts: readonly string[]): number => Math.max(...texts.map(({ length }) => length));
