@@ -7,12 +7,12 @@ import { literal, rows as rowsOf } from '../duck/session.js';
 import type { Manifest } from '../lake/manifest.js';
 import { lakeTables } from '../lake/tables.js';
 import { checksumOf } from '../land/files.js';
-import { arrowBatch, arrowSchema, WrittenBytes } from '../query/arrow.js';
+import { arrowOutput } from '../query/arrow.js';
 import { csvHeader, csvLine } from '../query/csv.js';
 import { arrowValue, jsonValue } from '../query/instants.js';
 import { sumOf } from '../query/printable.js';
 import { queryError } from '../query/read-only.js';
-import { joined, openResult, type Rows } from '../query/result.js';
+import { joined, openResult } from '../query/result.js';
 import { metadataOf, WIDE_ROW_GROUP } from '../reconcile/write.js';
 import type { TablePlan } from './plan.js';
 import type { ExportRequest } from './request.js';
@@ -113,27 +113,20 @@ export async function writeArrow(
   { maxBytes }: { readonly maxBytes: number },
 ): Promise<Part[]> {
   const { columns, rows } = await openResult(connection, { sql, select: sql });
-  const schema = arrowSchema(columns);
   const parts: Part[] = [];
   const pieces = joined(rows(arrowValue), ROWS_OF_A_BATCH);
   let piece = (await pieces.next()).value;
   do {
     const part = beginPart(folder, parts);
-    const written = new WrittenBytes();
-    const writer = new RecordBatchFileWriter();
-    const write = (batch: Rows): void => {
-      writer.write(arrowBatch(columns, batch, schema));
-      appendFileSync(part.path, Buffer.concat(written.take()));
-    };
-    writer.reset(written, schema);
-    write([]);
+    const output = arrowOutput(columns, new RecordBatchFileWriter());
+    const append = (bytes: readonly Uint8Array[]) => appendFileSync(part.path, Buffer.concat(bytes));
+    append(output.write([]));
     for (; piece !== undefined; piece = (await pieces.next()).value) {
-      if (part.rows > 0 && written.total >= maxBytes) break;
-      write(piece);
+      if (part.rows > 0 && statSync(part.path).size >= maxBytes) break;
+      append(output.write(piece));
       part.rows += piece.length;
     }
-    writer.close();
-    appendFileSync(part.path, Buffer.concat(written.take()));
+    append(output.close());
   } while (piece !== undefined);
   return parts;
 }

@@ -59,13 +59,13 @@ export async function runModels(
   let done = 0;
   for (const model of models) {
     const read = model.references.flatMap((name) => running.get(name) ?? []);
-    const work = (write: typeof writeSorted) => async (own: DuckDBConnection) => {
+    const work = (sortsApart: boolean) => async (own: DuckDBConnection) => {
       options.onModel?.(model.name, done, models.length);
-      const result = await runModel(own, model, options, write);
+      const result = await runModel(own, model, options, sortsApart);
       done++;
       return result;
     };
-    const result = Promise.all(read).then(() => use(work(writeSorted), work(writeThenSort)));
+    const result = Promise.all(read).then(() => use(work(false), work(true)));
     // Heard where all are waited for.
     result.catch(() => undefined);
     running.set(model.name, result);
@@ -92,7 +92,7 @@ export async function orderedModels(
 }
 
 /** A model and what it reads; names are lower case. */
-interface ModelNode {
+export interface ModelNode {
   readonly name: string;
   readonly references: readonly string[];
 }
@@ -136,15 +136,15 @@ async function runModel(
   connection: DuckDBConnection,
   model: Model,
   { target, parquet }: RunModelsOptions,
-  write: typeof writeSorted,
+  sortsApart: boolean,
 ): Promise<ModelResult> {
-  const { name, sql, key } = model;
+  const { name, key } = model;
   try {
     const started = performance.now();
     const folder = join(target, name);
     if (model.isOwn) await assertColumns(connection, model);
     mkdirSync(folder, { recursive: true });
-    const count = await write(connection, { sql, key }, join(folder, 'data_0.parquet'), parquet(model));
+    const count = await writeSorted(connection, model, folder, parquet(model), sortsApart);
     await connection.run(viewOn(target, { name, partitioned: false }));
     // Below the folder of a mart, so that what a killed process leaves goes with it.
     if (name === FITTED) await fitPrices(connection, folder);
@@ -164,46 +164,37 @@ const TYPES = /^(BIGINT|INTEGER|DOUBLE|BOOLEAN|VARCHAR|DATE|TIMESTAMP WITH TIME 
 /** Makes sure that a model gives the columns that its .yml describes. The tests of lotlake see to those of its own. */
 async function assertColumns(connection: DuckDBConnection, { sql, columns }: Model): Promise<void> {
   const given = await columnsOf(connection, sql);
-  const strange = given.find(({ name, type }) => columns[name] === undefined || !TYPES.test(type));
-  if (strange !== undefined && columns[strange.name] === undefined)
-    throw new TypeError(`its .yml does not describe the column ${strange.name}`);
-  if (strange !== undefined)
-    throw new TypeError(
-      `the column ${strange.name} is ${strange.type}; cast it to bigint, integer, double, boolean, varchar, date or timestamptz`,
-    );
+  for (const { name, type } of given) {
+    if (columns[name] === undefined) throw new TypeError(`its .yml does not describe the column ${name}`);
+    if (!TYPES.test(type))
+      throw new TypeError(
+        `the column ${name} is ${type}; cast it to bigint, integer, double, boolean, varchar, date or timestamptz`,
+      );
+  }
   const missing = Object.keys(columns).find((name) => !given.some((column) => column.name === name));
   if (missing !== undefined) throw new TypeError(`its SELECT gives no column ${missing}`);
 }
 
-/** Computes a model into a file, sorted by its key. */
-function writeSorted(
+/**
+ * Computes a model into a file of its folder, sorted by its key.
+ * @param sortsApart in a second statement, so that the sort does not share the memory with the joins and windows
+ */
+async function writeSorted(
   connection: DuckDBConnection,
-  { sql, key }: Pick<Model, 'sql' | 'key'>,
-  file: string,
+  { sql, key }: Model,
+  folder: string,
   parquet: string,
+  sortsApart: boolean,
 ): Promise<number> {
-  const order = key.map((column) => `${identifier(column)} nulls last`).join(', ');
-  return scalar(
-    connection,
-    `copy (select * from (\n${sql}\n) order by ${order}) to ${literal(file)} (${parquet})`,
-  );
-}
-
-/** The same in two statements, so that the sort does not share the memory with the joins and windows of the model. */
-async function writeThenSort(
-  connection: DuckDBConnection,
-  { sql, key }: Pick<Model, 'sql' | 'key'>,
-  file: string,
-  parquet: string,
-): Promise<number> {
+  const file = join(folder, 'data_0.parquet');
   const unsorted = `${file}.tmp`;
-  await connection.run(`copy (\n${sql}\n) to ${literal(unsorted)} (${parquet})`);
-  const count = await writeSorted(
+  if (sortsApart) await connection.run(`copy (\n${sql}\n) to ${literal(unsorted)} (${parquet})`);
+  const given = sortsApart ? `from read_parquet(${literal(unsorted)})` : sql;
+  const order = key.map((column) => `${identifier(column)} nulls last`).join(', ');
+  const count = await scalar(
     connection,
-    { sql: `from read_parquet(${literal(unsorted)})`, key },
-    file,
-    parquet,
+    `copy (select * from (\n${given}\n) order by ${order}) to ${literal(file)} (${parquet})`,
   );
-  rmSync(unsorted);
+  rmSync(unsorted, { force: true });
   return count;
 }

@@ -1,13 +1,8 @@
 import { didYouMean } from '../config/nearest.js';
 import { ModelError } from './model-error.js';
+import type { Model } from './model-files.js';
 import { FITTED } from './references.js';
-
-/** A model with the names that it reads. */
-interface ModelNode {
-  readonly name: string;
-  readonly references: readonly string[];
-  readonly isFitted?: boolean;
-}
+import type { ModelNode } from './run-models.js';
 
 /**
  * The models that a selection names, in their order. Its parts stand between commas or spaces: `name`, `name+` with all
@@ -15,7 +10,10 @@ interface ModelNode {
  * model that they are fitted to.
  * Throws ModelError (MODEL_UNKNOWN).
  */
-export function selectModels<M extends ModelNode>(models: readonly M[], selection: string): M[] {
+export function selectModels<M extends ModelNode & Pick<Model, 'isFitted'>>(
+  models: readonly M[],
+  selection: string,
+): M[] {
   const found = new Set<string>();
   const close = (name: string, next: (name: string) => readonly string[]): void => {
     const closed = new Set([name]);

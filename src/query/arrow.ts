@@ -11,6 +11,7 @@ import {
   makeData,
   RecordBatch,
   RecordBatchStreamWriter,
+  type RecordBatchWriter,
   Schema,
   Struct,
   TimestampMicrosecond,
@@ -21,63 +22,64 @@ import {
 import type { Columns, Rows } from './result.js';
 
 /**
- * Rows, with values as arrowValue gives them, as an Arrow IPC stream of a record batch for each piece of rows: integers
- * Int64, numbers Float64, dates Date32, instants Timestamp in UTC microseconds, lists of text List<Utf8>, the rest text.
- * Without rows it has one batch, which is empty.
+ * Rows, with values as arrowValue gives them, as an Arrow IPC stream of a record batch for each piece of rows. Without
+ * rows it has one batch, which is empty.
  */
 export async function* arrowStream(
   columns: Columns,
   pieces: AsyncIterable<Rows>,
 ): AsyncGenerator<Uint8Array> {
-  const schema = arrowSchema(columns);
-  const written = new WrittenBytes();
-  const writer = new RecordBatchStreamWriter();
-  writer.reset(written, schema);
+  const output = arrowOutput(columns, new RecordBatchStreamWriter());
   let isEmpty = true;
   for await (const rows of pieces) {
     isEmpty = false;
-    writer.write(arrowBatch(columns, rows, schema));
-    yield* written.take();
+    yield* output.write(rows);
   }
-  if (isEmpty) writer.write(arrowBatch(columns, [], schema));
-  writer.close();
-  yield* written.take();
+  if (isEmpty) yield* output.write([]);
+  yield* output.close();
+}
+
+/**
+ * Writes pieces of rows, with values as arrowValue gives them and in the order of the columns, as record batches: integers
+ * Int64, numbers Float64, dates Date32, instants Timestamp in UTC microseconds, lists of text List<Utf8>, the rest text;
+ * every one may be null. Gives the bytes that each call makes.
+ */
+export function arrowOutput(columns: Columns, writer: RecordBatchWriter) {
+  const schema = new Schema(columns.map(({ name, type }) => new Field(name, arrowType(type), true)));
+  const written = new WrittenBytes();
+  writer.reset(written, schema);
+  return {
+    write(rows: Rows): Uint8Array[] {
+      const children = columns.map(({ name, type }, i) => {
+        const [data] = vectorOf(
+          rows.map((row) => row[i] ?? null),
+          type,
+        ).data;
+        if (data === undefined) throw new TypeError(`column ${name} has no data`);
+        return data;
+      });
+      const struct = makeData({ type: new Struct(schema.fields), length: rows.length, children });
+      writer.write(new RecordBatch(schema, struct));
+      return written.take();
+    },
+    close(): Uint8Array[] {
+      writer.close();
+      return written.take();
+    },
+  };
 }
 
 /** Holds what an Arrow writer wrote until it is taken. The queue of apache-arrow would hold the whole file. */
-export class WrittenBytes extends AsyncByteQueue {
-  total = 0;
+class WrittenBytes extends AsyncByteQueue {
   #chunks: Uint8Array[] = [];
 
   override write(chunk: Uint8Array): void {
-    this.total += chunk.byteLength;
     this.#chunks.push(chunk);
   }
 
   take(): Uint8Array[] {
-    const chunks = this.#chunks;
-    this.#chunks = [];
-    return chunks;
+    return this.#chunks.splice(0);
   }
-}
-
-/** Columns as an Arrow schema; every one may be null. */
-export function arrowSchema(columns: Columns): Schema {
-  return new Schema(columns.map(({ name, type }) => new Field(name, arrowType(type), true)));
-}
-
-/** Rows, with their values as arrowValue gives them and in the order of the columns, as a record batch of their schema. */
-export function arrowBatch(columns: Columns, rows: Rows, schema: Schema): RecordBatch {
-  const children = columns.map(({ name, type }, i) => {
-    const values = rows.map((row) => row[i] ?? null);
-    const [data] = vectorOf(values, type).data;
-    if (data === undefined) throw new TypeError(`column ${name} has no data`);
-    return data;
-  });
-  return new RecordBatch(
-    schema,
-    makeData({ type: new Struct(schema.fields), length: rows.length, children }),
-  );
 }
 
 function vectorOf(values: readonly unknown[], type: string): Vector {

@@ -73,14 +73,7 @@ export async function readLake<T>(
   { signal, ...reading }: Reading,
   work: (lake: OpenLake) => Promise<T>,
 ): Promise<T> {
-  const lake = await openSnapshot(config, reading);
-  const endInterrupts = interruptOn(signal, lake.session);
-  try {
-    return await work(lake);
-  } finally {
-    endInterrupts();
-    lake.close();
-  }
+  return workIn(await openSnapshot(config, reading), signal, work);
 }
 
 /** Opens a database in memory for some work and closes it after that. */
@@ -89,7 +82,14 @@ export async function withDatabase<T>(
   signal: AbortSignal | undefined,
   work: (opened: TemporarySession) => Promise<T>,
 ): Promise<T> {
-  const opened = await openTemporarySession(limits);
+  return workIn(await openTemporarySession(limits), signal, work);
+}
+
+async function workIn<O extends TemporarySession, T>(
+  opened: O,
+  signal: AbortSignal | undefined,
+  work: (opened: O) => Promise<T>,
+): Promise<T> {
   const endInterrupts = interruptOn(signal, opened.session);
   try {
     return await work(opened);

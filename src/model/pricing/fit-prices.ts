@@ -14,14 +14,22 @@ const SAMPLE = 50_000;
 
 const INTERVALS = ['low_80', 'low_50', 'high_50', 'high_80'];
 
-/** What a fit finds: columns by table, behind the number of the market. */
+/** What a fit finds: columns by table, behind the number of the market. Those without a type are numbers. */
 const TABLES = {
   estimates: [
     ...['lot', 'log_estimate', ...INTERVALS, 'is_left_out', 'make_weight'],
     ...Array.from({ length: DRIVERS }, (_, i) => [`driver_${i + 1}`, `driver_${i + 1}_effect`]).flat(),
   ],
   backtest: ['lot', 'log_estimate', ...INTERVALS],
-  effects: ['coefficient', 'reference', 'log_effect', 'deviation', 'prices'],
+  effects: [
+    'coefficient',
+    'reference',
+    'factor varchar',
+    'level varchar',
+    'log_effect',
+    'deviation',
+    'prices',
+  ],
   nodes: ['node', 'log_effect', 'deviation'],
   index: ['segment', 'code', 'month', 'log_level', 'deviation', 'prices'],
   repeat: ['month', 'log_level', 'deviation', 'prices'],
@@ -34,12 +42,14 @@ const TABLES = {
  * @param folder where a file of numbers may lie for the time of the fit
  */
 export async function fitPrices(connection: DuckDBConnection, folder: string): Promise<void> {
-  await connection.run(`attach if not exists ':memory:' as fit;
-    create or replace table fit.terms (market double, coefficient double, factor varchar, level varchar)`);
+  await connection.run("attach if not exists ':memory:' as fit");
   for (const [name, columns] of Object.entries(TABLES)) {
-    const list = ['market', ...columns].map((column) => `${column} double`);
+    const list = ['market', ...columns].map((column) => (column.includes(' ') ? column : `${column} double`));
     await connection.run(`create or replace table fit.${name} (${list.join(', ')})`);
   }
+  await connection.run(
+    'create or replace view fit.terms as select market, coefficient, factor, level from fit.effects',
+  );
   const markets = await nameNumbers(connection);
   for (const market of markets) await fitMarket(connection, market, folder);
   for (const { number } of markets) await repeatSales(connection, number);

@@ -2,11 +2,11 @@ import { type DuckDBAppender, type DuckDBConnection, DuckDBDataChunk } from '@du
 
 const CHUNK = 2048;
 
-/** Appends rows of numbers, behind that of their market, to a table of the database `fit`; NaN becomes null. */
+/** Appends rows of numbers and texts, behind the number of their market, to a table of the database `fit`; NaN becomes null. */
 export class Numbers {
   readonly #appender: DuckDBAppender;
   readonly #market: number;
-  readonly #rows: number[][] = [];
+  readonly #rows: (number | string)[][] = [];
 
   private constructor(appender: DuckDBAppender, market: number) {
     this.#appender = appender;
@@ -17,7 +17,7 @@ export class Numbers {
     return new Numbers(await connection.createAppender(table, 'main', 'fit'), market);
   }
 
-  append(row: readonly number[]): void {
+  append(row: readonly (number | string)[]): void {
     this.#rows.push([this.#market, ...row]);
     if (this.#rows.length === CHUNK) this.#appendRows();
   }

@@ -8,16 +8,11 @@ const FEWEST = 100;
 /** Keeps the level that no pair decides near zero; 1 / variance. */
 const TINY = 1e-3;
 
-/** Pairs of sales of one vehicle, one after the other, by their months. */
-interface Pairs {
-  readonly from: number;
-  readonly to: number;
-  readonly pairs: number;
-  readonly weight: number;
-  /** Weighted sums of the changes of the log price beyond what age, damage and the like explain, and of their squares. */
-  readonly change: number;
-  readonly square: number;
-}
+/**
+ * Pairs of sales of one vehicle, one after the other, by their months; `change` and `square` are weighted sums of the
+ * changes of the log price beyond what age, damage and the like explain, and of their squares.
+ */
+type Pairs = Readonly<Record<'from' | 'to' | 'pairs' | 'weight' | 'change' | 'square', number>>;
 
 /**
  * The price level by month from vehicles that were sold twice: the regression of Bailey, Muth and Nourse. What the fit
@@ -37,9 +32,8 @@ export async function repeatSales(connection: DuckDBConnection, market: number):
       from inputs i
         join fit.markets m on m.market = i.market and m.currency = i.currency
         join fit.estimates e on e.market = m.number and e.lot = i.lot_id
-        join fit.terms t on t.market = m.number and t.factor = 'month'
-          and t.level = strftime(greatest(i.priced_month, m.first_month), '%Y-%m')
-        join fit.effects f on f.market = m.number and f.coefficient = t.coefficient
+        join fit.effects f on f.market = m.number and f.factor = 'month'
+          and f.level = strftime(greatest(i.priced_month, m.first_month), '%Y-%m')
       where m.number = ${market} and e.is_left_out = 0),
     pairs as (
       select month as later, lag(month) over by_date as earlier, level - lag(level) over by_date as change,
@@ -49,13 +43,7 @@ export async function repeatSales(connection: DuckDBConnection, market: number):
       sum(change / variance) as change, sum(change ** 2 / variance) as square
     from pairs where earlier < later group by 1, 2 order by 1, 2`,
   );
-  const pairs = found.map((row): Pairs => {
-    const value = (name: keyof Pairs): number => Number(row[name]);
-    return {
-      ...{ from: value('from'), to: value('to'), pairs: value('pairs') },
-      ...{ weight: value('weight'), change: value('change'), square: value('square') },
-    };
-  });
+  const pairs = found as readonly Pairs[];
   if (pairs.reduce((sum, each) => sum + each.pairs, 0) < FEWEST) return;
   const repeat = await Numbers.open(connection, 'repeat', market);
   for (const level of levelsOf(pairs)) repeat.append(level);

@@ -1,5 +1,4 @@
 import type { DuckDBConnection } from '@duckdb/node-api';
-import { literal } from '../../duck/session.js';
 import type { Coding } from './code-rows.js';
 import { type Factor, REFERENCES } from './design.js';
 import { effectVariance, expected, type Fit, uncertainty } from './fit.js';
@@ -128,21 +127,17 @@ export async function writeEffects(
   for (const factor of factors) {
     const reference = referenceOf(factor, counts);
     base += coefficients[reference] ?? 0;
-    for (let at = factor.offset; at < factor.offset + factor.levels.length; at += 1) {
+    for (const [i, level] of factor.levels.entries()) {
+      const at = factor.offset + i;
       const effect = (coefficients[at] ?? 0) - (coefficients[reference] ?? 0);
       const [own, other] = [covariance[at], covariance[reference]];
       const variance = (own?.[at] ?? 0) + (other?.[reference] ?? 0) - 2 * (own?.[reference] ?? 0);
-      effects.append([at, reference, effect, Math.sqrt(Math.max(0, variance)), counts[at] ?? 0]);
+      const deviation = Math.sqrt(Math.max(0, variance));
+      effects.append([at, reference, factor.name, level, effect, deviation, counts[at] ?? 0]);
     }
   }
-  effects.append([BASE, BASE, base, Number.NaN, counts[0] ?? 0]);
+  effects.append([BASE, BASE, 'base', 'all', base, Number.NaN, counts[0] ?? 0]);
   effects.close();
-  const terms = factors.flatMap(({ name, offset, levels }) =>
-    levels.map((level, i) => `(${market}, ${offset + i}, ${literal(name)}, ${literal(level)})`),
-  );
-  await connection.run(
-    `insert into fit.terms values (${market}, ${BASE}, 'base', 'all'), ${terms.join(', ')}`,
-  );
   const nodes = await Numbers.open(connection, 'nodes', market);
   for (const [place, node] of fit.nodes.entries())
     if (node.weight > 0) nodes.append([place, node.effect, Math.sqrt(effectVariance(fit, node))]);
