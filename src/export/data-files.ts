@@ -73,27 +73,23 @@ export async function writeCsv(
   const { columns, rows } = await openResult(connection, { sql, select: sql });
   const head = `${bom ? '\uFEFF' : ''}${csvHeader(columns)}`;
   const parts: Part[] = [];
-  let bytes = 0;
-  const begin = (): Part => {
-    bytes = Buffer.byteLength(head);
-    return beginPart(folder, parts, head);
-  };
-  let part = begin();
+  let part = beginPart(folder, parts, head);
+  let bytes = Buffer.byteLength(head);
   for await (const piece of rows(jsonValue)) {
-    let lines: string[] = [];
+    let lines = '';
     for (const row of piece) {
       const line = csvLine(row, columns);
-      const more = Buffer.byteLength(line);
-      if (bytes + more > maxBytes && part.rows > 0) {
-        appendFileSync(part.path, lines.join(''));
-        lines = [];
-        part = begin();
+      if (bytes + Buffer.byteLength(line) > maxBytes && part.rows > 0) {
+        appendFileSync(part.path, lines);
+        lines = '';
+        part = beginPart(folder, parts, head);
+        bytes = Buffer.byteLength(head);
       }
-      lines.push(line);
+      lines += line;
       part.rows++;
-      bytes += more;
+      bytes += Buffer.byteLength(line);
     }
-    appendFileSync(part.path, lines.join(''));
+    appendFileSync(part.path, lines);
   }
   return parts;
 }

@@ -34,7 +34,11 @@ const format = z.strictObject({
 
 /** What an export says of itself: its first page, and each format. */
 const about = z
-  .strictObject({ page: z.string(), formats: z.record(z.enum(exportFormats), format) })
+  .strictObject({
+    page: z.string(),
+    open: z.strictObject({ duckdb: z.string(), file: z.string(), files: z.string() }),
+    formats: z.record(z.enum(exportFormats), format),
+  })
   .parse(parse(readFileSync(join(packageRoot, 'site', 'export.yml'), 'utf8')));
 
 /** The files that explain the data of an export, by their names. */
@@ -79,18 +83,10 @@ function opening(name: ExportRequest['format'], [table]: readonly ExportedTable[
   const pattern = others.length === 0 ? first : first.replace(/-0001\./, '-*.');
   const instants = table?.columns.filter(({ type }) => /^(TIMESTAMP|DATE)/.test(type)) ?? [];
   const times = instants.map((column) => `"${column.name}"`).join(', ');
-  const read = (path: string): string => fill(pandas, { path, times });
-  const python =
-    others.length === 0
-      ? [`table = ${read(`"${first}"`)}`]
-      : [
-          'import glob',
-          `files = sorted(glob.glob("${pattern}"))`,
-          `table = pd.concat([${read('file')} for file in files], ignore_index=True)`,
-        ];
+  const [code, path] = others.length === 0 ? [about.open.file, `"${first}"`] : [about.open.files, 'file'];
   return [
-    ...(duckdb ? [fenced('sql', `-- DuckDB\nselect * from '${pattern}' limit 10;`)] : []),
-    fenced('python', ['# pandas', 'import pandas as pd', ...python].join('\n')),
+    ...(duckdb ? [fenced('sql', fill(about.open.duckdb, { pattern }))] : []),
+    fenced('python', fill(code, { pattern, read: fill(pandas, { path, times }) })),
     spreadsheets,
   ];
 }

@@ -110,10 +110,7 @@ export async function codeRows(
   return {
     rows: await writeRows(connection, sql, join(folder, 'price_rows.tmp')),
     factors,
-    tree: {
-      parents: nodes.map(({ parent }) => Number(parent)),
-      depths: nodes.map(({ depth }) => Number(depth)),
-    },
+    tree: nodes.map(({ parent, depth }) => ({ parent: Number(parent), depth: Number(depth) })),
     months: market.months.length,
     noises: 2 * (levels.get('domain_id')?.length ?? 0),
   };

@@ -3,21 +3,17 @@ import { type Factor, sizeOf } from './design.js';
 import type { PricedRow } from './rows.js';
 import { emptyNode, type NodeSums, type Sums } from './sums.js';
 
-/** The tree make, model, generation: nodes by number, generations first, parents after their children. */
-export interface Tree {
-  /** Parent of each node; -1 for a make. */
-  readonly parents: readonly number[];
-  /** 0 generation, 1 model, 2 make. */
-  readonly depths: readonly number[];
-}
+/**
+ * The tree make, model, generation: nodes by number, generations first, parents after their children. The parent of a make
+ * is -1; depth 0 is a generation, 1 a model, 2 a make.
+ */
+export type Tree = readonly { readonly parent: number; readonly depth: number }[];
 
-/** How far the effects of a kind lie apart: variances of log prices. */
-export interface Spread {
-  /** By factor; of a line for one unit between knots. */
-  readonly factors: readonly number[];
-  /** Of generations about their model, models about their make, makes about all. */
-  readonly tree: readonly number[];
-}
+/**
+ * How far the effects of a kind lie apart, as variances of log prices: of each factor, of a line for one unit between knots;
+ * then of generations about their model, models about their make, makes about all.
+ */
+export type Spread = readonly number[];
 
 /** A node after the fit. `effect` belongs to the fitted coefficients; were they x more, it would be `follows` × x less. */
 interface FittedNode {
@@ -43,6 +39,9 @@ export interface Fit {
   readonly means: Float64Array;
 }
 
+/** Depths of a tree. */
+const DEPTHS = 3;
+
 /** A spread that leaves the effects to the prices: half of them lie within a third of the mean. */
 const BROAD = 0.25;
 /** What is taken for the spread of effects before they are known, and as how many effects it counts. */
@@ -54,7 +53,7 @@ export function emptyFit(factors: readonly Factor[]): Fit {
   const nothing = new Float64Array(sizeOf(factors));
   return {
     ...{ coefficients: nothing, covariance: [], nodes: [], freedom: 0, means: nothing },
-    spread: { factors: factors.map(() => BROAD), tree: [0.05, 0.1, 0.2] },
+    spread: [...factors.map(() => BROAD), 0.05, 0.1, 0.2],
   };
 }
 
@@ -70,10 +69,9 @@ export function solve(sums: Sums, factors: readonly Factor[], tree: Tree, spread
   const size = sizeOf(factors);
   const normal = Float64Array.from(sums.normal);
   const right = Float64Array.from(sums.right);
-  const nodes = tree.parents.map((_, i): NodeSums => sums.leaves[i] ?? emptyNode(size));
+  const nodes = tree.map((_, i): NodeSums => sums.leaves[i] ?? emptyNode(size));
   nodes.forEach((node, i) => {
-    const parent = nodes[tree.parents[i] ?? -1];
-    eliminate(node, parent, precisionAt(tree, spread, i), normal, right);
+    eliminate(node, nodes[tree[i]?.parent ?? -1], precisionAt(tree, spread, i), normal, right);
   });
   const system = Matrix.from1DArray(size, size, normal);
   addPriors(system, factors, spread);
@@ -89,7 +87,7 @@ export function solve(sums: Sums, factors: readonly Factor[], tree: Tree, spread
 }
 
 const precisionAt = (tree: Tree, spread: Spread, node: number): number =>
-  1 / (spread.tree[tree.depths[node] ?? 0] ?? 1);
+  1 / (spread.at((tree[node]?.depth ?? 0) - DEPTHS) ?? 1);
 
 /** Takes a node out of the system, and hands what it knows to its parent. */
 function eliminate(
@@ -124,7 +122,7 @@ function addPriors(system: Matrix, factors: readonly Factor[], spread: Spread): 
     system.set(row, column, system.get(row, column) + precision);
   for (let at = 0; at < system.rows; at += 1) add(at, at, TINY);
   factors.forEach((factor, i) => {
-    const precision = 1 / (spread.factors[i] ?? 1);
+    const precision = 1 / (spread[i] ?? 1);
     for (const contrast of contrastsOf(factor))
       for (const [row, a] of contrast)
         for (const [column, b] of contrast) if (row <= column) add(row, column, a * b * precision);
@@ -171,7 +169,7 @@ function fitNodes(
   const fitted: FittedNode[] = Array(nodes.length);
   for (let i = nodes.length - 1; i >= 0; i -= 1) {
     const { weight, price, terms } = nodes[i] ?? emptyNode(coefficients.length);
-    const parent = fitted[tree.parents[i] ?? -1];
+    const parent = fitted[tree[i]?.parent ?? -1];
     const precision = precisionAt(tree, spread, i);
     const share = 1 / (weight + precision);
     const lean = precision * share;
@@ -196,16 +194,16 @@ function learn(
 ): Pick<Fit, 'spread' | 'freedom'> {
   const ofFactors = factors.map((factor, i) =>
     evidence(
-      spread.factors[i] ?? 1,
+      spread[i] ?? 1,
       contrastsOf(factor).map((contrast) => squareOf(contrast, coefficients, covariance)),
     ),
   );
-  const ofTree = spread.tree.map((variance, depth) =>
+  const ofTree = spread.slice(-DEPTHS).map((variance, depth) =>
     evidence(
       variance,
       nodes.flatMap((node, i): Square[] => {
-        if (tree.depths[i] !== depth || node.weight === 0) return [];
-        const parent = nodes[tree.parents[i] ?? -1];
+        if (tree[i]?.depth !== depth || node.weight === 0) return [];
+        const parent = nodes[tree[i]?.parent ?? -1];
         const known = (node.weight * variance) / (node.weight * variance + 1);
         const left = (1 - known) * variance + known ** 2 * (parent?.variance ?? 0);
         return [[(node.effect - (parent?.effect ?? 0)) ** 2, left]];
@@ -214,10 +212,7 @@ function learn(
   );
   const all = [...ofFactors, ...ofTree];
   return {
-    spread: {
-      factors: ofFactors.map(({ variance }) => variance),
-      tree: ofTree.map(({ variance }) => variance),
-    },
+    spread: all.map(({ variance }) => variance),
     freedom: all.reduce((sum, { freedom }) => sum + freedom, 1),
   };
 }

@@ -6,7 +6,7 @@ const CHUNK = 2048;
 export class Numbers {
   readonly #appender: DuckDBAppender;
   readonly #market: number;
-  readonly #rows: (number | string)[][] = [];
+  readonly #rows: (number | string | null)[][] = [];
 
   private constructor(appender: DuckDBAppender, market: number) {
     this.#appender = appender;
@@ -18,7 +18,7 @@ export class Numbers {
   }
 
   append(row: readonly (number | string)[]): void {
-    this.#rows.push([this.#market, ...row]);
+    this.#rows.push([this.#market, ...row].map((value) => (Number.isNaN(value) ? null : value)));
     if (this.#rows.length === CHUNK) this.#appendRows();
   }
 
@@ -31,7 +31,7 @@ export class Numbers {
   #appendRows(): void {
     const types = Array.from({ length: this.#appender.columnCount }, (_, i) => this.#appender.columnType(i));
     const chunk = DuckDBDataChunk.create(types, this.#rows.length);
-    chunk.setRowsConverted(this.#rows, (value) => (Number.isNaN(value) ? null : value));
+    chunk.setRows(this.#rows);
     this.#appender.appendDataChunk(chunk);
     this.#rows.length = 0;
   }

@@ -38,7 +38,7 @@ export interface State {
 export function startState({ factors, tree, noises }: Coding): State {
   return {
     fit: emptyFit(factors),
-    sums: emptySums(sizeOf(factors), tree.depths.filter((depth) => depth === 0).length),
+    sums: emptySums(sizeOf(factors), tree.filter(({ depth }) => depth === 0).length),
     noise: Array<number>(noises).fill(FIRST_NOISE),
     weighed: [],
     distances: new Quantiles(noises),

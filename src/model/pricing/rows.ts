@@ -69,10 +69,10 @@ async function fillFile(file: number, connection: DuckDBConnection, sql: string)
   for (;;) {
     const chunk = await result.fetchChunk();
     if (chunk === null || chunk.rowCount === 0) return prices;
-    const columns = chunk.getColumns();
+    const columns = Array.from({ length: WIDTH }, (_, i) => chunk.getColumnVector(i));
     const block = new Float64Array(chunk.rowCount * WIDTH);
     for (let at = 0; at < block.length; at += 1)
-      block[at] = Number(columns[at % WIDTH]?.[Math.floor(at / WIDTH)] ?? Number.NaN);
+      block[at] = Number(columns[at % WIDTH]?.getItem(Math.floor(at / WIDTH)) ?? Number.NaN);
     // writes all of it or throws, even where the disk takes a part
     writeFileSync(file, block);
     for (let at = 0; at < block.length; at += WIDTH) {

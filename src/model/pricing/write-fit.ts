@@ -30,7 +30,7 @@ export async function writeEstimates(
     const others = 1 - leverageOf(state, priced, unsure);
     const estimate = used ? priced.logPrice - error / others : middle;
     const spread = used ? variance / others : variance + unsure;
-    const make = tree.parents[tree.parents[priced.model] ?? -1] ?? -1;
+    const make = tree[tree[priced.model]?.parent ?? -1]?.parent ?? -1;
     estimates.append([
       priced.lot,
       ...around(estimate, Math.sqrt(spread), (Number.isNaN(error) ? toCome : known)[priced.noise]),

@@ -12,8 +12,9 @@ const factors = factorsOf(
 );
 const size = sizeOf(factors);
 // Four generations of three models of two makes.
-const tree = { parents: [4, 4, 5, 6, 7, 7, 8, -1, -1], depths: [0, 0, 0, 0, 1, 1, 1, 2, 2] };
-const spread: Spread = { factors: factors.map((_, i) => 0.05 + i / 100), tree: [0.02, 0.05, 0.3] };
+const parents = [4, 4, 5, 6, 7, 7, 8, -1, -1];
+const tree = parents.map((parent, i) => ({ parent, depth: i < 4 ? 0 : i < 7 ? 1 : 2 }));
+const spread: Spread = [...factors.map((_, i) => 0.05 + i / 100), 0.02, 0.05, 0.3];
 const WEIGHT = 1 / 0.03;
 
 /** Sale `i`, with levels, shares and a price that follow from its number alone. */
@@ -41,7 +42,7 @@ function saleOf(i: number): PricedRow {
 
 /** The same model as one dense system of all effects at once: coefficients, then the nodes of the tree. */
 function dense(sales: readonly PricedRow[]): { mean: Matrix; covariance: Matrix } {
-  const all = size + tree.parents.length;
+  const all = size + tree.length;
   const precision = Matrix.zeros(all, all);
   const right = Matrix.zeros(all, 1);
   const add = (terms: readonly (readonly [number, number])[], weight: number, value = 0): void => {
@@ -51,8 +52,8 @@ function dense(sales: readonly PricedRow[]): { mean: Matrix; covariance: Matrix 
     }
   };
   for (const sale of sales) add(rowOf(sale), WEIGHT, sale.logPrice);
-  tree.parents.forEach((parent, i) => {
-    const variance = spread.tree[tree.depths[i] ?? 0] ?? 0;
+  tree.forEach(({ parent, depth }, i) => {
+    const variance = spread[factors.length + depth] ?? 0;
     add(
       parent < 0
         ? [[size + i, 1]]
@@ -65,7 +66,7 @@ function dense(sales: readonly PricedRow[]): { mean: Matrix; covariance: Matrix 
   });
   for (let at = 0; at < size; at += 1) add([[at, 1]], 0.01);
   factors.forEach(({ name, offset, levels: { length: levels }, knots }, f) => {
-    const weight = 1 / (spread.factors[f] ?? 0);
+    const weight = 1 / (spread[f] ?? 0);
     const slope = (k: number): [number, number][] => {
       const gap = (knots?.[k + 1] ?? 0) - (knots?.[k] ?? 0);
       return [
