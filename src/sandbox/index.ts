@@ -1,6 +1,6 @@
 export { expectedPrice, market, marketFactor, wearFactor } from './data/market.js';
 export { type PlantedLot, plantedLots } from './planted.js';
-export { highestRate } from './server/admin.js';
+export { highestRate } from './server/app.js';
 export type { Fault, FaultRequest, FaultRule, Faults } from './server/faults.js';
 export { endpointHelp } from './server/help.js';
 export { type Sandbox, type SandboxOptions, startSandbox } from './server/start.js';

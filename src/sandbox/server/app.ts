@@ -1,8 +1,10 @@
-import type { HttpBindings } from '@hono/node-server';
-import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response';
-import { type Context, Hono } from 'hono';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { json } from 'node:stream/consumers';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { z } from 'zod';
+import { messageOf } from '../../config/lotlake-error.js';
 import { HOUR } from '../world/instants.js';
-import { ADMIN_PATH, type AdminState, adminAnswer } from './admin.js';
+import { SandboxError, type World } from '../world.js';
 import { answerTo } from './answers.js';
 import {
   alterRecords,
@@ -13,12 +15,15 @@ import {
   headerFaults,
   refuse,
 } from './faults.js';
-import { BASE_PATH } from './page.js';
+import { ADMIN_PATH, BASE_PATH } from './page.js';
 import type { Question } from './question.js';
-import { badKey, Refusal, tooMany, wrongMethod } from './refusal.js';
+import { badKey, badRequest, notFound, Refusal, tooMany, wrongMethod } from './refusal.js';
 import { type Answer, encode, send } from './send.js';
 
-export interface AppState extends AdminState {
+export interface AppState {
+  readonly apiKey: string;
+  world: World;
+  readonly log: LoggedRequest[];
   readonly access: Question['access'];
   readonly scrolls: Question['scrolls'];
   faultsFor: (request: FaultRequest) => readonly Fault[];
@@ -29,81 +34,101 @@ export interface AppState extends AdminState {
   readonly cache: Map<string, Answer> | null;
 }
 
-type SandboxContext = Context<{ Bindings: HttpBindings }>;
+/** A request as the sandbox saw it. */
+export type LoggedRequest = ReturnType<typeof logEntry>;
 
-export function createApp(state: AppState): Hono<{ Bindings: HttpBindings }> {
-  const app = new Hono<{ Bindings: HttpBindings }>();
-  app.all(`${ADMIN_PATH}/*`, (context) => adminAnswer(state, context.req.raw));
-  app.all('*', (context) => handle(state, context));
-  return app;
+const logEntry = (number: number, method: string, path: string, query: string) => ({
+  /** From 1, in order of arrival. */
+  number,
+  method,
+  path,
+  query,
+  /** When it came, by the machine's clock. */
+  at: new Date(),
+  /** 0 until it is answered. */
+  status: 0,
+  bytes: 0,
+  /** How long the answer took, milliseconds. */
+  ms: 0,
+  /** Kinds of the faults that were applied. */
+  faults: [] as readonly string[],
+});
+
+/** A request while it is answered. */
+interface Call {
+  readonly request: IncomingMessage;
+  readonly url: URL;
+  /** Path below the base URL; empty where it is none. */
+  readonly path: string;
+  readonly zipped: boolean;
+  /** Those that hit the request; the ones that its header names are added. */
+  readonly faults: Fault[];
 }
 
-async function handle(state: AppState, context: SandboxContext): Promise<Response> {
+/** Answers a request. Rejects for a failure of the sandbox itself. */
+export async function respond(state: AppState, request: IncomingMessage, response: ServerResponse) {
   const started = performance.now();
-  const url = new URL(context.req.url);
+  const url = new URL(`http://localhost${request.url}`);
   const path = url.pathname.startsWith(`${BASE_PATH}/`) ? url.pathname.slice(BASE_PATH.length) : '';
-  const entry: AdminState['log'][number] = {
-    number: state.log.length + 1,
-    method: context.req.method,
-    path: path === '' ? url.pathname : path,
-    query: url.search.slice(1),
-    at: new Date(),
-    status: 0,
-    bytes: 0,
-    ms: 0,
+  const call: Call = {
+    request,
+    url,
+    path,
+    zipped: /\bgzip\b/.test(header(request, 'accept-encoding')),
     faults: [],
   };
+  if (`${url.pathname}/`.startsWith(`${ADMIN_PATH}/`))
+    return await send(response, await answerOf(state, call, adminAnswer), []);
+  const { length } = state.log;
+  const entry = logEntry(length + 1, request.method ?? '', path || url.pathname, url.search.slice(1));
   state.log.push(entry);
   const page = Number(url.searchParams.get('page') ?? 1);
-  const faults = [...state.faultsFor({ number: entry.number, path, page, query: url.searchParams })];
-  const answer = await answerOf(state, context, path, url, faults);
-  entry.faults = faults.map((fault) => fault.kind);
+  call.faults.push(...state.faultsFor({ number: entry.number, path, page, query: url.searchParams }));
+  const answer = await answerOf(state, call, serviceAnswer);
+  entry.faults = call.faults.map((fault) => fault.kind);
   entry.status = answer.status;
   entry.bytes = answer.bytes.length;
-  await send(context.env.outgoing, answer, faults);
+  await send(response, answer, call.faults);
   entry.ms = performance.now() - started;
-  return RESPONSE_ALREADY_SENT;
 }
 
-async function answerOf(
-  state: AppState,
-  context: SandboxContext,
-  path: string,
-  url: URL,
-  faults: Fault[],
-): Promise<Answer> {
-  const zipped = /\bgzip\b/.test(context.req.header('accept-encoding') ?? '');
+const header = ({ headers }: IncomingMessage, name: string): string => String(headers[name] ?? '');
+
+async function answerOf(state: AppState, call: Call, give: typeof serviceAnswer): Promise<Answer> {
   try {
-    faults.push(...headerFaults(context.req.header(FAULT_HEADER)));
-    await disturbBefore(state, faults);
-    if (context.req.header('x-api-key') !== state.apiKey) throw badKey();
-    if (context.req.method !== 'GET') throw wrongMethod();
-    if (!state.admits()) throw tooMany(1);
-    const wait = state.admitsToday();
-    if (wait !== null) throw tooMany(wait, 'Daily request limit reached.');
-    refuse(faults);
-    return await listAnswer(state, path, url, faults, zipped);
+    return await give(state, call);
   } catch (error) {
     if (!(error instanceof Refusal)) throw error;
-    return await encode(error.status, JSON.stringify(error.body), error.headers, zipped);
+    return await encode(error.status, JSON.stringify(error.body), error.headers, call.zipped);
   }
+}
+
+async function serviceAnswer(state: AppState, call: Call): Promise<Answer> {
+  const { request, faults } = call;
+  faults.push(...headerFaults(header(request, FAULT_HEADER)));
+  await disturbBefore(state, faults);
+  checkKey(state, request);
+  if (request.method !== 'GET') throw wrongMethod();
+  if (!state.admits()) throw tooMany(1);
+  const wait = state.admitsToday();
+  if (wait !== null) throw tooMany(wait, 'Daily request limit reached.');
+  refuse(faults);
+  return await listAnswer(state, call);
 }
 
 async function disturbBefore(state: AppState, faults: readonly Fault[]): Promise<void> {
   const delay = faultOf(faults, 'delay');
-  if (delay !== undefined) await new Promise((resolve) => setTimeout(resolve, delay.ms));
+  if (delay !== undefined) await sleep(delay.ms);
   const moved = faultOf(faults, 'move-clock');
   if (moved === undefined) return;
   state.world = state.world.at(new Date(state.world.clock.getTime() + moved.hours * HOUR));
 }
 
-async function listAnswer(
-  state: AppState,
-  path: string,
-  url: URL,
-  faults: readonly Fault[],
-  zipped: boolean,
-): Promise<Answer> {
+function checkKey({ apiKey }: AppState, request: IncomingMessage): void {
+  if (request.headers['x-api-key'] !== apiKey) throw badKey();
+}
+
+async function listAnswer(state: AppState, { path, url, faults, zipped }: Call): Promise<Answer> {
   const { world, access, scrolls } = state;
   // A scroll is more than its text: its requests are counted, and it ends.
   const kept = faults.length === 0 && !/[?&](limit|scroll_\w+)=/.test(url.search) ? state.cache : null;
@@ -120,4 +145,40 @@ async function listAnswer(
 function shortened(text: string, faults: readonly Fault[]): string {
   const cut = faultOf(faults, 'cut-body');
   return cut?.ending === 'short-text' ? text.slice(0, Math.floor(text.length * (cut.at ?? 0.5))) : text;
+}
+
+/** Answers a call below `/sandbox`; it is no request of the service and stands in no log. */
+async function adminAnswer(state: AppState, { request, url, zipped }: Call): Promise<Answer> {
+  checkKey(state, request);
+  const call = `${request.method} ${url.pathname.slice(ADMIN_PATH.length)}`;
+  const answer = (body: object) => encode(200, JSON.stringify(body), {}, zipped);
+  if (call === 'POST /clock') moveTo(state, await json(request).catch(() => undefined));
+  if (call === 'POST /clock' || call === 'GET /clock') return answer({ clock: state.world.clock });
+  if (call === 'GET /requests') return answer({ highest_rate: highestRate(state.log), requests: state.log });
+  throw notFound('route');
+}
+
+const clockBody = z.object({ clock: z.iso.datetime({ offset: true }) });
+
+function moveTo(state: AppState, body: unknown): void {
+  const wanted = clockBody.safeParse(body);
+  if (!wanted.success) throw badRequest('clock', 'The clock must be an ISO 8601 timestamp with a zone.');
+  try {
+    state.world = state.world.at(new Date(wanted.data.clock));
+  } catch (error) {
+    if (error instanceof SandboxError) throw badRequest('clock', messageOf(error));
+    throw error;
+  }
+}
+
+/** The highest number of requests within any second, both ends of which count. */
+export function highestRate(log: readonly Pick<LoggedRequest, 'at'>[]): number {
+  const times = log.map((entry) => entry.at.getTime()).sort((a, b) => a - b);
+  let first = 0;
+  let highest = 0;
+  times.forEach((at, place) => {
+    while (at - (times[first] ?? at) >= 1000) first += 1;
+    highest = Math.max(highest, place - first + 1);
+  });
+  return highest;
 }

@@ -83,8 +83,8 @@ function isDue(rule: FaultRule, seen: Map<FaultRule, number>): boolean {
 }
 
 /** The faults that a header names; throws a 400 for one that does not exist. */
-export const headerFaults = (header: string | undefined): readonly Fault[] =>
-  (header ?? '')
+export const headerFaults = (header: string): readonly Fault[] =>
+  header
     .split(',')
     .map((part) => part.trim())
     .filter((part) => part !== '')

@@ -1,8 +1,7 @@
 import { type Endpoint, endpoints, namesInPath } from '../../service/endpoints.js';
 import type { Parameters } from '../../service/parameter.js';
-import { ADMIN_PATH } from './admin.js';
 import { requestsPerDay } from './limits.js';
-import { BASE_PATH } from './page.js';
+import { ADMIN_PATH, BASE_PATH } from './page.js';
 
 const WIDTH = 110;
 const NAME = 26;

@@ -6,6 +6,9 @@ import { badRequest } from './refusal.js';
 /** Path prefix of all endpoints of the service. */
 export const BASE_PATH = '/api';
 
+/** Path prefix of what only the sandbox has. */
+export const ADMIN_PATH = '/sandbox';
+
 /** Links name another host than the one that is asked, without TLS (field-notes.md). */
 export const LINK_BASE = 'http://service.example/api';
 /** Parameters that links keep; the others are dropped (field-notes.md). */

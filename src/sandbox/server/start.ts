@@ -1,14 +1,12 @@
 import { once } from 'node:events';
-import { Server } from 'node:http';
-import { createAdaptorServer } from '@hono/node-server';
+import { createServer, type Server } from 'node:http';
 import type { Plan } from '../../service/limits.js';
 import { createWorld, SandboxError, type World, type WorldOptions } from '../world.js';
-import { ADMIN_PATH, highestRate, type LoggedRequest } from './admin.js';
-import { type AppState, createApp } from './app.js';
+import { type AppState, highestRate, type LoggedRequest, respond } from './app.js';
 import { type Faults, faultSource } from './faults.js';
 import { allDomains } from './filters.js';
 import { dayBudget, rateBudget, requestsPerDay, SCROLL_REQUESTS } from './limits.js';
-import { BASE_PATH } from './page.js';
+import { ADMIN_PATH, BASE_PATH } from './page.js';
 import { createScrolls } from './scroll.js';
 
 /** How a sandbox is set up; every member has a default. */
@@ -54,8 +52,12 @@ export async function startSandbox(options: SandboxOptions = {}) {
     cache: options.cache === true ? new Map() : null,
     log: [],
   };
-  const server = createAdaptorServer({ fetch: createApp(state).fetch, hostname: '127.0.0.1' });
-  if (!(server instanceof Server)) throw new SandboxError('the sandbox needs an HTTP/1 server');
+  const server = createServer((request, response) => {
+    respond(state, request, response).catch((error) => {
+      console.error(error);
+      response.writeHead(500, { 'content-type': 'text/plain' }).end('Internal Server Error');
+    });
+  });
   const port = await listen(server, options.port ?? 0);
   return {
     /** Base URL with the path prefix, such as `http://127.0.0.1:4000/api`. */
