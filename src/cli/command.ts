@@ -23,18 +23,6 @@ export interface LakeValues {
   readonly config: ConfigInput;
 }
 
-/** Words of a command line after `lotlake`, and what they do. */
-type Examples = readonly (readonly [words: string, sentence: string])[];
-
-/** Help about one argument of a command, such as a pipeline. */
-export interface Topic {
-  readonly usage: string;
-  readonly sentence: string;
-  /** Options that do not apply. */
-  readonly hides: readonly string[];
-  readonly examples: Examples;
-}
-
 /** What the body of a command has besides its own options. */
 interface Means extends Pick<LakeValues, 'json'> {
   /** `--output` and `--config`. */
@@ -50,12 +38,6 @@ export interface Command<Given = LakeValues> {
   readonly options?: Options;
   /** Set for a command that has no lake, and so none of {@link lakeOptions}. */
   readonly hasNoLake?: true;
-  /** Sentence of its help, where the one of the list of commands says too little. */
-  readonly about?: string;
-  /** Examples for its help: what stands after `lotlake`, and what that does. */
-  readonly examples: Examples;
-  /** What is different in the help of the command with this first argument. */
-  readonly topic?: (argument: string | undefined) => Partial<Topic>;
   run(given: Given, effects: Effects): Promise<void> | void;
 }
 

@@ -1,40 +1,33 @@
 import type { Command } from './command.js';
+import help from './help.json' with { type: 'json' };
 
 /** A command of any options; yargs has checked what it is given. */
 export type AnyCommand = Command<never>;
 
-/** The sentence of each command, by its name and arguments. */
-export const COMMANDS = {
-  'run <pipeline>': 'run a pipeline, such as nightly',
-  sandbox: 'serve the embedded service on 127.0.0.1',
-  init: 'write a file of settings with comments',
-  config: 'list the settings in force',
-  doctor: 'check machine, settings, lake and service',
-  'query [sql]': 'answer a query over the published lake',
-  'export <tables..>': 'write tables into a folder to hand over',
-  report: 'write the report as one HTML file',
-  'lookup <kind> <id> [domain]': 'ask the service for one vehicle',
-  'value [id]': 'say what a lot or a car is worth',
-  audit: 'compare counts with the service',
-  tables: 'list the tables and marts',
-  'describe <table>': 'describe a table or mart and its columns',
-  docs: 'write pages about every table and column',
-  status: 'say how fresh the lake is and what is wrong',
-  runs: 'list the runs, whatever came of them',
-  rejects: 'list the records that break the contract',
-  test: 'run the data tests, show rows that fail',
-  'model [mirror]': 'compute the marts beside the lake',
-  'diff <before> [after]': 'say what differs between two snapshots',
-  verify: 'check every file of a snapshot',
-  vacuum: 'remove what is past retention',
-  backup: 'copy the lake to another folder',
-  'push [to]': 'push the lake to its object storage',
-  'pull [to]': 'make the lake from its object storage',
-  'completion <shell>': 'print a script for bash, zsh or fish',
-} as const;
+/** What the help says about a command. */
+interface Help {
+  /** Its sentence in the list of commands. */
+  readonly summary: string;
+  /** Its sentence in its own help, where the summary says too little. */
+  readonly about?: string;
+  /** What stands after `lotlake`, and what that does. */
+  readonly examples: readonly (readonly string[])[];
+  /** Options that apply to some first arguments alone, such as pipelines. */
+  readonly only?: Readonly<Record<string, readonly string[]>>;
+  /** What the help says about a first argument instead. */
+  readonly topics?: Readonly<Record<string, Required<Pick<Help, 'about' | 'examples'>>>>;
+}
+
+/** The help of each command, by its name and arguments. */
+export const HELP: Readonly<Record<Usage, Help>> = help;
+
+/** A command with its arguments. */
+export type Usage = keyof typeof help;
+
+export const usages = Object.keys(help) as Usage[];
 
 /** A command is loaded when it is named, so that no other one pays for it. */
-export const LOADERS: Readonly<Record<keyof typeof COMMANDS, () => Promise<AnyCommand>>> = {
+export const LOADERS: Readonly<Record<Usage, () => Promise<AnyCommand>>> = {
   'run <pipeline>': async () => (await import('./commands/run.js')).run,
   sandbox: async () => (await import('./commands/sandbox.js')).sandbox,
   init: async () => (await import('./commands/init.js')).init,

@@ -1,7 +1,7 @@
 import yargs, { type Argv } from 'yargs';
 import { version } from '../config/package-root.js';
 import { lakeOptions } from './command.js';
-import { type AnyCommand, COMMANDS, LOADERS } from './commands.js';
+import { type AnyCommand, HELP, LOADERS, type Usage, usages } from './commands.js';
 import type { Effects } from './effects.js';
 import { type Known, UsageError, usageError } from './usage-error.js';
 
@@ -31,13 +31,14 @@ export async function createParser(
     .usage('$0 <command>\n\nVehicle-auction data feed to a columnar analytics lake.')
     .example('$0 run nightly --sandbox', 'fill a lake from the embedded service')
     .example('$0 run nightly --help', 'explain one pipeline');
-  for (const [usage, load] of Object.entries(LOADERS)) {
+  for (const usage of usages) {
+    const load = LOADERS[usage];
     const declare = (command: AnyCommand) => (args: Argv) => withOptions(args, usage, command, words);
     // yargs completes only what is declared at once.
     const isCompleted = completed?.[0] === usage.split(' ')[0];
     cli.command(
       usage,
-      Reflect.get(COMMANDS, usage),
+      HELP[usage].summary,
       isCompleted
         ? declare(await forCompletion(load, words, effects))
         : async (args) => declare(await load())(args),
@@ -66,21 +67,24 @@ export async function createParser(
 /** Declares the options of a command, and what its help says. */
 function withOptions(
   args: Argv,
-  usage: string,
-  { options = {}, hasNoLake, about, examples, topic }: AnyCommand,
+  usage: Usage,
+  { options = {}, hasNoLake }: AnyCommand,
   words: readonly string[],
 ): Argv {
-  const asked = words.includes('--help') ? topic?.(words[1]) : undefined;
-  const sentence = asked?.sentence ?? about;
-  if (words.includes('--help') && sentence !== undefined)
-    args.usage(`$0 ${asked?.usage ?? usage}\n\n${sentence}`);
+  const help = HELP[usage];
+  const isAsked = words.includes('--help');
+  const [first, argument = ''] = words;
+  const topic = help.topics?.[argument];
+  const { about, examples } = topic ?? help;
+  if (isAsked && about !== undefined)
+    args.usage(`$0 ${topic === undefined ? usage : `${first} ${argument}`}\n\n${about}`);
   for (const [name, option] of Object.entries(options)) {
-    const hidden = asked?.hides?.includes(name) ?? false;
+    const hidden = isAsked && help.only?.[name]?.includes(argument) === false;
     if (new RegExp(`[<[]${name}\\W`).test(usage)) args.positional(name, option);
     else args.option(name, { group: 'Options:', ...option, hidden });
   }
   if (hasNoLake !== true) args.options(lakeOptions);
-  for (const [given, result] of asked?.examples ?? examples) args.example(`$0 ${given}`, result);
+  for (const [given, result] of examples) args.example(`$0 ${given}`, result ?? '');
   return args;
 }
 

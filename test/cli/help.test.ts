@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { pipelineNames } from '../../pipelines/index.js';
-import { type AnyCommand, COMMANDS, LOADERS } from '../../src/cli/commands.js';
+import { type AnyCommand, HELP, LOADERS, usages } from '../../src/cli/commands.js';
 import { createParser } from '../../src/cli/parser.js';
 import { temporaryFolder } from '../pipelines/support.js';
 
@@ -35,7 +35,6 @@ async function understood(words: readonly string[]) {
 const split = (text: string): string[] =>
   (text.split(' | ')[0]?.match(/"[^"]*"|\S+/g) ?? []).map((word) => word.replaceAll('"', ''));
 
-const usages = Object.keys(COMMANDS) as (keyof typeof COMMANDS)[];
 const topics = [
   [],
   ...usages.map((usage) => [usage.split(' ')[0] ?? '']),
@@ -65,10 +64,11 @@ describe('the help', () => {
 describe('the examples', () => {
   it.each(usages)('of %s are understood', async (usage) => {
     const command = await LOADERS[usage]();
-    const topical = usage.startsWith('run ') ? pipelineNames.map((name) => command.topic?.(name)) : [];
-    const examples = [...command.examples, ...topical.flatMap((topic) => topic?.examples ?? [])];
+    const help = HELP[usage];
+    const topical = usage.startsWith('run ') ? pipelineNames.map((name) => help.topics?.[name]) : [];
+    const examples = [...help.examples, ...topical.flatMap((topic) => topic?.examples ?? [])];
     expect(examples.length).toBeGreaterThan(0);
-    for (const [text] of examples) {
+    for (const [text = ''] of examples) {
       const words = split(text);
       if (words.includes('--help')) continue;
       expect((await understood(words))?.command, text).toBe(command);

@@ -13,8 +13,6 @@ const ACTIVE =
 
 /** Compares `/search/count` by source with the active vehicles of the lake. */
 export const audit = command({
-  about: "compare the service's counts with the lake's active vehicles",
-  examples: [['audit', 'compare each source']],
   async run({ print, config }, { signal }) {
     assertService(config);
     const comparisons = await readLake(config, {}, async ({ session }) => {

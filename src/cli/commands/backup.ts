@@ -11,11 +11,6 @@ export const backup = command({
     to: { type: 'string', demandOption: true, describe: 'folder to make' },
     force: { type: 'boolean', default: false, describe: 'replace an earlier backup' },
   },
-  about: 'copy the lake to another folder, sound and with the links between its snapshots',
-  examples: [
-    ['backup --to /mnt/lake-backup', 'copy and check the lake'],
-    ['backup --to /mnt/lake-backup --force', 'replace the last backup'],
-  ],
   async run({ to: folder, force, print, config }, effects) {
     const to = readFolder('--to', folder, effects.cwd);
     const { now, signal } = effects;

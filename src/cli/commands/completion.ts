@@ -42,12 +42,6 @@ complete -c lotlake -f -a '(__lotlake)'
 export const completion = command({
   hasNoLake: true,
   options: { shell: { choices: ['bash', 'zsh', 'fish'], demandOption: true, describe: 'shell' } },
-  about: 'print a script that completes commands in bash, zsh or fish',
-  examples: [
-    ['completion bash', 'eval it in ~/.bashrc'],
-    ['completion zsh', 'eval it in ~/.zshrc'],
-    ['completion fish | source', 'in ~/.config/fish/config.fish'],
-  ],
   run: ({ shell }, { out }) => out(SCRIPTS[shell]),
 });
 

@@ -7,10 +7,6 @@ export const config = command({
   options: {
     markdown: { type: 'boolean', default: false, describe: 'write docs/settings.md to stdout instead' },
   },
-  examples: [
-    ['config', 'list the settings and where each comes from'],
-    ['config --json', 'for a program'],
-  ],
   async run({ markdown, input, print }, effects) {
     if (markdown) return effects.out(await settingsPage());
     const { inForce } = readSettings(input, effects);

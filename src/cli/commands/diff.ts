@@ -18,15 +18,6 @@ export const diff = command({
     table: { type: 'string', describe: 'this table or mart alone' },
     rows: { type: 'string', default: '0', describe: 'show so many of the rows that differ, of each table' },
   },
-  about:
-    'say which rows and columns differ between two snapshots, or a snapshot and what lotlake model computed',
-  examples: [
-    ['diff 2026-11-22', 'compare the published snapshot with the one of a day'],
-    [
-      'diff current output/models/20261123T020000Z-0a1b2c --table sales --rows 5',
-      'show what a changed model changes',
-    ],
-  ],
   async run({ before: from, after: to, table, rows, print, config }, { cwd, signal }) {
     const limit = wholeNumber('--rows', rows, 0, 10_000);
     await withDatabase(config, signal, async ({ session: { connection } }) => {

@@ -12,11 +12,6 @@ export const docs = command({
       describe: 'write what needs no lake as one Markdown file instead',
     },
   },
-  about: 'write pages about every table and column: lineage, null rates, examples, tests',
-  examples: [
-    ['docs', 'write output/docs'],
-    ['docs --to pages', 'write them elsewhere'],
-  ],
   async run({ to, markdown, print, config }, effects) {
     if (markdown !== undefined) {
       const { writeMarkdown } = await import('../../docs/markdown.js');

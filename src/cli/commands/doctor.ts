@@ -7,11 +7,6 @@ export const doctor = command({
   options: {
     offline: { type: 'boolean', default: false, describe: 'leave the service out' },
   },
-  about: 'check machine, settings, lake and service, and say what to do',
-  examples: [
-    ['doctor', 'check all, with some small requests to the service'],
-    ['doctor --offline', 'leave the service out'],
-  ],
   async run({ offline, input, print }, effects) {
     const { lines, error } = await diagnose({
       input,

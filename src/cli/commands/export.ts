@@ -24,12 +24,6 @@ export const exportTables = command({
     force: { type: 'boolean', describe: 'replace an earlier export' },
     ...snapshotOptions,
   },
-  about: 'write tables and marts with dictionary and checksums into a folder to hand over',
-  examples: [
-    ['export sales lots --to hand-over', 'Parquet with a dictionary'],
-    ['export lots --to lots.zip --zip --format csv', 'one file with CSV'],
-    ['export lots --to ford --where "bid > 1000" --columns lot_id,bid', 'some rows and columns'],
-  ],
   async run(given, effects) {
     const { config, print } = given;
     const to = readFolder('--to', given.to, effects.cwd);

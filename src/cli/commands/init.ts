@@ -12,7 +12,6 @@ export const init = command({
   options: {
     force: { type: 'boolean', default: false, describe: `replace ${FILE} if it is there` },
   },
-  examples: [['init', 'write lotlake.config.json into the working folder']],
   run({ force }, { cwd, out }) {
     const path = join(cwd, FILE);
     try {

@@ -25,10 +25,6 @@ export const lookup = command({
     domain: { type: 'string', describe: 'source (1, 3 or 12); needed for listing' },
     save: { type: 'boolean', default: false, describe: 'add what comes to the lake' },
   },
-  examples: [
-    ['lookup vin 1FTFW1ET5DFC10312', 'show a vehicle and its past'],
-    ['lookup lot 12345678 3 --save', 'add it to the lake'],
-  ],
   async run({ kind, id, domain: source, save, json, print, config }, effects) {
     const domain = source === undefined ? undefined : wholeNumber('the source', source, 1, 999);
     const asked = lookupOf({ kind, id, domain });

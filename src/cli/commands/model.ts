@@ -46,13 +46,6 @@ export const model = command({
     },
     ...{ endpoint, region, 'path-style': pathStyle },
   },
-  about: 'compute the marts of a snapshot beside it, on DuckDB or Spark, and run the data tests',
-  examples: [
-    ['model', 'compute the marts again, beside the lake'],
-    ['model --select bargains+', 'compute one model and what reads it'],
-    ['model --engine spark', 'compute them on Spark'],
-    ['model s3://bucket/lake --engine spark', 'take the tables of a mirror'],
-  ],
   async run({ mirror, engine, select, snapshot, to, endpoint, region, pathStyle, print, input }, effects) {
     const config = readConfig({ ...input, publish: { to: mirror, endpoint, region, pathStyle } }, effects);
     if (mirror !== undefined && engine === 'duckdb')

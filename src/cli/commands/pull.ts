@@ -15,8 +15,6 @@ export const pull = command({
     ...mirrorOptions,
     landing: { type: 'boolean', describe: 'fetch the passes of landing that the mirror has, too' },
   },
-  about: 'make the lake from its mirror in object storage',
-  examples: [['pull s3://bucket/lake', 'make the lake from a mirror']],
   async run({ to, endpoint, region, pathStyle, landing, print, input }, effects) {
     const publish = { to, endpoint, region, pathStyle, landing };
     const config = readConfig({ ...input, publish }, effects);

@@ -8,11 +8,6 @@ export const push = command({
     ...mirrorOptions,
     landing: { type: 'boolean', describe: 'push sealed passes of landing, too' },
   },
-  about: 'copy the published lake to its mirror in object storage',
-  examples: [
-    ['push', 'push to the mirror of the settings'],
-    ['push s3://bucket/lake --landing', 'with what has landed'],
-  ],
   async run({ to, endpoint, region, pathStyle, landing, print, input }, effects) {
     const publish = { to, endpoint, region, pathStyle, landing };
     const config = readConfig({ ...input, publish }, effects);

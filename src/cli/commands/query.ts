@@ -16,11 +16,6 @@ export const query = command({
     rows: { type: 'string', describe: 'rows that table and vertical show (default 40)' },
     ...snapshotOptions,
   },
-  examples: [
-    ['query "select * from lots limit 5"', 'show a table'],
-    ['query --file prices.sql --format csv', 'read a file, write CSV'],
-    ['query "from runs" --as-of 2026-11-20', 'ask an earlier snapshot'],
-  ],
   async run(given, effects) {
     const view = { rows: rowsToShow(given.rows), width: effects.width };
     const { config } = given;

@@ -19,11 +19,6 @@ export const rejects = command({
     run: { type: 'string', describe: 'rejected by this run alone' },
     stream: { type: 'string', describe: 'of this stream alone' },
   },
-  about: 'list the records that break the contract, by place and reason',
-  examples: [
-    ['rejects', 'count them by place and reason'],
-    ['rejects --stream cars', 'of one stream'],
-  ],
   async run({ run, stream, print, config }, effects) {
     const { landing } = layoutOf(config.output);
     const chosen = stream === undefined ? undefined : streamOf(stream, '--stream');

@@ -6,8 +6,6 @@ import { command } from '../command.js';
 /** Writes the report of the published snapshot and says where it is. */
 export const report = command({
   options: { to: { type: 'string', describe: 'file (default report.html in the output folder)' } },
-  about: 'write the report of the published lake as one HTML file',
-  examples: [['report', 'write output/report.html']],
   async run({ to, print, config }, effects) {
     const path = await writeReport(config, to === undefined ? undefined : readFile('--to', to, effects.cwd));
     print({ report: path }, () => relative(effects.cwd, path) || path);

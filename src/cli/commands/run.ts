@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { type PipelineName, pipelineNames, pipelines } from '../../../pipelines/index.js';
+import { pipelineNames, pipelines } from '../../../pipelines/index.js';
 import { flagsOf, type OfSandbox, readSettings, type Settings } from '../../config/config.js';
 import { assertWritable } from '../../config/folder.js';
 import { messageOf } from '../../config/lotlake-error.js';
@@ -7,7 +7,7 @@ import { assertService } from '../../extract/client.js';
 import { count } from '../../query/printable.js';
 import type { RunResult } from '../../run/finish.js';
 import type { JobOptions } from '../../run/job.js';
-import { command, type Topic, worldOptions } from '../command.js';
+import { command, worldOptions } from '../command.js';
 import type { Effects } from '../effects.js';
 import type { PushedLake } from '../mirror.js';
 import { worldOf } from '../option-values.js';
@@ -55,14 +55,6 @@ export const run = command({
     'log-format': { choices: ['text', 'json'] as const, describe: 'form of the log' },
     'log-file': { type: 'string', describe: 'file that gets the log, too' },
   },
-  about:
-    'run a pipeline: nightly (full pass), incremental (changes since), reference (catalog and lists), closing (prices of lots that left), or rebuild from landing',
-  examples: [
-    ['run nightly --sandbox', 'fill a lake from the embedded service'],
-    ['run nightly', 'read the whole feed of the service'],
-    ['run nightly --help', 'explain one pipeline'],
-  ],
-  topic,
   async run(
     {
       pipeline,
@@ -126,63 +118,6 @@ export const run = command({
     if (mirror.error !== undefined) throw mirror.error;
   },
 });
-
-const SANDBOXED = (name: PipelineName) => [`run ${name} --sandbox`, 'on the embedded service'] as const;
-
-/** What each pipeline does, and examples of its own. */
-const ABOUT: Readonly<Record<PipelineName, Pick<Topic, 'sentence' | 'examples'>>> = {
-  nightly: {
-    sentence:
-      'Read the whole feed, the archive since the last pass, the statistics, and the catalog if it is a week old; archive what is absent; compute, test and publish.',
-    examples: [
-      SANDBOXED('nightly'),
-      ['run nightly --sources 1,3', 'some sources, one by one'],
-      ['run nightly --allow-shrink', 'after the shrink guard held a run, if the feed is right'],
-    ],
-  },
-  incremental: {
-    sentence:
-      'Read what changed in the feed and the archive since the last pass, at most three days, and publish. Nothing is archived for absence.',
-    examples: [['run incremental', 'between two nights'], SANDBOXED('incremental')],
-  },
-  reference: {
-    sentence: 'Read the catalog (manufacturers, models, generations) and the reference lists, and publish.',
-    examples: [
-      ['run reference', 'entries with a vehicle in the feed'],
-      ['run reference --everything', 'the whole catalog'],
-    ],
-  },
-  closing: {
-    sentence:
-      'Look up vehicles that left the feed without a trusted price or before lotlake saw them, while the service has them, and publish.',
-    examples: [['run closing', 'within the budget of the setting closingBudget']],
-  },
-  rebuild: {
-    sentence:
-      'Make the lake again from landing, without a request, and carry over what only the published snapshot knows.',
-    examples: [
-      ['run rebuild', 'on this machine'],
-      ['run rebuild --engine spark', 'type and flatten on a cluster'],
-      ['run rebuild --output output/sandbox', 'the lake of the embedded service'],
-    ],
-  },
-};
-
-/** Options that do something in some pipelines only; the others take all. */
-const ONLY: Readonly<Record<string, readonly PipelineName[]>> = {
-  everything: ['reference'],
-  engine: ['rebuild'],
-  'allow-shrink': ['nightly'],
-  sources: ['nightly'],
-};
-
-/** Help about one pipeline; about all, options of some are left out. */
-function topic(argument: string | undefined): Partial<Topic> {
-  const name = pipelineNames.find((pipeline) => pipeline === argument);
-  if (name === undefined) return { hides: Object.keys(ONLY) };
-  const hides = Object.keys(ONLY).filter((option) => ONLY[option]?.includes(name) === false);
-  return { usage: `run ${name}`, hides, ...ABOUT[name] };
-}
 
 /** What a run did; the path of the report is undefined if it could not be written. */
 interface Started {

@@ -11,8 +11,6 @@ import { wholeNumber } from '../option-values.js';
 /** Lists the runs, whatever came of them, newest first: from their records, and older ones from the published lake. */
 export const runs = command({
   options: { limit: { type: 'string', default: '20', describe: 'runs to list' } },
-  about: 'list the runs, whatever came of them, newest first',
-  examples: [['runs --limit 5', 'list the last five']],
   async run({ limit: given, print, config }) {
     const limit = wholeNumber('--limit', given, 1, 1e9);
     const layout = layoutOf(config.output);

@@ -16,11 +16,6 @@ export const sandbox = command({
       describe: 'list the endpoints with their parameters instead',
     },
   },
-  examples: [
-    ['sandbox', 'serve 6,000 vehicles'],
-    ['sandbox --vehicles 500 --rate 2', 'a small world that answers 429'],
-    ['sandbox --endpoints', 'list endpoints and parameters'],
-  ],
   async run(given, effects) {
     if (given.endpoints) {
       const { endpointHelp } = await import('../../sandbox/server/help.js');

@@ -31,11 +31,6 @@ export const status = command({
       describe: 'exit with 5 if the last successful nightly ended longer ago, such as 26h or 2d',
     },
   },
-  about: 'say how fresh the lake is, what is wrong, what became of the runs, and how long the disk will do',
-  examples: [
-    ['status', 'look after a night'],
-    ['status --max-age 26h --json', 'for a monitor: exits with 5 if the last night is missing'],
-  ],
   async run({ maxAge, print, config }, effects) {
     const most = maxAge === undefined ? null : hoursOf('--max-age', maxAge);
     const report = await statusOf(config, effects.now(), most);

@@ -22,10 +22,6 @@ const WIDTH = 80;
 
 /** Lists every table and mart with rows and description, marts first in order of use. */
 export const tables = command({
-  examples: [
-    ['tables', 'list them with their rows'],
-    ['tables --json', 'for a program'],
-  ],
   run({ print, config }, { width = WIDTH }) {
     const told = readDictionary(config).map(({ columns: _, ...entry }) => entry);
     const places = new Map(FIRST.map((name, place) => [name, place]));
@@ -45,7 +41,6 @@ export const tables = command({
 /** Describes one table or mart: what it holds and each of its columns. */
 export const describe = command({
   options: { table: { type: 'string', demandOption: true, describe: 'name of the table or mart' } },
-  examples: [['describe lots', 'say what each column holds']],
   run({ table, print, config }) {
     const entries = readDictionary(config);
     const entry = entries.find((candidate) => candidate.name === table.toLowerCase());

@@ -26,11 +26,6 @@ export const test = command({
     model: { type: 'string', describe: 'tests of this mart alone, or checks' },
     snapshot: { type: 'string', describe: 'id (default the published one)' },
   },
-  about: 'run the data tests on a snapshot, and show the rows that fail',
-  examples: [
-    ['test --show', 'show rows that fail'],
-    ['test --kept --show 5', 'show what held the last run'],
-  ],
   async run({ show: given, kept, model, print, config, ...choice }, { signal }) {
     const show = rowsToShow(given);
     const found = kept

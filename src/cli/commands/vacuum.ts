@@ -23,11 +23,6 @@ export const vacuum = command({
     remote: { type: 'boolean', default: false, describe: 'vacuum the mirror, and not this lake' },
     ...mirrorOptions,
   },
-  about: 'remove snapshots and passes that are past retention, and what dead runs left',
-  examples: [
-    ['vacuum --dry-run', 'list what would go'],
-    ['vacuum', 'remove it'],
-  ],
   async run({ dryRun, remote, to, endpoint, region, pathStyle, print, input }, effects) {
     const publish = { to, endpoint, region, pathStyle };
     if (!remote && Object.values(publish).some((value) => value !== undefined))

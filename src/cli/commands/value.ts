@@ -19,11 +19,6 @@ export const value = command({
     title: { type: 'string', describe: 'title: a brand such as salvage, or a name of the feed' },
     ...snapshotOptions,
   },
-  about: 'say what a lot, or a car of a make, model and year, is worth, and how sure that is',
-  examples: [
-    ['value 12345678', 'a lot of the lake'],
-    ['value --make Toyota --model Camry --year 2019 --km 90000', 'a car'],
-  ],
   async run(given, { signal }) {
     const { id, make, model, year, km, damage, title, print } = given;
     const isCar = make !== undefined && model !== undefined && year !== undefined;

@@ -18,8 +18,6 @@ import { command } from '../command.js';
 /** Checks a snapshot against its manifest and by its data tests. Throws LakeError, held, if something is wrong. */
 export const verify = command({
   options: { snapshot: { type: 'string', describe: 'id (default the published one)' } },
-  about: 'check every file of a snapshot against its manifest, and its data tests',
-  examples: [['verify', 'check the published snapshot']],
   async run({ snapshot, print, config }, effects) {
     const layout = layoutOf(config.output);
     const folder = snapshot === undefined ? publishedSnapshot(config) : findSnapshot(layout, snapshot);
