@@ -55,30 +55,11 @@ export const run = command({
     'log-format': { choices: ['text', 'json'] as const, describe: 'form of the log' },
     'log-file': { type: 'string', describe: 'file that gets the log, too' },
   },
-  async run(
-    {
-      pipeline,
-      sandbox,
-      everything,
-      engine,
-      allowShrink,
-      iceberg,
-      sources,
-      verbose,
-      quiet,
-      logFormat,
-      logFile,
-      json,
-      print,
-      input: given,
-      vehicles,
-      seed,
-      clock,
-    },
-    effects,
-  ) {
-    const world = worldOf({ vehicles, seed, clock });
-    const input = { ...given, allowShrink, iceberg, sources, logFormat, logFile };
+  async run(given, effects) {
+    const { pipeline, sandbox, everything, engine, verbose, quiet, json, print } = given;
+    const { allowShrink, iceberg, sources, logFormat, logFile } = given;
+    const world = worldOf(given);
+    const input = { ...given.input, allowShrink, iceberg, sources, logFormat, logFile };
     const settingsOf = (service: Settings) =>
       readSettings(input, effects, sandbox ? { ...SANDBOX, service } : {});
     const { config, warnings } = settingsOf({});
@@ -87,7 +68,7 @@ export const run = command({
     const reporter = createReporter(effects, { config, json, quiet });
     for (const warning of warnings) reporter.warn(warning);
     /** Runs on the service that settings name. */
-    const start = async (service: Settings, now: () => Date): Promise<Started> => {
+    const start = async (service: Settings, now: () => Date) => {
       const { config, inForce } = settingsOf(service);
       let report: string | undefined;
       let mirror: Mirrored = {};
@@ -118,13 +99,6 @@ export const run = command({
     if (mirror.error !== undefined) throw mirror.error;
   },
 });
-
-/** What a run did; the path of the report is undefined if it could not be written. */
-interface Started {
-  readonly result: RunResult;
-  readonly report: string | undefined;
-  readonly mirror: Mirrored;
-}
 
 /** What came of the push after a run. */
 interface Mirrored {
