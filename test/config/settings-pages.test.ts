@@ -5,6 +5,8 @@ import { config, settingsPage } from '../../src/cli/commands/config.js';
 import { init } from '../../src/cli/commands/init.js';
 import { readSettings } from '../../src/config/config.js';
 import { packageRoot } from '../../src/config/package-root.js';
+import { allSettings } from '../../src/config/settings.js';
+import sentences from '../../src/config/settings.json' with { type: 'json' };
 import { SETTINGS_COMMAND } from '../../src/config/settings-pages.js';
 import { effectsIn } from '../cli/support.js';
 import { temporaryFolder } from '../pipelines/support.js';
@@ -63,6 +65,10 @@ describe('lotlake config', () => {
 });
 
 describe('docs/settings.md', () => {
+  it('has a sentence for each setting', () => {
+    expect(allSettings.map(({ name }) => name)).toEqual(Object.keys(sentences));
+  });
+
   it('is up to date', async () => {
     const written = readFileSync(join(packageRoot, 'docs', 'settings.md'), 'utf8');
     expect(written === (await settingsPage()), `docs/settings.md is stale: run ${SETTINGS_COMMAND}`).toBe(
