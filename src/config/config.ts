@@ -31,23 +31,6 @@ export interface InForce {
 export const readConfig = (...given: Parameters<typeof readSettings>): Config =>
   readSettings(...given).config;
 
-/** What the embedded service brings with it: settings over all others, and other defaults. */
-export interface OfSandbox {
-  readonly service?: Settings;
-  readonly defaults?: Settings;
-}
-
-/** A configuration, and the same setting by setting. */
-export interface ReadSettings {
-  readonly config: Config;
-  /** Without secrets; it may be kept. */
-  readonly inForce: readonly InForce[];
-  /** Files with a secret that others can read. */
-  readonly warnings: readonly string[];
-  /** Variables that look like settings and are none. */
-  readonly unknown: readonly string[];
-}
-
 /**
  * Reads the configuration: flags over environment over `.env` over the file of settings over defaults. Relative paths in
  * a file, and the default output, lead from the folder of the file; others from the working folder. Nothing is made and
@@ -55,6 +38,7 @@ export interface ReadSettings {
  * wrong, what was given, and where it came from.
  * @param flags what the command line gave
  * @param context.nameOf how messages name a setting that `flags` gave, as `--per-page` by default
+ * @param sandbox what the embedded service brings with it: settings over all others, and other defaults
  */
 export function readSettings(
   flags: ConfigInput = {},
@@ -63,8 +47,8 @@ export function readSettings(
     cwd = process.cwd(),
     nameOf = flagOf,
   }: { env?: NodeJS.ProcessEnv; cwd?: string; nameOf?: (name: string) => string } = {},
-  { service = {}, defaults = {} }: OfSandbox = {},
-): ReadSettings {
+  { service = {}, defaults = {} }: { readonly service?: Settings; readonly defaults?: Settings } = {},
+) {
   const { configFile, ...options } = flags;
   const files = readGiven(configFile, env, cwd);
   const standard = (name: string) => ({
@@ -80,33 +64,32 @@ export function readSettings(
   ]);
   const parsed = settings.safeParse(withMembers([...given].map(([name, { value }]) => [name, value])));
   if (!parsed.success) throw notValid(parsed.error, given);
-  const {
-    memory,
-    output,
-    seeds,
-    models = modelsBeside(files),
-    baseUrl,
-    logFile,
-    metrics,
-    lineage,
-  } = parsed.data;
+  const { origin, output, seeds, models = modelsBeside(files), logFile, metrics, lineage } = parsed.data;
+  const { baseUrl, memory = defaultMemory() } = parsed.data;
   const placeOf = (name: string) => given.get(name) ?? standard(name);
-  const folderOf = (name: string, path: string, read: typeof readFolder): string =>
+  const pathOf = (name: string, path: string, read: typeof readFolder): string =>
     read(placeOf(name).place, path, placeOf(name).folder);
-  const config = {
-    ...(baseUrl === undefined ? {} : { origin: originOf(baseUrl) }),
+  const config: Config = {
     ...parsed.data,
-    memory: memory ?? defaultMemory(),
-    output: folderOf('output', output, readFolder),
-    ...(seeds === undefined ? {} : { seeds: folderOf('seeds', seeds, readExistingFolder) }),
-    ...(models === undefined ? {} : { models: folderOf('models', models, readExistingFolder) }),
-    ...(logFile === undefined ? {} : { logFile: resolve(placeOf('logFile').folder, logFile) }),
-    ...(metrics === undefined ? {} : { metrics: folderOf('metrics', metrics, readFile) }),
-    ...(lineage.to === undefined || isUrl(lineage.to)
-      ? {}
-      : { lineage: { ...lineage, to: folderOf('lineage.to', lineage.to, readFile) } }),
+    memory,
+    origin: origin ?? (baseUrl && originOf(baseUrl)),
+    output: pathOf('output', output, readFolder),
+    seeds: seeds === undefined ? seeds : pathOf('seeds', seeds, readExistingFolder),
+    models: models === undefined ? models : pathOf('models', models, readExistingFolder),
+    logFile: logFile === undefined ? logFile : resolve(placeOf('logFile').folder, logFile),
+    metrics: metrics === undefined ? metrics : pathOf('metrics', metrics, readFile),
+    lineage:
+      lineage.to === undefined || isUrl(lineage.to)
+        ? lineage
+        : { ...lineage, to: pathOf('lineage.to', lineage.to, readFile) },
   };
-  return { config, inForce: inForceOf(config, given), warnings: files.warnings, unknown: files.unknown };
+  return {
+    config,
+    /** Setting by setting, without secrets; it may be kept. */
+    inForce: inForceOf(config, given),
+    warnings: files.warnings,
+    unknown: files.unknown,
+  };
 }
 
 /** Settings that are shown nowhere, and objects in whose place one may have been given. */
@@ -118,16 +101,9 @@ function inForceOf(config: Config, given: ReadonlyMap<string, Given>): InForce[]
     const value = name
       .split('.')
       .reduce<unknown>((inner, member) => Reflect.get(Object(inner), member), config);
-    const shown = SECRETS.has(name)
-      ? value && 'set'
-      : name === 'spark.submit'
-        ? withoutSecrets(value)
-        : value;
-    return {
-      name,
-      value: shown ?? null,
-      from: given.get(name)?.from ?? 'default',
-    };
+    const hidden = SECRETS.has(name) ? value && 'set' : value;
+    const shown = name === 'spark.submit' ? withoutSecrets(value) : hidden;
+    return { name, value: shown ?? null, from: given.get(name)?.from ?? 'default' };
   });
 }
 

@@ -25,26 +25,12 @@ export interface Given {
 /** Settings by name, as a place gives them. */
 export type GivenSettings = readonly (readonly [name: string, given: Given])[];
 
-/** What files and the environment give. */
-export interface GivenByFiles {
-  /** Folder of the file of settings; the working folder where there is none. */
-  readonly home: string;
-  /** Whether there is a file of settings. */
-  readonly hasFile: boolean;
-  /** What comes later in the list counts. */
-  readonly given: GivenSettings;
-  /** Files with a secret that others can read. */
-  readonly warnings: readonly string[];
-  /** Variables that look like settings and are none, as a message says it. */
-  readonly unknown: readonly string[];
-}
-
 /**
  * Reads the file of settings, which is looked for from the working folder upwards if none is named, `.env` beside it, and
  * the environment. What `.env` has for the AWS SDK, for proxies and for a catalog is added to `env`, which others read.
  * Throws ConfigError where a file cannot be read.
  */
-export function readGiven(named: string | undefined, env: NodeJS.ProcessEnv, cwd: string): GivenByFiles {
+export function readGiven(named: string | undefined, env: NodeJS.ProcessEnv, cwd: string) {
   if (named === '') throw new ConfigError('--config names no file');
   const path = named === undefined ? foundUpwards(cwd) : resolve(cwd, named);
   const home = path === undefined ? cwd : dirname(path);
@@ -60,8 +46,17 @@ export function readGiven(named: string | undefined, env: NodeJS.ProcessEnv, cwd
     ...fromVariables(variables, home, warnings, envFile),
     ...fromVariables(env, cwd, warnings),
   ];
-  const unknown = [...unknownIn(variables, envFile), ...unknownIn(env)];
-  return { home, hasFile: path !== undefined, given, warnings, unknown };
+  return {
+    /** Folder of the file of settings; the working folder where there is none. */
+    home,
+    hasFile: path !== undefined,
+    /** What comes later in the list counts. */
+    given,
+    /** Files with a secret that others can read. */
+    warnings,
+    /** Variables that look like settings and are none, as a message says it. */
+    unknown: [...unknownIn(variables, envFile), ...unknownIn(env)],
+  };
 }
 
 function foundUpwards(folder: string): string | undefined {

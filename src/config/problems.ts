@@ -1,16 +1,41 @@
 /** Hosts of this machine: a key may travel to them in the clear, and no proxy is between. */
 export const LOCAL: readonly string[] = ['127.0.0.1', 'localhost', '[::1]'];
 
-/** What is wrong with the base URL of a service that was given; undefined if nothing is. */
-export function urlProblem(given: string): string | undefined {
-  if (!URL.canParse(given)) return 'it is no URL such as https://host/api';
-  const { protocol, hostname, username, password, search, hash } = new URL(given);
+/** What is wrong with a URL of http or https whose path and query may be of any kind. */
+export function webProblem(
+  given: string,
+  example = 'https://host/path',
+  credentials = 'it holds credentials',
+): string | undefined {
+  if (!URL.canParse(given)) return `it is no URL such as ${example}`;
+  const { protocol, username, password } = new URL(given);
   if (protocol !== 'https:' && protocol !== 'http:') return 'it is no URL of http or https';
-  if (username !== '' || password !== '') return 'it holds credentials; the key belongs in LOTLAKE_API_KEY';
+  return username === '' && password === '' ? undefined : credentials;
+}
+
+function queryProblem(url: string): string | undefined {
+  const { search, hash } = new URL(url);
+  return search === '' && hash === '' ? undefined : 'it has a query or a fragment';
+}
+
+/** What is wrong with the base URL of a service that was given; undefined if nothing is. */
+export function urlProblem(
+  given: string,
+  example = 'https://host/api',
+  variable = 'LOTLAKE_API_KEY',
+): string | undefined {
+  const problem = webProblem(given, example, `it holds credentials; the key belongs in ${variable}`);
+  if (problem !== undefined) return problem;
+  const { protocol, hostname } = new URL(given);
   if (protocol === 'http:' && !LOCAL.includes(hostname))
     return 'it is not https, and the key would travel in the clear; only a service on this machine may do without';
-  return search === '' && hash === '' ? undefined : 'it has a query or a fragment; only the path is used';
+  const query = queryProblem(given);
+  return query && `${query}; only the path is used`;
 }
+
+/** What is wrong with the base URL of an Iceberg catalog that was given; undefined if nothing is. */
+export const catalogProblem = (given: string): string | undefined =>
+  urlProblem(given, 'https://host/iceberg', 'LOTLAKE_CATALOG_TOKEN');
 
 /** Bucket and prefix of a place in object storage; the prefix is empty or ends with a slash. */
 export function bucketOf(place: string): { readonly bucket: string; readonly prefix: string } {
@@ -31,42 +56,22 @@ export function placeProblem(given: string): string | undefined {
     : 'its prefix has an empty name, or characters other than letters, digits and . _ = + -';
 }
 
-/** What is wrong with the base URL of an Iceberg catalog that was given; undefined if nothing is. */
-export function catalogProblem(given: string): string | undefined {
-  return urlProblem(given)
-    ?.replaceAll('LOTLAKE_API_KEY', 'LOTLAKE_CATALOG_TOKEN')
-    .replace('https://host/api', 'https://host/iceberg');
-}
-
-/** What is wrong with a URL of http or https whose path and query may be of any kind. */
-export function webProblem(given: string): string | undefined {
-  if (!URL.canParse(given)) return 'it is no URL such as https://host/path';
-  const { protocol, username, password } = new URL(given);
-  if (protocol !== 'https:' && protocol !== 'http:') return 'it is no URL of http or https';
-  return username === '' && password === '' ? undefined : 'it holds credentials';
-}
-
 /** Whether the place of lineage events is a URL, and not a file. */
 export function isUrl(place: string): boolean {
   return /^[a-z][a-z0-9+.-]*:\/\//i.test(place);
 }
 
 /** What is wrong with the file or URL of lineage events that was given; undefined if nothing is. */
-export function lineageProblem(given: string): string | undefined {
-  if (!isUrl(given)) return undefined;
-  const { search = '', hash = '' } = URL.canParse(given) ? new URL(given) : {};
-  return webProblem(given) ?? (search + hash === '' ? undefined : 'it has a query or a fragment');
-}
+export const lineageProblem = (given: string): string | undefined =>
+  isUrl(given) ? (webProblem(given) ?? queryProblem(given)) : undefined;
 
 /** What is wrong with the URL of an S3 service that was given; undefined if nothing is. */
-export function endpointProblem(given: string): string | undefined {
-  if (!URL.canParse(given)) return 'it is no URL such as https://s3.example.com';
-  const { protocol, username, password, search, hash } = new URL(given);
-  if (protocol !== 'https:' && protocol !== 'http:') return 'it is no URL of http or https';
-  if (username !== '' || password !== '')
-    return 'it holds credentials; they belong in the environment, as AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY';
-  return search === '' && hash === '' ? undefined : 'it has a query or a fragment';
-}
+export const endpointProblem = (given: string): string | undefined =>
+  webProblem(
+    given,
+    'https://s3.example.com',
+    'it holds credentials; they belong in the environment, as AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY',
+  ) ?? queryProblem(given);
 
 /** What a header takes, and a reader of it gives back unchanged: visible ASCII, with spaces inside. */
 export function keyProblem(given: string): string | undefined {

@@ -1,4 +1,4 @@
-import { type Config, type ConfigInput, type ReadSettings, readSettings } from '../config/config.js';
+import { type Config, type ConfigInput, readSettings } from '../config/config.js';
 
 type Nested = 'publish' | 'spark';
 
@@ -11,5 +11,5 @@ export type LakeSettings = { readonly [K in Exclude<keyof Config, Nested>]?: Con
 } & Pick<ConfigInput, 'configFile'>;
 
 /** The checked configuration of settings. Throws ConfigError (CONFIG_INVALID), which names each setting that is wrong. */
-export const settingsOf = (settings: LakeSettings): ReadSettings =>
+export const settingsOf = (settings: LakeSettings) =>
   readSettings(settings, { env: { ...process.env }, nameOf: (name) => `the setting ${name}` });

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { pipelineNames, pipelines } from '../../../pipelines/index.js';
-import { flagsOf, type OfSandbox, readSettings, type Settings } from '../../config/config.js';
+import { flagsOf, readSettings, type Settings } from '../../config/config.js';
 import { assertWritable } from '../../config/folder.js';
 import { messageOf } from '../../config/lotlake-error.js';
 import { assertService } from '../../extract/client.js';
@@ -15,7 +15,7 @@ import { createReporter, reportOn, type Shown } from '../reporter.js';
 import { summarize } from '../summary.js';
 
 /** Where the sandbox writes by default: a first run against a real service then finds an empty folder. */
-const SANDBOX: OfSandbox = { defaults: { output: join('output', 'sandbox') } };
+const SANDBOX = { defaults: { output: join('output', 'sandbox') } };
 
 /** Runs a pipeline, writes the report of what it published, and prints its summary. */
 export const run = command({
