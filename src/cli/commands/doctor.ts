@@ -1,6 +1,11 @@
 import { statfsSync } from 'node:fs';
+import type { ConfigInput } from '../../config/config.js';
+import type { LotlakeError } from '../../config/lotlake-error.js';
+import { describeError } from '../../run/describe-error.js';
 import { command } from '../command.js';
-import { diagnose, type Line } from '../doctor/diagnose.js';
+import * as local from '../doctor/local.js';
+import * as service from '../doctor/service.js';
+import type { Effects } from '../effects.js';
 
 /** Checks the set-up, and says of each part whether it is well and what to do. Throws what failed first. */
 export const doctor = command({
@@ -8,13 +13,8 @@ export const doctor = command({
     offline: { type: 'boolean', default: false, describe: 'leave the service out' },
   },
   async run({ offline, input, print }, effects) {
-    const { lines, error } = await diagnose({
-      input,
-      effects,
-      offline,
-      node: process.versions.node,
-      freeBytes,
-    });
+    const node = process.versions.node;
+    const { lines, error } = await diagnose({ input, effects, offline, node, freeBytes });
     print(lines, () => lines.map(text).join('\n'));
     if (error !== undefined) throw error;
   },
@@ -29,4 +29,84 @@ function text({ check, status, text, hint, code }: Line): string {
   const error = code === null ? '' : ` [${code}]`;
   const line = `${status.padEnd(12)} ${check.padEnd(14)} ${text}${error}`;
   return hint === null ? line : `${line}\n${' '.repeat(28)}${hint}`;
+}
+
+/** What a check found. A check that throws has failed. */
+export interface Finding<T = unknown> {
+  readonly text: string;
+  /** What to do about it; that of a warning alone. */
+  readonly hint?: string | undefined;
+  /** What later checks go on with. */
+  readonly value?: T;
+}
+
+/** What checks need from outside; tests replace it. */
+export interface Means {
+  readonly input: ConfigInput;
+  readonly effects: Pick<Effects, 'env' | 'cwd' | 'now' | 'signal'>;
+  /** Leaves the service out. */
+  readonly offline: boolean;
+  /** Version of Node, such as `20.20.2`. */
+  readonly node: string;
+  /** Bytes that may still be written below a folder. */
+  readonly freeBytes: (folder: string) => number;
+}
+
+/** A line of the result. `code` is that of the error of a failed check. */
+interface Line {
+  readonly check: string;
+  readonly status: 'ok' | 'warning' | 'failed' | 'not checked';
+  readonly text: string;
+  readonly hint: string | null;
+  readonly code: string | null;
+}
+
+/**
+ * Checks the machine, the configuration, the output folder and the service, each on the ground of what was found before.
+ * Nothing stays written, and the service is asked at most four times.
+ * @returns a line for each check, and the error of the first that failed
+ */
+export async function diagnose(means: Means): Promise<{ lines: Line[]; error: LotlakeError | undefined }> {
+  const { effects, freeBytes } = means;
+  const lines: Line[] = [];
+  let first: LotlakeError | undefined;
+  /** Adds the line of a check, which needs what an earlier one gave. */
+  async function check<G, T>(
+    name: string,
+    given: G | undefined,
+    look: (given: G) => Finding<T> | Promise<Finding<T>>,
+  ): Promise<T | undefined> {
+    const add = (
+      status: Line['status'],
+      text: string,
+      hint: string | null = null,
+      code: string | null = null,
+    ) => void lines.push({ check: name, hint, code, status, text });
+    if (given === undefined) return void add('not checked', 'it needs what failed above');
+    try {
+      const { text, hint, value } = await look(given);
+      add(hint === undefined ? 'ok' : 'warning', text, hint);
+      return value;
+    } catch (thrown) {
+      effects.signal.throwIfAborted();
+      const error = describeError(thrown);
+      first ??= error;
+      return void add('failed', error.message, error.hint, error.code);
+    }
+  }
+
+  await check('node', means, local.checkNode);
+  const config = await check('configuration', means, local.checkConfiguration);
+  await check('output', config, local.checkOutput);
+  await check('space', config, (given) => local.checkSpace(given, freeBytes));
+  await check('lock', config, (given) => local.checkLock(given, effects.now()));
+  await check('lake', config, local.checkLake);
+  await check('landing', config, local.checkLanding);
+  if (means.offline) return { lines, error: first };
+  const reached = await check('network', config, (given) => service.checkNetwork(given, effects));
+  await check('clock', reached, service.checkClock);
+  const accepted = await check('key', reached, service.checkKey);
+  await check('plan', accepted, service.checkPlan);
+  await reached?.client.close();
+  return { lines, error: first };
 }

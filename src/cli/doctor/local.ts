@@ -14,15 +14,14 @@ import { findPasses } from '../../land/pass.js';
 import { count, sumOf } from '../../query/printable.js';
 import { assertOrigin } from '../../run/job.js';
 import { streamNames } from '../../service/streams.js';
-import type { Finding, Means } from './diagnose.js';
+import type { Finding, Means } from '../commands/doctor.js';
 
 /** Bytes that the first night of the real service took: lake, landing and spilled data (docs/performance.md). */
 const FIRST_NIGHT = 5.3e9;
 
 /** Whether this Node is one that lotlake runs on. */
 export function checkNode({ node }: Means): Finding {
-  if (node.localeCompare(leastNode, 'en', { numeric: true }) >= 0)
-    return { status: 'ok', text: `Node ${node}` };
+  if (node.localeCompare(leastNode, 'en', { numeric: true }) >= 0) return { text: `Node ${node}` };
   throw new LotlakeError(`this is Node ${node}, and lotlake needs ${leastNode} or newer`, {
     ...{ code: 'SYSTEM_FAILED', stage: 'system', hint: 'install a newer Node' },
   });
@@ -32,17 +31,12 @@ export function checkNode({ node }: Means): Finding {
 export function checkConfiguration({ input, effects }: Means): Finding<Config> {
   const { config, inForce, warnings, unknown } = readSettings(input, effects);
   assertMemory(config.memory);
+  const problems = [...warnings, ...unknown].join('; ');
+  if (problems !== '')
+    return { text: problems, hint: 'lotlake config lists what is in force', value: config };
   const places = new Set(inForce.map(({ from }) => from).filter((from) => from !== 'default'));
   const text = places.size === 0 ? 'defaults alone' : `settings from ${[...places].join(', ')}`;
-  const problems = [...warnings, ...unknown];
-  return problems.length === 0
-    ? { status: 'ok', text, value: config }
-    : {
-        status: 'warning',
-        text: problems.join('; '),
-        hint: 'lotlake config lists what is in force',
-        value: config,
-      };
+  return { text, value: config };
 }
 
 /** The output folder, or the nearest folder above it that exists. */
@@ -60,9 +54,8 @@ export function checkOutput({ output }: Config): Finding {
     symlinkSync('file', join(folder, 'symbolic'));
     const hardLinks = tryHardLink(folder);
     const state = place === output ? output : `${output}, which the first run makes`;
-    if (hardLinks === undefined) return { status: 'ok', text: `${state}; files and links can be written` };
+    if (hardLinks === undefined) return { text: `${state}; files and links can be written` };
     return {
-      status: 'warning',
       text: `${state}; the file system has no hard links: ${hardLinks}`,
       hint: 'each snapshot copies the files that did not change, and takes the space of a whole one; name a folder on another file system',
     };
@@ -94,9 +87,7 @@ export function checkSpace({ output }: Config, freeBytes: Means['freeBytes']): F
   const manifest = current === undefined ? undefined : manifestIn(current);
   if (manifest === undefined) {
     const text = `${amountOf(free)} free; a first run of the real service took ${amountOf(FIRST_NIGHT)}`;
-    return free >= FIRST_NIGHT
-      ? { status: 'ok', text }
-      : { status: 'warning', text, hint: 'free space, or name a folder on a larger disk' };
+    return free >= FIRST_NIGHT ? { text } : { text, hint: 'free space, or name a folder on a larger disk' };
   }
   const lake = sumOf(Object.values(allTables(manifest)), ({ bytes }) => bytes);
   const landing = sumOf(streamNames, (stream) => {
@@ -105,7 +96,7 @@ export function checkSpace({ output }: Config, freeBytes: Means['freeBytes']): F
     return sumOf(last?.pages ?? [], ({ fileBytes }) => fileBytes);
   });
   const text = `${amountOf(free)} free; a run takes up to ${amountOf(2 * lake + landing)}: a snapshot of ${amountOf(lake)}, pages of ${amountOf(landing)}, and as much as a snapshot for spilled data`;
-  if (free >= 2 * lake + landing) return { status: 'ok', text };
+  if (free >= 2 * lake + landing) return { text };
   throw new LakeError('LAKE_DISK_FULL', `there may be too little space below ${output}: ${text}`, {
     hint: 'free space (lotlake vacuum --dry-run tells what can go), or move the lake to a larger disk',
   });
@@ -115,17 +106,13 @@ export function checkSpace({ output }: Config, freeBytes: Means['freeBytes']): F
 export function checkLock({ output, lease }: Config, now: Date): Finding {
   const { lock } = layoutOf(output);
   const standing = standingOf(lock);
-  if (standing === undefined) return { status: 'ok', text: 'no run works on the output folder' };
+  if (standing === undefined) return { text: 'no run works on the output folder' };
   const { holder, runs, renewedAt } = standing;
   if (runs === true) throw lockedError(lock, holder);
   if (runs === false)
-    return {
-      status: 'ok',
-      text: `left by ${sayHolder(holder)} and has ended; the next run takes the lock over`,
-    };
+    return { text: `left by ${sayHolder(holder)} and has ended; the next run takes the lock over` };
   const ago = Math.max(0, Math.round((now.getTime() - renewedAt.getTime()) / 1000));
   return {
-    status: 'warning',
     text: `${lock} is held by ${sayHolder(holder)}, whose process cannot be seen from here; its last sign of life is ${count(ago)} s old`,
     hint: `a run waits up to ${holder.lease ?? lease} s for another sign, and then takes the lock over`,
   };
@@ -139,11 +126,11 @@ export function checkLake(config: Config): Finding {
   const base = findBase(layout, (message) => warnings.push(message));
   assertOrigin({ base, layout, config });
   if (warnings.length > 0)
-    return { status: 'warning', text: warnings.join('; '), hint: 'lotlake verify names all that is wrong' };
-  if (base === undefined) return { status: 'ok', text: 'nothing is published yet' };
+    return { text: warnings.join('; '), hint: 'lotlake verify names all that is wrong' };
+  if (base === undefined) return { text: 'nothing is published yet' };
   const { snapshot_id, schema_version: format, created_at } = base.manifest;
   const old = format < SCHEMA_VERSION ? `; the next run writes format ${SCHEMA_VERSION}` : '';
-  return { status: 'ok', text: `snapshot ${snapshot_id} of ${created_at}, format ${format}${old}` };
+  return { text: `snapshot ${snapshot_id} of ${created_at}, format ${format}${old}` };
 }
 
 /** Passes that the next run goes on with, and those that it cannot read. */
@@ -153,9 +140,8 @@ export function checkLanding({ output }: Config): Finding {
   const told = open.map(({ manifest, pages }) => `${manifest.stream} (${count(pages.length)} pages)`);
   const going = open.length === 0 ? '' : `; the next run goes on with the open ones: ${told.join(', ')}`;
   const text = `${count(passes.length)} passes${going}`;
-  if (unreadable.length === 0) return { status: 'ok', text };
+  if (unreadable.length === 0) return { text };
   return {
-    status: 'warning',
     text: `${text}; ${unreadable.map(({ folder, reason }) => `${folder} cannot be read: ${reason}`).join('; ')}`,
     hint: 'move the folder of such a pass away; a run that needs its records asks for them again',
   };

@@ -12,7 +12,7 @@ import {
 } from '../../service/errors.js';
 import { pageSizes } from '../../service/limits.js';
 import { requests } from '../../service/requests.js';
-import type { Finding, Means } from './diagnose.js';
+import type { Finding, Means } from '../commands/doctor.js';
 
 /** Seconds without a byte after which a check gives up; a run waits longer. */
 const PATIENCE = 20;
@@ -21,23 +21,13 @@ const PATIENCE = 20;
 const SKEW = { warning: 30, failed: 300 };
 
 /** A service that answered a request for a page of `/cars`. */
-interface Reached {
-  readonly config: Config;
-  readonly client: Client;
-  readonly signal: AbortSignal;
-  /** Records that the page was to have. */
-  readonly perPage: number;
-  /** What it answered, if that was no page. */
-  readonly error: ServiceError | undefined;
-  /** Seconds by which the clock here is ahead of the `Date` of the answer; undefined if it had none. */
-  readonly ahead: number | undefined;
-}
+type Reached = Awaited<ReturnType<typeof checkNetwork>>['value'];
 
 /** Asks for a page of the configured size, without reading it. Whatever the service answers, it was reached. */
 export async function checkNetwork(
   config: Config,
   { now, signal }: Pick<Means['effects'], 'now' | 'signal'>,
-): Promise<Finding<Reached>> {
+) {
   const { baseUrl, apiKey } = assertService(config);
   const proxy = proxyOf(baseUrl);
   const through = proxy === undefined ? '' : ` through the proxy ${new URL(proxy).host}`;
@@ -58,7 +48,18 @@ export async function checkNetwork(
     throw withHint(error, through);
   }
   const text = `${new URL(baseUrl).host} answers${through} (${ms} ms)`;
-  return { status: 'ok', text, value: { config, client, signal, perPage, error, ahead } };
+  return {
+    text,
+    value: {
+      ...{ config, client, signal },
+      /** Records that the page was to have. */
+      perPage,
+      /** What it answered, if that was no page. */
+      error,
+      /** Seconds by which the clock here is ahead of the `Date` of the answer; undefined if it had none. */
+      ahead,
+    },
+  };
 }
 
 /** Sends a request. Gives what the service answered instead of a page; throws what is no answer of it. */
@@ -91,7 +92,7 @@ function withHint(error: ConnectionError, through: string): LotlakeError {
 
 /** Compares the clock with the one of the service. Windows of changes and ages of prices follow the clock here. */
 export function checkClock({ ahead }: Reached): Finding {
-  if (ahead === undefined) return { status: 'ok', text: 'the service does not tell its time' };
+  if (ahead === undefined) return { text: 'the service does not tell its time' };
   const seconds = Math.round(Math.abs(ahead));
   const size =
     seconds < 120
@@ -102,14 +103,14 @@ export function checkClock({ ahead }: Reached): Finding {
   const text = `the clock of this machine is ${size} ${ahead < 0 ? 'behind' : 'ahead of'} the one of the service`;
   const hint = 'set the clock of this machine, such as by NTP; ages of prices and sales follow it';
   if (seconds > SKEW.failed) throw new LotlakeError(text, { code: 'SYSTEM_FAILED', stage: 'system', hint });
-  return seconds > SKEW.warning ? { status: 'warning', text, hint } : { status: 'ok', text };
+  return seconds > SKEW.warning ? { text, hint } : { text };
 }
 
 /** Whether the service accepts the key. A page size that it refuses says that it does. */
 export function checkKey(reached: Reached): Finding<Reached> {
   const { error } = reached;
   if (error !== undefined && !(error instanceof BadRequestError)) throw error;
-  return { status: 'ok', text: 'the service accepts the key', value: reached };
+  return { text: 'the service accepts the key', value: reached };
 }
 
 /** Which of the sources the key has, and whether its plan allows the page size. */
@@ -130,17 +131,15 @@ export async function checkPlan({ config, client, signal, perPage, error }: Reac
   const text = `sources ${enabled.join(', ')}${missing.length === 0 ? '' : ` and not ${missing.join(', ')}`}; ${perPage} records a page; ${config.rate} requests a second, as configured: the service names no limit`;
   if (error !== undefined)
     return {
-      status: 'warning',
       text: `the plan refuses ${perPage} records a page: ${error.message}`,
       hint: `a run goes on with the size of the service itself, at the cost of one request; set LOTLAKE_PER_PAGE=${pageSizes.cars.fallback} to spare it`,
     };
   if (config.sources !== undefined && first !== undefined)
     return {
-      status: 'warning',
       text: `the key lacks a source that is asked for: ${first.message}`,
       hint: 'a run leaves the source as it is; have it enabled for the key, or leave it out of LOTLAKE_SOURCES',
     };
-  return { status: 'ok', text };
+  return { text };
 }
 
 /** Reads a small page. Throws where the answer is none, as of another service. */
