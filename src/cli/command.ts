@@ -23,6 +23,12 @@ export interface LakeValues {
   readonly config: ConfigInput;
 }
 
+/** Lines for a person, of which those that are false or undefined are left out. */
+export type Lines = readonly (string | false | undefined)[];
+
+/** The lines as one text. */
+export const textOf = (lines: Lines): string => lines.filter((line) => typeof line === 'string').join('\n');
+
 /** What the body of a command has besides its own options. */
 interface Means extends Pick<LakeValues, 'json'> {
   /** `--output` and `--config`. */
@@ -30,7 +36,7 @@ interface Means extends Pick<LakeValues, 'json'> {
   /** The settings. They are read when they are first asked for, before the body looks at its options. */
   readonly config: Config;
   /** Prints a result: as JSON if that is asked for, otherwise as text. */
-  readonly print: (result: unknown, text: () => string) => void;
+  readonly print: (result: unknown, text: () => string | Lines) => void;
 }
 
 /** A command: what it can be given, and what it does. */
@@ -57,8 +63,8 @@ export function command<const O extends Options = Record<never, never>>(
           settings ??= readConfig(input, effects);
           return settings;
         },
-        print: (result: unknown, text: () => string) =>
-          effects.out(`${given.json ? JSON.stringify(result) : text()}\n`),
+        print: (result: unknown, text: () => string | Lines) =>
+          effects.out(`${given.json ? JSON.stringify(result) : textOf([text()].flat())}\n`),
       };
       return parts.run(means as Values<O> & Means, effects);
     },

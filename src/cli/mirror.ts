@@ -11,6 +11,7 @@ import type { ObjectStore } from '../mirror/store.js';
 import { describeAsIceberg, updateCatalog } from '../mirror/tables.js';
 import { publishedSnapshot, withDatabase } from '../query/open-lake.js';
 import { count, megabytes } from '../query/printable.js';
+import { textOf } from './command.js';
 import type { Effects } from './effects.js';
 
 /** Options of the commands that reach a mirror; they stand over `publish` of the configuration. */
@@ -75,28 +76,18 @@ async function readLocal(
 }
 
 /** What a push did, for a person. */
-export function pushedText({
-  place,
-  snapshot_id,
-  pushed,
-  files,
-  bytes,
-  catalog,
-  landing,
-}: PushedLake): string {
-  const sent =
+export function pushedText(sent: PushedLake): string {
+  const { place, snapshot_id, pushed, files, bytes, catalog, landing } = sent;
+  const snapshots = pushed.length === 1 ? 'snapshot' : 'snapshots';
+  return textOf([
     pushed.length === 0
       ? `${place} has snapshot ${snapshot_id} already; nothing was sent`
-      : `${place} has snapshot ${snapshot_id}: ${pushed.length} ${pushed.length === 1 ? 'snapshot' : 'snapshots'} pushed, ${count(files)} files (${megabytes(bytes)}) sent`;
-  return [
-    sent,
-    ...(catalog === null
-      ? []
-      : [`catalog: ${catalog.registered} tables registered, ${catalog.committed} committed`]),
-    ...(landing === null
-      ? []
-      : [
-          `landing: ${count(landing.passes)} passes, ${count(landing.files)} files (${megabytes(landing.bytes)}) sent`,
-        ]),
-  ].join('\n');
+      : `${place} has snapshot ${snapshot_id}: ${pushed.length} ${snapshots} pushed, ${count(files)} files (${megabytes(bytes)}) sent`,
+    catalog !== null && `catalog: ${catalog.registered} tables registered, ${catalog.committed} committed`,
+    landing !== null && `${landingText(landing)} sent`,
+  ]);
 }
+
+/** The passes of landing that were sent or fetched. */
+export const landingText = ({ passes, files, bytes }: Awaited<ReturnType<typeof pushLanding>>): string =>
+  `landing: ${count(passes)} passes, ${count(files)} files (${megabytes(bytes)})`;

@@ -2,6 +2,7 @@ import { relative } from 'node:path';
 import { count, counted, megabytes, sumOf } from '../query/printable.js';
 import { gridOf } from '../query/table.js';
 import type { RunResult } from '../run/finish.js';
+import { type Lines, textOf } from './command.js';
 import { duration } from './progress-line.js';
 
 /** What the summary of a run needs besides the run. */
@@ -25,31 +26,22 @@ export function summarize(result: RunResult, given: Given): string {
   const took = `(${duration(seconds)})`;
   if (given.length === 'line') return `${said} ${took}${published ? `: ${changed(result)}` : ''}`;
   const lines = given.length === 'long' ? longSummary(result, given) : shortSummary(result, given);
-  const { report, cwd } = given;
-  return [
-    '',
-    `${said} ${took}.`,
-    ...lines,
-    ...(report === undefined ? [] : [`Report: ${relative(cwd, report)}`]),
-  ].join('\n');
+  const report = given.report !== undefined && `Report: ${relative(given.cwd, given.report)}`;
+  return textOf(['', `${said} ${took}.`, ...lines, report]);
 }
 
-function shortSummary(result: RunResult, { mirror, flag = '' }: Given): string[] {
+function shortSummary(result: RunResult, { mirror, flag = '' }: Given): Lines {
   const { published, warnings } = result;
   const failed = result.tests.filter((test) => test.failures > 0);
   const show = failed.length === 0 ? '' : ' (lotlake test --show)';
   return [
     ...records(result),
-    ...(published
-      ? [
-          `rows: ${changed(result)}`,
-          `rejects: ${rejects(result)}`,
-          `drift: ${drift(result)}`,
-          `data tests: ${passed(result)}${show}`,
-        ]
-      : []),
-    ...(warnings.length === 0 ? [] : [`warnings: ${count(warnings.length)} (above)`]),
-    ...(mirror === undefined ? [] : [mirror]),
+    published && `rows: ${changed(result)}`,
+    published && `rejects: ${rejects(result)}`,
+    published && `drift: ${drift(result)}`,
+    published && `data tests: ${passed(result)}${show}`,
+    warnings.length > 0 && `warnings: ${count(warnings.length)} (above)`,
+    mirror,
     `Try next: npx lotlake tables${flag}`,
   ];
 }
@@ -58,7 +50,7 @@ function shortSummary(result: RunResult, { mirror, flag = '' }: Given): string[]
 const MAIN: readonly string[] = ['cars', 'archived_lots', 'statistics'];
 
 /** Records by stream, on two lines; the small lists of reference together. */
-function records({ passes }: RunResult): string[] {
+function records({ passes }: RunResult): Lines {
   const own = passes.map(({ manifest }) => manifest);
   const others = own.filter(({ stream }) => !MAIN.includes(stream));
   const sum = (some: typeof own): string => count(sumOf(some, (pass) => pass.records));
@@ -70,13 +62,12 @@ function records({ passes }: RunResult): string[] {
     ...(others.length === 0 ? [] : [`${counted(others.length, 'other list')} ${sum(others)}`]),
   ];
   const rest = named.slice(2).join(', ');
-  return [`records: ${named.slice(0, 2).join(', ') || 'none'}`, ...(rest === '' ? [] : [`  ${rest}`])];
+  return [`records: ${named.slice(0, 2).join(', ') || 'none'}`, rest !== '' && `  ${rest}`];
 }
 
 function changed({ counts }: RunResult): string {
-  const tables = Object.values(counts);
   const sum = (member: 'inserted' | 'updated' | 'gone'): string =>
-    count(sumOf(tables, (table) => table[member]));
+    count(sumOf(Object.values(counts), (table) => table[member]));
   return `${sum('inserted')} new, ${sum('updated')} changed, ${sum('gone')} gone`;
 }
 
@@ -93,7 +84,7 @@ function passed({ tests }: RunResult): string {
   return `${tests.length - failed.length} of ${tests.length} passed`;
 }
 
-function longSummary(result: RunResult, { cwd, mirror, flag = '' }: Given): string[] {
+function longSummary(result: RunResult, { cwd, mirror, flag = '' }: Given): Lines {
   const { published } = result;
   return [
     `  ${relative(cwd, result.snapshot) || '.'}`,
@@ -102,7 +93,7 @@ function longSummary(result: RunResult, { cwd, mirror, flag = '' }: Given): stri
     ...passes(result),
     ...(published ? [...rejectsAndDrift(result), ...tests(result)] : []),
     ...result.warnings.map((warning) => `warning: ${warning}`),
-    ...(mirror === undefined ? [] : [mirror]),
+    mirror,
     '',
     'Try next:',
     ...suggestions(flag),
@@ -178,11 +169,8 @@ function rejectsAndDrift(result: RunResult): string[] {
 function drift({ drift: all }: RunResult): string {
   const fresh = all.filter(({ since }) => since === null).length;
   const known = all.length - fresh;
-  const parts = [
-    ...(fresh === 0 ? [] : [`${counted(fresh, 'new member')} (lotlake status)`]),
-    ...(known === 0 ? [] : [`${count(known)} known`]),
-  ];
-  return parts.join(', ') || 'none';
+  const told = fresh === 0 ? '' : `${counted(fresh, 'new member')} (lotlake status)`;
+  return [told, known === 0 ? '' : `${count(known)} known`].filter(Boolean).join(', ') || 'none';
 }
 
 function tests(result: RunResult): string[] {

@@ -3,7 +3,7 @@ import { type Backup, backUp } from '../../lake/backup.js';
 import { layoutOf } from '../../lake/layout.js';
 import { withDatabase } from '../../query/open-lake.js';
 import { count, megabytes } from '../../query/printable.js';
-import { command, whileLocked } from '../command.js';
+import { command, type Lines, whileLocked } from '../command.js';
 
 /** Copies the lake to another folder while no run is at work, and says what the copy holds. */
 export const backup = command({
@@ -23,13 +23,11 @@ export const backup = command({
   },
 });
 
-function text(made: Backup): string {
+function text(made: Backup): Lines {
   const links = `${count(made.links)} of them further names of the others`;
   return [
     `${count(made.files)} files (${links}), ${megabytes(made.bytes)}, ${made.snapshots} snapshots; current: ${made.snapshot_id ?? 'none'}`,
-    ...(made.left_out.length === 0
-      ? []
-      : [`left out, never finished or not sound: ${made.left_out.join(', ')}`]),
+    made.left_out.length > 0 && `left out, never finished or not sound: ${made.left_out.join(', ')}`,
     `sound, in ${made.path}`,
-  ].join('\n');
+  ];
 }

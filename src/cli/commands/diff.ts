@@ -5,7 +5,7 @@ import { withDatabase } from '../../query/open-lake.js';
 import { clip, count, counted, orNone, printable } from '../../query/printable.js';
 import { ShareError } from '../../query/share-error.js';
 import { gridOf } from '../../query/table.js';
-import { command } from '../command.js';
+import { command, type Lines } from '../command.js';
 import { wholeNumber } from '../option-values.js';
 
 const SIDE = 'id, current, a time, or a folder of a snapshot or of lotlake model';
@@ -40,27 +40,24 @@ export const diff = command({
   },
 });
 
-function text(before: Side, after: Side, tables: readonly TableDiff[]): string {
+function text(before: Side, after: Side, tables: readonly TableDiff[]): Lines {
   const differing = tables.filter(({ state }) => state !== 'same');
   const same = tables.length - differing.length;
   const cell = orNone(count);
   return [
     `from ${before.id} to ${after.id}`,
-    ...(differing.length === 0
-      ? []
-      : [
-          gridOf(
-            ['table', '>rows', '>then', '>added', '>removed', '>changed', 'by column'],
-            differing.map((table) => [
-              ...[table.name, cell(table.rows_before), cell(table.rows_after)],
-              ...[cell(table.added), cell(table.removed), cell(table.changed), clip(columnsText(table), 80)],
-            ]),
-          ),
+    differing.length > 0 &&
+      gridOf(
+        ['table', '>rows', '>then', '>added', '>removed', '>changed', 'by column'],
+        differing.map((table) => [
+          ...[table.name, cell(table.rows_before), cell(table.rows_after)],
+          ...[cell(table.added), cell(table.removed), cell(table.changed), clip(columnsText(table), 80)],
         ]),
+      ),
     ...differing.flatMap(schemaLines),
     ...differing.flatMap(rowLines),
-    ...(same === 0 ? [] : [`${counted(same, 'table or mart is', 'tables and marts are')} the same`]),
-  ].join('\n');
+    same > 0 && `${counted(same, 'table or mart is', 'tables and marts are')} the same`,
+  ];
 }
 
 const columnsText = ({ state, changed, columns }: TableDiff): string =>

@@ -7,7 +7,7 @@ import { quoted, readFolder } from '../../config/folder.js';
 import { ConfigError, messageOf } from '../../config/lotlake-error.js';
 import { viewOn } from '../../lake/views.js';
 import { type Check, readChecks } from '../../model/checks.js';
-import { assertTests, runDataTests, type TestFailures } from '../../model/data-tests.js';
+import { assertTests, runDataTests } from '../../model/data-tests.js';
 import { type Model, readModels } from '../../model/model-files.js';
 import { type Modelling, readableNames } from '../../model/own-models.js';
 import { referencesOf } from '../../model/references.js';
@@ -17,13 +17,14 @@ import { runSparkModels, type SparkModelResults } from '../../model/spark-models
 import { planModelTests } from '../../model/test-sql.js';
 import { withDatabase } from '../../query/open-lake.js';
 import { assertOutside } from '../../query/places.js';
-import { clip, count, counted } from '../../query/printable.js';
+import { count, counted } from '../../query/printable.js';
 import { gridOf } from '../../query/table.js';
 import { readOwnModels } from '../../run/own-models.js';
-import { command } from '../command.js';
+import { command, type Lines } from '../command.js';
 import type { Effects } from '../effects.js';
 import { mirrorOptions } from '../mirror.js';
 import { localSource, type ModelSource, pushedSource } from '../model-source.js';
+import { failedText } from './test.js';
 
 const { endpoint, region, 'path-style': pathStyle } = mirrorOptions;
 
@@ -206,7 +207,7 @@ interface Result extends SparkModelResults {
   readonly seconds: number;
 }
 
-function text({ engine, snapshot_id, path, seconds, models, tests }: Result): string {
+function text({ engine, snapshot_id, path, seconds, models, tests }: Result): Lines {
   const failed = tests.filter(({ failures }) => failures > 0);
   return [
     `snapshot ${snapshot_id}: ${counted(models.length, 'mart')} on ${engine} in ${seconds.toFixed(1)} s, in ${path}`,
@@ -216,21 +217,7 @@ function text({ engine, snapshot_id, path, seconds, models, tests }: Result): st
     ),
     failed.length === 0
       ? `${counted(tests.length, 'data test')}, all passed`
-      : `${counted(failed.length, 'data test')} of ${count(tests.length)} failed:`,
-    ...(failed.length === 0 ? [] : [failedText(failed)]),
-    ...(path.includes('://')
-      ? []
-      : [`lotlake diff ${snapshot_id} ${path} says which rows differ from the snapshot`]),
-  ].join('\n');
+      : `${counted(failed.length, 'data test')} of ${count(tests.length)} failed:\n${failedText(failed)}`,
+    !path.includes('://') && `lotlake diff ${snapshot_id} ${path} says which rows differ from the snapshot`,
+  ];
 }
-
-const failedText = (failed: readonly TestFailures[]): string =>
-  gridOf(
-    ['mart', 'test', 'severity', '>failing rows'],
-    failed.map(({ model: name, test, severity, failures }) => [
-      name,
-      clip(test, 100),
-      severity,
-      count(failures),
-    ]),
-  );

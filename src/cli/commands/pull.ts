@@ -6,8 +6,8 @@ import { pull as pullLake } from '../../mirror/pull.js';
 import { openStore } from '../../mirror/s3.js';
 import { withDatabase } from '../../query/open-lake.js';
 import { count, megabytes } from '../../query/printable.js';
-import { command, whileLocked } from '../command.js';
-import { mirrorOf, mirrorOptions } from '../mirror.js';
+import { command, type Lines, whileLocked } from '../command.js';
+import { landingText, mirrorOf, mirrorOptions } from '../mirror.js';
 
 /** Makes the lake of an output folder from its mirror in object storage. */
 export const pull = command({
@@ -35,13 +35,11 @@ export const pull = command({
 function text(
   { place, snapshot_id, path, files, bytes }: Awaited<ReturnType<typeof pullLake>>,
   landing: Awaited<ReturnType<typeof pullLanding>> | null,
-): string {
+): Lines {
   const fetched = `${count(files)} files (${megabytes(bytes)}) fetched`;
-  const passes =
-    landing === null
-      ? []
-      : [
-          `landing: ${count(landing.passes)} passes, ${count(landing.files)} files (${megabytes(landing.bytes)}) fetched`,
-        ];
-  return [`snapshot ${snapshot_id} of ${place} is current: ${fetched}`, `  ${path}`, ...passes].join('\n');
+  return [
+    `snapshot ${snapshot_id} of ${place} is current: ${fetched}`,
+    `  ${path}`,
+    landing !== null && `${landingText(landing)} fetched`,
+  ];
 }

@@ -17,7 +17,7 @@ import {
   type Standing,
 } from '../../report/alarms.js';
 import { unique } from '../../report/format.js';
-import { command } from '../command.js';
+import { command, type Lines } from '../command.js';
 import { hoursOf } from '../option-values.js';
 
 /**
@@ -165,7 +165,7 @@ const ago = (age: number): string =>
 const hours = (value: number): string =>
   value < 48 ? `${value.toFixed(1)} h` : `${(value / 24).toFixed(1)} days`;
 
-function text(report: Report): string {
+function text(report: Report): Lines {
   const { current, alarms, unknown, running, fresh, unreadable } = report;
   const why = unknown === undefined ? '' : `; those of the snapshot are not known: ${unknown}`;
   const limit = fresh.max_age_hours === null ? '' : ` (limit ${hours(fresh.max_age_hours)})`;
@@ -177,41 +177,35 @@ function text(report: Report): string {
     fresh.age_hours === null
       ? `fresh:    no nightly has published${limit}`
       : `fresh:    the last successful nightly ended ${ago(fresh.age_hours)}${limit}`,
-    ...runLines(report.runs),
+    runLine(report.runs),
     `running:  ${running === null ? 'nothing' : runningText(running)}`,
     `alarms:   ${alarms.length === 0 ? 'none' : count(alarms.length)}${why}`,
     ...alarms.map((alarm) => `  ${alarmText(alarm)}`),
-    ...('rejected' in report ? foundLines(report) : []),
-    ...diskLines(report),
+    'rejected' in report && `rejected: ${rejectedText(report) ?? 'none'}`,
+    'drift' in report && `drift:    ${driftText(report) ?? 'none'}`,
+    diskLine(report),
     landingLine(report.passes),
     ...unreadable.map(({ folder, reason }) => `  cannot be read: ${folder}: ${printable(reason)}`),
-  ].join('\n');
+  ];
 }
 
 /** What became of the runs, newest first in time, and of the last one. */
-function runLines(runs: readonly RunRecord[]): string[] {
+function runLine(runs: readonly RunRecord[]): string | undefined {
   const last = runs.at(-1);
-  if (last === undefined) return [];
+  if (last === undefined) return undefined;
   const ends = unique(runs.map(({ outcome }) => outcome)).map(
     (end) => `${count(runs.filter(({ outcome }) => outcome === end).length)} ${end}`,
   );
   const what = last.error === null ? '' : ` (${last.error.code})`;
-  return [
-    `runs:     ${ends.join(', ')}; last ${last.pipeline} of ${last.started_at}: ${last.outcome}${what}`,
-  ];
+  return `runs:     ${ends.join(', ')}; last ${last.pipeline} of ${last.started_at}: ${last.outcome}${what}`;
 }
 
-const foundLines = (found: Standing): string[] => [
-  `rejected: ${rejectedText(found) ?? 'none'}`,
-  `drift:    ${driftText(found) ?? 'none'}`,
-];
-
-function diskLines({ disk }: Report): string[] {
-  if (disk === null) return [];
+function diskLine({ disk }: Report): string | undefined {
+  if (disk === null) return undefined;
   const { used_bytes, free_bytes, growth_bytes_a_night: growth, nights_until_full: nights } = disk;
   const by = growth === null ? '' : growth > 0 ? `; ${megabytes(growth)} more a night` : '; not growing';
   const full = nights === null ? '' : `, full in ${count(Math.floor(nights))} nights`;
-  return [`disk:     ${megabytes(used_bytes)} used, ${megabytes(free_bytes)} left${by}${full}`];
+  return `disk:     ${megabytes(used_bytes)} used, ${megabytes(free_bytes)} left${by}${full}`;
 }
 
 function landingLine(passes: Report['passes']): string {

@@ -5,7 +5,7 @@ import { ConfigError } from '../../config/lotlake-error.js';
 import { literal, rows } from '../../duck/session.js';
 import { layoutOf } from '../../lake/layout.js';
 import type { Manifest } from '../../lake/manifest.js';
-import { assertTests, runDataTests, type TestResult } from '../../model/data-tests.js';
+import { assertTests, runDataTests, type TestFailures } from '../../model/data-tests.js';
 import { readKeptTests } from '../../model/failed-rows.js';
 import { type Modelling, modellingOf } from '../../model/own-models.js';
 import { unknownModel } from '../../model/select.js';
@@ -13,7 +13,7 @@ import { type Reading, readLake, withDatabase } from '../../query/open-lake.js';
 import { clip, count, counted, printable } from '../../query/printable.js';
 import { checkTests } from '../../query/read-only.js';
 import { gridOf } from '../../query/table.js';
-import { choiceOf, command } from '../command.js';
+import { choiceOf, command, type Lines } from '../command.js';
 
 /** Runs the data tests on a snapshot, or shows the rows that failed those of the last run. */
 export const test = command({
@@ -81,7 +81,7 @@ async function readKept(config: Config, show: number): Promise<Found | undefined
 }
 
 /** Tests with the first of their failing rows. */
-async function withRows<T extends Pick<TestResult, 'model' | 'test' | 'severity' | 'failures'>>(
+async function withRows<T extends TestFailures>(
   connection: DuckDBConnection,
   tests: readonly T[],
   relationOf: (one: T) => string,
@@ -97,21 +97,25 @@ async function withRows<T extends Pick<TestResult, 'model' | 'test' | 'severity'
   return listed;
 }
 
-function text({ head, listed }: Found, show: number): string {
+function text({ head, listed }: Found, show: number): Lines {
   const failed = listed.filter(({ failures }) => failures > 0);
-  if (failed.length === 0) return `${head}, all passed`;
+  if (failed.length === 0) return [`${head}, all passed`];
   return [
     head,
     `${counted(failed.length, 'data test')} failed:`,
-    gridOf(
-      ['mart', 'test', 'severity', '>failing rows'],
-      failed.map(({ model, test: name, severity, failures }) => [
-        ...[model, clip(name, 100), severity, count(failures)],
-      ]),
-    ),
+    failedText(failed),
     ...(show === 0 ? [] : failed.flatMap((one) => ['', rowsText(one)])),
-  ].join('\n');
+  ];
 }
+
+/** Data tests that failed, as a table. */
+export const failedText = (failed: readonly TestFailures[]): string =>
+  gridOf(
+    ['mart', 'test', 'severity', '>failing rows'],
+    failed.map(({ model, test: name, severity, failures }) => [
+      ...[model, clip(name, 100), severity, count(failures)],
+    ]),
+  );
 
 function rowsText({ model, test: name, failures, rows: found }: Found['listed'][number]): string {
   const columns = Object.keys(found[0] ?? {});

@@ -10,7 +10,7 @@ import { withDatabase } from '../../query/open-lake.js';
 import { megabytes, printable } from '../../query/printable.js';
 import { gridOf } from '../../query/table.js';
 import type { StreamName } from '../../service/streams.js';
-import { command, whileLocked } from '../command.js';
+import { command, type Lines, whileLocked } from '../command.js';
 import type { Effects } from '../effects.js';
 import { mirrorOf, mirrorOptions, updateCatalogOf } from '../mirror.js';
 import { streamOf } from '../option-values.js';
@@ -46,12 +46,9 @@ export const vacuum = command({
       effects.signal.throwIfAborted();
       if (!dryRun) {
         // A full disk may have no room for it until something is removed.
-        const isRetained = await retainLocalMetadata(layout, plan).then(
-          () => true,
-          () => false,
-        );
+        const failed = await retainLocalMetadata(layout, plan).catch(() => true);
         await executeVacuum(layout, plan, effects.signal);
-        if (!isRetained) await retainLocalMetadata(layout, plan);
+        if (failed === true) await retainLocalMetadata(layout, plan);
       }
       print({ dry_run: dryRun, ...plan }, () => text(plan, dryRun));
     });
@@ -75,16 +72,16 @@ async function vacuumRemote(config: Config, { now, signal, env }: Effects, isDry
   return vacuumed;
 }
 
-function remoteText({ place, snapshots, objects, bytes, kept }: RemoteVacuum, dryRun: boolean): string {
+function remoteText({ place, snapshots, objects, bytes, kept }: RemoteVacuum, dryRun: boolean): Lines {
   const table = snapshots.map(({ snapshot_id, reason }) => ['snapshot', snapshot_id, printable(reason)]);
   return [
     snapshots.length === 0 ? 'no snapshot to remove' : gridOf(['what', 'id', 'why'], table),
     `${place}: removes ${objects} objects that no snapshot names (${megabytes(bytes)}); stays: ${kept.snapshots} snapshots, ${kept.objects} objects`,
-    ...(dryRun ? ['dry run: nothing was removed'] : []),
-  ].join('\n');
+    dryRun && 'dry run: nothing was removed',
+  ];
 }
 
-function text({ removals, unreadable, freed, kept }: VacuumPlan, dryRun: boolean): string {
+function text({ removals, unreadable, freed, kept }: VacuumPlan, dryRun: boolean): Lines {
   const table = removals.map(({ kind, path, bytes, freed: frees, reason }) => [
     ...[kind, path, megabytes(bytes), megabytes(frees), printable(reason)],
   ]);
@@ -92,6 +89,6 @@ function text({ removals, unreadable, freed, kept }: VacuumPlan, dryRun: boolean
     removals.length === 0 ? 'nothing to remove' : gridOf(['what', 'folder', '>size', '>frees', 'why'], table),
     ...unreadable.map(({ path, reason }) => `left as it is: ${path}: ${printable(reason)}`),
     `frees ${megabytes(freed)} (${freed} bytes); stays: ${kept.snapshots} snapshots, ${kept.passes} passes`,
-    ...(dryRun ? ['dry run: nothing was removed'] : []),
-  ].join('\n');
+    dryRun && 'dry run: nothing was removed',
+  ];
 }

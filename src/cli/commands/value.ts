@@ -1,9 +1,9 @@
 import { valueOfCar } from '../../query/car-value.js';
 import { readLake } from '../../query/open-lake.js';
-import { count, NONE, printable } from '../../query/printable.js';
+import { count, printable } from '../../query/printable.js';
 import { gridOf } from '../../query/table.js';
 import { VALUE_READS, type Value, valuesOfLots } from '../../query/value.js';
-import { choiceOf, command, snapshotOptions } from '../command.js';
+import { choiceOf, command, snapshotOptions, textOf } from '../command.js';
 import { wholeNumber } from '../option-values.js';
 import { UsageError } from '../usage-error.js';
 
@@ -40,37 +40,26 @@ function cardOf(value: Value): string {
   const { currency, estimate, note, accuracy, drivers, comparable_sales: sales } = value;
   const lines = [
     printable(value.of),
-    ...(estimate === null
-      ? []
-      : [
-          `estimate ${count(estimate)} ${currency}`,
-          `50 % of such prices lie from ${count(value.low_50)} to ${count(value.high_50)}, 80 % from ${count(value.low_80)} to ${count(value.high_80)}`,
-        ]),
-    ...(value.price === null ? [] : [`price ${count(value.price)} ${currency}`]),
-    ...(note === null ? [] : [note]),
-    ...(accuracy === null
-      ? []
-      : [
-          `back-test of ${accuracy.of}: median error ${percent(accuracy.error_median)}, bias ${percent(accuracy.bias)}, ${count(accuracy.prices)} prices`,
-        ]),
-    ...(drivers.length === 0 ? [] : ['against the average lot:']),
+    estimate !== null && `estimate ${count(estimate)} ${currency}`,
+    estimate !== null &&
+      `50 % of such prices lie from ${count(value.low_50)} to ${count(value.high_50)}, 80 % from ${count(value.low_80)} to ${count(value.high_80)}`,
+    value.price !== null && `price ${count(value.price)} ${currency}`,
+    note ?? undefined,
+    accuracy !== null &&
+      `back-test of ${accuracy.of}: median error ${percent(accuracy.error_median)}, bias ${percent(accuracy.bias)}, ${count(accuracy.prices)} prices`,
+    drivers.length > 0 && 'against the average lot:',
     ...drivers.map(
       ({ factor, amount }) =>
         `  ${amount < 0 ? '−' : '+'}${count(Math.abs(amount))}  ${FACTORS[factor.replace(/: .*/, '')] ?? printable(factor).replaceAll('_', ' ')}`,
     ),
   ];
-  if (sales.length === 0) return lines.join('\n');
+  if (sales.length === 0) return textOf(lines);
   const columns = ['year', '>km', 'damage', 'title', '>price', 'priced on', 'link'];
   const cells = sales.map((sale) => [
-    ...[
-      printable(sale.year),
-      sale.km === null ? NONE : count(sale.km),
-      printable(sale.damage),
-      printable(sale.title),
-    ],
+    ...[printable(sale.year), count(sale.km), printable(sale.damage), printable(sale.title)],
     ...[count(sale.price), printable(sale.sold_on), printable(sale.link ?? `${sale.source} ${sale.lot}`)],
   ]);
-  return `${lines.join('\n')}\npriced lots most like it, in ${currency}:\n${gridOf(columns, cells)}`;
+  return textOf([...lines, `priced lots most like it, in ${currency}:`, gridOf(columns, cells)]);
 }
 
 /** Factors whose own name or level says little. */

@@ -13,7 +13,7 @@ import type { TestResult } from '../../model/data-tests.js';
 import { publishedSnapshot, withDatabase } from '../../query/open-lake.js';
 import { clip, count, megabytes, printable, sumOf } from '../../query/printable.js';
 import { gridOf } from '../../query/table.js';
-import { command } from '../command.js';
+import { command, type Lines } from '../command.js';
 
 /** Checks a snapshot against its manifest and by its data tests. Throws LakeError, held, if something is wrong. */
 export const verify = command({
@@ -138,16 +138,16 @@ function unsound({ problems, snapshot_id, torn }: Report): LakeError {
   );
 }
 
-function text(report: Report): string {
+function text(report: Report): Lines {
   const { problems, warnings, without_checksum } = report;
   const sizes = `${report.tables} tables and marts, ${count(report.files)} files, ${count(report.rows)} rows, ${megabytes(report.bytes)}`;
   return [
     `snapshot ${report.snapshot_id}: ${sizes}`,
-    ...(without_checksum === 0 ? [] : [`${count(without_checksum)} files have no checksum in the manifest`]),
-    ...(problems.length === 0 ? [] : [listed(problems)]),
-    ...(warnings.length === 0 ? [] : ['warnings:', listed(warnings)]),
+    without_checksum > 0 && `${count(without_checksum)} files have no checksum in the manifest`,
+    problems.length > 0 && listed(problems),
+    warnings.length > 0 && `warnings:\n${listed(warnings)}`,
     report.sound ? 'sound' : report.torn.length > 0 ? 'not sound: torn' : 'not sound',
-  ].join('\n');
+  ];
 }
 
 const listed = (problems: readonly Problem[]): string =>
