@@ -20,7 +20,7 @@ import { readModels, withOwnSeeds } from '../model/model-files.js';
 import type { Modelling } from '../model/own-models.js';
 import { openObservers } from '../notify/observers.js';
 import type { ContractNode } from '../service/contract/node.js';
-import { type StreamName, streamNames } from '../service/streams.js';
+import type { StreamName } from '../service/streams.js';
 import { removeLeftLookups } from './find-pass.js';
 import { readOwnModels } from './own-models.js';
 import { openRecorder, type Recorder } from './recorder.js';
