@@ -36,23 +36,18 @@ export async function writeSite(config: Config, folder: string, signal?: AbortSi
       const site = await readSite(lake);
       // A test that was interrupted is no test that could not be run.
       signal?.throwIfAborted();
-      const files = filesOf(site);
+      const pages = site.catalog.map((table) => [pathOf(table), tablePage(table, site)] as const);
+      const first = { 'search-index.js': searchIndex(site), 'index.html': indexPage(site) };
       writingTo(folder, () => {
-        for (const [path, text] of files) writeWhole(join(folder, path), text);
+        for (const [path, text] of [...Object.entries(first), ...pages]) writeWhole(join(folder, path), text);
         for (const asset of ASSETS) copyFileSync(join(packageRoot, 'site', asset), join(folder, asset));
       });
-      return { index, pages: site.catalog.length + 1, snapshot_id: lake.manifest.snapshot_id };
+      return { index, pages: pages.length + 1, snapshot_id: lake.manifest.snapshot_id };
     });
   } catch (error) {
     throw outOfMemoryError(error, config.memory) ?? error;
   }
 }
-
-const filesOf = (site: Site): readonly (readonly [path: string, text: string])[] => [
-  ['search-index.js', searchIndex(site)],
-  ['index.html', indexPage(site)],
-  ...site.catalog.map((table) => [pathOf(table), tablePage(table, site)] as const),
-];
 
 /** One thing that can be found: `[name, table of a column, kind, description, path of its page]`. */
 type Entry = readonly [name: string, table: string, kind: string, description: string, path: string];
