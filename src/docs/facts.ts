@@ -6,8 +6,8 @@ import type { TableEntry } from './dictionary.js';
 
 /** What a snapshot says of a column. */
 export interface ColumnFacts {
-  /** Rows that have no value, from 0 to 1; undefined in a table without rows. */
-  readonly nullRate: number | undefined;
+  /** Rows that have no value, from 0 to 1. */
+  readonly nullRate: number;
   /** Values as one line of text each, at most 3, the most frequent first; shortened, without control characters. */
   readonly examples: readonly string[];
 }
