@@ -37,18 +37,10 @@ export function describeAsIceberg(
     });
     const made = [...plans.values()];
     return {
-      before: new Map(
-        byName(
-          store,
-          made.flatMap(({ before }) => before),
-        ),
-      ),
+      before: new Map(made.flatMap((plan) => byName(store, plan.before))),
       after: new Map([
         ...[...heads].filter(([name]) => tables[tableOf(name)] === undefined),
-        ...byName(
-          store,
-          made.flatMap(({ after }) => after),
-        ),
+        ...made.flatMap((plan) => byName(store, plan.after)),
       ]),
     };
   };
