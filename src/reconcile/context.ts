@@ -1,7 +1,6 @@
 import { LotlakeError, type Outcome } from '../config/lotlake-error.js';
 import type { Session } from '../duck/session.js';
 import type { BaseState } from '../lake/base.js';
-import type { FileUse } from '../lake/files.js';
 import type { TableSchema } from '../lake/schema.js';
 import type { LoadedPass } from '../load/loader.js';
 
@@ -28,13 +27,8 @@ export interface MergeContext extends Pick<Session, 'connection' | 'connect' | '
   readonly held?: ReadonlySet<string>;
 }
 
-/** What became of the rows of a table, and which of its files were written. */
-export interface TableCounts extends FileUse {
-  readonly inserted: number;
-  readonly updated: number;
-  readonly unchanged: number;
-  readonly gone: number;
-}
+/** What became of the rows of a table. */
+export type TableCounts = Readonly<Record<'inserted' | 'updated' | 'unchanged' | 'gone', number>>;
 
 /** New rows could not be merged with the last snapshot, or a guard holds the run. */
 export class ReconcileError extends LotlakeError {

@@ -60,12 +60,7 @@ export function recordRun(job: Job, merged: Merged): Promise<void> {
     updated: sumOf(changed, ({ updated }) => updated),
     gone: sumOf(changed, ({ gone }) => gone),
   });
-  record.counts = Object.fromEntries(
-    Object.entries(merged.counts).map(([table, { inserted, updated, unchanged, gone }]) => [
-      table,
-      { inserted, updated, unchanged, gone },
-    ]),
-  );
+  record.counts = merged.counts;
   const failing = unresolvedRuns(before);
   const published = before.findLast(({ outcome }) => outcome === 'published')?.attempt ?? 0;
   record.held = failing
