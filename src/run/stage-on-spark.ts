@@ -46,7 +46,7 @@ interface Group extends Pick<SparkBatch, 'stream'> {
   /** Members that are kept in `extra`, and those that are not. */
   readonly learned: Set<string>;
   readonly leftOut: Set<string>;
-  readonly passes: { readonly night: Night; readonly pass: Pass }[];
+  readonly passes: Pass[];
 }
 
 async function stageNights(job: Job, given: readonly Night[]): Promise<Night[]> {
@@ -90,7 +90,7 @@ async function compared(job: Job, passes: readonly Pass[]): Promise<Pass[]> {
 /** The passes of each stream together, unless one keeps a member that the other does not. */
 function groupsOf(job: Job, nights: readonly Night[]): Group[] {
   const groups: Group[] = [];
-  for (const own of nights.flatMap((night) => night.passes.map((pass) => groupOf(job, night, pass)))) {
+  for (const own of nights.flatMap((night) => night.passes.map((pass) => groupOf(job, pass)))) {
     const group = groups.find((other) => other.stream === own.stream && isCompatible(other, own));
     if (group === undefined) groups.push(own);
     for (const path of own.learned) group?.learned.add(path);
@@ -100,14 +100,14 @@ function groupsOf(job: Job, nights: readonly Night[]): Group[] {
   return groups;
 }
 
-function groupOf({ contracts }: Job, night: Night, pass: Pass): Group {
+function groupOf({ contracts }: Job, pass: Pass): Group {
   const { stream, pass_id: passId } = pass.manifest;
   // What it warns of, load says.
   const given = { stream: streams[stream], contract: contracts[stream], passId, warn: () => undefined };
   const drift = new Drift(given);
   for (const page of pass.pages) drift.learn(page);
   const leftOut = drift.reports().flatMap(({ path, kept }) => (kept ? [] : [path]));
-  return { stream, learned: new Set(drift.paths()), leftOut: new Set(leftOut), passes: [{ night, pass }] };
+  return { stream, learned: new Set(drift.paths()), leftOut: new Set(leftOut), passes: [pass] };
 }
 
 /** Whether two groups keep the same of what both have. Names of Spark are blind to case. */
@@ -120,22 +120,22 @@ function isCompatible(a: Group, b: Group): boolean {
 /** The pages of a group that fit the contract; none if no page does. */
 function batchOf(job: Job, { stream, passes, ...group }: Group, target: string): Planned[] {
   const learned = [...group.learned].sort();
-  const { texts, mixed } = textsOf(passes.flatMap(({ pass }) => pass.pages.flatMap(({ drift }) => drift)));
+  const { texts, mixed } = textsOf(passes.flatMap(({ pages }) => pages.flatMap(({ drift }) => drift)));
   const fits = (page: LandedPage): boolean =>
     page.fits && page.records > 0 && !page.drift.some(({ path }) => mixed.has(path));
-  const fitting = passes.flatMap(({ night, pass }) =>
-    pass.pages.filter(fits).map((page) => ({ night, pass, page })),
+  const fitting = passes.flatMap(({ folder, manifest, pages }) =>
+    pages.filter(fits).map((page) => ({ folder, manifest, page })),
   );
   const records = fitting.reduce((sum, { page }) => sum + page.records, 0);
-  const pages = fitting.map(({ night, pass, page: { seq, list, file } }, i) => ({
-    ...{ page: i, run: night.runId, pass: pass.manifest.pass_id, seq, list },
-    file: `${basename(pass.folder)}/${file}`,
+  const pages = fitting.map(({ folder, manifest, page: { seq, list, file } }, i) => ({
+    ...{ page: i, run: manifest.run_id, pass: manifest.pass_id, seq, list },
+    file: `${basename(folder)}/${file}`,
   }));
   if (pages.length === 0) return [];
   mkdirSync(target, { recursive: true });
   const plan = join(target, 'plan.ndjson');
   writeFileSync(plan, pages.map((page) => `${JSON.stringify(page)}\n`).join(''));
-  const folders = passes.map(({ pass }) => pass.folder);
+  const folders = passes.map(({ folder }) => folder);
   const contract = job.contracts[stream];
   return [{ stream, contract, learned, texts, folders, plan, target, pages, records }];
 }
