@@ -1,4 +1,4 @@
-import { mkdirSync, readdirSync, rmSync } from 'node:fs';
+import { mkdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { killPoint } from '../config/kill-point.js';
 import { LotlakeError, messageOf } from '../config/lotlake-error.js';
@@ -6,7 +6,7 @@ import { poolOf, settled } from '../duck/pool.js';
 import { identifier, literal, rows } from '../duck/session.js';
 import { type Column, REJECTED, type TableSchema } from '../lake/schema.js';
 import { lakeTables } from '../lake/tables.js';
-import { isStaged } from '../load/staged.js';
+import { isStaged, stagedFiles } from '../load/staged.js';
 import { type MergeContext, ReconcileError } from './context.js';
 import { mergeTable, type NewRows } from './merge.js';
 import { writeLotChanges } from './own-rows.js';
@@ -94,7 +94,7 @@ async function writeSightings(context: MergeContext): Promise<void> {
       `copy (from (${ruleOf(rule).sql}) order by vehicle_id, lot_id)
        to ${literal(join(folder, `data_${i}.parquet`))} (${parquetOf('sightings', context, ownTable('sightings').columns)})`,
     );
-  await bindNext(context, 'sightings', false);
+  await bindNext(context, 'sightings');
 }
 
 /** Decides which lots of the last snapshot are absent, and which deliveries say that other rows are gone. */
@@ -132,7 +132,7 @@ const mergeOne = (schema: TableSchema) => async (context: MergeContext) => {
   const counts = await mergeTable(context, schema, await newRows(context, schema));
   let lotChanges = 0;
   if (table === 'lots') {
-    await bindNext(context, 'lots', true);
+    await bindNext(context, 'lots');
     lotChanges = await writeLotChanges(context, counts.updated);
     killPoint('reconcile.changes-appended');
   }
@@ -165,7 +165,8 @@ async function rowsWithState(context: MergeContext, schema: TableSchema): Promis
     await connection.run(`create or replace table run.${name} as from ${sql}`);
     return { relation: `run.${name}`, compared };
   }
-  const folder = join(stage, `_new_${name}`);
+  const fresh = `_new_${name}`;
+  const folder = join(stage, fresh);
   rmSync(folder, { recursive: true, force: true });
   mkdirSync(folder);
   const isWide = schema.table.wide !== undefined;
@@ -176,10 +177,7 @@ async function rowsWithState(context: MergeContext, schema: TableSchema): Promis
     : '';
   await connection.run(`copy (from ${sql}) to ${target} (format parquet, compression snappy${partition})`);
   // A partitioned copy of no rows leaves no file.
-  if (readdirSync(folder).length === 0) return undefined;
-  const glob = literal(join(folder, isWide ? '**' : '', '*.parquet'));
-  const hive = `hive_partitioning = ${isWide}${isWide ? ', hive_types_autocast = false' : ''}`;
-  return { relation: `read_parquet(${glob}, ${hive})`, compared };
+  return isStaged(stage, fresh) ? { relation: stagedFiles(stage, fresh), compared } : undefined;
 }
 
 function stateSql({ table, content, state }: TableSchema): string {

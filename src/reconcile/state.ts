@@ -209,10 +209,10 @@ export async function oncePerKey(
 }
 
 /** Binds a table of the snapshot that is being written, once it is complete. */
-export async function bindNext(context: MergeContext, table: string, hive: boolean): Promise<void> {
-  await context.connection.run(
-    `create or replace view next.${table} as from ${globRelation(context.target, table, hive)}`,
-  );
+export async function bindNext({ connection, schemas, target }: MergeContext, table: string): Promise<void> {
+  const isPartitioned = schemas.get(table)?.table.partition !== undefined;
+  const written = globRelation(target, table, isPartitioned);
+  await connection.run(`create or replace view next.${table} as from ${written}`);
 }
 
 /** The sightings of the last snapshot. A lake of an older format has none, and gives when each row last changed. */

@@ -71,8 +71,7 @@ export async function recordFingerprints(
 ): Promise<NonNullable<Manifest['fingerprints']>> {
   const { connection, base, target, passes } = context;
   await connection.run(`update run.facts set is_carried = ${isCarried}`);
-  for (const table of ['inspections', 'history_reports']) await bindNext(context, table, true);
-  await bindNext(context, 'vehicles', false);
+  for (const table of ['inspections', 'history_reports', 'vehicles']) await bindNext(context, table);
   const loaded = new Fingerprints();
   for (const { changes } of passes) if (changes !== undefined) loaded.addAll(changes.fresh);
   const added = loaded.sorted().without(await idsIn(connection, ruleOf('unsettled_vehicles').sql));
