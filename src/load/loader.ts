@@ -29,10 +29,9 @@ export class LoadError extends LotlakeError {
   }
 }
 
-/** Whether a page could not be loaded for what it holds, and not for want of memory, disk or open files. */
+/** Whether pages could not be loaded for what they hold, and not for want of memory, disk or open files. */
 export function isOfPage(error: LoadError): boolean {
-  if (error.page === undefined || isOutOfMemory(error) || diskFullError(error, '') !== undefined)
-    return false;
+  if (isOutOfMemory(error) || diskFullError(error, '') !== undefined) return false;
   return !causesOf(error).some(
     (cause) => 'syscall' in cause || cause.message.startsWith('IO Error: Cannot open file'),
   );

@@ -40,15 +40,10 @@ export async function extractStream(
   detail: string = name,
 ): Promise<LoadedPass[]> {
   job.reporter.step('extract', detail);
-  const pass = await extractPass(job, name, request);
-  return pass === undefined ? [] : [pass];
+  return extractPass(job, name, request);
 }
 
-async function extractPass(
-  job: Job,
-  name: StreamName,
-  request: StreamRequest,
-): Promise<LoadedPass | undefined> {
+async function extractPass(job: Job, name: StreamName, request: StreamRequest): Promise<LoadedPass[]> {
   const stream = streams[name];
   // A run that may not ask the service opens no pass.
   job.client();
@@ -71,10 +66,10 @@ async function extractPass(
       return manifest;
     });
     killPoint('load.pass-loaded');
-    return loaded;
+    return [loaded];
   } catch (error) {
     if (error instanceof LoadError) noteFailedLoad(job, pass, error);
-    const restart = (why: string, changed: Partial<StreamRequest>): Promise<LoadedPass | undefined> => {
+    const restart = (why: string, changed: Partial<StreamRequest>): Promise<LoadedPass[]> => {
       abandon(job, pass, messageOf(error));
       discardStaged(job.stage, pass.manifest.pass_id);
       job.reporter.warn(why);
@@ -95,7 +90,7 @@ async function extractPass(
     if (!stream.optional || !isMissing || landed() > 0) throw error;
     abandon(job, pass, messageOf(error));
     job.reporter.warn(`${stream.path} is skipped: ${messageOf(error)}`);
-    return undefined;
+    return [];
   }
 }
 

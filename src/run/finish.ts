@@ -39,13 +39,13 @@ import { passTimes } from './window.js';
 export type RunResult = Readonly<Awaited<ReturnType<typeof modelAndPublish>>>;
 
 /** What a run made of the lake, with the facts of the run itself. */
-const resultOf = <T>({ runId, drift, warnings, now, startedAt }: Job, manifest: Manifest, made: T) => ({
+const resultOf = <T>({ runId, drift, recorder, now, startedAt }: Job, manifest: Manifest, made: T) => ({
   ...made,
   manifest,
   runId,
   snapshotId: manifest.snapshot_id,
   drift,
-  warnings,
+  warnings: recorder.record.warnings,
   seconds: (now().getTime() - startedAt.getTime()) / 1000,
 });
 

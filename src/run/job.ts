@@ -88,7 +88,6 @@ export interface Job extends JobOptions {
   assertOurs(): void;
   /** What the contract does not know, and the run of the lake that first told of it; null for this one. */
   readonly drift: (DriftReport & { readonly since: string | null })[];
-  readonly warnings: string[];
   readonly recorder: Recorder;
   now(): Date;
   /** The client of the service, opened when it is first needed. */
@@ -149,7 +148,6 @@ export async function runJob<T extends { readonly published: boolean }>(
     endInterrupts = interruptOn(signal, session);
     const own = await readOwnModels(session.connection, config.models);
     const definitions = await readDefinitions(session);
-    const { warnings } = recorder.record;
     const reporter = {
       ...options.reporter,
       // Every step is a point at which an interrupted run ends.
@@ -165,7 +163,7 @@ export async function runJob<T extends { readonly published: boolean }>(
       },
       warn: (given: string) => {
         const message = redacted(given);
-        warnings.push(message);
+        recorder.record.warnings.push(message);
         options.reporter.warn(message);
       },
     };
@@ -191,7 +189,6 @@ export async function runJob<T extends { readonly published: boolean }>(
         if (!lock.isHeld() || currentSnapshot(layout) !== began) throw overtaken(layout);
       },
       drift: [],
-      warnings,
       recorder,
       now,
       client: () => {

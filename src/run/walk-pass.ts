@@ -1,4 +1,5 @@
 import { killPoint } from '../config/kill-point.js';
+import { rows } from '../duck/session.js';
 import { readJson } from '../extract/client.js';
 import type { PageSink, WalkResult } from '../extract/page-sink.js';
 import { walkScroll } from '../extract/scroll.js';
@@ -180,7 +181,8 @@ async function hiddenSources({ job, stream }: PassWalk, among: readonly number[]
   const snapshot = job.base?.folder;
   if (snapshot === undefined) return [];
   const asked = among ?? Object.keys(enumerations.domain);
-  const reader = await job.session.connection.runAndReadAll(
+  const listed = await rows(
+    job.session.connection,
     `select distinct domain_id from ${globRelation(snapshot, 'lots', true)}
     where not archived and domain_id in (${asked.join(', ')}) order by domain_id`,
   );
@@ -192,14 +194,15 @@ async function hiddenSources({ job, stream }: PassWalk, among: readonly number[]
     return job.client().get(path, query, readJson, job.signal);
   };
   const hidden: number[] = [];
-  for (const [source] of reader.getRows()) {
+  for (const { domain_id } of listed) {
+    const source = Number(domain_id);
     try {
-      await ask({ domain_id: Number(source) });
+      await ask({ domain_id: source });
     } catch (error) {
       if (!(error instanceof SourceRefusedError || error instanceof BadRequestError)) throw error;
       // A 400 is about the source where the same request without it is answered.
       if (error instanceof BadRequestError) await ask({});
-      hidden.push(Number(source));
+      hidden.push(source);
     }
   }
   return hidden;
