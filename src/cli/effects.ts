@@ -1,8 +1,7 @@
 import { once } from 'node:events';
-import { messageOf } from '../config/lotlake-error.js';
+import { LotlakeError, messageOf } from '../config/lotlake-error.js';
 import { redacted } from '../config/redact.js';
 import { visible } from '../query/printable.js';
-import { ShareError } from '../query/share-error.js';
 
 /** What commands do to the world around them; tests replace it. */
 export interface Effects extends Omit<ReturnType<typeof openStreams>, 'finish' | 'failed'> {
@@ -76,11 +75,11 @@ export function openStreams({ stdout, stderr }: Streams) {
         if (lost !== undefined) return;
       }
     },
-    /** Waits until stdout has taken all. Throws ShareError SHARE_OUTPUT, but not if its reader, as `head`, wanted no more. */
+    /** Waits until stdout has taken all. Throws LotlakeError (SHARE_*) SHARE_OUTPUT, but not if its reader, as `head`, wanted no more. */
     async finish(): Promise<void> {
       if (lost === undefined) await new Promise((resolve) => stdout.write('', resolve));
       if (lost === undefined || Reflect.get(lost, 'code') === 'EPIPE') return;
-      throw new ShareError('SHARE_OUTPUT', `the result cannot be written to stdout: ${messageOf(lost)}`, {
+      throw new LotlakeError('SHARE_OUTPUT', `the result cannot be written to stdout: ${messageOf(lost)}`, {
         cause: lost,
         hint: 'what the command did besides is done; make room, or name another place for its output',
       });

@@ -6,7 +6,7 @@ import { didYouMean } from '../config/nearest.js';
 export class UsageError extends LotlakeError {
   override readonly name = 'UsageError';
   constructor(message: string, hint: string) {
-    super(message, { code: 'USAGE_INVALID', stage: 'usage', outcome: 'usage', hint });
+    super('USAGE_INVALID', message, { outcome: 'usage', hint });
   }
 }
 

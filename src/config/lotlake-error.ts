@@ -1,26 +1,34 @@
 import { redacted } from './redact.js';
 
 /**
- * Stages of the straight line, as folders, logs and errors name them. Usage and config come before the first; errors that
- * lotlake did not raise are of the system or internal.
+ * What a code begins with, and the stage that it says: the folders of the straight line. Usage and config come before the
+ * first; errors that lotlake did not raise are of the system or internal.
  */
-export type Stage =
-  | 'system'
-  | 'internal'
-  | 'usage'
-  | 'config'
-  | 'spark'
-  | 'service'
-  | 'extract'
-  | 'land'
-  | 'load'
-  | 'lake'
-  | 'reconcile'
-  | 'model'
-  | 'publish'
-  | 'mirror'
-  | 'share'
-  | 'sandbox';
+const stages = {
+  SYSTEM: 'system',
+  RUN: 'system',
+  INTERNAL: 'internal',
+  USAGE: 'usage',
+  CONFIG: 'config',
+  SPARK: 'spark',
+  SERVICE: 'service',
+  EXTRACT: 'extract',
+  LAND: 'land',
+  LOAD: 'load',
+  LAKE: 'lake',
+  RECONCILE: 'reconcile',
+  MODEL: 'model',
+  PUBLISH: 'publish',
+  ICEBERG: 'publish',
+  MIRROR: 'mirror',
+  SHARE: 'share',
+  SANDBOX: 'sandbox',
+} as const;
+
+export type Stage = (typeof stages)[keyof typeof stages];
+
+/** Stable name of an error, listed in docs/errors.md. */
+export type Code = `${keyof typeof stages}_${string}`;
 
 /** Exit codes by how a run ends because of an error; 0 is success. */
 export const exitCodes = {
@@ -35,12 +43,9 @@ export const exitCodes = {
 
 export type Outcome = keyof typeof exitCodes;
 
-/** What every error of lotlake carries. */
+/** What an error of lotlake carries beside its code and message. */
 export interface ErrorFacts {
-  /** Stable name, listed in docs/errors.md. */
-  readonly code: string;
-  readonly stage: Stage;
-  readonly outcome?: Outcome;
+  readonly outcome?: Outcome | undefined;
   /** Whether the same call may succeed later. */
   readonly retryable?: boolean;
   /** What the reader can do next. */
@@ -51,16 +56,18 @@ export interface ErrorFacts {
 /** Base of every error that lotlake raises on purpose. Message and hint hold no key and have a limited length. */
 export class LotlakeError extends Error {
   override readonly name: string = 'LotlakeError';
-  readonly code: string;
   readonly stage: Stage;
   readonly outcome: Outcome;
   readonly retryable: boolean;
   readonly hint: string | undefined;
 
-  constructor(message: string, facts: ErrorFacts) {
+  constructor(
+    readonly code: Code,
+    message: string,
+    facts: ErrorFacts = {},
+  ) {
     super(told(message), facts.cause === undefined ? {} : { cause: facts.cause });
-    this.code = facts.code;
-    this.stage = facts.stage;
+    this.stage = stages[code.slice(0, code.indexOf('_')) as keyof typeof stages];
     this.outcome = facts.outcome ?? 'failed';
     this.retryable = facts.retryable ?? false;
     this.hint = facts.hint === undefined ? undefined : told(facts.hint);
@@ -71,7 +78,7 @@ export class LotlakeError extends Error {
 export class ConfigError extends LotlakeError {
   override readonly name = 'ConfigError';
   constructor(message: string, hint?: string) {
-    super(message, { code: 'CONFIG_INVALID', stage: 'config', outcome: 'usage', hint });
+    super('CONFIG_INVALID', message, { outcome: 'usage', hint });
   }
 }
 

@@ -20,7 +20,7 @@ export type WrittenSite = Awaited<ReturnType<typeof writeSite>>;
 /**
  * Writes the pages about the published snapshot into a folder, which is made where there is none; other files in it stay.
  * @param signal ends the work before anything is written
- * Throws ShareError where nothing is published (SHARE_NO_SNAPSHOT), the place is not a site's (SHARE_PLACE), or the folder cannot be written (SHARE_DOCS).
+ * Throws LotlakeError (SHARE_*) where nothing is published (SHARE_NO_SNAPSHOT), the place is not a site's (SHARE_PLACE), or the folder cannot be written (SHARE_DOCS).
  */
 export async function writeSite(config: Config, folder: string, signal?: AbortSignal) {
   const index = join(folder, 'index.html');

@@ -1,12 +1,11 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { DuckDBConnection } from '@duckdb/node-api';
-import { messageOf } from '../config/lotlake-error.js';
+import { LotlakeError, messageOf } from '../config/lotlake-error.js';
 import { didYouMean, nearest } from '../config/nearest.js';
 import type { ColumnEntry, TableEntry } from '../docs/dictionary.js';
 import { identifier } from '../duck/session.js';
 import { type SqlTree, treeOf } from '../model/references.js';
 import { checkFunctions } from '../query/read-only.js';
-import { ShareError } from '../query/share-error.js';
 import type { ExportRequest } from './request.js';
 
 /**
@@ -16,7 +15,7 @@ import type { ExportRequest } from './request.js';
 export type TablePlan = ReturnType<typeof planTable>;
 
 /**
- * Plans every table of an export. Throws ShareError where a table or a column is not there, or where the condition is
+ * Plans every table of an export. Throws LotlakeError (SHARE_*) where a table or a column is not there, or where the condition is
  * not one expression over the table.
  * @param entries tables and marts of the snapshot
  * @param connection a session over the snapshot, with a view for each table that is asked for
@@ -92,9 +91,9 @@ function unknownName(
   name: string,
   known: readonly { readonly name: string }[],
   command: string,
-): ShareError {
+): LotlakeError {
   const names = known.map((each) => each.name);
-  return new ShareError(code, `${message} ${name}${didYouMean(name, names)}`, {
+  return new LotlakeError(code, `${message} ${name}${didYouMean(name, names)}`, {
     outcome: 'usage',
     hint: `the nearest names are ${nearest(name, names).join(', ')}; ${command} lists all`,
   });
@@ -105,7 +104,7 @@ async function checkBinds(connection: DuckDBConnection, plan: TablePlan): Promis
   try {
     (await connection.prepare(plan.sql)).destroySync();
   } catch (error) {
-    throw new ShareError('SHARE_QUERY', messageOf(error), {
+    throw new LotlakeError('SHARE_QUERY', messageOf(error), {
       cause: error,
       outcome: 'usage',
       hint: `lotlake describe ${plan.name} lists the columns`,
@@ -120,7 +119,7 @@ const whereClause = (condition: string | undefined): string =>
 /**
  * Checks that a text is one SQL expression, and nothing that ends the expression and goes on with more of a query or
  * with another statement: but for its condition, the query is parsed as one with the condition `true` is. Subqueries over
- * tables of the lake are expressions. Throws ShareError SHARE_QUERY.
+ * tables of the lake are expressions. Throws LotlakeError (SHARE_*) SHARE_QUERY.
  */
 async function checkCondition(connection: DuckDBConnection, table: string, condition: string): Promise<void> {
   const treeWith = (where: string): Promise<SqlTree> =>
@@ -135,8 +134,8 @@ async function checkCondition(connection: DuckDBConnection, table: string, condi
   checkFunctions(tree);
 }
 
-function notOneExpression(reason: string): ShareError {
-  return new ShareError('SHARE_QUERY', `--where is not one SQL expression: ${reason}`, {
+function notOneExpression(reason: string): LotlakeError {
+  return new LotlakeError('SHARE_QUERY', `--where is not one SQL expression: ${reason}`, {
     outcome: 'usage',
     hint: "write a condition over the columns of the table, such as domain_id = 3 and sale_date >= '2026-11-01'",
   });

@@ -1,7 +1,7 @@
 import { basename, resolve } from 'node:path';
 import { z } from 'zod';
+import { LotlakeError } from '../config/lotlake-error.js';
 import { bytesOfAmount } from '../config/memory.js';
-import { ShareError } from '../query/share-error.js';
 
 /** File formats of an export. */
 export const exportFormats = ['parquet', 'csv', 'arrow'] as const;
@@ -35,7 +35,7 @@ export type ExportInput = Readonly<z.input<typeof input>>;
 /** An export after validation: complete, and free of contradictions; `to` is absolute, `maxBytes` in bytes. */
 export type ExportRequest = Readonly<z.output<typeof input>>;
 
-/** Turns what the user gave into a request. Throws ShareError SHARE_EXPORT_OPTIONS where two options do not go together. */
+/** Turns what the user gave into a request. Throws LotlakeError (SHARE_*) SHARE_EXPORT_OPTIONS where two options do not go together. */
 export function exportRequest(given: ExportInput, cwd: string): ExportRequest {
   const read = input.parse(given);
   const request = { ...read, to: resolve(cwd, read.to) };
@@ -43,7 +43,7 @@ export function exportRequest(given: ExportInput, cwd: string): ExportRequest {
   const problem = noSize ?? problemOf(request);
   if (problem === undefined) return request;
   const hint = noSize && 'write a size such as 250MB';
-  throw new ShareError('SHARE_EXPORT_OPTIONS', problem, { outcome: 'usage', hint });
+  throw new LotlakeError('SHARE_EXPORT_OPTIONS', problem, { outcome: 'usage', hint });
 }
 
 function problemOf(request: ExportRequest): string | undefined {

@@ -14,8 +14,8 @@ import {
 import { dirname, join, relative } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { ZipFile } from 'yazl';
+import { LotlakeError } from '../config/lotlake-error.js';
 import { partialOf } from '../lake/leftovers.js';
-import { ShareError } from '../query/share-error.js';
 import type { ExportRequest } from './request.js';
 
 /** File with the checksums of all others, as `sha256sum -c` reads it. */
@@ -32,7 +32,7 @@ const ZIP_COMMENT = 'lotlake export';
 
 /**
  * Makes the folder `staging`, in which an export is made before it gets its name: the path of its folder or .zip. Throws
- * ShareError SHARE_EXPORT_EXISTS where something is in the way: with `force` an earlier export is replaced, and nothing
+ * LotlakeError (SHARE_*) SHARE_EXPORT_EXISTS where something is in the way: with `force` an earlier export is replaced, and nothing
  * else.
  */
 export function openTarget({ to, zip, force }: Pick<ExportRequest, 'to' | 'zip' | 'force'>) {
@@ -69,8 +69,8 @@ function checkFree(path: string, force: boolean, zip: boolean): void {
     throw inTheWay(foreign, '--force replaces only what an export made; name another folder');
 }
 
-function inTheWay(message: string, hint: string): ShareError {
-  return new ShareError('SHARE_EXPORT_EXISTS', message, { outcome: 'usage', hint });
+function inTheWay(message: string, hint: string): LotlakeError {
+  return new LotlakeError('SHARE_EXPORT_EXISTS', message, { outcome: 'usage', hint });
 }
 
 /** Why a path is no folder of an export: files that its sums do not list would be lost. */

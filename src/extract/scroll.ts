@@ -10,9 +10,7 @@ import { MOST_BARREN, noveltyOf, type PageFacts, unnamedRanges } from './plan.js
 export class ScrollExpiredError extends LotlakeError {
   override readonly name = 'ScrollExpiredError';
   constructor(page: number, cause: LotlakeError) {
-    super(`the scroll was refused at page ${page}: ${cause.message}`, {
-      code: 'EXTRACT_SCROLL_EXPIRED',
-      stage: 'extract',
+    super('EXTRACT_SCROLL_EXPIRED', `the scroll was refused at page ${page}: ${cause.message}`, {
       cause,
       hint: 'a new scroll starts from the beginning; where it happens again, raise LOTLAKE_RATE or page by number',
     });

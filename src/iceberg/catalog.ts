@@ -1,12 +1,11 @@
 import { type Dispatcher, request } from 'undici';
 import { z } from 'zod';
 import type { Config } from '../config/config.js';
-import { messageOf } from '../config/lotlake-error.js';
+import { LotlakeError, messageOf } from '../config/lotlake-error.js';
 import { hideKey } from '../config/redact.js';
 import { agentFor } from '../extract/proxy.js';
 import { jsonIn } from '../land/files.js';
 import { catalogTable, planCatalogCommit } from './catalog-plan.js';
-import { IcebergError } from './iceberg-error.js';
 import type { TableMetadata } from './metadata.js';
 
 /** An Iceberg REST catalog, as the configuration names it. */
@@ -30,7 +29,7 @@ type Ask = (method: 'GET' | 'POST', path: string, body?: object, passed?: number
 
 /**
  * Makes the tables of a catalog like those of a mirror: registers those that it lacks, and commits new snapshots, columns
- * and removed snapshots to the others. Throws IcebergError (ICEBERG_CATALOG).
+ * and removed snapshots to the others. Throws LotlakeError (ICEBERG_CATALOG).
  * @param token bearer token, which no message holds from now on; undefined where the catalog asks for none
  * @returns what was done: numbers of tables
  */
@@ -110,21 +109,21 @@ async function send(
     if (answer.statusCode < 300) return jsonIn(text) ?? {};
     throw refused(`${method} ${url}`, answer.statusCode, text);
   } catch (error) {
-    if (error instanceof IcebergError) throw error;
+    if (error instanceof LotlakeError) throw error;
     throw failed(`${method} ${url}: ${messageOf(error)}`, undefined, error);
   }
 }
 
 const problem = z.object({ error: z.object({ message: z.string() }) });
 
-function refused(asked: string, status: number, text: string): IcebergError {
+function refused(asked: string, status: number, text: string): LotlakeError {
   const said = problem.safeParse(jsonIn(text)).data?.error.message.split('\n')[0] ?? '';
   const hint = status === 401 || status === 403 ? 'give a token in LOTLAKE_CATALOG_TOKEN' : undefined;
   return failed(`${asked}: ${status} ${said}`, hint);
 }
 
-const failed = (message: string, hint = 'run lotlake push again', cause?: unknown): IcebergError =>
-  new IcebergError('ICEBERG_CATALOG', `the catalog was not updated: ${message}`, {
+const failed = (message: string, hint = 'run lotlake push again', cause?: unknown): LotlakeError =>
+  new LotlakeError('ICEBERG_CATALOG', `the catalog was not updated: ${message}`, {
     cause,
     retryable: true,
     hint: `the mirror has the new snapshot; ${hint}`,

@@ -1,13 +1,13 @@
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { DuckDBConnection } from '@duckdb/node-api';
+import { LotlakeError } from '../config/lotlake-error.js';
 import type { Layout } from '../lake/layout.js';
 import { allFiles, allTables } from '../lake/manifest.js';
 import { hasManifest, listSnapshots } from '../lake/snapshots.js';
 import type { VacuumPlan } from '../lake/vacuum.js';
 import { replaceFile } from '../land/files.js';
 import type { Described } from '../publish/warehouse.js';
-import { IcebergError } from './iceberg-error.js';
 import { retainSnapshots } from './metadata.js';
 import type { Metrics } from './metrics.js';
 import { headFiles, type PreviousMetadata, readPrevious } from './plan.js';
@@ -29,7 +29,7 @@ interface Written {
 
 /**
  * Writes Iceberg metadata into the folders of the tables of each snapshot that has none for the place where it is now. It
- * names the snapshot and those before it. Throws IcebergError (ICEBERG_TYPE).
+ * names the snapshot and those before it. Throws LotlakeError (ICEBERG_TYPE).
  * @param snapshots those that stay, oldest first
  */
 export async function writeLocalMetadata(
@@ -73,7 +73,7 @@ async function readTable(folder: string): Promise<PreviousMetadata | undefined> 
 
 /** What a power cut left of metadata is written again. */
 function unlessUnreadable(error: unknown): undefined {
-  if (!(error instanceof IcebergError)) throw error;
+  if (!(error instanceof LotlakeError && error.code === 'ICEBERG_METADATA')) throw error;
 }
 
 async function writeTables(

@@ -1,5 +1,5 @@
+import { LotlakeError } from '../config/lotlake-error.js';
 import { fieldId } from '../lake/field-ids.js';
-import { IcebergError } from './iceberg-error.js';
 
 /** A column of a table: DuckDB type as the manifest of a snapshot gives it. */
 export interface IcebergColumn {
@@ -39,11 +39,11 @@ export type PrimitiveType = (typeof TYPES)[keyof typeof TYPES];
 /** Fields of a schema, before it has an id. */
 export type SchemaFields = ReturnType<typeof schemaOf>;
 
-/** The Iceberg type of a DuckDB type. Throws IcebergError (ICEBERG_TYPE) where Iceberg has none for it. */
+/** The Iceberg type of a DuckDB type. Throws LotlakeError (ICEBERG_TYPE) where Iceberg has none for it. */
 export function primitiveOf(type: string): PrimitiveType {
   const found = Object.entries(TYPES).find(([name]) => name === type);
   if (found !== undefined) return found[1];
-  throw new IcebergError('ICEBERG_TYPE', `no Iceberg type holds the values of ${type}`, {
+  throw new LotlakeError('ICEBERG_TYPE', `no Iceberg type holds the values of ${type}`, {
     hint: `the snapshot stays; a published column has one of ${Object.keys(TYPES).join(', ')}, or a list of it`,
   });
 }

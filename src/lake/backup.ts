@@ -19,11 +19,11 @@ import { basename, dirname, join, relative } from 'node:path';
 import type { DuckDBConnection } from '@duckdb/node-api';
 import { z } from 'zod';
 import { killPoint } from '../config/kill-point.js';
-import { messageOf } from '../config/lotlake-error.js';
+import { LotlakeError, messageOf } from '../config/lotlake-error.js';
 import { version } from '../config/package-root.js';
 import { foldersBelow, syncFiles, syncFolders } from '../land/files.js';
 import { filesBelow, linkFile } from './files.js';
-import { LakeError, unsoundError } from './lake-error.js';
+import { unsoundError } from './lake-error.js';
 import { currentId, currentSnapshot, isWithin, type Layout, layoutOf, realPlace } from './layout.js';
 import { TRASH } from './leftovers.js';
 import { listSnapshots, type Snapshot } from './snapshots.js';
@@ -39,7 +39,7 @@ export type Backup = Awaited<ReturnType<typeof backUp>>;
 /**
  * Copies a lake to another folder: everything but scratch, with its hard links, and with views that name the copy. Every
  * file of a snapshot is compared with its checksum. The copy is made beside its place and renamed when it is whole and on
- * disk. The caller holds the lock of the output folder. Throws LakeError and leaves nothing: LAKE_BACKUP_EXISTS where
+ * disk. The caller holds the lock of the output folder. Throws LotlakeError (LAKE_*) and leaves nothing: LAKE_BACKUP_EXISTS where
  * something is in the way, LAKE_UNSOUND where the current snapshot is damaged, LAKE_BACKUP where the copy cannot be made.
  * @param to folder that the copy becomes; with `force` an earlier backup is replaced
  */
@@ -83,8 +83,8 @@ export async function backUp(
     return backup;
   } catch (error) {
     rmSync(staging, { recursive: true, force: true });
-    if (error instanceof LakeError || signal.aborted) throw error;
-    throw new LakeError('LAKE_BACKUP', `${to} cannot be made: ${messageOf(error)}`, {
+    if (error instanceof LotlakeError || signal.aborted) throw error;
+    throw new LotlakeError('LAKE_BACKUP', `${to} cannot be made: ${messageOf(error)}`, {
       cause: error,
       hint: 'the lake is as it was, and nothing is left of the copy; mend the cause or name another folder',
     });
@@ -119,7 +119,7 @@ function checkPlace(layout: Layout, to: string, force: boolean): void {
       'name a folder beside the lake',
     );
   if (!existsSync(layout.lake) && !existsSync(layout.landing))
-    throw new LakeError('LAKE_BACKUP', `there is no lake in ${layout.output}`, {
+    throw new LotlakeError('LAKE_BACKUP', `there is no lake in ${layout.output}`, {
       outcome: 'usage',
       hint: 'name the folder of the lake with --output',
     });
@@ -150,8 +150,8 @@ function noteIn(folder: string): unknown {
   }
 }
 
-const inTheWay = (message: string, hint: string): LakeError =>
-  new LakeError('LAKE_BACKUP_EXISTS', message, { outcome: 'usage', hint });
+const inTheWay = (message: string, hint: string): LotlakeError =>
+  new LotlakeError('LAKE_BACKUP_EXISTS', message, { outcome: 'usage', hint });
 
 /** Copies all but scratch and some snapshots. A file with several names has them in the copy, too: these are links. */
 async function copyTree(
@@ -233,7 +233,7 @@ async function checkSnapshots(copy: Layout, signal: AbortSignal): Promise<string
   return damaged;
 }
 
-const unsound = (id: string, what: string): LakeError =>
+const unsound = (id: string, what: string): LotlakeError =>
   unsoundError(
     `the copy of the current snapshot ${id} is not sound: ${what}`,
     'nothing is left of the copy; lotlake verify tells whether the lake itself is damaged',

@@ -1,6 +1,7 @@
 import { lstatSync } from 'node:fs';
 import { basename } from 'node:path';
-import { LakeError, unsoundError } from './lake-error.js';
+import { LotlakeError } from '../config/lotlake-error.js';
+import { unsoundError } from './lake-error.js';
 import { currentSnapshot, type Layout } from './layout.js';
 import { type Manifest, manifestOrDamage } from './manifest.js';
 import { hasManifest, listSnapshots } from './snapshots.js';
@@ -14,7 +15,7 @@ export interface BaseState {
 
 /**
  * The state that a run goes on from: the published snapshot. If that is damaged, or its link is lost, it is the newest
- * older snapshot that has all of its files, with a warning. Undefined where nothing was published yet. Throws LakeError
+ * older snapshot that has all of its files, with a warning. Undefined where nothing was published yet. Throws LotlakeError (LAKE_*)
  * where no snapshot can be used.
  */
 export function findBase(layout: Layout, warn: (message: string) => void): BaseState | undefined {
@@ -34,7 +35,7 @@ export function findBase(layout: Layout, warn: (message: string) => void): BaseS
   return sound;
 }
 
-/** Throws LakeError where `current` is a folder, because a copy has followed the link. No publish can replace it. */
+/** Throws LotlakeError (LAKE_*) where `current` is a folder, because a copy has followed the link. No publish can replace it. */
 export function assertLink(layout: Layout): void {
   if (lstatSync(layout.current, { throwIfNoEntry: false })?.isDirectory() === true)
     throw unsoundError(
@@ -68,7 +69,7 @@ function newestSound(layout: Layout, before?: string): BaseState | undefined {
 /** A snapshot, or what is wrong with it, as far as its manifest and the sizes of its files tell. Throws for a later format. */
 function readBase(folder: string): BaseState | string {
   const manifest = manifestOrDamage(folder);
-  if (manifest instanceof LakeError) return manifest.message;
+  if (manifest instanceof LotlakeError) return manifest.message;
   const [first, ...more] = findMissing(folder, manifest);
   if (first === undefined) return { folder, manifest };
   const tables = new Set([first, ...more].map(({ table }) => table));

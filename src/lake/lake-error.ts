@@ -1,18 +1,10 @@
-import { causesOf, codeOf, type ErrorFacts, LotlakeError, messageOf } from '../config/lotlake-error.js';
+import { causesOf, codeOf, LotlakeError, messageOf } from '../config/lotlake-error.js';
 import { amountOf, bytesOfAmount, MEMORY, memoryHere } from '../config/memory.js';
 import { isOutOfMemory } from '../duck/session.js';
 
-/** The lake on disk is not as it should be, or cannot be written. */
-export class LakeError extends LotlakeError {
-  override readonly name = 'LakeError';
-  constructor(code: string, message: string, rest: Omit<ErrorFacts, 'code' | 'stage'> = {}) {
-    super(message, { code, stage: 'lake', ...rest });
-  }
-}
-
 /** The error of a lake that is damaged: nothing is done until someone has looked at it. */
-export const unsoundError = (message: string, hint: string): LakeError =>
-  new LakeError('LAKE_UNSOUND', message, { outcome: 'held', hint });
+export const unsoundError = (message: string, hint: string): LotlakeError =>
+  new LotlakeError('LAKE_UNSOUND', message, { outcome: 'held', hint });
 
 /** Codes of the system where a disk, a quota or a file has no room left. */
 const CODES: ReadonlySet<unknown> = new Set(['ENOSPC', 'EDQUOT', 'EFBIG']);
@@ -25,11 +17,11 @@ const SAID =
  * The error of a run that found no room to write, where `error` or one of its causes says so. Undefined for any other
  * error, such as a service that reports its own full disk.
  */
-export function diskFullError(error: unknown, output: string): LakeError | undefined {
+export function diskFullError(error: unknown, output: string): LotlakeError | undefined {
   if (!causesOf(error).some(isDiskFull)) return undefined;
   // DuckDB's message may have several lines.
   const told = messageOf(error).replaceAll(/\s*\n\s*/g, ' ');
-  return new LakeError('LAKE_DISK_FULL', `there is no room to write below ${output}: ${told}`, {
+  return new LotlakeError('LAKE_DISK_FULL', `there is no room to write below ${output}: ${told}`, {
     cause: error,
     hint: 'the last snapshot stays current and landing keeps every page that was whole; free space (lotlake vacuum --dry-run tells what can go) and run the same command again',
   });
@@ -41,10 +33,10 @@ function isDiskFull(error: Error): boolean {
 }
 
 /** The error of work that does not fit into memory even by itself; undefined for any other error. */
-export function outOfMemoryError(error: unknown, memory: string): LakeError | undefined {
+export function outOfMemoryError(error: unknown, memory: string): LotlakeError | undefined {
   if (!isOutOfMemory(error)) return undefined;
   const told = messageOf(error).split('\n')[0];
-  return new LakeError(
+  return new LotlakeError(
     'LAKE_OUT_OF_MEMORY',
     `${told} (limit ${memory}, of ${amountOf(memoryHere())} that this machine or its container has)`,
     { cause: error, hint: `what was landed and published stays; ${adviceOn(memory)}` },
@@ -59,11 +51,11 @@ function adviceOn(memory: string): string {
     : 'run the same command again on a machine, or in a container, with more memory';
 }
 
-/** Throws LakeError (LAKE_OUT_OF_MEMORY) where a job would have less memory than it needs at the least. */
+/** Throws LotlakeError (LAKE_OUT_OF_MEMORY) where a job would have less memory than it needs at the least. */
 export function assertMemory(memory: string, here: number = memoryHere()): void {
   const needed = MEMORY.least + MEMORY.beside;
   if (here >= needed) return;
-  throw new LakeError(
+  throw new LotlakeError(
     'LAKE_OUT_OF_MEMORY',
     `this machine or its container has ${amountOf(here)} of memory, and a job needs ${amountOf(needed)}: ${memory} for DuckDB and up to ${amountOf(MEMORY.beside)} beside it`,
     { outcome: 'usage', hint: 'nothing was asked or written; run it where there is more memory' },

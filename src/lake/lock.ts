@@ -3,10 +3,9 @@ import { lstatSync, lutimesSync, mkdirSync, readFileSync, readlinkSync, rmSync, 
 import { hostname } from 'node:os';
 import { dirname } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
-import { codeOf } from '../config/lotlake-error.js';
+import { codeOf, LotlakeError } from '../config/lotlake-error.js';
 import { LEASE } from '../config/settings.js';
 import { jsonIn } from '../land/files.js';
-import { LakeError } from './lake-error.js';
 
 /** How often within a lease its holder renews a lock, and a process that waits for its end looks at it. */
 const RENEWALS = 6;
@@ -47,7 +46,7 @@ const held = new Set<string | undefined>();
 /**
  * Takes the lock of an output folder, or takes it over from a dead holder. A holder in the same place is dead when its
  * process is. A holder in another place (container, host) is dead when it has not renewed its lock for its whole lease,
- * by the clock of this process. Throws LakeError that names the holder.
+ * by the clock of this process. Throws LotlakeError (LAKE_*) that names the holder.
  */
 export async function takeLock(path: string, options: LockOptions) {
   mkdirSync(dirname(path), { recursive: true });
@@ -231,10 +230,10 @@ export function placeOf(): string {
 const holderIn = (text: string): Holder | undefined => jsonIn(text) as Holder | undefined;
 
 /** The error of a lock whose holder works. */
-export function lockedError(path: string, holder: Holder | undefined): LakeError {
+export function lockedError(path: string, holder: Holder | undefined): LotlakeError {
   const who = holder === undefined ? 'somebody' : sayHolder(holder);
   const hint = 'wait for it to end, or use another output folder';
-  return new LakeError('LAKE_LOCKED', `${path} is held by ${who}`, { outcome: 'locked', hint });
+  return new LotlakeError('LAKE_LOCKED', `${path} is held by ${who}`, { outcome: 'locked', hint });
 }
 
 /** Says who holds a lock, such as `process 4711 on host a, which runs nightly since 2026-11-18T02:00:00.000Z`. */

@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';
+import { LotlakeError } from '../config/lotlake-error.js';
 import { version } from '../config/package-root.js';
 import { replaceFile } from '../land/files.js';
-import { LakeError } from './lake-error.js';
 
 /** Version that this code writes. */
 export const SCHEMA_VERSION = 3;
@@ -82,13 +82,13 @@ export const allFiles = (manifest: Manifest) =>
   Object.values(allTables(manifest)).flatMap(({ files }) => files);
 
 /**
- * What a text of a manifest says that is not in its snapshot yet. Throws LakeError where it is not valid, or a later lotlake
+ * What a text of a manifest says that is not in its snapshot yet. Throws LotlakeError (LAKE_*) where it is not valid, or a later lotlake
  * wrote it in a format that this one cannot read.
  */
 export function manifestFrom(content: unknown, path: string): Manifest {
   const later = laterSchema.safeParse(content).data;
   if (later !== undefined)
-    throw new LakeError(
+    throw new LotlakeError(
       'LAKE_FORMAT',
       `${path} has format ${later.schema_version}, written by lotlake ${later.lotlake_version ?? 'of a later version'}; this is lotlake ${version}, which knows formats 1 to ${SCHEMA_VERSION}`,
       { outcome: 'usage', hint: 'nothing was changed; install that version of lotlake, or a later one' },
@@ -96,27 +96,27 @@ export function manifestFrom(content: unknown, path: string): Manifest {
   const parsed = manifestSchema.safeParse(content);
   if (parsed.success) return parsed.data;
   const reason = z.prettifyError(parsed.error);
-  throw new LakeError('LAKE_MANIFEST', `${path} is not valid: ${reason}`, { hint: REBUILD });
+  throw new LotlakeError('LAKE_MANIFEST', `${path} is not valid: ${reason}`, { hint: REBUILD });
 }
 
-/** Reads the manifest of a snapshot. Throws LakeError where there is none, and as {@link manifestFrom} does. */
+/** Reads the manifest of a snapshot. Throws LotlakeError (LAKE_*) where there is none, and as {@link manifestFrom} does. */
 export function readManifest(snapshot: string): Manifest {
   const path = join(snapshot, 'manifest.json');
   let content: unknown;
   try {
     content = JSON.parse(readFileSync(path, 'utf8'));
   } catch (cause) {
-    throw new LakeError('LAKE_MANIFEST', `${path} cannot be read`, { cause, hint: REBUILD });
+    throw new LotlakeError('LAKE_MANIFEST', `${path} cannot be read`, { cause, hint: REBUILD });
   }
   return manifestFrom(content, path);
 }
 
-/** The manifest of a snapshot, or what is wrong with it. Throws LakeError where a later lotlake wrote it. */
-export function manifestOrDamage(snapshot: string): Manifest | LakeError {
+/** The manifest of a snapshot, or what is wrong with it. Throws LotlakeError (LAKE_*) where a later lotlake wrote it. */
+export function manifestOrDamage(snapshot: string): Manifest | LotlakeError {
   try {
     return readManifest(snapshot);
   } catch (error) {
-    if (error instanceof LakeError && error.code === 'LAKE_MANIFEST') return error;
+    if (error instanceof LotlakeError && error.code === 'LAKE_MANIFEST') return error;
     throw error;
   }
 }

@@ -1,10 +1,9 @@
 import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import type { DuckDBConnection } from '@duckdb/node-api';
-import { ConfigError, messageOf } from '../config/lotlake-error.js';
+import { ConfigError, LotlakeError, messageOf } from '../config/lotlake-error.js';
 import { rows } from '../duck/session.js';
 import { globRelation } from './files.js';
-import { LakeError } from './lake-error.js';
 import { currentSnapshot, type Layout } from './layout.js';
 import { type Manifest, manifestIn } from './manifest.js';
 
@@ -77,7 +76,7 @@ export async function idsIn(
   return found.map((row) => String(row.id));
 }
 
-/** Folder of the snapshot that is asked for. Throws LakeError that names the snapshots that are kept. */
+/** Folder of the snapshot that is asked for. Throws LotlakeError (LAKE_*) that names the snapshots that are kept. */
 export async function pickSnapshot(
   connection: DuckDBConnection,
   layout: Layout,
@@ -92,7 +91,7 @@ export async function pickSnapshot(
   return found.folder;
 }
 
-/** Folder of the snapshot of an id. Throws LakeError that names the snapshots that are kept. */
+/** Folder of the snapshot of an id. Throws LotlakeError (LAKE_*) that names the snapshots that are kept. */
 export function findSnapshot(layout: Layout, id: string): string {
   const snapshots = listSnapshots(layout);
   const found = snapshots.find((snapshot) => snapshot.id === id);
@@ -122,9 +121,9 @@ function momentOf(text: string): number {
   );
 }
 
-function unknown(message: string, kept: readonly Sealed[]): LakeError {
+function unknown(message: string, kept: readonly Sealed[]): LotlakeError {
   const list = kept.map(({ id, manifest }) => `${id} (${manifest.created_at})`);
-  return new LakeError('LAKE_NO_SNAPSHOT', message, {
+  return new LotlakeError('LAKE_NO_SNAPSHOT', message, {
     outcome: 'usage',
     hint: list.length === 0 ? 'no snapshot is kept' : `kept: ${list.join(', ')}`,
   });

@@ -2,9 +2,9 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parse } from 'yaml';
 import { z } from 'zod';
+import { LotlakeError } from '../config/lotlake-error.js';
 import { packageRoot } from '../config/package-root.js';
 import { streamNames } from '../service/streams.js';
-import { LakeError } from './lake-error.js';
 
 /** What `sql/flatten/<table>.yml` says of a lake table. */
 const definition = z.strictObject({
@@ -76,7 +76,10 @@ function readTables(): LakeTable[] {
       const name = file.slice(0, -4);
       const parsed = definition.safeParse(parse(readSql('flatten', `${name}.yml`)));
       if (!parsed.success)
-        throw new LakeError('LAKE_DEFINITION', `sql/flatten/${name}.yml: ${z.prettifyError(parsed.error)}`);
+        throw new LotlakeError(
+          'LAKE_DEFINITION',
+          `sql/flatten/${name}.yml: ${z.prettifyError(parsed.error)}`,
+        );
       return { name, sql: readSql('flatten', file), ...parsed.data };
     });
 }

@@ -3,10 +3,10 @@ import { rm } from 'node:fs/promises';
 import { basename, dirname, join, relative } from 'node:path';
 import type { DuckDBConnection } from '@duckdb/node-api';
 import { killPoint } from '../config/kill-point.js';
-import { messageOf } from '../config/lotlake-error.js';
+import { LotlakeError, messageOf } from '../config/lotlake-error.js';
 import { findPasses } from '../land/pass.js';
 import { measure } from './files.js';
-import { LakeError, unsoundError } from './lake-error.js';
+import { unsoundError } from './lake-error.js';
 import { currentSnapshot, type Layout } from './layout.js';
 import { findLeftovers, TRASH, trashFolders } from './leftovers.js';
 import { type Manifest, readManifest } from './manifest.js';
@@ -17,17 +17,17 @@ import { findMissing } from './verify.js';
 /** What a vacuum removes and leaves. Paths are below the output folder. */
 export type VacuumPlan = Awaited<ReturnType<typeof planVacuum>>;
 
-/** Throws LakeError where an output folder has nothing of lotlake, such as a folder with a mistyped name. */
+/** Throws LotlakeError (LAKE_*) where an output folder has nothing of lotlake, such as a folder with a mistyped name. */
 export function assertLake({ output, lake, landing, work }: Layout): void {
   if ([lake, landing, work].some((folder) => existsSync(folder))) return;
-  throw new LakeError('LAKE_NOT_FOUND', `there is no lake in ${output}`, {
+  throw new LotlakeError('LAKE_NOT_FOUND', `there is no lake in ${output}`, {
     outcome: 'usage',
     hint: 'nothing was made or removed; name the folder of a lake with --output or LOTLAKE_OUTPUT',
   });
 }
 
 /**
- * Finds what can go. The caller holds the lock of the output folder, so no run is at work. Throws LakeError where the
+ * Finds what can go. The caller holds the lock of the output folder, so no run is at work. Throws LotlakeError (LAKE_*) where the
  * current snapshot is damaged, because then nothing says what the lake still needs.
  */
 export async function planVacuum(connection: DuckDBConnection, layout: Layout, retention: Retention) {
@@ -103,7 +103,7 @@ function lastPasses(starts: Manifest['last_pass_at']): LakeFacts['lastPassAt'] {
 }
 
 /** Nothing is removed then: landing and older snapshots may be all that is left of a damaged lake. */
-const unsound = (message: string): LakeError =>
+const unsound = (message: string): LotlakeError =>
   unsoundError(message, 'nothing was removed; lotlake verify names all that is wrong');
 
 /**

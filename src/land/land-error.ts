@@ -1,20 +1,10 @@
 import { LotlakeError, messageOf } from '../config/lotlake-error.js';
 
-/** Landing on disk cannot be read or written. */
-export class LandError extends LotlakeError {
-  override readonly name = 'LandError';
-  constructor(message: string, rest: { hint?: string; cause?: unknown } = {}) {
-    super(message, { code: 'LAND_FAILED', stage: 'land', ...rest });
-  }
-}
-
 /** A body that is no page: cut off, malformed, or an error in disguise. The request is worth another try. */
 export class PageError extends LotlakeError {
   override readonly name = 'PageError';
   constructor(url: string, message: string, cause?: unknown) {
-    super(`${message}, in the answer to ${url}`, {
-      code: 'LAND_PAGE_BROKEN',
-      stage: 'land',
+    super('LAND_PAGE_BROKEN', `${message}, in the answer to ${url}`, {
       outcome: 'unavailable',
       retryable: true,
       hint: 'the page was not landed; run the same command again to go on from the pages that were',
@@ -23,7 +13,7 @@ export class PageError extends LotlakeError {
   }
 }
 
-/** Does what writes a file of landing. Throws LandError where that fails. */
+/** Does what writes a file of landing. Throws LotlakeError (LAND_FAILED) where that fails. */
 export function writing<T>(path: string, write: () => T): T {
   try {
     return write();
@@ -33,8 +23,8 @@ export function writing<T>(path: string, write: () => T): T {
 }
 
 /** The error of a file of landing that could not be written, so that nobody takes it for one of the service. */
-export function unwritable(path: string, cause: unknown): LandError {
-  return new LandError(`${path} cannot be written: ${messageOf(cause)}`, {
+export function unwritable(path: string, cause: unknown): LotlakeError {
+  return new LotlakeError('LAND_FAILED', `${path} cannot be written: ${messageOf(cause)}`, {
     cause,
     hint: 'the last snapshot stays current and landing keeps every page that was whole; run the same command again when the folder can be written',
   });

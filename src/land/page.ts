@@ -7,12 +7,12 @@ import { finished, pipeline } from 'node:stream/promises';
 import { createGunzip, createGzip } from 'node:zlib';
 import { z } from 'zod';
 import { killPoint } from '../config/kill-point.js';
-import { messageOf } from '../config/lotlake-error.js';
+import { LotlakeError, messageOf } from '../config/lotlake-error.js';
 import type { PageFacts } from '../extract/plan.js';
 import { envelopeSchema } from '../service/contract/envelope.js';
 import type { ContractNode } from '../service/contract/node.js';
 import type { PageChanges, PrintsPlace } from './changes.js';
-import { LandError, PageError, unwritable } from './land-error.js';
+import { PageError, unwritable } from './land-error.js';
 import {
   COMMA,
   END_BRACKET,
@@ -48,7 +48,7 @@ export interface LandedPage
 /**
  * Streams a body through the scanner into `<path>` (gzipped, one record a line), written beside its name and renamed
  * when the page is whole. `changes` sees every record. Throws PageError where the body is no page
- * and LandError where the file cannot be written; nothing is left on disk then.
+ * and LotlakeError (LAND_FAILED) where the file cannot be written; nothing is left on disk then.
  */
 export async function landPage(
   body: AsyncIterable<Uint8Array>,
@@ -103,7 +103,7 @@ export function fitsAsWhole({ misfits, utf8, irregular, oversized }: PageScan): 
   return misfits.length === 0 && utf8 && !irregular && oversized.length === 0;
 }
 
-/** Compares a landed page with a contract that has changed since it was landed. Throws LandError for a broken file. */
+/** Compares a landed page with a contract that has changed since it was landed. Throws LotlakeError (LAND_FAILED) for a broken file. */
 export async function rescanPage(
   page: LandedPage,
   folder: string,
@@ -133,7 +133,7 @@ export async function rescanPage(
     const { irregular, drift, misfits } = scan;
     return { ...page, fits: fitsAsWhole(scan), irregular, drift, misfits };
   } catch (error) {
-    throw new LandError(`${path} cannot be read: ${messageOf(error)}`, {
+    throw new LotlakeError('LAND_FAILED', `${path} cannot be read: ${messageOf(error)}`, {
       cause: error,
       hint: 'move its pass folder away and run rebuild again; the lake keeps what it knows',
     });

@@ -2,10 +2,10 @@ import { randomBytes } from 'node:crypto';
 import { appendFileSync, existsSync, mkdirSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { z } from 'zod';
-import { messageOf } from '../config/lotlake-error.js';
+import { LotlakeError, messageOf } from '../config/lotlake-error.js';
 import { type StreamName, streamNames } from '../service/streams.js';
 import { checksumOf, jsonIn, replaceFile, syncFiles } from './files.js';
-import { LandError, unwritable, writing } from './land-error.js';
+import { unwritable, writing } from './land-error.js';
 import type { LandedPage } from './page.js';
 
 const passSchema = z.object({
@@ -124,7 +124,7 @@ function isPass(folder: string): boolean {
   return readdirSync(folder).some((name) => name === 'pass.json' || name.endsWith('.gz'));
 }
 
-/** Reads one pass. Throws LandError where its `pass.json` is not valid. */
+/** Reads one pass. Throws LotlakeError (LAND_FAILED) where its `pass.json` is not valid. */
 export function readPass(folder: string): Pass {
   return { folder, manifest: readManifest(folder), pages: readLedger(folder) };
 }
@@ -135,11 +135,11 @@ function readManifest(folder: string): PassManifest {
   try {
     json = JSON.parse(readFileSync(path, 'utf8'));
   } catch (cause) {
-    throw new LandError(`${path} cannot be read`, { cause });
+    throw new LotlakeError('LAND_FAILED', `${path} cannot be read`, { cause });
   }
   const parsed = passSchema.safeParse(json);
   if (parsed.success) return parsed.data;
-  throw new LandError(`${path} is not valid: ${z.prettifyError(parsed.error)}`, {
+  throw new LotlakeError('LAND_FAILED', `${path} is not valid: ${z.prettifyError(parsed.error)}`, {
     hint: 'move the folder of this pass away and run again',
   });
 }

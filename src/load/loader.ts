@@ -24,7 +24,7 @@ export class LoadError extends LotlakeError {
   /** File of the page that could not be loaded; undefined where it may be one of several. */
   readonly page: string | undefined;
   constructor(message: string, { page, ...rest }: { page?: string; hint?: string; cause?: unknown } = {}) {
-    super(message, { code: 'LOAD_FAILED', stage: 'load', ...rest });
+    super('LOAD_FAILED', message, rest);
     this.page = page;
   }
 }

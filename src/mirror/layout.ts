@@ -1,12 +1,13 @@
 import { existsSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';
+import { LotlakeError } from '../config/lotlake-error.js';
 import { partitionOf } from '../lake/files.js';
 import { WAREHOUSE } from '../lake/layout.js';
 import { allTables, type Manifest } from '../lake/manifest.js';
 import { checksumOf } from '../land/files.js';
 import { FINGERPRINTS } from '../land/fingerprints.js';
-import { busy, MirrorError, unusable } from './mirror-error.js';
+import { busy, unusable } from './mirror-error.js';
 import type { ObjectStore, Versioned } from './store.js';
 
 /** Version of the layout of a mirror that this code writes. */
@@ -70,7 +71,7 @@ export interface Switched {
   readonly tag: string;
 }
 
-/** Reads `current.json`; undefined where nothing was pushed yet. Throws MirrorError (MIRROR_FORMAT). */
+/** Reads `current.json`; undefined where nothing was pushed yet. Throws LotlakeError (MIRROR_FORMAT). */
 export async function readCurrent(store: ObjectStore): Promise<Switched | undefined> {
   const found = await store.read(CURRENT);
   return found === undefined
@@ -78,7 +79,7 @@ export async function readCurrent(store: ObjectStore): Promise<Switched | undefi
     : { current: parse(store, CURRENT, currentSchema, found), tag: found.tag };
 }
 
-/** Reads the record of a snapshot. Throws MirrorError (MIRROR_FORMAT, MIRROR_DAMAGED). */
+/** Reads the record of a snapshot. Throws LotlakeError (MIRROR_FORMAT, MIRROR_DAMAGED). */
 export async function readRecord(store: ObjectStore, snapshotId: string): Promise<SnapshotRecord> {
   const name = recordName(snapshotId);
   const found = await store.read(name);
@@ -105,14 +106,14 @@ function parse<T extends z.ZodType>(
 }
 
 /** The error of a mirror that lacks an object or holds a wrong one. */
-export const damaged = (store: ObjectStore, name: string, found: string): MirrorError =>
-  new MirrorError('MIRROR_DAMAGED', `${store.place}/${name} ${found}`, {
+export const damaged = (store: ObjectStore, name: string, found: string): LotlakeError =>
+  new LotlakeError('MIRROR_DAMAGED', `${store.place}/${name} ${found}`, {
     outcome: 'held',
     hint: 'nothing was switched; bring the object back, or push a sound lake to another place',
   });
 
 /**
- * Switches `current.json`, if it is still as it was read. Throws MirrorError (MIRROR_OVERTAKEN) where it is not.
+ * Switches `current.json`, if it is still as it was read. Throws LotlakeError (MIRROR_OVERTAKEN) where it is not.
  * @param before undefined where there was none
  */
 export async function switchTo(

@@ -24,7 +24,7 @@ import { forEach, type ObjectStore } from './store.js';
 /**
  * Makes the mirror's current snapshot the current one of an output folder: fetches its files, compares each with its
  * checksum, makes its views anew, syncs all, and switches last. Files that an earlier pull has fetched are not fetched
- * again. The caller holds the lock. Throws MirrorError: MIRROR_NOT_FOUND where there is no mirror, MIRROR_LAKE where the
+ * again. The caller holds the lock. Throws LotlakeError: MIRROR_NOT_FOUND where there is no mirror, MIRROR_LAKE where the
  * folder has another lake, MIRROR_DAMAGED where an object is missing or wrong.
  * @returns the snapshot, its folder, and the number and bytes of the files that were fetched
  */
@@ -67,8 +67,8 @@ async function sealPulled(
 }
 
 /**
- * Throws MirrorError (MIRROR_DAMAGED) where the manifest names a file that is none of the record's, because the next run
- * links what it names, and LakeError where only a later lotlake knows its format.
+ * Throws LotlakeError (MIRROR_DAMAGED) where the manifest names a file that is none of the record's, because the next run
+ * links what it names, and LotlakeError (LAKE_*) where only a later lotlake knows its format.
  */
 function assertSameFiles({ snapshot_id, manifest, files }: SnapshotRecord, store: ObjectStore): void {
   const name = recordName(snapshot_id);
@@ -80,7 +80,7 @@ function assertSameFiles({ snapshot_id, manifest, files }: SnapshotRecord, store
 }
 
 /**
- * Throws MirrorError (MIRROR_LAKE) where a pull could lose something: a lake is there, and what it published last is not
+ * Throws LotlakeError (MIRROR_LAKE) where a pull could lose something: a lake is there, and what it published last is not
  * an earlier snapshot of this mirror.
  */
 function assertReplaceable(layout: Layout, { snapshots }: Current, store: ObjectStore): void {

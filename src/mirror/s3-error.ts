@@ -1,6 +1,6 @@
-import { ConfigError, causesOf, codeOf } from '../config/lotlake-error.js';
+import { ConfigError, causesOf, codeOf, LotlakeError } from '../config/lotlake-error.js';
 import { unsoundError } from '../lake/lake-error.js';
-import { MirrorError, RESUME, unusable } from './mirror-error.js';
+import { RESUME, unusable } from './mirror-error.js';
 import type { MirrorPlace } from './s3.js';
 
 /**
@@ -59,18 +59,18 @@ export function explain(
       'nothing was switched; lotlake verify tells whether it is damaged',
     );
   if (isRefused(name, status))
-    return new MirrorError('MIRROR_REFUSED', what, {
+    return new LotlakeError('MIRROR_REFUSED', what, {
       outcome: 'refused',
       hint: `check the credentials that the AWS SDK finds (AWS_ACCESS_KEY_ID, AWS_PROFILE, …) and their rights to list, read, write and delete there; ${RESUME}`,
     });
   if (isPassing(error))
-    return new MirrorError('MIRROR_UNREACHABLE', what, {
+    return new LotlakeError('MIRROR_UNREACHABLE', what, {
       ...{ outcome: 'unavailable', retryable: true },
       hint: `check the network and publish.endpoint; ${RESUME}`,
     });
   if (status === 404)
     return unusable('MIRROR_NOT_FOUND', what, 'make the bucket, or name another place; nothing was sent');
-  return new MirrorError('MIRROR_FAILED', what, {
+  return new LotlakeError('MIRROR_FAILED', what, {
     hint: `check publish.region, publish.endpoint and publish.pathStyle; ${RESUME}`,
   });
 }

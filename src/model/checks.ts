@@ -1,8 +1,8 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { z } from 'zod';
+import { LotlakeError } from '../config/lotlake-error.js';
 import { packageRoot } from '../config/package-root.js';
-import { ModelError } from './model-error.js';
 import type { PlannedTest } from './test-sql.js';
 
 const header = z.object({ description: z.string().min(1), severity: z.enum(['error', 'warn']) });
@@ -21,7 +21,7 @@ const checksFolder: string = join(packageRoot, 'sql', 'checks');
 
 /**
  * Reads the checks of a folder, by name. Each begins with `-- description: …` and `-- severity: error` or `warn`.
- * Throws ModelError (MODEL_DEFINITION), naming the file, where one of them is missing or not valid.
+ * Throws LotlakeError (MODEL_DEFINITION), naming the file, where one of them is missing or not valid.
  */
 export function readChecks(folder: string = checksFolder): readonly Check[] {
   return readdirSync(folder)
@@ -35,7 +35,7 @@ function readCheck(path: string): Check {
   const comments = sql.matchAll(/^-- (\w+): (.+)$/gm);
   const parsed = header.safeParse(Object.fromEntries([...comments].map(([, name, text]) => [name, text])));
   if (!parsed.success) {
-    throw new ModelError('MODEL_DEFINITION', `${path}, header: ${z.prettifyError(parsed.error)}`);
+    throw new LotlakeError('MODEL_DEFINITION', `${path}, header: ${z.prettifyError(parsed.error)}`);
   }
   return { model: 'checks', test: basename(path, '.sql'), sql, ...parsed.data };
 }

@@ -1,9 +1,8 @@
 import type { DuckDBConnection } from '@duckdb/node-api';
-import { messageOf } from '../config/lotlake-error.js';
+import { LotlakeError, messageOf } from '../config/lotlake-error.js';
 import { poolOf, settled } from '../duck/pool.js';
 import { identifier, type Row, row, rows, type Session, scalar } from '../duck/session.js';
 import { type Check, readChecks } from './checks.js';
-import { ModelError } from './model-error.js';
 import { type Model, readModels } from './model-files.js';
 import { type PlannedTest, planModelTests } from './test-sql.js';
 
@@ -29,7 +28,7 @@ export interface DataTestOptions {
 
 /**
  * Runs the tests of every model and the checks across tables on a connection that has the lake tables and the marts.
- * Throws ModelError (MODEL_FAILED) where a test cannot be run; failing rows are results, not errors.
+ * Throws LotlakeError (MODEL_FAILED) where a test cannot be run; failing rows are results, not errors.
  * @param beside further connections that share the work; they see what the first one sees
  * @param alone gives a test all of the memory where it does not fit into it beside others
  */
@@ -87,7 +86,7 @@ async function runTest(connection: DuckDBConnection, planned: PlannedTest): Prom
       failures === 0 ? [] : await rows(connection, `select * from (\n${sql}\n) order by all limit ${SAMPLE}`);
     return resultOf(planned, failures, sample);
   } catch (error) {
-    throw new ModelError('MODEL_FAILED', `test ${test} of ${model} cannot be run: ${messageOf(error)}`, {
+    throw new LotlakeError('MODEL_FAILED', `test ${test} of ${model} cannot be run: ${messageOf(error)}`, {
       cause: error,
       hint: 'the last snapshot stays current',
     });
@@ -95,14 +94,14 @@ async function runTest(connection: DuckDBConnection, planned: PlannedTest): Prom
 }
 
 /**
- * Throws ModelError (MODEL_TESTS_FAILED, held) where a test of severity `error` failed; warnings pass.
+ * Throws LotlakeError (MODEL_TESTS_FAILED, held) where a test of severity `error` failed; warnings pass.
  * @param hint what the reader can do next
  */
 export function assertTests(results: readonly TestFailures[], hint: string): void {
   const failed = results.filter((result) => result.severity === 'error' && result.failures > 0);
   if (failed.length === 0) return;
   const list = failed.map(({ model, test, failures }) => `${model}: ${test}, ${rowCount(failures)}`);
-  throw new ModelError('MODEL_TESTS_FAILED', `${testCount(failed.length)} failed: ${list.join('; ')}`, {
+  throw new LotlakeError('MODEL_TESTS_FAILED', `${testCount(failed.length)} failed: ${list.join('; ')}`, {
     outcome: 'held',
     hint,
   });

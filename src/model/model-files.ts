@@ -3,10 +3,9 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { parse } from 'yaml';
 import { z } from 'zod';
-import { ConfigError, messageOf } from '../config/lotlake-error.js';
+import { ConfigError, LotlakeError, messageOf } from '../config/lotlake-error.js';
 import { packageRoot } from '../config/package-root.js';
 import { literal } from '../duck/session.js';
-import { ModelError } from './model-error.js';
 
 const severity = z.enum(['error', 'warn']).default('error');
 const scalar = z.union([z.string(), z.number(), z.boolean()]);
@@ -82,7 +81,7 @@ const seedsFolder: string = join(packageRoot, 'sql', 'seeds');
 
 /**
  * Reads the models of a folder, `<name>.sql` with `<name>.yml` beside it, by name; those of lotlake with its seeds.
- * Throws ModelError (MODEL_DEFINITION) with the file and the place in it that is not valid.
+ * Throws LotlakeError (MODEL_DEFINITION) with the file and the place in it that is not valid.
  */
 export function readModels(folder: string = martsFolder): readonly Model[] {
   if (folder !== martsFolder) return readFolder(folder, '.sql', readModel);
@@ -138,7 +137,7 @@ function readFolder(
   const files = readdirSync(folder).sort();
   for (const file of files) {
     if (!file.endsWith('.yml') || files.includes(`${basename(file, '.yml')}${extension}`)) continue;
-    throw new ModelError(
+    throw new LotlakeError(
       'MODEL_DEFINITION',
       `${join(folder, file)} describes a model that has no ${extension}`,
     );
@@ -171,8 +170,8 @@ function readDefinition<T extends typeof definition | typeof seedDefinition>(
   path: string,
   schema: T,
 ): z.output<T> {
-  const fail = (problem: string, rest: { cause?: unknown } = {}): ModelError =>
-    new ModelError('MODEL_DEFINITION', `${path}${problem}`, rest);
+  const fail = (problem: string, rest: { cause?: unknown } = {}): LotlakeError =>
+    new LotlakeError('MODEL_DEFINITION', `${path}${problem}`, rest);
   let content: unknown;
   try {
     content = parse(readFileSync(path, 'utf8'));

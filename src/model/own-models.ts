@@ -1,10 +1,10 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';
+import { LotlakeError } from '../config/lotlake-error.js';
 import type { Manifest } from '../lake/manifest.js';
 import { lakeTables, ownTables } from '../lake/tables.js';
 import { type Check, ownCheck, readChecks } from './checks.js';
-import { ModelError } from './model-error.js';
 import { definition, type Model, readModels } from './model-files.js';
 
 /** Models and checks. */
@@ -24,7 +24,7 @@ export const readableNames = (): ReadonlySet<string> => new Set(takenNames());
 
 /**
  * Reads the models of the user from their folder, and the checks from its folder `checks`; none where there is no folder.
- * Throws ModelError (MODEL_DEFINITION) for a file that is not valid, and for a name that is no name or is taken.
+ * Throws LotlakeError (MODEL_DEFINITION) for a file that is not valid, and for a name that is no name or is taken.
  */
 export function readOwn(folder: string | undefined): Modelling {
   if (folder === undefined) return { models: [], checks: [] };
@@ -38,8 +38,8 @@ export function readOwn(folder: string | undefined): Modelling {
 }
 
 function assertName(path: string, name: string, taken: readonly string[]): void {
-  const fail = (problem: string): ModelError =>
-    new ModelError('MODEL_DEFINITION', `${path}: ${problem}`, { hint: 'rename its files' });
+  const fail = (problem: string): LotlakeError =>
+    new LotlakeError('MODEL_DEFINITION', `${path}: ${problem}`, { hint: 'rename its files' });
   if (!/^[a-z][a-z0-9_]*$/.test(name)) throw fail('a name has the letters a to z, digits and _ alone');
   if (taken.includes(name)) throw fail(`lotlake has a table, mart or check ${name} itself`);
 }

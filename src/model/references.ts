@@ -1,6 +1,6 @@
 import type { DuckDBConnection } from '@duckdb/node-api';
+import { LotlakeError } from '../config/lotlake-error.js';
 import { literal, row } from '../duck/session.js';
-import { ModelError } from './model-error.js';
 
 /** A node of DuckDB's parse tree. */
 type SqlNode = Readonly<Record<string, unknown>>;
@@ -24,7 +24,7 @@ export const FITTED = 'price_inputs';
 
 /**
  * Names of the tables and views that a SELECT reads, lower case, sorted, without its CTEs. They need not exist.
- * Throws ModelError (MODEL_FAILED), naming the model, where the SQL is not one SELECT.
+ * Throws LotlakeError (MODEL_FAILED), naming the model, where the SQL is not one SELECT.
  */
 export async function referencesOf(
   connection: DuckDBConnection,
@@ -33,7 +33,7 @@ export async function referencesOf(
   const { error, error_message, statements = [] } = await treeOf(connection, model.sql);
   if (error || statements.length !== 1) {
     const reason = error_message ?? `it holds ${statements.length} statements`;
-    throw new ModelError('MODEL_FAILED', `model ${model.name} is not one SELECT: ${reason}`);
+    throw new LotlakeError('MODEL_FAILED', `model ${model.name} is not one SELECT: ${reason}`);
   }
   const names = namesIn(statements).map((name) => (name.startsWith('fit.') ? FITTED : name));
   return [...new Set(names)].sort();

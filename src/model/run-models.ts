@@ -2,12 +2,11 @@ import { mkdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import type { DuckDBConnection } from '@duckdb/node-api';
 import { killPoint } from '../config/kill-point.js';
-import { messageOf } from '../config/lotlake-error.js';
+import { LotlakeError, messageOf } from '../config/lotlake-error.js';
 import { poolOf, settled } from '../duck/pool.js';
 import { identifier, literal, rows, type Session, scalar } from '../duck/session.js';
 import { columnsOf } from '../lake/schema.js';
 import { viewOn } from '../lake/views.js';
-import { ModelError } from './model-error.js';
 import { type Model, readModels } from './model-files.js';
 import { fitPrices } from './pricing/fit-prices.js';
 import { FITTED, referencesOf } from './references.js';
@@ -41,7 +40,7 @@ export interface ModelResult {
  * Computes the models, each as soon as those that it reads are there and a connection is free: as a Parquet file that is
  * sorted by its key, with a view on it in the connection's current database. The connection has the lake tables and its
  * TimeZone is UTC.
- * Throws ModelError that names the model: MODEL_GRAPH before anything runs, MODEL_FAILED for its SQL.
+ * Throws LotlakeError (MODEL_*) that names the model: MODEL_GRAPH before anything runs, MODEL_FAILED for its SQL.
  */
 export async function runModels(
   connection: DuckDBConnection,
@@ -79,7 +78,7 @@ export async function runModels(
 /**
  * Puts models into the order in which they can run, by what their SQL reads.
  * @param known tables and views that are there, lower case
- * Throws ModelError (MODEL_GRAPH).
+ * Throws LotlakeError (MODEL_GRAPH).
  */
 export async function orderedModels(
   connection: DuckDBConnection,
@@ -100,7 +99,7 @@ export interface ModelNode {
 /**
  * Puts models into an order in which each comes after the models that it reads; by name where that leaves a choice.
  * @param known tables and views that are there before any model runs
- * Throws ModelError (MODEL_GRAPH) for a cycle, and for a reference that is neither a model nor known.
+ * Throws LotlakeError (MODEL_GRAPH) for a cycle, and for a reference that is neither a model nor known.
  */
 export function planModels<M extends ModelNode>(models: readonly M[], known: ReadonlySet<string>): M[] {
   const byName = new Map(models.map((model) => [model.name, model]));
@@ -129,8 +128,8 @@ export function planModels<M extends ModelNode>(models: readonly M[], known: Rea
 const SHARED = 'take what they share into a model of its own';
 const NAMES = 'lotlake tables lists the names there are';
 
-const misplaced = (message: string, hint: string): ModelError =>
-  new ModelError('MODEL_GRAPH', message, { hint });
+const misplaced = (message: string, hint: string): LotlakeError =>
+  new LotlakeError('MODEL_GRAPH', message, { hint });
 
 async function runModel(
   connection: DuckDBConnection,
@@ -151,7 +150,7 @@ async function runModel(
     killPoint('model.mart-written');
     return { name, key, rows: count, ms: Math.round(performance.now() - started) };
   } catch (error) {
-    throw new ModelError('MODEL_FAILED', `model ${name} failed: ${messageOf(error)}`, {
+    throw new LotlakeError('MODEL_FAILED', `model ${name} failed: ${messageOf(error)}`, {
       cause: error,
       hint: 'the last snapshot stays current',
     });

@@ -1,5 +1,5 @@
+import { LotlakeError } from '../config/lotlake-error.js';
 import { didYouMean } from '../config/nearest.js';
-import { ModelError } from './model-error.js';
 import type { Model } from './model-files.js';
 import { FITTED } from './references.js';
 import type { ModelNode } from './run-models.js';
@@ -8,7 +8,7 @@ import type { ModelNode } from './run-models.js';
  * The models that a selection names, in their order. Its parts stand between commas or spaces: `name`, `name+` with all
  * that depends on it, `+name` with all that it needs, `+name+`. A model that reads what lotlake fits to prices brings the
  * model that they are fitted to.
- * Throws ModelError (MODEL_UNKNOWN).
+ * Throws LotlakeError (MODEL_UNKNOWN).
  */
 export function selectModels<M extends ModelNode & Pick<Model, 'isFitted'>>(
   models: readonly M[],
@@ -36,9 +36,9 @@ export function selectModels<M extends ModelNode & Pick<Model, 'isFitted'>>(
 }
 
 /** The error of a name that no model has. */
-export function unknownModel(given: string, known: readonly { readonly name: string }[]): ModelError {
+export function unknownModel(given: string, known: readonly { readonly name: string }[]): LotlakeError {
   const names = known.map(({ name }) => name);
-  return new ModelError('MODEL_UNKNOWN', `there is no mart ${given}${didYouMean(given, names)}`, {
+  return new LotlakeError('MODEL_UNKNOWN', `there is no mart ${given}${didYouMean(given, names)}`, {
     outcome: 'usage',
     hint: `there are: ${names.join(', ')}`,
   });

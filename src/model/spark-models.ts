@@ -1,11 +1,11 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { LotlakeError } from '../config/lotlake-error.js';
 import { packageRoot } from '../config/package-root.js';
 import { identifier } from '../duck/session.js';
 import type { Column } from '../lake/schema.js';
 import { runSpark, type SparkOptions, type SparkResult } from '../spark/run-spark.js';
 import { patternOf, type SparkStep, sparkLiteral } from '../spark/script.js';
-import { SparkError } from '../spark/spark-error.js';
 import type { TestFailures } from './data-tests.js';
 import type { Model } from './model-files.js';
 import type { ModelResult } from './run-models.js';
@@ -55,18 +55,18 @@ const TYPES: Readonly<Record<string, string>> = {
   'VARCHAR[]': 'array<string>',
 };
 
-/** The type of Spark for a type of a published column. Throws SparkError (SPARK_TYPE). */
+/** The type of Spark for a type of a published column. Throws LotlakeError (SPARK_TYPE). */
 function sparkType(type: string): string {
   const found = TYPES[type];
   if (found !== undefined) return found;
-  throw new SparkError('SPARK_TYPE', `no type of Spark holds the values of ${type}`, {
+  throw new LotlakeError('SPARK_TYPE', `no type of Spark holds the values of ${type}`, {
     hint: `nothing was computed; a column that Spark reads has one of ${Object.keys(TYPES).join(', ')}`,
   });
 }
 
 /**
  * Computes models and runs data tests on Spark, in one process.
- * Throws SparkError: SPARK_FAILED with the model or test that failed or was not answered, SPARK_TYPE.
+ * Throws LotlakeError: SPARK_FAILED with the model or test that failed or was not answered, SPARK_TYPE.
  */
 export async function runSparkModels(
   { tables, models, tests, target }: SparkModels,
@@ -101,7 +101,7 @@ function countsOf(answer: SparkResult | undefined, expected: number): number[] {
   const [row, ...others] = answer?.rows ?? [];
   const counts = Object.values(row ?? {}).filter((value) => typeof value === 'number');
   if (others.length === 0 && counts.length === expected) return counts;
-  throw new SparkError('SPARK_FAILED', `Spark gave no answer to ${answer?.name}`, {
+  throw new LotlakeError('SPARK_FAILED', `Spark gave no answer to ${answer?.name}`, {
     hint: 'nothing of the lake changed; the command that runs Spark must pass on all that it prints',
   });
 }

@@ -12,16 +12,8 @@ import { columnsOf, type TableSchema } from '../lake/schema.js';
 import { type OwnTable, ownTables } from '../lake/tables.js';
 import { foldersBelow, syncFiles, syncFolders } from '../land/files.js';
 
-/** A snapshot could not be finished or switched to. */
-class PublishError extends LotlakeError {
-  override readonly name = 'PublishError';
-  constructor(message: string, rest: { hint?: string; cause?: unknown } = {}) {
-    super(message, { code: 'PUBLISH_FAILED', stage: 'publish', ...rest });
-  }
-}
-
-const failed = (what: string, cause: unknown, advice = 'run the same command again'): PublishError =>
-  new PublishError(`${what}: ${messageOf(cause)}`, {
+const failed = (what: string, cause: unknown, advice = 'run the same command again'): LotlakeError =>
+  new LotlakeError('PUBLISH_FAILED', `${what}: ${messageOf(cause)}`, {
     cause,
     hint: `the last snapshot stays current; ${advice}`,
   });
@@ -36,7 +28,7 @@ type Described = MartFacts & Pick<OwnTable, 'partitioned'> & Pick<TableSchema, '
 
 /**
  * Waits until the files that a snapshot does not share with the published one, and the folders in it, are on disk, but
- * for those that were synced before. Returns all that are. Throws PublishError.
+ * for those that were synced before. Returns all that are. Throws LotlakeError (PUBLISH_FAILED).
  */
 export async function syncSnapshot(
   snapshot: string,
@@ -77,7 +69,7 @@ export async function sealSnapshot(
   return manifest;
 }
 
-/** Describes every file of a snapshot. Throws PublishError where a table has none. */
+/** Describes every file of a snapshot. Throws LotlakeError (PUBLISH_FAILED) where a table has none. */
 export async function describeSnapshot(
   connection: DuckDBConnection,
   snapshot: string,
@@ -95,7 +87,7 @@ export async function describeSnapshot(
   const all = await listFiles(connection, snapshot, ...names);
   const describe = ({ name, columns, key, partitioned }: Described): [string, ManifestTable] => {
     const files = all.filter(({ path }) => path.startsWith(`${name}/`));
-    if (files.length === 0) throw new PublishError(`the snapshot has no file of ${name}`);
+    if (files.length === 0) throw new LotlakeError('PUBLISH_FAILED', `the snapshot has no file of ${name}`);
     const table = {
       columns: columns.map((column) => ({ name: column.name, type: column.type })),
       ...{ key: [...key], partitioned },
@@ -118,11 +110,11 @@ export async function describeSnapshot(
 
 /**
  * Makes a snapshot the current one by one rename of a symbolic link, so that a reader sees the old dataset or the new
- * one. Throws PublishError, with the old snapshot still current, where the link cannot be switched.
+ * one. Throws LotlakeError (PUBLISH_FAILED), with the old snapshot still current, where the link cannot be switched.
  */
 export function switchCurrent(layout: Layout, snapshot: string): void {
   if (!existsSync(join(snapshot, 'manifest.json')))
-    throw new PublishError(`${snapshot} has no manifest and is not published`);
+    throw new LotlakeError('PUBLISH_FAILED', `${snapshot} has no manifest and is not published`);
   mkdirSync(layout.lake, { recursive: true });
   const link = `${layout.current}.${process.pid}.tmp`;
   try {

@@ -1,8 +1,8 @@
 import type { DuckDBConnection } from '@duckdb/node-api';
+import { LotlakeError } from '../config/lotlake-error.js';
 import { didYouMean } from '../config/nearest.js';
 import { literal, type Row, row, rows } from '../duck/session.js';
 import { sumOf } from './printable.js';
-import { ShareError } from './share-error.js';
 import { ENDS, endsOf, evidenceOf, type Kind, nameOf, type Value } from './value.js';
 
 /** A car that no lot need be. What is not given is what lots are on average. */
@@ -15,7 +15,7 @@ export interface AskedCar {
   readonly title?: string | undefined;
 }
 
-/** The value of a car at auction. Throws ShareError for a make, model, damage or title that the lake does not know. */
+/** The value of a car at auction. Throws LotlakeError (SHARE_*) for a make, model, damage or title that the lake does not know. */
 export async function valueOfCar(connection: DuckDBConnection, car: AskedCar): Promise<Value> {
   const factors = await rows(
     connection,
@@ -24,7 +24,7 @@ export async function valueOfCar(connection: DuckDBConnection, car: AskedCar): P
   );
   const [base] = factors.filter(({ factor }) => factor === 'base');
   if (base === undefined)
-    throw new ShareError('SHARE_NOTHING_FOUND', 'the lake has too few auction prices for estimates');
+    throw new LotlakeError('SHARE_NOTHING_FOUND', 'the lake has too few auction prices for estimates');
   const make = await idOf(connection, 'manufacturer', car.make, 'true');
   const model = await idOf(connection, 'model', car.model, `manufacturer_id = ${make}`);
   const clock = await row(
@@ -32,7 +32,7 @@ export async function valueOfCar(connection: DuckDBConnection, car: AskedCar): P
     'select year(as_of) + (month(as_of) - 0.5) / 12 as now from dim_settings',
   );
   if (car.year > Number(clock.now) + 1)
-    throw new ShareError('SHARE_NOTHING_FOUND', `no car has the model year ${car.year} yet`);
+    throw new LotlakeError('SHARE_NOTHING_FOUND', `no car has the model year ${car.year} yet`);
   const { year, km = null } = car;
   const damage = await groupOf(connection, factors, 'damage_main_group', 'damage', car.damage);
   const title = await groupOf(connection, factors, 'title_brand', 'title', car.title);
@@ -128,7 +128,7 @@ async function nodeEffect(
   const places = [...generations.map(({ id }) => `${make}/${model}/${id}`), `${make}/${model}`, String(make)];
   const [found] = places.flatMap((place) => nodes.filter(({ level }) => level === place));
   if (found !== undefined) return logOf(found);
-  throw new ShareError('SHARE_NOTHING_FOUND', 'the lake has no auction price of this make');
+  throw new LotlakeError('SHARE_NOTHING_FOUND', 'the lake has no auction price of this make');
 }
 
 /** How far the ends of the intervals lie from the estimate in lots of the model, as logarithms; of all where it has few. */
@@ -144,7 +144,7 @@ function widthsOf(connection: DuckDBConnection, { market, currency, model }: Kin
   );
 }
 
-/** The id of a make or model by its name. Throws ShareError with the names that are most like it. */
+/** The id of a make or model by its name. Throws LotlakeError (SHARE_*) with the names that are most like it. */
 async function idOf(
   connection: DuckDBConnection,
   what: 'manufacturer' | 'model',
@@ -160,11 +160,11 @@ async function idOf(
   const found = known.find((each) => String(each.name).toLowerCase() === name.trim().toLowerCase());
   if (found !== undefined) return Number(found.id);
   const names = known.map((each) => String(each.name));
-  throw new ShareError('SHARE_NOTHING_FOUND', `the lake has no ${what} ${name}${didYouMean(name, names)}`);
+  throw new LotlakeError('SHARE_NOTHING_FOUND', `the lake has no ${what} ${name}${didYouMean(name, names)}`);
 }
 
 /**
- * The group of a damage or title, given by its own name or as the feed writes it; null for none. Throws ShareError with
+ * The group of a damage or title, given by its own name or as the feed writes it; null for none. Throws LotlakeError (SHARE_*) with
  * those there are.
  */
 async function groupOf(
@@ -186,7 +186,11 @@ async function groupOf(
     (group) => groups.includes(group),
   );
   if (found !== undefined) return found;
-  throw new ShareError('SHARE_NOTHING_FOUND', `no price has the ${what} ${name}${didYouMean(name, groups)}`, {
-    hint: `there are ${groups.join(', ')}`,
-  });
+  throw new LotlakeError(
+    'SHARE_NOTHING_FOUND',
+    `no price has the ${what} ${name}${didYouMean(name, groups)}`,
+    {
+      hint: `there are ${groups.join(', ')}`,
+    },
+  );
 }

@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import type { DuckDBConnection } from '@duckdb/node-api';
 import type { Config } from '../config/config.js';
+import { LotlakeError } from '../config/lotlake-error.js';
 import { interruptOn, literals, openTemporarySession, type TemporarySession } from '../duck/session.js';
 import { fileSizes, filesOf } from '../lake/files.js';
 import { currentSnapshot, layoutOf } from '../lake/layout.js';
@@ -8,7 +9,6 @@ import { type Manifest, readManifest } from '../lake/manifest.js';
 import { type Choice, pickSnapshot } from '../lake/snapshots.js';
 import { mendViews, viewOn } from '../lake/views.js';
 import type { ReadQuery } from './read-only.js';
-import { ShareError } from './share-error.js';
 
 /** A snapshot of the lake, opened for reading. */
 export interface OpenLake extends TemporarySession {
@@ -104,7 +104,7 @@ function wordsOf(text: string | undefined): Pick<ReadQuery, 'needed'> {
   return { needed: (tables) => tables.filter((name) => words?.has(name) ?? true) };
 }
 
-/** Folder of the published snapshot. Throws ShareError if there is none. */
+/** Folder of the published snapshot. Throws LotlakeError (SHARE_*) if there is none. */
 export function publishedSnapshot({ output }: Config): string {
   const snapshot = currentSnapshot(layoutOf(output));
   if (snapshot !== undefined) return snapshot;
@@ -113,5 +113,5 @@ export function publishedSnapshot({ output }: Config): string {
     currentSnapshot(layoutOf(sandbox)) === undefined
       ? 'run lotlake run nightly first, or name another folder with --output'
       : `that of the sandbox is in ${sandbox}: name it with --output`;
-  throw new ShareError('SHARE_NO_SNAPSHOT', `there is no published lake in ${output}`, { hint });
+  throw new LotlakeError('SHARE_NO_SNAPSHOT', `there is no published lake in ${output}`, { hint });
 }

@@ -1,11 +1,10 @@
 import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
-import { messageOf } from '../config/lotlake-error.js';
+import { LotlakeError, messageOf } from '../config/lotlake-error.js';
 import { ownFolderAround } from '../lake/layout.js';
 import { partialOf } from '../lake/leftovers.js';
-import { ShareError } from './share-error.js';
 
-/** Throws ShareError (SHARE_PLACE) for a place inside a lake or landing. Links on the way are followed. */
+/** Throws LotlakeError (SHARE_PLACE) for a place inside a lake or landing. Links on the way are followed. */
 export function assertOutside(path: string, output: string): void {
   const folder = ownFolderAround(path, output);
   if (folder === undefined) return;
@@ -13,7 +12,7 @@ export function assertOutside(path: string, output: string): void {
 }
 
 /**
- * Throws ShareError (SHARE_PLACE) if a file is in the way that lotlake did not write.
+ * Throws LotlakeError (SHARE_PLACE) if a file is in the way that lotlake did not write.
  * @param marks texts that every file of this kind has, whichever version of lotlake wrote it
  */
 export function assertOurs(path: string, marks: readonly string[]): void {
@@ -35,18 +34,18 @@ export function writeWhole(path: string, text: string): void {
   }
 }
 
-/** Does what writes to a path. Throws ShareError (SHARE_DOCS) that names the path if it fails. */
+/** Does what writes to a path. Throws LotlakeError (SHARE_DOCS) that names the path if it fails. */
 export function writingTo(path: string, write: () => void): void {
   try {
     write();
   } catch (error) {
-    throw new ShareError('SHARE_DOCS', `${path} cannot be written: ${messageOf(error)}`, {
+    throw new LotlakeError('SHARE_DOCS', `${path} cannot be written: ${messageOf(error)}`, {
       cause: error,
       hint: 'name another place',
     });
   }
 }
 
-function refused(message: string, hint: string): ShareError {
-  return new ShareError('SHARE_PLACE', message, { outcome: 'usage', hint });
+function refused(message: string, hint: string): LotlakeError {
+  return new LotlakeError('SHARE_PLACE', message, { outcome: 'usage', hint });
 }

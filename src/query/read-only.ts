@@ -1,10 +1,9 @@
 import type { DuckDBConnection } from '@duckdb/node-api';
-import { messageOf } from '../config/lotlake-error.js';
+import { LotlakeError, messageOf } from '../config/lotlake-error.js';
 import { literal } from '../duck/session.js';
 import type { Modelling } from '../model/own-models.js';
 import { namesIn, type SqlTree, treeOf } from '../model/references.js';
 import { planModelTests } from '../model/test-sql.js';
-import { ShareError } from './share-error.js';
 
 /** A query that only reads. */
 export interface ReadQuery {
@@ -30,7 +29,7 @@ const CATALOG = /^(duckdb_|pragma_|query_table$|histogram)/;
 const GAP = String.raw`(?:\s|--[^\n]*(?:\n|$)|/\*(?:[^*]|\*(?!/))*\*/)*`;
 const EXPLAIN = new RegExp(`^${GAP}explain\\b(?:${GAP}(analyze)\\b)?`, 'i');
 
-/** Checks that the table functions of a parse tree only read. Throws ShareError SHARE_QUERY. */
+/** Checks that the table functions of a parse tree only read. Throws LotlakeError (SHARE_*) SHARE_QUERY. */
 export function checkFunctions(tree: unknown): void {
   for (const { type, function: called } of nodesOf(tree)) {
     if (type !== 'TABLE_FUNCTION') continue;
@@ -41,7 +40,7 @@ export function checkFunctions(tree: unknown): void {
 
 /**
  * Checks that a text is one query that only reads: DuckDB's parser gives a tree of it, which it does for SELECT alone, and
- * the tree calls no function that writes (docs/decisions/0021-queries-by-their-tree.md). Throws ShareError SHARE_QUERY.
+ * the tree calls no function that writes (docs/decisions/0021-queries-by-their-tree.md). Throws LotlakeError (SHARE_*) SHARE_QUERY.
  */
 export async function readQuery(connection: DuckDBConnection, text: string): Promise<ReadQuery> {
   // DuckDB would run what stands before it, which is not what was checked.
@@ -58,7 +57,7 @@ export async function readQuery(connection: DuckDBConnection, text: string): Pro
   return { sql, select, needed: (tables) => neededOf(tree, tables) };
 }
 
-/** Checks that data tests only read: those of the user come from a folder or a manifest. Throws ShareError SHARE_QUERY. */
+/** Checks that data tests only read: those of the user come from a folder or a manifest. Throws LotlakeError (SHARE_*) SHARE_QUERY. */
 export async function checkTests(connection: DuckDBConnection, { models, checks }: Modelling): Promise<void> {
   for (const { model, test, sql } of [...models.flatMap(planModelTests), ...checks])
     await readQuery(connection, sql).catch((cause: unknown) => {
@@ -67,21 +66,21 @@ export async function checkTests(connection: DuckDBConnection, { models, checks 
 }
 
 /** What DuckDB said of a query that failed. */
-export function queryError(error: unknown): ShareError {
-  return new ShareError('SHARE_QUERY', messageOf(error).replace(/^Failed to extract statements: /, ''), {
+export function queryError(error: unknown): LotlakeError {
+  return new LotlakeError('SHARE_QUERY', messageOf(error).replace(/^Failed to extract statements: /, ''), {
     cause: error,
     hint: 'lotlake tables lists what there is; lotlake describe <table> lists its columns',
   });
 }
 
 /** The error of a wrong query. */
-export const refused = (message: string, hint?: string): ShareError =>
-  new ShareError('SHARE_QUERY', message, { outcome: 'usage', hint });
+export const refused = (message: string, hint?: string): LotlakeError =>
+  new LotlakeError('SHARE_QUERY', message, { outcome: 'usage', hint });
 
 /** Why a text has no tree. */
-async function refusal(connection: DuckDBConnection, sql: string, tree: SqlTree): Promise<ShareError> {
+async function refusal(connection: DuckDBConnection, sql: string, tree: SqlTree): Promise<LotlakeError> {
   const statements = await connection.extractStatements(sql).catch(queryError);
-  if (statements instanceof ShareError) return statements;
+  if (statements instanceof LotlakeError) return statements;
   if (tree.error_type === 'parser') return queryError(tree.error_message);
   const reason = await connection.prepare(`from query(${literal(sql)})`).then(() => '', messageOf);
   const pivot = "write pivot <table> on <column> in ('a', 'b') using <aggregate>";

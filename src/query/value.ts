@@ -1,6 +1,6 @@
 import type { DuckDBConnection } from '@duckdb/node-api';
+import { LotlakeError } from '../config/lotlake-error.js';
 import { literal, type Row, rows } from '../duck/session.js';
-import { ShareError } from './share-error.js';
 
 /** Tables and marts that an estimate is read from. */
 export const VALUE_READS =
@@ -45,7 +45,7 @@ export interface Kind {
   readonly lot?: number;
 }
 
-/** The lots of a VIN, a lot number or a lot id with their estimates, the newest first. Throws ShareError if there are none. */
+/** The lots of a VIN, a lot number or a lot id with their estimates, the newest first. Throws LotlakeError (SHARE_*) if there are none. */
 export async function valuesOfLots(connection: DuckDBConnection, id: string): Promise<Value[]> {
   const wanted = literal(id.trim().toUpperCase());
   const found = await rows(
@@ -60,7 +60,7 @@ export async function valuesOfLots(connection: DuckDBConnection, id: string): Pr
     order by e.priced_at desc, e.lot_id limit 20`,
   );
   if (found.length === 0)
-    throw new ShareError('SHARE_NOTHING_FOUND', `the lake has no price or offer of ${id}`, {
+    throw new LotlakeError('SHARE_NOTHING_FOUND', `the lake has no price or offer of ${id}`, {
       hint: 'give a VIN, a lot number or a lot id of the lake; --make, --model and --year estimate any car',
     });
   return Promise.all(found.map((lot) => valueOfLot(connection, lot)));

@@ -1,4 +1,3 @@
-import { LotlakeError, type Outcome } from '../config/lotlake-error.js';
 import type { Session } from '../duck/session.js';
 import type { BaseState } from '../lake/base.js';
 import type { TableSchema } from '../lake/schema.js';
@@ -29,15 +28,3 @@ export interface MergeContext extends Pick<Session, 'connection' | 'connect' | '
 
 /** What became of the rows of a table. */
 export type TableCounts = Readonly<Record<'inserted' | 'updated' | 'unchanged' | 'gone', number>>;
-
-/** New rows could not be merged with the last snapshot, or a guard holds the run. */
-export class ReconcileError extends LotlakeError {
-  override readonly name = 'ReconcileError';
-  constructor(
-    code: 'RECONCILE_FAILED' | 'RECONCILE_SHRINK' | 'RECONCILE_DRIFT' | 'RECONCILE_UNBALANCED',
-    message: string,
-    rest: { outcome?: Outcome; hint?: string; cause?: unknown } = {},
-  ) {
-    super(message, { code, stage: 'reconcile', ...rest });
-  }
-}

@@ -1,10 +1,11 @@
 import { mkdirSync, rmSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { LotlakeError } from '../config/lotlake-error.js';
 import { identifier, literal, literals, rows, scalar } from '../duck/session.js';
 import { linkFile, partitionOf } from '../lake/files.js';
 import type { LakeFile } from '../lake/manifest.js';
 import { monthOf } from '../lake/partition.js';
-import { type MergeContext, ReconcileError } from './context.js';
+import type { MergeContext } from './context.js';
 import { baseRelation, castColumns, ownTable } from './relations.js';
 import { applyRules } from './rules.js';
 import { columnsInFile, parquetOf, writeEmpty } from './write.js';
@@ -112,14 +113,14 @@ function earlierFiles({ base }: MergeContext, table: string): readonly LakeFile[
 
 /**
  * Writes a small table of lotlake's own: the rows of the last snapshot and the new rows. A new row replaces the old one of
- * its key. Members of a row that are no column of the table are left out. Throws ReconcileError where a row lacks a column.
+ * its key. Members of a row that are no column of the table are left out. Throws LotlakeError (RECONCILE_*) where a row lacks a column.
  */
 export function writeOwn(context: MergeContext, name: string, fresh: readonly object[]): Promise<void> {
   const { columns } = ownTable(name);
   const lacking = columns.find((column) => fresh.some((row) => !(column.name in row)));
   // DuckDB would read a missing member as null.
   if (lacking !== undefined)
-    throw new ReconcileError('RECONCILE_FAILED', `a row of ${name} lacks its column ${lacking.name}`);
+    throw new LotlakeError('RECONCILE_FAILED', `a row of ${name} lacks its column ${lacking.name}`);
   const struct = columns.map((c) => `${identifier(c.name)} ${c.type}`).join(', ');
   // Structure of a row for `from_json`, in JSON types that it reads without loss.
   const json = columns.map((c) => [c.name, c.type.endsWith('[]') ? ['VARCHAR'] : c.type]);

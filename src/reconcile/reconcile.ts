@@ -7,7 +7,7 @@ import { identifier, literal, rows } from '../duck/session.js';
 import { type Column, REJECTED, type TableSchema } from '../lake/schema.js';
 import { lakeTables } from '../lake/tables.js';
 import { isStaged, stagedFiles } from '../load/staged.js';
-import { type MergeContext, ReconcileError } from './context.js';
+import type { MergeContext } from './context.js';
 import { mergeTable, type NewRows } from './merge.js';
 import { writeLotChanges } from './own-rows.js';
 import { ownTable, PARTITION } from './relations.js';
@@ -20,7 +20,7 @@ export type ReconcileResult = Readonly<Awaited<ReturnType<typeof reconcile>>>;
 
 /**
  * Merges the staged rows of a run with the last snapshot into the new snapshot folder, by the rules of `sql/reconcile`.
- * Throws ReconcileError, with nothing published, where too much would be archived for absence.
+ * Throws LotlakeError (RECONCILE_*), with nothing published, where too much would be archived for absence.
  */
 export async function reconcile(given: MergeContext) {
   const second = await given.connect();
@@ -55,7 +55,7 @@ async function naming<T>(what: string, work: Step<T>, context: MergeContext): Pr
     return await work(context);
   } catch (error) {
     if (error instanceof LotlakeError) throw error;
-    throw new ReconcileError(
+    throw new LotlakeError(
       'RECONCILE_FAILED',
       `the rows of run ${context.runId} cannot be merged (${what}): ${messageOf(error)}`,
       {
@@ -204,7 +204,7 @@ async function guardShrink({ connection, allowShrink, shrinkGuard }: MergeContex
     )
     .join('; ');
   if (allowShrink) return [`archived past the shrink guard: ${told}`];
-  throw new ReconcileError('RECONCILE_SHRINK', `the feed lacks too much to be believed: ${told}`, {
+  throw new LotlakeError('RECONCILE_SHRINK', `the feed lacks too much to be believed: ${told}`, {
     outcome: 'held',
     hint: `nothing was archived and the last snapshot stays current; if the feed is right, run again with --allow-shrink (guard: ${percent(shrinkGuard)})`,
   });

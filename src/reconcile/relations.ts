@@ -1,9 +1,10 @@
+import { LotlakeError } from '../config/lotlake-error.js';
 import { identifier } from '../duck/session.js';
 import { fileSizes, filesRelation } from '../lake/files.js';
 import type { LakeFile } from '../lake/manifest.js';
 import type { Column } from '../lake/schema.js';
 import { type LakeTable, ownTables } from '../lake/tables.js';
-import { type MergeContext, ReconcileError } from './context.js';
+import type { MergeContext } from './context.js';
 
 /** Bytes of Parquet up to which the stored rows of a table are held in memory, and its staged rows may be beside it. */
 const SMALL = { stored: 512 << 10, staged: 1 << 20 } as const;
@@ -21,10 +22,10 @@ export interface StoredTable {
   readonly columns: readonly Column[];
 }
 
-/** A table of lotlake's own. Throws ReconcileError where there is none. */
+/** A table of lotlake's own. Throws LotlakeError (RECONCILE_*) where there is none. */
 export function ownTable(name: string): StoredTable {
   const own = ownTables.find((each) => each.name === name);
-  if (own === undefined) throw new ReconcileError('RECONCILE_FAILED', `there is no own table ${name}`);
+  if (own === undefined) throw new LotlakeError('RECONCILE_FAILED', `there is no own table ${name}`);
   const { key, columns, partitioned } = own;
   const partition = partitioned ? ({ domain_id: true, month: 'seen_at' } as const) : undefined;
   return { table: { name, key, sort: key, partition }, columns };

@@ -4,6 +4,7 @@ import { dirname, join } from 'node:path';
 import type { DuckDBConnection } from '@duckdb/node-api';
 import { html, raw } from 'hono/html';
 import type { Config } from '../config/config.js';
+import { LotlakeError } from '../config/lotlake-error.js';
 import { packageRoot } from '../config/package-root.js';
 import { fillPage, type Html } from '../docs/html.js';
 import { type Row, rows } from '../duck/session.js';
@@ -14,7 +15,6 @@ import { modellingOf } from '../model/own-models.js';
 import { readLake } from '../query/open-lake.js';
 import { assertOurs, assertOutside, writeWhole } from '../query/places.js';
 import { count, counted, maybe, NONE } from '../query/printable.js';
-import { ShareError } from '../query/share-error.js';
 import { alarmText, driftText, readStanding, rejectedText, type Standing } from './alarms.js';
 import { changesOf, readAnswers, sectionsOf } from './figures.js';
 import { day, fill, instant, list, money, percent, source, unique } from './format.js';
@@ -35,7 +35,7 @@ const POOLED_GROUPS = 4;
 
 /**
  * Writes the report of the published snapshot as one HTML file that needs nothing else, and returns its path. Throws
- * ShareError if nothing is published, if the snapshot lacks a mart, or if the place is not a report's (SHARE_PLACE).
+ * LotlakeError (SHARE_*) if nothing is published, if the snapshot lacks a mart, or if the place is not a report's (SHARE_PLACE).
  * @param to path of the file; `report.html` in the output folder by default
  */
 export async function writeReport(config: Config, to = join(config.output, 'report.html')): Promise<string> {
@@ -52,7 +52,7 @@ function readPage(config: Config, dictionary: string | undefined): Promise<strin
   return readLake(config, { named: tables.join(' ') }, async ({ manifest, session: { connection } }) => {
     const missing = lackingIn(manifest, tables);
     if (missing !== undefined)
-      throw new ShareError('SHARE_NO_TABLE', `the published snapshot has no ${missing}`, {
+      throw new LotlakeError('SHARE_NO_TABLE', `the published snapshot has no ${missing}`, {
         hint: 'run lotlake run rebuild, or wait for the next run',
       });
     const [headline = {}] = await ask(connection, 'headline');

@@ -41,21 +41,19 @@ export function describeError(error: unknown): LotlakeError {
     if (!(name in constants.errno)) continue;
     const message = cause.message.includes(name) ? cause.message : `${name}: ${cause.message}`;
     const hint = HINTS[name] ?? 'the system refused this; mend the cause and run the same command again';
-    return new LotlakeError(message, { code: 'SYSTEM_FAILED', stage: 'system', hint });
+    return new LotlakeError('SYSTEM_FAILED', message, { hint });
   }
   const message = error instanceof Error ? error.message : String(error);
   if (causesOf(error).some((each) => codeOf(each) === 'ERR_MODULE_NOT_FOUND')) {
     const hint =
       'install lotlake again (npm ci); where it is whole, raise the limit of open files (ulimit -n)';
-    return new LotlakeError(message, { code: 'SYSTEM_FAILED', stage: 'system', hint });
+    return new LotlakeError('SYSTEM_FAILED', message, { hint });
   }
   if (OF_DUCKDB.test(message)) {
     const hint = 'lotlake verify tells whether a file of the snapshot is damaged';
-    return new LotlakeError(message, { code: 'LAKE_FAILED', stage: 'lake', hint });
+    return new LotlakeError('LAKE_FAILED', message, { hint });
   }
-  return new LotlakeError(`${error instanceof Error ? `${error.name}: ` : ''}${message}`, {
-    code: 'INTERNAL_ERROR',
-    stage: 'internal',
+  return new LotlakeError('INTERNAL_ERROR', `${error instanceof Error ? `${error.name}: ` : ''}${message}`, {
     hint: 'this is a fault of lotlake itself; LOTLAKE_LOG=debug shows where, which a report of it needs',
   });
 }

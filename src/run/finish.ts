@@ -2,7 +2,7 @@ import { existsSync, rmSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
 import { killPoint } from '../config/kill-point.js';
-import { messageOf } from '../config/lotlake-error.js';
+import { LotlakeError, messageOf } from '../config/lotlake-error.js';
 import { dictionary } from '../docs/dictionary.js';
 import { writeLocalMetadata } from '../iceberg/local.js';
 import type { BaseState } from '../lake/base.js';
@@ -22,7 +22,6 @@ import { runModels } from '../model/run-models.js';
 import { sealSnapshot, switchCurrent, syncSnapshot } from '../publish/publish.js';
 import { commentViews, inWarehouse, readViews } from '../publish/warehouse.js';
 import { counted, sumOf } from '../query/printable.js';
-import { ReconcileError } from '../reconcile/context.js';
 import type { ClosingRow } from '../reconcile/own-rows.js';
 import { parquetOf } from '../reconcile/write.js';
 import { recordFingerprints } from './fingerprints.js';
@@ -73,7 +72,12 @@ export async function reconcileModelPublish(
   } catch (error) {
     discard(job);
     // A held run does not trust its passes: the next run starts new ones. Members that are unknown may be welcome.
-    if (error instanceof ReconcileError && error.outcome === 'held' && error.code !== 'RECONCILE_DRIFT') {
+    if (
+      error instanceof LotlakeError &&
+      error.stage === 'reconcile' &&
+      error.outcome === 'held' &&
+      error.code !== 'RECONCILE_DRIFT'
+    ) {
       const end = { state: 'abandoned', reason: `held: ${error.message}`, complete: false } as const;
       for (const pass of passes) endPass(pass, end, job.now());
     }
@@ -85,7 +89,7 @@ export async function reconcileModelPublish(
 function assertKnown({ config, drift }: Job): void {
   const fresh = drift.filter(({ since }) => since === null);
   if (config.onDrift === 'report' || fresh.length === 0) return;
-  throw new ReconcileError(
+  throw new LotlakeError(
     'RECONCILE_DRIFT',
     `the service sends ${counted(fresh.length, 'member')} that lotlake does not know: ${fresh.map(({ stream, path }) => `${path} of ${stream}`).join(', ')}`,
     {

@@ -3,11 +3,12 @@ import { mkdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Config, InForce } from '../config/config.js';
 import { killPoint } from '../config/kill-point.js';
+import { LotlakeError } from '../config/lotlake-error.js';
 import { redacted } from '../config/redact.js';
 import { interruptOn, openSession, type Session } from '../duck/session.js';
 import { type Client, openClient } from '../extract/client.js';
 import { assertLink, type BaseState, findBase } from '../lake/base.js';
-import { assertMemory, diskFullError, LakeError, outOfMemoryError } from '../lake/lake-error.js';
+import { assertMemory, diskFullError, outOfMemoryError } from '../lake/lake-error.js';
 import { currentSnapshot, type Layout, layoutOf } from '../lake/layout.js';
 import { takeLock } from '../lake/lock.js';
 import { SCHEMA_VERSION } from '../lake/manifest.js';
@@ -84,7 +85,7 @@ export interface Job extends JobOptions {
   readonly target: string;
   /** The state that the run goes on from; undefined where nothing was published. */
   readonly base: BaseState | undefined;
-  /** Throws LakeError (LAKE_OVERTAKEN) where another run has the lake meanwhile. */
+  /** Throws LotlakeError (LAKE_OVERTAKEN) where another run has the lake meanwhile. */
   assertOurs(): void;
   /** What the contract does not know, and the run of the lake that first told of it; null for this one. */
   readonly drift: (DriftReport & { readonly since: string | null })[];
@@ -95,8 +96,8 @@ export interface Job extends JobOptions {
 }
 
 /**
- * Runs a pipeline under the lock of its output folder and cleans up after it, whatever happens. Throws LakeError
- * (LAKE_LOCKED, LAKE_OVERTAKEN, LAKE_DISK_FULL, LAKE_OUT_OF_MEMORY), ConfigError for own seeds, ModelError for own
+ * Runs a pipeline under the lock of its output folder and cleans up after it, whatever happens. Throws LotlakeError (LAKE_*)
+ * (LAKE_LOCKED, LAKE_OVERTAKEN, LAKE_DISK_FULL, LAKE_OUT_OF_MEMORY), ConfigError for own seeds, LotlakeError (MODEL_*) for own
  * models, and what the stages throw.
  */
 export async function runJob<T extends { readonly published: boolean }>(
@@ -250,15 +251,19 @@ function baseOf(pipeline: string, layout: Layout, { step, warn }: Reporter): Bas
       );
     return base;
   } catch (error) {
-    if (!isRebuild || !(error instanceof LakeError) || error.code !== 'LAKE_UNSOUND') throw error;
+    if (!isRebuild || !(error instanceof LotlakeError) || error.code !== 'LAKE_UNSOUND') throw error;
     return undefined;
   }
 }
 
-function overtaken({ output }: Layout): LakeError {
-  return new LakeError('LAKE_OVERTAKEN', `another run has taken ${output} over while this one stood still`, {
-    hint: 'nothing of this run was published; the pages that it landed stay for the next one',
-  });
+function overtaken({ output }: Layout): LotlakeError {
+  return new LotlakeError(
+    'LAKE_OVERTAKEN',
+    `another run has taken ${output} over while this one stood still`,
+    {
+      hint: 'nothing of this run was published; the pages that it landed stay for the next one',
+    },
+  );
 }
 
 /** The service that an output folder is of: that of its lake, else of what a run landed; null where neither says. */
@@ -271,7 +276,7 @@ export function knownOrigin({ base, layout }: Pick<Job, 'base' | 'layout'>): str
 
 /**
  * Makes sure that a run asks the service that the lake is of: records of another would be merged with it, and its own
- * archived for their absence. Throws LakeError (LAKE_ORIGIN).
+ * archived for their absence. Throws LotlakeError (LAKE_ORIGIN).
  */
 export function assertOrigin(job: Pick<Job, 'base' | 'layout' | 'config'>): void {
   const { origin } = job.config;
@@ -279,7 +284,7 @@ export function assertOrigin(job: Pick<Job, 'base' | 'layout' | 'config'>): void
   if (origin === undefined || known === null || known === origin) return;
   const isUrl = [known, origin].every((name) => URL.canParse(name));
   const moved = isUrl ? `; if it is the same service under a new address, set LOTLAKE_ORIGIN=${known}` : '';
-  throw new LakeError(
+  throw new LotlakeError(
     'LAKE_ORIGIN',
     `${job.config.output} holds the lake of ${known}, and this run asks ${origin}`,
     {

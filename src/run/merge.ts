@@ -1,5 +1,6 @@
 import { mkdirSync } from 'node:fs';
 import { killPoint } from '../config/kill-point.js';
+import { LotlakeError } from '../config/lotlake-error.js';
 import type { Manifest } from '../lake/manifest.js';
 import { type RunRecord, reasonOf, unresolvedRuns } from '../lake/run-records.js';
 import { idsIn } from '../lake/snapshots.js';
@@ -7,7 +8,7 @@ import { lakeTables } from '../lake/tables.js';
 import { landedPassIds, listPasses } from '../land/pass.js';
 import type { LoadedPass } from '../load/loader.js';
 import { sumOf } from '../query/printable.js';
-import { type MergeContext, ReconcileError } from '../reconcile/context.js';
+import type { MergeContext } from '../reconcile/context.js';
 import { type ClosingRow, writeOwn, writeRejects } from '../reconcile/own-rows.js';
 import { type ReconcileResult, reconcile } from '../reconcile/reconcile.js';
 import type { Job } from './job.js';
@@ -94,7 +95,7 @@ function rowOf({ error, disk, limits, settings, stages, requests, counts, drift,
 }
 
 /**
- * Accounts for every record and row of a run. Throws ReconcileError, before anything is published, if a record or row is
+ * Accounts for every record and row of a run. Throws LotlakeError (RECONCILE_*), before anything is published, if a record or row is
  * lost or comes from nowhere.
  * @param after rows by table as the footers of the new files say
  * @param carries whether rows may come from the published snapshot, too
@@ -144,7 +145,7 @@ export function balance(
       .map((o) => `${o.table}: ${o.before} rows, ${o.inserted} new and ${o.removed} removed make ${o.after}`),
   ];
   if (wrong.length > 0)
-    throw new ReconcileError(
+    throw new LotlakeError(
       'RECONCILE_UNBALANCED',
       `the numbers of this run do not agree: ${wrong.join('; ')}`,
       {

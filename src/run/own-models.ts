@@ -1,18 +1,17 @@
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import type { DuckDBConnection } from '@duckdb/node-api';
-import { messageOf } from '../config/lotlake-error.js';
+import { LotlakeError, messageOf } from '../config/lotlake-error.js';
 import { identifier } from '../duck/session.js';
 import type { Manifest } from '../lake/manifest.js';
 import { runDataTests, type TestResult } from '../model/data-tests.js';
-import { ModelError } from '../model/model-error.js';
 import { type Modelling, readableNames, readOwn } from '../model/own-models.js';
 import { type ModelResult, orderedModels, type RunModelsOptions, runModels } from '../model/run-models.js';
 import { checkTests, readQuery } from '../query/read-only.js';
 
 /**
  * Reads the models and checks of the user, in the order in which they can run. Nothing runs: DuckDB only parses them.
- * Throws ModelError: MODEL_DEFINITION for a name that is taken, and for SQL that is not one SELECT which only reads;
+ * Throws LotlakeError: MODEL_DEFINITION for a name that is taken, and for SQL that is not one SELECT which only reads;
  * MODEL_GRAPH for what reads a table that is not there.
  */
 export async function readOwnModels(
@@ -22,7 +21,7 @@ export async function readOwnModels(
   const own = readOwn(folder);
   const notReading = (name: string) => (cause: unknown) => {
     const path = join(folder ?? '', name);
-    throw new ModelError('MODEL_DEFINITION', `${path}: ${messageOf(cause)}`, { cause });
+    throw new LotlakeError('MODEL_DEFINITION', `${path}: ${messageOf(cause)}`, { cause });
   };
   for (const { name, sql } of own.models) await readQuery(connection, sql).catch(notReading(`${name}.sql`));
   await checkTests(connection, own).catch(notReading(''));
@@ -49,7 +48,7 @@ export async function runOwnModels(
     try {
       await work();
     } catch (error) {
-      if (!(error instanceof ModelError)) throw error;
+      if (!(error instanceof LotlakeError && error.stage === 'model')) throw error;
       // What is missing was there when the run began to read the models.
       const reason = error.code === 'MODEL_GRAPH' ? 'it reads a model that is left out' : error.message;
       leftOut.set(name, reason);

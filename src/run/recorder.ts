@@ -120,7 +120,7 @@ export function openRecorder({ layout, runId, pipeline, config, settings, token,
 }
 
 const interrupted = (): LotlakeError =>
-  new LotlakeError('the run was interrupted', {
-    ...{ code: 'RUN_INTERRUPTED', stage: 'system', outcome: 'interrupted' },
+  new LotlakeError('RUN_INTERRUPTED', 'the run was interrupted', {
+    outcome: 'interrupted',
     hint: 'what has landed is kept; run the same command again to go on',
   });

@@ -1,14 +1,13 @@
 import { mkdirSync, rmSync } from 'node:fs';
 import { basename, join } from 'node:path';
+import { LotlakeError } from '../config/lotlake-error.js';
 import { literals, rows } from '../duck/session.js';
 import type { BaseState } from '../lake/base.js';
-import { LakeError } from '../lake/lake-error.js';
 import { currentSnapshot } from '../lake/layout.js';
 import { type Manifest, manifestOrDamage } from '../lake/manifest.js';
 import { listSnapshots } from '../lake/snapshots.js';
 import { ownTables } from '../lake/tables.js';
 import { type Problem, verifyFiles } from '../lake/verify.js';
-import { LandError } from '../land/land-error.js';
 import { damagedFiles, findPasses, isWhole, type Pass, type UnreadablePass } from '../land/pass.js';
 import type { LoadedPass, StagedBefore } from '../load/loader.js';
 import { describeSnapshot } from '../publish/publish.js';
@@ -31,13 +30,13 @@ export interface Night {
 export const stageOf = (job: Job, runId: string): string => join(job.work, `stage-${runId}`);
 
 /**
- * The nights that landing holds, oldest first, after their pages were compared with their checksums. Throws LandError
+ * The nights that landing holds, oldest first, after their pages were compared with their checksums. Throws LotlakeError (LAND_FAILED)
  * where a page is damaged, a pass cannot be read, or there is none.
  */
 export async function landedNights(job: Job, carriers: readonly BaseState[]): Promise<readonly Night[]> {
   const nights = groupByRun(job, await publishedPasses(job, carriers));
   if (nights.length === 0)
-    throw new LandError(`there is no pass of a published run in ${job.layout.landing}`, {
+    throw new LotlakeError('LAND_FAILED', `there is no pass of a published run in ${job.layout.landing}`, {
       hint: 'run lotlake run nightly first',
     });
   await assertUndamaged(job, nights);
@@ -63,7 +62,7 @@ async function publishedPasses(
   return new Set(named.map((row) => String(row.pass_id)));
 }
 
-/** A pass that cannot be read is left out where the lake was not made from it. Throws LandError where it may have been. */
+/** A pass that cannot be read is left out where the lake was not made from it. Throws LotlakeError (LAND_FAILED) where it may have been. */
 function leaveOut(
   job: Job,
   { folder, pass_id, reason }: UnreadablePass,
@@ -73,7 +72,8 @@ function leaveOut(
     job.reporter.warn(`${folder} is left out, since no published run used it: ${reason}`);
     return;
   }
-  throw new LandError(
+  throw new LotlakeError(
+    'LAND_FAILED',
     `${folder}, from which the lake ${known === undefined ? 'may have been' : 'was'} made: ${reason}`,
     {
       hint: 'bring the file back, or move the folder of this pass away, and what the published snapshot knows of it is carried over; the last snapshot stays current',
@@ -92,9 +92,13 @@ function groupByRun(job: Job, known: ReadonlySet<string> | undefined): Night[] {
       // A night that was never published is no part of what the lake knows.
       if (state !== 'sealed' || !(published || known?.has(pass_id) === true)) continue;
       if (!isWhole(pass))
-        throw new LandError(`${pass.folder} has ${pass.pages.length} of its ${pages} pages`, {
-          hint: 'bring the missing files back, or move the folder of this pass away; the last snapshot stays current',
-        });
+        throw new LotlakeError(
+          'LAND_FAILED',
+          `${pass.folder} has ${pass.pages.length} of its ${pages} pages`,
+          {
+            hint: 'bring the missing files back, or move the folder of this pass away; the last snapshot stays current',
+          },
+        );
       byRun.set(run_id, [...(byRun.get(run_id) ?? []), pass]);
     }
   }
@@ -105,7 +109,7 @@ function groupByRun(job: Job, known: ReadonlySet<string> | undefined): Night[] {
     .sort((a, b) => (started(a.passes) < started(b.passes) ? -1 : 1));
 }
 
-/** Throws LandError where a page is not as it was landed, before hours go into the others. */
+/** Throws LotlakeError (LAND_FAILED) where a page is not as it was landed, before hours go into the others. */
 async function assertUndamaged(job: Job, nights: readonly Night[]): Promise<void> {
   job.reporter.step('check', 'the pages of landing against their checksums');
   const damaged: string[] = [];
@@ -113,9 +117,13 @@ async function assertUndamaged(job: Job, nights: readonly Night[]): Promise<void
     for (const pass of passes) damaged.push(...(await damagedFiles(pass, job.signal)));
   if (damaged.length === 0) return;
   const files = damaged.length === 1 ? 'a page' : `${damaged.length} pages`;
-  throw new LandError(`${files} of published passes are not as they were landed: ${damaged.join(', ')}`, {
-    hint: 'the last snapshot stays current and landing stays as it is; the service cannot be asked for an old page again: bring each file back from a copy, or move the folder of its pass out of landing and run rebuild again, which carries over what the snapshot knows of it',
-  });
+  throw new LotlakeError(
+    'LAND_FAILED',
+    `${files} of published passes are not as they were landed: ${damaged.join(', ')}`,
+    {
+      hint: 'the last snapshot stays current and landing stays as it is; the service cannot be asked for an old page again: bring each file back from a copy, or move the folder of its pass out of landing and run rebuild again, which carries over what the snapshot knows of it',
+    },
+  );
 }
 
 /** Loads the passes of a night and merges them with the state of the nights before. */
@@ -184,7 +192,7 @@ export async function findCarriers(job: Job): Promise<Carrier[]> {
   const carriers: Carrier[] = [];
   for (const { id, folder } of published.reverse()) {
     const manifest = manifestOrDamage(folder);
-    if (manifest instanceof LakeError) {
+    if (manifest instanceof LotlakeError) {
       job.reporter.warn(`nothing is carried over from snapshot ${id}: ${manifest.message}`);
       continue;
     }

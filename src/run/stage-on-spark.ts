@@ -1,5 +1,6 @@
 import { existsSync, mkdirSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join, relative, sep } from 'node:path';
+import { LotlakeError } from '../config/lotlake-error.js';
 import { literal, literals, scalar } from '../duck/session.js';
 import { lakeTables } from '../lake/tables.js';
 import type { LandedPage } from '../land/page.js';
@@ -12,7 +13,6 @@ import { emptyOf } from '../reconcile/relations.js';
 import { stagedColumns } from '../reconcile/state.js';
 import { streams } from '../service/streams.js';
 import { runSpark } from '../spark/run-spark.js';
-import { SparkError } from '../spark/spark-error.js';
 import { contractFingerprint } from './find-pass.js';
 import type { Job } from './job.js';
 import { comparedPages } from './load-pass.js';
@@ -23,7 +23,7 @@ const MOST_PAGES = 20_000;
 
 /**
  * The nights, once Spark has staged what fits the contract of them, a number of nights at a time. The other pages are left
- * to load. The output folder must have the same path on every worker. Throws SparkError.
+ * to load. The output folder must have the same path on every worker. Throws LotlakeError (SPARK_*).
  */
 export async function* stagedOnSpark(job: Job, nights: readonly Night[]): AsyncGenerator<Night> {
   let chunk: Night[] = [];
@@ -142,7 +142,7 @@ function batchOf(job: Job, { stream, passes, ...group }: Group, target: string):
 
 /**
  * Sees that the table with a row for each record has them all, since a worker that has another folder under this path
- * loses its rows without an error. Throws SparkError (SPARK_FAILED).
+ * loses its rows without an error. Throws LotlakeError (SPARK_FAILED).
  */
 async function assertStaged(job: Job, { stream, target, records }: Planned): Promise<void> {
   const table = lakeTables().find((each) => each.stream === stream && each.sql.includes('from records'));
@@ -150,7 +150,7 @@ async function assertStaged(job: Job, { stream, target, records }: Planned): Pro
   const count = `select sum(num_rows) from parquet_file_metadata(${literals(files)})`;
   const staged = files.length === 0 ? 0 : await scalar(job.session.connection, count);
   if (staged === records) return;
-  throw new SparkError(
+  throw new LotlakeError(
     'SPARK_FAILED',
     `Spark staged ${staged} of ${records} records of ${stream} in ${target}`,
     {

@@ -20,7 +20,7 @@ import { FIRST_CLOCK, lotId, lotOfId, type Population, population } from './worl
 export class SandboxError extends LotlakeError {
   override readonly name = 'SandboxError';
   constructor(message: string) {
-    super(message, { code: 'SANDBOX_INVALID', stage: 'sandbox', outcome: 'usage' });
+    super('SANDBOX_INVALID', message, { outcome: 'usage' });
   }
 }
 

@@ -1,5 +1,5 @@
 import { inspect } from 'node:util';
-import { type ErrorFacts, LotlakeError } from '../config/lotlake-error.js';
+import { type Code, type ErrorFacts, LotlakeError } from '../config/lotlake-error.js';
 
 /** A request as errors show it: never with the key. */
 export interface RequestFacts {
@@ -18,7 +18,7 @@ export interface AnswerFacts extends RequestFacts {
   readonly cause?: unknown;
 }
 
-type Facts = Omit<ErrorFacts, 'stage' | 'cause'>;
+type Facts = Omit<ErrorFacts, 'cause'> & { readonly code: Code };
 
 /** Base of every failure of a request to the service. */
 export class ServiceError extends LotlakeError {
@@ -27,10 +27,10 @@ export class ServiceError extends LotlakeError {
   readonly status: number | undefined;
   readonly retryAfter: number | undefined;
 
-  constructor(what: string, answer: RequestFacts & Partial<AnswerFacts>, facts: Facts) {
+  constructor(what: string, answer: RequestFacts & Partial<AnswerFacts>, { code, ...facts }: Facts) {
     const { method, url, status, detail = '', retryAfter, cause } = answer;
     const [number, why] = [status === undefined ? '' : ` (${status})`, detail === '' ? '' : `: ${detail}`];
-    super(`${what}${number} from ${method} ${url}${why}`, { ...facts, stage: 'service', cause });
+    super(code, `${what}${number} from ${method} ${url}${why}`, { ...facts, cause });
     this.request = { method, url };
     this.status = status;
     this.retryAfter = retryAfter;
@@ -169,12 +169,8 @@ export class RequestLimitError extends LotlakeError {
   readonly parameter: string;
 
   constructor({ endpoint, parameter, given, limit, hint }: RequestLimitFacts) {
-    super(`${parameter} of GET ${endpoint} ${limit}; ${shown(given)}`, {
-      code: 'SERVICE_REQUEST_LIMIT',
-      stage: 'service',
-      outcome: 'usage',
-      hint,
-    });
+    const message = `${parameter} of GET ${endpoint} ${limit}; ${shown(given)}`;
+    super('SERVICE_REQUEST_LIMIT', message, { outcome: 'usage', hint });
     this.endpoint = endpoint;
     this.parameter = parameter;
   }

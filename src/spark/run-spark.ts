@@ -4,9 +4,8 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
-import { codeOf } from '../config/lotlake-error.js';
+import { codeOf, LotlakeError } from '../config/lotlake-error.js';
 import { ROW, type SparkConf, type SparkStep, STEP, scriptOf, submitArguments, VERSION } from './script.js';
-import { SparkError } from './spark-error.js';
 
 /** How a script is run. */
 export interface SparkOptions {
@@ -43,7 +42,7 @@ const MOST_LINES = 4;
 
 /**
  * Runs steps of SQL in one Spark process, one after the other, in UTC and in ANSI mode. Returns their results in order.
- * Throws SparkError: SPARK_NOT_FOUND without the command, SPARK_VERSION below Spark 4, SPARK_FAILED with the step and what
+ * Throws LotlakeError: SPARK_NOT_FOUND without the command, SPARK_VERSION below Spark 4, SPARK_FAILED with the step and what
  * Spark says. Throws the reason of the signal once it is aborted and Spark has ended.
  */
 export async function runSpark(
@@ -106,7 +105,7 @@ function stopOn(
 
 async function readSteps(
   child: ChildProcess & { readonly stdout: NodeJS.ReadableStream; readonly stderr: NodeJS.ReadableStream },
-  ended: Promise<End | SparkError>,
+  ended: Promise<End | LotlakeError>,
   steps: readonly SparkStep[],
   onStep: SparkOptions['onStep'],
 ): Promise<readonly SparkResult[]> {
@@ -127,7 +126,7 @@ async function readSteps(
     if (line === STEP || line.startsWith(VERSION)) since = performance.now();
   }
   const end = await ended;
-  if (end instanceof SparkError) throw end;
+  if (end instanceof LotlakeError) throw end;
   if (results.length === steps.length && end.code === 0) return results;
   throw failure(end, since === undefined ? undefined : steps[results.length]?.name, complaints);
 }
@@ -147,7 +146,7 @@ function listenTo(stderr: NodeJS.ReadableStream): readonly string[] {
 
 function assertVersion(version: string): void {
   if (Number.parseInt(version, 10) >= LEAST_VERSION) return;
-  throw new SparkError(
+  throw new LotlakeError(
     'SPARK_VERSION',
     `this is Spark ${version}, and lotlake needs Spark ${LEAST_VERSION}`,
     {
@@ -157,10 +156,10 @@ function assertVersion(version: string): void {
   );
 }
 
-function failure({ code, by }: End, step: string | undefined, said: readonly string[]): SparkError {
+function failure({ code, by }: End, step: string | undefined, said: readonly string[]): LotlakeError {
   const place = step === undefined ? 'Spark did not start' : `Spark failed in ${step}`;
   const how = by === null ? `exit code ${code}` : `ended by ${by}`;
-  return new SparkError('SPARK_FAILED', `${place} (${how}): ${said.join('\n') || 'it says nothing'}`, {
+  return new LotlakeError('SPARK_FAILED', `${place} (${how}): ${said.join('\n') || 'it says nothing'}`, {
     hint:
       by === 'SIGKILL'
         ? 'nothing of the lake changed; the system ends a process so if memory is short: give Spark less, or more workers'
@@ -168,9 +167,9 @@ function failure({ code, by }: End, step: string | undefined, said: readonly str
   });
 }
 
-function notFound(error: Error, program: string): SparkError {
+function notFound(error: Error, program: string): LotlakeError {
   const problem = codeOf(error) === 'ENOENT' ? 'there is no such command' : error.message;
-  return new SparkError('SPARK_NOT_FOUND', `${program}: ${problem}`, {
+  return new LotlakeError('SPARK_NOT_FOUND', `${program}: ${problem}`, {
     cause: error,
     outcome: 'usage',
     hint: 'nothing was computed; install Spark 4, or set LOTLAKE_SPARK_SUBMIT to the command that runs SQL on your cluster, such as spark-submit --master spark://host:7077',

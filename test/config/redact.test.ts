@@ -34,8 +34,8 @@ describe('the key', () => {
   });
 
   it('appears in no error message, which has a limited length', () => {
-    const facts = { code: 'LAND_FAILED', stage: 'land', hint: `try ${KEY}` } as const;
-    const error = new LotlakeError(`${'x'.repeat(3990)}${KEY}${'y'.repeat(1e7)}`, facts);
+    const message = `${'x'.repeat(3990)}${KEY}${'y'.repeat(1e7)}`;
+    const error = new LotlakeError('LAND_FAILED', message, { hint: `try ${KEY}` });
     expect([error.message, error.hint]).toEqual([`${'x'.repeat(3990)}……`, 'try …']);
     expect(error.stack).not.toContain('abc/defg');
     expect(messageOf(new Error(KEY))).toBe('…');

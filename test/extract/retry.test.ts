@@ -76,7 +76,7 @@ describe('a failure that may pass', () => {
 describe('a failure that will not pass', () => {
   it.each([
     ['an error that says so', new BadRequestError({ ...facts, status: 400 })],
-    ['an error of lotlake without a word on it', new LotlakeError('none', { code: 'X', stage: 'land' })],
+    ['an error of lotlake without a word on it', new LotlakeError('LAND_FAILED', 'none')],
     ['an error of the program', new TypeError('undefined is not a function')],
     ['something that is no error', 'text'],
   ])('is thrown after one attempt: %s', async (_, error) => {

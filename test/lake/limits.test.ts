@@ -31,12 +31,10 @@ describe('an error of DuckDB', () => {
   it('is recognized as out of memory, also as the cause of another', async () => {
     const error = await errorOf(TOO_MUCH);
     expect(isOutOfMemory(error)).toBe(true);
-    const facts = { code: 'MODEL_FAILED', stage: 'model', cause: error } as const;
-    expect(isOutOfMemory(new LotlakeError('model sales failed', facts))).toBe(true);
+    const failed = (message: string, cause: unknown) => new LotlakeError('MODEL_FAILED', message, { cause });
+    expect(isOutOfMemory(failed('model sales failed', error))).toBe(true);
     expect(isOutOfMemory(await errorOf('select no_such_column'))).toBe(false);
-    expect(
-      isOutOfMemory(new LotlakeError('Out of Memory Error, says the service', { ...facts, cause: 0 })),
-    ).toBe(false);
+    expect(isOutOfMemory(failed('Out of Memory Error, says the service', 0))).toBe(false);
   });
 
   it('is reported with the limit, the memory of the machine, and what to do', async () => {

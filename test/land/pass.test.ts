@@ -11,7 +11,7 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { LandError } from '../../src/land/land-error.js';
+import { LotlakeError } from '../../src/config/lotlake-error.js';
 import type { LandedPage } from '../../src/land/page.js';
 import {
   damagedFiles,
@@ -108,7 +108,7 @@ describe('the passes of a stream', () => {
       passes: [sound],
       unreadable: [{ folder, pass_id: manifest.pass_id, reason }],
     });
-    expect(() => readPass(pass.folder)).toThrow(LandError);
+    expect(() => readPass(pass.folder)).toThrow(LotlakeError);
   });
 
   it('are listed apart from one without its manifest, and from one whose ledger cannot be read', () => {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { MirrorError } from '../../src/mirror/mirror-error.js';
+import { LotlakeError } from '../../src/config/lotlake-error.js';
 import { explain, isPassing } from '../../src/mirror/s3-error.js';
 
 const place = { to: 's3://bucket/lake', pathStyle: true, concurrency: 1, landing: false };
@@ -26,8 +26,8 @@ describe('an error of the SDK', () => {
   ])('%s with status %s is %s, and nothing of its text is told', (name, status, code, outcome) => {
     const found = explain(error(name, status), place, signal);
     expect(found).toMatchObject({ code, outcome });
-    expect(found).toBeInstanceOf(MirrorError);
-    const { message, hint, stack, cause } = found as MirrorError;
+    expect(found).toBeInstanceOf(LotlakeError);
+    const { message, hint, stack, cause } = found as LotlakeError;
     expect(message).toContain(name);
     expect(`${message} ${hint} ${stack} ${cause}`).not.toContain(SECRET);
   });

@@ -1,9 +1,9 @@
+import { LotlakeError } from '../../config/lotlake-error.js';
 import { didYouMean } from '../../config/nearest.js';
 import { modellingOf, readOwn } from '../../model/own-models.js';
 import { comparedTables, diffTable, type Side, sideOf, type TableDiff } from '../../query/diff.js';
 import { withDatabase } from '../../query/open-lake.js';
 import { clip, count, counted, orNone, printable } from '../../query/printable.js';
-import { ShareError } from '../../query/share-error.js';
 import { gridOf } from '../../query/table.js';
 import { command, type Lines } from '../command.js';
 import { wholeNumber } from '../option-values.js';
@@ -27,10 +27,14 @@ export const diff = command({
       const names = comparedTables(before, after);
       const name = table?.toLowerCase();
       if (name !== undefined && !names.includes(name))
-        throw new ShareError('SHARE_NO_TABLE', `neither side has a table ${name}${didYouMean(name, names)}`, {
-          outcome: 'usage',
-          hint: `there are: ${names.join(', ')}`,
-        });
+        throw new LotlakeError(
+          'SHARE_NO_TABLE',
+          `neither side has a table ${name}${didYouMean(name, names)}`,
+          {
+            outcome: 'usage',
+            hint: `there are: ${names.join(', ')}`,
+          },
+        );
       const tables: TableDiff[] = [];
       for (const each of name === undefined ? names : [name])
         tables.push(await diffTable(connection, before, after, each, limit));

@@ -1,9 +1,8 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { FILE } from '../../config/given.js';
-import { codeOf } from '../../config/lotlake-error.js';
+import { codeOf, LotlakeError } from '../../config/lotlake-error.js';
 import { settingsTemplate } from '../../config/settings-pages.js';
-import { ShareError } from '../../query/share-error.js';
 import { command } from '../command.js';
 
 /** Writes a file of settings with comments into the working folder. */
@@ -18,7 +17,7 @@ export const init = command({
       writeFileSync(path, settingsTemplate(), { flag: force ? 'w' : 'wx' });
     } catch (error) {
       if (codeOf(error) !== 'EEXIST') throw error;
-      throw new ShareError('SHARE_PLACE', `${path} exists; it stays as it is`, {
+      throw new LotlakeError('SHARE_PLACE', `${path} exists; it stays as it is`, {
         ...{ outcome: 'usage', cause: error },
         hint: 'lotlake init --force replaces it',
       });

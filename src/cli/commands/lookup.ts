@@ -1,5 +1,6 @@
 import type { Config } from '../../config/config.js';
 import { assertWritable } from '../../config/folder.js';
+import { LotlakeError } from '../../config/lotlake-error.js';
 import { rows } from '../../duck/session.js';
 import { type Answer, openClient, readJson } from '../../extract/client.js';
 import { recordIn } from '../../extract/one-record.js';
@@ -7,7 +8,6 @@ import { currentSnapshot, layoutOf } from '../../lake/layout.js';
 import { readManifest } from '../../lake/manifest.js';
 import { readLake } from '../../query/open-lake.js';
 import { printable } from '../../query/printable.js';
-import { ShareError } from '../../query/share-error.js';
 import { gridOf } from '../../query/table.js';
 import type { Lookup } from '../../run/extract-lookups.js';
 import { schemas } from '../../service/contract/records.js';
@@ -38,7 +38,7 @@ export const lookup = command({
       print(record, () => `${vehicleCard(record)}${past}`);
     } catch (error) {
       if (!(error instanceof NotFoundError)) throw error;
-      throw new ShareError('SHARE_NOTHING_FOUND', `the service knows no ${kind} ${id}`, {
+      throw new LotlakeError('SHARE_NOTHING_FOUND', `the service knows no ${kind} ${id}`, {
         cause: error,
         hint: 'archived vehicles stay readable for about a month; older ones may be in the lake',
       });

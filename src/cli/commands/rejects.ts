@@ -1,8 +1,8 @@
 import { existsSync } from 'node:fs';
 import { join, relative } from 'node:path';
+import { LotlakeError } from '../../config/lotlake-error.js';
 import { literal, type Row, rows } from '../../duck/session.js';
 import { layoutOf } from '../../lake/layout.js';
-import { LandError } from '../../land/land-error.js';
 import { readPass } from '../../land/pass.js';
 import { readLake } from '../../query/open-lake.js';
 import { clip, count, printable } from '../../query/printable.js';
@@ -92,7 +92,7 @@ function fileOf(folder: string, list: string, page: number): string | null {
     return landed === undefined ? null : join(folder, landed.file);
   } catch (error) {
     // lotlake status names a pass that cannot be read; here the table still tells what it knows.
-    if (error instanceof LandError) return null;
+    if (error instanceof LotlakeError && error.stage === 'land') return null;
     throw error;
   }
 }

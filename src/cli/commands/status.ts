@@ -1,6 +1,5 @@
 import type { Config } from '../../config/config.js';
-import { messageOf } from '../../config/lotlake-error.js';
-import { LakeError } from '../../lake/lake-error.js';
+import { LotlakeError, messageOf } from '../../config/lotlake-error.js';
 import { currentSnapshot, type Layout, layoutOf } from '../../lake/layout.js';
 import { holderAtWork } from '../../lake/lock.js';
 import { allTables, readManifest } from '../../lake/manifest.js';
@@ -22,7 +21,7 @@ import { hoursOf } from '../option-values.js';
 
 /**
  * Says whether the lake is fresh, what is wrong with it, what became of the last runs, and how long the disk will do.
- * Throws LakeError (LAKE_STALE, exit code 5) after that, if the last successful nightly is older than `--max-age`.
+ * Throws LotlakeError (LAKE_STALE, exit code 5) after that, if the last successful nightly is older than `--max-age`.
  */
 export const status = command({
   options: {
@@ -103,12 +102,12 @@ function freshness(
   };
 }
 
-function stale({ fresh, output }: Report): LakeError {
+function stale({ fresh, output }: Report): LotlakeError {
   const what =
     fresh.age_hours === null
       ? 'no nightly has published'
       : `the last successful nightly ended ${ago(fresh.age_hours)}`;
-  return new LakeError('LAKE_STALE', `the lake in ${output} is stale: ${what}`, {
+  return new LotlakeError('LAKE_STALE', `the lake in ${output} is stale: ${what}`, {
     outcome: 'held',
     hint: 'lotlake runs says what became of the runs since',
   });

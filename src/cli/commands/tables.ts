@@ -1,10 +1,10 @@
 import type { Config } from '../../config/config.js';
+import { LotlakeError } from '../../config/lotlake-error.js';
 import { didYouMean } from '../../config/nearest.js';
 import { columnCells, dictionary, type TableEntry } from '../../docs/dictionary.js';
 import { readManifest } from '../../lake/manifest.js';
 import { publishedSnapshot } from '../../query/open-lake.js';
 import { clip, count } from '../../query/printable.js';
-import { ShareError } from '../../query/share-error.js';
 import { gridOf } from '../../query/table.js';
 import { command } from '../command.js';
 
@@ -46,7 +46,7 @@ export const describe = command({
     const entry = entries.find((candidate) => candidate.name === table.toLowerCase());
     if (entry !== undefined) return print(entry, () => page(entry));
     const names = entries.map(({ name }) => name);
-    throw new ShareError('SHARE_NO_TABLE', `there is no table ${table}${didYouMean(table, names)}`, {
+    throw new LotlakeError('SHARE_NO_TABLE', `there is no table ${table}${didYouMean(table, names)}`, {
       outcome: 'usage',
       hint: `there are: ${names.join(', ')}`,
     });

@@ -1,8 +1,9 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import type { DuckDBConnection } from '@duckdb/node-api';
+import { LotlakeError } from '../../config/lotlake-error.js';
 import { runEachTest } from '../../docs/test-results.js';
-import { LakeError, unsoundError } from '../../lake/lake-error.js';
+import { unsoundError } from '../../lake/lake-error.js';
 import { layoutOf } from '../../lake/layout.js';
 import { allTables, type Manifest, manifestOrDamage } from '../../lake/manifest.js';
 import { findSnapshot } from '../../lake/snapshots.js';
@@ -15,7 +16,7 @@ import { clip, count, megabytes, printable, sumOf } from '../../query/printable.
 import { gridOf } from '../../query/table.js';
 import { command, type Lines } from '../command.js';
 
-/** Checks a snapshot against its manifest and by its data tests. Throws LakeError, held, if something is wrong. */
+/** Checks a snapshot against its manifest and by its data tests. Throws LotlakeError (LAKE_*), held, if something is wrong. */
 export const verify = command({
   options: { snapshot: { type: 'string', describe: 'id (default the published one)' } },
   async run({ snapshot, print, config }, effects) {
@@ -32,7 +33,7 @@ export const verify = command({
 
 async function examine(connection: DuckDBConnection, folder: string, signal: AbortSignal): Promise<Report> {
   const manifest = manifestOrDamage(folder);
-  if (manifest instanceof LakeError)
+  if (manifest instanceof LotlakeError)
     return reportOf(folder, undefined, [manifestProblem(folder, manifest)], []);
   const warehouse = await verifyWarehouse(connection, folder, manifest);
   const files = await verifyFiles(folder, manifest, signal);
@@ -44,7 +45,7 @@ async function examine(connection: DuckDBConnection, folder: string, signal: Abo
   return reportOf(folder, manifest, problems, [...warehouse.warnings, ...tests.warnings]);
 }
 
-function manifestProblem(folder: string, error: LakeError): Problem {
+function manifestProblem(folder: string, error: LotlakeError): Problem {
   const torn = tornManifest(join(folder, 'manifest.json'));
   return {
     ...{ table: 'snapshot', file: 'manifest.json', check: 'readable' },
@@ -123,7 +124,7 @@ function reportOf(
   };
 }
 
-function unsound({ problems, snapshot_id, torn }: Report): LakeError {
+function unsound({ problems, snapshot_id, torn }: Report): LotlakeError {
   const told = `${problems.length} ${problems.length === 1 ? 'thing is' : 'things are'} wrong with snapshot ${snapshot_id}`;
   const hint = 'nothing was changed; lotlake run rebuild makes the lake again from landing';
   if (torn.length === 0) return unsoundError(told, hint);

@@ -6,7 +6,7 @@ import { ConfigError, LotlakeError, messageOf } from '../../config/lotlake-error
 import { amountOf } from '../../config/memory.js';
 import { leastNode } from '../../config/package-root.js';
 import { assertLink, findBase } from '../../lake/base.js';
-import { assertMemory, diskFullError, LakeError } from '../../lake/lake-error.js';
+import { assertMemory, diskFullError } from '../../lake/lake-error.js';
 import { currentSnapshot, layoutOf } from '../../lake/layout.js';
 import { lockedError, sayHolder, standingOf } from '../../lake/lock.js';
 import { allTables, manifestIn, SCHEMA_VERSION } from '../../lake/manifest.js';
@@ -22,8 +22,8 @@ const FIRST_NIGHT = 5.3e9;
 /** Whether this Node is one that lotlake runs on. */
 export function checkNode({ node }: Means): Finding {
   if (node.localeCompare(leastNode, 'en', { numeric: true }) >= 0) return { text: `Node ${node}` };
-  throw new LotlakeError(`this is Node ${node}, and lotlake needs ${leastNode} or newer`, {
-    ...{ code: 'SYSTEM_FAILED', stage: 'system', hint: 'install a newer Node' },
+  throw new LotlakeError('SYSTEM_FAILED', `this is Node ${node}, and lotlake needs ${leastNode} or newer`, {
+    hint: 'install a newer Node',
   });
 }
 
@@ -97,7 +97,7 @@ export function checkSpace({ output }: Config, freeBytes: Means['freeBytes']): F
   });
   const text = `${amountOf(free)} free; a run takes up to ${amountOf(2 * lake + landing)}: a snapshot of ${amountOf(lake)}, pages of ${amountOf(landing)}, and as much as a snapshot for spilled data`;
   if (free >= 2 * lake + landing) return { text };
-  throw new LakeError('LAKE_DISK_FULL', `there may be too little space below ${output}: ${text}`, {
+  throw new LotlakeError('LAKE_DISK_FULL', `there may be too little space below ${output}: ${text}`, {
     hint: 'free space (lotlake vacuum --dry-run tells what can go), or move the lake to a larger disk',
   });
 }

@@ -81,13 +81,13 @@ async function ask(
 /** The same error with a hint that fits its cause: the proxy, or a certificate. */
 function withHint(error: ConnectionError, through: string): LotlakeError {
   const isCertificate = causesOf(error).some((cause) => /CERT|SIGNATURE/.test(String(codeOf(cause))));
-  const { message, code, stage, outcome, retryable, cause } = error;
+  const { message, code, outcome, retryable, cause } = error;
   const hint = isCertificate
     ? 'name the certificate of the authority that signed it in NODE_EXTRA_CA_CERTS, and check the clock of this machine'
     : through === ''
       ? 'check the network and LOTLAKE_BASE_URL; behind a proxy, set HTTPS_PROXY'
       : `it was asked${through}: check HTTPS_PROXY, or name the host in NO_PROXY`;
-  return new LotlakeError(message, { code, stage, outcome, retryable, cause, hint });
+  return new LotlakeError(code, message, { outcome, retryable, cause, hint });
 }
 
 /** Compares the clock with the one of the service. Windows of changes and ages of prices follow the clock here. */
@@ -102,7 +102,7 @@ export function checkClock({ ahead }: Reached): Finding {
         : `${Math.round(seconds / 3600)} hours`;
   const text = `the clock of this machine is ${size} ${ahead < 0 ? 'behind' : 'ahead of'} the one of the service`;
   const hint = 'set the clock of this machine, such as by NTP; ages of prices and sales follow it';
-  if (seconds > SKEW.failed) throw new LotlakeError(text, { code: 'SYSTEM_FAILED', stage: 'system', hint });
+  if (seconds > SKEW.failed) throw new LotlakeError('SYSTEM_FAILED', text, { hint });
   return seconds > SKEW.warning ? { text, hint } : { text };
 }
 

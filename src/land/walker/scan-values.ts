@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { LotlakeError } from '../../config/lotlake-error.js';
 import { packageRoot } from '../../config/package-root.js';
 import { isTimestamp, isYearOrMonth } from '../../service/contract/field.js';
 import type { ContractNode } from '../../service/contract/node.js';
-import { LandError } from '../land-error.js';
 import * as at from './layout.js';
 import { type LinearMemory, ScanMemory } from './memory.js';
 import { ShapeTree } from './shape-tree.js';
@@ -57,7 +57,10 @@ function readCode(): Uint8Array {
   try {
     return readFileSync(FILE);
   } catch (cause) {
-    throw new LandError(`${FILE} cannot be read`, { cause, hint: 'run npm run build, which makes it' });
+    throw new LotlakeError('LAND_FAILED', `${FILE} cannot be read`, {
+      cause,
+      hint: 'run npm run build, which makes it',
+    });
   }
 }
 
@@ -72,7 +75,7 @@ export class ValueScanner {
   /** First address at or after `p` that holds no white space. */
   readonly space: (p: number) => number;
 
-  /** Throws LandError where the code of the walk is missing. */
+  /** Throws LotlakeError (LAND_FAILED) where the code of the walk is missing. */
   constructor(readonly contract: ContractNode) {
     // What the walk asks back.
     const walk = {
