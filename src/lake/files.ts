@@ -7,7 +7,7 @@ import { checksumOf } from '../land/files.js';
 import { allFiles, type LakeFile, type Manifest } from './manifest.js';
 
 /** A Parquet file of a snapshot, before its rows are counted. */
-type FileSize = Omit<LakeFile, 'rows'>;
+export type FileSize = Omit<LakeFile, 'rows'>;
 
 /** All files below a folder, or the path itself where it is a file. Symbolic links count as files. */
 export function filesBelow(path: string): string[] {
@@ -78,6 +78,8 @@ function isLinked(snapshot: string, before: string | undefined, path: string): b
 export function ownFiles(snapshot: string, before: string | undefined): string[] {
   return filesBelow(snapshot).filter((file) => !isLinked(snapshot, before, file));
 }
+
+export type FileUse = ReturnType<typeof compareFiles>;
 
 /** Counts the files of a snapshot that its run wrote, and those that are hard links to the snapshot before. */
 export function compareFiles(snapshot: string, before: string | undefined) {

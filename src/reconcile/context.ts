@@ -1,5 +1,6 @@
 import type { Session } from '../duck/session.js';
 import type { BaseState } from '../lake/base.js';
+import type { FileUse } from '../lake/files.js';
 import type { TableSchema } from '../lake/schema.js';
 import type { LoadedPass } from '../load/loader.js';
 
@@ -26,5 +27,5 @@ export interface MergeContext extends Pick<Session, 'connection' | 'connect' | '
   readonly held?: ReadonlySet<string>;
 }
 
-/** What became of the rows of a table. */
-export type TableCounts = Readonly<Record<'inserted' | 'updated' | 'unchanged' | 'gone', number>>;
+/** What became of the rows of a table, and which of its files were written. */
+export type TableCounts = FileUse & Readonly<Record<'inserted' | 'updated' | 'unchanged' | 'gone', number>>;

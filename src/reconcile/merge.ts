@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { killPoint } from '../config/kill-point.js';
 import { identifier, literal, rows } from '../duck/session.js';
-import { fileSizes, linkFile, partitionOf } from '../lake/files.js';
+import { type FileSize, type FileUse, fileSizes, linkFile, partitionOf } from '../lake/files.js';
 import type { LakeFile } from '../lake/manifest.js';
 import { partitionFolder, partitionFromFolder } from '../lake/partition.js';
 import { type Column, REJECTED, type TableSchema } from '../lake/schema.js';
@@ -35,7 +35,7 @@ export async function mergeTable(
   const { counts, changed, isNoted } =
     given === undefined
       ? {
-          counts: { inserted: 0, updated: 0, unchanged: oldRows, gone: 0 },
+          counts: { inserted: 0, updated: 0, gone: 0, unchanged: oldRows },
           changed: new Set<string>(),
           isNoted: false,
         }
@@ -50,8 +50,7 @@ export async function mergeTable(
       : mergedRows(context, schema, { ...given, isNoted }, rewritten, { condition, ofIds });
   if (partitions.length > 0) await writeRows(context, schema, sql, partitions);
   const kept = files.filter((file) => !rewritten.includes(file));
-  await keepFiles(context, schema, kept);
-  return counts;
+  return { ...counts, ...(await filesOf(context, schema, kept)) };
 }
 
 /** What a row says of its rejected values, in four bytes. */
@@ -114,7 +113,7 @@ async function compareRows(
   const [inserted, updated, gone] = [of('inserted'), of('updated'), of('gone')];
   killPoint('reconcile.table-compared');
   return {
-    counts: { inserted, updated, unchanged: oldRows - updated - gone, gone },
+    counts: { inserted, updated, gone, unchanged: oldRows - updated - gone },
     /** Folders of the partitions that hold a difference; the one of an unpartitioned table has an empty name. */
     changed,
     /** Whether some row differs only in which of its values were rejected. */
@@ -205,20 +204,25 @@ async function writeFirst(context: MergeContext, schema: TableSchema, fresh: New
   const sql = (condition: string): string =>
     `select ${columns}${partition} from (from ${fresh.relation} where ${condition}) as n`;
   const inserted = await writeRows(context, schema, sql);
-  await keepFiles(context, schema, []);
-  return { inserted, updated: 0, unchanged: 0, gone: 0 };
+  return { inserted, updated: 0, unchanged: 0, gone: 0, ...(await filesOf(context, schema, [])) };
 }
 
-/** Links the files of a table that are kept. If no file is left, writes an empty one. */
-async function keepFiles(
+/** Links the files of a table that are kept, and counts all of its files. If no file is left, writes an empty one. */
+async function filesOf(
   context: MergeContext,
   schema: TableSchema,
   kept: readonly LakeFile[],
-): Promise<void> {
-  const written = fileSizes(context.target, schema.table.name);
-  if (written.length + kept.length === 0) await writeEmpty(context, schema);
+): Promise<FileUse> {
+  const { name } = schema.table;
+  if (fileSizes(context.target, name).length + kept.length === 0) await writeEmpty(context, schema);
+  const written = fileSizes(context.target, name);
   for (const file of kept) {
     const to = join(context.target, file.path);
     if (!existsSync(to)) linkFile(join(context.base?.folder ?? '', file.path), to);
   }
+  const bytesOf = (files: readonly FileSize[]): number => files.reduce((sum, file) => sum + file.bytes, 0);
+  return {
+    ...{ writtenFiles: written.length, writtenBytes: bytesOf(written) },
+    ...{ linkedFiles: kept.length, linkedBytes: bytesOf(kept) },
+  };
 }
