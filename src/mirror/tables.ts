@@ -1,4 +1,5 @@
 import type { DuckDBConnection } from '@duckdb/node-api';
+import { STATUS } from '../iceberg/avro.js';
 import { type CatalogPlace, commitToCatalog } from '../iceberg/catalog.js';
 import { parseMetadata, retainSnapshots, snapshotIdOf } from '../iceberg/metadata.js';
 import { headFiles, type MetadataFile, type PreviousMetadata, readPrevious } from '../iceberg/plan.js';
@@ -28,7 +29,9 @@ export function describeAsIceberg(
     const tables = allTables(snapshot.manifest);
     const previous = await readAllPrevious(store, Object.keys(tables), heads);
     const entries = [...previous.values()].flatMap((table) => table.entries);
-    const known = new Map(entries.map(({ data_file }) => [data_file.file_path, data_file]));
+    // An entry of a deleted file has no statistics; the file may come back.
+    const live = entries.filter(({ status }) => status !== STATUS.deleted);
+    const known = new Map(live.map(({ data_file }) => [data_file.file_path, data_file]));
     const objects = new Map(files.map(({ path, object }) => [path, `${store.place}/${object}`]));
     const uriOf = ({ path }: LakeFile): string => objects.get(path) ?? '';
     const plans = await planTables(connection, snapshot, descriptions, {
