@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { parse } from 'yaml';
+import { load } from 'js-yaml';
 import { z } from 'zod';
 import { packageRoot, version } from '../config/package-root.js';
 import { type ColumnEntry, columnCells, markdownTable, markdownText } from '../docs/dictionary.js';
@@ -39,7 +39,7 @@ const about = z
     open: z.strictObject({ duckdb: z.string(), file: z.string(), files: z.string() }),
     formats: z.record(z.enum(exportFormats), format),
   })
-  .parse(parse(readFileSync(join(packageRoot, 'site', 'export.yml'), 'utf8')));
+  .parse(load(readFileSync(join(packageRoot, 'site', 'export.yml'), 'utf8')));
 
 /** The files that explain the data of an export, by their names. */
 export const pagesOf = (facts: ExportFacts): Readonly<Record<string, string>> => ({

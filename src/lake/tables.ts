@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { parse } from 'yaml';
+import { load } from 'js-yaml';
 import { z } from 'zod';
 import { LotlakeError } from '../config/lotlake-error.js';
 import { packageRoot } from '../config/package-root.js';
@@ -74,7 +74,7 @@ function readTables(): LakeTable[] {
     .sort()
     .map((file) => {
       const name = file.slice(0, -4);
-      const parsed = definition.safeParse(parse(readSql('flatten', `${name}.yml`)));
+      const parsed = definition.safeParse(load(readSql('flatten', `${name}.yml`)));
       if (!parsed.success)
         throw new LotlakeError(
           'LAKE_DEFINITION',
@@ -104,6 +104,6 @@ const ownDefinitions = z.record(
 );
 
 /** Tables of lotlake's own, in the order of `sql/own-tables.yml`. */
-export const ownTables = Object.entries(ownDefinitions.parse(parse(readSql('own-tables.yml')))).map(
+export const ownTables = Object.entries(ownDefinitions.parse(load(readSql('own-tables.yml')))).map(
   ([name, table]) => ({ ...table, name }),
 );

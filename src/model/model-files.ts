@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
-import { parse } from 'yaml';
+import { load } from 'js-yaml';
 import { z } from 'zod';
 import { ConfigError, LotlakeError, messageOf } from '../config/lotlake-error.js';
 import { packageRoot } from '../config/package-root.js';
@@ -174,7 +174,7 @@ function readDefinition<T extends typeof definition | typeof seedDefinition>(
     new LotlakeError('MODEL_DEFINITION', `${path}${problem}`, rest);
   let content: unknown;
   try {
-    content = parse(readFileSync(path, 'utf8'));
+    content = load(readFileSync(path, 'utf8'));
   } catch (cause) {
     throw fail(` cannot be read: ${messageOf(cause)}`, { cause });
   }

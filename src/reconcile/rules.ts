@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { DuckDBConnection } from '@duckdb/node-api';
-import { parse } from 'yaml';
+import { load } from 'js-yaml';
 import { z } from 'zod';
 import { packageRoot } from '../config/package-root.js';
 
@@ -27,7 +27,7 @@ export const rules: readonly Rule[] = readdirSync(folder)
   .map((file) => ({
     name: file.slice(file.indexOf('_') + 1, -4),
     sql: readFileSync(join(folder, file), 'utf8'),
-    ...definition.parse(parse(readFileSync(join(folder, `${file.slice(0, -4)}.yml`), 'utf8'))),
+    ...definition.parse(load(readFileSync(join(folder, `${file.slice(0, -4)}.yml`), 'utf8'))),
   }));
 
 /** The rule of a name. Throws TypeError where there is none. */

@@ -1,4 +1,4 @@
-import { parse } from 'yaml';
+import { load } from 'js-yaml';
 import { z } from 'zod';
 import { AXES, unique } from './format.js';
 import { readSpec } from './query.js';
@@ -91,7 +91,7 @@ export const spec = z
     sections: z.array(sectionSpec),
     reading: z.array(z.string()),
   })
-  .parse(parse(readSpec('report.yml')));
+  .parse(load(readSpec('report.yml')));
 
 /** The queries of the sections and of what changed, each once. */
 export const specQueries: readonly string[] = unique(

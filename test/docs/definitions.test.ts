@@ -1,7 +1,7 @@
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { load } from 'js-yaml';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { parse } from 'yaml';
 import { packageRoot } from '../../src/config/package-root.js';
 import { type CatalogTable, readCatalog } from '../../src/docs/dictionary.js';
 import { describeEmptyLake } from '../../src/docs/empty-lake.js';
@@ -73,7 +73,7 @@ describe('reading the definitions in SQL and .yml', () => {
   it('finds in sql/flatten no description of a column that does not exist', () => {
     for (const { name, stream, key, columns } of catalog) {
       if (stream === undefined) continue;
-      const yml: unknown = parse(readFileSync(join(packageRoot, 'sql', 'flatten', `${name}.yml`), 'utf8'));
+      const yml: unknown = load(readFileSync(join(packageRoot, 'sql', 'flatten', `${name}.yml`), 'utf8'));
       const described = yml !== null && typeof yml === 'object' ? Reflect.get(yml, 'columns') : undefined;
       const names = columns.map((column) => column.name);
       expect(names, name).toEqual(expect.arrayContaining([...key, ...Object.keys(described ?? {})]));

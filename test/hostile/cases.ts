@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, sep } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { parse } from 'yaml';
+import { load } from 'js-yaml';
 import { z } from 'zod';
 
 const ROOT = dirname(fileURLToPath(import.meta.url));
@@ -20,7 +20,7 @@ export function readCases<T extends z.ZodType<object>>(folder: string, schema: T
         .split(sep)
         .join('/')
         .replace(/\.yml$/, '');
-      const parsed = schema.safeParse(parse(readFileSync(join(top, file), 'utf8')));
+      const parsed = schema.safeParse(load(readFileSync(join(top, file), 'utf8')));
       if (!parsed.success) throw new Error(`${file}: ${z.prettifyError(parsed.error)}`);
       return { ...(parsed.data as z.output<T>), name };
     });

@@ -1,8 +1,8 @@
 import { spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { load, loadAll } from 'js-yaml';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { parse, parseAllDocuments } from 'yaml';
 import { z } from 'zod';
 import { packageRoot } from '../../src/config/package-root.js';
 import { diskUse } from '../../src/lake/files.js';
@@ -94,7 +94,7 @@ describe('nightly.yml', () => {
   it('has steps that work', async () => {
     const step = z.object({ run: z.string() });
     const workflow = z.object({ jobs: z.object({ nightly: z.object({ steps: z.array(step) }) }) });
-    const { steps } = workflow.parse(parse(place.read('nightly.yml'))).jobs.nightly;
+    const { steps } = workflow.parse(load(place.read('nightly.yml'))).jobs.nightly;
     expect(steps.length).toBe(3);
     for (const { run } of steps) await works(run, env);
   });
@@ -113,7 +113,7 @@ describe('cronjob.yaml', () => {
     const job = z.object({
       spec: z.object({ jobTemplate: z.object({ spec: z.object({ template: pod }) }) }),
     });
-    const [, cronJob] = parseAllDocuments(example('cronjob.yaml')).map((document) => document.toJS());
+    const [, cronJob] = loadAll(example('cronjob.yaml'));
     const { initContainers, containers: after } = job.parse(cronJob).spec.jobTemplate.spec.template.spec;
     const [, entry = ''] = /^ENTRYPOINT \["(.*)"\]$/m.exec(example('Containerfile')) ?? [];
     for (const { args } of [...initContainers, ...after]) await works([entry, ...args].join(' '), env);
