@@ -135,7 +135,7 @@ async function sendFiles(store: ObjectStore, { folder, manifest }: LocalSnapshot
   const needed = files.map(({ path, object: name, ...content }) => ({
     ...{ name, bytes: content.bytes, send: () => store.sendFile(name, join(folder, path), content) },
   }));
-  await sendMissing(store, needed, sent, 'mirror.file-sent');
+  await sendMissing(store, needed, sent, () => killPoint('mirror.file-sent'));
   return files;
 }
 
@@ -144,7 +144,7 @@ async function sendManifests(store: ObjectStore, manifests: ReadonlyMap<string, 
   const needed = [...manifests].map(([name, body]) => ({
     ...{ name, bytes: body.length, send: () => store.send(name, body) },
   }));
-  await sendMissing(store, needed, sent, 'mirror.table-described');
+  await sendMissing(store, needed, sent, () => killPoint('mirror.table-described'));
 }
 
 /** An object that a snapshot needs. The name of each tells its content. */
@@ -155,13 +155,13 @@ interface Needed {
 }
 
 /** Sends the objects that are not there. */
-async function sendMissing(store: ObjectStore, needed: readonly Needed[], sent: Sent, point: string) {
+async function sendMissing(store: ObjectStore, needed: readonly Needed[], sent: Sent, onSent: () => void) {
   const missing = needed.filter(({ name, bytes }) => sent.there.get(name)?.bytes !== bytes);
   await forEach(store, missing, async ({ name, bytes, send }) => {
     await send();
     sent.there.set(name, { bytes });
     sent.files++;
     sent.bytes += bytes;
-    killPoint(point);
+    onSent();
   });
 }

@@ -68,7 +68,7 @@ interface Call {
 /** Answers a request. Rejects for a failure of the sandbox itself. */
 export async function respond(state: AppState, request: IncomingMessage, response: ServerResponse) {
   const started = performance.now();
-  const url = new URL(`http://localhost${request.url}`);
+  const url = new URL(request.url ?? '/', 'http://localhost');
   const path = url.pathname.startsWith(`${BASE_PATH}/`) ? url.pathname.slice(BASE_PATH.length) : '';
   const call: Call = {
     request,

@@ -1,5 +1,6 @@
 import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
+import { messageOf } from '../../config/lotlake-error.js';
 import type { Plan } from '../../service/limits.js';
 import { createWorld, SandboxError, type World, type WorldOptions } from '../world.js';
 import { type AppState, highestRate, type LoggedRequest, respond } from './app.js';
@@ -53,9 +54,9 @@ export async function startSandbox(options: SandboxOptions = {}) {
     log: [],
   };
   const server = createServer((request, response) => {
-    respond(state, request, response).catch((error) => {
-      console.error(error);
-      response.writeHead(500, { 'content-type': 'text/plain' }).end('Internal Server Error');
+    respond(state, request, response).catch((error: unknown) => {
+      if (response.headersSent) response.destroy();
+      else response.writeHead(500, { 'content-type': 'text/plain' }).end(messageOf(error));
     });
   });
   const port = await listen(server, options.port ?? 0);
