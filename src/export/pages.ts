@@ -148,12 +148,12 @@ function resource(format: ExportRequest['format'], table: ExportedTable): object
 
 /** Types of Table Schema by DuckDB's; lists are `array`, what else there is `string`. */
 const FIELD_TYPES: readonly (readonly [RegExp, string])[] = [
+  [/\]$/, 'array'],
   [/^(U?(BIG|SMALL|TINY|HUGE)?INT(EGER)?)$/, 'integer'],
   [/^(DOUBLE|FLOAT|DECIMAL.*)$/, 'number'],
   [/^BOOLEAN$/, 'boolean'],
   [/^TIMESTAMP/, 'datetime'],
   [/^DATE$/, 'date'],
-  [/\]$/, 'array'],
 ];
 
 /** JSON leaves out the unit of a column that has none. */
