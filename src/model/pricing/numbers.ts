@@ -18,7 +18,9 @@ export class Numbers {
   }
 
   append(row: readonly (number | string)[]): void {
-    this.#rows.push([this.#market, ...row].map((value) => (Number.isNaN(value) ? null : value)));
+    const values: (number | string | null)[] = [this.#market];
+    for (const value of row) values.push(Number.isNaN(value) ? null : value);
+    this.#rows.push(values);
     if (this.#rows.length === CHUNK) this.#appendRows();
   }
 
