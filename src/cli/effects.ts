@@ -75,7 +75,7 @@ export function openStreams({ stdout, stderr }: Streams) {
         if (lost !== undefined) return;
       }
     },
-    /** Waits until stdout has taken all. Throws LotlakeError (SHARE_*) SHARE_OUTPUT, but not if its reader, as `head`, wanted no more. */
+    /** Waits until stdout has taken all. Throws SHARE_OUTPUT, but not if its reader, as `head`, wanted no more. */
     async finish(): Promise<void> {
       if (lost === undefined) await new Promise((resolve) => stdout.write('', resolve));
       if (lost === undefined || Reflect.get(lost, 'code') === 'EPIPE') return;

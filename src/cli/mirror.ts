@@ -54,12 +54,12 @@ export async function pushLake(config: Config, effects: Effects, warn: (message:
   return { ...pushed, catalog, landing };
 }
 
-/** Updates the REST catalog of a mirror; null where none is configured. Throws LotlakeError (ICEBERG_CATALOG). */
+/** Updates the REST catalog of a mirror; null where none is configured. Throws ICEBERG_CATALOG. */
 export async function updateCatalogOf({ catalog }: MirrorPlace, store: ObjectStore, env: Effects['env']) {
   return catalog === undefined ? null : updateCatalog(store, catalog, env.LOTLAKE_CATALOG_TOKEN || undefined);
 }
 
-/** The snapshots of a lake that were published. Throws LotlakeError (LAKE_*) where the current one cannot be read. */
+/** The snapshots of a lake that were published. Throws LAKE_* where the current one cannot be read. */
 async function readLocal(
   connection: Parameters<typeof findPublished>[0],
   layout: ReturnType<typeof layoutOf>,

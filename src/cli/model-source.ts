@@ -25,7 +25,7 @@ export interface ModelSource {
   readonly conf?: SparkConf;
 }
 
-/** A published snapshot on this machine; the current one by default. Throws LotlakeError (SHARE_*) or LotlakeError (LAKE_*) where there is none. */
+/** A published snapshot on this machine; the current one by default. Throws SHARE_* or LAKE_* where there is none. */
 export function localSource(
   config: Config,
   snapshot: string | undefined,
@@ -40,7 +40,7 @@ export function localSource(
   return { id, tables, target: join(layout.models, id), folder };
 }
 
-/** A snapshot in the mirror that the configuration names; the current one by default. Throws LotlakeError (MIRROR_*). */
+/** A snapshot in the mirror that the configuration names; the current one by default. Throws MIRROR_*. */
 export async function pushedSource(
   config: Config,
   snapshot: string | undefined,

@@ -9,7 +9,7 @@ import { endpointsOf, type Lineage, lineageOf } from './lineage.js';
 export const MARKDOWN_COMMAND = 'npm run docs:tables';
 
 /**
- * Writes {@link tablesMarkdown} to a file. Throws LotlakeError (SHARE_*) where it cannot be written (SHARE_DOCS), or the place is not
+ * Writes {@link tablesMarkdown} to a file. Throws SHARE_* where it cannot be written (SHARE_DOCS), or the place is not
  * its own (SHARE_PLACE).
  * @param output folder of the lake, which is kept from it
  */

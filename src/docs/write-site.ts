@@ -20,7 +20,8 @@ export type WrittenSite = Awaited<ReturnType<typeof writeSite>>;
 /**
  * Writes the pages about the published snapshot into a folder, which is made where there is none; other files in it stay.
  * @param signal ends the work before anything is written
- * Throws LotlakeError (SHARE_*) where nothing is published (SHARE_NO_SNAPSHOT), the place is not a site's (SHARE_PLACE), or the folder cannot be written (SHARE_DOCS).
+ * Throws SHARE_NO_SNAPSHOT where nothing is published, SHARE_PLACE where the place is not a site's, and SHARE_DOCS where the
+ * folder cannot be written.
  */
 export async function writeSite(config: Config, folder: string, signal?: AbortSignal) {
   const index = join(folder, 'index.html');

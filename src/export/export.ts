@@ -18,7 +18,7 @@ export type Exported = Awaited<ReturnType<typeof exportLake>>;
 
 /**
  * Writes tables of a snapshot with their dictionary and checksums into a folder or a .zip to hand over, whole or not at
- * all. Throws LotlakeError (SHARE_*) where the request does not fit the lake or something is in the way, LotlakeError (LAKE_*) where the disk is
+ * all. Throws SHARE_* where the request does not fit the lake or something is in the way, LAKE_* where the disk is
  * full.
  */
 export async function exportLake(

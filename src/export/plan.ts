@@ -15,7 +15,7 @@ import type { ExportRequest } from './request.js';
 export type TablePlan = ReturnType<typeof planTable>;
 
 /**
- * Plans every table of an export. Throws LotlakeError (SHARE_*) where a table or a column is not there, or where the condition is
+ * Plans every table of an export. Throws SHARE_* where a table or a column is not there, or where the condition is
  * not one expression over the table.
  * @param entries tables and marts of the snapshot
  * @param connection a session over the snapshot, with a view for each table that is asked for
@@ -119,7 +119,7 @@ const whereClause = (condition: string | undefined): string =>
 /**
  * Checks that a text is one SQL expression, and nothing that ends the expression and goes on with more of a query or
  * with another statement: but for its condition, the query is parsed as one with the condition `true` is. Subqueries over
- * tables of the lake are expressions. Throws LotlakeError (SHARE_*) SHARE_QUERY.
+ * tables of the lake are expressions. Throws SHARE_QUERY.
  */
 async function checkCondition(connection: DuckDBConnection, table: string, condition: string): Promise<void> {
   const treeWith = (where: string): Promise<SqlTree> =>

@@ -35,7 +35,7 @@ export type ExportInput = Readonly<z.input<typeof input>>;
 /** An export after validation: complete, and free of contradictions; `to` is absolute, `maxBytes` in bytes. */
 export type ExportRequest = Readonly<z.output<typeof input>>;
 
-/** Turns what the user gave into a request. Throws LotlakeError (SHARE_*) SHARE_EXPORT_OPTIONS where two options do not go together. */
+/** Turns what the user gave into a request. Throws SHARE_EXPORT_OPTIONS where two options do not go together. */
 export function exportRequest(given: ExportInput, cwd: string): ExportRequest {
   const read = input.parse(given);
   const request = { ...read, to: resolve(cwd, read.to) };

@@ -32,7 +32,7 @@ const ZIP_COMMENT = 'lotlake export';
 
 /**
  * Makes the folder `staging`, in which an export is made before it gets its name: the path of its folder or .zip. Throws
- * LotlakeError (SHARE_*) SHARE_EXPORT_EXISTS where something is in the way: with `force` an earlier export is replaced, and nothing
+ * SHARE_EXPORT_EXISTS where something is in the way: with `force` an earlier export is replaced, and nothing
  * else.
  */
 export function openTarget({ to, zip, force }: Pick<ExportRequest, 'to' | 'zip' | 'force'>) {

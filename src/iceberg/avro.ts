@@ -87,7 +87,7 @@ export function encode(
 
 /**
  * The values of the one block of a file that lotlake wrote. The decoder of the library takes a file that is cut off for an
- * empty one. Throws LotlakeError (ICEBERG_METADATA).
+ * empty one. Throws ICEBERG_METADATA.
  */
 export function decode<T>(bytes: Buffer): T[] {
   try {

@@ -29,7 +29,7 @@ type Ask = (method: 'GET' | 'POST', path: string, body?: object, passed?: number
 
 /**
  * Makes the tables of a catalog like those of a mirror: registers those that it lacks, and commits new snapshots, columns
- * and removed snapshots to the others. Throws LotlakeError (ICEBERG_CATALOG).
+ * and removed snapshots to the others. Throws ICEBERG_CATALOG.
  * @param token bearer token, which no message holds from now on; undefined where the catalog asks for none
  * @returns what was done: numbers of tables
  */

@@ -29,7 +29,7 @@ interface Written {
 
 /**
  * Writes Iceberg metadata into the folders of the tables of each snapshot that has none for the place where it is now. It
- * names the snapshot and those before it. Throws LotlakeError (ICEBERG_TYPE).
+ * names the snapshot and those before it. Throws ICEBERG_TYPE.
  * @param snapshots those that stay, oldest first
  */
 export async function writeLocalMetadata(

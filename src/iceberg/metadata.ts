@@ -62,7 +62,7 @@ const tableMetadata = z.object({
 /** `vN.metadata.json`: what readers know of a table. */
 export type TableMetadata = Readonly<z.output<typeof tableMetadata>>;
 
-/** Reads a `vN.metadata.json` that lotlake wrote. Throws LotlakeError (ICEBERG_METADATA). */
+/** Reads a `vN.metadata.json` that lotlake wrote. Throws ICEBERG_METADATA. */
 export function parseMetadata(text: string, place: string): TableMetadata {
   try {
     return tableMetadata.parse(JSON.parse(text));

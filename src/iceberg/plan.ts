@@ -42,7 +42,7 @@ export interface CommitPlan extends PreviousMetadata {
  * @param location URI of the table's folder, without a slash at its end
  * @param kept ids of the snapshots of the lake that stay, beside the new one
  * @param previous what an earlier plan wrote; undefined for a table without metadata
- * Throws LotlakeError (ICEBERG_TYPE).
+ * Throws ICEBERG_TYPE.
  */
 export function planCommit(
   table: IcebergTable,
@@ -100,7 +100,7 @@ const hintOf = (location: string): string => `${location}/metadata/version-hint.
 
 /**
  * Reads the metadata that `version-hint.text` names, with the entries of its current manifest. Undefined where the table
- * has none yet. Throws LotlakeError (ICEBERG_METADATA), and what `read` throws.
+ * has none yet. Throws ICEBERG_METADATA, and what `read` throws.
  * @param read reads a file whole; gives undefined where there is none
  */
 export async function readPrevious(

@@ -39,7 +39,7 @@ export type PrimitiveType = (typeof TYPES)[keyof typeof TYPES];
 /** Fields of a schema, before it has an id. */
 export type SchemaFields = ReturnType<typeof schemaOf>;
 
-/** The Iceberg type of a DuckDB type. Throws LotlakeError (ICEBERG_TYPE) where Iceberg has none for it. */
+/** The Iceberg type of a DuckDB type. Throws ICEBERG_TYPE where Iceberg has none for it. */
 export function primitiveOf(type: string): PrimitiveType {
   const found = Object.entries(TYPES).find(([name]) => name === type);
   if (found !== undefined) return found[1];

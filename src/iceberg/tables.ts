@@ -30,7 +30,7 @@ interface Place {
 
 /**
  * Plans the metadata of all tables and marts of a snapshot on disk. Returns the plans by the name of the table. Throws
- * LotlakeError (ICEBERG_TYPE).
+ * ICEBERG_TYPE.
  */
 export async function planTables(
   connection: DuckDBConnection,

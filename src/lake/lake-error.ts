@@ -51,7 +51,7 @@ function adviceOn(memory: string): string {
     : 'run the same command again on a machine, or in a container, with more memory';
 }
 
-/** Throws LotlakeError (LAKE_OUT_OF_MEMORY) where a job would have less memory than it needs at the least. */
+/** Throws LAKE_OUT_OF_MEMORY where a job would have less memory than it needs at the least. */
 export function assertMemory(memory: string, here: number = memoryHere()): void {
   const needed = MEMORY.least + MEMORY.beside;
   if (here >= needed) return;

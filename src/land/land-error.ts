@@ -13,7 +13,7 @@ export class PageError extends LotlakeError {
   }
 }
 
-/** Does what writes a file of landing. Throws LotlakeError (LAND_FAILED) where that fails. */
+/** Does what writes a file of landing. Throws LAND_FAILED where that fails. */
 export function writing<T>(path: string, write: () => T): T {
   try {
     return write();

@@ -48,7 +48,7 @@ export interface LandedPage
 /**
  * Streams a body through the scanner into `<path>` (gzipped, one record a line), written beside its name and renamed
  * when the page is whole. `changes` sees every record. Throws PageError where the body is no page
- * and LotlakeError (LAND_FAILED) where the file cannot be written; nothing is left on disk then.
+ * and LAND_FAILED where the file cannot be written; nothing is left on disk then.
  */
 export async function landPage(
   body: AsyncIterable<Uint8Array>,
@@ -103,7 +103,7 @@ export function fitsAsWhole({ misfits, utf8, irregular, oversized }: PageScan): 
   return misfits.length === 0 && utf8 && !irregular && oversized.length === 0;
 }
 
-/** Compares a landed page with a contract that has changed since it was landed. Throws LotlakeError (LAND_FAILED) for a broken file. */
+/** Compares a landed page with a contract that has changed since it was landed. Throws LAND_FAILED for a broken file. */
 export async function rescanPage(
   page: LandedPage,
   folder: string,

@@ -124,7 +124,7 @@ function isPass(folder: string): boolean {
   return readdirSync(folder).some((name) => name === 'pass.json' || name.endsWith('.gz'));
 }
 
-/** Reads one pass. Throws LotlakeError (LAND_FAILED) where its `pass.json` is not valid. */
+/** Reads one pass. Throws LAND_FAILED where its `pass.json` is not valid. */
 export function readPass(folder: string): Pass {
   return { folder, manifest: readManifest(folder), pages: readLedger(folder) };
 }

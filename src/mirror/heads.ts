@@ -36,7 +36,7 @@ export async function stageHeads(store: ObjectStore, heads: Heads): Promise<stri
   return name;
 }
 
-/** The heads of the mirror's current metadata. Throws LotlakeError (MIRROR_DAMAGED). */
+/** The heads of the mirror's current metadata. Throws MIRROR_DAMAGED. */
 export async function readHeads(store: ObjectStore, { heads }: Pick<Current, 'heads'>): Promise<Heads> {
   const found = await store.read(heads);
   if (found === undefined) throw damaged(store, heads, 'is missing');

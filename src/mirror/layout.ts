@@ -71,7 +71,7 @@ export interface Switched {
   readonly tag: string;
 }
 
-/** Reads `current.json`; undefined where nothing was pushed yet. Throws LotlakeError (MIRROR_FORMAT). */
+/** Reads `current.json`; undefined where nothing was pushed yet. Throws MIRROR_FORMAT. */
 export async function readCurrent(store: ObjectStore): Promise<Switched | undefined> {
   const found = await store.read(CURRENT);
   return found === undefined
@@ -79,7 +79,7 @@ export async function readCurrent(store: ObjectStore): Promise<Switched | undefi
     : { current: parse(store, CURRENT, currentSchema, found), tag: found.tag };
 }
 
-/** Reads the record of a snapshot. Throws LotlakeError (MIRROR_FORMAT, MIRROR_DAMAGED). */
+/** Reads the record of a snapshot. Throws MIRROR_FORMAT, MIRROR_DAMAGED. */
 export async function readRecord(store: ObjectStore, snapshotId: string): Promise<SnapshotRecord> {
   const name = recordName(snapshotId);
   const found = await store.read(name);
@@ -113,7 +113,7 @@ export const damaged = (store: ObjectStore, name: string, found: string): Lotlak
   });
 
 /**
- * Switches `current.json`, if it is still as it was read. Throws LotlakeError (MIRROR_OVERTAKEN) where it is not.
+ * Switches `current.json`, if it is still as it was read. Throws MIRROR_OVERTAKEN where it is not.
  * @param before undefined where there was none
  */
 export async function switchTo(

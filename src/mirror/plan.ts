@@ -16,7 +16,7 @@ export interface LocalLake {
 }
 
 /**
- * The snapshots to push, oldest first: those that are newer than the mirror's current one. Throws LotlakeError (MIRROR_*) where the
+ * The snapshots to push, oldest first: those that are newer than the mirror's current one. Throws MIRROR_* where the
  * mirror is of another service (MIRROR_ORIGIN), has a snapshot that this lake did not come from (MIRROR_AHEAD), or is
  * being vacuumed (MIRROR_BUSY).
  */
@@ -44,7 +44,7 @@ export function planPush(
   return at >= 0 ? kept.slice(at + 1) : kept.filter(({ id }) => id > mirror.snapshot_id);
 }
 
-/** Throws LotlakeError (MIRROR_BUSY) while a vacuum may remove objects that a push would count on. */
+/** Throws MIRROR_BUSY while a vacuum may remove objects that a push would count on. */
 export function assertNoVacuum({ vacuum_until: until }: Current, place: string, now: Date): void {
   if (until === null || Date.parse(until) <= now.getTime()) return;
   const hint =

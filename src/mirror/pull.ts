@@ -67,8 +67,8 @@ async function sealPulled(
 }
 
 /**
- * Throws LotlakeError (MIRROR_DAMAGED) where the manifest names a file that is none of the record's, because the next run
- * links what it names, and LotlakeError (LAKE_*) where only a later lotlake knows its format.
+ * Throws MIRROR_DAMAGED where the manifest names a file that is none of the record's, because the next run
+ * links what it names, and LAKE_* where only a later lotlake knows its format.
  */
 function assertSameFiles({ snapshot_id, manifest, files }: SnapshotRecord, store: ObjectStore): void {
   const name = recordName(snapshot_id);
@@ -80,7 +80,7 @@ function assertSameFiles({ snapshot_id, manifest, files }: SnapshotRecord, store
 }
 
 /**
- * Throws LotlakeError (MIRROR_LAKE) where a pull could lose something: a lake is there, and what it published last is not
+ * Throws MIRROR_LAKE where a pull could lose something: a lake is there, and what it published last is not
  * an earlier snapshot of this mirror.
  */
 function assertReplaceable(layout: Layout, { snapshots }: Current, store: ObjectStore): void {

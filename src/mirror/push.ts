@@ -37,7 +37,7 @@ interface Sent {
 /**
  * Pushes every kept snapshot that is newer than the mirror's current one, oldest first. For each, all that it needs is
  * sent before `current.json` names it, by a conditional write that fails if somebody else has switched meanwhile. What
- * is there already is not sent again. Throws LotlakeError (MIRROR_*), and LotlakeError (LAKE_UNSOUND) where the current snapshot lacks
+ * is there already is not sent again. Throws MIRROR_*, and LAKE_UNSOUND where the current snapshot lacks
  * a file.
  * @returns the snapshot that the mirror has now, the ids of those that were pushed, oldest first, and the number and bytes
  * of the files that were sent: those of snapshots and of their tables' metadata, but no records and no switches
@@ -64,7 +64,7 @@ export async function push(lake: LocalLake, pushing: Pushing) {
   return { place: store.place, snapshot_id: mirror?.current.snapshot_id ?? '', pushed, files, bytes };
 }
 
-/** Leaves out older snapshots that lack a file. Throws LotlakeError (LAKE_*) where the current one does. */
+/** Leaves out older snapshots that lack a file. Throws LAKE_* where the current one does. */
 function soundOnes(plan: readonly LocalSnapshot[], { warn }: Pushing): LocalSnapshot[] {
   return plan.filter(({ id, folder, manifest }) => {
     const [missing] = findMissing(folder, manifest);
@@ -80,7 +80,7 @@ function soundOnes(plan: readonly LocalSnapshot[], { warn }: Pushing): LocalSnap
 /** A tag that no version of an object has. */
 const NO_TAG = `"${'0'.repeat(32)}"`;
 
-/** Throws LotlakeError (MIRROR_CONDITIONS) where the service ignores conditions: two writers could then both win. */
+/** Throws MIRROR_CONDITIONS where the service ignores conditions: two writers could then both win. */
 async function assertConditions(store: ObjectStore): Promise<void> {
   // Two first pushes at once must not meet one another's probe.
   const probe = `${FILES}condition-probe-${randomUUID()}`;

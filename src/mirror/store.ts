@@ -19,7 +19,7 @@ export interface Content {
 }
 
 /**
- * Objects below one prefix of a bucket. Names are below the prefix. Every method throws LotlakeError (MIRROR_*), and the error of the
+ * Objects below one prefix of a bucket. Names are below the prefix. Every method throws MIRROR_*, and the error of the
  * system where a local file cannot be read or written.
  */
 export interface ObjectStore {

@@ -90,8 +90,8 @@ export function retainHeads(store: ObjectStore, heads: Heads, kept: readonly str
 }
 
 /**
- * Makes the tables of an Iceberg REST catalog like those that the mirror has now. Throws LotlakeError (ICEBERG_CATALOG)
- * and LotlakeError (MIRROR_*).
+ * Makes the tables of an Iceberg REST catalog like those that the mirror has now. Throws ICEBERG_CATALOG
+ * and MIRROR_*.
  */
 export async function updateCatalog(store: ObjectStore, place: CatalogPlace, token: string | undefined) {
   const mirror = await readCurrent(store);

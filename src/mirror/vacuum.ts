@@ -43,7 +43,7 @@ export interface Vacuuming {
 /**
  * Removes the snapshots of a mirror that are past retention, and the objects that none of the others names. `current.json`
  * first names only what stays, and tells that a vacuum is at work, so that a push under way cannot switch and none
- * begins that would count on an object that goes. Landing stays. Throws LotlakeError (MIRROR_*).
+ * begins that would count on an object that goes. Landing stays. Throws MIRROR_*.
  * @returns the snapshots that go, with reasons; the objects that go, and their bytes; and what stays
  */
 export async function vacuumMirror(vacuuming: Vacuuming) {

@@ -21,7 +21,7 @@ const checksFolder: string = join(packageRoot, 'sql', 'checks');
 
 /**
  * Reads the checks of a folder, by name. Each begins with `-- description: …` and `-- severity: error` or `warn`.
- * Throws LotlakeError (MODEL_DEFINITION), naming the file, where one of them is missing or not valid.
+ * Throws MODEL_DEFINITION, naming the file, where one of them is missing or not valid.
  */
 export function readChecks(folder: string = checksFolder): readonly Check[] {
   return readdirSync(folder)

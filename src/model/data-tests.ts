@@ -28,7 +28,7 @@ export interface DataTestOptions {
 
 /**
  * Runs the tests of every model and the checks across tables on a connection that has the lake tables and the marts.
- * Throws LotlakeError (MODEL_FAILED) where a test cannot be run; failing rows are results, not errors.
+ * Throws MODEL_FAILED where a test cannot be run; failing rows are results, not errors.
  * @param beside further connections that share the work; they see what the first one sees
  * @param alone gives a test all of the memory where it does not fit into it beside others
  */
@@ -94,7 +94,7 @@ async function runTest(connection: DuckDBConnection, planned: PlannedTest): Prom
 }
 
 /**
- * Throws LotlakeError (MODEL_TESTS_FAILED, held) where a test of severity `error` failed; warnings pass.
+ * Throws MODEL_TESTS_FAILED (held) where a test of severity `error` failed; warnings pass.
  * @param hint what the reader can do next
  */
 export function assertTests(results: readonly TestFailures[], hint: string): void {

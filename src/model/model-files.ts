@@ -81,7 +81,7 @@ const seedsFolder: string = join(packageRoot, 'sql', 'seeds');
 
 /**
  * Reads the models of a folder, `<name>.sql` with `<name>.yml` beside it, by name; those of lotlake with its seeds.
- * Throws LotlakeError (MODEL_DEFINITION) with the file and the place in it that is not valid.
+ * Throws MODEL_DEFINITION with the file and the place in it that is not valid.
  */
 export function readModels(folder: string = martsFolder): readonly Model[] {
   if (folder !== martsFolder) return readFolder(folder, '.sql', readModel);

@@ -24,7 +24,7 @@ export const readableNames = (): ReadonlySet<string> => new Set(takenNames());
 
 /**
  * Reads the models of the user from their folder, and the checks from its folder `checks`; none where there is no folder.
- * Throws LotlakeError (MODEL_DEFINITION) for a file that is not valid, and for a name that is no name or is taken.
+ * Throws MODEL_DEFINITION for a file that is not valid, and for a name that is no name or is taken.
  */
 export function readOwn(folder: string | undefined): Modelling {
   if (folder === undefined) return { models: [], checks: [] };

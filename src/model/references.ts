@@ -24,7 +24,7 @@ export const FITTED = 'price_inputs';
 
 /**
  * Names of the tables and views that a SELECT reads, lower case, sorted, without its CTEs. They need not exist.
- * Throws LotlakeError (MODEL_FAILED), naming the model, where the SQL is not one SELECT.
+ * Throws MODEL_FAILED, naming the model, where the SQL is not one SELECT.
  */
 export async function referencesOf(
   connection: DuckDBConnection,

@@ -40,7 +40,7 @@ export interface ModelResult {
  * Computes the models, each as soon as those that it reads are there and a connection is free: as a Parquet file that is
  * sorted by its key, with a view on it in the connection's current database. The connection has the lake tables and its
  * TimeZone is UTC.
- * Throws LotlakeError (MODEL_*) that names the model: MODEL_GRAPH before anything runs, MODEL_FAILED for its SQL.
+ * Throws MODEL_* that names the model: MODEL_GRAPH before anything runs, MODEL_FAILED for its SQL.
  */
 export async function runModels(
   connection: DuckDBConnection,
@@ -78,7 +78,7 @@ export async function runModels(
 /**
  * Puts models into the order in which they can run, by what their SQL reads.
  * @param known tables and views that are there, lower case
- * Throws LotlakeError (MODEL_GRAPH).
+ * Throws MODEL_GRAPH.
  */
 export async function orderedModels(
   connection: DuckDBConnection,
@@ -99,7 +99,7 @@ export interface ModelNode {
 /**
  * Puts models into an order in which each comes after the models that it reads; by name where that leaves a choice.
  * @param known tables and views that are there before any model runs
- * Throws LotlakeError (MODEL_GRAPH) for a cycle, and for a reference that is neither a model nor known.
+ * Throws MODEL_GRAPH for a cycle, and for a reference that is neither a model nor known.
  */
 export function planModels<M extends ModelNode>(models: readonly M[], known: ReadonlySet<string>): M[] {
   const byName = new Map(models.map((model) => [model.name, model]));

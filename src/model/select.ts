@@ -8,7 +8,7 @@ import type { ModelNode } from './run-models.js';
  * The models that a selection names, in their order. Its parts stand between commas or spaces: `name`, `name+` with all
  * that depends on it, `+name` with all that it needs, `+name+`. A model that reads what lotlake fits to prices brings the
  * model that they are fitted to.
- * Throws LotlakeError (MODEL_UNKNOWN).
+ * Throws MODEL_UNKNOWN.
  */
 export function selectModels<M extends ModelNode & Pick<Model, 'isFitted'>>(
   models: readonly M[],

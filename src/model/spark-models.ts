@@ -55,7 +55,7 @@ const TYPES: Readonly<Record<string, string>> = {
   'VARCHAR[]': 'array<string>',
 };
 
-/** The type of Spark for a type of a published column. Throws LotlakeError (SPARK_TYPE). */
+/** The type of Spark for a type of a published column. Throws SPARK_TYPE. */
 function sparkType(type: string): string {
   const found = TYPES[type];
   if (found !== undefined) return found;

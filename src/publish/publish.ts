@@ -28,7 +28,7 @@ type Described = MartFacts & Pick<OwnTable, 'partitioned'> & Pick<TableSchema, '
 
 /**
  * Waits until the files that a snapshot does not share with the published one, and the folders in it, are on disk, but
- * for those that were synced before. Returns all that are. Throws LotlakeError (PUBLISH_FAILED).
+ * for those that were synced before. Returns all that are. Throws PUBLISH_FAILED.
  */
 export async function syncSnapshot(
   snapshot: string,
@@ -69,7 +69,7 @@ export async function sealSnapshot(
   return manifest;
 }
 
-/** Describes every file of a snapshot. Throws LotlakeError (PUBLISH_FAILED) where a table has none. */
+/** Describes every file of a snapshot. Throws PUBLISH_FAILED where a table has none. */
 export async function describeSnapshot(
   connection: DuckDBConnection,
   snapshot: string,
@@ -110,7 +110,7 @@ export async function describeSnapshot(
 
 /**
  * Makes a snapshot the current one by one rename of a symbolic link, so that a reader sees the old dataset or the new
- * one. Throws LotlakeError (PUBLISH_FAILED), with the old snapshot still current, where the link cannot be switched.
+ * one. Throws PUBLISH_FAILED, with the old snapshot still current, where the link cannot be switched.
  */
 export function switchCurrent(layout: Layout, snapshot: string): void {
   if (!existsSync(join(snapshot, 'manifest.json')))

@@ -30,7 +30,7 @@ const WRITTEN: ReadonlySet<string> = new Set(['run_id', 'changed_at']);
 
 /**
  * The side that a text names: `current`, the id of a snapshot, a folder of a snapshot or of `lotlake model`, or a time.
- * Throws LotlakeError (SHARE_*), LotlakeError (LAKE_*) or ConfigError where there is none.
+ * Throws SHARE_*, LAKE_* or ConfigError where there is none.
  * @param models marts that a folder of `lotlake model` may hold
  */
 export async function sideOf(

@@ -4,7 +4,7 @@ import { LotlakeError, messageOf } from '../config/lotlake-error.js';
 import { ownFolderAround } from '../lake/layout.js';
 import { partialOf } from '../lake/leftovers.js';
 
-/** Throws LotlakeError (SHARE_PLACE) for a place inside a lake or landing. Links on the way are followed. */
+/** Throws SHARE_PLACE for a place inside a lake or landing. Links on the way are followed. */
 export function assertOutside(path: string, output: string): void {
   const folder = ownFolderAround(path, output);
   if (folder === undefined) return;
@@ -12,7 +12,7 @@ export function assertOutside(path: string, output: string): void {
 }
 
 /**
- * Throws LotlakeError (SHARE_PLACE) if a file is in the way that lotlake did not write.
+ * Throws SHARE_PLACE if a file is in the way that lotlake did not write.
  * @param marks texts that every file of this kind has, whichever version of lotlake wrote it
  */
 export function assertOurs(path: string, marks: readonly string[]): void {
@@ -34,7 +34,7 @@ export function writeWhole(path: string, text: string): void {
   }
 }
 
-/** Does what writes to a path. Throws LotlakeError (SHARE_DOCS) that names the path if it fails. */
+/** Does what writes to a path. Throws SHARE_DOCS that names the path if it fails. */
 export function writingTo(path: string, write: () => void): void {
   try {
     write();

@@ -29,7 +29,7 @@ const CATALOG = /^(duckdb_|pragma_|query_table$|histogram)/;
 const GAP = String.raw`(?:\s|--[^\n]*(?:\n|$)|/\*(?:[^*]|\*(?!/))*\*/)*`;
 const EXPLAIN = new RegExp(`^${GAP}explain\\b(?:${GAP}(analyze)\\b)?`, 'i');
 
-/** Checks that the table functions of a parse tree only read. Throws LotlakeError (SHARE_*) SHARE_QUERY. */
+/** Checks that the table functions of a parse tree only read. Throws SHARE_QUERY. */
 export function checkFunctions(tree: unknown): void {
   for (const { type, function: called } of nodesOf(tree)) {
     if (type !== 'TABLE_FUNCTION') continue;
@@ -40,7 +40,7 @@ export function checkFunctions(tree: unknown): void {
 
 /**
  * Checks that a text is one query that only reads: DuckDB's parser gives a tree of it, which it does for SELECT alone, and
- * the tree calls no function that writes (docs/decisions/0021-queries-by-their-tree.md). Throws LotlakeError (SHARE_*) SHARE_QUERY.
+ * the tree calls no function that writes (docs/decisions/0021-queries-by-their-tree.md). Throws SHARE_QUERY.
  */
 export async function readQuery(connection: DuckDBConnection, text: string): Promise<ReadQuery> {
   // DuckDB would run what stands before it, which is not what was checked.
@@ -57,7 +57,7 @@ export async function readQuery(connection: DuckDBConnection, text: string): Pro
   return { sql, select, needed: (tables) => neededOf(tree, tables) };
 }
 
-/** Checks that data tests only read: those of the user come from a folder or a manifest. Throws LotlakeError (SHARE_*) SHARE_QUERY. */
+/** Checks that data tests only read: those of the user come from a folder or a manifest. Throws SHARE_QUERY. */
 export async function checkTests(connection: DuckDBConnection, { models, checks }: Modelling): Promise<void> {
   for (const { model, test, sql } of [...models.flatMap(planModelTests), ...checks])
     await readQuery(connection, sql).catch((cause: unknown) => {

@@ -35,7 +35,7 @@ const POOLED_GROUPS = 4;
 
 /**
  * Writes the report of the published snapshot as one HTML file that needs nothing else, and returns its path. Throws
- * LotlakeError (SHARE_*) if nothing is published, if the snapshot lacks a mart, or if the place is not a report's (SHARE_PLACE).
+ * SHARE_* if nothing is published, if the snapshot lacks a mart, or if the place is not a report's (SHARE_PLACE).
  * @param to path of the file; `report.html` in the output folder by default
  */
 export async function writeReport(config: Config, to = join(config.output, 'report.html')): Promise<string> {

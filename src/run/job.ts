@@ -85,7 +85,7 @@ export interface Job extends JobOptions {
   readonly target: string;
   /** The state that the run goes on from; undefined where nothing was published. */
   readonly base: BaseState | undefined;
-  /** Throws LotlakeError (LAKE_OVERTAKEN) where another run has the lake meanwhile. */
+  /** Throws LAKE_OVERTAKEN where another run has the lake meanwhile. */
   assertOurs(): void;
   /** What the contract does not know, and the run of the lake that first told of it; null for this one. */
   readonly drift: (DriftReport & { readonly since: string | null })[];
@@ -96,9 +96,9 @@ export interface Job extends JobOptions {
 }
 
 /**
- * Runs a pipeline under the lock of its output folder and cleans up after it, whatever happens. Throws LotlakeError (LAKE_*)
- * (LAKE_LOCKED, LAKE_OVERTAKEN, LAKE_DISK_FULL, LAKE_OUT_OF_MEMORY), ConfigError for own seeds, LotlakeError (MODEL_*) for own
- * models, and what the stages throw.
+ * Runs a pipeline under the lock of its output folder and cleans up after it, whatever happens. Throws LAKE_LOCKED,
+ * LAKE_OVERTAKEN, LAKE_DISK_FULL, LAKE_OUT_OF_MEMORY, ConfigError for own seeds, MODEL_* for own models, and what the
+ * stages throw.
  */
 export async function runJob<T extends { readonly published: boolean }>(
   pipeline: string,
@@ -276,7 +276,7 @@ export function knownOrigin({ base, layout }: Pick<Job, 'base' | 'layout'>): str
 
 /**
  * Makes sure that a run asks the service that the lake is of: records of another would be merged with it, and its own
- * archived for their absence. Throws LotlakeError (LAKE_ORIGIN).
+ * archived for their absence. Throws LAKE_ORIGIN.
  */
 export function assertOrigin(job: Pick<Job, 'base' | 'layout' | 'config'>): void {
   const { origin } = job.config;

@@ -30,7 +30,7 @@ export interface Night {
 export const stageOf = (job: Job, runId: string): string => join(job.work, `stage-${runId}`);
 
 /**
- * The nights that landing holds, oldest first, after their pages were compared with their checksums. Throws LotlakeError (LAND_FAILED)
+ * The nights that landing holds, oldest first, after their pages were compared with their checksums. Throws LAND_FAILED
  * where a page is damaged, a pass cannot be read, or there is none.
  */
 export async function landedNights(job: Job, carriers: readonly BaseState[]): Promise<readonly Night[]> {
@@ -62,7 +62,7 @@ async function publishedPasses(
   return new Set(named.map((row) => String(row.pass_id)));
 }
 
-/** A pass that cannot be read is left out where the lake was not made from it. Throws LotlakeError (LAND_FAILED) where it may have been. */
+/** A pass that cannot be read is left out where the lake was not made from it. Throws LAND_FAILED where it may have been. */
 function leaveOut(
   job: Job,
   { folder, pass_id, reason }: UnreadablePass,
@@ -109,7 +109,7 @@ function groupByRun(job: Job, known: ReadonlySet<string> | undefined): Night[] {
     .sort((a, b) => (started(a.passes) < started(b.passes) ? -1 : 1));
 }
 
-/** Throws LotlakeError (LAND_FAILED) where a page is not as it was landed, before hours go into the others. */
+/** Throws LAND_FAILED where a page is not as it was landed, before hours go into the others. */
 async function assertUndamaged(job: Job, nights: readonly Night[]): Promise<void> {
   job.reporter.step('check', 'the pages of landing against their checksums');
   const damaged: string[] = [];

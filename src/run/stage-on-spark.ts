@@ -23,7 +23,7 @@ const MOST_PAGES = 20_000;
 
 /**
  * The nights, once Spark has staged what fits the contract of them, a number of nights at a time. The other pages are left
- * to load. The output folder must have the same path on every worker. Throws LotlakeError (SPARK_*).
+ * to load. The output folder must have the same path on every worker. Throws SPARK_*.
  */
 export async function* stagedOnSpark(job: Job, nights: readonly Night[]): AsyncGenerator<Night> {
   let chunk: Night[] = [];
@@ -142,7 +142,7 @@ function batchOf(job: Job, { stream, passes, ...group }: Group, target: string):
 
 /**
  * Sees that the table with a row for each record has them all, since a worker that has another folder under this path
- * loses its rows without an error. Throws LotlakeError (SPARK_FAILED).
+ * loses its rows without an error. Throws SPARK_FAILED.
  */
 async function assertStaged(job: Job, { stream, target, records }: Planned): Promise<void> {
   const table = lakeTables().find((each) => each.stream === stream && each.sql.includes('from records'));

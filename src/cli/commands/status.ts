@@ -21,7 +21,7 @@ import { hoursOf } from '../option-values.js';
 
 /**
  * Says whether the lake is fresh, what is wrong with it, what became of the last runs, and how long the disk will do.
- * Throws LotlakeError (LAKE_STALE, exit code 5) after that, if the last successful nightly is older than `--max-age`.
+ * Throws LAKE_STALE (exit code 5) after that, if the last successful nightly is older than `--max-age`.
  */
 export const status = command({
   options: {

@@ -75,7 +75,7 @@ export class ValueScanner {
   /** First address at or after `p` that holds no white space. */
   readonly space: (p: number) => number;
 
-  /** Throws LotlakeError (LAND_FAILED) where the code of the walk is missing. */
+  /** Throws LAND_FAILED where the code of the walk is missing. */
   constructor(readonly contract: ContractNode) {
     // What the walk asks back.
     const walk = {
