@@ -5,7 +5,6 @@ import { rebuild } from '../../pipelines/rebuild.js';
 import { version } from '../../src/config/package-root.js';
 import { dictionary } from '../../src/docs/dictionary.js';
 import { readManifest } from '../../src/lake/manifest.js';
-import { readModels } from '../../src/model/model-files.js';
 import { startSandbox } from '../../src/sandbox/index.js';
 import { bareDuckDb, configFor, silentReporter, temporaryFolder } from '../pipelines/support.js';
 import { nightOf } from '../report/lake.js';
@@ -13,13 +12,6 @@ import { firstLot, recordsOf, vehicleAt } from '../served.js';
 
 const folder = temporaryFolder();
 const current = join(folder.path, 'lake', 'current');
-/** Two marts are enough to see how marts are described. */
-const modelling = {
-  models: readModels().filter(({ name }) =>
-    ['currency_rules', 'currencies', 'duplicate_lots', 'data_health'].includes(name),
-  ),
-  checks: [],
-};
 const snapshots: string[] = [];
 const published = (): void => {
   snapshots.push(basename(readlinkSync(current)));
@@ -30,10 +22,10 @@ beforeAll(async () => {
   const sandbox = await startSandbox({ vehicles: 60, seed: 7, clock });
   const records = recordsOf(sandbox.world);
   await sandbox.close();
-  await nightOf(folder.path, records, clock, { modelling });
+  await nightOf(folder.path, records, clock);
   published();
   firstLot(vehicleAt(records, 0)).bid = 12_345;
-  await nightOf(folder.path, records, new Date('2026-11-19T04:00:00Z'), { modelling });
+  await nightOf(folder.path, records, new Date('2026-11-19T04:00:00Z'));
   published();
 }, 120_000);
 afterAll(() => folder.remove());
@@ -82,7 +74,6 @@ describe('a Parquet file of a snapshot', () => {
   it('names the snapshot of a rebuild, also for rows of an earlier night', async () => {
     const config = configFor('http://127.0.0.1:9/api', folder.path);
     const result = await rebuild({
-      modelling,
       config,
       reporter: silentReporter(),
       now: () => new Date('2026-11-20T04:00:00Z'),
