@@ -59,7 +59,7 @@ export async function updateCatalogOf({ catalog }: MirrorPlace, store: ObjectSto
   return catalog === undefined ? null : updateCatalog(store, catalog, env.LOTLAKE_CATALOG_TOKEN || undefined);
 }
 
-/** The snapshots of a lake that were published. Throws LAKE_* where the current one cannot be read. */
+/** The snapshots of a lake that were published. Throws LAKE_UNSOUND where the current one cannot be read. */
 async function readLocal(
   connection: Parameters<typeof findPublished>[0],
   layout: ReturnType<typeof layoutOf>,

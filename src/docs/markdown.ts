@@ -9,8 +9,8 @@ import { endpointsOf, type Lineage, lineageOf } from './lineage.js';
 export const MARKDOWN_COMMAND = 'npm run docs:tables';
 
 /**
- * Writes {@link tablesMarkdown} to a file. Throws SHARE_* where it cannot be written (SHARE_DOCS), or the place is not
- * its own (SHARE_PLACE).
+ * Writes {@link tablesMarkdown} to a file. Throws SHARE_DOCS where it cannot be written, and SHARE_PLACE where the place
+ * is not its own.
  * @param output folder of the lake, which is kept from it
  */
 export async function writeMarkdown(path: string, output: string): Promise<void> {

@@ -79,7 +79,8 @@ export async function writeCsv(
     let lines = '';
     for (const row of piece) {
       const line = csvLine(row, columns);
-      if (bytes + Buffer.byteLength(line) > maxBytes && part.rows > 0) {
+      const more = Buffer.byteLength(line);
+      if (bytes + more > maxBytes && part.rows > 0) {
         appendFileSync(part.path, lines);
         lines = '';
         part = beginPart(folder, parts, head);
@@ -87,7 +88,7 @@ export async function writeCsv(
       }
       lines += line;
       part.rows++;
-      bytes += Buffer.byteLength(line);
+      bytes += more;
     }
     appendFileSync(part.path, lines);
   }

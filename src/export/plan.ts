@@ -15,8 +15,8 @@ import type { ExportRequest } from './request.js';
 export type TablePlan = ReturnType<typeof planTable>;
 
 /**
- * Plans every table of an export. Throws SHARE_* where a table or a column is not there, or where the condition is
- * not one expression over the table.
+ * Plans every table of an export. Throws SHARE_NO_TABLE or SHARE_NO_COLUMN where a table or a column is not there, and
+ * SHARE_QUERY where the condition is not one expression over the table.
  * @param entries tables and marts of the snapshot
  * @param connection a session over the snapshot, with a view for each table that is asked for
  */

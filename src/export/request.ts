@@ -39,11 +39,14 @@ export type ExportRequest = Readonly<z.output<typeof input>>;
 export function exportRequest(given: ExportInput, cwd: string): ExportRequest {
   const read = input.parse(given);
   const request = { ...read, to: resolve(cwd, read.to) };
-  const noSize = request.maxBytes >= 1 ? undefined : `--max-bytes ${given.maxBytes} is no size`;
-  const problem = noSize ?? problemOf(request);
-  if (problem === undefined) return request;
-  const hint = noSize && 'write a size such as 250MB';
-  throw new LotlakeError('SHARE_EXPORT_OPTIONS', problem, { outcome: 'usage', hint });
+  if (!(request.maxBytes >= 1))
+    throw new LotlakeError('SHARE_EXPORT_OPTIONS', `--max-bytes ${given.maxBytes} is no size`, {
+      outcome: 'usage',
+      hint: 'write a size such as 250MB',
+    });
+  const problem = problemOf(request);
+  if (problem !== undefined) throw new LotlakeError('SHARE_EXPORT_OPTIONS', problem, { outcome: 'usage' });
+  return request;
 }
 
 function problemOf(request: ExportRequest): string | undefined {

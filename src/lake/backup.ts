@@ -39,7 +39,7 @@ export type Backup = Awaited<ReturnType<typeof backUp>>;
 /**
  * Copies a lake to another folder: everything but scratch, with its hard links, and with views that name the copy. Every
  * file of a snapshot is compared with its checksum. The copy is made beside its place and renamed when it is whole and on
- * disk. The caller holds the lock of the output folder. Throws LAKE_* and leaves nothing: LAKE_BACKUP_EXISTS where
+ * disk. The caller holds the lock of the output folder. It throws and leaves nothing: LAKE_BACKUP_EXISTS where
  * something is in the way, LAKE_UNSOUND where the current snapshot is damaged, LAKE_BACKUP where the copy cannot be made.
  * @param to folder that the copy becomes; with `force` an earlier backup is replaced
  */
@@ -83,7 +83,7 @@ export async function backUp(
     return backup;
   } catch (error) {
     rmSync(staging, { recursive: true, force: true });
-    if (error instanceof LotlakeError || signal.aborted) throw error;
+    if ((error instanceof LotlakeError && error.stage === 'lake') || signal.aborted) throw error;
     throw new LotlakeError('LAKE_BACKUP', `${to} cannot be made: ${messageOf(error)}`, {
       cause: error,
       hint: 'the lake is as it was, and nothing is left of the copy; mend the cause or name another folder',

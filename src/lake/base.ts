@@ -15,7 +15,7 @@ export interface BaseState {
 
 /**
  * The state that a run goes on from: the published snapshot. If that is damaged, or its link is lost, it is the newest
- * older snapshot that has all of its files, with a warning. Undefined where nothing was published yet. Throws LAKE_*
+ * older snapshot that has all of its files, with a warning. Undefined where nothing was published yet. Throws LAKE_UNSOUND
  * where no snapshot can be used.
  */
 export function findBase(layout: Layout, warn: (message: string) => void): BaseState | undefined {
@@ -35,7 +35,7 @@ export function findBase(layout: Layout, warn: (message: string) => void): BaseS
   return sound;
 }
 
-/** Throws LAKE_* where `current` is a folder, because a copy has followed the link. No publish can replace it. */
+/** Throws LAKE_UNSOUND where `current` is a folder, because a copy has followed the link. No publish can replace it. */
 export function assertLink(layout: Layout): void {
   if (lstatSync(layout.current, { throwIfNoEntry: false })?.isDirectory() === true)
     throw unsoundError(

@@ -46,7 +46,7 @@ const held = new Set<string | undefined>();
 /**
  * Takes the lock of an output folder, or takes it over from a dead holder. A holder in the same place is dead when its
  * process is. A holder in another place (container, host) is dead when it has not renewed its lock for its whole lease,
- * by the clock of this process. Throws LAKE_* that names the holder.
+ * by the clock of this process. Throws LAKE_LOCKED that names the holder.
  */
 export async function takeLock(path: string, options: LockOptions) {
   mkdirSync(dirname(path), { recursive: true });

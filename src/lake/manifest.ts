@@ -82,8 +82,8 @@ export const allFiles = (manifest: Manifest) =>
   Object.values(allTables(manifest)).flatMap(({ files }) => files);
 
 /**
- * What a text of a manifest says that is not in its snapshot yet. Throws LAKE_* where it is not valid, or a later lotlake
- * wrote it in a format that this one cannot read.
+ * What a text of a manifest says that is not in its snapshot yet. Throws LAKE_MANIFEST where it is not valid, and
+ * LAKE_FORMAT where a later lotlake wrote it in a format that this one cannot read.
  */
 export function manifestFrom(content: unknown, path: string): Manifest {
   const later = laterSchema.safeParse(content).data;
@@ -99,7 +99,7 @@ export function manifestFrom(content: unknown, path: string): Manifest {
   throw new LotlakeError('LAKE_MANIFEST', `${path} is not valid: ${reason}`, { hint: REBUILD });
 }
 
-/** Reads the manifest of a snapshot. Throws LAKE_* where there is none, and as {@link manifestFrom} does. */
+/** Reads the manifest of a snapshot. Throws LAKE_MANIFEST where there is none, and as {@link manifestFrom} does. */
 export function readManifest(snapshot: string): Manifest {
   const path = join(snapshot, 'manifest.json');
   let content: unknown;
@@ -111,7 +111,7 @@ export function readManifest(snapshot: string): Manifest {
   return manifestFrom(content, path);
 }
 
-/** The manifest of a snapshot, or what is wrong with it. Throws LAKE_* where a later lotlake wrote it. */
+/** The manifest of a snapshot, or what is wrong with it. Throws LAKE_FORMAT where a later lotlake wrote it. */
 export function manifestOrDamage(snapshot: string): Manifest | LotlakeError {
   try {
     return readManifest(snapshot);

@@ -76,7 +76,7 @@ export async function idsIn(
   return found.map((row) => String(row.id));
 }
 
-/** Folder of the snapshot that is asked for. Throws LAKE_* that names the snapshots that are kept. */
+/** Folder of the snapshot that is asked for. Throws LAKE_NO_SNAPSHOT that names the snapshots that are kept. */
 export async function pickSnapshot(
   connection: DuckDBConnection,
   layout: Layout,
@@ -91,7 +91,7 @@ export async function pickSnapshot(
   return found.folder;
 }
 
-/** Folder of the snapshot of an id. Throws LAKE_* that names the snapshots that are kept. */
+/** Folder of the snapshot of an id. Throws LAKE_NO_SNAPSHOT that names the snapshots that are kept. */
 export function findSnapshot(layout: Layout, id: string): string {
   const snapshots = listSnapshots(layout);
   const found = snapshots.find((snapshot) => snapshot.id === id);

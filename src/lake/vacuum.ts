@@ -17,7 +17,7 @@ import { findMissing } from './verify.js';
 /** What a vacuum removes and leaves. Paths are below the output folder. */
 export type VacuumPlan = Awaited<ReturnType<typeof planVacuum>>;
 
-/** Throws LAKE_* where an output folder has nothing of lotlake, such as a folder with a mistyped name. */
+/** Throws LAKE_NOT_FOUND where an output folder has nothing of lotlake, such as a folder with a mistyped name. */
 export function assertLake({ output, lake, landing, work }: Layout): void {
   if ([lake, landing, work].some((folder) => existsSync(folder))) return;
   throw new LotlakeError('LAKE_NOT_FOUND', `there is no lake in ${output}`, {
@@ -27,7 +27,7 @@ export function assertLake({ output, lake, landing, work }: Layout): void {
 }
 
 /**
- * Finds what can go. The caller holds the lock of the output folder, so no run is at work. Throws LAKE_* where the
+ * Finds what can go. The caller holds the lock of the output folder, so no run is at work. Throws LAKE_UNSOUND where the
  * current snapshot is damaged, because then nothing says what the lake still needs.
  */
 export async function planVacuum(connection: DuckDBConnection, layout: Layout, retention: Retention) {

@@ -68,7 +68,7 @@ async function sealPulled(
 
 /**
  * Throws MIRROR_DAMAGED where the manifest names a file that is none of the record's, because the next run
- * links what it names, and LAKE_* where only a later lotlake knows its format.
+ * links what it names, and LAKE_FORMAT where only a later lotlake knows its format.
  */
 function assertSameFiles({ snapshot_id, manifest, files }: SnapshotRecord, store: ObjectStore): void {
   const name = recordName(snapshot_id);

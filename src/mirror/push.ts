@@ -37,8 +37,7 @@ interface Sent {
 /**
  * Pushes every kept snapshot that is newer than the mirror's current one, oldest first. For each, all that it needs is
  * sent before `current.json` names it, by a conditional write that fails if somebody else has switched meanwhile. What
- * is there already is not sent again. Throws MIRROR_*, and LAKE_UNSOUND where the current snapshot lacks
- * a file.
+ * is there already is not sent again. Throws MIRROR_*, and LAKE_UNSOUND where the current snapshot lacks a file.
  * @returns the snapshot that the mirror has now, the ids of those that were pushed, oldest first, and the number and bytes
  * of the files that were sent: those of snapshots and of their tables' metadata, but no records and no switches
  */
@@ -64,7 +63,7 @@ export async function push(lake: LocalLake, pushing: Pushing) {
   return { place: store.place, snapshot_id: mirror?.current.snapshot_id ?? '', pushed, files, bytes };
 }
 
-/** Leaves out older snapshots that lack a file. Throws LAKE_* where the current one does. */
+/** Leaves out older snapshots that lack a file. Throws LAKE_UNSOUND where the current one does. */
 function soundOnes(plan: readonly LocalSnapshot[], { warn }: Pushing): LocalSnapshot[] {
   return plan.filter(({ id, folder, manifest }) => {
     const [missing] = findMissing(folder, manifest);

@@ -40,7 +40,7 @@ export interface ModelResult {
  * Computes the models, each as soon as those that it reads are there and a connection is free: as a Parquet file that is
  * sorted by its key, with a view on it in the connection's current database. The connection has the lake tables and its
  * TimeZone is UTC.
- * Throws MODEL_* that names the model: MODEL_GRAPH before anything runs, MODEL_FAILED for its SQL.
+ * Throws an error that names the model: MODEL_GRAPH before anything runs, MODEL_FAILED for its SQL.
  */
 export async function runModels(
   connection: DuckDBConnection,

@@ -15,7 +15,7 @@ export interface AskedCar {
   readonly title?: string | undefined;
 }
 
-/** The value of a car at auction. Throws SHARE_* for a make, model, damage or title that the lake does not know. */
+/** The value of a car at auction. Throws SHARE_NOTHING_FOUND for a make, model, damage or title that the lake does not know. */
 export async function valueOfCar(connection: DuckDBConnection, car: AskedCar): Promise<Value> {
   const factors = await rows(
     connection,
@@ -144,7 +144,7 @@ function widthsOf(connection: DuckDBConnection, { market, currency, model }: Kin
   );
 }
 
-/** The id of a make or model by its name. Throws SHARE_* with the names that are most like it. */
+/** The id of a make or model by its name. Throws SHARE_NOTHING_FOUND with the names that are most like it. */
 async function idOf(
   connection: DuckDBConnection,
   what: 'manufacturer' | 'model',
@@ -164,7 +164,7 @@ async function idOf(
 }
 
 /**
- * The group of a damage or title, given by its own name or as the feed writes it; null for none. Throws SHARE_* with
+ * The group of a damage or title, given by its own name or as the feed writes it; null for none. Throws SHARE_NOTHING_FOUND with
  * those there are.
  */
 async function groupOf(

@@ -104,7 +104,7 @@ function wordsOf(text: string | undefined): Pick<ReadQuery, 'needed'> {
   return { needed: (tables) => tables.filter((name) => words?.has(name) ?? true) };
 }
 
-/** Folder of the published snapshot. Throws SHARE_* if there is none. */
+/** Folder of the published snapshot. Throws SHARE_NO_SNAPSHOT if there is none. */
 export function publishedSnapshot({ output }: Config): string {
   const snapshot = currentSnapshot(layoutOf(output));
   if (snapshot !== undefined) return snapshot;

@@ -30,7 +30,7 @@ const failed = (error: unknown): never => {
   throw queryError(error);
 };
 
-/** Begins a query. Throws SHARE_* with DuckDB's message, now or when rows are read. */
+/** Begins a query. Throws SHARE_QUERY with DuckDB's message, now or when rows are read. */
 export async function openResult(connection: DuckDBConnection, query: Pick<ReadQuery, 'sql' | 'select'>) {
   const result = await begin(connection, query.sql).catch(failed);
   const columns: Columns = result

@@ -45,7 +45,7 @@ export interface Kind {
   readonly lot?: number;
 }
 
-/** The lots of a VIN, a lot number or a lot id with their estimates, the newest first. Throws SHARE_* if there are none. */
+/** The lots of a VIN, a lot number or a lot id with their estimates, the newest first. Throws SHARE_NOTHING_FOUND if there are none. */
 export async function valuesOfLots(connection: DuckDBConnection, id: string): Promise<Value[]> {
   const wanted = literal(id.trim().toUpperCase());
   const found = await rows(

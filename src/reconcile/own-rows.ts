@@ -113,7 +113,7 @@ function earlierFiles({ base }: MergeContext, table: string): readonly LakeFile[
 
 /**
  * Writes a small table of lotlake's own: the rows of the last snapshot and the new rows. A new row replaces the old one of
- * its key. Members of a row that are no column of the table are left out. Throws RECONCILE_* where a row lacks a column.
+ * its key. Members of a row that are no column of the table are left out. Throws RECONCILE_FAILED where a row lacks a column.
  */
 export function writeOwn(context: MergeContext, name: string, fresh: readonly object[]): Promise<void> {
   const { columns } = ownTable(name);

@@ -20,7 +20,7 @@ export type ReconcileResult = Readonly<Awaited<ReturnType<typeof reconcile>>>;
 
 /**
  * Merges the staged rows of a run with the last snapshot into the new snapshot folder, by the rules of `sql/reconcile`.
- * Throws RECONCILE_*, with nothing published, where too much would be archived for absence.
+ * Throws RECONCILE_SHRINK, with nothing published, where too much would be archived for absence.
  */
 export async function reconcile(given: MergeContext) {
   const second = await given.connect();

@@ -22,7 +22,7 @@ export interface StoredTable {
   readonly columns: readonly Column[];
 }
 
-/** A table of lotlake's own. Throws RECONCILE_* where there is none. */
+/** A table of lotlake's own. Throws RECONCILE_FAILED where there is none. */
 export function ownTable(name: string): StoredTable {
   const own = ownTables.find((each) => each.name === name);
   if (own === undefined) throw new LotlakeError('RECONCILE_FAILED', `there is no own table ${name}`);

@@ -35,7 +35,8 @@ const POOLED_GROUPS = 4;
 
 /**
  * Writes the report of the published snapshot as one HTML file that needs nothing else, and returns its path. Throws
- * SHARE_* if nothing is published, if the snapshot lacks a mart, or if the place is not a report's (SHARE_PLACE).
+ * SHARE_NO_SNAPSHOT if nothing is published, SHARE_NO_TABLE if the snapshot lacks a mart, and SHARE_PLACE if the place is
+ * not a report's.
  * @param to path of the file; `report.html` in the output folder by default
  */
 export async function writeReport(config: Config, to = join(config.output, 'report.html')): Promise<string> {

@@ -121,13 +121,8 @@ function isPublished({ base }: Pick<Job, 'base'>, { manifest: { published, pass_
 }
 
 /** Gives up a pass of this run or of an earlier one. */
-export function abandon(
-  job: Job,
-  pass: Pick<Pass, 'folder'>,
-  reason: string,
-  total: number | null = null,
-): void {
-  endPass(pass, { state: 'abandoned', reason, complete: false, total, run_id: job.runId }, job.now());
+export function abandon(job: Job, pass: Pass, reason: string): void {
+  endPass(pass, { state: 'abandoned', reason, complete: false, total: null, run_id: job.runId }, job.now());
 }
 
 /**

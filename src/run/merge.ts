@@ -100,7 +100,7 @@ function rowOf({ error, disk, limits, settings, stages, requests, counts, drift,
 }
 
 /**
- * Accounts for every record and row of a run. Throws RECONCILE_*, before anything is published, if a record or row is
+ * Accounts for every record and row of a run. Throws RECONCILE_UNBALANCED, before anything is published, if a record or row is
  * lost or comes from nowhere.
  * @param after rows by table as the footers of the new files say
  * @param carries whether rows may come from the published snapshot, too

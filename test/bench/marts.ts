@@ -24,7 +24,7 @@ const EARLIER = 14;
 
 /**
  * Computes the models and data tests over a lake of at least a million lots and three million prices: the published
- * one below `output`, its rows copied under other ids. Throws MODEL_* where a data test fails.
+ * one below `output`, its rows copied under other ids. Throws MODEL_TESTS_FAILED where a data test fails.
  */
 export async function modelMany(
   output: string,

@@ -110,7 +110,7 @@ async function chosenModels(
   return { models, checks, tested: models, marts };
 }
 
-/** The folder or URL for the marts. Throws ConfigError or SHARE_* where something else could be lost. */
+/** The folder or URL for the marts. Throws ConfigError or SHARE_PLACE where something else could be lost. */
 function targetOf(
   to: string | undefined,
   source: ModelSource,

@@ -46,9 +46,12 @@ export const vacuum = command({
       effects.signal.throwIfAborted();
       if (!dryRun) {
         // A full disk may have no room for it until something is removed.
-        const failed = await retainLocalMetadata(layout, plan).catch(() => true);
+        const isRetained = await retainLocalMetadata(layout, plan).then(
+          () => true,
+          () => false,
+        );
         await executeVacuum(layout, plan, effects.signal);
-        if (failed === true) await retainLocalMetadata(layout, plan);
+        if (!isRetained) await retainLocalMetadata(layout, plan);
       }
       print({ dry_run: dryRun, ...plan }, () => text(plan, dryRun));
     });

@@ -16,7 +16,7 @@ import { clip, count, megabytes, printable, sumOf } from '../../query/printable.
 import { gridOf } from '../../query/table.js';
 import { command, type Lines } from '../command.js';
 
-/** Checks a snapshot against its manifest and by its data tests. Throws LAKE_*, held, if something is wrong. */
+/** Checks a snapshot against its manifest and by its data tests. Throws LAKE_UNSOUND if something is wrong. */
 export const verify = command({
   options: { snapshot: { type: 'string', describe: 'id (default the published one)' } },
   async run({ snapshot, print, config }, effects) {
