@@ -5,6 +5,7 @@ import { docs } from '../../src/cli/commands/docs.js';
 import { type WrittenSite, writeSite } from '../../src/docs/write-site.js';
 import { readManifest } from '../../src/lake/manifest.js';
 import { publishedSnapshot } from '../../src/query/open-lake.js';
+import { effectsIn } from '../cli/support.js';
 import { configFor, temporaryFolder } from '../pipelines/support.js';
 import { smallSite } from './small-site.js';
 
@@ -19,6 +20,14 @@ beforeAll(async () => {
   written = await smallSite(folder.path);
 });
 afterAll(() => folder.remove());
+
+/** Runs the command, and gives what it prints. */
+async function run(options: Partial<Parameters<typeof docs.run>[0]>): Promise<string> {
+  const { effects, out } = effectsIn(folder.path);
+  const given = { to: undefined, markdown: undefined, json: false, config: { output: folder.path } };
+  await docs.run({ ...given, ...options }, effects);
+  return out();
+}
 
 describe('the pages of lotlake docs', () => {
   it('are one for each table and mart, and an index that links to each', () => {
@@ -94,7 +103,8 @@ describe('the pages of lotlake docs', () => {
     const { reserve_gap: _, ...marts } = JSON.parse(whole).marts;
     const older = join(folder.path, 'older');
     writeFileSync(path, JSON.stringify({ ...JSON.parse(whole), marts }));
-    await writeSite(config, older).finally(() => writeFileSync(path, whole));
+    const told = await run({ to: older, json: true }).finally(() => writeFileSync(path, whole));
+    expect(JSON.parse(told)).toEqual({ ...written, index: join(older, 'index.html') });
     const page = readFileSync(join(older, 'marts', 'reserve_gap.html'), 'utf8');
     expect(page).toContain('not in this snapshot');
     expect(page).toContain('class="result">not run');
@@ -111,41 +121,12 @@ describe('the pages of lotlake docs', () => {
 });
 
 describe('lotlake docs', () => {
-  const run = async (options: Partial<Parameters<typeof docs.run>[0]>): Promise<string> => {
-    const out: (string | Uint8Array)[] = [];
-    const effects = {
-      out: (text: string | Uint8Array) => out.push(text),
-      data: () => undefined,
-      err: () => undefined,
-      now: () => new Date(),
-      env: {},
-      cwd: folder.path,
-      columns: () => undefined,
-      live: () => undefined,
-      logFailure: () => undefined,
-      width: undefined,
-      pipe: async () => undefined,
-      input: async () => new Uint8Array(),
-      signal: new AbortController().signal,
-    };
-    await docs.run(
-      { to: undefined, markdown: undefined, json: false, config: { output: folder.path }, ...options },
-      effects,
-    );
-    return out.join('');
-  };
-
   it('prints where the pages are, by default in the output folder, where they replace the earlier ones alone', async () => {
     const before = text('tables/lots.html');
     writeFileSync(join(site, 'notes.txt'), 'mine');
     expect(await run({})).toMatch(new RegExp(`^\\d+ pages about snapshot \\S+; open ${site}/index.html\n$`));
     expect(text('notes.txt')).toBe('mine');
     expect(text('tables/lots.html')).toBe(before);
-  });
-
-  it('prints the same as JSON', async () => {
-    const result = JSON.parse(await run({ to: 'elsewhere', json: true }));
-    expect(result).toEqual({ ...written, index: join(folder.path, 'elsewhere', 'index.html') });
   });
 
   it('writes Markdown without a lake, but no pages', async () => {

@@ -6,7 +6,7 @@ import { measure } from '../../src/lake/files.js';
 import { layoutOf } from '../../src/lake/layout.js';
 import type { VacuumPlan } from '../../src/lake/vacuum.js';
 import { runLotlake } from '../cli/support.js';
-import { configFor, serve, silentReporter, temporaryFolder } from '../pipelines/support.js';
+import { configFor, serve, silentReporter, temporaryFolder, WITHOUT_MARTS } from '../pipelines/support.js';
 
 const folder = temporaryFolder();
 afterAll(() => folder.remove());
@@ -36,6 +36,7 @@ it('a vacuum removes what dead runs left, and the next run resumes the pass that
     const reporter = silentReporter();
     const now = () => new Date(start + days * 86_400_000);
     const run = nightly({
+      ...WITHOUT_MARTS,
       config: configFor(service.url, folder.path, { concurrency: 1, perPage: 2 }),
       reporter,
       now,

@@ -4,15 +4,14 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Row } from '../../src/duck/session.js';
 import { runDataTests } from '../../src/model/data-tests.js';
 import { withOwnSeeds } from '../../src/model/model-files.js';
-import { runModels } from '../../src/model/run-models.js';
 import { apart, base, lot, SOLD } from './cases.js';
 import { listing, report } from './report-cases.js';
 import {
   computeMarts,
+  computeModels,
   fill,
   type Given,
   openLake,
-  PARQUET,
   type TestLake,
   testsOf,
   texts,
@@ -87,7 +86,7 @@ async function recompute(rules: readonly string[], ...marts: readonly string[]):
   mkdirSync(seeds, { recursive: true });
   writeFileSync(join(seeds, 'currency_rules.csv'), [HEADER, ...rules, ''].join('\n'));
   const models = withOwnSeeds(testsOf(...marts).models, seeds);
-  await runModels(lake.connection, { target: lake.folder, parquet: PARQUET, models });
+  await computeModels(lake, models);
   await test(...marts);
 }
 

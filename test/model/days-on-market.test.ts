@@ -1,15 +1,8 @@
-import { afterAll, beforeAll, expect, it } from 'vitest';
-import { runDataTests } from '../../src/model/data-tests.js';
+import { expect, it } from 'vitest';
 import { apart, base, lot, SOLD } from './cases.js';
-import { computeMarts, type Given, openLake, type TestLake, testsOf, texts } from './support.js';
+import { type Given, openMarts } from './support.js';
 
-const MARTS = ['days_on_market'];
-
-let lake: TestLake;
-beforeAll(async () => {
-  lake = await openLake();
-});
-afterAll(() => lake.close());
+const marts = openMarts('days_on_market');
 
 let next = 1;
 const daysAfter = (created: string, days: number): string =>
@@ -26,12 +19,8 @@ const left = (days: number, created_at: string = created): Given =>
 
 /** The row of the source, without names. */
 async function ask(lots: readonly Given[], columns: string) {
-  await computeMarts(lake, apart({ ...base, lots }), ...MARTS);
-  const failed = (await runDataTests(lake.connection, testsOf(...MARTS))).filter(
-    ({ failures, severity }) => failures > 0 && severity === 'error',
-  );
-  expect(failed).toEqual([]);
-  const [row] = await texts(lake, `select ${columns} from days_on_market where level = 'source'`);
+  await marts.compute(apart({ ...base, lots }));
+  const [row] = await marts.query(`select ${columns} from days_on_market where level = 'source'`);
   return row;
 }
 

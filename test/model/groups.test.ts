@@ -3,12 +3,19 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { runDataTests } from '../../src/model/data-tests.js';
 import { withOwnSeeds } from '../../src/model/model-files.js';
-import { runModels } from '../../src/model/run-models.js';
 import { damageFactors, titles } from '../../src/sandbox/data/market.js';
 import { createWorld, plantedLots } from '../../src/sandbox/index.js';
 import { recordsOf } from '../served.js';
 import { base, lot } from './cases.js';
-import { computeMarts, type Given, openLake, PARQUET, type TestLake, testsOf, texts } from './support.js';
+import {
+  computeMarts,
+  computeModels,
+  type Given,
+  openLake,
+  type TestLake,
+  testsOf,
+  texts,
+} from './support.js';
 
 let lake: TestLake;
 beforeAll(async () => {
@@ -134,7 +141,7 @@ it('a seed of the user decides', async () => {
   writeFileSync(join(seeds, 'damage_groups.csv'), 'damage_name,damage_group\nzx damage,glass\n');
   await computeMarts(lake, { ...base, lots: damaged(['Zx', 'Rear']) }, ...MARTS);
   const models = withOwnSeeds(testsOf(...MARTS).models, seeds);
-  await runModels(lake.connection, { target: lake.folder, parquet: PARQUET, models });
+  await computeModels(lake, models);
   expect(
     await texts(lake, 'select damage_name, damage_group from dim_damages where main_lots > 0 order by 1'),
   ).toEqual([

@@ -1,23 +1,19 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { runDataTests } from '../../src/model/data-tests.js';
+import { describe, expect, it } from 'vitest';
 import { apart, base, entry, lot, nights, SOLD } from './cases.js';
-import { computeMarts, type Given, openLake, type TestLake, testsOf, texts } from './support.js';
+import { type Given, openMarts } from './support.js';
 
-const MARTS = ['observed_spans', 'sell_through', 'price_trends', 'relisting', 'seller_types', 'reserve_gap'];
-
-let lake: TestLake;
-beforeAll(async () => {
-  lake = await openLake();
-});
-afterAll(() => lake.close());
+const marts = openMarts(
+  'observed_spans',
+  'sell_through',
+  'price_trends',
+  'relisting',
+  'seller_types',
+  'reserve_gap',
+);
 
 /** Computes the marts of what is given; their tests and checks must pass. */
 async function compute(given: Readonly<Record<string, readonly Given[]>>): Promise<void> {
-  await computeMarts(lake, apart({ ...base, ...given }), ...MARTS);
-  const failed = (await runDataTests(lake.connection, testsOf(...MARTS))).filter(
-    ({ failures }) => failures > 0,
-  );
-  expect(failed).toEqual([]);
+  await marts.compute(apart({ ...base, ...given }));
 }
 
 const BEGIN = '2026-08-21T02:00:00Z';
@@ -42,11 +38,9 @@ describe('an auction before the first night', () => {
     const lots = [...survivors, ...auctioned(100, '2026-08-25'), ...auctioned(200, '2026-09-05')];
     const prices = ['2026-06-10', '2026-07-10', '2026-08-10'].flatMap(unsold);
     await compute({ passes, lots, prices });
-    const rates = await texts(
-      lake,
-      `select cast(month as varchar) as month, observed, lots_offered, lots_sold, sell_through, sell_through_3m
-       from sell_through order by month`,
-    );
+    const rates =
+      await marts.query(`select cast(month as varchar) as month, observed, lots_offered, lots_sold, sell_through, sell_through_3m
+       from sell_through order by month`);
     const none = { lots_offered: null, lots_sold: null, sell_through: null, sell_through_3m: null };
     const half = { lots_offered: 6, lots_sold: 3, sell_through: 0.5, sell_through_3m: 0.5 };
     const expected = [
@@ -56,20 +50,18 @@ describe('an auction before the first night', () => {
       { month: '2026-09-01', observed: 'part', ...half },
     ];
     expect(rates).toEqual(expected);
-    const trends = await texts(
-      lake,
-      `select cast(month as varchar) as month, observed, lots_offered, lots_sold, sell_through
-       from price_trends order by month`,
-    );
+    const trends =
+      await marts.query(`select cast(month as varchar) as month, observed, lots_offered, lots_sold, sell_through
+       from price_trends order by month`);
     expect(trends).toEqual(expected.map(({ sell_through_3m: _, ...row }) => row));
     expect(
-      await texts(lake, 'select lots_offered, lots_sold, sell_through, observed_since from seller_types'),
+      await marts.query('select lots_offered, lots_sold, sell_through, observed_since from seller_types'),
     ).toEqual([{ lots_offered: 12, lots_sold: 6, sell_through: 0.5, observed_since: new Date(BEGIN) }]);
     expect(
-      await texts(lake, 'select attempt, lots_reached, sold_share, observed_since from relisting'),
+      await marts.query('select attempt, lots_reached, sold_share, observed_since from relisting'),
     ).toEqual([{ attempt: 1, lots_reached: 12, sold_share: 0.5, observed_since: new Date(BEGIN) }]);
     expect(
-      await texts(lake, 'select outcome, lots, observed_since from reserve_gap order by outcome'),
+      await marts.query('select outcome, lots, observed_since from reserve_gap order by outcome'),
     ).toEqual([
       { outcome: 'not_sold', lots: 6, observed_since: new Date(BEGIN) },
       { outcome: 'sold', lots: 6, observed_since: new Date(BEGIN) },
@@ -79,9 +71,9 @@ describe('an auction before the first night', () => {
   it('counts as a price where the price is known', async () => {
     await compute({ passes, lots: auctioned(100, '2026-07-10', { status_id: SOLD }) });
     expect(
-      await texts(lake, 'select observed, lots_sold, priced_lots, price_median from price_trends'),
+      await marts.query('select observed, lots_sold, priced_lots, price_median from price_trends'),
     ).toEqual([{ observed: 'none', lots_sold: null, priced_lots: 6, price_median: 1000 }]);
-    expect(await texts(lake, 'select lots_sold, sell_through, price_median from seller_types')).toEqual([
+    expect(await marts.query('select lots_sold, sell_through, price_median from seller_types')).toEqual([
       { lots_sold: 0, sell_through: null, price_median: 1000 },
     ]);
   });
@@ -91,18 +83,17 @@ describe('an auction before the first night', () => {
       passes: nights('2026-09-10T02:00:00Z', '2026-09-10T02:00:00Z'),
       lots: auctioned(1, '2026-09-05', { first_seen_at: '2026-09-10T02:00:00Z' }),
     });
-    expect(await texts(lake, 'select observed, sell_through from sell_through')).toEqual([
+    expect(await marts.query('select observed, sell_through from sell_through')).toEqual([
       { observed: 'none', sell_through: null },
     ]);
-    expect(await texts(lake, 'select * from relisting')).toEqual([]);
+    expect(await marts.query('select * from relisting')).toEqual([]);
   });
 
   it('does not count in a later month where its lot was sold early', async () => {
     const lots = auctioned(1, '2026-10-05', { buy_now: 1000, status_id: SOLD });
     await compute({ passes, lots: [...lots, ...auctioned(100, '2026-08-25')] });
     expect(
-      await texts(
-        lake,
+      await marts.query(
         'select observed, lots_sold, sell_through, sell_through_3m from sell_through order by month',
       ),
     ).toEqual([
@@ -116,7 +107,7 @@ describe('the last hours before a pass', () => {
   it('do not count as observed, since only sales are settled by then', async () => {
     const bought = auctioned(1, '2026-09-09', { buy_now: 1000, status_id: SOLD });
     await compute({ passes, lots: [...bought, ...auctioned(100, '2026-09-07')] });
-    expect(await texts(lake, 'select lots_offered, lots_sold, sell_through from sell_through')).toEqual([
+    expect(await marts.query('select lots_offered, lots_sold, sell_through from sell_through')).toEqual([
       { lots_offered: 6, lots_sold: 3, sell_through: 0.5 },
     ]);
   });
@@ -125,11 +116,9 @@ describe('the last hours before a pass', () => {
 describe('observed_spans', () => {
   const spans = async (given: Readonly<Record<string, readonly Given[]>>): Promise<string[]> => {
     await compute(given);
-    const found = await texts(
-      lake,
-      `select domain_id, span, strftime(observed_from, '%m-%d') as a, strftime(observed_to + interval 12 hour, '%m-%d') as b
-       from observed_spans order by domain_id, span`,
-    );
+    const found =
+      await marts.query(`select domain_id, span, strftime(observed_from, '%m-%d') as a, strftime(observed_to + interval 12 hour, '%m-%d') as b
+       from observed_spans order by domain_id, span`);
     return found.map((row) => `${row.domain_id}/${row.span}: ${row.a} to ${row.b}`);
   };
   const pass = (day: string, rest: Given = {}): Given => ({

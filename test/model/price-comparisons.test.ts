@@ -1,15 +1,14 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { runDataTests } from '../../src/model/data-tests.js';
+import { describe, expect, it } from 'vitest';
 import { apart, base, entry, lot, SOLD } from './cases.js';
-import { computeMarts, type Given, openLake, type TestLake, testsOf, texts } from './support.js';
+import { type Given, openMarts } from './support.js';
 
-const MARTS = ['regional_prices', 'odometer_curve', 'reserve_gap', 'buy_now_premium', 'repair_economics'];
-
-let lake: TestLake;
-beforeAll(async () => {
-  lake = await openLake();
-});
-afterAll(() => lake.close());
+const marts = openMarts(
+  'regional_prices',
+  'odometer_curve',
+  'reserve_gap',
+  'buy_now_premium',
+  'repair_economics',
+);
 
 const ford = { manufacturer_id: 5, manufacturer_name: 'Ford', model_id: 50, model_name: 'F-150' };
 const vehicles = [
@@ -34,12 +33,8 @@ const sold = (prices: readonly number[], rest: Given = {}): Given[] =>
 
 /** Computes the marts of some lots, sees that their tests pass, and gives the rows of a query. */
 async function query(lots: readonly Given[], sql: string, given: Readonly<Record<string, Given[]>> = {}) {
-  await computeMarts(lake, apart({ ...base, vehicles, ...given, lots }), ...MARTS);
-  const failed = (await runDataTests(lake.connection, testsOf(...MARTS))).filter(
-    ({ failures }) => failures > 0,
-  );
-  expect(failed.map(({ model, test, sample }) => ({ model, test, sample }))).toEqual([]);
-  return texts(lake, sql);
+  await marts.compute(apart({ ...base, vehicles, ...given, lots }));
+  return marts.query(sql);
 }
 
 describe('regional_prices', () => {

@@ -1,22 +1,11 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { runDataTests } from '../../src/model/data-tests.js';
+import { describe, expect, it } from 'vitest';
 import { apart, base, entry, lot, nights, SOLD } from './cases.js';
-import { computeMarts, type Given, openLake, type TestLake, testsOf, texts } from './support.js';
+import { type Given, openMarts } from './support.js';
 
-const MARTS = ['seller_profiles', 'branch_profiles'];
-
-let lake: TestLake;
-beforeAll(async () => {
-  lake = await openLake();
-});
-afterAll(() => lake.close());
+const marts = openMarts('seller_profiles', 'branch_profiles');
 
 async function compute(given: Readonly<Record<string, readonly Given[]>>): Promise<void> {
-  await computeMarts(lake, apart({ ...base, ...given }), ...MARTS);
-  const failed = (await runDataTests(lake.connection, testsOf(...MARTS))).filter(
-    ({ failures, severity }) => failures > 0 && severity === 'error',
-  );
-  expect(failed).toEqual([]);
+  await marts.compute(apart({ ...base, ...given }));
 }
 
 let next = 1;
@@ -37,7 +26,7 @@ const offers = (seller_name: string | null, offered: number, sold: number, rest:
 /** Figures of the sellers by name, rounded. */
 async function sellers(...columns: readonly string[]): Promise<Record<string, unknown>> {
   const shown = columns.map((column) => `round(cast(${column} as double), 4)`).join(', ');
-  const rows = await texts(lake, `select seller, ${shown} from seller_profiles order by seller`);
+  const rows = await marts.query(`select seller, ${shown} from seller_profiles order by seller`);
   return Object.fromEntries(rows.map((row) => [row.seller, Object.values(row).slice(1)]));
 }
 
@@ -115,7 +104,7 @@ describe('a seller', () => {
   it('is one however its name is written, and none if there is no name', async () => {
     const lots = [offers('Acme ', 3, 3), offers('ACME', 2, 0), offers(null, 9, 9), offers(' ', 9, 9)].flat();
     await compute({ lots });
-    expect(await texts(lake, 'select seller, seller_name, offered, sold from seller_profiles')).toEqual([
+    expect(await marts.query('select seller, seller_name, offered, sold from seller_profiles')).toEqual([
       { seller: 'acme', seller_name: 'Acme', offered: 5, sold: 3 },
     ]);
   });
@@ -132,7 +121,7 @@ describe('a seller', () => {
     await compute({ passes, prices, lots: [...early, ...(back ? [back] : []), ...met, ...waiting] });
     const columns =
       'offered, sold, on_approval, relisted, reserved_lots, compared_reserves, met_reserves, timed_lots';
-    expect(await texts(lake, `select ${columns} from seller_profiles`)).toEqual([
+    expect(await marts.query(`select ${columns} from seller_profiles`)).toEqual([
       {
         ...{ offered: 3, sold: 1, on_approval: 1, relisted: 1 },
         ...{ reserved_lots: 2, compared_reserves: 2, met_reserves: 1, timed_lots: 2 },
@@ -153,7 +142,7 @@ describe('a branch', () => {
     ];
     await compute({ lots: [...lots, branch(null, null)].flat() });
     expect(
-      await texts(lake, 'select domain_id, branch, branch_name, offered from branch_profiles order by 1, 2'),
+      await marts.query('select domain_id, branch, branch_name, offered from branch_profiles order by 1, 2'),
     ).toEqual([
       { domain_id: 1, branch: '5', branch_name: null, offered: 1 },
       { domain_id: 3, branch: '5', branch_name: 'TX - Dallas', offered: 2 },

@@ -1,24 +1,14 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { runDataTests } from '../../src/model/data-tests.js';
+import { describe, expect, it } from 'vitest';
 import { apart, base, lot, nights, SOLD } from './cases.js';
-import { computeMarts, type Given, openLake, type TestLake, testsOf, texts } from './support.js';
+import { type Given, openMarts } from './support.js';
 
-const MARTS = ['sell_through_odds'];
 const NOT_SOLD = 8;
 
-let lake: TestLake;
-beforeAll(async () => {
-  lake = await openLake();
-});
-afterAll(() => lake.close());
+const marts = openMarts('sell_through_odds');
 
 async function ask(given: Readonly<Record<string, readonly Given[]>>, columns: string) {
-  await computeMarts(lake, { ...base, ...given }, ...MARTS);
-  const failed = (await runDataTests(lake.connection, testsOf(...MARTS))).filter(
-    ({ failures, severity }) => failures > 0 && severity === 'error',
-  );
-  expect(failed).toEqual([]);
-  return texts(lake, `select ${columns} from sell_through_odds order by lot_id`);
+  await marts.compute({ ...base, ...given });
+  return marts.query(`select ${columns} from sell_through_odds order by lot_id`);
 }
 
 let next = 1000;

@@ -2,10 +2,11 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { DuckDBConnection } from '@duckdb/node-api';
+import { afterAll, beforeAll, expect } from 'vitest';
 import { createEmptyTables } from '../../src/docs/empty-lake.js';
 import { identifier, literal, openSession, type Row, rows } from '../../src/duck/session.js';
 import { readChecks } from '../../src/model/checks.js';
-import type { DataTestOptions } from '../../src/model/data-tests.js';
+import { type DataTestOptions, runDataTests } from '../../src/model/data-tests.js';
 import { type Model, readModels } from '../../src/model/model-files.js';
 import { runModels } from '../../src/model/run-models.js';
 
@@ -16,6 +17,8 @@ export const PARQUET = (): string => 'format parquet, compression zstd';
 export interface TestLake {
   readonly connection: DuckDBConnection;
   readonly folder: string;
+  /** Names of lotlake's own seeds that are there already. */
+  readonly seeds: Set<string>;
   close(): void;
 }
 
@@ -27,6 +30,7 @@ export async function openLake(): Promise<TestLake> {
   return {
     connection: session.connection,
     folder,
+    seeds: new Set(),
     close: () => {
       session.close();
       rmSync(folder, { recursive: true, force: true });
@@ -77,6 +81,12 @@ export function testsOf(...marts: readonly string[]): Required<DataTestOptions> 
   return { models, checks };
 }
 
+/** Tables that a test may fill. */
+const INPUTS = [
+  ...['runs', 'passes', 'rejects', 'vehicles', 'lots', 'sightings', 'lot_changes', 'prices', 'archived_lots'],
+  'statistics',
+];
+
 /**
  * Replaces the named tables, empties the other inputs of the marts, and computes the marts: all of them, or the named
  * ones with those that they read.
@@ -87,9 +97,17 @@ export async function computeMarts(
   ...marts: readonly string[]
 ): Promise<void> {
   const tables: Readonly<Record<string, readonly Given[]>> = { sightings: sightingsOf(given), ...given };
-  for (const table of ['runs', 'passes', 'vehicles', 'lots', 'sightings', 'prices', 'archived_lots'])
-    await fill(lake.connection, table, tables[table] ?? []);
-  await runModels(lake.connection, { target: lake.folder, parquet: PARQUET, models: modelsOf(marts) });
+  for (const table of INPUTS) await fill(lake.connection, table, tables[table] ?? []);
+  // A seed reads no table: it stays as it is.
+  const models = modelsOf(marts).filter(({ name }) => !lake.seeds.has(name));
+  await computeModels(lake, models);
+  for (const { name, isSeed } of models) if (isSeed) lake.seeds.add(name);
+}
+
+/** Computes models of the test, or with seeds of the user. */
+export async function computeModels(lake: TestLake, models: readonly Model[]): Promise<void> {
+  for (const { name } of models) lake.seeds.delete(name);
+  await runModels(lake.connection, { target: lake.folder, parquet: PARQUET, models });
 }
 
 /** Active lots as seen by the last pass over the feed, archived ones when they say. */
@@ -104,6 +122,25 @@ export function sightingsOf(given: Readonly<Record<string, readonly Given[]>>): 
     lot_id,
     seen_at: archived === true ? last_seen_at : last,
   }));
+}
+
+/** A lake for the tests of one file, in which marts are computed. */
+export function openMarts(...marts: readonly string[]) {
+  let lake: TestLake;
+  const tests = testsOf(...marts);
+  beforeAll(async () => {
+    lake = await openLake();
+  });
+  afterAll(() => lake.close());
+  return {
+    /** Computes the marts, and those that they read, over what is given; their data tests and checks must pass. */
+    compute: async (given: Readonly<Record<string, readonly Given[]>>): Promise<void> => {
+      await computeMarts(lake, given, ...marts);
+      const results = await runDataTests(lake.connection, tests);
+      expect(results.filter(({ failures }) => failures > 0)).toEqual([]);
+    },
+    query: (sql: string): Promise<Row[]> => texts(lake, sql),
+  };
 }
 
 /** Rows of a query, with instants and dates as text. */

@@ -1,26 +1,17 @@
-import { afterAll, beforeAll, expect, it } from 'vitest';
-import { runDataTests } from '../../src/model/data-tests.js';
+import { expect, it } from 'vitest';
 import { createWorld } from '../../src/sandbox/index.js';
 import { carOf } from '../../src/sandbox/world/car.js';
 import { activeLives } from '../../src/sandbox/world/life.js';
 import { base } from './cases.js';
-import { computeMarts, type Given, openLake, type TestLake, testsOf, texts } from './support.js';
+import { type Given, openMarts } from './support.js';
 
-let lake: TestLake;
-beforeAll(async () => {
-  lake = await openLake();
-});
-afterAll(() => lake.close());
+const marts = openMarts('vin_facts');
 
 /** What vin_facts says of one vehicle. */
 async function factsOf(vin: string | null, rest: Given = {}) {
   const vehicles = [{ vehicle_id: 1, vin, ...rest }];
-  await computeMarts(lake, { ...base, vehicles }, 'vin_facts');
-  const failed = (await runDataTests(lake.connection, testsOf('vin_facts'))).filter(
-    (test) => test.failures > 0,
-  );
-  expect(failed).toEqual([]);
-  return (await texts(lake, 'select * from vin_facts'))[0];
+  await marts.compute({ ...base, vehicles });
+  return (await marts.query('select * from vin_facts'))[0];
 }
 
 const car = (manufacturer_name: string, year: number | null, vehicle_type_id = 1): Given => ({
@@ -99,14 +90,12 @@ it('of the cars of the sandbox those disagree that are planted to', async () => 
       ...{ vehicle_id: place + 1, vin, year, vehicle_type_id: model.vehicleType },
       manufacturer_name: model.manufacturer.name,
     }));
-  await computeMarts(lake, { ...base, vehicles }, 'vin_facts');
-  const found = await texts(
-    lake,
-    `select reason, min(wmi) as first_wmi, max(wmi) as last_wmi, max(abs(model_year - year)) as years,
+  await marts.compute({ ...base, vehicles });
+  const found =
+    await marts.query(`select reason, min(wmi) as first_wmi, max(wmi) as last_wmi, max(abs(model_year - year)) as years,
       count(*) / (select count(*) from vin_facts) as share
     from vin_facts inner join vehicles using (vehicle_id)
-    where reason in ('make', 'year', 'check_digit') group by 1 order by 1`,
-  );
+    where reason in ('make', 'year', 'check_digit') group by 1 order by 1`);
   const shares = found.map(({ share }) => Number(share));
   expect(found).toMatchObject([
     { reason: 'check_digit' },

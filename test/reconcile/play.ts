@@ -1,4 +1,4 @@
-import { existsSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { DuckDBConnection } from '@duckdb/node-api';
@@ -51,17 +51,18 @@ async function fill(
     `create table ${table} (${columns.map(({ name, type }) => `${identifier(name)} ${type}`)})`,
   );
   if (!existsSync(file)) return;
-  const read = `read_csv(${literal(file)}, all_varchar = true, header = true, allow_quoted_nulls = false)`;
-  const given = (await rows(connection, `describe from ${read}`)).map(({ column_name }) =>
-    String(column_name),
-  );
+  const [header = ''] = readFileSync(file, 'utf8').split(/\r?\n/, 1);
+  const given = header.split(',');
   const unknown = given.filter((name) => !columns.some((column) => column.name === name));
   if (unknown.length > 0) throw new Error(`${file}: ${table} has no ${unknown.join(', ')}`);
   const defaults = others === 'null' ? [] : others.split(', ');
   const selected = columns.map(({ name }, i) =>
     given.includes(name) ? identifier(name) : (defaults[i] ?? 'null'),
   );
-  await connection.run(`insert into ${table} select ${selected} from ${read}`);
+  const types = given.map((name) => `${literal(name)}: 'varchar'`);
+  // With all columns named, DuckDB need not find out what the file looks like.
+  const options = `columns = {${types}}, header = true, auto_detect = false, quote = '"', escape = '"', delim = ',', allow_quoted_nulls = false`;
+  await connection.run(`insert into ${table} select ${selected} from read_csv(${literal(file)}, ${options})`);
 }
 
 /** The relations of a schema that an SQL text reads. */

@@ -1,0 +1,200 @@
+import { describe, expect, it } from 'vitest';
+import { apart, base, lot } from './cases.js';
+import { type Given, openMarts } from './support.js';
+
+const marts = openMarts('data_health');
+const { query } = marts;
+/** Computes the mart, with a vehicle for each lot. */
+const compute = (given: Readonly<Record<string, readonly Given[]>>) => marts.compute(apart(given));
+
+describe('data_health', () => {
+  const run = (day: number, rest: Given = {}): Given => ({
+    ...{ run_id: `r${day}`, pipeline: 'nightly', minimum_group: 5 },
+    ...{ started_at: `2026-09-0${day}T02:00:00Z`, ended_at: `2026-09-0${day}T02:30:30Z`, ...rest },
+  });
+  const pass = (day: number, rest: Given = {}): Given => ({
+    ...{ pass_id: `p${day}`, stream: 'cars', kind: 'full', state: 'sealed', complete: true, reason: null },
+    ...{ run_id: `r${day}`, started_at: `2026-09-0${day}T02:00:01Z`, records: 200, drift: '[]', ...rest },
+  });
+  const figures = async (metric: string) => {
+    const found = await query(
+      `select run_id, subject, value, is_alarm from data_health where metric = '${metric}' order by 1, 2`,
+    );
+    return found.map((row) => [row.run_id, row.subject, row.value, row.is_alarm]);
+  };
+  const unproven = { complete: false, reason: '9 records came where the service counts 10' };
+
+  it('marks rejected values of a column as past once a run rejects none', async () => {
+    const reject = (position: number): Given => ({
+      ...{ run_id: 'r1', stream: 'cars', table_name: 'lots', column_name: 'bid', page: 1, position },
+    });
+    await compute({
+      runs: [run(1), run(2), run(3, { pipeline: 'lookup' })],
+      passes: [pass(1), pass(2), pass(3, { kind: 'lookup' })],
+      rejects: [reject(0), reject(0), reject(7)],
+    });
+    expect(
+      await query(
+        `select run_id, subject, value, is_current from data_health where metric = 'rejected_values' order by 1`,
+      ),
+    ).toEqual([
+      { run_id: 'r1', subject: 'lots.bid', value: 3, is_current: false },
+      { run_id: 'r2', subject: 'lots.bid', value: 0, is_current: true },
+      { run_id: 'r3', subject: 'lots.bid', value: 0, is_current: true },
+    ]);
+  });
+
+  it('takes the age of cars from complete full passes, and of other streams from any pass', async () => {
+    await compute({
+      runs: [run(1), run(2), run(3), run(4)],
+      passes: [
+        pass(1),
+        pass(2, unproven),
+        pass(3, { kind: 'window' }),
+        pass(4, { pass_id: 'w', kind: 'window', stream: 'archived_lots' }),
+        pass(4, { kind: 'lookup', complete: false, reason: 'lookups' }),
+      ],
+    });
+    const age = (hours: number): number => hours - 1 / 3600;
+    expect(await figures('age_hours')).toEqual([
+      ['r1', 'cars', 0, false],
+      ['r2', 'cars', age(24), false],
+      ['r3', 'cars', age(48), true],
+      ['r4', 'archived_lots', 0, false],
+      ['r4', 'cars', age(72), true],
+    ]);
+    expect(await figures('incomplete_passes')).toEqual([
+      ['r1', 'cars', 0, false],
+      ['r2', 'cars', 1, true],
+      ['r3', 'cars', 0, false],
+      ['r4', 'archived_lots', 0, false],
+      ['r4', 'cars', 0, false],
+    ]);
+  });
+
+  it('takes the age from passes of runs that a rebuild no longer knows', async () => {
+    await compute({ runs: [run(4, { pipeline: 'rebuild' })], passes: [pass(1), pass(2)] });
+    expect(await figures('age_hours')).toEqual([['r4', 'cars', 48 - 1 / 3600, true]]);
+    expect(await figures('records')).toEqual([]);
+  });
+
+  it('counts records, rejects and unknown members by run and stream', async () => {
+    const reject = (position: number, day: number): Given => ({
+      stream: 'cars',
+      run_id: `r${day}`,
+      position,
+    });
+    const strange = [
+      { path: 'lots[]."path":.x', kinds: 1 },
+      { path: 'colour', kinds: 2 },
+    ];
+    await compute({
+      runs: [run(1), run(2)],
+      passes: [
+        pass(1, { drift: JSON.stringify(strange) }),
+        pass(2),
+        pass(2, { pass_id: 's', stream: 'statistics', records: 0 }),
+      ],
+      rejects: [reject(0, 1), reject(1, 1), reject(0, 2), reject(1, 2), reject(2, 2)],
+    });
+    expect(await figures('records')).toEqual([
+      ['r1', 'cars', 200, false],
+      ['r2', 'cars', 200, false],
+      ['r2', 'statistics', 0, false],
+    ]);
+    expect(await figures('rejected')).toEqual([
+      ['r1', 'cars', 2, false],
+      ['r2', 'cars', 3, false],
+      ['r2', 'statistics', 0, false],
+    ]);
+    expect(await figures('reject_share')).toEqual([
+      ['r1', 'cars', 0.01, false],
+      ['r2', 'cars', 0.015, true],
+    ]);
+    expect((await figures('drifted_members')).map(([, , value]) => value)).toEqual([2, 0, 0]);
+  });
+
+  it('counts warnings and held runs, whatever their texts, and the minutes of the run', async () => {
+    const lists = (texts: readonly string[]): string => JSON.stringify(texts);
+    await compute({
+      runs: [
+        run(1, { warnings: lists(['said "no","never"', ',', 'ends with "', '[]']), held: lists([]) }),
+        run(2, { warnings: lists([]), held: lists(['RECONCILE_SHRINK: source 3', 'MODEL_TESTS_FAILED: 1']) }),
+        run(3),
+      ],
+    });
+    const of = (...values: readonly [number, boolean][]) =>
+      values.map(([value, isAlarm], place) => [`r${place + 1}`, 'run', value, isAlarm]);
+    expect(await figures('warnings')).toEqual(of([4, false], [0, false], [0, false]));
+    expect(await figures('guard_held')).toEqual(of([0, false], [2, false], [0, false]));
+    expect(await figures('minutes')).toEqual(of([30.5, false], [30.5, false], [30.5, false]));
+  });
+
+  /** Alarms that stand, as `run_id subject metric`, without those of empty columns. */
+  const standing = async () => {
+    const found = await query(`select run_id || ' ' || subject || ' ' || metric as alarm from data_health
+       where is_alarm and is_current and metric <> 'null_share' order by 1`);
+    return found.map(({ alarm }) => alarm);
+  };
+
+  it('keeps an alarm until a run of the same pipeline reads the same stream', async () => {
+    const lookup = { pipeline: 'lookup' };
+    const runs = [run(1), run(2, lookup), run(3, { pipeline: 'incremental' }), run(4)];
+    const passes = [
+      pass(1, unproven),
+      pass(2, { kind: 'lookup', complete: false, reason: 'lookups', records: 1 }),
+      pass(3, { kind: 'window', complete: false, reason: 'an empty page', records: 10 }),
+      pass(4),
+      pass(4, { pass_id: 's', stream: 'statistics', ...unproven }),
+    ];
+    const rejects = [1, 2, 3].map((position) => ({ stream: 'cars', run_id: 'r1', position }));
+    const computeAfter = (count: number) =>
+      compute({ runs: runs.slice(0, count), passes: passes.slice(0, count + 1), rejects });
+    const night = ['r1 cars incomplete_passes', 'r1 cars reject_share'];
+    await computeAfter(1);
+    expect(await standing()).toEqual(night);
+    await computeAfter(2);
+    expect(await standing()).toEqual(night);
+    await computeAfter(3);
+    expect(await standing()).toEqual([...night, 'r3 cars incomplete_passes']);
+    await computeAfter(4);
+    expect(await standing()).toEqual(['r3 cars incomplete_passes', 'r4 statistics incomplete_passes']);
+  });
+
+  it('judges the age of the lake only at the last run', async () => {
+    const window = (day: number) => pass(day, { kind: 'window' });
+    const runs = [run(1), run(4, { pipeline: 'incremental' }), run(5)];
+    await compute({ runs: runs.slice(0, 2), passes: [pass(1), window(4)] });
+    expect(await standing()).toEqual(['r4 cars age_hours']);
+    await compute({ runs, passes: [pass(1), window(4), pass(5)] });
+    expect(await standing()).toEqual([]);
+  });
+
+  it('keeps an alarm for failed runs of other pipelines while the last run lists them', async () => {
+    const failing = JSON.stringify(['nightly of 2026-09-01T02:00:00.000Z: SERVICE_FAILED: 500']);
+    const runs = [run(1, { pipeline: 'incremental', failing }), run(2, { pipeline: 'lookup', failing })];
+    await compute({ runs });
+    expect(await standing()).toEqual(['r2 run failing_runs']);
+    await compute({ runs: [...runs, run(3, { failing: '[]' })] });
+    expect(await standing()).toEqual([]);
+  });
+
+  it('shows how often columns are empty, for the last run only', async () => {
+    await compute({
+      runs: [run(1), run(2)],
+      vehicles: base.vehicles,
+      lots: [
+        lot({ lot_id: 1, title_name: ' ', sale_date: '2026-08-10T15:00:00Z' }),
+        lot({ lot_id: 2, title_name: 'Salvage' }),
+      ],
+    });
+    const found = (await figures('null_share')).filter(([, subject]) =>
+      ['lots.title_name', 'lots.sale_date', 'lots.final_bid', 'prices.bid'].includes(String(subject)),
+    );
+    expect(found).toEqual([
+      ['r2', 'lots.final_bid', 1, true],
+      ['r2', 'lots.sale_date', 0.5, false],
+      ['r2', 'lots.title_name', 0.5, false],
+    ]);
+  });
+});

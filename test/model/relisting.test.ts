@@ -1,0 +1,72 @@
+import { describe, expect, it } from 'vitest';
+import { apart, base, entry, lot, SOLD } from './cases.js';
+import { type Given, openMarts } from './support.js';
+
+const NOT_SOLD = 8;
+
+const { compute, query } = openMarts('relisting');
+
+/** Computes the mart of what is given, with a vehicle for each lot, and answers a query. */
+async function ask(given: Readonly<Record<string, readonly Given[]>>, sql: string) {
+  await compute(apart({ ...base, ...given }));
+  return query(sql);
+}
+
+/** The vehicle of `base` with a model year, by which prices are compared. */
+const ofYear = [{ ...base.vehicles[0], year: 2020 }];
+/** A lot of such a vehicle that was sold at its first attempt. */
+const soldFor = (final_bid: number, rest: Given = {}): Given =>
+  lot({ lot_id: final_bid, sale_date: '2026-08-01T15:00:00Z', status_id: SOLD, final_bid, ...rest });
+
+describe('relisting', () => {
+  it('puts the tenth attempt and all later ones together', async () => {
+    const days = Array.from({ length: 12 }, (_, week) => new Date(Date.UTC(2026, 4, 1 + 7 * week, 15)));
+    const lots = [1, 2, 3, 4, 5].map((lot_id) => lot({ lot_id }));
+    const prices = lots.flatMap(({ lot_id = null }) =>
+      days.map((day, place) =>
+        entry(day.toISOString(), place === 11 ? SOLD : NOT_SOLD, 1000 * 1.1 ** place, { lot_id }),
+      ),
+    );
+    const found = await ask(
+      { lots, prices },
+      `select attempt, lots_reached, lots_sold, round(sold_share, 4) as share, days_since_previous_median as days,
+        changed_lots, round(amount_change_share_median, 4) as change
+       from relisting where attempt in (1, 9, 10) order by attempt`,
+    );
+    expect(found).toEqual([
+      { attempt: 1, lots_reached: 5, lots_sold: 0, share: 0, days: null, changed_lots: 0, change: null },
+      { attempt: 9, lots_reached: 5, lots_sold: 0, share: 0, days: 7, changed_lots: 5, change: 0.1 },
+      { attempt: 10, lots_reached: 15, lots_sold: 5, share: 0.3333, days: 7, changed_lots: 15, change: 0.1 },
+    ]);
+    expect(await query('select count(*) as n from relisting')).toEqual([{ n: 10 }]);
+  });
+
+  it('compares prices with those of first attempts of the same model year, and leaves out unknown years', async () => {
+    const first = [1000, 1100, 1200, 1300, 1400].map((price) => soldFor(price));
+    const again = [1, 2, 3, 4, 5].map((lot_id) => lot({ lot_id }));
+    const yearless = [6, 7].map((lot_id) => lot({ lot_id, vehicle_id: 11 }));
+    const prices = [...again, ...yearless].flatMap(({ lot_id = null }) => [
+      entry('2026-08-01T15:00:00Z', NOT_SOLD, 500, { lot_id }),
+      entry('2026-08-20T15:00:00Z', SOLD, 900, { lot_id }),
+    ]);
+    const vehicles = [...ofYear, { ...base.vehicles[0], vehicle_id: 11 }];
+    const found = await ask(
+      { vehicles, prices, lots: [...first, ...again, ...yearless] },
+      `select attempt, lots_sold, compared_lots, price_ratio_to_first_median as ratio from relisting order by attempt`,
+    );
+    expect(found).toEqual([
+      { attempt: 1, lots_sold: 5, compared_lots: 5, ratio: 1 },
+      { attempt: 2, lots_sold: 7, compared_lots: 5, ratio: 0.75 },
+    ]);
+  });
+
+  it('leaves out attempts that are not resolved or still to come', async () => {
+    const prices = [
+      entry('2026-08-01T15:00:00Z', 3, 500),
+      entry('2026-08-20T15:00:00Z', NOT_SOLD, 500),
+      entry('2026-09-20T15:00:00Z', 3, null),
+    ];
+    const found = await ask({ lots: [lot()], prices }, 'select attempt, lots_reached from relisting');
+    expect(found).toEqual([{ attempt: 2, lots_reached: 1 }]);
+  });
+});

@@ -1,0 +1,88 @@
+import { describe, expect, it } from 'vitest';
+import { apart, base, entry, lot, SOLD } from './cases.js';
+import { type Given, openMarts } from './support.js';
+
+const NOT_SOLD = 8;
+const ON_APPROVAL = 4;
+
+const { compute, query } = openMarts('sell_through');
+
+/** Computes the mart of what is given, with a vehicle for each lot, and answers a query. */
+async function ask(given: Readonly<Record<string, readonly Given[]>>, sql: string) {
+  await compute(apart({ ...base, ...given }));
+  return query(sql);
+}
+
+/** Lots of one auction each, numbered from `from`. */
+const auctioned = (count: number, from: number, day: string, status_id: number, rest: Given = {}): Given[] =>
+  Array.from({ length: count }, (_, place) =>
+    lot({ lot_id: from + place, sale_date: `${day}T15:00:00Z`, status_id, final_bid: 1000, ...rest }),
+  );
+
+describe('sell_through', () => {
+  it('counts attempts by their outcome and leaves out what is unresolved or still to come', async () => {
+    const lots = [
+      ...auctioned(3, 100, '2026-08-03', SOLD),
+      ...auctioned(2, 200, '2026-08-04', NOT_SOLD),
+      ...auctioned(1, 300, '2026-08-05', ON_APPROVAL),
+      ...auctioned(1, 400, '2026-08-06', 3),
+      ...auctioned(2, 500, '2026-10-06', SOLD),
+    ];
+    const found = await ask(
+      { lots },
+      `select cast(month as varchar) as month, domain_name, lots_offered, lots_unresolved, lots_sold, lots_not_sold,
+        lots_on_approval, sell_through from sell_through`,
+    );
+    expect(found).toEqual([
+      {
+        ...{
+          month: '2026-08-01',
+          domain_name: 'copart_com',
+          lots_offered: 6,
+          lots_unresolved: 1,
+          lots_sold: 3,
+        },
+        ...{ lots_not_sold: 2, lots_on_approval: 1, sell_through: 0.5 },
+      },
+    ]);
+  });
+
+  it('separates first attempts from later ones, also where the first is unresolved', async () => {
+    const relisted = Array.from({ length: 5 }, (_, place) => [
+      entry('2026-08-01T15:00:00Z', place === 0 ? 3 : NOT_SOLD, 900, { lot_id: 100 + place }),
+      entry('2026-08-10T15:00:00Z', place < 4 ? SOLD : NOT_SOLD, 900, { lot_id: 100 + place }),
+    ]).flat();
+    const lots = [100, 101, 102, 103, 104].map((lot_id) => lot({ lot_id }));
+    const found = await ask(
+      { lots, prices: relisted },
+      `select lots_offered, lots_unresolved, first_offered, first_sold, first_sell_through, later_offered, later_sold,
+        later_sell_through from sell_through`,
+    );
+    expect(found).toEqual([
+      {
+        ...{ lots_offered: 9, lots_unresolved: 1, first_offered: 4, first_sold: 0, first_sell_through: null },
+        ...{ later_offered: 5, later_sold: 4, later_sell_through: 0.8 },
+      },
+    ]);
+  });
+
+  it('pools a month with the two calendar months before it, over the end of a year and over gaps', async () => {
+    const lots = [
+      ...auctioned(3, 100, '2025-11-10', SOLD),
+      ...auctioned(3, 200, '2026-01-10', NOT_SOLD),
+      ...auctioned(1, 300, '2026-02-10', SOLD),
+      ...auctioned(2, 400, '2026-03-10', SOLD),
+    ];
+    const found = await ask(
+      { lots },
+      `select cast(month as varchar) as month, lots_offered, sell_through, sell_through_3m
+       from sell_through order by month`,
+    );
+    expect(found).toEqual([
+      { month: '2025-11-01', lots_offered: 3, sell_through: null, sell_through_3m: null },
+      { month: '2026-01-01', lots_offered: 3, sell_through: null, sell_through_3m: 0.5 },
+      { month: '2026-02-01', lots_offered: 1, sell_through: null, sell_through_3m: null },
+      { month: '2026-03-01', lots_offered: 2, sell_through: null, sell_through_3m: 0.5 },
+    ]);
+  });
+});
