@@ -31,6 +31,9 @@ const OWN: ReadonlySet<string> = new Set(
   [...OWN_FUNCTIONS].flatMap(([file, names]) => (file.endsWith('.spark.sql') ? [] : names)),
 );
 
+/** Parts of a date that both count alike: Spark begins weeks elsewhere. Cast seconds, of which it keeps the fraction. */
+const PARTS: ReadonlySet<unknown> = new Set('year month day hour minute second'.split(' '));
+
 /** What to write instead, where the reason is not plain. */
 const INSTEAD: Readonly<Record<string, string>> = {
   'round/2': 'round(x * 100) / 100: Spark rounds the decimal text of a number, DuckDB the number',
@@ -94,6 +97,9 @@ function* ofExpression({ class: kind, type, function_name: name, ...node }: Node
   if (kind === 'FUNCTION' || kind === 'WINDOW') {
     const call = `${name}/${Object(node.children).length}`;
     if (!FUNCTIONS.has(call) && !OWN.has(String(name))) yield INSTEAD[call] ?? `function ${call}`;
+    const [part] = name === 'date_part' ? Object(node.children) : [];
+    if (part !== undefined && !PARTS.has(Object(part.value).value))
+      yield 'a part of a date that Spark may count otherwise';
   } else if (kind === 'OPERATOR' ? !OPERATORS.test(String(type)) : !EXPRESSIONS.has(String(kind)))
     yield `${kind} ${type}`;
   if (kind === 'CAST' && !TYPES.has(Object(node.cast_type).id)) yield `type ${Object(node.cast_type).id}`;

@@ -111,7 +111,7 @@ export async function computeModels(lake: TestLake, models: readonly Model[]): P
 }
 
 /** Active lots as seen by the last pass over the feed, archived ones when they say. */
-export function sightingsOf(given: Readonly<Record<string, readonly Given[]>>): readonly Given[] {
+function sightingsOf(given: Readonly<Record<string, readonly Given[]>>): readonly Given[] {
   const passes = (given.passes ?? []).filter(({ stream, state }) => stream === 'cars' && state === 'sealed');
   const last =
     passes
