@@ -49,10 +49,10 @@ export async function backUp(
   { to, force, now, signal }: { to: string; force: boolean; now: Date; signal: AbortSignal },
 ) {
   checkPlace(layout, to, force);
-  mkdirSync(dirname(to), { recursive: true });
-  removeDead(layout, to);
   const staging = join(dirname(to), `.${basename(to)}${endingOf(layout)}`);
   try {
+    mkdirSync(dirname(to), { recursive: true });
+    removeDead(layout, to);
     mkdirSync(staging);
     const unfinished = listSnapshots(layout).filter(({ manifest }) => manifest === undefined);
     const copied = await copyTree(layout, staging, unfinished, signal);
@@ -82,7 +82,7 @@ export async function backUp(
     await commit(layout, staging, to);
     return backup;
   } catch (error) {
-    rmSync(staging, { recursive: true, force: true });
+    if (existsSync(staging)) rmSync(staging, { recursive: true });
     if ((error instanceof LotlakeError && error.stage === 'lake') || signal.aborted) throw error;
     throw new LotlakeError('LAKE_BACKUP', `${to} cannot be made: ${messageOf(error)}`, {
       cause: error,
