@@ -47,7 +47,7 @@ export function rebuild(options: JobOptions & { readonly engine?: Engine }): Pro
         const isCarried = await job.session.whileWriting(() => carryOver(context, carrier, i > 0));
         hasRows ||= isCarried;
       }
-      const fingerprints = await recordFingerprints(job, context, hasRows);
+      const fingerprints = await recordFingerprints(context, hasRows);
       const times = laterTimes(
         passTimes(context.base, all),
         // What a damaged one knew of its passes may be what it lost.

@@ -15,7 +15,7 @@ import { referencesOf } from '../model/references.js';
 import { planModelTests } from '../model/test-sql.js';
 import { printable } from '../query/printable.js';
 import { enumerations, reportKeys } from '../service/contract/enumerations.js';
-import { type ContractNode, contractOf } from '../service/contract/node.js';
+import type { ContractNode } from '../service/contract/node.js';
 import { streams } from '../service/streams.js';
 
 /** A column as people read about it. */
@@ -55,13 +55,9 @@ const OWN_COLUMNS = z
 
 /** Describes every table and mart of a snapshot from the contract and the `.yml` files. */
 export function dictionary(contents: Contents): TableEntry[] {
-  const contracts = new Map(Object.values(streams).map(({ name, schema }) => [name, contractOf(schema)]));
-  const tables = lakeTables().flatMap((table) => {
-    const contract = contracts.get(table.stream);
+  const tables = lakeTables().map((table) => {
     const stored = contents.tables[table.name];
-    return contract === undefined
-      ? []
-      : [entryOf('table', table, stored, columnsOf(table, stored, contract))];
+    return entryOf('table', table, stored, columnsOf(table, stored));
   });
   const own = ownTables.map((table): TableEntry => {
     const stored = contents.tables[table.name];
@@ -97,9 +93,9 @@ const monthEntry = (instant: string): ColumnEntry => ({
 const monthSource = (column: string): string =>
   column.startsWith('_') ? 'created_at of the lot or report that the row belongs to' : column;
 
-function columnsOf(table: LakeTable, stored: Described | undefined, contract: ContractNode): ColumnEntry[] {
+function columnsOf(table: LakeTable, stored: Described | undefined): ColumnEntry[] {
   const columns = (stored?.columns ?? []).filter(({ name }) => name !== 'month');
-  const described = columns.map((column) => ({ ...column, ...describeColumn(table, column.name, contract) }));
+  const described = columns.map((column) => ({ ...column, ...describeColumn(table, column.name) }));
   const hasMonth = table.partition !== undefined && stored?.partitioned !== false;
   return hasMonth ? [...described, monthEntry(monthSource(table.partition.month))] : described;
 }
@@ -108,18 +104,19 @@ function columnsOf(table: LakeTable, stored: Described | undefined, contract: Co
 function describeColumn(
   table: LakeTable,
   column: string,
-  contract: ContractNode,
 ): Pick<ColumnEntry, 'description' | 'unit' | 'source'> {
   for (const ending of ['_local', '_offset']) {
     const date = column.endsWith(ending) ? column.slice(0, -ending.length) : '';
-    const source = sourceOf(table, date, contract)?.path;
+    const source = sourceOf(table, date)?.path;
     const description = OWN_COLUMNS[ending]?.replaceAll('{date}', date) ?? '';
     if (source !== undefined) return { description, source };
   }
   const given = table.columns[column];
   const isOwn = ownColumns(table).some((own) => own.name === column);
   // The record itself may have a member of that name, which reconcile reads.
-  const node = isOwn ? nodeAt(contract, table.from)?.members.get(column) : sourceOf(table, column, contract);
+  const node = isOwn
+    ? nodeAt(streams[table.stream].contract, table.from)?.members.get(column)
+    : sourceOf(table, column);
   const own = isOwn || node === undefined ? OWN_COLUMNS[column] : undefined;
   const values = node === undefined ? '' : knownValues(node);
   const position = column.endsWith('position') ? 'Position in the list of the feed, from 1.' : undefined;

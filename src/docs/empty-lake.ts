@@ -1,7 +1,7 @@
 import { identifier, type Session } from '../duck/session.js';
 import type { Column } from '../lake/schema.js';
 import { ownTables } from '../lake/tables.js';
-import { readDefinitions } from '../load/batch.js';
+import { readSchemas } from '../load/batch.js';
 import { runModels } from '../model/run-models.js';
 import { readViews } from '../publish/warehouse.js';
 import { withDatabase } from '../query/open-lake.js';
@@ -13,8 +13,7 @@ export async function createEmptyTables(session: Session): Promise<void> {
     const list = columns.map((column) => `${identifier(column.name)} ${column.type}`).join(', ');
     await session.connection.run(`create table ${identifier(name)} (${list})`);
   };
-  const { schemas } = await readDefinitions(session);
-  for (const [name, { columns }] of schemas) await create(name, columns);
+  for (const [name, { columns }] of await readSchemas(session)) await create(name, columns);
   for (const table of ownTables) await create(table.name, table.columns);
 }
 

@@ -10,7 +10,7 @@ import { killPoint } from '../config/kill-point.js';
 import { LotlakeError, messageOf } from '../config/lotlake-error.js';
 import type { PageFacts } from '../extract/plan.js';
 import { envelopeSchema } from '../service/contract/envelope.js';
-import type { ContractNode } from '../service/contract/node.js';
+import type { Stream } from '../service/streams.js';
 import type { PageChanges, PrintsPlace } from './changes.js';
 import { PageError, unwritable } from './land-error.js';
 import {
@@ -52,7 +52,7 @@ export interface LandedPage
  */
 export async function landPage(
   body: AsyncIterable<Uint8Array>,
-  target: { path: string; url: string; contract: ContractNode; idField: string },
+  target: { path: string; url: string } & Pick<Stream, 'contract' | 'idField'>,
   changes?: PageChanges,
 ): Promise<{ scan: PageScan; fileBytes: number; sha256: string }> {
   await mkdir(dirname(target.path), { recursive: true });
@@ -107,8 +107,7 @@ export function fitsAsWhole({ misfits, utf8, irregular, oversized }: PageScan): 
 export async function rescanPage(
   page: LandedPage,
   folder: string,
-  contract: ContractNode,
-  idField: string,
+  { contract, idField }: Pick<Stream, 'contract' | 'idField'>,
 ): Promise<LandedPage> {
   if (page.records === 0) return page;
   const path = join(folder, page.file);

@@ -2,7 +2,6 @@ import { join } from 'node:path';
 import { killPoint } from '../config/kill-point.js';
 import type { Answer } from '../extract/client.js';
 import { instant, type PageSink } from '../extract/page-sink.js';
-import type { ContractNode } from '../service/contract/node.js';
 import { streams } from '../service/streams.js';
 import { type Changes, keepPrints } from './changes.js';
 import { digestOf, fitsAsWhole, type LandedPage, landPage, pagingOf, repeatsIn, unnamedIn } from './page.js';
@@ -11,12 +10,11 @@ import { type Pass, recordPage } from './pass.js';
 /** Lands the pages of a list of a pass. A page that is read again becomes another file; the last received counts. */
 export function createSink(
   pass: Pass,
-  contract: ContractNode,
   list = '',
   next: () => number = counter(pass),
   changes?: Changes,
 ): PageSink<LandedPage> {
-  const { idField, ascending } = streams[pass.manifest.stream];
+  const { idField, contract, ascending } = streams[pass.manifest.stream];
   const landed = pass.pages.filter((page) => page.list === list);
   const taken = new Set(landed.map(({ file }) => file));
   const prefix = list === '' ? '' : `${list.replaceAll(/[^a-zA-Z0-9]+/g, '-')}.`;

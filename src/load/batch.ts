@@ -7,8 +7,7 @@ import { partitionColumns } from '../lake/partition.js';
 import { describeTable, type TableSchema } from '../lake/schema.js';
 import { flattenFunctions, type LakeTable, lakeTables } from '../lake/tables.js';
 import type { LandedPage } from '../land/page.js';
-import { type ContractNode, contractOf } from '../service/contract/node.js';
-import { type StreamName, streamNames, streams } from '../service/streams.js';
+import { type Stream, type StreamName, streams } from '../service/streams.js';
 import { columnTypes, type LearnedPaths } from './types.js';
 import { type BatchView, planViews } from './views.js';
 
@@ -34,8 +33,7 @@ export const stagedTables = (stream: StreamName): readonly StagedTable[] => [
 
 /** Records to be loaded together. */
 export interface Batch {
-  readonly stream: StreamName;
-  readonly contract: ContractNode;
+  readonly stream: Stream;
   readonly learned: LearnedPaths;
   readonly files: readonly BatchFile[];
   /** Bytes of the largest record, which sets the size of the reader's buffers. */
@@ -53,11 +51,11 @@ export interface Batch {
  * table of a large batch by partition. Returns the number of records.
  */
 export async function loadBatch(connection: DuckDBConnection, options: Batch): Promise<number> {
-  const views = planViews(options.stream, options.contract, options.learned, BATCH, options.isMended);
+  const views = planViews(options.stream, options.learned, BATCH, options.isMended);
   await createBatch(connection, options);
   try {
     await createViews(connection, views);
-    const copies = stagedTables(options.stream).map((table) => stageSql(options, table));
+    const copies = stagedTables(options.stream.name).map((table) => stageSql(options, table));
     await connection.run(copies.join(';\n'));
     const counted = await connection.runAndReadAll(`select count(*) from ${BATCH}`);
     return Number(counted.getRows()[0]?.[0]);
@@ -78,7 +76,7 @@ export function stagedSql(table: StagedTable): string {
 
 async function createBatch(connection: DuckDBConnection, options: Batch): Promise<void> {
   const { files } = options;
-  const columns = columnTypes(options.contract, options.learned, options.isMended)
+  const columns = columnTypes(options.stream.contract, options.learned, options.isMended)
     .map(([name, type]) => `${identifier(name)}: ${literal(type)}`)
     .join(', ');
   const paths = literals(files.map((file) => file.path));
@@ -91,39 +89,33 @@ async function createBatch(connection: DuckDBConnection, options: Batch): Promis
       maximum_object_size = ${Math.max(options.isSmall ? 1 << 18 : 4 << 20, options.largestRecord * 2)}, columns = {${columns}})`);
 }
 
-let cached: Awaited<ReturnType<typeof describeAll>> | undefined;
+let cached: ReadonlyMap<string, TableSchema> | undefined;
 
-/** The contracts and the columns of every lake table, which follow from the code alone: computed once a process. */
-export async function readDefinitions(session: Pick<Session, 'connect'>) {
+/** The columns of every lake table, which follow from the code alone: computed once a process. */
+export async function readSchemas(session: Pick<Session, 'connect'>) {
   cached ??= await describeAll(session);
   return cached;
 }
 
 async function describeAll({ connect }: Pick<Session, 'connect'>) {
-  const entries = streamNames.map((name) => [name, contractOf(streams[name].schema)]);
-  const contracts: Readonly<Record<StreamName, ContractNode>> = Object.fromEntries(entries);
   const schemas = new Map<string, TableSchema>();
   const connection = await connect();
-  for (const name of streamNames) {
-    await createEmptyBatch(connection, name, contracts[name]);
-    for (const table of lakeTables().filter(({ stream }) => stream === name))
+  for (const stream of Object.values(streams)) {
+    await createEmptyBatch(connection, stream);
+    for (const table of lakeTables().filter((each) => each.stream === stream.name))
       schemas.set(table.name, await describeTable(connection, table));
   }
   connection.closeSync();
-  return { contracts, schemas };
+  return schemas;
 }
 
 /** An empty batch, so that the columns of every table can be described without a record. */
-async function createEmptyBatch(
-  connection: DuckDBConnection,
-  stream: StreamName,
-  contract: ContractNode,
-): Promise<void> {
-  const columns = columnTypes(contract, [], false)
+async function createEmptyBatch(connection: DuckDBConnection, stream: Stream): Promise<void> {
+  const columns = columnTypes(stream.contract, [], false)
     .map(([name, type]) => `${identifier(name)} ${type}`)
     .join(', ');
   await connection.run(`create or replace temp table ${BATCH} (${columns}, _seq integer, _list varchar)`);
-  await createViews(connection, planViews(stream, contract, [], BATCH, false));
+  await createViews(connection, planViews(stream, [], BATCH, false));
 }
 
 async function createViews(connection: DuckDBConnection, views: readonly BatchView[]): Promise<void> {

@@ -60,7 +60,7 @@ export async function checkPage(
       const oversized = place.oversized?.find((record) => record.position === position);
       const checked =
         oversized === undefined
-          ? mendRecord(place.irregular ? regular(line, rules.contract) : line, rules)
+          ? mendRecord(place.irregular ? regular(line, rules.stream.contract) : line, rules)
           : tooLarge(oversized);
       if ('record' in checked) {
         await out.write(Buffer.concat([checked.record, NEWLINE]));

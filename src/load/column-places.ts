@@ -1,18 +1,15 @@
 import type { TableSchema } from '../lake/schema.js';
 import type { LakeTable } from '../lake/tables.js';
 import type { ContractNode } from '../service/contract/node.js';
+import { type Stream, streams } from '../service/streams.js';
 import { entitiesOf, nodeAt } from './types.js';
 
 /** Columns whose value is handed down from a parent: where it stands in the feed. */
 const HANDED: Readonly<Record<string, string>> = { vehicle_id: 'id', lot_id: 'lots[].id' };
 
 /** The place that fills a column, whose name is the path below the entity `from` of a row, with `_` for `.`. */
-export function sourceOf(
-  table: LakeTable,
-  column: string,
-  contract: ContractNode,
-  from = table.from,
-): ContractNode | undefined {
+export function sourceOf(table: LakeTable, column: string, from = table.from): ContractNode | undefined {
+  const { contract } = streams[table.stream];
   const entity = nodeAt(contract, from);
   if (entity === undefined) return undefined;
   // A column that is said to come from no member of the entity is handed down.
@@ -54,12 +51,13 @@ export interface FilledColumns {
 export type ColumnPlaces = ReturnType<typeof columnPlaces>;
 
 /** Finds out which columns the places of a stream's contract fill. */
-export function columnPlaces(contract: ContractNode, schemas: readonly TableSchema[]) {
+export function columnPlaces({ name, contract }: Stream, schemas: Iterable<TableSchema>) {
   const entities = entitiesOf(contract).map(({ path }) => path);
-  const cut = schemas.flatMap((schema) =>
+  const own = [...schemas].filter(({ table }) => table.stream === name);
+  const cut = own.flatMap((schema) =>
     entities
       .filter((entity) => schema.table.sql.includes(entity === '' ? 'from records' : `from "${entity}"`))
-      .map((entity) => rowsOf(schema, entity, contract)),
+      .map((entity) => rowsOf(schema, entity)),
   );
   const keys = cut.flatMap(({ table, filled }) => filled.filter(({ column }) => table.key.includes(column)));
   const rowsWith = (isFilling: (source: string) => boolean): FilledColumns[] =>
@@ -91,8 +89,8 @@ export function columnPlaces(contract: ContractNode, schemas: readonly TableSche
 }
 
 /** The rows of a table that are cut from one entity: the places that fill their columns, and those of their key. */
-function rowsOf({ table, content }: TableSchema, entity: string, contract: ContractNode) {
-  const placesOf = (column: string): readonly string[] => placesOfColumn(table, column, contract, entity);
+function rowsOf({ table, content }: TableSchema, entity: string) {
+  const placesOf = (column: string): readonly string[] => placesOfColumn(table, column, entity);
   const names = content.map(({ name }) => name);
   const columns = [...new Set([...names, ...Object.keys(table.sources)])];
   const filled = columns.flatMap((column) => placesOf(column).map((source) => ({ column, source })));
@@ -114,19 +112,16 @@ function once<T>(compute: (path: string) => T): (path: string) => T {
   };
 }
 
-function placesOfColumn(
-  table: LakeTable,
-  column: string,
-  contract: ContractNode,
-  entity: string,
-): readonly string[] {
+function placesOfColumn(table: LakeTable, column: string, entity: string): readonly string[] {
   const given = table.sources[column];
   if (given !== undefined) return given.map((path) => (entity === '' ? path : `${entity}.${path}`));
   // Beside the date of a report stand its local time, cut by the precision of the row, and its offset.
   const date = column.replace(/_(?:local|offset)$/, '');
   const isLocal = column.endsWith('_local');
-  const source = sourceOf(table, date, contract, entity);
-  const precision = isLocal ? nodeAt(contract, entity)?.members.get('date_precision_key') : undefined;
+  const source = sourceOf(table, date, entity);
+  const precision = isLocal
+    ? nodeAt(streams[table.stream].contract, entity)?.members.get('date_precision_key')
+    : undefined;
   return [source, precision].flatMap((node) => (node === undefined ? [] : [node.path]));
 }
 

@@ -21,11 +21,11 @@ export class Drift {
   readonly #found = new Map<string, DriftReport>();
   #isFull = false;
 
-  constructor(private readonly options: Pick<LoaderOptions, 'stream' | 'contract' | 'passId' | 'warn'>) {}
+  constructor(private readonly options: Pick<LoaderOptions, 'stream' | 'passId' | 'warn'>) {}
 
   /** Notes the unknown members of a page. Warns once if there are more than {@link MOST_DRIFT}. */
   learn(page: LandedPage): void {
-    const { stream, contract, passId, warn } = this.options;
+    const { stream, passId, warn } = this.options;
     for (const { path, kinds, firstRecord } of page.drift) {
       const known = this.#found.get(path);
       if (known === undefined && this.#found.size >= MOST_DRIFT) {
@@ -41,7 +41,7 @@ export class Drift {
         pass_id: passId,
         page: known?.page ?? page.page,
         position: known?.position ?? firstRecord,
-        kept: known?.kept ?? isLoadable(path, contract, this.paths()),
+        kept: known?.kept ?? isLoadable(path, stream.contract, this.paths()),
       });
     }
   }

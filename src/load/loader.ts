@@ -10,7 +10,6 @@ import type { TableSchema } from '../lake/schema.js';
 import type { Changes } from '../land/changes.js';
 import type { LandedPage } from '../land/page.js';
 import type { Pass } from '../land/pass.js';
-import type { ContractNode } from '../service/contract/node.js';
 import type { Stream } from '../service/streams.js';
 import { type Batch, type BatchFile, loadBatch } from './batch.js';
 import { checkPage } from './check-page.js';
@@ -54,7 +53,6 @@ export interface StagedBefore {
 export interface LoaderOptions {
   readonly session: Session;
   readonly stream: Stream;
-  readonly contract: ContractNode;
   /** Columns of every table of the lake. */
   readonly schemas: ReadonlyMap<string, TableSchema>;
   readonly passId: string;
@@ -183,7 +181,7 @@ export class Loader {
   }
 
   async #batchOf(pages: readonly LandedPage[], name: string): Promise<Batch> {
-    const { stream, contract, stage } = this.options;
+    const { stream, stage } = this.options;
     const learned = this.#drift.paths();
     const ready = pages.map((page) =>
       this.#fileOf(page).catch((error: unknown) => {
@@ -193,7 +191,7 @@ export class Loader {
     );
     const files = (await Promise.all(ready)).filter((file) => file.kept > 0);
     return {
-      ...{ stream: stream.name, contract, learned, files, stage, name },
+      ...{ stream, learned, files, stage, name },
       largestRecord: Math.max(...pages.map((page) => page.largestRecord)),
       isSmall: this.#bytesOf(pages) < SMALL_BATCH_BYTES,
       isMended: files.some((file) => file.isMended),
@@ -202,16 +200,15 @@ export class Loader {
 
   /** The file to load of a page: what is new in it, the page itself, or what can be loaded of one that does not fit. */
   async #fileOf(page: LandedPage): Promise<LoadFile> {
-    const { changes, passFolder, passId, stage, stream, contract, signal } = this.options;
+    const { changes, passFolder, passId, stage, stream, signal } = this.options;
     const { seq, list } = page;
     const fresh = changes?.freshOf(page);
     if (fresh !== undefined) return { path: fresh.path, seq, list, kept: fresh.records, isMended: false };
     const file = join(passFolder, page.file);
     if (page.fits) return { path: file, seq, list, kept: page.records, isMended: false };
     const clean = join(stage, `clean-${stream.name}-${passId}-${seq}.ndjson`);
-    const schemas = [...this.options.schemas.values()].filter(({ table }) => table.stream === stream.name);
-    this.#places ??= columnPlaces(contract, schemas);
-    const rules = { stream, contract, places: this.#places };
+    this.#places ??= columnPlaces(stream, this.options.schemas.values());
+    const rules = { stream, places: this.#places };
     const checked = await checkPage({ ...page, file, passId }, rules, clean, (rejects) => {
       signal?.throwIfAborted();
       addRejects(stage, rejects);

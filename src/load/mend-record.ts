@@ -37,7 +37,6 @@ export interface BadValue extends Fault {
 /** What checking a record needs to know of its stream. */
 export interface RecordRules {
   readonly stream: Stream;
-  readonly contract: ContractNode;
   readonly places: ColumnPlaces;
 }
 
@@ -58,7 +57,8 @@ export function mendRecord(
   line: Buffer,
   rules: RecordRules,
 ): { readonly record: Buffer; readonly values: Iterable<BadValue> } | Fault {
-  const { stream, contract } = rules;
+  const { stream } = rules;
+  const { contract } = stream;
   if (!isUtf8(line)) {
     const record_id = idOf(JSON.parse(line.toString('latin1')), stream.idField);
     return { record_id, path: '', expected: 'JSON in UTF-8', found: 'bytes that are no UTF-8' };
@@ -149,17 +149,17 @@ function pathsOf(issue: z.core.$ZodIssue): RecordPath[] {
 }
 
 /** Whether a value may be missing: it is no row, no list of rows, and no key of one. */
-function isMendable(path: RecordPath, { contract, places }: RecordRules): boolean {
+function isMendable(path: RecordPath, { stream, places }: RecordRules): boolean {
   const place = placeOf(path);
-  const node = nodeAt(contract, place);
+  const node = nodeAt(stream.contract, place);
   return node === undefined || (!node.required && !isRowPlace(node) && !places.holdsKey(place));
 }
 
 function withoutValues(checked: Checked, bad: readonly Found[]) {
-  const { line, contract } = checked;
+  const { line, stream } = checked;
   const marks = marksOf(checked, bad);
   const paths = [...bad, ...marks].map(({ path }) => path);
-  const spans = locate(line, paths, contract);
+  const spans = locate(line, paths, stream.contract);
   const edits = spans.flatMap((span, i): Edit[] => {
     if (span === undefined) return [];
     const [start, end] = span;
@@ -194,13 +194,14 @@ function* valuesOf(
   bad: readonly Found[],
   spans: readonly (Span | undefined)[],
 ): Generator<BadValue> {
-  const { line, contract, places } = checked;
+  const { line, stream, places } = checked;
   for (const [i, found] of bad.entries()) {
     const place = placeOf(found.path);
     const [row] = places.filledBy(place);
     const span = spans[i] ?? [0, 0];
     // What is derived from a value stands behind the column of the value itself.
-    const columns = nodeAt(contract, place)?.members.size === 0 ? row?.columns.slice(0, 1) : row?.columns;
+    const columns =
+      nodeAt(stream.contract, place)?.members.size === 0 ? row?.columns.slice(0, 1) : row?.columns;
     yield {
       ...faultOf(checked, found, span),
       raw: line.toString('utf8', ...span),
@@ -293,8 +294,8 @@ function pathText(path: RecordPath): string {
 /** The place of the contract that a path leads to: without positions. */
 const placeOf = (path: RecordPath): string => pathText(path).replaceAll(/\[\d+\]/g, '[]');
 
-function faultOf({ line, contract, record_id }: Checked, { path, value }: Found, span?: Span): Fault {
-  const node = nodeAt(contract, placeOf(path));
+function faultOf({ line, stream, record_id }: Checked, { path, value }: Found, span?: Span): Fault {
+  const node = nodeAt(stream.contract, placeOf(path));
   const kinds = node === undefined ? 'a value' : kindNames(node.accepts).join(', ');
   const form = hasHalfPair(value) ? `${kinds} without half of a surrogate pair` : kinds;
   const expected = node?.required === true ? `${form} (required)` : form;

@@ -2,7 +2,7 @@ import { basename, dirname, join } from 'node:path';
 import { identifier } from '../duck/session.js';
 import { sparkFunctions } from '../lake/tables.js';
 import { type ContractNode, walkContract } from '../service/contract/node.js';
-import type { StreamName } from '../service/streams.js';
+import type { Stream } from '../service/streams.js';
 import { patternOf, type SparkStep, sparkLiteral } from '../spark/script.js';
 import { type StagedTable, stagedTables } from './batch.js';
 import { columnTypes, type LearnedPaths, type TypeNames } from './types.js';
@@ -10,8 +10,7 @@ import { planViews, type ViewDialect } from './views.js';
 
 /** Pages of one stream whose records have the same learned members, to be staged by Spark. */
 export interface SparkBatch {
-  readonly stream: StreamName;
-  readonly contract: ContractNode;
+  readonly stream: Stream;
   readonly learned: LearnedPaths;
   /** Learned members that are texts; the others never are. */
   readonly texts: ReadonlySet<string>;
@@ -40,14 +39,14 @@ export interface PlannedPage {
  * the number of records by pass as its rows: `pass`, `records`.
  */
 export function sparkSteps(batch: SparkBatch): SparkStep[] {
-  const { stream, contract, learned, texts } = batch;
-  const views = planViews(stream, contract, learned, BATCH, false, sparkViews(texts)).map(
+  const { stream, learned, texts } = batch;
+  const views = planViews(stream, learned, BATCH, false, sparkViews(texts)).map(
     ({ name, sql }) => `create or replace temporary view ${identifier(name)} as ${sql}`,
   );
-  const staged = stagedTables(stream);
+  const staged = stagedTables(stream.name);
   return [
     {
-      name: `the pages of ${stream}`,
+      name: `the pages of ${stream.name}`,
       statements: [
         ...[SET_CALENDAR, ...sparkFunctions(), planSql(batch)],
         ...[...typedSql(batch, staged.length > 1), ...views],
@@ -81,7 +80,7 @@ function typedSql(batch: SparkBatch, isKept: boolean): string[] {
       from (select value, regexp_extract(_metadata.file_path, '[^/]+/[^/]+$', 0) as file from text.${identifier(pagesOf(batch.folders))})
       join ${PLAN} using (file))`;
   if (!isKept) return [`create or replace temporary view ${BATCH} as ${typed}`];
-  const kept = `typed_${batch.stream}`;
+  const kept = `typed_${batch.stream.name}`;
   return [
     `drop table if exists ${kept}`,
     `create table ${kept} using parquet location ${place(join(batch.target, '_typed'))} as ${typed}`,
@@ -90,7 +89,7 @@ function typedSql(batch: SparkBatch, isKept: boolean): string[] {
 }
 
 /** A line in the types of the contract. */
-function recordSql({ contract, learned }: SparkBatch): string {
+function recordSql({ stream: { contract }, learned }: SparkBatch): string {
   const typeIn = (types: TypeNames): string => types.struct(columnTypes(contract, learned, false, types));
   const marked = fieldsOfForms(contract).join('|');
   const line = marked === '' ? 'value' : `regexp_replace(value, '"(${marked})":"', '"$1":"${MARK}')`;

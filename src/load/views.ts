@@ -1,5 +1,6 @@
 import { identifier, literal } from '../duck/session.js';
 import type { ContractNode } from '../service/contract/node.js';
+import type { Stream } from '../service/streams.js';
 import { type LearnedPaths, nodeAt, REJECTED_MEMBER } from './types.js';
 
 /** A relation over a typed batch: one for each place of the contract that `sql/flatten` reads from. */
@@ -75,8 +76,7 @@ export const RECORDS = 'records';
  * @param dialect that of DuckDB by default
  */
 export function planViews(
-  stream: string,
-  contract: ContractNode,
+  { name: stream, contract }: Pick<Stream, 'name' | 'contract'>,
   learned: LearnedPaths,
   batch: string,
   isMended: boolean,

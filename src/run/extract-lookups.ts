@@ -33,7 +33,7 @@ export async function extractLookups(job: Job, lookups: readonly Lookup[]) {
     tell();
     for (const { name, request } of lookups) {
       if (landed.has(name) || answers.has(name)) continue;
-      const sink = createSink(pass, job.contracts.cars, name, next);
+      const sink = createSink(pass, name, next);
       const land = async (answer: Answer) => sink.land(1, await asPage(answer), instant());
       try {
         add(await client.get(request.path, request.query, land, job.signal));

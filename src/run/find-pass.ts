@@ -13,7 +13,7 @@ import {
   reopenPass,
 } from '../land/pass.js';
 import { walkContract } from '../service/contract/node.js';
-import type { StreamName } from '../service/streams.js';
+import { type StreamName, streams } from '../service/streams.js';
 import type { Job } from './job.js';
 
 /** An open pass older than this is not gone on with: too much has moved since. */
@@ -26,8 +26,8 @@ function startIn(id: string): string | undefined {
 }
 
 /** Fingerprint of a contract: pages that were checked against another are checked again. */
-export function contractFingerprint(job: Job, stream: StreamName): string {
-  const nodes = [...walkContract(job.contracts[stream])].map(
+export function contractFingerprint(stream: StreamName): string {
+  const nodes = [...walkContract(streams[stream].contract)].map(
     (node) => `${node.path} ${node.accepts} ${node.duckdb} ${node.lexical} ${node.required}`,
   );
   return createHash('sha256').update(nodes.join('\n')).digest('hex').slice(0, 16);
@@ -43,7 +43,7 @@ export async function findOrOpen(
   kind: PassRequest['kind'],
   query: PassRequest['request'],
 ): Promise<Pass> {
-  const contract = contractFingerprint(job, stream);
+  const contract = contractFingerprint(stream);
   const { passes, unreadable } = findPasses(job.layout.landing, stream);
   for (const { folder, reason } of unreadable)
     job.reporter.warn(

@@ -12,17 +12,18 @@ import { type BatchView, planViews } from '../load/views.js';
 import type { MergeContext } from '../reconcile/context.js';
 import { ruleOf } from '../reconcile/rules.js';
 import { bindNext } from '../reconcile/state.js';
+import { streams } from '../service/streams.js';
 import { contractFingerprint } from './find-pass.js';
 import type { Job } from './job.js';
 
 /** Watches the records of a pass over vehicles for those that the lake was made from already. */
 export function watchChanges(job: Job, base: BaseState | undefined, passId: string): Changes {
-  return new Changes(join(job.work, 'fresh', passId), knownRecords(job, base));
+  return new Changes(join(job.work, 'fresh', passId), knownRecords(base));
 }
 
-function knownRecords(job: Job, base: BaseState | undefined): Fingerprints {
+function knownRecords(base: BaseState | undefined): Fingerprints {
   const stored = base?.manifest.fingerprints ?? undefined;
-  if (base === undefined || stored === undefined || stored.code !== codeOf(job)) return new Fingerprints();
+  if (base === undefined || stored === undefined || stored.code !== codeOf()) return new Fingerprints();
   return readFingerprints(base.folder, stored.records);
 }
 
@@ -50,12 +51,12 @@ export function rowCode({ tables, ...rules }: RowRules): string {
 }
 
 /** Fingerprint of the rules by which this version makes rows of the records of vehicles. */
-export function codeOf(job: Job): string {
+export function codeOf(): string {
   return rowCode({
-    contract: contractFingerprint(job, 'cars'),
+    contract: contractFingerprint('cars'),
     version,
     tables: lakeTables(),
-    views: planViews('cars', job.contracts.cars, [], 'batch', false),
+    views: planViews(streams.cars, [], 'batch', false),
   });
 }
 
@@ -65,7 +66,6 @@ export function codeOf(job: Job): string {
  * @param isCarried whether rows of a published snapshot were carried over
  */
 export async function recordFingerprints(
-  job: Job,
   context: MergeContext,
   isCarried = false,
 ): Promise<NonNullable<Manifest['fingerprints']>> {
@@ -75,10 +75,10 @@ export async function recordFingerprints(
   const loaded = new Fingerprints();
   for (const { changes } of passes) if (changes !== undefined) loaded.addAll(changes.fresh);
   const added = loaded.sorted().without(await idsIn(connection, ruleOf('unsettled_vehicles').sql));
-  const kept = knownRecords(job, base).without(await idsIn(connection, ruleOf('stale_vehicles').sql));
+  const kept = knownRecords(base).without(await idsIn(connection, ruleOf('stale_vehicles').sql));
   const all = kept.updated(added);
   writeFingerprints(target, all);
-  return { records: all.ids.length, code: codeOf(job) };
+  return { records: all.ids.length, code: codeOf() };
 }
 
 /** The vehicle ids that a query gives, ascending. */

@@ -67,7 +67,7 @@ export async function reconcileModelPublish(
     const given = { target, stage, base, passes, runId, startedAt, allowShrink };
     const merged = await reconcileInto(job, given, closings);
     await recordRun(job, merged);
-    const fingerprints = await recordFingerprints(job, merged.context);
+    const fingerprints = await recordFingerprints(merged.context);
     return await modelAndPublish(job, passes, merged, fingerprints);
   } catch (error) {
     discard(job);

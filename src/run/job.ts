@@ -14,14 +14,12 @@ import { takeLock } from '../lake/lock.js';
 import { SCHEMA_VERSION } from '../lake/manifest.js';
 import type { TableSchema } from '../lake/schema.js';
 import { listPasses } from '../land/pass.js';
-import { readDefinitions } from '../load/batch.js';
+import { readSchemas } from '../load/batch.js';
 import type { DriftReport } from '../load/drift.js';
 import type { DataTestOptions } from '../model/data-tests.js';
 import { readModels, withOwnSeeds } from '../model/model-files.js';
 import type { Modelling } from '../model/own-models.js';
 import { openObservers } from '../notify/observers.js';
-import type { ContractNode } from '../service/contract/node.js';
-import type { StreamName } from '../service/streams.js';
 import { removeLeftLookups } from './find-pass.js';
 import { readOwnModels } from './own-models.js';
 import { openRecorder, type Recorder } from './recorder.js';
@@ -76,7 +74,6 @@ export interface Job extends JobOptions {
   readonly layout: Layout;
   readonly session: Session;
   readonly schemas: ReadonlyMap<string, TableSchema>;
-  readonly contracts: Readonly<Record<StreamName, ContractNode>>;
   /** Scratch folder of this run, removed at its end. */
   readonly work: string;
   /** Folder with the rows that the run staged, one folder a table. */
@@ -148,7 +145,7 @@ export async function runJob<T extends { readonly published: boolean }>(
     session = await openSession({ memory, threads, temp: join(folder, 'spill') });
     endInterrupts = interruptOn(signal, session);
     const own = await readOwnModels(session.connection, config.models);
-    const definitions = await readDefinitions(session);
+    const schemas = await readSchemas(session);
     const reporter = {
       ...options.reporter,
       // Every step is a point at which an interrupted run ends.
@@ -181,7 +178,7 @@ export async function runJob<T extends { readonly published: boolean }>(
       startedAt,
       layout,
       session,
-      ...definitions,
+      schemas,
       work: folder,
       stage: join(folder, 'stage'),
       target: join(layout.snapshots, runId),

@@ -26,12 +26,11 @@ export async function loadPass(
   stagedBefore?: StagedBefore,
 ): Promise<LoadedPass> {
   const { stream: name, pass_id: passId } = pass.manifest;
-  const { session, signal, schemas, contracts, stage } = job;
+  const { session, signal, schemas, stage } = job;
   const loader = new Loader({
     ...{ session, signal, schemas, passId, stage, changes, stagedBefore },
     warn: job.reporter.warn,
     stream: streams[name],
-    contract: contracts[name],
     passFolder: pass.folder,
   });
   try {
@@ -71,10 +70,10 @@ async function note(job: Job, manifest: PassManifest, loaded: Awaited<ReturnType
 /** The landed pages of a pass, compared with the contract of today. */
 export async function* comparedPages(job: Job, pass: Pass): AsyncGenerator<LandedPage> {
   const { stream: name, contract } = pass.manifest;
-  const isSame = contract === contractFingerprint(job, name);
+  const isSame = contract === contractFingerprint(name);
   for (const landed of pass.pages) {
     job.signal.throwIfAborted();
-    yield isSame ? landed : await rescanPage(landed, pass.folder, job.contracts[name], streams[name].idField);
+    yield isSame ? landed : await rescanPage(landed, pass.folder, streams[name]);
   }
 }
 

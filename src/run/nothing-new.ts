@@ -65,15 +65,6 @@ async function hasUnprovenPass(
 export function recipeOf(job: Job): string {
   const { minimumGroup, relistingDays, rejectAlarm, estimateAlarm } = job.config;
   const { models, checks = readChecks() } = job.modelling;
-  const recipe = [
-    codeOf(job),
-    minimumGroup,
-    relistingDays,
-    rejectAlarm,
-    estimateAlarm,
-    models,
-    checks,
-    job.own,
-  ];
+  const recipe = [codeOf(), minimumGroup, relistingDays, rejectAlarm, estimateAlarm, models, checks, job.own];
   return createHash('sha256').update(JSON.stringify(recipe)).digest('hex').slice(0, 16);
 }

@@ -160,7 +160,7 @@ export async function replay(
 /** The state of a replayed night, as the base of the next. */
 export async function sealed(job: Job, folder: string, { context }: Merged): Promise<BaseState> {
   const { runId, base, stage, passes } = context;
-  const fingerprints = await recordFingerprints(job, context);
+  const fingerprints = await recordFingerprints(context);
   rmSync(stage, { recursive: true, force: true });
   const facts = {
     ...{ run_id: runId, snapshot_id: runId, pipeline: 'rebuild', fingerprints },

@@ -52,9 +52,7 @@ interface Group extends Pick<SparkBatch, 'stream'> {
 async function stageNights(job: Job, given: readonly Night[]): Promise<Night[]> {
   const nights: Night[] = [];
   for (const night of given) nights.push({ ...night, passes: await compared(job, night.passes) });
-  const batches = groupsOf(job, nights).flatMap((group, i) =>
-    batchOf(job, group, join(job.work, 'spark', String(i))),
-  );
+  const batches = groupsOf(nights).flatMap((group, i) => batchOf(group, join(job.work, 'spark', String(i))));
   const pages = batches.flatMap((batch) => batch.pages);
   if (pages.length === 0) return nights;
   job.reporter.step('spark', `${pages.length} pages of ${nights.length} nights`);
@@ -81,16 +79,16 @@ async function compared(job: Job, passes: readonly Pass[]): Promise<Pass[]> {
   for (const pass of passes) {
     const pages: LandedPage[] = [];
     for await (const page of comparedPages(job, pass)) pages.push(page);
-    const contract = contractFingerprint(job, pass.manifest.stream);
+    const contract = contractFingerprint(pass.manifest.stream);
     found.push({ ...pass, pages, manifest: { ...pass.manifest, contract } });
   }
   return found;
 }
 
 /** The passes of each stream together, unless one keeps a member that the other does not. */
-function groupsOf(job: Job, nights: readonly Night[]): Group[] {
+function groupsOf(nights: readonly Night[]): Group[] {
   const groups: Group[] = [];
-  for (const own of nights.flatMap((night) => night.passes.map((pass) => groupOf(job, pass)))) {
+  for (const own of nights.flatMap((night) => night.passes.map((pass) => groupOf(pass)))) {
     const group = groups.find((other) => other.stream === own.stream && isCompatible(other, own));
     if (group === undefined) groups.push(own);
     for (const path of own.learned) group?.learned.add(path);
@@ -100,11 +98,11 @@ function groupsOf(job: Job, nights: readonly Night[]): Group[] {
   return groups;
 }
 
-function groupOf({ contracts }: Job, pass: Pass): Group {
-  const { stream, pass_id: passId } = pass.manifest;
+function groupOf(pass: Pass): Group {
+  const { stream: name, pass_id: passId } = pass.manifest;
+  const stream = streams[name];
   // What it warns of, load says.
-  const given = { stream: streams[stream], contract: contracts[stream], passId, warn: () => undefined };
-  const drift = new Drift(given);
+  const drift = new Drift({ stream, passId, warn: () => undefined });
   for (const page of pass.pages) drift.learn(page);
   const leftOut = drift.reports().flatMap(({ path, kept }) => (kept ? [] : [path]));
   return { stream, learned: new Set(drift.paths()), leftOut: new Set(leftOut), passes: [pass] };
@@ -118,7 +116,7 @@ function isCompatible(a: Group, b: Group): boolean {
 }
 
 /** The pages of a group that fit the contract; none if no page does. */
-function batchOf(job: Job, { stream, passes, ...group }: Group, target: string): Planned[] {
+function batchOf({ stream, passes, ...group }: Group, target: string): Planned[] {
   const learned = [...group.learned].sort();
   const { texts, mixed } = textsOf(passes.flatMap(({ pages }) => pages.flatMap(({ drift }) => drift)));
   const fits = (page: LandedPage): boolean =>
@@ -136,8 +134,7 @@ function batchOf(job: Job, { stream, passes, ...group }: Group, target: string):
   const plan = join(target, 'plan.ndjson');
   writeFileSync(plan, pages.map((page) => `${JSON.stringify(page)}\n`).join(''));
   const folders = passes.map(({ folder }) => folder);
-  const contract = job.contracts[stream];
-  return [{ stream, contract, learned, texts, folders, plan, target, pages, records }];
+  return [{ stream, learned, texts, folders, plan, target, pages, records }];
 }
 
 /**
@@ -145,14 +142,14 @@ function batchOf(job: Job, { stream, passes, ...group }: Group, target: string):
  * loses its rows without an error. Throws SPARK_FAILED.
  */
 async function assertStaged(job: Job, { stream, target, records }: Planned): Promise<void> {
-  const table = lakeTables().find((each) => each.stream === stream && each.sql.includes('from records'));
+  const table = lakeTables().find((each) => each.stream === stream.name && each.sql.includes('from records'));
   const files = stagedFiles(target).flatMap((file) => (file.table === table?.name ? [file.path] : []));
   const count = `select sum(num_rows) from parquet_file_metadata(${literals(files)})`;
   const staged = files.length === 0 ? 0 : await scalar(job.session.connection, count);
   if (staged === records) return;
   throw new LotlakeError(
     'SPARK_FAILED',
-    `Spark staged ${staged} of ${records} records of ${stream} in ${target}`,
+    `Spark staged ${staged} of ${records} records of ${stream.name} in ${target}`,
     {
       hint: 'nothing of the lake changed; every worker must write to the output folder under the same path',
     },
@@ -170,7 +167,7 @@ async function moveStaged(job: Job, { stream, target, pages }: Planned): Promise
   for (const schema of job.schemas.values())
     for (const run of new Set(pages.map((page) => page.run))) {
       const folder = join(stageOf(job, run), schema.table.name);
-      if (schema.table.stream !== stream || existsSync(folder)) continue;
+      if (schema.table.stream !== stream.name || existsSync(folder)) continue;
       mkdirSync(folder, { recursive: true });
       const file = literal(join(folder, 'none.parquet'));
       await job.session.connection.run(

@@ -49,13 +49,13 @@ type Walked = WalkResult & { readonly list: List };
 
 /** Walks the lists of a pass to their end, lands their pages and seals it. */
 export async function walkPass(walking: PassWalk): Promise<PassManifest> {
-  const { job, stream, pass, lists } = walking;
+  const { job, pass, lists } = walking;
   const walked: Walked[] = [];
   const next = counter(pass);
   const tell = progressOf(job, pass);
   if (lists.every((list) => list.source === undefined)) await watchSources(walking);
   for (const list of lists) {
-    const sink = createSink(pass, job.contracts[stream.name], list.name, next, walking.changes);
+    const sink = createSink(pass, list.name, next, walking.changes);
     const onPage = (page: LandedPage, expected: number | null = null): void => {
       walking.add(page);
       tell(page, lists.length === 1 ? expected : null);

@@ -1,4 +1,5 @@
 import type { z } from 'zod';
+import { type ContractNode, contractOf } from './contract/node.js';
 import { schemas } from './contract/records.js';
 import { pageSizes } from './limits.js';
 import { requests } from './requests.js';
@@ -9,6 +10,8 @@ export interface Stream {
   /** Path below the base URL; where a stream has several lists, of what they have in common. */
   readonly path: string;
   readonly schema: z.core.$ZodType;
+  /** The schema as a tree. */
+  readonly contract: ContractNode;
   /** Makes the request of a page, from parameters by the service's names. */
   readonly request: Pick<(typeof requests)[keyof typeof requests], 'from' | 'path'>;
   /** Member that names a record. */
@@ -30,6 +33,7 @@ const stream = <N extends string>(
   name,
   path: request.path.replace(/\/?[[{].*$/, ''),
   schema: schemas[record],
+  contract: contractOf(schemas[record]),
   request,
   idField: 'id',
   maxPerPage: undefined,

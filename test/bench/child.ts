@@ -13,7 +13,6 @@ import { hasManifest, listSnapshots } from '../../src/lake/snapshots.js';
 import { landPage } from '../../src/land/page.js';
 import { PageScanner } from '../../src/land/scan-page.js';
 import { syncSnapshot } from '../../src/publish/publish.js';
-import { contractOf } from '../../src/service/contract/node.js';
 import { streams } from '../../src/service/streams.js';
 import { modelMany } from './marts.js';
 import { fitMany } from './prices.js';
@@ -43,7 +42,7 @@ export type Task =
   | 'marts'
   | 'prices';
 
-const contract = contractOf(streams.cars.schema);
+const { contract } = streams.cars;
 const [what = '', folder = '', output = '', url = ''] = process.argv.slice(2);
 const { readdirSync, createReadStream, rmSync } = await import('node:fs');
 const { createGunzip } = await import('node:zlib');

@@ -15,7 +15,6 @@ import { packageRoot } from '../../src/config/package-root.js';
 import { openTemporarySession } from '../../src/duck/session.js';
 import { loadBatch } from '../../src/load/batch.js';
 import { type SparkBatch, sparkSteps } from '../../src/load/spark-batch.js';
-import { contractOf } from '../../src/service/contract/node.js';
 import { streams } from '../../src/service/streams.js';
 import { runSpark } from '../../src/spark/run-spark.js';
 import { configFor, silentReporter, temporaryFolder, WITHOUT_MARTS } from '../pipelines/support.js';
@@ -42,7 +41,7 @@ describeWith(['python', 'spark-jars'], 'Records that two parsers may read in two
     const page = { page: 0, run: 'r', pass: 'pass', seq: 3, list: '', file: 'pass/page-000001.ndjson.gz' };
     writeFileSync(plan, JSON.stringify(page));
     const learned = ['lots[].location.zone', 'lots[].noted', 'lots[].scored', 'owner note'];
-    const shared = { stream: 'cars', contract: contractOf(streams.cars.schema), learned } as const;
+    const shared = { stream: streams.cars, learned };
     const { session, close } = await openTemporarySession({ memory: '1GB', threads: 2 });
     const files = [{ path, seq: 3, list: '' }];
     const sizes = { largestRecord: 1 << 16, isSmall: false, isMended: false };

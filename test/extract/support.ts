@@ -6,7 +6,6 @@ import { instant } from '../../src/extract/page-sink.js';
 import type { PageFacts } from '../../src/extract/plan.js';
 import { digestOf, pagingOf, unnamedIn } from '../../src/land/page.js';
 import { PageScanner } from '../../src/land/scan-page.js';
-import { contractOf } from '../../src/service/contract/node.js';
 import { streams } from '../../src/service/streams.js';
 
 /** A request that a test server received. */
@@ -67,7 +66,7 @@ export interface MemorySink extends PageSink<SeenPage> {
   readonly received: readonly SeenPage[];
 }
 
-const contract = contractOf(streams.cars.schema);
+const { contract } = streams.cars;
 
 /** Makes a sink that scans pages as landing does and keeps what a walk needs. */
 export function memorySink(landed: readonly SeenPage[] = []): MemorySink {

@@ -6,8 +6,7 @@ import { afterAll, describe, expect, it } from 'vitest';
 import { PageError } from '../../src/land/land-error.js';
 import { digestOf, landPage, pagingOf, rescanPage } from '../../src/land/page.js';
 import { createWorld } from '../../src/sandbox/index.js';
-import { contractOf } from '../../src/service/contract/node.js';
-import { schemas } from '../../src/service/contract/records.js';
+import { streams } from '../../src/service/streams.js';
 import { landedPage } from './ledger.js';
 import { cut, pageOf, vehicleContract } from './support.js';
 
@@ -179,9 +178,9 @@ describe('a landed page under another contract', () => {
     const { folder, landing } = await land(inChunks(`[${texts.join(',')}]`));
     const { scan, fileBytes } = await landing;
     const page = landedPage({ records: scan.records, bytes: scan.bytes, fileBytes, fits: true });
-    const same = await rescanPage(page, folder, vehicleContract, 'id');
+    const same = await rescanPage(page, folder, streams.cars);
     expect(same).toEqual({ ...page, fits: true, drift: [], misfits: [] });
-    const other = await rescanPage(page, folder, contractOf(schemas.statistic), 'id');
+    const other = await rescanPage(page, folder, streams.statistics);
     expect(other.drift.map(({ path }) => path)).toEqual(expect.arrayContaining(['vin', 'title', 'lots']));
     expect(other.records).toBe(texts.length);
   });
@@ -191,6 +190,6 @@ describe('a landed page under another contract', () => {
     const { fileBytes } = await landing;
     truncateSync(path, fileBytes - 9);
     const page = landedPage({ records: 2 });
-    await expect(rescanPage(page, folder, vehicleContract, 'id')).rejects.toThrow(`${path} cannot be read`);
+    await expect(rescanPage(page, folder, streams.cars)).rejects.toThrow(`${path} cannot be read`);
   });
 });

@@ -6,7 +6,6 @@ import { afterAll, describe, expect, it } from 'vitest';
 import { checkPage, type Reject } from '../../src/load/check-page.js';
 import { columnPlaces } from '../../src/load/column-places.js';
 import { createWorld } from '../../src/sandbox/index.js';
-import { contractOf } from '../../src/service/contract/node.js';
 import { type StreamName, streams } from '../../src/service/streams.js';
 import { schemasOf } from './support.js';
 
@@ -23,11 +22,10 @@ async function check(lines: readonly (string | Buffer)[], name: StreamName = 'ca
   );
   const stream = streams[name];
   const place = { file, passId: 'pass-1', list: '', irregular: true, page: 12, seq: 3 };
-  const contract = contractOf(stream.schema);
-  const places = columnPlaces(contract, await schemasOf(name));
+  const places = columnPlaces(stream, await schemasOf(name));
   const rejects: Reject[] = [];
   const sizes: number[] = [];
-  const result = await checkPage(place, { stream, contract, places }, `${file}.clean`, (some) => {
+  const result = await checkPage(place, { stream, places }, `${file}.clean`, (some) => {
     rejects.push(...some);
     sizes.push(some.length);
   });

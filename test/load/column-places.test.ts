@@ -1,12 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import { columnPlaces } from '../../src/load/column-places.js';
-import { contractOf, walkContract } from '../../src/service/contract/node.js';
+import { walkContract } from '../../src/service/contract/node.js';
 import { streamNames, streams } from '../../src/service/streams.js';
 import { schemasOf } from './support.js';
 
 const placesOf = async (name: (typeof streamNames)[number]) => {
-  const contract = contractOf(streams[name].schema);
-  return { contract, places: columnPlaces(contract, await schemasOf(name)) };
+  return { contract: streams[name].contract, places: columnPlaces(streams[name], await schemasOf(name)) };
 };
 
 describe('a place of the contract', () => {

@@ -9,7 +9,7 @@ import { createSink } from '../../src/land/sink.js';
 import { LoadError, Loader } from '../../src/load/loader.js';
 import { rejectsFile } from '../../src/load/staged.js';
 import { streams } from '../../src/service/streams.js';
-import { pageOf, vehicleContract } from '../land/support.js';
+import { pageOf } from '../land/support.js';
 import { bareDuckDb, type PlainRow, temporaryFolder } from '../pipelines/support.js';
 import { schemasOf } from './support.js';
 
@@ -51,7 +51,7 @@ afterEach(() => folder.remove());
 
 /** Lands pages of the records, each given as its JSON text, in the pass. */
 async function landed(...pages: readonly (readonly string[])[]): Promise<LandedPage[]> {
-  const sink = createSink(pass, vehicleContract);
+  const sink = createSink(pass);
   const found: LandedPage[] = [];
   for (const [i, records] of pages.entries()) {
     const body = (async function* () {
@@ -65,7 +65,7 @@ async function landed(...pages: readonly (readonly string[])[]): Promise<LandedP
 
 const loaderOf = (session: Session = opened.session): Loader =>
   new Loader({
-    ...{ session, stream: streams.cars, contract: vehicleContract, schemas, stage },
+    ...{ session, stream: streams.cars, schemas, stage },
     ...{ passId: pass.manifest.pass_id, passFolder: pass.folder, warn: (text) => warnings.push(text) },
   });
 

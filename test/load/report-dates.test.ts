@@ -4,7 +4,6 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { openSession, rows, type Session } from '../../src/duck/session.js';
 import { loadBatch } from '../../src/load/batch.js';
-import { contractOf } from '../../src/service/contract/node.js';
 import { streams } from '../../src/service/streams.js';
 
 const folder = mkdtempSync(join(tmpdir(), 'lotlake-report-dates-'));
@@ -25,8 +24,7 @@ async function staged(vehicle: object, table: string, columns: string) {
   const path = join(folder, 'records.ndjson');
   writeFileSync(path, `${JSON.stringify({ id: 7, ...vehicle })}\n`);
   await loadBatch(session.connection, {
-    stream: 'cars',
-    contract: contractOf(streams.cars.schema),
+    stream: streams.cars,
     learned: [],
     files: [{ path, seq: 1, list: '' }],
     largestRecord: 4096,

@@ -3,11 +3,11 @@ import { lakeTables } from '../../src/lake/tables.js';
 import { fieldsOfForms, type SparkBatch, sparkSteps } from '../../src/load/spark-batch.js';
 import { textsOf } from '../../src/load/types.js';
 import { Kind } from '../../src/service/contract/field.js';
-import { contractOf, walkContract } from '../../src/service/contract/node.js';
+import { walkContract } from '../../src/service/contract/node.js';
 import { streamNames, streams } from '../../src/service/streams.js';
 
 const batch = (given: Partial<SparkBatch>): SparkBatch => ({
-  ...{ stream: 'cars', contract: contractOf(streams.cars.schema), learned: [], texts: new Set() },
+  ...{ stream: streams.cars, learned: [], texts: new Set() },
   ...{ folders: ['/out/landing/cars/a', '/out/landing/cars/b{1}'], plan: '/out/plan', target: '/out/t' },
   ...given,
 });
@@ -18,7 +18,7 @@ const textOf = (given: Partial<SparkBatch>): string =>
 
 describe('a field that comes in several forms', () => {
   it.each(streamNames)('shares its name with no other value, which Spark would mark, too: %s', (name) => {
-    const contract = contractOf(streams[name].schema);
+    const { contract } = streams[name];
     const forms = fieldsOfForms(contract);
     // A text inside such a field is read through the field.
     const isInside = (path: string): boolean => forms.some((form) => path.split(/[.[]/).includes(form));
@@ -31,8 +31,7 @@ describe('a field that comes in several forms', () => {
 
 describe('the steps for Spark', () => {
   it.each(streamNames)('stage every table of %s', (stream) => {
-    const contract = contractOf(streams[stream].schema);
-    const names = sparkSteps(batch({ stream, contract })).map(({ name }) => name);
+    const names = sparkSteps(batch({ stream: streams[stream] })).map(({ name }) => name);
     const tables = lakeTables().filter((table) => table.stream === stream);
     expect(names).toEqual(expect.arrayContaining(tables.map(({ name }) => `the rows of ${name}`)));
   });

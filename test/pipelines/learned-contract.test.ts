@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import { afterEach, expect, it, vi } from 'vitest';
 import { z } from 'zod';
 import { described, Kind } from '../../src/service/contract/field.js';
+import { contractOf } from '../../src/service/contract/node.js';
 import { schemas } from '../../src/service/contract/records.js';
 import { runLotlake } from '../cli/support.js';
 import { bareDuckDb, configFor, lastPage, serve, silentReporter, temporaryFolder } from './support.js';
@@ -27,7 +28,13 @@ const cars = [
 it('values that the contract refuses are listed by rejects, and a rebuild loads them once the contract allows them', async () => {
   vi.doMock('../../src/service/streams.js', async (original) => {
     const real = await original<typeof import('../../src/service/streams.js')>();
-    return { ...real, streams: { ...real.streams, cars: { ...real.streams.cars, schema: ignorant } } };
+    return {
+      ...real,
+      streams: {
+        ...real.streams,
+        cars: { ...real.streams.cars, schema: ignorant, contract: contractOf(ignorant) },
+      },
+    };
   });
   const service = await serve(({ pathname, searchParams }) =>
     pathname === '/api/cars'

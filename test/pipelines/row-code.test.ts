@@ -2,13 +2,13 @@ import { describe, expect, it } from 'vitest';
 import { lakeTables } from '../../src/lake/tables.js';
 import { planViews } from '../../src/load/views.js';
 import { type RowRules, rowCode } from '../../src/run/fingerprints.js';
-import { vehicleContract } from '../land/support.js';
+import { streams } from '../../src/service/streams.js';
 
 const rules: RowRules = {
   contract: 'abc',
   version: '1.0.0',
   tables: lakeTables(),
-  views: planViews('cars', vehicleContract, [], 'batch', false),
+  views: planViews(streams.cars, [], 'batch', false),
 };
 const code = rowCode(rules);
 

@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { enumerations } from '../../src/service/contract/enumerations.js';
-import { contractOf, walkContract } from '../../src/service/contract/node.js';
+import { walkContract } from '../../src/service/contract/node.js';
 import { schemas } from '../../src/service/contract/records.js';
 import { type Stream, streams } from '../../src/service/streams.js';
 
-const nodesOf = (stream: Stream) => [...walkContract(contractOf(stream.schema))];
+const nodesOf = (stream: Stream) => [...walkContract(stream.contract)];
 
 describe.each(Object.values(streams))('the contract of $name', (stream) => {
   const nodes = nodesOf(stream);
@@ -70,7 +70,7 @@ describe('fields', () => {
 
   it('may be missing or null, keys excepted', () => {
     expect(refused(streams.cars, { id: 1 })).toEqual([]);
-    const nulls = [...contractOf(streams.cars.schema).members.keys()].map((name) => [name, null]);
+    const nulls = [...streams.cars.contract.members.keys()].map((name) => [name, null]);
     expect(refused(streams.cars, { ...Object.fromEntries(nulls), id: 1 })).toEqual([]);
     expect(refused(streams.cars, { ...Object.fromEntries(nulls) })).toEqual(['id']);
     expect(refused(streams.archived_lots, {})).toEqual(['lot_id']);

@@ -4,7 +4,6 @@ import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { PageScanner } from '../../src/land/scan-page.js';
 import { envelopeSchema } from '../../src/service/contract/envelope.js';
-import { contractOf } from '../../src/service/contract/node.js';
 import { type StreamName, streams } from '../../src/service/streams.js';
 
 /** Records in the shapes of the real ones, with values of our own. */
@@ -19,7 +18,7 @@ function sample(file: string): { text: string; records: unknown[] } {
 }
 
 function scan(text: string, name: StreamName) {
-  const scanner = new PageScanner(contractOf(streams[name].schema), streams[name].idField);
+  const scanner = new PageScanner(streams[name].contract, streams[name].idField);
   const lines = Buffer.concat([scanner.push(Buffer.from(text)), scanner.flush()]).toString('utf8');
   return { lines, ...scanner.finish() };
 }

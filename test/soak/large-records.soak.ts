@@ -4,7 +4,6 @@ import { afterAll, describe, expect, it } from 'vitest';
 import { landPage } from '../../src/land/page.js';
 import { checkPage } from '../../src/load/check-page.js';
 import { columnPlaces } from '../../src/load/column-places.js';
-import { contractOf } from '../../src/service/contract/node.js';
 import { streams } from '../../src/service/streams.js';
 import { schemasOf } from '../load/support.js';
 import { temporaryFolder } from '../pipelines/support.js';
@@ -13,7 +12,6 @@ const folder = temporaryFolder();
 afterAll(() => folder.remove());
 
 const { cars: stream } = streams;
-const contract = contractOf(stream.schema);
 
 /** As many elements as fit into so many bytes. */
 const filled = (bytes: number, element: (i: number) => string): string => {
@@ -42,9 +40,9 @@ const SHAPES: Readonly<Record<string, (bytes: number) => string>> = {
 
 /** Seconds of work that a record takes from its answer to its rejects, and the longest without a turn for anything else. */
 async function secondsOf(members: string): Promise<{ seconds: number; pause: number }> {
-  const places = columnPlaces(contract, await schemasOf('cars'));
+  const places = columnPlaces(stream, await schemasOf('cars'));
   const file = join(folder.path, 'page.ndjson.gz');
-  const target = { path: file, url: 'x', contract, idField: 'id' };
+  const target = { path: file, url: 'x', contract: stream.contract, idField: 'id' };
   const now = (): number => {
     const { user, system } = process.cpuUsage();
     return (user + system) / 1000;
@@ -66,7 +64,7 @@ async function secondsOf(members: string): Promise<{ seconds: number; pause: num
   }
   const { scan } = await landPage(body(), target);
   const place = { file, passId: 'p', list: '', page: 1, seq: 0, ...scan };
-  await checkPage(place, { stream, contract, places }, `${file}.clean`, (rejects) =>
+  await checkPage(place, { stream, places }, `${file}.clean`, (rejects) =>
     writeFileSync(`${file}.rejects`, JSON.stringify(rejects)),
   );
   const seconds = (now() - begin) / 1000;
