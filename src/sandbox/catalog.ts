@@ -1,6 +1,5 @@
 import fillers from './data/fillers.json' with { type: 'json' };
-import { americanModels, koreanModels, rareModels, unusualModels } from './data/models.js';
-import { carOf } from './world/car.js';
+import { americanModels, carOf, koreanModels, rareModels, unusualModels } from './world/car.js';
 import { activeLives } from './world/life.js';
 import { hash } from './world/random.js';
 import { perWorld, type World } from './world.js';

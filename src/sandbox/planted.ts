@@ -1,6 +1,6 @@
 import { expectedPrice } from './data/market.js';
-import { auctionFacts } from './world/auction-facts.js';
 import { carOf } from './world/car.js';
+import { auctionFacts } from './world/facts.js';
 import { activeLives, type Life, seenLots } from './world/life.js';
 import { type LotLife, stateOf } from './world/lot-life.js';
 import { idOf, lotId } from './world/population.js';

@@ -1,19 +1,9 @@
 import { LotlakeError } from '../config/lotlake-error.js';
-import { archivedLotRecord } from './record/archived-lot.js';
+import { archivedLotRecord } from './record/lot.js';
 import { type StatisticRecord, statisticRecords } from './record/statistics.js';
-import { type RecordForm, vehicleJson, vehicleRecord } from './record/vehicle.js';
-import { type Instant, wholeSecond } from './world/instants.js';
-import {
-  domainBit,
-  feedAt,
-  isActive,
-  isGone,
-  type Life,
-  lifeOfId,
-  listedLot,
-  livesAt,
-  seenLots,
-} from './world/life.js';
+import { vehicleJson } from './record/vehicle.js';
+import { wholeSecond } from './world/instants.js';
+import { domainBit, feedAt, isActive, isGone, lifeOfId, listedLot, livesAt, seenLots } from './world/life.js';
 import { FIRST_CLOCK, lotId, lotOfId, type Population, population } from './world/population.js';
 
 /** A wrong use of the sandbox itself; never a fault that it injects on request. */
@@ -39,11 +29,6 @@ export interface WorldOptions {
   readonly clock?: Date;
 }
 
-interface RecordOptions {
-  /** Adds `prices` to each lot (`prices_history=1`). Default false. */
-  readonly pricesHistory?: boolean;
-}
-
 /** The market at one moment. Everything in it is computed on demand. */
 export interface World extends Population {
   readonly clock: Date;
@@ -53,10 +38,11 @@ export interface World extends Population {
   activeIds(domainId?: number): readonly number[];
   /** Ids as above, of vehicles that changed at or after `since`. */
   changedIds(since: Date, domainId?: number): readonly number[];
-  /** The record of a vehicle that is in the feed, else undefined. */
-  vehicle(id: number, options?: RecordOptions): object | undefined;
-  /** The same record as the text that the service sends. */
-  vehicleJson(id: number, options?: RecordOptions): string | undefined;
+  /**
+   * The record of a vehicle that is in the feed, as the text that the service sends, else undefined.
+   * @param options `pricesHistory` adds `prices` to each lot (`prices_history=1`). Default false.
+   */
+  vehicleJson(id: number, options?: { readonly pricesHistory?: boolean }): string | undefined;
   /** Ids of the lots archived within the last month and at or after `since`, by time of archiving. */
   archivedLotIds(since?: Date): readonly number[];
   /** The record that the archive feed has of a lot, else undefined. */
@@ -99,22 +85,17 @@ function worldAt(base: Population, clock: Date): World {
   const now = wholeSecond(clock.getTime());
   if (!(now >= FIRST_CLOCK))
     throw new SandboxError(`clock must not be before ${new Date(FIRST_CLOCK).toISOString()}`);
-  /** A record of a vehicle that is in the feed, as something that makes records makes it. */
-  const inFeed =
-    <T>(make: (world: Population, life: Life, clock: Instant, form: RecordForm) => T) =>
-    (id: number, { pricesHistory }: RecordOptions = {}): T | undefined => {
-      const life = lifeOfId(base, id);
-      if (life === undefined || !isActive(life, now)) return undefined;
-      return make(base, life, now, { shape: 'feed', withPrices: pricesHistory });
-    };
   const world: World = {
     ...base,
     clock: new Date(now),
     at: (other) => worldAt(base, other),
     activeIds: (domainId) => idsOf(world, domainId),
     changedIds: (since, domainId) => idsOf(world, domainId, since.getTime()),
-    vehicle: inFeed(vehicleRecord),
-    vehicleJson: inFeed(vehicleJson),
+    vehicleJson: (id, options) => {
+      const life = lifeOfId(base, id);
+      if (life === undefined || !isActive(life, now)) return undefined;
+      return vehicleJson(base, life, now, { shape: 'feed', withPrices: options?.pricesHistory });
+    },
     archivedLotIds: (since) => {
       const from = since?.getTime() ?? 0;
       return archiveOf(world)

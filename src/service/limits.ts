@@ -28,3 +28,10 @@ export const SCROLL_MINUTES = { most: 15, fallback: 10 } as const;
 
 /** Results that `/search` can page through (service.md, limits). */
 export const SEARCH_WINDOW = 10_000;
+
+/** Requests a day of a plan; null for no limit. A demo key has 100 to 150 (field-notes.md). */
+export const requestsPerDay: Readonly<Record<Plan, number | null>> = {
+  demo: 120,
+  small: null,
+  unlimited: null,
+};

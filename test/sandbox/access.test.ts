@@ -2,7 +2,7 @@ import { request } from 'node:http';
 import { gunzipSync } from 'node:zlib';
 import { afterEach, describe, expect, it } from 'vitest';
 import { type Sandbox, type SandboxOptions, startSandbox } from '../../src/sandbox/index.js';
-import { rateBudget } from '../../src/sandbox/server/limits.js';
+import { rateBudget } from '../../src/sandbox/server/start.js';
 import { get } from './support.js';
 
 const open: Sandbox[] = [];

@@ -19,7 +19,7 @@ beforeAll(async () => {
   const known = new Set(records.map((record) => record.car_id));
   const gone = seenIn(world.at(new Date(world.clock.getTime() - 10 * DAY)))
     .map((one) => one.vehicle)
-    .filter((vehicle) => world.vehicle(Number(vehicle.id)) === undefined);
+    .filter((vehicle) => world.vehicleJson(Number(vehicle.id)) === undefined);
   archived = gone.filter((vehicle) => known.has(vehicle.id));
   merged = gone.filter((vehicle) => !known.has(vehicle.id));
 });

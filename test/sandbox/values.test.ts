@@ -45,7 +45,9 @@ const reports = (list: 'inspections' | 'vehicle_history_reports', of = vehicles)
 const events = reports('vehicle_history_reports').flatMap((report) => listOf(report.events));
 
 function recordsOf(shown: World, domain?: number): Json[] {
-  return shown.activeIds(domain).map((id) => shown.vehicle(id, { pricesHistory: true }) as Json);
+  return shown
+    .activeIds(domain)
+    .map((id) => JSON.parse(shown.vehicleJson(id, { pricesHistory: true }) ?? 'null') as Json);
 }
 
 describe('a world of 6,000 vehicles', () => {

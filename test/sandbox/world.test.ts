@@ -66,7 +66,7 @@ describe('a world', () => {
   it('has no vehicle that is not in the feed', () => {
     const world = createWorld({ vehicles: 100 });
     const gone = createWorld({ vehicles: 100, clock: later(-200) }).activeIds()[0] ?? 0;
-    expect([0, -5, 1, 1e12, 100_001.5, gone].map((id) => world.vehicle(id))).toEqual(
+    expect([0, -5, 1, 1e12, 100_001.5, gone].map((id) => world.vehicleJson(id))).toEqual(
       Array(6).fill(undefined),
     );
     expect([0, -5, 1e12].map((id) => world.archivedLot(id))).toEqual(Array(3).fill(undefined));
@@ -95,7 +95,7 @@ const lotText = (world: World, vehicle: number | undefined, id: number): string 
 describe('a night', () => {
   const before = createWorld({ vehicles: 2000 });
   const after = before.at(later(1));
-  const both = after.activeIds().filter((id) => before.vehicle(id) !== undefined);
+  const both = after.activeIds().filter((id) => before.vehicleJson(id) !== undefined);
 
   it('changes only some vehicles, and leaves every other byte for byte', () => {
     const changed = new Set(after.changedIds(new Date(before.clock.getTime() + 1)));
@@ -109,7 +109,7 @@ describe('a night', () => {
 
   it('brings new vehicles with higher ids only', () => {
     const known = Math.max(...before.activeIds());
-    const fresh = after.activeIds().filter((id) => before.vehicle(id) === undefined);
+    const fresh = after.activeIds().filter((id) => before.vehicleJson(id) === undefined);
     expect(fresh.length).toBeGreaterThan(0);
     expect(fresh.every((id) => id > known)).toBe(true);
   });
@@ -124,7 +124,7 @@ describe('a night', () => {
     expect(gone.every((lot) => archived.has(lot))).toBe(true);
     expect(moved.length).toBeGreaterThan(0);
     for (const [lot, vehicle] of moved) {
-      expect(month.vehicle(vehicle)).toBeUndefined();
+      expect(month.vehicleJson(vehicle)).toBeUndefined();
       expect(lotText(month, is.get(lot), lot)).toBe(lotText(before, vehicle, lot));
     }
   });

@@ -1,4 +1,4 @@
-import { enumerations } from '../../service/contract/enumerations.js';
+import { type EnumerationName, enumerations } from '../../service/contract/enumerations.js';
 import type { Names } from '../../service/parameter.js';
 import { byWeight } from '../world/random.js';
 
@@ -8,19 +8,22 @@ export interface Named {
 }
 
 /** A value of an enumeration as records write it. */
-export const named = (values: Names, id: number): Named => ({ name: values[id] ?? '', id });
+export function named(enumeration: EnumerationName, id: number): Named {
+  const values: Names = enumerations[enumeration];
+  return { name: values[id] ?? '', id };
+}
 
 /** Values of an enumeration in the shares of `id:weight`. */
-function weighted(values: Names, weights: string): readonly Named[] {
+function weighted(enumeration: EnumerationName, weights: string): readonly Named[] {
   const pairs = weights.split(' ').map((pair) => pair.split(':').map(Number));
-  return byWeight(pairs, ([, weight = 0]) => weight).map(([id = 0]) => named(values, id));
+  return byWeight(pairs, ([, weight = 0]) => weight).map(([id = 0]) => named(enumeration, id));
 }
 
 /** Conditions in the shares in which they are drawn. */
-export const conditions = weighted(enumerations.condition, '0:60 1:10 2:3 3:12 4:3 5:4 6:14 7:2');
+export const conditions = weighted('condition', '0:60 1:10 2:3 3:12 4:3 5:4 6:14 7:2');
 
 /** Colours in the shares in which they are drawn. */
-export const colors = weighted(enumerations.color, '15:24 13:24 9:16 1:12 11:10 5:8 4:2 8:2 3:1 100:1');
+export const colors = weighted('color', '15:24 13:24 9:16 1:12 11:10 5:8 4:2 8:2 3:1 100:1');
 
 /** Colours that few vehicles have, each as rare as the others. */
-export const rareColors = [2, 6, 7, 10, 12, 14, 16, 17, 18].map((id) => named(enumerations.color, id));
+export const rareColors = [2, 6, 7, 10, 12, 14, 16, 17, 18].map((id) => named('color', id));

@@ -2,8 +2,8 @@ import document from '../data/inspection.json' with { type: 'json' };
 import options from '../data/options.json' with { type: 'json' };
 import wording from '../data/wording.json' with { type: 'json' };
 import type { Car } from '../world/car.js';
+import { type ListingFacts, WON_A_DOLLAR } from '../world/facts.js';
 import { dateOf, HOUR, type Instant, seconds } from '../world/instants.js';
-import { type ListingFacts, WON_A_DOLLAR } from '../world/listing-facts.js';
 import { claimTotals } from '../world/past.js';
 import { chance, hash, pick, type Rng } from '../world/random.js';
 

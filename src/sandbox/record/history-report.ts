@@ -1,4 +1,4 @@
-import { enumerations, reportKeys } from '../../service/contract/enumerations.js';
+import { reportKeys } from '../../service/contract/enumerations.js';
 import { named } from '../data/wording.js';
 import { DAY, type Instant, zoned } from '../world/instants.js';
 import { type Claim, claimTotals, type Past, type Visit } from '../world/past.js';
@@ -20,7 +20,7 @@ export function historyReport(rng: Rng, report: ReportPlace): object {
     vehicle_snapshot: {
       ...snapshot(report),
       listing_id: lotNumber(life),
-      source_domain: named(enumerations.domain, life.domain).name,
+      source_domain: named('domain', life.domain).name,
     },
     coverage: {
       completeness_key: past.uninsured === null ? 'complete' : 'partial',

@@ -1,4 +1,3 @@
-import { enumerations } from '../../service/contract/enumerations.js';
 import { named } from '../data/wording.js';
 import type { Car } from '../world/car.js';
 import { dateOf } from '../world/instants.js';
@@ -15,7 +14,7 @@ const MARK = 'wtmk=http://photos.listing.example/wt_mark/w_mark_04.png&wtmkg=Sou
 const idOfImages = (life: LotLife): number => lotId(life) + 3_000_000;
 
 const copies = (count: number, { model, year, vin }: Car, life: LotLife): string[] => {
-  const source = named(enumerations.domain, life.domain).name.replace('_com', '');
+  const source = named('domain', life.domain).name.replace('_com', '');
   const path = [COPIES, source, slug(model.manufacturer.name), slug(model.name), year, lotNumber(life)].join(
     '/',
   );

@@ -1,15 +1,22 @@
-import { enumerations } from '../../service/contract/enumerations.js';
 import type { Place } from '../data/places.js';
 import { named } from '../data/wording.js';
-import { type AuctionFacts, KM_A_MILE } from '../world/auction-facts.js';
+import { type Car, carOf } from '../world/car.js';
+import {
+  type AuctionFacts,
+  askingPrice,
+  auctionFacts,
+  KM_A_MILE,
+  type ListingFacts,
+  listingFacts,
+} from '../world/facts.js';
 import { micros, plain, stamp } from '../world/instants.js';
-import { askingPrice, type ListingFacts } from '../world/listing-facts.js';
-import type { LotLife, LotState } from '../world/lot-life.js';
-import { externalId, lotId, lotNumber } from '../world/population.js';
+import type { Life } from '../world/life.js';
+import { type LotLife, type LotState, stateOf } from '../world/lot-life.js';
+import { externalId, idOf, lotId, lotNumber, type Population } from '../world/population.js';
 import type { Rng } from '../world/random.js';
 import { listingDetails } from './details.js';
 import { auctionImages, listingImages } from './images.js';
-import { moneyOf, type Offer, pricesOf, SALE } from './money.js';
+import { moneyOf, nothing, type Offer, pricesOf, SALE } from './money.js';
 import templates from './templates.json' with { type: 'json' };
 
 /** A lot of source 1 or 3, in full or abridged. */
@@ -21,9 +28,9 @@ export function auctionLot(rng: Rng, offer: Offer<AuctionFacts>, withPrices: boo
     ...templates.lot,
     id: lotId(life),
     lot: lotNumber(life),
-    domain: named(enumerations.domain, life.domain),
+    domain: named('domain', life.domain),
     external_id: life.domain === 1 ? externalId(life) : null,
-    odometer: { ...odometer, status: named(enumerations.odometer_status, odometer.status) },
+    odometer: { ...odometer, status: named('odometer_status', odometer.status) },
     ...facts.estimates,
     ...moneyOf(offer, form.stamp < 0.6 ? plain : micros),
     seller: facts.seller,
@@ -33,7 +40,7 @@ export function auctionLot(rng: Rng, offer: Offer<AuctionFacts>, withPrices: boo
     note: facts.note,
     damage: { main: idAndName(facts.damage), second: idAndName(facts.secondDamage) },
     keys_available: facts.keys,
-    airbags: facts.airbags && named(enumerations.airbags, facts.airbags),
+    airbags: facts.airbags && named('airbags', facts.airbags),
     condition: facts.condition,
     grade_iaai: facts.grade,
     images,
@@ -45,7 +52,7 @@ export function auctionLot(rng: Rng, offer: Offer<AuctionFacts>, withPrices: boo
     updated_at: form.stamp > 0.97 ? plain(state.updatedAt) : micros(state.updatedAt),
     is_timed_auction: facts.timed,
     seller_reserve: reserve && { price: reserve, updated_at: reserve % 2 ? null : micros(life.start) },
-    auction_type: facts.auctionType && named(enumerations.auction_type, facts.auctionType),
+    auction_type: facts.auctionType && named('auction_type', facts.auctionType),
   };
   const prices = withPrices ? { prices: pricesOf(offer) } : {};
   if (car.shape === 'abridged') {
@@ -71,7 +78,7 @@ const idAndName = (row: { readonly id: number; readonly name: string } | null) =
 
 function sellerTypeOf({ form, sellerType }: AuctionFacts) {
   if (form.type < 0.45) return null;
-  const type = named(enumerations.seller_type, sellerType);
+  const type = named('seller_type', sellerType);
   return form.type < 0.6 ? type.name : type;
 }
 
@@ -84,18 +91,18 @@ function branchOf(life: LotLife, { unknown, place, branchNumber }: AuctionFacts)
 /** A lot of source 12: an asking price instead of auctions, and large details. */
 export function listingLot(rng: Rng, offer: Offer<ListingFacts>, withPrices: boolean): object {
   const { car, life, state, facts } = offer;
-  const status = named(enumerations.odometer_status, 1);
+  const status = named('odometer_status', 1);
   return {
     ...templates.lot,
     id: lotId(life),
     lot: lotNumber(life),
-    domain: named(enumerations.domain, life.domain),
+    domain: named('domain', life.domain),
     odometer: { km: car.km, mi: Math.round(car.km / KM_A_MILE), status },
     buy_now: askingPrice(facts, state.touches),
     buy_now_updated_at: stamp(state.touchedAt),
     status: SALE,
     keys_available: facts.keys,
-    condition: named(enumerations.condition, 0),
+    condition: named('condition', 0),
     images: listingImages(rng, car, life),
     location: locationOf(facts.place, { state: true, yard: true }),
     created_at: micros(life.start),
@@ -131,4 +138,32 @@ function archiveMembers(life: LotLife, state: LotState, form: number): object {
   if (state.archived) return { archived: true, archived_at: micros(life.end) };
   if (form < 0.5) return {};
   return { archived: form < 0.6 ? null : false, archived_at: null };
+}
+
+/** A record of the archive feed: flat, with dated amounts, or in the older form with plain ones (field-notes.md). */
+export function archivedLotRecord(world: Population, life: Life, lot: LotLife): object {
+  const car = carOf(world, life);
+  const shown = shownOf(world, life, lot, car);
+  const { status, bid, buy_now, sale_date, final_bid, final_bid_updated_at } = shown;
+  const head = {
+    archived_at: micros(lot.end),
+    lot_id: lotId(lot),
+    car_id: idOf(world, life.index),
+    vin: car.vin?.toLowerCase() ?? null,
+    lot: lotNumber(lot),
+    domain: named('domain', lot.domain),
+    status,
+  };
+  if (lot.index % 5 === 0) return { ...head, bid, buy_now, sale_date, final_bid, final_bid_updated_at };
+  const dated = (['bid', 'buy_now', 'sale_date', 'final_bid'] as const).map(
+    (name) => [name, { value: shown[name], updated_at: shown[`${name}_updated_at`] }] as const,
+  );
+  return { ...head, ...Object.fromEntries(dated) };
+}
+
+function shownOf(world: Population, life: Life, lot: LotLife, car: Car) {
+  const state = stateOf(lot, lot.end);
+  if (lot.domain !== 12) return moneyOf({ car, life: lot, state, facts: auctionFacts(world, car, lot) });
+  const asked = askingPrice(listingFacts(world, car, lot, life.birth), state.touches);
+  return { ...nothing, status: SALE, buy_now: asked, buy_now_updated_at: stamp(state.touchedAt) };
 }

@@ -1,7 +1,6 @@
-import { enumerations } from '../../service/contract/enumerations.js';
 import { type Named, named } from '../data/wording.js';
-import type { AuctionFacts } from '../world/auction-facts.js';
 import type { Car } from '../world/car.js';
+import type { AuctionFacts } from '../world/facts.js';
 import { micros } from '../world/instants.js';
 import type { LotLife, LotState } from '../world/lot-life.js';
 import { lotId, priceId } from '../world/population.js';
@@ -14,7 +13,7 @@ export interface Offer<Facts> {
   readonly facts: Facts;
 }
 
-const status = (id: number): Named => named(enumerations.lot_status, id);
+const status = (id: number): Named => named('lot_status', id);
 
 export const SALE = status(3);
 const SOLD = status(6);

@@ -1,4 +1,3 @@
-import { enumerations } from '../../service/contract/enumerations.js';
 import { named } from '../data/wording.js';
 import type { Car } from '../world/car.js';
 import { HOUR, type Instant, micros, zoned } from '../world/instants.js';
@@ -45,8 +44,7 @@ export function reportHead(report: ReportPlace, kind: 'inspection' | 'history') 
       vin: car.vin ?? '',
     },
     source: {
-      source_key:
-        place === 0 ? named(enumerations.domain, life.domain).name.replace('_com', '') : 'dealer_network',
+      source_key: place === 0 ? named('domain', life.domain).name.replace('_com', '') : 'dealer_network',
       source_type: kind === 'inspection' ? 'inspection_sheet' : 'insurance_record',
       source_report_id: `${listing}/${place + 1}`,
       source_language: language,

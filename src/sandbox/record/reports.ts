@@ -1,7 +1,7 @@
 import type { Car } from '../world/car.js';
+import { type ReportFacts, reportFacts } from '../world/facts.js';
 import { HOUR, type Instant } from '../world/instants.js';
 import type { Life } from '../world/life.js';
-import { type ReportFacts, reportFacts } from '../world/listing-facts.js';
 import type { LotLife } from '../world/lot-life.js';
 import { idOf, type Population } from '../world/population.js';
 import { type Rng, Salt, stream } from '../world/random.js';

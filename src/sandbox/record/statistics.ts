@@ -1,7 +1,6 @@
-import { enumerations } from '../../service/contract/enumerations.js';
 import { named } from '../data/wording.js';
-import { auctionFacts } from '../world/auction-facts.js';
 import { type Car, carOf } from '../world/car.js';
+import { auctionFacts } from '../world/facts.js';
 import { DAY, type Instant, micros } from '../world/instants.js';
 import { allLots, type Life, livesAt } from '../world/life.js';
 import { stateOf } from '../world/lot-life.js';
@@ -51,12 +50,11 @@ function salesOf(world: Population, life: Life, at: Instant): [Car, number, numb
 
 function row(id: number, { car, domain, bids }: Group, at: Instant) {
   const { model, generation, engine } = car;
-  const types: Readonly<Record<number, string>> = enumerations.vehicle_type;
   const date = new Date(at);
   return {
     id,
     year: car.year,
-    vehicle_type: { id: model.vehicleType, name: types[model.vehicleType] ?? '' },
+    vehicle_type: { id: model.vehicleType, name: named('vehicle_type', model.vehicleType).name },
     avg_final_bid: Math.round((bids.reduce((sum, bid) => sum + bid, 0) / bids.length) * 100) / 100,
     min_final_bid: Math.min(...bids),
     max_final_bid: Math.max(...bids),
@@ -69,6 +67,6 @@ function row(id: number, { car, domain, bids }: Group, at: Instant) {
     car_model: { id: model.id, name: model.name },
     generation: { id: generation.id, name: generation.name },
     engine: id % 4 === 0 ? null : { id: engine.id, name: engine.name },
-    domain: { id: domain, name: named(enumerations.domain, domain).name },
+    domain: { id: domain, name: named('domain', domain).name },
   };
 }

@@ -1,11 +1,9 @@
-import { enumerations } from '../../service/contract/enumerations.js';
 import { named } from '../data/wording.js';
 import wording from '../data/wording.json' with { type: 'json' };
-import { auctionFacts } from '../world/auction-facts.js';
 import { type Car, carOf } from '../world/car.js';
+import { auctionFacts, listingFacts } from '../world/facts.js';
 import { type Instant, micros } from '../world/instants.js';
 import { type Life, seenLots } from '../world/life.js';
-import { listingFacts } from '../world/listing-facts.js';
 import { type LotLife, stateOf } from '../world/lot-life.js';
 import { idOf, type Population } from '../world/population.js';
 import { Salt, stream } from '../world/random.js';
@@ -72,13 +70,13 @@ function identity(car: Car) {
           manufacturer_id: model.manufacturer.id,
           model_id: model.id,
         },
-    body_type: named(enumerations.body_type, model.body),
+    body_type: named('body_type', model.body),
     color,
     engine: unknown.engine ? null : { id: engine.id, name: engine.name },
-    transmission: named(enumerations.transmission, car.automatic ? 1 : 2),
-    drive_wheel: unknown.wheels ? null : named(enumerations.drive_wheel, car.wheels),
-    vehicle_type: named(enumerations.vehicle_type, model.vehicleType),
-    fuel: named(enumerations.fuel, engine.fuel),
+    transmission: named('transmission', car.automatic ? 1 : 2),
+    drive_wheel: unknown.wheels ? null : named('drive_wheel', car.wheels),
+    vehicle_type: named('vehicle_type', model.vehicleType),
+    fuel: named('fuel', engine.fuel),
     cylinders: engine.cylinders,
   };
 }

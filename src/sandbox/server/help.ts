@@ -1,6 +1,6 @@
 import { type Endpoint, endpoints, namesInPath } from '../../service/endpoints.js';
+import { requestsPerDay } from '../../service/limits.js';
 import type { Parameters } from '../../service/parameter.js';
-import { requestsPerDay } from './limits.js';
 import { ADMIN_PATH, BASE_PATH } from './page.js';
 
 const WIDTH = 110;

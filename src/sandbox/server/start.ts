@@ -1,14 +1,17 @@
 import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
 import { messageOf } from '../../config/lotlake-error.js';
-import type { Plan } from '../../service/limits.js';
+import { type Plan, requestsPerDay } from '../../service/limits.js';
+import { DAY, type Instant } from '../world/instants.js';
 import { createWorld, SandboxError, type World, type WorldOptions } from '../world.js';
 import { type AppState, highestRate, type LoggedRequest, respond } from './app.js';
 import { type Faults, faultSource } from './faults.js';
 import { allDomains } from './filters.js';
-import { dayBudget, rateBudget, requestsPerDay, SCROLL_REQUESTS } from './limits.js';
 import { ADMIN_PATH, BASE_PATH } from './page.js';
 import { createScrolls } from './scroll.js';
+
+/** Continuation requests of one scroll: enough for a full pass at the smallest usual page. */
+const SCROLL_REQUESTS = 5_000;
 
 /** How a sandbox is set up; every member has a default. */
 export interface SandboxOptions extends WorldOptions {
@@ -105,4 +108,34 @@ async function close(server: Server): Promise<void> {
   server.close();
   server.closeAllConnections();
   await closed;
+}
+
+/** A budget of requests a second over a sliding window; null for no limit. The answer says whether one more may pass. */
+export function rateBudget(rate: number | null, now: () => number = () => performance.now()): () => boolean {
+  if (rate === null) return () => true;
+  const windowMs = Math.max(1000, 1000 / rate);
+  const allowed = Math.max(1, Math.floor(rate * (windowMs / 1000)));
+  let passed: number[] = [];
+  return () => {
+    const since = now() - windowMs;
+    passed = passed.filter((at) => at > since);
+    if (passed.length >= allowed) return false;
+    passed.push(now());
+    return true;
+  };
+}
+
+/**
+ * A budget of requests a calendar day (UTC); null for no limit. The answer is null while there is some left, else the
+ * seconds until the next day.
+ */
+function dayBudget(perDay: number | null, now: () => Instant): () => number | null {
+  let day = Number.NaN;
+  let used = 0;
+  return () => {
+    const today = Math.floor(now() / DAY);
+    if (today !== day) [day, used] = [today, 0];
+    used += 1;
+    return perDay === null || used <= perDay ? null : Math.ceil(((today + 1) * DAY - now()) / 1000);
+  };
 }
