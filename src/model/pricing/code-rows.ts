@@ -1,12 +1,22 @@
 import { join } from 'node:path';
 import type { DuckDBConnection } from '@duckdb/node-api';
+import { packageText } from '../../config/package-root.js';
 import { literal, literals, rows } from '../../duck/session.js';
 import { type Factor, factorsOf, LEVEL_FACTORS, SEGMENTS } from './design.js';
 import type { Tree } from './fit.js';
 import { type PricedRows, writeRows } from './rows.js';
 
 /** A market whose prices are compared with each other: auctions or asking prices, in one currency. */
-export type Market = Awaited<ReturnType<typeof nameNumbers>>[number];
+export interface Market {
+  readonly number: number;
+  readonly market: string;
+  readonly currency: string;
+  /** Its first month, as a date, and the names of all, such as 2026-11. */
+  readonly first: string;
+  readonly months: readonly string[];
+  /** Usual distance of a year, 10,000 km. */
+  readonly usual: number;
+}
 
 /** The lots of a market in numbers, and what the numbers mean. */
 export interface Coding {
@@ -22,9 +32,6 @@ export interface Coding {
 /** Fewest prices from which a model is fitted, and before a month that is judged. */
 export const FEWEST = 100;
 
-/** Months before these are counted as the first one. */
-const MOST_MONTHS = 120;
-
 /** A column as the text of its level. */
 const levelOf = (column: string): string => `coalesce(cast(${column} as varchar), 'unknown')`;
 
@@ -35,47 +42,12 @@ const CODED: readonly string[] = [...new Set([...LEVEL_FACTORS, ...SEGMENTS])];
  * Says in tables of the database `fit` what the numbers of a fit stand for: `markets`, `levels` of the columns with the
  * `segments` among them, and `node_names`, the tree of makes, models and generations. Gives the markets.
  */
-export async function nameNumbers(connection: DuckDBConnection) {
-  const levels = CODED.map((name) => `${levelOf(name)} as ${name}`).join(', ');
-  await connection.run(`create or replace temp view fit_inputs as
-    select *,
-      coalesce(manufacturer_id, -1) as make, coalesce(model_id, -1) as model, coalesce(generation_id, -1) as generation
-    from price_inputs;
-    create or replace table fit.markets as
-    select row_number() over (order by market, currency)::double as number, market, currency,
-      cast(greatest(min(priced_month), max(priced_month) - interval ${MOST_MONTHS} month) as date) as first_month,
-      date_diff('month', first_month, max(priced_month)) + 1 as months,
-      median(odometer_km / age_years) filter (where age_years >= 1) / 10000 as usual
-    from price_inputs where price is not null group by market, currency having count(*) >= ${FEWEST};
-    create or replace table fit.levels as
-    select market, factor, level, row_number() over (partition by market, factor order by level) - 1 as code
-    from (select distinct market, factor, level
-      from (unpivot (select m.number as market, ${levels} from fit_inputs i join fit.markets m using (market, currency))
-        on ${CODED.join(', ')} into name factor value level));
-    create or replace table fit.segments as
-    select market, factor as segment, list_position(${literals(SEGMENTS)}, factor) - 1 as place, code, level
-    from fit.levels where place >= 0;
-    create or replace table fit.node_names as
-    select m.number as market, (model is null)::integer + (generation is null)::integer as depth,
-      row_number() over (partition by m.number order by depth, make, model, generation) - 1 as node, make, model, generation
-    from fit_inputs join fit.markets m using (market, currency)
-    group by grouping sets ((m.number, make, model, generation), (m.number, make, model), (m.number, make))`);
-  const found = await rows(
-    connection,
-    `select number, market, currency, first_month::varchar as first, coalesce(usual, 0) as usual,
-      list_transform(range(months), lambda place: strftime(first_month + to_months(place::integer), '%Y-%m')) as names
-    from fit.markets order by number`,
-  );
-  return found.map((row) => ({
-    number: Number(row.number),
-    market: String(row.market),
-    currency: String(row.currency),
-    first: String(row.first),
-    /** Names of its months, such as 2026-11. */
-    months: textsOf(row.names),
-    /** Usual distance of a year, 10,000 km. */
-    usual: Number(row.usual),
-  }));
+export async function nameNumbers(connection: DuckDBConnection): Promise<readonly Market[]> {
+  await connection.run(`set variable coded = ${literals(CODED)};
+    set variable segments = ${literals(SEGMENTS)};
+    set variable fewest = ${FEWEST}`);
+  const found: readonly unknown[] = await rows(connection, packageText('sql', 'pricing', 'name_numbers.sql'));
+  return found as readonly Market[];
 }
 
 const textsOf = (list: unknown): string[] => (Array.isArray(list) ? list.map(String) : []);

@@ -1,6 +1,6 @@
 import type { DuckDBConnection } from '@duckdb/node-api';
 import { type Coding, codeRows, FEWEST, type Market, nameNumbers } from './code-rows.js';
-import { Numbers } from './numbers.js';
+import { openNumbers } from './numbers.js';
 import { judgeMonth, measure, pass, type State, startState, type Weighing } from './passes.js';
 import { repeatSales } from './repeat-sales.js';
 import { DRIVERS, writeEffects, writeEstimates } from './write-fit.js';
@@ -52,13 +52,13 @@ export async function fitPrices(connection: DuckDBConnection, folder: string): P
   );
   const markets = await nameNumbers(connection);
   for (const market of markets) await fitMarket(connection, market, folder);
-  for (const { number } of markets) await repeatSales(connection, number);
+  await repeatSales(connection, markets);
 }
 
 async function fitMarket(connection: DuckDBConnection, market: Market, folder: string): Promise<void> {
   const coding = await codeRows(connection, market, folder);
   try {
-    const backtest = await Numbers.open(connection, 'backtest', market.number);
+    const backtest = await openNumbers(connection, 'backtest', market.number);
     const state = fitAndJudge(coding, (judged) => backtest.append(judged));
     backtest.close();
     await writeEstimates(connection, coding, state, market.number);

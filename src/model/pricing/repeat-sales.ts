@@ -1,53 +1,29 @@
 import type { DuckDBConnection } from '@duckdb/node-api';
 import { CholeskyDecomposition, Matrix } from 'ml-matrix';
+import { packageText } from '../../config/package-root.js';
 import { rows } from '../../duck/session.js';
-import { Numbers } from './numbers.js';
+import type { Market } from './code-rows.js';
+import { writeNumbers } from './numbers.js';
 
 /** Fewest pairs of sales from which there is an index. */
 const FEWEST = 100;
 /** Keeps the level that no pair decides near zero; 1 / variance. */
 const TINY = 1e-3;
 
-/**
- * Pairs of sales of one vehicle, one after the other, by their months; `change` and `square` are weighted sums of the
- * changes of the log price beyond what age, damage and the like explain, and of their squares.
- */
-type Pairs = Readonly<Record<'from' | 'to' | 'pairs' | 'weight' | 'change' | 'square', number>>;
+/** A row of `sql/pricing/repeat_sales.sql`. */
+type Pairs = Readonly<Record<'market' | 'from' | 'to' | 'pairs' | 'weight' | 'change' | 'square', number>>;
 
 /**
  * The price level by month from vehicles that were sold twice: the regression of Bailey, Muth and Nourse. What the fit
  * knows of both sales but their month is taken off, so that age and damage are not taken for the level.
  */
-export async function repeatSales(connection: DuckDBConnection, market: number): Promise<void> {
-  const found = await rows(
-    connection,
-    `with sold_again as (
-      select vehicle_id from price_inputs where price is not null group by vehicle_id having count(*) > 1),
-    inputs as materialized (
-      select * from price_inputs semi join sold_again using (vehicle_id) where price is not null),
-    sales as (
-      select i.vehicle_id, i.priced_at, i.lot_id,
-        date_diff('month', m.first_month, greatest(i.priced_month, m.first_month)) as month,
-        ln(i.price) - e.log_estimate + f.log_effect as level, (ln(e.high_80 / e.low_80) / 2.563) ** 2 as variance
-      from inputs i
-        join fit.markets m on m.market = i.market and m.currency = i.currency
-        join fit.estimates e on e.market = m.number and e.lot = i.lot_id
-        join fit.effects f on f.market = m.number and f.factor = 'month'
-          and f.level = strftime(greatest(i.priced_month, m.first_month), '%Y-%m')
-      where m.number = ${market} and e.is_left_out = 0),
-    pairs as (
-      select month as later, lag(month) over by_date as earlier, level - lag(level) over by_date as change,
-        variance + lag(variance) over by_date as variance
-      from sales window by_date as (partition by vehicle_id order by priced_at, lot_id))
-    select earlier as "from", later as "to", count(*) as pairs, sum(1 / variance) as weight,
-      sum(change / variance) as change, sum(change ** 2 / variance) as square
-    from pairs where earlier < later group by 1, 2 order by 1, 2`,
-  );
-  const pairs = found as readonly Pairs[];
-  if (pairs.reduce((sum, each) => sum + each.pairs, 0) < FEWEST) return;
-  const repeat = await Numbers.open(connection, 'repeat', market);
-  for (const level of levelsOf(pairs)) repeat.append(level);
-  repeat.close();
+export async function repeatSales(connection: DuckDBConnection, markets: readonly Market[]): Promise<void> {
+  const found = await rows(connection, packageText('sql', 'pricing', 'repeat_sales.sql'));
+  for (const { number } of markets) {
+    const pairs = (found as readonly Pairs[]).filter(({ market }) => market === number);
+    if (pairs.reduce((sum, each) => sum + each.pairs, 0) < FEWEST) continue;
+    await writeNumbers(connection, 'repeat', number, levelsOf(pairs));
+  }
 }
 
 /** Month, log level against the mean of all months, standard deviation and number of sales. */

@@ -18,7 +18,6 @@ export interface Sums {
   readonly leaves: readonly NodeSums[];
   /** Sales by coefficient, whatever their weight. */
   readonly counts: Float64Array;
-  sales: number;
 }
 
 /** Sums of no sale. */
@@ -28,7 +27,6 @@ export function emptySums(size: number, leaves: number): Sums {
     right: new Float64Array(size),
     leaves: Array.from({ length: leaves }, () => emptyNode(size)),
     counts: new Float64Array(size),
-    sales: 0,
   };
 }
 
@@ -42,7 +40,6 @@ export function addSale(sums: Sums, row: PricedRow, weight: number): void {
   const { normal, right, leaves, counts } = sums;
   const leaf = leaves[row.model];
   if (leaf === undefined || weight === 0) return;
-  sums.sales += 1;
   leaf.weight += weight;
   leaf.price += weight * row.logPrice;
   const { index, share, count, logPrice } = row;

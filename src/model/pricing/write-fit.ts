@@ -2,7 +2,7 @@ import type { DuckDBConnection } from '@duckdb/node-api';
 import type { Coding } from './code-rows.js';
 import { type Factor, REFERENCES } from './design.js';
 import { effectVariance, expected, type Fit, uncertainty } from './fit.js';
-import { Numbers } from './numbers.js';
+import { openNumbers, writeNumbers } from './numbers.js';
 import { around, distancesOf, isUsed, leverageOf, type State } from './passes.js';
 import type { PricedRow } from './rows.js';
 
@@ -20,7 +20,7 @@ export async function writeEstimates(
   const [known, toCome] = [distancesOf(state, false), distancesOf(state)];
   const drivers = driversOf(fit, factors);
   const levels = indexLevels(factors, fit);
-  const estimates = await Numbers.open(connection, 'estimates', market);
+  const estimates = await openNumbers(connection, 'estimates', market);
   rows.each({}, (priced) => {
     const middle = expected(fit, priced);
     const variance = noise[priced.noise] ?? 1;
@@ -41,9 +41,7 @@ export async function writeEstimates(
     if (used) levels.add(priced, error, variance);
   });
   estimates.close();
-  const index = await Numbers.open(connection, 'index', market);
-  for (const level of levels.rows()) index.append(level);
-  index.close();
+  await writeNumbers(connection, 'index', market, levels.rows());
 }
 
 /** Tells the coefficients and effects of the factors that move an estimate most, against the mean of all prices. */
@@ -121,8 +119,14 @@ export async function writeEffects(
   { fit, sums: { counts } }: State,
   market: number,
 ): Promise<void> {
-  const { coefficients, covariance } = fit;
-  const effects = await Numbers.open(connection, 'effects', market);
+  await writeNumbers(connection, 'effects', market, effectsOf(factors, fit, counts));
+  const nodes = fit.nodes.flatMap((node, place) =>
+    node.weight > 0 ? [[place, node.effect, Math.sqrt(effectVariance(fit, node))]] : [],
+  );
+  await writeNumbers(connection, 'nodes', market, nodes);
+}
+
+function* effectsOf(factors: readonly Factor[], { coefficients, covariance }: Fit, counts: Float64Array) {
   let base = coefficients[0] ?? 0;
   for (const factor of factors) {
     const reference = referenceOf(factor, counts);
@@ -133,15 +137,10 @@ export async function writeEffects(
       const [own, other] = [covariance[at], covariance[reference]];
       const variance = (own?.[at] ?? 0) + (other?.[reference] ?? 0) - 2 * (own?.[reference] ?? 0);
       const deviation = Math.sqrt(Math.max(0, variance));
-      effects.append([at, reference, factor.name, level, effect, deviation, counts[at] ?? 0]);
+      yield [at, reference, factor.name, level, effect, deviation, counts[at] ?? 0];
     }
   }
-  effects.append([BASE, BASE, 'base', 'all', base, Number.NaN, counts[0] ?? 0]);
-  effects.close();
-  const nodes = await Numbers.open(connection, 'nodes', market);
-  for (const [place, node] of fit.nodes.entries())
-    if (node.weight > 0) nodes.append([place, node.effect, Math.sqrt(effectVariance(fit, node))]);
-  nodes.close();
+  yield [BASE, BASE, 'base', 'all', base, Number.NaN, counts[0] ?? 0];
 }
 
 /** The coefficient with which those of a factor are compared: the named one, or that of the most prices. */
