@@ -33,12 +33,15 @@ export interface Wire {
   readonly accepts: number;
   /** DuckDB type that receives it. */
   readonly duckdb: string;
-  readonly lexical: Lexical;
-  readonly required: boolean;
+  /** Default `none`. */
+  readonly lexical?: Lexical;
+  readonly required?: boolean;
   /** The value is kept whole as JSON and its inside is not compared with the contract. */
   readonly opaque?: boolean;
-  /** Members of the object form of a field that also has other forms. */
-  readonly object?: z.core.$ZodType;
+  /** What an object holds, also where the field has other forms beside it. */
+  readonly object?: z.ZodObject;
+  /** What a list holds. */
+  readonly element?: z.ZodType;
 }
 
 export interface FieldFacts {
@@ -52,19 +55,17 @@ export interface FieldFacts {
 /** What the contract says of a field beyond its zod type. */
 export interface FieldMeta extends FieldFacts {
   readonly description: string;
-  readonly wire?: Wire;
+  readonly wire: Wire;
 }
 
-const metaOf = new WeakMap<z.core.$ZodType, FieldMeta>();
+/** What the contract says of the schemas of fields. */
+export const fields = new WeakMap<z.core.$ZodType, FieldMeta>();
 
-/** Attaches facts to a schema and returns the schema. */
+/** Says something of a schema and returns the schema. */
 export function described<T extends z.core.$ZodType>(schema: T, meta: FieldMeta): T {
-  metaOf.set(schema, meta);
+  fields.set(schema, meta);
   return schema;
 }
-
-/** The facts attached to a schema, if any. */
-export const factsOf = (schema: z.core.$ZodType): FieldMeta | undefined => metaOf.get(schema);
 
 const integerText = z.string().regex(/^-?(?:0|[1-9]\d{0,14})$/, 'a text that is no integer');
 const numberText = z.string().regex(/^-?(?:0|[1-9]\d{0,14})(?:\.\d+)?$/, 'a text that is no number');
@@ -85,13 +86,18 @@ const anyValue = z
     'a number that is not exact',
   );
 
-/** Makes a kind of field; null or missing is null. */
+/** A field for which null or missing is null. */
+const nullable = (description: string, schema: z.ZodType, wire: Wire, facts: FieldFacts = {}) =>
+  described(schema.nullish(), {
+    ...{ description, ...facts },
+    wire: { ...wire, accepts: Kind.null | wire.accepts },
+  });
+
+/** Makes a kind of field. */
 const kind =
   (schema: z.ZodType, accepts: number, duckdb: string, lexical: Lexical = 'none') =>
-  (description: string, facts: FieldFacts = {}) => {
-    const wire = { accepts: Kind.null | accepts, duckdb, lexical, required: false };
-    return described(schema.nullish(), { description, ...facts, wire });
-  };
+  (description: string, facts?: FieldFacts) =>
+    nullable(description, schema, { accepts, duckdb, lexical }, facts);
 
 /** Makes a kind of key, which must be there. */
 const keyKind =
@@ -139,17 +145,15 @@ export const reportDate = (description: string) => dateKind(description, { unit:
 
 /** Any JSON value, kept whole. JSON. */
 const json = (description: string) =>
-  described(z.unknown().optional(), {
-    description,
-    wire: { accepts: -1, duckdb: 'JSON', lexical: 'none', required: false, opaque: true },
-  });
+  nullable(description, z.unknown(), { accepts: -1, duckdb: 'JSON', opaque: true });
 
-/** An object whose unknown members are kept; null or missing is null. */
-const group = (description: string, object: z.ZodObject) => described(object.nullish(), { description });
+/** An object whose unknown members are kept. */
+const group = (description: string, object: z.ZodObject) =>
+  nullable(description, object, { accepts: Kind.object, duckdb: 'STRUCT', object });
 
-/** A list of objects or texts; null or missing is null. */
-const list = (description: string, element: z.ZodType, facts: FieldFacts = {}) =>
-  described(z.array(element).nullish(), { description, ...facts });
+/** A list of objects or texts. */
+const list = (description: string, element: z.ZodType, facts?: FieldFacts) =>
+  nullable(description, z.array(element), { accepts: Kind.array, duckdb: 'LIST', element }, facts);
 
 /** An object with `id` and `name`, as the service writes enumerations and references. */
 const named = (what: string, facts?: FieldFacts) =>
@@ -162,14 +166,8 @@ const named = (what: string, facts?: FieldFacts) =>
 const formKind =
   (other: z.ZodType, accepts: number, lexical: Lexical = 'none') =>
   (description: string, object: z.ZodObject) => {
-    const wire = {
-      accepts: Kind.null | Kind.object | accepts,
-      duckdb: 'JSON',
-      lexical,
-      required: false,
-      object,
-    };
-    return described(z.union([other, object]).nullish(), { description, wire });
+    const wire = { accepts: Kind.object | accepts, duckdb: 'JSON', lexical, object };
+    return nullable(description, z.union([other, object]), wire);
   };
 
 /** The kinds of plain fields, as `records.json` names them: each makes a schema from a description and facts. */
