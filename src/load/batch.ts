@@ -2,7 +2,7 @@ import { mkdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { DuckDBConnection } from '@duckdb/node-api';
 import { packageRoot } from '../config/package-root.js';
-import { identifier, literal, literals, type Session } from '../duck/session.js';
+import { identifier, literal, literals, type Session, scalar } from '../duck/session.js';
 import { partitionColumns } from '../lake/partition.js';
 import { describeTable, type TableSchema } from '../lake/schema.js';
 import { flattenFunctions, type LakeTable, lakeTables } from '../lake/tables.js';
@@ -57,8 +57,7 @@ export async function loadBatch(connection: DuckDBConnection, options: Batch): P
     await createViews(connection, views);
     const copies = stagedTables(options.stream.name).map((table) => stageSql(options, table));
     await connection.run(copies.join(';\n'));
-    const counted = await connection.runAndReadAll(`select count(*) from ${BATCH}`);
-    return Number(counted.getRows()[0]?.[0]);
+    return await scalar(connection, `select count(*) from ${BATCH}`);
   } finally {
     // What was unnested of it, too, would else take up memory until the next batch of this connection replaces it.
     const kept = views.filter(({ materialized }) => materialized).map(({ name }) => name);

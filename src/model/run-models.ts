@@ -106,18 +106,11 @@ export function planModels<M extends ModelNode>(models: readonly M[], known: Rea
   const order = new Set<M>();
   const visit = (model: M, path: readonly string[]): void => {
     if (order.has(model)) return;
-    if (path.includes(model.name)) {
-      const cycle = [...path.slice(path.indexOf(model.name)), model.name];
-      throw misplaced(`models read each other in a circle: ${cycle.join(' → ')}`, SHARED);
-    }
+    if (path.includes(model.name)) throw circular([...path.slice(path.indexOf(model.name)), model.name]);
     for (const reference of [...model.references].sort()) {
       const next = byName.get(reference);
       if (next !== undefined) visit(next, [...path, model.name]);
-      else if (!known.has(reference))
-        throw misplaced(
-          `model ${model.name} reads ${reference}, which is neither a model nor a table`,
-          NAMES,
-        );
+      else if (!known.has(reference)) throw unknown(model.name, reference);
     }
     order.add(model);
   };
@@ -125,11 +118,15 @@ export function planModels<M extends ModelNode>(models: readonly M[], known: Rea
   return [...order];
 }
 
-const SHARED = 'take what they share into a model of its own';
-const NAMES = 'lotlake tables lists the names there are';
+const circular = (cycle: readonly string[]): LotlakeError =>
+  new LotlakeError('MODEL_GRAPH', `models read each other in a circle: ${cycle.join(' → ')}`, {
+    hint: 'take what they share into a model of its own',
+  });
 
-const misplaced = (message: string, hint: string): LotlakeError =>
-  new LotlakeError('MODEL_GRAPH', message, { hint });
+const unknown = (name: string, read: string): LotlakeError =>
+  new LotlakeError('MODEL_GRAPH', `model ${name} reads ${read}, which is neither a model nor a table`, {
+    hint: 'lotlake tables lists the names there are',
+  });
 
 async function runModel(
   connection: DuckDBConnection,

@@ -1,5 +1,4 @@
 export { expectedPrice, market, marketFactor, wearFactor } from './data/market.js';
-export { type PlantedLot, plantedLots } from './planted.js';
 export { highestRate } from './server/app.js';
 export type { Fault, FaultRequest, FaultRule, Faults } from './server/faults.js';
 export { endpointHelp } from './server/help.js';

@@ -4,7 +4,8 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { runDataTests } from '../../src/model/data-tests.js';
 import { withOwnSeeds } from '../../src/model/model-files.js';
 import { damageFactors, titles } from '../../src/sandbox/data/market.js';
-import { createWorld, plantedLots } from '../../src/sandbox/index.js';
+import { createWorld } from '../../src/sandbox/index.js';
+import { plantedLots } from '../sandbox/planted.js';
 import { recordsOf } from '../served.js';
 import { base, lot } from './cases.js';
 import {

@@ -1,14 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { damageFactors, damages } from '../../src/sandbox/data/market.js';
-import {
-  createWorld,
-  expectedPrice,
-  market,
-  marketFactor,
-  plantedLots,
-  wearFactor,
-} from '../../src/sandbox/index.js';
+import { createWorld, expectedPrice, market, marketFactor, wearFactor } from '../../src/sandbox/index.js';
 import { recordsOf } from '../served.js';
+import { plantedLots } from './planted.js';
 
 const world = createWorld({ vehicles: 8000 });
 const lots = [...plantedLots(world)];

@@ -1,6 +1,7 @@
 import { damages } from '../../src/sandbox/data/market.js';
-import { type PlantedLot, plantedLots, type World } from '../../src/sandbox/index.js';
+import type { World } from '../../src/sandbox/index.js';
 import { computeMarts, type Given, openLake, type TestLake } from '../model/support.js';
+import { type PlantedLot, plantedLots } from '../sandbox/planted.js';
 
 /** A planted lot that ended in a sale for a known price, and that sale. */
 export interface PlantedSale {

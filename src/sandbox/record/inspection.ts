@@ -115,9 +115,11 @@ const sheet = ({ vehicleId, place }: ReportPlace) => ({
 
 const results = ['ok', 'ok', 'ok', 'ok', 'not_checked', 'not_applicable', 'not_equipped', 'unknown'] as const;
 
+type Block = Readonly<ReturnType<typeof blockOf>>;
+
 /** Blocks of an inspection, each with at least one checked item, and the items in their order. */
 interface Inspected {
-  readonly blocks: readonly ReturnType<typeof blockOf>[];
+  readonly blocks: readonly Block[];
   readonly items: readonly ReturnType<typeof itemOf>[];
 }
 
@@ -152,13 +154,7 @@ const blockOf = (rng: Rng, key: string, number: number) => ({
   sort_order: number,
 });
 
-function itemOf(
-  rng: Rng,
-  block: { readonly id: string; readonly key: string },
-  row: CheckRow,
-  number: number,
-  issue: boolean,
-) {
+function itemOf(rng: Rng, block: Block, row: CheckRow, number: number, issue: boolean) {
   const pictured = issue && chance(rng, 0.7);
   return {
     ...templates.checkedItem,

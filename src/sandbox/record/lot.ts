@@ -98,9 +98,7 @@ export function listingLot(rng: Rng, offer: Offer<ListingFacts>, withPrices: boo
     lot: lotNumber(life),
     domain: named('domain', life.domain),
     odometer: { km: car.km, mi: Math.round(car.km / KM_A_MILE), status },
-    buy_now: askingPrice(facts, state.touches),
-    buy_now_updated_at: stamp(state.touchedAt),
-    status: SALE,
+    ...listingMoney(offer),
     keys_available: facts.keys,
     condition: named('condition', 0),
     images: listingImages(rng, car, life),
@@ -112,6 +110,13 @@ export function listingLot(rng: Rng, offer: Offer<ListingFacts>, withPrices: boo
     ...(withPrices ? { prices: [] } : {}),
   };
 }
+
+/** Status and amounts of a lot of source 12: its asking price. */
+const listingMoney = ({ state, facts }: Pick<Offer<ListingFacts>, 'state' | 'facts'>) => ({
+  ...{ ...nothing, status: SALE },
+  buy_now: askingPrice(facts, state.touches),
+  buy_now_updated_at: stamp(state.touchedAt),
+});
 
 /** A place as a lot gives it; state and yard may be unknown. */
 function locationOf(place: Place, unknown: { readonly state: boolean; readonly yard: boolean }) {
@@ -164,6 +169,5 @@ export function archivedLotRecord(world: Population, life: Life, lot: LotLife): 
 function shownOf(world: Population, life: Life, lot: LotLife, car: Car) {
   const state = stateOf(lot, lot.end);
   if (lot.domain !== 12) return moneyOf({ car, life: lot, state, facts: auctionFacts(world, car, lot) });
-  const asked = askingPrice(listingFacts(world, car, lot, life.birth), state.touches);
-  return { ...nothing, status: SALE, buy_now: asked, buy_now_updated_at: stamp(state.touchedAt) };
+  return listingMoney({ state, facts: listingFacts(world, car, lot, life.birth) });
 }

@@ -56,20 +56,15 @@ function titleOf({ year, model, trim, quirk }: Car): string {
 
 function identity(car: Car) {
   const { model, generation, unknown, engine, color } = car;
+  const of = { manufacturer_id: model.manufacturer.id, model_id: model.id };
+  const known = { id: generation.id, name: generation.name, ...of };
   return {
     year: car.year,
     title: titleOf(car),
     vin: car.vin,
     manufacturer: model.manufacturer,
     model: { id: model.id, name: model.name, manufacturer_id: model.manufacturer.id },
-    generation: unknown.generation
-      ? null
-      : {
-          id: generation.id,
-          name: generation.name,
-          manufacturer_id: model.manufacturer.id,
-          model_id: model.id,
-        },
+    generation: unknown.generation ? null : known,
     body_type: named('body_type', model.body),
     color,
     engine: unknown.engine ? null : { id: engine.id, name: engine.name },

@@ -70,13 +70,8 @@ export async function respond(state: AppState, request: IncomingMessage, respons
   const started = performance.now();
   const url = new URL(request.url ?? '/', 'http://localhost');
   const path = url.pathname.startsWith(`${BASE_PATH}/`) ? url.pathname.slice(BASE_PATH.length) : '';
-  const call: Call = {
-    request,
-    url,
-    path,
-    zipped: /\bgzip\b/.test(header(request, 'accept-encoding')),
-    faults: [],
-  };
+  const zipped = /\bgzip\b/.test(header(request, 'accept-encoding'));
+  const call: Call = { request, url, path, zipped, faults: [] };
   if (`${url.pathname}/`.startsWith(`${ADMIN_PATH}/`))
     return await send(response, await answerOf(state, call, adminAnswer), []);
   const { length } = state.log;

@@ -56,8 +56,7 @@ export function listPage<T>(
   // Without totals, `links.next` alone says whether a page follows.
   const simpleByDefault = 'simple_paginate' in values && access.simplePaginateDefault === 1;
   const simple = values.simple_paginate ?? simpleByDefault;
-  const paging = { page, perPage, simple, more };
-  const { links, meta } = envelopeOf(question, paging, records.length, list.length);
+  const { links, meta } = envelopeOf(question, { page, perPage, simple, more }, records.length, list.length);
   return `{"data":[${records.join(',')}],"links":${JSON.stringify(links)},"meta":${JSON.stringify(meta)}}`;
 }
 

@@ -1,10 +1,10 @@
-import { expectedPrice } from './data/market.js';
-import { carOf } from './world/car.js';
-import { auctionFacts } from './world/facts.js';
-import { activeLives, type Life, seenLots } from './world/life.js';
-import { type LotLife, stateOf } from './world/lot-life.js';
-import { idOf, lotId } from './world/population.js';
-import type { World } from './world.js';
+import { expectedPrice } from '../../src/sandbox/data/market.js';
+import { carOf } from '../../src/sandbox/world/car.js';
+import { auctionFacts } from '../../src/sandbox/world/facts.js';
+import { activeLives, type Life, seenLots } from '../../src/sandbox/world/life.js';
+import { type LotLife, stateOf } from '../../src/sandbox/world/lot-life.js';
+import { idOf, lotId } from '../../src/sandbox/world/population.js';
+import type { World } from '../../src/sandbox/world.js';
 
 export type PlantedLot = ReturnType<typeof plantedLot>;
 
