@@ -1,7 +1,7 @@
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type DuckDBConnection, DuckDBInstance } from '@duckdb/node-api';
+import { type DuckDBConnection, DuckDBInstance, type DuckDBValue } from '@duckdb/node-api';
 import { causesOf, LotlakeError } from '../config/lotlake-error.js';
 import { bytesOfAmount } from '../config/memory.js';
 
@@ -154,9 +154,16 @@ export function interruptOn(signal: AbortSignal | undefined, session: Session): 
   };
 }
 
-/** All rows of a query. */
-export async function rows(connection: DuckDBConnection, sql: string): Promise<Row[]> {
-  const reader = await connection.runAndReadAll(sql);
+/**
+ * All rows of a query.
+ * @param values of its parameters, by their names
+ */
+export async function rows(
+  connection: DuckDBConnection,
+  sql: string,
+  values?: Record<string, DuckDBValue>,
+): Promise<Row[]> {
+  const reader = await connection.runAndReadAll(sql, values);
   return reader.getRowObjectsJS().map(plain);
 }
 

@@ -1,146 +1,132 @@
-import type { DuckDBConnection } from '@duckdb/node-api';
+import type { DuckDBConnection, DuckDBValue } from '@duckdb/node-api';
+import { z } from 'zod';
 import { LotlakeError } from '../config/lotlake-error.js';
-import { literal, type Row, rows } from '../duck/session.js';
+import { didYouMean } from '../config/nearest.js';
+import { type Row, rows } from '../duck/session.js';
+import { ask, tablesOf } from './ask.js';
+
+const QUERIES = ['market', 'car', 'lots', 'accuracy', 'alike'].map((name) => `value/${name}`);
 
 /** Tables and marts that an estimate is read from. */
-export const VALUE_READS =
-  'price_estimates price_factors price_accuracy price_inputs lots vehicles dim_manufacturers dim_models dim_damages dim_titles dim_settings';
+export const VALUE_READS = [...tablesOf(QUERIES), 'dim_damages', 'dim_titles'].join(' ');
 
-/** The ends of the intervals in which 80 % and 50 % of such prices lie. */
-export const ENDS = ['low_80', 'low_50', 'high_50', 'high_80'] as const;
+const amount = z.number().nullable();
 
-type Ends = Readonly<Record<(typeof ENDS)[number], number | null>>;
-
-/** Something of each end, by its name. */
-export const endsOf = (amount: (end: (typeof ENDS)[number]) => number | null): Ends =>
-  Object.fromEntries(ENDS.map((end) => [end, amount(end)])) as Ends;
-
-/** What a car or lot is worth, and what that rests on. Amounts are in `currency`, errors are shares. */
-export interface Value extends Ends {
-  readonly of: string;
-  readonly currency: string;
-  readonly estimate: number | null;
+/** Columns of `value/car` and `value/lots`. Amounts are in `currency`; 50 and 80 % of such prices lie between the ends. */
+const estimated = z.object({
+  of: z.string(),
+  currency: z.string().nullable(),
+  estimate: amount,
   /** Why there is no estimate, or what to mind about it. */
-  readonly note: string | null;
+  note: z.string().nullable(),
+  ...{ low_80: amount, low_50: amount, high_50: amount, high_80: amount },
   /** Trusted or asking price, if the lot has one. */
-  readonly price: number | null;
-  /** The back-test of the prices that the car is judged with: `of` whom, `prices`, `error_median` and `bias`. */
-  readonly accuracy: Row | null;
+  price: amount,
   /** What moves the estimate most against the average lot. */
-  readonly drivers: readonly { readonly factor: string; readonly amount: number }[];
-  readonly comparable_sales: readonly Row[];
-}
+  drivers: z.array(z.object({ factor: z.string(), amount: z.number() })),
+});
 
-/** By what lots are compared. */
-export interface Kind {
-  readonly market: string;
-  readonly currency: string;
-  readonly make: number | null;
-  readonly model: number | null;
-  readonly year: number | null;
-  readonly km: number | null;
-  readonly damage: string | null;
-  readonly title: string | null;
-  /** Left out of the comparable sales. */
-  readonly lot?: number;
-}
+/** What a car or lot is worth, and what that rests on. Errors are shares. */
+export type Value = Readonly<Awaited<ReturnType<typeof valued>>>;
 
-/** The lots of a VIN, a lot number or a lot id with their estimates, the newest first. Throws SHARE_NOTHING_FOUND if there are none. */
+/** The values of the lots of a VIN, a lot number or a lot id, the newest first. Throws SHARE_NOTHING_FOUND if there are none. */
 export async function valuesOfLots(connection: DuckDBConnection, id: string): Promise<Value[]> {
-  const wanted = literal(id.trim().toUpperCase());
-  const found = await rows(
-    connection,
-    `select e.*, p.manufacturer_id, p.model_id, p.year, p.odometer_km, p.damage_main_group, p.title_brand,
-      concat_ws(' ', v.year, manufacturer_names.manufacturer_name, model_names.model_name) as car, l.lot, l.domain_name
-    from price_estimates e join price_inputs p using (lot_id) join lots l using (lot_id)
-      left join vehicles v on v.vehicle_id = l.vehicle_id
-      left join dim_manufacturers manufacturer_names on manufacturer_names.manufacturer_id = v.manufacturer_id
-      left join dim_models model_names on model_names.model_id = v.model_id
-    where ${wanted} <> '' and ${wanted} in (upper(trim(v.vin)), upper(trim(l.lot)), cast(l.lot_id as varchar))
-    order by e.priced_at desc, e.lot_id limit 20`,
-  );
-  if (found.length === 0)
-    throw new LotlakeError('SHARE_NOTHING_FOUND', `the lake has no price or offer of ${id}`, {
-      hint: 'give a VIN, a lot number or a lot id of the lake; --make, --model and --year estimate any car',
-    });
-  return Promise.all(found.map((lot) => valueOfLot(connection, lot)));
-}
-
-async function valueOfLot(connection: DuckDBConnection, lot: Row): Promise<Value> {
-  const kind: Kind = {
-    market: String(lot.market),
-    currency: String(lot.currency),
-    make: numberOf(lot.manufacturer_id),
-    model: numberOf(lot.model_id),
-    year: numberOf(lot.year),
-    km: numberOf(lot.odometer_km),
-    damage: String(lot.damage_main_group),
-    title: String(lot.title_brand),
-    lot: Number(lot.lot_id),
-  };
-  const drivers = [1, 2, 3, 4, 5].flatMap((place) => {
-    const factor = lot[`driver_${place}`];
-    return factor === null ? [] : [{ factor: String(factor), amount: Number(lot[`driver_${place}_amount`]) }];
+  const found = await ask(connection, 'value/lots', { id: id.trim().toUpperCase() });
+  if (found.length > 0) return Promise.all(found.map((lot) => valued(connection, lot)));
+  throw new LotlakeError('SHARE_NOTHING_FOUND', `the lake has no price or offer of ${id}`, {
+    hint: 'give a VIN, a lot number or a lot id of the lake; --make, --model and --year estimate any car',
   });
-  return {
-    of: `${nameOf(String(lot.car), kind)}, lot ${lot.lot} of ${lot.domain_name}`,
-    currency: kind.currency,
-    estimate: numberOf(lot.estimate),
-    note: noteOf(lot),
-    ...endsOf((end) => numberOf(lot[end])),
-    price: numberOf(lot.price),
-    ...(await evidenceOf(connection, kind)),
-    drivers,
-  };
 }
 
-export const nameOf = (car: string, { km, damage, title }: Pick<Kind, 'km' | 'damage' | 'title'>): string =>
-  [car, km === null ? null : `${Math.round(km)} km`, damage, title]
-    .filter((part) => part !== null && part !== 'unknown')
-    .join(', ');
-
-function noteOf(lot: Row): string | null {
-  if (lot.reason !== null) return `no estimate: ${String(lot.reason).replaceAll('_', ' ')}`;
-  if (lot.is_unreliable === true) return 'unreliable: such estimates were far off in the back-test';
-  if (lot.is_currency_known === false)
-    return 'what it would bring in this currency; that of the lot is not known';
-  return lot.market === 'asking' ? 'an asking price, not a sale' : null;
+/** A car that no lot need be. What is not given is what lots are on average. */
+interface AskedCar {
+  readonly make: string;
+  readonly model: string;
+  readonly year: number;
+  readonly km?: number | undefined;
+  readonly damage?: string | undefined;
+  readonly title?: string | undefined;
 }
 
-/** The accuracy of estimates of such lots, and the sales that are most alike. */
-export async function evidenceOf(
+/** The value of a car at auction. Throws SHARE_NOTHING_FOUND for a make, model, damage or title that the lake does not know. */
+export async function valueOfCar(connection: DuckDBConnection, asked: AskedCar): Promise<Value> {
+  const [market] = await ask(connection, 'value/market');
+  if (market === undefined) throw notFound('the lake has too few auction prices for estimates');
+  const make = await idOf(connection, 'manufacturer', asked.make, 'true');
+  const model = await idOf(connection, 'model', asked.model, `manufacturer_id = ${make}`);
+  const { year, km = null } = asked;
+  const [currency, now] = [String(market.currency), Number(market.now)];
+  if (year > now + 1) throw notFound(`no car has the model year ${year} yet`);
+  const damage = await groupOf(connection, currency, 'damage', asked.damage);
+  const title = await groupOf(connection, currency, 'title', asked.title);
+  const car = `${year} ${asked.make} ${asked.model}`;
+  const values = { ...{ currency, now, car, make, model, year }, km, damage, title };
+  const [found] = await ask(connection, 'value/car', values);
+  if (found === undefined) throw notFound('the lake has no auction price of this make');
+  return valued(connection, found);
+}
+
+/** Adds the accuracy of estimates of such lots, and the sales that are most alike. */
+async function valued(connection: DuckDBConnection, row: Row) {
+  const { drivers, ...told } = estimated.parse(row);
+  const kind = Object(row.kind) as Record<string, DuckDBValue>;
+  const { market = null, currency = null, make = null } = kind;
+  const [accuracy = null] = await ask(connection, 'value/accuracy', { market, currency, make });
+  return { ...told, accuracy, comparable_sales: await ask(connection, 'value/alike', kind), drivers };
+}
+
+const notFound = (message: string, hint?: string): LotlakeError =>
+  new LotlakeError('SHARE_NOTHING_FOUND', message, { hint });
+
+/** The id of a make or model by its name. Throws SHARE_NOTHING_FOUND with the names that are most like it. */
+async function idOf(
   connection: DuckDBConnection,
-  kind: Kind,
-): Promise<Pick<Value, 'accuracy' | 'comparable_sales'>> {
-  const [accuracy = null] = await rows(
+  what: 'manufacturer' | 'model',
+  name: string,
+  where: string,
+): Promise<number> {
+  const known = await rows(
     connection,
-    `select case name when 'all' then 'all prices' else name end as "of", prices, error_median, bias from price_accuracy
-    where market = ${literal(kind.market)} and currency = ${literal(kind.currency)} and error_median is not null
-      and (segment = 'all' or (segment = 'manufacturer' and level = ${literal(String(kind.make))}))
-    order by segment desc limit 1`,
+    `select distinct ${what}_id as id, ${what}_name as name
+    from (select distinct manufacturer_id, model_id from price_inputs where ${where}) join dim_${what}s using (${what}_id)
+    order by id`,
   );
-  const sales = await rows(
-    connection,
-    `select p.year, p.odometer_km as km, p.damage_main_group as damage, p.title_brand as title, p.price,
-      cast(p.priced_at as date)::varchar as sold_on, l.domain_name as source, l.lot,
-      case l.domain_id
-        when 1 then 'https://www.iaai.com/VehicleDetail/' || l.external_id
-        when 3 then 'https://www.copart.com/lot/' || l.lot
-        when 12 then 'https://fem.encar.com/cars/detail/' || l.lot
-      end as link
-    from price_inputs p join lots l using (lot_id)
-    where p.market = ${literal(kind.market)} and p.currency = ${literal(kind.currency)} and p.price is not null
-      and p.manufacturer_id = ${kind.make} and p.model_id = ${kind.model} and p.lot_id is distinct from ${kind.lot ?? null}
-    order by
-      coalesce(abs(p.year - ${kind.year}) / 2.0, 1) + coalesce(abs(p.odometer_km - ${kind.km}) / 50000, 0.5)
-      + case when p.damage_main_group = coalesce(${textOf(kind.damage)}, p.damage_main_group) then 0 else 2 end
-      + case when p.title_brand = coalesce(${textOf(kind.title)}, p.title_brand) then 0 else 2 end,
-      p.priced_at desc, p.lot_id
-    limit 10`,
-  );
-  return { accuracy, comparable_sales: sales };
+  const found = known.find((each) => String(each.name).toLowerCase() === name.trim().toLowerCase());
+  if (found !== undefined) return Number(found.id);
+  const names = known.map((each) => String(each.name));
+  throw notFound(`the lake has no ${what} ${name}${didYouMean(name, names)}`);
 }
 
-const textOf = (value: string | null): string => (value === null ? 'null' : literal(value));
-const numberOf = (value: unknown): number | null =>
-  value === null || value === undefined ? null : Number(value);
+/**
+ * The group of a damage or title, given by its own name or as the feed writes it; null for none. Throws SHARE_NOTHING_FOUND with
+ * those there are.
+ */
+async function groupOf(
+  connection: DuckDBConnection,
+  currency: string,
+  what: 'damage' | 'title',
+  name: string | undefined,
+): Promise<string | null> {
+  if (name === undefined) return null;
+  const factor = what === 'damage' ? 'damage_main_group' : 'title_brand';
+  const levels = await rows(
+    connection,
+    `select level from price_factors where market = 'auction' and currency = $currency and factor = $factor`,
+    { currency, factor },
+  );
+  const groups = levels.map(({ level }) => String(level));
+  const wanted = name.trim().toLowerCase();
+  const named = await rows(
+    connection,
+    `select ${factor.replace('main_', '')} as found from dim_${what}s where lower(${what}_name) = $wanted limit 1`,
+    { wanted },
+  );
+  const found = [wanted.replaceAll(/[\s-]+/g, '_'), ...named.map((each) => String(each.found))].find(
+    (group) => groups.includes(group),
+  );
+  if (found !== undefined) return found;
+  throw notFound(
+    `no price has the ${what} ${name}${didYouMean(name, groups)}`,
+    `there are ${groups.join(', ')}`,
+  );
+}

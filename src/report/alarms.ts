@@ -4,9 +4,9 @@ import { driftIn } from '../lake/drift.js';
 import type { Layout } from '../lake/layout.js';
 import type { Manifest } from '../lake/manifest.js';
 import { readRuns, reasonOf, unresolvedRuns } from '../lake/run-records.js';
+import { ask } from '../query/ask.js';
 import { clip, count, counted, printable, sumOf } from '../query/printable.js';
 import { dateOf, instant, label, percent, unique } from './format.js';
-import { ask } from './query.js';
 
 /** Something that somebody should look at. */
 export interface Alarm {
@@ -35,7 +35,7 @@ const ALARMS: Readonly<Record<string, (value: number) => string>> = {
 
 /** Reads what stands from the marts of a snapshot, and from the records of runs that published nothing. */
 export async function readStanding(connection: DuckDBConnection, layout: Layout, manifest: Manifest) {
-  const figures = await ask(connection, 'standing');
+  const figures = await ask(connection, 'report/standing');
   const found = (metric: string) => figures.filter((row) => row.metric === metric && Number(row.value) > 0);
   return {
     alarms: [

@@ -2,13 +2,13 @@ import type { DuckDBConnection } from '@duckdb/node-api';
 import { html, raw } from 'hono/html';
 import type { Html } from '../docs/html.js';
 import type { Row } from '../duck/session.js';
+import { ask } from '../query/ask.js';
 import { NONE } from '../query/printable.js';
 import type { Drawing } from './draw.js';
 import { AXES, dateOf, fill, valueIn } from './format.js';
 import { overTime } from './line-charts.js';
 import { dotMap, placesOf } from './map.js';
 import { againstEstimate } from './point-chart.js';
-import { ask } from './query.js';
 import { bars, ranges } from './row-charts.js';
 import { type ChartSpec, type FigureSpec, type SectionSpec, spec, specQueries } from './spec.js';
 
@@ -18,7 +18,7 @@ type Answers = ReadonlyMap<string, readonly Row[]>;
 /** Asks a snapshot all queries of the report's sections and of what changed. */
 export async function readAnswers(connection: DuckDBConnection): Promise<Answers> {
   const answers = new Map<string, readonly Row[]>();
-  for (const query of specQueries) answers.set(query, await ask(connection, query));
+  for (const query of specQueries) answers.set(query, await ask(connection, `report/${query}`));
   return answers;
 }
 

@@ -1,7 +1,7 @@
 import { load } from 'js-yaml';
 import { z } from 'zod';
+import { readSql } from '../query/ask.js';
 import { AXES, unique } from './format.js';
-import { readSpec } from './query.js';
 
 const axes = z.enum(Object.keys(AXES) as (keyof typeof AXES)[]);
 
@@ -91,7 +91,7 @@ export const spec = z
     sections: z.array(sectionSpec),
     reading: z.array(z.string()),
   })
-  .parse(load(readSpec('report.yml')));
+  .parse(load(readSql('report/report.yml')));
 
 /** The queries of the sections and of what changed, each once. */
 export const specQueries: readonly string[] = unique(

@@ -12,13 +12,13 @@ import { layoutOf } from '../lake/layout.js';
 import { allTables, type Manifest } from '../lake/manifest.js';
 import { listSnapshots } from '../lake/snapshots.js';
 import { modellingOf } from '../model/own-models.js';
+import { ask, tablesOf } from '../query/ask.js';
 import { readLake } from '../query/open-lake.js';
 import { assertOurs, assertOutside, writeWhole } from '../query/places.js';
 import { count, counted, maybe, NONE } from '../query/printable.js';
 import { alarmText, driftText, readStanding, rejectedText, type Standing } from './alarms.js';
 import { changesOf, readAnswers, sectionsOf } from './figures.js';
 import { day, fill, instant, list, money, percent, source, unique } from './format.js';
-import { ask, tablesOf } from './query.js';
 import { spec, specQueries } from './spec.js';
 
 /** Texts that every report has, whichever version wrote it. */
@@ -49,14 +49,18 @@ export async function writeReport(config: Config, to = join(config.output, 'repo
 
 /** Reads the published snapshot, and the headline of the snapshot before it, as one HTML document. */
 function readPage(config: Config, dictionary: string | undefined): Promise<string> {
-  const tables = unique(['runs', 'passes', ...tablesOf(QUERIES), ...tablesOf(specQueries)]);
+  const tables = unique([
+    'runs',
+    'passes',
+    ...tablesOf([...QUERIES, ...specQueries].map((name) => `report/${name}`)),
+  ]);
   return readLake(config, { named: tables.join(' ') }, async ({ manifest, session: { connection } }) => {
     const missing = lackingIn(manifest, tables);
     if (missing !== undefined)
       throw new LotlakeError('SHARE_NO_TABLE', `the published snapshot has no ${missing}`, {
         hint: 'run lotlake run rebuild, or wait for the next run',
       });
-    const [headline = {}] = await ask(connection, 'headline');
+    const [headline = {}] = await ask(connection, 'report/headline');
     const before = await readBefore(config, connection, manifest.snapshot_id);
     const facts = await readFacts(connection, Number(headline.minimum_group));
     const standing = await readStanding(connection, layoutOf(config.output), manifest);
@@ -129,23 +133,27 @@ async function readBefore(
     connection,
     'select snapshot_id from runs where snapshot_id is not null order by started_at desc',
   );
-  const tables = tablesOf(['headline']);
+  const tables = tablesOf(['report/headline']);
   const kept = listSnapshots(layoutOf(config.output)).filter(
     ({ id, manifest }) => id !== current && manifest !== undefined && !lackingIn(manifest, tables),
   );
   const found = earlier.find(({ snapshot_id }) => kept.some(({ id }) => id === snapshot_id));
   if (found === undefined) return undefined;
   const reading = { named: tables.join(' '), choice: { snapshot: String(found.snapshot_id) } };
-  return readLake(config, reading, async ({ session }) => (await ask(session.connection, 'headline'))[0]);
+  return readLake(
+    config,
+    reading,
+    async ({ session }) => (await ask(session.connection, 'report/headline'))[0],
+  );
 }
 
 /** Facts of a snapshot for notes and paragraphs. */
 async function readFacts(connection: DuckDBConnection, minimumGroup: number): Promise<Row> {
-  const sources = await ask(connection, 'sources');
-  const currencies = await ask(connection, 'currencies');
+  const sources = await ask(connection, 'report/sources');
+  const currencies = await ask(connection, 'report/currencies');
   const known = currencies.flatMap(({ currency }) => (currency === null ? [] : [String(currency)]));
   const unknown = currencies.find(({ currency }) => currency === null)?.lots ?? 0;
-  const observed = await ask(connection, 'observed');
+  const observed = await ask(connection, 'report/observed');
   return {
     sources: list(sources.map((row) => source(row.domain_name))) || 'none yet',
     currencies: list(known) || 'none',

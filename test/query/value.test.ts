@@ -1,6 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { valueOfCar } from '../../src/query/car-value.js';
-import { valuesOfLots } from '../../src/query/value.js';
+import { valueOfCar, valuesOfLots } from '../../src/query/value.js';
 import {
   EFFECTS,
   fitted,

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import { ask } from '../../src/query/ask.js';
 import type { Drawing } from '../../src/report/draw.js';
 import { againstEstimate } from '../../src/report/point-chart.js';
-import { ask } from '../../src/report/query.js';
 import { fitted, lotsOf, type PricedMarket } from '../model/pricing/market.js';
 
 const LAST = 13;
@@ -14,14 +14,14 @@ beforeAll(async () => {
 afterAll(() => market.close());
 
 it('tells a move of one make that is more than chance, and none of the others', async () => {
-  const moves = await ask(market.connection, 'price_moves');
+  const moves = await ask(market.connection, 'report/price_moves');
   expect(moves).toMatchObject([{ segment: 'manufacturer', name: 'Make 3', direction: 'less' }]);
   expect(Number(moves[0]?.change)).toBeGreaterThan(0.12);
   expect(Number(moves[0]?.change)).toBeLessThan(0.28);
 });
 
 it('tells the index of the last whole month against the month before', async () => {
-  const [level, ...others] = await ask(market.connection, 'price_level');
+  const [level, ...others] = await ask(market.connection, 'report/price_level');
   expect(others).toEqual([]);
   const [own] = await market.rows(
     `select * from price_index where segment = 'all' order by month desc limit 1`,

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { openTemporarySession, type TemporarySession } from '../../src/duck/session.js';
-import { ask } from '../../src/report/query.js';
+import { ask } from '../../src/query/ask.js';
 
 let opened: TemporarySession;
 beforeEach(async () => {
@@ -11,7 +11,7 @@ afterEach(() => opened.close());
 /** Answers a query of the report over tables that a script of SQL makes. */
 async function answer(query: string, tables: string) {
   await opened.session.connection.run(tables);
-  return ask(opened.session.connection, query);
+  return ask(opened.session.connection, `report/${query}`);
 }
 
 const SETTINGS = "create table dim_settings as select timestamptz '2026-11-20' as as_of, 5 as minimum_group;";

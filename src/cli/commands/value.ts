@@ -1,8 +1,7 @@
-import { valueOfCar } from '../../query/car-value.js';
 import { readLake } from '../../query/open-lake.js';
 import { count, printable } from '../../query/printable.js';
 import { gridOf } from '../../query/table.js';
-import { VALUE_READS, type Value, valuesOfLots } from '../../query/value.js';
+import { VALUE_READS, type Value, valueOfCar, valuesOfLots } from '../../query/value.js';
 import { choiceOf, command, snapshotOptions, textOf } from '../command.js';
 import { wholeNumber } from '../option-values.js';
 import { UsageError } from '../usage-error.js';

@@ -1,0 +1,136 @@
+-- What a car would bring at auction that need be no lot, and what moves that most against the average lot. A factor of which
+-- nothing is said (null) counts as it is on average, and makes the intervals wider. No row where the make has no price.
+with factors as (
+    select factor, level, ln(effect) as effect, prices, usual_km_a_year
+    from price_factors
+    where market = 'auction' and currency = $currency
+),
+base as (
+    select effect, usual_km_a_year from factors where factor = 'base'
+),
+car as (
+    select greatest(0, $now - $year) as age
+),
+said as (
+    select 'age' as factor, cast(null as varchar) as level, age as number from car
+    union all
+    select 'mileage', null, $km - usual_km_a_year * age from car cross join base
+    union all
+    select 'odometer', case when $km is not null then 'usable' end, null
+    union all
+    select 'damage_main_group', $damage, null
+    union all
+    select 'title_brand', $title, null
+    union all
+    select 'month', max(level), null from factors where factor = 'month'
+),
+averages as (
+    select
+        factor,
+        sum(prices * effect) / sum(prices) as mean,
+        sum(prices * effect * effect) / sum(prices) - (sum(prices * effect) / sum(prices)) ** 2 as variance
+    from factors
+    where factor not in ('base', 'manufacturer', 'model', 'generation')
+    group by factor
+),
+points as (
+    select factor, cast(factors.level as double) as place, effect, number
+    from factors
+    inner join said using (factor)
+    where number is not null
+),
+lines as (
+    -- between two points; beyond the ends it stays what it is there
+    select
+        factor,
+        arg_max(effect, place) filter (where place <= number) as low,
+        arg_min(effect, place) filter (where place > number) as high,
+        (any_value(number) - max(place) filter (where place <= number))
+            / (min(place) filter (where place > number) - max(place) filter (where place <= number)) as share
+    from points
+    group by factor
+),
+effects as (
+    -- a level without prices has no effect
+    select
+        averages.factor || coalesce(': ' || said.level, '') as factor,
+        case
+            when said.number is not null then coalesce(low + share * (high - low), low, high, 0)
+            when said.level is not null then coalesce(factors.effect, 0)
+            else averages.mean
+        end as effect,
+        averages.mean,
+        case when said.number is null and said.level is null then averages.variance else 0 end as variance
+    from averages
+    left join said using (factor)
+    left join lines using (factor)
+    left join factors on factors.factor = averages.factor and factors.level = said.level
+),
+generation as (
+    -- the one that most such cars have
+    select coalesce(generation_id, -1) as id
+    from price_inputs
+    where manufacturer_id = $make and model_id = $model and year = $year
+    group by 1
+    order by count(*) desc, 1
+    limit 1
+),
+node as (
+    -- the effect of the generation, of the model where it has no price, or of the make
+    select effect
+    from factors
+    where factor in ('generation', 'model', 'manufacturer')
+        and level in (concat_ws('/', $make, $model, (select id from generation)), concat_ws('/', $make, $model), cast($make as varchar))
+    order by length(level) desc
+    limit 1
+),
+alike as (
+    select estimates.*, inputs.model_id is not distinct from $model as is_model
+    from price_estimates as estimates
+    inner join price_inputs as inputs using (lot_id)
+    where estimates.market = 'auction' and estimates.currency = $currency and estimates.estimate > 0 and estimates.low_80 > 0
+),
+widths as (
+    -- how far the ends of the intervals lie from the estimate in lots of the model; of all where it has few
+    select
+        coalesce(avg(ln(low_80 / estimate)), 0) as low_80,
+        coalesce(avg(ln(low_50 / estimate)), 0) as low_50,
+        coalesce(avg(ln(high_50 / estimate)), 0) as high_50,
+        coalesce(avg(ln(high_80 / estimate)), 0) as high_80
+    from alike
+    where is_model or (select count(*) from alike where is_model) < 20
+),
+sums as (
+    select sum(effect) as effect, sum(variance) as variance from effects
+),
+priced as (
+    select
+        base.effect + node.effect + coalesce(sums.effect, 0) as log_price,
+        -- what is not said of the car moves its price as well
+        sqrt(1 + coalesce(sums.variance, 0) / coalesce(nullif(((high_80 - low_80) / 2.563) ** 2, 0), 1)) as wider,
+        widths.*
+    from base
+    cross join node
+    cross join sums
+    cross join widths
+)
+select
+    concat_ws(', ', $car, cast(round($km) as bigint) || ' km', nullif($damage, 'unknown'), nullif($title, 'unknown')) as of,
+    $currency as currency,
+    round(exp(log_price)) as estimate,
+    null as note,
+    round(exp(log_price + wider * low_80)) as low_80,
+    round(exp(log_price + wider * low_50)) as low_50,
+    round(exp(log_price + wider * high_50)) as high_50,
+    round(exp(log_price + wider * high_80)) as high_80,
+    null as price,
+    coalesce((
+        select list({'factor': factor, 'amount': round(round(exp(log_price)) * (1 - exp(mean - effect)))} order by abs(effect - mean) desc)
+        from effects
+        where effect <> mean
+    ), [])[1:5] as drivers,
+    {
+        'market': 'auction', 'currency': $currency, 'make': $make, 'model': $model, 'year': $year, 'km': $km,
+        'damage': $damage, 'title': $title, 'lot_id': null
+    } as kind
+from priced

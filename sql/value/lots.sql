@@ -1,0 +1,43 @@
+-- The prices and offers of a VIN, a lot number or a lot id with their estimates, the newest first.
+select
+    concat_ws(
+        ', ',
+        concat_ws(' ', v.year, manufacturer_names.manufacturer_name, model_names.model_name),
+        cast(round(p.odometer_km) as bigint) || ' km',
+        nullif(p.damage_main_group, 'unknown'),
+        nullif(p.title_brand, 'unknown'),
+        'lot ' || l.lot || ' of ' || l.domain_name
+    ) as of,
+    e.currency,
+    e.estimate,
+    case
+        when e.reason is not null then 'no estimate: ' || replace(e.reason, '_', ' ')
+        when e.is_unreliable then 'unreliable: such estimates were far off in the back-test'
+        when not e.is_currency_known then 'what it would bring in this currency; that of the lot is not known'
+        when e.market = 'asking' then 'an asking price, not a sale'
+    end as note,
+    e.low_80,
+    e.low_50,
+    e.high_50,
+    e.high_80,
+    e.price,
+    list_filter([
+        {'factor': driver_1, 'amount': driver_1_amount},
+        {'factor': driver_2, 'amount': driver_2_amount},
+        {'factor': driver_3, 'amount': driver_3_amount},
+        {'factor': driver_4, 'amount': driver_4_amount},
+        {'factor': driver_5, 'amount': driver_5_amount}
+    ], lambda driver: driver.factor is not null) as drivers,
+    {
+        'market': e.market, 'currency': e.currency, 'make': p.manufacturer_id, 'model': p.model_id, 'year': p.year,
+        'km': p.odometer_km, 'damage': p.damage_main_group, 'title': p.title_brand, 'lot_id': e.lot_id
+    } as kind
+from price_estimates as e
+inner join price_inputs as p using (lot_id)
+inner join lots as l using (lot_id)
+left join vehicles as v on v.vehicle_id = l.vehicle_id
+left join dim_manufacturers as manufacturer_names on manufacturer_names.manufacturer_id = v.manufacturer_id
+left join dim_models as model_names on model_names.model_id = v.model_id
+where $id <> '' and $id in (upper(trim(v.vin)), upper(trim(l.lot)), cast(l.lot_id as varchar))
+order by e.priced_at desc, e.lot_id
+limit 20
