@@ -1,5 +1,5 @@
-import { rows } from '../../duck/session.js';
 import { type Answer, assertService, type Client, openClient, readJson } from '../../extract/client.js';
+import { ask } from '../../query/ask.js';
 import { readLake } from '../../query/open-lake.js';
 import { count } from '../../query/printable.js';
 import { gridOf } from '../../query/table.js';
@@ -8,9 +8,6 @@ import { SourceRefusedError, UnexpectedAnswerError } from '../../service/errors.
 import { requests } from '../../service/requests.js';
 import { command } from '../command.js';
 
-const ACTIVE =
-  'select domain_id, count(distinct vehicle_id) as vehicles from lots where not archived group by domain_id';
-
 /** Compares `/search/count` by source with the active vehicles of the lake. */
 export const audit = command({
   async run({ print, config }, { signal }) {
@@ -18,7 +15,7 @@ export const audit = command({
     const comparisons = await readLake(config, {}, async ({ session }) => {
       const client = openClient(config);
       try {
-        const active = await rows(session.connection, ACTIVE);
+        const active = await ask(session.connection, 'cli/active');
         const found = [];
         for (const [id, domain_name] of Object.entries(enumerations.domain)) {
           const domain_id = Number(id);

@@ -1,11 +1,11 @@
 import type { Config } from '../../config/config.js';
 import { assertWritable } from '../../config/folder.js';
 import { LotlakeError } from '../../config/lotlake-error.js';
-import { rows } from '../../duck/session.js';
 import { type Answer, openClient, readJson } from '../../extract/client.js';
 import { recordIn } from '../../extract/one-record.js';
 import { currentSnapshot, layoutOf } from '../../lake/layout.js';
 import { readManifest } from '../../lake/manifest.js';
+import { ask } from '../../query/ask.js';
 import { readLake } from '../../query/open-lake.js';
 import { printable } from '../../query/printable.js';
 import { gridOf } from '../../query/table.js';
@@ -122,12 +122,8 @@ async function timelineOf(config: Config, record: unknown, signal: AbortSignal):
   const snapshot = currentSnapshot(layoutOf(config.output));
   const { data: vehicle } = schemas.vehicle.safeParse(record);
   if (snapshot === undefined || readManifest(snapshot).marts.vehicle_timeline === undefined) return '';
-  const sql = `
-    select coalesce(occurred_local, strftime(occurred_at, '%Y-%m-%dT%H:%M:%SZ'), 'undated') as occurred, event, domain_id, lot,
-      amount, currency, odometer_km, case when odometer_rollback then 'yes' end as rolled_back, description
-    from vehicle_timeline where vehicle_id = ${Number(vehicle?.id)} order by place`;
   const found = await readLake(config, { named: 'vehicle_timeline', signal }, ({ session }) =>
-    rows(session.connection, sql),
+    ask(session.connection, 'cli/timeline', { vehicle_id: Number(vehicle?.id) }),
   );
   const lines = found.map((row) => Object.values(row).map((value) => printable(value)));
   return lines.length === 0 ? '' : `\n${gridOf(COLUMNS, lines)}`;

@@ -1,9 +1,10 @@
 import { existsSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { LotlakeError } from '../../config/lotlake-error.js';
-import { literal, type Row, rows } from '../../duck/session.js';
+import type { Row } from '../../duck/session.js';
 import { layoutOf } from '../../lake/layout.js';
 import { readPass } from '../../land/pass.js';
+import { ask } from '../../query/ask.js';
 import { readLake } from '../../query/open-lake.js';
 import { clip, count, printable } from '../../query/printable.js';
 import { gridOf } from '../../query/table.js';
@@ -22,43 +23,23 @@ export const rejects = command({
   async run({ run, stream, print, config }, effects) {
     const { landing } = layoutOf(config.output);
     const chosen = stream === undefined ? undefined : streamOf(stream, '--stream');
-    const sql = groupsSql({ run_id: run, stream: chosen });
     const found = await readLake(config, { named: 'rejects' }, ({ session }) =>
-      rows(session.connection, sql),
+      ask(session.connection, 'cli/rejects', { run: run ?? null, stream: chosen ?? null }),
     );
     const groups = found.map((row) => groupOf(row, landing));
     print(groups, () => text(groups, effects.cwd));
   },
 });
 
-/** Rejects in groups that break the contract in one way; an older lotlake did not set aside single values. */
-function groupsSql(chosen: Readonly<Record<string, string | undefined>>): string {
-  const first = ['pass_id', 'list', 'page', 'position', 'record_id', 'run_id', 'path', 'found', 'raw'].map(
-    (column) => `first(${column} order by pass_id, list, page, position, path) as first_${column}`,
-  );
-  const conditions = Object.entries(chosen).map(([column, value]) =>
-    value === undefined ? 'true' : `${column} = ${literal(value)}`,
-  );
-  return `
-    select stream, regexp_replace(path, '\\[\\d+\\]', '[]', 'g') as place, expected,
-      table_name || '.' || column_name as lacking,
-      split_part(found, ' ', 1) as kind, count(*) as rejects, ${first.join(', ')}
-    from (
-      from rejects
-      union all by name select cast(null as varchar) as table_name, cast(null as varchar) as column_name where false
-    )
-    where ${conditions.join(' and ')}
-    group by all order by rejects desc, stream, place, expected, kind`;
-}
-
 /** A group as it is told; `path` is without positions in lists, and `column` null if the records were rejected whole. */
-function groupOf(row: Row, landing: string) {
+function groupOf({ first, ...row }: Row, landing: string) {
+  const example = Object(first);
   const stream = String(row.stream);
   const place = {
-    pass_id: String(row.first_pass_id),
-    list: String(row.first_list),
-    page: Number(row.first_page),
-    position: Number(row.first_position),
+    pass_id: String(example.pass_id),
+    list: String(example.list),
+    page: Number(example.page),
+    position: Number(example.position),
   };
   const folder = join(landing, streamOf(stream, 'rejects'), place.pass_id);
   const file = fileOf(folder, place.list, place.page);
@@ -71,11 +52,11 @@ function groupOf(row: Row, landing: string) {
     rejects: Number(row.rejects),
     example: {
       ...place,
-      record_id: row.first_record_id === null ? null : printable(row.first_record_id),
-      run_id: String(row.first_run_id),
-      path: printable(row.first_path),
-      found: clip(printable(row.first_found), RAW),
-      raw: clip(printable(row.first_raw), RAW),
+      record_id: example.record_id === null ? null : printable(example.record_id),
+      run_id: String(example.run_id),
+      path: printable(example.path),
+      found: clip(printable(example.found), RAW),
+      raw: clip(printable(example.raw), RAW),
       file,
       line: file === null ? null : place.position + 1,
     },

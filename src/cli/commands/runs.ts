@@ -1,10 +1,10 @@
-import { type Row, rows } from '../../duck/session.js';
+import type { Row } from '../../duck/session.js';
 import { currentSnapshot, layoutOf } from '../../lake/layout.js';
 import { type RunRecord, readRuns, reasonOf } from '../../lake/run-records.js';
+import { ask } from '../../query/ask.js';
 import { readLake } from '../../query/open-lake.js';
 import { clip, count, printable, sumOf } from '../../query/printable.js';
 import { gridOf } from '../../query/table.js';
-import { dateOf } from '../../report/format.js';
 import { command } from '../command.js';
 import { wholeNumber } from '../option-values.js';
 
@@ -18,9 +18,7 @@ export const runs = command({
     const isEnough = records.length >= limit || (records.length > 0 && currentSnapshot(layout) === undefined);
     const stored = isEnough
       ? []
-      : await readLake(config, { named: 'runs' }, ({ session }) =>
-          rows(session.connection, 'select * from runs order by started_at desc, run_id desc'),
-        );
+      : await readLake(config, { named: 'runs' }, ({ session }) => ask(session.connection, 'cli/runs'));
     const known = new Set(records.map(({ run_id }) => run_id));
     const older = stored.filter(({ run_id }) => !known.has(String(run_id))).map(fromRow);
     const listed = [...records, ...older].slice(0, limit).map(withSums);
@@ -37,25 +35,8 @@ type Known = Pick<RunRecord, 'run_id' | 'pipeline' | 'started_at' | 'ended_at'> 
     readonly rejected_values: number | null;
   };
 
-/** A run of the table `runs` that has no record any more. An older lotlake had runs that published alone. */
-const fromRow = ({
-  run_id,
-  pipeline,
-  records,
-  loaded,
-  rejected,
-  rejected_values = null,
-  ...row
-}: Row): Known => ({
-  ...{ run_id: String(run_id), pipeline: String(pipeline), outcome: String(row.outcome ?? 'published') },
-  error: typeof row.error_code === 'string' ? { code: row.error_code, message: String(row.error) } : null,
-  ...{ records: Number(records), loaded: Number(loaded), rejected: Number(rejected) },
-  rejected_values: rejected_values === null ? null : Number(rejected_values),
-  started_at: dateOf(row.started_at).toISOString(),
-  ended_at: dateOf(row.ended_at).toISOString(),
-  counts: JSON.parse(String(row.counts)),
-  warnings: Array.isArray(row.warnings) ? row.warnings.map(String) : [],
-});
+/** A run of the table `runs` that has no record any more. */
+const fromRow = (row: Row) => ({ ...row, counts: JSON.parse(String(row.counts)) }) as Known;
 
 const withSums = (run: Known) => ({
   ...run,
