@@ -13,7 +13,10 @@ export const packageRoot: string = (() => {
   return folder;
 })();
 
-const about = JSON.parse(readFileSync(join(packageRoot, 'package.json'), 'utf8'));
+/** Text of a file of the package, such as `site/docs.html`. */
+export const packageFile = (path: string): string => readFileSync(join(packageRoot, path), 'utf8');
+
+const about = JSON.parse(packageFile('package.json'));
 
 /** Version of lotlake, such as `0.1.0`. */
 export const version = String(about.version);

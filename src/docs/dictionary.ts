@@ -1,9 +1,7 @@
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import type { DuckDBConnection } from '@duckdb/node-api';
 import { load } from 'js-yaml';
 import { z } from 'zod';
-import { packageRoot } from '../config/package-root.js';
+import { packageFile } from '../config/package-root.js';
 import type { Manifest, ManifestTable } from '../lake/manifest.js';
 import { ownColumns } from '../lake/schema.js';
 import { type LakeTable, lakeTables, ownTables } from '../lake/tables.js';
@@ -49,9 +47,7 @@ export interface Contents extends Pick<Manifest, 'own'> {
 }
 
 /** Descriptions of the columns that lotlake gives every table of the feed, and those beside the date of a report. */
-const OWN_COLUMNS = z
-  .record(z.string(), z.string())
-  .parse(load(readFileSync(join(packageRoot, 'sql', 'own-columns.yml'), 'utf8')));
+const OWN_COLUMNS = z.record(z.string(), z.string()).parse(load(packageFile('sql/own-columns.yml')));
 
 /** Describes every table and mart of a snapshot from the contract and the `.yml` files. */
 export function dictionary(contents: Contents): TableEntry[] {

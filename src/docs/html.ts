@@ -1,14 +1,12 @@
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { html } from 'hono/html';
-import { packageRoot } from '../config/package-root.js';
+import { packageFile } from '../config/package-root.js';
 
 /** A piece of a page, made by the `html` template, which escapes every value put into it. */
 export type Html = ReturnType<typeof html>;
 
 /** A page of the folder `site` with values in the place of their names in braces. Texts are escaped. */
 export function fillPage(name: string, values: Readonly<Record<string, unknown>>): string {
-  const page = readFileSync(join(packageRoot, 'site', name), 'utf8');
+  const page = packageFile(`site/${name}`);
   return page.replaceAll(/\{(\w+)\}/g, (_, value: string) => String(html`${values[value]}`));
 }
 

@@ -1,8 +1,6 @@
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { load } from 'js-yaml';
 import { z } from 'zod';
-import { packageRoot, version } from '../config/package-root.js';
+import { packageFile, version } from '../config/package-root.js';
 import { type ColumnEntry, columnCells, markdownTable, markdownText } from '../docs/dictionary.js';
 import type { Manifest } from '../lake/manifest.js';
 import { csvLine } from '../query/csv.js';
@@ -39,7 +37,7 @@ const about = z
     open: z.strictObject({ duckdb: z.string(), file: z.string(), files: z.string() }),
     formats: z.record(z.enum(exportFormats), format),
   })
-  .parse(load(readFileSync(join(packageRoot, 'site', 'export.yml'), 'utf8')));
+  .parse(load(packageFile('site/export.yml')));
 
 /** The files that explain the data of an export, by their names. */
 export const pagesOf = (facts: ExportFacts): Readonly<Record<string, string>> => ({

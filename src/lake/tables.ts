@@ -1,9 +1,9 @@
-import { readdirSync, readFileSync } from 'node:fs';
+import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { load } from 'js-yaml';
 import { z } from 'zod';
 import { LotlakeError } from '../config/lotlake-error.js';
-import { packageRoot } from '../config/package-root.js';
+import { packageFile, packageRoot } from '../config/package-root.js';
 import { streamNames } from '../service/streams.js';
 
 /** What `sql/flatten/<table>.yml` says of a lake table. */
@@ -58,15 +58,11 @@ export function lakeTables(): readonly LakeTable[] {
 const FUNCTIONS = ['json_forms', 'report_dates'] as const;
 
 /** These functions, as SQL that creates them for a connection. */
-export const flattenFunctions = FUNCTIONS.map((name) => readSql('functions', `${name}.sql`)).join('\n');
+export const flattenFunctions = FUNCTIONS.map((name) => packageFile(`sql/functions/${name}.sql`)).join('\n');
 
 /** The same functions for Spark, a text for each file. */
 export const sparkFunctions = (): string[] =>
-  FUNCTIONS.map((name) => readSql('functions', `${name}.spark.sql`).trimEnd().slice(0, -1));
-
-function readSql(...path: readonly string[]): string {
-  return readFileSync(join(packageRoot, 'sql', ...path), 'utf8');
-}
+  FUNCTIONS.map((name) => packageFile(`sql/functions/${name}.spark.sql`).trimEnd().slice(0, -1));
 
 function readTables(): LakeTable[] {
   return readdirSync(join(packageRoot, 'sql', 'flatten'))
@@ -74,13 +70,13 @@ function readTables(): LakeTable[] {
     .sort()
     .map((file) => {
       const name = file.slice(0, -4);
-      const parsed = definition.safeParse(load(readSql('flatten', `${name}.yml`)));
+      const parsed = definition.safeParse(load(packageFile(`sql/flatten/${name}.yml`)));
       if (!parsed.success)
         throw new LotlakeError(
           'LAKE_DEFINITION',
           `sql/flatten/${name}.yml: ${z.prettifyError(parsed.error)}`,
         );
-      return { name, sql: readSql('flatten', file), ...parsed.data };
+      return { name, sql: packageFile(`sql/flatten/${file}`), ...parsed.data };
     });
 }
 
@@ -104,6 +100,6 @@ const ownDefinitions = z.record(
 );
 
 /** Tables of lotlake's own, in the order of `sql/own-tables.yml`. */
-export const ownTables = Object.entries(ownDefinitions.parse(load(readSql('own-tables.yml')))).map(
+export const ownTables = Object.entries(ownDefinitions.parse(load(packageFile('sql/own-tables.yml')))).map(
   ([name, table]) => ({ ...table, name }),
 );

@@ -1,7 +1,7 @@
-import { mkdirSync, readFileSync } from 'node:fs';
+import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import type { DuckDBConnection } from '@duckdb/node-api';
-import { packageRoot } from '../config/package-root.js';
+import { packageFile } from '../config/package-root.js';
 import { identifier, literal, literals, type Session, scalar } from '../duck/session.js';
 import { partitionColumns } from '../lake/partition.js';
 import { describeTable, type TableSchema } from '../lake/schema.js';
@@ -22,7 +22,7 @@ export type StagedTable = Pick<LakeTable, 'name' | 'sql' | 'wide' | 'partition'>
 /** What tells reconcile whose child rows were delivered; staged beside the lake tables of `cars`. */
 const MEMBER_TABLES: readonly StagedTable[] = ['vehicle_members', 'lot_members'].map((name) => ({
   name,
-  sql: readFileSync(join(packageRoot, 'sql', 'members', `${name}.sql`), 'utf8'),
+  sql: packageFile(`sql/members/${name}.sql`),
 }));
 
 /** Every table that is staged of a stream. */

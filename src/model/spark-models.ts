@@ -1,7 +1,5 @@
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { LotlakeError } from '../config/lotlake-error.js';
-import { packageRoot } from '../config/package-root.js';
+import { packageFile } from '../config/package-root.js';
 import { identifier } from '../duck/session.js';
 import type { Column } from '../lake/schema.js';
 import { runSpark, type SparkOptions, type SparkResult } from '../spark/run-spark.js';
@@ -41,7 +39,7 @@ export interface SparkModelResults {
   readonly tests: readonly TestFailures[];
 }
 
-const functions = readFileSync(join(packageRoot, 'sql', 'functions', 'duckdb_names.spark.sql'), 'utf8');
+const functions = packageFile('sql/functions/duckdb_names.spark.sql');
 
 /** Types of Spark by those of DuckDB. */
 const TYPES: Readonly<Record<string, string>> = {

@@ -1,7 +1,5 @@
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import * as Plot from '@observablehq/plot';
-import { packageRoot } from '../config/package-root.js';
+import { packageFile } from '../config/package-root.js';
 import type { Html } from '../docs/html.js';
 import type { Row } from '../duck/session.js';
 import { counted } from '../query/printable.js';
@@ -53,8 +51,7 @@ interface Outline {
 
 /** Coasts and borders that are not far from all points. */
 function outlinesNear(points: readonly Point[]): Readonly<Record<'land' | 'borders', Outline[]>> {
-  const path = join(packageRoot, 'dist', 'src', 'report', 'outlines.json');
-  const { land, borders } = JSON.parse(readFileSync(path, 'utf8'));
+  const { land, borders } = JSON.parse(packageFile('dist/src/report/outlines.json'));
   const isNear = ({ bbox: [west, south, east, north] }: Outline): boolean =>
     points.some(([x, y]) => x > west - FAR && x < east + FAR && y > south - FAR && y < north + FAR);
   return { land: land.filter(isNear), borders: borders.filter(isNear) };

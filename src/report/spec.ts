@@ -1,6 +1,6 @@
 import { load } from 'js-yaml';
 import { z } from 'zod';
-import { readSql } from '../query/ask.js';
+import { packageFile } from '../config/package-root.js';
 import { AXES, unique } from './format.js';
 
 const axes = z.enum(Object.keys(AXES) as (keyof typeof AXES)[]);
@@ -91,7 +91,7 @@ export const spec = z
     sections: z.array(sectionSpec),
     reading: z.array(z.string()),
   })
-  .parse(load(readSql('report/report.yml')));
+  .parse(load(packageFile('sql/report/report.yml')));
 
 /** The queries of the sections and of what changed, each once. */
 export const specQueries: readonly string[] = unique(

@@ -1,11 +1,11 @@
 import { createHash } from 'node:crypto';
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { DuckDBConnection } from '@duckdb/node-api';
 import { html, raw } from 'hono/html';
 import type { Config } from '../config/config.js';
 import { LotlakeError } from '../config/lotlake-error.js';
-import { packageRoot } from '../config/package-root.js';
+import { packageFile } from '../config/package-root.js';
 import { fillPage, type Html } from '../docs/html.js';
 import { type Row, rows } from '../duck/session.js';
 import { layoutOf } from '../lake/layout.js';
@@ -65,9 +65,9 @@ function readPage(config: Config, dictionary: string | undefined): Promise<strin
     const facts = await readFacts(connection, Number(headline.minimum_group));
     const standing = await readStanding(connection, layoutOf(config.output), manifest);
     const answers = await readAnswers(connection);
-    const script = siteFile('report.js');
+    const script = packageFile('site/report.js');
     return fillPage('report.html', {
-      style: raw(siteFile('report.css')),
+      style: raw(packageFile('site/report.css')),
       script: raw(script),
       scriptHash: `sha256-${createHash('sha256').update(script).digest('base64')}`,
       meta: `As of ${instant(headline.run_at)}. Snapshot ${manifest.snapshot_id}, ${manifest.pipeline}.`,
@@ -101,8 +101,6 @@ const contents: readonly (readonly [string, string])[] = [
   ...spec.sections.map(({ id, title }) => [id, title] as const),
   ['reading', 'How to read this'],
 ];
-
-const siteFile = (name: string): string => readFileSync(join(packageRoot, 'site', name), 'utf8');
 
 /** What somebody should look at first, and has to know before the figures. */
 function standingParts(standing: Standing) {
