@@ -6,9 +6,8 @@ import { currentSnapshot, layoutOf } from '../lake/layout.js';
 import { manifestIn } from '../lake/manifest.js';
 import { type RunRecord, readRuns } from '../lake/run-records.js';
 import type { TestFailures } from '../model/data-tests.js';
-import { readLake } from '../query/open-lake.js';
 import { assertOutside, writeWhole } from '../query/places.js';
-import { type Alarm, failedRuns, readStanding } from '../report/alarms.js';
+import { type Alarm, standingOf } from '../report/alarms.js';
 import { type EventType, eventOf, eventTypeOf, sendEvent } from './lineage.js';
 import { metricsText } from './metrics.js';
 import { post } from './post.js';
@@ -91,7 +90,7 @@ export function openObservers({ config, reporter, signal }: ObserverOptions) {
       let fresh: readonly Alarm[] = [];
       if (metrics !== undefined || notify.url !== undefined)
         await attempt('the alarms of the snapshot could not be read', async () => {
-          open = await readAlarms(config, late.signal);
+          open = (await standingOf(config, { signal: late.signal })).alarms;
           fresh = record.outcome === 'published' ? await freshOf(open, before, config, late.signal) : [];
         });
       tell(record, fresh);
@@ -120,17 +119,6 @@ function deadline(late: AbortController, interrupt: AbortSignal | undefined): ()
   };
 }
 
-/** Alarms that are open: those of a snapshot, by default the published one, and runs that failed. */
-async function readAlarms(config: Config, signal: AbortSignal, snapshot?: string): Promise<Alarm[]> {
-  const layout = layoutOf(config.output);
-  if (currentSnapshot(layout) === undefined) return failedRuns(layout);
-  const choice = snapshot === undefined ? undefined : { snapshot };
-  const read = readLake(config, { named: 'data_health passes', choice, signal }, ({ session, manifest }) =>
-    readStanding(session.connection, layout, manifest),
-  );
-  return (await read).alarms;
-}
-
 /** Alarms that the snapshot before did not have; all if it is gone. Failed runs were told when they failed. */
 async function freshOf(
   open: readonly Alarm[],
@@ -141,7 +129,8 @@ async function freshOf(
   const raised = open.filter(({ metric }) => metric !== 'failing_runs');
   const last = before.findLast(({ snapshot_id }) => snapshot_id !== null)?.snapshot_id;
   if (raised.length === 0 || last === undefined || last === null) return raised;
-  const earlier = await readAlarms(config, signal, last).catch(() => []);
+  const reading = { choice: { snapshot: last }, signal };
+  const { alarms: earlier } = await standingOf(config, reading).catch(() => ({ alarms: [] }));
   return raised.filter(
     ({ subject, metric }) => !earlier.some((alarm) => alarm.subject === subject && alarm.metric === metric),
   );

@@ -1,7 +1,7 @@
 import type { Config } from '../config/config.js';
 import { type RunRecord, reasonOf } from '../lake/run-records.js';
 import { counted } from '../query/printable.js';
-import { type Alarm, alarmText } from '../report/alarms.js';
+import { type Alarm, alarmText, endedText } from '../report/alarms.js';
 import { instant } from '../report/format.js';
 
 /** What somebody may be told of; the setting `notify.on` chooses. */
@@ -33,14 +33,10 @@ function happeningOf({ outcome, error }: RunRecord): Happening[] {
 }
 
 function sentence(record: RunRecord): string {
-  const { pipeline, started_at, outcome, error, snapshot_id, records, rejected } = record;
+  const { pipeline, started_at, error, snapshot_id, records, rejected } = record;
   const run = `lotlake ${pipeline} of ${instant(started_at)}`;
-  if (error !== null) {
-    const ended =
-      { held: 'was held', killed: 'was killed', published: 'published and then failed' }[String(outcome)] ??
-      'failed';
-    return `${run} ${ended}: ${reasonOf(record)}${error.hint === null ? '' : `\n${error.hint}`}`;
-  }
+  if (error !== null)
+    return `${run} ${endedText(record)}: ${reasonOf(record)}${error.hint === null ? '' : `\n${error.hint}`}`;
   return snapshot_id === null
     ? `${run} brought nothing new`
     : `${run} published ${snapshot_id}: ${counted(records, 'record')}, ${counted(rejected, 'reject')}`;

@@ -1,10 +1,12 @@
 import type { DuckDBConnection } from '@duckdb/node-api';
+import type { Config } from '../config/config.js';
 import type { Row } from '../duck/session.js';
 import { driftIn } from '../lake/drift.js';
-import type { Layout } from '../lake/layout.js';
+import { currentSnapshot, type Layout, layoutOf } from '../lake/layout.js';
 import type { Manifest } from '../lake/manifest.js';
-import { readRuns, reasonOf, unresolvedRuns } from '../lake/run-records.js';
+import { type RunRecord, readRuns, reasonOf, unresolvedRuns } from '../lake/run-records.js';
 import { ask } from '../query/ask.js';
+import { type Reading, readLake } from '../query/open-lake.js';
 import { clip, count, counted, printable, sumOf } from '../query/printable.js';
 import { dateOf, instant, label, percent, unique } from './format.js';
 
@@ -33,6 +35,15 @@ const ALARMS: Readonly<Record<string, (value: number) => string>> = {
   null_share: (value) => `${percent(value)} of the rows have no value`,
 };
 
+/** Reads what stands from a snapshot, by default the published one; before the first, the runs that published nothing. */
+export async function standingOf(config: Config, reading: Pick<Reading, 'choice' | 'signal'> = {}) {
+  const layout = layoutOf(config.output);
+  if (currentSnapshot(layout) === undefined) return { alarms: failedRuns(layout) };
+  return readLake(config, { ...reading, named: 'data_health passes' }, ({ session, manifest }) =>
+    readStanding(session.connection, layout, manifest),
+  );
+}
+
 /** Reads what stands from the marts of a snapshot, and from the records of runs that published nothing. */
 export async function readStanding(connection: DuckDBConnection, layout: Layout, manifest: Manifest) {
   const figures = await ask(connection, 'report/standing');
@@ -52,12 +63,14 @@ export async function readStanding(connection: DuckDBConnection, layout: Layout,
   };
 }
 
-/** How a run ended that is an alarm. */
 const ENDED: Readonly<Record<string, string>> = {
-  held: 'was held and published nothing',
-  killed: 'was killed and published nothing',
+  held: 'was held',
+  killed: 'was killed',
   published: 'published and then failed',
 };
+
+/** How a run ended that did not end well. */
+export const endedText = ({ outcome }: Pick<RunRecord, 'outcome'>): string => ENDED[outcome] ?? 'failed';
 
 /** Held and failed runs that no later run of their pipeline made good: one alarm a pipeline, with its last run. */
 export function failedRuns(layout: Layout): Alarm[] {
@@ -66,9 +79,9 @@ export function failedRuns(layout: Layout): Alarm[] {
     const runs = unresolved.filter((run) => run.pipeline === pipeline);
     const last = runs.at(-1);
     if (last === undefined) return [];
-    const ended = ENDED[last.outcome] ?? 'failed and published nothing';
+    const nothing = last.outcome === 'published' ? '' : ' and published nothing';
     const before = runs.length === 1 ? '' : `, the last of ${count(runs.length)} in a row`;
-    const what = `the run ${ended}${before}: ${clip(printable(reasonOf(last)), 200)}`;
+    const what = `the run ${endedText(last)}${nothing}${before}: ${clip(printable(reasonOf(last)), 200)}`;
     return [
       {
         pipeline: label(pipeline),

@@ -5,15 +5,14 @@ import { holderAtWork } from '../../lake/lock.js';
 import { allTables, readManifest } from '../../lake/manifest.js';
 import { diskOf, growthOf, type RunRecord, readRuns } from '../../lake/run-records.js';
 import { findPasses } from '../../land/pass.js';
-import { readLake } from '../../query/open-lake.js';
 import { count, counted, megabytes, printable, sumOf } from '../../query/printable.js';
 import {
   alarmText,
   driftText,
   failedRuns,
-  readStanding,
   rejectedText,
   type Standing,
+  standingOf,
 } from '../../report/alarms.js';
 import { unique } from '../../report/format.js';
 import { command, type Lines } from '../command.js';
@@ -54,7 +53,7 @@ async function statusOf(config: Config, now: Date, most: number | null) {
     output: config.output,
     current,
     fresh: freshness(records, current, now, most),
-    ...(await standingOf(config, layout, snapshot)),
+    ...(await standingIn(config, layout)),
     running: runningIn(layout, records, now),
     runs: records,
     disk: diskIn(config, records),
@@ -130,12 +129,9 @@ function diskIn({ output }: Config, records: readonly RunRecord[]) {
 type Known = (Standing | Pick<Standing, 'alarms'>) & { readonly unknown?: string };
 
 /** A snapshot that cannot be asked, such as one of an older lotlake, is no reason to say nothing. */
-async function standingOf(config: Config, layout: Layout, snapshot: string | undefined): Promise<Known> {
-  if (snapshot === undefined) return { alarms: failedRuns(layout) };
+async function standingIn(config: Config, layout: Layout): Promise<Known> {
   try {
-    return await readLake(config, { named: 'data_health passes' }, ({ session, manifest }) =>
-      readStanding(session.connection, layout, manifest),
-    );
+    return await standingOf(config);
   } catch (error) {
     return { alarms: failedRuns(layout), unknown: messageOf(error).split('\n')[0] ?? '' };
   }
