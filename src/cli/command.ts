@@ -2,7 +2,6 @@ import type { InferredOptionType, PositionalOptions, Options as YargsOptions } f
 import { type Config, type ConfigInput, readConfig } from '../config/config.js';
 import { layoutOf } from '../lake/layout.js';
 import { takeLock } from '../lake/lock.js';
-import type { Choice } from '../lake/snapshots.js';
 import type { Effects } from './effects.js';
 
 /** `maxBytes` of `max-bytes`. */
@@ -98,12 +97,6 @@ export const snapshotOptions = {
   },
   snapshot: { type: 'string', describe: 'ask the snapshot of this id' },
 } as const satisfies Options;
-
-/** The snapshot that {@link snapshotOptions} choose; undefined for the published one. */
-export function choiceOf({ asOf, snapshot }: Partial<Values<typeof snapshotOptions>>): Choice | undefined {
-  if (asOf !== undefined) return { asOf };
-  return snapshot === undefined ? undefined : { snapshot };
-}
 
 /** Does work on a lake while no run changes it. */
 export async function whileLocked<T>(

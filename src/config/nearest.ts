@@ -1,4 +1,5 @@
 import { distance } from 'fastest-levenshtein';
+import { type Code, LotlakeError } from './lotlake-error.js';
 
 /** A name as it is compared; a mistyped one may have any length. */
 const comparable = (name: string): string => name.slice(0, 100).toLowerCase();
@@ -29,3 +30,15 @@ export function didYouMean(wrong: string, names: readonly string[]): string {
     (given.length > 2 && first.toLowerCase().includes(given));
   return isLike ? `; did you mean ${first}?` : '';
 }
+
+/** The error of a name that none of the known ones is: `message` with the name, and with the one that is most like it. */
+export const unknownName = (
+  code: Code,
+  message: string,
+  name: string,
+  known: readonly string[],
+): LotlakeError =>
+  new LotlakeError(code, `${message} ${name}${didYouMean(name, known)}`, {
+    outcome: 'usage',
+    hint: `there are: ${known.join(', ')}`,
+  });

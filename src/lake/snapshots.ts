@@ -16,8 +16,11 @@ export interface Snapshot {
   readonly manifest: Manifest | undefined;
 }
 
-/** Which snapshot is asked for: one by its id, or the one that was current at a moment. */
-export type Choice = { readonly snapshot: string } | { readonly asOf: string };
+/** Which snapshot is asked for: one by its id, or the one that was current at a moment; by default the published one. */
+export interface Choice {
+  readonly snapshot?: string | undefined;
+  readonly asOf?: string | undefined;
+}
 
 /** Snapshot folders, oldest first: an id begins with the start of its run. */
 export function listSnapshots(layout: Layout): Snapshot[] {
@@ -76,18 +79,22 @@ export async function idsIn(
   return found.map((row) => String(row.id));
 }
 
-/** Folder of the snapshot that is asked for. Throws LAKE_NO_SNAPSHOT that names the snapshots that are kept. */
+/**
+ * Folder of the snapshot that is asked for; undefined where none is. Throws LAKE_NO_SNAPSHOT that names the snapshots that
+ * are kept.
+ */
 export async function pickSnapshot(
   connection: DuckDBConnection,
   layout: Layout,
-  choice: Choice,
-): Promise<string> {
-  if ('snapshot' in choice) return findSnapshot(layout, choice.snapshot);
-  const moment = momentOf(choice.asOf);
+  { snapshot, asOf }: Choice,
+): Promise<string | undefined> {
+  if (snapshot !== undefined) return findSnapshot(layout, snapshot);
+  if (asOf === undefined) return undefined;
+  const moment = momentOf(asOf);
   const { kept } = await findPublished(connection, layout);
   kept.sort((a, b) => timeOf(a.manifest) - timeOf(b.manifest));
   const found = kept.findLast(({ manifest }) => timeOf(manifest) <= moment);
-  if (found === undefined) throw unknown(`no snapshot that is kept is as old as ${choice.asOf}`, kept);
+  if (found === undefined) throw unknown(`no snapshot that is kept is as old as ${asOf}`, kept);
   return found.folder;
 }
 

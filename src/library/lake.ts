@@ -66,11 +66,10 @@ export interface OpenOptions {
 
 /** Opens a snapshot of a lake; `index.ts` describes it. */
 export async function open(settings: LakeSettings, options: OpenOptions): Promise<Lake> {
-  const { asOf, snapshot: id, signal } = options;
+  const { signal } = options;
   signal?.throwIfAborted();
   const { config } = settingsOf(settings);
-  const choice = asOf !== undefined ? { asOf } : id === undefined ? undefined : { snapshot: id };
-  const { session, temp, snapshot, manifest, close } = await openSnapshot(config, { choice });
+  const { session, temp, snapshot, manifest, close } = await openSnapshot(config, { choice: options });
   const endInterrupts = interruptOn(signal, session);
   const idle: DuckDBConnection[] = [];
   /** Each query has a connection for itself, which serves later ones again. */

@@ -1,5 +1,5 @@
-import { LotlakeError } from '../config/lotlake-error.js';
-import { didYouMean } from '../config/nearest.js';
+import type { LotlakeError } from '../config/lotlake-error.js';
+import { unknownName } from '../config/nearest.js';
 import type { Model } from './model-files.js';
 import { FITTED } from './references.js';
 import type { ModelNode } from './run-models.js';
@@ -38,8 +38,5 @@ export function selectModels<M extends ModelNode & Pick<Model, 'isFitted'>>(
 /** The error of a name that no model has. */
 export function unknownModel(given: string, known: readonly { readonly name: string }[]): LotlakeError {
   const names = known.map(({ name }) => name);
-  return new LotlakeError('MODEL_UNKNOWN', `there is no mart ${given}${didYouMean(given, names)}`, {
-    outcome: 'usage',
-    hint: `there are: ${names.join(', ')}`,
-  });
+  return unknownName('MODEL_UNKNOWN', 'there is no mart', given, names);
 }

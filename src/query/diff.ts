@@ -9,7 +9,7 @@ import { filesRelation, globRelation, listFiles } from '../lake/files.js';
 import { layoutOf } from '../lake/layout.js';
 import { allTables, type LakeFile, type ManifestTable, readManifest } from '../lake/manifest.js';
 import { type Column, columnsOf } from '../lake/schema.js';
-import { listSnapshots, pickSnapshot } from '../lake/snapshots.js';
+import { findSnapshot, listSnapshots, pickSnapshot } from '../lake/snapshots.js';
 import type { Model } from '../model/model-files.js';
 import { publishedSnapshot } from './open-lake.js';
 import { sumOf } from './printable.js';
@@ -47,8 +47,9 @@ export async function sideOf(
   if (named !== undefined) return snapshotIn(named.folder);
   if (existsSync(join(folder, 'manifest.json'))) return snapshotIn(folder);
   if (existsSync(folder)) return martsIn(connection, folder, models);
-  const choice = /^\d{4}-\d{2}-\d{2}/.test(given) ? { asOf: given } : { snapshot: given };
-  return snapshotIn(await pickSnapshot(connection, layout, choice));
+  const isTime = /^\d{4}-\d{2}-\d{2}/.test(given);
+  const asked = isTime ? await pickSnapshot(connection, layout, { asOf: given }) : undefined;
+  return snapshotIn(asked ?? findSnapshot(layout, given));
 }
 
 const snapshotIn = (folder: string): Side => ({

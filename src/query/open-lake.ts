@@ -35,14 +35,14 @@ export interface Reading {
  */
 export async function openSnapshot(
   config: Config,
-  { named, choice, into }: Omit<Reading, 'signal'> = {},
+  { named, choice = {}, into }: Omit<Reading, 'signal'> = {},
 ): Promise<OpenLake> {
   const published = publishedSnapshot(config);
   const opened = await openTemporarySession(config);
   try {
     const { connection } = opened.session;
     const layout = layoutOf(config.output);
-    const snapshot = choice === undefined ? published : await pickSnapshot(connection, layout, choice);
+    const snapshot = (await pickSnapshot(connection, layout, choice)) ?? published;
     await mendViews(connection, layout, snapshot);
     const manifest = readManifest(snapshot);
     const tables = { ...manifest.tables, ...manifest.marts };

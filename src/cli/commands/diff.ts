@@ -1,5 +1,4 @@
-import { LotlakeError } from '../../config/lotlake-error.js';
-import { didYouMean } from '../../config/nearest.js';
+import { unknownName } from '../../config/nearest.js';
 import { modellingOf, readOwn } from '../../model/own-models.js';
 import { comparedTables, diffTable, type Side, sideOf, type TableDiff } from '../../query/diff.js';
 import { withDatabase } from '../../query/open-lake.js';
@@ -27,14 +26,7 @@ export const diff = command({
       const names = comparedTables(before, after);
       const name = table?.toLowerCase();
       if (name !== undefined && !names.includes(name))
-        throw new LotlakeError(
-          'SHARE_NO_TABLE',
-          `neither side has a table ${name}${didYouMean(name, names)}`,
-          {
-            outcome: 'usage',
-            hint: `there are: ${names.join(', ')}`,
-          },
-        );
+        throw unknownName('SHARE_NO_TABLE', 'neither side has a table', name, names);
       const tables: TableDiff[] = [];
       for (const each of name === undefined ? names : [name])
         tables.push(await diffTable(connection, before, after, each, limit));

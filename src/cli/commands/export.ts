@@ -3,7 +3,7 @@ import { readFolder } from '../../config/folder.js';
 import { type Exported, exportLake } from '../../export/export.js';
 import { DEFAULT_MAX_BYTES, exportFormats, exportProfiles, exportRequest } from '../../export/request.js';
 import { count, counted, megabytes, sumOf } from '../../query/printable.js';
-import { choiceOf, command, snapshotOptions } from '../command.js';
+import { command, snapshotOptions } from '../command.js';
 
 /** Writes tables into a folder or a .zip to hand over, and says what is in it. */
 export const exportTables = command({
@@ -31,7 +31,7 @@ export const exportTables = command({
     const names = given.columns === undefined ? undefined : String(given.columns).split(',');
     const columns = names?.flatMap((name) => name.trim() || []);
     const request = exportRequest({ ...given, to, columns }, effects.cwd);
-    const options = { choice: choiceOf(given), signal: effects.signal };
+    const options = { choice: given, signal: effects.signal };
     const made = await exportLake(request, config, effects.now(), options);
     print(made, () => summary(made, effects.cwd));
   },

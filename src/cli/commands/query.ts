@@ -4,7 +4,7 @@ import { messageOf } from '../../config/lotlake-error.js';
 import { readLake } from '../../query/open-lake.js';
 import { formats, render } from '../../query/query.js';
 import { type ReadQuery, readQuery, refused } from '../../query/read-only.js';
-import { choiceOf, command, snapshotOptions } from '../command.js';
+import { command, snapshotOptions } from '../command.js';
 import type { Effects } from '../effects.js';
 
 /** Answers a query over the lake on stdout, piece by piece. */
@@ -26,7 +26,7 @@ export const query = command({
         sql = await readQuery(connection, text);
         return sql;
       },
-      choice: choiceOf(given),
+      choice: given,
       signal: effects.signal,
     };
     await readLake(config, reading, async ({ session, temp }) => {

@@ -1,6 +1,5 @@
 import type { Config } from '../../config/config.js';
-import { LotlakeError } from '../../config/lotlake-error.js';
-import { didYouMean } from '../../config/nearest.js';
+import { unknownName } from '../../config/nearest.js';
 import { columnCells, dictionary, type TableEntry } from '../../docs/dictionary.js';
 import { readManifest } from '../../lake/manifest.js';
 import { publishedSnapshot } from '../../query/open-lake.js';
@@ -46,10 +45,7 @@ export const describe = command({
     const entry = entries.find((candidate) => candidate.name === table.toLowerCase());
     if (entry !== undefined) return print(entry, () => page(entry));
     const names = entries.map(({ name }) => name);
-    throw new LotlakeError('SHARE_NO_TABLE', `there is no table ${table}${didYouMean(table, names)}`, {
-      outcome: 'usage',
-      hint: `there are: ${names.join(', ')}`,
-    });
+    throw unknownName('SHARE_NO_TABLE', 'there is no table', table, names);
   },
 });
 

@@ -13,7 +13,7 @@ import { type Reading, readLake, withDatabase } from '../../query/open-lake.js';
 import { clip, count, counted, printable } from '../../query/printable.js';
 import { checkTests } from '../../query/read-only.js';
 import { gridOf } from '../../query/table.js';
-import { choiceOf, command, type Lines } from '../command.js';
+import { command, type Lines } from '../command.js';
 
 /** Runs the data tests on a snapshot, or shows the rows that failed those of the last run. */
 export const test = command({
@@ -30,7 +30,7 @@ export const test = command({
     const show = rowsToShow(given);
     const found = kept
       ? await readKept(config, show)
-      : await testLake(config, model, { choice: choiceOf(choice), signal }, show);
+      : await testLake(config, model, { choice, signal }, show);
     if (found === undefined) return print([], () => 'no data test of the last run failed');
     print(found.listed, () => text(found, show));
     assertTests(found.results, 'the snapshot stays published; lotlake test --show shows the rows');

@@ -2,7 +2,7 @@ import { readLake } from '../../query/open-lake.js';
 import { count, printable } from '../../query/printable.js';
 import { gridOf } from '../../query/table.js';
 import { VALUE_READS, type Value, valueOfCar, valuesOfLots } from '../../query/value.js';
-import { choiceOf, command, snapshotOptions, textOf } from '../command.js';
+import { command, snapshotOptions, textOf } from '../command.js';
 import { wholeNumber } from '../option-values.js';
 import { UsageError } from '../usage-error.js';
 
@@ -24,7 +24,7 @@ export const value = command({
     const saysCar = [make, model, year, km, damage, title].some((option) => option !== undefined);
     if (id === undefined ? !isCar : saysCar)
       throw new UsageError('give a VIN or lot, or a car', 'a car has --make, --model and --year at least');
-    const reading = { named: VALUE_READS, choice: choiceOf(given), signal };
+    const reading = { named: VALUE_READS, choice: given, signal };
     const values = await readLake(given.config, reading, async ({ session: { connection } }) => {
       if (!isCar) return valuesOfLots(connection, id ?? '');
       const distance = km === undefined ? undefined : wholeNumber('--km', km, 0, 5_000_000);
