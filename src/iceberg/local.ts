@@ -2,6 +2,7 @@ import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node
 import { join } from 'node:path';
 import type { DuckDBConnection } from '@duckdb/node-api';
 import { LotlakeError } from '../config/lotlake-error.js';
+import type { BaseState } from '../lake/base.js';
 import type { Layout } from '../lake/layout.js';
 import { allFiles, allTables } from '../lake/manifest.js';
 import { hasManifest, listSnapshots } from '../lake/snapshots.js';
@@ -11,7 +12,7 @@ import type { Described } from '../publish/warehouse.js';
 import { retainSnapshots } from './metadata.js';
 import type { Metrics } from './metrics.js';
 import { headFiles, type PreviousMetadata, readPrevious } from './plan.js';
-import { planTables, type SnapshotFolder } from './tables.js';
+import { planTables } from './tables.js';
 
 /** URI of a path. Readers take it as it is, so nothing in it is escaped. */
 const uriOf = (path: string): string => `file://${path}`;
@@ -23,7 +24,7 @@ const readLocal = async (uri: string): Promise<Buffer | undefined> =>
 
 /** A snapshot with the metadata of its tables by name. */
 interface Written {
-  readonly snapshot: SnapshotFolder;
+  readonly snapshot: BaseState;
   readonly tables: ReadonlyMap<string, PreviousMetadata>;
 }
 
@@ -34,7 +35,7 @@ interface Written {
  */
 export async function writeLocalMetadata(
   connection: DuckDBConnection,
-  snapshots: readonly SnapshotFolder[],
+  snapshots: readonly BaseState[],
   descriptions: readonly Described[],
 ): Promise<void> {
   const kept = snapshots.map(({ manifest }) => manifest.snapshot_id);
@@ -45,7 +46,7 @@ export async function writeLocalMetadata(
 }
 
 /** The newest snapshot with metadata. Those before it have it, too. */
-async function newestWritten(snapshots: readonly SnapshotFolder[]): Promise<Written | undefined> {
+async function newestWritten(snapshots: readonly BaseState[]): Promise<Written | undefined> {
   for (const snapshot of snapshots.toReversed()) {
     const tables = await readTables(snapshot);
     if (tables !== undefined) return { snapshot, tables };
@@ -54,7 +55,7 @@ async function newestWritten(snapshots: readonly SnapshotFolder[]): Promise<Writ
 }
 
 /** Metadata of all tables of a snapshot; undefined where one has none. */
-async function readTables({ folder, manifest }: SnapshotFolder): Promise<Written['tables'] | undefined> {
+async function readTables({ folder, manifest }: BaseState): Promise<Written['tables'] | undefined> {
   const found = new Map<string, PreviousMetadata>();
   for (const name of Object.keys(allTables(manifest))) {
     const previous = await readTable(join(folder, name));
@@ -78,7 +79,7 @@ function unlessUnreadable(error: unknown): undefined {
 
 async function writeTables(
   connection: DuckDBConnection,
-  snapshot: SnapshotFolder,
+  snapshot: BaseState,
   descriptions: readonly Described[],
   kept: readonly string[],
   before: Written | undefined,

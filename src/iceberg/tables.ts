@@ -1,4 +1,5 @@
 import type { DuckDBConnection } from '@duckdb/node-api';
+import type { BaseState } from '../lake/base.js';
 import { partitionOf } from '../lake/files.js';
 import { allFiles, allTables, type LakeFile, type Manifest } from '../lake/manifest.js';
 import { partitionFromFolder } from '../lake/partition.js';
@@ -8,12 +9,6 @@ import type { DataFile } from './avro.js';
 import { type Metrics, NO_METRICS, readMetrics } from './metrics.js';
 import { type CommitPlan, type PreviousMetadata, planCommit } from './plan.js';
 import type { IcebergTable } from './schema.js';
-
-/** A snapshot of the lake on disk. */
-export interface SnapshotFolder {
-  readonly folder: string;
-  readonly manifest: Manifest;
-}
 
 /** Where the tables of a snapshot are described, and what is known of them. */
 interface Place {
@@ -34,7 +29,7 @@ interface Place {
  */
 export async function planTables(
   connection: DuckDBConnection,
-  { folder, manifest }: SnapshotFolder,
+  { folder, manifest }: BaseState,
   descriptions: readonly Described[],
   { kept, locationOf, uriOf, metricsOf, previous }: Place,
 ): Promise<Map<string, CommitPlan>> {

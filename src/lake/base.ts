@@ -7,7 +7,7 @@ import { type Manifest, manifestOrDamage } from './manifest.js';
 import { hasManifest, listSnapshots } from './snapshots.js';
 import { findMissing } from './verify.js';
 
-/** The state that a run goes on from. */
+/** A snapshot on disk whose manifest was read, such as the state that a run goes on from. */
 export interface BaseState {
   readonly folder: string;
   readonly manifest: Manifest;

@@ -2,8 +2,8 @@ import { createHash } from 'node:crypto';
 import { gunzipSync, gzipSync } from 'node:zlib';
 import { z } from 'zod';
 import { killPoint } from '../config/kill-point.js';
+import type { BaseState } from '../lake/base.js';
 import { type Current, damaged, FILES, type MirrorFile, readCurrent } from './layout.js';
-import type { LocalSnapshot } from './plan.js';
 import { forEach, type ObjectStore } from './store.js';
 
 /** Texts by the names of their objects: those that make the metadata of a table current, such as `version-hint.text`. */
@@ -19,7 +19,7 @@ const textsSchema = z.record(z.string(), z.string());
  * @param heads what made the metadata current that the mirror has
  */
 export type DescribeTables = (
-  snapshot: LocalSnapshot,
+  snapshot: BaseState,
   files: readonly MirrorFile[],
   kept: readonly string[],
   heads: Heads,

@@ -112,6 +112,14 @@ export const damaged = (store: ObjectStore, name: string, found: string): Lotlak
     hint: 'nothing was switched; bring the object back, or push a sound lake to another place',
   });
 
+/** Throws MIRROR_BUSY while a vacuum may remove objects that a push would count on. */
+export function assertNoVacuum({ vacuum_until: until }: Current, place: string, now: Date): void {
+  if (until === null || Date.parse(until) <= now.getTime()) return;
+  const hint =
+    'nothing was changed; run the same command again when it is done, or after that time if it died';
+  throw busy('MIRROR_BUSY', `a vacuum removes objects of ${place}, until ${until} at the latest`, hint);
+}
+
 /**
  * Switches `current.json`, if it is still as it was read. Throws MIRROR_OVERTAKEN where it is not.
  * @param before undefined where there was none

@@ -2,10 +2,14 @@ import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
 import { killPoint } from '../config/kill-point.js';
 import { version } from '../config/package-root.js';
+import type { BaseState } from '../lake/base.js';
 import { unsoundError } from '../lake/lake-error.js';
+import type { Snapshot } from '../lake/snapshots.js';
 import { findMissing } from '../lake/verify.js';
 import { type DescribeTables, readHeads, stageHeads, writeHeads } from './heads.js';
 import {
+  assertNoVacuum,
+  type Current,
   FILES,
   filesOfSnapshot,
   readCurrent,
@@ -16,8 +20,18 @@ import {
   TABLES,
 } from './layout.js';
 import { unusable } from './mirror-error.js';
-import { type LocalLake, type LocalSnapshot, planPush } from './plan.js';
 import { forEach, type Listed, type ObjectStore } from './store.js';
+
+/** A published snapshot of the lake on this machine. */
+export type LocalSnapshot = BaseState & Pick<Snapshot, 'id'>;
+
+/** What is known of the lake that is pushed. */
+export interface LocalLake {
+  /** Snapshots that are kept and were published, oldest first; the last one is the current one. */
+  readonly kept: readonly LocalSnapshot[];
+  /** Ids of all snapshots that were ever published, as far as the lake can tell. */
+  readonly published: ReadonlySet<string>;
+}
 
 /** What a push needs. */
 export interface Pushing {
@@ -61,6 +75,35 @@ export async function push(lake: LocalLake, pushing: Pushing) {
   const { files, bytes } = sent;
   const pushed = plan.map(({ id }) => id);
   return { place: store.place, snapshot_id: mirror?.current.snapshot_id ?? '', pushed, files, bytes };
+}
+
+/**
+ * The snapshots to push, oldest first: those that are newer than the mirror's current one. Throws MIRROR_* where the
+ * mirror is of another service (MIRROR_ORIGIN), has a snapshot that this lake did not come from (MIRROR_AHEAD), or is
+ * being vacuumed (MIRROR_BUSY).
+ */
+export function planPush(
+  { kept, published }: LocalLake,
+  mirror: Current | undefined,
+  { place, now }: { readonly place: string; readonly now: Date },
+): readonly LocalSnapshot[] {
+  if (mirror === undefined) return kept;
+  const origin = kept.at(-1)?.manifest.origin ?? null;
+  if (origin !== null && mirror.origin !== null && mirror.origin !== origin)
+    throw unusable(
+      'MIRROR_ORIGIN',
+      `${place} is the mirror of ${mirror.origin}, and this lake is of ${origin}`,
+      'nothing was sent; name another place for this lake',
+    );
+  assertNoVacuum(mirror, place, now);
+  const at = kept.findIndex(({ id }) => id === mirror.snapshot_id);
+  if (at < 0 && !published.has(mirror.snapshot_id))
+    throw unusable(
+      'MIRROR_AHEAD',
+      `${place} has snapshot ${mirror.snapshot_id}, which this lake (${kept.at(-1)?.id}) was not made from`,
+      'nothing was sent; another machine has pushed, or this lake is an older copy: lotlake pull into an empty folder gets what the mirror has, and another place takes what is here',
+    );
+  return at >= 0 ? kept.slice(at + 1) : kept.filter(({ id }) => id > mirror.snapshot_id);
 }
 
 /** Leaves out older snapshots that lack a file. Throws LAKE_UNSOUND where the current one does. */

@@ -3,6 +3,7 @@ import { version } from '../config/package-root.js';
 import { planSnapshots, type Retention } from '../lake/vacuum-plan.js';
 import { type Heads, headObjects, readHeads, stageHeads, writeHeads } from './heads.js';
 import {
+  assertNoVacuum,
   type Current,
   FILES,
   readCurrent,
@@ -15,7 +16,6 @@ import {
   TABLES,
 } from './layout.js';
 import { missing } from './mirror-error.js';
-import { assertNoVacuum } from './plan.js';
 import { forEach, type Listed, MOST_REMOVED, type ObjectStore } from './store.js';
 import { retainHeads } from './tables.js';
 

@@ -3,8 +3,7 @@ import { dirname, join } from 'node:path';
 import { expect } from 'vitest';
 import { type Manifest, writeManifest } from '../../src/lake/manifest.js';
 import type { DescribeTables } from '../../src/mirror/heads.js';
-import type { LocalLake, LocalSnapshot } from '../../src/mirror/plan.js';
-import { push } from '../../src/mirror/push.js';
+import { type LocalLake, type LocalSnapshot, push } from '../../src/mirror/push.js';
 import { contentOf, type MemoryStore } from './memory-store.js';
 
 /** Writes a snapshot with files of one table: its texts by their paths below the table. */
@@ -39,7 +38,7 @@ export const lakeOf = (kept: readonly LocalSnapshot[], earlier: readonly string[
 });
 
 /** Describes a table by the ids of its snapshots, where Iceberg has schemas and manifests. */
-const describeById: DescribeTables = async ({ id }, _files, kept) => {
+const describeById: DescribeTables = async ({ manifest: { snapshot_id: id } }, _files, kept) => {
   const folder = 'tables/lots/metadata';
   return {
     before: new Map([[`${folder}/m-${id}.avro`, Buffer.from(id)]]),
