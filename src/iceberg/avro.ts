@@ -1,9 +1,16 @@
 import { createHash } from 'node:crypto';
 import { deflateRawSync, inflateRawSync } from 'node:zlib';
 import avro from 'avsc';
+import { LotlakeError } from '../config/lotlake-error.js';
 import schemas from './avro-schemas.json' with { type: 'json' };
-import { unreadable } from './iceberg-error.js';
 import type { Metrics } from './metrics.js';
+
+/** The error of metadata that a power cut, or somebody else, has left (ICEBERG_METADATA). */
+export const unreadable = (message: string, cause: unknown): LotlakeError =>
+  new LotlakeError('ICEBERG_METADATA', message, {
+    cause,
+    hint: 'the data files stay; remove the metadata of this table, and the next run or push writes it again',
+  });
 
 /** Status of a data file in a manifest. */
 export const STATUS = { existing: 0, added: 1, deleted: 2 } as const;

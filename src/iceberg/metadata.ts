@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { z } from 'zod';
 import { messageOf } from '../config/lotlake-error.js';
-import { unreadable } from './iceberg-error.js';
+import { unreadable } from './avro.js';
 import type { SchemaFields } from './schema.js';
 
 const schema = z.custom<SchemaFields>().and(z.object({ 'schema-id': z.int() }));
