@@ -65,9 +65,12 @@ export type PassRequest = Pick<
   'stream' | 'run_id' | 'origin' | 'kind' | 'request' | 'contract'
 >;
 
+/** An id of a run or pass, which begins with its start, such as `20261118T020000Z-0a1b2c`. */
+export const newId = (start: Date): string =>
+  `${start.toISOString().replaceAll(/[-:]|\.\d+/g, '')}-${randomBytes(3).toString('hex')}`;
+
 export function openPass(landing: string, request: PassRequest, now: Date): Pass {
-  const stamp = now.toISOString().replaceAll(/[-:]|\.\d+/g, '');
-  const passId = `${stamp}-${randomBytes(3).toString('hex')}`;
+  const passId = newId(now);
   const folder = join(landing, request.stream, passId);
   mkdirSync(folder, { recursive: true });
   const manifest = passSchema.parse({

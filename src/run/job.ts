@@ -1,4 +1,3 @@
-import { randomBytes } from 'node:crypto';
 import { mkdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Config, InForce } from '../config/config.js';
@@ -13,7 +12,7 @@ import { currentSnapshot, type Layout, layoutOf } from '../lake/layout.js';
 import { takeLock } from '../lake/lock.js';
 import { SCHEMA_VERSION } from '../lake/manifest.js';
 import type { TableSchema } from '../lake/schema.js';
-import { listPasses } from '../land/pass.js';
+import { listPasses, newId } from '../land/pass.js';
 import { readSchemas } from '../load/batch.js';
 import type { DriftReport } from '../load/drift.js';
 import type { DataTestOptions } from '../model/data-tests.js';
@@ -119,7 +118,7 @@ export async function runJob<T extends { readonly published: boolean }>(
     onWait: options.reporter.warn,
     onLost: () => lost.abort(overtaken(layout)),
   }).catch(async (error: unknown) => {
-    const recorder = openRecorder({ ...attempt, runId: newRunId(now()) });
+    const recorder = openRecorder({ ...attempt, runId: newId(now()) });
     const cause = failed(recorder, error);
     recorder.close();
     await openObservers(options).ended(recorder);
@@ -128,7 +127,7 @@ export async function runJob<T extends { readonly published: boolean }>(
   killPoint('job.locked');
   const began = currentSnapshot(layout);
   const startedAt = now();
-  const runId = newRunId(startedAt);
+  const runId = newId(startedAt);
   const recorder = openRecorder({ ...attempt, runId, token: lock.token });
   const observers = openObservers(options);
   const folder = join(layout.work, runId);
@@ -229,10 +228,6 @@ export async function runJob<T extends { readonly published: boolean }>(
     }
   }
 }
-
-/** An id that begins with the start of the run, such as `20261118T020000Z-0a1b2c`. */
-const newRunId = (startedAt: Date): string =>
-  `${startedAt.toISOString().replaceAll(/[-:]|\.\d+/g, '')}-${randomBytes(3).toString('hex')}`;
 
 /** The snapshot that a run builds on. A rebuild needs none: it repairs a lake whose snapshots are damaged. */
 function baseOf(pipeline: string, layout: Layout, { step, warn }: Reporter): BaseState | undefined {
