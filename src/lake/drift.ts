@@ -24,16 +24,15 @@ export async function driftIn(connection: DuckDBConnection, passes: string): Pro
   const sealed = await rows(
     connection,
     `select stream, run_id, strftime(started_at at time zone 'UTC', '%Y-%m-%dT%H:%M:%S.%gZ') as started_at,
-      case when drift <> '[]' then drift end as drift,
-      started_at >= coalesce(
+      drift, started_at >= coalesce(
         max(started_at) filter (where kind = 'full') over (partition by stream),
         max(started_at) over (partition by stream)
       ) as is_last
-    from ${passes} where state = 'sealed' order by 3, run_id`,
+    from ${passes} where state = 'sealed' qualify drift <> '[]' order by 3, run_id`,
   );
   const found = new Map<string, KnownDrift>();
   for (const { stream, run_id, started_at, drift, is_last } of sealed)
-    for (const { path } of drift === null ? [] : members.parse(JSON.parse(String(drift)))) {
+    for (const { path } of members.parse(JSON.parse(String(drift)))) {
       const first = found.get(`${stream} ${path}`);
       found.set(`${stream} ${path}`, {
         ...{ stream: String(stream), path, run_id: String(run_id), since: String(started_at) },
