@@ -55,10 +55,12 @@ export function dictionary(contents: Contents): TableEntry[] {
     const stored = contents.tables[table.name];
     return entryOf('table', table, stored, columnsOf(table, stored));
   });
-  const own = ownTables.map((table): TableEntry => {
+  const own = ownTables.map(({ partition, ...table }): TableEntry => {
     const stored = contents.tables[table.name];
-    const months = (stored?.partitioned ?? table.partitioned) ? [monthEntry('seen_at')] : [];
-    return { ...table, kind: 'table', rows: stored?.rows ?? 0, columns: [...table.columns, ...months] };
+    const partitioned = partition !== undefined;
+    const months = partition && stored?.partitioned !== false ? [monthEntry(partition.month)] : [];
+    const columns = [...table.columns, ...months];
+    return { ...table, ...{ partitioned, kind: 'table', rows: stored?.rows ?? 0, columns } };
   });
   const marts = modellingOf(contents).models.map((model) => {
     const stored = contents.marts[model.name];

@@ -6,6 +6,9 @@ import { LotlakeError } from '../config/lotlake-error.js';
 import { packageFile, packageRoot } from '../config/package-root.js';
 import { streamNames } from '../service/streams.js';
 
+/** How the files of a table lie in folders: by source, and by the month of a column. */
+const partition = z.strictObject({ domain_id: z.literal(true), month: z.string() }).optional();
+
 /** What `sql/flatten/<table>.yml` says of a lake table. */
 const definition = z.strictObject({
   description: z.string(),
@@ -29,7 +32,7 @@ const definition = z.strictObject({
   ]),
   /** What becomes of a row that its owner no longer delivers. */
   gone: z.enum(['archive', 'mark', 'remove', 'keep']).default('mark'),
-  partition: z.strictObject({ domain_id: z.literal(true), month: z.string() }).optional(),
+  partition,
   /** Of rows of several kilobytes: how many go into one file, which are sorted in memory; staged by partition. */
   wide: z.int().positive().optional(),
   /** Where columns come from whose name does not say so: paths below the entity of a row. */
@@ -89,7 +92,7 @@ const ownDefinitions = z.record(
     description: z.string(),
     grain: z.string(),
     key: z.array(z.string()).nonempty(),
-    partitioned: z.boolean().default(false),
+    partition,
     /** Type and description by name. */
     columns: z
       .record(z.string(), z.tuple([z.string(), z.string()]))

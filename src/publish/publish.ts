@@ -24,7 +24,7 @@ type SnapshotFacts = Omit<Manifest, 'tables' | 'marts' | 'schema_version' | 'lot
 type MartFacts = { readonly name: string; readonly key: readonly string[] };
 
 /** A table or mart of the snapshot, before its files are counted. */
-type Described = MartFacts & Pick<OwnTable, 'partitioned'> & Pick<TableSchema, 'columns'>;
+type Described = MartFacts & Pick<OwnTable, 'partition'> & Pick<TableSchema, 'columns'>;
 
 /**
  * Waits until the files that a snapshot does not share with the published one, and the folders in it, are on disk, but
@@ -78,19 +78,16 @@ export async function describeSnapshot(
   marts: readonly MartFacts[] = [],
   own: readonly OwnTable[] = ownTables,
 ): Promise<Manifest> {
-  const cut = [...schemas.values()].map(({ table, columns }) => ({
-    ...{ name: table.name, key: table.key, columns },
-    partitioned: table.partition !== undefined,
-  }));
+  const cut = [...schemas.values()].map(({ table, columns }) => ({ ...table, columns }));
   const names = [...cut, ...own, ...marts].map(({ name }) => name);
   // One statement reads the footers of all files.
   const all = await listFiles(connection, snapshot, ...names);
-  const describe = ({ name, columns, key, partitioned }: Described): [string, ManifestTable] => {
+  const describe = ({ name, columns, key, partition }: Described): [string, ManifestTable] => {
     const files = all.filter(({ path }) => path.startsWith(`${name}/`));
     if (files.length === 0) throw new LotlakeError('PUBLISH_FAILED', `the snapshot has no file of ${name}`);
     const table = {
       columns: columns.map((column) => ({ name: column.name, type: column.type })),
-      ...{ key: [...key], partitioned },
+      ...{ key: [...key], partitioned: partition !== undefined },
       rows: files.reduce((sum, file) => sum + file.rows, 0),
       bytes: files.reduce((sum, file) => sum + file.bytes, 0),
       files,
@@ -100,7 +97,7 @@ export async function describeSnapshot(
   const described: [string, ManifestTable][] = [];
   for (const { name, key } of marts) {
     const columns = await columnsOf(connection, `select * from ${globRelation(snapshot, name, false)}`);
-    described.push(describe({ name, key, columns, partitioned: false }));
+    described.push(describe({ name, key, columns }));
   }
   return {
     ...{ ...facts, schema_version: SCHEMA_VERSION, lotlake_version: version },

@@ -3,14 +3,15 @@ import type { DuckDBConnection } from '@duckdb/node-api';
 import { inTransaction, literal, rows, type Session } from '../duck/session.js';
 import { WAREHOUSE } from '../lake/layout.js';
 import type { Column } from '../lake/schema.js';
-import { lakeTables, type OwnTable, ownTables } from '../lake/tables.js';
+import { lakeTables, ownTables } from '../lake/tables.js';
 import { commentOn, viewOn } from '../lake/views.js';
 
 /** Names of all lake tables and whether each is partitioned, in the order in which they are listed. */
-export function lakeTableNames(): readonly Pick<OwnTable, 'name' | 'partitioned'>[] {
-  const cut = lakeTables().map(({ name, partition }) => ({ name, partitioned: partition !== undefined }));
-  return [...cut, ...ownTables];
-}
+export const lakeTableNames = () =>
+  [...lakeTables(), ...ownTables].map(({ name, partition }) => ({
+    name,
+    partitioned: partition !== undefined,
+  }));
 
 /**
  * Runs `work` in the snapshot's own database, with a view for each lake table; what `work` creates stays in it. The

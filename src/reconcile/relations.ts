@@ -26,9 +26,7 @@ export interface StoredTable {
 export function ownTable(name: string): StoredTable {
   const own = ownTables.find((each) => each.name === name);
   if (own === undefined) throw new LotlakeError('RECONCILE_FAILED', `there is no own table ${name}`);
-  const { key, columns, partitioned } = own;
-  const partition = partitioned ? ({ domain_id: true, month: 'seen_at' } as const) : undefined;
-  return { table: { name, key, sort: key, partition }, columns };
+  return { table: { ...own, sort: own.key }, columns: own.columns };
 }
 
 /** SQL of columns in their types; null for those that a relation lacks. */
