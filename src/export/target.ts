@@ -15,6 +15,7 @@ import { dirname, join, relative } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { ZipFile } from 'yazl';
 import { LotlakeError } from '../config/lotlake-error.js';
+import { filesBelow } from '../lake/files.js';
 import { partialOf } from '../lake/leftovers.js';
 import type { ExportRequest } from './request.js';
 
@@ -82,9 +83,8 @@ function notOurFolder(path: string, isFolder: boolean): string | undefined {
     return `${path} was not made by an export`;
   const lines = readFileSync(sums, 'utf8').split('\n');
   const ours = new Set([SUMS, ...lines.map((line) => line.slice(66))]);
-  const foreign = readdirSync(path, { recursive: true, withFileTypes: true })
-    .filter((entry) => !entry.isDirectory())
-    .map((entry) => relative(path, join(entry.parentPath, entry.name)))
+  const foreign = filesBelow(path)
+    .map((file) => relative(path, file))
     .find((file) => !ours.has(file));
   return foreign === undefined ? undefined : `${path} holds ${foreign}, which no export made`;
 }

@@ -77,9 +77,9 @@ export function jsonIn(text: string): unknown {
 /**
  * Replaces a file. After a power cut its name stands for the whole old text or the whole new one; a sync of the folder
  * makes sure of the new one. A failure leaves nothing beside the file.
+ * @param temporary path on the same disk for the text until it is whole
  */
-export function replaceFile(path: string, text: string): void {
-  const temporary = `${path}.tmp`;
+export function replaceFile(path: string, text: string, temporary = `${path}.tmp`): void {
   try {
     writeFileSync(temporary, text, { flush: true });
     renameSync(temporary, path);

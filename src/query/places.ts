@@ -1,8 +1,9 @@
-import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { LotlakeError, messageOf } from '../config/lotlake-error.js';
 import { ownFolderAround } from '../lake/layout.js';
 import { partialOf } from '../lake/leftovers.js';
+import { replaceFile } from '../land/files.js';
 
 /** Throws SHARE_PLACE for a place inside a lake or landing. Links on the way are followed. */
 export function assertOutside(path: string, output: string): void {
@@ -22,16 +23,10 @@ export function assertOurs(path: string, marks: readonly string[]): void {
   throw refused(`${path} exists, and lotlake did not write it`, 'name another place, or move what is there');
 }
 
-/** Writes a file beside its name and renames it, so that a reader never meets half of it. */
+/** Writes a file and the folders on its way, so that a reader never meets half of it, nor two processes each other. */
 export function writeWhole(path: string, text: string): void {
   mkdirSync(dirname(path), { recursive: true });
-  const beside = partialOf(path);
-  try {
-    writeFileSync(beside, text);
-    renameSync(beside, path);
-  } finally {
-    rmSync(beside, { force: true });
-  }
+  replaceFile(path, text, partialOf(path));
 }
 
 /** Does what writes to a path. Throws SHARE_DOCS that names the path if it fails. */
