@@ -98,9 +98,27 @@ export async function landPage(
   }
 }
 
-/** Whether every record of a page can be loaded without a closer look. */
-export function fitsAsWhole({ misfits, utf8, irregular, oversized }: PageScan): boolean {
-  return misfits.length === 0 && utf8 && !irregular && oversized.length === 0;
+/** What the ledger says of a page by its scan alone. */
+export function factsOf(scan: PageScan) {
+  const { records, bytes, largestRecord, oversized, ids } = scan;
+  return {
+    ...{ records, bytes, largestRecord },
+    ...(oversized.length === 0 ? {} : { oversized }),
+    ...{ firstId: finite(ids[0]), lastId: finite(ids.at(-1)), unnamed: unnamedIn(ids) },
+    // Records that have the id of one before them; ids that cannot be read do not count.
+    repeats: ids.length - new Set(ids).size - Math.max(0, ids.filter(Number.isNaN).length - 1),
+    digest: digestOf(ids, bytes),
+    ...contractFacts(scan),
+    ...pagingOf(scan),
+  };
+}
+
+const finite = (id = Number.NaN): number | null => (Number.isNaN(id) ? null : id);
+
+/** How the records of a page fit the contract, and whether all can be loaded without a closer look. */
+function contractFacts({ misfits, utf8, irregular, oversized, drift }: PageScan) {
+  const fits = misfits.length === 0 && utf8 && !irregular && oversized.length === 0;
+  return { fits, irregular, drift, misfits };
 }
 
 /** Compares a landed page with a contract that has changed since it was landed. Throws LAND_FAILED for a broken file. */
@@ -128,9 +146,7 @@ export async function rescanPage(
       scanner.push(body);
     }
     scanner.flush();
-    const scan = scanner.finish();
-    const { irregular, drift, misfits } = scan;
-    return { ...page, fits: fitsAsWhole(scan), irregular, drift, misfits };
+    return { ...page, ...contractFacts(scanner.finish()) };
   } catch (error) {
     throw new LotlakeError('LAND_FAILED', `${path} cannot be read: ${messageOf(error)}`, {
       cause: error,
@@ -163,11 +179,6 @@ export function unnamedIn(ids: readonly number[]): LandedPage['unnamed'] {
   const first = ids.findIndex(Number.isNaN);
   if (first < 0) return undefined;
   return [ids[first - 1] ?? null, ids[ids.findLastIndex(Number.isNaN) + 1] ?? null];
-}
-
-/** How many records have an id that one before them has; ids that cannot be read do not count. */
-export function repeatsIn(ids: readonly number[]): number {
-  return ids.length - new Set(ids).size - Math.max(0, ids.filter(Number.isNaN).length - 1);
 }
 
 /** Fingerprint of a page: its ids, with its size where some cannot be read. */

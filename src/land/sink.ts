@@ -4,7 +4,7 @@ import type { Answer } from '../extract/client.js';
 import { instant, type PageSink } from '../extract/page-sink.js';
 import { streams } from '../service/streams.js';
 import { type Changes, keepPrints } from './changes.js';
-import { digestOf, fitsAsWhole, type LandedPage, landPage, pagingOf, repeatsIn, unnamedIn } from './page.js';
+import { factsOf, type LandedPage, landPage } from './page.js';
 import { type Pass, recordPage } from './pass.js';
 
 /** Lands the pages of a list of a pass. A page that is read again becomes another file; the last received counts. */
@@ -36,25 +36,12 @@ export function createSink(
         page: number,
         file,
         seq: next(),
-        records: scan.records,
-        bytes: scan.bytes,
+        ...factsOf(scan),
         fileBytes,
         sha256,
-        largestRecord: scan.largestRecord,
-        ...(scan.oversized.length === 0 ? {} : { oversized: scan.oversized }),
-        firstId: finite(scan.ids[0]),
-        lastId: finite(scan.ids.at(-1)),
-        unnamed: unnamedIn(scan.ids),
-        repeats: repeatsIn(scan.ids),
-        digest: digestOf(scan.ids, scan.bytes),
-        fits: fitsAsWhole(scan),
-        irregular: scan.irregular,
         prints: seen === undefined ? undefined : keepPrints(pass.folder, seen.prints),
-        drift: scan.drift,
-        misfits: scan.misfits,
         requestedAt,
         receivedAt: instant(),
-        ...pagingOf(scan),
       };
       recordPage(pass.folder, page);
       if (seen !== undefined) changes?.accept(page, seen);
@@ -64,8 +51,6 @@ export function createSink(
     },
   };
 }
-
-const finite = (id = Number.NaN): number | null => (Number.isNaN(id) ? null : id);
 
 /** Numbers the pages of a pass in the order of receipt, after those that it has. */
 export function counter(pass: Pass): () => number {
