@@ -10,6 +10,7 @@ import {
   realpathSync,
   renameSync,
   rmSync,
+  type Stats,
   statSync,
   symlinkSync,
   writeFileSync,
@@ -162,40 +163,41 @@ async function copyTree(
 ) {
   const copied = { files: 0, links: 0, bytes: 0 };
   const without = new Set([layout.work, layout.lock, ...unfinished.map(({ folder }) => folder)]);
-  // These may be links to another disk; any other link stays a link.
-  const followed = new Set([layout.lake, layout.snapshots, layout.landing]);
   const names = new Map<string, string>();
-  const copyFolder = async (folder: string): Promise<void> => {
-    for (const name of readdirSync(folder).sort()) {
-      signal.throwIfAborted();
-      const path = join(folder, name);
-      if (without.has(path) || isScratch(layout, path) || namesItsPlace(layout, path)) continue;
-      const to = join(staging, relative(layout.output, path));
-      const found = followed.has(path) ? statSync(path) : lstatSync(path);
-      if (found.isDirectory()) {
-        mkdirSync(to);
-        await copyFolder(path);
-      } else if (found.isSymbolicLink()) {
-        symlinkSync(readlinkSync(path), to);
-      } else if (found.isFile()) {
-        const inode = `${found.dev}:${found.ino}`;
-        const first = names.get(inode);
-        copied.files++;
-        if (first !== undefined) {
-          linkFile(first, to);
-          copied.links++;
-          continue;
-        }
-        names.set(inode, to);
-        await copyFile(path, to, constants.COPYFILE_FICLONE);
-        copied.bytes += found.size;
-        if (statSync(to).size !== found.size) throw new TypeError(`${path} changed while it was copied`);
-        killPoint('backup.file-copied');
-      }
+  for (const [path, found] of treeOf(layout, without, layout.output)) {
+    signal.throwIfAborted();
+    const to = join(staging, relative(layout.output, path));
+    if (found.isDirectory()) mkdirSync(to);
+    if (found.isSymbolicLink()) symlinkSync(readlinkSync(path), to);
+    if (!found.isFile()) continue;
+    const inode = `${found.dev}:${found.ino}`;
+    const first = names.get(inode);
+    copied.files++;
+    if (first !== undefined) {
+      linkFile(first, to);
+      copied.links++;
+      continue;
     }
-  };
-  await copyFolder(layout.output);
+    names.set(inode, to);
+    await copyFile(path, to, constants.COPYFILE_FICLONE);
+    copied.bytes += found.size;
+    if (statSync(to).size !== found.size) throw new TypeError(`${path} changed while it was copied`);
+    killPoint('backup.file-copied');
+  }
   return copied;
+}
+
+/** What a backup copies below a folder: each folder before all that is in it. */
+function* treeOf(layout: Layout, without: ReadonlySet<string>, folder: string): Generator<[string, Stats]> {
+  // These may be links to another disk; any other link stays a link.
+  const followed = [layout.lake, layout.snapshots, layout.landing];
+  for (const name of readdirSync(folder).sort()) {
+    const path = join(folder, name);
+    if (without.has(path) || isScratch(layout, path) || namesItsPlace(layout, path)) continue;
+    const found = followed.includes(path) ? statSync(path) : lstatSync(path);
+    yield [path, found];
+    if (found.isDirectory()) yield* treeOf(layout, without, path);
+  }
 }
 
 /** Whether it is of Iceberg metadata, which names absolute paths. The next run writes it again, for the new place. */
