@@ -10,7 +10,6 @@ import type { VacuumPlan } from '../lake/vacuum.js';
 import { replaceFile } from '../land/files.js';
 import type { Described } from '../publish/warehouse.js';
 import { retainSnapshots } from './metadata.js';
-import type { Metrics } from './metrics.js';
 import { headFiles, type PreviousMetadata, readPrevious } from './plan.js';
 import { planTables } from './tables.js';
 
@@ -85,13 +84,13 @@ async function writeTables(
   before: Written | undefined,
 ): Promise<Written> {
   const { folder } = snapshot;
-  const known = metricsByChecksum(before);
+  const earlier = urisByChecksum(before?.snapshot);
   const plans = await planTables(connection, snapshot, descriptions, {
     kept,
     previous: before?.tables ?? new Map(),
     locationOf: (table) => uriOf(join(folder, table)),
     uriOf: ({ path }) => uriOf(join(folder, path)),
-    metricsOf: ({ sha256 }) => known.get(sha256 ?? ''),
+    knownAs: ({ sha256 }) => (sha256 === undefined ? undefined : earlier.get(sha256)),
   });
   for (const [table, plan] of plans) {
     // What is there names another place, or cannot be read.
@@ -103,18 +102,11 @@ async function writeTables(
   return { snapshot, tables: plans };
 }
 
-/** Statistics of the files of a snapshot by their checksums. */
-function metricsByChecksum(written: Written | undefined): ReadonlyMap<string, Metrics> {
-  if (written === undefined) return new Map();
-  const { folder, manifest } = written.snapshot;
-  const entries = [...written.tables.values()].flatMap((table) => table.entries);
-  const byUri = new Map(entries.map(({ data_file }) => [data_file.file_path, data_file]));
-  return new Map(
-    allFiles(manifest).flatMap(({ path, sha256 }) => {
-      const found = byUri.get(uriOf(join(folder, path)));
-      return found === undefined || sha256 === undefined ? [] : [[sha256, found] as const];
-    }),
-  );
+/** URIs of the files of a snapshot by their checksums. */
+function urisByChecksum(snapshot: BaseState | undefined): ReadonlyMap<unknown, string> {
+  if (snapshot === undefined) return new Map();
+  const { folder, manifest } = snapshot;
+  return new Map(allFiles(manifest).map(({ path, sha256 }) => [sha256, uriOf(join(folder, path))]));
 }
 
 /**

@@ -5,7 +5,7 @@ import { allFiles, allTables, type LakeFile, type Manifest } from '../lake/manif
 import { partitionFromFolder } from '../lake/partition.js';
 import { lakeTables } from '../lake/tables.js';
 import type { Described } from '../publish/warehouse.js';
-import type { DataFile } from './avro.js';
+import { type DataFile, STATUS } from './avro.js';
 import { type Metrics, NO_METRICS, readMetrics } from './metrics.js';
 import { type CommitPlan, type PreviousMetadata, planCommit } from './plan.js';
 import type { IcebergTable } from './schema.js';
@@ -17,9 +17,9 @@ interface Place {
   /** URI of the folder of a table, without a slash at its end. */
   locationOf(table: string): string;
   uriOf(file: LakeFile): string;
-  /** Statistics of a file; undefined where its footer has to be read. */
-  metricsOf(file: LakeFile): Metrics | undefined;
-  /** The metadata of tables before. */
+  /** URI by which the metadata before names the same file; undefined where it has none. */
+  knownAs(file: LakeFile): string | undefined;
+  /** The metadata of tables before, whose statistics of files are used again. */
   readonly previous: ReadonlyMap<string, PreviousMetadata>;
 }
 
@@ -31,9 +31,11 @@ export async function planTables(
   connection: DuckDBConnection,
   { folder, manifest }: BaseState,
   descriptions: readonly Described[],
-  { kept, locationOf, uriOf, metricsOf, previous }: Place,
+  { kept, locationOf, uriOf, knownAs, previous }: Place,
 ): Promise<Map<string, CommitPlan>> {
   const tables = allTables(manifest);
+  const known = metricsIn(previous);
+  const metricsOf = (file: LakeFile): Metrics | undefined => known.get(knownAs(file) ?? '');
   const fresh = allFiles(manifest).filter((file) => metricsOf(file) === undefined);
   const paths = fresh.map(({ path }) => path);
   const read = await readMetrics(connection, folder, paths, tables);
@@ -51,6 +53,13 @@ export async function planTables(
     return [table.name, planCommit(table, locationOf(table.name), made, kept, previous.get(table.name))];
   });
   return new Map(plans);
+}
+
+/** Statistics of files by their URIs. An entry of a deleted file has none; the file may come back. */
+function metricsIn(previous: Place['previous']): ReadonlyMap<string, Metrics> {
+  const entries = [...previous.values()].flatMap((table) => table.entries);
+  const live = entries.filter(({ status }) => status !== STATUS.deleted);
+  return new Map(live.map(({ data_file }) => [data_file.file_path, data_file]));
 }
 
 /** Tables and marts of a snapshot as Iceberg describes them. */

@@ -1,5 +1,4 @@
 import type { DuckDBConnection } from '@duckdb/node-api';
-import { STATUS } from '../iceberg/avro.js';
 import { type CatalogPlace, commitToCatalog } from '../iceberg/catalog.js';
 import { parseMetadata, retainSnapshots, snapshotIdOf } from '../iceberg/metadata.js';
 import { headFiles, type MetadataFile, type PreviousMetadata, readPrevious } from '../iceberg/plan.js';
@@ -28,15 +27,15 @@ export function describeAsIceberg(
   return async (snapshot, files, kept, heads) => {
     const tables = allTables(snapshot.manifest);
     const previous = await readAllPrevious(store, Object.keys(tables), heads);
-    const entries = [...previous.values()].flatMap((table) => table.entries);
-    // An entry of a deleted file has no statistics; the file may come back.
-    const live = entries.filter(({ status }) => status !== STATUS.deleted);
-    const known = new Map(live.map(({ data_file }) => [data_file.file_path, data_file]));
     const objects = new Map(files.map(({ path, object }) => [path, `${store.place}/${object}`]));
     const uriOf = ({ path }: LakeFile): string => objects.get(path) ?? '';
     const plans = await planTables(connection, snapshot, descriptions, {
-      ...{ kept, previous, uriOf, locationOf: (table) => locationOf(store, table) },
-      metricsOf: (file) => known.get(uriOf(file)),
+      kept,
+      previous,
+      uriOf,
+      // An object is named by its content.
+      knownAs: uriOf,
+      locationOf: (table) => locationOf(store, table),
     });
     const made = [...plans.values()];
     return {
