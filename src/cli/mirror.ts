@@ -1,11 +1,12 @@
+import type { DuckDBConnection } from '@duckdb/node-api';
 import type { Config } from '../config/config.js';
 import { ConfigError } from '../config/lotlake-error.js';
 import { dictionary } from '../docs/dictionary.js';
 import { unsoundError } from '../lake/lake-error.js';
-import { currentId, layoutOf } from '../lake/layout.js';
+import { currentId, type Layout, layoutOf } from '../lake/layout.js';
 import { findPublished } from '../lake/snapshots.js';
 import { pushLanding } from '../mirror/landing.js';
-import { push } from '../mirror/push.js';
+import { type LocalLake, push } from '../mirror/push.js';
 import { type MirrorPlace, openStore } from '../mirror/s3.js';
 import type { ObjectStore } from '../mirror/store.js';
 import { describeAsIceberg, updateCatalog } from '../mirror/tables.js';
@@ -60,10 +61,7 @@ export async function updateCatalogOf({ catalog }: MirrorPlace, store: ObjectSto
 }
 
 /** The snapshots of a lake that were published. Throws LAKE_UNSOUND where the current one cannot be read. */
-async function readLocal(
-  connection: Parameters<typeof findPublished>[0],
-  layout: ReturnType<typeof layoutOf>,
-) {
+async function readLocal(connection: DuckDBConnection, layout: Layout): Promise<LocalLake> {
   const { ids: published, kept: readable } = await findPublished(connection, layout);
   const current = currentId(layout);
   const kept = readable.filter(({ id }) => current !== null && id <= current);

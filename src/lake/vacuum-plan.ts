@@ -41,7 +41,7 @@ export interface LakeFacts {
  */
 export function planSnapshots<T extends SnapshotFacts>(
   snapshots: readonly T[],
-  lake: LakeFacts,
+  lake: Omit<LakeFacts, 'passes' | 'lastPassAt'>,
   keep: Pick<Retention, 'snapshots' | 'days'>,
 ) {
   const published = snapshots.filter(({ id, manifest }) => lake.published.has(id) && manifest !== undefined);

@@ -39,12 +39,7 @@ export async function pull(connection: DuckDBConnection, layout: Layout, store: 
   const record = await readRecord(store, id);
   assertSameFiles(record, store);
   const { manifest, files } = record;
-  const fetched = await forEach(store, files, async (file) => {
-    const isFetched = await fetchFile(folder, file, store);
-    killPoint('mirror.file-pulled');
-    return isFetched ? [file.bytes] : [];
-  });
-  const bytes = fetched.flat();
+  const bytes = (await forEach(store, files, (file) => fetchFile(folder, file, store))).flat();
   await sealPulled(connection, layout, folder, manifest);
   store.signal.throwIfAborted();
   killPoint('mirror.pulled');
@@ -95,16 +90,19 @@ function assertReplaceable(layout: Layout, { snapshots }: Current, store: Object
   throw unusable('MIRROR_LAKE', found, hint);
 }
 
-/** Fetches a file, unless it is there and right. Returns whether it was fetched. */
-async function fetchFile(folder: string, file: MirrorFile, store: ObjectStore): Promise<boolean> {
+/** Fetches a file, unless it is there and right. Returns the bytes that were fetched, if any. */
+async function fetchFile(folder: string, file: MirrorFile, store: ObjectStore): Promise<number[]> {
   const path = join(folder, file.path);
   const size = statSync(path, { throwIfNoEntry: false })?.size;
-  if (size === file.bytes && (await checksumOf(path)) === file.sha256) return false;
+  if (size === file.bytes && (await checksumOf(path)) === file.sha256) return [];
   mkdirSync(dirname(path), { recursive: true });
   const found = await store.fetch(file.object, path);
   if (found === undefined) throw damaged(store, file.object, 'is missing');
-  if (found === file.sha256) return true;
-  rmSync(path);
-  const other = `has checksum ${found}, and ${file.path} of the snapshot is another file`;
-  throw damaged(store, file.object, other);
+  if (found !== file.sha256) {
+    rmSync(path);
+    const other = `has checksum ${found}, and ${file.path} of the snapshot is another file`;
+    throw damaged(store, file.object, other);
+  }
+  killPoint('mirror.file-pulled');
+  return [file.bytes];
 }

@@ -174,36 +174,30 @@ async function pushSnapshot(
 /** Sends the files of a snapshot, and returns them. */
 async function sendFiles(store: ObjectStore, { folder, manifest }: LocalSnapshot, sent: Sent) {
   const files = await filesOfSnapshot(folder, manifest);
-  const needed = files.map(({ path, object: name, ...content }) => ({
-    ...{ name, bytes: content.bytes, send: () => store.sendFile(name, join(folder, path), content) },
-  }));
-  await sendMissing(store, needed, sent, () => killPoint('mirror.file-sent'));
+  await forEach(store, files, ({ path, object, bytes, sha256 }) =>
+    sendMissing(sent, object, bytes, async () => {
+      await store.sendFile(object, join(folder, path), { bytes, sha256 });
+      killPoint('mirror.file-sent');
+    }),
+  );
   return files;
 }
 
 /** Sends what describes the tables of a snapshot, and what no reader looks for before the switch. */
 async function sendManifests(store: ObjectStore, manifests: ReadonlyMap<string, Uint8Array>, sent: Sent) {
-  const needed = [...manifests].map(([name, body]) => ({
-    ...{ name, bytes: body.length, send: () => store.send(name, body) },
-  }));
-  await sendMissing(store, needed, sent, () => killPoint('mirror.table-described'));
+  await forEach(store, [...manifests], ([name, body]) =>
+    sendMissing(sent, name, body.length, async () => {
+      await store.send(name, body);
+      killPoint('mirror.table-described');
+    }),
+  );
 }
 
-/** An object that a snapshot needs. The name of each tells its content. */
-interface Needed {
-  readonly name: string;
-  readonly bytes: number;
-  send(): Promise<void>;
-}
-
-/** Sends the objects that are not there. */
-async function sendMissing(store: ObjectStore, needed: readonly Needed[], sent: Sent, onSent: () => void) {
-  const missing = needed.filter(({ name, bytes }) => sent.there.get(name)?.bytes !== bytes);
-  await forEach(store, missing, async ({ name, bytes, send }) => {
-    await send();
-    sent.there.set(name, { bytes });
-    sent.files++;
-    sent.bytes += bytes;
-    onSent();
-  });
+/** Sends an object if it is not there. Its name tells its content. */
+async function sendMissing(sent: Sent, name: string, bytes: number, send: () => Promise<void>) {
+  if (sent.there.get(name)?.bytes === bytes) return;
+  await send();
+  sent.there.set(name, { bytes });
+  sent.files++;
+  sent.bytes += bytes;
 }

@@ -75,8 +75,7 @@ function planGoing({ snapshot_id: current, snapshots }: Current, keep: Vacuuming
     isSealed: true,
     manifest: { created_at },
   }));
-  const published = new Set(all.map(({ id }) => id));
-  const facts = { current, published, isAllKnown: true, passes: new Set<string>(), lastPassAt: {} };
+  const facts = { current, published: new Set(all.map(({ id }) => id)), isAllKnown: true };
   return planSnapshots(all, facts, keep).map(({ what, reason }) => ({ snapshot_id: what.id, reason }));
 }
 
