@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import type { DuckDBConnection } from '@duckdb/node-api';
-import { packageText } from '../../config/package-root.js';
+import { packageFile } from '../../config/package-root.js';
 import { literal, literals, rows } from '../../duck/session.js';
 import { type Factor, factorsOf, LEVEL_FACTORS, SEGMENTS } from './design.js';
 import type { Tree } from './fit.js';
@@ -46,7 +46,7 @@ export async function nameNumbers(connection: DuckDBConnection): Promise<readonl
   await connection.run(`set variable coded = ${literals(CODED)};
     set variable segments = ${literals(SEGMENTS)};
     set variable fewest = ${FEWEST}`);
-  const found: readonly unknown[] = await rows(connection, packageText('sql', 'pricing', 'name_numbers.sql'));
+  const found: readonly unknown[] = await rows(connection, packageFile('sql/pricing/name_numbers.sql'));
   return found as readonly Market[];
 }
 

@@ -1,6 +1,6 @@
 import type { DuckDBConnection } from '@duckdb/node-api';
 import { CholeskyDecomposition, Matrix } from 'ml-matrix';
-import { packageText } from '../../config/package-root.js';
+import { packageFile } from '../../config/package-root.js';
 import { rows } from '../../duck/session.js';
 import type { Market } from './code-rows.js';
 import { writeNumbers } from './numbers.js';
@@ -18,7 +18,7 @@ type Pairs = Readonly<Record<'market' | 'from' | 'to' | 'pairs' | 'weight' | 'ch
  * knows of both sales but their month is taken off, so that age and damage are not taken for the level.
  */
 export async function repeatSales(connection: DuckDBConnection, markets: readonly Market[]): Promise<void> {
-  const found = await rows(connection, packageText('sql', 'pricing', 'repeat_sales.sql'));
+  const found = await rows(connection, packageFile('sql/pricing/repeat_sales.sql'));
   for (const { number } of markets) {
     const pairs = (found as readonly Pairs[]).filter(({ market }) => market === number);
     if (pairs.reduce((sum, each) => sum + each.pairs, 0) < FEWEST) continue;
