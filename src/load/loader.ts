@@ -44,12 +44,6 @@ export interface LoadedPass extends Readonly<LoadResult>, Pick<Pass, 'folder' | 
   readonly changes?: Changes | undefined;
 }
 
-/** Pages, by the order of their receipt, that another engine has staged, and how many records that were. */
-export interface StagedBefore {
-  readonly seqs: ReadonlySet<number>;
-  readonly records: number;
-}
-
 export interface LoaderOptions {
   readonly session: Session;
   readonly stream: Stream;
@@ -60,8 +54,8 @@ export interface LoaderOptions {
   readonly stage: string;
   /** What of each page has to be loaded; whole pages without it. */
   readonly changes?: Changes | undefined;
-  /** Pages whose records are staged already, and how many these are. */
-  readonly stagedBefore?: StagedBefore | undefined;
+  /** Pages whose records another engine has staged. */
+  readonly stagedBefore?: ReadonlySet<LandedPage> | undefined;
   /** Ends the look at a page record by record. */
   readonly signal?: AbortSignal | undefined;
   /** Is told what the reader should know; loading goes on. */
@@ -106,7 +100,6 @@ export class Loader {
 
   constructor(private readonly options: LoaderOptions) {
     this.#drift = new Drift(options);
-    this.#counts.staged = options.stagedBefore?.records ?? 0;
     mkdirSync(options.stage, { recursive: true });
   }
 
@@ -118,7 +111,7 @@ export class Loader {
     this.#counts.served += page.announced ?? page.records;
     this.#counts.records += page.records;
     this.#counts.unchanged += page.records - fresh.records;
-    if (this.options.stagedBefore?.seqs.has(page.seq) === true) this.#release([page]);
+    if (this.options.stagedBefore?.has(page) === true) this.#counts.staged += page.records;
     else if (fresh.records > 0) this.#gather(page);
   }
 

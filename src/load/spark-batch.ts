@@ -27,17 +27,13 @@ export interface PlannedPage {
   /** Position in the plan. */
   readonly page: number;
   readonly run: string;
-  readonly pass: string;
   readonly seq: number;
   readonly list: string;
   /** Folder of the pass and name of the file, such as `20261101T020000Z-c6c0b4/page-000001.ndjson.gz`. */
   readonly file: string;
 }
 
-/**
- * Plans how Spark types a batch of records and stages each table of its stream, as `loadBatch` does. The first step has
- * the number of records by pass as its rows: `pass`, `records`.
- */
+/** Plans how Spark types a batch of records and stages each table of its stream, as `loadBatch` does. */
 export function sparkSteps(batch: SparkBatch): SparkStep[] {
   const { stream, learned, texts } = batch;
   const views = planViews(stream, learned, BATCH, false, sparkViews(texts)).map(
@@ -51,7 +47,6 @@ export function sparkSteps(batch: SparkBatch): SparkStep[] {
         ...[SET_CALENDAR, ...sparkFunctions(), planSql(batch)],
         ...[...typedSql(batch, staged.length > 1), ...views],
       ],
-      query: `select pass, count(*) as records from ${BATCH} join ${PLAN} on _seq = page group by pass`,
     },
     ...staged.map((table) => ({ name: `the rows of ${table.name}`, statements: [stageSql(batch, table)] })),
   ];
@@ -67,7 +62,7 @@ const PLAN = '_plan';
 const MARK = '\\\\\\\\ufdd0';
 
 function planSql({ plan }: SparkBatch): string {
-  const columns = 'page int, run string, pass string, seq int, list string, file string';
+  const columns = 'page int, run string, seq int, list string, file string';
   return `create or replace temporary view ${PLAN} (${columns}) using json options (path ${place(patternOf(plan))})`;
 }
 

@@ -5,7 +5,7 @@ import type { Changes } from '../land/changes.js';
 import { type LandedPage, rescanPage } from '../land/page.js';
 import { listPasses, type Pass, type PassManifest } from '../land/pass.js';
 import type { DriftReport } from '../load/drift.js';
-import { type LoadedPass, Loader, type StagedBefore } from '../load/loader.js';
+import { type LoadedPass, Loader } from '../load/loader.js';
 import { streams } from '../service/streams.js';
 import { contractFingerprint } from './find-pass.js';
 import type { Job } from './job.js';
@@ -23,7 +23,7 @@ export async function loadPass(
   changes: Changes | undefined,
   walk: (add: (page: LandedPage) => void) => Promise<PassManifest>,
   onPage: (page: LandedPage) => void = () => undefined,
-  stagedBefore?: StagedBefore,
+  stagedBefore?: ReadonlySet<LandedPage>,
 ): Promise<LoadedPass> {
   const { stream: name, pass_id: passId } = pass.manifest;
   const { session, signal, schemas, stage } = job;

@@ -8,8 +8,9 @@ import { type Manifest, manifestOrDamage } from '../lake/manifest.js';
 import { listSnapshots } from '../lake/snapshots.js';
 import { ownTables } from '../lake/tables.js';
 import { type Problem, verifyFiles } from '../lake/verify.js';
+import type { LandedPage } from '../land/page.js';
 import { damagedFiles, findPasses, isWhole, type Pass, type UnreadablePass } from '../land/pass.js';
-import type { LoadedPass, StagedBefore } from '../load/loader.js';
+import type { LoadedPass } from '../load/loader.js';
 import { describeSnapshot } from '../publish/publish.js';
 import { streamNames } from '../service/streams.js';
 import { recordFingerprints, watchChanges } from './fingerprints.js';
@@ -22,8 +23,8 @@ import { passTimes } from './window.js';
 export interface Night {
   readonly runId: string;
   readonly passes: readonly Pass[];
-  /** What another engine has staged of them, by their ids. */
-  readonly stagedBefore?: ReadonlyMap<string, StagedBefore>;
+  /** Pages whose records another engine has staged. */
+  readonly stagedBefore?: ReadonlySet<LandedPage>;
 }
 
 /** Folder with the rows that are staged for a night. */
@@ -148,7 +149,7 @@ export async function replay(
       changes,
       async () => pass.manifest,
       (page) => tell(page, pass.pages.length),
-      night.stagedBefore?.get(pass_id),
+      night.stagedBefore,
     );
     passes.push(loaded);
   }

@@ -6,7 +6,6 @@ import { lakeTables } from '../lake/tables.js';
 import type { LandedPage } from '../land/page.js';
 import type { Pass } from '../land/pass.js';
 import { Drift } from '../load/drift.js';
-import type { StagedBefore } from '../load/loader.js';
 import { type PlannedPage, type SparkBatch, sparkSteps } from '../load/spark-batch.js';
 import { textsOf } from '../load/types.js';
 import { emptyOf } from '../reconcile/relations.js';
@@ -38,8 +37,8 @@ export async function* stagedOnSpark(job: Job, nights: readonly Night[]): AsyncG
   }
 }
 
-/** A batch with its pages, and the number of records on them. */
-type Planned = SparkBatch & { readonly pages: readonly PlannedPage[]; readonly records: number };
+/** A batch with its pages, and the runs that landed them. */
+type Planned = SparkBatch & { readonly pages: readonly LandedPage[]; readonly runs: ReadonlySet<string> };
 
 /** Passes of one stream whose records can be typed together. */
 interface Group extends Pick<SparkBatch, 'stream'> {
@@ -57,20 +56,12 @@ async function stageNights(job: Job, given: readonly Night[]): Promise<Night[]> 
   if (pages.length === 0) return nights;
   job.reporter.step('spark', `${pages.length} pages of ${nights.length} nights`);
   const { submit } = job.config.spark;
-  const results = await runSpark(batches.flatMap(sparkSteps), { submit, signal: job.signal });
-  const stagedBefore = new Map(
-    results.flatMap(({ rows }) => rows).map((row) => stagedOf(String(row.pass), Number(row.records), pages)),
-  );
+  await runSpark(batches.flatMap(sparkSteps), { submit, signal: job.signal });
   for (const batch of batches) {
     await assertStaged(job, batch);
     await moveStaged(job, batch);
   }
-  return nights.map((night) => ({ ...night, stagedBefore }));
-}
-
-function stagedOf(pass: string, records: number, pages: readonly PlannedPage[]): [string, StagedBefore] {
-  const own = pages.filter((page) => page.pass === pass);
-  return [pass, { seqs: new Set(own.map(({ seq }) => seq)), records }];
+  return nights.map((night) => ({ ...night, stagedBefore: new Set(pages) }));
 }
 
 /** Passes with their pages compared with the contract of today. */
@@ -121,27 +112,30 @@ function batchOf({ stream, passes, ...group }: Group, target: string): Planned[]
   const { texts, mixed } = textsOf(passes.flatMap(({ pages }) => pages.flatMap(({ drift }) => drift)));
   const fits = (page: LandedPage): boolean =>
     page.fits && page.records > 0 && !page.drift.some(({ path }) => mixed.has(path));
-  const fitting = passes.flatMap(({ folder, manifest, pages }) =>
-    pages.filter(fits).map((page) => ({ folder, manifest, page })),
+  const fitting = passes.flatMap(({ folder, manifest: { run_id }, pages }) =>
+    pages.filter(fits).map((page) => ({ folder, run: run_id, page })),
   );
-  const records = fitting.reduce((sum, { page }) => sum + page.records, 0);
-  const pages = fitting.map(({ folder, manifest, page: { seq, list, file } }, i) => ({
-    ...{ page: i, run: manifest.run_id, pass: manifest.pass_id, seq, list },
-    file: `${basename(folder)}/${file}`,
-  }));
-  if (pages.length === 0) return [];
+  if (fitting.length === 0) return [];
+  const planned = fitting.map(
+    ({ folder, run, page: { seq, list, file } }, page): PlannedPage => ({
+      ...{ page, run, seq, list },
+      file: `${basename(folder)}/${file}`,
+    }),
+  );
   mkdirSync(target, { recursive: true });
   const plan = join(target, 'plan.ndjson');
-  writeFileSync(plan, pages.map((page) => `${JSON.stringify(page)}\n`).join(''));
+  writeFileSync(plan, planned.map((page) => `${JSON.stringify(page)}\n`).join(''));
   const folders = passes.map(({ folder }) => folder);
-  return [{ stream, learned, texts, folders, plan, target, pages, records }];
+  const [pages, runs] = [fitting.map(({ page }) => page), new Set(planned.map(({ run }) => run))];
+  return [{ stream, learned, texts, folders, plan, target, pages, runs }];
 }
 
 /**
  * Sees that the table with a row for each record has them all, since a worker that has another folder under this path
  * loses its rows without an error. Throws SPARK_FAILED.
  */
-async function assertStaged(job: Job, { stream, target, records }: Planned): Promise<void> {
+async function assertStaged(job: Job, { stream, target, pages }: Planned): Promise<void> {
+  const records = pages.reduce((sum, page) => sum + page.records, 0);
   const table = lakeTables().find((each) => each.stream === stream.name && each.sql.includes('from records'));
   const files = stagedFiles(target).flatMap((file) => (file.table === table?.name ? [file.path] : []));
   const count = `select sum(num_rows) from parquet_file_metadata(${literals(files)})`;
@@ -157,7 +151,7 @@ async function assertStaged(job: Job, { stream, target, records }: Planned): Pro
 }
 
 /** Moves the staged files to the nights that they are of. Each table has at least one, so that a table without a row is merged, too. */
-async function moveStaged(job: Job, { stream, target, pages }: Planned): Promise<void> {
+async function moveStaged(job: Job, { stream, target, runs }: Planned): Promise<void> {
   for (const { table, run, rest, path } of stagedFiles(target)) {
     const to = join(stageOf(job, run), table, ...rest);
     mkdirSync(dirname(to), { recursive: true });
@@ -165,7 +159,7 @@ async function moveStaged(job: Job, { stream, target, pages }: Planned): Promise
   }
   rmSync(target, { recursive: true });
   for (const schema of job.schemas.values())
-    for (const run of new Set(pages.map((page) => page.run))) {
+    for (const run of runs) {
       const folder = join(stageOf(job, run), schema.table.name);
       if (schema.table.stream !== stream.name || existsSync(folder)) continue;
       mkdirSync(folder, { recursive: true });

@@ -38,20 +38,20 @@ describeWith(['python', 'spark-jars'], 'Records that two parsers may read in two
     mkdirSync(pages);
     const path = join(pages, 'page-000001.ndjson.gz');
     writeFileSync(path, gzipSync(readFileSync(join(packageRoot, 'test/engines/strange-records.ndjson'))));
-    const page = { page: 0, run: 'r', pass: 'pass', seq: 3, list: '', file: 'pass/page-000001.ndjson.gz' };
+    const page = { page: 0, run: 'r', seq: 3, list: '', file: 'pass/page-000001.ndjson.gz' };
     writeFileSync(plan, JSON.stringify(page));
     const learned = ['lots[].location.zone', 'lots[].noted', 'lots[].scored', 'owner note'];
     const shared = { stream: streams.cars, learned };
     const { session, close } = await openTemporarySession({ memory: '1GB', threads: 2 });
     const files = [{ path, seq: 3, list: '' }];
     const sizes = { largestRecord: 1 << 16, isSmall: false, isMended: false };
-    await loadBatch(session.connection, { ...shared, ...sizes, files, stage, name: 'b' });
+    const loaded = await loadBatch(session.connection, { ...shared, ...sizes, files, stage, name: 'b' });
+    expect(loaded).toBe(6);
     close();
     const batch: SparkBatch = {
       ...{ ...shared, texts: new Set(['lots[].noted']), folders: [pages], plan, target },
     };
-    const [counted] = await runSpark(sparkSteps(batch), { submit: submitOf() });
-    expect(counted?.rows).toEqual([{ pass: 'pass', records: 6 }]);
+    await runSpark(sparkSteps(batch), { submit: submitOf() });
     expect(await differingTables(stage, target, ['_run'])).toEqual([]);
     folder.remove();
   });
