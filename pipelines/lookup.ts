@@ -2,7 +2,7 @@ import { extractLookups, type Lookup } from '../src/run/extract-lookups.js';
 import { removeLeftLookups } from '../src/run/find-pass.js';
 import { type RunResult, reconcileModelPublish } from '../src/run/finish.js';
 import { type JobOptions, runJob } from '../src/run/job.js';
-import { NotFoundError, SourceRefusedError } from '../src/service/errors.js';
+import { errorFromAnswer } from '../src/service/errors.js';
 
 /**
  * Asks for one vehicle and adds what came to the lake, without that counting as a pass over the feed. Nothing stays in
@@ -23,8 +23,6 @@ export function saveLookup(options: JobOptions, lookup: Lookup): Promise<RunResu
 }
 
 function unanswered({ request }: Lookup, answer: 'missing' | 'refused'): Error {
-  const facts = { method: 'GET', url: request.path, detail: 'nothing was saved' } as const;
-  return answer === 'missing'
-    ? new NotFoundError({ ...facts, status: 404 })
-    : new SourceRefusedError({ ...facts, status: 401 });
+  const facts = { method: 'GET', url: request.path, detail: 'nothing was saved' };
+  return errorFromAnswer({ ...facts, status: answer === 'missing' ? 404 : 401 });
 }

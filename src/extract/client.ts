@@ -6,7 +6,7 @@ import type { Config } from '../config/config.js';
 import { killPoint } from '../config/kill-point.js';
 import { ConfigError, LotlakeError, messageOf } from '../config/lotlake-error.js';
 import { hideKey, redactedBody } from '../config/redact.js';
-import { ConnectionError, errorFromAnswer, messageOfBody, type RequestFacts } from '../service/errors.js';
+import { errorFromAnswer, messageOfBody, type RequestFacts, ServiceError } from '../service/errors.js';
 import { createRateLimit, parseRetryAfter, type RetryOptions, withRetry } from './pacing.js';
 import { agentFor } from './proxy.js';
 
@@ -103,14 +103,15 @@ export function createClient(options: ClientOptions) {
       const isOfSystem =
         body !== undefined && error instanceof Error && 'syscall' in error && error !== body.failure();
       if (outer?.aborted || error instanceof LotlakeError || isOfSystem) throw error;
-      throw new ConnectionError(facts, messageOf(late.signal.aborted ? late.signal.reason : error), error);
+      const detail = messageOf(late.signal.aborted ? late.signal.reason : error);
+      throw new ServiceError('SERVICE_UNREACHABLE', { ...facts, detail, cause: error });
     } finally {
       clearTimeout(timer);
     }
   };
 
   return {
-    /** Sends one GET. Throws one of the classes in `service/errors.ts`. */
+    /** Sends one GET. Throws ServiceError. */
     get<T>(path: string, query: Query, consume: Consume<T>, signal?: AbortSignal): Promise<T> {
       const { retryBudget: budget, onRetry, firstWait } = options;
       const work = (): Promise<T> => attempt(urlOf(base, path, query), consume, signal);

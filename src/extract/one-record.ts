@@ -1,23 +1,18 @@
-import {
-  NotFoundError,
-  type RequestFacts,
-  type ServiceError,
-  UnexpectedAnswerError,
-} from '../service/errors.js';
+import { type RequestFacts, ServiceError } from '../service/errors.js';
 import { type Answer, readBody } from './client.js';
 
 const FORMS = 'a record, {data: {…}} and {data: [{…}]} with one record are known';
 
 /**
  * The record in the answer of an endpoint that gives one. The envelope of `/cars/{id}` and `/listing/…` is not
- * documented: a bare record, `{data: {…}}` and `{data: [{…}]}` are taken. Throws NotFoundError for an empty list, and
- * UnexpectedAnswerError for another shape.
+ * documented: a bare record, `{data: {…}}` and `{data: [{…}]}` are taken. Throws SERVICE_NOT_FOUND for an empty list, and
+ * SERVICE_UNEXPECTED for another shape.
  */
 export function recordIn(body: unknown, request: RequestFacts): object {
   const data = isObject(body) && 'data' in body ? body.data : body;
   const [record, ...others] = Array.isArray(data) ? data : [data];
   if (Array.isArray(data) && data.length === 0)
-    throw new NotFoundError({ ...request, status: 200, detail: 'the list is empty' });
+    throw new ServiceError('SERVICE_NOT_FOUND', { ...request, status: 200, detail: 'the list is empty' });
   if (others.length > 0) throw unexpected(request, `a list of ${others.length + 1} records`);
   if (!isObject(record)) throw unexpected(request, kindOf(record));
   // An envelope with neither data nor a record, such as one that tells of an error.
@@ -49,7 +44,7 @@ const isObject = (value: unknown): value is Record<string, unknown> =>
 
 function unexpected(request: RequestFacts, what: string): ServiceError {
   const detail = `${what} stands where one record belongs; ${FORMS}`;
-  return new UnexpectedAnswerError({ ...request, status: 200, detail });
+  return new ServiceError('SERVICE_UNEXPECTED', { ...request, status: 200, detail });
 }
 
 const kindOf = (value: unknown): string =>

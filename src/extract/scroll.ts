@@ -1,5 +1,5 @@
 import { LotlakeError } from '../config/lotlake-error.js';
-import { BadRequestError } from '../service/errors.js';
+import { isFailure } from '../service/errors.js';
 import { SCROLL_MINUTES } from '../service/limits.js';
 import { requests } from '../service/requests.js';
 import type { Query } from './client.js';
@@ -53,7 +53,7 @@ export async function walkScroll<P extends PageFacts>(
       options.onPage?.(page);
       barren = bringsNew(page) ? 0 : barren + 1;
     } catch (error) {
-      if (last === undefined || !(error instanceof BadRequestError)) throw error;
+      if (last === undefined || !isFailure(error, 'SERVICE_BAD_REQUEST')) throw error;
       if (last.records === 0) return ended(null);
       throw new ScrollExpiredError(pages.length + 1, error);
     }

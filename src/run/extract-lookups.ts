@@ -3,7 +3,7 @@ import { asPage } from '../extract/one-record.js';
 import { instant } from '../extract/page-sink.js';
 import { endPass, noteAnswer, type PassManifest, syncPass } from '../land/pass.js';
 import { counter, createSink } from '../land/sink.js';
-import { NotFoundError, SourceRefusedError } from '../service/errors.js';
+import { isFailure } from '../service/errors.js';
 import type { ServiceRequest } from '../service/requests.js';
 import { findOrOpen } from './find-pass.js';
 import type { Job } from './job.js';
@@ -55,6 +55,6 @@ export async function extractLookups(job: Job, lookups: readonly Lookup[]) {
 
 /** What an error of the service says of a lookup; undefined where it says nothing of it alone. */
 function answerOf(error: unknown): PassManifest['answers'][string] | undefined {
-  if (error instanceof NotFoundError) return 'missing';
-  return error instanceof SourceRefusedError ? 'refused' : undefined;
+  if (isFailure(error, 'SERVICE_NOT_FOUND')) return 'missing';
+  return isFailure(error, 'SERVICE_SOURCE_REFUSED') ? 'refused' : undefined;
 }

@@ -3,8 +3,9 @@ import { messageOf } from '../config/lotlake-error.js';
 import { ScrollExpiredError } from '../extract/scroll.js';
 import { noteLoadFailure, type Pass, type PassRequest, readPass, takePass } from '../land/pass.js';
 import { discardStaged, isOfPage, LoadError, type LoadedPass } from '../load/loader.js';
-import { BadRequestError, NotFoundError, SourceRefusedError } from '../service/errors.js';
+import { isFailure } from '../service/errors.js';
 import { pageSizes } from '../service/limits.js';
+import { inQuery } from '../service/requests.js';
 import { type Stream, type StreamName, streams } from '../service/streams.js';
 import { abandon, findOrOpen } from './find-pass.js';
 import { watchChanges } from './fingerprints.js';
@@ -77,7 +78,7 @@ async function extractPass(job: Job, name: StreamName, request: StreamRequest): 
     };
     const landed = (): number => readPass(pass.folder).pages.length;
     // Plans allow different page sizes, and the service does not say which plan a key has (service.md, limits).
-    if (error instanceof BadRequestError && 'per_page' in parameters && landed() === pass.pages.length)
+    if (isFailure(error, 'SERVICE_BAD_REQUEST') && 'per_page' in parameters && landed() === pass.pages.length)
       return restart(
         `${stream.path} refuses ${parameters.per_page} records a page; going on with its own size: ${error.message}`,
         { ownPageSize: true },
@@ -86,7 +87,7 @@ async function extractPass(job: Job, name: StreamName, request: StreamRequest): 
     if (error instanceof ScrollExpiredError && restarts < MOST_RESTARTS)
       return restart(`starting the scroll again: ${error.message}`, { restarts: restarts + 1 });
     // The service refuses the lists of source 12 to a key without it.
-    const isMissing = error instanceof NotFoundError || error instanceof SourceRefusedError;
+    const isMissing = isFailure(error, 'SERVICE_NOT_FOUND', 'SERVICE_SOURCE_REFUSED');
     if (!stream.optional || !isMissing || landed() > 0) throw error;
     abandon(job, pass, messageOf(error));
     job.reporter.warn(`${stream.path} is skipped: ${messageOf(error)}`);
@@ -123,10 +124,7 @@ function withSizeOf({ manifest: { request } }: Pass, wanted: Asked): Asked {
 
 /** What `pass.json` says of the parameters: flags as the service takes them, and the sources. */
 function recorded(parameters: Asked, { sources }: StreamRequest): PassRequest['request'] {
-  const sent = Object.entries(parameters).map(([name, value]): [string, string | number] => [
-    name,
-    typeof value === 'boolean' || typeof value === 'number' ? Number(value) : String(value),
-  ]);
+  const sent = Object.entries(parameters).map(([name, value]) => [name, inQuery(value)] as const);
   return { ...Object.fromEntries(sent), ...(sources === undefined ? {} : { sources: sources.join(',') }) };
 }
 

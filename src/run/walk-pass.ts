@@ -11,7 +11,7 @@ import type { LandedPage } from '../land/page.js';
 import { endPass, noteHidden, type Pass, type PassManifest, syncPass } from '../land/pass.js';
 import { counter, createSink } from '../land/sink.js';
 import { enumerations } from '../service/contract/enumerations.js';
-import { BadRequestError, SourceRefusedError } from '../service/errors.js';
+import { isFailure } from '../service/errors.js';
 import { requests } from '../service/requests.js';
 import type { Stream } from '../service/streams.js';
 import { idsIn } from './fingerprints.js';
@@ -64,7 +64,7 @@ export async function walkPass(walking: PassWalk): Promise<PassManifest> {
       walked.push({ list, ...(await walkList(walking, list, sink, onPage)) });
     } catch (error) {
       const isLast = list === lists.at(-1) && walked.length === 0;
-      if (!(error instanceof SourceRefusedError) || list.source === undefined || isLast) throw error;
+      if (!isFailure(error, 'SERVICE_SOURCE_REFUSED') || list.source === undefined || isLast) throw error;
       job.reporter.warn(`source ${list.source} is left out, and stays as the lake has it: ${error.message}`);
     }
   }
@@ -199,9 +199,9 @@ async function hiddenSources({ job, stream }: PassWalk, among: readonly number[]
     try {
       await ask({ domain_id: source });
     } catch (error) {
-      if (!(error instanceof SourceRefusedError || error instanceof BadRequestError)) throw error;
+      if (!isFailure(error, 'SERVICE_SOURCE_REFUSED', 'SERVICE_BAD_REQUEST')) throw error;
       // A 400 is about the source where the same request without it is answered.
-      if (error instanceof BadRequestError) await ask({});
+      if (error.code === 'SERVICE_BAD_REQUEST') await ask({});
       hidden.push(source);
     }
   }

@@ -1,15 +1,14 @@
+import { inspect } from 'node:util';
 import { z } from 'zod';
+import { LotlakeError } from '../config/lotlake-error.js';
 import { endpoints, namesInPath } from './endpoints.js';
-import { RequestLimitError } from './errors.js';
 import { type Parameters, required, type Shape, shapeOf, text } from './parameter.js';
-
-type QueryValue = string | number | undefined;
 
 /** A GET that keeps the limits of the service, ready for the client. */
 export interface ServiceRequest {
   /** Path below the base URL, its parameters escaped. */
   readonly path: string;
-  readonly query: Readonly<Record<string, QueryValue>>;
+  readonly query: Readonly<Record<string, string | number>>;
 }
 
 /** Parameters as they are given, by the service's names; flags are booleans. */
@@ -20,8 +19,8 @@ type Arguments<P extends Parameters> =
 
 /**
  * Makes a function for the requests of an endpoint; its `from` takes parameters of unknown shape, such as those of a
- * command line. Both throw RequestLimitError, before anything is sent, for a parameter that is unknown, missing or beyond
- * its limits.
+ * command line. Both throw SERVICE_REQUEST_LIMIT, before anything is sent, for a parameter that is unknown, missing or
+ * beyond its limits.
  */
 function requestOf<const P extends Parameters>(path: string, parameters: P) {
   const schema = z.strictObject(shapeOf<Parameters>(parameters));
@@ -51,24 +50,33 @@ function requestFor(template: string, values: readonly (readonly [string, unknow
   return { path, query: Object.fromEntries(sent.map(([name, value]) => [name, inQuery(value)])) };
 }
 
-const inQuery = (value: unknown): QueryValue =>
+/** A value as a query writes it; flags are 0 and 1. */
+export const inQuery = (value: unknown): string | number =>
   typeof value === 'number' ? value : typeof value === 'boolean' ? Number(value) : String(value);
 
-function refusal(endpoint: string, parameters: Parameters, issue: z.core.$ZodIssue, given: unknown) {
+/** The error of a parameter that the service would refuse: found before anything was sent. */
+function refusal(path: string, parameters: Parameters, issue: z.core.$ZodIssue, given: unknown) {
   const name = String(issue.code === 'unrecognized_keys' ? issue.keys[0] : issue.path[0]);
+  const refused = (limit: string, hint: string, what = name, value = memberOf(given, name)): LotlakeError => {
+    const message = `${what} of GET ${path} ${limit}; ${shown(value)}`;
+    return new LotlakeError('SERVICE_REQUEST_LIMIT', message, { outcome: 'usage', hint });
+  };
   const parameter = parameters[name];
-  const facts = { endpoint, parameter: name, given: memberOf(given, name) };
-  if (parameter !== undefined) {
-    const limit = `must be ${parameter.given ?? parameter.form}`;
-    return new RequestLimitError({ ...facts, limit, hint: parameter.hint });
-  }
-  if (issue.code === 'unrecognized_keys') {
-    const names = Object.keys(parameters);
-    const hint = names.length === 0 ? 'it has no parameters' : `the parameters are ${names.join(', ')}`;
-    return new RequestLimitError({ ...facts, limit: 'must be left out, lotlake does not send it', hint });
-  }
-  const [limit, hint] = ['must be an object', 'name each parameter'];
-  return new RequestLimitError({ endpoint, parameter: 'parameters', given, limit, hint });
+  if (parameter !== undefined) return refused(`must be ${parameter.given ?? parameter.form}`, parameter.hint);
+  if (issue.code !== 'unrecognized_keys')
+    return refused('must be an object', 'name each parameter', 'parameters', given);
+  const names = Object.keys(parameters);
+  const hint = names.length === 0 ? 'it has no parameters' : `the parameters are ${names.join(', ')}`;
+  return refused('must be left out, lotlake does not send it', hint);
+}
+
+/** Most characters of a value that a refusal repeats. */
+const LONGEST = 80;
+
+function shown(given: unknown): string {
+  if (given === undefined) return 'it is missing';
+  const text = inspect(given, { depth: 1, breakLength: Number.POSITIVE_INFINITY, maxStringLength: LONGEST });
+  return `it is ${text.length > LONGEST ? `${text.slice(0, LONGEST)}…` : text}`;
 }
 
 /** The parameters of some names. */

@@ -148,7 +148,7 @@ describe('an answer that is a failure', () => {
     [503, 'SERVICE_FAILED', 'unavailable', true],
     [204, 'SERVICE_UNEXPECTED', 'failed', false],
   ])(
-    'of %i has an error class of its own, with the message of the service',
+    'of %i has a code of its own, with the message of the service',
     async (status, code, outcome, retryable) => {
       const { server, client } = await pair(
         (_, response) =>

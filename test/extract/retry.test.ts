@@ -2,11 +2,11 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { LotlakeError } from '../../src/config/lotlake-error.js';
 import { parseRetryAfter, waitBefore, withRetry } from '../../src/extract/pacing.js';
-import { BadRequestError, RateLimitedError, ServerError } from '../../src/service/errors.js';
+import { errorFromAnswer } from '../../src/service/errors.js';
 
 const facts = { method: 'GET', url: 'https://service.example/api/cars' };
-const failed = () => new ServerError({ ...facts, status: 500 });
-const limited = (retryAfter?: number) => new RateLimitedError({ ...facts, status: 429, retryAfter });
+const failed = () => errorFromAnswer({ ...facts, status: 500 });
+const limited = (retryAfter?: number) => errorFromAnswer({ ...facts, status: 429, retryAfter });
 
 /** Work that fails with these errors, one after the other, and then succeeds. */
 function failing(...errors: readonly unknown[]) {
@@ -75,7 +75,7 @@ describe('a failure that may pass', () => {
 
 describe('a failure that will not pass', () => {
   it.each([
-    ['an error that says so', new BadRequestError({ ...facts, status: 400 })],
+    ['an error that says so', errorFromAnswer({ ...facts, status: 400 })],
     ['an error of lotlake without a word on it', new LotlakeError('LAND_FAILED', 'none')],
     ['an error of the program', new TypeError('undefined is not a function')],
     ['something that is no error', 'text'],

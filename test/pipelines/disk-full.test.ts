@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { openSession } from '../../src/duck/session.js';
 import { diskFullError } from '../../src/lake/lake-error.js';
 import { type Sandbox, startSandbox } from '../../src/sandbox/index.js';
-import { ConnectionError } from '../../src/service/errors.js';
+import { ServiceError } from '../../src/service/errors.js';
 import { CLI } from '../cli/support.js';
 import type { KillPoint } from './kill-points.js';
 import { contentOf, placeEnv, startLotlake } from './lake-process.js';
@@ -194,7 +194,11 @@ describe('the error of a full disk', () => {
 
   it('is not confused with what a service says of its own disk', () => {
     const facts = { method: 'GET', url: 'https://service.example/api/cars' };
-    const error = new ConnectionError(facts, 'IO Error: No space left on device', new Error('ECONNRESET'));
+    const error = new ServiceError('SERVICE_UNREACHABLE', {
+      ...facts,
+      detail: 'IO Error: No space left on device',
+      cause: new Error('ECONNRESET'),
+    });
     expect(diskFullError(error, '/data')).toBeUndefined();
     expect(diskFullError(new Error('Constraint Error: twice'), '/data')).toBeUndefined();
   });

@@ -87,7 +87,7 @@ describe('a lookup that is saved', () => {
   it('reports a vehicle that does not exist, and keeps the lake', async () => {
     await nightly(job());
     await expect(saveLookup(job(), lookupOf({ kind: 'car', id: '7' }))).rejects.toMatchObject({
-      name: 'NotFoundError',
+      code: 'SERVICE_NOT_FOUND',
     });
     expect((await query("select count(*) as n from '$lake/runs/*.parquet'"))[0]?.n).toBe(1);
   });

@@ -171,7 +171,7 @@ describe('a service without /cars', () => {
     const service = await serve(() => ({ status: 404, body: { message: 'nothing here' } }));
     const folder = temporaryFolder();
     const run = nightly({ config: configFor(service.url, folder.path), reporter: silentReporter() });
-    await expect(run).rejects.toMatchObject({ name: 'NotFoundError', outcome: 'failed' });
+    await expect(run).rejects.toMatchObject({ code: 'SERVICE_NOT_FOUND', outcome: 'failed' });
     await expect(run).rejects.toThrow(/nothing here/);
     expect(existsSync(join(folder.path, 'lake', 'current'))).toBe(false);
     await service.close();

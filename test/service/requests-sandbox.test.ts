@@ -2,7 +2,6 @@ import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Sandbox, startSandbox } from '../../src/sandbox/index.js';
 import { enumerations } from '../../src/service/contract/enumerations.js';
-import { RequestLimitError } from '../../src/service/errors.js';
 import type { Plan } from '../../src/service/limits.js';
 import { requests, type ServiceRequest } from '../../src/service/requests.js';
 import { lotAt, recordsOf } from '../served.js';
@@ -168,7 +167,7 @@ function weTake(name: Name, given: Given): boolean {
     requests[name].from(given);
     return true;
   } catch (error) {
-    expect(error).toBeInstanceOf(RequestLimitError);
+    expect(error).toMatchObject({ code: 'SERVICE_REQUEST_LIMIT' });
     return false;
   }
 }

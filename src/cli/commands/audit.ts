@@ -4,7 +4,7 @@ import { readLake } from '../../query/open-lake.js';
 import { count } from '../../query/printable.js';
 import { gridOf } from '../../query/table.js';
 import { enumerations } from '../../service/contract/enumerations.js';
-import { SourceRefusedError, UnexpectedAnswerError } from '../../service/errors.js';
+import { isFailure, ServiceError } from '../../service/errors.js';
 import { requests } from '../../service/requests.js';
 import { command } from '../command.js';
 
@@ -48,12 +48,13 @@ async function countAtService(client: Client, domain: number, signal: AbortSigna
   const read = async (answer: Answer): Promise<number> => {
     const found = countIn(await readJson(answer));
     if (found !== undefined) return found;
-    throw new UnexpectedAnswerError({ ...answer.request, status: 200, detail: 'no count in the answer' });
+    const detail = 'no count in the answer';
+    throw new ServiceError('SERVICE_UNEXPECTED', { ...answer.request, status: 200, detail });
   };
   try {
     return await client.get(path, query, read, signal);
   } catch (error) {
-    if (error instanceof SourceRefusedError) return null;
+    if (isFailure(error, 'SERVICE_SOURCE_REFUSED')) return null;
     throw error;
   }
 }

@@ -11,7 +11,7 @@ import { printable } from '../../query/printable.js';
 import { gridOf } from '../../query/table.js';
 import type { Lookup } from '../../run/extract-lookups.js';
 import { schemas } from '../../service/contract/records.js';
-import { NotFoundError } from '../../service/errors.js';
+import { isFailure } from '../../service/errors.js';
 import { requests } from '../../service/requests.js';
 import { command } from '../command.js';
 import { wholeNumber } from '../option-values.js';
@@ -37,7 +37,7 @@ export const lookup = command({
       const past = json ? '' : await timelineOf(config, record, effects.signal);
       print(record, () => `${vehicleCard(record)}${past}`);
     } catch (error) {
-      if (!(error instanceof NotFoundError)) throw error;
+      if (!isFailure(error, 'SERVICE_NOT_FOUND')) throw error;
       throw new LotlakeError('SHARE_NOTHING_FOUND', `the service knows no ${kind} ${id}`, {
         cause: error,
         hint: 'archived vehicles stay readable for about a month; older ones may be in the lake',
@@ -65,7 +65,7 @@ interface Asked {
   readonly domain?: number | undefined;
 }
 
-/** The request of a lookup. Throws RequestLimitError for what no request can ask for. */
+/** The request of a lookup. Throws SERVICE_REQUEST_LIMIT for what no request can ask for. */
 export function lookupOf({ kind, id, domain }: Asked): Lookup {
   const more = { prices_history: true };
   const request = {

@@ -3,13 +3,7 @@ import { causesOf, codeOf, LotlakeError } from '../../config/lotlake-error.js';
 import { sources } from '../../config/settings.js';
 import { type Answer, assertService, type Client, createClient, readJson } from '../../extract/client.js';
 import { proxyOf } from '../../extract/proxy.js';
-import {
-  BadRequestError,
-  ConnectionError,
-  ServiceError,
-  SourceRefusedError,
-  UnexpectedAnswerError,
-} from '../../service/errors.js';
+import { isFailure, ServiceError } from '../../service/errors.js';
 import { pageSizes } from '../../service/limits.js';
 import { requests } from '../../service/requests.js';
 import type { Finding, Means } from '../commands/doctor.js';
@@ -43,7 +37,7 @@ export async function checkNetwork(
   const began = performance.now();
   const error = await ask(client, requests.cars({ per_page: perPage, simple_paginate: true }), signal);
   const ms = Math.round(performance.now() - began);
-  if (error instanceof ConnectionError) {
+  if (isFailure(error, 'SERVICE_UNREACHABLE')) {
     await client.close();
     throw withHint(error, through);
   }
@@ -79,7 +73,7 @@ async function ask(
 }
 
 /** The same error with a hint that fits its cause: the proxy, or a certificate. */
-function withHint(error: ConnectionError, through: string): LotlakeError {
+function withHint(error: ServiceError, through: string): LotlakeError {
   const isCertificate = causesOf(error).some((cause) => /CERT|SIGNATURE/.test(String(codeOf(cause))));
   const { message, code, outcome, retryable, cause } = error;
   const hint = isCertificate
@@ -109,7 +103,7 @@ export function checkClock({ ahead }: Reached): Finding {
 /** Whether the service accepts the key. A page size that it refuses says that it does. */
 export function checkKey(reached: Reached): Finding<Reached> {
   const { error } = reached;
-  if (error !== undefined && !(error instanceof BadRequestError)) throw error;
+  if (error !== undefined && !isFailure(error, 'SERVICE_BAD_REQUEST')) throw error;
   return { text: 'the service accepts the key', value: reached };
 }
 
@@ -121,7 +115,7 @@ export async function checkPlan({ config, client, signal, perPage, error }: Reac
   for (const domain_id of asked) {
     const request = requests.cars({ domain_id, per_page: 1, simple_paginate: true });
     const answer = await ask(client, request, signal, readPage);
-    if (answer !== undefined && !(answer instanceof SourceRefusedError)) throw answer;
+    if (answer !== undefined && !isFailure(answer, 'SERVICE_SOURCE_REFUSED')) throw answer;
     if (answer === undefined) enabled.push(domain_id);
     else refused.push(answer);
   }
@@ -146,5 +140,6 @@ export async function checkPlan({ config, client, signal, perPage, error }: Reac
 async function readPage(answer: Answer): Promise<void> {
   const body = await readJson(answer);
   if (Array.isArray(Reflect.get(Object(body), 'data'))) return;
-  throw new UnexpectedAnswerError({ ...answer.request, status: 200, detail: 'the answer is no page' });
+  const detail = 'the answer is no page';
+  throw new ServiceError('SERVICE_UNEXPECTED', { ...answer.request, status: 200, detail });
 }
