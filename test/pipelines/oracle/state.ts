@@ -1,4 +1,4 @@
-/** What is archived, and why: the rules of the design for lots and vehicles ("Passes and absence"). */
+/** What is archived, and why (docs/decisions/0004 and the .yml of the rules). */
 import type { LotRecord } from '../../served.js';
 import type { Evidence, Fresh, Knowledge, Row, Rows, Values } from './knowledge.js';
 import { iso, later, lotContent } from './rows.js';
