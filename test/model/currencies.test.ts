@@ -214,9 +214,11 @@ describe('pairs and records of the feed', () => {
       { duplicate_id: 3, original_id: 4 },
     ]);
     const record = { domain_id: 3, manufacturer_id: 5, car_model_id: 50, year: 2020, avg_final_bid: 1000 };
-    await fill(lake.connection, 'statistics', [{ statistic_id: 1, ...record }]);
-    const lots = [asking(1, 700, country('KR')), asking(2, 800, country(null)), asking(3, 900, {})];
-    await compute([...american(), ...canadian(), ...lots], 'duplicate_lots', 'statistics_compared');
+    const asked = [asking(1, 700, country('KR')), asking(2, 800, country(null)), asking(3, 900, {})];
+    const lots = [...american(), ...canadian(), ...asked];
+    const given = { ...base, vehicles, lots, statistics: [{ statistic_id: 1, ...record }] };
+    await computeMarts(lake, apart(given), 'duplicate_lots', 'statistics_compared');
+    await test('duplicate_lots', 'statistics_compared');
     const pairs = 'select currency, duplicate_asking, root_asking from duplicate_lots order by duplicate_id';
     expect(await texts(lake, pairs)).toEqual([
       { currency: 'USD', duplicate_asking: 700, root_asking: 800 },
