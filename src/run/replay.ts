@@ -12,7 +12,6 @@ import type { LandedPage } from '../land/page.js';
 import { damagedFiles, findPasses, isWhole, type Pass, type UnreadablePass } from '../land/pass.js';
 import type { LoadedPass } from '../load/loader.js';
 import { describeSnapshot } from '../publish/publish.js';
-import { streamNames } from '../service/streams.js';
 import { recordFingerprints, watchChanges } from './fingerprints.js';
 import type { Job } from './job.js';
 import { loadPass, progressOf } from './load-pass.js';
@@ -85,23 +84,17 @@ function leaveOut(
 /** Sealed passes by the run that used them, oldest first. */
 function groupByRun(job: Job, known: ReadonlySet<string> | undefined): Night[] {
   const byRun = new Map<string, Pass[]>();
-  for (const name of streamNames) {
-    const { passes, unreadable } = findPasses(job.layout.landing, name);
-    for (const pass of unreadable) leaveOut(job, pass, known);
-    for (const pass of passes) {
-      const { state, published, pass_id, run_id, pages } = pass.manifest;
-      // A night that was never published is no part of what the lake knows.
-      if (state !== 'sealed' || !(published || known?.has(pass_id) === true)) continue;
-      if (!isWhole(pass))
-        throw new LotlakeError(
-          'LAND_FAILED',
-          `${pass.folder} has ${pass.pages.length} of its ${pages} pages`,
-          {
-            hint: 'bring the missing files back, or move the folder of this pass away; the last snapshot stays current',
-          },
-        );
-      byRun.set(run_id, [...(byRun.get(run_id) ?? []), pass]);
-    }
+  const { passes, unreadable } = findPasses(job.layout.landing);
+  for (const pass of unreadable) leaveOut(job, pass, known);
+  for (const pass of passes) {
+    const { state, published, pass_id, run_id, pages } = pass.manifest;
+    // A night that was never published is no part of what the lake knows.
+    if (state !== 'sealed' || !(published || known?.has(pass_id) === true)) continue;
+    if (!isWhole(pass))
+      throw new LotlakeError('LAND_FAILED', `${pass.folder} has ${pass.pages.length} of its ${pages} pages`, {
+        hint: 'bring the missing files back, or move the folder of this pass away; the last snapshot stays current',
+      });
+    byRun.set(run_id, [...(byRun.get(run_id) ?? []), pass]);
   }
   const started = (passes: readonly Pass[]): string =>
     passes.map((pass) => pass.manifest.started_at).sort()[0] ?? '';
