@@ -38,11 +38,11 @@ export async function readMetrics(
   if (paths.length === 0) return new Map();
   const found = await rows(
     connection,
-    `select file_name, path_in_schema as name, sum(num_values) as values, sum(stats_null_count) as nulls,
-       count(stats_null_count) = count(*) as is_counted,
+    `select file_name, path_in_schema as name, sum(num_values) as values,
+       case when count(stats_null_count) = count(*) then sum(stats_null_count) end as nulls,
        count(stats_min_value) = count(*) filter (stats_null_count is distinct from num_values) as is_bounded,
-       list(stats_min_value) filter (stats_min_value is not null) as least,
-       list(stats_max_value) filter (stats_max_value is not null) as most
+       case when is_bounded then list(stats_min_value) filter (stats_min_value is not null) end as least,
+       case when is_bounded then list(stats_max_value) filter (stats_max_value is not null) end as most
      from parquet_metadata(${literals(paths.map((path) => join(snapshot, path)))})
      group by all order by all`,
   );
@@ -71,15 +71,14 @@ function metricsOf(stored: readonly Row[], columns: readonly IcebergColumn[]): M
   const bounds = (side: 'lower' | 'upper'): ById<Buffer> =>
     known.flatMap(({ key, type, row }) => {
       const texts = side === 'lower' ? row.least : row.most;
-      const value =
-        row.is_bounded === true && Array.isArray(texts) ? boundOf(texts.map(String), type, side) : undefined;
+      const value = Array.isArray(texts) ? boundOf(texts.map(String), type, side) : undefined;
       return value === undefined ? [] : [{ key, value }];
     });
   return {
     value_counts: known.map(({ key, row }) => ({ key, value: Number(row.values) })),
-    null_value_counts: known
-      .filter(({ row }) => row.is_counted === true)
-      .map(({ key, row }) => ({ key, value: Number(row.nulls) })),
+    null_value_counts: known.flatMap(({ key, row: { nulls } }) =>
+      nulls === null ? [] : [{ key, value: Number(nulls) }],
+    ),
     lower_bounds: bounds('lower'),
     upper_bounds: bounds('upper'),
   };
