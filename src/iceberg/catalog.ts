@@ -97,10 +97,8 @@ async function send(
   body?: object,
   passed?: number,
 ): Promise<unknown> {
-  const headers = {
-    'content-type': 'application/json',
-    ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
-  };
+  const bearer = token === undefined ? {} : { authorization: `Bearer ${token}` };
+  const headers = { 'content-type': 'application/json', ...bearer };
   const sent = body === undefined ? null : JSON.stringify(body);
   try {
     const answer = await request(url, { method, headers, body: sent, dispatcher });

@@ -71,7 +71,7 @@ export function planCommit(
       'table-uuid': before?.['table-uuid'] ?? uuidOf(`${location} ${snapshot.id}`),
       location,
       ...shape,
-      ...historyOf(snapshot, numbers, previous, {
+      ...historyOf(snapshot, numbers, before, {
         'manifest-list': written.at(-1)?.uri ?? '',
         summary: { ...summaryOf(entries), 'lotlake.snapshot': snapshot.id },
         'schema-id': shape['current-schema-id'],
@@ -125,10 +125,9 @@ export async function readPrevious(
 function historyOf(
   { time }: LakeSnapshot,
   { id, sequence, parent }: CommitNumbers,
-  previous: PreviousMetadata | undefined,
+  before: TableMetadata | undefined,
   facts: Pick<TableMetadata['snapshots'][number], 'manifest-list' | 'summary' | 'schema-id'>,
 ) {
-  const before = previous?.metadata;
   // Readers refuse a snapshot that is older than the one before, as it is where a clock was set back.
   const at = Math.max(time, (before?.['last-updated-ms'] ?? 0) + 1);
   const earlier = before?.snapshots.filter((each) => each['snapshot-id'] !== id) ?? [];

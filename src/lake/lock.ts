@@ -141,8 +141,7 @@ function hold(path: string, text: string, token: string, { lease = LEASE, onLost
       onLost?.();
     },
     (lease * 1000) / RENEWALS,
-  );
-  timer.unref();
+  ).unref();
   return {
     /** Tells this lock from every other. */
     token,

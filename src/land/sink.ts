@@ -32,13 +32,7 @@ export function createSink(
       const { scan, fileBytes, sha256 } = await landPage(answer.body, target, seen);
       taken.add(file);
       const page: LandedPage = {
-        list,
-        page: number,
-        file,
-        seq: next(),
-        ...factsOf(scan),
-        fileBytes,
-        sha256,
+        ...{ list, page: number, file, seq: next(), fileBytes, sha256, ...factsOf(scan) },
         prints: seen === undefined ? undefined : keepPrints(pass.folder, seen.prints),
         requestedAt,
         receivedAt: instant(),

@@ -19,12 +19,9 @@ const byName = <T>(store: ObjectStore, files: readonly MetadataFile<T>[]): [stri
 const tableOf = (name: string): string => name.slice(TABLES.length).split('/')[0] ?? '';
 
 /** Describes the tables of each snapshot that is pushed as Iceberg tables, going on from the heads that are there. */
-export function describeAsIceberg(
-  connection: DuckDBConnection,
-  store: ObjectStore,
-  descriptions: readonly Described[],
-): DescribeTables {
-  return async (snapshot, files, kept, heads) => {
+export const describeAsIceberg =
+  (connection: DuckDBConnection, store: ObjectStore, descriptions: readonly Described[]): DescribeTables =>
+  async (snapshot, files, kept, heads) => {
     const tables = allTables(snapshot.manifest);
     const previous = await readAllPrevious(store, Object.keys(tables), heads);
     const objects = new Map(files.map(({ path, object }) => [path, `${store.place}/${object}`]));
@@ -46,7 +43,6 @@ export function describeAsIceberg(
       ]),
     };
   };
-}
 
 const locationOf = (store: ObjectStore, table: string): string => `${store.place}/${TABLES}${table}`;
 
