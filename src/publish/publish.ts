@@ -7,7 +7,13 @@ import { version } from '../config/package-root.js';
 import type { BaseState } from '../lake/base.js';
 import { addChecksums, globRelation, listFiles, ownFiles } from '../lake/files.js';
 import type { Layout } from '../lake/layout.js';
-import { type Manifest, type ManifestTable, SCHEMA_VERSION, writeManifest } from '../lake/manifest.js';
+import {
+  type LakeFile,
+  type Manifest,
+  type ManifestTable,
+  SCHEMA_VERSION,
+  writeManifest,
+} from '../lake/manifest.js';
 import { columnsOf, type TableSchema } from '../lake/schema.js';
 import { type OwnTable, ownTables } from '../lake/tables.js';
 import { foldersBelow, syncFiles, syncFolders } from '../land/files.js';
@@ -81,27 +87,30 @@ export async function describeSnapshot(
   const cut = [...schemas.values()].map(({ table, columns }) => ({ ...table, columns }));
   const names = [...cut, ...own, ...marts].map(({ name }) => name);
   // One statement reads the footers of all files.
-  const all = await listFiles(connection, snapshot, ...names);
-  const describe = ({ name, columns, key, partition }: Described): [string, ManifestTable] => {
-    const files = all.filter(({ path }) => path.startsWith(`${name}/`));
-    if (files.length === 0) throw new LotlakeError('PUBLISH_FAILED', `the snapshot has no file of ${name}`);
-    const table = {
-      columns: columns.map((column) => ({ name: column.name, type: column.type })),
-      ...{ key: [...key], partitioned: partition !== undefined },
-      rows: files.reduce((sum, file) => sum + file.rows, 0),
-      bytes: files.reduce((sum, file) => sum + file.bytes, 0),
-      files,
-    };
-    return [name, table];
-  };
-  const described: [string, ManifestTable][] = [];
+  const files = await listFiles(connection, snapshot, ...names);
+  const computed: Described[] = [];
   for (const { name, key } of marts) {
     const columns = await columnsOf(connection, `select * from ${globRelation(snapshot, name, false)}`);
-    described.push(describe({ name, key, columns }));
+    computed.push({ name, key, columns });
   }
+  const described = (tables: readonly Described[]) =>
+    Object.fromEntries(tables.map((table) => [table.name, describeTable(table, files)]));
   return {
     ...{ ...facts, schema_version: SCHEMA_VERSION, lotlake_version: version },
-    ...{ tables: Object.fromEntries([...cut, ...own].map(describe)), marts: Object.fromEntries(described) },
+    ...{ tables: described([...cut, ...own]), marts: described(computed) },
+  };
+}
+
+function describeTable(table: Described, all: readonly LakeFile[]): ManifestTable {
+  const { name, key, columns, partition } = table;
+  const files = all.filter(({ path }) => path.startsWith(`${name}/`));
+  if (files.length === 0) throw new LotlakeError('PUBLISH_FAILED', `the snapshot has no file of ${name}`);
+  return {
+    columns: columns.map((column) => ({ name: column.name, type: column.type })),
+    ...{ key: [...key], partitioned: partition !== undefined },
+    rows: files.reduce((sum, file) => sum + file.rows, 0),
+    bytes: files.reduce((sum, file) => sum + file.bytes, 0),
+    files,
   };
 }
 
