@@ -1,9 +1,8 @@
 import { createHash } from 'node:crypto';
 import { encode, type ManifestEntry, STATUS } from './avro.js';
 import { boundOf } from './bounds.js';
-import type { Shape } from './evolve.js';
 import { NO_METRICS } from './metrics.js';
-import type { LakeSnapshot, MetadataFile, PreviousMetadata } from './plan.js';
+import type { LakeSnapshot, MetadataFile, PreviousMetadata, Shape } from './plan.js';
 
 /** Numbers that a new snapshot gives to its entries. */
 export interface CommitNumbers {
