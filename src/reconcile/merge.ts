@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { killPoint } from '../config/kill-point.js';
 import { identifier, literal, rows } from '../duck/session.js';
-import { type FileSize, type FileUse, fileSizes, linkFile, partitionOf } from '../lake/files.js';
+import { compareFiles, type FileUse, fileSizes, linkFile, partitionOf } from '../lake/files.js';
 import type { LakeFile } from '../lake/manifest.js';
 import { partitionFolder, partitionFromFolder } from '../lake/partition.js';
 import { type Column, REJECTED, type TableSchema } from '../lake/schema.js';
@@ -214,15 +214,11 @@ async function filesOf(
   kept: readonly LakeFile[],
 ): Promise<FileUse> {
   const { name } = schema.table;
-  if (fileSizes(context.target, name).length + kept.length === 0) await writeEmpty(context, schema);
-  const written = fileSizes(context.target, name);
-  for (const file of kept) {
-    const to = join(context.target, file.path);
-    if (!existsSync(to)) linkFile(join(context.base?.folder ?? '', file.path), to);
+  const { target, base } = context;
+  if (fileSizes(target, name).length + kept.length === 0) await writeEmpty(context, schema);
+  for (const { path } of kept) {
+    const to = join(target, path);
+    if (!existsSync(to)) linkFile(join(base?.folder ?? '', path), to);
   }
-  const bytesOf = (files: readonly FileSize[]): number => files.reduce((sum, file) => sum + file.bytes, 0);
-  return {
-    ...{ writtenFiles: written.length, writtenBytes: bytesOf(written) },
-    ...{ linkedFiles: kept.length, linkedBytes: bytesOf(kept) },
-  };
+  return compareFiles(join(target, name), base && join(base.folder, name));
 }
