@@ -27,7 +27,7 @@ import { filesBelow, linkFile } from './files.js';
 import { unsoundError } from './lake-error.js';
 import { currentId, currentSnapshot, isWithin, type Layout, layoutOf, realPlace } from './layout.js';
 import { TRASH } from './leftovers.js';
-import { listSnapshots, type Snapshot } from './snapshots.js';
+import { listSnapshots } from './snapshots.js';
 import { verifyFiles } from './verify.js';
 import { renewViews } from './views.js';
 
@@ -56,7 +56,8 @@ export async function backUp(
     removeDead(layout, to);
     mkdirSync(staging);
     const unfinished = listSnapshots(layout).filter(({ manifest }) => manifest === undefined);
-    const copied = await copyTree(layout, staging, unfinished, signal);
+    const without = new Set([layout.work, layout.lock, ...unfinished.map(({ folder }) => folder)]);
+    const copied = await copyTree(layout, staging, without, signal);
     killPoint('backup.copied');
     const copy = layoutOf(staging);
     const damaged = await checkSnapshots(copy, signal);
@@ -154,15 +155,9 @@ function noteIn(folder: string): unknown {
 const inTheWay = (message: string, hint: string): LotlakeError =>
   new LotlakeError('LAKE_BACKUP_EXISTS', message, { outcome: 'usage', hint });
 
-/** Copies all but scratch and some snapshots. A file with several names has them in the copy, too: these are links. */
-async function copyTree(
-  layout: Layout,
-  staging: string,
-  unfinished: readonly Snapshot[],
-  signal: AbortSignal,
-) {
+/** Copies all but scratch and some paths. A file with several names has them in the copy, too: these are links. */
+async function copyTree(layout: Layout, staging: string, without: ReadonlySet<string>, signal: AbortSignal) {
   const copied = { files: 0, links: 0, bytes: 0 };
-  const without = new Set([layout.work, layout.lock, ...unfinished.map(({ folder }) => folder)]);
   const names = new Map<string, string>();
   for (const [path, found] of treeOf(layout, without, layout.output)) {
     signal.throwIfAborted();
