@@ -51,7 +51,7 @@ export function rebuild(options: JobOptions & { readonly engine?: Engine }): Pro
       const times = laterTimes(
         passTimes(context.base, all),
         // What a damaged one knew of its passes may be what it lost.
-        carriers.find(({ isSound }) => isSound)?.manifest,
+        carriers.find(({ isSound }) => isSound)?.manifest.last_pass_at,
       );
       return await modelAndPublish(job, all, last, fingerprints, times);
     } catch (error) {

@@ -16,17 +16,21 @@ export interface Source<P extends PageFacts> {
   /** Parameters of the requests, without the page. */
   readonly query: Query;
   readonly sink: PageSink<P>;
+  /** Called for each page once it is landed. */
+  readonly onPage?: (page: P) => void;
   readonly signal?: AbortSignal | undefined;
 }
 
 /** Asks for one page and lands it. */
-export function fetchInto<P extends PageFacts>(
-  { client, path, sink, signal }: Source<P>,
+export async function fetchInto<P extends PageFacts>(
+  { client, path, sink, onPage, signal }: Source<P>,
   page: number,
   query: Query,
 ): Promise<P> {
   const requestedAt = instant();
-  return client.get(path, query, (answer) => sink.land(page, answer, requestedAt), signal);
+  const landed = await client.get(path, query, (answer) => sink.land(page, answer, requestedAt), signal);
+  onPage?.(landed);
+  return landed;
 }
 
 /** Microseconds. */

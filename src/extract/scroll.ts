@@ -22,9 +22,7 @@ export class ScrollExpiredError extends LotlakeError {
  * goes on with the scroll of the last landed page, and throws ScrollExpiredError where the service no longer knows it.
  * The query is that of the first request, with `limit`, the records a page.
  */
-export async function walkScroll<P extends PageFacts>(
-  options: Source<P> & { readonly onPage?: (page: P) => void },
-): Promise<WalkResult> {
+export async function walkScroll<P extends PageFacts>(options: Source<P>): Promise<WalkResult> {
   const pages = [...options.sink.landed];
   const bringsNew = noveltyOf(false);
   let barren = 0;
@@ -50,7 +48,6 @@ export async function walkScroll<P extends PageFacts>(
     try {
       const page = await fetchInto(options, pages.length + 1, query);
       pages.push(page);
-      options.onPage?.(page);
       barren = bringsNew(page) ? 0 : barren + 1;
     } catch (error) {
       if (last === undefined || !isFailure(error, 'SERVICE_BAD_REQUEST')) throw error;

@@ -27,8 +27,6 @@ export interface Walk<P extends PageFacts> extends Source<P> {
   readonly ascending: boolean;
   /** Whether a known record has an id between two others. The walk has to find it or to prove it gone. */
   readonly isKnownBetween?: (low: number, high: number) => boolean;
-  /** Called for each page as it is landed. */
-  readonly onPage?: (page: P, expected: number | null) => void;
 }
 
 interface Walking extends Omit<Received, 'wrong'> {
@@ -64,7 +62,7 @@ export async function walk<P extends PageFacts>(options: Walk<P>): Promise<WalkR
 }
 
 function begin<P extends PageFacts>(options: Walk<P>): Walking {
-  const { ascending, sink, onPage } = options;
+  const { ascending, sink } = options;
   const pages = new Map<number, PageFacts>(sink.landed.map((page) => [page.page, page]));
   const totals = new Set<number>();
   const note = (page: PageFacts): void => {
@@ -76,7 +74,6 @@ function begin<P extends PageFacts>(options: Walk<P>): Walking {
     const page = await fetchInto({ ...options, signal }, number, { ...options.query, page: number });
     pages.set(number, page);
     note(page);
-    onPage?.(page, [...pages.values()].at(-1)?.lastPage ?? null);
     return page;
   };
   return { options, pages, totals, ascending, fetch };

@@ -259,10 +259,7 @@ export function endPass(
     Partial<Pick<PassManifest, 'total' | 'run_id' | 'unproven' | 'published' | 'sources'>>,
   now: Date,
 ): PassManifest {
-  const { manifest: noted, pages } = readPass(folder);
-  const manifest = { ...noted, ...end, ended_at: now.toISOString(), ...sumsOf(pages) };
-  writeManifest(folder, manifest);
-  return manifest;
+  return change(folder, { ...end, ended_at: now.toISOString(), ...sumsOf(readLedger(folder)) });
 }
 
 function sumsOf(pages: readonly LandedPage[]) {

@@ -59,7 +59,7 @@ async function extractPass(job: Job, name: StreamName, request: StreamRequest): 
       const manifest =
         pass.manifest.state === 'sealed'
           ? takePass(pass.folder, job.runId)
-          : await walkPass({ job, stream, pass, parameters, add, lists, changes });
+          : await walkPass({ job, pass, parameters, add, lists, changes });
       if (manifest.reason !== null)
         job.reporter.warn(
           `the pass over ${stream.path} ${manifest.complete ? 'does not prove all' : 'proves no absence'}: ${manifest.reason}`,

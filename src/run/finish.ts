@@ -188,7 +188,7 @@ export async function modelAndPublish(
       pipeline: job.pipeline,
       created_at: job.now().toISOString(),
       origin: passes.find(({ manifest }) => manifest.origin !== null)?.manifest.origin ?? knownOrigin(job),
-      ...times,
+      last_pass_at: times,
       pass_ids: passes.map(({ manifest: pass }) => pass.pass_id),
       fingerprints,
       recipe: recipeOf(job),

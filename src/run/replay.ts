@@ -159,7 +159,7 @@ export async function sealed(job: Job, folder: string, { context }: Merged): Pro
   const facts = {
     ...{ run_id: runId, snapshot_id: runId, pipeline: 'rebuild', fingerprints },
     ...{ created_at: job.now().toISOString(), origin: null, pass_ids: [] },
-    ...passTimes(base, passes),
+    last_pass_at: passTimes(base, passes),
   };
   // The rebuild has one row, written at its end.
   const own = ownTables.filter(({ name }) => name !== 'runs');

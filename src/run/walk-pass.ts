@@ -1,7 +1,7 @@
 import { killPoint } from '../config/kill-point.js';
 import { rows } from '../duck/session.js';
 import { readJson } from '../extract/client.js';
-import type { PageSink, WalkResult } from '../extract/page-sink.js';
+import type { Source, WalkResult } from '../extract/page-sink.js';
 import { walkScroll } from '../extract/scroll.js';
 import { walk } from '../extract/walk.js';
 import { globRelation } from '../lake/files.js';
@@ -13,7 +13,7 @@ import { counter, createSink } from '../land/sink.js';
 import { enumerations } from '../service/contract/enumerations.js';
 import { isFailure } from '../service/errors.js';
 import { requests } from '../service/requests.js';
-import type { Stream } from '../service/streams.js';
+import { type Stream, streams } from '../service/streams.js';
 import { idsIn } from './fingerprints.js';
 import type { Job } from './job.js';
 import { progressOf } from './load-pass.js';
@@ -33,7 +33,6 @@ export type Asked = Readonly<Record<string, unknown>>;
 
 interface PassWalk {
   readonly job: Job;
-  readonly stream: Stream;
   readonly pass: Pass;
   readonly parameters: Asked;
   readonly add: (page: LandedPage) => void;
@@ -56,12 +55,12 @@ export async function walkPass(walking: PassWalk): Promise<PassManifest> {
   if (lists.every((list) => list.source === undefined)) await watchSources(walking);
   for (const list of lists) {
     const sink = createSink(pass, list.name, next, walking.changes);
-    const onPage = (page: LandedPage, expected: number | null = null): void => {
+    const onPage = (page: LandedPage): void => {
       walking.add(page);
-      tell(page, lists.length === 1 ? expected : null);
+      tell(page, lists.length === 1 ? page.lastPage : null);
     };
     try {
-      walked.push({ list, ...(await walkList(walking, list, sink, onPage)) });
+      walked.push({ list, ...(await walkList(walking, list, { sink, onPage })) });
     } catch (error) {
       const isLast = list === lists.at(-1) && walked.length === 0;
       if (!isFailure(error, 'SERVICE_SOURCE_REFUSED') || list.source === undefined || isLast) throw error;
@@ -83,8 +82,8 @@ export async function walkPass(walking: PassWalk): Promise<PassManifest> {
  * @param among sources that were walked one by one; null where they were asked for together
  */
 async function watchSources(walking: PassWalk, among: readonly number[] | null = null): Promise<void> {
-  const { job, stream, pass } = walking;
-  if (stream.name !== 'cars' || pass.manifest.kind !== 'full') return;
+  const { job, pass } = walking;
+  if (pass.manifest.stream !== 'cars' || pass.manifest.kind !== 'full') return;
   const more = noteHidden(pass.folder, await hiddenSources(walking, among));
   if (more.length === 0) return;
   job.reporter.warn(
@@ -99,14 +98,14 @@ function sourcesOf(walked: readonly Walked[]): number[] | null {
 }
 
 async function walkList(
-  { job, stream, pass, parameters }: PassWalk,
+  { job, pass, parameters }: PassWalk,
   list: List,
-  sink: PageSink<LandedPage>,
-  onPage: (page: LandedPage, expected?: number | null) => void,
+  landing: Pick<Source<LandedPage>, 'sink' | 'onPage'>,
 ): Promise<WalkResult> {
+  const stream = streams[pass.manifest.stream];
   const endpoint = isScroll(job, stream) ? requests.carsScroll : stream.request;
   const request = endpoint.from({ ...parameters, ...list.parameters });
-  const shared = { client: job.client(), ...request, sink, onPage, signal: job.signal };
+  const shared = { client: job.client(), ...request, ...landing, signal: job.signal };
   if (isScroll(job, stream)) return walkScroll(shared);
   const isFeed = stream.name === 'cars' && pass.manifest.kind === 'full';
   const isKnownBetween = isFeed ? await knownVehicles(job, list.source) : undefined;
@@ -177,7 +176,7 @@ async function knownVehicles(
  * Sources with active lots in the lake that the service refuses to the key at this moment: one small request for each
  * source that the lake knows. Vehicles come without the lots of such a source, as if these had gone.
  */
-async function hiddenSources({ job, stream }: PassWalk, among: readonly number[] | null): Promise<number[]> {
+async function hiddenSources({ job }: PassWalk, among: readonly number[] | null): Promise<number[]> {
   const snapshot = job.base?.folder;
   if (snapshot === undefined) return [];
   const asked = among ?? Object.keys(enumerations.domain);
@@ -188,7 +187,7 @@ async function hiddenSources({ job, stream }: PassWalk, among: readonly number[]
   );
   const ask = (selected: { readonly domain_id?: number }): Promise<unknown> => {
     // The host of a scroll may know no pages.
-    const { path, query } = isScroll(job, stream)
+    const { path, query } = isScroll(job, streams.cars)
       ? requests.carsScroll.from({ ...selected, limit: 1 })
       : requests.cars.from({ ...selected, per_page: 1 });
     return job.client().get(path, query, readJson, job.signal);

@@ -62,7 +62,7 @@ function minutesSince(job: Job, stream: StreamName, sources?: readonly number[])
   return Number.isFinite(earliest) ? (job.now().getTime() - earliest) / 60_000 : undefined;
 }
 
-type PassTimes = Pick<Manifest, 'last_pass_at'>;
+type PassTimes = Manifest['last_pass_at'];
 
 /** Starts of the whole passes that a state holds, after the passes of one night: what a window has to reach back to. */
 export function passTimes(base: BaseState | undefined, passes: readonly LoadedPass[]): PassTimes {
@@ -71,15 +71,14 @@ export function passTimes(base: BaseState | undefined, passes: readonly LoadedPa
     if (sources === null) return complete ? [[stream, started_at]] : [];
     return sources.map((source) => [streamOf(stream, source), started_at]);
   });
-  return { last_pass_at: { ...base?.manifest.last_pass_at, ...Object.fromEntries(merged) } };
+  return { ...base?.manifest.last_pass_at, ...Object.fromEntries(merged) };
 }
 
 /** The later start of each of two: what a rebuild replays is older than what the snapshot that it carries over knew. */
 export function laterTimes(replayed: PassTimes, known: PassTimes | undefined): PassTimes {
-  const last_pass_at = { ...replayed.last_pass_at };
-  for (const [name, at] of Object.entries(known?.last_pass_at ?? {}))
-    if (at > (last_pass_at[name] ?? '')) last_pass_at[name] = at;
-  return { last_pass_at };
+  const latest = { ...replayed };
+  for (const [name, at] of Object.entries(known ?? {})) if (at > (latest[name] ?? '')) latest[name] = at;
+  return latest;
 }
 
 /** What a manifest calls the part of a stream that is of one source. */
