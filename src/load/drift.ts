@@ -1,5 +1,6 @@
 import type { LandedPage } from '../land/page.js';
 import { kindNames, MOST_DRIFT } from '../land/shape.js';
+import { streams } from '../service/streams.js';
 import type { LoaderOptions } from './loader.js';
 import { isLoadable } from './types.js';
 
@@ -21,11 +22,12 @@ export class Drift {
   readonly #found = new Map<string, DriftReport>();
   #isFull = false;
 
-  constructor(private readonly options: Pick<LoaderOptions, 'stream' | 'passId' | 'warn'>) {}
+  constructor(private readonly options: Pick<LoaderOptions, 'pass' | 'warn'>) {}
 
   /** Notes the unknown members of a page. Warns once if there are more than {@link MOST_DRIFT}. */
   learn(page: LandedPage): void {
-    const { stream, passId, warn } = this.options;
+    const { pass, warn } = this.options;
+    const stream = streams[pass.manifest.stream];
     for (const { path, kinds, firstRecord } of page.drift) {
       const known = this.#found.get(path);
       if (known === undefined && this.#found.size >= MOST_DRIFT) {
@@ -38,7 +40,7 @@ export class Drift {
         stream: stream.name,
         path,
         kinds: [...new Set([...(known?.kinds ?? []), ...kindNames(kinds)])],
-        pass_id: passId,
+        pass_id: pass.manifest.pass_id,
         page: known?.page ?? page.page,
         position: known?.position ?? firstRecord,
         kept: known?.kept ?? isLoadable(path, stream.contract, this.paths()),

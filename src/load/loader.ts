@@ -10,7 +10,7 @@ import type { TableSchema } from '../lake/schema.js';
 import type { Changes } from '../land/changes.js';
 import type { LandedPage } from '../land/page.js';
 import type { Pass } from '../land/pass.js';
-import type { Stream } from '../service/streams.js';
+import { type Stream, streams } from '../service/streams.js';
 import { type Batch, type BatchFile, loadBatch } from './batch.js';
 import { checkPage } from './check-page.js';
 import { type ColumnPlaces, columnPlaces } from './column-places.js';
@@ -46,11 +46,9 @@ export interface LoadedPass extends Readonly<LoadResult>, Pick<Pass, 'folder' | 
 
 export interface LoaderOptions {
   readonly session: Session;
-  readonly stream: Stream;
+  readonly pass: Pick<Pass, 'folder' | 'manifest'>;
   /** Columns of every table of the lake. */
   readonly schemas: ReadonlyMap<string, TableSchema>;
-  readonly passId: string;
-  readonly passFolder: string;
   readonly stage: string;
   /** What of each page has to be loaded; whole pages without it. */
   readonly changes?: Changes | undefined;
@@ -94,11 +92,16 @@ export class Loader {
    * the lake holds, and not read again. `rejectedValues`: values that loaded records lack, because they break the contract.
    */
   readonly #counts = { served: 0, records: 0, staged: 0, unchanged: 0, rejected: 0, rejectedValues: 0 };
+  readonly #stream: Stream;
+  readonly #passId: string;
   readonly #drift: Drift;
   readonly #limit: LimitFunction = pLimit(PARALLEL_BATCHES);
   #places: ColumnPlaces | undefined;
 
   constructor(private readonly options: LoaderOptions) {
+    const { stream, pass_id } = options.pass.manifest;
+    this.#stream = streams[stream];
+    this.#passId = pass_id;
     this.#drift = new Drift(options);
     mkdirSync(options.stage, { recursive: true });
   }
@@ -149,7 +152,7 @@ export class Loader {
     if (this.#gathered.length === 0) return;
     const pages = this.#gathered;
     this.#gathered = [];
-    const name = `${this.options.passId}-${String(this.#batches++).padStart(5, '0')}`;
+    const name = `${this.#passId}-${String(this.#batches++).padStart(5, '0')}`;
     this.#tasks.push(this.#limit(() => this.#load(pages, name)));
   }
 
@@ -174,7 +177,7 @@ export class Loader {
   }
 
   async #batchOf(pages: readonly LandedPage[], name: string): Promise<Batch> {
-    const { stream, stage } = this.options;
+    const { stage } = this.options;
     const learned = this.#drift.paths();
     const ready = pages.map((page) =>
       this.#fileOf(page).catch((error: unknown) => {
@@ -184,7 +187,7 @@ export class Loader {
     );
     const files = (await Promise.all(ready)).filter((file) => file.kept > 0);
     return {
-      ...{ stream, learned, files, stage, name },
+      ...{ stream: this.#stream, learned, files, stage, name },
       largestRecord: Math.max(...pages.map((page) => page.largestRecord)),
       isSmall: this.#bytesOf(pages) < SMALL_BATCH_BYTES,
       isMended: files.some((file) => file.isMended),
@@ -193,16 +196,17 @@ export class Loader {
 
   /** The file to load of a page: what is new in it, the page itself, or what can be loaded of one that does not fit. */
   async #fileOf(page: LandedPage): Promise<LoadFile> {
-    const { changes, passFolder, passId, stage, stream, signal } = this.options;
+    const { changes, pass, schemas, stage, signal } = this.options;
+    const stream = this.#stream;
     const { seq, list } = page;
     const fresh = changes?.freshOf(page);
     if (fresh !== undefined) return { path: fresh.path, seq, list, kept: fresh.records, isMended: false };
-    const file = join(passFolder, page.file);
+    const file = join(pass.folder, page.file);
     if (page.fits) return { path: file, seq, list, kept: page.records, isMended: false };
-    const clean = join(stage, `clean-${stream.name}-${passId}-${seq}.ndjson`);
-    this.#places ??= columnPlaces(stream, this.options.schemas.values());
+    const clean = join(stage, `clean-${stream.name}-${this.#passId}-${seq}.ndjson`);
+    this.#places ??= columnPlaces(stream, schemas.values());
     const rules = { stream, places: this.#places };
-    const checked = await checkPage({ ...page, file, passId }, rules, clean, (rejects) => {
+    const checked = await checkPage({ ...page, file, passId: this.#passId }, rules, clean, (rejects) => {
       signal?.throwIfAborted();
       addRejects(stage, rejects);
     });
@@ -213,7 +217,7 @@ export class Loader {
 
   /** Stages a batch; false if one of several pages may be why it cannot be, and then nothing of it stays staged. */
   async #stage(batch: Batch, pages: readonly LandedPage[]): Promise<boolean> {
-    const { session, stage, stream, warn } = this.options;
+    const { session, stage, warn } = this.options;
     const connection = this.#idle.pop() ?? (await session.connect());
     try {
       killPoint('load.batch-begun');
@@ -225,7 +229,7 @@ export class Loader {
       if (pages.length < 2) throw error;
       removeStaged(stage, batch.name);
       if (isOutOfMemory(error)) this.#crowded++;
-      else warn(`a batch of ${stream.path} is loaded page by page: ${messageOf(error)}`);
+      else warn(`a batch of ${this.#stream.path} is loaded page by page: ${messageOf(error)}`);
       return false;
     } finally {
       this.#idle.push(connection);
@@ -235,7 +239,7 @@ export class Loader {
   async #loadApart(): Promise<void> {
     if (!this.#isOver && this.#crowded > 0)
       this.options.warn(
-        `${this.#crowded} of ${this.#batches} batches of ${this.options.stream.path} did not fit into memory beside others and are loaded page by page; more memory (LOTLAKE_MEMORY) spares that`,
+        `${this.#crowded} of ${this.#batches} batches of ${this.#stream.path} did not fit into memory beside others and are loaded page by page; more memory (LOTLAKE_MEMORY) spares that`,
       );
     for (const { batch, pages } of this.#apart) {
       for (const [i, file] of batch.files.entries()) {
@@ -255,14 +259,13 @@ export class Loader {
   #fail(pages: readonly LandedPage[], error: unknown): void {
     this.#isOver = true;
     if (this.#failure !== undefined) return;
-    const { passId, passFolder } = this.options;
     const [first, ...others] = pages;
     const numbers = pages.map((page) => page.page).join(', ');
-    const places = `${others.length === 0 ? 'page' : 'pages'} ${numbers} of pass ${passId}`;
+    const places = `${others.length === 0 ? 'page' : 'pages'} ${numbers} of pass ${this.#passId}`;
     this.#failure = new LoadError(`${places} cannot be loaded: ${messageOf(error)}`, {
       cause: error,
       ...(first === undefined || others.length > 0 ? {} : { page: first.file }),
-      hint: `the last snapshot stays current and the pages stay in ${passFolder}; run the same command again`,
+      hint: `the last snapshot stays current and the pages stay in ${this.options.pass.folder}; run the same command again`,
     });
   }
 }

@@ -6,8 +6,14 @@ import type { BaseState } from '../lake/base.js';
 import { filesRelation, globRelation } from '../lake/files.js';
 import { HISTORY, REJECTED } from '../lake/schema.js';
 import { ownTables } from '../lake/tables.js';
-import type { MergeContext } from './context.js';
-import { baseRelation, ownTable, PARTITION_OF_PATH, type StoredTable, sameKey } from './relations.js';
+import {
+  baseRelation,
+  type MergeContext,
+  ownTable,
+  PARTITION_OF_PATH,
+  type StoredTable,
+  sameKey,
+} from './relations.js';
 import { type RowsSql, writeRows } from './write.js';
 
 /** A table as carrying over sees it. */

@@ -6,8 +6,7 @@ import { compareFiles, type FileUse, fileSizes, linkFile, partitionOf } from '..
 import type { LakeFile } from '../lake/manifest.js';
 import { partitionFolder, partitionFromFolder } from '../lake/partition.js';
 import { type Column, REJECTED, type TableSchema } from '../lake/schema.js';
-import type { MergeContext, TableCounts } from './context.js';
-import { baseRelation, sameKey } from './relations.js';
+import { baseRelation, type MergeContext, sameKey } from './relations.js';
 import { ruleOf } from './rules.js';
 import { type RowsSql, writeEmpty, writeRows } from './write.js';
 
@@ -18,6 +17,9 @@ export interface NewRows {
   /** Columns that decide whether a row changed: the content, and the state where it comes with the rows. */
   readonly compared: readonly Column[];
 }
+
+/** What became of the rows of a table, and which of its files were written. */
+type TableCounts = FileUse & Readonly<Record<'inserted' | 'updated' | 'unchanged' | 'gone', number>>;
 
 /**
  * Merges new rows into a table of the new snapshot: partitions without a change are linked, the others are written

@@ -5,8 +5,7 @@ import { identifier, literal, literals, rows, scalar } from '../duck/session.js'
 import { linkFile, partitionOf } from '../lake/files.js';
 import type { LakeFile } from '../lake/manifest.js';
 import { monthOf } from '../lake/partition.js';
-import type { MergeContext } from './context.js';
-import { baseRelation, castColumns, ownTable } from './relations.js';
+import { baseRelation, castColumns, type MergeContext, ownTable } from './relations.js';
 import { applyRules } from './rules.js';
 import { columnsInFile, parquetOf, writeEmpty } from './write.js';
 

@@ -1,10 +1,34 @@
 import { LotlakeError } from '../config/lotlake-error.js';
-import { identifier } from '../duck/session.js';
+import { identifier, type Session } from '../duck/session.js';
+import type { BaseState } from '../lake/base.js';
 import { fileSizes, filesRelation } from '../lake/files.js';
 import type { LakeFile } from '../lake/manifest.js';
-import type { Column } from '../lake/schema.js';
+import type { Column, TableSchema } from '../lake/schema.js';
 import { type LakeTable, ownTables } from '../lake/tables.js';
-import type { MergeContext } from './context.js';
+import type { LoadedPass } from '../load/loader.js';
+
+/** Everything that merging needs. */
+export interface MergeContext extends Pick<Session, 'connection' | 'connect' | 'alone'> {
+  readonly schemas: ReadonlyMap<string, TableSchema>;
+  /** Folder with the staged rows, one folder a table. */
+  readonly stage: string;
+  /** Folder of the snapshot that is being written, or of a state on the way to it. */
+  readonly target: string;
+  /** Id of the snapshot that is being written. */
+  readonly snapshot: string;
+  readonly base: BaseState | undefined;
+  /** The run whose rows are merged: in a rebuild that of a replayed night. */
+  readonly runId: string;
+  /** When that run began; of a replayed night, when its first pass began. */
+  readonly startedAt: string;
+  /** When the pass over `/cars` began, else the run: the time at which rows were seen. */
+  readonly seenAt: string;
+  readonly passes: readonly LoadedPass[];
+  readonly shrinkGuard: number;
+  readonly allowShrink: boolean;
+  /** Tables whose rows in the last snapshot are few and held in memory while merging. */
+  readonly held?: ReadonlySet<string>;
+}
 
 /** Bytes of Parquet up to which the stored rows of a table are held in memory, and its staged rows may be beside it. */
 const SMALL = { stored: 512 << 10, staged: 1 << 20 } as const;

@@ -6,8 +6,7 @@ import { filesRelation, globRelation } from '../lake/files.js';
 import { partitionColumns } from '../lake/partition.js';
 import { type Column, REJECTED, type TableSchema } from '../lake/schema.js';
 import { isStaged, rejectsRelation, stagedFiles } from '../load/staged.js';
-import type { MergeContext } from './context.js';
-import { baseRelation, emptyOf, isSmall, PARTITION, sameKey } from './relations.js';
+import { baseRelation, emptyOf, isSmall, type MergeContext, PARTITION, sameKey } from './relations.js';
 
 /** Schemas of the relations that the rules read, besides `run` for what the run and its rules know. */
 const SCHEMAS = ['base', 'stage', 'current', 'next', 'run'] as const;

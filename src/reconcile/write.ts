@@ -7,8 +7,7 @@ import { identifier, literal, rows, scalar } from '../duck/session.js';
 import { fieldIdsOf } from '../lake/field-ids.js';
 import { type Partition, partitionFolder } from '../lake/partition.js';
 import type { Column } from '../lake/schema.js';
-import type { MergeContext } from './context.js';
-import { emptyOf, isSmall, type StoredTable } from './relations.js';
+import { emptyOf, isSmall, type MergeContext, type StoredTable } from './relations.js';
 
 /**
  * Parquet settings of every published file: what Spark, pandas, polars and older readers open. Level 1 takes a quarter

@@ -9,7 +9,7 @@ import { Changes } from '../land/changes.js';
 import { Fingerprints, readFingerprints, writeFingerprints } from '../land/fingerprints.js';
 import { stagedSql } from '../load/batch.js';
 import { type BatchView, planViews } from '../load/views.js';
-import type { MergeContext } from '../reconcile/context.js';
+import type { MergeContext } from '../reconcile/relations.js';
 import { ruleOf } from '../reconcile/rules.js';
 import { bindNext } from '../reconcile/state.js';
 import { streams } from '../service/streams.js';

@@ -25,14 +25,9 @@ export async function loadPass(
   onPage: (page: LandedPage) => void = () => undefined,
   stagedBefore?: ReadonlySet<LandedPage>,
 ): Promise<LoadedPass> {
-  const { stream: name, pass_id: passId } = pass.manifest;
   const { session, signal, schemas, stage } = job;
-  const loader = new Loader({
-    ...{ session, signal, schemas, passId, stage, changes, stagedBefore },
-    warn: job.reporter.warn,
-    stream: streams[name],
-    passFolder: pass.folder,
-  });
+  const { warn } = job.reporter;
+  const loader = new Loader({ session, signal, schemas, pass, stage, changes, stagedBefore, warn });
   try {
     for await (const page of comparedPages(job, pass)) {
       changes?.acceptLanded(pass.folder, page);

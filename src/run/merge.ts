@@ -8,9 +8,9 @@ import { lakeTables } from '../lake/tables.js';
 import { landedPassIds, listPasses } from '../land/pass.js';
 import type { LoadedPass } from '../load/loader.js';
 import { sumOf } from '../query/printable.js';
-import type { MergeContext } from '../reconcile/context.js';
 import { type ClosingRow, writeOwn, writeRejects } from '../reconcile/own-rows.js';
 import { type ReconcileResult, reconcile } from '../reconcile/reconcile.js';
+import type { MergeContext } from '../reconcile/relations.js';
 import type { Job } from './job.js';
 
 /** What reconcile gave to the steps after it. */

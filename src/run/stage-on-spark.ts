@@ -90,13 +90,16 @@ function groupsOf(nights: readonly Night[]): Group[] {
 }
 
 function groupOf(pass: Pass): Group {
-  const { stream: name, pass_id: passId } = pass.manifest;
-  const stream = streams[name];
   // What it warns of, load says.
-  const drift = new Drift({ stream, passId, warn: () => undefined });
+  const drift = new Drift({ pass, warn: () => undefined });
   for (const page of pass.pages) drift.learn(page);
   const leftOut = drift.reports().flatMap(({ path, kept }) => (kept ? [] : [path]));
-  return { stream, learned: new Set(drift.paths()), leftOut: new Set(leftOut), passes: [pass] };
+  return {
+    stream: streams[pass.manifest.stream],
+    learned: new Set(drift.paths()),
+    leftOut: new Set(leftOut),
+    passes: [pass],
+  };
 }
 
 /** Whether two groups keep the same of what both have. Names of Spark are blind to case. */

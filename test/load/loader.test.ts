@@ -8,7 +8,6 @@ import { openPass, type Pass } from '../../src/land/pass.js';
 import { createSink } from '../../src/land/sink.js';
 import { LoadError, Loader } from '../../src/load/loader.js';
 import { rejectsFile } from '../../src/load/staged.js';
-import { streams } from '../../src/service/streams.js';
 import { pageOf } from '../land/support.js';
 import { bareDuckDb, type PlainRow, temporaryFolder } from '../pipelines/support.js';
 import { schemasOf } from './support.js';
@@ -65,8 +64,8 @@ async function landed(...pages: readonly (readonly string[])[]): Promise<LandedP
 
 const loaderOf = (session: Session = opened.session): Loader =>
   new Loader({
-    ...{ session, stream: streams.cars, schemas, stage },
-    ...{ passId: pass.manifest.pass_id, passFolder: pass.folder, warn: (text) => warnings.push(text) },
+    ...{ session, schemas, stage, pass },
+    warn: (text) => warnings.push(text),
   });
 
 /** The session of the tests, whose statements fail with what `faultOf` says of them. */

@@ -4,8 +4,8 @@ import { expect, it } from 'vitest';
 import { openSession, rows } from '../../src/duck/session.js';
 import type { BaseState } from '../../src/lake/base.js';
 import { listFiles } from '../../src/lake/files.js';
-import type { MergeContext } from '../../src/reconcile/context.js';
 import { writeLotChanges } from '../../src/reconcile/own-rows.js';
+import type { MergeContext } from '../../src/reconcile/relations.js';
 import { temporaryFolder } from '../pipelines/support.js';
 
 it('files of changes are joined once their month is over, and linked until then', async () => {

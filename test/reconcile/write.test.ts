@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { openSession, rows } from '../../src/duck/session.js';
 import { lakeTables } from '../../src/lake/tables.js';
-import type { MergeContext } from '../../src/reconcile/context.js';
+import type { MergeContext } from '../../src/reconcile/relations.js';
 import { writeRows } from '../../src/reconcile/write.js';
 import { temporaryFolder } from '../pipelines/support.js';
 
