@@ -4,11 +4,11 @@ import type { DuckDBConnection } from '@duckdb/node-api';
 import { version } from '../config/package-root.js';
 import type { BaseState } from '../lake/base.js';
 import { type Manifest, SCHEMA_VERSION } from '../lake/manifest.js';
-import { flattenFunctions, type LakeTable, lakeTables } from '../lake/tables.js';
+import { flattenFunctions, lakeTables } from '../lake/tables.js';
 import { Changes } from '../land/changes.js';
 import { Fingerprints, readFingerprints, writeFingerprints } from '../land/fingerprints.js';
 import { stagedSql } from '../load/batch.js';
-import { type BatchView, planViews } from '../load/views.js';
+import { planViews } from '../load/views.js';
 import type { MergeContext } from '../reconcile/relations.js';
 import { ruleOf } from '../reconcile/rules.js';
 import { bindNext } from '../reconcile/state.js';
@@ -23,22 +23,26 @@ export function watchChanges(job: Job, base: BaseState | undefined, passId: stri
 
 function knownRecords(base: BaseState | undefined): Fingerprints {
   const stored = base?.manifest.fingerprints ?? undefined;
-  if (base === undefined || stored === undefined || stored.code !== codeOf()) return new Fingerprints();
+  if (base === undefined || stored === undefined || stored.code !== rowCode()) return new Fingerprints();
   return readFingerprints(base.folder, stored.records);
 }
 
 /** What decides which rows a record gives. */
-export interface RowRules {
-  /** Fingerprint of the contract. */
-  readonly contract: string;
-  /** Version of lotlake: how records are mended and merged is code. */
-  readonly version: string;
-  readonly tables: readonly LakeTable[];
-  readonly views: readonly BatchView[];
-}
+const rowRules = () => ({
+  contract: contractFingerprint('cars'),
+  /** How records are mended and merged is code. */
+  version,
+  tables: lakeTables(),
+  views: planViews(streams.cars, [], false),
+});
 
-/** Fingerprint of what rows are made by: records that were read by other rules are read again. */
-export function rowCode({ tables, ...rules }: RowRules): string {
+/**
+ * Fingerprint of the rules by which this version makes rows of the records of vehicles: records that were read by other
+ * rules are read again.
+ * @param others rules in place of those of this version
+ */
+export function rowCode(others: Partial<ReturnType<typeof rowRules>> = {}): string {
+  const { tables, ...rules } = { ...rowRules(), ...others };
   // What only describes a table decides nothing.
   const cut = tables.map((table) => ({
     ...table,
@@ -48,16 +52,6 @@ export function rowCode({ tables, ...rules }: RowRules): string {
     .update(JSON.stringify([rules, SCHEMA_VERSION, flattenFunctions, cut]))
     .digest('hex')
     .slice(0, 16);
-}
-
-/** Fingerprint of the rules by which this version makes rows of the records of vehicles. */
-export function codeOf(): string {
-  return rowCode({
-    contract: contractFingerprint('cars'),
-    version,
-    tables: lakeTables(),
-    views: planViews(streams.cars, [], 'batch', false),
-  });
 }
 
 /**
@@ -78,7 +72,7 @@ export async function recordFingerprints(
   const kept = knownRecords(base).without(await idsIn(connection, ruleOf('stale_vehicles').sql));
   const all = kept.updated(added);
   writeFingerprints(target, all);
-  return { records: all.ids.length, code: codeOf() };
+  return { records: all.ids.length, code: rowCode() };
 }
 
 /** The vehicle ids that a query gives, ascending. */

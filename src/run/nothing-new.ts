@@ -7,7 +7,7 @@ import { unresolvedRuns } from '../lake/run-records.js';
 import type { LoadedPass } from '../load/loader.js';
 import { readChecks } from '../model/checks.js';
 import type { ClosingRow } from '../reconcile/own-rows.js';
-import { codeOf } from './fingerprints.js';
+import { rowCode } from './fingerprints.js';
 import type { Job } from './job.js';
 
 /** A window that reaches back further than this moves the time of the last pass on, though it is empty. */
@@ -63,8 +63,7 @@ async function hasUnprovenPass(
 
 /** Fingerprint of all that tables and marts are made by, besides the records. */
 export function recipeOf(job: Job): string {
-  const { minimumGroup, relistingDays, rejectAlarm, estimateAlarm } = job.config;
   const { models, checks = readChecks() } = job.modelling;
-  const recipe = [codeOf(), minimumGroup, relistingDays, rejectAlarm, estimateAlarm, models, checks, job.own];
+  const recipe = [rowCode(), job.recorder.record.limits, models, checks, job.own];
   return createHash('sha256').update(JSON.stringify(recipe)).digest('hex').slice(0, 16);
 }
