@@ -61,27 +61,24 @@ export function readGiven(named: string | undefined, env: NodeJS.ProcessEnv, cwd
 
 function foundUpwards(folder: string): string | undefined {
   const path = join(folder, FILE);
-  try {
-    if (statSync(path, { throwIfNoEntry: false }) !== undefined) return path;
-  } catch (error) {
-    throw notRead(path, error);
-  }
+  const found = reading(`${path}: the file`, () => statSync(path, { throwIfNoEntry: false }));
+  if (found !== undefined) return path;
   return dirname(folder) === folder ? undefined : foundUpwards(dirname(folder));
 }
 
-const UNREAD = 'give this user the right to read it, or name another file';
-
-const notRead = (place: string, error: unknown): ConfigError =>
-  new ConfigError(`${place}: the file cannot be read: ${messageOf(error)}`, UNREAD);
+/** Does what reads a file. Throws ConfigError that says what cannot be read. */
+function reading<T>(file: string, read: () => T): T {
+  try {
+    return read();
+  } catch (error) {
+    const hint = 'give this user the right to read it, or name another file';
+    throw new ConfigError(`${file} cannot be read: ${messageOf(error)}`, hint);
+  }
+}
 
 /** @param said the path as a message names it */
 function readFile(path: string, said: string): GivenSettings {
-  let text: string;
-  try {
-    text = readFileSync(path, 'utf8');
-  } catch (error) {
-    throw notRead(said, error);
-  }
+  const text = reading(`${said}: the file`, () => readFileSync(path, 'utf8'));
   const object = z.record(z.string(), z.unknown()).safeParse(parsed(text, said));
   if (!object.success) throw new ConfigError(`${said}: the file holds no object`);
   if ('apiKey' in object.data)
@@ -138,30 +135,24 @@ function fromVariables(
 }
 
 /** The key in a file; the line break that ends the file is not part of it. */
-function readKeyFile(path: string, warnings: string[]): string {
-  try {
+const readKeyFile = (path: string, warnings: string[]): string =>
+  reading(`the key file ${path}`, () => {
     const key = readFileSync(path, 'utf8').replace(/\r?\n$/, '');
     warnings.push(...seenByOthers(path));
     return key;
-  } catch (error) {
-    throw new ConfigError(`the key file ${path} cannot be read: ${messageOf(error)}`, UNREAD);
-  }
-}
+  });
 
 /** Variables and settings that hold a secret. */
 const SECRET = /^((LOTLAKE|AWS)_.*(KEY|TOKEN|NOTIFY_URL)|lineage\.key|notify\.url)$/;
 
 /** What a file `.env` sets; nothing where there is none. A folder of that name is none. */
-function readEnvFile(path: string, warnings: string[]): NodeJS.ProcessEnv {
-  try {
+const readEnvFile = (path: string, warnings: string[]): NodeJS.ProcessEnv =>
+  reading(`${path}: the file`, () => {
     if (statSync(path, { throwIfNoEntry: false })?.isDirectory() !== false) return {};
     const variables = parseEnv(readFileSync(path, 'utf8'));
     if (Object.keys(variables).some((name) => SECRET.test(name))) warnings.push(...seenByOthers(path));
     return variables;
-  } catch (error) {
-    throw notRead(path, error);
-  }
-}
+  });
 
 function seenByOthers(path: string): string[] {
   const mode = statSync(path).mode & 0o777;
