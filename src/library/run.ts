@@ -33,8 +33,7 @@ export async function run(
       progress: (...given: Parameters<Reporter['progress']>) => reporter?.progress?.(...given),
       warn: (message: string) => reporter?.warn?.(message),
     },
-    ...(signal === undefined ? {} : { signal }),
-    ...(now === undefined ? {} : { now }),
+    ...{ signal, now },
   };
   try {
     return await pipelines[name](job, only);

@@ -51,8 +51,8 @@ export interface JobOptions {
   /** Settings with their places, for the record of the run. */
   readonly settings?: readonly InForce[];
   readonly reporter: Reporter;
-  readonly now?: () => Date;
-  readonly signal?: AbortSignal;
+  readonly now?: (() => Date) | undefined;
+  readonly signal?: AbortSignal | undefined;
   /** What follows a run that ended well, such as a push, once the lake is free. Gives the error of what failed. */
   readonly after?: () => Promise<unknown>;
   /** Models and checks to run; those of `sql` by default. */

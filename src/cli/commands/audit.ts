@@ -1,3 +1,4 @@
+import type { Row } from '../../duck/session.js';
 import { type Answer, assertService, type Client, openClient, readJson } from '../../extract/client.js';
 import { ask } from '../../query/ask.js';
 import { readLake } from '../../query/open-lake.js';
@@ -12,23 +13,9 @@ import { command } from '../command.js';
 export const audit = command({
   async run({ print, config }, { signal }) {
     assertService(config);
-    const comparisons = await readLake(config, {}, async ({ session }) => {
-      const client = openClient(config);
-      try {
-        const active = await ask(session.connection, 'cli/active');
-        const found = [];
-        for (const [id, domain_name] of Object.entries(enumerations.domain)) {
-          const domain_id = Number(id);
-          const lake = Number(active.find((row) => row.domain_id === domain_id)?.vehicles ?? 0);
-          const service = await countAtService(client, domain_id, signal);
-          const difference = service === null ? null : lake - service;
-          found.push({ domain_id, domain_name, service, lake, difference });
-        }
-        return found;
-      } finally {
-        await client.close();
-      }
-    });
+    const active = await readLake(config, {}, ({ session }) => ask(session.connection, 'cli/active'));
+    const client = openClient(config);
+    const comparisons = await compare(client, active, signal).finally(() => client.close());
     const number = (value: number | null): string => (value === null ? 'refused' : count(value));
     print(comparisons, () =>
       gridOf(
@@ -41,6 +28,18 @@ export const audit = command({
     );
   },
 });
+
+async function compare(client: Client, active: readonly Row[], signal: AbortSignal) {
+  const found = [];
+  for (const [id, domain_name] of Object.entries(enumerations.domain)) {
+    const domain_id = Number(id);
+    const lake = Number(active.find((row) => row.domain_id === domain_id)?.vehicles ?? 0);
+    const service = await countAtService(client, domain_id, signal);
+    const difference = service === null ? null : lake - service;
+    found.push({ domain_id, domain_name, service, lake, difference });
+  }
+  return found;
+}
 
 /** What the service counts of a source; null if the key is not enabled for it. */
 async function countAtService(client: Client, domain: number, signal: AbortSignal): Promise<number | null> {

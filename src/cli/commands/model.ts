@@ -200,12 +200,9 @@ async function onSpark(
   return runSparkModels({ tables, models, tests, target: url }, options);
 }
 
-interface Result extends SparkModelResults {
-  readonly engine: string;
-  readonly snapshot_id: string;
-  readonly path: string;
-  readonly seconds: number;
-}
+/** What was computed from which snapshot, where, on what and in how many seconds. */
+type Result = SparkModelResults &
+  Readonly<Record<'engine' | 'snapshot_id' | 'path', string> & { seconds: number }>;
 
 function text({ engine, snapshot_id, path, seconds, models, tests }: Result): Lines {
   const failed = tests.filter(({ failures }) => failures > 0);
