@@ -1,28 +1,10 @@
 import { constants, tmpdir } from 'node:os';
 import { causesOf, codeOf, LotlakeError } from '../config/lotlake-error.js';
 import { diskFullError } from '../lake/lake-error.js';
+import hints from './system-hints.json' with { type: 'json' };
 
 /** What to do about an error of the system, by its name. */
-const HINTS: Readonly<Record<string, string>> = {
-  EACCES: 'give this user the right to it, or name another place',
-  EPERM: 'give this user the right to it, or name another place',
-  EROFS: 'the file system takes no writing; name another place',
-  ENOENT: 'something that was there is gone, or a folder on the way is missing; run the same command again',
-  ENOTDIR: 'a file stands where a folder has to be; name another place',
-  EISDIR: 'a folder stands where a file has to be; name another place',
-  EEXIST: 'something is there already; name another place',
-  ENOTEMPTY: 'the folder holds something already; name another place',
-  ELOOP: 'symbolic links lead in a circle; name another place',
-  ENAMETOOLONG: 'the path is too long for the file system; name a shorter one',
-  EMFILE: 'raise the limit of open files (ulimit -n), or lower LOTLAKE_CONCURRENCY and LOTLAKE_THREADS',
-  ENFILE: 'the machine has too many files open; end other programs, or raise its limit',
-  ENOMEM: 'the machine has too little memory free; end other programs, or lower LOTLAKE_MEMORY',
-  EAGAIN: 'the machine has too many processes or threads; end other programs, or raise its limit',
-  EADDRINUSE: 'another process listens there; end it, or name another port',
-  EADDRNOTAVAIL: 'the machine has no such address; name another one',
-  EIO: 'the disk failed to read or write; look into the log of the system, then run lotlake verify',
-  EXDEV: 'the two places are on different disks; name a place on the same one',
-};
+const HINTS: Readonly<Record<string, string>> = hints;
 
 /** What DuckDB begins its errors with. */
 const OF_DUCKDB = /^[A-Z][A-Za-z ]* Error: /;
