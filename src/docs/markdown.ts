@@ -1,6 +1,8 @@
+import { packageFile } from '../config/package-root.js';
 import type { PlannedTest } from '../model/test-sql.js';
 import { withDatabase } from '../query/open-lake.js';
 import { assertOurs, assertOutside, writeWhole, writingTo } from '../query/places.js';
+import { fillText } from '../query/printable.js';
 import { type CatalogTable, markdownTable, markdownText, readCatalog, typeName } from './dictionary.js';
 import { describeEmptyLake } from './empty-lake.js';
 import { endpointsOf, type Lineage, lineageOf } from './lineage.js';
@@ -24,21 +26,15 @@ export async function writeMarkdown(path: string, output: string): Promise<void>
 export function tablesMarkdown(): Promise<string> {
   return withDatabase({ memory: '200MB' }, undefined, async ({ session }) => {
     const catalog = await readCatalog(session.connection, await describeEmptyLake());
-    return `${[intro(catalog), mermaid(lineageOf(catalog)), ...catalog.map(section)].join('\n\n')}\n`;
+    const named = (kind: CatalogTable['kind']): string =>
+      links(catalog.filter((table) => table.kind === kind).map(({ name }) => name));
+    return fillText(packageFile('site/tables.md'), {
+      marts: named('mart'),
+      tables: named('table'),
+      lineage: mermaid(lineageOf(catalog)),
+      sections: catalog.map(section).join('\n\n'),
+    });
   });
-}
-
-function intro(catalog: readonly CatalogTable[]): string {
-  const names = (kind: CatalogTable['kind']): string =>
-    links(catalog.filter((table) => table.kind === kind).map(({ name }) => name));
-  return [
-    '# Tables and marts',
-    `Generated from the contract of the feed, \`sql/\` and what DuckDB finds in them by \`${MARKDOWN_COMMAND}\`. The same with null rates, examples and test results of a lake, as pages with a search: \`lotlake docs\`. Rules and reading of the marts: [marts.md](marts.md).`,
-    `Marts: ${names('mart')}.`,
-    `Tables: ${names('table')}.`,
-    '## Lineage',
-    'From endpoints of the service over streams and tables to marts.',
-  ].join('\n\n');
 }
 
 function mermaid({ nodes, edges }: Lineage): string {

@@ -4,7 +4,7 @@ import { packageFile, version } from '../config/package-root.js';
 import { type ColumnEntry, columnCells, markdownTable, markdownText } from '../docs/dictionary.js';
 import type { Manifest } from '../lake/manifest.js';
 import { csvLine } from '../query/csv.js';
-import { count } from '../query/printable.js';
+import { count, fillText } from '../query/printable.js';
 import type { ExportedTable } from './data-files.js';
 import { type ExportRequest, exportFormats } from './request.js';
 
@@ -54,7 +54,7 @@ function readme({ request, manifest, createdAt, tables }: ExportFacts): string {
     ({ name, grain, rows, columns, files, bytes }) =>
       `| ${name} | ${grain} | ${count(rows)} | ${columns.length} | ${files.length} | ${count(bytes)} |`,
   );
-  return fill(about.page, {
+  return fillText(about.page, {
     ...{ version, created: createdAt },
     ...{ snapshot: manifest.snapshot_id, published: manifest.created_at },
     contents: lines.join('\n'),
@@ -63,10 +63,6 @@ function readme({ request, manifest, createdAt, tables }: ExportFacts): string {
     notes: request.profile === 'compat' ? compat : notes,
   });
 }
-
-/** A text with values in the place of their names in braces. */
-const fill = (text: string, values: Readonly<Record<string, string>>): string =>
-  text.replaceAll(/\{(\w+)\}/g, (_, name: string) => values[name] ?? '');
 
 function filters({ where, columns }: ExportRequest): string {
   const which = columns === undefined ? 'all columns' : `the columns ${columns.join(', ')}`;
@@ -83,8 +79,8 @@ function opening(name: ExportRequest['format'], [table]: readonly ExportedTable[
   const times = instants.map((column) => `"${column.name}"`).join(', ');
   const [code, path] = others.length === 0 ? [about.open.file, `"${first}"`] : [about.open.files, 'file'];
   return [
-    ...(duckdb ? [fenced('sql', fill(about.open.duckdb, { pattern }))] : []),
-    fenced('python', fill(code, { pattern, read: fill(pandas, { path, times }) })),
+    ...(duckdb ? [fenced('sql', fillText(about.open.duckdb, { pattern }))] : []),
+    fenced('python', fillText(code, { pattern, read: fillText(pandas, { path, times }) })),
     spreadsheets,
   ];
 }

@@ -52,3 +52,7 @@ export const megabytes = (bytes: number): string =>
 /** The sum of a figure over a list. */
 export const sumOf = <T>(list: readonly T[], figure: (each: T) => number): number =>
   list.reduce((sum, each) => sum + figure(each), 0);
+
+/** A text with values in the place of their names in braces. */
+export const fillText = (text: string, values: Readonly<Record<string, string>>): string =>
+  text.replaceAll(/\{(\w+)\}/g, (_, name: string) => values[name] ?? '');
