@@ -2,13 +2,13 @@ import type { DuckDBConnection, DuckDBValue } from '@duckdb/node-api';
 import { z } from 'zod';
 import { LotlakeError } from '../config/lotlake-error.js';
 import { didYouMean } from '../config/nearest.js';
-import { type Row, rows } from '../duck/session.js';
+import type { Row } from '../duck/session.js';
 import { ask, tablesOf } from './ask.js';
 
-const QUERIES = ['market', 'car', 'lots', 'accuracy', 'alike'].map((name) => `value/${name}`);
+const QUERIES = ['market', 'makes', 'models', 'groups', 'car', 'lots', 'accuracy', 'alike'];
 
 /** Tables and marts that an estimate is read from. */
-export const VALUE_READS = [...tablesOf(QUERIES), 'dim_damages', 'dim_titles'].join(' ');
+export const VALUE_READS = tablesOf(QUERIES.map((name) => `value/${name}`)).join(' ');
 
 const amount = z.number().nullable();
 
@@ -52,8 +52,8 @@ interface AskedCar {
 export async function valueOfCar(connection: DuckDBConnection, asked: AskedCar): Promise<Value> {
   const [market] = await ask(connection, 'value/market');
   if (market === undefined) throw notFound('the lake has too few auction prices for estimates');
-  const make = await idOf(connection, 'manufacturer', asked.make, 'true');
-  const model = await idOf(connection, 'model', asked.model, `manufacturer_id = ${make}`);
+  const make = idIn(await ask(connection, 'value/makes'), 'manufacturer', asked.make);
+  const model = idIn(await ask(connection, 'value/models', { make }), 'model', asked.model);
   const { year, km = null } = asked;
   const [currency, now] = [String(market.currency), Number(market.now)];
   if (year > now + 1) throw notFound(`no car has the model year ${year} yet`);
@@ -78,19 +78,8 @@ async function valued(connection: DuckDBConnection, row: Row) {
 const notFound = (message: string, hint?: string): LotlakeError =>
   new LotlakeError('SHARE_NOTHING_FOUND', message, { hint });
 
-/** The id of a make or model by its name. Throws SHARE_NOTHING_FOUND with the names that are most like it. */
-async function idOf(
-  connection: DuckDBConnection,
-  what: 'manufacturer' | 'model',
-  name: string,
-  where: string,
-): Promise<number> {
-  const known = await rows(
-    connection,
-    `select distinct ${what}_id as id, ${what}_name as name
-    from (select distinct manufacturer_id, model_id from price_inputs where ${where}) join dim_${what}s using (${what}_id)
-    order by id`,
-  );
+/** The id of a make or model by its name. Throws SHARE_NOTHING_FOUND with the name that is most like it. */
+function idIn(known: readonly Row[], what: 'manufacturer' | 'model', name: string): number {
   const found = known.find((each) => String(each.name).toLowerCase() === name.trim().toLowerCase());
   if (found !== undefined) return Number(found.id);
   const names = known.map((each) => String(each.name));
@@ -105,28 +94,16 @@ async function groupOf(
   connection: DuckDBConnection,
   currency: string,
   what: 'damage' | 'title',
-  name: string | undefined,
+  given: string | undefined,
 ): Promise<string | null> {
-  if (name === undefined) return null;
+  if (given === undefined) return null;
+  const name = given.trim().toLowerCase();
   const factor = what === 'damage' ? 'damage_main_group' : 'title_brand';
-  const levels = await rows(
-    connection,
-    `select level from price_factors where market = 'auction' and currency = $currency and factor = $factor`,
-    { currency, factor },
-  );
-  const groups = levels.map(({ level }) => String(level));
-  const wanted = name.trim().toLowerCase();
-  const named = await rows(
-    connection,
-    `select ${factor.replace('main_', '')} as found from dim_${what}s where lower(${what}_name) = $wanted limit 1`,
-    { wanted },
-  );
-  const found = [wanted.replaceAll(/[\s-]+/g, '_'), ...named.map((each) => String(each.found))].find(
-    (group) => groups.includes(group),
-  );
-  if (found !== undefined) return found;
-  throw notFound(
-    `no price has the ${what} ${name}${didYouMean(name, groups)}`,
-    `there are ${groups.join(', ')}`,
-  );
+  const groups = await ask(connection, 'value/groups', { currency, factor, name });
+  const own = name.replaceAll(/[\s-]+/g, '_');
+  const found = groups.find(({ level }) => level === own) ?? groups.find(({ is_meant }) => is_meant);
+  if (found !== undefined) return String(found.level);
+  const names = groups.map(({ level }) => String(level));
+  const near = didYouMean(given, names);
+  throw notFound(`no price has the ${what} ${given}${near}`, `there are ${names.join(', ')}`);
 }
