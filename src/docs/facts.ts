@@ -44,15 +44,11 @@ export async function columnFacts(
   const sample = await readValues(connection, table, shown, textOf, picked);
   const rare = shown.filter(({ name }) => sample.every((row) => row[name] === null));
   const least = await readValues(connection, table, rare, (name, type) => textOf(`min(${name})`, type));
-  return new Map(
-    columns.map(({ name }) => [
-      name,
-      {
-        nullRate: 1 - Number(counts?.[name]) / total,
-        examples: examplesOf([...sample, ...least].map((row) => row[name])),
-      },
-    ]),
-  );
+  const factsOf = ({ name }: Column): ColumnFacts => ({
+    nullRate: 1 - Number(counts?.[name]) / total,
+    examples: examplesOf([...sample, ...least].map((row) => row[name])),
+  });
+  return new Map(columns.map((column) => [column.name, factsOf(column)]));
 }
 
 /**

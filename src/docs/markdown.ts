@@ -59,10 +59,9 @@ function section(table: CatalogTable): string {
   };
   const known = Object.entries(facts).filter(([, value]) => value !== '');
   const weight = ({ severity }: PlannedTest): string => (severity === 'warn' ? ' (warns)' : '');
-  const own = tests.map((test) => `- ${code(test.test)}${weight(test)}`);
-  const across = checks.map(
-    (check) => `- ${code(check.test)}: ${markdownText(check.description)}${weight(check)}`,
-  );
+  const item = (test: PlannedTest, about = ''): string => `- ${code(test.test)}${about}${weight(test)}`;
+  const own = tests.map((test) => item(test));
+  const across = checks.map((check) => item(check, `: ${markdownText(check.description)}`));
   return [
     `## ${name}`,
     markdownText(description),

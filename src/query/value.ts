@@ -3,12 +3,11 @@ import { z } from 'zod';
 import { LotlakeError } from '../config/lotlake-error.js';
 import { didYouMean } from '../config/nearest.js';
 import type { Row } from '../duck/session.js';
-import { ask, tablesOf } from './ask.js';
+import { ask } from './ask.js';
 
-const QUERIES = ['market', 'makes', 'models', 'groups', 'car', 'lots', 'accuracy', 'alike'];
-
-/** Tables and marts that an estimate is read from. */
-export const VALUE_READS = tablesOf(QUERIES.map((name) => `value/${name}`)).join(' ');
+/** Tables and marts that the queries of `sql/value` read. */
+export const VALUE_READS =
+  'price_estimates price_factors price_accuracy price_inputs lots vehicles dim_manufacturers dim_models dim_damages dim_titles dim_settings';
 
 const amount = z.number().nullable();
 

@@ -76,12 +76,8 @@ export async function diagnose(means: Means): Promise<{ lines: Line[]; error: Lo
     given: G | undefined,
     look: (given: G) => Finding<T> | Promise<Finding<T>>,
   ): Promise<T | undefined> {
-    const add = (
-      status: Line['status'],
-      text: string,
-      hint: string | null = null,
-      code: string | null = null,
-    ) => void lines.push({ check: name, hint, code, status, text });
+    const add = (status: Line['status'], text: string, hint?: string, code?: string) =>
+      void lines.push({ check: name, hint: hint ?? null, code: code ?? null, status, text });
     if (given === undefined) return void add('not checked', 'it needs what failed above');
     try {
       const { text, hint, value } = await look(given);
