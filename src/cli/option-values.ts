@@ -53,11 +53,14 @@ export function streamOf(name: string, where: string): StreamName {
   );
 }
 
-/** The world of the sandbox that options ask for. Throws ConfigError for what it cannot be. */
-export function worldOf({ vehicles, seed, clock }: Values<typeof worldOptions>) {
+/**
+ * The world of the sandbox that options ask for; its clock says `now` where none is given. Throws ConfigError for what it
+ * cannot be.
+ */
+export function worldOf({ vehicles, seed, clock }: Values<typeof worldOptions>, now: Date) {
   return {
     vehicles: wholeNumber('--vehicles', vehicles, 1, 4_000_000),
     seed: wholeNumber('--seed', seed, 0, 2 ** 32 - 1),
-    clock: clock === undefined ? undefined : instant('--clock', clock),
+    clock: clock === undefined ? now : instant('--clock', clock),
   };
 }

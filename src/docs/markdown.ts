@@ -58,8 +58,6 @@ function section(table: CatalogTable): string {
     reads: links(reads),
   };
   const known = Object.entries(facts).filter(([, value]) => value !== '');
-  const weight = ({ severity }: PlannedTest): string => (severity === 'warn' ? ' (warns)' : '');
-  const item = (test: PlannedTest, about = ''): string => `- ${code(test.test)}${about}${weight(test)}`;
   const own = tests.map((test) => item(test));
   const across = checks.map((check) => item(check, `: ${markdownText(check.description)}`));
   return [
@@ -71,6 +69,9 @@ function section(table: CatalogTable): string {
     ...(across.length === 0 ? [] : ['Checks across tables:', across.join('\n')]),
   ].join('\n\n');
 }
+
+const item = ({ test, severity }: PlannedTest, about = ''): string =>
+  `- ${code(test)}${about}${severity === 'warn' ? ' (warns)' : ''}`;
 
 const HEADS = ['column', 'type', 'unit', 'description', 'in the feed'];
 

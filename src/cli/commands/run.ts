@@ -58,7 +58,7 @@ export const run = command({
   async run(given, effects) {
     const { pipeline, sandbox, everything, engine, verbose, quiet, json, print } = given;
     const { allowShrink, iceberg, sources, logFormat, logFile } = given;
-    const world = worldOf(given);
+    const world = worldOf(given, effects.now());
     const input = { ...given.input, allowShrink, iceberg, sources, logFormat, logFile };
     const settingsOf = (service: Settings) =>
       readSettings(input, effects, sandbox ? { ...SANDBOX, service } : {});
@@ -128,13 +128,12 @@ async function mirrorRun(
 
 /** Starts the embedded service, runs against it without a rate limit, and stops it. */
 async function onSandbox<T>(
-  { vehicles, seed, clock: given }: ReturnType<typeof worldOf>,
+  { vehicles, seed, clock }: ReturnType<typeof worldOf>,
   effects: Effects,
   reporter: JobOptions['reporter'],
   start: (service: Settings, now: () => Date) => Promise<T>,
 ): Promise<T> {
   const { startSandbox } = await import('../../sandbox/server/start.js');
-  const clock = given ?? effects.now();
   reporter.step('sandbox', `${count(vehicles)} vehicles, seed ${seed}, clock ${clock.toISOString()}`);
   const sandbox = await startSandbox({ vehicles, seed, clock });
   const started = effects.now().getTime();

@@ -21,12 +21,11 @@ export const sandbox = command({
       const { endpointHelp } = await import('../../sandbox/server/help.js');
       return effects.out(endpointHelp());
     }
-    const world = worldOf(given);
+    const world = worldOf(given, effects.now());
     const port = wholeNumber('--port', given.port, 0, 65_535);
     const rate = given.rate === undefined ? null : positiveNumber('--rate', given.rate, 1e6);
     const { startSandbox } = await import('../../sandbox/server/start.js');
-    const clock = world.clock ?? effects.now();
-    const service = await startSandbox({ ...world, port, plan: given.plan, rate, clock });
+    const service = await startSandbox({ ...world, port, plan: given.plan, rate });
     effects.out(
       [
         `The sandbox listens on ${service.url} with the key ${service.apiKey}.`,

@@ -45,9 +45,8 @@ const AHEAD = 1;
 
 async function statusOf(config: Config, now: Date, most: number | null) {
   const layout = layoutOf(config.output);
-  const snapshot = currentSnapshot(layout);
   const { passes, unreadable } = findPasses(layout.landing);
-  const current = snapshot === undefined ? null : { snapshot, ...publishedIn(snapshot) };
+  const current = publishedIn(currentSnapshot(layout));
   const records = readRuns(layout);
   return {
     output: config.output,
@@ -67,12 +66,13 @@ async function statusOf(config: Config, now: Date, most: number | null) {
   };
 }
 
-function publishedIn(snapshot: string) {
+function publishedIn(snapshot: string | undefined) {
+  if (snapshot === undefined) return null;
   const manifest = readManifest(snapshot);
   const { snapshot_id, pipeline, created_at } = manifest;
   const tables = Object.values(allTables(manifest));
   return {
-    ...{ snapshot_id, pipeline, created_at },
+    ...{ snapshot, snapshot_id, pipeline, created_at },
     rows: sumOf(tables, ({ rows }) => rows),
     bytes: sumOf(tables, ({ bytes }) => bytes),
     last_full_pass: manifest.last_pass_at.cars ?? null,
@@ -102,11 +102,7 @@ function freshness(
 }
 
 function stale({ fresh, output }: Report): LotlakeError {
-  const what =
-    fresh.age_hours === null
-      ? 'no nightly has published'
-      : `the last successful nightly ended ${ago(fresh.age_hours)}`;
-  return new LotlakeError('LAKE_STALE', `the lake in ${output} is stale: ${what}`, {
+  return new LotlakeError('LAKE_STALE', `the lake in ${output} is stale: ${lastNightly(fresh)}`, {
     outcome: 'held',
     hint: 'lotlake runs says what became of the runs since',
   });
@@ -153,6 +149,9 @@ function runningIn(layout: Layout, records: readonly RunRecord[], now: Date) {
 
 type Report = Awaited<ReturnType<typeof statusOf>>;
 
+const lastNightly = ({ age_hours }: Report['fresh']): string =>
+  age_hours === null ? 'no nightly has published' : `the last successful nightly ended ${ago(age_hours)}`;
+
 /** An age, such as `7.5 h ago`. */
 const ago = (age: number): string =>
   age < -AHEAD ? `${hours(-age)} from now, by the clock of this machine` : `${hours(Math.max(age, 0))} ago`;
@@ -169,9 +168,7 @@ function text(report: Report): Lines {
     current === null
       ? 'lake:     nothing is published yet'
       : `lake:     snapshot ${current.snapshot_id} by ${current.pipeline}, ${current.created_at}; ${count(current.rows)} rows, ${megabytes(current.bytes)}`,
-    fresh.age_hours === null
-      ? `fresh:    no nightly has published${limit}`
-      : `fresh:    the last successful nightly ended ${ago(fresh.age_hours)}${limit}`,
+    `fresh:    ${lastNightly(fresh)}${limit}`,
     runLine(report.runs),
     `running:  ${running === null ? 'nothing' : runningText(running)}`,
     `alarms:   ${alarms.length === 0 ? 'none' : count(alarms.length)}${why}`,

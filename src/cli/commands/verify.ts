@@ -34,7 +34,7 @@ export const verify = command({
 async function examine(connection: DuckDBConnection, folder: string, signal: AbortSignal): Promise<Report> {
   const manifest = manifestOrDamage(folder);
   if (manifest instanceof LotlakeError)
-    return reportOf(folder, undefined, [manifestProblem(folder, manifest)], []);
+    return reportOf(folder, undefined, { problems: [manifestProblem(folder, manifest)], warnings: [] });
   const warehouse = await verifyWarehouse(connection, folder, manifest);
   const files = await verifyFiles(folder, manifest, signal);
   const content = await verifyContent(connection, folder, manifest, signal);
@@ -42,7 +42,7 @@ async function examine(connection: DuckDBConnection, folder: string, signal: Abo
   // A check that was interrupted found nothing wrong.
   signal.throwIfAborted();
   const problems = [...files, ...content, ...warehouse.problems, ...tests.problems];
-  return reportOf(folder, manifest, problems, [...warehouse.warnings, ...tests.warnings]);
+  return reportOf(folder, manifest, { problems, warnings: [...warehouse.warnings, ...tests.warnings] });
 }
 
 function manifestProblem(folder: string, error: LotlakeError): Problem {
@@ -96,31 +96,27 @@ function problemOf({ model, test, failures, sample }: TestResult): Problem {
 
 type Report = ReturnType<typeof reportOf>;
 
+type Found = Readonly<Record<'problems' | 'warnings', readonly Problem[]>>;
+
 /**
  * What verify found: `torn` are files as a power cut leaves them; files without checksum were checked in part only; warnings,
  * such as failed data tests of severity `warn`, leave a snapshot sound.
  */
-function reportOf(
-  folder: string,
-  manifest: Manifest | undefined,
-  problems: readonly Problem[],
-  warnings: readonly Problem[],
-) {
+function reportOf(folder: string, manifest: Manifest | undefined, found: Found) {
   const tables = manifest === undefined ? [] : Object.values(allTables(manifest));
   const files = tables.flatMap((table) => table.files);
-  const torn = problems.flatMap(({ file, torn: isTorn }) => (isTorn && file !== null ? [file] : []));
+  const torn = found.problems.flatMap(({ file, torn: isTorn }) => (isTorn && file !== null ? [file] : []));
   return {
     snapshot_id: basename(folder),
     folder,
-    sound: problems.length === 0,
+    sound: found.problems.length === 0,
     torn: [...new Set(torn)],
     tables: tables.length,
     files: files.length,
     rows: sumOf(tables, ({ rows }) => rows),
     bytes: sumOf(tables, ({ bytes }) => bytes),
     without_checksum: files.filter((file) => file.sha256 === undefined).length,
-    problems,
-    warnings,
+    ...found,
   };
 }
 
