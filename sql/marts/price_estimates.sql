@@ -24,7 +24,7 @@ terms as (
         market,
         coefficient,
         case when factor in ('age', 'mileage', 'month') then factor else factor || ': ' || level end as label
-    from fit.terms
+    from fit.effects
 ),
 estimates as (
     select estimates.*, markets.market as market_name, markets.currency

@@ -2,17 +2,16 @@ with effects as (
     select
         markets.market,
         markets.currency,
-        terms.factor,
-        terms.level,
-        terms.level as name,
+        effects.factor,
+        effects.level,
+        effects.level as name,
         compared.level as reference,
         effects.log_effect,
         effects.deviation,
         cast(round(effects.prices) as bigint) as prices
     from fit.effects as effects
     inner join fit.markets as markets on markets.number = effects.market
-    inner join fit.terms as terms on terms.market = effects.market and terms.coefficient = effects.coefficient
-    inner join fit.terms as compared on compared.market = effects.market and compared.coefficient = effects.reference
+    inner join fit.effects as compared on compared.market = effects.market and compared.coefficient = effects.reference
 ),
 node_prices as (
     select

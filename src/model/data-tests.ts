@@ -2,8 +2,9 @@ import type { DuckDBConnection } from '@duckdb/node-api';
 import { LotlakeError, messageOf } from '../config/lotlake-error.js';
 import { poolOf, settled } from '../duck/pool.js';
 import { identifier, type Row, row, rows, type Session, scalar } from '../duck/session.js';
-import { type Check, readChecks } from './checks.js';
+import { readChecks } from './checks.js';
 import { type Model, readModels } from './model-files.js';
+import type { Modelling } from './own-models.js';
 import { type PlannedTest, planModelTests } from './test-sql.js';
 
 /** Failing rows that a result shows. */
@@ -20,21 +21,15 @@ export interface TestResult extends PlannedTest {
 /** What a data test found, without its rows. */
 export type TestFailures = Pick<TestResult, 'model' | 'test' | 'severity' | 'failures'>;
 
-/** Which tests to run; those of `sql/marts` and `sql/checks` by default. */
-export interface DataTestOptions {
-  readonly models?: readonly Model[];
-  readonly checks?: readonly Check[];
-}
-
 /**
- * Runs the tests of every model and the checks across tables on a connection that has the lake tables and the marts.
+ * Runs the tests of every model and the checks across tables, by default those of `sql`, on a connection that has the lake tables and the marts.
  * Throws MODEL_FAILED where a test cannot be run; failing rows are results, not errors.
  * @param beside further connections that share the work; they see what the first one sees
  * @param alone gives a test all of the memory where it does not fit into it beside others
  */
 export async function runDataTests(
   connection: DuckDBConnection,
-  { models = readModels(), checks = readChecks() }: DataTestOptions = {},
+  { models = readModels(), checks = readChecks() }: Partial<Modelling> = {},
   beside: readonly DuckDBConnection[] = [],
   alone?: Session['alone'],
 ): Promise<TestResult[]> {

@@ -15,11 +15,6 @@ export function selectModels<M extends ModelNode & Pick<Model, 'isFitted'>>(
   selection: string,
 ): M[] {
   const found = new Set<string>();
-  const close = (name: string, next: (name: string) => readonly string[]): void => {
-    const closed = new Set([name]);
-    for (const each of closed) for (const other of next(each)) closed.add(other);
-    for (const each of closed) found.add(each);
-  };
   const reads = (name: string) => models.find((model) => model.name === name)?.references ?? [];
   const readBy = (name: string) =>
     models.filter(({ references }) => references.includes(name)).map((model) => model.name);
@@ -27,12 +22,20 @@ export function selectModels<M extends ModelNode & Pick<Model, 'isFitted'>>(
     const [, needs = '', given = '', feeds = ''] = /^(\+?)(.*?)(\+?)$/s.exec(part) ?? [];
     const name = given.toLowerCase();
     if (!models.some((model) => model.name === name)) throw unknownModel(name, models);
-    close(name, needs === '' ? () => [] : reads);
-    close(name, feeds === '' ? () => [] : readBy);
+    found.add(name);
+    if (needs !== '') addAll(found, name, reads);
+    if (feeds !== '') addAll(found, name, readBy);
   }
   const chosen = models.filter(({ name }) => found.has(name));
   const needsFit = chosen.some(({ isFitted }) => isFitted);
   return models.filter((model) => chosen.includes(model) || (needsFit && model.name === FITTED));
+}
+
+/** Adds a name and all that `next` leads to from it. */
+function addAll(found: Set<string>, name: string, next: (name: string) => readonly string[]): void {
+  const closed = new Set([name]);
+  for (const each of closed) for (const other of next(each)) closed.add(other);
+  for (const each of closed) found.add(each);
 }
 
 /** The error of a name that no model has. */

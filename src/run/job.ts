@@ -15,7 +15,6 @@ import type { TableSchema } from '../lake/schema.js';
 import { listPasses, newId } from '../land/pass.js';
 import { readSchemas } from '../load/batch.js';
 import type { DriftReport } from '../load/drift.js';
-import type { DataTestOptions } from '../model/data-tests.js';
 import { readModels, withOwnSeeds } from '../model/model-files.js';
 import type { Modelling } from '../model/own-models.js';
 import { openObservers } from '../notify/observers.js';
@@ -56,7 +55,7 @@ export interface JobOptions {
   /** What follows a run that ended well, such as a push, once the lake is free. Gives the error of what failed. */
   readonly after?: () => Promise<unknown>;
   /** Models and checks to run; those of `sql` by default. */
-  readonly modelling?: DataTestOptions;
+  readonly modelling?: Partial<Modelling>;
 }
 
 /** A pipeline at work: its place on disk, its database, and what it gathers for the summary. */
@@ -64,7 +63,7 @@ export interface Job extends JobOptions {
   /** Ends the run, also where it loses its lock. */
   readonly signal: AbortSignal;
   /** With the models that the run computes, seeds of the user among them. */
-  readonly modelling: DataTestOptions;
+  readonly modelling: Partial<Modelling>;
   /** The models and checks of the user, which run after those. */
   readonly own: Modelling;
   readonly pipeline: string;

@@ -34,8 +34,7 @@ function requestOf<const P extends Parameters>(path: string, parameters: P) {
   return Object.assign((...given: Arguments<P>) => from(given[0] ?? {}), { from, path, parameters });
 }
 
-const memberOf = (given: unknown, name: string): unknown =>
-  typeof given === 'object' && given !== null ? Reflect.get(given, name) : undefined;
+const memberOf = (given: unknown, name: string): unknown => Reflect.get(Object(given), name);
 
 /** Values go into the path, where a part in brackets is left out without its value, or else into the query. */
 function requestFor(template: string, values: readonly (readonly [string, unknown])[]): ServiceRequest {

@@ -6,8 +6,9 @@ import { afterAll, beforeAll, expect } from 'vitest';
 import { createEmptyTables } from '../../src/docs/empty-lake.js';
 import { identifier, literal, openSession, type Row, rows } from '../../src/duck/session.js';
 import { readChecks } from '../../src/model/checks.js';
-import { type DataTestOptions, runDataTests } from '../../src/model/data-tests.js';
+import { runDataTests } from '../../src/model/data-tests.js';
 import { type Model, readModels } from '../../src/model/model-files.js';
+import type { Modelling } from '../../src/model/own-models.js';
 import { runModels } from '../../src/model/run-models.js';
 
 /** Parquet settings of the tests. */
@@ -74,7 +75,7 @@ export function modelsOf(marts: readonly string[]): readonly Model[] {
 }
 
 /** The data tests of the named models, those that they read, and the checks that need no others. */
-export function testsOf(...marts: readonly string[]): Required<DataTestOptions> {
+export function testsOf(...marts: readonly string[]): Modelling {
   const models = modelsOf(marts);
   const others = readModels().filter((model) => !models.includes(model));
   const checks = readChecks().filter(({ sql }) => !others.some(({ name }) => isNamed(sql, name)));

@@ -1,13 +1,13 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { nightly } from '../../pipelines/nightly.js';
 import { rebuild } from '../../pipelines/rebuild.js';
-import type { DataTestOptions } from '../../src/model/data-tests.js';
+import type { Modelling } from '../../src/model/own-models.js';
 import { rowsOf, type Stage, setUp } from './world-oracle.js';
 
 const FIRST = Date.parse('2026-11-09T02:00:00Z');
 
 /** A data test that nothing passes. */
-const failing: DataTestOptions = {
+const failing: Partial<Modelling> = {
   models: [],
   checks: [
     {

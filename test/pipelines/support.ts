@@ -12,8 +12,8 @@ import {
 } from '@duckdb/node-api';
 import { expect } from 'vitest';
 import { type Config, type ConfigInput, readConfig } from '../../src/config/config.js';
-import type { DataTestOptions } from '../../src/model/data-tests.js';
 import { readModels } from '../../src/model/model-files.js';
+import type { Modelling } from '../../src/model/own-models.js';
 import type { Reporter } from '../../src/run/job.js';
 import type { FaultRule } from '../../src/sandbox/index.js';
 
@@ -66,7 +66,7 @@ export function configFor(url: string, output: string, more: ConfigInput = {}): 
 const OF_HEALTH: readonly string[] = ['data_health', 'vin_facts', 'dim_settings', 'manufacturer_codes'];
 
 /** Leaves all models out of a run but the mart that alarms are read from, and what it needs. */
-export const healthMart = (): DataTestOptions => ({
+export const healthMart = (): Partial<Modelling> => ({
   models: readModels().filter(({ name }) => OF_HEALTH.includes(name)),
   checks: [],
 });

@@ -38,7 +38,7 @@ const TABLES = {
 /**
  * Fits a model of the log price to the prices of each market in `price_inputs`. What it finds are tables of the database
  * `fit`, in memory, which all connections see: `estimates`, `backtest`, `effects`, `nodes`, `index` and `repeat`, with
- * `markets`, `terms`, `node_names` and `segments`, which say what their numbers stand for.
+ * `markets`, `node_names` and `segments`, which say what their numbers stand for.
  * @param folder where a file of numbers may lie for the time of the fit
  */
 export async function fitPrices(connection: DuckDBConnection, folder: string): Promise<void> {
@@ -47,9 +47,6 @@ export async function fitPrices(connection: DuckDBConnection, folder: string): P
     const list = ['market', ...columns].map((column) => (column.includes(' ') ? column : `${column} double`));
     await connection.run(`create or replace table fit.${name} (${list.join(', ')})`);
   }
-  await connection.run(
-    'create or replace view fit.terms as select market, coefficient, factor, level from fit.effects',
-  );
   const markets = await nameNumbers(connection);
   for (const market of markets) await fitMarket(connection, market, folder);
   await repeatSales(connection, markets);
