@@ -1,10 +1,16 @@
 import { enumerations } from '../../service/contract/enumerations.js';
 import { endpoints } from '../../service/endpoints.js';
 import { pageSizes, SCROLL_MINUTES, SEARCH_WINDOW } from '../../service/limits.js';
-import { generationRecords, manufacturerRecords, modelRecords } from '../catalog.js';
+import {
+  citiesOf,
+  damageRows,
+  generationRecords,
+  manufacturerRecords,
+  modelRecords,
+  states,
+  titleRows,
+} from '../catalog.js';
 import optionRows from '../data/options.json' with { type: 'json' };
-import { citiesOf, states } from '../data/places.js';
-import { damageRows, titleRows } from '../data/reference-rows.js';
 import { duplicatesOf, type Found, findExternalId, findLot, findVehicle, findVin } from '../lookup.js';
 import { type RecordForm, vehicleJson } from '../record/vehicle.js';
 import { type Life, lifeOfId } from '../world/life.js';

@@ -7,7 +7,7 @@ import {
   titleDraw,
   titles,
 } from '../data/market.js';
-import { places } from '../data/places.js';
+import places from '../data/places.json' with { type: 'json' };
 import { conditions } from '../data/wording.js';
 import wording from '../data/wording.json' with { type: 'json' };
 import type { Car } from './car.js';
@@ -18,6 +18,9 @@ import { below, between, chance, hash, normal, pick, type Rng, Salt, stream, uni
 
 /** What is true of a lot of source 1 or 3 all its life. */
 export type AuctionFacts = Readonly<ReturnType<typeof auctionFacts>>;
+
+/** Yards in the United States and in Canada, and cities of source 12, which have no state and no coordinates. */
+export type Place = (typeof places)['american' | 'canadian' | 'korean'][number];
 
 export const KM_A_MILE = 1.609344;
 const CANADIAN = 0.06;
