@@ -9,12 +9,10 @@ import { flattenFunctions, type LakeTable, lakeTables } from '../lake/tables.js'
 import type { LandedPage } from '../land/page.js';
 import { type Stream, type StreamName, streams } from '../service/streams.js';
 import { columnTypes, type LearnedPaths } from './types.js';
-import { type BatchView, planViews } from './views.js';
+import { BATCH, type BatchView, planViews } from './views.js';
 
 /** A file of newline-delimited records, with the order of receipt and the list of their page. */
 export type BatchFile = Pick<LandedPage, 'seq' | 'list'> & { readonly path: string };
-
-const BATCH = '_batch';
 
 /** A table that is staged: a SELECT from the views of a batch. */
 export type StagedTable = Pick<LakeTable, 'name' | 'sql' | 'wide' | 'partition'>;
@@ -51,7 +49,7 @@ export interface Batch {
  * table of a large batch by partition. Returns the number of records.
  */
 export async function loadBatch(connection: DuckDBConnection, options: Batch): Promise<number> {
-  const views = planViews(options.stream, options.learned, BATCH, options.isMended);
+  const views = planViews(options.stream, options.learned, options.isMended);
   await createBatch(connection, options);
   try {
     await createViews(connection, views);
@@ -114,7 +112,7 @@ async function createEmptyBatch(connection: DuckDBConnection, stream: Stream): P
     .map(([name, type]) => `${identifier(name)} ${type}`)
     .join(', ');
   await connection.run(`create or replace temp table ${BATCH} (${columns}, _seq integer, _list varchar)`);
-  await createViews(connection, planViews(stream, [], BATCH, false));
+  await createViews(connection, planViews(stream, [], false));
 }
 
 async function createViews(connection: DuckDBConnection, views: readonly BatchView[]): Promise<void> {

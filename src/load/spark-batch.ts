@@ -6,7 +6,7 @@ import type { Stream } from '../service/streams.js';
 import { patternOf, type SparkStep, sparkLiteral } from '../spark/script.js';
 import { type StagedTable, stagedTables } from './batch.js';
 import { columnTypes, type LearnedPaths, type TypeNames } from './types.js';
-import { planViews, type ViewDialect } from './views.js';
+import { BATCH, planViews, type ViewDialect } from './views.js';
 
 /** Pages of one stream whose records have the same learned members, to be staged by Spark. */
 export interface SparkBatch {
@@ -36,7 +36,7 @@ export interface PlannedPage {
 /** Plans how Spark types a batch of records and stages each table of its stream, as `loadBatch` does. */
 export function sparkSteps(batch: SparkBatch): SparkStep[] {
   const { stream, learned, texts } = batch;
-  const views = planViews(stream, learned, BATCH, false, sparkViews(texts)).map(
+  const views = planViews(stream, learned, false, sparkViews(texts)).map(
     ({ name, sql }) => `create or replace temporary view ${identifier(name)} as ${sql}`,
   );
   const staged = stagedTables(stream.name);
@@ -55,7 +55,6 @@ export function sparkSteps(batch: SparkBatch): SparkStep[] {
 /** Old dates are written as DuckDB reads them. */
 const SET_CALENDAR = 'set spark.sql.parquet.datetimeRebaseModeInWrite = CORRECTED';
 
-const BATCH = '_batch';
 const PLAN = '_plan';
 
 /** Before a text in a field that comes in several forms, as sql/functions/json_forms.spark.sql says. */

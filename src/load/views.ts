@@ -3,6 +3,9 @@ import type { ContractNode } from '../service/contract/node.js';
 import type { Stream } from '../service/streams.js';
 import { type LearnedPaths, nodeAt, REJECTED_MEMBER } from './types.js';
 
+/** The typed batch, which has `_seq` beside the members of a record. */
+export const BATCH = '_batch';
+
 /** A relation over a typed batch: one for each place of the contract that `sql/flatten` reads from. */
 export interface BatchView {
   readonly name: string;
@@ -71,14 +74,12 @@ export const RECORDS = 'records';
  * Plans the relations of a stream: `records`, and one for each list of objects (and the image set of a lot) with the
  * keys of its parents, `_position` (from 1), the members of the entity as columns, `_extra` (JSON of the members
  * the contract does not know, or null) and `_rejected` (columns whose values break the contract, or null).
- * @param batch name of the typed batch, which has `_seq` beside the members of a record
  * @param isMended whether the records of the batch say which values they lack
  * @param dialect that of DuckDB by default
  */
 export function planViews(
   { name: stream, contract }: Pick<Stream, 'name' | 'contract'>,
   learned: LearnedPaths,
-  batch: string,
   isMended: boolean,
   dialect = DUCKDB_VIEWS,
 ): BatchView[] {
@@ -107,7 +108,7 @@ export function planViews(
       add(member.element, identifier(member.element.path), carried);
     }
   };
-  view(RECORDS, contract, identifier(batch));
+  view(RECORDS, contract, identifier(BATCH));
   add(contract, RECORDS, []);
   return views;
 }
