@@ -1,9 +1,9 @@
 import type { DuckDBConnection } from '@duckdb/node-api';
-import { LotlakeError, messageOf } from '../config/lotlake-error.js';
+import { LotlakeError } from '../config/lotlake-error.js';
 import { poolOf, settled } from '../duck/pool.js';
 import { identifier, type Row, row, rows, type Session, scalar } from '../duck/session.js';
 import { readChecks } from './checks.js';
-import { type Model, readModels } from './model-files.js';
+import { type Model, modelFailed, readModels } from './model-files.js';
 import type { Modelling } from './own-models.js';
 import { type PlannedTest, planModelTests } from './test-sql.js';
 
@@ -81,10 +81,7 @@ async function runTest(connection: DuckDBConnection, planned: PlannedTest): Prom
       failures === 0 ? [] : await rows(connection, `select * from (\n${sql}\n) order by all limit ${SAMPLE}`);
     return resultOf(planned, failures, sample);
   } catch (error) {
-    throw new LotlakeError('MODEL_FAILED', `test ${test} of ${model} cannot be run: ${messageOf(error)}`, {
-      cause: error,
-      hint: 'the last snapshot stays current',
-    });
+    throw modelFailed(`test ${test} of ${model} cannot be run`, error);
   }
 }
 

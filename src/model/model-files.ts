@@ -76,6 +76,13 @@ export type Model = Readonly<z.output<typeof definition>> & {
   readonly digest?: string;
 };
 
+/** The error of a model or test that cannot be computed. */
+export const modelFailed = (what: string, error: unknown): LotlakeError =>
+  new LotlakeError('MODEL_FAILED', `${what}: ${messageOf(error)}`, {
+    cause: error,
+    hint: 'the last snapshot stays current',
+  });
+
 const martsFolder: string = join(packageRoot, 'sql', 'marts');
 const seedsFolder: string = join(packageRoot, 'sql', 'seeds');
 

@@ -2,12 +2,12 @@ import { mkdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import type { DuckDBConnection } from '@duckdb/node-api';
 import { killPoint } from '../config/kill-point.js';
-import { LotlakeError, messageOf } from '../config/lotlake-error.js';
+import { LotlakeError } from '../config/lotlake-error.js';
 import { poolOf, settled } from '../duck/pool.js';
 import { identifier, literal, rows, type Session, scalar } from '../duck/session.js';
 import { columnsOf } from '../lake/schema.js';
 import { viewOn } from '../lake/views.js';
-import { type Model, readModels } from './model-files.js';
+import { type Model, modelFailed, readModels } from './model-files.js';
 import { fitPrices } from './pricing/fit-prices.js';
 import { FITTED, referencesOf } from './references.js';
 
@@ -147,10 +147,7 @@ async function runModel(
     killPoint('model.mart-written');
     return { name, key, rows: count, ms: Math.round(performance.now() - started) };
   } catch (error) {
-    throw new LotlakeError('MODEL_FAILED', `model ${name} failed: ${messageOf(error)}`, {
-      cause: error,
-      hint: 'the last snapshot stays current',
-    });
+    throw modelFailed(`model ${name} failed`, error);
   }
 }
 

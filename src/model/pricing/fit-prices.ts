@@ -1,9 +1,8 @@
 import type { DuckDBConnection } from '@duckdb/node-api';
 import { type Coding, codeRows, FEWEST, type Market, nameNumbers } from './code-rows.js';
-import { openNumbers } from './numbers.js';
 import { judgeMonth, measure, pass, type State, startState, type Weighing } from './passes.js';
 import { repeatSales } from './repeat-sales.js';
-import { DRIVERS, writeEffects, writeEstimates } from './write-fit.js';
+import { DRIVERS, openNumbers, writeEffects, writeEstimates } from './write-fit.js';
 
 /** Months at the end that the back-test judges. */
 const JUDGED = 6;

@@ -3,7 +3,7 @@ import { CholeskyDecomposition, Matrix } from 'ml-matrix';
 import { packageFile } from '../../config/package-root.js';
 import { rows } from '../../duck/session.js';
 import type { Market } from './code-rows.js';
-import { writeNumbers } from './numbers.js';
+import { writeNumbers } from './write-fit.js';
 
 /** Fewest pairs of sales from which there is an index. */
 const FEWEST = 100;

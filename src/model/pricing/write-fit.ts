@@ -1,8 +1,7 @@
-import type { DuckDBConnection } from '@duckdb/node-api';
+import { type DuckDBAppender, type DuckDBConnection, DuckDBDataChunk } from '@duckdb/node-api';
 import type { Coding } from './code-rows.js';
 import { type Factor, REFERENCES } from './design.js';
 import { effectVariance, expected, type Fit, uncertainty } from './fit.js';
-import { openNumbers, writeNumbers } from './numbers.js';
 import { around, distancesOf, isUsed, leverageOf, type State } from './passes.js';
 import type { PricedRow } from './rows.js';
 
@@ -149,4 +148,48 @@ function referenceOf({ name, offset, levels }: Factor, counts: Float64Array): nu
   if (named >= 0) return offset + named;
   const own = counts.subarray(offset, offset + levels.length);
   return offset + own.indexOf(Math.max(...own));
+}
+
+const CHUNK = 2048;
+
+type Numbers = readonly (number | string)[];
+
+/** Appends rows of numbers and texts, behind the number of their market, to a table of the database `fit`; NaN becomes null. */
+export async function openNumbers(connection: DuckDBConnection, table: string, market: number) {
+  const appender = await connection.createAppender(table, 'main', 'fit');
+  const held: (number | string | null)[][] = [];
+  return {
+    append: (row: Numbers): void => {
+      const values: (number | string | null)[] = [market];
+      for (const value of row) values.push(Number.isNaN(value) ? null : value);
+      held.push(values);
+      if (held.length === CHUNK) appendRows(appender, held);
+    },
+    /** Makes the rows visible to queries. */
+    close: (): void => {
+      appendRows(appender, held);
+      appender.closeSync();
+    },
+  };
+}
+
+/** Appends rows and forgets them. */
+function appendRows(appender: DuckDBAppender, held: (number | string | null)[][]): void {
+  const types = Array.from({ length: appender.columnCount }, (_, i) => appender.columnType(i));
+  const chunk = DuckDBDataChunk.create(types, held.length);
+  chunk.setRows(held);
+  appender.appendDataChunk(chunk);
+  held.length = 0;
+}
+
+/** Appends rows as `openNumbers` does, and makes them visible. */
+export async function writeNumbers(
+  connection: DuckDBConnection,
+  table: string,
+  market: number,
+  rows: Iterable<Numbers>,
+): Promise<void> {
+  const { append, close } = await openNumbers(connection, table, market);
+  for (const row of rows) append(row);
+  close();
 }
