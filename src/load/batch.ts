@@ -89,12 +89,8 @@ async function createBatch(connection: DuckDBConnection, options: Batch): Promis
 let cached: ReadonlyMap<string, TableSchema> | undefined;
 
 /** The columns of every lake table, which follow from the code alone: computed once a process. */
-export async function readSchemas(session: Pick<Session, 'connect'>) {
-  cached ??= await describeAll(session);
-  return cached;
-}
-
-async function describeAll({ connect }: Pick<Session, 'connect'>) {
+export async function readSchemas({ connect }: Pick<Session, 'connect'>) {
+  if (cached !== undefined) return cached;
   const schemas = new Map<string, TableSchema>();
   const connection = await connect();
   for (const stream of Object.values(streams)) {
@@ -103,7 +99,8 @@ async function describeAll({ connect }: Pick<Session, 'connect'>) {
       schemas.set(table.name, await describeTable(connection, table));
   }
   connection.closeSync();
-  return schemas;
+  cached = schemas;
+  return cached;
 }
 
 /** An empty batch, so that the columns of every table can be described without a record. */

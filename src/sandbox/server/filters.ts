@@ -13,10 +13,7 @@ type Json = unknown;
 /** The values at a path, of each entry where there is a list on the way. */
 const valuesAt = (record: Json, path: readonly string[]): readonly unknown[] =>
   path.reduce<readonly unknown[]>(
-    (values, name) =>
-      values.flatMap((inner) =>
-        typeof inner === 'object' && inner !== null ? Reflect.get(inner, name) : undefined,
-      ),
+    (values, name) => values.flatMap((inner) => Reflect.get(Object(inner), name)),
     [record],
   );
 
