@@ -22,7 +22,8 @@ export interface TestResult extends PlannedTest {
 export type TestFailures = Pick<TestResult, 'model' | 'test' | 'severity' | 'failures'>;
 
 /**
- * Runs the tests of every model and the checks across tables, by default those of `sql`, on a connection that has the lake tables and the marts.
+ * Runs the tests of models and the checks across tables, by default all of `sql/marts` and `sql/checks`, on a connection
+ * that has the lake tables and the marts.
  * Throws MODEL_FAILED where a test cannot be run; failing rows are results, not errors.
  * @param beside further connections that share the work; they see what the first one sees
  * @param alone gives a test all of the memory where it does not fit into it beside others

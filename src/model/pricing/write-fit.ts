@@ -125,6 +125,7 @@ export async function writeEffects(
   await writeNumbers(connection, 'nodes', market, nodes);
 }
 
+/** A row for each level of each factor, compared with the reference of its factor, and one for the base of all. */
 function* effectsOf(factors: readonly Factor[], { coefficients, covariance }: Fit, counts: Float64Array) {
   let base = coefficients[0] ?? 0;
   for (const factor of factors) {
