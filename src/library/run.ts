@@ -25,16 +25,7 @@ export async function run(
   const { config, inForce } = settingsOf(settings);
   assertWritable('the output folder', config.output);
   if (name !== 'rebuild') assertService(config);
-  const job = {
-    config,
-    settings: inForce,
-    reporter: {
-      step: (...given: Parameters<Reporter['step']>) => reporter?.step?.(...given),
-      progress: (...given: Parameters<Reporter['progress']>) => reporter?.progress?.(...given),
-      warn: (message: string) => reporter?.warn?.(message),
-    },
-    ...{ signal, now },
-  };
+  const job = { config, settings: inForce, reporter: listening(reporter), signal, now };
   try {
     return await pipelines[name](job, only);
   } catch (error) {
@@ -43,3 +34,10 @@ export async function run(
     throw error;
   }
 }
+
+/** A reporter that tells another one what that wants to hear. */
+const listening = (reporter: Partial<Reporter> = {}): Reporter => ({
+  step: (...given) => reporter.step?.(...given),
+  progress: (...given) => reporter.progress?.(...given),
+  warn: (message) => reporter.warn?.(message),
+});

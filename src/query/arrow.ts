@@ -51,10 +51,8 @@ export function arrowOutput(columns: Columns, writer: RecordBatchWriter) {
   return {
     write(rows: Rows): Uint8Array[] {
       const children = columns.map(({ name, type }, i) => {
-        const [data] = vectorOf(
-          rows.map((row) => row[i] ?? null),
-          type,
-        ).data;
+        const values = rows.map((row) => row[i] ?? null);
+        const [data] = vectorOf(values, type).data;
         if (data === undefined) throw new TypeError(`column ${name} has no data`);
         return data;
       });
