@@ -9,7 +9,7 @@ import { sourceOf } from '../load/column-places.js';
 import { nodeAt } from '../load/types.js';
 import { RECORDS } from '../load/views.js';
 import { modellingOf } from '../model/own-models.js';
-import { referencesOf } from '../model/references.js';
+import { withReferences } from '../model/references.js';
 import { planModelTests } from '../model/test-sql.js';
 import { printable } from '../query/printable.js';
 import { enumerations, reportKeys } from '../service/contract/enumerations.js';
@@ -109,24 +109,22 @@ function describeColumn(
     const description = OWN_COLUMNS[ending]?.replaceAll('{date}', date) ?? '';
     if (source !== undefined) return { description, source };
   }
-  const given = table.columns[column];
   const isOwn = ownColumns(table).some((own) => own.name === column);
   // The record itself may have a member of that name, which reconcile reads.
   const node = isOwn
     ? nodeAt(streams[table.stream].contract, table.from)?.members.get(column)
     : sourceOf(table, column);
   const own = isOwn || node === undefined ? OWN_COLUMNS[column] : undefined;
-  const values = node === undefined ? '' : knownValues(node);
   const position = column.endsWith('position') ? 'Position in the list of the feed, from 1.' : undefined;
   return {
-    description: given ?? own ?? position ?? `${node?.description ?? ''}${values}`,
+    description: table.columns[column] ?? own ?? position ?? `${node?.description ?? ''}${knownValues(node)}`,
     unit: node?.unit ?? (node?.duckdb === 'TIMESTAMPTZ' ? 'UTC' : undefined),
     source: node?.path,
   };
 }
 
 /** The values that the contract knows of a place, as the end of its description. */
-function knownValues({ values, keys }: ContractNode): string {
+function knownValues({ values, keys }: Partial<ContractNode> = {}): string {
   if (keys !== undefined) return ` Known: ${reportKeys[keys].join(', ')}.`;
   if (values === undefined) return '';
   const entries = Object.entries(enumerations[values]).map(([id, name]) => `${id} ${name}`);
@@ -159,10 +157,10 @@ export type CatalogTable = Awaited<ReturnType<typeof readCatalog>>[number];
  */
 export async function readCatalog(connection: DuckDBConnection, contents: Contents) {
   const modelling = modellingOf(contents);
-  const tables = await withReads(connection, lakeTables());
-  const models = await withReads(connection, modelling.models);
+  const tables = await withReferences(connection, lakeTables());
+  const models = await withReferences(connection, modelling.models);
   const named = modelling.checks.map((check) => ({ ...check, name: check.test }));
-  const checks = await withReads(connection, named);
+  const checks = await withReferences(connection, named);
   return dictionary(contents).map((entry) => {
     const { name, kind } = entry;
     const table = tables.find((each) => each.name === name);
@@ -172,28 +170,18 @@ export async function readCatalog(connection: DuckDBConnection, contents: Conten
       /** Stream whose records the table is cut from; undefined for marts and for tables of lotlake's own. */
       stream: table?.stream,
       /** Places of the record that the rows come from, such as `lots[]`; a report's media come from two. */
-      places: table?.reads.filter((place) => place !== RECORDS) ?? [],
+      places: table?.references.filter((place) => place !== RECORDS) ?? [],
       /** Tables and marts that a mart reads. */
-      reads: model?.reads ?? [],
+      reads: model?.references ?? [],
       /** Marts that read it. */
-      readBy: models.filter(({ reads }) => reads.includes(name)).map((each) => each.name),
+      readBy: models.filter(({ references }) => references.includes(name)).map((each) => each.name),
       /** Whether it is a mart of the user. */
       isOwn: model?.isOwn === true,
       /** SELECT of a mart that is computed; a seed is a file. */
       sql: model?.isSeed ? undefined : model?.sql,
       tests: model === undefined ? [] : planModelTests(model),
       /** Checks across tables that read it. */
-      checks: checks.filter(({ reads }) => reads.includes(name)),
+      checks: checks.filter(({ references }) => references.includes(name)),
     };
   });
-}
-
-/** SELECTs with the names that each reads. */
-async function withReads<T extends { readonly name: string; readonly sql: string }>(
-  connection: DuckDBConnection,
-  selects: readonly T[],
-) {
-  const found: (T & { readonly reads: readonly string[] })[] = [];
-  for (const select of selects) found.push({ ...select, reads: await referencesOf(connection, select) });
-  return found;
 }

@@ -194,7 +194,7 @@ function checksOf({ checks }: CatalogTable, site: Site): Html | string {
   const head = html`<th>Check</th><th>Reads</th><th>Severity</th><th>Last result</th>`;
   const rows = checks.map(
     (check) =>
-      html`<tr><td>${check.description} <code class="quiet">${check.test}</code></td><td data-label="Reads">${links(check.reads, site)}</td>${verdict(check, site)}</tr>`,
+      html`<tr><td>${check.description} <code class="quiet">${check.test}</code></td><td data-label="Reads">${links(check.references, site)}</td>${verdict(check, site)}</tr>`,
   );
   return html`<h2 id="checks">${counted(checks.length, 'check')} across tables</h2>
 ${tableOf('tests', head, rows)}`;

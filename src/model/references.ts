@@ -75,3 +75,13 @@ function visitCtes({ map }: CteMap, outer: ReadonlySet<string>, found: Set<strin
   }
   return scope;
 }
+
+/** SELECTs with the names that each reads, see {@link referencesOf}. */
+export async function withReferences<T extends { readonly name: string; readonly sql: string }>(
+  connection: DuckDBConnection,
+  selects: readonly T[],
+) {
+  const found: (T & { readonly references: readonly string[] })[] = [];
+  for (const select of selects) found.push({ ...select, references: await referencesOf(connection, select) });
+  return found;
+}

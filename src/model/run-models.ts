@@ -9,7 +9,7 @@ import { columnsOf } from '../lake/schema.js';
 import { viewOn } from '../lake/views.js';
 import { type Model, modelFailed, readModels } from './model-files.js';
 import { fitPrices } from './pricing/fit-prices.js';
-import { FITTED, referencesOf } from './references.js';
+import { FITTED, withReferences } from './references.js';
 
 /** Where models are written, and how. */
 export interface RunModelsOptions {
@@ -85,9 +85,7 @@ export async function orderedModels(
   models: readonly Model[],
   known: ReadonlySet<string>,
 ): Promise<readonly (Model & ModelNode)[]> {
-  const nodes: (Model & ModelNode)[] = [];
-  for (const model of models) nodes.push({ ...model, references: await referencesOf(connection, model) });
-  return planModels(nodes, known);
+  return planModels(await withReferences(connection, models), known);
 }
 
 /** A model and what it reads; names are lower case. */

@@ -6,11 +6,11 @@ import { type Config, readConfig } from '../../config/config.js';
 import { quoted, readFolder } from '../../config/folder.js';
 import { ConfigError, messageOf } from '../../config/lotlake-error.js';
 import { viewOn } from '../../lake/views.js';
-import { type Check, readChecks } from '../../model/checks.js';
+import { readChecks } from '../../model/checks.js';
 import { assertTests, runDataTests } from '../../model/data-tests.js';
 import { type Model, readModels } from '../../model/model-files.js';
 import { type Modelling, readableNames } from '../../model/own-models.js';
-import { referencesOf } from '../../model/references.js';
+import { withReferences } from '../../model/references.js';
 import { type ModelResult, orderedModels, runModels } from '../../model/run-models.js';
 import { selectModels } from '../../model/select.js';
 import { runSparkModels, type SparkModelResults } from '../../model/spark-models.js';
@@ -102,11 +102,9 @@ async function chosenModels(
   if (models.length === 0) throw new ConfigError(`--select ${select} names nothing that ${engine} computes`);
   const known = [...readChecks(), ...(isSpark ? [] : own.checks)];
   if (select === undefined) return { models, checks: known, tested: all, marts };
-  const checks: Check[] = [];
-  for (const check of known) {
-    const read = await referencesOf(connection, { name: check.test, sql: check.sql });
-    if (models.some(({ name }) => read.includes(name))) checks.push(check);
-  }
+  const named = known.map((check) => ({ ...check, name: check.test }));
+  const read = await withReferences(connection, named);
+  const checks = read.filter(({ references }) => models.some(({ name }) => references.includes(name)));
   return { models, checks, tested: models, marts };
 }
 
