@@ -29,7 +29,7 @@ export type LocalSnapshot = BaseState & Pick<Snapshot, 'id'>;
 export interface LocalLake {
   /** Snapshots that are kept and were published, oldest first; the last one is the current one. */
   readonly kept: readonly LocalSnapshot[];
-  /** Ids of all snapshots that were ever published, as far as the lake can tell. */
+  /** Ids of all snapshots that were ever published, these among them, as far as the lake can tell. */
   readonly published: ReadonlySet<string>;
 }
 
@@ -96,14 +96,13 @@ export function planPush(
       'nothing was sent; name another place for this lake',
     );
   assertNoVacuum(mirror, place, now);
-  const at = kept.findIndex(({ id }) => id === mirror.snapshot_id);
-  if (at < 0 && !published.has(mirror.snapshot_id))
+  if (!published.has(mirror.snapshot_id))
     throw unusable(
       'MIRROR_AHEAD',
       `${place} has snapshot ${mirror.snapshot_id}, which this lake (${kept.at(-1)?.id}) was not made from`,
       'nothing was sent; another machine has pushed, or this lake is an older copy: lotlake pull into an empty folder gets what the mirror has, and another place takes what is here',
     );
-  return at >= 0 ? kept.slice(at + 1) : kept.filter(({ id }) => id > mirror.snapshot_id);
+  return kept.filter(({ id }) => id > mirror.snapshot_id);
 }
 
 /** Leaves out older snapshots that lack a file. Throws LAKE_UNSOUND where the current one does. */
