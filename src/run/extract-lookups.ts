@@ -40,7 +40,6 @@ export async function extractLookups(job: Job, lookups: readonly Lookup[]) {
         landed.add(name);
       } catch (error) {
         const answer = answerOf(error);
-        if (answer === undefined) throw error;
         noteAnswer(pass.folder, name, answer);
         answers.set(name, answer);
       }
@@ -53,8 +52,9 @@ export async function extractLookups(job: Job, lookups: readonly Lookup[]) {
   return { pass: loaded, answers };
 }
 
-/** What an error of the service says of a lookup; undefined where it says nothing of it alone. */
-function answerOf(error: unknown): PassManifest['answers'][string] | undefined {
+/** What an error of the service says of a lookup. Throws one that says nothing of it alone. */
+function answerOf(error: unknown): PassManifest['answers'][string] {
   if (isFailure(error, 'SERVICE_NOT_FOUND')) return 'missing';
-  return isFailure(error, 'SERVICE_SOURCE_REFUSED') ? 'refused' : undefined;
+  if (isFailure(error, 'SERVICE_SOURCE_REFUSED')) return 'refused';
+  throw error;
 }
