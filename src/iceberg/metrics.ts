@@ -61,9 +61,8 @@ export async function readMetrics(
 
 /** Statistics of one file from what its footer says of each column; those of list elements are left out. */
 function metricsOf(stored: readonly Row[], columns: readonly IcebergColumn[]): Metrics {
-  const types = new Map(columns.map(({ name, type }) => [name, type]));
   const known = stored.flatMap((row) => {
-    const type = types.get(String(row.name));
+    const type = columns.find(({ name }) => name === row.name)?.type;
     return type === undefined || type.endsWith('[]')
       ? []
       : [{ row, key: fieldId(String(row.name)), type: primitiveOf(type) }];

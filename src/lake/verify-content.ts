@@ -33,12 +33,7 @@ export async function verifyContent(
 type Named = ManifestTable & { readonly name: string };
 
 /** Compares the rows and columns of a file with the manifest. */
-async function fileProblems(
-  connection: DuckDBConnection,
-  snapshot: string,
-  table: Named,
-  file: LakeFile,
-): Promise<Problem[]> {
+async function fileProblems(connection: DuckDBConnection, snapshot: string, table: Named, file: LakeFile) {
   const place = { table: table.name, file: file.path };
   const path = literal(join(snapshot, file.path));
   const problems: Problem[] = [];
@@ -54,7 +49,8 @@ async function fileProblems(
       problems.push({ ...place, check: 'schema', ...differing(expected, found) });
     return problems;
   } catch (error) {
-    return [{ ...place, check: 'readable', expected: 'a Parquet file', found: messageOf(error) }];
+    const expected = 'a Parquet file';
+    return [{ ...place, check: 'readable', expected, found: messageOf(error) } satisfies Problem];
   }
 }
 

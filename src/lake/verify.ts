@@ -92,17 +92,13 @@ function sizeProblem(snapshot: string, table: string, file: LakeFile): Problem |
   return { table, file: file.path, check, expected: `${file.bytes} bytes`, found, ...torn };
 }
 
-async function checksumProblem(
-  snapshot: string,
-  table: string,
-  { path, sha256 }: LakeFile,
-): Promise<Problem | undefined> {
+async function checksumProblem(snapshot: string, table: string, { path, sha256 }: LakeFile) {
   if (sha256 === undefined) return undefined;
   const checksum = await checksumOf(join(snapshot, path));
   if (checksum === sha256) return undefined;
   const torn = tornState(join(snapshot, path));
-  const found = torn ?? checksum;
-  return { table, file: path, check: 'checksum', expected: sha256, found, ...tornIf(torn !== undefined) };
+  const problem = { table, file: path, check: 'checksum' } as const;
+  return { ...problem, expected: sha256, found: torn ?? checksum, ...tornIf(torn !== undefined) };
 }
 
 /** What file systems allot at once. A block that was not written before a power cut reads as zeros. */

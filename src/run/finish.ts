@@ -260,18 +260,15 @@ async function writeIceberg(job: Job, last: BaseState): Promise<void> {
   );
 }
 
+const columnsOf = ({ columns }: Model) => Object.keys(columns).map((name) => ({ name }));
+
 /** Writes the marts into a snapshot and tests them; keeps rows that fail. */
 function modelAndTest(job: Job) {
   const { session, target, modelling, own, runId, pipeline, startedAt, layout, reporter } = job;
   const { connection, alone } = session;
   return inWarehouse(session, target, async (second) => {
     const beside = [second];
-    const parquet = ({ name, columns }: Model): string =>
-      parquetOf(
-        name,
-        { snapshot: runId },
-        Object.keys(columns).map((column) => ({ name: column })),
-      );
+    const parquet = (model: Model): string => parquetOf(model.name, { snapshot: runId }, columnsOf(model));
     const options = { target, parquet, alone, onModel: reporter.part };
     const models = await runModels(connection, { ...options, ...modelling, beside });
     reporter.part?.('data tests', models.length, models.length);

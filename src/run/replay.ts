@@ -136,15 +136,9 @@ export async function replay(
     const tell = progressOf(job, { ...pass, pages: [] });
     // The fingerprints of its records are kept for the night after, whatever the lake knows.
     const changes = stream === 'cars' ? watchChanges(job, undefined, pass_id) : undefined;
-    const loaded = await loadPass(
-      { ...job, stage },
-      pass,
-      changes,
-      async () => pass.manifest,
-      (page) => tell(page, pass.pages.length),
-      night.stagedBefore,
-    );
-    passes.push(loaded);
+    const walked = async () => pass.manifest;
+    const onPage = (page: LandedPage): void => tell(page, pass.pages.length);
+    passes.push(await loadPass({ ...job, stage }, pass, changes, walked, onPage, night.stagedBefore));
   }
   const startedAt = passes[0]?.manifest.started_at ?? job.startedAt.toISOString();
   // What a night was allowed to archive was decided in that night.
