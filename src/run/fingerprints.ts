@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { join } from 'node:path';
 import type { DuckDBConnection } from '@duckdb/node-api';
 import { version } from '../config/package-root.js';
@@ -48,11 +48,11 @@ export function rowCode(others: Partial<ReturnType<typeof rowRules>> = {}): stri
     ...table,
     ...{ sql: stagedSql(table), description: '', grain: '', columns: {} },
   }));
-  return createHash('sha256')
-    .update(JSON.stringify([rules, SCHEMA_VERSION, flattenFunctions, cut]))
-    .digest('hex')
-    .slice(0, 16);
+  return fingerprintOf([rules, SCHEMA_VERSION, flattenFunctions, cut]);
 }
+
+/** Fingerprint of anything that JSON can say. */
+export const fingerprintOf = (facts: unknown): string => hash('sha256', JSON.stringify(facts)).slice(0, 16);
 
 /**
  * Writes the fingerprints of the records that a new state was made from: those of the last snapshot, without stale

@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto';
 import { literal, scalar } from '../duck/session.js';
 import type { BaseState } from '../lake/base.js';
 import { globRelation } from '../lake/files.js';
@@ -7,7 +6,7 @@ import { unresolvedRuns } from '../lake/run-records.js';
 import type { LoadedPass } from '../load/loader.js';
 import { readChecks } from '../model/checks.js';
 import type { ClosingRow } from '../reconcile/own-rows.js';
-import { rowCode } from './fingerprints.js';
+import { fingerprintOf, rowCode } from './fingerprints.js';
 import type { Job } from './job.js';
 
 /** A window that reaches back further than this moves the time of the last pass on, though it is empty. */
@@ -64,6 +63,5 @@ async function hasUnprovenPass(
 /** Fingerprint of all that tables and marts are made by, besides the records. */
 export function recipeOf(job: Job): string {
   const { models, checks = readChecks() } = job.modelling;
-  const recipe = [rowCode(), job.recorder.record.limits, models, checks, job.own];
-  return createHash('sha256').update(JSON.stringify(recipe)).digest('hex').slice(0, 16);
+  return fingerprintOf([rowCode(), job.recorder.record.limits, models, checks, job.own]);
 }
