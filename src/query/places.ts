@@ -23,7 +23,7 @@ export function assertOurs(path: string, marks: readonly string[]): void {
   throw refused(`${path} exists, and lotlake did not write it`, 'name another place, or move what is there');
 }
 
-/** Writes a file and the folders on its way, so that a reader never meets half of it, nor two processes each other. */
+/** Writes a file beside its name and renames it, so that a reader never meets half of it. Several processes may do so. */
 export function writeWhole(path: string, text: string): void {
   mkdirSync(dirname(path), { recursive: true });
   replaceFile(path, text, partialOf(path));

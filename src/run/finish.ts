@@ -260,6 +260,7 @@ async function writeIceberg(job: Job, last: BaseState): Promise<void> {
   );
 }
 
+/** Columns of a mart, whose types its SQL decides. */
 const columnsOf = ({ columns }: Model) => Object.keys(columns).map((name) => ({ name }));
 
 /** Writes the marts into a snapshot and tests them; keeps rows that fail. */
