@@ -7,13 +7,7 @@ import { version } from '../config/package-root.js';
 import type { BaseState } from '../lake/base.js';
 import { addChecksums, globRelation, listFiles, ownFiles } from '../lake/files.js';
 import type { Layout } from '../lake/layout.js';
-import {
-  type LakeFile,
-  type Manifest,
-  type ManifestTable,
-  SCHEMA_VERSION,
-  writeManifest,
-} from '../lake/manifest.js';
+import { type Manifest, type ManifestTable, SCHEMA_VERSION, writeManifest } from '../lake/manifest.js';
 import { columnsOf, type TableSchema } from '../lake/schema.js';
 import { type OwnTable, ownTables } from '../lake/tables.js';
 import { foldersBelow, syncFiles, syncFolders } from '../land/files.js';
@@ -101,8 +95,8 @@ export async function describeSnapshot(
   };
 }
 
-function describeTable(table: Described, all: readonly LakeFile[]): ManifestTable {
-  const { name, key, columns, partition } = table;
+/** Describes a table by those of the files that are its own. */
+function describeTable({ name, key, columns, partition }: Described, all: ManifestTable['files']) {
   const files = all.filter(({ path }) => path.startsWith(`${name}/`));
   if (files.length === 0) throw new LotlakeError('PUBLISH_FAILED', `the snapshot has no file of ${name}`);
   return {
