@@ -16,7 +16,7 @@ export function saveLookup(options: JobOptions, lookup: Lookup): Promise<RunResu
       if (answer !== undefined) throw unanswered(lookup, answer);
       return await reconcileModelPublish(job, [pass]);
     } catch (error) {
-      removeLeftLookups(job);
+      removeLeftLookups(job.layout);
       throw error;
     }
   });

@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import pLimit from 'p-limit';
 import { LotlakeError } from '../config/lotlake-error.js';
 import { ServiceError } from '../service/errors.js';
 
@@ -14,7 +15,7 @@ export function createRateLimit(perSecond: number | undefined, now: () => number
   const interval = perSecond === undefined ? 0 : (1000 + JITTER) / perSecond;
   let next = 0;
   let blocked = 0;
-  let turn: Promise<void> = Promise.resolve();
+  const oneAfterTheOther = pLimit(1);
   /** Waits for its turn. The next turn counts from the moment of waking, since a timer may be late. */
   const pass = async (signal?: AbortSignal): Promise<void> => {
     for (let wait = Math.max(next, blocked) - now(); wait > 0; wait = Math.max(next, blocked) - now())
@@ -24,11 +25,7 @@ export function createRateLimit(perSecond: number | undefined, now: () => number
   };
   return {
     /** Resolves when the next request may be sent. */
-    take(signal?: AbortSignal): Promise<void> {
-      const mine = turn.then(() => pass(signal));
-      turn = mine.catch(() => undefined);
-      return mine;
-    },
+    take: (signal?: AbortSignal): Promise<void> => oneAfterTheOther(pass, signal),
     /** Lets nothing through before `until` (milliseconds of the clock). */
     pause(until: number): void {
       blocked = Math.max(blocked, until);

@@ -1,11 +1,14 @@
 import { createHash } from 'node:crypto';
 import { rmSync } from 'node:fs';
+import type { Layout } from '../lake/layout.js';
 import { removePass } from '../lake/vacuum.js';
 import {
   damagedFiles,
   endPass,
   findPasses,
   isWhole,
+  listPasses,
+  markPublished,
   openPass,
   type Pass,
   type PassRequest,
@@ -51,14 +54,14 @@ export async function findOrOpen(
     );
   const starts = [
     ...passes
-      .filter((pass) => pass.manifest.kind === 'full' && isPublished(job, pass))
+      .filter(({ manifest: { kind, published } }) => kind === 'full' && published)
       .map(({ manifest }) => manifest.started_at),
     // An unreadable pass may have been published, so it is left alone.
     ...unreadable.flatMap(({ pass_id }) => startIn(pass_id) ?? []),
   ];
   const newest = starts.sort().at(-1) ?? '';
   const left = passes.filter(
-    (pass) => pass.manifest.kind === kind && pass.manifest.state !== 'abandoned' && !isPublished(job, pass),
+    ({ manifest }) => manifest.kind === kind && manifest.state !== 'abandoned' && !manifest.published,
   );
   let found: Pass | undefined;
   for (const pass of left.reverse()) {
@@ -104,20 +107,21 @@ async function withoutDamage(job: Job, pass: Pass): Promise<Pass | undefined> {
   return manifest.state === 'sealed' ? reopenPass(left) : left;
 }
 
+/** Marks passes as published that an earlier run left unmarked because it died right after the switch. */
+export function settlePasses({ base, layout }: Pick<Job, 'base' | 'layout'>): void {
+  const made = new Set(base?.manifest.pass_ids);
+  for (const { folder, manifest } of made.size === 0 ? [] : listPasses(layout.landing))
+    if (made.has(manifest.pass_id) && !manifest.published) markPublished(folder);
+}
+
 /**
  * Removes unpublished lookups of single vehicles from landing. Those of a closing run stay, and the next one resumes them.
  */
-export function removeLeftLookups(job: Pick<Job, 'base' | 'layout'>): void {
-  for (const pass of findPasses(job.layout.landing, 'cars').passes) {
-    const { kind, request } = pass.manifest;
-    if (kind === 'lookup' && request.pipeline !== 'closing' && !isPublished(job, pass))
-      removePass(pass.folder);
+export function removeLeftLookups({ landing }: Layout): void {
+  for (const { folder, manifest } of listPasses(landing, 'cars')) {
+    const { kind, request, published } = manifest;
+    if (kind === 'lookup' && request.pipeline !== 'closing' && !published) removePass(folder);
   }
-}
-
-/** Whether the lake holds what a pass brought. A run that dies right after its switch has not marked its passes. */
-function isPublished({ base }: Pick<Job, 'base'>, { manifest: { published, pass_id } }: Pass): boolean {
-  return published || base?.manifest.pass_ids.includes(pass_id) === true;
 }
 
 /** Gives up a pass of this run or of an earlier one. */

@@ -13,7 +13,7 @@ import { findPublished } from '../lake/snapshots.js';
 import { removePass } from '../lake/vacuum.js';
 import { mendViews } from '../lake/views.js';
 import { syncFolders } from '../land/files.js';
-import { endPass, listPasses, markPublished } from '../land/pass.js';
+import { endPass, markPublished } from '../land/pass.js';
 import type { LoadedPass } from '../load/loader.js';
 import { assertTests, runDataTests } from '../model/data-tests.js';
 import { keepFailedRows } from '../model/failed-rows.js';
@@ -58,7 +58,6 @@ export async function reconcileModelPublish(
     job.reporter.step('reconcile', 'with the last snapshot');
     killPoint('reconcile.begun');
     const { base, target, stage, runId } = job;
-    settle(job);
     assertKnown(job);
     if (base !== undefined && (await isNothingNew(job, base, passes, closings)))
       return await keepCurrent(job, base, passes);
@@ -130,13 +129,6 @@ async function orWarn({ reporter }: Job, what: string, work: () => void | Promis
 /** Removes the folder of a snapshot that was not published. */
 export function discard({ layout, target }: Job): void {
   if (currentSnapshot(layout) !== target) rmSync(target, { recursive: true, force: true });
-}
-
-/** Marks passes as published that an earlier run left unmarked because it died right after the switch. */
-function settle({ base, layout }: Job): void {
-  const made = new Set(base?.manifest.pass_ids);
-  for (const { folder, manifest } of made.size === 0 ? [] : listPasses(layout.landing))
-    if (made.has(manifest.pass_id) && !manifest.published) markPublished(folder);
 }
 
 /**

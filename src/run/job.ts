@@ -18,7 +18,7 @@ import type { DriftReport } from '../load/drift.js';
 import { readModels, withOwnSeeds } from '../model/model-files.js';
 import type { Modelling } from '../model/own-models.js';
 import { openObservers } from '../notify/observers.js';
-import { removeLeftLookups } from './find-pass.js';
+import { removeLeftLookups, settlePasses } from './find-pass.js';
 import { readOwnModels } from './own-models.js';
 import { openRecorder, type Recorder } from './recorder.js';
 
@@ -164,7 +164,8 @@ export async function runJob<T extends { readonly published: boolean }>(
       },
     };
     const base = baseOf(pipeline, layout, reporter);
-    removeLeftLookups({ base, layout });
+    settlePasses({ base, layout });
+    removeLeftLookups(layout);
     const result = await work({
       ...options,
       signal,

@@ -127,6 +127,8 @@ function hasMoved({ manifest, pages }: Pass, walked: readonly Walked[]): boolean
   return manifest.kind === 'window' && !pages.every(isSame);
 }
 
+const MOVED = 'the list moved while the pass stood still; the next window covers it';
+
 /** What the walks over all lists prove together. A window with any doubt is incomplete: the next one covers it. */
 function endOf(pass: Pass, walked: readonly Walked[]): Omit<Parameters<typeof endPass>[1], 'run_id'> {
   const isComplete = ({ complete, reason }: WalkResult): boolean =>
@@ -134,11 +136,7 @@ function endOf(pass: Pass, walked: readonly Walked[]): Omit<Parameters<typeof en
   const isOneByOne = sourcesOf(walked) !== null;
   const totals = walked.map(({ total }) => total);
   const proven = hasMoved(pass, walked)
-    ? {
-        complete: false,
-        reason: 'the list moved while the pass stood still; the next window covers it',
-        sources: [],
-      }
+    ? { complete: false, reason: MOVED, sources: [] }
     : {
         complete: walked.every(isComplete),
         reason: walked.find(({ reason }) => reason !== null)?.reason ?? null,
