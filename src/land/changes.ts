@@ -1,8 +1,8 @@
 import { hash } from 'node:crypto';
 import { closeSync, mkdirSync, openSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { writing } from './files.js';
 import { FINGERPRINTS, Fingerprints, readFingerprints } from './fingerprints.js';
-import { writing } from './land-error.js';
 import type { LandedPage } from './page.js';
 
 /** First 64 bits of the SHA-1 of a record as it is landed. */

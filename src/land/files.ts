@@ -13,7 +13,7 @@ import { join } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import pLimit from 'p-limit';
-import { codeOf } from '../config/lotlake-error.js';
+import { codeOf, LotlakeError, messageOf } from '../config/lotlake-error.js';
 
 const CHUNK = 1 << 20;
 
@@ -87,4 +87,21 @@ export function replaceFile(path: string, text: string, temporary = `${path}.tmp
     rmSync(temporary, { force: true });
     throw error;
   }
+}
+
+/** Does what writes a file of landing. Throws LAND_FAILED where that fails. */
+export function writing<T>(path: string, write: () => T): T {
+  try {
+    return write();
+  } catch (error) {
+    throw unwritable(path, error);
+  }
+}
+
+/** The error of a file of landing that could not be written, so that nobody takes it for one of the service. */
+export function unwritable(path: string, cause: unknown): LotlakeError {
+  return new LotlakeError('LAND_FAILED', `${path} cannot be written: ${messageOf(cause)}`, {
+    cause,
+    hint: 'the last snapshot stays current and landing keeps every page that was whole; run the same command again when the folder can be written',
+  });
 }

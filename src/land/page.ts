@@ -12,7 +12,7 @@ import type { PageFacts } from '../extract/plan.js';
 import { envelopeSchema } from '../service/contract/envelope.js';
 import type { Stream } from '../service/streams.js';
 import type { PageChanges, PrintsPlace } from './changes.js';
-import { PageError, unwritable } from './land-error.js';
+import { unwritable } from './files.js';
 import {
   COMMA,
   END_BRACKET,
@@ -23,6 +23,19 @@ import {
   PageScanner,
   ScanError,
 } from './scan-page.js';
+
+/** A body that is no page: cut off, malformed, or an error in disguise. The request is worth another try. */
+export class PageError extends LotlakeError {
+  override readonly name = 'PageError';
+  constructor(url: string, message: string, cause?: unknown) {
+    super('LAND_PAGE_BROKEN', `${message}, in the answer to ${url}`, {
+      outcome: 'unavailable',
+      retryable: true,
+      hint: 'the page was not landed; run the same command again to go on from the pages that were',
+      cause,
+    });
+  }
+}
 
 /** What the ledger keeps of a landed page. `ids` is not in the ledger, and a list that ascends has none. */
 export interface LandedPage

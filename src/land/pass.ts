@@ -4,8 +4,7 @@ import { basename, join } from 'node:path';
 import { z } from 'zod';
 import { LotlakeError, messageOf } from '../config/lotlake-error.js';
 import { type StreamName, streamNames } from '../service/streams.js';
-import { checksumOf, jsonIn, replaceFile, syncFiles } from './files.js';
-import { unwritable, writing } from './land-error.js';
+import { checksumOf, jsonIn, replaceFile, syncFiles, unwritable, writing } from './files.js';
 import type { LandedPage } from './page.js';
 
 const passSchema = z.object({

@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { gzipSync } from 'node:zlib';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { type Answer, type Client, urlOf } from '../../src/extract/client.js';
-import { PageError } from '../../src/land/land-error.js';
+import { PageError } from '../../src/land/page.js';
 import { ServiceError } from '../../src/service/errors.js';
 import { memorySink, quickClient, serve, type TestServer } from './support.js';
 
