@@ -29,8 +29,7 @@ export interface Walk<P extends PageFacts> extends Source<P> {
   readonly isKnownBetween?: (low: number, high: number) => boolean;
 }
 
-interface Walking extends Omit<Received, 'wrong'> {
-  readonly options: Omit<Walk<PageFacts>, 'sink' | 'onPage'>;
+interface Walking extends Omit<Walk<PageFacts>, 'sink' | 'onPage'>, Omit<Received, 'wrong'> {
   /** Pages by number, those of an earlier start among them. */
   readonly pages: Map<number, PageFacts>;
   /** Asks for a page, also where it was landed before. */
@@ -76,7 +75,7 @@ function begin<P extends PageFacts>(options: Walk<P>): Walking {
     note(page);
     return page;
   };
-  return { options, pages, totals, ascending, fetch };
+  return { ...options, pages, totals, fetch };
 }
 
 /** How often pages are read again in the hope that the list stands still. */
@@ -126,8 +125,8 @@ async function findEnd({ pages, fetch }: Walking, first: PageFacts): Promise<num
 }
 
 /** Reads pages from the last to the first. Returns why it stopped where they bring nothing new. */
-async function readBack({ options, pages, fetch }: Walking, last: number): Promise<string | undefined> {
-  const { concurrency, signal: outer, ascending } = options;
+async function readBack(walking: Walking, last: number): Promise<string | undefined> {
+  const { concurrency, signal: outer, ascending, pages, fetch } = walking;
   const stop = new AbortController();
   const signal = outer === undefined ? stop.signal : AbortSignal.any([outer, stop.signal]);
   const numbers = pagesBack(last, new Map(pages));
@@ -156,8 +155,8 @@ async function readBack({ options, pages, fetch }: Walking, last: number): Promi
  * The last page of an ascending list, by the total that a request for one record gives. So the walk can begin with the
  * last page, and reads no page before its turn. Undefined where there is no total.
  */
-async function lastPageByTotal({ options }: Walking): Promise<number | undefined> {
-  const { client, path, query, ascending, signal } = options;
+async function lastPageByTotal(walking: Walking): Promise<number | undefined> {
+  const { client, path, query, ascending, signal } = walking;
   const size = query.per_page;
   if (!ascending || query.simple_paginate !== 0 || typeof size !== 'number') return undefined;
   const body = await client.get(path, { ...query, per_page: 1, page: 1 }, readJson, signal);
@@ -195,8 +194,7 @@ const MOST_REREAD = { share: 0.05, least: 20 } as const;
  * @returns the ranges that stay unproven
  */
 async function closeBorders(walking: Walking): Promise<WalkResult['unproven']> {
-  const { pages, fetch } = walking;
-  const { ascending, isKnownBetween } = walking.options;
+  const { pages, fetch, ascending, isKnownBetween } = walking;
   const settled = new Map<number, string>();
   const unsettled = (): Border[] =>
     ascending
