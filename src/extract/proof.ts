@@ -115,9 +115,8 @@ export function whyNotWhole({ pages, wrong, totals }: Received): string | undefi
     return sum + (right ?? page.records);
   }, 0);
   if (records >= least && records <= most) return undefined;
-  return `${all.reduce((sum, page) => sum + page.records, 0)} records came where the service counts ${
-    least === most ? most : `${least} to ${most}`
-  }`;
+  const counted = least === most ? most : `${least} to ${most}`;
+  return `${all.reduce((sum, page) => sum + page.records, 0)} records came where the service counts ${counted}`;
 }
 
 /** The first of the contradictions as a text, and how many there are. */
