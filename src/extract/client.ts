@@ -25,8 +25,8 @@ export interface ClientOptions
   readonly rate?: number | undefined;
 }
 
-/** Parameters of a request; undefined ones are left out, a list repeats its parameter. */
-export type Query = Readonly<Record<string, string | number | readonly (string | number)[] | undefined>>;
+/** Parameters of a request; undefined ones are left out. */
+export type Query = Readonly<Record<string, string | number | undefined>>;
 
 /** A successful answer whose body is still coming. */
 export interface Answer {
@@ -146,9 +146,8 @@ function header(value: string | string[] | undefined): string | undefined {
 export function urlOf(base: URL, path: string, query: Query): URL {
   const url = new URL(base);
   url.pathname = `${base.pathname.replace(/\/$/, '')}/${path.replace(/^[/\\]+/, '')}`;
-  for (const [name, value] of Object.entries(query)) {
-    for (const one of [value].flat()) if (one !== undefined) url.searchParams.append(name, String(one));
-  }
+  for (const [name, value] of Object.entries(query))
+    if (value !== undefined) url.searchParams.append(name, String(value));
   return url;
 }
 
