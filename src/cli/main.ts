@@ -1,11 +1,10 @@
 #!/usr/bin/env node
 import { buffer } from 'node:stream/consumers';
-import type { AnyCommand } from './commands.js';
 import type { Effects } from './effects.js';
 // First, so that a signal is handled while the other modules load.
 import { end, fail, stopSignal, streams } from './ending.js';
 
-const { createParser } = await import('./parser.js');
+const { createParser, executing } = await import('./parser.js');
 
 const columns = Number(process.env.COLUMNS);
 const { CI = '', TERM } = process.env;
@@ -21,14 +20,8 @@ const effects: Effects = {
   signal: stopSignal,
 };
 
-async function execute({ run }: AnyCommand, args: Readonly<Record<string, unknown>>): Promise<void> {
-  const { output, config: configFile } = args;
-  const config = { ...(output === undefined ? {} : { output }), configFile };
-  await Reflect.apply(run, undefined, [{ ...args, config }, effects]);
-}
-
 try {
-  const cli = await createParser(process.argv.slice(2), effects, execute);
+  const cli = await createParser(process.argv.slice(2), effects, executing(effects));
   await cli.parseAsync();
   await streams.finish();
 } catch (error) {

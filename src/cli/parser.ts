@@ -64,6 +64,15 @@ export async function createParser(
   return cli;
 }
 
+/** Does what a command says with these effects. */
+export const executing =
+  (effects: Effects) =>
+  async ({ run }: AnyCommand, args: Readonly<Record<string, unknown>>): Promise<void> => {
+    const { output, config: configFile } = args;
+    const config = { ...(output === undefined ? {} : { output }), configFile };
+    await Reflect.apply(run, undefined, [{ ...args, config }, effects]);
+  };
+
 /** Declares the options of a command, and what its help says. */
 function withOptions(
   args: Argv,

@@ -8,10 +8,13 @@ import { suggestions } from '../../src/cli/summary.js';
 import { dictionary } from '../../src/docs/dictionary.js';
 import { readManifest } from '../../src/lake/manifest.js';
 import { bareDuckDb, type PlainRow, temporaryFolder } from '../pipelines/support.js';
-import { CLI, type Ended, runLotlake } from './support.js';
+import { CLI, type Ended, printedBy, runLotlake } from './support.js';
 
 const folder = temporaryFolder();
 const lotlake = (...args: string[]) => runLotlake(folder.path, ...args);
+/** What a command prints that runs in this process. */
+const printed = (...args: string[]) => printedBy(folder.path, ...args);
+const json = async (...args: string[]) => JSON.parse(String(await printed(...args)));
 
 /** The run that all commands read the lake of. */
 let run: Ended;
@@ -36,20 +39,18 @@ const withIso = (row: PlainRow): PlainRow =>
   );
 
 describe('lotlake query', () => {
-  it('prints JSON for every table and mart that lotlake tables lists', () => {
-    const tables: { name: string; rows: number }[] = JSON.parse(lotlake('tables', '--json').out);
+  it('prints JSON for every table and mart that lotlake tables lists', async () => {
+    const tables: { name: string; rows: number }[] = await json('tables', '--json');
     expect(tables.length).toBeGreaterThan(25);
     const all = tables
       .map(({ name }) => `select '${name}' as name, count(*) as rows from ${name}`)
       .join(' union all ');
-    const counted: { name: string; rows: number }[] = JSON.parse(
-      lotlake('query', all, '--format', 'json').out,
-    );
+    const counted: { name: string; rows: number }[] = await json('query', all, '--format', 'json');
     const byName = (rows: { name: string; rows: number }[]) =>
       new Map(rows.map((row) => [row.name, row.rows]));
     expect(byName(counted)).toEqual(byName(tables));
-    const lots = lotlake('query', 'select count(*) as n from lots', '--format', 'json');
-    expect(lots.out).toBe(`[{"n":${byName(tables).get('lots')}}]\n`);
+    const lots = await printed('query', 'select count(*) as n from lots', '--format', 'json');
+    expect(String(lots)).toBe(`[{"n":${byName(tables).get('lots')}}]\n`);
   });
 
   it('gives the rows that a plain glob over the published folder gives', async () => {
@@ -57,7 +58,7 @@ describe('lotlake query', () => {
     const plain = await duck.query(
       `select * from '${folder.path}/lake/current/lots/**/*.parquet' order by lot_id`,
     );
-    const asked = JSON.parse(lotlake('query', 'select * from lots order by lot_id', '--format', 'json').out);
+    const asked = await json('query', 'select * from lots order by lot_id', '--format', 'json');
     expect(plain.length).toBeGreaterThan(600);
     expect(asked).toEqual(plain.map(withIso));
     duck.close();
@@ -66,17 +67,19 @@ describe('lotlake query', () => {
   it('writes CSV, Arrow and Parquet that hold the same rows', async () => {
     const sql =
       'select lot_id, bid, sale_date, title_name, is_timed_auction from lots order by lot_id limit 50';
-    const json = JSON.parse(lotlake('query', sql, '--format', 'json').out);
-    const arrow = tableFromIPC(lotlake('query', sql, '--format', 'arrow').bytes).toArray();
-    const bytes = lotlake('query', sql, '--format', 'parquet').bytes;
+    const rows = await json('query', sql, '--format', 'json');
+    const arrow = tableFromIPC(await printed('query', sql, '--format', 'arrow')).toArray();
+    const bytes = await printed('query', sql, '--format', 'parquet');
     const { compressors } = await import('hyparquet-compressors');
     const parquet = await parquetReadObjects({
       file: new Uint8Array(bytes).buffer,
       compressors,
     });
-    const csv = lotlake('query', sql, '--format', 'csv').out.trim().split('\r\n');
+    const csv = String(await printed('query', sql, '--format', 'csv'))
+      .trim()
+      .split('\r\n');
     expect(csv.length).toBe(51);
-    for (const [i, row] of json.entries()) {
+    for (const [i, row] of rows.entries()) {
       const instant = row.sale_date === null ? null : Date.parse(row.sale_date);
       expect(Number(arrow[i]?.lot_id)).toBe(row.lot_id);
       expect(arrow[i]?.bid).toBe(row.bid);
@@ -133,8 +136,8 @@ describe('the summary', () => {
 });
 
 describe('lotlake describe', () => {
-  it('has a description for every column of every table and mart', () => {
-    const tables: { name: string }[] = JSON.parse(lotlake('tables', '--json').out);
+  it('has a description for every column of every table and mart', async () => {
+    const tables: { name: string }[] = await json('tables', '--json');
     const manifest = readManifest(join(folder.path, 'lake', 'current'));
     const entries = dictionary(manifest);
     expect(tables.map((table) => table.name).sort()).toEqual(entries.map((entry) => entry.name).sort());
@@ -144,26 +147,28 @@ describe('lotlake describe', () => {
     expect(missing).toEqual([]);
   }, 60_000);
 
-  it('lists the tables where the given one is unknown', () => {
-    const { code, err } = lotlake('describe', 'loots');
-    expect(code).toBe(2);
-    expect(err).toContain('there is no table loots');
-    expect(err).toContain('lots');
-  });
+  it('lists the tables where the given one is unknown', () =>
+    expect(printed('describe', 'loots')).rejects.toMatchObject({
+      outcome: 'usage',
+      message: 'there is no table loots; did you mean lots?',
+      hint: expect.stringContaining(', lots, '),
+    }));
 });
 
 describe('lotlake value', () => {
-  it('tells the lot that is asked for and why it has no estimate, and takes a lot or a car, not both', () => {
-    const [lot] = JSON.parse(
-      lotlake('query', 'select lot_id, lot from lots where domain_id = 3 limit 1', '--format', 'json').out,
-    );
-    const [told] = JSON.parse(lotlake('value', String(lot.lot_id), '--json').out);
+  it('tells the lot that is asked for and why it has no estimate, and takes a lot or a car, not both', async () => {
+    const chosen = 'select lot_id, lot from lots where domain_id = 3 limit 1';
+    const [lot] = await json('query', chosen, '--format', 'json');
+    const [told] = await json('value', String(lot.lot_id), '--json');
     expect(told).toMatchObject({ estimate: null, note: 'no estimate: too few prices', drivers: [] });
     expect(told.of).toContain(`lot ${lot.lot} of copart_com`);
-    expect(lotlake('value', String(lot.lot_id), '--km', '5').code).toBe(2);
-    const car = lotlake('value', '--make', 'Toyota', '--model', 'Camry', '--year', '2020');
-    expect(car.code).toBe(1);
-    expect(car.err).toContain('the lake has too few auction prices for estimates');
+    const both = printed('value', String(lot.lot_id), '--km', '5');
+    await expect(both).rejects.toMatchObject({ outcome: 'usage' });
+    const car = printed('value', '--make', 'Toyota', '--model', 'Camry', '--year', '2020');
+    await expect(car).rejects.toMatchObject({
+      outcome: 'failed',
+      message: 'the lake has too few auction prices for estimates',
+    });
   });
 });
 
@@ -181,12 +186,12 @@ describe('exit codes', () => {
 });
 
 describe('lotlake status', () => {
-  it('says what is published and landed', () => {
-    const status = JSON.parse(lotlake('status', '--json').out);
+  it('says what is published and landed', async () => {
+    const status = await json('status', '--json');
     expect(status.current.pipeline).toBe('nightly');
     const passes: { stream: string; state: string }[] = status.passes;
     expect(passes.slice(0, 3).map((pass) => pass.stream)).toEqual(['cars', 'archived_lots', 'statistics']);
     expect(passes.every((pass) => pass.state === 'sealed')).toBe(true);
-    expect(lotlake('status').out).toContain('running:  nothing');
+    expect(String(await printed('status'))).toContain('running:  nothing');
   });
 });

@@ -1,6 +1,8 @@
 import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
-import type { Effects } from '../../src/cli/effects.js';
+import { Writable } from 'node:stream';
+import { type Effects, openStreams } from '../../src/cli/effects.js';
+import { createParser, executing } from '../../src/cli/parser.js';
 import { packageRoot } from '../../src/config/package-root.js';
 
 /** The built command line. */
@@ -30,18 +32,39 @@ export function runLotlake(output: string, ...args: readonly string[]): Ended {
   };
 }
 
+/** A stream that keeps what is written to it. */
+function kept() {
+  const chunks: Buffer[] = [];
+  const stream = new Writable({
+    write(chunk, _encoding, done) {
+      chunks.push(Buffer.from(chunk));
+      done();
+    },
+  });
+  return { stream, bytes: () => Buffer.concat(chunks) };
+}
+
 /** Effects of a command that runs in this process, and what it wrote to stdout and stderr. */
 export function effectsIn(cwd: string, env: NodeJS.ProcessEnv = {}) {
-  const [written, told]: [string[], string[]] = [[], []];
+  const [stdout, stderr] = [kept(), kept()];
   const effects: Effects = {
-    out: (text) => void written.push(text),
-    err: (text) => void told.push(text),
-    pipe: async () => undefined,
+    ...openStreams({ stdout: stdout.stream, stderr: stderr.stream }),
     input: async () => new Uint8Array(),
     now: () => new Date(),
     ...{ env, cwd, columns: () => undefined, width: undefined, signal: new AbortController().signal },
-    live: () => undefined,
-    logFailure: () => undefined,
   };
-  return { effects, out: () => written.join(''), err: () => told.join('') };
+  return {
+    effects,
+    bytes: stdout.bytes,
+    out: () => String(stdout.bytes()),
+    err: () => String(stderr.bytes()),
+  };
+}
+
+/** Runs a command over an output folder in this process, which takes a third of the time, and gives what it prints. */
+export async function printedBy(output: string, ...args: readonly string[]): Promise<Buffer> {
+  const { effects, bytes } = effectsIn(output, { LOTLAKE_OUTPUT: output });
+  const cli = await createParser(args, effects, executing(effects));
+  await cli.parseAsync();
+  return bytes();
 }
