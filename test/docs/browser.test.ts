@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { temporaryFolder } from '../pipelines/support.js';
+import { writeSite } from '../../src/docs/write-site.js';
+import { configFor, temporaryFolder } from '../pipelines/support.js';
 import {
   type Browser,
   chromium,
@@ -9,12 +10,13 @@ import {
   type OpenPage,
   type View,
 } from '../report/browser.js';
-import { SCRIPT, smallSite } from './small-site.js';
+import { SCRIPT, smallLake } from './small-lake.js';
 
 const folder = temporaryFolder();
 const site = join(folder.path, 'docs');
 beforeAll(async () => {
-  await smallSite(folder.path);
+  await smallLake(folder.path);
+  await writeSite(configFor('http://127.0.0.1:1/api', folder.path), site);
 });
 afterAll(() => folder.remove());
 

@@ -2,22 +2,24 @@ import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { docs } from '../../src/cli/commands/docs.js';
-import { type WrittenSite, writeSite } from '../../src/docs/write-site.js';
+import { writeSite } from '../../src/docs/write-site.js';
 import { readManifest } from '../../src/lake/manifest.js';
 import { publishedSnapshot } from '../../src/query/open-lake.js';
 import { effectsIn } from '../cli/support.js';
 import { configFor, temporaryFolder } from '../pipelines/support.js';
-import { smallSite } from './small-site.js';
+import { smallLake } from './small-lake.js';
 
 const folder = temporaryFolder();
 const site = join(folder.path, 'docs');
 const config = configFor('http://127.0.0.1:1/api', folder.path);
 const text = (path: string): string => readFileSync(join(site, path), 'utf8');
 
-let written: WrittenSite;
+/** What the command prints of the pages that it writes. */
+let told: string;
 
 beforeAll(async () => {
-  written = await smallSite(folder.path);
+  await smallLake(folder.path);
+  told = await run({});
 });
 afterAll(() => folder.remove());
 
@@ -41,7 +43,9 @@ describe('the pages of lotlake docs', () => {
     );
     expect(found.sort()).toEqual(paths.sort());
     for (const path of paths) expect(text('index.html')).toContain(`href="${path}"`);
-    expect(written).toMatchObject({ index: join(site, 'index.html'), pages: paths.length + 1 });
+    const { snapshot_id } = readManifest(publishedSnapshot(config));
+    const index = join(site, 'index.html');
+    expect(told).toBe(`${paths.length + 1} pages about snapshot ${snapshot_id}; open ${index}\n`);
   });
 
   it('link only to pages of the site and to anchors in them', () => {
@@ -97,20 +101,22 @@ describe('the pages of lotlake docs', () => {
     expect(readdirSync(target)).toEqual([]);
   });
 
-  it('say what a lake of an older version lacks', async () => {
+  it('take the place of the earlier ones alone, say what a lake of an older version lacks, and print where they are as JSON', async () => {
     const path = join(publishedSnapshot(config), 'manifest.json');
     const whole = readFileSync(path, 'utf8');
-    const { reserve_gap: _, ...marts } = JSON.parse(whole).marts;
-    const older = join(folder.path, 'older');
-    writeFileSync(path, JSON.stringify({ ...JSON.parse(whole), marts }));
-    const told = await run({ to: older, json: true }).finally(() => writeFileSync(path, whole));
-    expect(JSON.parse(told)).toEqual({ ...written, index: join(older, 'index.html') });
-    const page = readFileSync(join(older, 'marts', 'reserve_gap.html'), 'utf8');
-    expect(page).toContain('not in this snapshot');
-    expect(page).toContain('class="result">not run');
-    expect(readFileSync(join(older, 'index.html'), 'utf8')).toMatch(
-      /data tests passed on this snapshot; \d+ could not be run/,
-    );
+    const { marts, snapshot_id } = JSON.parse(whole);
+    const { reserve_gap: _, ...older } = marts;
+    writeFileSync(path, JSON.stringify({ ...JSON.parse(whole), marts: older }));
+    writeFileSync(join(site, 'notes.txt'), 'mine');
+    const before = text('tables/report_media.html');
+    const printed = await run({ json: true }).finally(() => writeFileSync(path, whole));
+    const pages = Number(/^\d+/.exec(told)?.[0]);
+    expect(JSON.parse(printed)).toEqual({ index: join(site, 'index.html'), pages, snapshot_id });
+    expect(text('notes.txt')).toBe('mine');
+    expect(text('tables/report_media.html')).toBe(before);
+    expect(text('marts/reserve_gap.html')).toContain('not in this snapshot');
+    expect(text('marts/reserve_gap.html')).toContain('class="result">not run');
+    expect(text('index.html')).toMatch(/data tests passed on this snapshot; \d+ could not be run/);
   });
 
   it('are refused where a file stands in the place of their folder', async () => {
@@ -121,14 +127,6 @@ describe('the pages of lotlake docs', () => {
 });
 
 describe('lotlake docs', () => {
-  it('prints where the pages are, by default in the output folder, where they replace the earlier ones alone', async () => {
-    const before = text('tables/lots.html');
-    writeFileSync(join(site, 'notes.txt'), 'mine');
-    expect(await run({})).toMatch(new RegExp(`^\\d+ pages about snapshot \\S+; open ${site}/index.html\n$`));
-    expect(text('notes.txt')).toBe('mine');
-    expect(text('tables/lots.html')).toBe(before);
-  });
-
   it('writes Markdown without a lake, but no pages', async () => {
     const config = { output: join(folder.path, 'none') };
     expect(await run({ markdown: 'tables.md', config })).toBe(`${join(folder.path, 'tables.md')}\n`);
