@@ -1,5 +1,5 @@
--- What a car would bring at auction that need be no lot, and what moves that most against the average lot. A factor of which
--- nothing is said (null) counts as it is on average, and makes the intervals wider. No row where the make has no price.
+-- What a car would bring at auction, be it a lot or not, and what moves that most against the average lot. A factor of
+-- which nothing is said (null) counts as it is on average, and makes the intervals wider. No row where the make has no price.
 with factors as (
     select factor, level, ln(effect) as effect, prices, usual_km_a_year
     from price_factors
@@ -125,7 +125,7 @@ select
     round(exp(log_price + wider * high_80)) as high_80,
     null as price,
     coalesce((
-        select list({'factor': factor, 'amount': round(round(exp(log_price)) * (1 - exp(mean - effect)))} order by abs(effect - mean) desc)
+        select list({'factor': factor, 'amount': round(round(exp(log_price)) * (1 - exp(mean - effect)))} order by abs(effect - mean) desc, factor)
         from effects
         where effect <> mean
     ), [])[1:5] as drivers,
