@@ -14,11 +14,9 @@ const ASSETS = ['docs.css', 'docs.js'];
 /** Texts that every first page has. */
 const MARKS = ['search-index.js', '>lotlake data<'];
 
-/** A site that was written: its first page, how many pages it has, and of which snapshot. */
-export type WrittenSite = Awaited<ReturnType<typeof writeSite>>;
-
 /**
  * Writes the pages about the published snapshot into a folder, which is made where there is none; other files in it stay.
+ * Gives its first page, how many pages it has, and of which snapshot.
  * @param signal ends the work before anything is written
  * Throws SHARE_NO_SNAPSHOT where nothing is published, SHARE_PLACE where the place is not a site's, and SHARE_DOCS where the
  * folder cannot be written.
