@@ -88,8 +88,7 @@ export async function pickSnapshot(
   layout: Layout,
   { snapshot, asOf }: Choice,
 ): Promise<string | undefined> {
-  if (snapshot !== undefined) return findSnapshot(layout, snapshot);
-  if (asOf === undefined) return undefined;
+  if (asOf === undefined) return snapshot === undefined ? undefined : findSnapshot(layout, snapshot);
   const moment = momentOf(asOf);
   const { kept } = await findPublished(connection, layout);
   kept.sort((a, b) => timeOf(a.manifest) - timeOf(b.manifest));

@@ -61,7 +61,8 @@ async function stageNights(job: Job, given: readonly Night[]): Promise<Night[]> 
     await assertStaged(job, batch);
     await moveStaged(job, batch);
   }
-  return nights.map((night) => ({ ...night, stagedBefore: new Set(pages) }));
+  const stagedBefore = new Set(pages);
+  return nights.map((night) => ({ ...night, stagedBefore }));
 }
 
 /** Passes with their pages compared with the contract of today. */
