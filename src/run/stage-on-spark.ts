@@ -1,7 +1,7 @@
 import { existsSync, mkdirSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join, relative, sep } from 'node:path';
 import { LotlakeError } from '../config/lotlake-error.js';
-import { literal, literals, scalar } from '../duck/session.js';
+import { literal, literals, rows } from '../duck/session.js';
 import { lakeTables } from '../lake/tables.js';
 import type { LandedPage } from '../land/page.js';
 import type { Pass } from '../land/pass.js';
@@ -37,8 +37,12 @@ export async function* stagedOnSpark(job: Job, nights: readonly Night[]): AsyncG
   }
 }
 
-/** A batch with its pages, and the runs that landed them. */
-type Planned = SparkBatch & { readonly pages: readonly LandedPage[]; readonly runs: ReadonlySet<string> };
+/** A batch with its pages. */
+interface Planned extends SparkBatch {
+  readonly pages: readonly LandedPage[];
+  /** Records of the pages that each run landed. */
+  readonly records: ReadonlyMap<string, number>;
+}
 
 /** Passes of one stream whose records can be typed together. */
 interface Group extends Pick<SparkBatch, 'stream'> {
@@ -130,32 +134,39 @@ function batchOf({ stream, passes, ...group }: Group, target: string): Planned[]
   const plan = join(target, 'plan.ndjson');
   writeFileSync(plan, planned.map((page) => `${JSON.stringify(page)}\n`).join(''));
   const folders = passes.map(({ folder }) => folder);
-  const [pages, runs] = [fitting.map(({ page }) => page), new Set(planned.map(({ run }) => run))];
-  return [{ stream, learned, texts, folders, plan, target, pages, runs }];
+  const pages = fitting.map(({ page }) => page);
+  const records = new Map<string, number>();
+  for (const { run, page } of fitting) records.set(run, (records.get(run) ?? 0) + page.records);
+  return [{ stream, learned, texts, folders, plan, target, pages, records }];
 }
 
 /**
- * Sees that the table with a row for each record has them all, since a worker that has another folder under this path
- * loses its rows without an error. Throws SPARK_FAILED.
+ * Sees that the table with a row for each record has those of each run, since a worker that has another folder under this
+ * path loses its rows without an error. Throws SPARK_FAILED.
  */
-async function assertStaged(job: Job, { stream, target, pages }: Planned): Promise<void> {
-  const records = pages.reduce((sum, page) => sum + page.records, 0);
+async function assertStaged(job: Job, { stream, target, records }: Planned): Promise<void> {
   const table = lakeTables().find((each) => each.stream === stream.name && each.sql.includes('from records'));
   const files = stagedFiles(target).flatMap((file) => (file.table === table?.name ? [file.path] : []));
-  const count = `select sum(num_rows) from parquet_file_metadata(${literals(files)})`;
-  const staged = files.length === 0 ? 0 : await scalar(job.session.connection, count);
-  if (staged === records) return;
-  throw new LotlakeError(
-    'SPARK_FAILED',
-    `Spark staged ${staged} of ${records} records of ${stream.name} in ${target}`,
-    {
-      hint: 'nothing of the lake changed; every worker must write to the output folder under the same path',
-    },
-  );
+  const count = `
+    select regexp_extract(file_name, '/${RUN}([^/]+)/', 1) as run, sum(num_rows) as records
+    from parquet_file_metadata(${literals(files)}) group by run`;
+  const counted = files.length === 0 ? [] : await rows(job.session.connection, count);
+  const stagedOf = new Map(counted.map((row) => [row.run, Number(row.records)]));
+  for (const [run, expected] of records) {
+    const staged = stagedOf.get(run) ?? 0;
+    if (staged !== expected)
+      throw new LotlakeError(
+        'SPARK_FAILED',
+        `Spark staged ${staged} of ${expected} records of ${stream.name} of run ${run} in ${target}`,
+        {
+          hint: 'nothing of the lake changed; every worker must write to the output folder under the same path',
+        },
+      );
+  }
 }
 
 /** Moves the staged files to the nights that they are of. Each table has at least one, so that a table without a row is merged, too. */
-async function moveStaged(job: Job, { stream, target, runs }: Planned): Promise<void> {
+async function moveStaged(job: Job, { stream, target, records }: Planned): Promise<void> {
   for (const { table, run, rest, path } of stagedFiles(target)) {
     const to = join(stageOf(job, run), table, ...rest);
     mkdirSync(dirname(to), { recursive: true });
@@ -163,7 +174,7 @@ async function moveStaged(job: Job, { stream, target, runs }: Planned): Promise<
   }
   rmSync(target, { recursive: true });
   for (const schema of job.schemas.values())
-    for (const run of runs) {
+    for (const run of records.keys()) {
       const folder = join(stageOf(job, run), schema.table.name);
       if (schema.table.stream !== stream.name || existsSync(folder)) continue;
       mkdirSync(folder, { recursive: true });

@@ -1,16 +1,23 @@
 import { chmodSync, readlinkSync, writeFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
 import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
 import { expect, it } from 'vitest';
 import { rebuild } from '../../pipelines/rebuild.js';
 import { configFor, silentReporter, temporaryFolder, WITHOUT_MARTS } from './support.js';
 import { setUp } from './world-oracle.js';
 
-/** A command in the place of Spark: it ends every step, and stages no record. */
-function sparkWithoutFiles(folder: string): string[] {
-  const path = join(folder, 'spark-sql');
+const require = createRequire(import.meta.url);
+
+/** A command in the place of Spark: it runs a script on the statements, whose answer to every step it gives. */
+function sparkThat(folder: string, script: string): string[] {
+  const [path, node] = [join(folder, 'spark-sql'), join(folder, 'stage.mjs')];
+  writeFileSync(node, script);
   // The last argument is the script. Each of its steps is answered.
-  const steps = `for script; do :; done; grep -c "^select '-- lotlake step'" "\${script#file:}"`;
+  const steps = `grep -c "^select '-- lotlake step'" "\${script#file:}"`;
   const body = [
+    'for script; do :; done',
+    `${process.execPath} ${node} "\${script#file:}" || exit 1`,
     "echo '-- lotlake on Spark 4.1.4'",
     `for i in $(seq $(${steps})); do echo '-- lotlake step'; done`,
   ];
@@ -19,14 +26,41 @@ function sparkWithoutFiles(folder: string): string[] {
   return [path];
 }
 
-it('a rebuild whose Spark staged elsewhere names the records that are missing, and publishes nothing', async () => {
+/** Stages a row for each record of the plan, all of them as those of the first run. */
+const UNDER_ONE_RUN = `
+  import { mkdirSync, readFileSync } from 'node:fs';
+  import { gunzipSync } from 'node:zlib';
+  import { DuckDBInstance } from '${pathToFileURL(require.resolve('@duckdb/node-api'))}';
+  const script = readFileSync(process.argv[2], 'utf8');
+  const duck = await (await DuckDBInstance.create()).connect();
+  for (const [, target] of script.matchAll(/location 'file:([^']+)\\/vehicles'/g)) {
+    const pages = readFileSync(target + '/plan.ndjson', 'utf8').trim().split('\\n').map((line) => JSON.parse(line));
+    const landing = target.replace(/\\/lake.*|\\/work.*/, '') + '/landing/cars/';
+    const linesOf = ({ file }) => String(gunzipSync(readFileSync(landing + file))).trim().split('\\n').length;
+    const records = pages.reduce((sum, page) => sum + linesOf(page), 0);
+    const folder = target + '/vehicles/_run=' + pages[0].run;
+    mkdirSync(folder, { recursive: true });
+    await duck.run("copy (from range(" + records + ")) to '" + folder + "/part.parquet' (format parquet)");
+  }
+`;
+
+it.each([
+  ['elsewhere names the records that are missing', '', /staged 0 of \d+ records of /],
+  [
+    'records of one run under another names both numbers',
+    UNDER_ONE_RUN,
+    /staged [1-9]\d* of \d+ records of cars of run 2026/,
+  ],
+])('a rebuild whose Spark staged %s, and publishes nothing', async (_, script, message) => {
   const commands = temporaryFolder();
   const clock = new Date('2026-11-18T02:00:00Z');
   const stage = await setUp({ vehicles: 30, seed: 23, clock });
   await stage.night();
+  stage.sandbox.setClock(new Date(clock.getTime() + 86_400_000));
+  await stage.night();
   const current = readlinkSync(join(stage.output, 'lake', 'current'));
   const config = configFor('http://127.0.0.1:1', stage.output, {
-    spark: { submit: sparkWithoutFiles(commands.path) },
+    spark: { submit: sparkThat(commands.path, script) },
   });
   const run = rebuild({
     ...WITHOUT_MARTS,
@@ -37,7 +71,7 @@ it('a rebuild whose Spark staged elsewhere names the records that are missing, a
   });
   await expect(run).rejects.toMatchObject({
     code: 'SPARK_FAILED',
-    message: expect.stringMatching(/staged 0 of \d+ records of /),
+    message: expect.stringMatching(message),
   });
   expect(readlinkSync(join(stage.output, 'lake', 'current'))).toBe(current);
   await stage.close();
