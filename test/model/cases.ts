@@ -4,6 +4,7 @@ import type { Given } from './support.js';
 
 export const NOW = '2026-09-10T02:00:00Z';
 export const SOLD = 6;
+export const NOT_SOLD = 8;
 export const lot = (rest: Given = {}): Given => ({
   lot_id: 1,
   vehicle_id: 10,
@@ -45,6 +46,23 @@ export const base = {
     { vehicle_id: 10, manufacturer_id: 5, manufacturer_name: ' Ford ', model_id: 50, model_name: 'F-150 ' },
   ],
 };
+
+/** The vehicle of `base` with a model year, by which prices are compared. */
+export const ofYear = [{ ...base.vehicles[0], year: 2020 }];
+/** A lot of such a vehicle that was sold at its first attempt. */
+export const soldFor = (final_bid: number, rest: Given = {}): Given =>
+  lot({ lot_id: final_bid, sale_date: '2026-08-01T15:00:00Z', status_id: SOLD, final_bid, ...rest });
+/** Lots of one auction each, numbered from `from`. */
+export const auctioned = (
+  count: number,
+  from: number,
+  day: string,
+  status_id: number,
+  rest: Given = {},
+): Given[] =>
+  Array.from({ length: count }, (_, place) =>
+    lot({ lot_id: from + place, sale_date: `${day}T15:00:00Z`, status_id, final_bid: 1000, ...rest }),
+  );
 
 /** The same rows, with a vehicle of its own for each lot, as most lots have: a copy of the one that it names. */
 export function apart(given: Readonly<Record<string, readonly Given[]>>): Record<string, readonly Given[]> {

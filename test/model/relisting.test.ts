@@ -1,22 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { apart, base, entry, lot, SOLD } from './cases.js';
-import { type Given, openMarts } from './support.js';
+import { base, entry, lot, NOT_SOLD, ofYear, SOLD, soldFor } from './cases.js';
+import { openMarts } from './support.js';
 
-const NOT_SOLD = 8;
-
-const { compute, query } = openMarts('relisting');
-
-/** Computes the mart of what is given, with a vehicle for each lot, and answers a query. */
-async function ask(given: Readonly<Record<string, readonly Given[]>>, sql: string) {
-  await compute(apart({ ...base, ...given }));
-  return query(sql);
-}
-
-/** The vehicle of `base` with a model year, by which prices are compared. */
-const ofYear = [{ ...base.vehicles[0], year: 2020 }];
-/** A lot of such a vehicle that was sold at its first attempt. */
-const soldFor = (final_bid: number, rest: Given = {}): Given =>
-  lot({ lot_id: final_bid, sale_date: '2026-08-01T15:00:00Z', status_id: SOLD, final_bid, ...rest });
+const { ask, query } = openMarts('relisting');
 
 describe('relisting', () => {
   it('puts the tenth attempt and all later ones together', async () => {

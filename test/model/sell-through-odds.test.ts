@@ -1,8 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { apart, base, lot, nights, SOLD } from './cases.js';
+import { apart, base, lot, NOT_SOLD, nights, SOLD } from './cases.js';
 import { type Given, openMarts } from './support.js';
-
-const NOT_SOLD = 8;
 
 const marts = openMarts('sell_through_odds');
 

@@ -1,23 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import { apart, base, entry, lot, SOLD } from './cases.js';
-import { type Given, openMarts } from './support.js';
+import { auctioned, entry, lot, NOT_SOLD, SOLD } from './cases.js';
+import { openMarts } from './support.js';
 
-const NOT_SOLD = 8;
 const ON_APPROVAL = 4;
 
-const { compute, query } = openMarts('sell_through');
-
-/** Computes the mart of what is given, with a vehicle for each lot, and answers a query. */
-async function ask(given: Readonly<Record<string, readonly Given[]>>, sql: string) {
-  await compute(apart({ ...base, ...given }));
-  return query(sql);
-}
-
-/** Lots of one auction each, numbered from `from`. */
-const auctioned = (count: number, from: number, day: string, status_id: number, rest: Given = {}): Given[] =>
-  Array.from({ length: count }, (_, place) =>
-    lot({ lot_id: from + place, sale_date: `${day}T15:00:00Z`, status_id, final_bid: 1000, ...rest }),
-  );
+const { ask } = openMarts('sell_through');
 
 describe('sell_through', () => {
   it('counts attempts by their outcome and leaves out what is unresolved or still to come', async () => {

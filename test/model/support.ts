@@ -10,6 +10,7 @@ import { runDataTests } from '../../src/model/data-tests.js';
 import { type Model, readModels } from '../../src/model/model-files.js';
 import type { Modelling } from '../../src/model/own-models.js';
 import { runModels } from '../../src/model/run-models.js';
+import { apart, base } from './cases.js';
 
 /** Parquet settings of the tests. */
 export const PARQUET = (): string => 'format parquet, compression zstd';
@@ -133,15 +134,19 @@ export function openMarts(...marts: readonly string[]) {
     lake = await openLake();
   });
   afterAll(() => lake.close());
-  return {
-    /** Computes the marts, and those that they read, over what is given; their data tests and checks must pass. */
-    compute: async (given: Readonly<Record<string, readonly Given[]>>): Promise<void> => {
-      await computeMarts(lake, given, ...marts);
-      const results = await runDataTests(lake.connection, tests);
-      expect(results.filter(({ failures }) => failures > 0)).toEqual([]);
-    },
-    query: (sql: string): Promise<Row[]> => texts(lake, sql),
+  /** Computes the marts, and those that they read, over what is given; their data tests and checks must pass. */
+  const compute = async (given: Readonly<Record<string, readonly Given[]>>): Promise<void> => {
+    await computeMarts(lake, given, ...marts);
+    const results = await runDataTests(lake.connection, tests);
+    expect(results.filter(({ failures }) => failures > 0)).toEqual([]);
   };
+  const query = (sql: string): Promise<Row[]> => texts(lake, sql);
+  /** Computes them over `base` with what is given in its place, and a vehicle for each lot, and answers a query. */
+  const ask = async (given: Readonly<Record<string, readonly Given[]>>, sql: string): Promise<Row[]> => {
+    await compute(apart({ ...base, ...given }));
+    return query(sql);
+  };
+  return { compute, query, ask };
 }
 
 /** Rows of a query, with instants and dates as text. */

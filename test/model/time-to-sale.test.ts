@@ -1,28 +1,14 @@
 import { describe, expect, it } from 'vitest';
-import { apart, base, entry, lot, SOLD } from './cases.js';
+import { auctioned, base, entry, lot, NOT_SOLD, SOLD } from './cases.js';
 import { type Given, openMarts } from './support.js';
 
-const NOT_SOLD = 8;
+const { ask, compute, query } = openMarts('time_to_sale', 'relisting');
 
-const { compute, query } = openMarts('time_to_sale', 'relisting');
-
-/** Computes the mart of what is given, with a vehicle for each lot, and answers a query. */
-async function ask(given: Readonly<Record<string, readonly Given[]>>, sql: string) {
-  await compute(apart({ ...base, ...given }));
-  return query(sql);
-}
-
-/** The same for lots that may share a vehicle. */
+/** Answers a query over lots that may share a vehicle. */
 async function askTogether(given: Readonly<Record<string, readonly Given[]>>, sql: string) {
   await compute({ ...base, ...given });
   return query(sql);
 }
-
-/** Lots of one auction each, numbered from `from`. */
-const auctioned = (count: number, from: number, day: string, status_id: number, rest: Given = {}): Given[] =>
-  Array.from({ length: count }, (_, place) =>
-    lot({ lot_id: from + place, sale_date: `${day}T15:00:00Z`, status_id, final_bid: 1000, ...rest }),
-  );
 
 describe('time_to_sale', () => {
   it('counts whole days to the sale, of lots that were created before it', async () => {
