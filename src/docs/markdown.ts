@@ -29,6 +29,7 @@ export function tablesMarkdown(): Promise<string> {
     const named = (kind: CatalogTable['kind']): string =>
       links(catalog.filter((table) => table.kind === kind).map(({ name }) => name));
     return fillText(packageFile('site/tables.md'), {
+      command: MARKDOWN_COMMAND,
       marts: named('mart'),
       tables: named('table'),
       lineage: mermaid(lineageOf(catalog)),
