@@ -99,6 +99,7 @@ export function publish(ledger: Ledger, walks: readonly Walk[]): void {
 
 interface List {
   readonly name: string;
+  readonly answers: readonly Answer[];
   /** The last answer of each page. */
   readonly pages: ReadonlyMap<number, Answer>;
   readonly isComplete: boolean;
@@ -113,7 +114,12 @@ function walkedLists({ answers, sources, refused, hasMoved }: Walk): List[] {
       const own = answers.filter((answer) => answer.list === name);
       const pages = new Map(own.map((answer) => [answer.page, answer]));
       const totals = own.map(({ total }) => total).filter((total) => total !== null);
-      return { name, pages, isComplete: hasMoved !== true && isComplete([...pages.values()], totals) };
+      return {
+        name,
+        answers: own,
+        pages,
+        isComplete: hasMoved !== true && isComplete([...pages.values()], totals),
+      };
     });
 }
 
@@ -157,22 +163,33 @@ export function evidenceOf(cars: Walk, archive: Walk | undefined, guard: number)
       cars.kind === 'full' && isWhole && cars.answers.some((answer) => answer.records.length > 0),
     sources: cars.sources === undefined ? undefined : whole,
     hidden: cars.hidden,
-    unproven: lists.flatMap(({ pages }) => openBorders(pages)),
+    unproven: lists.flatMap(openBorders),
     archive: (archive?.answers ?? []).flatMap((answer) => answer.records) as Archiving[],
     guard,
   };
 }
 
 /**
- * Borders through which a record may have slipped: between a page and the one behind it, where the first was asked for
- * before the second had arrived.
+ * Borders through which a record may have slipped: between a page and the one behind it, unless the first was once asked
+ * for after the second had arrived and they met at the same ids as now.
  */
-function openBorders(pages: ReadonlyMap<number, Answer>): [number, number][] {
+function openBorders({ pages, answers }: List): [number, number][] {
   const idAt = (page: Answer, place: number): number | undefined => (page.records as Vehicle[]).at(place)?.id;
+  const between = (page: Answer, behind: Answer): [number, number] => [
+    idAt(page, -1) ?? -1,
+    idAt(behind, 0) ?? Number.POSITIVE_INFINITY,
+  ];
+  const readingsOf = (number: number): Answer[] => answers.filter(({ page }) => page === number);
   return [...pages.values()].flatMap((page): [number, number][] => {
     const behind = pages.get(page.page + 1);
-    if (behind === undefined || page.asked > behind.answered) return [];
-    return [[idAt(page, -1) ?? -1, idAt(behind, 0) ?? Number.POSITIVE_INFINITY]];
+    if (behind === undefined) return [];
+    const range = between(page, behind);
+    const isProven = readingsOf(page.page).some((first) =>
+      readingsOf(behind.page).some(
+        (second) => first.asked > second.answered && String(between(first, second)) === String(range),
+      ),
+    );
+    return isProven ? [] : [range];
   });
 }
 
