@@ -7,7 +7,9 @@ import { expectKnowledge, readKnowledge } from './lake.js';
 import { countsOf, publish, type Walk } from './passes.js';
 import { expectSales } from './sales.js';
 import type { Ended, Stage } from './stage.js';
+import { noteStates, wronglyAbsent, wronglyActive } from './state.js';
 import type { Vehicle } from './world.js';
+
 /** Draws the conclusions of a run that published; false where it should be held. */
 export function conclude(stage: Stage, walks: readonly Walk[], evidence: Evidence): boolean {
   const verdict = learn(stage.known, evidence);
@@ -21,19 +23,7 @@ export function conclude(stage: Stage, walks: readonly Walk[], evidence: Evidenc
 
 /** Counts what a run changed. */
 function noteChanges({ note }: Stage, before: Knowledge, after: Knowledge): void {
-  const changes = after.lotChanges.slice(before.lotChanges.length);
-  const of = (field: string) => changes.filter((change) => change.field === field);
-  note(
-    'lots archived by absence',
-    of('archived_by').filter((change) => change.new_value === 'absence').length,
-  );
-  note(
-    'lots archived by the archive',
-    of('archived_by').filter((change) => change.new_value === 'archive-feed').length,
-  );
-  note('lots called archived', of('archived_by').filter((change) => change.new_value === 'feed').length);
-  note('lots that came back', of('archived').filter((change) => change.new_value === false).length);
-  note('lots moved', of('vehicle_id').length);
+  noteStates(note, after.lotChanges.slice(before.lotChanges.length));
   const rejects = after.rejects.slice(before.rejects.length);
   note('records rejected', rejects.filter(({ raw }) => raw === null).length);
   note('values rejected', rejects.filter(({ raw }) => raw !== null).length);
@@ -83,16 +73,11 @@ function momentsSince({ footprints }: Stage, since: number): ReadonlyMap<number,
 export function expectSteadyLotsKept(stage: Stage, cars: Walk, before: Knowledge): void {
   const moments = momentsSince(stage, cars.startedAt);
   if (seenSources(cars).length === 0) return;
-  const isSteady = (lot: number, vehicle: number): boolean =>
-    moments.every((lots) => lots.get(lot) === vehicle);
-  const lost = [...stage.known.tables.lots].filter(
-    ([key, { content, state }]) =>
-      state.archived_by === 'absence' &&
-      before.tables.lots.get(key)?.state.archived !== true &&
-      isSteady(Number(content.lot_id), Number(content.vehicle_id)),
+  const wrong = wronglyAbsent(before.tables.lots, stage.known.tables.lots, (lot, vehicle) =>
+    moments.every((lots) => lots.get(lot) === vehicle),
   );
   stage.note('passes after which what stayed is still there');
-  expect(lost, 'archived though it was in the feed all the while').toEqual([]);
+  expect(wrong, 'archived though it was in the feed all the while').toEqual([]);
 }
 
 /** Expects the lake to have what the service shows now: every vehicle, active, with its values where all can be read. */
@@ -133,13 +118,8 @@ export function expectTruth({ world, known }: Stage, evidence: Evidence): void {
   });
   expect(actual, 'what the service shows').toEqual(expected);
   if (!evidence.provesAbsence) return;
-  // Of a source that the feed shows nothing of, or that the key was refused, nothing is concluded.
-  const shown = new Set(valid.flatMap(({ vehicle }) => (vehicle.lots ?? []).map((lot) => lot.domain.id)));
-  const isSpokenFor = (source: number): boolean => shown.has(source) && !evidence.hidden.includes(source);
-  const active = [...known.tables.lots.values()].filter(
-    ({ content, state }) => state.archived === false && isSpokenFor(Number(content.domain_id)),
-  );
-  const gone = active.filter(({ content }) => !world.feed.has(Number(content.vehicle_id)));
+  const shown = valid.flatMap(({ vehicle }) => vehicle.lots ?? []).map(({ domain }) => domain.id);
+  const gone = wronglyActive(known.tables.lots, evidence, new Set(shown), (id) => world.feed.has(id));
   expect(gone, 'active though it left the feed').toEqual([]);
 }
 

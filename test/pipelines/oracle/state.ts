@@ -1,4 +1,6 @@
-/** What is archived, and why (docs/decisions/0004 and the .yml of the rules). */
+/**
+ * What is archived, and why (docs/decisions/0004 and the .yml of the rules), and what must hold of it whatever the rules say.
+ */
 import type { LotRecord } from '../../served.js';
 import type { Evidence, Fresh, Knowledge, Row, Rows, Values } from './knowledge.js';
 import { iso, later, lotContent } from './rows.js';
@@ -6,8 +8,7 @@ import type { Vehicle } from './world.js';
 
 /**
  * Active lots that the run shows to be gone. A pass speaks only for the sources that it asked for, got records of and
- * was not refused; a
- * feed without any lot lacks the lots of all. A lot is gone when its vehicle came with a list of lots without it (a
+ * was not refused; a feed without any lot lacks the lots of all. A lot is gone when its vehicle came with a list of lots without it (a
  * list that is missing or null says nothing), or when its vehicle did not come, was not rejected and is in no unproven
  * range. The lots of a rejected record count as present, wherever they stood before.
  */
@@ -184,4 +185,49 @@ function stateOfLots(own: readonly Row[]): Values | undefined {
     archived_by: last?.state.archived_by,
     last_seen_at: later(...own.map((row) => String(row.state.last_seen_at))),
   };
+}
+
+/** Counts what became of lots, so that it can be seen that the stories come to each rule. */
+export function noteStates(note: (what: string, times?: number) => void, changes: readonly Values[]): void {
+  const count = (field: string, value?: unknown): number =>
+    changes.filter((change) => change.field === field && (value === undefined || change.new_value === value))
+      .length;
+  note('lots archived by absence', count('archived_by', 'absence'));
+  note('lots archived by the archive', count('archived_by', 'archive-feed'));
+  note('lots called archived', count('archived_by', 'feed'));
+  note('lots that came back', count('archived', false));
+  note('lots moved', count('vehicle_id'));
+}
+
+/**
+ * Lots that a pass archived for their absence although their vehicle had them all the while. There must be none, whatever
+ * the rules above say.
+ */
+export function wronglyAbsent(
+  before: Rows,
+  after: Rows,
+  isSteady: (lot: number, vehicle: number) => boolean,
+): Row[] {
+  return [...after].flatMap(([key, row]) => {
+    const { content, state } = row;
+    const isNew = state.archived_by === 'absence' && before.get(key)?.state.archived !== true;
+    return isNew && isSteady(Number(content.lot_id), Number(content.vehicle_id)) ? [row] : [];
+  });
+}
+
+/**
+ * Active lots of vehicles that the feed no longer has, after a pass that proves absence in a feed that stood still. There
+ * must be none, except of sources that the feed shows nothing of or that the key was refused.
+ */
+export function wronglyActive(
+  lots: Rows,
+  { hidden }: Evidence,
+  shown: ReadonlySet<number>,
+  isListed: (vehicle: number) => boolean,
+): Row[] {
+  return [...lots.values()].filter(({ content, state }) => {
+    const source = Number(content.domain_id);
+    const isSpokenFor = shown.has(source) && !hidden.includes(source);
+    return isSpokenFor && state.archived === false && !isListed(Number(content.vehicle_id));
+  });
 }
