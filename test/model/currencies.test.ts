@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Row } from '../../src/duck/session.js';
 import { runDataTests } from '../../src/model/data-tests.js';
-import { withOwnSeeds } from '../../src/model/model-files.js';
+import { readModels, withOwnSeeds } from '../../src/model/model-files.js';
 import { apart, base, lot, SOLD } from './cases.js';
 import { listing, report } from './report-cases.js';
 import {
@@ -111,6 +111,13 @@ async function groups(): Promise<Map<string, Row[]>> {
   }
   return found;
 }
+
+it('is asked of every mart with a currency in its key', () => {
+  // Those with a market in their key come from the fit; test/model/pricing judges them.
+  const grouped = readModels().filter(({ key }) => key.includes('currency') && !key.includes('market'));
+  const elsewhere = ['accident_discount', 'regional_prices'];
+  expect(grouped.map(({ name }) => name).sort()).toEqual([...MARTS, ...elsewhere].sort());
+});
 
 describe('amounts of two kinds', () => {
   let alone: Map<string, Row[]>;
