@@ -32,7 +32,10 @@ export function describeError(error: unknown): LotlakeError {
     return new LotlakeError('SYSTEM_FAILED', message, { hint });
   }
   if (OF_DUCKDB.test(message)) {
-    const hint = 'lotlake verify tells whether a file of the snapshot is damaged';
+    // A command of this version asks for what another version did not compute.
+    const hint = /^(Binder|Catalog) /.test(message)
+      ? 'the snapshot may be of another version of lotlake; the next run computes its marts again'
+      : 'lotlake verify tells whether a file of the snapshot is damaged';
     return new LotlakeError('LAKE_FAILED', message, { hint });
   }
   return new LotlakeError('INTERNAL_ERROR', `${error instanceof Error ? `${error.name}: ` : ''}${message}`, {

@@ -37,7 +37,9 @@ describe('an error', () => {
     const damaged = describeError(
       new Error("Invalid Input Error: No magic bytes found at end of file 'a.parquet'"),
     );
-    expect(damaged.code).toBe('LAKE_FAILED');
+    expect(damaged).toMatchObject({ code: 'LAKE_FAILED', hint: expect.stringContaining('lotlake verify') });
+    const other = describeError(new Error('Binder Error: Referenced column "is_offered" not found'));
+    expect(other).toMatchObject({ code: 'LAKE_FAILED', hint: expect.stringContaining('the next run') });
     expect(describeError(new Error('IO Error: write failed: No space left on device')).code).toBe(
       'LAKE_DISK_FULL',
     );
