@@ -15,7 +15,7 @@ import { type Batch, type BatchFile, loadBatch } from './batch.js';
 import { checkPage } from './check-page.js';
 import { type ColumnPlaces, columnPlaces } from './column-places.js';
 import { Drift } from './drift.js';
-import { addRejects, dropRejects } from './staged.js';
+import { addRejects } from './staged.js';
 
 /** Landed pages could not be turned into tables. */
 export class LoadError extends LotlakeError {
@@ -208,7 +208,7 @@ export class Loader {
     const rules = { stream, places: this.#places };
     const checked = await checkPage({ ...page, file, passId: this.#passId }, rules, clean, (rejects) => {
       signal?.throwIfAborted();
-      addRejects(stage, rejects);
+      addRejects(stage, this.#passId, rejects);
     });
     this.#counts.rejected += checked.rejected;
     this.#counts.rejectedValues += checked.rejectedValues;
@@ -227,7 +227,7 @@ export class Loader {
       return true;
     } catch (error) {
       if (pages.length < 2) throw error;
-      removeStaged(stage, batch.name);
+      discardStaged(stage, batch.name);
       if (isOutOfMemory(error)) this.#crowded++;
       else warn(`a batch of ${this.#stream.path} is loaded page by page: ${messageOf(error)}`);
       return false;
@@ -270,15 +270,9 @@ export class Loader {
   }
 }
 
-/** Removes the staged files of one batch, or of all those of a pass. */
-function removeStaged(stage: string, name: string): void {
+/** Removes what was staged of one batch, or of a pass that is given up, so that nothing of it is merged. */
+export function discardStaged(stage: string, name: string): void {
   for (const entry of readdirSync(stage, { recursive: true, withFileTypes: true }))
     if (entry.isFile() && (entry.name.startsWith(`${name}-`) || entry.name === `${name}.parquet`))
       rmSync(join(entry.parentPath, entry.name));
-}
-
-/** Removes what was staged of a pass that is given up, so that nothing of it is merged. */
-export function discardStaged(stage: string, passId: string): void {
-  removeStaged(stage, passId);
-  dropRejects(stage, passId);
 }

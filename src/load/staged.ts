@@ -1,5 +1,5 @@
-import { appendFileSync, existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { appendFileSync, existsSync, mkdirSync, readdirSync, statSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { literal } from '../duck/session.js';
 import type { Column } from '../lake/schema.js';
 import { ownTables } from '../lake/tables.js';
@@ -31,30 +31,25 @@ export const REJECT_COLUMNS: readonly Column[] = [
   { name: 'seq', type: 'BIGINT' },
 ].filter(({ name }) => name !== 'run_id');
 
-/** The file of a stage that gathers the rejects of a run, newline-delimited. */
-export const rejectsFile = (stage: string): string => join(stage, 'rejects.ndjson');
+/** The file of a stage that gathers the rejects of a pass, newline-delimited. */
+export const rejectsFile = (stage: string, passId: string): string =>
+  join(stage, 'rejects', `${passId}-rejects.ndjson`);
 
-export function addRejects(stage: string, rejects: readonly Reject[]): void {
-  appendFileSync(rejectsFile(stage), rejects.map((reject) => `${JSON.stringify(reject)}\n`).join(''));
-}
-
-export function dropRejects(stage: string, passId: string): void {
-  const file = rejectsFile(stage);
-  if (!existsSync(file)) return;
-  const lines = readFileSync(file, 'utf8').split('\n');
-  const others = lines.filter((line) => line !== '' && JSON.parse(line).pass_id !== passId);
-  writeFileSync(file, others.map((line) => `${line}\n`).join(''));
+export function addRejects(stage: string, passId: string, rejects: readonly Reject[]): void {
+  const file = rejectsFile(stage, passId);
+  mkdirSync(dirname(file), { recursive: true });
+  appendFileSync(file, rejects.map((reject) => `${JSON.stringify(reject)}\n`).join(''));
 }
 
 /** A reject holds at most one record, whose bytes grow up to three times as a JSON text. */
 const MOST_REJECT_BYTES = 4 * MOST_RECORD_BYTES;
 
-/** A relation with the rejects of a stage; empty if there are none. */
+/** A relation with the rejects of a stage that has files of them. */
 export function rejectsRelation(stage: string): string {
-  const file = rejectsFile(stage);
-  if (!existsSync(file)) writeFileSync(file, '');
+  const folder = join(stage, 'rejects');
+  const sizes = readdirSync(folder).map((name) => statSync(join(folder, name)).size);
   const columns = REJECT_COLUMNS.map(({ name, type }) => `${name}: '${type}'`);
   // DuckDB holds buffers of this size for each thread.
-  const longest = Math.max(1 << 20, Math.min(statSync(file).size, MOST_REJECT_BYTES));
-  return `read_json(${literal(file)}, format = 'newline_delimited', maximum_object_size = ${longest}, columns = {${columns.join(', ')}})`;
+  const longest = Math.max(1 << 20, Math.min(Math.max(...sizes), MOST_REJECT_BYTES));
+  return `read_json(${literal(join(folder, '*.ndjson'))}, format = 'newline_delimited', maximum_object_size = ${longest}, columns = {${columns.join(', ')}})`;
 }

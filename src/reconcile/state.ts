@@ -5,7 +5,7 @@ import { identifier, literal, rows, scalar } from '../duck/session.js';
 import { filesRelation, globRelation } from '../lake/files.js';
 import { partitionColumns } from '../lake/partition.js';
 import { type Column, REJECTED, type TableSchema } from '../lake/schema.js';
-import { isStaged, rejectsRelation, stagedFiles } from '../load/staged.js';
+import { isStaged, REJECT_COLUMNS, rejectsRelation, stagedFiles } from '../load/staged.js';
 import { baseRelation, emptyOf, isSmall, type MergeContext, PARTITION, sameKey } from './relations.js';
 
 /** Schemas of the relations that the rules read, besides `run` for what the run and its rules know. */
@@ -118,7 +118,8 @@ async function bindRun({ connection, stage, passes, ...run }: MergeContext): Pro
   await connection.run(
     `create view run.unchanged_records as from read_csv(${literal(file)}, auto_detect = false, columns = {vehicle_id: 'BIGINT', seq: 'BIGINT'})`,
   );
-  await connection.run(`create view run.rejects as from ${rejectsRelation(stage)}`);
+  const rejects = isStaged(stage, 'rejects') ? `from ${rejectsRelation(stage)}` : emptyOf(REJECT_COLUMNS);
+  await connection.run(`create view run.rejects as ${rejects}`);
 }
 
 /**

@@ -94,7 +94,7 @@ const staged = (table: string, columns = '*'): Promise<PlainRow[]> =>
   duck.query(`select ${columns} from '${join(stage, table, '*.parquet')}' order by all`);
 const filesOf = (table: string): string[] => readdirSync(join(stage, table)).sort();
 const rejects = (): Readonly<Record<string, unknown>>[] =>
-  readFileSync(rejectsFile(stage), 'utf8')
+  readFileSync(rejectsFile(stage, pass.manifest.pass_id), 'utf8')
     .split('\n')
     .filter((line) => line !== '')
     .map((line) => JSON.parse(line));
