@@ -19,7 +19,7 @@ const OVERLAP_MINUTES = 60;
 /** The archive since the last pass over it that the lake holds, with an overlap; all of it where that is too long ago. */
 export function archiveRequest(job: Job): StreamRequest {
   const elapsed = minutesSince(job, 'archived_lots');
-  if (elapsed === undefined || elapsed > MOST_MINUTES) return { kind: 'full', parameters: PAGED };
+  if (elapsed > MOST_MINUTES) return { kind: 'full', parameters: PAGED };
   return { kind: 'window', parameters: { ...PAGED, minutes: windowOf(elapsed) } };
 }
 
@@ -30,7 +30,7 @@ export function archiveRequest(job: Job): StreamRequest {
 export function changesRequest(job: Job): StreamRequest {
   const { sources } = job.config;
   const elapsed = minutesSince(job, 'cars', sources);
-  if (elapsed === undefined)
+  if (elapsed === Number.POSITIVE_INFINITY)
     throw new ConfigError(
       `there is no full pass to add changes to${sources === undefined ? '' : ` for each of the sources ${sources.join(', ')}`}`,
       'a full pass is due: lotlake run nightly',
@@ -48,18 +48,15 @@ export function changesRequest(job: Job): StreamRequest {
 const windowOf = (elapsed: number): number => Math.min(Math.ceil(elapsed) + OVERLAP_MINUTES, MOST_MINUTES);
 
 /**
- * Minutes since the start of the last whole pass over a stream that the lake holds; of some of its sources, since the
- * earliest of their last ones.
+ * Minutes since the start of the last whole pass over a stream that the lake holds, infinite where there is none; of some
+ * of its sources, since the earliest of their last ones.
  */
-function minutesSince(job: Job, stream: StreamName, sources?: readonly number[]): number | undefined {
+export function minutesSince(job: Job, stream: StreamName, sources?: readonly number[]): number {
   const last = job.base?.manifest.last_pass_at ?? {};
-  const overAll = Date.parse(last[stream] ?? '');
-  const starts = sources?.map((source) => {
-    const alone = Date.parse(last[streamOf(stream, source)] ?? '');
-    return Math.max(...[overAll, alone].filter(Number.isFinite));
-  }) ?? [overAll];
-  const earliest = Math.min(...starts);
-  return Number.isFinite(earliest) ? (job.now().getTime() - earliest) / 60_000 : undefined;
+  const startOf = (name: string): number => Date.parse(last[name] ?? '') || Number.NEGATIVE_INFINITY;
+  const overAll = startOf(stream);
+  const starts = sources?.map((source) => Math.max(overAll, startOf(streamOf(stream, source)))) ?? [overAll];
+  return (job.now().getTime() - Math.min(...starts)) / 60_000;
 }
 
 type PassTimes = Manifest['last_pass_at'];
