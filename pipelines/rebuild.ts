@@ -10,15 +10,12 @@ import { findCarriers, landedNights, replay, sealed } from '../src/run/replay.js
 import { stagedOnSpark } from '../src/run/stage-on-spark.js';
 import { laterTimes, passTimes } from '../src/run/window.js';
 
-/** What types and flattens the landed records. */
-type Engine = 'duckdb' | 'spark';
-
 /**
  * Makes the lake again from landing: replays the sealed passes night by night, oldest first, onto an empty lake, and
  * carries over what the published snapshot knows and landing no longer holds. On Spark, the rows of all nights are staged
  * first.
  */
-export function rebuild(options: JobOptions & { readonly engine?: Engine }): Promise<RunResult> {
+export function rebuild(options: JobOptions): Promise<RunResult> {
   return runJob('rebuild', options, async (job) => {
     job.reporter.step('check', 'the published snapshot against its checksums');
     const carriers = await findCarriers(job);

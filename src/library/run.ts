@@ -1,12 +1,12 @@
-import { type PipelineName, type PipelineOptions, pipelines } from '../../pipelines/index.js';
+import { type PipelineName, pipelines } from '../../pipelines/index.js';
 import { assertWritable } from '../config/folder.js';
 import { assertService } from '../extract/client.js';
 import type { RunResult } from '../run/finish.js';
-import type { Reporter } from '../run/job.js';
+import type { JobOptions, Reporter } from '../run/job.js';
 import { type LakeSettings, settingsOf } from './settings.js';
 
 /** How a run is watched and ended. */
-export interface RunOptions extends PipelineOptions {
+export interface RunOptions extends Pick<JobOptions, 'everything' | 'engine'> {
   /** Told what the run does. Default: nobody. */
   readonly reporter?: Partial<Reporter> | undefined;
   /** Ends the run at the next safe point. What has landed is kept, and the next run goes on with it. */
@@ -25,9 +25,9 @@ export async function run(
   const { config, inForce } = settingsOf(settings);
   assertWritable('the output folder', config.output);
   if (name !== 'rebuild') assertService(config);
-  const job = { config, settings: inForce, reporter: listening(reporter), signal, now };
+  const job = { ...only, config, settings: inForce, reporter: listening(reporter), signal, now };
   try {
-    return await pipelines[name](job, only);
+    return await pipelines[name](job);
   } catch (error) {
     // An interrupted statement fails with an error of its own.
     signal?.throwIfAborted();

@@ -56,6 +56,10 @@ export interface JobOptions {
   readonly after?: () => Promise<unknown>;
   /** Models and checks to run; those of `sql` by default. */
   readonly modelling?: Partial<Modelling>;
+  /** `reference`: walk into catalog entries without a vehicle in the feed, too. Default false. */
+  readonly everything?: boolean | undefined;
+  /** `rebuild`: what types and flattens the landed records. Default `duckdb`. */
+  readonly engine?: 'duckdb' | 'spark' | undefined;
 }
 
 /** A pipeline at work: its place on disk, its database, and what it gathers for the summary. */

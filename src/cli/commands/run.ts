@@ -78,8 +78,8 @@ export const run = command({
         if (!sandbox) mirror = await mirrorRun({ config, reporter }, effects);
         return mirror.error;
       };
-      const job = { config, settings: inForce, reporter, now, after, signal: effects.signal };
-      const result = await pipelines[pipeline](job, { everything, engine });
+      const job = { config, settings: inForce, reporter, now, after, everything, engine };
+      const result = await pipelines[pipeline]({ ...job, signal: effects.signal });
       return { result, report, mirror };
     };
     const running = sandbox ? onSandbox(world, effects, reporter, start) : start({}, effects.now);
