@@ -3,7 +3,7 @@ import type { BaseState } from '../src/lake/base.js';
 import type { LoadedPass } from '../src/load/loader.js';
 import { carryOver } from '../src/reconcile/carry-over.js';
 import { recordFingerprints } from '../src/run/fingerprints.js';
-import { discard, modelAndPublish, type RunResult } from '../src/run/finish.js';
+import { modelAndPublish, type RunResult } from '../src/run/finish.js';
 import { type JobOptions, runJob } from '../src/run/job.js';
 import { type Merged, recordRun } from '../src/run/merge.js';
 import { findCarriers, landedNights, replay, sealed } from '../src/run/replay.js';
@@ -20,40 +20,35 @@ export function rebuild(options: JobOptions): Promise<RunResult> {
     job.reporter.step('check', 'the published snapshot against its checksums');
     const carriers = await findCarriers(job);
     const nights = await landedNights(job, carriers);
-    try {
-      let last: Merged | undefined;
-      let state: BaseState | undefined;
-      const all: LoadedPass[] = [];
-      let i = -1;
-      for await (const night of options.engine === 'spark' ? stagedOnSpark(job, nights) : nights) {
-        i++;
-        const isLast = i === nights.length - 1;
-        const folder = isLast ? job.target : join(job.work, `state-${i}`);
-        job.reporter.step('replay', `${night.runId} (${i + 1} of ${nights.length})`);
-        last = await replay(job, night, folder, state);
-        // Each has the fingerprints of its records, which only the state of its night needs.
-        all.push(...last.context.passes.map(({ changes: _, ...pass }) => pass));
-        if (!isLast) state = await sealed(job, folder, last);
-      }
-      if (last === undefined) throw new TypeError('no night was replayed');
-      await recordRun(job, last);
-      const { context } = last;
-      let hasRows = false;
-      for (const [i, carrier] of carriers.entries()) {
-        job.reporter.step('carry over', `what only snapshot ${carrier.manifest.snapshot_id} knows`);
-        const isCarried = await job.session.whileWriting(() => carryOver(context, carrier, i > 0));
-        hasRows ||= isCarried;
-      }
-      const fingerprints = await recordFingerprints(context, hasRows);
-      const times = laterTimes(
-        passTimes(context.base, all),
-        // What a damaged one knew of its passes may be what it lost.
-        carriers.find(({ isSound }) => isSound)?.manifest.last_pass_at,
-      );
-      return await modelAndPublish(job, all, last, fingerprints, times);
-    } catch (error) {
-      discard(job);
-      throw error;
+    let last: Merged | undefined;
+    let state: BaseState | undefined;
+    const all: LoadedPass[] = [];
+    let i = -1;
+    for await (const night of options.engine === 'spark' ? stagedOnSpark(job, nights) : nights) {
+      i++;
+      const isLast = i === nights.length - 1;
+      const folder = isLast ? job.target : join(job.work, `state-${i}`);
+      job.reporter.step('replay', `${night.runId} (${i + 1} of ${nights.length})`);
+      last = await replay(job, night, folder, state);
+      // Each has the fingerprints of its records, which only the state of its night needs.
+      all.push(...last.context.passes.map(({ changes: _, ...pass }) => pass));
+      if (!isLast) state = await sealed(job, folder, last);
     }
+    if (last === undefined) throw new TypeError('no night was replayed');
+    await recordRun(job, last);
+    const { context } = last;
+    let hasRows = false;
+    for (const [i, carrier] of carriers.entries()) {
+      job.reporter.step('carry over', `what only snapshot ${carrier.manifest.snapshot_id} knows`);
+      const isCarried = await job.session.whileWriting(() => carryOver(context, carrier, i > 0));
+      hasRows ||= isCarried;
+    }
+    const fingerprints = await recordFingerprints(context, hasRows);
+    const times = laterTimes(
+      passTimes(context.base, all),
+      // What a damaged one knew of its passes may be what it lost.
+      carriers.find(({ isSound }) => isSound)?.manifest.last_pass_at,
+    );
+    return modelAndPublish(job, all, last, fingerprints, times);
   });
 }

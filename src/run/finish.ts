@@ -1,4 +1,4 @@
-import { existsSync, rmSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
 import { killPoint } from '../config/kill-point.js';
@@ -69,7 +69,6 @@ export async function reconcileModelPublish(
     const fingerprints = await recordFingerprints(merged.context);
     return await modelAndPublish(job, passes, merged, fingerprints);
   } catch (error) {
-    discard(job);
     // A held run does not trust its passes: the next run starts new ones. Members that are unknown may be welcome.
     if (
       error instanceof LotlakeError &&
@@ -124,11 +123,6 @@ async function orWarn({ reporter }: Job, what: string, work: () => void | Promis
   } catch (error) {
     reporter.warn(`${what}: ${messageOf(error)}`);
   }
-}
-
-/** Removes the folder of a snapshot that was not published. */
-export function discard({ layout, target }: Job): void {
-  if (currentSnapshot(layout) !== target) rmSync(target, { recursive: true, force: true });
 }
 
 /**

@@ -134,6 +134,7 @@ export async function runJob<T extends { readonly published: boolean }>(
   const recorder = openRecorder({ ...attempt, runId, token: lock.token });
   const observers = openObservers(options);
   const folder = join(layout.work, runId);
+  const target = join(layout.snapshots, runId);
   let session: Session | undefined;
   let client: Client | undefined;
   let endInterrupts = (): void => undefined;
@@ -184,7 +185,7 @@ export async function runJob<T extends { readonly published: boolean }>(
       schemas,
       work: folder,
       stage: join(folder, 'stage'),
-      target: join(layout.snapshots, runId),
+      target,
       base,
       assertOurs: () => {
         if (!lock.isHeld() || currentSnapshot(layout) !== began) throw overtaken(layout);
@@ -209,7 +210,10 @@ export async function runJob<T extends { readonly published: boolean }>(
     recorder.succeed(result.published);
     return result;
   } catch (error) {
-    throw failed(recorder, lost.signal.aborted ? lost.signal.reason : error);
+    const cause = failed(recorder, lost.signal.aborted ? lost.signal.reason : error);
+    // Nothing stays of a snapshot that was not published.
+    if (currentSnapshot(layout) !== target) rmSync(target, { recursive: true, force: true });
+    throw cause;
   } finally {
     endInterrupts();
     // Not awaited: a client that hangs must not keep the lock.
