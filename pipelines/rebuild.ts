@@ -32,7 +32,7 @@ export function rebuild(options: JobOptions): Promise<RunResult> {
       last = await replay(job, night, folder, state);
       // Each has the fingerprints of its records, which only the state of its night needs.
       all.push(...last.context.passes.map(({ changes: _, ...pass }) => pass));
-      if (!isLast) state = await sealed(job, folder, last);
+      if (!isLast) state = await sealed(job, last);
     }
     if (last === undefined) throw new TypeError('no night was replayed');
     await recordRun(job, last);

@@ -16,7 +16,6 @@ import { recordFingerprints, watchChanges } from './fingerprints.js';
 import type { Job } from './job.js';
 import { loadPass, progressOf } from './load-pass.js';
 import { type Merged, reconcileInto } from './merge.js';
-import { passTimes } from './window.js';
 
 /** The landed passes that one run used. */
 export interface Night {
@@ -146,14 +145,13 @@ export async function replay(
 }
 
 /** The state of a replayed night, as the base of the next. */
-export async function sealed(job: Job, folder: string, { context }: Merged): Promise<BaseState> {
-  const { runId, base, stage, passes } = context;
+export async function sealed(job: Job, { context }: Merged): Promise<BaseState> {
+  const { runId, target: folder, stage } = context;
   const fingerprints = await recordFingerprints(context);
   rmSync(stage, { recursive: true, force: true });
   const facts = {
     ...{ run_id: runId, snapshot_id: runId, pipeline: 'rebuild', fingerprints },
-    ...{ created_at: job.now().toISOString(), origin: null, pass_ids: [] },
-    last_pass_at: passTimes(base, passes),
+    ...{ created_at: job.now().toISOString(), origin: null, pass_ids: [], last_pass_at: {} },
   };
   // The rebuild has one row, written at its end.
   const own = ownTables.filter(({ name }) => name !== 'runs');
