@@ -29,6 +29,9 @@ export interface PageFacts {
   readonly receivedAt: string;
 }
 
+/** Pages of a list by their numbers. */
+export type Pages = ReadonlyMap<number, PageFacts>;
+
 /**
  * Pages of a list with totals in the order in which they are asked for: from the last to the first. A record that leaves
  * the list moves the later ones up, so a walk backwards meets a record twice where a walk forwards would miss it.
@@ -42,11 +45,10 @@ export function* pagesBack(last: number, landed: ReadonlyMap<number, unknown>): 
  * Pages to read again because the list moved while they were read. A page is safe if it was asked for after the page
  * behind it had arrived, or if both saw the same total.
  */
-export function unsafePages(pages: readonly PageFacts[]): number[] {
-  const byNumber = new Map(pages.map((page) => [page.page, page]));
-  return [...byNumber.values()]
+export function unsafePages(pages: Pages): number[] {
+  return [...pages.values()]
     .filter((page) => {
-      const behind = byNumber.get(page.page + 1);
+      const behind = pages.get(page.page + 1);
       return behind !== undefined && page.requestedAt < behind.receivedAt && page.total !== behind.total;
     })
     .map((page) => page.page)
@@ -68,10 +70,9 @@ export interface Border {
 }
 
 /** The borders between pages that leave room for an id. */
-export function findBorders(pages: readonly PageFacts[]): Border[] {
-  const byNumber = new Map(pages.map((page) => [page.page, page]));
-  return [...byNumber.values()].flatMap((page): Border[] => {
-    const behind = byNumber.get(page.page + 1);
+export function findBorders(pages: Pages): Border[] {
+  return [...pages.values()].flatMap((page): Border[] => {
+    const behind = pages.get(page.page + 1);
     if (behind === undefined) return [];
     // An empty page lies behind the end of a list that has shrunk.
     const first = behind.records === 0 ? undefined : (behind.firstId ?? behind.unnamed?.[1]);
@@ -84,12 +85,11 @@ export function findBorders(pages: readonly PageFacts[]): Border[] {
 }
 
 /** Ranges of ids, ends left out, around records whose ids cannot be read; all ids if the list does not ascend. */
-export function unnamedRanges(pages: readonly PageFacts[], ascending: boolean): [number, number][] {
-  const byNumber = new Map(pages.map((page) => [page.page, page]));
-  return [...byNumber.values()].flatMap(({ page, unnamed }): [number, number][] => {
+export function unnamedRanges(pages: Pages, ascending: boolean): [number, number][] {
+  return [...pages.values()].flatMap(({ page, unnamed }): [number, number][] => {
     if (unnamed === undefined) return [];
-    const low = unnamed[0] ?? byNumber.get(page - 1)?.lastId ?? -1;
-    const high = unnamed[1] ?? byNumber.get(page + 1)?.firstId ?? Number.MAX_SAFE_INTEGER;
+    const low = unnamed[0] ?? pages.get(page - 1)?.lastId ?? -1;
+    const high = unnamed[1] ?? pages.get(page + 1)?.firstId ?? Number.MAX_SAFE_INTEGER;
     return [ascending ? [low, high] : [-1, Number.MAX_SAFE_INTEGER]];
   });
 }

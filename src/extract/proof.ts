@@ -1,4 +1,4 @@
-import type { PageFacts } from './plan.js';
+import type { PageFacts, Pages } from './plan.js';
 
 /** Records that a page has to hold by its own numbers; undefined where they do not say. */
 function expectedRecords({ page, total, perPage, next }: PageFacts): number | undefined {
@@ -48,10 +48,7 @@ function isOutOfOrder(page: PageFacts, before: PageFacts | undefined): boolean {
 }
 
 /** Pages that contradict themselves or the pages around them: number and reason. */
-export function contradictions(
-  pages: ReadonlyMap<number, PageFacts>,
-  ascending: boolean,
-): Map<number, string> {
+export function contradictions(pages: Pages, ascending: boolean): Map<number, string> {
   const found = new Map<number, string>();
   for (const number of [...pages.keys()].sort((a, b) => a - b)) {
     const [page, before] = [pages.get(number), pages.get(number - 1)];
@@ -67,13 +64,13 @@ export function contradictions(
 }
 
 /** The last page of a list by its number. */
-export function lastOf<P extends PageFacts>(pages: ReadonlyMap<number, P>): P | undefined {
+export function lastOf(pages: Pages): PageFacts | undefined {
   return pages.get([...pages.keys()].reduce((most, number) => Math.max(most, number), 0));
 }
 
 /** What a walk received, and what of it cannot be right. */
 export interface Received {
-  readonly pages: ReadonlyMap<number, PageFacts>;
+  readonly pages: Pages;
   /** Pages that contradict themselves even when they are asked for again. */
   readonly wrong: ReadonlyMap<number, string>;
   /** Totals of every reading of a page that did not contradict itself. Where they differ, the list moved. */

@@ -32,7 +32,8 @@ export async function walkScroll<P extends PageFacts>(options: Source<P>): Promi
     const lost = hollow === undefined ? null : `page ${hollow.page} came empty, and others behind it did not`;
     const reason = stopped ?? lost;
     const complete = reason === null && full >= 0;
-    return { complete, reason, total: null, unproven: unnamedRanges(pages, false) };
+    const byNumber = new Map(pages.map((page) => [page.page, page]));
+    return { complete, reason, total: null, unproven: unnamedRanges(byNumber, false) };
   };
   for (;;) {
     const [before, last] = [pages.at(-2), pages.at(-1)];

@@ -11,15 +11,7 @@ import {
   unnamedRanges,
   unsafePages,
 } from './plan.js';
-import {
-  contradictionIn,
-  contradictions,
-  doubtsOf,
-  lastOf,
-  type Received,
-  whyNotWhole,
-  wrongRanges,
-} from './proof.js';
+import { contradictionIn, contradictions, doubtsOf, lastOf, whyNotWhole, wrongRanges } from './proof.js';
 
 export interface Walk<P extends PageFacts> extends Source<P> {
   readonly concurrency: number;
@@ -29,12 +21,8 @@ export interface Walk<P extends PageFacts> extends Source<P> {
   readonly isKnownBetween?: (low: number, high: number) => boolean;
 }
 
-interface Walking extends Omit<Walk<PageFacts>, 'sink' | 'onPage'>, Omit<Received, 'wrong'> {
-  /** Pages by number, those of an earlier start among them. */
-  readonly pages: Map<number, PageFacts>;
-  /** Asks for a page, also where it was landed before. */
-  fetch(page: number, signal?: AbortSignal): Promise<PageFacts>;
-}
+/** A walk at work; the pages of an earlier start are among its pages. */
+type Walking = Omit<ReturnType<typeof begin>, 'sink' | 'onPage'>;
 
 /** How the reading of a list ended: why it stopped early, undefined where it came to the end, and what it leaves open. */
 type Reading = Pick<WalkResult, 'unproven'> & { readonly stopped: string | undefined };
@@ -60,7 +48,7 @@ export async function walk<P extends PageFacts>(options: Walk<P>): Promise<WalkR
   return { total, unproven: [...unproven, ...wrongRanges(received)], complete, reason };
 }
 
-function begin<P extends PageFacts>(options: Walk<P>): Walking {
+function begin<P extends PageFacts>(options: Walk<P>) {
   const { ascending, sink } = options;
   const pages = new Map<number, PageFacts>(sink.landed.map((page) => [page.page, page]));
   const totals = new Set<number>();
@@ -69,6 +57,7 @@ function begin<P extends PageFacts>(options: Walk<P>): Walking {
     if (page.total !== null && isSound) totals.add(page.total);
   };
   sink.landed.forEach(note);
+  /** Asks for a page, also where it was landed before. */
   const fetch = async (number: number, signal = options.signal): Promise<PageFacts> => {
     const page = await fetchInto({ ...options, signal }, number, { ...options.query, page: number });
     pages.set(number, page);
@@ -177,7 +166,7 @@ async function followGrowth({ pages, fetch }: Walking, last: number): Promise<vo
 /** Reads pages again whose border moved while they were in flight together. `unproven` names what stays open. */
 async function mend({ pages, fetch }: Walking): Promise<void> {
   for (let round = 0; round < MOST_ROUNDS; round++) {
-    const again = unsafePages([...pages.values()]);
+    const again = unsafePages(pages);
     if (again.length === 0) return;
     for (const number of again) await fetch(number);
   }
@@ -197,9 +186,7 @@ async function closeBorders(walking: Walking): Promise<WalkResult['unproven']> {
   const { pages, fetch, ascending, isKnownBetween } = walking;
   const settled = new Map<number, string>();
   const unsettled = (): Border[] =>
-    ascending
-      ? findBorders([...pages.values()]).filter(({ page, range }) => settled.get(page) !== String(range))
-      : [];
+    ascending ? findBorders(pages).filter(({ page, range }) => settled.get(page) !== String(range)) : [];
   const isSuspect = ({ range, hasIds }: Border): boolean => hasIds && isKnownBetween?.(...range) === true;
   let left = Math.max(MOST_REREAD.least, pages.size * MOST_REREAD.share);
   for (let round = 0; round < MOST_ROUNDS && left > 0; round++) {
@@ -220,7 +207,7 @@ async function closeBorders(walking: Walking): Promise<WalkResult['unproven']> {
     await followGrowth(walking, Math.max(...pages.keys()));
   }
   const open = unsettled().filter((border) => border.isOpen || isSuspect(border));
-  return [...open.map(({ range }) => range), ...unnamedRanges([...pages.values()], ascending)];
+  return [...open.map(({ range }) => range), ...unnamedRanges(pages, ascending)];
 }
 
 /** Follows pages until one names no next. Returns why it stopped where they go on and bring nothing new. */

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { type PageFacts, pagesBack, unsafePages } from '../../src/extract/plan.js';
+import { type PageFacts, pagesBack, unsafePages as unsafeOf } from '../../src/extract/plan.js';
 
 const at = (second: number): string => new Date(Date.UTC(2026, 10, 20, 0, 0, second)).toISOString();
 
@@ -29,6 +29,9 @@ it('pages of a list are requested from the last to the first, except those that 
 });
 
 describe('pages to be read again', () => {
+  const unsafePages = (pages: readonly PageFacts[]) =>
+    unsafeOf(new Map(pages.map((each) => [each.page, each])));
+
   it('are those that were requested before the page behind them came, when the total changed', () => {
     const together = [page(4, { total: 99 }), page(3), page(2), page(1)];
     expect(unsafePages(together)).toEqual([3]);
