@@ -208,6 +208,10 @@ export function identifier(name: string): string {
   return `"${name.replaceAll('"', '""')}"`;
 }
 
+/** SQL that says whether rows of two relations have the same key, parts of which may be null. */
+export const sameKey = (key: readonly string[], a: string, b: string): string =>
+  key.map((name) => `${a}.${identifier(name)} is not distinct from ${b}.${identifier(name)}`).join(' and ');
+
 /** Texts as an SQL list. */
 export function literals(values: readonly string[]): string {
   return `[${values.map(literal).join(', ')}]`;

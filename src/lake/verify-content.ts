@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import type { DuckDBConnection } from '@duckdb/node-api';
 import { messageOf } from '../config/lotlake-error.js';
-import { identifier, literal, type Row, rows, scalar } from '../duck/session.js';
+import { identifier, literal, type Row, rows, sameKey, scalar } from '../duck/session.js';
 import { filesRelation, partitionOf } from './files.js';
 import { allTables, type LakeFile, type Manifest, type ManifestTable } from './manifest.js';
 import { type Column, columnsOf } from './schema.js';
@@ -81,10 +81,6 @@ async function keyProblems(
   const problem = (found: string): Problem[] => [
     { table: table.name, file: null, check: 'key', expected, found },
   ];
-  const isSame = table.key
-    .map(identifier)
-    .map((column) => `f.${column} is not distinct from r.${column}`)
-    .join(' and ');
   try {
     const [first] = await rows(
       connection,
@@ -92,7 +88,7 @@ async function keyProblems(
         select ${key}, count(*) as _copies from ${relation} group by all having count(*) > 1
       )
       select r.*, (select count(*) from repeated) as _keys, list(distinct f.filename order by f.filename) as _files
-      from (from repeated order by all limit 1) as r join ${relation} as f on ${isSame} group by all`,
+      from (from repeated order by all limit 1) as r join ${relation} as f on ${sameKey(table.key, 'f', 'r')} group by all`,
     );
     return first === undefined ? [] : problem(repeatedKeys(first, table.key, snapshot));
   } catch (error) {

@@ -4,7 +4,7 @@ import type { DuckDBConnection } from '@duckdb/node-api';
 import { z } from 'zod';
 import type { Config } from '../config/config.js';
 import { ConfigError } from '../config/lotlake-error.js';
-import { identifier, literal, row, rows } from '../duck/session.js';
+import { identifier, literal, row, rows, sameKey } from '../duck/session.js';
 import { filesRelation, globRelation, listFiles } from '../lake/files.js';
 import { layoutOf } from '../lake/layout.js';
 import { allTables, type LakeFile, type ManifestTable, readManifest } from '../lake/manifest.js';
@@ -155,9 +155,8 @@ const HERE = identifier('is here');
 /** Rows of both sides by key, as what follows `select …`. */
 function joinOf(before: string, after: string, key: readonly string[], columns: readonly string[]): string {
   const list = columns.map(identifier).join(', ');
-  const on = key.map(identifier).map((name) => `a.${name} is not distinct from b.${name}`);
   const side = (relation: string): string => `(select ${list}, true as ${HERE} from ${relation})`;
-  return `from ${side(before)} as a full join ${side(after)} as b on ${on.join(' and ')}`;
+  return `from ${side(before)} as a full join ${side(after)} as b on ${sameKey(key, 'a', 'b')}`;
 }
 
 const IN_BOTH = `a.${HERE} and b.${HERE}`;

@@ -1,7 +1,7 @@
 import { renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { poolOf } from '../duck/pool.js';
-import { identifier, literal, row } from '../duck/session.js';
+import { identifier, literal, row, sameKey } from '../duck/session.js';
 import type { BaseState } from '../lake/base.js';
 import { filesRelation, globRelation } from '../lake/files.js';
 import { HISTORY, REJECTED } from '../lake/schema.js';
@@ -12,7 +12,6 @@ import {
   ownTable,
   PARTITION_OF_PATH,
   type StoredTable,
-  sameKey,
 } from './relations.js';
 import { type RowsSql, writeRows } from './write.js';
 

@@ -1,12 +1,12 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { killPoint } from '../config/kill-point.js';
-import { identifier, literal, rows } from '../duck/session.js';
+import { identifier, literal, rows, sameKey } from '../duck/session.js';
 import { compareFiles, type FileUse, fileSizes, linkFile, partitionOf } from '../lake/files.js';
 import type { LakeFile } from '../lake/manifest.js';
 import { partitionFolder, partitionFromFolder } from '../lake/partition.js';
 import { type Column, REJECTED, type TableSchema } from '../lake/schema.js';
-import { baseRelation, type MergeContext, sameKey } from './relations.js';
+import { baseRelation, isHeld, type MergeContext } from './relations.js';
 import { ruleOf } from './rules.js';
 import { type RowsSql, writeEmpty, writeRows } from './write.js';
 
@@ -180,7 +180,7 @@ function mergedRows(
 /** The rows of files of the last snapshot; of a table that is held in memory all rows. */
 function oldRelation(context: MergeContext, schema: TableSchema, files: readonly LakeFile[]): string {
   const { name } = schema.table;
-  return context.held?.has(name) === true ? `base.${name}` : baseRelation(context, schema, files);
+  return isHeld(context, name) ? `base.${name}` : baseRelation(context, schema, files);
 }
 
 /** An instant as an SQL literal. */

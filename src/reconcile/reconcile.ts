@@ -9,7 +9,7 @@ import { lakeTables } from '../lake/tables.js';
 import { isStaged, stagedFiles } from '../load/staged.js';
 import { mergeTable, type NewRows } from './merge.js';
 import { writeLotChanges } from './own-rows.js';
-import { type MergeContext, ownTable, PARTITION } from './relations.js';
+import { isHeld, type MergeContext, ownTable, PARTITION } from './relations.js';
 import { applyRules, ruleOf } from './rules.js';
 import { bindCurrent, bindNext, bindState, OF_RULES, oncePerKey } from './state.js';
 import { parquetOf } from './write.js';
@@ -21,19 +21,17 @@ export type ReconcileResult = Readonly<Awaited<ReturnType<typeof reconcile>>>;
  * Merges the staged rows of a run with the last snapshot into the new snapshot folder, by the rules of `sql/reconcile`.
  * Throws RECONCILE_SHRINK, with nothing published, where too much would be archived for absence.
  */
-export async function reconcile(given: MergeContext) {
-  const second = await given.connect();
-  const use = poolOf([given.connection, second], given.alone);
-  const step: RunStep = (what, context, work) =>
-    use((connection) => naming(what, work, { ...context, connection }));
+export async function reconcile(context: MergeContext) {
+  const second = await context.connect();
+  const use = poolOf([context.connection, second], context.alone);
+  const step: RunStep = (what, work) => use((connection) => naming(what, work, { ...context, connection }));
   try {
-    const held = await step('last snapshot', given, bindState);
-    const context = { ...given, held };
-    await step('rows that count', context, findCurrent);
-    await step('sightings', context, writeSightings);
-    await step('absent lots', context, findAbsent);
+    await step('last snapshot', bindState);
+    await step('rows that count', findCurrent);
+    await step('sightings', writeSightings);
+    await step('absent lots', findAbsent);
     killPoint('reconcile.state-prepared');
-    const warnings = await step('shrink guard', context, guardShrink);
+    const warnings = await step('shrink guard', guardShrink);
     const merged = await mergeTables(context, step);
     const counts = Object.fromEntries(merged.map((one) => [one.table, one.counts]));
     const lotChanges = merged.reduce((sum, one) => sum + one.lotChanges, 0);
@@ -46,7 +44,7 @@ export async function reconcile(given: MergeContext) {
 type Step<T> = (context: MergeContext) => Promise<T>;
 
 /** Runs a step on a connection that is free; once more, by itself, where it does not fit into memory beside others. */
-type RunStep = <T>(what: string, context: MergeContext, work: Step<T>) => Promise<T>;
+type RunStep = <T>(what: string, work: Step<T>) => Promise<T>;
 
 /** Does one step of merging; an error of the database names it. */
 async function naming<T>(what: string, work: Step<T>, context: MergeContext): Promise<T> {
@@ -112,7 +110,7 @@ async function mergeTables(context: MergeContext, step: RunStep) {
     if (schema === undefined) throw new TypeError(`no schema of ${name}`);
     return schema;
   });
-  const merge = (schema: TableSchema) => step(schema.table.name, context, mergeOne(schema));
+  const merge = (schema: TableSchema) => step(schema.table.name, mergeOne(schema));
   const merged: Awaited<ReturnType<typeof merge>>[] = [];
   for (const schema of schemas.filter(({ table }) => table.wide !== undefined))
     merged.push(await merge(schema));
@@ -160,7 +158,7 @@ async function rowsWithState(context: MergeContext, schema: TableSchema): Promis
   const compared = [...schema.content, ...schema.state];
   if (base === undefined) return { relation: sql, compared };
   // Read several times while merging, so it is computed once.
-  if (context.held?.has(name) === true) {
+  if (isHeld(context, name)) {
     await connection.run(`create or replace table run.${name} as from ${sql}`);
     return { relation: `run.${name}`, compared };
   }

@@ -26,8 +26,6 @@ export interface MergeContext extends Pick<Session, 'connection' | 'connect' | '
   readonly passes: readonly LoadedPass[];
   readonly shrinkGuard: number;
   readonly allowShrink: boolean;
-  /** Tables whose rows in the last snapshot are few and held in memory while merging. */
-  readonly held?: ReadonlySet<string>;
 }
 
 /** Bytes of Parquet up to which the stored rows of a table are held in memory, and its staged rows may be beside it. */
@@ -62,15 +60,21 @@ export const castColumns = (columns: readonly Column[], known?: ReadonlySet<stri
     })
     .join(', ');
 
-/** SQL that says whether rows of two relations have the same key, parts of which may be null. */
-export const sameKey = (key: readonly string[], a: string, b: string): string =>
-  key.map((name) => `${a}.${identifier(name)} is not distinct from ${b}.${identifier(name)}`).join(' and ');
-
 /** Whether the base rows and the staged rows of a table fit into memory together. */
 export function isSmall(context: Pick<MergeContext, 'base' | 'stage'>, table: string): boolean {
   if ((context.base?.manifest.tables[table]?.bytes ?? 0) > SMALL.stored) return false;
   return fileSizes(context.stage, table).reduce((sum, file) => sum + file.bytes, 0) <= SMALL.staged;
 }
+
+/** Tables that merging reads several times, with all of their columns. */
+export const READ_OFTEN: ReadonlySet<string> = new Set(['lots', 'vehicles']);
+
+/**
+ * Whether the rows of a table in the last snapshot are held in memory while merging: opening the many small files of a
+ * small lake costs more than their rows.
+ */
+export const isHeld = (context: Pick<MergeContext, 'base' | 'stage'>, table: string): boolean =>
+  READ_OFTEN.has(table) && context.base !== undefined && isSmall(context, table);
 
 /**
  * The rows of a table in the last snapshot, with `_domain` and `_month` if it is partitioned. Columns that the snapshot

@@ -1,12 +1,12 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { DuckDBConnection } from '@duckdb/node-api';
-import { identifier, literal, rows, scalar } from '../duck/session.js';
+import { identifier, literal, rows, sameKey, scalar } from '../duck/session.js';
 import { filesRelation, globRelation } from '../lake/files.js';
 import { partitionColumns } from '../lake/partition.js';
 import { type Column, REJECTED, type TableSchema } from '../lake/schema.js';
 import { isStaged, REJECT_COLUMNS, rejectsRelation, stagedFiles } from '../load/staged.js';
-import { baseRelation, emptyOf, isSmall, type MergeContext, PARTITION, sameKey } from './relations.js';
+import { baseRelation, emptyOf, isHeld, type MergeContext, PARTITION, READ_OFTEN } from './relations.js';
 
 /** Schemas of the relations that the rules read, besides `run` for what the run and its rules know. */
 const SCHEMAS = ['base', 'stage', 'current', 'next', 'run'] as const;
@@ -26,23 +26,15 @@ export function stagedColumns({ table, staged }: Pick<TableSchema, 'table' | 'st
   return table.wide === undefined ? staged : [...staged, ...PARTITION];
 }
 
-/**
- * Binds what the rules read: the last snapshot as `base`, the staged rows as `stage`, and what the run knows as `run`.
- * @returns the tables whose rows of the last snapshot are held in memory: opening the many small files of a small lake
- *   costs more than their rows
- */
-export async function bindState(context: MergeContext): Promise<ReadonlySet<string>> {
+/** Binds what the rules read: the last snapshot as `base`, the staged rows as `stage`, and what the run knows as `run`. */
+export async function bindState(context: MergeContext): Promise<void> {
   const { connection, schemas, stage } = context;
   await createSchemas(connection);
-  const held = new Set<string>();
   for (const schema of schemas.values()) {
     const { name } = schema.table;
     if (!OF_RULES.has(name) && !isStaged(stage, name)) continue;
-    const isHeld = READ_OFTEN.has(name) && context.base !== undefined && isSmall(context, name);
-    if (isHeld) held.add(name);
-    await connection.run(
-      `create ${isHeld ? 'table' : 'view'} base.${name} as from ${baseRelation(context, schema)}`,
-    );
+    const kind = isHeld(context, name) ? 'table' : 'view';
+    await connection.run(`create ${kind} base.${name} as from ${baseRelation(context, schema)}`);
     const staged = isStaged(stage, name)
       ? `from ${stagedFiles(stage, name)}`
       : emptyOf(stagedColumns(schema));
@@ -56,11 +48,7 @@ export async function bindState(context: MergeContext): Promise<ReadonlySet<stri
     );
   await connection.run(`create view base.sightings as from ${knownSightings(context)}`);
   await bindRun(context);
-  return held;
 }
-
-/** Tables that merging reads several times, with all of their columns. */
-const READ_OFTEN: ReadonlySet<string> = new Set(['lots', 'vehicles']);
 
 /** Makes the schemas of the rules anew. */
 export async function createSchemas(connection: DuckDBConnection): Promise<void> {
