@@ -23,6 +23,6 @@ export function saveLookup(options: JobOptions, lookup: Lookup): Promise<RunResu
 }
 
 function unanswered({ request }: Lookup, answer: 'missing' | 'refused'): Error {
-  const facts = { method: 'GET', url: request.path, detail: 'nothing was saved' };
-  return errorFromAnswer({ ...facts, status: answer === 'missing' ? 404 : 401 });
+  const status = answer === 'missing' ? 404 : 401;
+  return errorFromAnswer({ url: request.path, detail: 'nothing was saved', status });
 }

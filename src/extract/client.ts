@@ -6,7 +6,7 @@ import type { Config } from '../config/config.js';
 import { killPoint } from '../config/kill-point.js';
 import { ConfigError, LotlakeError, messageOf } from '../config/lotlake-error.js';
 import { hideKey, redactedBody } from '../config/redact.js';
-import { errorFromAnswer, messageOfBody, type RequestFacts, ServiceError } from '../service/errors.js';
+import { errorFromAnswer, messageOfBody, ServiceError } from '../service/errors.js';
 import { createRateLimit, parseRetryAfter, type RetryOptions, withRetry } from './pacing.js';
 import { agentFor } from './proxy.js';
 
@@ -30,7 +30,8 @@ export type Query = Readonly<Record<string, string | number | undefined>>;
 
 /** A successful answer whose body is still coming. */
 export interface Answer {
-  readonly request: RequestFacts;
+  /** URL of its request, without the key. */
+  readonly url: string;
   /** Body, decompressed. */
   readonly body: AsyncIterable<Uint8Array>;
 }
@@ -69,7 +70,6 @@ export function createClient(options: ClientOptions) {
   });
 
   const attempt = async <T>(url: URL, consume: Consume<T>, outer: AbortSignal | undefined): Promise<T> => {
-    const facts = { method: 'GET', url: url.href };
     await limit.take(outer);
     killPoint('extract.page-asked');
     const seconds = options.timeout * MOST_TIMEOUTS;
@@ -92,10 +92,10 @@ export function createClient(options: ClientOptions) {
         // Where the body cannot be read, the status alone says what happened.
         const told = await beginningOf(answered, MOST_ERROR_BYTES).then(String, () => '');
         const detail = messageOfBody(told);
-        throw errorFromAnswer({ ...facts, status: response.statusCode, detail, retryAfter });
+        throw errorFromAnswer({ url: url.href, status: response.statusCode, detail, retryAfter });
       }
       body = watched(answered);
-      return await consume({ request: facts, body: body.chunks });
+      return await consume({ url: url.href, body: body.chunks });
     } catch (error) {
       if (response === undefined) options.onAnswer?.('failed');
       response?.body.destroy();
@@ -104,7 +104,7 @@ export function createClient(options: ClientOptions) {
         body !== undefined && error instanceof Error && 'syscall' in error && error !== body.failure();
       if (outer?.aborted || error instanceof LotlakeError || isOfSystem) throw error;
       const detail = messageOf(late.signal.aborted ? late.signal.reason : error);
-      throw new ServiceError('SERVICE_UNREACHABLE', { ...facts, detail, cause: error });
+      throw new ServiceError('SERVICE_UNREACHABLE', { url: url.href, detail, cause: error });
     } finally {
       clearTimeout(timer);
     }

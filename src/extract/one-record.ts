@@ -1,4 +1,4 @@
-import { type RequestFacts, ServiceError } from '../service/errors.js';
+import { ServiceError } from '../service/errors.js';
 import { type Answer, readBody } from './client.js';
 
 const FORMS = 'a record, {data: {…}} and {data: [{…}]} with one record are known';
@@ -8,15 +8,15 @@ const FORMS = 'a record, {data: {…}} and {data: [{…}]} with one record are k
  * documented: a bare record, `{data: {…}}` and `{data: [{…}]}` are taken. Throws SERVICE_NOT_FOUND for an empty list, and
  * SERVICE_UNEXPECTED for another shape.
  */
-export function recordIn(body: unknown, request: RequestFacts): object {
+export function recordIn(body: unknown, url: string): object {
   const data = isObject(body) && 'data' in body ? body.data : body;
   const [record, ...others] = Array.isArray(data) ? data : [data];
   if (Array.isArray(data) && data.length === 0)
-    throw new ServiceError('SERVICE_NOT_FOUND', { ...request, status: 200, detail: 'the list is empty' });
-  if (others.length > 0) throw unexpected(request, `a list of ${others.length + 1} records`);
-  if (!isObject(record)) throw unexpected(request, kindOf(record));
+    throw new ServiceError('SERVICE_NOT_FOUND', { url, status: 200, detail: 'the list is empty' });
+  if (others.length > 0) throw unexpected(url, `a list of ${others.length + 1} records`);
+  if (!isObject(record)) throw unexpected(url, kindOf(record));
   // An envelope with neither data nor a record, such as one that tells of an error.
-  if (record === body && !('id' in record)) throw unexpected(request, told(record));
+  if (record === body && !('id' in record)) throw unexpected(url, told(record));
   return record;
 }
 
@@ -30,7 +30,7 @@ export async function asPage(answer: Answer): Promise<Answer> {
     // Whoever lands it says what is wrong with it.
     return { ...answer, body: streamOf([bytes]) };
   }
-  const isBare = recordIn(body, answer.request) === body;
+  const isBare = recordIn(body, answer.url) === body;
   const parts = isBare ? [Buffer.from('{"data":'), bytes, Buffer.from('}')] : [bytes];
   return { ...answer, body: streamOf(parts) };
 }
@@ -42,9 +42,9 @@ async function* streamOf(parts: readonly Uint8Array[]): AsyncGenerator<Uint8Arra
 const isObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
-function unexpected(request: RequestFacts, what: string): ServiceError {
+function unexpected(url: string, what: string): ServiceError {
   const detail = `${what} stands where one record belongs; ${FORMS}`;
-  return new ServiceError('SERVICE_UNEXPECTED', { ...request, status: 200, detail });
+  return new ServiceError('SERVICE_UNEXPECTED', { url, status: 200, detail });
 }
 
 const kindOf = (value: unknown): string =>

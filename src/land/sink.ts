@@ -28,7 +28,7 @@ export function createSink(
     async land(number: number, answer: Answer, requestedAt: string): Promise<LandedPage> {
       const file = nameOf(number);
       const seen = changes?.open(file.replace(/\.gz$/, ''));
-      const target = { path: join(pass.folder, file), url: answer.request.url, contract, idField };
+      const target = { path: join(pass.folder, file), url: answer.url, contract, idField };
       const { scan, fileBytes, sha256 } = await landPage(answer.body, target, seen);
       taken.add(file);
       const page: LandedPage = {

@@ -1,14 +1,9 @@
 import { type ErrorFacts, LotlakeError } from '../config/lotlake-error.js';
 
-/** A request as errors show it: never with the key. */
-export interface RequestFacts {
-  readonly method: string;
-  /** URL with query, without credentials. */
+/** What a failed answer carried; every request is a GET. */
+export interface AnswerFacts {
+  /** URL with query, without credentials and never with the key. */
   readonly url: string;
-}
-
-/** What a failed answer carried. */
-export interface AnswerFacts extends RequestFacts {
   /** Undefined where no whole answer came. */
   readonly status?: number;
   /** The message of the body, or what came instead of an answer. */
@@ -71,11 +66,11 @@ export class ServiceError extends LotlakeError {
   readonly status: number | undefined;
   readonly retryAfter: number | undefined;
 
-  constructor(code: FailureCode, { method, url, status, detail = '', retryAfter, cause }: AnswerFacts) {
+  constructor(code: FailureCode, { url, status, detail = '', retryAfter, cause }: AnswerFacts) {
     const { what, ...facts }: Failure = failures[code];
     const [number, why] = [status === undefined ? '' : ` (${status})`, detail === '' ? '' : `: ${detail}`];
     const hint = code === 'SERVICE_RATE_LIMITED' ? hintFor(retryAfter) : facts.hint;
-    super(code, `${what}${number} from ${method} ${url}${why}`, { ...facts, hint, cause });
+    super(code, `${what}${number} from GET ${url}${why}`, { ...facts, hint, cause });
     this.status = status;
     this.retryAfter = retryAfter;
   }

@@ -63,7 +63,7 @@ export async function playStory(story: Story): Promise<Ending> {
       const bytes = (async function* () {
         yield Buffer.from(body);
       })();
-      return consume({ request: { method: 'GET', url: 'http://list.example' }, body: bytes });
+      return consume({ url: 'http://list.example', body: bytes });
     },
     close: async () => undefined,
   };

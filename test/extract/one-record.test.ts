@@ -1,12 +1,12 @@
 import { expect, it } from 'vitest';
 import { asPage, recordIn } from '../../src/extract/one-record.js';
 
-const request = { method: 'GET', url: 'http://127.0.0.1/cars/7' };
+const url = 'http://127.0.0.1/cars/7';
 
 it.each([{ id: 7 }, { data: { id: 7 } }, { data: [{ id: 7 }] }, [{ id: 7 }]])(
   'an answer counts as its record: %j',
   (body) => {
-    expect(recordIn(body, request)).toEqual({ id: 7 });
+    expect(recordIn(body, url)).toEqual({ id: 7 });
   },
 );
 
@@ -19,7 +19,7 @@ it.each([
   [{ data: [] }, 'SERVICE_NOT_FOUND', 'empty'],
   ['text', 'SERVICE_UNEXPECTED', 'string'],
 ])('any other answer is an error at once: %j', (body, code, told) => {
-  expect(() => recordIn(body, request)).toThrow(
+  expect(() => recordIn(body, url)).toThrow(
     expect.objectContaining({ code, retryable: false, message: expect.stringContaining(told) }),
   );
 });
@@ -32,7 +32,7 @@ it.each([
   async function* body(): AsyncGenerator<Uint8Array> {
     yield Buffer.from(given);
   }
-  const page = await asPage({ request, body: body() });
+  const page = await asPage({ url, body: body() });
   const chunks: Uint8Array[] = [];
   for await (const chunk of page.body) chunks.push(chunk);
   expect(Buffer.concat(chunks).toString()).toBe(expected);

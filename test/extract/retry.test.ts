@@ -4,7 +4,7 @@ import { LotlakeError } from '../../src/config/lotlake-error.js';
 import { parseRetryAfter, waitBefore, withRetry } from '../../src/extract/pacing.js';
 import { errorFromAnswer } from '../../src/service/errors.js';
 
-const facts = { method: 'GET', url: 'https://service.example/api/cars' };
+const facts = { url: 'https://service.example/api/cars' };
 const failed = () => errorFromAnswer({ ...facts, status: 500 });
 const limited = (retryAfter?: number) => errorFromAnswer({ ...facts, status: 429, retryAfter });
 

@@ -215,7 +215,7 @@ describe('the end of a pass', () => {
 
 describe('the sink of a pass', () => {
   const answer = (records: readonly object[]) => ({
-    request: { method: 'GET', url: 'https://service.example/api/cars' },
+    url: 'https://service.example/api/cars',
     body: (async function* () {
       yield Buffer.from(pageOf(records));
     })(),

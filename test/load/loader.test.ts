@@ -56,7 +56,7 @@ async function landed(...pages: readonly (readonly string[])[]): Promise<LandedP
     const body = (async function* () {
       yield Buffer.from(pageOf([]).replace('[]', () => `[${records.join(',')}]`));
     })();
-    const answer = { request: { method: 'GET', url: 'https://service.example/api/cars' }, body };
+    const answer = { url: 'https://service.example/api/cars', body };
     found.push(await sink.land(i + 1, answer, NIGHT.toISOString()));
   }
   return found;

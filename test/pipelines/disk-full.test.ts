@@ -193,7 +193,7 @@ describe('the error of a full disk', () => {
   });
 
   it('is not confused with what a service says of its own disk', () => {
-    const facts = { method: 'GET', url: 'https://service.example/api/cars' };
+    const facts = { url: 'https://service.example/api/cars' };
     const error = new ServiceError('SERVICE_UNREACHABLE', {
       ...facts,
       detail: 'IO Error: No space left on device',

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { LotlakeError } from '../../src/config/lotlake-error.js';
 import { errorFromAnswer, isFailure, messageOfBody, ServiceError } from '../../src/service/errors.js';
 
-const facts = { method: 'GET', url: 'https://service.example/api/cars?page=3' };
+const facts = { url: 'https://service.example/api/cars?page=3' };
 const statuses = [301, 400, 401, 403, 404, 418, 429, 500, 502, 503, 504, 599];
 
 describe('the message of an error body', () => {

@@ -48,7 +48,7 @@ async function countAtService(client: Client, domain: number, signal: AbortSigna
     const found = countIn(await readJson(answer));
     if (found !== undefined) return found;
     const detail = 'no count in the answer';
-    throw new ServiceError('SERVICE_UNEXPECTED', { ...answer.request, status: 200, detail });
+    throw new ServiceError('SERVICE_UNEXPECTED', { url: answer.url, status: 200, detail });
   };
   try {
     return await client.get(path, query, read, signal);

@@ -32,7 +32,7 @@ export const lookup = command({
     const reporter = save ? createReporter(effects, { config, json }) : undefined;
     const client = openClient(config);
     try {
-      const read = async (answer: Answer) => recordIn(await readJson(answer), answer.request);
+      const read = async (answer: Answer) => recordIn(await readJson(answer), answer.url);
       const record = await client.get(asked.request.path, asked.request.query, read, effects.signal);
       const past = json ? '' : await timelineOf(config, record, effects.signal);
       print(record, () => `${vehicleCard(record)}${past}`);

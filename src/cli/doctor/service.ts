@@ -141,5 +141,5 @@ async function readPage(answer: Answer): Promise<void> {
   const body = await readJson(answer);
   if (Array.isArray(Reflect.get(Object(body), 'data'))) return;
   const detail = 'the answer is no page';
-  throw new ServiceError('SERVICE_UNEXPECTED', { ...answer.request, status: 200, detail });
+  throw new ServiceError('SERVICE_UNEXPECTED', { url: answer.url, status: 200, detail });
 }
