@@ -6,20 +6,9 @@ import type { Query } from './client.js';
 import { fetchInto, type Source, type WalkResult } from './page-sink.js';
 import { MOST_BARREN, noveltyOf, type PageFacts, unnamedRanges } from './plan.js';
 
-/** The service no longer knows the scroll that a walk would go on with; a new one has to be started. */
-export class ScrollExpiredError extends LotlakeError {
-  override readonly name = 'ScrollExpiredError';
-  constructor(page: number, cause: LotlakeError) {
-    super('EXTRACT_SCROLL_EXPIRED', `the scroll was refused at page ${page}: ${cause.message}`, {
-      cause,
-      hint: 'a new scroll starts from the beginning; where it happens again, raise LOTLAKE_RATE or page by number',
-    });
-  }
-}
-
 /**
  * Walks the scroll form of the feed to its end. The list stands still while it is read, so no page border moves. A walk
- * goes on with the scroll of the last landed page, and throws ScrollExpiredError where the service no longer knows it.
+ * goes on with the scroll of the last landed page, and throws EXTRACT_SCROLL_EXPIRED where the service no longer knows it.
  * The query is that of the first request, with `limit`, the records a page.
  */
 export async function walkScroll<P extends PageFacts>(options: Source<P>): Promise<WalkResult> {
@@ -53,7 +42,11 @@ export async function walkScroll<P extends PageFacts>(options: Source<P>): Promi
     } catch (error) {
       if (last === undefined || !isFailure(error, 'SERVICE_BAD_REQUEST')) throw error;
       if (last.records === 0) return ended(null);
-      throw new ScrollExpiredError(pages.length + 1, error);
+      const refused = `the scroll was refused at page ${pages.length + 1}: ${error.message}`;
+      throw new LotlakeError('EXTRACT_SCROLL_EXPIRED', refused, {
+        cause: error,
+        hint: 'a new scroll starts from the beginning; where it happens again, raise LOTLAKE_RATE or page by number',
+      });
     }
   }
 }

@@ -1,6 +1,5 @@
 import { killPoint } from '../config/kill-point.js';
-import { messageOf } from '../config/lotlake-error.js';
-import { ScrollExpiredError } from '../extract/scroll.js';
+import { LotlakeError, messageOf } from '../config/lotlake-error.js';
 import { noteLoadFailure, type Pass, type PassRequest, readPass, takePass } from '../land/pass.js';
 import { discardStaged, isOfPage, LoadError, type LoadedPass } from '../load/loader.js';
 import { isFailure } from '../service/errors.js';
@@ -84,7 +83,8 @@ async function extractPass(job: Job, name: StreamName, request: StreamRequest): 
         { ownPageSize: true },
       );
     const { restarts = 0 } = request;
-    if (error instanceof ScrollExpiredError && restarts < MOST_RESTARTS)
+    const isExpired = error instanceof LotlakeError && error.code === 'EXTRACT_SCROLL_EXPIRED';
+    if (isExpired && restarts < MOST_RESTARTS)
       return restart(`starting the scroll again: ${error.message}`, { restarts: restarts + 1 });
     // The service refuses the lists of source 12 to a key without it.
     const isMissing = isFailure(error, 'SERVICE_NOT_FOUND', 'SERVICE_SOURCE_REFUSED');
