@@ -24,18 +24,14 @@ import {
   ScanError,
 } from './scan-page.js';
 
-/** A body that is no page: cut off, malformed, or an error in disguise. The request is worth another try. */
-export class PageError extends LotlakeError {
-  override readonly name = 'PageError';
-  constructor(url: string, message: string, cause?: unknown) {
-    super('LAND_PAGE_BROKEN', `${message}, in the answer to ${url}`, {
-      outcome: 'unavailable',
-      retryable: true,
-      hint: 'the page was not landed; run the same command again to go on from the pages that were',
-      cause,
-    });
-  }
-}
+/** The error of a body that is no page: cut off, malformed, or an error in disguise. The request is worth another try. */
+export const pageError = (url: string, message: string, cause?: unknown): LotlakeError =>
+  new LotlakeError('LAND_PAGE_BROKEN', `${message}, in the answer to ${url}`, {
+    outcome: 'unavailable',
+    retryable: true,
+    hint: 'the page was not landed; run the same command again to go on from the pages that were',
+    cause,
+  });
 
 /** What the ledger keeps of a landed page. `ids` is not in the ledger, and a list that ascends has none. */
 export interface LandedPage
@@ -60,7 +56,7 @@ export interface LandedPage
 
 /**
  * Streams a body through the scanner into `<path>` (gzipped, one record a line), written beside its name and renamed
- * when the page is whole. `changes` sees every record. Throws PageError where the body is no page
+ * when the page is whole. `changes` sees every record. Throws LAND_PAGE_BROKEN where the body is no page
  * and LAND_FAILED where the file cannot be written; nothing is left on disk then.
  */
 export async function landPage(
@@ -90,7 +86,7 @@ export async function landPage(
       yield* seen(scanner.flush());
       checkEnvelope(scanner.finish(), target.url);
     } catch (error) {
-      fault = error instanceof ScanError ? new PageError(target.url, error.message, error) : error;
+      fault = error instanceof ScanError ? pageError(target.url, error.message, error) : error;
       throw fault;
     }
   };
@@ -204,14 +200,13 @@ function checkEnvelope(scan: PageScan, url: string): void {
   if (!scan.hasData) {
     const said = scan.envelope.error ?? scan.envelope.message;
     const told = said === undefined ? 'no list of records' : `the service says ${JSON.stringify(said)}`;
-    throw new PageError(url, told);
+    throw pageError(url, told);
   }
   const parsed = envelopeSchema.safeParse(scan.envelope);
-  if (!parsed.success)
-    throw new PageError(url, `the envelope is not valid: ${z.prettifyError(parsed.error)}`);
+  if (!parsed.success) throw pageError(url, `the envelope is not valid: ${z.prettifyError(parsed.error)}`);
   const { total, last_page: last, per_page: size } = parsed.data.meta ?? {};
   if (typeof total !== 'number' || typeof last !== 'number') return;
   const most = Math.max(1, typeof size === 'number' && size > 0 ? Math.ceil(total / size) : total);
   const told = `its last page is said to be ${last}, where ${total} records fill ${most} at most`;
-  if (last > most) throw new PageError(url, told);
+  if (last > most) throw pageError(url, told);
 }

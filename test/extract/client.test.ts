@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { gzipSync } from 'node:zlib';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { type Answer, type Client, urlOf } from '../../src/extract/client.js';
-import { PageError } from '../../src/land/page.js';
+import { pageError } from '../../src/land/page.js';
 import { ServiceError } from '../../src/service/errors.js';
 import { memorySink, quickClient, serve, type TestServer } from './support.js';
 
@@ -252,9 +252,9 @@ describe('a body that its consumer refuses', () => {
       retryBudget: 0.05,
     });
     const refused = client.get('/cars', {}, async (answer) => {
-      throw new PageError(answer.url, `the service says ${await textOf(answer)}`);
+      throw pageError(answer.url, `the service says ${await textOf(answer)}`);
     });
-    await expect(refused).rejects.toThrow(PageError);
+    await expect(refused).rejects.toMatchObject({ code: 'LAND_PAGE_BROKEN' });
     expect(server.seen.length).toBeGreaterThan(1);
   });
 });
