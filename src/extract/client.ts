@@ -7,6 +7,7 @@ import { killPoint } from '../config/kill-point.js';
 import { ConfigError, LotlakeError, messageOf } from '../config/lotlake-error.js';
 import { hideKey, redactedBody } from '../config/redact.js';
 import { errorFromAnswer, messageOfBody, ServiceError } from '../service/errors.js';
+import type { ServiceRequest } from '../service/requests.js';
 import { createRateLimit, parseRetryAfter, type RetryOptions, withRetry } from './pacing.js';
 import { agentFor } from './proxy.js';
 
@@ -25,8 +26,7 @@ export interface ClientOptions
   readonly rate?: number | undefined;
 }
 
-/** Parameters of a request; undefined ones are left out. */
-export type Query = Readonly<Record<string, string | number | undefined>>;
+type Query = ServiceRequest['query'];
 
 /** A successful answer whose body is still coming. */
 export interface Answer {
@@ -73,12 +73,8 @@ export function createClient(options: ClientOptions) {
     await limit.take(outer);
     killPoint('extract.page-asked');
     const seconds = options.timeout * MOST_TIMEOUTS;
-    const late = new AbortController();
-    const timer = setTimeout(
-      () => late.abort(new Error(`no end within ${seconds} s`)),
-      Math.min(seconds * 1000, MOST_TIMER),
-    );
-    const signal = outer === undefined ? late.signal : AbortSignal.any([outer, late.signal]);
+    const late = AbortSignal.timeout(Math.min(Math.ceil(seconds * 1000), MOST_TIMER));
+    const signal = outer === undefined ? late : AbortSignal.any([outer, late]);
     const headers = { 'x-api-key': options.apiKey, accept: 'application/json', 'accept-encoding': 'gzip' };
     let response: Awaited<ReturnType<typeof request>> | undefined;
     let body: ReturnType<typeof watched> | undefined;
@@ -103,10 +99,8 @@ export function createClient(options: ClientOptions) {
       const isOfSystem =
         body !== undefined && error instanceof Error && 'syscall' in error && error !== body.failure();
       if (outer?.aborted || error instanceof LotlakeError || isOfSystem) throw error;
-      const detail = messageOf(late.signal.aborted ? late.signal.reason : error);
+      const detail = late.aborted ? `no end within ${seconds} s` : messageOf(error);
       throw new ServiceError('SERVICE_UNREACHABLE', { url: url.href, detail, cause: error });
-    } finally {
-      clearTimeout(timer);
     }
   };
 
@@ -146,8 +140,7 @@ function header(value: string | string[] | undefined): string | undefined {
 export function urlOf(base: URL, path: string, query: Query): URL {
   const url = new URL(base);
   url.pathname = `${base.pathname.replace(/\/$/, '')}/${path.replace(/^[/\\]+/, '')}`;
-  for (const [name, value] of Object.entries(query))
-    if (value !== undefined) url.searchParams.append(name, String(value));
+  for (const [name, value] of Object.entries(query)) url.searchParams.append(name, String(value));
   return url;
 }
 

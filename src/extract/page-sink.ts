@@ -1,4 +1,5 @@
-import type { Answer, Client, Query } from './client.js';
+import type { ServiceRequest } from '../service/requests.js';
+import type { Answer, Client } from './client.js';
 import type { PageFacts } from './plan.js';
 
 /** Where pages go; landing implements it. */
@@ -9,12 +10,9 @@ export interface PageSink<P extends PageFacts> {
   land(page: number, answer: Answer, requestedAt: string): Promise<P>;
 }
 
-/** What the walks by page number and along a scroll have in common. */
-export interface Source<P extends PageFacts> {
+/** What the walks by page number and along a scroll have in common: a request, without the page, and whom it is for. */
+export interface Source<P extends PageFacts> extends ServiceRequest {
   readonly client: Client;
-  readonly path: string;
-  /** Parameters of the requests, without the page. */
-  readonly query: Query;
   readonly sink: PageSink<P>;
   /** Called for each page once it is landed. */
   readonly onPage?: (page: P) => void;
@@ -25,7 +23,7 @@ export interface Source<P extends PageFacts> {
 export async function fetchInto<P extends PageFacts>(
   { client, path, sink, onPage, signal }: Source<P>,
   page: number,
-  query: Query,
+  query: ServiceRequest['query'],
 ): Promise<P> {
   const requestedAt = instant();
   const landed = await client.get(path, query, (answer) => sink.land(page, answer, requestedAt), signal);

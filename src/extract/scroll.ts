@@ -2,7 +2,6 @@ import { LotlakeError } from '../config/lotlake-error.js';
 import { isFailure } from '../service/errors.js';
 import { SCROLL_MINUTES } from '../service/limits.js';
 import { requests } from '../service/requests.js';
-import type { Query } from './client.js';
 import { fetchInto, type Source, type WalkResult } from './page-sink.js';
 import { MOST_BARREN, noveltyOf, type PageFacts, unnamedRanges } from './plan.js';
 
@@ -31,7 +30,7 @@ export async function walkScroll<P extends PageFacts>(options: Source<P>): Promi
     if (last?.records === 0 && before?.records === 0) return ended(null);
     if (barren >= MOST_BARREN)
       return ended(`page ${last?.page} and those before it bring no record that is new`);
-    const query: Query =
+    const query =
       last === undefined
         ? { ...options.query, scroll_time: SCROLL_MINUTES.most }
         : requests.carsScrollNext.from({ scroll_id: last.scrollId }).query;
