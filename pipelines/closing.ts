@@ -26,7 +26,7 @@ export function closing(options: JobOptions): Promise<RunResult> {
       name: String(vehicle_id),
       request: requests.car({ car_id: vehicle_id, prices_history: true }),
     }));
-    const { pass, answers } = await extractLookups(job, lookups);
+    const answers = await extractLookups(job, lookups);
     const closings = open.map(
       ({ vehicle_id, asked }): ClosingRow => ({
         vehicle_id,
@@ -36,7 +36,7 @@ export function closing(options: JobOptions): Promise<RunResult> {
         run_id: job.runId,
       }),
     );
-    return reconcileModelPublish(job, [pass], closings);
+    return reconcileModelPublish(job, closings);
   });
 }
 

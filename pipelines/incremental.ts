@@ -11,10 +11,8 @@ export function incremental(options: JobOptions): Promise<RunResult> {
   return runJob('incremental', options, async (job) => {
     const changes = changesRequest(job);
     const detail = `cars, the last ${changes.parameters.minutes} minutes`;
-    const passes = [
-      ...(await extractStream(job, 'cars', changes, detail)),
-      ...(await extractStream(job, 'archived_lots', archiveRequest(job))),
-    ];
-    return reconcileModelPublish(job, passes);
+    await extractStream(job, 'cars', changes, detail);
+    await extractStream(job, 'archived_lots', archiveRequest(job));
+    return reconcileModelPublish(job);
   });
 }

@@ -11,10 +11,10 @@ import { errorFromAnswer } from '../src/service/errors.js';
 export function saveLookup(options: JobOptions, lookup: Lookup): Promise<RunResult> {
   return runJob('lookup', options, async (job) => {
     try {
-      const { pass, answers } = await extractLookups(job, [lookup]);
+      const answers = await extractLookups(job, [lookup]);
       const answer = answers.get(lookup.name);
       if (answer !== undefined) throw unanswered(lookup, answer);
-      return await reconcileModelPublish(job, [pass]);
+      return await reconcileModelPublish(job);
     } catch (error) {
       removeLeftLookups(job.layout);
       throw error;

@@ -8,14 +8,11 @@ import { archiveRequest, CARS, minutesSince } from '../src/run/window.js';
 export function nightly(options: JobOptions): Promise<RunResult> {
   return runJob('nightly', options, async (job) => {
     const { sources, referenceDays } = job.config;
-    const passes = [
-      ...(await extractStream(job, 'cars', { kind: 'full', parameters: CARS, sources })),
-      ...(await extractStream(job, 'archived_lots', archiveRequest(job))),
-      ...(await extractStream(job, 'statistics', { kind: 'full', parameters: {} })),
-      ...(minutesSince(job, 'manufacturers') > referenceDays * 1440
-        ? await extractReference(job, { everything: false })
-        : []),
-    ];
-    return reconcileModelPublish(job, passes);
+    await extractStream(job, 'cars', { kind: 'full', parameters: CARS, sources });
+    await extractStream(job, 'archived_lots', archiveRequest(job));
+    await extractStream(job, 'statistics', { kind: 'full', parameters: {} });
+    const isReferenceDue = minutesSince(job, 'manufacturers') > referenceDays * 1440;
+    if (isReferenceDue) await extractReference(job, { everything: false });
+    return reconcileModelPublish(job);
   });
 }

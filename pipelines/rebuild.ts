@@ -1,6 +1,5 @@
 import { join } from 'node:path';
 import type { BaseState } from '../src/lake/base.js';
-import type { LoadedPass } from '../src/load/loader.js';
 import { carryOver } from '../src/reconcile/carry-over.js';
 import { recordFingerprints } from '../src/run/fingerprints.js';
 import { modelAndPublish, type RunResult } from '../src/run/finish.js';
@@ -22,7 +21,6 @@ export function rebuild(options: JobOptions): Promise<RunResult> {
     const nights = await landedNights(job, carriers);
     let last: Merged | undefined;
     let state: BaseState | undefined;
-    const all: LoadedPass[] = [];
     let i = -1;
     for await (const night of options.engine === 'spark' ? stagedOnSpark(job, nights) : nights) {
       i++;
@@ -31,7 +29,7 @@ export function rebuild(options: JobOptions): Promise<RunResult> {
       job.reporter.step('replay', `${night.runId} (${i + 1} of ${nights.length})`);
       last = await replay(job, night, folder, state);
       // Each has the fingerprints of its records, which only the state of its night needs.
-      all.push(...last.context.passes.map(({ changes: _, ...pass }) => pass));
+      job.passes.push(...last.context.passes.map(({ changes: _, ...pass }) => pass));
       if (!isLast) state = await sealed(job, last);
     }
     if (last === undefined) throw new TypeError('no night was replayed');
@@ -45,10 +43,10 @@ export function rebuild(options: JobOptions): Promise<RunResult> {
     }
     const fingerprints = await recordFingerprints(context, hasRows);
     const times = laterTimes(
-      passTimes(context.base, all),
+      passTimes(context.base, job.passes),
       // What a damaged one knew of its passes may be what it lost.
       carriers.find(({ isSound }) => isSound)?.manifest.last_pass_at,
     );
-    return modelAndPublish(job, all, last, fingerprints, times);
+    return modelAndPublish(job, last, fingerprints, times);
   });
 }

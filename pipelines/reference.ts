@@ -5,7 +5,7 @@ import { type JobOptions, runJob } from '../src/run/job.js';
 /** Walks the catalog and the reference lists of the service, and publishes them with the rest of the lake. */
 export function reference(options: JobOptions): Promise<RunResult> {
   return runJob('reference', options, async (job) => {
-    const passes = await extractReference(job, { everything: options.everything ?? false });
-    return reconcileModelPublish(job, passes);
+    await extractReference(job, { everything: options.everything ?? false });
+    return reconcileModelPublish(job);
   });
 }

@@ -19,7 +19,7 @@ export interface Lookup {
 /**
  * Asks for single vehicles, lands the answers as a pass of kind `lookup` and loads them. Such a pass says nothing about
  * what it lacks. One of the same pipeline that was left is gone on with, so that nothing is asked for twice.
- * @returns the pass, and the lookups that brought no record, by name: the service answered 404, or the key lacks the source
+ * @returns the lookups that brought no record, by name: the service answered 404, or the key lacks the source
  */
 export async function extractLookups(job: Job, lookups: readonly Lookup[]) {
   const client = job.client();
@@ -27,7 +27,7 @@ export async function extractLookups(job: Job, lookups: readonly Lookup[]) {
   const answers = new Map(Object.entries(pass.manifest.answers));
   const landed = new Set(pass.pages.map((page) => page.list));
   const next = counter(pass);
-  const loaded = await loadPass(job, pass, undefined, async (add) => {
+  await loadPass(job, pass, undefined, async (add) => {
     const tell = (): void =>
       job.reporter.progress('lookups', landed.size + answers.size, lookups.length, landed.size, 0);
     tell();
@@ -49,7 +49,7 @@ export async function extractLookups(job: Job, lookups: readonly Lookup[]) {
     const end = { state: 'sealed', complete: false, reason: 'lookups', total: null } as const;
     return endPass(pass, { ...end, run_id: job.runId }, job.now());
   });
-  return { pass: loaded, answers };
+  return answers;
 }
 
 /** What an error of the service says of a lookup. Throws one that says nothing of it alone. */

@@ -1,5 +1,4 @@
 import { type Row, rows } from '../duck/session.js';
-import type { LoadedPass } from '../load/loader.js';
 import { isStaged, stagedFiles } from '../load/staged.js';
 import type { StreamName } from '../service/streams.js';
 import { extractStream } from './extract-stream.js';
@@ -11,15 +10,10 @@ import type { List } from './walk-pass.js';
  * states and their cities; duplicates and options of source 12. Skips manufacturers and models that have no vehicle in the
  * feed, unless everything is asked for.
  */
-export async function extractReference(
-  job: Job,
-  options: { readonly everything: boolean },
-): Promise<LoadedPass[]> {
+export async function extractReference(job: Job, options: { readonly everything: boolean }): Promise<void> {
   const { stage, session } = job;
-  const passes: LoadedPass[] = [];
   const extract = async (name: StreamName, lists?: readonly List[]): Promise<void> => {
-    if (lists?.length === 0) return;
-    passes.push(...(await extractStream(job, name, { kind: 'full', parameters: {}, lists })));
+    if (lists?.length !== 0) await extractStream(job, name, { kind: 'full', parameters: {}, lists });
   };
   const staged = async (table: string, columns: string): Promise<readonly Row[]> =>
     isStaged(stage, table)
@@ -41,7 +35,6 @@ export async function extractReference(
 
   await extract('duplicates');
   await extract('default_options');
-  return passes;
 }
 
 /** One list a row; the value of a column is its parameter. */

@@ -1,7 +1,7 @@
 import { killPoint } from '../config/kill-point.js';
 import { LotlakeError, messageOf } from '../config/lotlake-error.js';
 import { noteLoadFailure, type Pass, type PassRequest, readPass, takePass } from '../land/pass.js';
-import { discardStaged, isOfPage, LoadError, type LoadedPass } from '../load/loader.js';
+import { discardStaged, isOfPage, LoadError } from '../load/loader.js';
 import { isFailure } from '../service/errors.js';
 import { pageSizes } from '../service/limits.js';
 import { inQuery } from '../service/requests.js';
@@ -38,12 +38,12 @@ export async function extractStream(
   name: StreamName,
   request: StreamRequest,
   detail: string = name,
-): Promise<LoadedPass[]> {
+): Promise<void> {
   job.reporter.step('extract', detail);
-  return extractPass(job, name, request);
+  await extractPass(job, name, request);
 }
 
-async function extractPass(job: Job, name: StreamName, request: StreamRequest): Promise<LoadedPass[]> {
+async function extractPass(job: Job, name: StreamName, request: StreamRequest): Promise<void> {
   const stream = streams[name];
   // A run that may not ask the service opens no pass.
   job.client();
@@ -53,7 +53,7 @@ async function extractPass(job: Job, name: StreamName, request: StreamRequest): 
   killPoint('extract.pass-opened');
   const changes = name === 'cars' ? watchChanges(job, job.base, pass.manifest.pass_id) : undefined;
   try {
-    const loaded = await loadPass(job, pass, changes, async (add) => {
+    await loadPass(job, pass, changes, async (add) => {
       const lists = request.lists ?? listsOf(request.sources);
       const manifest =
         pass.manifest.state === 'sealed'
@@ -66,10 +66,9 @@ async function extractPass(job: Job, name: StreamName, request: StreamRequest): 
       return manifest;
     });
     killPoint('load.pass-loaded');
-    return [loaded];
   } catch (error) {
     if (error instanceof LoadError) noteFailedLoad(job, pass, error);
-    const restart = (why: string, changed: Partial<StreamRequest>): Promise<LoadedPass[]> => {
+    const restart = (why: string, changed: Partial<StreamRequest>): Promise<void> => {
       abandon(job, pass, messageOf(error));
       discardStaged(job.stage, pass.manifest.pass_id);
       job.reporter.warn(why);
@@ -91,7 +90,6 @@ async function extractPass(job: Job, name: StreamName, request: StreamRequest): 
     if (!stream.optional || !isMissing || landed() > 0) throw error;
     abandon(job, pass, messageOf(error));
     job.reporter.warn(`${stream.path} is skipped: ${messageOf(error)}`);
-    return [];
   }
 }
 

@@ -14,7 +14,6 @@ import { removePass } from '../lake/vacuum.js';
 import { mendViews } from '../lake/views.js';
 import { syncFolders } from '../land/files.js';
 import { endPass, markPublished } from '../land/pass.js';
-import type { LoadedPass } from '../load/loader.js';
 import { assertTests, runDataTests } from '../model/data-tests.js';
 import { keepFailedRows } from '../model/failed-rows.js';
 import type { Model } from '../model/model-files.js';
@@ -51,23 +50,20 @@ const resultOf = <T>({ runId, drift, recorder, now, startedAt }: Job, manifest: 
 /** The end of every pipeline: reconcile with the last snapshot, model, test, publish. */
 export async function reconcileModelPublish(
   job: Job,
-  passes: readonly LoadedPass[],
   closings: readonly ClosingRow[] = [],
 ): Promise<RunResult> {
   try {
     job.reporter.step('reconcile', 'with the last snapshot');
     killPoint('reconcile.begun');
-    const { base, target, stage, runId } = job;
+    const { base, target, runId } = job;
     assertKnown(job);
-    if (base !== undefined && (await isNothingNew(job, base, passes, closings)))
-      return await keepCurrent(job, base, passes);
+    if (base !== undefined && (await isNothingNew(job, base, closings))) return await keepCurrent(job, base);
     const startedAt = job.startedAt.toISOString();
-    const { allowShrink } = job.config;
-    const given = { target, stage, base, passes, runId, startedAt, allowShrink };
+    const given = { target, base, runId, startedAt, allowShrink: job.config.allowShrink };
     const merged = await reconcileInto(job, given, closings);
     await recordRun(job, merged);
     const fingerprints = await recordFingerprints(merged.context);
-    return await modelAndPublish(job, passes, merged, fingerprints);
+    return await modelAndPublish(job, merged, fingerprints);
   } catch (error) {
     // A held run does not trust its passes: the next run starts new ones. Members that are unknown may be welcome.
     if (
@@ -77,7 +73,7 @@ export async function reconcileModelPublish(
       error.code !== 'RECONCILE_DRIFT'
     ) {
       const end = { state: 'abandoned', reason: `held: ${error.message}`, complete: false } as const;
-      for (const pass of passes) endPass(pass, end, job.now());
+      for (const pass of job.passes) endPass(pass, end, job.now());
     }
     throw error;
   }
@@ -98,11 +94,8 @@ function assertKnown({ config, drift }: Job): void {
 }
 
 /** Ends a run that brought nothing: its passes, which hold no record, go, and the current snapshot stays. */
-async function keepCurrent(
-  job: Job,
-  { folder, manifest }: BaseState,
-  passes: readonly LoadedPass[],
-): Promise<RunResult> {
+async function keepCurrent(job: Job, { folder, manifest }: BaseState): Promise<RunResult> {
+  const { passes } = job;
   job.reporter.step('keep', `nothing is new; ${manifest.snapshot_id} stays current`);
   await writeIceberg(job, { folder, manifest });
   await orWarn(job, 'a pass without a record stays in landing, and the next run goes on with it', () => {
@@ -110,7 +103,7 @@ async function keepCurrent(
   });
   return resultOf(job, manifest, {
     ...{ published: false, snapshot: folder, passes, counts: {}, lotChanges: 0 },
-    balance: balance(passes, {}, manifest.tables, false),
+    balance: balance(job, {}, manifest.tables),
     files: { writtenFiles: 0, writtenBytes: 0, linkedFiles: 0, linkedBytes: 0 },
     ...{ models: [], tests: [] },
   });
@@ -131,12 +124,11 @@ async function orWarn({ reporter }: Job, what: string, work: () => void | Promis
  */
 export async function modelAndPublish(
   job: Job,
-  passes: readonly LoadedPass[],
   merged: Merged,
   fingerprints: Manifest['fingerprints'],
-  times = passTimes(merged.context.base, passes),
+  times = passTimes(merged.context.base, job.passes),
 ) {
-  const { target } = job;
+  const { target, passes } = job;
   const { connection } = job.session;
   const { base } = merged.context;
   job.reporter.step('model', 'marts and data tests');
@@ -186,7 +178,7 @@ export async function modelAndPublish(
     job.signal,
   );
   killPoint('publish.sealed');
-  const accounts = balance(passes, merged.counts, manifest.tables, job.pipeline === 'rebuild');
+  const accounts = balance(job, merged.counts, manifest.tables);
   for (const { stream, served, landed } of accounts.streams)
     if (served !== landed)
       job.reporter.warn(`the answers of ${stream} number ${served} records, and ${landed} came in them`);
@@ -198,7 +190,7 @@ export async function modelAndPublish(
   });
   await writeIceberg(job, { folder: target, manifest });
   await syncSnapshot(target, published, await tables);
-  await syncFolders([target, ...foldersAbove(job, passes)]);
+  await syncFolders([target, ...foldersAbove(job)]);
   // Node delivers signals between two turns of the event loop.
   await setImmediate();
   await setImmediate();
@@ -274,7 +266,7 @@ function modelAndTest(job: Job) {
 }
 
 /** Folders that lead to a snapshot and to the passes of its run, up to the one in which the output folder is. */
-function foldersAbove({ layout }: Job, passes: readonly LoadedPass[]): string[] {
+function foldersAbove({ layout, passes }: Job): string[] {
   const ofPasses = passes.map(({ folder }) => folder);
   const above = [...ofPasses, ...ofPasses.map(dirname), layout.landing, layout.snapshots, layout.lake];
   return [...new Set(above), layout.output, dirname(layout.output)].filter(existsSync);

@@ -15,6 +15,7 @@ import type { TableSchema } from '../lake/schema.js';
 import { listPasses, newId } from '../land/pass.js';
 import { readSchemas } from '../load/batch.js';
 import type { DriftReport } from '../load/drift.js';
+import type { LoadedPass } from '../load/loader.js';
 import { readModels, withOwnSeeds } from '../model/model-files.js';
 import type { Modelling } from '../model/own-models.js';
 import { openObservers } from '../notify/observers.js';
@@ -86,6 +87,8 @@ export interface Job extends JobOptions {
   readonly base: BaseState | undefined;
   /** Throws LAKE_OVERTAKEN where another run has the lake meanwhile. */
   assertOurs(): void;
+  /** Passes that are loaded, in their order; of a rebuild those of all its nights. */
+  readonly passes: LoadedPass[];
   /** What the contract does not know, and the run of the lake that first told of it; null for this one. */
   readonly drift: (DriftReport & { readonly since: string | null })[];
   readonly recorder: Recorder;
@@ -190,6 +193,7 @@ export async function runJob<T extends { readonly published: boolean }>(
       assertOurs: () => {
         if (!lock.isHeld() || currentSnapshot(layout) !== began) throw overtaken(layout);
       },
+      passes: [],
       drift: [],
       recorder,
       now,

@@ -5,13 +5,14 @@ import type { Changes } from '../land/changes.js';
 import { type LandedPage, rescanPage } from '../land/page.js';
 import { listPasses, type Pass, type PassManifest } from '../land/pass.js';
 import type { DriftReport } from '../load/drift.js';
-import { type LoadedPass, Loader } from '../load/loader.js';
+import { Loader } from '../load/loader.js';
 import { streams } from '../service/streams.js';
 import { contractFingerprint } from './find-pass.js';
 import type { Job } from './job.js';
 
 /**
- * Stages the records of a pass: the pages that it has, then those that `walk` lands while they come.
+ * Stages the records of a pass: the pages that it has, then those that `walk` lands while they come. Adds it to the passes
+ * of the job.
  * @param changes selects the records to load; whole pages are loaded where it is undefined
  * @param walk lands and adds further pages, if any, and returns the manifest of the pass
  * @param onPage is told of each page that was there before
@@ -24,7 +25,7 @@ export async function loadPass(
   walk: (add: (page: LandedPage) => void) => Promise<PassManifest>,
   onPage: (page: LandedPage) => void = () => undefined,
   stagedBefore?: ReadonlySet<LandedPage>,
-): Promise<LoadedPass> {
+): Promise<void> {
   const { session, signal, schemas, stage } = job;
   const { warn } = job.reporter;
   const loader = new Loader({ session, signal, schemas, pass, stage, changes, stagedBefore, warn });
@@ -37,7 +38,7 @@ export async function loadPass(
     const manifest = await walk((page) => loader.add(page));
     const loaded = await loader.finish();
     await note(job, manifest, loaded);
-    return { folder: pass.folder, manifest, ...loaded, changes };
+    job.passes.push({ folder: pass.folder, manifest, ...loaded, changes });
   } catch (error) {
     await loader.stop();
     throw error;

@@ -6,7 +6,6 @@ import { type RunRecord, reasonOf, unresolvedRuns } from '../lake/run-records.js
 import { idsIn } from '../lake/snapshots.js';
 import { lakeTables } from '../lake/tables.js';
 import { landedPassIds, listPasses } from '../land/pass.js';
-import type { LoadedPass } from '../load/loader.js';
 import { sumOf } from '../query/printable.js';
 import { type ClosingRow, writeOwn, writeRejects } from '../reconcile/own-rows.js';
 import { type ReconcileResult, reconcile } from '../reconcile/reconcile.js';
@@ -19,15 +18,16 @@ export type Merged = ReconcileResult & { readonly context: MergeContext };
 /** Merges staged rows into a new state folder and writes lotlake's own tables beside them. */
 export async function reconcileInto(
   job: Job,
-  given: Pick<MergeContext, 'target' | 'stage' | 'base' | 'passes' | 'runId' | 'startedAt' | 'allowShrink'>,
+  given: Pick<MergeContext, 'target' | 'base' | 'runId' | 'startedAt' | 'allowShrink'>,
   closings: readonly ClosingRow[] = [],
 ): Promise<Merged> {
   mkdirSync(given.target, { recursive: true });
   const { connection, connect, alone } = job.session;
-  const cars = given.passes.find(({ manifest }) => manifest.stream === 'cars');
+  const { stage, passes: loaded } = job;
+  const cars = loaded.find(({ manifest }) => manifest.stream === 'cars');
   const context: MergeContext = {
     ...given,
-    ...{ connection, connect, alone },
+    ...{ connection, connect, alone, stage, passes: loaded },
     schemas: job.schemas,
     snapshot: job.runId,
     seenAt: cars?.manifest.started_at ?? given.startedAt,
@@ -40,7 +40,7 @@ export async function reconcileInto(
   const abandoned = listPasses(job.layout.landing).filter(
     ({ manifest }) => manifest.state === 'abandoned' && !known.has(manifest.pass_id),
   );
-  const passes = [...given.passes, ...abandoned].map(({ manifest: { request, drift, ...pass } }) => ({
+  const passes = [...loaded, ...abandoned].map(({ manifest: { request, drift, ...pass } }) => ({
     ...pass,
     request: JSON.stringify(request),
     drift: JSON.stringify(drift),
@@ -103,14 +103,8 @@ function rowOf({ error, disk, limits, settings, stages, requests, counts, drift,
  * Accounts for every record and row of a run. Throws RECONCILE_UNBALANCED, before anything is published, if a record or row is
  * lost or comes from nowhere.
  * @param after rows by table as the footers of the new files say
- * @param carries whether rows may come from the published snapshot, too
  */
-export function balance(
-  passes: readonly LoadedPass[],
-  counts: Merged['counts'],
-  after: Manifest['tables'],
-  carries: boolean,
-) {
+export function balance({ passes, pipeline }: Job, counts: Merged['counts'], after: Manifest['tables']) {
   const streams = [...new Set(passes.map(({ manifest }) => manifest.stream))].map((stream) => {
     const own = passes.filter(({ manifest }) => manifest.stream === stream);
     return {
@@ -138,7 +132,7 @@ export function balance(
       after: after[name]?.rows ?? 0,
     };
     /** Rows that a rebuild takes over from the published snapshot. */
-    const carried = carries ? row.after - row.before - row.inserted + row.removed : 0;
+    const carried = pipeline === 'rebuild' ? row.after - row.before - row.inserted + row.removed : 0;
     return [{ ...row, carried }];
   });
   const wrong = [

@@ -25,13 +25,12 @@ const MOST_QUIET_MINUTES = 1440;
 export async function isNothingNew(
   job: Job,
   base: BaseState,
-  passes: readonly LoadedPass[],
   closings: readonly ClosingRow[],
 ): Promise<boolean> {
   const dayOf = (instant: string): string => instant.slice(0, 10);
   return (
-    passes.length > 0 &&
-    passes.every(isQuiet) &&
+    job.passes.length > 0 &&
+    job.passes.every(isQuiet) &&
     closings.length === 0 &&
     base.folder === currentSnapshot(job.layout) &&
     dayOf(base.manifest.created_at) === dayOf(job.now().toISOString()) &&

@@ -10,7 +10,6 @@ import { ownTables } from '../lake/tables.js';
 import { type Problem, verifyFiles } from '../lake/verify.js';
 import type { LandedPage } from '../land/page.js';
 import { damagedFiles, findPasses, isWhole, type Pass, type UnreadablePass } from '../land/pass.js';
-import type { LoadedPass } from '../load/loader.js';
 import { describeSnapshot } from '../publish/publish.js';
 import { recordFingerprints, watchChanges } from './fingerprints.js';
 import type { Job } from './job.js';
@@ -129,7 +128,7 @@ export async function replay(
   const { runId } = night;
   const stage = stageOf(job, runId);
   mkdirSync(stage, { recursive: true });
-  const passes: LoadedPass[] = [];
+  const own: Job = { ...job, stage, passes: [] };
   for (const pass of night.passes) {
     const { stream, pass_id } = pass.manifest;
     const tell = progressOf(job, { ...pass, pages: [] });
@@ -137,11 +136,11 @@ export async function replay(
     const changes = stream === 'cars' ? watchChanges(job, undefined, pass_id) : undefined;
     const walked = async () => pass.manifest;
     const onPage = (page: LandedPage): void => tell(page, pass.pages.length);
-    passes.push(await loadPass({ ...job, stage }, pass, changes, walked, onPage, night.stagedBefore));
+    await loadPass(own, pass, changes, walked, onPage, night.stagedBefore);
   }
-  const startedAt = passes[0]?.manifest.started_at ?? job.startedAt.toISOString();
+  const startedAt = own.passes[0]?.manifest.started_at ?? job.startedAt.toISOString();
   // What a night was allowed to archive was decided in that night.
-  return reconcileInto(job, { target, stage, base, passes, runId, startedAt, allowShrink: true });
+  return reconcileInto(own, { target, base, runId, startedAt, allowShrink: true });
 }
 
 /** The state of a replayed night, as the base of the next. */
