@@ -22,6 +22,9 @@ export type Session = Readonly<Awaited<ReturnType<typeof openSession>>>;
 /** Share of the memory that is the limit while large files are written. */
 const WRITING_SHARE = 0.8;
 
+/** Milliseconds between interrupts. */
+const INTERRUPT_EVERY = 20;
+
 /** Opens a DuckDB database that fetches nothing, spills below the output folder and works in UTC. */
 export async function openSession(options: SessionOptions) {
   mkdirSync(options.temp, { recursive: true });
@@ -69,6 +72,17 @@ export async function openSession(options: SessionOptions) {
       await connection.run(given).catch(() => undefined);
     }
   };
+  const interrupt = (): void => {
+    for (const each of open) {
+      try {
+        each.interrupt();
+      } catch {
+        // A connection that was closed has nothing to end.
+      }
+    }
+  };
+  const closed = new AbortController();
+  let timer: NodeJS.Timeout | undefined;
   return {
     memoryBytes,
     connection,
@@ -98,17 +112,21 @@ export async function openSession(options: SessionOptions) {
     get timesAlone() {
       return timesAlone;
     },
-    /** Ends what the database is doing; the statements under way fail. */
-    interrupt: () => {
-      for (const each of open) {
-        try {
-          each.interrupt();
-        } catch {
-          // A connection that was closed has nothing to end.
-        }
-      }
+    /**
+     * Ends what the database does once a signal is aborted, and what it begins after that until it is closed, since a
+     * statement does not know of an interrupt before it.
+     */
+    interruptOn(signal: AbortSignal | undefined): void {
+      const begin = (): void => {
+        interrupt();
+        timer = setInterval(interrupt, INTERRUPT_EVERY);
+      };
+      if (signal?.aborted === true) begin();
+      else signal?.addEventListener('abort', begin, { once: true, signal: closed.signal });
     },
     close: () => {
+      closed.abort();
+      clearInterval(timer);
       connection.closeSync();
       instance.closeSync();
     },
@@ -130,27 +148,6 @@ export async function openTemporarySession(limits: Pick<SessionOptions, 'memory'
       session.close();
       rmSync(temp, { recursive: true, force: true });
     },
-  };
-}
-
-/** Milliseconds between interrupts. */
-const INTERRUPT_EVERY = 20;
-
-/**
- * Ends what a database does once a signal is aborted, and what it begins after that, since a statement does not know of
- * an interrupt before it. Returns the function that stops doing so.
- */
-export function interruptOn(signal: AbortSignal | undefined, session: Session): () => void {
-  let timer: NodeJS.Timeout | undefined;
-  const begin = (): void => {
-    session.interrupt();
-    timer = setInterval(session.interrupt, INTERRUPT_EVERY);
-  };
-  if (signal?.aborted === true) begin();
-  else signal?.addEventListener('abort', begin, { once: true });
-  return () => {
-    signal?.removeEventListener('abort', begin);
-    clearInterval(timer);
   };
 }
 

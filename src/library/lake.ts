@@ -2,7 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { DuckDBConnection } from '@duckdb/node-api';
 import { dictionary, type TableEntry } from '../docs/dictionary.js';
-import { interruptOn, type Row } from '../duck/session.js';
+import type { Row } from '../duck/session.js';
 import { layoutOf } from '../lake/layout.js';
 import { allTables } from '../lake/manifest.js';
 import { jsonValue } from '../query/instants.js';
@@ -70,7 +70,7 @@ export async function open(settings: LakeSettings, options: OpenOptions): Promis
   signal?.throwIfAborted();
   const { config } = settingsOf(settings);
   const { session, temp, snapshot, manifest, close } = await openSnapshot(config, { choice: options });
-  const endInterrupts = interruptOn(signal, session);
+  session.interruptOn(signal);
   const idle: DuckDBConnection[] = [];
   /** Each query has a connection for itself, which serves later ones again. */
   async function* asking<T>(work: (connection: DuckDBConnection) => AsyncIterable<T>): AsyncGenerator<T> {
@@ -112,10 +112,7 @@ export async function open(settings: LakeSettings, options: OpenOptions): Promis
         }
       }),
     status: () => readStanding(session.connection, layoutOf(config.output), manifest),
-    close: () => {
-      endInterrupts();
-      close();
-    },
+    close,
   };
 }
 

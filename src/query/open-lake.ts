@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import type { DuckDBConnection } from '@duckdb/node-api';
 import type { Config } from '../config/config.js';
 import { LotlakeError } from '../config/lotlake-error.js';
-import { interruptOn, literals, openTemporarySession, type TemporarySession } from '../duck/session.js';
+import { literals, openTemporarySession, type TemporarySession } from '../duck/session.js';
 import { fileSizes, filesOf } from '../lake/files.js';
 import { currentSnapshot, layoutOf } from '../lake/layout.js';
 import { type Manifest, readManifest } from '../lake/manifest.js';
@@ -90,11 +90,10 @@ async function workIn<O extends TemporarySession, T>(
   signal: AbortSignal | undefined,
   work: (opened: O) => Promise<T>,
 ): Promise<T> {
-  const endInterrupts = interruptOn(signal, opened.session);
+  opened.session.interruptOn(signal);
   try {
     return await work(opened);
   } finally {
-    endInterrupts();
     opened.close();
   }
 }

@@ -4,7 +4,7 @@ import type { Config, InForce } from '../config/config.js';
 import { killPoint } from '../config/kill-point.js';
 import { LotlakeError } from '../config/lotlake-error.js';
 import { redacted } from '../config/redact.js';
-import { interruptOn, openSession, type Session } from '../duck/session.js';
+import { openSession, type Session } from '../duck/session.js';
 import { type Client, openClient } from '../extract/client.js';
 import { assertLink, type BaseState, findBase } from '../lake/base.js';
 import { assertMemory, diskFullError, outOfMemoryError } from '../lake/lake-error.js';
@@ -140,7 +140,6 @@ export async function runJob<T extends { readonly published: boolean }>(
   const target = join(layout.snapshots, runId);
   let session: Session | undefined;
   let client: Client | undefined;
-  let endInterrupts = (): void => undefined;
   try {
     observers.begun(recorder);
     assertMemory(config.memory);
@@ -149,7 +148,7 @@ export async function runJob<T extends { readonly published: boolean }>(
     mkdirSync(folder, { recursive: true });
     const { memory, threads } = config;
     session = await openSession({ memory, threads, temp: join(folder, 'spill') });
-    endInterrupts = interruptOn(signal, session);
+    session.interruptOn(signal);
     const own = await readOwnModels(session.connection, config.models);
     const schemas = await readSchemas(session);
     const reporter = {
@@ -219,7 +218,6 @@ export async function runJob<T extends { readonly published: boolean }>(
     if (currentSnapshot(layout) !== target) rmSync(target, { recursive: true, force: true });
     throw cause;
   } finally {
-    endInterrupts();
     // Not awaited: a client that hangs must not keep the lock.
     void client?.close().catch(() => undefined);
     session?.close();
