@@ -133,17 +133,15 @@ export function readPass(folder: string): Pass {
 
 function readManifest(folder: string): PassManifest {
   const path = join(folder, 'pass.json');
-  let json: unknown;
   try {
-    json = JSON.parse(readFileSync(path, 'utf8'));
+    return passSchema.parse(JSON.parse(readFileSync(path, 'utf8')));
   } catch (cause) {
-    throw new LotlakeError('LAND_FAILED', `${path} cannot be read`, { cause });
+    if (!(cause instanceof z.ZodError))
+      throw new LotlakeError('LAND_FAILED', `${path} cannot be read`, { cause });
+    throw new LotlakeError('LAND_FAILED', `${path} is not valid: ${z.prettifyError(cause)}`, {
+      hint: 'move the folder of this pass away and run again',
+    });
   }
-  const parsed = passSchema.safeParse(json);
-  if (parsed.success) return parsed.data;
-  throw new LotlakeError('LAND_FAILED', `${path} is not valid: ${z.prettifyError(parsed.error)}`, {
-    hint: 'move the folder of this pass away and run again',
-  });
 }
 
 function writeManifest(folder: string, manifest: PassManifest): void {

@@ -36,10 +36,10 @@ export function isOfPage(error: LoadError): boolean {
   );
 }
 
-type LoadResult = Awaited<ReturnType<Loader['finish']>>;
-
 /** A pass whose records are staged. */
-export interface LoadedPass extends Readonly<LoadResult>, Pick<Pass, 'folder' | 'manifest'> {
+export interface LoadedPass
+  extends Readonly<Awaited<ReturnType<Loader['finish']>>>,
+    Pick<Pass, 'folder' | 'manifest'> {
   /** What a pass over vehicles brought that the lake did not have. */
   readonly changes?: Changes | undefined;
 }

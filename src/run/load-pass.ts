@@ -5,7 +5,7 @@ import type { Changes } from '../land/changes.js';
 import { type LandedPage, rescanPage } from '../land/page.js';
 import { listPasses, type Pass, type PassManifest } from '../land/pass.js';
 import type { DriftReport } from '../load/drift.js';
-import { Loader } from '../load/loader.js';
+import { type LoadedPass, Loader } from '../load/loader.js';
 import { streams } from '../service/streams.js';
 import { contractFingerprint } from './find-pass.js';
 import type { Job } from './job.js';
@@ -26,9 +26,8 @@ export async function loadPass(
   onPage: (page: LandedPage) => void = () => undefined,
   stagedBefore?: ReadonlySet<LandedPage>,
 ): Promise<void> {
-  const { session, signal, schemas, stage } = job;
   const { warn } = job.reporter;
-  const loader = new Loader({ session, signal, schemas, pass, stage, changes, stagedBefore, warn });
+  const loader = new Loader({ ...job, pass, changes, stagedBefore, warn });
   try {
     for await (const page of comparedPages(job, pass)) {
       changes?.acceptLanded(pass.folder, page);
@@ -36,19 +35,18 @@ export async function loadPass(
       onPage(page);
     }
     const manifest = await walk((page) => loader.add(page));
-    const loaded = await loader.finish();
-    await note(job, manifest, loaded);
-    job.passes.push({ folder: pass.folder, manifest, ...loaded, changes });
+    await note(job, { folder: pass.folder, manifest, ...(await loader.finish()), changes });
   } catch (error) {
     await loader.stop();
     throw error;
   }
 }
 
-/** Notes in the record of the run what a pass brought, and which members of it an earlier run has told of. */
-async function note(job: Job, manifest: PassManifest, loaded: Awaited<ReturnType<Loader['finish']>>) {
+/** Notes a pass, what it brought, and which members of it an earlier run has told of. */
+async function note(job: Job, loaded: LoadedPass): Promise<void> {
+  job.passes.push(loaded);
   const { record } = job.recorder;
-  record.records += manifest.records;
+  record.records += loaded.manifest.records;
   record.loaded += loaded.loaded;
   record.rejected += loaded.rejected;
   record.rejected_values += loaded.rejectedValues;
