@@ -1,13 +1,15 @@
-import { existsSync, mkdirSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
-import { basename, dirname, join, relative, sep } from 'node:path';
+import { existsSync, mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { basename, dirname, join, sep } from 'node:path';
 import { LotlakeError } from '../config/lotlake-error.js';
-import { literal, literals, rows } from '../duck/session.js';
+import { literal } from '../duck/session.js';
+import { fileSizes, listFiles } from '../lake/files.js';
 import { lakeTables } from '../lake/tables.js';
 import type { LandedPage } from '../land/page.js';
 import type { Pass } from '../land/pass.js';
 import { Drift } from '../load/drift.js';
 import { type PlannedPage, type SparkBatch, sparkSteps } from '../load/spark-batch.js';
 import { textsOf } from '../load/types.js';
+import { sumOf } from '../query/printable.js';
 import { emptyOf } from '../reconcile/relations.js';
 import { stagedColumns } from '../reconcile/state.js';
 import { streams } from '../service/streams.js';
@@ -140,20 +142,19 @@ function batchOf({ stream, passes, ...group }: Group, target: string): Planned[]
   return [{ stream, learned, texts, folders, plan, target, pages, records }];
 }
 
+/** Folder of the rows of a run, which Spark stages as `<table>/_run=<run>/<rest>`. */
+const RUN = '_run=';
+
 /**
  * Sees that the table with a row for each record has those of each run, since a worker that has another folder under this
  * path loses its rows without an error. Throws SPARK_FAILED.
  */
 async function assertStaged(job: Job, { stream, target, records }: Planned): Promise<void> {
   const table = lakeTables().find((each) => each.stream === stream.name && each.sql.includes('from records'));
-  const files = stagedFiles(target).flatMap((file) => (file.table === table?.name ? [file.path] : []));
-  const count = `
-    select regexp_extract(file_name, '/${RUN}([^/]+)/', 1) as run, sum(num_rows) as records
-    from parquet_file_metadata(${literals(files)}) group by run`;
-  const counted = files.length === 0 ? [] : await rows(job.session.connection, count);
-  const stagedOf = new Map(counted.map((row) => [row.run, Number(row.records)]));
+  const files = await listFiles(job.session.connection, target, table?.name ?? '');
   for (const [run, expected] of records) {
-    const staged = stagedOf.get(run) ?? 0;
+    const own = files.filter(({ path }) => path.startsWith(`${table?.name}/${RUN}${run}/`));
+    const staged = sumOf(own, ({ rows }) => rows);
     if (staged !== expected)
       throw new LotlakeError(
         'SPARK_FAILED',
@@ -167,10 +168,12 @@ async function assertStaged(job: Job, { stream, target, records }: Planned): Pro
 
 /** Moves the staged files to the nights that they are of. Each table has at least one, so that a table without a row is merged, too. */
 async function moveStaged(job: Job, { stream, target, records }: Planned): Promise<void> {
-  for (const { table, run, rest, path } of stagedFiles(target)) {
-    const to = join(stageOf(job, run), table, ...rest);
+  for (const { path } of fileSizes(target, '')) {
+    const [table = '', run = '', ...rest] = path.split(sep);
+    if (!run.startsWith(RUN)) continue;
+    const to = join(stageOf(job, run.slice(RUN.length)), table, ...rest);
     mkdirSync(dirname(to), { recursive: true });
-    renameSync(path, to);
+    renameSync(join(target, path), to);
   }
   rmSync(target, { recursive: true });
   for (const schema of job.schemas.values())
@@ -183,16 +186,4 @@ async function moveStaged(job: Job, { stream, target, records }: Planned): Promi
         `copy (${emptyOf(stagedColumns(schema))}) to ${file} (format parquet)`,
       );
     }
-}
-
-const RUN = '_run=';
-
-/** The files that Spark staged below a folder, as `<table>/_run=<run>/<rest>`. */
-function stagedFiles(target: string) {
-  return readdirSync(target, { recursive: true, withFileTypes: true }).flatMap((entry) => {
-    const path = join(entry.parentPath, entry.name);
-    const [table = '', run = '', ...rest] = relative(target, path).split(sep);
-    const isStaged = entry.isFile() && run.startsWith(RUN) && entry.name.endsWith('.parquet');
-    return isStaged ? [{ table, run: run.slice(RUN.length), rest, path }] : [];
-  });
 }
