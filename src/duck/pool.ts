@@ -4,15 +4,15 @@ import pLimit, { type LimitFunction } from 'p-limit';
 import type { Session } from './session.js';
 import { isOutOfMemory } from './session.js';
 
-type Work<T> = (connection: DuckDBConnection) => Promise<T>;
+/** @param isAgain whether it did not fit into memory before and runs by itself */
+type Work<T> = (connection: DuckDBConnection, isAgain: boolean) => Promise<T>;
 
 /**
  * Runs work on one of some connections, as soon as one is free. Work that does not fit into memory beside other work
  * runs again when nothing else is under way. Once work has failed none begins any more, and what fails after that throws
  * what failed first.
- * @param again what runs the second time; the same work by default
  */
-export type UseConnection = <T>(work: Work<T>, again?: Work<T>) => Promise<T>;
+export type UseConnection = <T>(work: Work<T>) => Promise<T>;
 
 /**
  * Shares work among connections to one database, each of which has what the work needs.
@@ -23,14 +23,14 @@ export function poolOf(connections: readonly DuckDBConnection[], alone?: Session
   const limit = pLimit(connections.length);
   const oneAfterTheOther = pLimit(1);
   let failure: { readonly error: unknown } | undefined;
-  const run = async <T>(work: Work<T>, isFinal: (error: unknown) => boolean): Promise<T> => {
+  const run = async <T>(work: Work<T>, isAgain: boolean): Promise<T> => {
     if (failure !== undefined) throw failure.error;
     const connection = idle.pop();
     if (connection === undefined) throw new TypeError('a pool needs a connection');
     try {
-      return await work(connection);
+      return await work(connection, isAgain);
     } catch (error) {
-      if (!isFinal(error)) throw error;
+      if (isAgain ? isOutOfMemory(error) : runsAgain(error)) throw error;
       failure ??= { error };
       throw failure.error;
     } finally {
@@ -39,16 +39,14 @@ export function poolOf(connections: readonly DuckDBConnection[], alone?: Session
   };
   const runsAgain = (error: unknown): boolean =>
     alone !== undefined && failure === undefined && isOutOfMemory(error);
-  return async (work, again = work) => {
+  return async (work) => {
     try {
-      return await limit(() => run(work, (error) => !runsAgain(error)));
+      return await limit(() => run(work, false));
     } catch (first) {
       if (alone === undefined || !runsAgain(first)) throw first;
       try {
         return await oneAfterTheOther(() =>
-          holdingAll(limit, connections.length, () =>
-            alone(() => run(again, (error) => !isOutOfMemory(error))),
-          ),
+          holdingAll(limit, connections.length, () => alone(() => run(work, true))),
         );
       } catch (last) {
         failure ??= { error: last };

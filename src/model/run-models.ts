@@ -58,13 +58,13 @@ export async function runModels(
   let done = 0;
   for (const model of models) {
     const read = model.references.flatMap((name) => running.get(name) ?? []);
-    const work = (sortsApart: boolean) => async (own: DuckDBConnection) => {
+    const work = async (own: DuckDBConnection, isAgain: boolean): Promise<ModelResult> => {
       options.onModel?.(model.name, done, models.length);
-      const result = await runModel(own, model, options, sortsApart);
+      const result = await runModel(own, model, options, isAgain);
       done++;
       return result;
     };
-    const result = Promise.all(read).then(() => use(work(false), work(true)));
+    const result = Promise.all(read).then(() => use(work));
     // Heard where all are waited for.
     result.catch(() => undefined);
     running.set(model.name, result);
