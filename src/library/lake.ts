@@ -69,8 +69,8 @@ export async function open(settings: LakeSettings, options: OpenOptions): Promis
   const { signal } = options;
   signal?.throwIfAborted();
   const { config } = settingsOf(settings);
-  const { session, temp, snapshot, manifest, close } = await openSnapshot(config, { choice: options });
-  session.interruptOn(signal);
+  const opened = await openSnapshot(config, { choice: options, signal });
+  const { session, temp, snapshot, manifest, close } = opened;
   const idle: DuckDBConnection[] = [];
   /** Each query has a connection for itself, which serves later ones again. */
   async function* asking<T>(work: (connection: DuckDBConnection) => AsyncIterable<T>): AsyncGenerator<T> {

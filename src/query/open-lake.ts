@@ -35,7 +35,7 @@ export interface Reading {
  */
 export async function openSnapshot(
   config: Config,
-  { named, choice = {}, into }: Omit<Reading, 'signal'> = {},
+  { named, choice = {}, into, signal }: Reading,
 ): Promise<OpenLake> {
   const published = publishedSnapshot(config);
   const opened = await openTemporarySession(config);
@@ -60,6 +60,7 @@ export async function openSnapshot(
     if (into !== undefined) await connection.run('set threads = 1');
     await connection.run('set enable_external_access = false');
     await connection.run('set lock_configuration = true');
+    opened.session.interruptOn(signal);
     return { ...opened, snapshot, manifest };
   } catch (error) {
     opened.close();
@@ -70,10 +71,10 @@ export async function openSnapshot(
 /** Opens a snapshot for some work as {@link openSnapshot} does, and closes it after that. */
 export async function readLake<T>(
   config: Config,
-  { signal, ...reading }: Reading,
+  reading: Reading,
   work: (lake: OpenLake) => Promise<T>,
 ): Promise<T> {
-  return workIn(await openSnapshot(config, reading), signal, work);
+  return workIn(await openSnapshot(config, reading), work);
 }
 
 /** Opens a database in memory for some work and closes it after that. */
@@ -82,15 +83,12 @@ export async function withDatabase<T>(
   signal: AbortSignal | undefined,
   work: (opened: TemporarySession) => Promise<T>,
 ): Promise<T> {
-  return workIn(await openTemporarySession(limits), signal, work);
+  const opened = await openTemporarySession(limits);
+  opened.session.interruptOn(signal);
+  return workIn(opened, work);
 }
 
-async function workIn<O extends TemporarySession, T>(
-  opened: O,
-  signal: AbortSignal | undefined,
-  work: (opened: O) => Promise<T>,
-): Promise<T> {
-  opened.session.interruptOn(signal);
+async function workIn<O extends TemporarySession, T>(opened: O, work: (opened: O) => Promise<T>): Promise<T> {
   try {
     return await work(opened);
   } finally {
