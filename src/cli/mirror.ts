@@ -8,7 +8,6 @@ import { findPublished } from '../lake/snapshots.js';
 import { pushLanding } from '../mirror/landing.js';
 import { type LocalLake, push } from '../mirror/push.js';
 import { type MirrorPlace, openStore } from '../mirror/s3.js';
-import type { ObjectStore } from '../mirror/store.js';
 import { describeAsIceberg, updateCatalog } from '../mirror/tables.js';
 import { publishedSnapshot, withDatabase } from '../query/open-lake.js';
 import { count, megabytes } from '../query/printable.js';
@@ -50,14 +49,9 @@ export async function pushLake(config: Config, effects: Effects, warn: (message:
     const describeTables = describeAsIceberg(connection, store, descriptions);
     return push(lake, { store, describeTables, now, warn });
   });
-  const catalog = await updateCatalogOf(place, store, effects.env);
+  const catalog = await updateCatalog(place, store, effects.env);
   const landing = place.landing ? await pushLanding(layout.landing, store) : null;
   return { ...pushed, catalog, landing };
-}
-
-/** Updates the REST catalog of a mirror; null where none is configured. Throws ICEBERG_CATALOG. */
-export async function updateCatalogOf({ catalog }: MirrorPlace, store: ObjectStore, env: Effects['env']) {
-  return catalog === undefined ? null : updateCatalog(store, catalog, env.LOTLAKE_CATALOG_TOKEN || undefined);
 }
 
 /** The snapshots of a lake that were published. Throws LAKE_UNSOUND where the current one cannot be read. */

@@ -4,8 +4,7 @@ import { partitionOf } from '../lake/files.js';
 import { layoutOf } from '../lake/layout.js';
 import { type Manifest, readManifest } from '../lake/manifest.js';
 import { findSnapshot } from '../lake/snapshots.js';
-import { readCurrent, readRecord, TABLES } from '../mirror/layout.js';
-import { missing } from '../mirror/mirror-error.js';
+import { readMirror, readRecord, TABLES } from '../mirror/layout.js';
 import { openStore } from '../mirror/s3.js';
 import type { SparkTable } from '../model/spark-models.js';
 import { publishedSnapshot } from '../query/open-lake.js';
@@ -49,9 +48,8 @@ export async function pushedSource(
 ): Promise<ModelSource> {
   const place = mirrorOf(config);
   const store = await openStore(place, signal);
-  const mirror = await readCurrent(store);
-  if (mirror === undefined) throw missing(store);
-  const id = snapshot ?? mirror.current.snapshot_id;
+  const { current } = await readMirror(store);
+  const id = snapshot ?? current.snapshot_id;
   const { manifest, files } = await readRecord(store, id);
   const url = store.place.replace(/^s3:/, 's3a:');
   const tables = tablesOf(manifest as Manifest, computed).map((table) => ({

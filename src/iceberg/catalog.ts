@@ -9,7 +9,7 @@ import { catalogTable, planCatalogCommit } from './catalog-plan.js';
 import type { TableMetadata } from './metadata.js';
 
 /** An Iceberg REST catalog, as the configuration names it. */
-export type CatalogPlace = NonNullable<Config['publish']['catalog']>;
+type CatalogPlace = NonNullable<Config['publish']['catalog']>;
 
 /** A table as it lies in the mirror. */
 export interface CatalogEntry {

@@ -2,28 +2,13 @@ import { createHash } from 'node:crypto';
 import { gunzipSync, gzipSync } from 'node:zlib';
 import { z } from 'zod';
 import { killPoint } from '../config/kill-point.js';
-import type { BaseState } from '../lake/base.js';
-import { type Current, damaged, FILES, type MirrorFile, readCurrent } from './layout.js';
+import { type Current, damaged, FILES, readCurrent } from './layout.js';
 import { forEach, type ObjectStore } from './store.js';
 
 /** Texts by the names of their objects: those that make the metadata of a table current, such as `version-hint.text`. */
 export type Heads = ReadonlyMap<string, string>;
 
 const textsSchema = z.record(z.string(), z.string());
-
-/**
- * Describes the tables of a snapshot that is pushed: gives what is sent before the switch, manifests and manifest lists
- * under names that nobody reads yet, and what after it, the heads of each table.
- * @param files objects of the snapshot
- * @param kept ids of the snapshots that the mirror keeps, this one among them
- * @param heads what made the metadata current that the mirror has
- */
-export type DescribeTables = (
-  snapshot: BaseState,
-  files: readonly MirrorFile[],
-  kept: readonly string[],
-  heads: Heads,
-) => Promise<{ readonly before: ReadonlyMap<string, Uint8Array>; readonly after: Heads }>;
 
 /**
  * Keeps heads in one gzipped object until the switch, and returns its name. A push that dies after its switch then loses

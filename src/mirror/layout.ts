@@ -1,13 +1,12 @@
 import { existsSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';
-import { LotlakeError } from '../config/lotlake-error.js';
+import { type Code, LotlakeError } from '../config/lotlake-error.js';
 import { partitionOf } from '../lake/files.js';
 import { WAREHOUSE } from '../lake/layout.js';
 import { allTables, type Manifest } from '../lake/manifest.js';
 import { checksumOf } from '../land/files.js';
 import { FINGERPRINTS } from '../land/fingerprints.js';
-import { busy, unusable } from './mirror-error.js';
 import type { ObjectStore, Versioned } from './store.js';
 
 /** Version of the layout of a mirror that this code writes. */
@@ -79,6 +78,14 @@ export async function readCurrent(store: ObjectStore): Promise<Switched | undefi
     : { current: parse(store, CURRENT, currentSchema, found), tag: found.tag };
 }
 
+/** Reads `current.json` of a mirror that is there. Throws MIRROR_NOT_FOUND where nothing was pushed, and MIRROR_FORMAT. */
+export async function readMirror(store: ObjectStore): Promise<Switched> {
+  const found = await readCurrent(store);
+  if (found !== undefined) return found;
+  const hint = 'name the place that a push was given; nothing was changed';
+  throw unusable('MIRROR_NOT_FOUND', `there is no mirror at ${store.place}`, hint);
+}
+
 /** Reads the record of a snapshot. Throws MIRROR_FORMAT, MIRROR_DAMAGED. */
 export async function readRecord(store: ObjectStore, snapshotId: string): Promise<SnapshotRecord> {
   const name = recordName(snapshotId);
@@ -104,6 +111,14 @@ function parse<T extends z.ZodType>(
     );
   }
 }
+
+/** The error of a place or a lake that the same command can never use. */
+export const unusable = (code: Code, message: string, hint: string): LotlakeError =>
+  new LotlakeError(code, message, { outcome: 'usage', hint });
+
+/** The error of a place that somebody else is at work in. The same command may succeed later. */
+const busy = (code: Code, message: string, hint: string): LotlakeError =>
+  new LotlakeError(code, message, { outcome: 'locked', retryable: true, hint });
 
 /** The error of a mirror that lacks an object or holds a wrong one. */
 export const damaged = (store: ObjectStore, name: string, found: string): LotlakeError =>

@@ -13,12 +13,12 @@ import {
   type Current,
   damaged,
   type MirrorFile,
-  readCurrent,
+  readMirror,
   readRecord,
   recordName,
   type SnapshotRecord,
+  unusable,
 } from './layout.js';
-import { missing, unusable } from './mirror-error.js';
 import { forEach, type ObjectStore } from './store.js';
 
 /**
@@ -29,13 +29,12 @@ import { forEach, type ObjectStore } from './store.js';
  * @returns the snapshot, its folder, and the number and bytes of the files that were fetched
  */
 export async function pull(connection: DuckDBConnection, layout: Layout, store: ObjectStore) {
-  const mirror = await readCurrent(store);
-  if (mirror === undefined) throw missing(store);
-  const { snapshot_id: id } = mirror.current;
+  const { current } = await readMirror(store);
+  const { snapshot_id: id } = current;
   const folder = join(layout.snapshots, id);
   const done = { place: store.place, snapshot_id: id, path: folder };
   if (currentId(layout) === id) return { ...done, files: 0, bytes: 0 };
-  assertReplaceable(layout, mirror.current, store);
+  assertReplaceable(layout, current, store);
   const record = await readRecord(store, id);
   assertSameFiles(record, store);
   const { manifest, files } = record;

@@ -6,7 +6,7 @@ import type { BaseState } from '../lake/base.js';
 import { unsoundError } from '../lake/lake-error.js';
 import type { Snapshot } from '../lake/snapshots.js';
 import { findMissing } from '../lake/verify.js';
-import { type DescribeTables, readHeads, stageHeads, writeHeads } from './heads.js';
+import { readHeads, stageHeads, writeHeads } from './heads.js';
 import {
   assertNoVacuum,
   type Current,
@@ -18,9 +18,10 @@ import {
   type Switched,
   switchTo,
   TABLES,
+  unusable,
 } from './layout.js';
-import { unusable } from './mirror-error.js';
 import { forEach, type Listed, type ObjectStore } from './store.js';
+import type { DescribeTables } from './tables.js';
 
 /** A published snapshot of the lake on this machine. */
 export type LocalSnapshot = BaseState & Pick<Snapshot, 'id'>;

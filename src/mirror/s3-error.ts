@@ -1,7 +1,11 @@
 import { ConfigError, causesOf, codeOf, LotlakeError } from '../config/lotlake-error.js';
 import { unsoundError } from '../lake/lake-error.js';
-import { RESUME, unusable } from './mirror-error.js';
+import { unusable } from './layout.js';
 import type { MirrorPlace } from './s3.js';
+
+/** Ends the hint of an error of the service. */
+const RESUME =
+  'the lake of this machine and the snapshot of the mirror are as they were; the same command goes on with what was copied';
 
 /**
  * What an error of the SDK may say of itself: its name, such as `AccessDenied` or `ECONNREFUSED`, and a status. Nothing of

@@ -1,12 +1,14 @@
 import type { DuckDBConnection } from '@duckdb/node-api';
-import { type CatalogPlace, commitToCatalog } from '../iceberg/catalog.js';
+import { commitToCatalog } from '../iceberg/catalog.js';
 import { parseMetadata, retainSnapshots, snapshotIdOf } from '../iceberg/metadata.js';
 import { headFiles, type MetadataFile, type PreviousMetadata, readPrevious } from '../iceberg/plan.js';
 import { planTables } from '../iceberg/tables.js';
+import type { BaseState } from '../lake/base.js';
 import { allTables, type LakeFile } from '../lake/manifest.js';
 import type { Described } from '../publish/warehouse.js';
-import { type DescribeTables, type Heads, readHeads } from './heads.js';
-import { CATALOG, readCurrent, TABLES } from './layout.js';
+import { type Heads, readHeads } from './heads.js';
+import { CATALOG, type MirrorFile, readMirror, TABLES } from './layout.js';
+import type { MirrorPlace } from './s3.js';
 import { forEach, type ObjectStore } from './store.js';
 
 const nameOf = (store: ObjectStore, uri: string): string => uri.slice(store.place.length + 1);
@@ -18,10 +20,18 @@ const byName = <T>(store: ObjectStore, files: readonly MetadataFile<T>[]): [stri
 /** Name of the table that a head is of. */
 const tableOf = (name: string): string => name.slice(TABLES.length).split('/')[0] ?? '';
 
-/** Describes the tables of each snapshot that is pushed as Iceberg tables, going on from the heads that are there. */
+/** What describes the tables of each snapshot that is pushed. */
+export type DescribeTables = ReturnType<typeof describeAsIceberg>;
+
+/**
+ * Describes the tables of each snapshot that is pushed as Iceberg tables, going on from the heads that made the metadata of
+ * the mirror current. Gives what is sent before the switch, manifests and manifest lists under names that nobody reads
+ * yet, and what after it, the heads of each table. It is called with the objects of the snapshot, and with the ids of the
+ * snapshots that the mirror keeps, this one among them.
+ */
 export const describeAsIceberg =
-  (connection: DuckDBConnection, store: ObjectStore, descriptions: readonly Described[]): DescribeTables =>
-  async (snapshot, files, kept, heads) => {
+  (connection: DuckDBConnection, store: ObjectStore, descriptions: readonly Described[]) =>
+  async (snapshot: BaseState, files: readonly MirrorFile[], kept: readonly string[], heads: Heads) => {
     const tables = allTables(snapshot.manifest);
     const previous = await readAllPrevious(store, Object.keys(tables), heads);
     const objects = new Map(files.map(({ path, object }) => [path, `${store.place}/${object}`]));
@@ -85,13 +95,13 @@ export function retainHeads(store: ObjectStore, heads: Heads, kept: readonly str
 }
 
 /**
- * Makes the tables of an Iceberg REST catalog like those that the mirror has now. Throws ICEBERG_CATALOG
- * and MIRROR_*.
+ * Makes the tables of the Iceberg REST catalog of a mirror like those that the mirror has now; null where none is
+ * configured. Throws ICEBERG_CATALOG and MIRROR_*.
  */
-export async function updateCatalog(store: ObjectStore, place: CatalogPlace, token: string | undefined) {
-  const mirror = await readCurrent(store);
-  const heads = mirror === undefined ? [] : [...(await readHeads(store, mirror.current))];
-  const entries = heads
+export async function updateCatalog({ catalog }: MirrorPlace, store: ObjectStore, env: NodeJS.ProcessEnv) {
+  if (catalog === undefined) return null;
+  const { current } = await readMirror(store);
+  const entries = [...(await readHeads(store, current))]
     .filter(([object]) => object.endsWith('.metadata.json'))
     .map(([object, text]) => {
       const name = tableOf(object);
@@ -99,5 +109,5 @@ export async function updateCatalog(store: ObjectStore, place: CatalogPlace, tok
       const metadata = parseMetadata(text, metadataUri);
       return { name, metadataUri, metadata, folder: `${store.place}/${CATALOG}${name}` };
     });
-  return commitToCatalog(place, token, entries);
+  return commitToCatalog(catalog, env.LOTLAKE_CATALOG_TOKEN || undefined, entries);
 }

@@ -6,7 +6,7 @@ import {
   assertNoVacuum,
   type Current,
   FILES,
-  readCurrent,
+  readMirror,
   readRecord,
   recordName,
   SNAPSHOTS,
@@ -15,7 +15,6 @@ import {
   switchTo,
   TABLES,
 } from './layout.js';
-import { missing } from './mirror-error.js';
 import { forEach, type Listed, MOST_REMOVED, type ObjectStore } from './store.js';
 import { retainHeads } from './tables.js';
 
@@ -48,8 +47,7 @@ export interface Vacuuming {
  */
 export async function vacuumMirror(vacuuming: Vacuuming) {
   const { store, keep, now, isDryRun } = vacuuming;
-  const mirror = await readCurrent(store);
-  if (mirror === undefined) throw missing(store);
+  const mirror = await readMirror(store);
   assertNoVacuum(mirror.current, store.place, now());
   const going = planGoing(mirror.current, keep);
   const gone = new Set(going.map(({ snapshot_id }) => snapshot_id));

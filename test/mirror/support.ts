@@ -2,8 +2,8 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { expect } from 'vitest';
 import { type Manifest, writeManifest } from '../../src/lake/manifest.js';
-import type { DescribeTables } from '../../src/mirror/heads.js';
 import { type LocalLake, type LocalSnapshot, push } from '../../src/mirror/push.js';
+import type { DescribeTables } from '../../src/mirror/tables.js';
 import { contentOf, type MemoryStore } from './memory-store.js';
 
 /** Writes a snapshot with files of one table: its texts by their paths below the table. */

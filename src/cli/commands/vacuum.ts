@@ -5,6 +5,7 @@ import { layoutOf } from '../../lake/layout.js';
 import { assertLake, executeVacuum, planVacuum, type VacuumPlan } from '../../lake/vacuum.js';
 import type { Retention } from '../../lake/vacuum-plan.js';
 import { openStore } from '../../mirror/s3.js';
+import { updateCatalog } from '../../mirror/tables.js';
 import { type RemoteVacuum, vacuumMirror } from '../../mirror/vacuum.js';
 import { withDatabase } from '../../query/open-lake.js';
 import { megabytes, printable } from '../../query/printable.js';
@@ -12,7 +13,7 @@ import { gridOf } from '../../query/table.js';
 import type { StreamName } from '../../service/streams.js';
 import { command, type Lines, whileLocked } from '../command.js';
 import type { Effects } from '../effects.js';
-import { mirrorOf, mirrorOptions, updateCatalogOf } from '../mirror.js';
+import { mirrorOf, mirrorOptions } from '../mirror.js';
 import { streamOf } from '../option-values.js';
 import { UsageError } from '../usage-error.js';
 
@@ -71,7 +72,7 @@ async function vacuumRemote(config: Config, { now, signal, env }: Effects, isDry
   const { snapshots, days } = retentionOf(config);
   const store = await openStore(place, signal);
   const vacuumed = await vacuumMirror({ store, keep: { snapshots, days }, now, isDryRun });
-  if (!isDryRun) await updateCatalogOf(place, store, env);
+  if (!isDryRun) await updateCatalog(place, store, env);
   return vacuumed;
 }
 
