@@ -5,7 +5,7 @@ import { type Code, LotlakeError } from './lotlake-error.js';
 const comparable = (name: string): string => name.slice(0, 100).toLowerCase();
 
 /** The names that are most like one that does not exist, the most alike first; at most three. */
-export function nearest(wrong: string, names: readonly string[]): string[] {
+function nearest(wrong: string, names: readonly string[]): string[] {
   const given = comparable(wrong);
   return names
     .map((name) => ({
@@ -31,14 +31,21 @@ export function didYouMean(wrong: string, names: readonly string[]): string {
   return isLike ? `; did you mean ${first}?` : '';
 }
 
-/** The error of a name that none of the known ones is: `message` with the name, and with the one that is most like it. */
-export const unknownName = (
+/**
+ * The error of a name that none of the known ones is: `message` with the name, and with the one that is most like it.
+ * @param command lists the known names, if they are too many for the hint
+ */
+export function unknownName(
   code: Code,
   message: string,
   name: string,
-  known: readonly string[],
-): LotlakeError =>
-  new LotlakeError(code, `${message} ${name}${didYouMean(name, known)}`, {
-    outcome: 'usage',
-    hint: `there are: ${known.join(', ')}`,
-  });
+  known: readonly { readonly name: string }[],
+  command?: string,
+): LotlakeError {
+  const names = known.map((each) => each.name);
+  const hint =
+    command === undefined
+      ? `there are: ${names.join(', ')}`
+      : `the nearest names are ${nearest(name, names).join(', ')}; ${command} lists all`;
+  return new LotlakeError(code, `${message} ${name}${didYouMean(name, names)}`, { outcome: 'usage', hint });
+}

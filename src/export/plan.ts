@@ -1,11 +1,11 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { DuckDBConnection } from '@duckdb/node-api';
 import { LotlakeError, messageOf } from '../config/lotlake-error.js';
-import { didYouMean, nearest } from '../config/nearest.js';
+import { unknownName } from '../config/nearest.js';
 import type { ColumnEntry, TableEntry } from '../docs/dictionary.js';
 import { identifier } from '../duck/session.js';
 import { type SqlTree, treeOf } from '../model/references.js';
-import { checkFunctions } from '../query/read-only.js';
+import { checkFunctions, refused } from '../query/read-only.js';
 import type { ExportRequest } from './request.js';
 
 /**
@@ -84,21 +84,6 @@ function chosenColumns(entry: TableEntry, wanted: readonly string[] | undefined)
   });
 }
 
-/** An error for a name that is none of those that there are, with the ones that are most like it. */
-function unknownName(
-  code: 'SHARE_NO_TABLE' | 'SHARE_NO_COLUMN',
-  message: string,
-  name: string,
-  known: readonly { readonly name: string }[],
-  command: string,
-): LotlakeError {
-  const names = known.map((each) => each.name);
-  return new LotlakeError(code, `${message} ${name}${didYouMean(name, names)}`, {
-    outcome: 'usage',
-    hint: `the nearest names are ${nearest(name, names).join(', ')}; ${command} lists all`,
-  });
-}
-
 /** DuckDB's own message names the columns that are most like one that is missing. */
 async function checkBinds(connection: DuckDBConnection, plan: TablePlan): Promise<void> {
   try {
@@ -134,9 +119,8 @@ async function checkCondition(connection: DuckDBConnection, table: string, condi
   checkFunctions(tree);
 }
 
-function notOneExpression(reason: string): LotlakeError {
-  return new LotlakeError('SHARE_QUERY', `--where is not one SQL expression: ${reason}`, {
-    outcome: 'usage',
-    hint: "write a condition over the columns of the table, such as domain_id = 3 and sale_date >= '2026-11-01'",
-  });
-}
+const notOneExpression = (reason: string): LotlakeError =>
+  refused(
+    `--where is not one SQL expression: ${reason}`,
+    "write a condition over the columns of the table, such as domain_id = 3 and sale_date >= '2026-11-01'",
+  );

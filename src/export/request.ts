@@ -1,4 +1,4 @@
-import { basename, resolve } from 'node:path';
+import { basename } from 'node:path';
 import { z } from 'zod';
 import { LotlakeError } from '../config/lotlake-error.js';
 import { bytesOfAmount } from '../config/memory.js';
@@ -15,7 +15,7 @@ export const DEFAULT_MAX_BYTES = '250MB';
 const input = z.object({
   /** In small letters, each once. */
   tables: z.array(z.string()).transform((names) => [...new Set(names.map((name) => name.toLowerCase()))]),
-  /** Folder to make, relative to the working folder. */
+  /** Folder to make, as an absolute path. */
   to: z.string(),
   where: z.string().optional(),
   /** Columns in the order that is wanted; all by default. */
@@ -32,13 +32,12 @@ const input = z.object({
 /** An export as the user asks for it; what is left out has its default. */
 export type ExportInput = Readonly<z.input<typeof input>>;
 
-/** An export after validation: complete, and free of contradictions; `to` is absolute, `maxBytes` in bytes. */
+/** An export after validation: complete, and free of contradictions; `maxBytes` in bytes. */
 export type ExportRequest = Readonly<z.output<typeof input>>;
 
 /** Turns what the user gave into a request. Throws SHARE_EXPORT_OPTIONS where two options do not go together. */
-export function exportRequest(given: ExportInput, cwd: string): ExportRequest {
-  const read = input.parse(given);
-  const request = { ...read, to: resolve(cwd, read.to) };
+export function exportRequest(given: ExportInput): ExportRequest {
+  const request = input.parse(given);
   if (!(request.maxBytes >= 1))
     throw new LotlakeError('SHARE_EXPORT_OPTIONS', `--max-bytes ${given.maxBytes} is no size`, {
       outcome: 'usage',

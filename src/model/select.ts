@@ -39,7 +39,5 @@ function addAll(found: Set<string>, name: string, next: (name: string) => readon
 }
 
 /** The error of a name that no model has. */
-export function unknownModel(given: string, known: readonly { readonly name: string }[]): LotlakeError {
-  const names = known.map(({ name }) => name);
-  return unknownName('MODEL_UNKNOWN', 'there is no mart', given, names);
-}
+export const unknownModel = (given: string, known: readonly { readonly name: string }[]): LotlakeError =>
+  unknownName('MODEL_UNKNOWN', 'there is no mart', given, known);

@@ -1,5 +1,5 @@
 import { mkdirSync, readdirSync, statSync, symlinkSync } from 'node:fs';
-import { join, relative } from 'node:path';
+import { join, relative, resolve } from 'node:path';
 import { DuckDBInstance } from '@duckdb/node-api';
 import { type Config, readConfig } from '../../src/config/config.js';
 import { literal } from '../../src/duck/session.js';
@@ -92,7 +92,7 @@ export function filesBelow(folder: string): string[] {
 
 /** Exports from a lake into a folder beside it. */
 export function exportFrom(lake: HandMade, input: ExportInput, signal?: AbortSignal): Promise<Exported> {
-  const request = exportRequest(input, lake.folder);
+  const request = exportRequest({ ...input, to: resolve(lake.folder, input.to) });
   return exportLake(request, lake.config, new Date('2026-11-21T06:00:00Z'), { signal });
 }
 

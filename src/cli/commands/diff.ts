@@ -25,8 +25,9 @@ export const diff = command({
       const after = await sideOf(connection, config, to, cwd, models);
       const names = comparedTables(before, after);
       const name = table?.toLowerCase();
+      const known = names.map((each) => ({ name: each }));
       if (name !== undefined && !names.includes(name))
-        throw unknownName('SHARE_NO_TABLE', 'neither side has a table', name, names);
+        throw unknownName('SHARE_NO_TABLE', 'neither side has a table', name, known);
       const tables: TableDiff[] = [];
       for (const each of name === undefined ? names : [name])
         tables.push(await diffTable(connection, before, after, each, limit));

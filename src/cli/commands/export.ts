@@ -30,7 +30,7 @@ export const exportTables = command({
     // An option that is given twice is a list.
     const names = given.columns === undefined ? undefined : String(given.columns).split(',');
     const columns = names?.flatMap((name) => name.trim() || []);
-    const request = exportRequest({ ...given, to, columns }, effects.cwd);
+    const request = exportRequest({ ...given, to, columns });
     const options = { choice: given, signal: effects.signal };
     const made = await exportLake(request, config, effects.now(), options);
     print(made, () => summary(made, effects.cwd));

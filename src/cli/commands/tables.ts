@@ -44,8 +44,7 @@ export const describe = command({
     const entries = readDictionary(config);
     const entry = entries.find((candidate) => candidate.name === table.toLowerCase());
     if (entry !== undefined) return print(entry, () => page(entry));
-    const names = entries.map(({ name }) => name);
-    throw unknownName('SHARE_NO_TABLE', 'there is no table', table, names);
+    throw unknownName('SHARE_NO_TABLE', 'there is no table', table, entries);
   },
 });
 
