@@ -1,9 +1,10 @@
 import { identifier, type Session } from '../duck/session.js';
-import type { Column } from '../lake/schema.js';
-import { ownTables } from '../lake/tables.js';
+import type { ManifestTable } from '../lake/manifest.js';
+import { type Column, columnsOf } from '../lake/schema.js';
+import { lakeTables, ownTables } from '../lake/tables.js';
 import { readSchemas } from '../load/batch.js';
+import { readModels } from '../model/model-files.js';
 import { runModels } from '../model/run-models.js';
-import { readViews } from '../publish/warehouse.js';
 import { withDatabase } from '../query/open-lake.js';
 import type { Contents } from './dictionary.js';
 
@@ -22,7 +23,9 @@ export function describeEmptyLake(): Promise<Contents> {
   return withDatabase({ memory: '500MB' }, undefined, async ({ session, temp }) => {
     await createEmptyTables(session);
     await runModels(session.connection, { target: temp, parquet: () => 'format parquet' });
-    const described = await readViews(session.connection);
+    const described: Record<string, Pick<ManifestTable, 'columns' | 'rows'>> = {};
+    for (const { name } of [...lakeTables(), ...ownTables, ...readModels()])
+      described[name] = { columns: await columnsOf(session.connection, `from ${identifier(name)}`), rows: 0 };
     return { tables: described, marts: described };
   });
 }

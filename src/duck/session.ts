@@ -176,6 +176,26 @@ export async function inTransaction(connection: DuckDBConnection, statements: re
   await connection.run('commit');
 }
 
+/**
+ * Does work in a database file, which is written out and closed when the work ends. What went wrong first is what is told.
+ * @param name of the database while it is attached
+ */
+export async function inDatabase<T>(
+  connection: DuckDBConnection,
+  path: string,
+  name: string,
+  work: () => Promise<T>,
+): Promise<T> {
+  const leave = () => connection.run(`use memory; detach ${name}`);
+  await connection.run(`attach ${literal(path)} as ${name}; use ${name}`);
+  const result = await work().catch(async (error: unknown) => {
+    await leave().catch(() => undefined);
+    throw error;
+  });
+  await leave();
+  return result;
+}
+
 /** The first row of a query that must have one. */
 export async function row(connection: DuckDBConnection, sql: string): Promise<Row> {
   const [first] = await rows(connection, sql);

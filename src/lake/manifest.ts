@@ -72,7 +72,7 @@ export type ManifestTable = Readonly<z.output<typeof tableSchema>>;
 export type Manifest = Readonly<z.output<typeof manifestSchema>>;
 
 /** Tables and marts of a manifest by name. */
-export const allTables = (manifest: Manifest): Manifest['tables'] => ({
+export const allTables = (manifest: Pick<Manifest, 'tables' | 'marts'>): Manifest['tables'] => ({
   ...manifest.tables,
   ...manifest.marts,
 });

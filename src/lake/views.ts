@@ -1,7 +1,7 @@
 import { copyFileSync, existsSync, realpathSync, renameSync, rmSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { DuckDBConnection } from '@duckdb/node-api';
-import { identifier, inTransaction, literal, rows } from '../duck/session.js';
+import { identifier, inDatabase, inTransaction, literal, rows } from '../duck/session.js';
 import { filesOf, readParquet } from './files.js';
 import { currentSnapshot, type Layout, WAREHOUSE } from './layout.js';
 import { allTables, readManifest } from './manifest.js';
@@ -95,39 +95,33 @@ export async function renewViews(
   const scratch = join(dirname(dirname(snapshot)), `warehouse.${process.pid}.tmp`);
   try {
     copyFileSync(database, scratch);
-    await connection.run(`attach ${literal(scratch)} as renewed`);
-    await makeViews(connection, snapshot, named);
+    await inDatabase(connection, scratch, 'renewed', () => makeViews(connection, snapshot, named));
     renameSync(scratch, database);
   } finally {
     for (const path of [scratch, `${scratch}.wal`]) rmSync(path, { force: true });
   }
 }
 
-/** Makes the views of the attached database `renewed` anew, and detaches it. */
+/** Makes the views of the database `renewed`, which the connection is in, anew. */
 async function makeViews(connection: DuckDBConnection, snapshot: string, named: string): Promise<void> {
-  try {
-    const tables = allTables(readManifest(snapshot));
-    await connection.run('use renewed');
-    const found = await rows(
-      connection,
-      `select view_name, null as column_name, comment from duckdb_views() where database_name = 'renewed'
-       union all
-       select table_name, column_name, comment from duckdb_columns() where database_name = 'renewed'`,
-    );
-    const views = Object.entries(tables)
-      .filter(([name]) => found.some(({ view_name }) => view_name === name))
-      .map(([name, { partitioned }]) => viewOn(named, { name, partitioned }));
-    const comments = found
-      .filter(({ comment }) => comment !== null)
-      .map(({ view_name, column_name, comment }) => {
-        const column = column_name === null ? undefined : String(column_name);
-        return commentOn(String(comment), String(view_name), column);
-      });
-    await connection.run(`set variable ${FOLDER} = ${literal(snapshot)}`);
-    await inTransaction(connection, [...views, ...comments]);
-  } finally {
-    await connection.run(`reset variable ${FOLDER}`);
-    await connection.run('use memory');
-    await connection.run('detach renewed');
-  }
+  const tables = allTables(readManifest(snapshot));
+  const found = await rows(
+    connection,
+    `select view_name, null as column_name, comment from duckdb_views() where database_name = 'renewed'
+     union all
+     select table_name, column_name, comment from duckdb_columns() where database_name = 'renewed'`,
+  );
+  const views = Object.entries(tables)
+    .filter(([name]) => found.some(({ view_name }) => view_name === name))
+    .map(([name, { partitioned }]) => viewOn(named, { name, partitioned }));
+  const comments = found
+    .filter(({ comment }) => comment !== null)
+    .map(({ view_name, column_name, comment }) => {
+      const column = column_name === null ? undefined : String(column_name);
+      return commentOn(String(comment), String(view_name), column);
+    });
+  await connection.run(`set variable ${FOLDER} = ${literal(snapshot)}`);
+  await inTransaction(connection, [...views, ...comments]).finally(() =>
+    connection.run(`reset variable ${FOLDER}`),
+  );
 }

@@ -18,9 +18,6 @@ const failed = (what: string, cause: unknown, advice = 'run the same command aga
     hint: `the last snapshot stays current; ${advice}`,
   });
 
-/** What the manifest says besides its tables. */
-type SnapshotFacts = Omit<Manifest, 'tables' | 'marts' | 'schema_version' | 'lotlake_version'>;
-
 type MartFacts = { readonly name: string; readonly key: readonly string[] };
 
 /** A table or mart of the snapshot, before its files are counted. */
@@ -48,17 +45,13 @@ export async function syncSnapshot(
   return new Set([...before, ...files, ...folders]);
 }
 
-/** Describes every file of a snapshot, with checksums, and writes its manifest. */
+/** Adds the checksums of all files to the manifest of a snapshot, and writes it. */
 export async function sealSnapshot(
-  connection: DuckDBConnection,
   snapshot: string,
-  facts: SnapshotFacts,
-  schemas: ReadonlyMap<string, TableSchema>,
-  marts: readonly MartFacts[],
+  manifest: Manifest,
   base: BaseState | undefined,
   signal?: AbortSignal,
-): Promise<Manifest> {
-  const manifest = await describeSnapshot(connection, snapshot, facts, schemas, marts);
+): Promise<void> {
   await addChecksums(snapshot, manifest, base, signal);
   killPoint('publish.described');
   try {
@@ -66,18 +59,16 @@ export async function sealSnapshot(
   } catch (error) {
     throw failed(`the manifest of ${snapshot} cannot be written`, error);
   }
-  return manifest;
 }
 
-/** Describes every file of a snapshot. Throws PUBLISH_FAILED where a table has none. */
+/** Describes every file of a snapshot, as its manifest does. Throws PUBLISH_FAILED where a table has none. */
 export async function describeSnapshot(
   connection: DuckDBConnection,
   snapshot: string,
-  facts: SnapshotFacts,
   schemas: ReadonlyMap<string, TableSchema>,
-  marts: readonly MartFacts[] = [],
+  marts: readonly MartFacts[],
   own: readonly OwnTable[] = ownTables,
-): Promise<Manifest> {
+) {
   const cut = [...schemas.values()].map(({ table, columns }) => ({ ...table, columns }));
   const names = [...cut, ...own, ...marts].map(({ name }) => name);
   // One statement reads the footers of all files.
@@ -90,7 +81,7 @@ export async function describeSnapshot(
   const described = (tables: readonly Described[]) =>
     Object.fromEntries(tables.map((table) => [table.name, describeTable(table, files)]));
   return {
-    ...{ ...facts, schema_version: SCHEMA_VERSION, lotlake_version: version },
+    ...{ schema_version: SCHEMA_VERSION, lotlake_version: version },
     ...{ tables: described([...cut, ...own]), marts: described(computed) },
   };
 }

@@ -1,26 +1,29 @@
 import { existsSync, readdirSync } from 'node:fs';
 import { basename, join, resolve } from 'node:path';
 import type { DuckDBConnection } from '@duckdb/node-api';
-import { z } from 'zod';
 import type { Config } from '../config/config.js';
 import { ConfigError } from '../config/lotlake-error.js';
 import { identifier, literal, row, rows, sameKey } from '../duck/session.js';
-import { filesRelation, globRelation, listFiles } from '../lake/files.js';
+import { fileSizes, filesRelation } from '../lake/files.js';
 import { layoutOf } from '../lake/layout.js';
-import { allTables, type LakeFile, type ManifestTable, readManifest } from '../lake/manifest.js';
-import { type Column, columnsOf } from '../lake/schema.js';
+import {
+  allTables,
+  type LakeFile,
+  type Manifest,
+  type ManifestTable,
+  readManifest,
+} from '../lake/manifest.js';
+import type { Column } from '../lake/schema.js';
 import { findSnapshot, listSnapshots, pickSnapshot } from '../lake/snapshots.js';
 import type { Model } from '../model/model-files.js';
+import { describeSnapshot } from '../publish/publish.js';
 import { publishedSnapshot } from './open-lake.js';
-import { sumOf } from './printable.js';
-
-type Table = Omit<ManifestTable, 'bytes'>;
 
 /** What is compared: a snapshot, or marts that `lotlake model` computed. */
 export interface Side {
   readonly id: string;
   readonly folder: string;
-  readonly tables: Readonly<Record<string, Table>>;
+  readonly tables: Manifest['tables'];
   /** Whether it is a snapshot: a table that it lacks is gone, while marts may just not have been computed. */
   readonly isWhole: boolean;
 }
@@ -62,15 +65,9 @@ async function martsIn(
   folder: string,
   models: readonly Model[],
 ): Promise<Side> {
-  const tables: Record<string, Table> = {};
-  for (const { name, key } of models) {
-    const files = await listFiles(connection, folder, name);
-    if (files.length === 0) continue;
-    const columns = await columnsOf(connection, `from ${globRelation(folder, name, false)}`);
-    const count = sumOf(files, ({ rows }) => rows);
-    tables[name] = { columns, key: [...key], files, partitioned: false, rows: count };
-  }
-  if (Object.keys(tables).length > 0) return { id: folder, folder, tables, isWhole: false };
+  const there = models.filter(({ name }) => fileSizes(folder, name).length > 0);
+  const { marts } = await describeSnapshot(connection, folder, new Map(), there, []);
+  if (there.length > 0) return { id: folder, folder, tables: marts, isWhole: false };
   const found = readdirSync(folder).slice(0, 3).join(', ') || 'nothing';
   throw new ConfigError(
     `${folder} is neither a snapshot nor a folder of marts; it holds ${found}`,
@@ -82,7 +79,11 @@ async function martsIn(
 export type TableDiff = Readonly<Awaited<ReturnType<typeof diffTable>>>;
 
 /** A row that was added or removed or has other values; its key and values as text. */
-type ChangedRow = Readonly<z.output<typeof changedRow>>;
+interface ChangedRow {
+  readonly change: 'added' | 'removed' | 'changed';
+  readonly key: Readonly<Record<string, string | null>>;
+  readonly columns: readonly { name: string; before: string | null; after: string | null }[];
+}
 
 /** Names of the tables and marts that two sides are compared by, in the order of the later one. */
 export const comparedTables = (before: Side, after: Side): string[] => [
@@ -111,7 +112,7 @@ export async function diffTable(
     return { ...facts, ...none, state: a === undefined ? 'new' : 'gone' };
   const schema = schemaChanges(a.columns, b.columns);
   const shared = sharedFiles(a, b);
-  const relationOf = (folder: string, { files, partitioned }: Table): string | undefined => {
+  const relationOf = (folder: string, { files, partitioned }: ManifestTable): string | undefined => {
     const own = files.filter(({ path }) => !shared.has(path));
     return own.length === 0 ? undefined : filesRelation(folder, own, partitioned);
   };
@@ -143,7 +144,7 @@ function schemaChanges(before: readonly Column[], after: readonly Column[]) {
 }
 
 /** Paths of the files that two sides share, by their checksums. */
-function sharedFiles(a: Table, b: Table): ReadonlySet<string> {
+function sharedFiles(a: ManifestTable, b: ManifestTable): ReadonlySet<string> {
   const sums = new Map(a.files.map(({ path, sha256 }) => [path, sha256]));
   const isShared = ({ path, sha256 }: LakeFile): boolean => sha256 !== undefined && sums.get(path) === sha256;
   return new Set(b.files.filter(isShared).map(({ path }) => path));
@@ -188,7 +189,7 @@ async function readRows(
   key: readonly string[],
   columns: readonly string[],
   limit: number,
-): Promise<ChangedRow[]> {
+): Promise<readonly ChangedRow[]> {
   const text = (side: string, name: string): string => `cast(${side}.${identifier(name)} as varchar)`;
   const keys = key.map((name) => `${literal(name)}: coalesce(${text('b', name)}, ${text('a', name)})`);
   const changes = columns.map(
@@ -197,24 +198,14 @@ async function readRows(
        then {'name': ${literal(name)}, 'before': ${text('a', name)}, 'after': ${text('b', name)}} end`,
   );
   const order = key.map((name) => `coalesce(b.${identifier(name)}, a.${identifier(name)})`);
-  const found = await rows(
+  const found: readonly unknown[] = await rows(
     connection,
-    `select to_json({
-       'change': case when a.${HERE} is null then 'added' when b.${HERE} is null then 'removed' else 'changed' end,
-       'key': {${keys.join(', ')}},
-       'columns': list_filter([${changes.join(', ') || 'null'}], lambda each: each is not null)
-     }) as changed
+    `select case when a.${HERE} is null then 'added' when b.${HERE} is null then 'removed' else 'changed' end as change,
+       {${keys.join(', ')}} as key,
+       list_filter([${changes.join(', ') || 'null'}], lambda each: each is not null) as columns
      ${joined}
      where a.${HERE} is null or b.${HERE} is null or ${anyOf(columns)}
      order by ${order.join(', ')} limit ${limit}`,
   );
-  return found.map(({ changed }) => changedRow.parse(JSON.parse(String(changed))));
+  return found as readonly ChangedRow[];
 }
-
-const value = z.string().nullable();
-
-const changedRow = z.object({
-  change: z.enum(['added', 'removed', 'changed']),
-  key: z.record(z.string(), value),
-  columns: z.array(z.object({ name: z.string(), before: value, after: value })),
-});

@@ -8,7 +8,7 @@ import { writeLocalMetadata } from '../iceberg/local.js';
 import type { BaseState } from '../lake/base.js';
 import { compareFiles } from '../lake/files.js';
 import { currentSnapshot } from '../lake/layout.js';
-import type { Manifest } from '../lake/manifest.js';
+import { allTables, type Manifest } from '../lake/manifest.js';
 import { findPublished } from '../lake/snapshots.js';
 import { removePass } from '../lake/vacuum.js';
 import { mendViews } from '../lake/views.js';
@@ -18,8 +18,8 @@ import { assertTests, runDataTests } from '../model/data-tests.js';
 import { keepFailedRows } from '../model/failed-rows.js';
 import type { Model } from '../model/model-files.js';
 import { runModels } from '../model/run-models.js';
-import { sealSnapshot, switchCurrent, syncSnapshot } from '../publish/publish.js';
-import { commentViews, inWarehouse, readViews } from '../publish/warehouse.js';
+import { describeSnapshot, sealSnapshot, switchCurrent, syncSnapshot } from '../publish/publish.js';
+import { commentViews, inWarehouse } from '../publish/warehouse.js';
 import { counted, sumOf } from '../query/printable.js';
 import type { ClosingRow } from '../reconcile/own-rows.js';
 import { parquetOf } from '../reconcile/write.js';
@@ -138,7 +138,7 @@ export async function modelAndPublish(
   // The tables are final. Sync them while the models compute.
   const tables = syncSnapshot(target, published);
   tables.catch(() => undefined);
-  const { models, tests, own } = await job.session.whileWriting(() => modelAndTest(job));
+  const { models, tests, own, described } = await job.session.whileWriting(() => modelAndTest(job));
   const failed = tests.filter(({ failures }) => failures > 0);
   job.recorder.tests.push(...tests);
   job.recorder.record.tests = {
@@ -157,26 +157,20 @@ export async function modelAndPublish(
     );
   killPoint('model.tested');
   job.reporter.step('publish', job.runId);
-  const manifest = await sealSnapshot(
-    connection,
-    target,
-    {
-      snapshot_id: job.runId,
-      run_id: job.runId,
-      pipeline: job.pipeline,
-      created_at: job.now().toISOString(),
-      origin: passes.find(({ manifest }) => manifest.origin !== null)?.manifest.origin ?? knownOrigin(job),
-      last_pass_at: times,
-      pass_ids: passes.map(({ manifest: pass }) => pass.pass_id),
-      fingerprints,
-      recipe: recipeOf(job),
-      own,
-    },
-    job.schemas,
-    models,
-    base,
-    job.signal,
-  );
+  const manifest = {
+    snapshot_id: job.runId,
+    run_id: job.runId,
+    pipeline: job.pipeline,
+    created_at: job.now().toISOString(),
+    origin: passes.find(({ manifest }) => manifest.origin !== null)?.manifest.origin ?? knownOrigin(job),
+    last_pass_at: times,
+    pass_ids: passes.map(({ manifest: pass }) => pass.pass_id),
+    fingerprints,
+    recipe: recipeOf(job),
+    own,
+    ...described,
+  };
+  await sealSnapshot(target, manifest, base, job.signal);
   killPoint('publish.sealed');
   const accounts = balance(job, merged.counts, manifest.tables);
   for (const { stream, served, landed } of accounts.streams)
@@ -243,7 +237,7 @@ const columnsOf = ({ columns }: Model) => Object.keys(columns).map((name) => ({ 
 
 /** Writes the marts into a snapshot and tests them; keeps rows that fail. */
 function modelAndTest(job: Job) {
-  const { session, target, modelling, own, runId, pipeline, startedAt, layout, reporter } = job;
+  const { session, target, schemas, modelling, own, runId, pipeline, startedAt, layout, reporter } = job;
   const { connection, alone } = session;
   return inWarehouse(session, target, async (second) => {
     const beside = [second];
@@ -252,16 +246,16 @@ function modelAndTest(job: Job) {
     const models = await runModels(connection, { ...options, ...modelling, beside });
     reporter.part?.('data tests', models.length, models.length);
     const owned = await runOwnModels(connection, own, options, reporter.warn);
+    const all = [...models, ...owned.models];
+    const described = await describeSnapshot(connection, target, schemas, all);
+    const stored = allTables(described);
     // The database of the snapshot itself says what its tables and columns mean.
-    const views = await readViews(connection);
-    const entries = dictionary({ tables: views, marts: views, own: owned.own }).filter(
-      ({ name }) => name in views,
-    );
+    const entries = dictionary({ ...described, own: owned.own }).filter(({ name }) => name in stored);
     await commentViews(connection, entries);
     const tests = [...(await runDataTests(connection, modelling, beside, alone)), ...owned.tests];
     const run = { run_id: runId, pipeline, started_at: startedAt.toISOString() };
     await keepFailedRows(connection, tests, run, layout.failedTests);
-    return { models: [...models, ...owned.models], tests, own: owned.own };
+    return { models: all, tests, own: owned.own, described };
   });
 }
 

@@ -155,7 +155,8 @@ export async function sealed(job: Job, { context }: Merged): Promise<BaseState> 
   // The rebuild has one row, written at its end.
   const own = ownTables.filter(({ name }) => name !== 'runs');
   const { connection } = job.session;
-  return { folder, manifest: await describeSnapshot(connection, folder, facts, job.schemas, [], own) };
+  const described = await describeSnapshot(connection, folder, job.schemas, [], own);
+  return { folder, manifest: { ...facts, ...described } };
 }
 
 /** A snapshot that is carried over from. */

@@ -2,9 +2,10 @@ import { cpSync, existsSync, mkdirSync, realpathSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { identifier, literal, openSession, rows, type Session, scalar } from '../../src/duck/session.js';
 import { globRelation } from '../../src/lake/files.js';
+import { lakeTables, ownTables } from '../../src/lake/tables.js';
 import { assertTests, runDataTests } from '../../src/model/data-tests.js';
 import { runModels } from '../../src/model/run-models.js';
-import { inWarehouse, lakeTableNames } from '../../src/publish/warehouse.js';
+import { inWarehouse } from '../../src/publish/warehouse.js';
 import { PARQUET } from '../../src/reconcile/write.js';
 
 const LOTS = 1_000_000;
@@ -40,8 +41,10 @@ export async function modelMany(
     const [lots, prices] = [await count('lots'), await count('prices')];
     const copies = Math.ceil(LOTS / lots);
     const attempts = Math.ceil(PRICES / (prices * copies));
-    for (const { name, partitioned } of lakeTableNames())
+    for (const { name, partition } of [...lakeTables(), ...ownTables]) {
+      const partitioned = partition !== undefined;
       await copyTable(session, snapshot, target, { name, partitioned, copies, attempts });
+    }
     const start = performance.now();
     await inWarehouse(session, target, async (second) => {
       await runModels(session.connection, { target, parquet: () => PARQUET, beside: [second] });

@@ -3,7 +3,7 @@ import { describeEmptyLake } from '../../src/docs/empty-lake.js';
 import { idsOf, schemaOf } from '../../src/iceberg/schema.js';
 import { icebergTables, partitionValuesOf } from '../../src/iceberg/tables.js';
 import type { ManifestTable } from '../../src/lake/manifest.js';
-import { lakeTableNames } from '../../src/publish/warehouse.js';
+import { lakeTables, ownTables } from '../../src/lake/tables.js';
 
 let tables: Awaited<ReturnType<typeof allTables>>;
 beforeAll(async () => {
@@ -13,7 +13,8 @@ beforeAll(async () => {
 /** Every table and mart, with the types that they have. */
 async function allTables() {
   const { tables, marts } = await describeEmptyLake();
-  const partitioned = new Set(lakeTableNames().flatMap((table) => (table.partitioned ? table.name : [])));
+  const cut = [...lakeTables(), ...ownTables].filter(({ partition }) => partition !== undefined);
+  const partitioned = new Set(cut.map(({ name }) => name));
   const whole = Object.entries({ ...tables, ...marts }).map(([name, { columns }]) => {
     const table = { columns: [...columns], key: [], partitioned: partitioned.has(name) };
     return [name, { ...table, rows: 0, bytes: 0, files: [] }] satisfies [string, ManifestTable];

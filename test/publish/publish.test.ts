@@ -62,8 +62,12 @@ const facts = {
   ...{ last_pass_at: {}, pass_ids: ['p'], origin: 'test', fingerprints: null },
 };
 const marts = [{ name: 'a_mart', key: ['id'] }];
-const seal = (snapshot: string, base?: { readonly folder: string; readonly manifest: Manifest }) =>
-  sealSnapshot(opened.session.connection, snapshot, facts, schemas, marts, base);
+async function seal(snapshot: string, base?: { readonly folder: string; readonly manifest: Manifest }) {
+  const described = await describeSnapshot(opened.session.connection, snapshot, schemas, marts);
+  const manifest: Manifest = { ...facts, ...described };
+  await sealSnapshot(snapshot, manifest, base);
+  return manifest;
+}
 
 const TITLES = 'titles/data_0.parquet';
 
@@ -129,14 +133,7 @@ describe('the description of a state between two nights of a rebuild', () => {
     const state = await snapshotOf('state');
     for (const name of ['runs', 'a_mart']) rmSync(join(state, name), { recursive: true });
     const own = ownTables.filter(({ name }) => name !== 'runs');
-    const { tables, marts } = await describeSnapshot(
-      opened.session.connection,
-      state,
-      facts,
-      schemas,
-      [],
-      own,
-    );
+    const { tables, marts } = await describeSnapshot(opened.session.connection, state, schemas, [], own);
     expect(marts).toEqual({});
     expect(tables.runs).toBeUndefined();
     expect(tables.titles?.files.map(({ sha256 }) => sha256)).toEqual([undefined]);
