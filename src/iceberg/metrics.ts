@@ -3,8 +3,9 @@ import type { DuckDBConnection } from '@duckdb/node-api';
 import { literals, type Row, rows } from '../duck/session.js';
 import { fieldId } from '../lake/field-ids.js';
 import type { Manifest } from '../lake/manifest.js';
+import type { Column } from '../lake/schema.js';
 import { boundOf } from './bounds.js';
-import { type IcebergColumn, primitiveOf } from './schema.js';
+import { primitiveOf } from './schema.js';
 
 /** Values by field id, as Avro has a map with such keys. */
 type ById<T> = readonly { readonly key: number; readonly value: T }[];
@@ -60,7 +61,7 @@ export async function readMetrics(
 }
 
 /** Statistics of one file from what its footer says of each column; those of list elements are left out. */
-function metricsOf(stored: readonly Row[], columns: readonly IcebergColumn[]): Metrics {
+function metricsOf(stored: readonly Row[], columns: readonly Column[]): Metrics {
   const known = stored.flatMap((row) => {
     const type = columns.find(({ name }) => name === row.name)?.type;
     return type === undefined || type.endsWith('[]')

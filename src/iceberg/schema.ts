@@ -1,19 +1,13 @@
 import { LotlakeError } from '../config/lotlake-error.js';
 import { fieldId } from '../lake/field-ids.js';
-
-/** A column of a table: DuckDB type as the manifest of a snapshot gives it. */
-export interface IcebergColumn {
-  readonly name: string;
-  readonly type: string;
-  readonly description?: string | undefined;
-}
+import type { Column } from '../lake/schema.js';
 
 /** A table or mart as Iceberg describes it. */
 export interface IcebergTable {
   readonly name: string;
   readonly description: string;
   /** All columns that readers see: those of the files, and those of the partition. */
-  readonly columns: readonly IcebergColumn[];
+  readonly columns: readonly (Column & { readonly description?: string | undefined })[];
   readonly key: readonly string[];
   /** Columns that the rows of each file are sorted by. */
   readonly sort: readonly string[];
@@ -48,7 +42,7 @@ export function primitiveOf(type: string): PrimitiveType {
   });
 }
 
-function typeOf({ name, type }: IcebergColumn) {
+function typeOf({ name, type }: Column) {
   if (!type.endsWith('[]')) return primitiveOf(type);
   const element = { 'element-id': fieldId(`${name}.element`), element: primitiveOf(type.slice(0, -2)) };
   return { type: 'list' as const, ...element, 'element-required': false };

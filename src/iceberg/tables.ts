@@ -3,6 +3,7 @@ import type { BaseState } from '../lake/base.js';
 import { partitionOf } from '../lake/files.js';
 import { allFiles, allTables, type LakeFile, type Manifest } from '../lake/manifest.js';
 import { partitionFromFolder } from '../lake/partition.js';
+import type { Column } from '../lake/schema.js';
 import { lakeTables } from '../lake/tables.js';
 import type { Described } from '../publish/warehouse.js';
 import { type DataFile, STATUS } from './avro.js';
@@ -70,7 +71,7 @@ export function icebergTables(
   return Object.entries(tables).map(([name, { columns, key, partitioned }]) => {
     const said = descriptions.find((each) => each.name === name);
     const inPath = partitioned ? [{ name: 'month', type: 'VARCHAR' }] : [];
-    const describe = (column: { name: string; type: string }) => ({
+    const describe = (column: Column) => ({
       ...column,
       description: said?.columns.find((each) => each.name === column.name)?.description,
     });

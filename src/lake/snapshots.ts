@@ -7,14 +7,8 @@ import { globRelation } from './files.js';
 import { currentSnapshot, type Layout } from './layout.js';
 import { type Manifest, manifestIn } from './manifest.js';
 
-export interface Snapshot {
-  readonly id: string;
-  readonly folder: string;
-  /** Whether it has a manifest, readable or not. A run writes the manifest last. */
-  readonly isSealed: boolean;
-  /** Undefined where there is none or it cannot be read. */
-  readonly manifest: Manifest | undefined;
-}
+/** A folder of a snapshot. */
+export type Snapshot = Readonly<ReturnType<typeof listSnapshots>[number]>;
 
 /** Which snapshot is asked for: one by its id, or the one that was current at a moment; by default the published one. */
 export interface Choice {
@@ -23,7 +17,7 @@ export interface Choice {
 }
 
 /** Snapshot folders, oldest first: an id begins with the start of its run. */
-export function listSnapshots(layout: Layout): Snapshot[] {
+export function listSnapshots(layout: Layout) {
   if (!existsSync(layout.snapshots)) return [];
   return readdirSync(layout.snapshots, { withFileTypes: true })
     .filter((entry) => entry.isDirectory() && !entry.name.startsWith('.'))
@@ -31,8 +25,13 @@ export function listSnapshots(layout: Layout): Snapshot[] {
     .sort()
     .map((id) => {
       const folder = join(layout.snapshots, id);
-      const isSealed = existsSync(join(folder, 'manifest.json'));
-      return { id, folder, isSealed, manifest: manifestIn(folder) };
+      return {
+        ...{ id, folder },
+        /** Whether it has a manifest, readable or not. A run writes the manifest last. */
+        isSealed: existsSync(join(folder, 'manifest.json')),
+        /** Undefined where there is none or it cannot be read. */
+        manifest: manifestIn(folder),
+      };
     });
 }
 

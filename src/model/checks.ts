@@ -3,19 +3,14 @@ import { basename, join } from 'node:path';
 import { z } from 'zod';
 import { LotlakeError } from '../config/lotlake-error.js';
 import { packageRoot } from '../config/package-root.js';
-import type { PlannedTest } from './test-sql.js';
 
 const header = z.object({ description: z.string().min(1), severity: z.enum(['error', 'warn']) });
 
 /** A check of the user as the manifest of a snapshot keeps it. */
 export const ownCheck = header.extend({ model: z.literal('checks'), test: z.string(), sql: z.string() });
 
-/** A data test across tables: a SELECT of failing rows with a header of comments. */
-export interface Check extends PlannedTest {
-  readonly model: 'checks';
-  /** What must hold. */
-  readonly description: string;
-}
+/** A data test across tables: a SELECT of failing rows with a header of comments, which describes what must hold. */
+export type Check = Readonly<z.output<typeof ownCheck>>;
 
 const checksFolder: string = join(packageRoot, 'sql', 'checks');
 

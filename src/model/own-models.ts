@@ -13,14 +13,12 @@ export interface Modelling {
   readonly checks: readonly Check[];
 }
 
-/** Names that a model of the user cannot have: `lotlake test --model checks` means checks, which lie in such a folder. */
-const takenNames = (): string[] => [
-  ...[...lakeTables(), ...ownTables, ...readModels()].map(({ name }) => name),
-  'checks',
-];
-
-/** Tables and marts of lotlake, which a model of the user may read. */
-export const readableNames = (): ReadonlySet<string> => new Set(takenNames());
+/**
+ * Tables and marts of lotlake, which a model of the user may read, and whose names it cannot have; nor can it be `checks`,
+ * since `lotlake test --model checks` means checks, which lie in such a folder.
+ */
+export const readableNames = (): ReadonlySet<string> =>
+  new Set([...[...lakeTables(), ...ownTables, ...readModels()].map(({ name }) => name), 'checks']);
 
 /**
  * Reads the models of the user from their folder, and the checks from its folder `checks`; none where there is no folder.
@@ -31,17 +29,17 @@ export function readOwn(folder: string | undefined): Modelling {
   const models = readModels(folder).map((model) => ({ ...model, isOwn: true }));
   const checked = join(folder, 'checks');
   const checks = existsSync(checked) ? readChecks(checked) : [];
-  const theirs = readChecks().map(({ test }) => test);
-  for (const { name } of models) assertName(join(folder, `${name}.sql`), name, takenNames());
+  const theirs = new Set(readChecks().map(({ test }) => test));
+  for (const { name } of models) assertName(join(folder, `${name}.sql`), name, readableNames());
   for (const { test } of checks) assertName(join(checked, `${test}.sql`), test, theirs);
   return { models, checks };
 }
 
-function assertName(path: string, name: string, taken: readonly string[]): void {
+function assertName(path: string, name: string, taken: ReadonlySet<string>): void {
   const fail = (problem: string): LotlakeError =>
     new LotlakeError('MODEL_DEFINITION', `${path}: ${problem}`, { hint: 'rename its files' });
   if (!/^[a-z][a-z0-9_]*$/.test(name)) throw fail('a name has the letters a to z, digits and _ alone');
-  if (taken.includes(name)) throw fail(`lotlake has a table, mart or check ${name} itself`);
+  if (taken.has(name)) throw fail(`lotlake has a table, mart or check ${name} itself`);
 }
 
 const kept = z.object({

@@ -27,14 +27,8 @@ export interface RunModelsOptions {
   readonly onModel?: ((name: string, done: number, all: number) => void) | undefined;
 }
 
-/** A model that was computed and written. */
-export interface ModelResult {
-  readonly name: string;
-  readonly key: readonly string[];
-  readonly rows: number;
-  /** Time to compute and write it, milliseconds. */
-  readonly ms: number;
-}
+/** A model that was computed and written, in so many milliseconds. */
+export type ModelResult = Readonly<Awaited<ReturnType<typeof runModel>>>;
 
 /**
  * Computes the models, each as soon as those that it reads are there and a connection is free: as a Parquet file that is
@@ -131,7 +125,7 @@ async function runModel(
   model: Model,
   { target, parquet }: RunModelsOptions,
   sortsApart: boolean,
-): Promise<ModelResult> {
+) {
   const { name, key } = model;
   try {
     const started = performance.now();

@@ -4,9 +4,7 @@ import { identifier } from '../duck/session.js';
 import type { Column } from '../lake/schema.js';
 import { runSpark, type SparkOptions, type SparkResult } from '../spark/run-spark.js';
 import { patternOf, type SparkStep, sparkLiteral } from '../spark/script.js';
-import type { TestFailures } from './data-tests.js';
 import type { Model } from './model-files.js';
-import type { ModelResult } from './run-models.js';
 import type { PlannedTest } from './test-sql.js';
 
 /** A table of a snapshot in the place where Spark reads it. */
@@ -33,11 +31,8 @@ export interface SparkModels {
   readonly target: string;
 }
 
-/** What models and data tests gave on Spark. */
-export interface SparkModelResults {
-  readonly models: readonly ModelResult[];
-  readonly tests: readonly TestFailures[];
-}
+/** What models and data tests gave, on Spark or on DuckDB. */
+export type ModelResults = Readonly<Awaited<ReturnType<typeof runSparkModels>>>;
 
 const functions = packageFile('sql/functions/duckdb_names.spark.sql');
 
@@ -66,10 +61,7 @@ function sparkType(type: string): string {
  * Computes models and runs data tests on Spark, in one process.
  * Throws LotlakeError: SPARK_FAILED with the model or test that failed or was not answered, SPARK_TYPE.
  */
-export async function runSparkModels(
-  { tables, models, tests, target }: SparkModels,
-  options: SparkOptions,
-): Promise<SparkModelResults> {
+export async function runSparkModels({ tables, models, tests, target }: SparkModels, options: SparkOptions) {
   const steps = [
     { name: 'the tables of the snapshot', statements: [functions, ...tables.map(viewOn)] },
     ...models.map((model) => write(model, target)),

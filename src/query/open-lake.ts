@@ -5,16 +5,13 @@ import { LotlakeError } from '../config/lotlake-error.js';
 import { literals, openTemporarySession, type TemporarySession } from '../duck/session.js';
 import { fileSizes, filesOf } from '../lake/files.js';
 import { currentSnapshot, layoutOf } from '../lake/layout.js';
-import { type Manifest, readManifest } from '../lake/manifest.js';
+import { readManifest } from '../lake/manifest.js';
 import { type Choice, pickSnapshot } from '../lake/snapshots.js';
 import { mendViews, viewOn } from '../lake/views.js';
 import type { ReadQuery } from './read-only.js';
 
 /** A snapshot of the lake, opened for reading. */
-export interface OpenLake extends TemporarySession {
-  readonly snapshot: string;
-  readonly manifest: Manifest;
-}
+export type OpenLake = Readonly<Awaited<ReturnType<typeof openSnapshot>>>;
 
 /** What is read of a lake. */
 export interface Reading {
@@ -33,10 +30,7 @@ export interface Reading {
  * can be reached, and the session's own folder. DuckDB lets whoever can reach a file write it, too: what a user typed is
  * for {@link readQuery} to judge first. Views of `warehouse.duckdb` that name another folder are made anew before.
  */
-export async function openSnapshot(
-  config: Config,
-  { named, choice = {}, into, signal }: Reading,
-): Promise<OpenLake> {
+export async function openSnapshot(config: Config, { named, choice = {}, into, signal }: Reading) {
   const published = publishedSnapshot(config);
   const opened = await openTemporarySession(config);
   try {

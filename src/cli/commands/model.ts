@@ -8,12 +8,12 @@ import { ConfigError, messageOf } from '../../config/lotlake-error.js';
 import { viewOn } from '../../lake/views.js';
 import { readChecks } from '../../model/checks.js';
 import { assertTests, runDataTests } from '../../model/data-tests.js';
-import { type Model, readModels } from '../../model/model-files.js';
-import { type Modelling, readableNames } from '../../model/own-models.js';
+import { readModels } from '../../model/model-files.js';
+import { readableNames } from '../../model/own-models.js';
 import { withReferences } from '../../model/references.js';
-import { type ModelResult, orderedModels, runModels } from '../../model/run-models.js';
+import { orderedModels, runModels } from '../../model/run-models.js';
 import { selectModels } from '../../model/select.js';
-import { runSparkModels, type SparkModelResults } from '../../model/spark-models.js';
+import { type ModelResults, runSparkModels } from '../../model/spark-models.js';
 import { planModelTests } from '../../model/test-sql.js';
 import { withDatabase } from '../../query/open-lake.js';
 import { assertOutside } from '../../query/places.js';
@@ -76,12 +76,8 @@ export const model = command({
   },
 });
 
-/** What is computed, and what is tested then. */
-interface Chosen extends Modelling {
-  readonly tested: readonly Model[];
-  /** Names of all marts that there are, chosen or not. */
-  readonly marts: ReadonlySet<string>;
-}
+/** What is computed, what is tested then, and the names of all marts that there are, chosen or not. */
+type Chosen = Awaited<ReturnType<typeof chosenModels>>;
 
 /** The models that an engine computes, with those of the user on DuckDB: all, or those that are selected. */
 async function chosenModels(
@@ -90,7 +86,7 @@ async function chosenModels(
   engine: string,
   select: string | undefined,
   { err }: Effects,
-): Promise<Chosen> {
+) {
   const own = await readOwnModels(connection, folder);
   const isSpark = engine === 'spark';
   if (isSpark && own.models.length > 0) err('your own models are left to DuckDB\n');
@@ -161,7 +157,7 @@ async function onDuckDB(
   { models: computed, checks, tested }: Chosen,
   { folder = '', tables }: ModelSource,
   target: string,
-): Promise<SparkModelResults> {
+): Promise<ModelResults> {
   for (const table of tables) await connection.run(viewOn(folder, table));
   // Spark names its files in another way, and a view on the folder of a mart would read both.
   for (const { name } of computed) rmSync(join(target, name), { recursive: true, force: true });
@@ -186,7 +182,7 @@ async function onSpark(
   target: string,
   config: Config,
   effects: Effects,
-): Promise<SparkModelResults> {
+): Promise<ModelResults> {
   const names = new Set(tables.map(({ name }) => name));
   const models = await orderedModels(connection, computed, names);
   const tests = [...tested.map(planModelTests), ...checks.map((check) => [check])];
@@ -199,7 +195,7 @@ async function onSpark(
 }
 
 /** What was computed from which snapshot, where, on what and in how many seconds. */
-type Result = SparkModelResults &
+type Result = ModelResults &
   Readonly<Record<'engine' | 'snapshot_id' | 'path', string> & { seconds: number }>;
 
 function text({ engine, snapshot_id, path, seconds, models, tests }: Result): Lines {
@@ -208,7 +204,7 @@ function text({ engine, snapshot_id, path, seconds, models, tests }: Result): Li
     `snapshot ${snapshot_id}: ${counted(models.length, 'mart')} on ${engine} in ${seconds.toFixed(1)} s, in ${path}`,
     gridOf(
       ['mart', '>rows', '>ms'],
-      models.map(({ name, rows, ms }: ModelResult) => [name, count(rows), count(ms)]),
+      models.map(({ name, rows, ms }) => [name, count(rows), count(ms)]),
     ),
     failed.length === 0
       ? `${counted(tests.length, 'data test')}, all passed`

@@ -3,8 +3,7 @@ import type { DuckDBConnection } from '@duckdb/node-api';
 import { packageFile } from '../../config/package-root.js';
 import { literal, literals, rows } from '../../duck/session.js';
 import { type Factor, factorsOf, LEVEL_FACTORS, SEGMENTS } from './design.js';
-import type { Tree } from './fit.js';
-import { type PricedRows, writeRows } from './rows.js';
+import { writeRows } from './rows.js';
 
 /** A market whose prices are compared with each other: auctions or asking prices, in one currency. */
 export interface Market {
@@ -19,15 +18,7 @@ export interface Market {
 }
 
 /** The lots of a market in numbers, and what the numbers mean. */
-export interface Coding {
-  readonly rows: PricedRows;
-  readonly factors: readonly Factor[];
-  readonly tree: Tree;
-  /** Number of months. */
-  readonly months: number;
-  /** Number of classes of noise. */
-  readonly noises: number;
-}
+export type Coding = Readonly<Awaited<ReturnType<typeof codeRows>>>;
 
 /** Fewest prices from which a model is fitted, and before a month that is judged. */
 export const FEWEST = 100;
@@ -56,11 +47,7 @@ const textsOf = (list: unknown): string[] => (Array.isArray(list) ? list.map(Str
  * Turns the lots of a market into numbers.
  * @param folder where a file of numbers may lie for the time of the fit
  */
-export async function codeRows(
-  connection: DuckDBConnection,
-  market: Market,
-  folder: string,
-): Promise<Coding> {
+export async function codeRows(connection: DuckDBConnection, market: Market, folder: string) {
   const known = await rows(
     connection,
     `select factor, list(level order by code) as levels from fit.levels where market = ${market.number} group by factor`,
@@ -84,6 +71,7 @@ export async function codeRows(
     factors,
     tree: nodes.map(({ parent, depth }) => ({ parent: Number(parent), depth: Number(depth) })),
     months: market.months.length,
+    /** Number of classes of noise. */
     noises: 2 * (levels.get('domain_id')?.length ?? 0),
   };
 }

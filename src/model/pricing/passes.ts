@@ -1,8 +1,8 @@
 import type { Coding } from './code-rows.js';
 import { sizeOf } from './design.js';
-import { emptyFit, expected, type Fit, solve, uncertainty } from './fit.js';
+import { emptyFit, expected, solve, uncertainty } from './fit.js';
 import type { PricedRow, Visited } from './rows.js';
-import { addSale, emptySums, type Sums } from './sums.js';
+import { addSale, emptySums } from './sums.js';
 
 /** A price further than this many standard deviations from what is expected is not used. */
 const FARTHEST = 5;
@@ -21,27 +21,20 @@ const FIRST_NOISE = 0.1;
 export type Weighing = 'all' | 'robust' | 'alike';
 
 /** What is known after some passes over the prices. */
-export interface State {
-  readonly fit: Fit;
-  readonly sums: Sums;
-  /** Variance of a log price about what is expected, by class of noise. */
-  readonly noise: readonly number[];
-  /** The variances by which the fit weighed its prices; those that it showed are in `noise`. */
-  readonly weighed: readonly number[];
-  /** How far prices lie from what the others let expect, in standard deviations. */
-  readonly distances: Quantiles;
-  /** The same of prices that a fit judged which had not seen them. */
-  readonly judged: Quantiles;
-}
+export type State = Readonly<ReturnType<typeof startState>>;
 
 /** What is known before any pass: nothing. */
-export function startState({ factors, tree, noises }: Coding): State {
+export function startState({ factors, tree, noises }: Coding) {
   return {
     fit: emptyFit(factors),
     sums: emptySums(sizeOf(factors), tree.filter(({ depth }) => depth === 0).length),
+    /** Variance of a log price about what is expected, by class of noise. */
     noise: Array<number>(noises).fill(FIRST_NOISE),
-    weighed: [],
+    /** The variances by which the fit weighed its prices; those that it showed are in `noise`. */
+    weighed: [] as number[],
+    /** How far prices lie from what the others let expect, in standard deviations. */
     distances: new Quantiles(noises),
+    /** The same of prices that a fit judged which had not seen them. */
     judged: new Quantiles(noises),
   };
 }

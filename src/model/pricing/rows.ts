@@ -35,9 +35,6 @@ const FIRST_SEGMENT = FIRST_TERM + LEVEL_FACTORS.length + 2 * LINE_FACTORS.lengt
 const WIDTH = FIRST_SEGMENT + SEGMENTS.length;
 const BLOCK = 2048;
 
-/** The lots of a market in numbers, by date. */
-export type PricedRows = Awaited<ReturnType<typeof writeRows>>;
-
 /**
  * Writes the rows that a SELECT gives into a file, since a fit goes over them many times and should need no more memory
  * for more of them.

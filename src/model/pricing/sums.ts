@@ -11,21 +11,16 @@ export interface NodeSums {
 }
 
 /** All that a fit needs to know of the sales: the normal equations, and the sums of each generation. */
-export interface Sums {
-  /** Upper triangle of a square matrix, row by row. */
-  readonly normal: Float64Array;
-  readonly right: Float64Array;
-  readonly leaves: readonly NodeSums[];
-  /** Sales by coefficient, whatever their weight. */
-  readonly counts: Float64Array;
-}
+export type Sums = Readonly<ReturnType<typeof emptySums>>;
 
 /** Sums of no sale. */
-export function emptySums(size: number, leaves: number): Sums {
+export function emptySums(size: number, leaves: number) {
   return {
+    /** Upper triangle of a square matrix, row by row. */
     normal: new Float64Array(size * size),
     right: new Float64Array(size),
     leaves: Array.from({ length: leaves }, () => emptyNode(size)),
+    /** Sales by coefficient, whatever their weight. */
     counts: new Float64Array(size),
   };
 }
