@@ -1,10 +1,9 @@
 import { existsSync, statSync } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { z } from 'zod';
 import { type Code, LotlakeError } from '../config/lotlake-error.js';
-import { partitionOf } from '../lake/files.js';
 import { WAREHOUSE } from '../lake/layout.js';
-import { allTables, type Manifest } from '../lake/manifest.js';
+import { allFiles, type Manifest } from '../lake/manifest.js';
 import { checksumOf } from '../land/files.js';
 import { FINGERPRINTS } from '../land/fingerprints.js';
 import type { ObjectStore, Versioned } from './store.js';
@@ -65,13 +64,10 @@ export type SnapshotRecord = Readonly<z.output<typeof recordSchema>>;
 export type MirrorFile = SnapshotRecord['files'][number];
 
 /** The current state of a mirror, with the tag of this version. */
-export interface Switched {
-  readonly current: Current;
-  readonly tag: string;
-}
+export type Switched = Readonly<Awaited<ReturnType<typeof readMirror>>>;
 
 /** Reads `current.json`; undefined where nothing was pushed yet. Throws MIRROR_FORMAT. */
-export async function readCurrent(store: ObjectStore): Promise<Switched | undefined> {
+export async function readCurrent(store: ObjectStore) {
   const found = await store.read(CURRENT);
   return found === undefined
     ? undefined
@@ -79,7 +75,7 @@ export async function readCurrent(store: ObjectStore): Promise<Switched | undefi
 }
 
 /** Reads `current.json` of a mirror that is there. Throws MIRROR_NOT_FOUND where nothing was pushed, and MIRROR_FORMAT. */
-export async function readMirror(store: ObjectStore): Promise<Switched> {
+export async function readMirror(store: ObjectStore) {
   const found = await readCurrent(store);
   if (found !== undefined) return found;
   const hint = 'name the place that a push was given; nothing was changed';
@@ -155,19 +151,15 @@ export async function switchTo(
   );
 }
 
-/** Object of a data file: below the folder of its table and partition, named by its content. */
-const objectOf = (table: string, partition: string, checksum: string): string =>
-  `${TABLES}${table}/${partition === '' ? '' : `${partition}/`}${checksum}.parquet`;
-
 /** The files of a local snapshot and the objects that hold them. Files without a checksum are read. */
 export async function filesOfSnapshot(folder: string, manifest: Manifest): Promise<MirrorFile[]> {
   const found: MirrorFile[] = [];
-  for (const [table, { files }] of Object.entries(allTables(manifest)))
-    for (const file of files) {
-      const checksum = file.sha256 ?? (await checksumOf(join(folder, file.path)));
-      const object = objectOf(table, partitionOf(file), checksum);
-      found.push({ path: file.path, object, bytes: file.bytes, sha256: checksum });
-    }
+  for (const { path, bytes, sha256: known } of allFiles(manifest)) {
+    const checksum = known ?? (await checksumOf(join(folder, path)));
+    // Below the folder of its table and partition, named by its content.
+    const object = `${TABLES}${dirname(path)}/${checksum}.parquet`;
+    found.push({ path, object, bytes, sha256: checksum });
+  }
   for (const name of [WAREHOUSE, FINGERPRINTS].filter((each) => existsSync(join(folder, each)))) {
     const checksum = await checksumOf(join(folder, name));
     const { size } = statSync(join(folder, name));

@@ -3,8 +3,6 @@ import { z } from 'zod';
 import { packageFile } from '../config/package-root.js';
 import { AXES, unique } from './format.js';
 
-const axes = z.enum(Object.keys(AXES) as (keyof typeof AXES)[]);
-
 /** A chart. Its texts are columns of each row then, in this order. */
 const chartSpec = z.strictObject({
   /**
@@ -25,7 +23,7 @@ const chartSpec = z.strictObject({
   /** What is said to those who do not see the chart, of each row or of the last point of each line. */
   said: z.string().optional(),
   unit: z.enum(['month', 'day']).default('month'),
-  axis: axes.default('count'),
+  axis: z.enum(Object.keys(AXES) as (keyof typeof AXES)[]).default('count'),
   /** What the axis of ranges shows, what the values are that they rest on, and what these and lines are compared with. */
   label: z.string().default(''),
   noun: z.string().default(''),
@@ -72,9 +70,6 @@ const sectionSpec = z.strictObject({
   figures: z.array(figureSpec),
 });
 
-/** A line for each row of a query. */
-const changeSpec = z.strictObject({ query: z.string(), text: z.string() });
-
 /** A chart of the report. */
 export type ChartSpec = z.output<typeof chartSpec>;
 
@@ -87,7 +82,8 @@ export type FigureSpec = z.output<typeof figureSpec>;
 /** What is in the report. */
 export const spec = z
   .strictObject({
-    changes: z.array(changeSpec),
+    /** A line for each row of a query. */
+    changes: z.array(z.strictObject({ query: z.string(), text: z.string() })),
     sections: z.array(sectionSpec),
     reading: z.array(z.string()),
   })

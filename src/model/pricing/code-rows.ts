@@ -41,8 +41,6 @@ export async function nameNumbers(connection: DuckDBConnection): Promise<readonl
   return found as readonly Market[];
 }
 
-const textsOf = (list: unknown): string[] => (Array.isArray(list) ? list.map(String) : []);
-
 /**
  * Turns the lots of a market into numbers.
  * @param folder where a file of numbers may lie for the time of the fit
@@ -52,7 +50,7 @@ export async function codeRows(connection: DuckDBConnection, market: Market, fol
     connection,
     `select factor, list(level order by code) as levels from fit.levels where market = ${market.number} group by factor`,
   );
-  const levels = new Map(known.map((each) => [String(each.factor), textsOf(each.levels)]));
+  const levels = new Map(known.map((each) => [String(each.factor), [each.levels].flat().map(String)]));
   for (const [name, texts] of levels)
     await connection.run(`drop type if exists fit.level_${name};
       create type fit.level_${name} as enum (${texts.map(literal).join(', ')})`);
