@@ -1,5 +1,3 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { join } from 'node:path';
 import type { DuckDBConnection } from '@duckdb/node-api';
 import { dictionary, type TableEntry } from '../docs/dictionary.js';
 import type { Row } from '../duck/session.js';
@@ -104,12 +102,7 @@ export async function open(settings: LakeSettings, options: OpenOptions): Promis
     stream: (sql, format) =>
       asking(async function* (connection) {
         const query = await readQuery(connection, sql);
-        const folder = await mkdtemp(join(temp, 'result-'));
-        try {
-          yield* render(connection, query, format, { temp: folder, view: { rows: 0, width: undefined } });
-        } finally {
-          await rm(folder, { recursive: true });
-        }
+        yield* render(connection, query, format, { temp, view: { rows: 0, width: undefined } });
       }),
     status: () => readStanding(session.connection, layoutOf(config.output), manifest),
     close,

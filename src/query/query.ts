@@ -1,4 +1,5 @@
-import { createReadStream } from 'node:fs';
+import { randomUUID } from 'node:crypto';
+import { createReadStream, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import type { DuckDBConnection } from '@duckdb/node-api';
 import { literal } from '../duck/session.js';
@@ -17,7 +18,7 @@ export type Format = (typeof formats)[number];
 /**
  * Runs a query and gives its result piece by piece; `arrow` and `parquet` are bytes, the others text. No more than some
  * thousand rows are in memory. Parquet, which ends with its index, is first made in a file.
- * @param temp folder in which the connection may write, removed with its session
+ * @param temp folder in which the connection may write
  */
 export async function* render(
   connection: DuckDBConnection,
@@ -74,11 +75,15 @@ async function* parquet(
 ): AsyncGenerator<Uint8Array> {
   if (query.sql !== query.select)
     throw refused('a plan has no form in Parquet', 'leave --format out, or use json, csv or arrow');
-  const path = join(temp, 'result.parquet');
+  const path = join(temp, `${randomUUID()}.parquet`);
   // As a text of its own a query may end with a comment or a semicolon.
   const copy = `copy (from query(${literal(query.select)})) to ${literal(path)} (format parquet, compression zstd)`;
-  await connection.run(copy).catch((error) => {
-    throw queryError(error);
-  });
-  yield* createReadStream(path, { highWaterMark: 1 << 18 });
+  try {
+    await connection.run(copy).catch((error) => {
+      throw queryError(error);
+    });
+    yield* createReadStream(path, { highWaterMark: 1 << 18 });
+  } finally {
+    rmSync(path, { force: true });
+  }
 }

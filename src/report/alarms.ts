@@ -47,7 +47,6 @@ export async function standingOf(config: Config, reading: Pick<Reading, 'choice'
 /** Reads what stands from the marts of a snapshot, and from the records of runs that published nothing. */
 export async function readStanding(connection: DuckDBConnection, layout: Layout, manifest: Manifest) {
   const figures = await ask(connection, 'report/standing');
-  const found = (metric: string) => figures.filter((row) => row.metric === metric && Number(row.value) > 0);
   return {
     alarms: [
       ...failedRuns(layout),
@@ -55,7 +54,7 @@ export async function readStanding(connection: DuckDBConnection, layout: Layout,
       ...figures.filter((row) => row.is_alarm === true).map(alarmOf),
     ],
     /** Records that were rejected. */
-    rejected: found('rejected').map(foundOf),
+    rejected: figures.filter((row) => row.metric === 'rejected' && Number(row.value) > 0).map(foundOf),
     /** Members that the contract does not know, with the run that first told of each. */
     drift: (await driftIn(connection, 'passes'))
       .filter(({ isSent }) => isSent)
