@@ -24,8 +24,8 @@ export async function writeMarkdown(path: string, output: string): Promise<void>
 
 /** Every table and mart with its columns, tests and the lineage, as Markdown: the same whatever the lake holds. */
 export function tablesMarkdown(): Promise<string> {
-  return withDatabase({ memory: '200MB' }, undefined, async ({ session }) => {
-    const catalog = await readCatalog(session.connection, await describeEmptyLake());
+  return withDatabase({ memory: '500MB' }, undefined, async (opened) => {
+    const catalog = await readCatalog(opened.session.connection, await describeEmptyLake(opened));
     const named = (kind: CatalogTable['kind']): string =>
       links(catalog.filter((table) => table.kind === kind).map(({ name }) => name));
     return fillText(packageFile('site/tables.md'), {

@@ -16,8 +16,8 @@ const folder = temporaryFolder();
 let opened: TemporarySession;
 let catalog: readonly CatalogTable[];
 beforeAll(async () => {
-  opened = await openTemporarySession({ memory: '200MB', threads: 1 });
-  catalog = await readCatalog(opened.session.connection, await describeEmptyLake());
+  opened = await openTemporarySession({ memory: '500MB', threads: 1 });
+  catalog = await readCatalog(opened.session.connection, await describeEmptyLake(opened));
 });
 afterAll(() => {
   opened.close();

@@ -4,6 +4,7 @@ import { idsOf, schemaOf } from '../../src/iceberg/schema.js';
 import { icebergTables, partitionValuesOf } from '../../src/iceberg/tables.js';
 import type { ManifestTable } from '../../src/lake/manifest.js';
 import { lakeTables, ownTables } from '../../src/lake/tables.js';
+import { withDatabase } from '../../src/query/open-lake.js';
 
 let tables: Awaited<ReturnType<typeof allTables>>;
 beforeAll(async () => {
@@ -12,7 +13,7 @@ beforeAll(async () => {
 
 /** Every table and mart, with the types that they have. */
 async function allTables() {
-  const { tables, marts } = await describeEmptyLake();
+  const { tables, marts } = await withDatabase({ memory: '500MB' }, undefined, describeEmptyLake);
   const cut = [...lakeTables(), ...ownTables].filter(({ partition }) => partition !== undefined);
   const partitioned = new Set(cut.map(({ name }) => name));
   const whole = Object.entries({ ...tables, ...marts }).map(([name, { columns }]) => {
