@@ -15,13 +15,6 @@ export type Values<O extends Options> = {
   readonly [K in keyof O as Camel<K>]: InferredOptionType<O[K]>;
 };
 
-/** What every command over a lake is given besides its own options. */
-export interface LakeValues {
-  readonly json: boolean;
-  /** `--output` and `--config`. */
-  readonly config: ConfigInput;
-}
-
 /** Lines for a person, of which those that are false or undefined are left out. */
 export type Lines = readonly (string | false | undefined)[];
 
@@ -29,7 +22,8 @@ export type Lines = readonly (string | false | undefined)[];
 export const textOf = (lines: Lines): string => lines.filter((line) => typeof line === 'string').join('\n');
 
 /** What the body of a command has besides its own options. */
-interface Means extends Pick<LakeValues, 'json'> {
+interface Means {
+  readonly json: boolean;
   /** `--output` and `--config`. */
   readonly input: ConfigInput;
   /** The settings. They are read when they are first asked for, before the body looks at its options. */
@@ -39,21 +33,22 @@ interface Means extends Pick<LakeValues, 'json'> {
 }
 
 /** A command: what it can be given, and what it does. */
-export interface Command<Given = LakeValues> {
+export interface Command<Given = Readonly<Record<string, unknown>>> {
   readonly options?: Options;
   /** Set for a command that has no lake, and so none of {@link lakeOptions}. */
   readonly hasNoLake?: true;
+  /** @param given values of the options, which yargs has checked */
   run(given: Given, effects: Effects): Promise<void> | void;
 }
 
 /** Gives the body of a command its options with their types, its settings, and a way to print. */
 export function command<const O extends Options = Record<never, never>>(
   parts: Omit<Command<Values<O> & Means>, 'options'> & { readonly options?: O },
-): Command<Values<O> & LakeValues> {
+): Command {
   return {
     ...parts,
-    run(given, effects) {
-      const { config: input, ...values } = given;
+    run({ output, config: configFile, ...values }, effects) {
+      const input = { output, configFile } as ConfigInput;
       let settings: Config | undefined;
       const means = {
         ...values,
@@ -63,7 +58,7 @@ export function command<const O extends Options = Record<never, never>>(
           return settings;
         },
         print: (result: unknown, text: () => string | Lines) =>
-          effects.out(`${given.json ? JSON.stringify(result) : textOf([text()].flat())}\n`),
+          effects.out(`${values.json ? JSON.stringify(result) : textOf([text()].flat())}\n`),
       };
       return parts.run(means as Values<O> & Means, effects);
     },

@@ -1,9 +1,6 @@
 import type { Command } from './command.js';
 import help from './help.json' with { type: 'json' };
 
-/** A command of any options; yargs has checked what it is given. */
-export type AnyCommand = Command<never>;
-
 /** What the help says about a command. */
 interface Help {
   /** Its sentence in the list of commands. */
@@ -27,7 +24,7 @@ export type Usage = keyof typeof help;
 export const usages = Object.keys(help) as Usage[];
 
 /** A command is loaded when it is named, so that no other one pays for it. */
-export const LOADERS: Readonly<Record<Usage, () => Promise<AnyCommand>>> = {
+export const LOADERS: Readonly<Record<Usage, () => Promise<Command>>> = {
   'run <pipeline>': async () => (await import('./commands/run.js')).run,
   sandbox: async () => (await import('./commands/sandbox.js')).sandbox,
   init: async () => (await import('./commands/init.js')).init,

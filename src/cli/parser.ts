@@ -1,7 +1,7 @@
 import yargs, { type Argv } from 'yargs';
 import { version } from '../config/package-root.js';
-import { lakeOptions } from './command.js';
-import { type AnyCommand, HELP, LOADERS, type Usage, usages } from './commands.js';
+import { type Command, lakeOptions } from './command.js';
+import { HELP, LOADERS, type Usage, usages } from './commands.js';
 import type { Effects } from './effects.js';
 import { type Known, UsageError, usageError } from './usage-error.js';
 
@@ -22,7 +22,7 @@ const WIDEST = 110;
 export async function createParser(
   argv: readonly string[],
   effects: Pick<Effects, 'width' | 'env' | 'cwd'>,
-  execute: (command: AnyCommand, values: Readonly<Record<string, unknown>>) => Promise<void>,
+  execute: (command: Command, given: Readonly<Record<string, unknown>>) => Promise<void> | void,
 ): Promise<Argv> {
   const completed = argv[0] === COMPLETE ? argv.slice(2) : undefined;
   const words = completed ?? argv;
@@ -33,7 +33,7 @@ export async function createParser(
     .example('$0 run nightly --help', 'explain one pipeline');
   for (const usage of usages) {
     const load = LOADERS[usage];
-    const declare = (command: AnyCommand) => (args: Argv) => withOptions(args, usage, command, words);
+    const declare = (command: Command) => (args: Argv) => withOptions(args, usage, command, words);
     // yargs completes only what is declared at once.
     const isCompleted = completed?.[0] === usage.split(' ')[0];
     cli.command(
@@ -64,20 +64,11 @@ export async function createParser(
   return cli;
 }
 
-/** Does what a command says with these effects. */
-export const executing =
-  (effects: Effects) =>
-  async ({ run }: AnyCommand, args: Readonly<Record<string, unknown>>): Promise<void> => {
-    const { output, config: configFile } = args;
-    const config = { ...(output === undefined ? {} : { output }), configFile };
-    await Reflect.apply(run, undefined, [{ ...args, config }, effects]);
-  };
-
 /** Declares the options of a command, and what its help says. */
 function withOptions(
   args: Argv,
   usage: Usage,
-  { options = {}, hasNoLake }: AnyCommand,
+  { options = {}, hasNoLake }: Command,
   words: readonly string[],
 ): Argv {
   const help = HELP[usage];
@@ -99,10 +90,10 @@ function withOptions(
 
 /** A command with the published tables as choices where it takes tables. */
 async function forCompletion(
-  load: () => Promise<AnyCommand>,
+  load: () => Promise<Command>,
   words: readonly string[],
   effects: Pick<Effects, 'env' | 'cwd'>,
-): Promise<AnyCommand> {
+): Promise<Command> {
   const { publishedTables } = await import('./commands/completion.js');
   const command = await load();
   const named = Object.entries(command.options ?? {}).filter(([name]) => /^tables?$/.test(name));

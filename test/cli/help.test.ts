@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { pipelineNames } from '../../pipelines/index.js';
-import { type AnyCommand, HELP, LOADERS, usages } from '../../src/cli/commands.js';
+import type { Command } from '../../src/cli/command.js';
+import { HELP, LOADERS, usages } from '../../src/cli/commands.js';
 import { createParser } from '../../src/cli/parser.js';
 import { temporaryFolder } from '../pipelines/support.js';
 
@@ -20,7 +21,7 @@ async function printed(words: readonly string[]): Promise<string> {
 
 /** The command and the values that a command line leads to. */
 async function understood(words: readonly string[]) {
-  const found: { command: AnyCommand; values: Readonly<Record<string, unknown>> }[] = [];
+  const found: { command: Command; values: Readonly<Record<string, unknown>> }[] = [];
   const cli = await createParser(
     words,
     screen,

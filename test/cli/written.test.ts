@@ -35,8 +35,10 @@ describe('a text for people', () => {
 describe('the streams of the process', () => {
   /** Where they are named: what writes to them, and what asks how wide they are. */
   const NAMED: Readonly<Record<string, readonly string[]>> = {
-    'src/cli/ending.ts': ['process.stdout', 'process.stderr'],
-    'src/cli/main.ts': ['process.stderr.columns', 'process.stderr.isTTY', 'process.stdout.columns'],
+    'src/cli/main.ts': [
+      ...['process.stderr', 'process.stderr.columns', 'process.stderr.isTTY'],
+      ...['process.stdout', 'process.stdout.columns'],
+    ],
     // Names the points of a run, for tests that end it there.
     'src/config/kill-point.ts': ['writeSync(2,'],
   };
