@@ -1,3 +1,5 @@
+import type { Config } from '../config/config.js';
+import { DEFAULT_PASSES } from '../config/settings.js';
 import type { PassManifest } from '../land/pass.js';
 import type { StreamName } from '../service/streams.js';
 import type { Manifest } from './manifest.js';
@@ -9,15 +11,8 @@ type SnapshotFacts = Pick<Snapshot, 'id' | 'isSealed'> & {
   readonly manifest: Pick<Manifest, 'created_at'> | undefined;
 };
 
-/** How much is kept. */
-export interface Retention {
-  /** Published snapshots, the current one among them. */
-  readonly snapshots: number;
-  /** Days (UTC), back from that of the last published one, whose last published one is kept, too. */
-  readonly days: number;
-  /** Full passes of a stream. */
-  passes(stream: StreamName): number;
-}
+/** How much is kept. Days go back from that of the last published snapshot. */
+export type Retention = Pick<Config, 'keepSnapshots' | 'keepDays' | 'keepPasses'>;
 
 /** What the lake holds, as far as a plan needs it. */
 export interface LakeFacts {
@@ -42,10 +37,10 @@ export interface LakeFacts {
 export function planSnapshots<T extends SnapshotFacts>(
   snapshots: readonly T[],
   lake: Omit<LakeFacts, 'passes' | 'lastPassAt'>,
-  keep: Pick<Retention, 'snapshots' | 'days'>,
+  { keepSnapshots, keepDays }: Omit<Retention, 'keepPasses'>,
 ) {
   const published = snapshots.filter(({ id, manifest }) => lake.published.has(id) && manifest !== undefined);
-  const kept = new Set([...published.slice(-keep.snapshots), ...lastOfDays(published, keep.days)]);
+  const kept = new Set([...published.slice(-keepSnapshots), ...lastOfDays(published, keepDays)]);
   return going(snapshots, (snapshot) => {
     const { id, isSealed, manifest } = snapshot;
     if (id === lake.current || kept.has(snapshot)) return undefined;
@@ -53,7 +48,7 @@ export function planSnapshots<T extends SnapshotFacts>(
     if (!isPublished && !lake.isAllKnown) return undefined;
     if (!isPublished && !isSealed) return 'its run ended before it was finished';
     if (manifest === undefined || lake.current === undefined) return undefined;
-    return isPublished ? `older than the last ${keep.snapshots} published` : 'never published';
+    return isPublished ? `older than the last ${keepSnapshots} published` : 'never published';
   });
 }
 
@@ -82,15 +77,17 @@ function lastOfDays<T extends SnapshotFacts>(published: readonly T[], days: numb
 export function planPasses<T extends PassManifest>(
   passes: readonly T[],
   lake: LakeFacts,
-  keep: Retention['passes'],
+  keep: Retention['keepPasses'],
 ) {
+  const keptOf = (stream: StreamName): number =>
+    typeof keep === 'number' ? keep : (keep[stream] ?? DEFAULT_PASSES);
   const isHeld = (pass: T): boolean => pass.state === 'sealed' && lake.passes.has(pass.pass_id);
   const proofs = passes.filter((pass) => isHeld(pass) && isProof(pass));
   const cuts = new Map<StreamName, string>();
   for (const { stream } of passes) {
     if (cuts.has(stream)) continue;
     const own = proofs.filter((pass) => pass.stream === stream);
-    cuts.set(stream, oldestKept(own, keep(stream)));
+    cuts.set(stream, oldestKept(own, keptOf(stream)));
   }
   const cars = cuts.get('cars');
   return going(passes, (pass) => {

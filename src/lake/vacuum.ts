@@ -38,7 +38,7 @@ export async function planVacuum(connection: DuckDBConnection, layout: Layout, r
   const passes = landed.passes.map(({ folder, manifest }) => ({ ...manifest, folder }));
   const old = [
     ...planSnapshots(snapshots, lake, retention).map((going) => ({ ...going, kind: 'snapshot' as const })),
-    ...planPasses(passes, lake, retention.passes).map((going) => ({ ...going, kind: 'pass' as const })),
+    ...planPasses(passes, lake, retention.keepPasses).map((going) => ({ ...going, kind: 'pass' as const })),
   ].map(({ what, kind, reason }) => ({ path: what.folder, kind, reason }));
   const going = new Set(old.map(({ path }) => path));
   const kept = (all: readonly { folder: string }[]): string[] =>

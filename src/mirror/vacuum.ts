@@ -34,7 +34,7 @@ export type RemoteVacuum = Awaited<ReturnType<typeof vacuumMirror>>;
 /** What a vacuum needs. */
 export interface Vacuuming {
   readonly store: ObjectStore;
-  readonly keep: Pick<Retention, 'snapshots' | 'days'>;
+  readonly keep: Omit<Retention, 'keepPasses'>;
   readonly now: () => Date;
   readonly isDryRun: boolean;
 }

@@ -247,7 +247,7 @@ describeWith(['servers'], 'a mirror through faults', () => {
     const { signal } = new AbortController();
     const store = await openStore({ ...place, concurrency: 4, landing: false }, signal);
     const now = (): Date => new Date(Date.now() + 2 * 86_400_000);
-    const keep = { snapshots: 1, days: 0 };
+    const keep = { keepSnapshots: 1, keepDays: 0 };
     await vacuumMirror({ store, keep, now, isDryRun: false });
     expect((await listOf(server, 'old')).size).toBeLessThan(before.size);
     expect(await readWhole(server, 'old')).toBe(results[2]?.runId);

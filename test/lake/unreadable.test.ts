@@ -37,7 +37,7 @@ async function night(): Promise<string[]> {
 
 async function vacuum(snapshots: number): Promise<VacuumPlan> {
   const opened = await openTemporarySession({ memory: '500MB', threads: 1 });
-  const retention = { snapshots, days: 0, passes: () => 9 };
+  const retention = { keepSnapshots: snapshots, keepDays: 0, keepPasses: 9 };
   const plan = await planVacuum(opened.session.connection, layout, retention).finally(opened.close);
   await executeVacuum(layout, plan, new AbortController().signal);
   return plan;

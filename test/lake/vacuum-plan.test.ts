@@ -19,7 +19,7 @@ const snapshots = (ids: string, unsealed = '', unreadable = '', days: Record<str
       ? undefined
       : { created_at: `2026-11-${days[id] ?? '20'}T10:00:00.000Z` },
   }));
-const last = (count: number, days = 0) => ({ snapshots: count, days });
+const last = (count: number, days = 0) => ({ keepSnapshots: count, keepDays: days });
 
 describe('snapshots that a vacuum removes', () => {
   it('are unfinished, never published, or older than the last that are kept', () => {
@@ -93,7 +93,7 @@ function passes(...texts: string[]): PassManifest[] {
 /** Ids of the passes that go, where the lake holds every sealed pass but those of `unheld`. */
 function going(all: PassManifest[], keep: number, more: Partial<LakeFacts> = {}): string[] {
   const held = new Set(all.map(({ pass_id }) => pass_id));
-  return planPasses(all, lake({ passes: held, ...more }), () => keep).map(({ what }) => what.pass_id);
+  return planPasses(all, lake({ passes: held, ...more }), keep).map(({ what }) => what.pass_id);
 }
 
 describe('passes that a vacuum removes', () => {
@@ -121,7 +121,7 @@ describe('passes that a vacuum removes', () => {
       'archived_lots full 01',
       'archived_lots window 02',
     );
-    const keep = (stream: string) => (stream === 'cars' ? 2 : 1);
+    const keep = { cars: 2, statistics: 1, archived_lots: 1 };
     const facts = lake({ passes: new Set(all.map(({ pass_id }) => pass_id)) });
     expect(planPasses(all, facts, keep)).toEqual([]);
     expect(going(all, 1)).toEqual([

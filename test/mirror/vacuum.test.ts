@@ -22,7 +22,7 @@ let store: MemoryStore;
 const day = (night: number): Date => new Date(`2026-11-${night}T02:00:00Z`);
 const vacuum = (more: object = {}) =>
   vacuumMirror({
-    ...{ store, keep: { snapshots: 2, days: 0 }, isDryRun: false },
+    ...{ store, keep: { keepSnapshots: 2, keepDays: 0 }, isDryRun: false },
     ...{ now: () => store.now, ...more },
   });
 const parquet = (): string[] => [...store.objects.keys()].filter((name) => name.endsWith('.parquet'));
@@ -142,7 +142,7 @@ describe('a vacuum of a mirror', () => {
     store.before = (call) => {
       if (call.startsWith('remove')) store.now = new Date(day(22).getTime() + 1_000_000);
     };
-    const { objects, kept } = await vacuum({ keep: { snapshots: 4, days: 0 } });
+    const { objects, kept } = await vacuum({ keep: { keepSnapshots: 4, keepDays: 0 } });
     expect(objects).toBe(1000);
     expect(kept.objects).toBe(store.objects.size - 1);
   });

@@ -72,7 +72,7 @@ export async function readWhilePublishing(readers: number, publishes: number): P
   };
   const vacuum = async (): Promise<void> => {
     const opened = await openTemporarySession({ memory: '500MB', threads: 1 });
-    const retention = { snapshots: 3, days: 0, passes: () => 2 };
+    const retention = { keepSnapshots: 3, keepDays: 0, keepPasses: 2 };
     const plan = await planVacuum(opened.session.connection, layout, retention).finally(opened.close);
     expect(plan.removals.filter(({ kind }) => kind === 'snapshot')).not.toEqual([]);
     await executeVacuum(layout, plan, new AbortController().signal);

@@ -66,7 +66,7 @@ describe('a value that only a night no longer in landing delivered', () => {
     night = nights.length - 1;
     const before = await readLake(layout.current);
     expect(before.get('rejects')).toMatchObject([{ path: 'listings', record_id: String(broken.id) }]);
-    await vacuum(folder.path, { snapshots: 2, days: 0, passes: () => 2 });
+    await vacuum(folder.path, { keepSnapshots: 2, keepDays: 0, keepPasses: 2 });
     expect(readdirSync(join(layout.landing, 'cars')).length).toBe(2);
     await rebuild(job());
     // Rejects alone end with the pass that they are of.
@@ -94,7 +94,7 @@ describe('nights with windows between them', () => {
         moveTo(30 * night + hours);
         await stage.run(incremental);
       }
-      await vacuum(stage.output, { snapshots: 1, days: 0, passes: () => 2 });
+      await vacuum(stage.output, { keepSnapshots: 1, keepDays: 0, keepPasses: 2 });
       counts.push(readdirSync(join(layout.landing, 'archived_lots')).length);
     }
     expect(readdirSync(join(layout.landing, 'cars')).length).toBeLessThanOrEqual(6);

@@ -38,9 +38,8 @@ async function live(lake: string, night: number, only: typeof WITHOUT_MARTS | ob
   sandbox.setClock(clock);
   const before = process.cpuUsage();
   await nightly({ config, reporter: silentReporter(), now: () => clock, ...only });
-  const { keepSnapshots: snapshots, keepDays: days } = config;
   const opened = await openTemporarySession({ memory: '500MB', threads: 1 });
-  const retention = { snapshots, days, passes: () => 3 };
+  const retention = { ...config, keepPasses: 3 };
   const plan = await planVacuum(opened.session.connection, layout, retention).finally(opened.close);
   await executeVacuum(layout, plan, new AbortController().signal);
   const { user, system } = process.cpuUsage(before);

@@ -1,16 +1,13 @@
 import { type Config, readConfig } from '../../config/config.js';
-import { DEFAULT_PASSES } from '../../config/settings.js';
 import { retainLocalMetadata } from '../../iceberg/local.js';
 import { layoutOf } from '../../lake/layout.js';
 import { assertLake, executeVacuum, planVacuum, type VacuumPlan } from '../../lake/vacuum.js';
-import type { Retention } from '../../lake/vacuum-plan.js';
 import { openStore } from '../../mirror/s3.js';
 import { updateCatalog } from '../../mirror/tables.js';
 import { type RemoteVacuum, vacuumMirror } from '../../mirror/vacuum.js';
 import { withDatabase } from '../../query/open-lake.js';
 import { megabytes, printable } from '../../query/printable.js';
 import { gridOf } from '../../query/table.js';
-import type { StreamName } from '../../service/streams.js';
 import { command, type Lines, whileLocked } from '../command.js';
 import type { Effects } from '../effects.js';
 import { mirrorOf, mirrorOptions } from '../mirror.js';
@@ -32,16 +29,16 @@ export const vacuum = command({
         'add --remote to vacuum the mirror; nothing was removed',
       );
     const config = readConfig({ ...input, publish }, effects);
+    for (const name of Object.keys(config.keepPasses)) streamOf(name, 'keepPasses');
     if (remote) {
       const vacuumed = await vacuumRemote(config, effects, dryRun);
       return print({ dry_run: dryRun, ...vacuumed }, () => remoteText(vacuumed, dryRun));
     }
     const layout = layoutOf(config.output);
-    const retention = retentionOf(config);
     assertLake(layout);
     await whileLocked(config, 'vacuum', effects, async () => {
       const plan = await withDatabase(config, effects.signal, ({ session }) =>
-        planVacuum(session.connection, layout, retention),
+        planVacuum(session.connection, layout, config),
       );
       // A plan that was interrupted does not know all that is needed.
       effects.signal.throwIfAborted();
@@ -59,19 +56,11 @@ export const vacuum = command({
   },
 });
 
-function retentionOf({ keepSnapshots, keepDays, keepPasses }: Config): Retention {
-  const kept = { snapshots: keepSnapshots, days: keepDays };
-  if (typeof keepPasses === 'number') return { ...kept, passes: () => keepPasses };
-  for (const name of Object.keys(keepPasses)) streamOf(name, 'keepPasses');
-  return { ...kept, passes: (stream: StreamName) => keepPasses[stream] ?? DEFAULT_PASSES };
-}
-
 /** Removes from the mirror what is past retention. The lake of this machine is not looked at. */
 async function vacuumRemote(config: Config, { now, signal, env }: Effects, isDryRun: boolean) {
   const place = mirrorOf(config);
-  const { snapshots, days } = retentionOf(config);
   const store = await openStore(place, signal);
-  const vacuumed = await vacuumMirror({ store, keep: { snapshots, days }, now, isDryRun });
+  const vacuumed = await vacuumMirror({ store, keep: config, now, isDryRun });
   if (!isDryRun) await updateCatalog(place, store, env);
   return vacuumed;
 }
