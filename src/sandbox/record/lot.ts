@@ -21,7 +21,9 @@ import templates from './templates.json' with { type: 'json' };
 /** A lot of source 1 or 3, in full or abridged. */
 export function auctionLot(rng: Rng, offer: Offer<AuctionFacts>, withPrices: boolean): object {
   const { car, life, state, facts } = offer;
-  const { unknown, place, title, form, odometer, reserve } = facts;
+  const { unknown, place, title, form, reserve } = facts;
+  const { odometer, seller, note, keys_available, airbags, condition, grade_iaai, line, auction_type } =
+    facts;
   const images = auctionImages(rng, car, life);
   const record = {
     ...templates.lot,
@@ -29,29 +31,21 @@ export function auctionLot(rng: Rng, offer: Offer<AuctionFacts>, withPrices: boo
     lot: lotNumber(life),
     domain: named('domain', life.domain),
     external_id: life.domain === 1 ? externalId(life) : null,
-    odometer: { ...odometer, status: named('odometer_status', odometer.status) },
+    ...{ odometer, seller, note, keys_available, airbags, condition, grade_iaai, line, auction_type },
     ...facts.estimates,
     ...moneyOf(offer, form.stamp < 0.6 ? plain : micros),
-    seller: facts.seller,
     seller_type: sellerTypeOf(facts),
     title: title && { id: title.id, code: title.code, name: title.name },
     detailed_title: unknown.detailed || title === null ? null : title.detailed,
-    note: facts.note,
     damage: { main: idAndName(facts.damage), second: idAndName(facts.secondDamage) },
-    keys_available: facts.keys,
-    airbags: facts.airbags && named('airbags', facts.airbags),
-    condition: facts.condition,
-    grade_iaai: facts.grade,
     images,
     location: locationOf(place, unknown),
     tags: form.tags < 0.3 ? null : form.tags < 0.4 ? (facts.tags[0] ?? null) : facts.tags,
-    line: facts.lane,
     selling_branch: branchOf(life, facts),
     created_at: micros(life.start),
     updated_at: form.stamp > 0.97 ? plain(state.updatedAt) : micros(state.updatedAt),
     is_timed_auction: facts.timed,
     seller_reserve: reserve && { price: reserve, updated_at: reserve % 2 ? null : micros(life.start) },
-    auction_type: facts.auctionType && named('auction_type', facts.auctionType),
   };
   const prices = withPrices ? { prices: pricesOf(offer) } : {};
   if (car.shape === 'abridged') {
@@ -98,7 +92,7 @@ export function listingLot(rng: Rng, offer: Offer<ListingFacts>, withPrices: boo
     domain: named('domain', life.domain),
     odometer: { km: car.km, mi: Math.round(car.km / KM_A_MILE), status },
     ...listingMoney(offer),
-    keys_available: facts.keys,
+    keys_available: facts.keys_available,
     condition: named('condition', 0),
     images: listingImages(rng, car, life),
     location: locationOf(facts.place, { state: true, yard: true }),

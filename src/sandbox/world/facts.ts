@@ -8,7 +8,7 @@ import {
   titles,
 } from '../data/market.js';
 import places from '../data/places.json' with { type: 'json' };
-import { conditions } from '../data/wording.js';
+import { conditions, named } from '../data/wording.js';
 import wording from '../data/wording.json' with { type: 'json' };
 import type { Car } from './car.js';
 import type { LotLife } from './lot-life.js';
@@ -43,6 +43,7 @@ export function auctionFacts(world: Population, car: Car, lot: LotLife) {
     const offered = 0.4 + 0.5 * unit(rng);
     return { bid: step(attempt.sold ? hammer : hammer * offered), prebid: step(hammer * offered * 0.3) };
   });
+  const auctionTypes = lot.domain === 1 ? [4, 4, 1] : [2, 2, 1];
   const facts = {
     price,
     odometer,
@@ -55,8 +56,8 @@ export function auctionFacts(world: Population, car: Car, lot: LotLife) {
     sellerType: chance(rng, 0.75) ? 1 : 2,
     // Decides the form of each member that has several forms, 0 to 1.
     form: { type: unit(rng), tags: unit(rng), archived: unit(rng), stamp: unit(rng) },
-    airbags: chance(rng, 0.5) ? null : between(rng, 1, 4),
-    grade: gradeOf(rng, car, lot),
+    airbags: chance(rng, 0.5) ? null : named('airbags', between(rng, 1, 4)),
+    grade_iaai: gradeOf(rng, car, lot),
     note: noteOf(rng, car),
     tags: Array.from({ length: below(rng, 4) }, () => pick(rng, wording.tags)),
     buyNow: chance(rng, 0.1) ? null : chance(rng, 0.75) ? 0 : step(value * market.buyNowMarkup),
@@ -64,15 +65,15 @@ export function auctionFacts(world: Population, car: Car, lot: LotLife) {
     unpriced: chance(rng, 0.16),
     timed: chance(rng, 0.03),
     reserve: chance(rng, 0.08) ? step(value * 0.95) : null,
-    auctionType: chance(rng, 0.08) ? null : lot.domain === 1 ? pick(rng, [4, 4, 1]) : pick(rng, [2, 2, 1]),
+    auction_type: chance(rng, 0.08) ? null : named('auction_type', pick(rng, auctionTypes)),
     estimates: estimatesOf(rng, car, value),
-    lane: chance(rng, 0.3)
+    line: chance(rng, 0.3)
       ? null
       : chance(rng, 0.4)
         ? '- / -'
         : `${between(rng, 1, 90)}${pick(rng, ['A', 'B'])}`,
     branchNumber: lot.domain === 1 ? between(rng, 100, 900) : null,
-    keys: chance(rng, 0.85),
+    keys_available: chance(rng, 0.85),
     // Members that are null in the record of this lot.
     unknown: {
       state: chance(rng, 0.03),
@@ -97,8 +98,9 @@ const soundPrice = ({ model, year, km }: Car, { domain }: LotLife): PriceFacts =
 });
 
 function odometerOf(rng: Rng, car: Car) {
-  const status = chance(rng, 0.85) ? 1 : between(rng, 2, 5);
-  if (car.quirk === 'huge odometer') return { km: 4_109_575_321, mi: 2_553_571_660, status: 4 };
+  const status = named('odometer_status', chance(rng, 0.85) ? 1 : between(rng, 2, 5));
+  if (car.quirk === 'huge odometer')
+    return { km: 4_109_575_321, mi: 2_553_571_660, status: named('odometer_status', 4) };
   const mi = Math.round(car.km / KM_A_MILE);
   // Kilometres were taken for miles and converted again.
   if (car.quirk === 'kilometres as miles') return { km: Math.round(car.km * KM_A_MILE), mi: car.km, status };
@@ -163,7 +165,7 @@ export function listingFacts(world: Population, car: Car, lot: LotLife, listedAt
     past,
     place: pick(rng, places.korean),
     badge: pick(rng, wording.korean.badges),
-    keys: chance(rng, 0.98),
+    keys_available: chance(rng, 0.98),
     // Whether there is an inspection report from the start; a second one comes at `secondReportAt` of the lot.
     inspected: draw < 0.8,
     histories: draw < 0.12 ? 2 : draw < 0.85 ? 1 : 0,
