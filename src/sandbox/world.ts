@@ -16,8 +16,6 @@ export class SandboxError extends LotlakeError {
 
 /** The clock of a world when none is given. */
 export const DEFAULT_CLOCK: Date = new Date('2026-11-20T00:00:00Z');
-const DEFAULT_SEED = 1;
-const DEFAULT_VEHICLES = 1_000;
 
 /** What fixes a world; the same three give the same bytes, always and everywhere. */
 export interface WorldOptions {
@@ -34,10 +32,8 @@ export interface World extends Population {
   readonly clock: Date;
   /** The same world at another time. */
   at(clock: Date): World;
-  /** Ids of the vehicles in the feed, ascending; of one source: those with a lot there that is not archived. */
-  activeIds(domainId?: number): readonly number[];
-  /** Ids as above, of vehicles that changed at or after `since`. */
-  changedIds(since: Date, domainId?: number): readonly number[];
+  /** Ids in the feed, ascending: of vehicles with a lot on a source that is not archived, changed at or after `since`. */
+  activeIds(domainId?: number, since?: Date): readonly number[];
   /**
    * The record of a vehicle that is in the feed, as the text that the service sends, else undefined.
    * @param options `pricesHistory` adds `prices` to each lot (`prices_history=1`). Default false.
@@ -53,7 +49,7 @@ export interface World extends Population {
 
 /** Makes a world. Throws SandboxError where the clock or the size cannot be. */
 export function createWorld(options: WorldOptions = {}): World {
-  const { seed = DEFAULT_SEED, vehicles = DEFAULT_VEHICLES, clock = DEFAULT_CLOCK } = options;
+  const { seed = 1, vehicles = 1_000, clock = DEFAULT_CLOCK } = options;
   if (!Number.isSafeInteger(seed)) throw new SandboxError(`seed must be an integer, not ${seed}`);
   if (!(vehicles >= 1 && vehicles <= 4_000_000)) throw new SandboxError(`vehicles must be 1 to 4,000,000`);
   return worldAt(population(seed, vehicles), clock);
@@ -89,8 +85,7 @@ function worldAt(base: Population, clock: Date): World {
     ...base,
     clock: new Date(now),
     at: (other) => worldAt(base, other),
-    activeIds: (domainId) => idsOf(world, domainId),
-    changedIds: (since, domainId) => idsOf(world, domainId, since.getTime()),
+    activeIds: (domainId, since) => idsOf(world, domainId, since?.getTime()),
     vehicleJson: (id, options) => {
       const life = lifeOfId(base, id);
       if (life === undefined || !isActive(life, now)) return undefined;

@@ -111,8 +111,7 @@ function candidateIds(
   domains: readonly number[],
   since: Date | undefined,
 ): readonly number[] {
-  const one = (source?: number): readonly number[] =>
-    since === undefined ? world.activeIds(source) : world.changedIds(since, source);
+  const one = (source?: number): readonly number[] => world.activeIds(source, since);
   if (domains === access.domains && domains.length === allDomains.length) return one();
   return [...new Set(domains.flatMap(one))].sort((a, b) => a - b);
 }
