@@ -1,3 +1,4 @@
+import { sumOf } from '../query/printable.js';
 import fillers from './data/fillers.json' with { type: 'json' };
 import { damages, titles } from './data/market.js';
 import places from './data/places.json' with { type: 'json' };
@@ -88,8 +89,6 @@ const add = (counts: Map<number, number>, id: number): void => {
   counts.set(id, (counts.get(id) ?? 0) + 1);
 };
 
-const sum = (values: readonly number[]): number => values.reduce((total, value) => total + value, 0);
-
 /** Records of `/manufacturers`: those with models of the type, with the counts of that type. */
 export function manufacturerRecords(world: World, type: CatalogType) {
   const counts = countsOf(world);
@@ -99,7 +98,7 @@ export function manufacturerRecords(world: World, type: CatalogType) {
     return {
       id: maker.id,
       name: maker.name,
-      cars_qty: sum(models.map((model) => counts.models.get(model.id) ?? 0)),
+      cars_qty: sumOf(models, (model) => counts.models.get(model.id) ?? 0),
       image: `https://static.service.example/makers/${maker.id}.svg`,
       models_qty: models.length,
       cars: maker.models.some((model) => !model.motorcycle),
@@ -150,13 +149,6 @@ export function citiesOf(stateId: number): readonly (typeof places.american)[num
   return [...yards.map((place) => place.city), ...others];
 }
 
-/** A row of a reference list. */
-interface ReferenceRow {
-  readonly id: number;
-  readonly name: string;
-  readonly code?: string | null;
-}
-
 const DAMAGES = 2_300;
 /** From about here on the service lists codes instead of names (field-notes.md). */
 const FIRST_JUNK = 100;
@@ -176,12 +168,12 @@ const junk = (id: number): string =>
   id < FIRST_JUNK + 676 ? pair(id * 7) : `${pair(id * 11)}${id % 3 === 0 ? '|' : '/'}${pair(id * 5)}`;
 
 /** Rows of `/usa/damages`: those that lots have, other names, and codes that mean nothing. */
-export const damageRows: readonly ReferenceRow[] = Array.from({ length: DAMAGES }, (_, place) => {
+export const damageRows = Array.from({ length: DAMAGES }, (_, place) => {
   const id = place + 1;
   return { id, name: planted.get(id) ?? (id < FIRST_JUNK ? partNamed(id) : junk(id)) };
 });
 
-const ofStates: readonly ReferenceRow[] = states.us.flatMap((state, row) =>
+const ofStates = states.us.flatMap((state, row) =>
   documents.map((document, column) => ({
     id: 2000 + row * documents.length + column,
     code: column === 2 ? null : state.code,
@@ -190,7 +182,7 @@ const ofStates: readonly ReferenceRow[] = states.us.flatMap((state, row) =>
 );
 
 /** Rows of `/usa/titles`: titles and detailed titles of lots, and documents of every state. */
-export const titleRows: readonly ReferenceRow[] = [
+export const titleRows = [
   ...titles.map(({ id, code, name }) => ({ id, code, name })),
   ...titles.map(({ detailed }) => detailed),
   ...ofStates,

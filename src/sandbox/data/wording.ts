@@ -2,13 +2,11 @@ import { type EnumerationName, enumerations } from '../../service/contract/enume
 import type { Names } from '../../service/parameter.js';
 import { byWeight } from '../world/random.js';
 
-export interface Named {
-  readonly name: string;
-  readonly id: number;
-}
-
 /** A value of an enumeration as records write it. */
-export function named(enumeration: EnumerationName, id: number): Named {
+export type Named = Readonly<ReturnType<typeof named>>;
+
+/** The value of an id. */
+export function named(enumeration: EnumerationName, id: number) {
   const values: Names = enumerations[enumeration];
   return { name: values[id] ?? '', id };
 }

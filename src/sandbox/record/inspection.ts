@@ -17,7 +17,8 @@ export function inspectionReport(rng: Rng, rareRng: Rng, report: ReportPlace): o
   const chosen = document.checks.filter(() => chance(rng, CHECKED));
   const usual = inspected(rng, chosen.length > 0 ? chosen : document.checks.slice(0, 2), past.accident);
   const rareRows = document.rareChecks.filter(() => chance(rareRng, RARELY_CHECKED));
-  const rare = inspected(rareRng, rareRows, past.accident, usual);
+  const after = { blocks: usual.blocks.length, items: usual.items.length };
+  const rare = inspected(rareRng, rareRows, past.accident, after);
   const items = [...usual.items, ...rare.items];
   const inspectedAt = report.at - between(rng, 1, 20) * DAY;
   const { updated, uuid } = { updated: chance(rng, 0.4), uuid: chance(rng, 0.7) };
@@ -117,22 +118,14 @@ const results = ['ok', 'ok', 'ok', 'ok', 'not_checked', 'not_applicable', 'not_e
 
 type Block = Readonly<ReturnType<typeof blockOf>>;
 
-/** Blocks of an inspection, each with at least one checked item, and the items in their order. */
-interface Inspected {
-  readonly blocks: readonly Block[];
-  readonly items: readonly ReturnType<typeof itemOf>[];
-}
-
-/** The blocks and items of some checks, numbered after others; items of an accident car find issues more often. */
-function inspected(
-  rng: Rng,
-  rows: readonly CheckRow[],
-  accident: boolean,
-  before: Inspected = { blocks: [], items: [] },
-): Inspected {
+/**
+ * The blocks of some checks, each with at least one checked item, and the items in their order, numbered after so many
+ * others; items of an accident car find issues more often.
+ */
+function inspected(rng: Rng, rows: readonly CheckRow[], accident: boolean, before = { blocks: 0, items: 0 }) {
   const keys = [...new Set(rows.map((row) => row.block))];
-  const blocks = keys.map((key, place) => blockOf(rng, key, before.blocks.length + place + 1));
-  let number = before.items.length;
+  const blocks = keys.map((key, place) => blockOf(rng, key, before.blocks + place + 1));
+  let number = before.items;
   const items = blocks.flatMap((block) =>
     rows
       .filter((row) => row.block === block.key)

@@ -31,19 +31,17 @@ const faultSchema = z.discriminatedUnion('kind', [
 /** One thing that goes wrong. `every` is for members: one record of this many is affected, default all. */
 export type Fault = z.infer<typeof faultSchema>;
 
-/** Which requests a rule is for; a member left out matches everything. */
-interface FaultMatch {
-  /** Path below the base URL, such as `/cars`. */
-  readonly path?: string | RegExp;
-  readonly page?: number;
-  /** How many matching requests go well first. Default 0. */
-  readonly after?: number;
-  /** How many requests are hit after that. Default all. */
-  readonly times?: number;
-}
-
+/** A fault and the requests that it is for; a member of `match` that is left out matches everything. */
 export interface FaultRule {
-  readonly match?: FaultMatch;
+  readonly match?: {
+    /** Path below the base URL, such as `/cars`. */
+    readonly path?: string | RegExp;
+    readonly page?: number;
+    /** How many matching requests go well first. Default 0. */
+    readonly after?: number;
+    /** How many requests are hit after that. Default all. */
+    readonly times?: number;
+  };
   readonly fault: Fault;
 }
 
