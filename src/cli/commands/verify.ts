@@ -10,6 +10,7 @@ import { findSnapshot } from '../../lake/snapshots.js';
 import { type Problem, tornIf, tornState, verifyFiles, verifyWarehouse } from '../../lake/verify.js';
 import { verifyContent } from '../../lake/verify-content.js';
 import { mendViews, viewOn } from '../../lake/views.js';
+import { jsonIn } from '../../land/files.js';
 import type { TestResult } from '../../model/data-tests.js';
 import { publishedSnapshot, withDatabase } from '../../query/open-lake.js';
 import { clip, count, megabytes, printable, sumOf } from '../../query/printable.js';
@@ -59,12 +60,8 @@ function manifestProblem(folder: string, error: LotlakeError): Problem {
 function tornManifest(path: string): string | undefined {
   if (!existsSync(path)) return 'no file';
   const written = readFileSync(path, 'utf8');
-  try {
-    JSON.parse(written);
-    return undefined;
-  } catch {
-    return tornState(path) ?? `text that ends or breaks off within its ${written.length} characters`;
-  }
+  if (jsonIn(written) !== undefined) return undefined;
+  return tornState(path) ?? `text that ends or breaks off within its ${written.length} characters`;
 }
 
 /** Runs the data tests on the files; tests across tables declare the parents of children. */
