@@ -1,6 +1,8 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { json } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { promisify } from 'node:util';
+import { gzip } from 'node:zlib';
 import { z } from 'zod';
 import { messageOf } from '../../config/lotlake-error.js';
 import { HOUR } from '../world/instants.js';
@@ -17,8 +19,17 @@ import {
 } from './faults.js';
 import { ADMIN_PATH, BASE_PATH } from './page.js';
 import type { Question } from './question.js';
-import { badKey, badRequest, notFound, Refusal, tooMany, wrongMethod } from './refusal.js';
-import { type Answer, encode, send } from './send.js';
+import { badRequest, notFound, Refusal, tooMany } from './refusal.js';
+
+const compress = promisify(gzip);
+
+/** An answer before it goes onto the wire. */
+interface Answer {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+  /** The body in the encoding that the headers name. */
+  readonly bytes: Buffer;
+}
 
 export interface AppState {
   readonly apiKey: string;
@@ -103,7 +114,7 @@ async function serviceAnswer(state: AppState, call: Call): Promise<Answer> {
   faults.push(...headerFaults(header(request, FAULT_HEADER)));
   await disturbBefore(state, faults);
   checkKey(state, request);
-  if (request.method !== 'GET') throw wrongMethod();
+  if (request.method !== 'GET') throw new Refusal(405, { message: 'method not allowed' }, { allow: 'GET' });
   if (!state.admits()) throw tooMany(1);
   const wait = state.admitsToday();
   if (wait !== null) throw tooMany(wait, 'Daily request limit reached.');
@@ -120,7 +131,8 @@ async function disturbBefore(state: AppState, faults: readonly Fault[]): Promise
 }
 
 function checkKey({ apiKey }: AppState, request: IncomingMessage): void {
-  if (request.headers['x-api-key'] !== apiKey) throw badKey();
+  if (request.headers['x-api-key'] === apiKey) return;
+  throw new Refusal(403, { message: 'invalid or inactive api key' });
 }
 
 async function listAnswer(state: AppState, { path, url, faults, zipped }: Call): Promise<Answer> {
@@ -164,6 +176,56 @@ function moveTo(state: AppState, body: unknown): void {
     if (error instanceof SandboxError) throw badRequest('clock', messageOf(error));
     throw error;
   }
+}
+
+/** Encodes a JSON text, gzipped at level 1 where the client takes it. */
+async function encode(
+  status: number,
+  text: string,
+  headers: Readonly<Record<string, string>>,
+  zipped: boolean,
+): Promise<Answer> {
+  const plain = Buffer.from(text, 'utf8');
+  const bytes = zipped ? await compress(plain, { level: 1 }) : plain;
+  const encoding = zipped ? { 'content-encoding': 'gzip' } : {};
+  return {
+    status,
+    bytes,
+    headers: { 'content-type': 'application/json', vary: 'accept-encoding', ...encoding, ...headers },
+  };
+}
+
+/** Sends an answer, disturbed on the wire as the faults ask. Resolves when everything that will be sent is sent. */
+async function send(response: ServerResponse, answer: Answer, faults: readonly Fault[]): Promise<void> {
+  const cut = faultOf(faults, 'cut-body');
+  const stalled = faultOf(faults, 'stalled-body');
+  const torn = cut !== undefined && (cut.ending ?? 'socket') === 'socket';
+  const { bytes } =
+    faultOf(faults, 'corrupt-gzip') === undefined ? answer : { bytes: corrupted(answer.bytes) };
+  const short = cut?.ending === 'short-gzip' ? bytes.subarray(0, share(bytes, cut.at)) : bytes;
+  response.writeHead(answer.status, { ...answer.headers, 'content-length': String(short.length) });
+  if (!torn && stalled === undefined) return await until(response, () => response.end(short));
+  const part = bytes.subarray(0, share(bytes, (cut ?? stalled)?.at));
+  await until(response, (done) => response.write(part, () => done()));
+  // The first part has to leave before the connection does.
+  if (torn) setTimeout(() => response.destroy(), 20);
+}
+
+const share = (bytes: Buffer, at = 0.5): number => Math.floor(bytes.length * at);
+
+/** Resolves when the response says so, or when its connection is closed. */
+const until = (response: ServerResponse, act: (done: () => void) => void): Promise<void> =>
+  new Promise((resolve) => {
+    response.once('close', resolve);
+    act(resolve);
+  });
+
+/** A copy whose middle is overwritten; the header of a gzip stream stays whole. */
+function corrupted(bytes: Buffer): Buffer {
+  const copy = Buffer.from(bytes);
+  const middle = Math.max(20, Math.floor(copy.length / 2));
+  copy.fill(0xa5, Math.min(middle, copy.length), Math.min(middle + 64, copy.length));
+  return copy;
 }
 
 /** The highest number of requests within any second, both ends of which count. */

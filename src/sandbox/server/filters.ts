@@ -5,7 +5,7 @@ import { DAY, HOUR, type Instant, MINUTE } from '../world/instants.js';
 import { lifeOfId } from '../world/life.js';
 import { perWorld } from '../world.js';
 import type { Question, Values } from './question.js';
-import { badRequest, noAccess } from './refusal.js';
+import { badRequest, Refusal } from './refusal.js';
 
 /** A vehicle's record, in which `lots` is one of its lots. */
 type Json = unknown;
@@ -76,8 +76,8 @@ export const allDomains: readonly number[] = Object.keys(enumerations.domain).ma
 
 /** Checks a source; throws a 401 for one that the key is not enabled for. */
 export function domainOf(id: number, { access }: Question): number {
-  if (!access.domains.includes(id)) throw noAccess(id);
-  return id;
+  if (access.domains.includes(id)) return id;
+  throw new Refusal(401, { error: `source ${id} is not enabled for this key` });
 }
 
 /** Start of the window that `minutes` names, or undefined without it. */

@@ -15,20 +15,9 @@ export class Refusal extends Error {
 export const badRequest = (parameter: string, message: string): Refusal =>
   new Refusal(400, { message, errors: { [parameter]: [message] } });
 
-/** 401: the key is not enabled for the source. */
-export const noAccess = (domain: number): Refusal =>
-  new Refusal(401, { error: `source ${domain} is not enabled for this key` });
-
-/** 403: no key, or not this one. */
-export const badKey = (): Refusal => new Refusal(403, { message: 'invalid or inactive api key' });
-
 /** 404: nothing there. */
 export const notFound = (what: string): Refusal => new Refusal(404, { message: `${what} not found` });
 
 /** 429 with `Retry-After` in seconds. */
 export const tooMany = (seconds: number, message = 'Too Many Attempts.'): Refusal =>
   new Refusal(429, { message }, { 'retry-after': String(seconds) });
-
-/** 405: the service is read only. */
-export const wrongMethod = (): Refusal =>
-  new Refusal(405, { message: 'method not allowed' }, { allow: 'GET' });
