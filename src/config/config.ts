@@ -18,14 +18,11 @@ export type Settings = Partial<z.input<typeof settings>>;
 /** Settings as flags give them, and the file of settings that `--config` names. */
 export type ConfigInput = Settings & { readonly configFile?: string | undefined };
 
-/** A setting as it holds, and where it comes from: a flag, a variable, the path of a file, or `default`. */
-export interface InForce {
-  /** Name in a file of settings; a member of an object as `publish.to`. */
-  readonly name: string;
-  /** Null where nothing is set. Of a secret only `set`. */
-  readonly value: unknown;
-  readonly from: string;
-}
+/**
+ * A setting as it holds: its name in a file of settings, such as `publish.to`; its value, null where nothing is set, and of
+ * a secret only `set`; and where it comes from: a flag, a variable, the path of a file, or `default`.
+ */
+export type InForce = Readonly<ReturnType<typeof inForceOf>[number]>;
 
 /** Reads the configuration as {@link readSettings} does. */
 export const readConfig = (...given: Parameters<typeof readSettings>): Config =>
@@ -96,7 +93,7 @@ export function readSettings(
 const SECRETS: ReadonlySet<string> = new Set(['apiKey', 'lineage', 'lineage.key', 'notify', 'notify.url']);
 
 /** Every setting of a configuration with the place that gave it. */
-function inForceOf(config: Config, given: ReadonlyMap<string, Given>): InForce[] {
+function inForceOf(config: Config, given: ReadonlyMap<string, Given>) {
   return allSettings.map(({ name }) => {
     const value = name
       .split('.')

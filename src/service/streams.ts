@@ -1,45 +1,33 @@
-import type { z } from 'zod';
-import { type ContractNode, contractOf } from './contract/node.js';
+import { contractOf } from './contract/node.js';
 import { schemas } from './contract/records.js';
 import { pageSizes } from './limits.js';
 import { requests } from './requests.js';
 
 /** A stream of records that lotlake lands: what one record looks like and how its lists are paged. */
-export interface Stream {
-  readonly name: StreamName;
-  /** Path below the base URL; where a stream has several lists, of what they have in common. */
-  readonly path: string;
-  readonly schema: z.core.$ZodType;
-  /** The schema as a tree. */
-  readonly contract: ContractNode;
-  /** Makes the request of a page, from parameters by the service's names. */
-  readonly request: Pick<(typeof requests)[keyof typeof requests], 'from' | 'path'>;
-  /** Member that names a record. */
-  readonly idField: string;
-  /** Largest page the service gives (service.md, limits); undefined where a list takes no page size. */
-  readonly maxPerPage: number | undefined;
-  /** A service that answers 404 here is reported and the stream skipped. */
-  readonly optional: boolean;
-  /** The list is sorted by id, ascending. */
-  readonly ascending: boolean;
-}
+export type Stream = Readonly<ReturnType<typeof stream<StreamName>>>;
 
 const stream = <N extends string>(
   name: N,
   record: keyof typeof schemas,
-  request: Stream['request'],
-  more: Partial<Pick<Stream, 'idField' | 'maxPerPage' | 'optional' | 'ascending'>> = {},
+  request: Pick<(typeof requests)[keyof typeof requests], 'from' | 'path'>,
+  more: Partial<{ idField: string; maxPerPage: number; optional: boolean; ascending: boolean }> = {},
 ) => ({
   name,
+  /** Path below the base URL; where a stream has several lists, of what they have in common. */
   path: request.path.replace(/\/?[[{].*$/, ''),
   schema: schemas[record],
+  /** The schema as a tree. */
   contract: contractOf(schemas[record]),
+  /** Makes the request of a page, from parameters by the service's names. */
   request,
-  idField: 'id',
-  maxPerPage: undefined,
-  optional: true,
-  ascending: false,
-  ...more,
+  /** Member that names a record. */
+  idField: more.idField ?? 'id',
+  /** Largest page the service gives (service.md, limits); undefined where a list takes no page size. */
+  maxPerPage: more.maxPerPage,
+  /** A service that answers 404 here is reported and the stream skipped. */
+  optional: more.optional ?? true,
+  /** The list is sorted by id, ascending. */
+  ascending: more.ascending ?? false,
 });
 
 const table = {
