@@ -3,6 +3,7 @@ import type { Lake, OpenOptions } from './library/lake.js';
 import type { RunOptions } from './library/run.js';
 import type { LakeSettings } from './library/settings.js';
 import type { RunResult } from './run/finish.js';
+import type { WorldOptions } from './sandbox/world.js';
 
 // To import the package loads nothing else, reads no file and installs no handler.
 export type { PipelineName } from '../pipelines/index.js';
@@ -13,16 +14,7 @@ export type { RunOptions } from './library/run.js';
 export type { LakeSettings } from './library/settings.js';
 export type { RunResult } from './run/finish.js';
 export type { Reporter } from './run/job.js';
-
-/** The world of the embedded service; the same world answers the same bytes. */
-export interface SandboxOptions {
-  /** Vehicles that are active at any one time. Default 1,000. */
-  readonly vehicles?: number;
-  /** Default 1. */
-  readonly seed?: number;
-  /** Time in the world, from 2024-10-02 on. Default 2026-11-20T00:00:00Z. */
-  readonly clock?: Date;
-}
+export type { WorldOptions as SandboxOptions } from './sandbox/world.js';
 
 /** The embedded service while it listens. */
 export interface Sandbox {
@@ -62,6 +54,6 @@ export function runNightly(settings: LakeSettings = {}, options: RunOptions = {}
 }
 
 /** Starts the embedded service on 127.0.0.1: a seeded world of vehicles, to try things on. Close it when done. */
-export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbox> {
+export async function startSandbox(options: WorldOptions = {}): Promise<Sandbox> {
   return (await import('./sandbox/server/start.js')).startSandbox(options);
 }
