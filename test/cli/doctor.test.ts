@@ -277,7 +277,7 @@ describe('lotlake doctor', () => {
 
   it('prints JSON, throws what failed first, and asks nobody with --offline', async () => {
     const { effects, out } = await effectsOf({ env: { LOTLAKE_API_KEY: 'another-key' } });
-    const given = { json: true, config: {} };
+    const given = { json: true };
     const asked = sandbox.requests.length;
     await doctor.run({ ...given, offline: true }, effects);
     expect(sandbox.requests).toHaveLength(asked);

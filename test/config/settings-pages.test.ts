@@ -14,7 +14,7 @@ const folder = temporaryFolder();
 const path = join(folder.path, 'lotlake.config.json');
 afterAll(() => folder.remove());
 
-const NONE = { json: false, config: {} };
+const NONE = { json: false };
 
 describe('lotlake init', () => {
   it('writes a file that sets nothing', () => {
@@ -51,7 +51,7 @@ describe('lotlake init', () => {
 describe('lotlake config', () => {
   it('prints what is in force and from where', async () => {
     const { effects, out } = effectsIn(folder.path, { LOTLAKE_API_KEY: 'hidden', LOTLAKE_SOURCES: '1,3' });
-    const given = { markdown: false, config: { output: 'here' } };
+    const given = { markdown: false, output: 'here' };
     await config.run({ ...given, json: false }, effects);
     expect(out()).toMatch(/│ sources +│ \[1,3\] +│ LOTLAKE_SOURCES +│/);
     expect(out()).toMatch(new RegExp(`│ output +│ ${join(folder.path, 'here')} +│ --output +│`));

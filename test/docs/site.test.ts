@@ -24,9 +24,9 @@ beforeAll(async () => {
 afterAll(() => folder.remove());
 
 /** Runs the command, and gives what it prints. */
-async function run(options: Partial<Parameters<typeof docs.run>[0]>): Promise<string> {
+async function run(options: Parameters<typeof docs.run>[0]): Promise<string> {
   const { effects, out } = effectsIn(folder.path);
-  const given = { to: undefined, markdown: undefined, json: false, config: { output: folder.path } };
+  const given = { to: undefined, markdown: undefined, json: false, output: folder.path };
   await docs.run({ ...given, ...options }, effects);
   return out();
 }
@@ -128,9 +128,9 @@ describe('the pages of lotlake docs', () => {
 
 describe('lotlake docs', () => {
   it('writes Markdown without a lake, but no pages', async () => {
-    const config = { output: join(folder.path, 'none') };
-    expect(await run({ markdown: 'tables.md', config })).toBe(`${join(folder.path, 'tables.md')}\n`);
+    const output = join(folder.path, 'none');
+    expect(await run({ markdown: 'tables.md', output })).toBe(`${join(folder.path, 'tables.md')}\n`);
     expect(readFileSync(join(folder.path, 'tables.md'), 'utf8')).toMatch(/^# Tables and marts\n/);
-    await expect(run({ config })).rejects.toMatchObject({ code: 'SHARE_NO_SNAPSHOT' });
+    await expect(run({ output })).rejects.toMatchObject({ code: 'SHARE_NO_SNAPSHOT' });
   });
 });
