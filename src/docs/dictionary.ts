@@ -58,8 +58,7 @@ export function dictionary(contents: Contents): TableEntry[] {
   const own = ownTables.map(({ partition, ...table }): TableEntry => {
     const stored = contents.tables[table.name];
     const partitioned = partition !== undefined;
-    const months = partition && stored?.partitioned !== false ? [monthEntry(partition.month)] : [];
-    const columns = [...table.columns, ...months];
+    const columns = [...table.columns, ...monthsOf(partition, stored)];
     return { ...table, ...{ partitioned, kind: 'table', rows: stored?.rows ?? 0, columns } };
   });
   const marts = modellingOf(contents).models.map((model) => {
@@ -81,21 +80,18 @@ const entryOf = (
 ): TableEntry => ({ name, kind, description, grain, key, rows: stored?.rows ?? 0, columns });
 
 /** The month of a partition is in the path of its files alone, and a column for every reader. */
-const monthEntry = (instant: string): ColumnEntry => ({
-  name: 'month',
-  type: 'VARCHAR',
-  description: `Partition: month in UTC of ${instant}, such as 2026-11; the text unknown where that is null.`,
-});
-
-/** A child row lies in the month of its parent, which flattening hands down. */
-const monthSource = (column: string): string =>
-  column.startsWith('_') ? 'created_at of the lot or report that the row belongs to' : column;
+function monthsOf(partition: LakeTable['partition'], stored: Described | undefined): ColumnEntry[] {
+  if (partition === undefined || stored?.partitioned === false) return [];
+  // A child row lies in the month of its parent, which flattening hands down.
+  const instant = partition.month.replace(/^_.*/, 'created_at of the lot or report that the row belongs to');
+  const description = `Partition: month in UTC of ${instant}, such as 2026-11; the text unknown where that is null.`;
+  return [{ name: 'month', type: 'VARCHAR', description }];
+}
 
 function columnsOf(table: LakeTable, stored: Described | undefined): ColumnEntry[] {
   const columns = (stored?.columns ?? []).filter(({ name }) => name !== 'month');
   const described = columns.map((column) => ({ ...column, ...describeColumn(table, column.name) }));
-  const hasMonth = table.partition !== undefined && stored?.partitioned !== false;
-  return hasMonth ? [...described, monthEntry(monthSource(table.partition.month))] : described;
+  return [...described, ...monthsOf(table.partition, stored)];
 }
 
 /** Describes a column by its place in the contract, see `sourceOf`. */

@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { DataFile } from '../../src/iceberg/avro.js';
-import { commitToCatalog } from '../../src/iceberg/catalog.js';
-import { planCatalogCommit } from '../../src/iceberg/catalog-plan.js';
+import { commitToCatalog, planCatalogCommit } from '../../src/iceberg/catalog.js';
 import { retainSnapshots, snapshotIdOf } from '../../src/iceberg/metadata.js';
 import { NO_METRICS } from '../../src/iceberg/metrics.js';
 import { type PreviousMetadata, planCommit } from '../../src/iceberg/plan.js';
