@@ -10,7 +10,7 @@ import { type LocalLake, push } from '../mirror/push.js';
 import { type MirrorPlace, openStore } from '../mirror/s3.js';
 import { describeAsIceberg, updateCatalog } from '../mirror/tables.js';
 import { publishedSnapshot, withDatabase } from '../query/open-lake.js';
-import { count, megabytes } from '../query/printable.js';
+import { count, counted, megabytes } from '../query/printable.js';
 import { textOf } from './command.js';
 import type { Effects } from './effects.js';
 
@@ -70,11 +70,10 @@ async function readLocal(connection: DuckDBConnection, layout: Layout): Promise<
 /** What a push did, for a person. */
 export function pushedText(sent: PushedLake): string {
   const { place, snapshot_id, pushed, files, bytes, catalog, landing } = sent;
-  const snapshots = pushed.length === 1 ? 'snapshot' : 'snapshots';
   return textOf([
     pushed.length === 0
       ? `${place} has snapshot ${snapshot_id} already; nothing was sent`
-      : `${place} has snapshot ${snapshot_id}: ${pushed.length} ${snapshots} pushed, ${count(files)} files (${megabytes(bytes)}) sent`,
+      : `${place} has snapshot ${snapshot_id}: ${counted(pushed.length, 'snapshot')} pushed, ${count(files)} files (${megabytes(bytes)}) sent`,
     catalog !== null && `catalog: ${catalog.registered} tables registered, ${catalog.committed} committed`,
     landing !== null && `${landingText(landing)} sent`,
   ]);

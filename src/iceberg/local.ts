@@ -67,13 +67,12 @@ async function readTables({ folder, manifest }: BaseState): Promise<Written['tab
 /** Metadata of the table in a folder; undefined where it has none that can be read, or it is of another place. */
 async function readTable(folder: string): Promise<PreviousMetadata | undefined> {
   const location = uriOf(folder);
-  const previous = await readPrevious(location, readLocal).catch(unlessUnreadable);
+  const previous = await readPrevious(location, readLocal).catch((error: unknown) => {
+    // What a power cut left of metadata is written again.
+    if (error instanceof LotlakeError && error.code === 'ICEBERG_METADATA') return undefined;
+    throw error;
+  });
   return previous?.metadata.location === location ? previous : undefined;
-}
-
-/** What a power cut left of metadata is written again. */
-function unlessUnreadable(error: unknown): undefined {
-  if (!(error instanceof LotlakeError && error.code === 'ICEBERG_METADATA')) throw error;
 }
 
 async function writeTables(

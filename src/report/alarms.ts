@@ -53,8 +53,14 @@ export async function readStanding(connection: DuckDBConnection, layout: Layout,
       ...leftOutModels(layout, manifest),
       ...figures.filter((row) => row.is_alarm === true).map(alarmOf),
     ],
-    /** Records that were rejected. */
-    rejected: figures.filter((row) => row.metric === 'rejected' && Number(row.value) > 0).map(foundOf),
+    /** Records that were rejected in the last run of each pipeline. */
+    rejected: figures
+      .filter((row) => row.metric === 'rejected' && Number(row.value) > 0)
+      .map((row) => ({
+        pipeline: label(row.pipeline),
+        stream: label(row.subject),
+        count: Number(row.value),
+      })),
     /** Members that the contract does not know, with the run that first told of each. */
     drift: (await driftIn(connection, 'passes'))
       .filter(({ isSent }) => isSent)
@@ -136,10 +142,3 @@ function alarmOf(row: Row): Alarm {
     what: say(Number(row.value)),
   };
 }
-
-/** What the last run of a pipeline found in a stream. */
-const foundOf = (row: Row) => ({
-  pipeline: label(row.pipeline),
-  stream: label(row.subject),
-  count: Number(row.value),
-});
