@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { codeOf, LotlakeError } from '../config/lotlake-error.js';
+import type { Row } from '../duck/session.js';
 import { ROW, type SparkConf, type SparkStep, STEP, scriptOf, submitArguments, VERSION } from './script.js';
 
 /** How a script is run. */
@@ -19,14 +20,11 @@ export interface SparkOptions {
   readonly onStep?: ((result: SparkResult) => void) | undefined;
 }
 
-/** A row as JSON has it. */
-type SparkRow = Readonly<Record<string, unknown>>;
-
 /** What a step of a script gave. */
 export interface SparkResult {
   readonly name: string;
   /** Rows of its query; instants are text in ISO 8601. */
-  readonly rows: readonly SparkRow[];
+  readonly rows: readonly Row[];
   /** Milliseconds from the end of the step before it. */
   readonly ms: number;
 }
@@ -111,7 +109,7 @@ async function readSteps(
 ): Promise<readonly SparkResult[]> {
   const complaints = listenTo(child.stderr);
   const results: SparkResult[] = [];
-  let rows: SparkRow[] = [];
+  let rows: Row[] = [];
   let since: number | undefined;
   for await (const line of createInterface({ input: child.stdout })) {
     if (line.startsWith(ROW)) rows.push(JSON.parse(line.slice(ROW.length)));
