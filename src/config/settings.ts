@@ -154,15 +154,13 @@ export const settings = z.strictObject({
     '{"to": "https://host/api/v1/lineage"}',
   )
     .prefault({})
-    .superRefine(({ to, key }, context) => {
-      if (key === undefined || to === undefined || !to.startsWith('http:')) return;
-      if (!LOCAL.includes(new URL(to).hostname))
-        context.addIssue({
-          code: 'custom',
-          path: ['to'],
-          message: ': it is not https, and lineage.key would travel in the clear',
-        });
-    }),
+    .refine(
+      ({ to = '', key }) =>
+        key === undefined ||
+        !(to.startsWith('http:') && URL.canParse(to)) ||
+        LOCAL.includes(new URL(to).hostname),
+      { path: ['to'], error: ': it is not https, and lineage.key would travel in the clear' },
+    ),
   /** Whom a run tells how it ended. */
   notify: group(
     {
