@@ -43,8 +43,7 @@ export function findLot(world: World, number: string, domains: readonly number[]
 
 /** The vehicle that holds the lot with an id inside source 1, with or without its suffix. */
 export function findExternalId(world: World, id: string): Found | undefined {
-  const place = lotOfExternalId(id);
-  const found = place && listedLot(world, place, world.clock.getTime());
+  const found = listedLot(world, lotOfExternalId(id), world.clock.getTime());
   return found?.lot.domain === 1 ? found : undefined;
 }
 

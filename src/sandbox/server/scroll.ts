@@ -49,23 +49,18 @@ export function createScrolls(now: () => number, highest: number) {
     },
     /** Goes on; the same id gives the same answer again. Throws a 400 for a scroll that is unknown, expired or used up. */
     next(scrollId: string, minutes?: number): string {
-      const place = placeOf(scrollId);
-      const scroll = place && open.get(place.number);
-      if (
-        place === undefined ||
-        scroll === undefined ||
-        place.from > scroll.ids.length ||
-        scroll.expiresAt < now()
-      )
+      const { number, from } = placeOf(scrollId);
+      const scroll = open.get(number);
+      if (scroll === undefined || from > scroll.ids.length || scroll.expiresAt < now())
         throw refused('is unknown or has expired');
       scroll.continuations += 1;
       if (scroll.continuations > highest) throw refused(`had its ${highest} continuation requests`);
       scroll.expiresAt = now() + (minutes ?? scroll.minutes) * MINUTE;
-      return pageFrom(scroll, place.from);
+      return pageFrom(scroll, from);
     },
     /** Drops a scroll before its time. */
     forget(scrollId: string): void {
-      open.delete(placeOf(scrollId)?.number ?? 0);
+      open.delete(placeOf(scrollId).number);
     },
   };
 }
@@ -73,7 +68,9 @@ export function createScrolls(now: () => number, highest: number) {
 const idOf = (number: number, from: number): string =>
   Buffer.from(`scroll:${number}:${from}`).toString('base64url');
 
-function placeOf(scrollId: string): { readonly number: number; readonly from: number } | undefined {
-  const found = /^scroll:(\d{1,9}):(\d{1,9})$/.exec(Buffer.from(scrollId, 'base64url').toString());
-  return found === null ? undefined : { number: Number(found[1]), from: Number(found[2]) };
+/** The scroll of an id, and the place in its list; both are no number for any other text. */
+function placeOf(scrollId: string) {
+  const text = Buffer.from(scrollId, 'base64url').toString();
+  const [, number, from] = /^scroll:(\d{1,9}):(\d{1,9})$/.exec(text) ?? [];
+  return { number: Number(number), from: Number(from) };
 }

@@ -101,8 +101,6 @@ export const lotOfId = (id: number): Place => place(id - FIRST_LOT_ID);
 /** Index and place of the lot that would have a number. */
 export const lotOfNumber = (number: number): Place => place(number - FIRST_LOT_NUMBER);
 
-/** Index and place of the lot that would have an id inside source 1; undefined for any other text. */
-export function lotOfExternalId(id: string): Place | undefined {
-  const digits = /^(\d{1,12})(?:~US)?$/.exec(id)?.[1];
-  return digits === undefined ? undefined : lotOfNumber(Number(digits) - EXTERNAL_SHIFT);
-}
+/** Index and place of the lot that would have an id inside source 1; the index is below 0 for any other text. */
+export const lotOfExternalId = (id: string): Place =>
+  lotOfNumber(Number(/^(\d{1,12})(?:~US)?$/.exec(id)?.[1] ?? 0) - EXTERNAL_SHIFT);
