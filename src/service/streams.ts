@@ -1,3 +1,4 @@
+import type { z } from 'zod';
 import { contractOf } from './contract/node.js';
 import { schemas } from './contract/records.js';
 import { pageSizes } from './limits.js';
@@ -8,16 +9,16 @@ export type Stream = Readonly<ReturnType<typeof stream<StreamName>>>;
 
 const stream = <N extends string>(
   name: N,
-  record: keyof typeof schemas,
+  schema: z.ZodObject,
   request: Pick<(typeof requests)[keyof typeof requests], 'from' | 'path'>,
   more: Partial<{ idField: string; maxPerPage: number; optional: boolean; ascending: boolean }> = {},
 ) => ({
   name,
   /** Path below the base URL; where a stream has several lists, of what they have in common. */
   path: request.path.replace(/\/?[[{].*$/, ''),
-  schema: schemas[record],
+  schema,
   /** The schema as a tree. */
-  contract: contractOf(schemas[record]),
+  contract: contractOf(schema),
   /** Makes the request of a page, from parameters by the service's names. */
   request,
   /** Member that names a record. */
@@ -31,30 +32,30 @@ const stream = <N extends string>(
 });
 
 const table = {
-  cars: stream('cars', 'vehicle', requests.cars, {
+  cars: stream('cars', schemas.vehicle, requests.cars, {
     maxPerPage: pageSizes.cars.most,
     optional: false,
     ascending: true,
   }),
-  archived_lots: stream('archived_lots', 'archived_lot', requests.archivedLots, {
+  archived_lots: stream('archived_lots', schemas.archived_lot, requests.archivedLots, {
     idField: 'lot_id',
     maxPerPage: pageSizes.archivedLots.most,
   }),
-  statistics: stream('statistics', 'statistic', requests.statistics, {
+  statistics: stream('statistics', schemas.statistic, requests.statistics, {
     maxPerPage: pageSizes.statistics.most,
   }),
-  manufacturers: stream('manufacturers', 'manufacturer', requests.manufacturers),
-  models: stream('models', 'model', requests.models),
-  generations: stream('generations', 'generation', requests.generations),
-  damages: stream('damages', 'damage', requests.damages),
-  states: stream('states', 'state', requests.states),
-  cities: stream('cities', 'city', requests.cities),
-  titles: stream('titles', 'title', requests.titles),
-  duplicates: stream('duplicates', 'duplicate', requests.koreaDuplicates, {
+  manufacturers: stream('manufacturers', schemas.manufacturer, requests.manufacturers),
+  models: stream('models', schemas.model, requests.models),
+  generations: stream('generations', schemas.generation, requests.generations),
+  damages: stream('damages', schemas.damage, requests.damages),
+  states: stream('states', schemas.state, requests.states),
+  cities: stream('cities', schemas.city, requests.cities),
+  titles: stream('titles', schemas.title, requests.titles),
+  duplicates: stream('duplicates', schemas.duplicate, requests.koreaDuplicates, {
     idField: 'duplicate_id',
     maxPerPage: pageSizes.duplicates.most,
   }),
-  default_options: stream('default_options', 'default_option', requests.koreaOptions),
+  default_options: stream('default_options', schemas.default_option, requests.koreaOptions),
 };
 
 /** Name of a stream; it names a folder of landing. */
