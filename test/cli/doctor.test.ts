@@ -277,12 +277,11 @@ describe('lotlake doctor', () => {
 
   it('prints JSON, throws what failed first, and asks nobody with --offline', async () => {
     const { effects, out } = await effectsOf({ env: { LOTLAKE_API_KEY: 'another-key' } });
-    const given = { json: true };
     const asked = sandbox.requests.length;
-    await doctor.run({ ...given, offline: true }, effects);
+    await doctor.run({ json: true, offline: true }, effects);
     expect(sandbox.requests).toHaveLength(asked);
     expect(JSON.parse(out())[0]).toMatchObject({ check: 'node', status: 'ok', hint: null, code: null });
-    await expect(doctor.run({ ...given, offline: false, json: false }, effects)).rejects.toMatchObject({
+    await expect(doctor.run({ json: false, offline: false }, effects)).rejects.toMatchObject({
       ...{ code: 'SERVICE_KEY_REFUSED', outcome: 'refused' },
     });
     expect(out()).toMatch(

@@ -171,7 +171,10 @@ describe('lotlake run', () => {
         data: () => undefined,
         err: () => undefined,
         now: () => now,
-        env: { LOTLAKE_API_KEY: 'sandbox-key' },
+        env: {
+          ...{ LOTLAKE_API_KEY: 'sandbox-key', LOTLAKE_BASE_URL: service.url, LOTLAKE_ORIGIN: 'test' },
+          ...{ LOTLAKE_LOG: 'silent', LOTLAKE_RATE: '10000', LOTLAKE_MEMORY: '700MB', LOTLAKE_THREADS: '1' },
+        },
         cwd: folder.path,
         columns: () => undefined,
         live: () => undefined,
@@ -181,15 +184,6 @@ describe('lotlake run', () => {
         input: async () => new Uint8Array(),
         signal: new AbortController().signal,
       };
-      const config = {
-        baseUrl: service.url,
-        origin: 'test',
-        output: folder.path,
-        log: 'silent',
-        rate: 10_000,
-        memory: '700MB',
-        threads: 1,
-      } as const;
       const options = {
         pipeline: 'incremental',
         sandbox: false,
@@ -206,7 +200,7 @@ describe('lotlake run', () => {
         logFormat: undefined,
         logFile: undefined,
       } as const;
-      await runCommand.run({ ...options, json, config }, effects);
+      await runCommand.run({ ...options, json, output: folder.path }, effects);
       return out;
     };
     // The first run has other models than the night.
