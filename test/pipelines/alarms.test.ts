@@ -71,7 +71,7 @@ async function statusOf(json: boolean, maxAge?: string): Promise<string> {
     data: () => undefined,
     err: () => undefined,
     now: () => new Date(),
-    env: {},
+    env: { LOTLAKE_MEMORY: '700MB' },
     cwd: folder.path,
     columns: () => undefined,
     live: () => undefined,
@@ -81,7 +81,7 @@ async function statusOf(json: boolean, maxAge?: string): Promise<string> {
     input: async () => new Uint8Array(),
     signal: new AbortController().signal,
   };
-  await status.run({ json, maxAge, config: { output: folder.path, memory: '700MB' } }, effects);
+  await status.run({ json, maxAge, output: folder.path }, effects);
   return out;
 }
 
