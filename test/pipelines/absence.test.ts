@@ -6,7 +6,11 @@ import { firstLot, need, recordsOf, vehicleAt } from '../served.js';
 import { bareDuckDb, configFor, serve, silentReporter, temporaryFolder, WITHOUT_MARTS } from './support.js';
 
 const world = createWorld({ vehicles: 200, seed: 8 });
-const vehicles = recordsOf(world);
+// Without sale dates: what a rule says of lots that are still to be sold is for its cases in test/reconcile.
+const vehicles = recordsOf(world).map((vehicle) => ({
+  ...vehicle,
+  lots: vehicle.lots.map((lot) => ({ ...lot, sale_date: null })),
+}));
 const START = Date.parse('2026-11-18T02:00:00Z');
 
 const cleanups: (() => void | Promise<void>)[] = [];

@@ -14,6 +14,7 @@ import type { Vehicle } from './world.js';
 export function conclude(stage: Stage, walks: readonly Walk[], evidence: Evidence): boolean {
   const verdict = learn(stage.known, evidence);
   if (verdict.held) return false;
+  noteStates(stage.note, stage.known, verdict.knowledge, evidence);
   noteChanges(stage, stage.known, verdict.knowledge);
   stage.known = verdict.knowledge;
   stage.isPublished = true;
@@ -21,9 +22,8 @@ export function conclude(stage: Stage, walks: readonly Walk[], evidence: Evidenc
   return true;
 }
 
-/** Counts what a run changed. */
+/** Counts what a run rejected, and what rows below lots and vehicles went. */
 function noteChanges({ note }: Stage, before: Knowledge, after: Knowledge): void {
-  noteStates(note, after.lotChanges.slice(before.lotChanges.length));
   const rejects = after.rejects.slice(before.rejects.length);
   note('records rejected', rejects.filter(({ raw }) => raw === null).length);
   note('values rejected', rejects.filter(({ raw }) => raw !== null).length);

@@ -188,7 +188,13 @@ function stateOfLots(own: readonly Row[]): Values | undefined {
 }
 
 /** Counts what became of lots, so that it can be seen that the stories come to each rule. */
-export function noteStates(note: (what: string, times?: number) => void, changes: readonly Values[]): void {
+export function noteStates(
+  note: (what: string, times?: number) => void,
+  before: Knowledge,
+  after: Knowledge,
+  { provesAbsence, seenAt }: Evidence,
+): void {
+  const changes = after.lotChanges.slice(before.lotChanges.length);
   const count = (field: string, value?: unknown): number =>
     changes.filter((change) => change.field === field && (value === undefined || change.new_value === value))
       .length;
@@ -197,6 +203,10 @@ export function noteStates(note: (what: string, times?: number) => void, changes
   note('lots called archived', count('archived_by', 'feed'));
   note('lots that came back', count('archived', false));
   note('lots moved', count('vehicle_id'));
+  const kept = [...after.tables.lots].filter(
+    ([key, { state }]) => state.archived === false && lastSeen(after, `lot ${key}`) < seenAt,
+  );
+  note('lots kept that a whole pass did not bring', provesAbsence ? kept.length : 0);
 }
 
 /**
@@ -217,7 +227,7 @@ export function wronglyAbsent(
 
 /**
  * Active lots of vehicles that the feed no longer has, after a pass that proves absence in a feed that stood still. There
- * must be none, except of sources that the feed shows nothing of or that the key was refused.
+ * must be none but those with a reason to stay: their source shows nothing, or was refused to the key.
  */
 export function wronglyActive(
   lots: Rows,
