@@ -294,6 +294,7 @@ it('settings hold their secrets back, and say what is wrong with them', () => {
     [{ notify: { on: 'failure,luck' } }, /^notify.on in .* it takes some of failure, hold, alarm, success/],
     [{ lineage: { to: 'https://me:hidden@host' } }, /^lineage.to in .* cannot be used: it holds credentials/],
     [{ lineage: { to: 'http://host', key: 'hidden-key' } }, /^lineage.to in .*would travel in the clear/],
+    [{ lineage: { to: 'http:///', key: 'hidden-key' } }, /^lineage.to in .*: it is no URL such as/],
     [{ metrics: 'lotlake.txt' }, /^metrics in .* does not end with .prom/],
   ] as const) {
     expect(read(file)).toThrow(message);
