@@ -271,7 +271,7 @@ describeWith(['servers'], 'a mirror through faults', () => {
 
   it('is pushed to after a run; a run stays published where that fails, and its exit code tells', async () => {
     const output = copyOf(world.output, 'after-run');
-    const run = await lotlake(server, 'after-run', output, ['run', 'incremental', '--json']);
+    const run = await lotlake(server, 'after-run', output, ['run', 'nightly', '--json']);
     expect(run.code, run.err).toBe(0);
     const { mirror, snapshot_id } = JSON.parse(run.out);
     expect(mirror.snapshot_id).toBe(snapshot_id);
