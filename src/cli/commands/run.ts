@@ -148,14 +148,18 @@ async function onSandbox<T>(
   return start(service, now).finally(() => sandbox.close());
 }
 
-function machineReadable({ manifest, passes, ...rest }: RunResult): object {
+/** What a run prints as JSON; the data tests without their SQL. */
+function machineReadable({ manifest, passes, tests, ...rest }: RunResult): object {
   const tables = Object.entries({ ...manifest.tables, ...manifest.marts });
-  const told = passes.map(({ manifest: pass, folder: _, changes: __, ...counts }) => ({
-    ...pass,
-    ...counts,
-  }));
+  const listed = {
+    passes: passes.map(({ manifest: pass, folder: _, changes: __, lists: ___, ...counts }) => ({
+      ...pass,
+      ...counts,
+    })),
+    tests: tests.map(({ sql: _, failing: __, ...test }) => test),
+  };
   return {
-    ...Object(snakeCased({ ...rest, passes: told })),
+    ...Object(snakeCased({ ...rest, ...listed })),
     rows: Object.fromEntries(tables.map(([name, table]) => [name, table.rows])),
   };
 }

@@ -25,6 +25,7 @@ const schema = z.strictObject({
   body: z.string().describe('Body of them.'),
   exit: z.number().describe('Exit code of a nightly run.'),
   says: z.array(z.string()).default([]).describe('Texts that the streams have.'),
+  options: z.array(z.string()).default([]).describe('Further options of the run.'),
   log: z.array(z.enum(['--json', '--no-json'])).default(['--no-json', '--json']),
 });
 
@@ -128,7 +129,7 @@ describe(`${cases.length} answers that say what must not be seen`, () => {
         join(folder.path, 'lotlake.config.json'),
         JSON.stringify({ retryBudget: 0.2, rate: 1000 }),
       );
-      const run = spawn(process.execPath, [CLI, 'run', 'nightly', given.log], {
+      const run = spawn(process.execPath, [CLI, 'run', 'nightly', given.log, ...given.options], {
         cwd: folder.path,
         env: {
           ...process.env,
