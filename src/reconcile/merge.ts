@@ -80,7 +80,9 @@ async function compareRows(
   );
   const hash = `hash(${hashed.join(', ')})`;
   const [domain, month] = table.partition === undefined ? ["''", "''"] : ['_domain', '_month'];
+  const owner = ownerOf(schema);
   await connection.run(`
+    create or replace temp view delivering_owners as ${owner.delivering};
     create or replace temp view compared as
     with new_rows as (
       select ${key}, ${hash} as _new_hash, ${NOTE} as _new_note, ${domain} as _new_domain, ${month} as _new_month
@@ -88,13 +90,13 @@ async function compareRows(
     ),
     old_rows as (
       select ${key}, ${hash} as _old_hash, ${NOTE} as _old_note, ${domain} as _old_domain, ${month} as _old_month, first_seen_at,
-        ${table.gone === 'mark' ? 'gone_at is not null' : 'false'} as _was_gone, ${ownerCame(schema)} as _owner_came
-      from base.${table.name} as o
+        ${table.gone === 'mark' ? 'gone_at is not null' : 'false'} as _was_gone, ${owner.id} as _owner_id, ${owner.source} as _source_id
+      from base.${table.name}
     )
     -- a join and no grouping of both, which would hold the old rows of a large table in memory
     select ${keys.map((name) => `coalesce(n.${name}, o.${name}) as ${name}`).join(', ')},
       _new_hash, _new_domain, _new_month, _new_note, _old_note, _old_hash, _old_domain, _old_month,
-      first_seen_at as _first_seen_at, coalesce(_was_gone, false) as _was_gone, coalesce(_owner_came, false) as _owner_came
+      first_seen_at as _first_seen_at, coalesce(_was_gone, false) as _was_gone, _owner_id, _source_id
     from new_rows as n full join old_rows as o on ${sameKey(table.key, 'n', 'o')}`);
   await connection.run(`create or replace table run.actions_${table.name} as ${ruleOf('actions').sql}`);
   const groups = await rows(
@@ -124,18 +126,21 @@ async function compareRows(
 }
 
 /**
- * SQL over an old row `o`: whether this run delivered its owner, so that a missing row is gone. Rows of a source that the
- * key lacked for a while are never gone.
+ * SQL of the owner and the source of an old row, and of the owners that came with the list of this table, as `owner_id`.
+ * A table of a stream has one owner, 0. The rule `actions` decides which rows are gone.
  */
-function ownerCame({ table, content }: TableSchema): string {
-  if (table.gone !== 'mark' && table.gone !== 'remove') return 'false';
-  if (table.owner === 'stream')
-    return `exists (select 1 from run.complete_streams where stream = ${literal(table.stream)})`;
-  const [owner, member] = table.owner.split('.');
-  if (member === undefined) return 'false';
-  const isOfSource = content.some(({ name }) => name === 'domain_id');
-  const shown = isOfSource ? ' and o.domain_id not in (select domain_id from run.hidden_sources)' : '';
-  return `o.${owner}_id in (select ${owner}_id from run.delivering_${owner}s where ${member})${shown}`;
+function ownerOf({ table, content }: TableSchema) {
+  const [owner, list] = table.owner.split('.');
+  const canGo = table.gone === 'mark' || table.gone === 'remove';
+  if (canGo && list !== undefined)
+    return {
+      id: `${owner}_id`,
+      source: content.some(({ name }) => name === 'domain_id') ? 'domain_id' : '0',
+      delivering: `select ${owner}_id as owner_id from run.delivering_${owner}s where ${list}`,
+    };
+  const stream = canGo && owner === 'stream' ? table.stream : '';
+  const delivering = `select distinct 0 as owner_id from run.complete_streams where stream = ${literal(stream)}`;
+  return { id: '0', source: '0', delivering };
 }
 
 /** All rows of the partitions that are rewritten: kept, gone, new and changed ones. */

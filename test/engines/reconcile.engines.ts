@@ -27,7 +27,7 @@ const SCHEMAS = ['base', 'stage', 'next', 'current', 'run'];
 /** Names of the relations that a rule reads. */
 const inputsOf = ({ sql }: Rule): readonly string[] => [
   ...new Set(SCHEMAS.flatMap((schema) => readsOf(sql, schema).map((name) => `${schema}.${name}`))),
-  ...(/\bfrom compared\b/.test(sql) ? ['compared'] : []),
+  ...['compared', 'delivering_owners'].filter((name) => new RegExp(`(from|join) ${name}\\b`).test(sql)),
 ];
 
 /** A statement that makes a relation of DuckDB, with its rows, a view in Spark. */

@@ -18,7 +18,8 @@ import {
 /**
  * Each folder `<rule>/<case>` is a case: CSV files of what the rule starts from, in the folders `base`, `stage`, `next` and
  * `run`, and the rows of `run.<rule>` in `expected.csv`. A file may leave out columns; a relation without a file is empty.
- * `run/<rule>.csv` stands for what an earlier rule came to, and `compared.csv` for what the rule `actions` reads.
+ * `run/<rule>.csv` stands for what an earlier rule came to, and `compared.csv` and `delivering_owners.csv` for
+ * what the rule `actions` reads.
  */
 export const FOLDER = dirname(fileURLToPath(import.meta.url));
 
@@ -26,7 +27,7 @@ const SIGHTINGS = columnsOf(
   'vehicle_id bigint, lot_id bigint, seen_at timestamptz, seen_by varchar, rejected_at timestamptz, run_id varchar',
 );
 const COMPARED = columnsOf(
-  'id bigint, _new_hash ubigint, _old_hash ubigint, _new_note uinteger, _old_note uinteger, _was_gone boolean, _owner_came boolean',
+  'id bigint, _new_hash ubigint, _old_hash ubigint, _new_note uinteger, _old_note uinteger, _was_gone boolean, _owner_id bigint, _source_id bigint',
 );
 
 /** What the run knows where a case does not say: a full pass over all sources that proves absence. */
@@ -129,8 +130,9 @@ export async function play(
     columnsOf('lot_id bigint, _action varchar'),
     csv('run/actions_lots'),
   );
-  await connection.run('drop table if exists compared');
+  await connection.run('drop table if exists compared; drop table if exists delivering_owners');
   await fill(connection, 'compared', COMPARED, csv('compared'));
+  await fill(connection, 'delivering_owners', columnsOf('owner_id bigint'), csv('delivering_owners'));
   let isBound = false;
   for (const each of chapterOf(rule)) {
     if (!isBound && readsOf(each.sql, 'current').length > 0) {
