@@ -6,17 +6,17 @@ import { packageRoot } from '../config/package-root.js';
 
 const header = z.object({ description: z.string().min(1), severity: z.enum(['error', 'warn']) });
 
-/** A check of the user as the manifest of a snapshot keeps it. */
+/** A check of the user in the manifest of a snapshot. */
 export const ownCheck = header.extend({ model: z.literal('checks'), test: z.string(), sql: z.string() });
 
-/** A data test across tables: a SELECT of failing rows with a header of comments, which describes what must hold. */
+/** A data test across tables: a SELECT of failing rows, with a header of comments that describes what must hold. */
 export type Check = Readonly<z.output<typeof ownCheck>>;
 
 const checksFolder: string = join(packageRoot, 'sql', 'checks');
 
 /**
  * Reads the checks of a folder, by name. Each begins with `-- description: …` and `-- severity: error` or `warn`.
- * Throws MODEL_DEFINITION, naming the file, where one of them is missing or not valid.
+ * Throws MODEL_DEFINITION, naming the file, if one of them is missing or not valid.
  */
 export function readChecks(folder: string = checksFolder): readonly Check[] {
   return readdirSync(folder)

@@ -7,26 +7,26 @@ import { type Model, modelFailed, readModels } from './model-files.js';
 import type { Modelling } from './own-models.js';
 import { type PlannedTest, planModelTests } from './test-sql.js';
 
-/** Failing rows that a result shows. */
+/** Most failing rows that a result has as a sample. */
 const SAMPLE = 5;
 
-/** What a data test found. */
+/** Result of a data test. */
 export interface TestResult extends PlannedTest {
-  /** Rows that fail; 0 where the test passed. */
+  /** Number of rows that fail; 0 if the test passed. */
   readonly failures: number;
-  /** The first of them, at most 5. */
+  /** The first failing rows, at most 5. */
   readonly sample: readonly Row[];
 }
 
-/** What a data test found, without its rows. */
+/** Result of a data test, without the failing rows. */
 export type TestFailures = Pick<TestResult, 'model' | 'test' | 'severity' | 'failures'>;
 
 /**
  * Runs the tests of models and the checks across tables, by default all of `sql/marts` and `sql/checks`, on a connection
  * that has the lake tables and the marts.
- * Throws MODEL_FAILED where a test cannot be run; failing rows are results, not errors.
- * @param beside further connections that share the work; they see what the first one sees
- * @param alone gives a test all of the memory where it does not fit into it beside others
+ * Throws MODEL_FAILED if a test cannot be run; failing rows are results, not errors.
+ * @param beside more connections to share the work; they see the same tables as the first one
+ * @param alone gives all memory to a test that does not fit into memory while others run
  */
 export async function runDataTests(
   connection: DuckDBConnection,
@@ -44,14 +44,13 @@ async function runModelTests(connection: DuckDBConnection, model: Model): Promis
   const tests = planModelTests(model);
   const passed = await passedRowTests(connection, model, tests);
   const results: TestResult[] = [];
-  for (const test of tests)
-    results.push(passed.has(test) ? resultOf(test, 0, []) : await runTest(connection, test));
+  for (const test of tests) results.push(await runTest(connection, test, passed.has(test)));
   return results;
 }
 
 /**
- * Judges all tests that look at each row by itself in one scan of their model, and gives those that passed: the others,
- * and all of them where the SQL of one is wrong, are run one by one for what they tell.
+ * Runs all tests that judge each row by itself in one scan of their model, and returns those that passed. The others run
+ * one by one, for their failing rows; so do all of them if the SQL of one is wrong, for an error that names it.
  */
 async function passedRowTests(
   connection: DuckDBConnection,
@@ -69,25 +68,24 @@ async function passedRowTests(
   }
 }
 
-function resultOf(planned: PlannedTest, failures: number, sample: readonly Row[]): TestResult {
-  const { model, test, severity, sql } = planned;
-  return { model, test, severity, sql, failures, sample };
-}
-
-async function runTest(connection: DuckDBConnection, planned: PlannedTest): Promise<TestResult> {
-  const { model, test, sql } = planned;
+/** @param isPassed whether the test is known to have passed, so that nothing runs */
+async function runTest(
+  connection: DuckDBConnection,
+  { model, test, severity, sql }: PlannedTest,
+  isPassed = false,
+): Promise<TestResult> {
   try {
-    const failures = await scalar(connection, `select count(*) from (\n${sql}\n)`);
+    const failures = isPassed ? 0 : await scalar(connection, `select count(*) from (\n${sql}\n)`);
     const sample =
       failures === 0 ? [] : await rows(connection, `select * from (\n${sql}\n) order by all limit ${SAMPLE}`);
-    return resultOf(planned, failures, sample);
+    return { model, test, severity, sql, failures, sample };
   } catch (error) {
     throw modelFailed(`test ${test} of ${model} cannot be run`, error);
   }
 }
 
 /**
- * Throws MODEL_TESTS_FAILED (held) where a test of severity `error` failed; warnings pass.
+ * Throws MODEL_TESTS_FAILED (held) if a test of severity `error` failed; warnings pass.
  * @param hint what the reader can do next
  */
 export function assertTests(results: readonly TestFailures[], hint: string): void {

@@ -5,7 +5,7 @@ import { z } from 'zod';
 import { literal, scalar } from '../duck/session.js';
 import type { TestResult } from './data-tests.js';
 
-/** Failing rows of one test that are kept. */
+/** Most failing rows that are kept of one test. */
 const MOST_ROWS = 10_000;
 
 const LIST = 'failed-tests.json';
@@ -20,20 +20,21 @@ const keptTests = z.object({
       test: z.string(),
       severity: z.enum(['error', 'warn']),
       failures: z.number(),
-      /** How many of the failing rows the file holds, and its name in the folder. */
+      /** Number of failing rows in the file. */
       kept: z.number(),
+      /** Name of the file in the folder. */
       file: z.string(),
     }),
   ),
 });
 
-/** The data tests that failed in a run, and where their rows are. */
+/** The data tests that failed in a run, and the files of their rows. */
 export type KeptTests = Readonly<z.output<typeof keptTests>>;
 
 /**
- * Keeps the rows that failed a data test, at most 10,000 of each test, as Parquet files in a folder that holds those of
- * the last run alone; the snapshot that they are of may never be published.
- * @param connection the one that the tests ran on
+ * Keeps the rows that failed a data test as Parquet files, at most 10,000 rows a test, because their snapshot may never be
+ * published. The folder holds those of the last run alone.
+ * @param connection the connection that ran the tests
  */
 export async function keepFailedRows(
   connection: DuckDBConnection,
@@ -57,7 +58,7 @@ export async function keepFailedRows(
   writeFileSync(join(folder, LIST), `${JSON.stringify({ ...run, tests } satisfies KeptTests, null, 2)}\n`);
 }
 
-/** What the last run kept, or undefined where no test of it failed. */
+/** What the last run kept; undefined if all of its tests passed. */
 export function readKeptTests(folder: string): KeptTests | undefined {
   const path = join(folder, LIST);
   return existsSync(path) ? keptTests.parse(JSON.parse(readFileSync(path, 'utf8'))) : undefined;

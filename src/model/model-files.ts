@@ -43,18 +43,18 @@ export const definition = z.strictObject({
   description: z.string(),
   /** What one row is. */
   grain: z.string(),
-  /** Columns that tell rows apart; tested as unique, and the order of the rows in the file. */
+  /** Columns that identify a row; tested as unique, and the order of the rows in the file. */
   key: z.array(z.string()).nonempty(),
   columns: z.record(z.string(), column),
   tests: z.array(modelTest).default([]),
 });
 
-/** The .yml of a seed also says of which type each column of its file is. */
+/** The .yml of a seed also has the type of each column. */
 const seedDefinition = definition.extend({
   columns: z.record(z.string(), column.extend({ type: z.string() })),
 });
 
-/** How much a failed test weighs: an error holds the snapshot back, a warning is reported. */
+/** What a failed test does: an error holds the snapshot back, a warning is reported. */
 export type Severity = z.output<typeof severity>;
 
 /** A test of one column. */
@@ -63,20 +63,20 @@ export type ColumnTest = Readonly<z.output<typeof columnTest>>;
 /** A test of a model's rows. */
 export type ModelTest = Readonly<z.output<typeof modelTest>>;
 
-/** A model: one SELECT and what its .yml says of it. Of a seed, the SELECT reads a CSV file. */
+/** A model: one SELECT and its description in the .yml. The SELECT of a seed reads a CSV file. */
 export type Model = Readonly<z.output<typeof definition>> & {
   readonly name: string;
   readonly sql: string;
   readonly isSeed?: boolean;
-  /** Whether its SELECT reads what lotlake fitted to price_inputs; then DuckDB alone computes it. */
+  /** Whether its SELECT reads the database `fit`, which lotlake fits to price_inputs; only DuckDB computes such a model. */
   readonly isFitted?: boolean;
-  /** Whether it is one of the user's. */
+  /** Whether it is a model of the user. */
   readonly isOwn?: boolean;
   /** SHA-256 of the CSV file of a seed. */
   readonly digest?: string;
 };
 
-/** The error of a model or test that cannot be computed. */
+/** The error for a model or test that cannot be computed. */
 export const modelFailed = (what: string, error: unknown): LotlakeError =>
   new LotlakeError('MODEL_FAILED', `${what}: ${messageOf(error)}`, {
     cause: error,
@@ -87,13 +87,14 @@ const martsFolder: string = join(packageRoot, 'sql', 'marts');
 const seedsFolder: string = join(packageRoot, 'sql', 'seeds');
 
 /**
- * Reads the models of a folder, `<name>.sql` with `<name>.yml` beside it, by name; those of lotlake with its seeds.
- * Throws MODEL_DEFINITION with the file and the place in it that is not valid.
+ * Reads the models of a folder, `<name>.sql` with `<name>.yml` beside it, by name; by default those of lotlake with its
+ * seeds. Throws MODEL_DEFINITION with the file and the place in it that is not valid.
  */
 export function readModels(folder: string = martsFolder): readonly Model[] {
-  if (folder !== martsFolder) return readFolder(folder, '.sql', readModel);
-  own ??= [...readFolder(folder, '.sql', readModel), ...readFolder(seedsFolder, '.csv', readSeed)].sort(
-    (a, b) => (a.name < b.name ? -1 : 1),
+  const read = () => namesIn(folder, '.sql').map((name) => readModel(folder, name));
+  if (folder !== martsFolder) return read();
+  own ??= [...read(), ...namesIn(seedsFolder, '.csv').map((name) => readSeed(name))].sort((a, b) =>
+    a.name < b.name ? -1 : 1,
   );
   return own;
 }
@@ -102,56 +103,36 @@ export function readModels(folder: string = martsFolder): readonly Model[] {
 let own: readonly Model[] | undefined;
 
 /**
- * The models, with the seeds of a folder of the user in the place of those of the same name; all of lotlake's own where
- * there is no folder.
- * Throws ConfigError for a folder that is missing, and for a file that is no seed or has other columns.
+ * Replaces seeds by the files of the same name in a folder of the user, if there is one.
+ * Throws ConfigError if the folder is missing, and for a file that is not a seed or has other columns.
  */
 export function withOwnSeeds(models: readonly Model[], folder: string | undefined): readonly Model[] {
   if (folder === undefined) return models;
   if (!existsSync(folder)) throw new ConfigError(`seeds: there is no folder ${folder}`);
-  const known = readModels().filter(({ isSeed }) => isSeed);
-  const found = readdirSync(folder).filter((file) => !file.startsWith('.'));
-  const strange = found.find((file) => !known.some(({ name }) => file === `${name}.csv`));
+  const known = readModels().flatMap(({ name, isSeed }) => (isSeed ? [`${name}.csv`] : []));
+  const files = readdirSync(folder).filter((file) => !file.startsWith('.'));
+  const strange = files.find((file) => !known.includes(file));
   if (strange !== undefined)
     throw new ConfigError(
       `seeds: ${join(folder, strange)} is no seed of lotlake`,
-      `files there: ${known.map(({ name }) => `${name}.csv`).join(', ')}`,
+      `files there: ${known.join(', ')}`,
     );
-  for (const { name, columns } of known)
-    if (found.includes(`${name}.csv`)) assertHeader(join(folder, `${name}.csv`), Object.keys(columns));
-  return models.map((model) =>
-    model.isSeed && found.includes(`${model.name}.csv`) ? readSeed(seedsFolder, model.name, folder) : model,
-  );
+  const seeds = files.map((file) => readSeed(basename(file, '.csv'), folder));
+  return models.map((model) => seeds.find(({ name }) => name === model.name) ?? model);
 }
 
-/** A seed is read by the places of its columns. */
-function assertHeader(path: string, columns: readonly string[]): void {
-  const [line = ''] = readFileSync(path, 'utf8')
-    .replace(/^\uFEFF/, '')
-    .split(/\r?\n/, 1);
-  if (line !== columns.join(','))
-    throw new ConfigError(
-      `seeds: ${path} begins with ${line}`,
-      `its first line must be ${columns.join(',')}`,
-    );
-}
-
-function readFolder(
-  folder: string,
-  extension: string,
-  read: (folder: string, name: string) => Model,
-): readonly Model[] {
+/** Names of the files with an extension in a folder. Throws MODEL_DEFINITION for a .yml without such a file. */
+function namesIn(folder: string, extension: string): readonly string[] {
   const files = readdirSync(folder).sort();
-  for (const file of files) {
-    if (!file.endsWith('.yml') || files.includes(`${basename(file, '.yml')}${extension}`)) continue;
-    throw new LotlakeError(
-      'MODEL_DEFINITION',
-      `${join(folder, file)} describes a model that has no ${extension}`,
-    );
-  }
-  return files
-    .filter((file) => file.endsWith(extension))
-    .map((file) => read(folder, basename(file, extension)));
+  const alone = files.find(
+    (file) => file.endsWith('.yml') && !files.includes(`${basename(file, '.yml')}${extension}`),
+  );
+  if (alone === undefined)
+    return files.filter((file) => file.endsWith(extension)).map((file) => basename(file, extension));
+  throw new LotlakeError(
+    'MODEL_DEFINITION',
+    `${join(folder, alone)} describes a model that has no ${extension}`,
+  );
 }
 
 function readModel(folder: string, name: string): Model {
@@ -160,16 +141,25 @@ function readModel(folder: string, name: string): Model {
   return { name, sql, isFitted, ...readDefinition(join(folder, `${name}.yml`), definition) };
 }
 
-/** @param files folder of the CSV file, where it is not the one of the .yml */
-function readSeed(folder: string, name: string, files: string = folder): Model {
-  const described = readDefinition(join(folder, `${name}.yml`), seedDefinition);
+/** @param folder where its CSV file is */
+function readSeed(name: string, folder: string = seedsFolder): Model {
+  const described = readDefinition(join(seedsFolder, `${name}.yml`), seedDefinition);
+  const path = join(folder, `${name}.csv`);
+  const content = readFileSync(path);
+  const [line] = content
+    .toString()
+    .replace(/^\uFEFF/, '')
+    .split(/\r?\n/, 1);
+  // The CSV file is read by the position of its columns.
+  const header = Object.keys(described.columns).join(',');
+  if (line !== header)
+    throw new ConfigError(`seeds: ${path} begins with ${line}`, `its first line must be ${header}`);
   const types = Object.entries(described.columns).map(
     ([column, { type }]) => `${literal(column)}: ${literal(type)}`,
   );
   const options = `columns = {${types.join(', ')}}, header = true, auto_detect = false, quote = '"', escape = '"'`;
-  const path = join(files, `${name}.csv`);
   const sql = `select * from read_csv(${literal(path)}, ${options})`;
-  const digest = createHash('sha256').update(readFileSync(path)).digest('hex');
+  const digest = createHash('sha256').update(content).digest('hex');
   return { name, sql, isSeed: true, digest, ...described };
 }
 

@@ -13,19 +13,21 @@ export interface Modelling {
   readonly checks: readonly Check[];
 }
 
+const NOTHING: Modelling = { models: [], checks: [] };
+
 /**
- * Tables and marts of lotlake, which a model of the user may read, and whose names it cannot have; nor can it be `checks`,
- * since `lotlake test --model checks` means checks, which lie in such a folder.
+ * Tables and marts of lotlake. A model of the user may read them and cannot have their names, nor the name `checks`, which
+ * means the checks in `lotlake test --model checks`.
  */
 export const readableNames = (): ReadonlySet<string> =>
   new Set([...[...lakeTables(), ...ownTables, ...readModels()].map(({ name }) => name), 'checks']);
 
 /**
- * Reads the models of the user from their folder, and the checks from its folder `checks`; none where there is no folder.
- * Throws MODEL_DEFINITION for a file that is not valid, and for a name that is no name or is taken.
+ * Reads the models of the user from their folder, and the checks from its folder `checks`; none without a folder.
+ * Throws MODEL_DEFINITION for a file or a name that is not valid, and for a name that is taken.
  */
 export function readOwn(folder: string | undefined): Modelling {
-  if (folder === undefined) return { models: [], checks: [] };
+  if (folder === undefined) return NOTHING;
   const models = readModels(folder).map((model) => ({ ...model, isOwn: true }));
   const checked = join(folder, 'checks');
   const checks = existsSync(checked) ? readChecks(checked) : [];
@@ -42,18 +44,14 @@ function assertName(path: string, name: string, taken: ReadonlySet<string>): voi
   if (taken.has(name)) throw fail(`lotlake has a table, mart or check ${name} itself`);
 }
 
-const kept = z.object({
-  models: z.array(z.object({ ...definition.shape, name: z.string(), sql: z.string() })),
-  checks: z.array(ownCheck),
-});
+const ownModel = z.object({ ...definition.shape, name: z.string(), sql: z.string() });
+const ownModels = z.object({ models: z.array(ownModel), checks: z.array(ownCheck) });
 
-/** All models and checks that a snapshot was made with: those of lotlake, then those of the user that it holds. */
-export function modellingOf({ own }: Pick<Manifest, 'own'>): Modelling & { readonly own: Modelling } {
-  const { models, checks } = kept.parse(own ?? { models: [], checks: [] });
-  const given = { models: models.map((model) => ({ ...model, isOwn: true })), checks };
+/** All models and checks that a snapshot was made with: those of lotlake, then those of the user in its manifest. */
+export function modellingOf({ own }: Pick<Manifest, 'own'>): Modelling {
+  const { models, checks } = ownModels.parse(own ?? NOTHING);
   return {
-    models: [...readModels(), ...given.models],
+    models: [...readModels(), ...models.map((model) => ({ ...model, isOwn: true }))],
     checks: [...readChecks(), ...checks],
-    own: given,
   };
 }

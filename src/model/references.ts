@@ -13,18 +13,18 @@ export interface SqlTree {
   readonly statements?: readonly { readonly node: SqlNode }[];
 }
 
-/** The parse tree of a text, by DuckDB's own parser, which does not look names up. */
+/** Parses a text with DuckDB's own parser, which does not resolve names. */
 export async function treeOf(connection: DuckDBConnection, sql: string): Promise<SqlTree> {
   const { tree } = await row(connection, `select json_serialize_sql(${literal(sql)}) as tree`);
   return JSON.parse(String(tree));
 }
 
-/** The model from which lotlake fits what SELECTs read in the database `fit`. */
+/** The model that prices are fitted to: a SELECT that reads the database `fit` depends on it. */
 export const FITTED = 'price_inputs';
 
 /**
  * Names of the tables and views that a SELECT reads, lower case, sorted, without its CTEs. They need not exist.
- * Throws MODEL_FAILED, naming the model, where the SQL is not one SELECT.
+ * Throws MODEL_FAILED, naming the model, if the SQL is not one SELECT.
  */
 export async function referencesOf(
   connection: DuckDBConnection,
@@ -39,44 +39,37 @@ export async function referencesOf(
   return [...new Set(names)].sort();
 }
 
-/** The tables and views that a parsed text reads, without its CTEs; those of the database `fit` as `fit.<name>`. */
-export function namesIn(tree: unknown): readonly string[] {
-  const found = new Set<string>();
-  visit(tree, new Set(), found);
-  return [...found];
-}
-
-/** Walks a parsed statement; `ctes` are the names that hide tables at this place. */
-function visit(tree: unknown, ctes: ReadonlySet<string>, found: Set<string>): void {
-  if (typeof tree !== 'object' || tree === null) return;
-  const { cte_map, ...node }: SqlNode = { ...tree };
-  if (node.type === 'BASE_TABLE') {
-    const name = String(node.table_name).toLowerCase();
-    if (node.schema_name !== '' || !ctes.has(name))
-      found.add(node.schema_name === 'fit' ? `fit.${name}` : name);
-  }
-  const inner = cte_map === undefined ? ctes : visitCtes(cte_map as CteMap, ctes, found);
-  for (const value of Object.values(node)) visit(value, inner, found);
-}
-
-/** The CTEs of a SELECT. */
+/** The CTEs of a SELECT, in order. */
 interface CteMap {
   readonly map: readonly { readonly key: string; readonly value: { readonly query: { node: SqlNode } } }[];
 }
 
-/** Walks the CTEs of a SELECT in order: each sees those before it, a recursive one also itself. */
-function visitCtes({ map }: CteMap, outer: ReadonlySet<string>, found: Set<string>): ReadonlySet<string> {
-  const scope = new Set(outer);
-  for (const { key, value } of map) {
-    const name = key.toLowerCase();
-    const { node } = value.query;
-    visit(node, node.type === 'RECURSIVE_CTE_NODE' ? new Set([...scope, name]) : scope, found);
-    scope.add(name);
+/**
+ * The tables and views that a parsed text reads, some several times; those of the database `fit` as `fit.<name>`.
+ * @param ctes names of the CTEs that hide tables at this place
+ */
+export function namesIn(tree: unknown, ctes: ReadonlySet<string> = new Set()): readonly string[] {
+  if (typeof tree !== 'object' || tree === null) return [];
+  const { cte_map, ...node }: SqlNode = { ...tree };
+  const found: string[] = [];
+  if (node.type === 'BASE_TABLE') {
+    const name = String(node.table_name).toLowerCase();
+    if (node.schema_name === 'fit') found.push(`fit.${name}`);
+    else if (node.schema_name !== '' || !ctes.has(name)) found.push(name);
   }
-  return scope;
+  let scope = ctes;
+  // Each CTE sees those before it, a recursive one also itself.
+  for (const { key, value } of (cte_map as CteMap | undefined)?.map ?? []) {
+    const query = value.query.node;
+    const next = new Set([...scope, key.toLowerCase()]);
+    found.push(...namesIn(query, query.type === 'RECURSIVE_CTE_NODE' ? next : scope));
+    scope = next;
+  }
+  for (const value of Object.values(node)) found.push(...namesIn(value, scope));
+  return found;
 }
 
-/** SELECTs with the names that each reads, see {@link referencesOf}. */
+/** Adds to each SELECT the names that it reads, see {@link referencesOf}. */
 export async function withReferences<T extends { readonly name: string; readonly sql: string }>(
   connection: DuckDBConnection,
   selects: readonly T[],

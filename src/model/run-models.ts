@@ -11,7 +11,7 @@ import { type Model, modelFailed, readModels } from './model-files.js';
 import { fitPrices } from './pricing/fit-prices.js';
 import { FITTED, withReferences } from './references.js';
 
-/** Where models are written, and how. */
+/** How models are run, and where they are written. */
 export interface RunModelsOptions {
   /** Snapshot folder; each mart becomes `<target>/<mart>/data_0.parquet`. */
   readonly target: string;
@@ -19,22 +19,22 @@ export interface RunModelsOptions {
   readonly parquet: (mart: Model) => string;
   /** Models to run; those of `sql/marts` by default. */
   readonly models?: readonly Model[];
-  /** Further connections that work on models which do not read each other; they see what the first one sees. */
+  /** More connections, for models that do not read each other; they see the same tables as the first one. */
   readonly beside?: readonly DuckDBConnection[] | undefined;
-  /** Gives a model all of the memory where it does not fit into it beside others. */
+  /** Gives all memory to a model that does not fit into memory while others run. */
   readonly alone?: Session['alone'] | undefined;
-  /** Told of each model that begins: how many are done, and how many there are. */
+  /** Called when a model begins, with the number of models that are done and of all. */
   readonly onModel?: ((name: string, done: number, all: number) => void) | undefined;
 }
 
-/** A model that was computed and written, in so many milliseconds. */
+/** A model that was computed and written: name, key, number of rows and milliseconds. */
 export type ModelResult = Readonly<Awaited<ReturnType<typeof runModel>>>;
 
 /**
- * Computes the models, each as soon as those that it reads are there and a connection is free: as a Parquet file that is
- * sorted by its key, with a view on it in the connection's current database. The connection has the lake tables and its
- * TimeZone is UTC.
- * Throws an error that names the model: MODEL_GRAPH before anything runs, MODEL_FAILED for its SQL.
+ * Computes the models, each as soon as the models that it reads are done and a connection is free. A model becomes a
+ * Parquet file that is sorted by its key, with a view on it in the connection's current database. The connection has the
+ * lake tables, and its TimeZone is UTC.
+ * Throws an error that names the model: MODEL_GRAPH before anything runs, MODEL_FAILED if its SQL fails.
  */
 export async function runModels(
   connection: DuckDBConnection,
@@ -59,20 +59,19 @@ export async function runModels(
       return result;
     };
     const result = Promise.all(read).then(() => use(work));
-    // Heard where all are waited for.
+    // `settled` reports the failure below.
     result.catch(() => undefined);
     running.set(model.name, result);
   }
-  // What failed first is told, not that the database cannot be left.
+  // An error of the detach must not hide the error of a model.
   return settled([...running.values()]).finally(() =>
     connection.run('detach database if exists fit').catch(() => undefined),
   );
 }
 
 /**
- * Puts models into the order in which they can run, by what their SQL reads.
- * @param known tables and views that are there, lower case
- * Throws MODEL_GRAPH.
+ * Puts models into the order in which they can run, by the references in their SQL. Throws MODEL_GRAPH.
+ * @param known tables and views that exist, lower case
  */
 export async function orderedModels(
   connection: DuckDBConnection,
@@ -82,16 +81,16 @@ export async function orderedModels(
   return planModels(await withReferences(connection, models), known);
 }
 
-/** A model and what it reads; names are lower case. */
+/** A model with the names that it reads, lower case. */
 export interface ModelNode {
   readonly name: string;
   readonly references: readonly string[];
 }
 
 /**
- * Puts models into an order in which each comes after the models that it reads; by name where that leaves a choice.
- * @param known tables and views that are there before any model runs
+ * Puts models into an order in which each comes after the models that it reads, otherwise by name.
  * Throws MODEL_GRAPH for a cycle, and for a reference that is neither a model nor known.
+ * @param known tables and views that exist before any model runs
  */
 export function planModels<M extends ModelNode>(models: readonly M[], known: ReadonlySet<string>): M[] {
   const byName = new Map(models.map((model) => [model.name, model]));
@@ -134,7 +133,7 @@ async function runModel(
     mkdirSync(folder, { recursive: true });
     const count = await writeSorted(connection, model, folder, parquet(model), sortsApart);
     await connection.run(viewOn(target, { name, partitioned: false }));
-    // Below the folder of a mart, so that what a killed process leaves goes with it.
+    // Its scratch file lies in the folder of the mart, and is removed with it after a kill.
     if (name === FITTED) await fitPrices(connection, folder);
     killPoint('model.mart-written');
     return { name, key, rows: count, ms: Math.round(performance.now() - started) };
@@ -143,10 +142,10 @@ async function runModel(
   }
 }
 
-/** Types that a mart of the user may have: all engines that read a snapshot know them. */
+/** Types of columns that a mart of the user may have: those that all engines read. */
 const TYPES = /^(BIGINT|INTEGER|DOUBLE|BOOLEAN|VARCHAR|DATE|TIMESTAMP WITH TIME ZONE)(\[\])?$/;
 
-/** Makes sure that a model gives the columns that its .yml describes. The tests of lotlake see to those of its own. */
+/** Checks that the SELECT of a model has the columns of its .yml. For lotlake's own models, tests do that. */
 async function assertColumns(connection: DuckDBConnection, { sql, columns }: Model): Promise<void> {
   const given = await columnsOf(connection, sql);
   for (const { name, type } of given) {
@@ -161,8 +160,8 @@ async function assertColumns(connection: DuckDBConnection, { sql, columns }: Mod
 }
 
 /**
- * Computes a model into a file of its folder, sorted by its key.
- * @param sortsApart in a second statement, so that the sort does not share the memory with the joins and windows
+ * Computes a model into a file of its folder, sorted by its key, and returns the number of rows.
+ * @param sortsApart whether a second statement sorts, so that the sort does not share memory with joins and windows
  */
 async function writeSorted(
   connection: DuckDBConnection,

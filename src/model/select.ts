@@ -5,10 +5,9 @@ import { FITTED } from './references.js';
 import type { ModelNode } from './run-models.js';
 
 /**
- * The models that a selection names, in their order. Its parts stand between commas or spaces: `name`, `name+` with all
- * that depends on it, `+name` with all that it needs, `+name+`. A model that reads what lotlake fits to prices brings the
- * model that they are fitted to.
- * Throws MODEL_UNKNOWN.
+ * The models that a selection names, in their order. Its parts are separated by commas or spaces: `name`, `name+` with
+ * all that depends on it, `+name` with all that it needs, `+name+`. With a model that reads fitted prices, it also names
+ * the model that they are fitted to. Throws MODEL_UNKNOWN.
  */
 export function selectModels<M extends ModelNode & Pick<Model, 'isFitted'>>(
   models: readonly M[],
@@ -31,13 +30,13 @@ export function selectModels<M extends ModelNode & Pick<Model, 'isFitted'>>(
   return models.filter((model) => chosen.includes(model) || (needsFit && model.name === FITTED));
 }
 
-/** Adds a name and all that `next` leads to from it. */
+/** Adds a name, and every name that `next` reaches from it. */
 function addAll(found: Set<string>, name: string, next: (name: string) => readonly string[]): void {
   const closed = new Set([name]);
   for (const each of closed) for (const other of next(each)) closed.add(other);
   for (const each of closed) found.add(each);
 }
 
-/** The error of a name that no model has. */
+/** The error for a name that no model has. */
 export const unknownModel = (given: string, known: readonly { readonly name: string }[]): LotlakeError =>
   unknownName('MODEL_UNKNOWN', 'there is no mart', given, known);

@@ -7,36 +7,36 @@ import { patternOf, type SparkStep, sparkLiteral } from '../spark/script.js';
 import type { Model } from './model-files.js';
 import type { PlannedTest } from './test-sql.js';
 
-/** A table of a snapshot in the place where Spark reads it. */
+/** A table of a snapshot, and where Spark reads it. */
 export interface SparkTable {
   readonly name: string;
   readonly columns: readonly Column[];
-  /** Whether its files lie in partitions; an empty table has one file that does not. */
+  /** Whether its files are partitioned; the one file of an empty table is not. */
   readonly partitioned: boolean;
   /** URL of the folder of its files. */
   readonly folder: string;
-  /** Names of the files of the snapshot, if the folder holds others beside them. */
+  /** Names of the files of the snapshot, if the folder also holds other files. */
   readonly files?: readonly string[] | undefined;
 }
 
-/** What models on Spark read and write. */
+/** What Spark computes: its inputs, models, tests and target. */
 export interface SparkModels {
   /** Tables and seeds of the snapshot. */
   readonly tables: readonly SparkTable[];
   /** Models to compute, each after those that it reads. */
   readonly models: readonly Model[];
-  /** Data tests by model or seed, and each check by itself. */
+  /** Data tests in groups: those of each model or seed, and each check alone. */
   readonly tests: readonly (readonly PlannedTest[])[];
   /** URL of the folder in which each model becomes a folder of Parquet files. */
   readonly target: string;
 }
 
-/** What models and data tests gave, on Spark or on DuckDB. */
+/** Results of models and data tests, on Spark or on DuckDB. */
 export type ModelResults = Readonly<Awaited<ReturnType<typeof runSparkModels>>>;
 
 const functions = packageFile('sql/functions/duckdb_names.spark.sql');
 
-/** Types of Spark by those of DuckDB. */
+/** Spark type of each DuckDB type. */
 const TYPES: Readonly<Record<string, string>> = {
   BIGINT: 'bigint',
   BOOLEAN: 'boolean',
@@ -48,7 +48,7 @@ const TYPES: Readonly<Record<string, string>> = {
   'VARCHAR[]': 'array<string>',
 };
 
-/** The type of Spark for a type of a published column. Throws SPARK_TYPE. */
+/** The Spark type for the DuckDB type of a published column. Throws SPARK_TYPE. */
 function sparkType(type: string): string {
   const found = TYPES[type];
   if (found !== undefined) return found;
@@ -59,7 +59,7 @@ function sparkType(type: string): string {
 
 /**
  * Computes models and runs data tests on Spark, in one process.
- * Throws LotlakeError: SPARK_FAILED with the model or test that failed or was not answered, SPARK_TYPE.
+ * Throws LotlakeError: SPARK_FAILED with the model or test that failed or has no answer, SPARK_TYPE.
  */
 export async function runSparkModels({ tables, models, tests, target }: SparkModels, options: SparkOptions) {
   const steps = [
@@ -86,7 +86,7 @@ export async function runSparkModels({ tables, models, tests, target }: SparkMod
   };
 }
 
-/** The numbers of the one row that a step answers. A test without a number would pass. */
+/** The numbers in the one row that answers a step. Throws SPARK_FAILED if some are missing: such a test would pass. */
 function countsOf(answer: SparkResult | undefined, expected: number): number[] {
   const [row, ...others] = answer?.rows ?? [];
   const counts = Object.values(row ?? {}).filter((value) => typeof value === 'number');
@@ -97,8 +97,8 @@ function countsOf(answer: SparkResult | undefined, expected: number): number[] {
 }
 
 /**
- * The view of a table. Its partition columns come from the path, in the types that DuckDB gives them. Patterns keep Spark
- * from the metadata that may lie beside the files.
+ * The view of a table. Its partition columns come from the path and have the types that DuckDB gives them. The pattern of
+ * the path keeps Spark from reading Iceberg metadata beside the files.
  */
 function viewOn({ name, columns, partitioned, folder, files }: SparkTable): string {
   const all = partitioned ? [...columns, { name: 'month', type: 'VARCHAR' }] : columns;
@@ -116,7 +116,7 @@ function parquetView(name: string, options: Readonly<Record<string, string>>, sc
   return `create temporary view ${identifier(name)} ${schema} using parquet options (${list.join(', ')})`;
 }
 
-/** The step that computes a model into its folder, sorted by its key, and makes a view on it. */
+/** The step that writes a model into its folder, sorted by its key, and makes a view on it. */
 function write({ name, sql, key }: Model, target: string): SparkStep {
   const path = `${target}/${name}`;
   const order = key.map((column) => `${identifier(column)} nulls last`).join(', ');
@@ -133,7 +133,7 @@ function write({ name, sql, key }: Model, target: string): SparkStep {
 const nameOf = ([first]: readonly PlannedTest[]): string =>
   first?.model === 'checks' ? `check ${first.test}` : `the tests of ${first?.model}`;
 
-/** A query of one row with the failing rows of each test. Those that judge each row by itself share one scan. */
+/** A query of one row: the number of failing rows of each test. Tests that judge each row by itself share one scan. */
 function failuresOf(tests: readonly PlannedTest[]): string {
   const counts = tests.map(({ failing, sql }, place) =>
     failing === undefined

@@ -87,8 +87,8 @@ function readPage(config: Config, dictionary: string | undefined): Promise<strin
 
 /** The marts of the user, which the report has no figures of. */
 function ownModels(manifest: Manifest): Html | false {
-  const { own } = modellingOf(manifest);
-  const lines = own.models.map(({ name, description }) => {
+  const own = modellingOf(manifest).models.filter(({ isOwn }) => isOwn);
+  const lines = own.map(({ name, description }) => {
     const rowCount = counted(manifest.marts[name]?.rows, 'row');
     return html`<li><code>${name}</code>, ${rowCount}: ${description}</li>`;
   });
