@@ -12,7 +12,7 @@ import { openResult } from '../query/result.js';
 import { readStanding, type Standing } from '../report/alarms.js';
 import { type LakeSettings, settingsOf } from './settings.js';
 
-/** What a snapshot is, and which run made it. */
+/** A snapshot, and the run that made it. */
 export interface SnapshotFacts {
   readonly id: string;
   /** Its folder: a whole dataset in Parquet, which stays as it is until `vacuum` removes it. */
@@ -20,7 +20,7 @@ export interface SnapshotFacts {
   readonly pipeline: string;
   /** When it was published, ISO 8601 in UTC. */
   readonly createdAt: string;
-  /** The service that it is of; null for one of an early version. */
+  /** The service that the data comes from; null in a snapshot of an early version. */
   readonly origin: string | null;
   /** Of all tables and marts. */
   readonly rows: number;
@@ -28,7 +28,7 @@ export interface SnapshotFacts {
   readonly bytes: number;
 }
 
-/** Forms in which {@link Lake.stream} gives a result. */
+/** Formats of {@link Lake.stream}. */
 export type StreamFormat = Exclude<Format, 'table' | 'vertical'>;
 
 /** One snapshot of a lake, open for queries. A run that publishes meanwhile changes nothing for it. */
@@ -46,19 +46,19 @@ export interface Lake {
    * as {@link Lake.query} does.
    */
   stream(sql: string, format: StreamFormat): AsyncIterable<string | Uint8Array>;
-  /** Alarms, rejected records and new members of the feed, as `lotlake status` says them. */
+  /** Alarms, rejected records and new members of the feed, as `lotlake status` shows them. */
   status(): Promise<Standing>;
-  /** Gives memory and scratch folder back. A query after that fails. */
+  /** Frees memory and removes the scratch folder. A query after that fails. */
   close(): void;
 }
 
-/** How a lake is opened. */
+/** Options of `openLake`. */
 export interface OpenOptions {
   /** The snapshot that was current then: an instant, or a date for its end (UTC). Default: the published one. */
   readonly asOf?: string | undefined;
   /** The snapshot of this id. */
   readonly snapshot?: string | undefined;
-  /** Ends what is asked of the lake; it rejects with the signal's reason. */
+  /** Ends queries on the lake, which then reject with the reason of the signal. */
   readonly signal?: AbortSignal | undefined;
 }
 
@@ -70,8 +70,10 @@ export async function open(settings: LakeSettings, options: OpenOptions): Promis
   const opened = await openSnapshot(config, { choice: options, signal });
   const { session, temp, snapshot, manifest, close } = opened;
   const idle: DuckDBConnection[] = [];
-  /** Each query has a connection for itself, which serves later ones again. */
-  async function* asking<T>(work: (connection: DuckDBConnection) => AsyncIterable<T>): AsyncGenerator<T> {
+  /** Does work on a connection of its own, which later work uses again. */
+  async function* onConnection<T>(
+    work: (connection: DuckDBConnection) => AsyncIterable<T>,
+  ): AsyncGenerator<T> {
     const connection = idle.pop() ?? (await session.connect());
     try {
       yield* work(connection);
@@ -96,11 +98,11 @@ export async function open(settings: LakeSettings, options: OpenOptions): Promis
     tables: dictionary(manifest),
     async query(sql) {
       const found: Row[] = [];
-      for await (const row of asking((connection) => rowsOf(connection, sql))) found.push(row);
+      for await (const row of onConnection((connection) => rowsOf(connection, sql))) found.push(row);
       return found;
     },
     stream: (sql, format) =>
-      asking(async function* (connection) {
+      onConnection(async function* (connection) {
         const query = await readQuery(connection, sql);
         yield* render(connection, query, format, { temp, view: { rows: 0, width: undefined } });
       }),

@@ -5,11 +5,11 @@ import type { RunResult } from '../run/finish.js';
 import type { JobOptions, Reporter } from '../run/job.js';
 import { type LakeSettings, settingsOf } from './settings.js';
 
-/** How a run is watched and ended. */
+/** Options of `runPipeline`. */
 export interface RunOptions extends Pick<JobOptions, 'everything' | 'engine'> {
-  /** Told what the run does. Default: nobody. */
+  /** Gets the progress and warnings of the run. Default: none. */
   readonly reporter?: Partial<Reporter> | undefined;
-  /** Ends the run at the next safe point. What has landed is kept, and the next run goes on with it. */
+  /** Ends the run at the next safe point. Landed pages are kept, and the next run goes on with them. */
   readonly signal?: AbortSignal | undefined;
   /** The clock of the run. Default: that of the machine. */
   readonly now?: (() => Date) | undefined;
@@ -25,7 +25,7 @@ export async function run(
   const { config, inForce } = settingsOf(settings);
   assertWritable('the output folder', config.output);
   if (name !== 'rebuild') assertService(config);
-  const job = { ...only, config, settings: inForce, reporter: listening(reporter), signal, now };
+  const job = { ...only, config, settings: inForce, reporter: complete(reporter), signal, now };
   try {
     return await pipelines[name](job);
   } catch (error) {
@@ -35,8 +35,8 @@ export async function run(
   }
 }
 
-/** A reporter that tells another one what that wants to hear. */
-const listening = (reporter: Partial<Reporter> = {}): Reporter => ({
+/** A reporter that calls the methods that another one has. */
+const complete = (reporter: Partial<Reporter> = {}): Reporter => ({
   step: (...given) => reporter.step?.(...given),
   progress: (...given) => reporter.progress?.(...given),
   warn: (message) => reporter.warn?.(message),

@@ -14,28 +14,28 @@ import { sumOf } from '../query/printable.js';
 import { streamNames } from '../service/streams.js';
 import { post } from './post.js';
 
-/** A change of state of a run, in OpenLineage. */
+/** Type of a run event in OpenLineage. */
 export type EventType = 'START' | 'COMPLETE' | 'FAIL' | 'ABORT';
 
 const SPEC = 'https://openlineage.io/spec';
 
-/** What a run knows besides its record. */
-interface Known {
+/** What an event has besides the record of its run. */
+interface Context {
   readonly config: Config;
   readonly tests: readonly TestFailures[];
 }
 
-/** How a run that is not at work any more ended. */
+/** The event for the end of a run. */
 export function eventTypeOf({ outcome }: Pick<RunRecord, 'outcome'>): EventType {
   if (outcome === 'published' || outcome === 'nothing_new') return 'COMPLETE';
   return outcome === 'interrupted' ? 'ABORT' : 'FAIL';
 }
 
 /**
- * A run event of OpenLineage (spec 2-0-2). Its inputs are the streams of which the run landed records, its outputs the
- * tables and marts that it published, and those that it tested.
+ * A run event of OpenLineage (spec 2-0-2). Its inputs are the streams that the run landed records of, its outputs the tables
+ * and marts that it published or tested.
  */
-export function eventOf(type: EventType, record: RunRecord, { config, tests }: Known) {
+export function eventOf(type: EventType, record: RunRecord, { config, tests }: Context) {
   const { run_id, pipeline, version, error, started_at, ended_at } = record;
   const producer = `urn:lotlake:${version}`;
   const facet = (name: string, number: string, facts: object) => ({
@@ -90,7 +90,7 @@ function inputsOf(
   });
 }
 
-function outputsOf(manifest: Manifest | undefined, { config, tests }: Known, facet: MakeFacet) {
+function outputsOf(manifest: Manifest | undefined, { config, tests }: Context, facet: MakeFacet) {
   const namespace = config.publish.to ?? pathToFileURL(config.output).href;
   const stored = manifest === undefined ? {} : allTables(manifest);
   const entries = manifest === undefined ? [] : dictionary(manifest);
@@ -120,14 +120,14 @@ function outputsOf(manifest: Manifest | undefined, { config, tests }: Known, fac
   });
 }
 
-/** A run id as a UUID of version 5, the same at every call. */
+/** A UUID of version 5 that is always the same for a run id. */
 function uuidOf(runId: string): string {
   const hex = createHash('sha1').update(`lotlake run ${runId}`).digest('hex');
   const variant = ((Number.parseInt(hex.charAt(16), 16) & 3) | 8).toString(16);
   return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-5${hex.slice(13, 16)}-${variant}${hex.slice(17, 20)}-${hex.slice(20, 32)}`;
 }
 
-/** Appends an event to a file as one line, or posts it. Throws the error of the system, or one that says who did not take it. */
+/** Appends an event to a file as one line, or posts it. Throws the error of the system or of `post`. */
 export async function sendEvent(
   { to, key }: { readonly to: string; readonly key?: string | undefined },
   event: object,

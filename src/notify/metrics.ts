@@ -2,11 +2,11 @@ import { allTables, type Manifest } from '../lake/manifest.js';
 import { growthOf, type RunRecord } from '../lake/run-records.js';
 import { sumOf } from '../query/printable.js';
 
-/** A value; one that is not known is left out. */
+/** A value; an unknown one is left out. */
 type Value = number | null | undefined;
 
-/** A value with what it is of, besides the pipeline. */
-type Part = readonly [of: string, value: Value];
+/** A value of a part of a run, such as a stage. */
+type Part = readonly [part: string, value: Value];
 
 const seconds = (instant: string | null | undefined): Value =>
   instant === null || instant === undefined ? null : Date.parse(instant) / 1000;
@@ -16,8 +16,11 @@ const between = (start: string, end: string | null): Value =>
 
 const isGood = ({ exit_code }: RunRecord): boolean => exit_code === 0;
 
+/** A figure of a run: one value, or a value for each part of the run under a label. */
+type Figure = readonly [name: string, help: string, of: (run: RunRecord) => Value | Part[], label?: string];
+
 /** Figures of the last run of each pipeline. */
-const OF_RUN: readonly (readonly [name: string, help: string, of: (run: RunRecord) => Value])[] = [
+const FIGURES: readonly Figure[] = [
   ['start_timestamp_seconds', 'Start', (run) => seconds(run.started_at)],
   ['end_timestamp_seconds', 'End', (run) => seconds(run.ended_at)],
   ['duration_seconds', 'Duration', (run) => between(run.started_at, run.ended_at)],
@@ -31,25 +34,16 @@ const OF_RUN: readonly (readonly [name: string, help: string, of: (run: RunRecor
   ['drift_members', 'Members that the contract does not know', (run) => run.drift.length],
   ['tests_passed', 'Data tests passed', (run) => run.tests?.passed],
   ['tests_failed', 'Data tests failed', (run) => run.tests?.failed.length],
-];
-
-/** Figures of parts of the last run of each pipeline, by the name of their label. */
-const OF_PARTS: readonly (readonly [
-  name: string,
-  help: string,
-  label: string,
-  of: (run: RunRecord) => Part[],
-])[] = [
-  ['outcome', 'Outcome', 'outcome', ({ outcome }) => [[outcome, 1]]],
-  ['requests', 'Requests by status', 'status', ({ requests }) => Object.entries(requests)],
-  ['stage_duration_seconds', 'Duration of the stages', 'stage', stagesOf],
+  ['outcome', 'Outcome', ({ outcome }) => [[outcome, 1]], 'outcome'],
+  ['requests', 'Requests by status', ({ requests }) => Object.entries(requests), 'status'],
+  ['stage_duration_seconds', 'Duration of the stages', stagesOf, 'stage'],
 ];
 
 /**
- * Metrics of a lake in the text format of Prometheus (0.0.4), which the textfile collector reads; it is OpenMetrics, too.
- * @param runs all records of the folder, oldest first
- * @param manifest of the published snapshot
- * @param alarms alarms that are open; undefined where that is not known
+ * Metrics of a lake in the text format of Prometheus (0.0.4) for its textfile collector, which is valid OpenMetrics, too.
+ * @param runs records of all runs, oldest first
+ * @param manifest manifest of the published snapshot
+ * @param alarms number of open alarms; undefined if it is not known
  */
 export function metricsText(
   runs: readonly RunRecord[],
@@ -62,21 +56,18 @@ export function metricsText(
   const tables = manifest === undefined ? [] : Object.entries(allTables(manifest));
   const size = manifest && sumOf(tables, ([, { bytes }]) => bytes);
   return [
-    ...last
-      .slice(-1)
-      .map(({ version, origin }) =>
-        family('info', 'Version and service of a last run.', [[{ version, origin: origin ?? '' }, 1]]),
-      ),
-    ...OF_RUN.map(([name, help, of]) =>
-      family(
-        `run_${name}`,
-        `${help} of the last run.`,
-        last.map((run) => [{ pipeline: run.pipeline }, of(run)]),
-      ),
+    family(
+      'info',
+      'Version and service of a last run.',
+      last.slice(-1).map(({ version, origin }) => [{ version, origin: origin ?? '' }, 1]),
     ),
-    ...OF_PARTS.map(([name, help, label, of]) => {
-      const samples = (run: RunRecord) =>
-        of(run).map(([part, value]): Sample => [{ pipeline: run.pipeline, [label]: part }, value]);
+    ...FIGURES.map(([name, help, of, label = '']) => {
+      const samples = (run: RunRecord): Sample[] => {
+        const { pipeline } = run;
+        const found = of(run);
+        if (!Array.isArray(found)) return [[{ pipeline }, found]];
+        return found.map(([part, value]) => [{ pipeline, [label]: part }, value]);
+      };
       return family(`run_${name}`, `${help} of the last run.`, last.flatMap(samples));
     }),
     family(
@@ -84,24 +75,28 @@ export function metricsText(
       'End of the last run that published or found nothing new.',
       lastOfEach(ended.filter(isGood)).map(({ pipeline, ended_at }) => [{ pipeline }, seconds(ended_at)]),
     ),
-    one('snapshot_timestamp_seconds', 'Publication of the current snapshot.', seconds(manifest?.created_at)),
-    one('snapshot_size_bytes', 'Data files of the current snapshot.', size),
+    single(
+      'snapshot_timestamp_seconds',
+      'Publication of the current snapshot.',
+      seconds(manifest?.created_at),
+    ),
+    single('snapshot_size_bytes', 'Data files of the current snapshot.', size),
     family(
       'table_rows',
       'Rows of the tables and marts of the current snapshot.',
       tables.map(([table, { rows }]) => [{ table }, rows]),
     ),
-    one('disk_used_bytes', 'Size of the output folder.', disk?.used_bytes),
-    one('disk_free_bytes', 'Room left on the disk of the output folder.', disk?.free_bytes),
-    one('disk_growth_bytes', 'Growth of the output folder a night.', growthOf(runs)),
-    one('alarms_open', 'Open alarms, as lotlake status lists them.', alarms),
+    single('disk_used_bytes', 'Size of the output folder.', disk?.used_bytes),
+    single('disk_free_bytes', 'Room left on the disk of the output folder.', disk?.free_bytes),
+    single('disk_growth_bytes', 'Growth of the output folder a night.', growthOf(runs)),
+    single('alarms_open', 'Open alarms, as lotlake status lists them.', alarms),
     '# EOF\n',
   ].join('');
 }
 
 type Sample = readonly [labels: Readonly<Record<string, string>>, value: Value];
 
-/** A metric with its samples; nothing where there is none. All are gauges. */
+/** A gauge with its samples; nothing if it has none. */
 function family(name: string, help: string, samples: readonly Sample[]): string {
   const lines = samples.flatMap(([labels, value]) => {
     if (value === null || value === undefined) return [];
@@ -112,7 +107,7 @@ function family(name: string, help: string, samples: readonly Sample[]): string 
   return lines.length === 0 ? '' : `${head}${lines.join('')}`;
 }
 
-const one = (name: string, help: string, value: Value): string => family(name, help, [[{}, value]]);
+const single = (name: string, help: string, value: Value): string => family(name, help, [[{}, value]]);
 
 const escaped = (text: string): string => text.replaceAll(/[\\"]/g, '\\$&').replaceAll('\n', '\\n');
 
@@ -120,7 +115,7 @@ const lastOfEach = (runs: readonly RunRecord[]): RunRecord[] => [
   ...new Map(runs.map((run) => [run.pipeline, run])).values(),
 ];
 
-/** Seconds by stage; a stage of several steps counts as their sum. */
+/** Seconds by stage. The steps of a stage add up. */
 function stagesOf({ stages }: RunRecord): Part[] {
   const sums = new Map<string, number>();
   for (const { name, started_at, ended_at } of stages)

@@ -13,16 +13,17 @@ import { metricsText } from './metrics.js';
 import { post } from './post.js';
 import { noticeOf } from './webhook.js';
 
-/** Milliseconds that the end of a run waits for those that are told, and that an interrupted run does. */
+/** Milliseconds that the end of a run waits for its observers. */
 const MOST = 10_000;
+/** Milliseconds that it waits once the run is interrupted. */
 const MOST_INTERRUPTED = 1500;
 
-/** What observers read of a run. */
+/** What observers read about a run. */
 interface Observed {
   readonly record: RunRecord;
-  /** Runs that began before, oldest first. */
+  /** Earlier runs, oldest first. */
   readonly before: readonly RunRecord[];
-  /** Those of them that were killed, which nobody has told yet. */
+  /** Earlier runs that were killed and not reported yet. */
   readonly killed: readonly RunRecord[];
   readonly tests: readonly TestFailures[];
 }
@@ -34,8 +35,8 @@ interface ObserverOptions {
 }
 
 /**
- * Opens the observers of a run: metrics, lineage and webhook, as the configuration asks for them. They never throw: what
- * fails is a warning, and changes nothing of the run. From now on no message holds their secrets.
+ * Opens the observers of a run that are configured: metrics, lineage and webhook. They never throw: a failure is a
+ * warning and does not change the run. From now on no message holds their secrets.
  */
 export function openObservers({ config, reporter, signal }: ObserverOptions) {
   const { metrics, lineage, notify } = config;
@@ -50,7 +51,7 @@ export function openObservers({ config, reporter, signal }: ObserverOptions) {
       reporter.warn(redacted(`${problem}: ${messageOf(error)}; the run goes its way without it`));
     }
   };
-  /** Events go out one after the other. */
+  /** The last event; events are sent one after the other. */
   let events: Promise<void> | undefined;
   const emit = (type: EventType, record: RunRecord, tests: readonly TestFailures[] = []): void => {
     const { to } = lineage;
@@ -63,28 +64,28 @@ export function openObservers({ config, reporter, signal }: ObserverOptions) {
     events = before.then(() => attempt(`OpenLineage events did not get to ${to}`, send));
     work.push(events);
   };
-  const tell = (record: RunRecord, alarms: readonly Alarm[] = []): void => {
+  const notice = (record: RunRecord, alarms: readonly Alarm[] = []): void => {
     const { url, on } = notify;
-    const notice = noticeOf(record, alarms, on);
-    if (url === undefined || notice === undefined) return;
-    work.push(attempt('the webhook of notify.url was not told', () => post(url, notice, late.signal)));
+    const body = noticeOf(record, alarms, on);
+    if (url === undefined || body === undefined) return;
+    work.push(attempt('the webhook of notify.url was not told', () => post(url, body, late.signal)));
   };
 
   return {
-    /** Tells that a run begins, and how those ended that were killed; waits for nobody. */
+    /** Reports that a run begins, and the end of earlier runs that were killed. Does not wait. */
     begun({ record, killed }: Observed): void {
       for (const run of killed) {
         emit(eventTypeOf(run), run);
-        tell(run);
+        notice(run);
       }
       emit('START', record);
     },
-    /** Tells how a run ended. Waits 10 seconds at most, and 2 once the run is interrupted. */
+    /** Reports the end of a run. Waits at most 10 seconds, and 1.5 seconds once the run is interrupted. */
     async ended({ record, before, tests }: Observed): Promise<void> {
-      // The run that has the lake tells of itself.
+      // The run that holds the lock reports itself.
       if (record.outcome === 'locked') return;
       const end = deadline(late, signal);
-      // A run that did not get the lock has not begun.
+      // Without an event of its start, the run did not begin.
       if (events !== undefined) emit(eventTypeOf(record), record, tests);
       let open: readonly Alarm[] | undefined;
       let fresh: readonly Alarm[] = [];
@@ -93,7 +94,7 @@ export function openObservers({ config, reporter, signal }: ObserverOptions) {
           open = (await standingOf(config, { signal: late.signal })).alarms;
           fresh = record.outcome === 'published' ? await freshOf(open, before, config, late.signal) : [];
         });
-      tell(record, fresh);
+      notice(record, fresh);
       if (metrics !== undefined)
         await attempt(`the metrics ${metrics} were not written`, () => {
           assertOutside(metrics, config.output);
@@ -107,7 +108,7 @@ export function openObservers({ config, reporter, signal }: ObserverOptions) {
   };
 }
 
-/** Aborts after {@link MOST}, and soon after an interrupt; gives what ends the waiting. */
+/** Aborts after {@link MOST}, and soon after an interrupt. Returns a function that stops the timers. */
 function deadline(late: AbortController, interrupt: AbortSignal | undefined): () => void {
   const timers = [setTimeout(() => late.abort(), MOST)];
   const soon = (): void => void timers.push(setTimeout(() => late.abort(), MOST_INTERRUPTED));
@@ -119,7 +120,7 @@ function deadline(late: AbortController, interrupt: AbortSignal | undefined): ()
   };
 }
 
-/** Alarms that the snapshot before did not have; all if it is gone. Failed runs were told when they failed. */
+/** Alarms that the snapshot before did not have; all if it is gone. Failed runs are reported when they fail. */
 async function freshOf(
   open: readonly Alarm[],
   before: readonly RunRecord[],

@@ -2,13 +2,14 @@ import { interceptors, request } from 'undici';
 import { messageOf } from '../config/lotlake-error.js';
 import { agentFor } from '../extract/proxy.js';
 
-/** Milliseconds for all tries together, and between two. */
+/** Milliseconds for all attempts together. */
 const TIMEOUT = 5000;
+/** Milliseconds between two attempts. */
 const WAIT = 500;
 
 /**
- * Posts JSON, through the proxy of the environment, and once more after a failure that may pass. Throws an Error that
- * says why nobody took it and does not name the URL.
+ * Posts JSON through the proxy of the environment, and retries once after a temporary failure. Throws an Error with the
+ * reason, without the URL, which may hold a secret.
  * @param key sent as bearer token
  */
 export async function post(url: string, body: object, signal: AbortSignal, key?: string): Promise<void> {

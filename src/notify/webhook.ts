@@ -4,12 +4,12 @@ import { counted } from '../query/printable.js';
 import { type Alarm, alarmText, endedText } from '../report/alarms.js';
 import { instant } from '../report/format.js';
 
-/** What somebody may be told of; the setting `notify.on` chooses. */
+/** An event that the setting `notify.on` can select. */
 type Happening = Config['notify']['on'][number];
 
 /**
- * What a webhook is told of a run that ended; undefined if it is nothing that somebody asked for. An interrupt is nothing,
- * since somebody caused it.
+ * The body for the webhook at the end of a run; undefined if `on` does not select it. An interrupt is never selected,
+ * because somebody caused it.
  * @param alarms alarms that the run raised
  */
 export function noticeOf(record: RunRecord, alarms: readonly Alarm[], on: readonly Happening[]) {

@@ -12,15 +12,15 @@ import { ROW, type SparkConf, type SparkStep, STEP, scriptOf, submitArguments, V
 export interface SparkOptions {
   /** The command and its arguments: `spark-sql`, or `spark-submit` with its options. */
   readonly submit: readonly string[];
-  /** Settings besides those that every script needs. */
+  /** Settings besides those of every script. */
   readonly conf?: SparkConf | undefined;
-  /** Ends Spark. What the step under way has done is lost. */
+  /** Ends Spark. The work of the current step is lost. */
   readonly signal?: AbortSignal | undefined;
-  /** Hears of each step as it ends. */
+  /** Called at the end of each step. */
   readonly onStep?: ((result: SparkResult) => void) | undefined;
 }
 
-/** What a step of a script gave. */
+/** Result of a step of a script. */
 export interface SparkResult {
   readonly name: string;
   /** Rows of its query; instants are text in ISO 8601. */
@@ -29,19 +29,19 @@ export interface SparkResult {
   readonly ms: number;
 }
 
-/** The first Spark that has the SQL of lotlake's models. */
+/** The first version of Spark that can run the SQL of lotlake's models. */
 const LEAST_VERSION = 4;
 
-/** Milliseconds in which Spark can end by itself. */
+/** Milliseconds that Spark has to end by itself. */
 const PATIENCE = 10_000;
 
-/** Lines of what Spark says that an error repeats. */
+/** Most lines of Spark's stderr in an error. */
 const MOST_LINES = 4;
 
 /**
  * Runs steps of SQL in one Spark process, one after the other, in UTC and in ANSI mode. Returns their results in order.
- * Throws LotlakeError: SPARK_NOT_FOUND without the command, SPARK_VERSION below Spark 4, SPARK_FAILED with the step and what
- * Spark says. Throws the reason of the signal once it is aborted and Spark has ended.
+ * Throws LotlakeError: SPARK_NOT_FOUND without the command, SPARK_VERSION below Spark 4, SPARK_FAILED with the step and the
+ * message of Spark. Throws the reason of the signal once it is aborted and Spark has ended.
  */
 export async function runSpark(
   steps: readonly SparkStep[],
@@ -76,7 +76,7 @@ interface End {
   readonly by: NodeJS.Signals | null;
 }
 
-/** Ends the process and its children when the signal is aborted, when lotlake exits, and when the result is called. */
+/** Ends the process and its children when the signal is aborted, when lotlake exits, and when the returned function is called. */
 function stopOn(
   child: ChildProcess,
   signal: AbortSignal | undefined,
@@ -107,7 +107,7 @@ async function readSteps(
   steps: readonly SparkStep[],
   onStep: SparkOptions['onStep'],
 ): Promise<readonly SparkResult[]> {
-  const complaints = listenTo(child.stderr);
+  const errors = listenTo(child.stderr);
   const results: SparkResult[] = [];
   let rows: Row[] = [];
   let since: number | undefined;
@@ -126,18 +126,18 @@ async function readSteps(
   const end = await ended;
   if (end instanceof LotlakeError) throw end;
   if (results.length === steps.length && end.code === 0) return results;
-  throw failure(end, since === undefined ? undefined : steps[results.length]?.name, complaints);
+  throw failure(end, since === undefined ? undefined : steps[results.length]?.name, errors);
 }
 
-/** What Spark says besides the problem: warnings, and the same problem again with a stack trace. */
-const BESIDE = /^\s+at |^\s*$| (WARN|INFO) |^WARNING: |^[\w.]+(Exception|Error): \[/;
+/** Lines of stderr that are not the problem: warnings, and the same problem again with a stack trace. */
+const NOISE = /^\s+at |^\s*$| (WARN|INFO) |^WARNING: |^[\w.]+(Exception|Error): \[/;
 
-/** Collects what Spark says since its last statement ended. */
+/** Collects the lines of stderr since the last statement ended. */
 function listenTo(stderr: NodeJS.ReadableStream): readonly string[] {
   const lines: string[] = [];
   createInterface({ input: stderr }).on('line', (line) => {
     if (line.startsWith('Time taken: ')) lines.length = 0;
-    else if (lines.length < MOST_LINES && !BESIDE.test(line)) lines.push(line);
+    else if (lines.length < MOST_LINES && !NOISE.test(line)) lines.push(line);
   });
   return lines;
 }
@@ -154,10 +154,10 @@ function assertVersion(version: string): void {
   );
 }
 
-function failure({ code, by }: End, step: string | undefined, said: readonly string[]): LotlakeError {
+function failure({ code, by }: End, step: string | undefined, errors: readonly string[]): LotlakeError {
   const place = step === undefined ? 'Spark did not start' : `Spark failed in ${step}`;
   const how = by === null ? `exit code ${code}` : `ended by ${by}`;
-  return new LotlakeError('SPARK_FAILED', `${place} (${how}): ${said.join('\n') || 'it says nothing'}`, {
+  return new LotlakeError('SPARK_FAILED', `${place} (${how}): ${errors.join('\n') || 'it says nothing'}`, {
     hint:
       by === 'SIGKILL'
         ? 'nothing of the lake changed; the system ends a process so if memory is short: give Spark less, or more workers'

@@ -1,4 +1,4 @@
-/** Statements of one thing, such as a model. An error in one of them names the step. */
+/** Statements that belong together, such as those of a model. An error in one of them names the step. */
 export interface SparkStep {
   readonly name: string;
   /** Statements whose output nobody reads, without a semicolon at the end. */
@@ -7,19 +7,19 @@ export interface SparkStep {
   readonly query?: string;
 }
 
-/** Begins the line of stdout that tells the version, before the first step. */
+/** Prefix of the line of stdout with the version, before the first step. */
 export const VERSION = '-- lotlake on Spark ';
 
-/** The line of stdout that tells the end of a step. */
+/** The line of stdout at the end of a step. */
 export const STEP = '-- lotlake step';
 
-/** Begins the line of stdout that is a row, so that no line of the programs around Spark is taken for one. */
+/** Prefix of a line of stdout that is a row, because the programs around Spark may print lines, too. */
 export const ROW = '-- lotlake row ';
 
 /** Settings of Spark by name. */
 export type SparkConf = Readonly<Record<string, string | boolean>>;
 
-/** What Spark needs so that it reads SQL as DuckDB does, and writes Parquet as DuckDB does. */
+/** Settings that make Spark read SQL and write Parquet as DuckDB does. */
 const CONF: SparkConf = {
   'spark.sql.ansi.enabled': true,
   'spark.sql.ansi.doubleQuotedIdentifiers': true,
@@ -46,7 +46,7 @@ export function submitArguments(
   file: string,
   more: SparkConf = {},
 ): readonly string[] {
-  // What Spark's own spark-sql adds to spark-submit.
+  // Spark's own spark-sql adds this to spark-submit.
   const isBare = submit.some((part) => /(^|\/)spark-submit$/.test(part));
   const driver = isBare ? ['--class', 'org.apache.spark.sql.hive.thriftserver.SparkSQLCLIDriver'] : [];
   const conf = Object.entries({ ...CONF, ...more }).flatMap(([name, value]) => [
@@ -56,7 +56,7 @@ export function submitArguments(
   return [...submit, ...conf, ...driver, '-f', `file:${file}`];
 }
 
-/** The text of a script: a mark after each step, and the rows of its query as JSON, one a line behind a mark. */
+/** The text of a script. It prints each row of a query as a line of JSON after ROW, and STEP after each step. */
 export function scriptOf(steps: readonly SparkStep[]): string {
   const lines = steps.flatMap(({ statements = [], query }) => [
     ...statements,
@@ -66,17 +66,17 @@ export function scriptOf(steps: readonly SparkStep[]): string {
   return [`select ${sparkLiteral(VERSION)} || version()`, ...lines, ''].join(';\n');
 }
 
-/** Null members stay, and instants keep their microseconds. */
+/** A SELECT of the rows of a query as JSON. Null members stay, and instants keep their microseconds. */
 function asJson(query: string): string {
   const format = sparkLiteral("yyyy-MM-dd'T'HH:mm:ss.SSSSSSXXX");
   const options = `map('ignoreNullFields', 'false', 'timestampFormat', ${format})`;
   return `select ${sparkLiteral(ROW)} || to_json(struct(*), ${options}) from (\n${query}\n)`;
 }
 
-/** A text as a literal of Spark, which takes a backslash for an escape. */
+/** A text as a literal of Spark, where a backslash is an escape. */
 export function sparkLiteral(value: string): string {
   return `'${value.replaceAll('\\', '\\\\').replaceAll("'", "\\'")}'`;
 }
 
-/** A path as a pattern that matches it alone, for Spark looks for the files of a path that it reads. */
+/** A path as a pattern that matches it alone, because Spark takes a path that it reads as a pattern. */
 export const patternOf = (path: string): string => path.replaceAll(/[[\]{}*?\\,]/g, '\\$&');

@@ -10,28 +10,29 @@ export interface Market {
   readonly number: number;
   readonly market: string;
   readonly currency: string;
-  /** Its first month, as a date, and the names of all, such as 2026-11. */
+  /** Date of its first month. */
   readonly first: string;
+  /** All of its months, such as 2026-11. */
   readonly months: readonly string[];
   /** Usual distance of a year, 10,000 km. */
   readonly usual: number;
 }
 
-/** The lots of a market in numbers, and what the numbers mean. */
+/** The lots of a market as numbers, and the meaning of the numbers. */
 export type Coding = Readonly<Awaited<ReturnType<typeof codeRows>>>;
 
-/** Fewest prices from which a model is fitted, and before a month that is judged. */
+/** Fewest prices that a fit needs, and that a judged month needs before it. */
 export const FEWEST = 100;
 
-/** A column as the text of its level. */
+/** The level of a column, as SQL of a text. */
 const levelOf = (column: string): string => `coalesce(cast(${column} as varchar), 'unknown')`;
 
 /** Columns whose values are levels. */
 const CODED: readonly string[] = [...new Set([...LEVEL_FACTORS, ...SEGMENTS])];
 
 /**
- * Says in tables of the database `fit` what the numbers of a fit stand for: `markets`, `levels` of the columns with the
- * `segments` among them, and `node_names`, the tree of makes, models and generations. Gives the markets.
+ * Writes the meaning of the numbers of a fit into tables of the database `fit`: `markets`, `levels` of the columns,
+ * `segments` of them, and `node_names`, the tree of makes, models and generations. Returns the markets.
  */
 export async function nameNumbers(connection: DuckDBConnection): Promise<readonly Market[]> {
   await connection.run(`set variable coded = ${literals(CODED)};
@@ -43,7 +44,7 @@ export async function nameNumbers(connection: DuckDBConnection): Promise<readonl
 
 /**
  * Turns the lots of a market into numbers.
- * @param folder where a file of numbers may lie for the time of the fit
+ * @param folder for a file of numbers, which exists as long as the fit runs
  */
 export async function codeRows(connection: DuckDBConnection, market: Market, folder: string) {
   const known = await rows(
@@ -108,7 +109,7 @@ const codeOf = (name: string): string => `enum_code(${levelOf(`i.${name}`)}::fit
 const belowOf = (value: string, knots: readonly number[]): string =>
   ['1', ...knots.slice(1).map((knot) => `(${value} >= ${knot})::integer`)].join(' + ');
 
-/** The knot at or below a value, as a coefficient, and how far the value lies on the way to the next one. */
+/** The coefficient of the knot at or below a value, and the share of the way to the next knot. */
 function onLine({ name, offset, knots = [] }: Factor): string[] {
   if (name === 'month') return [`(${offset} + i.month_at)::integer as month_knot`, '0.0 as month_share'];
   const knot = (after: string): string =>

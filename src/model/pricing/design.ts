@@ -1,4 +1,4 @@
-/** Factors with one effect a level: columns of price_inputs. */
+/** Factors with one effect for each level: columns of price_inputs. */
 export const LEVEL_FACTORS = [
   'domain_id',
   'sold_by',
@@ -13,13 +13,13 @@ export const LEVEL_FACTORS = [
   'state',
 ] as const;
 
-/** Columns of price_inputs by which there is an index, beside that of all. */
+/** Columns of price_inputs that have an index for each of their values, besides the index of all prices. */
 export const SEGMENTS = ['domain_id', 'manufacturer_id', 'body_type', 'age_band'] as const;
 
 /** Factors whose effect is a line with bends at knots. */
 export const LINE_FACTORS = ['age', 'mileage', 'month'] as const;
 
-/** Levels with which the others of their factor are compared; of other factors it is the most frequent one. */
+/** Reference level of a factor, which the others are compared with; of other factors it is the most frequent level. */
 export const REFERENCES: Readonly<Record<string, string>> = {
   damage_main_group: 'normal_wear',
   damage_second_group: 'unknown',
@@ -28,25 +28,26 @@ export const REFERENCES: Readonly<Record<string, string>> = {
   mileage: '0',
 };
 
-/** A factor and the places of its coefficients among all. */
+/** A factor and its coefficients. */
 export interface Factor {
   readonly name: string;
+  /** Position of its first coefficient among all. */
   readonly offset: number;
-  /** What each coefficient stands for. */
+  /** Name of the level or knot of each coefficient. */
   readonly levels: readonly string[];
   /** Where the line of its effect bends; missing for a factor with levels. */
   readonly knots?: readonly number[];
 }
 
-/** Knots of age in years, and of mileage in 10,000 km above the usual one of the age. */
+/** Knots of age in years, and of mileage in 10,000 km above the usual mileage at that age. */
 const AGES = [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 12, 14, 16, 18, 20, 25, 30, 40];
 const MILEAGES = [-15, -10, -7.5, -5, -2.5, 0, 2.5, 5, 7.5, 10, 15, 20];
 
 /**
- * The factors with their coefficients, behind the intercept: one for each level, and one for each knot, between which the
- * effect is a straight line.
- * @param levels of each of LEVEL_FACTORS
- * @param months as texts
+ * The factors with their coefficients, which follow the intercept: one for each level, and one for each knot. Between two
+ * knots the effect is a straight line.
+ * @param levels levels by name of LEVEL_FACTORS
+ * @param months such as 2026-11
  */
 export function factorsOf(
   levels: ReadonlyMap<string, readonly string[]>,
@@ -68,7 +69,7 @@ export function factorsOf(
   });
 }
 
-/** Number of coefficients, the intercept among them. */
+/** Number of coefficients, with the intercept. */
 export function sizeOf(factors: readonly Factor[]): number {
   return factors.reduce((size, { levels }) => size + levels.length, 1);
 }

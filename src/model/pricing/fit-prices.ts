@@ -4,16 +4,18 @@ import { judgeMonth, measure, pass, type State, startState, type Weighing } from
 import { repeatSales } from './repeat-sales.js';
 import { DRIVERS, openNumbers, writeEffects, writeEstimates } from './write-fit.js';
 
-/** Months at the end that the back-test judges. */
+/** Number of last months that the back-test judges. */
 const JUDGED = 6;
-/** The passes of a fit from nothing, first over some SAMPLE prices, whatever their number, then over all. */
+/** Passes of the first fit over a sample of prices. */
 const FIRST_PASSES: readonly Weighing[] = ['all', ...Array<Weighing>(4).fill('robust'), 'alike'];
+/** Its passes over all prices after that. */
 const FULL_PASSES: readonly Weighing[] = ['robust', 'alike'];
+/** Number of prices in the sample, whatever the number of all. */
 const SAMPLE = 50_000;
 
 const INTERVALS = ['low_80', 'low_50', 'high_50', 'high_80'];
 
-/** What a fit finds: columns by table, behind the number of the market. Those without a type are numbers. */
+/** Columns of the tables that a fit writes, after the number of the market. A column without a type is a number. */
 const TABLES = {
   estimates: [
     ...['lot', 'log_estimate', ...INTERVALS, 'is_left_out', 'make_weight'],
@@ -35,10 +37,10 @@ const TABLES = {
 };
 
 /**
- * Fits a model of the log price to the prices of each market in `price_inputs`. What it finds are tables of the database
- * `fit`, in memory, which all connections see: `estimates`, `backtest`, `effects`, `nodes`, `index` and `repeat`, with
- * `markets`, `node_names` and `segments`, which say what their numbers stand for.
- * @param folder where a file of numbers may lie for the time of the fit
+ * Fits a model of the log price to the prices of each market in `price_inputs`. The results are tables of the database
+ * `fit`, which is in memory and open to all connections: `estimates`, `backtest`, `effects`, `nodes`, `index` and `repeat`.
+ * The tables `markets`, `node_names` and `segments` have the meaning of their numbers.
+ * @param folder for a file of numbers, which exists as long as the fit runs
  */
 export async function fitPrices(connection: DuckDBConnection, folder: string): Promise<void> {
   await connection.run("attach if not exists ':memory:' as fit");
@@ -55,7 +57,7 @@ async function fitMarket(connection: DuckDBConnection, market: Market, folder: s
   const coding = await codeRows(connection, market, folder);
   try {
     const backtest = await openNumbers(connection, 'backtest', market.number);
-    const state = fitAndJudge(coding, (judged) => backtest.append(judged));
+    const state = fitAndJudge(coding, backtest.append);
     backtest.close();
     await writeEstimates(connection, coding, state, market.number);
     await writeEffects(connection, coding, state, market.number);
@@ -64,8 +66,8 @@ async function fitMarket(connection: DuckDBConnection, market: Market, folder: s
   }
 }
 
-/** Fits the prices before the months of the back-test, judges month by month, and fits all. */
-function fitAndJudge(coding: Coding, tell: (judged: number[]) => void): State {
+/** Fits the prices before the back-test, judges its months one by one, and fits all prices. */
+function fitAndJudge(coding: Coding, append: (judged: number[]) => void): State {
   const { months } = coding;
   const judgedFrom = firstJudged(coding);
   const before = { months: [0, judgedFrom] as const };
@@ -75,12 +77,12 @@ function fitAndJudge(coding: Coding, tell: (judged: number[]) => void): State {
   for (const weighing of FULL_PASSES) state = pass(coding, state, weighing, before);
   state = measure(coding, state, sample);
   if (judgedFrom === months) return state;
-  for (let month = judgedFrom; month < months; month += 1) state = judgeMonth(coding, state, month, tell);
+  for (let month = judgedFrom; month < months; month += 1) state = judgeMonth(coding, state, month, append);
   const all = { every: Math.ceil(pricesBefore(coding, months) / SAMPLE) };
   return measure(coding, pass(coding, state, 'alike', {}), all);
 }
 
-/** The first month that the back-test judges; the number of months where none has enough prices before it. */
+/** The first month that the back-test judges; the number of months if none has enough prices before it. */
 function firstJudged(coding: Coding): number {
   let month = Math.max(0, coding.months - JUDGED);
   while (month < coding.months && pricesBefore(coding, month) < FEWEST) month += 1;

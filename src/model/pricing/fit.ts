@@ -10,19 +10,21 @@ import { emptyNode, type NodeSums, type Sums } from './sums.js';
 export type Tree = readonly { readonly parent: number; readonly depth: number }[];
 
 /**
- * How far the effects of a kind lie apart, as variances of log prices: of each factor, of a line for one unit between knots;
- * then of generations about their model, models about their make, makes about all.
+ * Variances of the effects, in log prices: of each factor, for a line per unit between knots; then of generations about
+ * their model, of models about their make, and of makes about the mean.
  */
 export type Spread = readonly number[];
 
-/** A node after the fit. `effect` belongs to the fitted coefficients; were they x more, it would be `follows` × x less. */
+/** A node after the fit. */
 interface FittedNode {
+  /** Its effect at the fitted coefficients. */
   readonly effect: number;
+  /** How much the effect falls if a coefficient rises by 1, by coefficient. */
   readonly follows: Float64Array;
   /** Variance of its effect at known coefficients. */
   readonly variance: number;
   readonly weight: number;
-  /** covariance × follows, and follows × covariance × follows; computed when first asked for. */
+  /** covariance × follows, and follows × covariance × follows; computed when first needed. */
   spread?: { readonly vector: Float64Array; readonly scalar: number };
 }
 
@@ -31,9 +33,9 @@ export interface Fit {
   readonly coefficients: Float64Array;
   readonly covariance: readonly Float64Array[];
   readonly nodes: readonly FittedNode[];
-  /** The spread that these coefficients show, for the next fit. */
+  /** The spread of these coefficients, for the next fit. */
   readonly spread: Spread;
-  /** Number of free coefficients that the data decided. */
+  /** Effective number of coefficients that the prices determine. */
   readonly freedom: number;
   /** Weighted mean of each coefficient's term. */
   readonly means: Float64Array;
@@ -42,13 +44,14 @@ export interface Fit {
 /** Depths of a tree. */
 const DEPTHS = 3;
 
-/** A spread that leaves the effects to the prices: half of them lie within a third of the mean. */
+/** A broad spread, so that the prices determine the effects: half of them lie within a third of the mean. */
 const BROAD = 0.25;
-/** What is taken for the spread of effects before they are known, and as how many effects it counts. */
+/** Assumed spread of effects before they are known. */
 const USUAL = 0.02;
+/** Number of effects that the assumed spread counts as. */
 const PRIOR = 1;
 
-/** What is known before any price: nothing, and a broad spread. */
+/** The fit before any price: no effects, and a broad spread. */
 export function emptyFit(factors: readonly Factor[]): Fit {
   const nothing = new Float64Array(sizeOf(factors));
   return {
@@ -57,13 +60,13 @@ export function emptyFit(factors: readonly Factor[]): Fit {
   };
 }
 
-/** Keeps coefficients that nothing decides near zero; 1 / variance. */
+/** Keeps a coefficient near zero if no price determines it; 1 / variance. */
 const TINY = 0.01;
 
 /**
- * Solves the mixed model: each effect leans on the mean of its kind as much as its spread allows, a generation on its
- * model, a model on its make, and a point of a line on its neighbours. The tree is eliminated first, node by node, so that
- * only a small system is left.
+ * Solves the mixed model. Each effect is shrunk towards the mean of its kind as far as its spread allows: a generation
+ * towards its model, a model towards its make, and a point of a line towards its neighbours. The tree is eliminated first,
+ * node by node, so that only a small system is left.
  */
 export function solve(sums: Sums, factors: readonly Factor[], tree: Tree, spread: Spread): Fit {
   const size = sizeOf(factors);
@@ -89,7 +92,7 @@ export function solve(sums: Sums, factors: readonly Factor[], tree: Tree, spread
 const precisionAt = (tree: Tree, spread: Spread, node: number): number =>
   1 / (spread.at((tree[node]?.depth ?? 0) - DEPTHS) ?? 1);
 
-/** Takes a node out of the system, and hands what it knows to its parent. */
+/** Takes a node out of the system, and adds its information to its parent. */
 function eliminate(
   node: NodeSums,
   parent: NodeSums | undefined,
@@ -116,7 +119,7 @@ function eliminate(
   parent.price += precision * share * node.price;
 }
 
-/** Adds what is expected of the effects before any sale: each contrast of a factor is near zero, as its spread allows. */
+/** Adds the prior of the effects: each contrast of a factor is near zero, as its spread allows. */
 function addPriors(system: Matrix, factors: readonly Factor[], spread: Spread): void {
   const add = (row: number, column: number, precision: number): Matrix =>
     system.set(row, column, system.get(row, column) + precision);
@@ -129,7 +132,7 @@ function addPriors(system: Matrix, factors: readonly Factor[], spread: Spread): 
   });
 }
 
-/** A sum of coefficients that is near zero where the sales say nothing. */
+/** A weighted sum of coefficients that is near zero unless sales show otherwise. */
 type Contrast = readonly (readonly [coefficient: number, weight: number])[];
 
 /** A level lies near the mean, a month near the month before, and the line of age and of mileage bends little. */
@@ -183,7 +186,7 @@ function fitNodes(
   return fitted;
 }
 
-/** Goes one step towards the spreads that the prices make most likely. */
+/** Takes one step towards the spreads that are most likely given the prices. */
 function learn(
   factors: readonly Factor[],
   tree: Tree,
@@ -217,7 +220,7 @@ function learn(
   };
 }
 
-/** A squared effect and the variance that is left of it. */
+/** A squared effect and its remaining variance. */
 type Square = readonly [effect: number, left: number];
 
 function squareOf(contrast: Contrast, coefficients: Float64Array, covariance: Fit['covariance']): Square {
@@ -230,8 +233,8 @@ function squareOf(contrast: Contrast, coefficients: Float64Array, covariance: Fi
 }
 
 /**
- * MacKay's step: effects that the prices decide count whole, those that only lean count nothing. What is usual counts as
- * some effects more, so that a few effects neither vanish nor grow at once.
+ * MacKay's step: an effect that the prices determine counts fully, one that is only shrunk does not count. The usual
+ * spread counts as PRIOR more effects, so that the spread of a few effects neither vanishes nor grows at once.
  */
 function evidence(variance: number, squares: readonly Square[]): { variance: number; freedom: number } {
   const sum = squares.reduce((total, [effect]) => total + effect, 0);
@@ -239,7 +242,7 @@ function evidence(variance: number, squares: readonly Square[]): { variance: num
   return { variance: (sum + PRIOR * USUAL) / (freedom + PRIOR), freedom };
 }
 
-/** The log price that a fit expects of a row. */
+/** The log price that a fit expects for a row. */
 export function expected(fit: Fit, row: PricedRow): number {
   let sum = fit.nodes[row.model]?.effect ?? 0;
   for (let i = 0; i < row.count; i += 1)
@@ -247,7 +250,7 @@ export function expected(fit: Fit, row: PricedRow): number {
   return sum;
 }
 
-/** Variance of what a fit expects of a row, without the noise of a sale. */
+/** Variance of the expected log price of a row, without the noise of a sale. */
 export function uncertainty(fit: Fit, { index, share, count, model }: PricedRow): number {
   const node = fit.nodes[model];
   if (node === undefined) return 0;

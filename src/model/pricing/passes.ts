@@ -4,42 +4,42 @@ import { emptyFit, expected, solve, uncertainty } from './fit.js';
 import type { PricedRow, Visited } from './rows.js';
 import { addSale, emptySums } from './sums.js';
 
-/** A price further than this many standard deviations from what is expected is not used. */
+/** A price that is further than this many standard deviations from the expected price is not used. */
 const FARTHEST = 5;
-/** Degrees of freedom of Student's t, by which the first passes weigh prices. */
+/** Degrees of freedom of Student's t distribution, which weighs prices in the first passes. */
 const FREEDOM = 4;
-/** A class of noise with fewer prices leans on the noise of all. */
+/** Number of prices that the noise of all prices counts as in the noise of a class. */
 const LEAN = 30;
 const LEAST_NOISE = 1e-4;
-/** What is taken for the noise before a fit tells. */
+/** Assumed noise before the first fit. */
 const FIRST_NOISE = 0.1;
 
 /**
- * How a pass weighs prices: all of them, as the first one does, robustly by how far off they are, or alike but those that
- * are too far off.
+ * How a pass weighs prices. `all`: every price alike, in the first pass. `robust`: less the further it is from the
+ * expected price. `alike`: every price alike, without those that are too far off.
  */
 export type Weighing = 'all' | 'robust' | 'alike';
 
-/** What is known after some passes over the prices. */
+/** The fit after some passes over the prices. */
 export type State = Readonly<ReturnType<typeof startState>>;
 
-/** What is known before any pass: nothing. */
+/** The state before any pass. */
 export function startState({ factors, tree, noises }: Coding) {
   return {
     fit: emptyFit(factors),
     sums: emptySums(sizeOf(factors), tree.filter(({ depth }) => depth === 0).length),
-    /** Variance of a log price about what is expected, by class of noise. */
+    /** Variance of a log price about the expected one, by class of noise. */
     noise: Array<number>(noises).fill(FIRST_NOISE),
-    /** The variances by which the fit weighed its prices; those that it showed are in `noise`. */
+    /** The variances that the fit weighed its prices with; those that resulted are in `noise`. */
     weighed: [] as number[],
-    /** How far prices lie from what the others let expect, in standard deviations. */
+    /** Distances of prices from the prices that the others predict, in standard deviations. */
     distances: new Quantiles(noises),
-    /** The same of prices that a fit judged which had not seen them. */
+    /** The same for prices that were not part of the fit that judged them. */
     judged: new Quantiles(noises),
   };
 }
 
-/** Goes over prices, weighs each by what is known of it, and fits again. */
+/** Visits prices, weighs each by the last fit, and fits again. */
 export function pass(
   { rows, factors, tree, noises }: Coding,
   last: State,
@@ -61,7 +61,7 @@ export function pass(
   return { ...last, fit, sums, noise, weighed: last.noise };
 }
 
-/** Measures how far prices lie from what the others let expect. */
+/** Measures the distances of prices from the prices that the others predict. */
 export function measure({ rows, noises }: Coding, state: State, visited: Visited): State {
   const distances = new Quantiles(noises);
   const { fit, noise } = state;
@@ -79,14 +79,14 @@ function weightOf(weighing: Weighing, square: number): number {
   return square < FARTHEST ** 2 ? 1 : 0;
 }
 
-/** How much of what is expected of a price comes from the price itself, 0 to 1; `unsure` is its uncertainty. */
+/** Share of the expected price that comes from the price itself, 0 to 1; `unsure` is its uncertainty. */
 export const leverageOf = ({ weighed }: State, priced: PricedRow, unsure: number): number =>
   Math.min(0.99, unsure / (weighed[priced.noise] ?? 1));
 
 /** Whether a price is used: there is one, and it is not too far off. */
 export const isUsed = (error: number, variance: number): boolean => error ** 2 < FARTHEST ** 2 * variance;
 
-/** Variance by class, corrected for the coefficients that were fitted. */
+/** Variance by class of noise, corrected for the number of fitted coefficients. */
 function noiseOf(squares: Float64Array, weights: Float64Array, freedom: number): number[] {
   const total = weights.reduce((sum, weight) => sum + weight, 0);
   const correction = total / Math.max(total - freedom, total / 4);
@@ -96,15 +96,15 @@ function noiseOf(squares: Float64Array, weights: Float64Array, freedom: number):
   );
 }
 
-/** An estimate and the ends of its intervals: logarithm, then prices. */
+/** The logarithm of an estimate, then the ends of its intervals as prices. */
 export const around = (middle: number, deviation: number, distances: readonly number[] = []): number[] => [
   middle,
   ...distances.map((distance) => Math.exp(middle + distance * deviation)),
 ];
 
 /**
- * The quantiles that make intervals, by class of noise. A price that was made has those of errors that leave out the price
- * itself. A price to come has those of the back-test, once it judged enough prices.
+ * The quantiles that make intervals, by class of noise. A known price has those of errors that leave out the price itself.
+ * A price to come has those of the back-test, once it has judged enough prices.
  */
 export const distancesOf = (
   { noise, distances, judged }: State,
@@ -112,12 +112,12 @@ export const distancesOf = (
 ): readonly (readonly number[])[] =>
   noise.map((_, member) => (isToCome && judged.isEnough ? judged : distances).of(member));
 
-/** Judges the prices of a month by a fit that has seen only those before it, then adds them to it. */
+/** Judges the prices of a month by a fit to the prices before it, then adds them to the fit. */
 export function judgeMonth(
   { rows, factors, tree }: Coding,
   state: State,
   month: number,
-  tell: (values: number[]) => void,
+  append: (values: number[]) => void,
 ): State {
   const { fit, sums, noise, judged } = state;
   const distances = distancesOf(state);
@@ -125,7 +125,7 @@ export function judgeMonth(
     const middle = expected(fit, priced);
     const variance = noise[priced.noise] ?? 1;
     const deviation = Math.sqrt(variance + uncertainty(fit, priced));
-    tell([priced.lot, ...around(middle, deviation, distances[priced.noise])]);
+    append([priced.lot, ...around(middle, deviation, distances[priced.noise])]);
     const distance = (priced.logPrice - middle) / deviation;
     judged.add(priced.noise, distance);
     if (Math.abs(distance) < FARTHEST) addSale(sums, priced, 1 / variance);
@@ -133,15 +133,16 @@ export function judgeMonth(
   return { ...state, fit: solve(sums, factors, tree, fit.spread) };
 }
 
-/** Bins of a histogram, and how far they reach from 0. */
+/** Bins of a histogram per unit. */
 const BINS_A_UNIT = 50;
+/** Largest distance from 0 that a histogram counts. */
 const WIDEST = 8;
 const BINS = 2 * WIDEST * BINS_A_UNIT;
-/** Values of a class from which it has quantiles of its own. */
+/** Fewest values that a class needs for quantiles of its own. */
 const ENOUGH = 200;
 const SHARES = [0.1, 0.25, 0.75, 0.9];
 
-/** How values are distributed, by class, in constant memory. */
+/** Distribution of values by class, in constant memory. */
 class Quantiles {
   readonly #counts: readonly Float64Array[];
   /** The last class is all together. */
@@ -166,7 +167,7 @@ class Quantiles {
     return (this.#totals.at(-1) ?? 0) >= ENOUGH;
   }
 
-  /** The quantiles at 0.1, 0.25, 0.75 and 0.9 of a class, or of all values where it has few. */
+  /** The quantiles at 0.1, 0.25, 0.75 and 0.9 of a class, or of all values if it has few. */
   of(member: number): readonly number[] {
     const at = (this.#totals[member] ?? 0) >= ENOUGH ? member : this.#totals.length - 1;
     const counts = this.#counts[at] ?? new Float64Array();

@@ -5,17 +5,17 @@ import { rows } from '../../duck/session.js';
 import type { Market } from './code-rows.js';
 import { writeNumbers } from './write-fit.js';
 
-/** Fewest pairs of sales from which there is an index. */
+/** Fewest pairs of sales that an index needs. */
 const FEWEST = 100;
-/** Keeps the level that no pair decides near zero; 1 / variance. */
+/** Keeps a level near zero if no pair determines it; 1 / variance. */
 const TINY = 1e-3;
 
 /** A row of `sql/pricing/repeat_sales.sql`. */
 type Pairs = Readonly<Record<'market' | 'from' | 'to' | 'pairs' | 'weight' | 'change' | 'square', number>>;
 
 /**
- * The price level by month from vehicles that were sold twice: the regression of Bailey, Muth and Nourse. What the fit
- * knows of both sales but their month is taken off, so that age and damage are not taken for the level.
+ * The price level by month from vehicles that were sold twice: the regression of Bailey, Muth and Nourse. All effects of
+ * the fit except the month are subtracted from both sales, so that age and damage do not change the level.
  */
 export async function repeatSales(connection: DuckDBConnection, markets: readonly Market[]): Promise<void> {
   const found = await rows(connection, packageFile('sql/pricing/repeat_sales.sql'));
@@ -59,7 +59,7 @@ function levelsOf(pairs: readonly Pairs[]): number[][] {
   );
 }
 
-/** The variance that the changes have, as a multiple of what the estimates of both sales let expect. */
+/** The variance of the changes, as a multiple of the variance that the estimates of both sales predict. */
 function noiseOf(pairs: readonly Pairs[], levels: readonly number[]): number {
   const [left, count] = pairs.reduce(
     ([sum, n], { from, to, weight, change, square, pairs: own }) => {

@@ -2,18 +2,19 @@ import { closeSync, openSync, readSync, rmSync, writeFileSync } from 'node:fs';
 import type { DuckDBConnection } from '@duckdb/node-api';
 import { LEVEL_FACTORS, LINE_FACTORS, SEGMENTS } from './design.js';
 
-/** A lot in numbers, as it is handed to a visitor; the next one overwrites it. */
+/** A lot as numbers. The next lot overwrites it. */
 export interface PricedRow {
   lot: number;
-  /** Its generation, by its place among the leaves of the tree. */
+  /** Position of its generation among the leaves of the tree. */
   model: number;
   /** Class of its noise. */
   noise: number;
-  /** Logarithm of the price; NaN without one. */
+  /** Logarithm of the price; NaN without a price. */
   logPrice: number;
   month: number;
-  /** Coefficients that it touches, ascending, and how much of each; `count` of them. */
+  /** Coefficients of the lot, ascending; the first `count` of the array. */
   readonly index: Int32Array;
+  /** Factor of each coefficient. */
   readonly share: Float64Array;
   count: number;
   /** Its level of each of SEGMENTS. */
@@ -23,21 +24,21 @@ export interface PricedRow {
 /** Which rows are visited. */
 export interface Visited {
   readonly isPriced?: boolean;
-  /** Months from the first to before the last. */
+  /** The first month, and the month after the last. */
   readonly months?: readonly [number, number];
   /** One row in this many. */
   readonly every?: number;
 }
 
-/** Places of the first term and of the first segment of a row. */
+/** Positions of the first term and of the first segment of a row. */
 const FIRST_TERM = 5;
 const FIRST_SEGMENT = FIRST_TERM + LEVEL_FACTORS.length + 2 * LINE_FACTORS.length;
 const WIDTH = FIRST_SEGMENT + SEGMENTS.length;
 const BLOCK = 2048;
 
 /**
- * Writes the rows that a SELECT gives into a file, since a fit goes over them many times and should need no more memory
- * for more of them.
+ * Writes the rows of a SELECT into a file, because a fit reads them many times and its memory must not grow with their
+ * number.
  */
 export async function writeRows(connection: DuckDBConnection, sql: string, path: string) {
   const file = openSync(path, 'w+');
@@ -49,7 +50,7 @@ export async function writeRows(connection: DuckDBConnection, sql: string, path:
     return {
       /** Prices by month. */
       prices: await fillFile(file, connection, sql),
-      /** Visits rows in the order of their dates. */
+      /** Visits rows in the order of the SELECT. */
       each: (visited: Visited, visit: (row: PricedRow) => void) => visitRows(file, visited, visit),
       /** Removes the file. */
       close,
@@ -70,7 +71,7 @@ async function fillFile(file: number, connection: DuckDBConnection, sql: string)
     const block = new Float64Array(chunk.rowCount * WIDTH);
     for (let at = 0; at < block.length; at += 1)
       block[at] = Number(columns[at % WIDTH]?.getItem(Math.floor(at / WIDTH)) ?? Number.NaN);
-    // writes all of it or throws, even where the disk takes a part
+    // Writes the whole block or throws, even if the disk takes a part of it.
     writeFileSync(file, block);
     for (let at = 0; at < block.length; at += WIDTH) {
       const [logPrice = 0, month = 0] = block.subarray(at + 3, at + FIRST_TERM);

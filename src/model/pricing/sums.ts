@@ -1,6 +1,6 @@
 import type { PricedRow } from './rows.js';
 
-/** Sums over the sales of a node of the tree make, model, generation; weights are 1 / variance. */
+/** Sums over the sales of a node of the tree make, model, generation. A weight is 1 / variance. */
 export interface NodeSums {
   /** Sum of weights. */
   weight: number;
@@ -10,17 +10,17 @@ export interface NodeSums {
   readonly terms: Float64Array;
 }
 
-/** All that a fit needs to know of the sales: the normal equations, and the sums of each generation. */
+/** Everything that a fit needs of the sales: the normal equations, and the sums of each generation. */
 export type Sums = Readonly<ReturnType<typeof emptySums>>;
 
-/** Sums of no sale. */
+/** Sums without sales. */
 export function emptySums(size: number, leaves: number) {
   return {
     /** Upper triangle of a square matrix, row by row. */
     normal: new Float64Array(size * size),
     right: new Float64Array(size),
     leaves: Array.from({ length: leaves }, () => emptyNode(size)),
-    /** Sales by coefficient, whatever their weight. */
+    /** Number of sales by coefficient, without weights. */
     counts: new Float64Array(size),
   };
 }
@@ -30,7 +30,7 @@ export function emptyNode(size: number): NodeSums {
   return { weight: 0, price: 0, terms: new Float64Array(size) };
 }
 
-/** Adds a sale; `weight` is 1 / variance of its log price, 0 for one that is left out. */
+/** Adds a sale; `weight` is 1 / variance of its log price, 0 to leave it out. */
 export function addSale(sums: Sums, row: PricedRow, weight: number): void {
   const { normal, right, leaves, counts } = sums;
   const leaf = leaves[row.model];

@@ -5,10 +5,10 @@ import { effectVariance, expected, type Fit, uncertainty } from './fit.js';
 import { around, distancesOf, isUsed, leverageOf, type State } from './passes.js';
 import type { PricedRow } from './rows.js';
 
-/** Factors that are named with an estimate. */
+/** Number of factors that are listed with an estimate. */
 export const DRIVERS = 5;
 
-/** Estimates every lot, one with a price as if its price were not known, and adds up the index. */
+/** Estimates every lot as if its price were not known, and computes the index. */
 export async function writeEstimates(
   connection: DuckDBConnection,
   { rows, factors, tree }: Coding,
@@ -43,7 +43,7 @@ export async function writeEstimates(
   await writeNumbers(connection, 'index', market, levels.rows());
 }
 
-/** Tells the coefficients and effects of the factors that move an estimate most, against the mean of all prices. */
+/** Finds the factors that move an estimate furthest from the mean of all prices: their coefficients and effects. */
 function driversOf(fit: Fit, factors: readonly Factor[]): (priced: PricedRow) => number[] {
   const places = factors.flatMap(({ levels }, i) => levels.map(() => i));
   const means = factors.map(({ offset, levels }) =>
@@ -66,7 +66,7 @@ function driversOf(fit: Fit, factors: readonly Factor[]): (priced: PricedRow) =>
   };
 }
 
-/** The DRIVERS effects that are furthest from 0, each behind its coefficient; leaves 0 in their place. */
+/** The DRIVERS effects that are furthest from 0, each after its coefficient. Sets them to 0. */
 function largest(effects: Float64Array, touched: Int32Array): number[] {
   const found: number[] = [];
   for (let driver = 0; driver < DRIVERS; driver += 1) {
@@ -79,15 +79,15 @@ function largest(effects: Float64Array, touched: Int32Array): number[] {
   return found;
 }
 
-/** The level of prices by segment and month: what is left of them without all factors but the month. */
+/** The level of prices by segment and month: the mean of prices without the effects of all factors but the month. */
 function indexLevels(factors: readonly Factor[], { coefficients }: Fit) {
   const months = coefficients.subarray(factors.find(({ name }) => name === 'month')?.offset);
-  /** Sums of a segment and month, by a number of both. */
+  /** Sums by a number that stands for a segment and month. */
   const sums = new Map<number, { place: number[]; weight: number; level: number; prices: number }>();
   return {
     add({ segments, month }: PricedRow, error: number, variance: number): void {
       const level = error + (months[month] ?? 0);
-      // -1 is the segment of all
+      // The segment -1 has all prices.
       for (let segment = -1; segment < segments.length; segment += 1) {
         const code = segments[segment] ?? 0;
         const key = (code * (segments.length + 1) + segment + 1) * months.length + month;
@@ -108,10 +108,10 @@ function indexLevels(factors: readonly Factor[], { coefficients }: Fit) {
   };
 }
 
-/** Stands for the price of a lot that has the reference of every factor. */
+/** Number in place of a coefficient for the price of a lot with the reference level of every factor. */
 const BASE = -1;
 
-/** Writes what each level of each factor does to a price, and what make, model and generation do. */
+/** Writes the effects of the levels of each factor, and of makes, models and generations. */
 export async function writeEffects(
   connection: DuckDBConnection,
   { factors }: Coding,
@@ -125,7 +125,7 @@ export async function writeEffects(
   await writeNumbers(connection, 'nodes', market, nodes);
 }
 
-/** A row for each level of each factor, compared with the reference of its factor, and one for the base of all. */
+/** A row for each level of each factor, compared with the reference of its factor, and one for the base price. */
 function* effectsOf(factors: readonly Factor[], { coefficients, covariance }: Fit, counts: Float64Array) {
   let base = coefficients[0] ?? 0;
   for (const factor of factors) {
@@ -143,7 +143,7 @@ function* effectsOf(factors: readonly Factor[], { coefficients, covariance }: Fi
   yield [BASE, BASE, 'base', 'all', base, Number.NaN, counts[0] ?? 0];
 }
 
-/** The coefficient with which those of a factor are compared: the named one, or that of the most prices. */
+/** The reference coefficient of a factor: the one that REFERENCES names, or the one with the most prices. */
 function referenceOf({ name, offset, levels }: Factor, counts: Float64Array): number {
   const named = levels.indexOf(REFERENCES[name] ?? '');
   if (named >= 0) return offset + named;
@@ -155,7 +155,7 @@ const CHUNK = 2048;
 
 type Numbers = readonly (number | string)[];
 
-/** Appends rows of numbers and texts, behind the number of their market, to a table of the database `fit`; NaN becomes null. */
+/** Appends rows of numbers and texts, after the number of their market, to a table of the database `fit`. NaN becomes null. */
 export async function openNumbers(connection: DuckDBConnection, table: string, market: number) {
   const appender = await connection.createAppender(table, 'main', 'fit');
   const held: (number | string | null)[][] = [];
@@ -174,7 +174,7 @@ export async function openNumbers(connection: DuckDBConnection, table: string, m
   };
 }
 
-/** Appends rows and forgets them. */
+/** Appends rows and empties the list. */
 function appendRows(appender: DuckDBAppender, held: (number | string | null)[][]): void {
   const types = Array.from({ length: appender.columnCount }, (_, i) => appender.columnType(i));
   const chunk = DuckDBDataChunk.create(types, held.length);
@@ -183,7 +183,7 @@ function appendRows(appender: DuckDBAppender, held: (number | string | null)[][]
   held.length = 0;
 }
 
-/** Appends rows as `openNumbers` does, and makes them visible. */
+/** Appends rows as `openNumbers` does, and makes them visible to queries. */
 export async function writeNumbers(
   connection: DuckDBConnection,
   table: string,
