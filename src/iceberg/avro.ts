@@ -5,7 +5,7 @@ import { LotlakeError } from '../config/lotlake-error.js';
 import schemas from './avro-schemas.json' with { type: 'json' };
 import type { Metrics } from './metrics.js';
 
-/** The error of metadata that a power cut, or somebody else, has left (ICEBERG_METADATA). */
+/** The error ICEBERG_METADATA, for metadata that a power cut or another program left. */
 export const unreadable = (message: string, cause: unknown): LotlakeError =>
   new LotlakeError('ICEBERG_METADATA', message, {
     cause,
@@ -15,12 +15,12 @@ export const unreadable = (message: string, cause: unknown): LotlakeError =>
 /** Status of a data file in a manifest. */
 export const STATUS = { existing: 0, added: 1, deleted: 2 } as const;
 
-/** A data file as a manifest names it, with statistics. */
+/** A data file in a manifest, with statistics. */
 export interface DataFile extends Metrics {
   readonly content: 0;
   readonly file_path: string;
   readonly file_format: 'PARQUET';
-  /** Source, null for rows of no known one, and month by the names of the fields; empty where the table has no partitions. */
+  /** Source (null if it is unknown) and month by field name; empty if the table has no partitions. */
   readonly partition: Readonly<Record<string, number | string | null>>;
   readonly record_count: number;
   readonly file_size_in_bytes: number;
@@ -29,14 +29,14 @@ export interface DataFile extends Metrics {
 /** An entry of a manifest. */
 export interface ManifestEntry {
   readonly status: (typeof STATUS)[keyof typeof STATUS];
-  /** Snapshot that added the file, or removed it where it is deleted. */
+  /** Snapshot that added the file, or that removed it if the status is deleted. */
   readonly snapshot_id: number;
   readonly sequence_number: number;
   readonly file_sequence_number: number;
   readonly data_file: DataFile & { readonly sort_order_id: number };
 }
 
-/** Avro schemas by what a file holds; `field-id` are those of the Iceberg specification, version 2. */
+/** Avro schemas by kind of file. Each `field-id` is from the Iceberg specification, version 2. */
 const SCHEMAS = {
   entries: JSON.stringify(schemas.entry),
   /** Entries of a table without partitions. */
@@ -48,17 +48,17 @@ const SCHEMAS = {
 
 const compiled = new Map<string, avro.Type>();
 
-/** What encodes values of a schema, compiled once. */
+/** The codec of a schema, compiled once. */
 function typeOf(schema: string): avro.Type {
   const type = compiled.get(schema) ?? avro.Type.forSchema(JSON.parse(schema));
   compiled.set(schema, type);
   return type;
 }
 
-/** Bytes of the mark that ends a block. */
+/** Length of the marker after a block, in bytes. */
 const SYNC = 16;
 
-/** Header of an Avro file, as the Avro specification has it. */
+/** Header of an Avro file, from the Avro specification. */
 const HEADER = avro.Type.forSchema({
   ...{ type: 'record', name: 'org.apache.avro.file.Header' },
   fields: [
@@ -71,20 +71,20 @@ const HEADER = avro.Type.forSchema({
 const LONG = avro.Type.forSchema('long');
 
 /**
- * Bytes of an Avro file with one block. The same values give the same bytes. The encoder of the library would compile the
- * schema for each file, and leave `field-id` out of it.
- * @param facts members of the header that Iceberg reads
+ * Encodes an Avro file with one block. The same values give the same bytes. The file encoder of the library would compile
+ * the schema for each file, and drop `field-id` from it.
+ * @param properties members of the header that Iceberg reads
  */
 export function encode(
   what: keyof typeof SCHEMAS,
   values: readonly object[],
-  facts: Readonly<Record<string, string>>,
+  properties: Readonly<Record<string, string>>,
 ): Buffer {
   const schema = SCHEMAS[what];
-  // The mark between blocks is random elsewhere.
+  // Other writers use a random marker.
   const sync = createHash('sha256').update(schema).digest().subarray(0, SYNC);
-  const all = Object.entries({ ...facts, 'avro.schema': schema, 'avro.codec': 'deflate' });
-  const meta = Object.fromEntries(all.map(([key, fact]) => [key, Buffer.from(fact)]));
+  const all = Object.entries({ ...properties, 'avro.schema': schema, 'avro.codec': 'deflate' });
+  const meta = Object.fromEntries(all.map(([key, text]) => [key, Buffer.from(text)]));
   const header = HEADER.toBuffer({ magic: Buffer.from('Obj\u0001'), meta, sync });
   if (values.length === 0) return header;
   const type = typeOf(schema);
@@ -93,8 +93,8 @@ export function encode(
 }
 
 /**
- * The values of the one block of a file that lotlake wrote. The decoder of the library takes a file that is cut off for an
- * empty one. Throws ICEBERG_METADATA.
+ * Decodes a file with one block that lotlake wrote. The file decoder of the library would read a truncated file as an empty
+ * one. Throws ICEBERG_METADATA.
  */
 export function decode<T>(bytes: Buffer): T[] {
   try {

@@ -1,23 +1,23 @@
 import type { PrimitiveType } from './schema.js';
 
-/** Characters of a text that a bound keeps. */
+/** Most characters of a bound. */
 const KEPT = 16;
 
 const LAST_CHARACTER = 0x10ffff;
 
-/** A text that is at least as large as a text and all that begin like it; undefined where there is none. */
+/** A text that is greater than all texts with this prefix; undefined if there is none. */
 function roundUp(text: string): string | undefined {
   const points = [...text].map((character) => character.codePointAt(0) ?? 0);
   for (let last = points.pop(); last !== undefined; last = points.pop()) {
     if (last === LAST_CHARACTER) continue;
-    // No character has the numbers of surrogates.
+    // Surrogates are not characters.
     const next = last === 0xd7ff ? 0xe000 : last + 1;
     return String.fromCodePoint(...points, next);
   }
   return undefined;
 }
 
-/** Microseconds since 1970 of an instant as DuckDB prints it in UTC; undefined for years that have not four digits. */
+/** Microseconds since 1970 of an instant as DuckDB prints it in UTC; undefined unless the year has four digits. */
 function microseconds(text: string): bigint | undefined {
   const [, date, time, fraction = ''] =
     /^(\d{4}-\d\d-\d\d) (\d\d:\d\d:\d\d)(?:\.(\d{1,6}))?\+00$/.exec(text) ?? [];
@@ -27,11 +27,11 @@ function microseconds(text: string): bigint | undefined {
 
 const DAY = /^\d{4}-\d\d-\d\d$/;
 
-/** A value as its smallest or largest are compared. */
+/** A value in a form that can be compared. */
 type Value = number | bigint | string;
 
-/** A value that a Parquet footer gives as text; undefined where the text is none of the type, such as `nan`. */
-function valueIn(text: string, type: PrimitiveType): Value | undefined {
+/** Parses a value of a Parquet footer; undefined if the text is not a value of the type, such as `nan`. */
+function parseValue(text: string, type: PrimitiveType): Value | undefined {
   switch (type) {
     case 'boolean':
       return text === 'true' ? 1 : 0;
@@ -60,21 +60,21 @@ function serialize(value: Value, type: PrimitiveType): Buffer {
   return bytes;
 }
 
-/** UTF-8 has the order of code points, which UTF-16 in JavaScript has not. */
+/** Compares texts in UTF-8, which has the order of code points. UTF-16, as JavaScript compares, does not. */
 const isLess = (a: Value, b: Value): boolean =>
   typeof a === 'string' && typeof b === 'string' ? Buffer.compare(Buffer.from(a), Buffer.from(b)) < 0 : a < b;
 
 /**
  * The smallest or largest value of a column in one file.
  * @param texts smallest or largest value of each row group, as DuckDB prints it in UTC
- * @returns undefined where a text is no value, or no short bound exists
+ * @returns undefined if a text is not a value of the type, or no short bound exists
  */
 export function boundOf(
   texts: readonly string[],
   type: PrimitiveType,
   side: 'lower' | 'upper',
 ): Buffer | undefined {
-  const values = texts.map((text) => valueIn(text, type));
+  const values = texts.map((text) => parseValue(text, type));
   if (values.length === 0 || values.includes(undefined)) return undefined;
   const found = values
     .filter((value) => value !== undefined)
@@ -90,7 +90,7 @@ function shorten(text: string, side: 'lower' | 'upper'): string | undefined {
   return side === 'lower' ? start : roundUp(start);
 }
 
-/** Readers tell -0 from 0, but SQL does not. */
+/** Some readers order -0 before 0. SQL does not, so a bound includes both. */
 function signedZero(value: number | bigint, side: 'lower' | 'upper'): number | bigint {
   if (value !== 0) return value;
   return side === 'lower' ? -0 : 0;

@@ -1,4 +1,4 @@
-import { type Dispatcher, request } from 'undici';
+import { request } from 'undici';
 import { z } from 'zod';
 import type { Config } from '../config/config.js';
 import { LotlakeError, messageOf } from '../config/lotlake-error.js';
@@ -7,10 +7,10 @@ import { agentFor } from '../extract/proxy.js';
 import { jsonIn } from '../land/files.js';
 import type { TableMetadata } from './metadata.js';
 
-/** An Iceberg REST catalog, as the configuration names it. */
+/** The Iceberg REST catalog of the configuration. */
 type CatalogPlace = NonNullable<Config['publish']['catalog']>;
 
-/** A table as it lies in the mirror. */
+/** A table of the mirror. */
 export interface CatalogEntry {
   readonly name: string;
   /** URI of its current `vN.metadata.json`. */
@@ -20,17 +20,17 @@ export interface CatalogEntry {
   readonly folder: string;
 }
 
-/** Milliseconds without an answer after which a request is given up. */
+/** Milliseconds without an answer after which a request fails. */
 const TIMEOUT = 60_000;
 
-/** Sends a request to the catalog, below its prefix. Gives undefined where one of `passed` is the status. */
-type Ask = (method: 'GET' | 'POST', path: string, body?: object, passed?: number) => Promise<unknown>;
+/** Sends a request to the catalog and returns its answer; undefined if the status is `expected`. Throws ICEBERG_CATALOG. */
+type Send = (method: 'GET' | 'POST', path: string, body?: object, expected?: number) => Promise<unknown>;
 
 /**
- * Makes the tables of a catalog like those of a mirror: registers those that it lacks, and commits new snapshots, columns
- * and removed snapshots to the others. Throws ICEBERG_CATALOG.
- * @param token bearer token, which no message holds from now on; undefined where the catalog asks for none
- * @returns what was done: numbers of tables
+ * Updates the tables of a catalog from a mirror: registers tables that it lacks, and commits new snapshots, columns and
+ * removed snapshots to the others. Throws ICEBERG_CATALOG.
+ * @param token bearer token, which no message holds from now on; undefined if the catalog needs none
+ * @returns numbers of tables by what was done
  */
 export async function commitToCatalog(
   place: CatalogPlace,
@@ -38,21 +38,22 @@ export async function commitToCatalog(
   entries: readonly CatalogEntry[],
 ) {
   if (token !== undefined) hideKey(token, 'catalog');
-  const { ask, separator } = await openCatalog(place, token);
+  const send = senderTo(place, token);
+  const { namespaces, separator } = await readCatalogConfig(send, place);
   const levels = place.namespace.split('.');
-  await ask('POST', 'namespaces', { namespace: levels }, 409);
-  const below = `namespaces/${levels.join(separator)}`;
+  await send('POST', namespaces, { namespace: levels }, 409);
+  const below = `${namespaces}/${levels.join(separator)}`;
   const done = { registered: 0, committed: 0, unchanged: 0 };
-  // One after the other: small catalogs do not take more.
-  for (const entry of entries) done[await commitTable(ask, below, entry)]++;
+  // One after the other, for small catalogs.
+  for (const entry of entries) done[await commitTable(send, below, entry)]++;
   return done;
 }
 
-async function commitTable(ask: Ask, below: string, entry: CatalogEntry) {
+async function commitTable(send: Send, below: string, entry: CatalogEntry) {
   const { name, metadata, metadataUri, folder } = entry;
-  const loaded = await ask('GET', `${below}/tables/${name}`, undefined, 404);
+  const loaded = await send('GET', `${below}/tables/${name}`, undefined, 404);
   if (loaded === undefined) {
-    await ask('POST', `${below}/register`, { name, 'metadata-location': metadataUri });
+    await send('POST', `${below}/register`, { name, 'metadata-location': metadataUri });
     return 'registered';
   }
   const found = z.object({ metadata: catalogTable }).safeParse(loaded);
@@ -63,60 +64,54 @@ async function commitTable(ask: Ask, below: string, entry: CatalogEntry) {
       `its table ${name} is not the one of the mirror`,
       'name another namespace, or drop the table there',
     );
-  // A vacuum of the mirror knows nothing of the files that the catalog writes.
+  // The catalog writes its metadata where a vacuum of the mirror does not remove it.
   const commit = planCatalogCommit(metadata, theirs, { 'write.metadata.path': folder });
   if (commit === undefined) return 'unchanged';
-  await ask('POST', `${below}/tables/${name}`, commit);
+  await send('POST', `${below}/tables/${name}`, commit);
   return 'committed';
 }
 
-/** Asks the catalog for its prefix and for what separates the levels of a namespace, and gives what sends requests. */
-async function openCatalog({ uri, warehouse }: CatalogPlace, token: string | undefined) {
-  const base = `${uri.replace(/\/+$/, '')}/v1`;
+/** Requests the configuration of a catalog: the path of its namespaces, and what separates their levels. */
+async function readCatalogConfig(send: Send, { warehouse }: CatalogPlace) {
   const query = warehouse === undefined ? '' : `?warehouse=${encodeURIComponent(warehouse)}`;
   const facts = z
     .object({ prefix: z.string().optional(), 'namespace-separator': z.string().optional() })
     .default({});
-  const dispatcher = agentFor(uri, { headersTimeout: TIMEOUT, bodyTimeout: TIMEOUT });
-  const way = { dispatcher, token };
-  const answer = await send(way, 'GET', `${base}/config${query}`);
+  const answer = await send('GET', `config${query}`);
   const config = z.object({ defaults: facts, overrides: facts }).safeParse(answer);
   if (!config.success) throw failed(`its configuration is not valid: ${z.prettifyError(config.error)}`);
   const { defaults, overrides } = config.data;
   const { prefix, 'namespace-separator': separator = '%1F' } = { ...defaults, ...overrides };
-  const start = prefix === undefined ? base : `${base}/${prefix}`;
-  const ask: Ask = (method, path, body, passed) => send(way, method, `${start}/${path}`, body, passed);
-  return { ask, separator };
+  return { namespaces: prefix === undefined ? 'namespaces' : `${prefix}/namespaces`, separator };
 }
 
-async function send(
-  { dispatcher, token }: { readonly dispatcher: Dispatcher; readonly token: string | undefined },
-  method: 'GET' | 'POST',
-  url: string,
-  body?: object,
-  passed?: number,
-): Promise<unknown> {
+function senderTo({ uri }: CatalogPlace, token: string | undefined): Send {
+  const base = `${uri.replace(/\/+$/, '')}/v1`;
+  const dispatcher = agentFor(uri, { headersTimeout: TIMEOUT, bodyTimeout: TIMEOUT });
   const bearer = token === undefined ? {} : { authorization: `Bearer ${token}` };
   const headers = { 'content-type': 'application/json', ...bearer };
-  const sent = body === undefined ? null : JSON.stringify(body);
-  try {
-    const answer = await request(url, { method, headers, body: sent, dispatcher });
-    const text = await answer.body.text();
-    if (answer.statusCode === passed) return undefined;
-    if (answer.statusCode < 300) return jsonIn(text) ?? {};
-    throw refused(`${method} ${url}`, answer.statusCode, text);
-  } catch (error) {
-    if (error instanceof LotlakeError) throw error;
-    throw failed(`${method} ${url}: ${messageOf(error)}`, undefined, error);
-  }
+  return async (method, path, content, expected) => {
+    const url = `${base}/${path}`;
+    const body = content === undefined ? null : JSON.stringify(content);
+    try {
+      const answer = await request(url, { method, headers, body, dispatcher });
+      const text = await answer.body.text();
+      if (answer.statusCode === expected) return undefined;
+      if (answer.statusCode < 300) return jsonIn(text) ?? {};
+      throw refused(`${method} ${url}`, answer.statusCode, text);
+    } catch (error) {
+      if (error instanceof LotlakeError) throw error;
+      throw failed(`${method} ${url}: ${messageOf(error)}`, undefined, error);
+    }
+  };
 }
 
 const problem = z.object({ error: z.object({ message: z.string() }) });
 
-function refused(asked: string, status: number, text: string): LotlakeError {
-  const said = problem.safeParse(jsonIn(text)).data?.error.message.split('\n')[0] ?? '';
+function refused(sent: string, status: number, text: string): LotlakeError {
+  const message = problem.safeParse(jsonIn(text)).data?.error.message.split('\n')[0] ?? '';
   const hint = status === 401 || status === 403 ? 'give a token in LOTLAKE_CATALOG_TOKEN' : undefined;
-  return failed(`${asked}: ${status} ${said}`, hint);
+  return failed(`${sent}: ${status} ${message}`, hint);
 }
 
 const failed = (message: string, hint = 'run lotlake push again', cause?: unknown): LotlakeError =>
@@ -126,7 +121,7 @@ const failed = (message: string, hint = 'run lotlake push again', cause?: unknow
     hint: `the mirror has the new snapshot; ${hint}`,
   });
 
-/** What a catalog says of a table, as far as a commit needs it. */
+/** The members of a table in a catalog that a commit needs. */
 const catalogTable = z.object({
   'table-uuid': z.string(),
   'current-snapshot-id': z.int().nullish(),
@@ -139,14 +134,14 @@ const catalogTable = z.object({
 
 type CatalogTable = z.output<typeof catalogTable>;
 
-/** An update of a table, as the REST catalog API has it. */
+/** An update of a table in the REST catalog API. */
 type Update = Readonly<{ action: string } & Record<string, unknown>>;
 
 /**
- * Plans what makes a table of a catalog like the metadata of lotlake. Field ids stay as they are; numbers of schemas,
- * specs and orders are those that the catalog took over when the table was registered.
+ * Plans the commit that updates a table of a catalog from the metadata of lotlake. The catalog took over field ids and the
+ * ids of schemas, specs and orders when the table was registered.
  * @param properties properties that the table has in the catalog alone
- * @returns the commit, which fails in the catalog where a requirement does not hold; undefined where the table is up to date
+ * @returns the commit, which the catalog refuses unless its requirements hold; undefined if the table is up to date
  */
 export function planCatalogCommit(
   ours: TableMetadata,
@@ -179,7 +174,7 @@ export function planCatalogCommit(
   };
 }
 
-/** Schemas, partition specs and sort orders that the catalog does not have. */
+/** Adds schemas, partition specs and sort orders that the catalog lacks. */
 const shapeUpdates = (ours: TableMetadata, theirs: CatalogTable): Update[] => [
   ...added('schema', 'schema-id', ours.schemas, theirs.schemas, {
     ...{ action: 'set-current-schema', 'schema-id': ours['current-schema-id'] },
@@ -192,7 +187,7 @@ const shapeUpdates = (ours: TableMetadata, theirs: CatalogTable): Update[] => [
   }),
 ];
 
-/** Adds the items of a kind that the catalog does not have, if any, and makes one the current one. */
+/** Adds the items of a kind that the catalog lacks. If there are any, `current` selects the current one. */
 function added<K extends string>(
   kind: string,
   key: K,

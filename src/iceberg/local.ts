@@ -13,7 +13,7 @@ import { retainSnapshots } from './metadata.js';
 import { headFiles, type PreviousMetadata, readPrevious } from './plan.js';
 import { planTables } from './tables.js';
 
-/** URI of a path. Readers take it as it is, so nothing in it is escaped. */
+/** URI of a path. Readers do not decode it, so nothing in it is escaped. */
 const uriOf = (path: string): string => `file://${path}`;
 
 const pathOf = (uri: string): string => uri.slice('file://'.length);
@@ -21,16 +21,17 @@ const pathOf = (uri: string): string => uri.slice('file://'.length);
 const readLocal = async (uri: string): Promise<Buffer | undefined> =>
   existsSync(pathOf(uri)) ? readFileSync(pathOf(uri)) : undefined;
 
-/** A snapshot with the metadata of its tables by name. */
+/** A snapshot that has metadata. */
 interface Written {
   readonly snapshot: BaseState;
+  /** Metadata by table. */
   readonly tables: ReadonlyMap<string, PreviousMetadata>;
 }
 
 /**
- * Writes Iceberg metadata into the folders of the tables of each snapshot that has none for the place where it is now. It
- * names the snapshot and those before it. Throws ICEBERG_TYPE.
- * @param snapshots those that stay, oldest first
+ * Writes Iceberg metadata into the table folders of each snapshot that has none for its current path. The metadata names
+ * the snapshot and those before it. Throws ICEBERG_TYPE.
+ * @param snapshots all snapshots that are kept, oldest first
  */
 export async function writeLocalMetadata(
   connection: DuckDBConnection,
@@ -44,7 +45,7 @@ export async function writeLocalMetadata(
     before = await writeTables(connection, snapshot, descriptions, kept, before);
 }
 
-/** The newest snapshot with metadata. Those before it have it, too. */
+/** The newest snapshot with metadata. All snapshots before it have metadata, too. */
 async function newestWritten(snapshots: readonly BaseState[]): Promise<Written | undefined> {
   for (const snapshot of snapshots.toReversed()) {
     const tables = await readTables(snapshot);
@@ -53,7 +54,7 @@ async function newestWritten(snapshots: readonly BaseState[]): Promise<Written |
   return undefined;
 }
 
-/** Metadata of all tables of a snapshot; undefined where one has none. */
+/** Metadata of all tables of a snapshot; undefined if a table has none. */
 async function readTables({ folder, manifest }: BaseState): Promise<Written['tables'] | undefined> {
   const found = new Map<string, PreviousMetadata>();
   for (const name of Object.keys(allTables(manifest))) {
@@ -64,11 +65,11 @@ async function readTables({ folder, manifest }: BaseState): Promise<Written['tab
   return found;
 }
 
-/** Metadata of the table in a folder; undefined where it has none that can be read, or it is of another place. */
+/** Metadata of the table in a folder; undefined if there is none, it is damaged, or it is for another path. */
 async function readTable(folder: string): Promise<PreviousMetadata | undefined> {
   const location = uriOf(folder);
   const previous = await readPrevious(location, readLocal).catch((error: unknown) => {
-    // What a power cut left of metadata is written again.
+    // Metadata that a power cut damaged is written again.
     if (error instanceof LotlakeError && error.code === 'ICEBERG_METADATA') return undefined;
     throw error;
   });
@@ -92,7 +93,7 @@ async function writeTables(
     knownAs: ({ sha256 }) => (sha256 === undefined ? undefined : earlier.get(sha256)),
   });
   for (const [table, plan] of plans) {
-    // What is there names another place, or cannot be read.
+    // Metadata that is there is for another path, or damaged.
     const metadata = join(folder, table, 'metadata');
     rmSync(metadata, { recursive: true, force: true });
     mkdirSync(metadata, { recursive: true });
@@ -109,9 +110,9 @@ function urisByChecksum(snapshot: BaseState | undefined): ReadonlyMap<unknown, s
 }
 
 /**
- * Leaves the snapshots that a vacuum is about to remove out of the metadata of those that stay, so that no reader is led
- * to a file that is gone. Metadata of a table that cannot be read stays as it is. Throws the error of the system where it
- * cannot be written, and may be called again after the removal.
+ * Removes the snapshots that a vacuum is about to remove from the metadata of the other snapshots, so that no reader looks
+ * for a file that is gone. Damaged metadata stays as it is. Throws the error of the system if metadata cannot be written;
+ * it can be called again after the removal.
  */
 export async function retainLocalMetadata(
   layout: Layout,
@@ -132,7 +133,7 @@ export async function retainLocalMetadata(
 function retainTable({ metadata, version }: PreviousMetadata, kept: readonly string[]): void {
   const retained = retainSnapshots(metadata, kept);
   if (retained.snapshots.length === metadata.snapshots.length) return;
-  // A reader finds the old text or the new one under the same name.
+  // A reader gets the old text or the new one under the same name.
   const [head] = headFiles(retained, version);
   if (head !== undefined) replaceFile(pathOf(head.uri), head.content);
 }

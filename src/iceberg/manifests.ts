@@ -4,7 +4,7 @@ import { boundOf } from './bounds.js';
 import { NO_METRICS } from './metrics.js';
 import type { LakeSnapshot, MetadataFile, PreviousMetadata, Shape } from './plan.js';
 
-/** Numbers that a new snapshot gives to its entries. */
+/** Numbers of a new snapshot, which its entries have, too. */
 export interface CommitNumbers {
   /** Id of the Iceberg snapshot. */
   readonly id: number;
@@ -12,7 +12,7 @@ export interface CommitNumbers {
   readonly parent: number | undefined;
 }
 
-/** Entries of the manifest of a snapshot: its files, and the files of the previous snapshot that it has no more. */
+/** Entries of the manifest of a snapshot: its files, and the files of the previous snapshot that are gone. */
 export function entriesOf(
   { files }: LakeSnapshot,
   { id, sequence }: CommitNumbers,
@@ -33,7 +33,7 @@ export function entriesOf(
   const gone = live.filter(({ data_file }) => !uris.has(data_file.file_path));
   return [
     ...current,
-    // Nobody reads the statistics of a file that is gone.
+    // No reader needs the statistics of a file that is gone.
     ...gone.map(
       ({ data_file, ...entry }): ManifestEntry => ({
         ...{ ...entry, status: STATUS.deleted, snapshot_id: id },
@@ -43,9 +43,9 @@ export function entriesOf(
   ];
 }
 
-/** Files, rows and bytes of the entries of a manifest by their status. */
+/** Numbers of files, rows and bytes in a manifest by status of the entry. */
 export function countsOf(entries: readonly ManifestEntry[]) {
-  const of = (status: number) => {
+  const count = (status: number) => {
     const files = entries.filter((entry) => entry.status === status).map(({ data_file }) => data_file);
     return {
       files: files.length,
@@ -53,14 +53,14 @@ export function countsOf(entries: readonly ManifestEntry[]) {
       bytes: files.reduce((sum, file) => sum + file.file_size_in_bytes, 0),
     };
   };
-  return { existing: of(STATUS.existing), added: of(STATUS.added), deleted: of(STATUS.deleted) };
+  return { existing: count(STATUS.existing), added: count(STATUS.added), deleted: count(STATUS.deleted) };
 }
 
 /**
- * Makes the manifest and the manifest list of a snapshot.
+ * Encodes the manifest and the manifest list of a snapshot.
  * @returns the files to write; the last one is the list
  */
-export function writeManifests(
+export function encodeManifests(
   location: string,
   entries: readonly ManifestEntry[],
   numbers: CommitNumbers,
@@ -96,7 +96,7 @@ function manifestOf(
   return named(`${location}/metadata/${id}-m0`, content);
 }
 
-/** A file whose name tells its content, so that two plans for one snapshot never overwrite each other. */
+/** A file with the hash of its content in its name, so that two plans for one snapshot never overwrite each other. */
 function named(start: string, content: Buffer): MetadataFile {
   const hash = createHash('sha256').update(content).digest('hex').slice(0, 16);
   return { uri: `${start}-${hash}.avro`, content };
@@ -128,7 +128,7 @@ function listedAs(
 const currentSpec = (shape: Shape) =>
   shape['partition-specs'].find((each) => each['spec-id'] === shape['default-spec-id'])?.fields ?? [];
 
-/** The values of a partition field in a manifest, by which readers skip it. */
+/** The range of a partition field in a manifest. Readers use it to skip the manifest. */
 function partitionRange(entries: readonly ManifestEntry[], field: string) {
   const values = entries.map(({ data_file }) => data_file.partition[field]);
   const texts = values.filter((value) => value !== null && value !== undefined).map(String);

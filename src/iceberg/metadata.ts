@@ -59,7 +59,7 @@ const tableMetadata = z.object({
   refs: z.object({ main: z.object({ 'snapshot-id': z.int(), type: z.literal('branch') }) }),
 });
 
-/** `vN.metadata.json`: what readers know of a table. */
+/** `vN.metadata.json`: what readers know about a table. */
 export type TableMetadata = Readonly<z.output<typeof tableMetadata>>;
 
 /** Reads a `vN.metadata.json` that lotlake wrote. Throws ICEBERG_METADATA. */
@@ -71,18 +71,18 @@ export function parseMetadata(text: string, place: string): TableMetadata {
   }
 }
 
-/** Id of the Iceberg snapshots that describe a snapshot of the lake: the same in every table, below 2^48. */
+/** Id of the Iceberg snapshots for a snapshot of the lake: the same in every table, below 2^48. */
 export const snapshotIdOf = (lakeSnapshot: string): number =>
   createHash('sha256').update(lakeSnapshot).digest().readUIntBE(0, 6);
 
-/** A UUID that is made of a text. */
+/** A UUID from the hash of a text. */
 export function uuidOf(text: string): string {
   const hex = createHash('sha256').update(text).digest('hex');
   return hex.replace(/^(.{8})(.{4}).(.{3}).(.{3})(.{12}).*$/, '$1-$2-8$3-8$4-$5');
 }
 
 /**
- * Leaves the snapshots out that are no longer kept. The current one stays.
+ * Removes snapshots that are no longer kept. The current one stays.
  * @param kept ids of snapshots of the lake
  */
 export function retainSnapshots(metadata: TableMetadata, kept: readonly string[]): TableMetadata {
@@ -93,9 +93,9 @@ export function retainSnapshots(metadata: TableMetadata, kept: readonly string[]
   return {
     ...metadata,
     snapshots,
-    // A time within a gap would lead to the entry before it, so the log begins after the last gap, as Iceberg's own does.
+    // A reader would take a time within a gap for the entry before it, so the log begins after the last gap, as Iceberg's own.
     'snapshot-log': log.slice(log.findLastIndex((each) => !isKept(each)) + 1),
-    // An earlier file names snapshots that may be gone, so no more are named than there are snapshots.
+    // An earlier file names snapshots that may be gone, so the log has at most one file for each snapshot.
     'metadata-log': metadata['metadata-log'].slice(-snapshots.length),
   };
 }

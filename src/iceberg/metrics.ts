@@ -7,19 +7,19 @@ import type { Column } from '../lake/schema.js';
 import { boundOf } from './bounds.js';
 import { primitiveOf } from './schema.js';
 
-/** Values by field id, as Avro has a map with such keys. */
+/** Values by field id, in the form of an Avro map with integer keys. */
 type ById<T> = readonly { readonly key: number; readonly value: T }[];
 
 /**
- * Column statistics of a data file. A column is missing where the footer says nothing of it. Bounds are in the single-value
- * serialization of Iceberg; texts have up to 16 characters.
+ * Column statistics of a data file. A column is missing if the footer has no statistics of it. Bounds are in the
+ * single-value serialization of Iceberg; texts have up to 16 characters.
  */
 export type Metrics = Readonly<
   Record<'value_counts' | 'null_value_counts', ById<number>> &
     Record<'lower_bounds' | 'upper_bounds', ById<Buffer>>
 >;
 
-/** Statistics of a file of which nothing is known. */
+/** Statistics of a file without any. */
 export const NO_METRICS: Metrics = {
   ...{ value_counts: [], null_value_counts: [], lower_bounds: [], upper_bounds: [] },
 };
@@ -60,7 +60,7 @@ export async function readMetrics(
   );
 }
 
-/** Statistics of one file from what its footer says of each column; those of list elements are left out. */
+/** Statistics of one file from the columns in its footer, without those of list elements. */
 function metricsOf(stored: readonly Row[], columns: readonly Column[]): Metrics {
   const known = stored.flatMap((row) => {
     const type = columns.find(({ name }) => name === row.name)?.type;

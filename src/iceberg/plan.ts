@@ -1,20 +1,20 @@
 import { isDeepStrictEqual } from 'node:util';
 import { fieldId } from '../lake/field-ids.js';
 import { type DataFile, decode, type ManifestEntry, STATUS } from './avro.js';
-import { type CommitNumbers, countsOf, entriesOf, writeManifests } from './manifests.js';
+import { type CommitNumbers, countsOf, encodeManifests, entriesOf } from './manifests.js';
 import { parseMetadata, retainSnapshots, snapshotIdOf, type TableMetadata, uuidOf } from './metadata.js';
 import { type IcebergTable, idsOf, nameMappingOf, PARTITION_FIELDS, schemaOf } from './schema.js';
 
-/** A snapshot of the lake, as far as it is of one table. */
+/** The part of a snapshot of the lake that belongs to one table. */
 export interface LakeSnapshot {
   readonly id: string;
-  /** When it was made, milliseconds since 1970. */
+  /** Time of its creation, milliseconds since 1970. */
   readonly time: number;
   /** A file without rows is left out. */
   readonly files: readonly DataFile[];
 }
 
-/** What the table's metadata was before. */
+/** The last metadata of a table. */
 export interface PreviousMetadata {
   /** N of `vN.metadata.json`. */
   readonly version: number;
@@ -29,21 +29,19 @@ export interface MetadataFile<T = Buffer> {
   readonly content: T;
 }
 
-/** What a new snapshot of a table takes. */
+/** The metadata of a table with a new snapshot, and the files to write. */
 export interface CommitPlan extends PreviousMetadata {
-  /** Manifest and manifest list, whose names tell their content; no reader knows them yet. */
+  /** Manifest and manifest list, which no reader knows yet. Their names have the hash of their content. */
   readonly before: readonly MetadataFile[];
   /** `vN.metadata.json`, then `version-hint.text`: with them the snapshot is current. */
   readonly after: readonly MetadataFile<string>[];
 }
 
 /**
- * Plans the metadata of a table with a new snapshot. The same input gives the same bytes. The plan is what the next one
- * takes as `previous`.
+ * Plans the metadata of a table with a new snapshot. The same input gives the same bytes. Throws ICEBERG_TYPE.
  * @param location URI of the table's folder, without a slash at its end
- * @param kept ids of the snapshots of the lake that stay, beside the new one
- * @param previous what an earlier plan wrote; undefined for a table without metadata
- * Throws ICEBERG_TYPE.
+ * @param kept ids of the snapshots of the lake that stay, besides the new one
+ * @param previous the plan before this one, or what `readPrevious` returns; undefined for a table without metadata
  */
 export function planCommit(
   table: IcebergTable,
@@ -62,10 +60,10 @@ export function planCommit(
   const { 'default-sort-order-id': sortOrder } = evolve(table, [], before);
   const found = entriesOf(snapshot, numbers, previous, sortOrder);
   const shape = evolve(table, found, before);
-  // A manifest has one partition spec, so files of another one are left out without a word.
+  // A manifest has one partition spec, so it cannot have the deleted files of another one.
   const isSameSpec = before === undefined || before['default-spec-id'] === shape['default-spec-id'];
   const entries = isSameSpec ? found : found.filter(({ status }) => status !== STATUS.deleted);
-  const written = writeManifests(location, entries, numbers, shape);
+  const manifests = encodeManifests(location, entries, numbers, shape);
   const metadata = retainSnapshots(
     {
       'format-version': 2,
@@ -73,7 +71,7 @@ export function planCommit(
       location,
       ...shape,
       ...historyOf(snapshot, numbers, before, {
-        'manifest-list': written.at(-1)?.uri ?? '',
+        'manifest-list': manifests.at(-1)?.uri ?? '',
         summary: { ...summaryOf(entries), 'lotlake.snapshot': snapshot.id },
         'schema-id': shape['current-schema-id'],
       }),
@@ -85,7 +83,7 @@ export function planCommit(
     },
     kept,
   );
-  return { version, metadata, entries, before: written, after: headFiles(metadata, version) };
+  return { version, metadata, entries, before: manifests, after: headFiles(metadata, version) };
 }
 
 /** The files that make metadata current: `vN.metadata.json`, then `version-hint.text`. */
@@ -100,9 +98,9 @@ const fileOf = (location: string, version: number): string =>
 const hintOf = (location: string): string => `${location}/metadata/version-hint.text`;
 
 /**
- * Reads the metadata that `version-hint.text` names, with the entries of its current manifest. Undefined where the table
- * has none yet. Throws ICEBERG_METADATA, and what `read` throws.
- * @param read reads a file whole; gives undefined where there is none
+ * Reads the metadata that `version-hint.text` names, with the entries of its current manifest; undefined if the table has
+ * no metadata yet. Throws ICEBERG_METADATA, and the errors of `read`.
+ * @param read reads a whole file; returns undefined if there is none
  */
 export async function readPrevious(
   location: string,
@@ -122,14 +120,14 @@ export async function readPrevious(
   return { version, metadata, entries };
 }
 
-/** The snapshots of a table with a new one, which is the current one. */
+/** The members of metadata that name snapshots, with a new snapshot as the current one. */
 function historyOf(
   { time }: LakeSnapshot,
   { id, sequence, parent }: CommitNumbers,
   before: TableMetadata | undefined,
   facts: Pick<TableMetadata['snapshots'][number], 'manifest-list' | 'summary' | 'schema-id'>,
 ) {
-  // Readers refuse a snapshot that is older than the one before, as it is where a clock was set back.
+  // Readers refuse a snapshot that is older than the one before, as after a clock was set back.
   const at = Math.max(time, (before?.['last-updated-ms'] ?? 0) + 1);
   const earlier = before?.snapshots.filter((each) => each['snapshot-id'] !== id) ?? [];
   const snapshot = {
@@ -159,7 +157,7 @@ function metadataLog(
   ];
 }
 
-/** Counts of a snapshot, as Iceberg names them. */
+/** Summary of a snapshot: its counts under the names of Iceberg. */
 function summaryOf(entries: readonly ManifestEntry[]): Record<string, string> {
   const { existing, added, deleted } = countsOf(entries);
   const counts = {
@@ -177,7 +175,7 @@ function summaryOf(entries: readonly ManifestEntry[]): Record<string, string> {
 /** Schemas, partition specs and sort orders of a table, the current ones among them. */
 export type Shape = ReturnType<typeof evolve>;
 
-/** Adds what the table is like now to what it was like before, where that is something new. */
+/** Adds the current schema, partition spec and sort order of a table to the earlier ones, unless they are among them. */
 function evolve(table: IcebergTable, entries: readonly ManifestEntry[], before: TableMetadata | undefined) {
   const fields = schemaOf(table, isKeyProven(table, entries, before));
   const schemas = add(before?.schemas, (id) => ({ ...fields, 'schema-id': id }), 0);
@@ -192,7 +190,7 @@ function evolve(table: IcebergTable, entries: readonly ManifestEntry[], before: 
   };
 }
 
-/** Finds an item in a list, where items are numbered from `first` on, or adds it with the next number. */
+/** Finds an item in a list whose items are numbered from `first`, or adds it with the next number. */
 function add<T>(known: readonly T[] = [], numbered: (id: number) => T, first: number) {
   const index = known.findIndex((each, i) => isDeepStrictEqual(each, numbered(first + i)));
   if (index >= 0) return { id: first + index, all: [...known] };
@@ -209,8 +207,8 @@ const sortOrderOf = ({ sort }: IcebergTable) =>
   }));
 
 /**
- * Whether no file has a null in a column of the key. A column that could be null once stays so. A column that is in the
- * path alone is not proven, because pyiceberg looks for required columns in the file.
+ * Whether no file has a null in a column of the key. A column that was nullable once stays nullable. A column that is only
+ * in the path is not proven, because pyiceberg looks for required columns in the file.
  */
 function isKeyProven(
   { key }: IcebergTable,

@@ -2,11 +2,11 @@ import { LotlakeError } from '../config/lotlake-error.js';
 import { fieldId } from '../lake/field-ids.js';
 import type { Column } from '../lake/schema.js';
 
-/** A table or mart as Iceberg describes it. */
+/** A table or mart as Iceberg needs it. */
 export interface IcebergTable {
   readonly name: string;
   readonly description: string;
-  /** All columns that readers see: those of the files, and those of the partition. */
+  /** All columns of the table: those of the files, and those of the partition. */
   readonly columns: readonly (Column & { readonly description?: string | undefined })[];
   readonly key: readonly string[];
   /** Columns that the rows of each file are sorted by. */
@@ -33,7 +33,7 @@ export type PrimitiveType = (typeof TYPES)[keyof typeof TYPES];
 /** Fields of a schema, before it has an id. */
 export type SchemaFields = ReturnType<typeof schemaOf>;
 
-/** The Iceberg type of a DuckDB type. Throws ICEBERG_TYPE where Iceberg has none for it. */
+/** The Iceberg type of a DuckDB type. Throws ICEBERG_TYPE if there is none. */
 export function primitiveOf(type: string): PrimitiveType {
   const found = Object.entries(TYPES).find(([name]) => name === type);
   if (found !== undefined) return found[1];
@@ -78,7 +78,7 @@ export const nameMappingOf = ({ fields }: SchemaFields): string =>
     })),
   );
 
-/** Partition fields by name; their ids are of the partition, not of the schema. */
+/** Partition fields. Their ids are separate from those of the schema. */
 export const PARTITION_FIELDS = [
   { name: 'domain_id', transform: 'identity', 'field-id': 1000, 'source-id': fieldId('domain_id') },
   { name: 'month', transform: 'identity', 'field-id': 1001, 'source-id': fieldId('month') },

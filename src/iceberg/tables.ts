@@ -11,21 +11,21 @@ import { type Metrics, NO_METRICS, readMetrics } from './metrics.js';
 import { type CommitPlan, type PreviousMetadata, planCommit } from './plan.js';
 import type { IcebergTable } from './schema.js';
 
-/** Where the tables of a snapshot are described, and what is known of them. */
+/** URIs of the tables and files of a snapshot, and their metadata before. */
 interface Place {
-  /** Ids of the snapshots of the lake that stay, beside this one. */
+  /** Ids of the snapshots of the lake that stay, besides this one. */
   readonly kept: readonly string[];
   /** URI of the folder of a table, without a slash at its end. */
   locationOf(table: string): string;
   uriOf(file: LakeFile): string;
-  /** URI by which the metadata before names the same file; undefined where it has none. */
+  /** URI of the same file in the metadata before; undefined if it is not there. */
   knownAs(file: LakeFile): string | undefined;
-  /** The metadata of tables before, whose statistics of files are used again. */
+  /** The metadata before by table. Its statistics of files are used again. */
   readonly previous: ReadonlyMap<string, PreviousMetadata>;
 }
 
 /**
- * Plans the metadata of all tables and marts of a snapshot on disk. Returns the plans by the name of the table. Throws
+ * Plans the metadata of all tables and marts of a snapshot on disk. Returns the plans by name of the table. Throws
  * ICEBERG_TYPE.
  */
 export async function planTables(
@@ -56,27 +56,27 @@ export async function planTables(
   return new Map(plans);
 }
 
-/** Statistics of files by their URIs. An entry of a deleted file has none; the file may come back. */
+/** Statistics of files by URI. An entry of a deleted file has none, but the file may come back. */
 function metricsIn(previous: Place['previous']): ReadonlyMap<string, Metrics> {
   const entries = [...previous.values()].flatMap((table) => table.entries);
   const live = entries.filter(({ status }) => status !== STATUS.deleted);
   return new Map(live.map(({ data_file }) => [data_file.file_path, data_file]));
 }
 
-/** Tables and marts of a snapshot as Iceberg describes them. */
+/** Tables and marts of a snapshot as Iceberg needs them. */
 export function icebergTables(
   tables: Manifest['tables'],
   descriptions: readonly Described[],
 ): IcebergTable[] {
   return Object.entries(tables).map(([name, { columns, key, partitioned }]) => {
-    const said = descriptions.find((each) => each.name === name);
+    const described = descriptions.find((each) => each.name === name);
     const inPath = partitioned ? [{ name: 'month', type: 'VARCHAR' }] : [];
     const describe = (column: Column) => ({
       ...column,
-      description: said?.columns.find((each) => each.name === column.name)?.description,
+      description: described?.columns.find((each) => each.name === column.name)?.description,
     });
     return {
-      ...{ name, key, partitioned, description: said?.description ?? name },
+      ...{ name, key, partitioned, description: described?.description ?? name },
       columns: [...columns.filter((column) => column.name !== 'month' || !partitioned), ...inPath].map(
         describe,
       ),
@@ -85,7 +85,7 @@ export function icebergTables(
   });
 }
 
-/** Partition of a file of a snapshot; without members where it lies in none, as one without rows. */
+/** Partition values of a file; empty if it is not in a partition, as a file without rows. */
 export function partitionValuesOf(file: LakeFile): DataFile['partition'] {
   const folder = partitionOf(file);
   if (folder === '') return {};
