@@ -5,14 +5,14 @@ import { killPoint } from '../config/kill-point.js';
 import { type Current, damaged, FILES, readCurrent } from './layout.js';
 import { forEach, type ObjectStore } from './store.js';
 
-/** Texts by the names of their objects: those that make the metadata of a table current, such as `version-hint.text`. */
+/** Objects that make the metadata of tables current, such as `version-hint.text`: their texts by name. */
 export type Heads = ReadonlyMap<string, string>;
 
 const textsSchema = z.record(z.string(), z.string());
 
 /**
- * Keeps heads in one gzipped object until the switch, and returns its name. A push that dies after its switch then loses
- * nothing: `current.json` names this object, and the next push writes what is missing.
+ * Stores heads in one gzipped object before the switch, and returns its name. If a push dies after its switch, nothing is
+ * lost: `current.json` names this object, and the next push writes the missing heads.
  */
 export async function stageHeads(store: ObjectStore, heads: Heads): Promise<string> {
   const body = gzipSync(JSON.stringify(Object.fromEntries(heads)));
@@ -33,16 +33,16 @@ export async function readHeads(store: ObjectStore, { heads }: Pick<Current, 'he
   }
 }
 
-/** Stands beside an object of heads once all of them are written. */
+/** Suffix of an empty object that exists once all heads of an object are written. */
 const WRITTEN = '.written';
 
-/** Objects that hold the heads of a mirror until they are written, and say that they are. */
+/** The object that stores the heads of a mirror, and the one that exists once they are written. */
 export const headObjects = ({ heads }: Pick<Current, 'heads'>): readonly string[] => [heads, heads + WRITTEN];
 
 /**
  * Writes the heads that `current.json` names, the hints last, so that no hint names metadata that is not there. Hints are
- * compared each time, because a push that stood still may have set them back. Nothing more is written once
- * `current.json` names other heads.
+ * compared each time, because a push that was paused may have set them back. Writing stops once `current.json` names other
+ * heads.
  */
 export async function writeHeads(store: ObjectStore, { heads: name }: Pick<Current, 'heads'>): Promise<void> {
   const heads = [...(await readHeads(store, { heads: name }))];

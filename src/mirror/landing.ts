@@ -8,7 +8,7 @@ import { streamNames } from '../service/streams.js';
 import { damaged, LANDING } from './layout.js';
 import { forEach, type ObjectStore } from './store.js';
 
-/** Object of a pass that is written last. Without it a pass in the mirror is not whole. */
+/** Object of a pass that is written last. Without it, the pass in the mirror is not complete. */
 const LIST = 'files.json';
 
 const listSchema = z.array(
@@ -21,16 +21,16 @@ const listSchema = z.array(
 
 type PassFile = z.output<typeof listSchema>[number];
 
-/** Counts what was copied of each pass: passes, files and bytes. A pass of which nothing was is not counted. */
-function sumOf(copied: readonly (readonly PassFile[])[]) {
+/** Numbers of passes, files and bytes that were copied. A pass without a copied file does not count. */
+function countCopied(copied: readonly (readonly PassFile[])[]) {
   const files = copied.flat();
   const bytes = files.reduce((sum, file) => sum + file.bytes, 0);
   return { passes: copied.filter(({ length }) => length > 0).length, files: files.length, bytes };
 }
 
 /**
- * Sends the sealed passes of landing, file by file below `landing/<stream>/<pass>/`. A file whose size and checksum the
- * mirror has is not sent again.
+ * Sends the sealed passes of landing, file by file below `landing/<stream>/<pass>/`. A file is not sent again if the mirror
+ * has it with the same checksum.
  */
 export async function pushLanding(landing: string, store: ObjectStore) {
   const sealed = listPasses(landing).filter((pass) => pass.manifest.state === 'sealed' && isWhole(pass));
@@ -39,10 +39,10 @@ export async function pushLanding(landing: string, store: ObjectStore) {
     store.signal.throwIfAborted();
     copied.push(await pushPass(pass, store));
   }
-  return sumOf(copied);
+  return countCopied(copied);
 }
 
-/** Sends what the mirror lacks of a pass, and returns it. */
+/** Sends the files of a pass that the mirror lacks, and returns them. */
 async function pushPass(pass: Pass, store: ObjectStore): Promise<PassFile[]> {
   const folder = `${LANDING}${pass.manifest.stream}/${pass.manifest.pass_id}/`;
   const files = await filesOfPass(pass);
@@ -56,7 +56,7 @@ async function pushPass(pass: Pass, store: ObjectStore): Promise<PassFile[]> {
   return missing;
 }
 
-/** Files of a pass with their checksums, which the ledger knows of its pages. */
+/** Files of a pass with their checksums; those of its pages are in the ledger. */
 async function filesOfPass({ folder, pages }: Pass): Promise<PassFile[]> {
   const known = new Map(pages.map(({ file, sha256 }) => [file, sha256]));
   const found: PassFile[] = [];
@@ -67,7 +67,7 @@ async function filesOfPass({ folder, pages }: Pass): Promise<PassFile[]> {
   return found;
 }
 
-/** Files of a pass in the mirror by name; none where it is not whole there. */
+/** Files of a pass in the mirror by name; none if it is not complete there. */
 async function listIn(store: ObjectStore, folder: string): Promise<Map<string, PassFile>> {
   const found = await store.read(folder + LIST);
   const files = listSchema.safeParse(jsonIn(found?.body.toString() ?? '')).data ?? [];
@@ -83,10 +83,10 @@ export async function pullLanding(landing: string, store: ObjectStore) {
     const folder = join(landing, from.slice(LANDING.length));
     if (!existsSync(join(folder, 'pass.json'))) copied.push(await pullPass(folder, from, store));
   }
-  return sumOf(copied);
+  return countCopied(copied);
 }
 
-/** Fetches a pass; `pass.json` gets its name last, when all is on disk, so that half a pass is none. */
+/** Fetches a pass. `pass.json` gets its name last, when all files are on disk, so that half a pass does not count. */
 async function pullPass(folder: string, from: string, store: ObjectStore): Promise<PassFile[]> {
   const files = [...(await listIn(store, from)).values()];
   mkdirSync(folder, { recursive: true });

@@ -11,7 +11,7 @@ import type { ObjectStore, Versioned } from './store.js';
 /** Version of the layout of a mirror that this code writes. */
 const MIRROR_VERSION = 1;
 
-/** The only object that is ever switched. It names all that a reader needs. */
+/** The only object that is ever switched. It leads to everything that a reader needs. */
 const CURRENT = 'current.json';
 
 /** Folders of objects of a mirror. */
@@ -33,15 +33,15 @@ const sha256 = z.string().regex(/^[0-9a-f]{64}$/);
 const currentSchema = z.object({
   mirror_version: z.literal(MIRROR_VERSION),
   lotlake_version: z.string(),
-  /** Service that the lake is of; null where the lake does not know. */
+  /** Service that the data comes from; null if the lake does not know. */
   origin: z.string().nullable(),
   snapshot_id: id,
   /** Snapshots that are kept, oldest first, the current one last. */
   snapshots: z.array(z.object({ snapshot_id: id, created_at: z.string() })),
-  /** Object with the texts that name the tables' metadata, by their names: they are written after each switch. */
+  /** Object that stores the heads of the tables, which are written after each switch. */
   heads: path,
   switched_at: z.string(),
-  /** Until when a vacuum may remove objects and nobody may push; null where none is at work. */
+  /** Until when a vacuum may remove objects and nobody may push; null if no vacuum is running. */
   vacuum_until: z.string().nullable(),
 });
 
@@ -50,23 +50,23 @@ export type Current = Readonly<z.output<typeof currentSchema>>;
 
 const recordSchema = z.object({
   snapshot_id: id,
-  /** `manifest.json` of the snapshot, as it is. */
+  /** `manifest.json` of the snapshot. */
   manifest: z.record(z.string(), z.unknown()),
-  /** Every file of the snapshot beside its manifest: its path there, and the object that holds it. */
+  /** Every file of the snapshot except its manifest: its path in the snapshot, and its object. */
   files: z.array(z.object({ path, object: path, bytes: z.int(), sha256 })),
   /** Manifests and manifest lists of Iceberg that describe the snapshot. */
   metadata: z.array(path),
 });
 
-/** `snapshots/<id>.json`: what a snapshot consists of. */
+/** `snapshots/<id>.json`: the parts of a snapshot. */
 export type SnapshotRecord = Readonly<z.output<typeof recordSchema>>;
 
 export type MirrorFile = SnapshotRecord['files'][number];
 
-/** The current state of a mirror, with the tag of this version. */
+/** `current.json` with the tag of this version. */
 export type Switched = Readonly<Awaited<ReturnType<typeof readMirror>>>;
 
-/** Reads `current.json`; undefined where nothing was pushed yet. Throws MIRROR_FORMAT. */
+/** Reads `current.json`; undefined if nothing was pushed yet. Throws MIRROR_FORMAT. */
 export async function readCurrent(store: ObjectStore) {
   const found = await store.read(CURRENT);
   return found === undefined
@@ -74,7 +74,7 @@ export async function readCurrent(store: ObjectStore) {
     : { current: parse(store, CURRENT, currentSchema, found), tag: found.tag };
 }
 
-/** Reads `current.json` of a mirror that is there. Throws MIRROR_NOT_FOUND where nothing was pushed, and MIRROR_FORMAT. */
+/** Reads `current.json`. Throws MIRROR_NOT_FOUND if nothing was pushed, and MIRROR_FORMAT. */
 export async function readMirror(store: ObjectStore) {
   const found = await readCurrent(store);
   if (found !== undefined) return found;
@@ -108,22 +108,22 @@ function parse<T extends z.ZodType>(
   }
 }
 
-/** The error of a place or a lake that the same command can never use. */
+/** The error for a place or a lake that the same command can never use. */
 export const unusable = (code: Code, message: string, hint: string): LotlakeError =>
   new LotlakeError(code, message, { outcome: 'usage', hint });
 
-/** The error of a place that somebody else is at work in. The same command may succeed later. */
+/** The error for a place that somebody else is changing. The same command may succeed later. */
 const busy = (code: Code, message: string, hint: string): LotlakeError =>
   new LotlakeError(code, message, { outcome: 'locked', retryable: true, hint });
 
-/** The error of a mirror that lacks an object or holds a wrong one. */
-export const damaged = (store: ObjectStore, name: string, found: string): LotlakeError =>
-  new LotlakeError('MIRROR_DAMAGED', `${store.place}/${name} ${found}`, {
+/** The error for a mirror that lacks an object or holds a wrong one. */
+export const damaged = (store: ObjectStore, name: string, problem: string): LotlakeError =>
+  new LotlakeError('MIRROR_DAMAGED', `${store.place}/${name} ${problem}`, {
     outcome: 'held',
     hint: 'nothing was switched; bring the object back, or push a sound lake to another place',
   });
 
-/** Throws MIRROR_BUSY while a vacuum may remove objects that a push would count on. */
+/** Throws MIRROR_BUSY while a vacuum may remove objects that a push would rely on. */
 export function assertNoVacuum({ vacuum_until: until }: Current, place: string, now: Date): void {
   if (until === null || Date.parse(until) <= now.getTime()) return;
   const hint =
@@ -132,8 +132,8 @@ export function assertNoVacuum({ vacuum_until: until }: Current, place: string, 
 }
 
 /**
- * Switches `current.json`, if it is still as it was read. Throws MIRROR_OVERTAKEN where it is not.
- * @param before undefined where there was none
+ * Switches `current.json` if it is unchanged since it was read, and throws MIRROR_OVERTAKEN otherwise.
+ * @param before what was read; undefined if there was no `current.json`
  */
 export async function switchTo(
   store: ObjectStore,
@@ -156,7 +156,7 @@ export async function filesOfSnapshot(folder: string, manifest: Manifest): Promi
   const found: MirrorFile[] = [];
   for (const { path, bytes, sha256: known } of allFiles(manifest)) {
     const checksum = known ?? (await checksumOf(join(folder, path)));
-    // Below the folder of its table and partition, named by its content.
+    // Below the folder of its table and partition, named by its checksum.
     const object = `${TABLES}${dirname(path)}/${checksum}.parquet`;
     found.push({ path, object, bytes, sha256: checksum });
   }

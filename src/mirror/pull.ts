@@ -23,9 +23,9 @@ import { forEach, type ObjectStore } from './store.js';
 
 /**
  * Makes the mirror's current snapshot the current one of an output folder: fetches its files, compares each with its
- * checksum, makes its views anew, syncs all, and switches last. Files that an earlier pull has fetched are not fetched
- * again. The caller holds the lock. Throws LotlakeError: MIRROR_NOT_FOUND where there is no mirror, MIRROR_LAKE where the
- * folder has another lake, MIRROR_DAMAGED where an object is missing or wrong.
+ * checksum, makes its views anew, syncs everything, and switches last. Files from an earlier pull are not fetched again. The
+ * caller holds the lock. Throws LotlakeError: MIRROR_NOT_FOUND if there is no mirror, MIRROR_LAKE if the folder has another
+ * lake, MIRROR_DAMAGED if an object is missing or wrong.
  * @returns the snapshot, its folder, and the number and bytes of the files that were fetched
  */
 export async function pull(connection: DuckDBConnection, layout: Layout, store: ObjectStore) {
@@ -39,30 +39,21 @@ export async function pull(connection: DuckDBConnection, layout: Layout, store: 
   assertSameFiles(record, store);
   const { manifest, files } = record;
   const bytes = (await forEach(store, files, (file) => fetchFile(folder, file, store))).flat();
-  await sealPulled(connection, layout, folder, manifest);
+  writeManifest(folder, manifest as Manifest);
+  // The views of the mirror name the place where the snapshot was made.
+  await renewViews(connection, folder);
+  await syncFiles(filesBelow(folder));
+  await syncFolders([...foldersBelow(folder), folder, layout.snapshots, layout.lake, layout.output]);
   store.signal.throwIfAborted();
   killPoint('mirror.pulled');
   switchCurrent(layout, folder);
   await syncFolders([layout.lake]);
-  return { ...done, files: bytes.length, bytes: bytes.reduce((sum, of) => sum + of, 0) };
-}
-
-/** Writes the manifest of a snapshot whose files are there, makes its views name this place, and syncs all of it. */
-async function sealPulled(
-  connection: DuckDBConnection,
-  layout: Layout,
-  folder: string,
-  manifest: object,
-): Promise<void> {
-  writeManifest(folder, manifest as Manifest);
-  await renewViews(connection, folder);
-  await syncFiles(filesBelow(folder));
-  await syncFolders([...foldersBelow(folder), folder, layout.snapshots, layout.lake, layout.output]);
+  return { ...done, files: bytes.length, bytes: bytes.reduce((sum, size) => sum + size, 0) };
 }
 
 /**
- * Throws MIRROR_DAMAGED where the manifest names a file that is none of the record's, because the next run
- * links what it names, and LAKE_FORMAT where only a later lotlake knows its format.
+ * Throws MIRROR_DAMAGED if the manifest names a file that the record lacks, because the next run links the files of the
+ * manifest, and LAKE_FORMAT if only a later lotlake knows its format.
  */
 function assertSameFiles({ snapshot_id, manifest, files }: SnapshotRecord, store: ObjectStore): void {
   const name = recordName(snapshot_id);
@@ -74,14 +65,14 @@ function assertSameFiles({ snapshot_id, manifest, files }: SnapshotRecord, store
 }
 
 /**
- * Throws MIRROR_LAKE where a pull could lose something: a lake is there, and what it published last is not
- * an earlier snapshot of this mirror.
+ * Throws MIRROR_LAKE if a pull could lose data: there is a lake, and its published snapshot is not a snapshot of this
+ * mirror.
  */
 function assertReplaceable(layout: Layout, { snapshots }: Current, store: ObjectStore): void {
   const here = currentId(layout);
   const sealed = listSnapshots(layout).filter(({ isSealed }) => isSealed);
   const known = new Set(snapshots.map(({ snapshot_id }) => snapshot_id));
-  // A pull that died before its switch has left a sealed snapshot of the mirror.
+  // A pull that died before its switch may have left a sealed snapshot of the mirror.
   const other = (here === null ? sealed.map(({ id }) => id) : [here]).find((id) => !known.has(id));
   if (other === undefined) return;
   const found = `${layout.output} has snapshot ${other}, which ${store.place} does not know`;
@@ -89,18 +80,18 @@ function assertReplaceable(layout: Layout, { snapshots }: Current, store: Object
   throw unusable('MIRROR_LAKE', found, hint);
 }
 
-/** Fetches a file, unless it is there and right. Returns the bytes that were fetched, if any. */
+/** Fetches a file, unless it is there with the right checksum. Returns the number of bytes, or nothing. */
 async function fetchFile(folder: string, file: MirrorFile, store: ObjectStore): Promise<number[]> {
   const path = join(folder, file.path);
   const size = statSync(path, { throwIfNoEntry: false })?.size;
   if (size === file.bytes && (await checksumOf(path)) === file.sha256) return [];
   mkdirSync(dirname(path), { recursive: true });
-  const found = await store.fetch(file.object, path);
-  if (found === undefined) throw damaged(store, file.object, 'is missing');
-  if (found !== file.sha256) {
+  const checksum = await store.fetch(file.object, path);
+  if (checksum === undefined) throw damaged(store, file.object, 'is missing');
+  if (checksum !== file.sha256) {
     rmSync(path);
-    const other = `has checksum ${found}, and ${file.path} of the snapshot is another file`;
-    throw damaged(store, file.object, other);
+    const problem = `has checksum ${checksum}, and ${file.path} of the snapshot is another file`;
+    throw damaged(store, file.object, problem);
   }
   killPoint('mirror.file-pulled');
   return [file.bytes];

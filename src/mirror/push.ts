@@ -26,11 +26,11 @@ import type { DescribeTables } from './tables.js';
 /** A published snapshot of the lake on this machine. */
 export type LocalSnapshot = BaseState & Pick<Snapshot, 'id'>;
 
-/** What is known of the lake that is pushed. */
+/** The lake that is pushed. */
 export interface LocalLake {
-  /** Snapshots that are kept and were published, oldest first; the last one is the current one. */
+  /** Kept snapshots that were published, oldest first; the last one is the current one. */
   readonly kept: readonly LocalSnapshot[];
-  /** Ids of all snapshots that were ever published, these among them, as far as the lake can tell. */
+  /** Ids of all snapshots that were ever published, with these, as far as the lake knows. */
   readonly published: ReadonlySet<string>;
 }
 
@@ -42,25 +42,26 @@ export interface Pushing {
   readonly warn: (message: string) => void;
 }
 
-/** What is in a mirror, and what this push has sent. */
+/** The files that a push has sent. */
 interface Sent {
+  /** Objects of the mirror by name. */
   readonly there: Map<string, Pick<Listed, 'bytes'>>;
   files: number;
   bytes: number;
 }
 
 /**
- * Pushes every kept snapshot that is newer than the mirror's current one, oldest first. For each, all that it needs is
- * sent before `current.json` names it, by a conditional write that fails if somebody else has switched meanwhile. What
- * is there already is not sent again. Throws MIRROR_*, and LAKE_UNSOUND where the current snapshot lacks a file.
+ * Pushes every kept snapshot that is newer than the mirror's current one, oldest first. Everything that a snapshot needs is
+ * sent before `current.json` names it, by a conditional write that fails if somebody else has switched meanwhile. Objects
+ * that are there already are not sent again. Throws MIRROR_*, and LAKE_UNSOUND if the current snapshot lacks a file.
  * @returns the snapshot that the mirror has now, the ids of those that were pushed, oldest first, and the number and bytes
- * of the files that were sent: those of snapshots and of their tables' metadata, but no records and no switches
+ * of the files that were sent: those of snapshots and of their tables' metadata, without records and `current.json`
  */
 export async function push(lake: LocalLake, pushing: Pushing) {
   const { store } = pushing;
   let mirror = await readCurrent(store);
   killPoint('mirror.current-read');
-  const plan = soundOnes(
+  const plan = withoutDamaged(
     planPush(lake, mirror?.current, { place: store.place, now: pushing.now() }),
     pushing,
   );
@@ -70,7 +71,7 @@ export async function push(lake: LocalLake, pushing: Pushing) {
     ...(plan.length === 0 ? [] : await store.list(TABLES)),
   ]);
   const sent: Sent = { there, files: 0, bytes: 0 };
-  // A push that died after its switch has not written all that follows it.
+  // A push that died after its switch may not have written all heads.
   if (mirror !== undefined) await writeHeads(store, mirror.current);
   for (const snapshot of plan) mirror = await pushSnapshot(snapshot, mirror, pushing, sent);
   const { files, bytes } = sent;
@@ -79,9 +80,9 @@ export async function push(lake: LocalLake, pushing: Pushing) {
 }
 
 /**
- * The snapshots to push, oldest first: those that are newer than the mirror's current one. Throws MIRROR_* where the
- * mirror is of another service (MIRROR_ORIGIN), has a snapshot that this lake did not come from (MIRROR_AHEAD), or is
- * being vacuumed (MIRROR_BUSY).
+ * The snapshots to push, oldest first: those that are newer than the mirror's current one. Throws MIRROR_ORIGIN if the
+ * mirror has data of another service, MIRROR_AHEAD if it has a snapshot that this lake was not made from, and MIRROR_BUSY
+ * during a vacuum.
  */
 export function planPush(
   { kept, published }: LocalLake,
@@ -106,8 +107,8 @@ export function planPush(
   return kept.filter(({ id }) => id > mirror.snapshot_id);
 }
 
-/** Leaves out older snapshots that lack a file. Throws LAKE_UNSOUND where the current one does. */
-function soundOnes(plan: readonly LocalSnapshot[], { warn }: Pushing): LocalSnapshot[] {
+/** Leaves out older snapshots that lack a file. Throws LAKE_UNSOUND if the current one does. */
+function withoutDamaged(plan: readonly LocalSnapshot[], { warn }: Pushing): LocalSnapshot[] {
   return plan.filter(({ id, folder, manifest }) => {
     const [missing] = findMissing(folder, manifest);
     if (missing === undefined) return true;
@@ -122,9 +123,9 @@ function soundOnes(plan: readonly LocalSnapshot[], { warn }: Pushing): LocalSnap
 /** A tag that no version of an object has. */
 const NO_TAG = `"${'0'.repeat(32)}"`;
 
-/** Throws MIRROR_CONDITIONS where the service ignores conditions: two writers could then both win. */
+/** Throws MIRROR_CONDITIONS if the service ignores conditions, because two writers could then both win. */
 async function assertConditions(store: ObjectStore): Promise<void> {
-  // Two first pushes at once must not meet one another's probe.
+  // Two first pushes at once must not share a probe.
   const probe = `${FILES}condition-probe-${randomUUID()}`;
   await store.send(probe, 'once');
   const isIgnored = async (tag?: string): Promise<boolean> =>
@@ -183,7 +184,7 @@ async function sendFiles(store: ObjectStore, { folder, manifest }: LocalSnapshot
   return files;
 }
 
-/** Sends what describes the tables of a snapshot, and what no reader looks for before the switch. */
+/** Sends the Iceberg manifests of a snapshot, which no reader looks for before the switch. */
 async function sendManifests(store: ObjectStore, manifests: ReadonlyMap<string, Uint8Array>, sent: Sent) {
   await forEach(store, [...manifests], ([name, body]) =>
     sendMissing(sent, name, body.length, async () => {
@@ -193,7 +194,7 @@ async function sendManifests(store: ObjectStore, manifests: ReadonlyMap<string, 
   );
 }
 
-/** Sends an object if it is not there. Its name tells its content. */
+/** Sends an object unless it is there. Its name has the hash of its content. */
 async function sendMissing(sent: Sent, name: string, bytes: number, send: () => Promise<void>) {
   if (sent.there.get(name)?.bytes === bytes) return;
   await send();

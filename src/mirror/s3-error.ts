@@ -3,15 +3,15 @@ import { unsoundError } from '../lake/lake-error.js';
 import { unusable } from './layout.js';
 import type { MirrorPlace } from './s3.js';
 
-/** Ends the hint of an error of the service. */
+/** End of the hint of an error of the service. */
 const RESUME =
   'the lake of this machine and the snapshot of the mirror are as they were; the same command goes on with what was copied';
 
 /**
- * What an error of the SDK may say of itself: its name, such as `AccessDenied` or `ECONNREFUSED`, and a status. Nothing of
- * its text, which may repeat parts of a request.
+ * The parts of an SDK error that are safe to show: its name, such as `AccessDenied` or `ECONNREFUSED`, and its status. Its
+ * text may repeat parts of a request.
  */
-function said(error: unknown) {
+function safeParts(error: unknown) {
   const code = causesOf(error)
     .map(codeOf)
     .find((each) => typeof each === 'string' && each !== '');
@@ -23,9 +23,9 @@ function said(error: unknown) {
   };
 }
 
-/** Whether the same request may succeed a moment later. */
+/** Whether the same request may succeed soon. */
 export function isPassing(error: unknown): boolean {
-  const { name, status } = said(error);
+  const { name, status } = safeParts(error);
   if (isLocal(error) || isRefused(name, status)) return false;
   return status === undefined || status >= 500 || status === 429 || name === 'RequestTimeout';
 }
@@ -37,12 +37,12 @@ const isLocal = (error: unknown): boolean =>
 const isRefused = (name: string, status: number | undefined): boolean =>
   status === 401 || status === 403 || name === 'CredentialsProviderError';
 
-/** What a service says of a file that is not what its checksum says. */
+/** Names of errors for a file that does not match its checksum. */
 const OTHER_CONTENT: ReadonlySet<string> = new Set(['BadDigest', 'XAmzContentChecksumMismatch']);
 
 /**
- * An error of the SDK as one of lotlake: its name, its status and the place, and nothing of its text, so that no part of
- * a credential can get into a message. An abort and an error of a local file stay as they are.
+ * Turns an error of the SDK into a LotlakeError with its name, its status and the place. The text is dropped, so that no
+ * part of a credential gets into a message. An abort and an error of a local file stay as they are.
  * @param file path of the file that was sent, if one was
  */
 export function explain(
@@ -54,7 +54,7 @@ export function explain(
   if (signal.aborted || isLocal(error)) return error;
   if (error instanceof Error && error.message === 'Region is missing')
     return new ConfigError('no region is given', 'set publish.region, --region or AWS_REGION');
-  const { name, status } = said(error);
+  const { name, status } = safeParts(error);
   const at = endpoint === undefined ? to : `${to} at ${endpoint}`;
   const what = `${at}: ${name}${status === undefined ? '' : `, status ${status}`}`;
   if (file !== undefined && OTHER_CONTENT.has(name))

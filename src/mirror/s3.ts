@@ -5,15 +5,16 @@ import { open } from 'node:fs/promises';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { setTimeout } from 'node:timers/promises';
-import type { S3ClientConfig } from '@aws-sdk/client-s3';
+import type { PutObjectCommandInput, S3ClientConfig } from '@aws-sdk/client-s3';
 import type { Config } from '../config/config.js';
 import { bucketOf } from '../config/problems.js';
 import { proxyOf } from '../extract/proxy.js';
 import { explain, isPassing } from './s3-error.js';
 import type { Listed, ObjectStore } from './store.js';
 
-/** How often a request is tried, and the milliseconds before it is tried again for the first time. */
+/** Most attempts of a request. */
 const ATTEMPTS = 5;
+/** Milliseconds before the second attempt. */
 const FIRST_WAIT = 200;
 
 /** Milliseconds to connect, and without a byte on an open connection. */
@@ -23,33 +24,34 @@ const TIMES = { connectionTimeout: 10_000, socketTimeout: 120_000 };
 export type MirrorPlace = Config['publish'] & { readonly to: string };
 
 /**
- * Opens a place of an S3 service. The SDK is loaded here, and finds credentials as it always does: in the environment,
- * in its files, or from the machine. Nothing is asked yet.
+ * Opens a place of an S3 service. The SDK is loaded here, and finds credentials as usual: in the environment, in its files,
+ * or from the machine. No request is sent yet.
  * @param signal ends every request once it is aborted
  */
 export async function openStore(place: MirrorPlace, signal: AbortSignal): Promise<ObjectStore> {
-  // The SDK tells users of older versions of Node that its next releases will not run there.
+  // The SDK warns users of older versions of Node that its next releases will not run there.
   process.env.AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED ??= 'true';
   const sdk = await import('@aws-sdk/client-s3');
   const client = new sdk.S3Client(await clientOptions(place));
   const { bucket: Bucket, prefix } = bucketOf(place.to);
-  const of = (name: string) => ({ Bucket, Key: prefix + name });
   const send: typeof client.send = Reflect.get(client, 'send').bind(client);
-  const stop = { abortSignal: listenedTo(signal) };
-  const asked = <T>(work: () => Promise<T>, file?: string): Promise<T> =>
+  const stop = { abortSignal: withoutListenerLimit(signal) };
+  const explained = <T>(work: () => Promise<T>, file?: string): Promise<T> =>
     work().catch((error: unknown) => {
       throw explain(error, place, signal, file);
     });
-  /** Gets an object; undefined where there is none. */
+  /** Gets an object; undefined if there is none. */
   const get = (name: string) =>
-    send(new sdk.GetObjectCommand(of(name)), stop).catch((error: unknown) => {
+    send(new sdk.GetObjectCommand({ Bucket, Key: prefix + name }), stop).catch((error: unknown) => {
       if (error instanceof sdk.NoSuchKey) return undefined;
       throw error;
     });
+  const put = (name: string, input: Omit<PutObjectCommandInput, 'Bucket' | 'Key'>) =>
+    send(new sdk.PutObjectCommand({ Bucket, Key: prefix + name, ...input }), stop);
   return {
     ...{ place: place.to.replace(/\/+$/, ''), concurrency: place.concurrency, signal },
     list: (below) =>
-      asked(async () => {
+      explained(async () => {
         const found = new Map<string, Listed>();
         const pages = sdk.paginateListObjectsV2({ client }, { Bucket, Prefix: prefix + below }, stop);
         for await (const { Contents = [] } of pages)
@@ -58,28 +60,27 @@ export async function openStore(place: MirrorPlace, signal: AbortSignal): Promis
         return found;
       }),
     read: (name) =>
-      asked(async () => {
+      explained(async () => {
         const found = await get(name);
         const body = await found?.Body?.transformToByteArray();
         return body === undefined ? undefined : { body: Buffer.from(body), tag: found?.ETag ?? '' };
       }),
     fetch: (name, path) =>
-      asked(() =>
-        tried(signal, async () => {
+      explained(() =>
+        retrying(signal, async () => {
           const found = await get(name);
           return found?.Body instanceof Readable ? writeBody(found.Body, path) : undefined;
         }),
       ),
     sendFile: (name, path, { bytes, sha256 }) =>
-      asked(
+      explained(
         () =>
-          tried(signal, async () => {
+          retrying(signal, async () => {
             const file = await open(path);
             try {
               const Body = file.createReadStream({ autoClose: false });
               const ChecksumSHA256 = Buffer.from(sha256, 'hex').toString('base64');
-              const input = { ...of(name), Body, ContentLength: bytes, ChecksumSHA256 };
-              await send(new sdk.PutObjectCommand(input), stop);
+              await put(name, { Body, ContentLength: bytes, ChecksumSHA256 });
             } finally {
               await file.close();
             }
@@ -87,26 +88,25 @@ export async function openStore(place: MirrorPlace, signal: AbortSignal): Promis
         path,
       ),
     send: (name, Body) =>
-      asked(async () => {
-        await send(new sdk.PutObjectCommand({ ...of(name), Body }), stop);
+      explained(async () => {
+        await put(name, { Body });
       }),
     replace: (name, Body, tag) =>
-      asked(async () => {
+      explained(async () => {
         const condition = tag === undefined ? { IfNoneMatch: '*' } : { IfMatch: tag };
         try {
-          const { ETag } = await send(new sdk.PutObjectCommand({ ...of(name), Body, ...condition }), stop);
-          return ETag ?? '';
+          return (await put(name, { Body, ...condition })).ETag ?? '';
         } catch (error) {
           if (!isLost(error)) throw error;
-          // A first answer may have been lost on its way, and the second try have met what the first one wrote.
+          // The answer to a first attempt may be lost, and the second one then finds what the first one wrote.
           const found = await get(name);
           return (await found?.Body?.transformToString()) === Body ? found?.ETag : undefined;
         }
       }),
     remove: (names, end) =>
-      asked(async () => {
+      explained(async () => {
         const ended = end === undefined ? stop : { abortSignal: AbortSignal.any([stop.abortSignal, end]) };
-        const Objects = names.map((name) => ({ Key: of(name).Key }));
+        const Objects = names.map((name) => ({ Key: prefix + name }));
         const input = { Bucket, Delete: { Objects, Quiet: true } };
         const { Errors: [first] = [] } = await send(new sdk.DeleteObjectsCommand(input), ended);
         if (first !== undefined) throw Object.assign(new Error(), { name: first.Code });
@@ -114,8 +114,8 @@ export async function openStore(place: MirrorPlace, signal: AbortSignal): Promis
   };
 }
 
-/** A signal that ends when another one does, and to which any number of requests may listen. */
-function listenedTo(signal: AbortSignal): AbortSignal {
+/** A signal that is aborted with another one, and that any number of requests may listen to. */
+function withoutListenerLimit(signal: AbortSignal): AbortSignal {
   const own = AbortSignal.any([signal]);
   setMaxListeners(0, own);
   return own;
@@ -146,8 +146,8 @@ async function agentOf(url: string) {
   return new HttpsProxyAgent(proxy, { ...connections, keepAlive: true });
 }
 
-/** Tries again what the SDK does not, because a stream cannot be sent or read a second time. */
-async function tried<T>(signal: AbortSignal, work: () => Promise<T>): Promise<T> {
+/** Retries work with a stream, which the SDK does not, because a stream cannot be sent or read twice. */
+async function retrying<T>(signal: AbortSignal, work: () => Promise<T>): Promise<T> {
   for (let attempt = 1; ; attempt++) {
     try {
       return await work();
@@ -158,7 +158,7 @@ async function tried<T>(signal: AbortSignal, work: () => Promise<T>): Promise<T>
   }
 }
 
-/** Codes of a conditional write that came too late. With If-Match, nothing being there is such a case, too. */
+/** Codes of a conditional write that came too late. With If-Match, a missing object counts, too. */
 const LOST: ReadonlySet<unknown> = new Set(['PreconditionFailed', 'ConditionalRequestConflict', 'NoSuchKey']);
 
 const isLost = (error: unknown): boolean => error instanceof Error && LOST.has(error.name);

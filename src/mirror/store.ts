@@ -1,14 +1,15 @@
 import pLimit from 'p-limit';
 
-/** An object as a listing tells of it. */
+/** An object in a listing. */
 export interface Listed {
   readonly bytes: number;
   readonly modified: Date;
 }
 
-/** What an object holds, and the tag of this version of it. */
+/** The content of an object. */
 export interface Versioned {
   readonly body: Buffer;
+  /** ETag of this version of the object. */
   readonly tag: string;
 }
 
@@ -19,38 +20,38 @@ export interface Content {
 }
 
 /**
- * Objects below one prefix of a bucket. Names are below the prefix. Every method throws MIRROR_*, and the error of the
- * system where a local file cannot be read or written.
+ * Objects below one prefix of a bucket. Names are relative to the prefix. Every method throws MIRROR_*, and the error of the
+ * system if a local file cannot be read or written.
  */
 export interface ObjectStore {
   /** Such as `s3://bucket/prefix`, for messages. */
   readonly place: string;
-  /** Requests that are made at once. */
+  /** Number of requests at the same time. */
   readonly concurrency: number;
   /** Ends every request once it is aborted. */
   readonly signal: AbortSignal;
-  /** Objects whose names begin like this, by name. */
+  /** Objects whose names have a prefix, by name. */
   list(below: string): Promise<Map<string, Listed>>;
-  /** Undefined where there is no such object. */
+  /** Undefined if there is no such object. */
   read(name: string): Promise<Versioned | undefined>;
-  /** Writes an object into a file and returns its SHA-256 (hex); undefined where there is no such object. */
+  /** Writes an object into a file and returns its SHA-256 (hex); undefined if there is no such object. */
   fetch(name: string, path: string): Promise<string | undefined>;
   /** Sends a file. The service compares it with the checksum. */
   sendFile(name: string, path: string, content: Content): Promise<void>;
   send(name: string, body: string | Uint8Array): Promise<void>;
-  /** Writes a text if the object still has the tag, or is still not there. Returns the new tag; undefined if it has not. */
+  /** Writes a text if the object has the tag, or does not exist without a tag. Returns the new tag; undefined if it did not. */
   replace(name: string, text: string, tag: string | undefined): Promise<string | undefined>;
   /**
    * Removes up to {@link MOST_REMOVED} objects.
-   * @param end stops it, beside what ends every request
+   * @param end ends this request, as `signal` does
    */
   remove(names: readonly string[], end?: AbortSignal): Promise<void>;
 }
 
-/** Most objects that one request removes. */
+/** Most objects that one request can remove. */
 export const MOST_REMOVED = 1000;
 
-/** Does work for each item, some at once. After the first failure or an abort nothing more begins. Returns the results. */
+/** Does work for each item, `concurrency` at once, and returns the results. After a failure or an abort no work begins. */
 export async function forEach<T, R>(
   { concurrency, signal }: Pick<ObjectStore, 'concurrency' | 'signal'>,
   items: readonly T[],

@@ -13,21 +13,21 @@ import { forEach, type ObjectStore } from './store.js';
 
 const nameOf = (store: ObjectStore, uri: string): string => uri.slice(store.place.length + 1);
 
-/** What files hold by the names of their objects. */
+/** Contents of files by name of the object. */
 const byName = <T>(store: ObjectStore, files: readonly MetadataFile<T>[]): [string, T][] =>
   files.map(({ uri, content }) => [nameOf(store, uri), content]);
 
-/** Name of the table that a head is of. */
+/** Name of the table of a head. */
 const tableOf = (name: string): string => name.slice(TABLES.length).split('/')[0] ?? '';
 
-/** What describes the tables of each snapshot that is pushed. */
+/** Describes the tables of a snapshot that is pushed. */
 export type DescribeTables = ReturnType<typeof describeAsIceberg>;
 
 /**
- * Describes the tables of each snapshot that is pushed as Iceberg tables, going on from the heads that made the metadata of
- * the mirror current. Gives what is sent before the switch, manifests and manifest lists under names that nobody reads
- * yet, and what after it, the heads of each table. It is called with the objects of the snapshot, and with the ids of the
- * snapshots that the mirror keeps, this one among them.
+ * Returns a function that describes the tables of a snapshot as Iceberg tables, continuing from the heads of the mirror. Its
+ * arguments are the snapshot, its objects, the ids of the snapshots that the mirror keeps, with this one, and those heads.
+ * It returns what to send before the switch, manifests and manifest lists under names that nobody reads yet, and what to
+ * send after it, the new heads.
  */
 export const describeAsIceberg =
   (connection: DuckDBConnection, store: ObjectStore, descriptions: readonly Described[]) =>
@@ -40,7 +40,7 @@ export const describeAsIceberg =
       kept,
       previous,
       uriOf,
-      // An object is named by its content.
+      // The same content has the same object.
       knownAs: uriOf,
       locationOf: (table) => locationOf(store, table),
     });
@@ -56,7 +56,7 @@ export const describeAsIceberg =
 
 const locationOf = (store: ObjectStore, table: string): string => `${store.place}/${TABLES}${table}`;
 
-/** The metadata of tables that the mirror has, with the entries of their manifests. */
+/** The metadata of the tables of a mirror, with the entries of their manifests. */
 async function readAllPrevious(
   store: ObjectStore,
   tables: readonly string[],
@@ -66,7 +66,7 @@ async function readAllPrevious(
     const name = nameOf(store, uri);
     const head = heads.get(name);
     if (head !== undefined) return Buffer.from(head);
-    // Heads are only what the current snapshot says they are.
+    // A hint in the mirror may be older than the heads.
     return name.endsWith('.text') ? undefined : (await store.read(name))?.body;
   };
   const found = await forEach(store, tables, async (table) => {
@@ -77,7 +77,7 @@ async function readAllPrevious(
 }
 
 /**
- * Leaves the snapshots that are no longer kept out of the heads. A table without any other goes as a whole.
+ * Removes the snapshots that are no longer kept from the heads. A table without any other snapshot is removed.
  * @param kept ids of the snapshots of the lake that stay
  */
 export function retainHeads(store: ObjectStore, heads: Heads, kept: readonly string[]): Heads {
@@ -95,8 +95,8 @@ export function retainHeads(store: ObjectStore, heads: Heads, kept: readonly str
 }
 
 /**
- * Makes the tables of the Iceberg REST catalog of a mirror like those that the mirror has now; null where none is
- * configured. Throws ICEBERG_CATALOG and MIRROR_*.
+ * Updates the tables of the Iceberg REST catalog from the mirror; null if no catalog is configured. Throws ICEBERG_CATALOG
+ * and MIRROR_*.
  */
 export async function updateCatalog({ catalog }: MirrorPlace, store: ObjectStore, env: NodeJS.ProcessEnv) {
   if (catalog === undefined) return null;

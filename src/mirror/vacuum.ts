@@ -19,16 +19,17 @@ import { forEach, type Listed, MOST_REMOVED, type ObjectStore } from './store.js
 import { retainHeads } from './tables.js';
 
 /**
- * Milliseconds for which an object stays that no snapshot names: it may be of a push under way, or of one that died and
- * begins again. A push that takes longer is switched all the same, and sends again what is gone.
+ * Milliseconds for which an object stays that no snapshot names: a push under way may have sent it, or one that died and
+ * will be repeated. A push that takes longer can still switch, and sends again what is gone.
  */
 const GRACE = 86_400_000;
 
-/** Milliseconds for which nobody may push because a vacuum removes, and what of it clocks may differ by. */
+/** Milliseconds for which nobody may push because a vacuum removes objects. */
 const AT_WORK = 1_200_000;
+/** Milliseconds that the clocks of two machines may differ by. */
 const CLOCKS = 300_000;
 
-/** What a vacuum of a mirror removes. */
+/** Result of a vacuum of a mirror. */
 export type RemoteVacuum = Awaited<ReturnType<typeof vacuumMirror>>;
 
 /** What a vacuum needs. */
@@ -40,10 +41,10 @@ export interface Vacuuming {
 }
 
 /**
- * Removes the snapshots of a mirror that are past retention, and the objects that none of the others names. `current.json`
- * first names only what stays, and tells that a vacuum is at work, so that a push under way cannot switch and none
- * begins that would count on an object that goes. Landing stays. Throws MIRROR_*.
- * @returns the snapshots that go, with reasons; the objects that go, and their bytes; and what stays
+ * Removes the snapshots of a mirror that are past retention, and the objects that no other snapshot names. First,
+ * `current.json` is switched to the snapshots that stay and to `vacuum_until`, so that a push under way cannot switch and no
+ * push begins that would rely on an object to be removed. Landing stays. Throws MIRROR_*.
+ * @returns the removed snapshots with reasons, the number and bytes of the removed objects, and the numbers of those that stay
  */
 export async function vacuumMirror(vacuuming: Vacuuming) {
   const { store, keep, now, isDryRun } = vacuuming;
@@ -66,7 +67,7 @@ export async function vacuumMirror(vacuuming: Vacuuming) {
   };
 }
 
-/** Snapshots that go, by the rules of the local vacuum. */
+/** Snapshots to remove, by the rules of the local vacuum. */
 function planGoing({ snapshot_id: current, snapshots }: Current, keep: Vacuuming['keep']) {
   const all = snapshots.map(({ snapshot_id: id, created_at }) => ({
     id,
@@ -77,7 +78,7 @@ function planGoing({ snapshot_id: current, snapshots }: Current, keep: Vacuuming
   return planSnapshots(all, facts, keep).map(({ what, reason }) => ({ snapshot_id: what.id, reason }));
 }
 
-/** Makes the mirror name only the snapshots that stay, for readers of `current.json` and of the tables' metadata. */
+/** Removes the other snapshots from `current.json` and from the metadata of the tables. */
 async function switchToKept(
   mirror: Switched,
   snapshots: Current['snapshots'],
@@ -90,7 +91,7 @@ async function switchToKept(
   const until = new Date(now().getTime() + AT_WORK).toISOString();
   const facts = { lotlake_version: version, switched_at: now().toISOString(), vacuum_until: until };
   const switched = await switchTo(store, { ...mirror.current, ...facts, snapshots, heads }, mirror);
-  // A push that died after its switch has not written them, and objects of older ones go.
+  // A push that died after its switch may not have written them, and objects that older heads name are removed.
   await writeHeads(store, switched.current);
   return switched;
 }
@@ -111,7 +112,7 @@ function namesOf(records: readonly SnapshotRecord[], current: Current, heads: He
   return new Set([...named, ...headObjects(current), ...heads.keys()]);
 }
 
-/** Objects that go: those that nothing names, and that are old enough to be of no push under way. */
+/** Objects to remove: those that nothing names and that are too old for a push under way. */
 export const planObjects = (
   objects: ReadonlyMap<string, Pick<Listed, 'modified'>>,
   named: ReadonlySet<string>,
@@ -122,8 +123,8 @@ export const planObjects = (
     .map(([name]) => name);
 
 /**
- * Removes objects as long as nobody may push, lets others push again, and returns what it removed. The next vacuum removes
- * the rest. A removal that takes longer is ended, and pushes stay refused until `vacuum_until`.
+ * Removes objects while nobody may push, then allows pushes again, and returns the removed objects. The next vacuum removes
+ * the rest. A removal that takes too long is ended, and pushes stay refused until `vacuum_until`.
  */
 async function removeAll(
   names: readonly string[],
