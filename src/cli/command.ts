@@ -7,7 +7,7 @@ import type { Effects } from './effects.js';
 /** `maxBytes` of `max-bytes`. */
 type Camel<K> = K extends `${infer A}-${infer B}` ? `${A}${Capitalize<Camel<B>>}` : K & string;
 
-/** Options and arguments by name; an argument is one that stands in the usage of the command. */
+/** Options and arguments by name. Arguments are those that the usage of the command names. */
 type Options = Readonly<Record<string, YargsOptions & PositionalOptions>>;
 
 /** Values of options, by their names in camel case. */
@@ -15,42 +15,42 @@ export type Values<O extends Options> = {
   readonly [K in keyof O as Camel<K>]: InferredOptionType<O[K]>;
 };
 
-/** Lines for a person, of which those that are false or undefined are left out. */
+/** Lines for a person. Those that are false or undefined are left out. */
 export type Lines = readonly (string | false | undefined)[];
 
 /** The lines as one text. */
 export const textOf = (lines: Lines): string => lines.filter((line) => typeof line === 'string').join('\n');
 
-/** What the body of a command has besides its own options. */
-interface Means {
+/** What the body of a command gets besides its own options. */
+interface Context {
   readonly json: boolean;
   /** `--output` and `--config`. */
   readonly input: ConfigInput;
-  /** The settings. They are read when they are first asked for, before the body looks at its options. */
+  /** The settings. They are read when the body first uses them, which should be before it checks its options. */
   readonly config: Config;
-  /** Prints a result: as JSON if that is asked for, otherwise as text. */
+  /** Prints a result: as JSON with `--json`, otherwise as text. */
   readonly print: (result: unknown, text: () => string | Lines) => void;
 }
 
-/** A command: what it can be given, and what it does. */
+/** A command: its options, and what it does. */
 export interface Command<Given = Readonly<Record<string, unknown>>> {
   readonly options?: Options;
   /** Set for a command that has no lake, and so none of {@link lakeOptions}. */
   readonly hasNoLake?: true;
-  /** @param given values of the options, which yargs has checked */
+  /** @param given values of the options, which yargs checked */
   run(given: Given, effects: Effects): Promise<void> | void;
 }
 
 /** Gives the body of a command its options with their types, its settings, and a way to print. */
 export function command<const O extends Options = Record<never, never>>(
-  parts: Omit<Command<Values<O> & Means>, 'options'> & { readonly options?: O },
+  parts: Omit<Command<Values<O> & Context>, 'options'> & { readonly options?: O },
 ): Command {
   return {
     ...parts,
     run({ output, config: configFile, ...values }, effects) {
       const input = { output, configFile } as ConfigInput;
       let settings: Config | undefined;
-      const means = {
+      const context = {
         ...values,
         input,
         get config() {
@@ -60,7 +60,7 @@ export function command<const O extends Options = Record<never, never>>(
         print: (result: unknown, text: () => string | Lines) =>
           effects.out(`${values.json ? JSON.stringify(result) : textOf([text()].flat())}\n`),
       };
-      return parts.run(means as Values<O> & Means, effects);
+      return parts.run(context as Values<O> & Context, effects);
     },
   };
 }
@@ -93,7 +93,7 @@ export const snapshotOptions = {
   snapshot: { type: 'string', describe: 'ask the snapshot of this id' },
 } as const satisfies Options;
 
-/** Does work on a lake while no run changes it. */
+/** Holds the lock of a lake during some work, so that no run changes it. */
 export async function whileLocked<T>(
   config: Config,
   pipeline: string,

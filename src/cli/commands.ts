@@ -1,29 +1,29 @@
 import type { Command } from './command.js';
 import help from './help.json' with { type: 'json' };
 
-/** What the help says about a command. */
+/** The help of a command. */
 interface Help {
   /** Its sentence in the list of commands. */
   readonly summary: string;
-  /** Its sentence in its own help, where the summary says too little. */
+  /** Its sentence in its own help, if the summary says too little. */
   readonly about?: string;
-  /** What stands after `lotlake`, and what that does. */
+  /** The words after `lotlake`, and what they do. */
   readonly examples: readonly (readonly string[])[];
-  /** Options that apply to some first arguments alone, such as pipelines. */
+  /** Options that apply only to some first arguments, such as pipelines. */
   readonly only?: Readonly<Record<string, readonly string[]>>;
-  /** What the help says about a first argument instead. */
+  /** The help of some first arguments instead. */
   readonly topics?: Readonly<Record<string, Required<Pick<Help, 'about' | 'examples'>>>>;
 }
 
 /** The help of each command, by its name and arguments. */
 export const HELP: Readonly<Record<Usage, Help>> = help;
 
-/** A command with its arguments. */
+/** A command with its arguments, such as `run <pipeline>`. */
 export type Usage = keyof typeof help;
 
 export const usages = Object.keys(help) as Usage[];
 
-/** A command is loaded when it is named, so that no other one pays for it. */
+/** Loads a command when it is named, so that no other command pays for it. */
 export const LOADERS: Readonly<Record<Usage, () => Promise<Command>>> = {
   'run <pipeline>': async () => (await import('./commands/run.js')).run,
   sandbox: async () => (await import('./commands/sandbox.js')).sandbox,

@@ -1,16 +1,16 @@
 import { once } from 'node:events';
 import { LotlakeError, messageOf } from '../config/lotlake-error.js';
 import { redacted } from '../config/redact.js';
-import { visible } from '../query/printable.js';
+import { escapeControls } from '../query/printable.js';
 
 /** What commands do to the world around them; tests replace it. */
 export interface Effects extends Omit<ReturnType<typeof openStreams>, 'finish' | 'failed'> {
   readonly now: () => Date;
   readonly env: NodeJS.ProcessEnv;
   readonly cwd: string;
-  /** Columns of stderr at this moment; undefined if it is no terminal on which a line can be replaced. */
+  /** Columns of stderr at this moment; undefined if it is not a terminal that can replace a line. */
   readonly columns: () => number | undefined;
-  /** Characters of a line of stdout; undefined if nothing limits it. */
+  /** Most characters of a line of stdout; undefined if there is no limit. */
   readonly width: number | undefined;
   /** All of standard input. */
   readonly input: () => Promise<Uint8Array>;
@@ -25,8 +25,8 @@ interface Streams {
 }
 
 /**
- * Opens stdout and stderr for a command. If a reader closes one of them, writing to it ends and the work goes on. The key
- * is redacted, and characters that act on a terminal are escaped. Nothing else writes to the streams.
+ * Opens stdout and stderr for a command. If a reader closes one of them, nothing more is written to it and the work goes
+ * on. The key is redacted, and characters that act on a terminal are escaped. Nothing else writes to the streams.
  */
 export function openStreams({ stdout, stderr }: Streams) {
   let lost: Error | undefined;
@@ -35,7 +35,7 @@ export function openStreams({ stdout, stderr }: Streams) {
     lost ??= error;
     gone.abort();
   });
-  // No stream is left to report it on.
+  // There is no other stream to report it on.
   stderr.on('error', () => undefined);
   const write = (text: string | Uint8Array): boolean => lost !== undefined || stdout.write(text);
   let liveLine = '';
@@ -43,28 +43,28 @@ export function openStreams({ stdout, stderr }: Streams) {
   return {
     /** Writes results to stdout, for people or as JSON. */
     out: (text: string): void => void write(safe(text)),
-    /** Writes everything else to stderr: whole lines, which appear above the live line. */
+    /** Writes whole lines to stderr, above the live line. */
     err: (text: string): void =>
       void stderr.write(liveLine === '' ? safe(text) : `\r${CLEAR_RIGHT}${safe(text)}${liveLine}`),
     /**
-     * Shows a line at the end of stderr in place of the last one; an empty line removes it. Only for a terminal, and for
-     * lines shorter than its width. One write a line, and the cursor stays visible: nothing flickers, and nothing has to
-     * be put right however the process ends.
+     * Replaces the live line at the end of stderr; an empty one removes it. Only for a terminal, and for lines shorter
+     * than its width. Each line is one write and the cursor stays visible: nothing flickers, and nothing has to be
+     * restored, however the process ends.
      */
     live(line: string): void {
       const next = safe(line);
       if (next !== liveLine) stderr.write(`\r${next}${CLEAR_RIGHT}`);
       liveLine = next;
     },
-    /** Names the log that is told of the error that ends the command. */
+    /** Sets the log for the error that ends the command. */
     logFailure(log: FailureLog): void {
       onFailure = log;
     },
-    /** Tells the log of the error that ends the command. Returns whether the log has told it on stderr, too. */
+    /** Logs the error that ends the command. Returns whether the log also wrote it to stderr. */
     failed: (message: string, facts: object): boolean => onFailure(message, facts),
     /**
-     * Writes pieces of a result, such as CSV, to stdout without changing a byte. Waits for a slow reader, and stops when
-     * the reader is gone. Throws if the signal is aborted.
+     * Writes pieces of a result, such as CSV, to stdout; only a terminal gets them escaped. Waits for a slow reader, and
+     * stops when the reader is gone. Throws if the signal is aborted.
      */
     async pipe(pieces: AsyncIterable<string | Uint8Array>, signal: AbortSignal): Promise<void> {
       const ended = AbortSignal.any([gone.signal, signal]);
@@ -75,7 +75,7 @@ export function openStreams({ stdout, stderr }: Streams) {
         if (lost !== undefined) return;
       }
     },
-    /** Waits until stdout has taken all. Throws SHARE_OUTPUT, but not if its reader, as `head`, wanted no more. */
+    /** Waits until stdout took everything. Throws SHARE_OUTPUT, unless a reader such as `head` closed it. */
     async finish(): Promise<void> {
       if (lost === undefined) await new Promise((resolve) => stdout.write('', resolve));
       if (lost === undefined || Reflect.get(lost, 'code') === 'EPIPE') return;
@@ -88,10 +88,10 @@ export function openStreams({ stdout, stderr }: Streams) {
 }
 
 /** A text without keys and without characters that act on a terminal. */
-export const safe = (text: string): string => visible(redacted(text));
+export const safe = (text: string): string => escapeControls(redacted(text));
 
 /** Clears the line from the cursor to its end. */
 const CLEAR_RIGHT = '\u001b[K';
 
-/** Logs the error that ends a command. Returns whether that told it on stderr. */
+/** Logs the error that ends a command. Returns whether it wrote the error to stderr. */
 type FailureLog = (message: string, facts: object) => boolean;

@@ -2,18 +2,18 @@ import { pino } from 'pino';
 import { count } from '../query/printable.js';
 import { type Progress, pagesText } from './progress-line.js';
 
-/** Where a run is told, with the rates of its streams. */
+/** Takes the events of a run. */
 export interface Log {
   step(name: string, detail?: string): void;
   progress(progress: Progress): void;
-  /** Parts of a step that are done, and the one that began last. */
+  /** Reports how many parts of a step are done, and the part that started last. */
   part(name: string, done: number, all: number): void;
   warn(message: string): void;
-  /** Ends what is shown of the last step. */
+  /** Ends the line of the last step. */
   end?(isDone: boolean): void;
 }
 
-/** A log of lines; it also takes the error that ends the run. */
+/** A log of lines. It also takes the error that ends the run. */
 export interface LineLog extends Log {
   error(message: string, facts: object): void;
 }
@@ -21,10 +21,10 @@ export interface LineLog extends Log {
 /** Writes a text that is one or more whole lines. */
 type Write = (lines: string) => void;
 
-/** Least milliseconds between two lines of progress. */
+/** Fewest milliseconds between two lines of progress. */
 const INTERVAL = 10_000;
 
-/** Lets progress through once in ten seconds, the first after ten seconds. */
+/** Says whether a line of progress is due: every ten seconds, the first after ten seconds. */
 function paced(now: () => Date): () => boolean {
   let last = now().getTime();
   return () => {
@@ -35,27 +35,27 @@ function paced(now: () => Date): () => boolean {
   };
 }
 
-/** A log of lines of text that begin with the time (UTC). Progress is a line in ten seconds at most. */
+/** A log of lines of text that begin with the time (UTC). Progress is at most a line every ten seconds. */
 export function textLines(write: Write, now: () => Date): LineLog {
   const isDue = paced(now);
-  const say = (label: string, text = ''): void => {
+  const writeLines = (label: string, text = ''): void => {
     const head = `${now().toISOString().slice(0, 19)}Z ${label.padEnd(10)}`;
     for (const line of text.split('\n')) write(`${`${head} ${line}`.trimEnd()}\n`);
   };
   return {
-    step: say,
+    step: writeLines,
     progress(progress) {
-      if (isDue()) say('progress', `${progress.stream}: ${pagesText(progress)}`);
+      if (isDue()) writeLines('progress', `${progress.stream}: ${pagesText(progress)}`);
     },
     part(name, done, all) {
-      if (isDue()) say('progress', `${name}, ${count(done)} of ${count(all)}`);
+      if (isDue()) writeLines('progress', `${name}, ${count(done)} of ${count(all)}`);
     },
-    warn: (message) => say('warning', message),
-    error: (message) => say('error', message),
+    warn: (message) => writeLines('warning', message),
+    error: (message) => writeLines('error', message),
   };
 }
 
-/** A log of JSON objects, one a line. Progress is a line in ten seconds at most. */
+/** A log of JSON objects, one a line. Progress is at most a line every ten seconds. */
 export function jsonLines(write: Write, now: () => Date): LineLog {
   const isDue = paced(now);
   const log = pino({ name: 'lotlake' }, { write });

@@ -7,7 +7,7 @@ import { type Effects, openStreams } from './effects.js';
 const stop = new AbortController();
 const streams = openStreams(process);
 
-/** What to do after an interrupt, by command. */
+/** What is kept after an interrupt and what to do next, by command. */
 const GO_ON: Readonly<Record<string, string>> = {
   run: 'the last snapshot stays current and what has landed is kept; run the same command again to go on',
   backup: 'the lake is as it was and nothing is left of the copy; run the same command again',
@@ -16,7 +16,7 @@ const GO_ON: Readonly<Record<string, string>> = {
   vacuum: 'the lake is whole; run the same command again to remove the rest',
 };
 
-function tell(message: string, facts: object = {}, text = message): void {
+function report(message: string, facts: object = {}, text = message): void {
   streams.live('');
   if (streams.failed(message, facts)) return;
   const isJson = process.argv.includes('--json');
@@ -27,7 +27,7 @@ function tell(message: string, facts: object = {}, text = message): void {
 function fail(error: unknown): void {
   if (stop.signal.aborted) {
     const advice = GO_ON[process.argv[2] ?? ''] ?? 'run the same command again';
-    tell(`interrupted: ${advice}`);
+    report(`interrupted: ${advice}`);
     process.exitCode = exitCodes.interrupted;
     return;
   }
@@ -35,34 +35,34 @@ function fail(error: unknown): void {
   const isDebug = process.env.LOTLAKE_LOG === 'debug';
   const stack = isDebug && error instanceof Error ? error.stack : undefined;
   const lines = [`${stage}: ${message} [${code}]`, hint === undefined ? [] : `  ${hint}`, stack ?? []];
-  tell(message, { code, stage, hint, stack }, lines.flat().join('\n'));
+  report(message, { code, stage, hint, stack }, lines.flat().join('\n'));
   process.exitCode = exitCodes[outcome];
 }
 
-/** npm hands a signal on that the terminal sends too. A second one within this many milliseconds is the same signal. */
+/** npm passes on a signal that the terminal also sends. Signals within this many milliseconds are one signal. */
 const SAME_SIGNAL = 1000;
 let interruptedAt: number | undefined;
 
-/** Ends the command at the next safe point; a second signal ends it at once. */
+/** Ends the command at its next safe point; a second signal ends it at once. */
 function interrupt(): void {
   const now = performance.now();
   interruptedAt ??= now;
   stop.abort();
   if (now - interruptedAt < SAME_SIGNAL) return;
   const advice = 'lotlake status tells what is published, and vacuum removes what is left';
-  tell(`interrupted: ended at once; ${advice}`);
+  report(`interrupted: ended at once; ${advice}`);
   process.exit(exitCodes.interrupted);
 }
 
 /**
- * Ends the process when all is written. A process that ends by itself removes its signal handlers first: a signal would
- * then change the exit code.
+ * Ends the process when everything is written. A process that ended by itself would remove its signal handlers first, and
+ * a signal could then change the exit code.
  */
 async function end(): Promise<never> {
-  // An interrupted command does not wait for a reader of stdout that has stopped reading.
+  // An interrupted command does not wait for a reader of stdout that stopped reading.
   const waited = stop.signal.aborted ? [process.stderr] : [process.stdout, process.stderr];
   for (const stream of waited) await new Promise<void>((resolve) => stream.write('', () => resolve()));
-  // The error of a last write comes one turn later.
+  // The error of the last write comes one turn of the event loop later.
   await new Promise((resolve) => setImmediate(resolve));
   process.exit();
 }
@@ -73,7 +73,7 @@ process.on('uncaughtException', (error) => {
   process.exit();
 });
 
-// Imported here, so that a signal is handled while the other modules load.
+// Imported here, so that signals are handled while the other modules load.
 const { createParser } = await import('./parser.js');
 
 const columns = Number(process.env.COLUMNS);

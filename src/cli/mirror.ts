@@ -14,7 +14,7 @@ import { count, counted, megabytes } from '../query/printable.js';
 import { textOf } from './command.js';
 import type { Effects } from './effects.js';
 
-/** Options of the commands that reach a mirror; they stand over `publish` of the configuration. */
+/** Options of the commands that reach a mirror. They override `publish` of the configuration. */
 export const mirrorOptions = {
   to: { type: 'string', describe: 'the mirror, such as s3://bucket/prefix (LOTLAKE_PUBLISH_TO)' },
   endpoint: { type: 'string', describe: 'URL of the S3 service (default AWS)' },
@@ -22,7 +22,7 @@ export const mirrorOptions = {
   'path-style': { type: 'boolean', describe: 'name the bucket in the path, as MinIO and Ceph need it' },
 } as const;
 
-/** The mirror that the configuration names. Throws ConfigError where it names none. */
+/** The mirror that the configuration names. Throws ConfigError if it names none. */
 export function mirrorOf({ publish }: Config): MirrorPlace {
   const { to } = publish;
   if (to !== undefined) return { ...publish, to };
@@ -32,10 +32,10 @@ export function mirrorOf({ publish }: Config): MirrorPlace {
   );
 }
 
-/** What a push did, with landing if that was asked for. */
+/** What a push did, with landing if that was pushed too. */
 export type PushedLake = Awaited<ReturnType<typeof pushLake>>;
 
-/** Pushes the published snapshots of a lake to the mirror that is configured, and landing if that is configured. */
+/** Pushes the published snapshots of a lake, and landing if it is configured so, to the configured mirror. */
 export async function pushLake(config: Config, effects: Effects, warn: (message: string) => void) {
   const { signal, now } = effects;
   const place = mirrorOf(config);
@@ -54,7 +54,7 @@ export async function pushLake(config: Config, effects: Effects, warn: (message:
   return { ...pushed, catalog, landing };
 }
 
-/** The snapshots of a lake that were published. Throws LAKE_UNSOUND where the current one cannot be read. */
+/** The published snapshots of a lake. Throws LAKE_UNSOUND if the current one cannot be read. */
 async function readLocal(connection: DuckDBConnection, layout: Layout): Promise<LocalLake> {
   const { ids: published, kept: readable } = await findPublished(connection, layout);
   const current = currentId(layout);
@@ -67,7 +67,7 @@ async function readLocal(connection: DuckDBConnection, layout: Layout): Promise<
   return { kept, published };
 }
 
-/** What a push did, for a person. */
+/** Describes a push to a person. */
 export function pushedText(sent: PushedLake): string {
   const { place, snapshot_id, pushed, files, bytes, catalog, landing } = sent;
   return textOf([
@@ -79,6 +79,6 @@ export function pushedText(sent: PushedLake): string {
   ]);
 }
 
-/** The passes of landing that were sent or fetched. */
+/** Describes passes of landing that were sent or fetched. */
 export const landingText = ({ passes, files, bytes }: Awaited<ReturnType<typeof pushLanding>>): string =>
   `landing: ${count(passes)} passes, ${count(files)} files (${megabytes(bytes)})`;

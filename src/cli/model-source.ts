@@ -14,9 +14,9 @@ import { mirrorOf } from './mirror.js';
 /** A snapshot that models are computed from, on this machine or in a mirror. */
 export interface ModelSource {
   readonly id: string;
-  /** Its tables, and the marts that are not computed, where Spark finds them. */
+  /** Its tables, and its marts that are not computed anew, with the places where Spark finds them. */
   readonly tables: readonly SparkTable[];
-  /** Folder or URL below which models go if nothing else is named. */
+  /** Default folder or URL for the computed marts. */
   readonly target: string;
   /** Folder of a snapshot on this machine. */
   readonly folder?: string;
@@ -24,7 +24,7 @@ export interface ModelSource {
   readonly conf?: SparkConf;
 }
 
-/** A published snapshot on this machine; the current one by default. Throws SHARE_* or LAKE_* where there is none. */
+/** A snapshot on this machine, by default the published one. Throws SHARE_* or LAKE_* if there is none. */
 export function localSource(
   config: Config,
   snapshot: string | undefined,
@@ -33,13 +33,13 @@ export function localSource(
   const layout = layoutOf(config.output);
   const folder = snapshot === undefined ? publishedSnapshot(config) : findSnapshot(layout, snapshot);
   const id = basename(folder);
-  const tables = tablesOf(readManifest(folder), computed).map((table) => ({
-    ...{ ...table, folder: `file:${join(folder, table.name)}` },
-  }));
+  const tables = tablesOf(readManifest(folder), computed).map((table) => {
+    return { ...table, folder: `file:${join(folder, table.name)}` };
+  });
   return { id, tables, target: join(layout.models, id), folder };
 }
 
-/** A snapshot in the mirror that the configuration names; the current one by default. Throws MIRROR_*. */
+/** A snapshot in the mirror that the configuration names, by default the current one. Throws MIRROR_*. */
 export async function pushedSource(
   config: Config,
   snapshot: string | undefined,
@@ -53,7 +53,8 @@ export async function pushedSource(
   const { manifest, files } = await readRecord(store, id);
   const url = store.place.replace(/^s3:/, 's3a:');
   const tables = tablesOf(manifest as Manifest, computed).map((table) => ({
-    ...{ ...table, folder: `${url}/${TABLES}${table.name}` },
+    ...table,
+    folder: `${url}/${TABLES}${table.name}`,
     files: files
       .filter(({ path }) => path.startsWith(`${table.name}/`))
       .map(({ object }) => basename(object)),
@@ -69,7 +70,7 @@ function tablesOf({ tables, marts }: Pick<Manifest, 'tables' | 'marts'>, compute
   }));
 }
 
-/** Spark finds its credentials by itself, in the environment or on the machine. */
+/** Settings of Spark for a mirror. It finds credentials by itself, in the environment or on the machine. */
 function confOf({ endpoint, region, pathStyle }: ReturnType<typeof mirrorOf>): SparkConf {
   return {
     ...(endpoint === undefined ? {} : { 'spark.hadoop.fs.s3a.endpoint': endpoint }),

@@ -4,14 +4,14 @@ import { didYouMean } from '../config/nearest.js';
 import { type StreamName, streamNames } from '../service/streams.js';
 import type { Values, worldOptions } from './command.js';
 
-/** A whole number that an option gives. Throws ConfigError with the given text. */
+/** Parses a whole number. Throws ConfigError with the given text. */
 export function wholeNumber(option: string, given: string, least: number, most: number): number {
   const value = /^\s*-?\d{1,15}\s*$/.test(given) ? Number(given) : Number.NaN;
   if (value >= least && value <= most) return value;
   throw new ConfigError(`${option} is ${quoted(given)}; it takes a whole number from ${least} to ${most}`);
 }
 
-/** A number above 0 that an option gives. Throws ConfigError with the given text. */
+/** Parses a number above 0. Throws ConfigError with the given text. */
 export function positiveNumber(option: string, given: string, most: number): number {
   const value = /^\s*(\d+(\.\d+)?|\.\d+)\s*$/.test(given) ? Number(given) : Number.NaN;
   if (value > 0 && value <= most) return value;
@@ -21,8 +21,8 @@ export function positiveNumber(option: string, given: string, most: number): num
 /** Hours in a unit of time. */
 const UNITS: Readonly<Record<string, number>> = { m: 1 / 60, h: 1, d: 24 };
 
-/** Hours of an age such as 90m, 26h or 2d. Throws ConfigError with the given text. */
-export function hoursOf(option: string, given: string): number {
+/** Parses an age such as 90m, 26h or 2d, in hours. Throws ConfigError with the given text. */
+export function parseHours(option: string, given: string): number {
   const [, amount, unit = ''] = /^(\d{1,6}(?:\.\d+)?)([mhd])$/.exec(given.trim()) ?? [];
   if (amount !== undefined) return Number(amount) * (UNITS[unit] ?? 1);
   throw new ConfigError(`${option} is ${quoted(given)}; it takes an age such as 90m, 26h or 2d`);
@@ -30,10 +30,10 @@ export function hoursOf(option: string, given: string): number {
 
 const TIME = /^\d{4}-\d{2}-\d{2}(T\d{2}:\d{2}(:\d{2}(\.\d+)?)?(Z|[+-]\d{2}:\d{2})?)?$/;
 
-/** Times that the sandbox can have. */
+/** Range of the sandbox's clock. */
 const [FIRST, LAST] = ['2000-01-01T00:00:00Z', '2200-01-01T00:00:00Z'];
 
-/** An instant that an option gives, in UTC if it names no zone. Throws ConfigError with the given text. */
+/** Parses an instant, in UTC if it names no zone. Throws ConfigError with the given text. */
 function instant(option: string, given: string): Date {
   const zoned = /T.*(Z|[+-]\d{2}:\d{2})$/.test(given) || !given.includes('T') ? given : `${given}Z`;
   const value = new Date(TIME.test(given) ? zoned : Number.NaN);
@@ -43,7 +43,7 @@ function instant(option: string, given: string): Date {
   );
 }
 
-/** The stream of a name that a person gave. Throws ConfigError that names the streams there are. */
+/** The stream of a name. Throws ConfigError, which lists the streams, if there is none. */
 export function streamOf(name: string, where: string): StreamName {
   const found = streamNames.find((stream) => stream === name);
   if (found !== undefined) return found;
@@ -54,8 +54,8 @@ export function streamOf(name: string, where: string): StreamName {
 }
 
 /**
- * The world of the sandbox that options ask for; its clock says `now` where none is given. Throws ConfigError for what it
- * cannot be.
+ * The world of the sandbox that options describe; its clock is `now` by default. Throws ConfigError for a value that does
+ * not fit.
  */
 export function worldOf({ vehicles, seed, clock }: Values<typeof worldOptions>, now: Date) {
   return {

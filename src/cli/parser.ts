@@ -5,19 +5,19 @@ import { HELP, LOADERS, type Usage, usages } from './commands.js';
 import type { Effects } from './effects.js';
 import { type Known, UsageError, usageError } from './usage-error.js';
 
-/** The hidden option by which the scripts of `lotlake completion` ask what may come next. */
+/** The hidden option by which the scripts of `lotlake completion` request the next words. */
 const COMPLETE = '--get-yargs-completions';
 
-/** Arguments that are lists; `--columns` may be given twice. */
+/** Arguments that are lists, and `--columns`, which may be given twice. */
 const LISTS: ReadonlySet<string> = new Set(['_', 'tables', 'columns']);
 
 /** The widest help. */
 const WIDEST = 110;
 
 /**
- * The command line of lotlake. A command is loaded when it is named, so that no other one pays for it.
+ * The command line of lotlake.
  * @param argv the words after `lotlake`
- * @param execute does what a command says, with its checked values
+ * @param execute runs a command with its checked values
  */
 export async function createParser(
   argv: readonly string[],
@@ -34,7 +34,7 @@ export async function createParser(
   for (const usage of usages) {
     const load = LOADERS[usage];
     const declare = (command: Command) => (args: Argv) => withOptions(args, usage, command, words);
-    // yargs completes only what is declared at once.
+    // yargs completes only options that are declared synchronously.
     const isCompleted = completed?.[0] === usage.split(' ')[0];
     cli.command(
       usage,
@@ -64,7 +64,7 @@ export async function createParser(
   return cli;
 }
 
-/** Declares the options of a command, and what its help says. */
+/** Declares the options of a command, and its help. */
 function withOptions(
   args: Argv,
   usage: Usage,
@@ -88,7 +88,7 @@ function withOptions(
   return args;
 }
 
-/** A command with the published tables as choices where it takes tables. */
+/** A command for completion. If it takes tables, the published ones are the choices. */
 async function forCompletion(
   load: () => Promise<Command>,
   words: readonly string[],
@@ -102,7 +102,7 @@ async function forCompletion(
   return { ...command, options: { ...command.options, ...Object.fromEntries(withChoices) } };
 }
 
-/** What yargs knows about the command line when it fails; its types lack these methods. */
+/** What yargs knows about the command line when it fails. Its types lack these methods. */
 function knownTo(cli: Argv, usage: object): Known {
   const of = (object: object, method: string): unknown =>
     Reflect.apply(Reflect.get(object, method), object, []);

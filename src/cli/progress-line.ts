@@ -5,28 +5,28 @@ import { count, printable } from '../query/printable.js';
 export interface Progress {
   readonly stream: string;
   readonly pages: number;
-  /** Pages in all; null where nobody knows. */
+  /** Pages in all; null if unknown. */
   readonly expected: number | null;
-  /** Whether the last pass, and not the service, says how many pages to expect. */
+  /** Whether `expected` comes from the last pass and not from the service. */
   readonly isEstimate: boolean;
   readonly records: number;
   readonly bytes: number;
-  /** Records a second of this run; null at its beginning. */
+  /** Records a second in this run; null at its beginning. */
   readonly rate: number | null;
-  /** Seconds left at the rate of this run; null at its beginning, and where nobody knows how many pages come. */
+  /** Seconds left at the rate of this run; null at its beginning, and if `expected` is unknown. */
   readonly left: number | null;
 }
 
-/** Seconds after which a rate, and a time left, say something. */
+/** Seconds after which a rate, and a time left, are meaningful. */
 const RATE_AFTER = 1;
 const LEFT_AFTER = 5;
 
-/** What a stream has so far. */
+/** Totals of a stream so far. */
 type Sums = Pick<Progress, 'stream' | 'pages' | 'expected' | 'isEstimate' | 'records' | 'bytes'>;
 
 /**
  * How far a stream is, with the rate of this run.
- * @param first what the stream had when this run began with it
+ * @param first totals when this run began with the stream
  * @param seconds since then
  */
 export function progressSince(first: Sums, now: Sums, seconds: number): Progress {
@@ -34,7 +34,7 @@ export function progressSince(first: Sums, now: Sums, seconds: number): Progress
   const more = now.expected === null ? 0 : now.expected - now.pages;
   return {
     ...now,
-    // A list that has outgrown its last pass is of unknown length.
+    // A list that outgrew its last pass has an unknown length.
     expected: more < 0 ? null : now.expected,
     rate: seconds < RATE_AFTER || pages === 0 ? null : (now.records - first.records) / seconds,
     left: seconds < LEFT_AFTER || pages < 2 || more <= 0 ? null : (more * seconds) / pages,
@@ -57,7 +57,7 @@ const NAME = 16;
 const LEAST_BAR = 8;
 const MOST_BAR = 24;
 
-/** What a line of progress has. Each form has less than the one before, the least important goes first. */
+/** Forms of a line of progress. Each is shorter than the one before; the least important goes first. */
 const FORMS = [
   { hasBytes: true, of: ' of ', records: 'long', rate: 'long', name: NAME },
   { hasBytes: false, of: ' of ', records: 'long', rate: 'long', name: NAME },
@@ -71,9 +71,9 @@ const FORMS = [
 type Form = (typeof FORMS)[number];
 
 /**
- * Progress as one line of at most `width` columns: `cars 24 of 60 pages, 1,200 records, 200 records/s, 9 s left`. What does
- * not fit is left out: first the bar, then megabytes, then rate and records.
- * @param end stands in place of the time left, such as `in 12 s`
+ * Progress as one line of at most `width` columns: `cars 24 of 60 pages, 1,200 records, 200 records/s, 9 s left`. If it
+ * does not fit, it drops the bar, then megabytes, then rate and records.
+ * @param end replaces the time left, such as `in 12 s`
  */
 export function pagesLine(progress: Progress, width: number, end?: string): string {
   const name = (form: Form): string => progress.stream.padEnd(form.name);
@@ -112,7 +112,7 @@ const COMPACT = new Intl.NumberFormat('en', { notation: 'compact', maximumSignif
 const rounded = (rate: number, write: (whole: number) => string): string =>
   rate < 10 ? rate.toFixed(1) : write(Math.round(rate));
 
-/** A bar of the room that is there; nothing where the room is small or nobody knows how many pages come. */
+/** A bar that fills the room; empty if there is little room or `expected` is unknown. */
 function barOf({ pages, expected }: Progress, room: number): string {
   const width = Math.min(room, MOST_BAR);
   if (expected === null || expected === 0 || width < LEAST_BAR) return '';
@@ -120,7 +120,7 @@ function barOf({ pages, expected }: Progress, room: number): string {
   return `${'█'.repeat(done)}${'░'.repeat(width - done)} `;
 }
 
-/** What steps do, and have done, as a terminal shows it. */
+/** Verbs of the steps, while they work and when they are done. */
 const WORDS: Readonly<Record<string, readonly [doing: string, done: string]>> = {
   sandbox: ['starting the sandbox:', 'started the sandbox:'],
   extract: ['extracting', 'extracted'],
@@ -138,7 +138,7 @@ const WORDS: Readonly<Record<string, readonly [doing: string, done: string]>> = 
 /**
  * A step as one line of at most `width` columns: `merging with the last snapshot … 12 s`, or at its end `merged with the
  * last snapshot in 12 s`.
- * @param step.part what of it is at work, shown instead of the detail
+ * @param step.part the part at work, shown instead of the detail
  * @param end how the step ended; undefined while it is at work
  */
 export function stepLine(
@@ -149,16 +149,16 @@ export function stepLine(
 ): string {
   const [doing, done] = WORDS[step.name] ?? [`${step.name}:`, `${step.name}:`];
   const what = end === undefined ? (step.part ?? step.detail) : step.detail;
-  const said = `${end === 'done' ? done : doing} ${what ?? ''}`.trim();
+  const sentence = `${end === 'done' ? done : doing} ${what ?? ''}`.trim();
   const time = {
     working: ` … ${duration(Math.floor(seconds))}`,
     done: ` in ${duration(seconds)}`,
     stopped: ` … stopped after ${duration(seconds)}`,
   }[end ?? 'working'];
-  return `${cut(said, width - time.length)}${time}`;
+  return `${cut(sentence, width - time.length)}${time}`;
 }
 
-/** A text in at most so many columns; an ellipsis shows that something is missing. */
+/** Cuts a text to a width in columns; an ellipsis stands for the rest. */
 function cut(text: string, width: number): string {
   const line = printable(text);
   if (stringWidth(line) <= width) return line;

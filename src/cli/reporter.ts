@@ -8,17 +8,17 @@ import { jsonLines, type Log, textLines } from './log.js';
 import { progressSince } from './progress-line.js';
 import { showOnTerminal } from './terminal.js';
 
-/** What a command tells of its work. */
+/** A reporter that also ends the line of the last step. */
 export type Shown = Required<Reporter> & {
   /** Ends the last step, which was done or not. */
   end(isDone: boolean): void;
 };
 
-/** What is shown of a run, and where. */
+/** How much of a run is shown, and where. */
 interface Showing {
   readonly config: Pick<Config, 'log' | 'logFormat' | 'logFile'>;
   readonly json: boolean;
-  /** Shows warnings alone on stderr. */
+  /** Shows only warnings on stderr. */
   readonly quiet?: boolean | undefined;
 }
 
@@ -35,7 +35,7 @@ export function createReporter(effects: Effects, { config, json, quiet }: Showin
   const isLive = format === 'text' && effects.columns() !== undefined;
   effects.logFailure((message, facts) => {
     toFile?.error(message, facts);
-    // With --json an error has a form of its own.
+    // main.ts writes the error itself, as text or in the form of --json.
     if (format === 'text' || json) return false;
     onStderr.error(message, facts);
     return true;
@@ -49,19 +49,19 @@ export function createReporter(effects: Effects, { config, json, quiet }: Showin
   return { ...withRates(logs, effects.now), end: (isDone) => shown.end?.(isDone) };
 }
 
-/** Tells several logs of a run, with the rates of its streams. */
+/** Passes the events of a run to several logs, and adds the rates of its streams. */
 function withRates(logs: readonly Log[], now: Effects['now']): Required<Reporter> {
   let first: { readonly at: number; readonly sums: Parameters<typeof progressSince>[0] } | undefined;
   return {
     step(name, detail) {
-      // A pass that is resumed is still the same one.
+      // A resumed pass goes on.
       if (name !== 'resume') first = undefined;
       for (const log of logs) log.step(name, detail);
     },
     progress(stream, pages, expected, records, bytes, isEstimate = false) {
       const sums = { stream, pages, expected, records, bytes, isEstimate };
       const at = now().getTime();
-      // A pass that begins again has no more pages than at its first time.
+      // A pass that starts again has at most the pages of its first report.
       if (first?.sums.stream !== stream || pages <= first.sums.pages) first = { at, sums };
       const progress = progressSince(first.sums, sums, (at - first.at) / 1000);
       for (const log of logs) log.progress(progress);
@@ -83,8 +83,8 @@ function atLevel(log: Log, level: Config['log']): Log {
 }
 
 /**
- * Makes a writer that appends lines to the log file. If a line cannot be written later on, the run goes on without the
- * file and says so once. Throws ConfigError if the file cannot be written now.
+ * Makes a writer that appends lines to the log file. Throws ConfigError if the file cannot be written. If a later line
+ * cannot be written, the run warns once and goes on without the file.
  */
 function appendTo(given: string, effects: Effects): (line: string) => void {
   const path = resolve(effects.cwd, given);
@@ -109,8 +109,8 @@ function appendTo(given: string, effects: Effects): (line: string) => void {
 }
 
 /**
- * Writes the report of what a run published, and returns its path. If that fails, the run has not: it warns, and the path
- * is undefined.
+ * Writes the report of what a run published, and returns its path. A failure does not fail the run: it warns and returns
+ * undefined.
  */
 export async function reportOn(config: Config, reporter: Shown): Promise<string | undefined> {
   reporter.step('report');

@@ -5,29 +5,29 @@ import type { RunResult } from '../run/finish.js';
 import { type Lines, textOf } from './command.js';
 import { duration } from './progress-line.js';
 
-/** What the summary of a run needs besides the run. */
+/** What the summary of a run needs besides its result. */
 interface Given {
   readonly cwd: string;
   readonly report?: string | undefined;
-  /** What came of the push to the mirror. */
+  /** Line about the push to the mirror. */
   readonly mirror?: string | undefined;
-  /** Options by which other commands find the lake. */
+  /** Options that other commands need to find the lake. */
   readonly flag?: string;
   /** One line, a dozen, or all tables, passes and tests. */
   readonly length?: 'line' | 'short' | 'long';
 }
 
-/** The summary of a run for a person; its last line is the path of the report, unless it is one line alone. */
+/** The summary of a run for a person. Unless it is a single line, it ends with the path of the report. */
 export function summarize(result: RunResult, given: Given): string {
   const { published, snapshotId, seconds } = result;
-  const said = published
+  const outcome = published
     ? `Snapshot ${snapshotId} is published`
     : `Nothing is new: no snapshot is published, and ${snapshotId} stays current`;
   const took = `(${duration(seconds)})`;
-  if (given.length === 'line') return `${said} ${took}${published ? `: ${changed(result)}` : ''}`;
+  if (given.length === 'line') return `${outcome} ${took}${published ? `: ${changed(result)}` : ''}`;
   const lines = given.length === 'long' ? longSummary(result, given) : shortSummary(result, given);
   const report = given.report !== undefined && `Report: ${relative(given.cwd, given.report)}`;
-  return textOf(['', `${said} ${took}.`, ...lines, report]);
+  return textOf(['', `${outcome} ${took}.`, ...lines, report]);
 }
 
 function shortSummary(result: RunResult, { mirror, flag = '' }: Given): Lines {
@@ -46,10 +46,10 @@ function shortSummary(result: RunResult, { mirror, flag = '' }: Given): Lines {
   ];
 }
 
-/** Lists whose records stand by themselves in a short summary. */
+/** Streams that a short summary lists by name. */
 const MAIN: readonly string[] = ['cars', 'archived_lots', 'statistics'];
 
-/** Records by stream, on two lines; the small lists of reference together. */
+/** Records by stream, on two lines. The small lists of reference are one figure. */
 function records({ passes }: RunResult): Lines {
   const own = passes.map(({ manifest }) => manifest);
   const others = own.filter(({ stream }) => !MAIN.includes(stream));
@@ -123,7 +123,7 @@ function tables(result: RunResult): string {
   );
 }
 
-/** Served = landed = loaded + rejected, and rows before + new - removed = rows after; a run that differs is held. */
+/** The accounts of a run. Served = landed = loaded + rejected, and rows before + new - removed = rows after, or it is held. */
 function balance({ balance: { streams, tables } }: RunResult): string[] {
   const head = ['records of', '>served', '>landed', '>loaded', '>unchanged among them', '>rejected'];
   const grid = gridOf(
@@ -165,12 +165,12 @@ function rejectsAndDrift(result: RunResult): string[] {
   ];
 }
 
-/** What is new is told once; then it stands until the service sends it no more. */
+/** Members that are new in this run, and those that an earlier run reported. */
 function drift({ drift: all }: RunResult): string {
   const fresh = all.filter(({ since }) => since === null).length;
   const known = all.length - fresh;
-  const told = fresh === 0 ? '' : `${counted(fresh, 'new member')} (lotlake status)`;
-  return [told, known === 0 ? '' : `${count(known)} known`].filter(Boolean).join(', ') || 'none';
+  const added = fresh === 0 ? '' : `${counted(fresh, 'new member')} (lotlake status)`;
+  return [added, known === 0 ? '' : `${count(known)} known`].filter(Boolean).join(', ') || 'none';
 }
 
 function tests(result: RunResult): string[] {

@@ -5,7 +5,7 @@ import { duration, type Progress, pagesLine, stepLine } from './progress-line.js
 /** Milliseconds between two frames. */
 const FRAME = 100;
 
-/** What is at work. */
+/** The step at work. */
 interface Activity {
   readonly name: string;
   readonly detail: string | undefined;
@@ -14,12 +14,12 @@ interface Activity {
   part?: string;
 }
 
-/** Steps that say something and take no time. The one before them goes on. */
+/** Steps that only print a line. The step before them goes on. */
 const NOTES: Readonly<Record<string, string>> = { resume: 'resuming ', migrate: 'migrating: ', keep: '' };
 
 /**
- * Shows a run on a terminal: what is at work as a line that is replaced, some ten times a second at most, and what has
- * ended as a line that stays.
+ * Shows a run on a terminal. The step at work is a line that is replaced, at most ten times a second; a step that ended is
+ * a line that stays.
  */
 export function showOnTerminal(effects: Pick<Effects, 'err' | 'live' | 'columns' | 'now'>): Log {
   let activity: Activity | undefined;

@@ -39,14 +39,14 @@ export interface TableEntry {
 
 type Described = Pick<ManifestTable, 'columns' | 'rows'> & Partial<Pick<ManifestTable, 'partitioned'>>;
 
-/** What there is to describe, by name: a manifest, or an empty lake where there is no snapshot. */
+/** The tables and marts to describe, by name: those of a manifest, or of an empty lake. */
 export interface Contents extends Pick<Manifest, 'own'> {
   /** A table without `partitioned` is partitioned as this version of lotlake does it. */
   readonly tables: Readonly<Record<string, Described>>;
   readonly marts: Readonly<Record<string, Described>>;
 }
 
-/** Descriptions of the columns that lotlake gives every table of the feed, and those beside the date of a report. */
+/** Descriptions of the columns that lotlake adds to every table of the feed, and beside the dates of reports. */
 const OWN_COLUMNS = z.record(z.string(), z.string()).parse(load(packageFile('sql/own-columns.yml')));
 
 /** Describes every table and mart of a snapshot from the contract and the `.yml` files. */
@@ -79,10 +79,10 @@ const entryOf = (
   columns: readonly ColumnEntry[],
 ): TableEntry => ({ name, kind, description, grain, key, rows: stored?.rows ?? 0, columns });
 
-/** The month of a partition is in the path of its files alone, and a column for every reader. */
+/** The month of a partition is only in the path of its files, but readers see it as a column. */
 function monthsOf(partition: LakeTable['partition'], stored: Described | undefined): ColumnEntry[] {
   if (partition === undefined || stored?.partitioned === false) return [];
-  // A child row lies in the month of its parent, which flattening hands down.
+  // A child row has the month of its parent, which flattening passes on as a column that begins with `_`.
   const instant = partition.month.replace(/^_.*/, 'created_at of the lot or report that the row belongs to');
   const description = `Partition: month in UTC of ${instant}, such as 2026-11; the text unknown where that is null.`;
   return [{ name: 'month', type: 'VARCHAR', description }];
@@ -94,7 +94,7 @@ function columnsOf(table: LakeTable, stored: Described | undefined): ColumnEntry
   return [...described, ...monthsOf(table.partition, stored)];
 }
 
-/** Describes a column by its place in the contract, see `sourceOf`. */
+/** Describes a column by its place in the contract; see `sourceOf`. */
 function describeColumn(
   table: LakeTable,
   column: string,
@@ -106,7 +106,7 @@ function describeColumn(
     if (source !== undefined) return { description, source };
   }
   const isOwn = ownColumns(table).some((own) => own.name === column);
-  // The record itself may have a member of that name, which reconcile reads.
+  // The record may have a member of that name too, which reconcile reads.
   const node = isOwn
     ? nodeAt(streams[table.stream].contract, table.from)?.members.get(column)
     : sourceOf(table, column);
@@ -119,7 +119,7 @@ function describeColumn(
   };
 }
 
-/** The values that the contract knows of a place, as the end of its description. */
+/** The known values of a member, as the end of its description. */
 function knownValues({ values, keys }: Partial<ContractNode> = {}): string {
   if (keys !== undefined) return ` Known: ${reportKeys[keys].join(', ')}.`;
   if (values === undefined) return '';
@@ -127,28 +127,28 @@ function knownValues({ values, keys }: Partial<ContractNode> = {}): string {
   return ` Known: ${entries.join(', ')}.`;
 }
 
-/** What people read of a column: name, type, unit, description and place in the feed. */
+/** The cells of a column for people: name, type, unit, description and place in the feed. */
 export const columnCells = ({ name, type, unit, description, source }: ColumnEntry): string[] => [
   ...[name, typeName(type), unit ?? '', description, source ?? ''],
 ];
 
-/** A type for people: the long name of an instant is shortened. */
+/** A type for people: TIMESTAMP WITH TIME ZONE is shortened. */
 export const typeName = (type: string): string => type.replaceAll('TIMESTAMP WITH TIME ZONE', 'TIMESTAMPTZ');
 
-/** A table of Markdown: the cells of its head, then of its rows. */
+/** A table of Markdown. The first row of cells is its head. */
 export const markdownTable = ([head = [], ...rows]: readonly (readonly string[])[]): string =>
   [head, head.map(() => '---'), ...rows].map((cells) => `| ${cells.join(' | ')} |`).join('\n');
 
-/** A text as one line that means nothing to Markdown, also in a table. */
+/** A text as one line, with the signs of Markdown escaped. */
 export const markdownText = (text: string): string =>
   printable(text).replaceAll(/[\\|<>*_`[\]]/g, (sign) => `\\${sign}`);
 
-/** A table or mart with everything that the code says of it. */
+/** A table or mart with everything that the code says about it. */
 export type CatalogTable = Awaited<ReturnType<typeof readCatalog>>[number];
 
 /**
- * Puts together what contract, `.yml` files and SQL say of every table and mart: tables, tables of lotlake's own, marts.
- * @param connection any DuckDB: it parses SQL and reads nothing
+ * Collects what contract, `.yml` files and SQL say about tables of the feed, tables of lotlake's own, and marts.
+ * @param connection any DuckDB connection: it parses SQL and reads nothing
  * @param contents names and types of columns
  */
 export async function readCatalog(connection: DuckDBConnection, contents: Contents) {
@@ -165,7 +165,7 @@ export async function readCatalog(connection: DuckDBConnection, contents: Conten
       ...entry,
       /** Stream whose records the table is cut from; undefined for marts and for tables of lotlake's own. */
       stream: table?.stream,
-      /** Places of the record that the rows come from, such as `lots[]`; a report's media come from two. */
+      /** Lists of the record that the rows come from, such as `lots[]`; media of reports come from two. */
       places: table?.references.filter((place) => place !== RECORDS) ?? [],
       /** Tables and marts that a mart reads. */
       reads: model?.references ?? [],

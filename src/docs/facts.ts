@@ -4,15 +4,15 @@ import type { Column } from '../lake/schema.js';
 import { clip, printable } from '../query/printable.js';
 import type { TableEntry } from './dictionary.js';
 
-/** What a snapshot says of a column. */
+/** What a snapshot says about a column. */
 export interface ColumnFacts {
-  /** Rows that have no value, from 0 to 1. */
+  /** Share of rows without a value, from 0 to 1. */
   readonly nullRate: number;
-  /** Values as one line of text each, at most 3, the most frequent first; shortened, without control characters. */
+  /** At most 3 values, the most frequent first, each clipped to one line of text without control characters. */
   readonly examples: readonly string[];
 }
 
-/** A table of a snapshot; the manifest gives its rows. */
+/** A table of a snapshot, with the number of its rows. */
 type Described = Pick<TableEntry, 'name' | 'key' | 'rows'> & { readonly columns: readonly Column[] };
 
 /** Rows that examples are taken from. */
@@ -21,13 +21,13 @@ const EXAMPLES = 3;
 /** Longest example, in characters. */
 const LONGEST = 48;
 
-/** Columns whose values are not shown, since they hold whole records. */
+/** Columns that show no values, since they hold whole records. */
 const HIDDEN: ReadonlySet<string> = new Set(['rejects.raw']);
 
 /**
- * Counts the nulls of every column and takes examples. The examples come from rows that a hash of the key picks, the same
- * ones every time; a column that is null in all of them shows its least value. Each is a scan of its own, since one over
- * all of it held too much of a wide table in memory.
+ * Counts the nulls of every column and takes examples. A hash of the key picks the rows for examples, so they are the same
+ * every time; a column that is null in all of them shows its least value. Counts, examples and least values are three
+ * scans, since a single one held too much of a wide table in memory.
  * @param connection has the table by its name
  */
 export async function columnFacts(
@@ -52,8 +52,8 @@ export async function columnFacts(
 }
 
 /**
- * Rows with a value made of each of some columns, by its name.
- * @param sqlOf SQL of the value, from that of the column and its type
+ * Reads a value of each column, under the column's name.
+ * @param sqlOf makes the SQL of the value from the SQL and type of the column
  */
 async function readValues(
   connection: DuckDBConnection,
@@ -67,13 +67,13 @@ async function readValues(
   return rows(connection, `select ${values.join(', ')} from ${identifier(table.name)}${where}`);
 }
 
-/** A value as text, cut to what is shown; a DOUBLE is rounded. */
+/** SQL of a value as text, cut to what is shown; a DOUBLE is rounded. */
 function textOf(sql: string, type: string): string {
   const value = type === 'DOUBLE' ? `round(${sql}, 4)` : sql;
   return `left(cast(${value} as varchar), ${LONGEST + 1})`;
 }
 
-/** The most frequent values; of equally frequent ones, the first in the order of text. */
+/** The most frequent values; equally frequent ones in the order of text. */
 function examplesOf(values: readonly unknown[]): readonly string[] {
   const counts = new Map<string, number>();
   for (const value of values) {

@@ -4,7 +4,7 @@ import { packageFile } from '../config/package-root.js';
 /** A piece of a page, made by the `html` template, which escapes every value put into it. */
 export type Html = ReturnType<typeof html>;
 
-/** A page of the folder `site` with values in the place of their names in braces. Texts are escaped. */
+/** A page of the folder `site` whose names in braces are replaced by values. Texts are escaped. */
 export function fillPage(name: string, values: Readonly<Record<string, unknown>>): string {
   const page = packageFile(`site/${name}`);
   return page.replaceAll(/\{(\w+)\}/g, (_, value: string) => String(html`${values[value]}`));
@@ -14,7 +14,7 @@ export function fillPage(name: string, values: Readonly<Record<string, unknown>>
 export const pathOf = ({ kind, name }: { readonly kind: string; readonly name: string }): string =>
   `${kind}s/${name}.html`;
 
-/** A table of a page, from its heads and its rows. */
+/** An HTML table with a head and rows. */
 export const tableOf = (kind: string, head: Html, rows: readonly Html[]): Html => html`<table class="${kind}">
 <thead><tr>${head}</tr></thead>
 <tbody>

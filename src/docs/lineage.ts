@@ -5,7 +5,7 @@ import { type StreamName, streams } from '../service/streams.js';
 import type { CatalogTable } from './dictionary.js';
 import { type Html, pathOf } from './html.js';
 
-/** What nodes of the lineage stand for, in the order in which data goes. */
+/** Kinds of nodes, in the direction of the data. */
 const KINDS = ['endpoint', 'stream', 'table', 'mart'] as const;
 
 type LineageKind = (typeof KINDS)[number];
@@ -17,19 +17,19 @@ interface LineageNode {
   readonly name: string;
 }
 
-/** Where data comes from and goes to: arrows lead from what is read to what reads it. */
+/** Where data comes from and goes to: edges lead from a source to its reader. */
 export interface Lineage {
   readonly nodes: readonly LineageNode[];
   readonly edges: readonly { readonly from: LineageNode; readonly to: LineageNode }[];
 }
 
-/** Takes the place of a stream for the tables that lotlake writes about its own work. */
+/** Stands for the stream of the tables that lotlake writes about its own work. */
 const OWN_WORK = 'work of lotlake';
 
-/** Requests by which single vehicles join the feed: the closing job and `lookup --save`. */
+/** Requests that add single vehicles to the stream `cars`, by the closing job and `lookup --save`. */
 const LOOKUPS = [requests.car, requests.listing, requests.searchVin, requests.searchLot];
 
-/** The way of the data from endpoint to stream to lake table to mart. */
+/** The lineage from endpoint to stream to lake table to mart. */
 export function lineageOf(catalog: readonly CatalogTable[]): Lineage {
   const nodes = new Map<string, LineageNode>();
   const edges: { from: LineageNode; to: LineageNode }[] = [];
@@ -56,10 +56,10 @@ export function endpointsOf(stream: StreamName): readonly string[] {
   return [streams[stream].request, ...(stream === 'cars' ? LOOKUPS : [])].map(({ path }) => path);
 }
 
-/** The part of a lineage that leads to the node of an id, and what reads that node. */
+/** The part of a lineage that leads to a node, and the readers of that node. */
 export function around({ nodes, edges }: Lineage, id: string): Lineage {
   const above = new Set(nodes.filter((node) => node.id === id));
-  // The loop also visits what is added while it goes on.
+  // The loop also visits nodes that are added during it.
   for (const next of above) for (const { from, to } of edges) if (to === next) above.add(from);
   const kept = edges.filter(({ from, to }) => above.has(to) || from.id === id);
   const reached = new Set([...above, ...kept.map(({ to }) => to)]);
@@ -81,8 +81,8 @@ type Placed = LineageNode & Point & { readonly width: number };
 
 /**
  * Draws a lineage from left to right as SVG, laid out by dagre; colours come from the stylesheet.
- * @param label what the picture shows, for those who do not see it
- * @param root way from the page to the root of the site
+ * @param label describes the picture to readers who do not see it
+ * @param root relative path from the page to the root of the site
  * @param current id of the node that the page is about
  */
 export function lineageSvg(lineage: Lineage, label: string, root: string, current?: string): Html {
@@ -110,7 +110,7 @@ function placed(node: LineageNode, graph: Graph): Placed {
   return { ...node, x: round(x), y: round(y), width: round(width) };
 }
 
-/** A box that leads to the page of its node, if it has one that is not this page. */
+/** A box that links to the page of its node, unless that is this page or there is none. */
 function box(node: Placed, root: string, isCurrent: boolean): Html {
   const { kind, x, y, width } = node;
   const shape = html`<rect x="${x - width / 2}" y="${y - HEIGHT / 2}" width="${width}" height="${HEIGHT}" rx="5"/><text x="${x - width / 2 + PADDING / 2}" y="${y + 4.5}">${node.name}</text>`;
@@ -133,14 +133,14 @@ function graphOf(lineage: Lineage): Graph {
     const rank = 2 * columnOf(lineage, node);
     graph.setNode(node.id, { width: widthOf(lineage, node.kind), height: HEIGHT, rank });
   }
-  // dagre puts the edge that came last on top if nothing else decides.
+  // If nothing else decides, dagre puts the last edge on top.
   for (const { from, to } of lineage.edges.toReversed()) graph.setEdge(from.id, to.id);
   return graph;
 }
 
 /**
- * Where an edge enters and leaves the columns that it crosses between two boxes: dagre gives one point a rank, of which
- * every second one is in a column.
+ * The points where an edge enters and leaves the columns between its boxes. dagre gives a point for each rank, and every
+ * second rank is a column.
  */
 function acrossColumns(points: readonly Point[], nodes: readonly Placed[]): readonly Point[] {
   const crossed = points.slice(1, -1).filter((_, place) => place % 2 === 1);
@@ -154,7 +154,7 @@ function acrossColumns(points: readonly Point[], nodes: readonly Placed[]): read
   });
 }
 
-/** The column of a node: that of its kind. A mart that reads marts stands one column after the last of them. */
+/** The column of a node's kind. A mart that reads marts stands one column after the last of them. */
 function columnOf(lineage: Lineage, node: LineageNode): number {
   const read = node.kind === 'mart' ? lineage.edges.filter(({ to }) => to === node) : [];
   return Math.max(KINDS.indexOf(node.kind), ...read.map(({ from }) => columnOf(lineage, from) + 1));

@@ -11,9 +11,9 @@ import { endpointsOf, type Lineage, lineageOf } from './lineage.js';
 export const MARKDOWN_COMMAND = 'npm run docs:tables';
 
 /**
- * Writes {@link tablesMarkdown} to a file. Throws SHARE_DOCS where it cannot be written, and SHARE_PLACE where the place
- * is not its own.
- * @param output folder of the lake, which is kept from it
+ * Writes {@link tablesMarkdown} to a file. Throws SHARE_DOCS if it cannot be written, and SHARE_PLACE if the path is inside
+ * the lake or holds another file.
+ * @param output folder of the lake
  */
 export async function writeMarkdown(path: string, output: string): Promise<void> {
   assertOutside(path, output);
@@ -22,7 +22,7 @@ export async function writeMarkdown(path: string, output: string): Promise<void>
   writingTo(path, () => writeWhole(path, text));
 }
 
-/** Every table and mart with its columns, tests and the lineage, as Markdown: the same whatever the lake holds. */
+/** Every table and mart with its columns and tests, and the lineage, as Markdown. It does not depend on a lake. */
 export function tablesMarkdown(): Promise<string> {
   return withDatabase({ memory: '500MB' }, undefined, async (opened) => {
     const catalog = await readCatalog(opened.session.connection, await describeEmptyLake(opened));
@@ -76,7 +76,7 @@ const item = ({ test, severity }: PlannedTest, about = ''): string =>
 
 const HEADS = ['column', 'type', 'unit', 'description', 'in the feed'];
 
-/** The columns of a table or mart, without heads under which nothing would stand. */
+/** The columns of a table or mart, without heads whose cells are all empty. */
 function columnTable({ columns }: CatalogTable): string {
   const lines = columns.map(({ name, type, unit = '', description, source }) => [
     code(name),

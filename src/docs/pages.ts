@@ -12,10 +12,10 @@ import { fillPage, type Html, pathOf, tableOf } from './html.js';
 import { around, endpointsOf, lineageOf, lineageSvg } from './lineage.js';
 import { runEachTest } from './test-results.js';
 
-/** Everything that the pages describe. */
+/** What the pages describe. */
 export type Site = Awaited<ReturnType<typeof readSite>>;
 
-/** Reads what the pages tell from an open lake: every table is scanned once, and every data test is run. */
+/** Reads an open lake for the pages: takes facts of every table, and runs every data test. */
 export async function readSite({ session: { connection }, manifest, snapshot }: OpenLake) {
   const catalog = await readCatalog(connection, manifest);
   const stored = allTables(manifest);
@@ -31,22 +31,22 @@ export async function readSite({ session: { connection }, manifest, snapshot }: 
     facts,
     /** Every data test and check. */
     tests: [...catalog.flatMap(({ tests }) => tests), ...modellingOf(manifest).checks],
-    /** Number of rows that fail a data test; undefined if it could not be run. */
+    /** Number of rows that fail a data test; undefined if the test could not be run. */
     failuresOf: ({ model, test }: PlannedTest) =>
       results.find((result) => result.model === model && result.test === test)?.failures,
-    /** Which snapshot it is about, as a sentence. */
+    /** A sentence about the snapshot. */
     source: `Snapshot ${basename(snapshot)}, made ${manifest.created_at.slice(0, 16).replace('T', ' ')} UTC by ${manifest.pipeline}.`,
   };
 }
 
-/** The first page: marts, tables and tests at a glance, and the way of the data between them. */
+/** The first page: marts, tables and tests at a glance, and the lineage. */
 export function indexPage(site: Site): string {
-  const of = (test: (table: CatalogTable) => boolean): readonly CatalogTable[] => site.catalog.filter(test);
-  const marts = of(({ kind, isOwn }) => kind === 'mart' && !isOwn);
-  const yours = of(({ isOwn }) => isOwn);
-  const feed = of(({ stream }) => stream !== undefined);
-  const own = of(({ kind, stream }) => kind === 'table' && stream === undefined);
-  const columns = sumOf(site.catalog, (table) => table.columns.length);
+  const { catalog } = site;
+  const marts = catalog.filter(({ kind, isOwn }) => kind === 'mart' && !isOwn);
+  const yours = catalog.filter(({ isOwn }) => isOwn);
+  const feed = catalog.filter(({ stream }) => stream !== undefined);
+  const own = catalog.filter(({ kind, stream }) => kind === 'table' && stream === undefined);
+  const columns = sumOf(catalog, (table) => table.columns.length);
   const label = 'The way of the data: endpoints, streams, tables, marts';
   const content = html`<h1>The data of the lake</h1>
 <p class="lead">${counted(marts.length, 'mart')} that answer questions, ${counted(feed.length, 'table')} from the feed and ${counted(own.length, 'table')} of lotlake’s own work: ${counted(columns, 'column')}, each with description, type, unit, place in the feed, null rate and examples. Press <kbd>/</kbd> to search.</p>
@@ -144,7 +144,7 @@ function links(names: readonly string[], { catalog }: Site): Html | string {
   return names.length === 0 ? '' : listed(names.map(link));
 }
 
-/** A size for people: 3.2 MB. */
+/** A size for people, such as 3.2 MB. */
 function size(bytes: number): string {
   const [unit, factor] = bytes >= 1e9 ? ['GB', 1e9] : bytes >= 1e6 ? ['MB', 1e6] : ['kB', 1e3];
   return `${(bytes / Number(factor)).toFixed(1)} ${unit}`;
@@ -163,7 +163,7 @@ function columnsOf(table: CatalogTable, site: Site): Html {
   return tableOf('columns', head, rows);
 }
 
-/** A path of the feed that may be broken after its dots. */
+/** A path of the feed that may wrap after its dots. */
 const breakable = (path: string): Html =>
   html`${path.split('.').map((step, place) => html`${place > 0 && html`.<wbr>`}${step}`)}`;
 
@@ -173,7 +173,7 @@ function seen(facts: ColumnFacts | undefined): Html {
   return html`<td class="number" data-label="Null">${rate !== undefined && percent(rate)}</td><td data-label="Examples">${examples}</td>`;
 }
 
-/** A share in percent; only a share of exactly 0 or 1 is shown as such. */
+/** A share in percent. Only exactly 0 and 1 are shown as 0 % and 100 %. */
 function percent(share: number): string {
   if (share === 0 || share === 1) return `${share * 100} %`;
   if (share < 0.001) return '< 0.1 %';
@@ -200,7 +200,7 @@ function checksOf({ checks }: CatalogTable, site: Site): Html | string {
 ${tableOf('tests', head, rows)}`;
 }
 
-/** The cells of a test that say how much it weighs and what it found. */
+/** The cells with the severity and the last result of a test. */
 function verdict(test: PlannedTest, { failuresOf }: Site): Html {
   const failures = failuresOf(test);
   const result = (kind: string, text: string): Html =>

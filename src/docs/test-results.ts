@@ -6,8 +6,8 @@ import { type Modelling, modellingOf } from '../model/own-models.js';
 import { checkTests } from '../query/read-only.js';
 
 /**
- * Runs the data tests of each mart, and each check, by itself on a connection that has the tables of a snapshot: a
- * snapshot of an older version may lack what some of them read. Also gives the ones that could not be run, and why.
+ * Runs the data tests of each mart, and each check, by themselves on a connection that has the tables of a snapshot, since
+ * a snapshot of an older version may lack what some of them read. Also returns those that could not be run, with the error.
  */
 export async function runEachTest(connection: DuckDBConnection, manifest: Pick<Manifest, 'own'>) {
   const results: TestResult[] = [];

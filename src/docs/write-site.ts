@@ -11,20 +11,20 @@ import { indexPage, readSite, type Site, tablePage } from './pages.js';
 /** Files of the site that are the same for every lake. */
 const ASSETS = ['docs.css', 'docs.js'];
 
-/** Texts that every first page has. */
+/** Texts that every first page contains. */
 const MARKS = ['search-index.js', '>lotlake data<'];
 
 /**
- * Writes the pages about the published snapshot into a folder, which is made where there is none; other files in it stay.
- * Gives its first page, how many pages it has, and of which snapshot.
+ * Writes the pages about the published snapshot into a folder, which is made if needed; other files in it stay. Returns
+ * the path of the first page, the number of pages, and the id of the snapshot. Throws SHARE_NO_SNAPSHOT if nothing is
+ * published, SHARE_PLACE if the folder is inside the lake or holds other files of these names, and SHARE_DOCS if it cannot
+ * be written.
  * @param signal ends the work before anything is written
- * Throws SHARE_NO_SNAPSHOT where nothing is published, SHARE_PLACE where the place is not a site's, and SHARE_DOCS where the
- * folder cannot be written.
  */
 export async function writeSite(config: Config, folder: string, signal?: AbortSignal) {
   const index = join(folder, 'index.html');
   assertOutside(folder, config.output);
-  // A folder with a site of ours has such a first page; the files of another are not ours to replace.
+  // A site of ours has such a first page. In any other folder, files of these names are not ours to replace.
   assertOurs(index, MARKS);
   if (!existsSync(index))
     for (const name of ['search-index.js', ...ASSETS]) assertOurs(join(folder, name), MARKS);
@@ -33,7 +33,7 @@ export async function writeSite(config: Config, folder: string, signal?: AbortSi
       // Before the tables are read, so that a folder that cannot be written fails at once.
       writingTo(folder, () => mkdirSync(folder, { recursive: true }));
       const site = await readSite(lake);
-      // A test that was interrupted is no test that could not be run.
+      // An interrupted test must not count as one that could not be run.
       signal?.throwIfAborted();
       const pages = site.catalog.map((table) => [pathOf(table), tablePage(table, site)] as const);
       const first = { 'search-index.js': searchIndex(site), 'index.html': indexPage(site) };
@@ -48,10 +48,10 @@ export async function writeSite(config: Config, folder: string, signal?: AbortSi
   }
 }
 
-/** One thing that can be found: `[name, table of a column, kind, description, path of its page]`. */
+/** An entry of the search: `[name, table of a column, kind, description, path of its page]`. */
 type Entry = readonly [name: string, table: string, kind: string, description: string, path: string];
 
-/** The names that the search knows, as a script: a page that is opened as a file may not fetch JSON. */
+/** The entries of the search as a script, because a page that is opened as a file cannot fetch JSON. */
 function searchIndex({ catalog }: Site): string {
   const entries = catalog.flatMap((table): Entry[] => {
     const path = pathOf(table);

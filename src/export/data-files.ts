@@ -17,19 +17,19 @@ import { metadataOf, WIDE_ROW_GROUP } from '../reconcile/write.js';
 import type { TablePlan } from './plan.js';
 import type { ExportRequest } from './request.js';
 
-/** A table of an export with its data files, and the sums of their rows and bytes. */
+/** A table of an export with its data files and their total rows and bytes. */
 export type ExportedTable = Readonly<Awaited<ReturnType<typeof writeTable>>>;
 
-/** A file of rows before it has its name; the path is absolute. */
+/** A data file before it gets its final name; the path is absolute. */
 interface Part {
   readonly path: string;
   rows: number;
 }
 
 /**
- * Writes the rows of a table into the folder of an export, which has a folder `data`. Gives the files their names,
- * `data/lots.csv` where there is one and `data/lots-0001.csv` and so on where there are more, and takes their sizes in
- * bytes and SHA-256 in hex. Their paths are below the folder, with slashes.
+ * Writes the rows of a table into the folder `data` of an export. The files are named `data/lots.csv`, or
+ * `data/lots-0001.csv` and so on if there are several. Returns them with rows, bytes and SHA-256 in hex; their paths are
+ * relative to the folder of the export.
  */
 export async function writeTable(
   connection: DuckDBConnection,
@@ -59,8 +59,8 @@ export async function writeTable(
 }
 
 /**
- * Writes the rows of a query as CSV (see {@link csvField}), in their order. No file has more than `maxBytes`, unless its
- * header and one row have.
+ * Writes the rows of a query as CSV (see `csvField`), in their order. No file is larger than `maxBytes`, unless its header
+ * and one row are.
  * @param folder for the parts; it is made
  * @param bom begin each file with a byte order mark
  */
@@ -99,8 +99,7 @@ export async function writeCsv(
 const ROWS_OF_A_BATCH = 4_096;
 
 /**
- * Writes the rows of a query as Arrow IPC files, in their order; a file is closed with the rows that bring it to
- * `maxBytes`.
+ * Writes the rows of a query as Arrow IPC files, in their order. A file ends with the batch that brings it to `maxBytes`.
  * @param folder for the parts; it is made
  */
 export async function writeArrow(
@@ -128,7 +127,7 @@ export async function writeArrow(
   return parts;
 }
 
-/** Begins the next file of a table; the first one makes the folder. */
+/** Starts the next file of a table; the first one makes the folder. */
 function beginPart(folder: string, parts: Part[], head = ''): Part {
   if (parts.length === 0) mkdirSync(folder);
   const part = { path: join(folder, `part-${parts.length}`), rows: 0 };
@@ -137,19 +136,18 @@ function beginPart(folder: string, parts: Part[], head = ''): Part {
   return part;
 }
 
-/** Rows that DuckDB puts into a row group by itself; and those that it works on at once. */
+/** DuckDB's default rows of a row group, and the rows that it handles at once. */
 const MOST_ROWS = 122_880;
 const LEAST_ROWS = 2_048;
 
-/** compat has no dictionaries: parquetjs-lite turns their values into text. */
+/** compat has no dictionaries, because parquetjs-lite turns their values into text. */
 const ENCODING = {
   default: 'compression zstd',
   compat: 'compression snappy, dictionary_size_limit 0',
 } as const;
 
 /**
- * Writes the rows of a table as Parquet, in their order; a file is closed with the row group that brings it to
- * `maxBytes`.
+ * Writes the rows of a table as Parquet, in their order. A file ends with the row group that brings it to `maxBytes`.
  * @param folder for the parts; it is made
  */
 async function writeParquet(
@@ -179,11 +177,11 @@ async function writeParquet(
   return inOrder.filter((part, i) => part.rows > 0 || i === 0);
 }
 
-/** Whether a row has several kilobytes. A writer holds a whole group of rows in memory. */
+/** Whether a row has several kilobytes. A writer holds a whole row group in memory. */
 const isWide = (name: string): boolean =>
   lakeTables().some((table) => table.name === name && table.wide !== undefined);
 
-/** Rows of a group. Some twenty groups fill a file, so that the last one does not make it much larger. */
+/** Rows of a row group. About twenty fill a file, so that the last one does not make it much larger. */
 function groupRows(maxBytes: number, rowBytes: number): number {
   const rows = maxBytes / 20 / Math.max(rowBytes, 1);
   return Math.max(1, Math.floor(rows / LEAST_ROWS)) * LEAST_ROWS;

@@ -13,13 +13,12 @@ import { planExport } from './plan.js';
 import type { ExportRequest } from './request.js';
 import { openTarget, SUMS, sumsText, writeZip } from './target.js';
 
-/** An export that was made: its path is that of the folder or .zip. */
+/** An export that was made; its path is the folder or .zip. */
 export type Exported = Awaited<ReturnType<typeof exportLake>>;
 
 /**
  * Writes tables of a snapshot with their dictionary and checksums into a folder or a .zip to hand over, whole or not at
- * all. Throws SHARE_* where the request does not fit the lake or something is in the way, LAKE_* where the disk is
- * full.
+ * all. Throws SHARE_* if the request does not fit the lake or the path is taken, and LAKE_* if the disk is full.
  */
 export async function exportLake(
   request: ExportRequest,
@@ -27,7 +26,7 @@ export async function exportLake(
   now: Date,
   options: { readonly choice?: Choice | undefined; readonly signal?: AbortSignal | undefined } = {},
 ) {
-  // Before a folder is made for it.
+  // Throws before a folder is made.
   publishedSnapshot(config);
   assertOutside(request.zip ? `${request.to}.zip` : request.to, config.output);
   const target = openTarget(request);
@@ -73,7 +72,7 @@ async function writeTables(
   return tables;
 }
 
-/** Writes what explains the data, and the sums of all files; returns their paths. */
+/** Writes the pages that explain the data, and the checksums of all files. Returns the paths of all files. */
 async function writePages(facts: ExportFacts, folder: string): Promise<string[]> {
   const pages = pagesOf(facts);
   const files = facts.tables.flatMap((table) => table.files);

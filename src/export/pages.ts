@@ -8,10 +8,10 @@ import { count, fillText } from '../query/printable.js';
 import type { ExportedTable } from './data-files.js';
 import { type ExportRequest, exportFormats } from './request.js';
 
-/** What the pages of an export tell of it. */
+/** The export that its pages describe. */
 export interface ExportFacts {
   readonly request: ExportRequest;
-  /** Of the snapshot that is exported. */
+  /** Manifest of the exported snapshot. */
   readonly manifest: Manifest;
   /** ISO 8601, UTC. */
   readonly createdAt: string;
@@ -22,7 +22,7 @@ const format = z.strictObject({
   media: z.string(),
   /** Whether DuckDB reads it by its path. */
   duckdb: z.boolean(),
-  /** What reads a file with pandas. */
+  /** Python that reads a file with pandas. */
   pandas: z.string(),
   spreadsheets: z.string(),
   notes: z.string(),
@@ -30,7 +30,7 @@ const format = z.strictObject({
   compat: z.string().optional(),
 });
 
-/** What an export says of itself: its first page, and each format. */
+/** Texts about an export: its first page, how to open it, and each format. */
 const about = z
   .strictObject({
     page: z.string(),
@@ -85,7 +85,7 @@ function opening(name: ExportRequest['format'], [table]: readonly ExportedTable[
   ];
 }
 
-/** A block of code that holds its text whatever is in it. */
+/** A block of code, fenced by more backticks than its text has in a row. */
 function fenced(language: string, text: string): string {
   const longest = Math.max(2, ...[...text.matchAll(/`+/g)].map(([ticks]) => ticks.length));
   const fence = '`'.repeat(longest + 1);
@@ -93,8 +93,8 @@ function fenced(language: string, text: string): string {
 }
 
 /**
- * The `datapackage.json` of an export: a Frictionless Data Package, version 2. A resource of several files has the hash
- * of each in `parts`, since the standard has no hash for that; `unit` and `lotlake` are members of our own.
+ * The `datapackage.json` of an export: a Frictionless Data Package, version 2. A resource of several files has their
+ * hashes in `parts`, because the standard has no place for them. `unit` and `lotlake` are members of our own.
  */
 function descriptor({ request, manifest, createdAt, tables }: ExportFacts): object {
   return {
@@ -140,7 +140,7 @@ function resource(format: ExportRequest['format'], table: ExportedTable): object
   };
 }
 
-/** Types of Table Schema by DuckDB's; lists are `array`, what else there is `string`. */
+/** Types of Table Schema by DuckDB's types. Lists are `array`; any type that is not listed is `string`. */
 const FIELD_TYPES: readonly (readonly [RegExp, string])[] = [
   [/\]$/, 'array'],
   [/^(U?(BIG|SMALL|TINY|HUGE)?INT(EGER)?)$/, 'integer'],
@@ -150,7 +150,7 @@ const FIELD_TYPES: readonly (readonly [RegExp, string])[] = [
   [/^DATE$/, 'date'],
 ];
 
-/** JSON leaves out the unit of a column that has none. */
+/** A field of the schema. JSON leaves out a unit that is undefined. */
 const field = ({ name, type, description, unit }: ColumnEntry): object => ({
   name,
   type: FIELD_TYPES.find(([pattern]) => pattern.test(type))?.[1] ?? 'string',
@@ -160,7 +160,7 @@ const field = ({ name, type, description, unit }: ColumnEntry): object => ({
 
 const HEAD = ['table', 'column', 'type', 'unit', 'description', 'source'];
 
-/** The dictionary of an export as CSV: a line a column. */
+/** The dictionary of an export as CSV, one line a column. */
 function dictionaryCsv({ request, tables }: ExportFacts): string {
   const lines = tables.flatMap(({ name, columns }) =>
     columns.map((column) => [name, ...columnCells(column)].map((cell) => (cell === '' ? null : cell))),
@@ -170,7 +170,7 @@ function dictionaryCsv({ request, tables }: ExportFacts): string {
   return `${request.bom ? '\uFEFF' : ''}${written.join('')}`;
 }
 
-/** The same as a section of a page. */
+/** The dictionary of a table as a section in Markdown. */
 function dictionarySection({ name, description, grain, key, columns }: ExportedTable): string {
   const lines = columns.map((column) => {
     const [first, ...rest] = columnCells(column);

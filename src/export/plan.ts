@@ -9,16 +9,16 @@ import { checkFunctions, refused } from '../query/read-only.js';
 import type { ExportRequest } from './request.js';
 
 /**
- * One table of an export: what it holds, and the query that gives its rows. Columns have the types that they have in the
- * export. The key is empty if not all of its columns are exported.
+ * A table of an export with the query for its rows. Columns have their exported types. The key is empty if the export
+ * lacks one of its columns.
  */
 export type TablePlan = ReturnType<typeof planTable>;
 
 /**
- * Plans every table of an export. Throws SHARE_NO_TABLE or SHARE_NO_COLUMN where a table or a column is not there, and
- * SHARE_QUERY where the condition is not one expression over the table.
+ * Plans every table of an export. Throws SHARE_NO_TABLE or SHARE_NO_COLUMN for an unknown table or column, and SHARE_QUERY
+ * if the condition is not one expression over the table.
  * @param entries tables and marts of the snapshot
- * @param connection a session over the snapshot, with a view for each table that is asked for
+ * @param connection a session over the snapshot, with a view for each requested table
  */
 export async function planExport(
   request: ExportRequest,
@@ -56,8 +56,8 @@ const NUMBER = /^(DECIMAL.*|FLOAT|HUGEINT|UHUGEINT|UBIGINT)$/;
 const NESTED = /(\]|^STRUCT.*|^MAP.*|^JSON)$/;
 
 /**
- * The type that the compat profile gives a column (docs/decisions/0010-compat-profile.md): integers BIGINT, other numbers
- * DOUBLE, lists and nested values JSON text, what else there is text.
+ * The type of a column in the compat profile (docs/decisions/0010-compat-profile.md): BIGINT for integers, DOUBLE for other
+ * numbers, JSON text for lists and nested values, and text for the rest.
  */
 function compatType(type: string): string {
   if (KNOWN.test(type)) return type;
@@ -66,7 +66,7 @@ function compatType(type: string): string {
   return type.startsWith('TIMESTAMP') ? 'TIMESTAMP' : 'VARCHAR';
 }
 
-/** The SQL of a column in a type, which may be its own. */
+/** SQL that selects a column, cast to a type if that is not its own. */
 function selectedAs({ name, type }: ColumnEntry, to: string): string {
   const column = identifier(name);
   if (to === type) return column;
@@ -84,7 +84,7 @@ function chosenColumns(entry: TableEntry, wanted: readonly string[] | undefined)
   });
 }
 
-/** DuckDB's own message names the columns that are most like one that is missing. */
+/** Lets DuckDB bind the query, since its message suggests the nearest columns for a missing one. Throws SHARE_QUERY. */
 async function checkBinds(connection: DuckDBConnection, plan: TablePlan): Promise<void> {
   try {
     (await connection.prepare(plan.sql)).destroySync();
@@ -97,14 +97,14 @@ async function checkBinds(connection: DuckDBConnection, plan: TablePlan): Promis
   }
 }
 
-/** A condition stands in brackets on lines of its own, so that a comment in it ends with it. */
+/** The condition stands on lines of its own, so that a comment in it ends with it. */
 const whereClause = (condition: string | undefined): string =>
   condition === undefined ? '' : ` where (\n${condition}\n)`;
 
 /**
- * Checks that a text is one SQL expression, and nothing that ends the expression and goes on with more of a query or
- * with another statement: but for its condition, the query is parsed as one with the condition `true` is. Subqueries over
- * tables of the lake are expressions. Throws SHARE_QUERY.
+ * Checks that a text is one SQL expression, and does not end the expression to go on with more of a query or another
+ * statement. Apart from its condition, the query must parse like the same query with the condition `true`. Subqueries
+ * over tables of the lake are expressions. Throws SHARE_QUERY.
  */
 async function checkCondition(connection: DuckDBConnection, table: string, condition: string): Promise<void> {
   const treeWith = (where: string): Promise<SqlTree> =>

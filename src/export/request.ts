@@ -9,16 +9,16 @@ export const exportFormats = ['parquet', 'csv', 'arrow'] as const;
 /** Sets of Parquet features: all that lotlake uses, or what old readers know. */
 export const exportProfiles = ['default', 'compat'] as const;
 
-/** Size of a data file where none is asked for. */
+/** Default size of a data file. */
 export const DEFAULT_MAX_BYTES = '250MB';
 
 const input = z.object({
-  /** In small letters, each once. */
+  /** In lower case, each once. */
   tables: z.array(z.string()).transform((names) => [...new Set(names.map((name) => name.toLowerCase()))]),
   /** Folder to make, as an absolute path. */
   to: z.string(),
   where: z.string().optional(),
-  /** Columns in the order that is wanted; all by default. */
+  /** Columns in their order in the export; all by default. */
   columns: z.array(z.string()).optional(),
   format: z.enum(exportFormats).default('parquet'),
   profile: z.enum(exportProfiles).default('default'),
@@ -29,17 +29,17 @@ const input = z.object({
   force: z.boolean().default(false),
 });
 
-/** An export as the user asks for it; what is left out has its default. */
+/** An export as the user requests it; members that are left out get their default. */
 export type ExportInput = Readonly<z.input<typeof input>>;
 
-/** An export after validation: complete, and free of contradictions; `maxBytes` in bytes. */
+/** A request after validation: complete and consistent; `maxBytes` is in bytes. */
 export type ExportRequest = Readonly<z.output<typeof input>>;
 
-/** Turns what the user gave into a request. Throws SHARE_EXPORT_OPTIONS where two options do not go together. */
+/** Validates a request. Throws SHARE_EXPORT_OPTIONS, such as for two options that do not go together. */
 export function exportRequest(given: ExportInput): ExportRequest {
   const request = input.parse(given);
   if (!(request.maxBytes >= 1))
-    throw new LotlakeError('SHARE_EXPORT_OPTIONS', `--max-bytes ${given.maxBytes} is no size`, {
+    throw new LotlakeError('SHARE_EXPORT_OPTIONS', `--max-bytes ${given.maxBytes} is not a size`, {
       outcome: 'usage',
       hint: 'write a size such as 250MB',
     });

@@ -28,13 +28,12 @@ export function sumsText(files: readonly { readonly path: string; readonly sha25
   return lines.sort((a, b) => (a.slice(66) < b.slice(66) ? -1 : 1)).join('');
 }
 
-/** Ends a .zip that an export made. */
+/** The last bytes of a .zip that an export made. */
 const ZIP_COMMENT = 'lotlake export';
 
 /**
- * Makes the folder `staging`, in which an export is made before it gets its name: the path of its folder or .zip. Throws
- * SHARE_EXPORT_EXISTS where something is in the way: with `force` an earlier export is replaced, and nothing
- * else.
+ * Makes the folder `staging`, in which an export is built before it is renamed to `path`, its folder or .zip. Throws
+ * SHARE_EXPORT_EXISTS if the path is taken. With `force` it replaces an earlier export, and nothing else.
  */
 export function openTarget({ to, zip, force }: Pick<ExportRequest, 'to' | 'zip' | 'force'>) {
   const path = zip ? `${to}.zip` : to;
@@ -45,7 +44,7 @@ export function openTarget({ to, zip, force }: Pick<ExportRequest, 'to' | 'zip' 
   return {
     path,
     staging,
-    /** Gives a file or folder the name of the export, in place of an earlier one. */
+    /** Renames a file or folder to `path`, in place of an earlier export. */
     commit: (made: string) => {
       checkFree(path, force, zip);
       if (!existsSync(path)) return renameSync(made, path);
@@ -74,9 +73,9 @@ function inTheWay(message: string, hint: string): LotlakeError {
   return new LotlakeError('SHARE_EXPORT_EXISTS', message, { outcome: 'usage', hint });
 }
 
-/** Why a path is no folder of an export: files that its sums do not list would be lost. */
+/** Why a folder must not be replaced: no export made it, or it has files that its checksums do not list. */
 function notOurFolder(path: string, isFolder: boolean): string | undefined {
-  if (!isFolder) return `${path} is no folder`;
+  if (!isFolder) return `${path} is not a folder`;
   const [sums, description] = [join(path, SUMS), join(path, 'datapackage.json')];
   const isOurs = existsSync(sums) && existsSync(description);
   if (!isOurs || !readFileSync(description, 'utf8').includes('"lotlake"'))
@@ -101,8 +100,7 @@ function notOurZip(path: string, isFile: boolean): string | undefined {
 }
 
 /**
- * Packs files into a .zip, a stream at a time, with Zip64 where sizes ask for it. Parquet is compressed already and is
- * stored as it is.
+ * Packs files into a .zip as a stream, with Zip64 if sizes need it. Parquet is stored, since it is compressed already.
  * @param root folder in the .zip that holds the files
  * @param mtime time of all files, so that the same files make the same .zip
  */

@@ -22,8 +22,8 @@ import {
 import type { Columns, Rows } from './result.js';
 
 /**
- * Rows, with values as arrowValue gives them, as an Arrow IPC stream of a record batch for each piece of rows. Without
- * rows it has one batch, which is empty.
+ * Writes rows as an Arrow IPC stream: a record batch for each piece of rows, or one empty batch if there are none.
+ * Values are as `arrowValue` gives them.
  */
 export async function* arrowStream(
   columns: Columns,
@@ -40,9 +40,9 @@ export async function* arrowStream(
 }
 
 /**
- * Writes pieces of rows, with values as arrowValue gives them and in the order of the columns, as record batches: integers
- * Int64, numbers Float64, dates Date32, instants Timestamp in UTC microseconds, lists of text List<Utf8>, the rest text;
- * every one may be null. Gives the bytes that each call makes.
+ * Writes pieces of rows as record batches; each call returns the bytes that it made. Values are as `arrowValue` gives them,
+ * in the order of the columns. Integers become Int64, numbers Float64, dates Date32, instants Timestamp in UTC
+ * microseconds, lists of text List<Utf8>, and the rest text. Every column is nullable.
  */
 export function arrowOutput(columns: Columns, writer: RecordBatchWriter) {
   const schema = new Schema(columns.map(({ name, type }) => new Field(name, arrowType(type), true)));

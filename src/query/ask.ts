@@ -5,14 +5,14 @@ import { readModels } from '../model/model-files.js';
 
 const readSql = (query: string): string => packageFile(`sql/${query}.sql`);
 
-/** The rows of a query of `sql`, such as `report/headline`, with the values of its parameters. */
+/** Runs a query file of `sql`, such as `report/headline`, with the values of its parameters. */
 export const ask = (
   connection: DuckDBConnection,
   query: string,
   values?: Parameters<typeof rows>[2],
 ): Promise<Row[]> => rows(connection, readSql(query), values);
 
-/** Tables and marts that queries of `sql` read: marts, `runs`, `passes`, `lots` and `vehicles` only. */
+/** Tables and marts that query files of `sql` read. Of the tables, it knows `runs`, `passes`, `lots` and `vehicles`. */
 export function tablesOf(queries: readonly string[]): string[] {
   const known = ['runs', 'passes', 'lots', 'vehicles', ...readModels().map(({ name }) => name)];
   const read = queries.flatMap((query) => readSql(query).match(/(?<=\b(from|join) )\w+/g) ?? []);

@@ -2,15 +2,15 @@ import type { Columns } from './result.js';
 
 const NUMERIC = /^(U?(BIG|SMALL|TINY|HUGE)?INT(EGER)?|DOUBLE|FLOAT|DECIMAL\(\d+,\d+\)|BOOLEAN)$/;
 
-/** A formula, also behind apostrophes. It gets one more apostrophe, so that a reader who removes one has the text. */
+/** A formula, also behind apostrophes. It gets one more apostrophe, so that removing one gives the text back. */
 const FORMULA = /^'*[=+\-@\t\r]/;
 
 const PLAIN_NUMBER = /^-?\d+(\.\d+)?$/;
 
 /**
  * A value as a field of RFC 4180. Null is empty and an empty text is `""`; lists are JSON.
- * A text that a spreadsheet would take for a formula gets a leading apostrophe; one that is a plain number does not.
- * @param value as jsonValue gives it, with instants in ISO 8601
+ * A text that a spreadsheet would take for a formula gets a leading apostrophe, unless it is a plain number.
+ * @param value as `jsonValue` gives it, with instants in ISO 8601
  * @param type DuckDB's name of the type
  */
 export function csvField(value: unknown, type: string): string {

@@ -32,8 +32,8 @@ export interface Side {
 const WRITTEN: ReadonlySet<string> = new Set(['run_id', 'changed_at']);
 
 /**
- * The side that a text names: `current`, the id of a snapshot, a folder of a snapshot or of `lotlake model`, or a time.
- * Throws SHARE_*, LAKE_* or ConfigError where there is none.
+ * Finds the side that a text names: `current`, the id of a snapshot, a folder of a snapshot or of `lotlake model`, or a
+ * time. Throws SHARE_*, LAKE_* or ConfigError if there is no such side.
  * @param models marts that a folder of `lotlake model` may hold
  */
 export async function sideOf(
@@ -51,8 +51,8 @@ export async function sideOf(
   if (existsSync(join(folder, 'manifest.json'))) return snapshotIn(folder);
   if (existsSync(folder)) return martsIn(connection, folder, models);
   const isTime = /^\d{4}-\d{2}-\d{2}/.test(given);
-  const asked = isTime ? await pickSnapshot(connection, layout, { asOf: given }) : undefined;
-  return snapshotIn(asked ?? findSnapshot(layout, given));
+  const atTime = isTime ? await pickSnapshot(connection, layout, { asOf: given }) : undefined;
+  return snapshotIn(atTime ?? findSnapshot(layout, given));
 }
 
 const snapshotIn = (folder: string): Side => ({
@@ -75,7 +75,7 @@ async function martsIn(
   );
 }
 
-/** What became of a table or mart. */
+/** How a table or mart differs. */
 export type TableDiff = Readonly<Awaited<ReturnType<typeof diffTable>>>;
 
 /** A row that was added or removed or has other values; its key and values as text. */
@@ -92,11 +92,11 @@ export const comparedTables = (before: Side, after: Side): string[] => [
 ];
 
 /**
- * Compares a table or mart of two sides by its key. Files that both have by path and checksum are left out, and so are the
- * columns that say when a row was written. Gives its state (same, changed, new, gone); rows of both sides, those added,
- * removed and changed, null where they cannot be told; the columns by which rows changed, most first; and columns that
- * are new, gone or of another type, with their types.
+ * Compares a table or mart of two sides by its key. It skips files that both sides share, and the columns that say when a
+ * row was written. Counts are null if they are not known.
  * @param limit rows to show
+ * @returns its state (same, changed, new, gone); its rows on both sides; rows added, removed and changed; the columns
+ *   whose values changed, most changes first; columns that are new, gone or of another type
  */
 export async function diffTable(
   connection: DuckDBConnection,
@@ -135,7 +135,7 @@ export async function diffTable(
   return { ...facts, ...counts, schema, state, rows: shown };
 }
 
-/** Columns that are new, gone or of another type; without a type where they are not. */
+/** Columns that are new, gone or of another type. The type is null on a side that lacks the column. */
 function schemaChanges(before: readonly Column[], after: readonly Column[]) {
   const [was, is] = [before, after].map((columns) => new Map(columns.map(({ name, type }) => [name, type])));
   return [...new Set([...before, ...after].map(({ name }) => name))]
@@ -143,7 +143,7 @@ function schemaChanges(before: readonly Column[], after: readonly Column[]) {
     .filter((column) => column.before !== column.after);
 }
 
-/** Paths of the files that two sides share, by their checksums. */
+/** Paths of the files that have the same path and checksum on both sides. */
 function sharedFiles(a: ManifestTable, b: ManifestTable): ReadonlySet<string> {
   const sums = new Map(a.files.map(({ path, sha256 }) => [path, sha256]));
   const isShared = ({ path, sha256 }: LakeFile): boolean => sha256 !== undefined && sums.get(path) === sha256;
@@ -153,7 +153,7 @@ function sharedFiles(a: ManifestTable, b: ManifestTable): ReadonlySet<string> {
 /** Marks the rows of a side in the join of both. */
 const HERE = identifier('is here');
 
-/** Rows of both sides by key, as what follows `select …`. */
+/** The rows of both sides joined by key: the SQL that follows `select …`. */
 function joinOf(before: string, after: string, key: readonly string[], columns: readonly string[]): string {
   const list = columns.map(identifier).join(', ');
   const side = (relation: string): string => `(select ${list}, true as ${HERE} from ${relation})`;

@@ -13,8 +13,8 @@ import {
 
 /**
  * A value as every text format shows it, nested values too. DuckDB's own converter writes instants in the time zone of
- * the process; here the text comes from the integer. An instant is ISO 8601 in UTC with microseconds
- * (`2026-12-28T16:40:03.230000Z`), a timestamp without a zone has no `Z` and the decimals of its type, a date is
+ * the process; this one reads the integer. An instant is ISO 8601 in UTC with microseconds
+ * (`2026-12-28T16:40:03.230000Z`). A timestamp without a zone has no `Z`, and the decimals of its type. A date is
  * `2026-12-28`. The ends of time are `infinity` and `-infinity`.
  */
 export function jsonValue(value: DuckDBValue, type: DuckDBType): Json | null {
@@ -35,34 +35,31 @@ export function arrowValue(value: DuckDBValue, type: DuckDBType): Json | bigint 
 interface Time {
   /** Units since 1970. */
   readonly units: bigint;
-  /** Decimals of a second that a unit is: 6 for microseconds. */
+  /** Decimals of a second: 6 if a unit is a microsecond. */
   readonly decimals: number;
+  readonly isFinite: boolean;
 }
-
-/** Units, of any length, that stand for infinity. */
-const INFINITY = DuckDBTimestampValue.PosInf.micros;
 
 function timeOf(value: DuckDBValue): Time | undefined {
   if (value instanceof DuckDBTimestampTZValue || value instanceof DuckDBTimestampValue)
-    return { units: value.micros, decimals: 6 };
-  if (value instanceof DuckDBTimestampSecondsValue) return { units: value.seconds, decimals: 0 };
-  if (value instanceof DuckDBTimestampMillisecondsValue) return { units: value.millis, decimals: 3 };
-  if (value instanceof DuckDBTimestampNanosecondsValue) return { units: value.nanos, decimals: 9 };
+    return { units: value.micros, decimals: 6, isFinite: value.isFinite };
+  if (value instanceof DuckDBTimestampSecondsValue)
+    return { units: value.seconds, decimals: 0, isFinite: value.isFinite };
+  if (value instanceof DuckDBTimestampMillisecondsValue)
+    return { units: value.millis, decimals: 3, isFinite: value.isFinite };
+  if (value instanceof DuckDBTimestampNanosecondsValue)
+    return { units: value.nanos, decimals: 9, isFinite: value.isFinite };
   return undefined;
 }
 
 function isoText(value: DuckDBValue): string | undefined {
-  if (value instanceof DuckDBDateValue) {
-    const isEnd = Math.abs(value.days) === DuckDBDateValue.PosInf.days;
-    return isEnd ? infinity(value.days) : isoSecond(value.days * SECONDS_OF_A_DAY).slice(0, -9);
-  }
+  if (value instanceof DuckDBDateValue)
+    return value.isFinite ? isoSecond(value.days * SECONDS_OF_A_DAY).slice(0, -9) : infinity(value.days);
   const time = timeOf(value);
   if (time === undefined) return undefined;
-  if (isInfinite(time)) return infinity(time.units);
+  if (!time.isFinite) return infinity(time.units);
   return `${isoTime(time)}${value instanceof DuckDBTimestampTZValue ? 'Z' : ''}`;
 }
-
-const isInfinite = ({ units }: Time): boolean => units === INFINITY || units === -INFINITY;
 
 const infinity = (sign: number | bigint): string => (sign < 0 ? '-infinity' : 'infinity');
 
@@ -89,9 +86,9 @@ function isoYear(year: number): string {
   return `${year < 0 ? '-' : '+'}${String(Math.abs(year)).padStart(6, '0')}`;
 }
 
-/** Nanoseconds are cut as DuckDB's casts cut them. */
+/** Nanoseconds are truncated, as DuckDB's casts do. */
 function microseconds(time: Time): bigint {
-  if (isInfinite(time)) return time.units;
   const { units, decimals } = time;
+  if (!time.isFinite) return units;
   return decimals > 6 ? units / 10n ** BigInt(decimals - 6) : units * 10n ** BigInt(6 - decimals);
 }

@@ -13,22 +13,22 @@ import type { ReadQuery } from './read-only.js';
 /** A snapshot of the lake, opened for reading. */
 export type OpenLake = Readonly<Awaited<ReturnType<typeof openSnapshot>>>;
 
-/** What is read of a lake. */
+/** Which snapshot of a lake to open, and what for. */
 export interface Reading {
-  /** Views are made for the names that occur in a text, or for what a query needs; for all by default. */
+  /** Views are made for the names that occur in a text, or for what a query needs. By default every name gets one. */
   readonly named?: string | ((connection: DuckDBConnection) => Promise<Pick<ReadQuery, 'needed'>>);
   /** An older snapshot that is kept; the published one by default. */
   readonly choice?: Choice | undefined;
-  /** A folder that is for writing; rows then come in the order of the files. */
+  /** A folder that may be written to. Rows then keep the order of the files. */
   readonly into?: string;
-  /** Ends what the database does once it is aborted. */
+  /** Interrupts the database when it is aborted. */
   readonly signal?: AbortSignal | undefined;
 }
 
 /**
- * Opens a snapshot, with a view for each table and mart that is named, until it is closed. Only the data files of these
- * can be reached, and the session's own folder. DuckDB lets whoever can reach a file write it, too: what a user typed is
- * for {@link readQuery} to judge first. Views of `warehouse.duckdb` that name another folder are made anew before.
+ * Opens a snapshot with a view for each table and mart that is named. The session can reach only their data files and
+ * its own folder. DuckDB can also write each file that it can reach, so {@link readQuery} must check what a user typed.
+ * Views of `warehouse.duckdb` that name another folder are replaced first. The caller closes the session.
  */
 export async function openSnapshot(config: Config, { named, choice = {}, into, signal }: Reading) {
   const published = publishedSnapshot(config);
@@ -62,7 +62,7 @@ export async function openSnapshot(config: Config, { named, choice = {}, into, s
   }
 }
 
-/** Opens a snapshot for some work as {@link openSnapshot} does, and closes it after that. */
+/** Opens a snapshot as {@link openSnapshot} does, runs work on it, and closes it. */
 export async function readLake<T>(
   config: Config,
   reading: Reading,
@@ -71,7 +71,7 @@ export async function readLake<T>(
   return workIn(await openSnapshot(config, reading), work);
 }
 
-/** Opens a database in memory for some work and closes it after that. */
+/** Opens a database in memory, runs work on it, and closes it. */
 export async function withDatabase<T>(
   limits: Parameters<typeof openTemporarySession>[0],
   signal: AbortSignal | undefined,

@@ -5,7 +5,7 @@ import { ownFolderAround } from '../lake/layout.js';
 import { partialOf } from '../lake/leftovers.js';
 import { replaceFile } from '../land/files.js';
 
-/** Throws SHARE_PLACE for a place inside a lake or landing. Links on the way are followed. */
+/** Throws SHARE_PLACE for a path inside a lake or landing. Follows links. */
 export function assertOutside(path: string, output: string): void {
   const folder = ownFolderAround(path, output);
   if (folder === undefined) return;
@@ -13,8 +13,8 @@ export function assertOutside(path: string, output: string): void {
 }
 
 /**
- * Throws SHARE_PLACE if a file is in the way that lotlake did not write.
- * @param marks texts that every file of this kind has, whichever version of lotlake wrote it
+ * Throws SHARE_PLACE if the path holds a file that lotlake did not write.
+ * @param marks texts that every file of this kind contains, whichever version of lotlake wrote it
  */
 export function assertOurs(path: string, marks: readonly string[]): void {
   if (!existsSync(path)) return;
@@ -23,13 +23,13 @@ export function assertOurs(path: string, marks: readonly string[]): void {
   throw refused(`${path} exists, and lotlake did not write it`, 'name another place, or move what is there');
 }
 
-/** Writes a file beside its name and renames it, so that a reader never meets half of it. Several processes may do so. */
+/** Writes a file beside its name and renames it, so that no reader sees half of it. Several processes may do so at once. */
 export function writeWhole(path: string, text: string): void {
   mkdirSync(dirname(path), { recursive: true });
   replaceFile(path, text, partialOf(path));
 }
 
-/** Does what writes to a path. Throws SHARE_DOCS that names the path if it fails. */
+/** Runs a function that writes to a path. Throws SHARE_DOCS, which names the path, if it fails. */
 export function writingTo(path: string, write: () => void): void {
   try {
     write();

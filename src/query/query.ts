@@ -10,14 +10,14 @@ import { queryError, type ReadQuery, refused } from './read-only.js';
 import { type Columns, joined, openResult, type Result, type Rows } from './result.js';
 import { planText, tableText, type View, verticalText } from './table.js';
 
-/** Forms in which a result can be given. */
+/** Formats of a result. */
 export const formats = ['table', 'vertical', 'json', 'csv', 'arrow', 'parquet'] as const;
 
 export type Format = (typeof formats)[number];
 
 /**
- * Runs a query and gives its result piece by piece; `arrow` and `parquet` are bytes, the others text. No more than some
- * thousand rows are in memory. Parquet, which ends with its index, is first made in a file.
+ * Runs a query and yields its result piece by piece: bytes for `arrow` and `parquet`, text for the others. It holds a few
+ * thousand rows in memory. Parquet ends with its index, so it is written to a file first.
  * @param temp folder in which the connection may write
  */
 export async function* render(
@@ -32,7 +32,7 @@ export async function* render(
   if (format === 'arrow') yield* arrowStream(columns, joined(result.rows(arrowValue), ROWS_OF_A_BATCH));
   else if (format === 'json') yield* json(columns, result.rows(jsonValue));
   else if (format === 'csv') yield* csv(columns, result.rows(jsonValue));
-  else yield await shown(query, format, result, view);
+  else yield await preview(query, format, result, view);
 }
 
 /** Rows of a record batch; a reader pays for each batch. */
@@ -54,7 +54,7 @@ async function* csv(columns: Columns, pieces: AsyncIterable<Rows>): AsyncGenerat
 }
 
 /** The first rows for a person, and how many there are. */
-async function shown(query: ReadQuery, format: Format, result: Result, view: View): Promise<string> {
+async function preview(query: ReadQuery, format: Format, result: Result, view: View): Promise<string> {
   const first: (readonly unknown[])[] = [];
   let total = 0;
   for await (const rows of result.rows(jsonValue)) {
@@ -76,7 +76,7 @@ async function* parquet(
   if (query.sql !== query.select)
     throw refused('a plan has no form in Parquet', 'leave --format out, or use json, csv or arrow');
   const path = join(temp, `${randomUUID()}.parquet`);
-  // As a text of its own a query may end with a comment or a semicolon.
+  // Passed as a string, the query may end with a comment or a semicolon.
   const copy = `copy (from query(${literal(query.select)})) to ${literal(path)} (format parquet, compression zstd)`;
   try {
     await connection.run(copy).catch((error) => {

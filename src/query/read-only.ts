@@ -11,21 +11,21 @@ export interface ReadQuery {
   readonly sql: string;
   /** The query itself, without `explain`. */
   readonly select: string;
-  /** Picks the tables that the query needs: the ones that it names, or all if it may read any. */
+  /** Picks the tables that the query needs: those it names, or all if it may read any. */
   readonly needed: (tables: readonly string[]) => readonly string[];
 }
 
 /**
- * Table functions that only read. DuckDB has others that a SELECT may call: some write files (`enable_logging`,
- * `enable_profiling`), some run a text that no tree shows (`query`, `json_execute_serialized_sql`).
+ * Table functions that only read. A SELECT may also call functions that write files (`enable_logging`,
+ * `enable_profiling`) or run SQL that the parse tree does not show (`query`, `json_execute_serialized_sql`).
  */
 const READING =
   /^(duckdb_\w+|pragma_\w+|parquet_\w+|read_(parquet|csv|csv_auto|text|blob|json\w*|ndjson\w*)|sniff_csv|glob|query_table|range|generate_series|unnest|repeat|repeat_row|json_each|json_tree|summary|histogram|histogram_values|icu_calendar_names|pg_timezone_names|test_all_types|test_vector_types)$/;
 
-/** The table functions that list tables, or read a table that the tree does not name. */
+/** Table functions that list tables, or read a table that the tree does not name. */
 const CATALOG = /^(duckdb_|pragma_|query_table$|histogram)/;
 
-/** The `explain` at the begin of a text. Whatever this matches, the rest is checked by itself. */
+/** The `explain` at the beginning of a text. Whatever this matches, the rest is checked by itself. */
 const GAP = String.raw`(?:\s|--[^\n]*(?:\n|$)|/\*(?:[^*]|\*(?!/))*\*/)*`;
 const EXPLAIN = new RegExp(`^${GAP}explain\\b(?:${GAP}(analyze)\\b)?`, 'i');
 
@@ -39,11 +39,11 @@ export function checkFunctions(tree: unknown): void {
 }
 
 /**
- * Checks that a text is one query that only reads: DuckDB's parser gives a tree of it, which it does for SELECT alone, and
- * the tree calls no function that writes (docs/decisions/0021-queries-by-their-tree.md). Throws SHARE_QUERY.
+ * Checks that a text is one query that only reads. DuckDB's parser gives a tree for SELECT alone, and the tree must not
+ * call a function that writes (docs/decisions/0021-queries-by-their-tree.md). Throws SHARE_QUERY.
  */
 export async function readQuery(connection: DuckDBConnection, text: string): Promise<ReadQuery> {
-  // DuckDB would run what stands before it, which is not what was checked.
+  // DuckDB would run only the text before it, and not the text that was checked.
   if (text.includes('\0')) throw refused('the query holds a NUL character');
   const [prefix, analyze] = EXPLAIN.exec(text) ?? [''];
   const select = text.slice(prefix.length);
@@ -57,7 +57,7 @@ export async function readQuery(connection: DuckDBConnection, text: string): Pro
   return { sql, select, needed: (tables) => neededOf(tree, tables) };
 }
 
-/** Checks that data tests only read: those of the user come from a folder or a manifest. Throws SHARE_QUERY. */
+/** Checks that data tests only read, since users write some of them. Throws SHARE_QUERY. */
 export async function checkTests(connection: DuckDBConnection, { models, checks }: Modelling): Promise<void> {
   for (const { model, test, sql } of [...models.flatMap(planModelTests), ...checks])
     await readQuery(connection, sql).catch((cause: unknown) => {
@@ -65,7 +65,7 @@ export async function checkTests(connection: DuckDBConnection, { models, checks 
     });
 }
 
-/** What DuckDB said of a query that failed. */
+/** The error of a query that DuckDB could not run, with DuckDB's message. */
 export function queryError(error: unknown): LotlakeError {
   return new LotlakeError('SHARE_QUERY', messageOf(error).replace(/^Failed to extract statements: /, ''), {
     cause: error,
@@ -73,11 +73,11 @@ export function queryError(error: unknown): LotlakeError {
   });
 }
 
-/** The error of a wrong query. */
+/** The error of a query that lotlake does not run. */
 export const refused = (message: string, hint?: string): LotlakeError =>
   new LotlakeError('SHARE_QUERY', message, { outcome: 'usage', hint });
 
-/** Why a text has no tree. */
+/** Says why DuckDB's parser gives no tree of a text. */
 async function refusal(connection: DuckDBConnection, sql: string, tree: SqlTree): Promise<LotlakeError> {
   const statements = await connection.extractStatements(sql).catch(queryError);
   if (statements instanceof LotlakeError) return statements;
@@ -98,7 +98,7 @@ function neededOf(tree: SqlTree, tables: readonly string[]): readonly string[] {
     if (type === 'TABLE_FUNCTION' && CATALOG.test(functionName(called))) return tables;
   }
   const named = namesIn(tree);
-  // Another name is of the catalog's own views, or mistyped: DuckDB then says which table is like it.
+  // Any other name is a view of the catalog or a typo. For a typo, DuckDB suggests a table if it sees all of them.
   return named.every((name) => tables.includes(name))
     ? tables.filter((name) => named.includes(name))
     : tables;

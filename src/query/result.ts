@@ -7,13 +7,13 @@ import {
 } from '@duckdb/node-api';
 import { queryError, type ReadQuery } from './read-only.js';
 
-/** Columns of a result; types are DuckDB's names of them. */
+/** Columns of a result, with DuckDB's names of their types. */
 export type Columns = readonly { readonly name: string; readonly type: string }[];
 
 /** Rows with their values in the order of the columns, as a converter gives them. */
 export type Rows = readonly (readonly unknown[])[];
 
-/** A result that comes piece by piece; it can be read once. */
+/** A result that is read piece by piece, once. */
 export type Result = Awaited<ReturnType<typeof openResult>>;
 
 const READING: ReadonlySet<StatementType> = new Set([StatementType.SELECT, StatementType.EXPLAIN]);
@@ -30,7 +30,7 @@ const failed = (error: unknown): never => {
   throw queryError(error);
 };
 
-/** Begins a query. Throws SHARE_QUERY with DuckDB's message, now or when rows are read. */
+/** Starts a query. Throws SHARE_QUERY with DuckDB's message, now or when rows are read. */
 export async function openResult(connection: DuckDBConnection, query: Pick<ReadQuery, 'sql' | 'select'>) {
   const result = await begin(connection, query.sql).catch(failed);
   const columns: Columns = result
@@ -48,10 +48,10 @@ export async function openResult(connection: DuckDBConnection, query: Pick<ReadQ
           .convertRows(converter)
           .map((row) => row.map((value, i) => (isInteger[i] === true ? exact(value) : value)));
     },
-    /** Counts the rows that are left. */
+    /** Counts the rows that were not read. */
     async countRest(): Promise<number> {
       let count = 0;
-      // Chunks lie outside the heap of JavaScript. Only values on the heap make the collector run and free them.
+      // Chunks lie outside the JavaScript heap. Values on the heap make the collector run, which then frees the chunks.
       for (let chunk = await next(); chunk !== undefined; chunk = await next())
         count += chunk.getColumnValues(0).length;
       return count;
@@ -60,8 +60,8 @@ export async function openResult(connection: DuckDBConnection, query: Pick<ReadQ
 }
 
 /**
- * Chunks of a result that is streamed. One that fails amid its rows ends as if it were whole: DuckDB's API says so only in
- * that it is no longer streaming, and not why. The query is run again for the reason, without its rows.
+ * Reads the chunks of a result. A streamed result that fails between two chunks ends like a complete one. DuckDB's API
+ * then says that it no longer streams, but not why, so the query is run again, without its rows, to get the error.
  */
 async function* chunksOf(
   connection: DuckDBConnection,
@@ -79,7 +79,7 @@ async function* chunksOf(
   throw new TypeError('the query failed amid its rows, and did not when it was run again');
 }
 
-/** Joins pieces of rows until they have some size, the last one aside. */
+/** Joins pieces of rows into larger ones. All but the last have at least `size` rows. */
 export async function* joined(pieces: AsyncIterable<Rows>, size: number): AsyncGenerator<Rows, undefined> {
   let rows: (readonly unknown[])[] = [];
   for await (const piece of pieces) {
@@ -91,7 +91,7 @@ export async function* joined(pieces: AsyncIterable<Rows>, size: number): AsyncG
   if (rows.length > 0) yield rows;
 }
 
-/** The JSON converter gives 64-bit integers as text; the ones that are exact as numbers are given as numbers. */
+/** The JSON converter gives 64-bit integers as text. Those that a number holds exactly become numbers. */
 function exact(value: unknown): unknown {
   if (typeof value !== 'string') return value;
   const number = Number(value);

@@ -4,8 +4,8 @@ import { clip, count, counted, printable } from './printable.js';
 import type { Columns, Rows } from './result.js';
 
 /**
- * A table for a terminal. A head that begins with `>` stands over a column that is aligned to the right.
- * @param widths of the columns; as wide as their text by default
+ * A table for a terminal. A `>` before a head aligns its column to the right.
+ * @param widths of the columns; by default they fit their text
  */
 export function gridOf(
   head: readonly string[],
@@ -22,15 +22,15 @@ export function gridOf(
   return grid.toString();
 }
 
-/** What a person sees of a result. */
+/** How much of a result is shown. */
 export interface View {
   /** Rows to show. */
   readonly rows: number;
-  /** Characters that a line may have; undefined if nothing limits it. */
+  /** Most characters of a line; undefined if there is no limit. */
   readonly width: number | undefined;
 }
 
-/** Most characters of a cell, and the fewest that a narrow table leaves of it. */
+/** Most characters of a cell, and the fewest to which a narrow table clips it. */
 const MOST = 60;
 const LEAST = 8;
 
@@ -38,8 +38,8 @@ const LEAST = 8;
 const FRAME = 3;
 
 /**
- * Rows as a table that fits the width: the widest columns are clipped first. Where that does not do, the rows are given
- * as by {@link verticalText}.
+ * Rows as a table that fits the width: the widest columns are clipped first. If it still does not fit, the text is that
+ * of {@link verticalText}.
  * @param total rows of the whole result
  */
 export function tableText(columns: Columns, rows: Rows, total: number, view: View): string {
@@ -58,7 +58,7 @@ export function tableText(columns: Columns, rows: Rows, total: number, view: Vie
   return `${grid.toString()}\n${countText(rows.length, total)}`;
 }
 
-/** Rows one below the other, a line for each value, which is not clipped. */
+/** Rows one below the other, a line for each value. Values are not clipped. */
 export function verticalText(columns: Columns, rows: Rows, total: number): string {
   const names = columns.map(({ name }) => printable(name));
   const width = widest(names);
@@ -71,7 +71,7 @@ export function verticalText(columns: Columns, rows: Rows, total: number): strin
   return `${records.join('')}${countText(rows.length, total)}`;
 }
 
-/** The plan of a query, which DuckDB draws over several lines: the last column of the rows of an `explain`. */
+/** The plan of a query, which DuckDB draws over several lines in the last column of an `explain`. */
 export function planText(rows: Rows): string {
   const lines = rows.flatMap((row) => String(row.at(-1)).split('\n'));
   return `${lines.map((line) => printable(line).trimEnd()).join('\n')}\n`;
@@ -80,7 +80,7 @@ export function planText(rows: Rows): string {
 const widest = (texts: readonly string[]): number =>
   texts.reduce((most, text) => Math.max(most, stringWidth(text)), 0);
 
-/** Widths of cells that fit into a line; undefined if no widths do. */
+/** Widths of cells that fit into a line; undefined if there are none. */
 function fitted(natural: readonly number[], width: number | undefined): readonly number[] | undefined {
   const room = (width ?? Number.POSITIVE_INFINITY) - FRAME * natural.length - 1;
   for (let limit = MOST; limit >= LEAST; limit--) {

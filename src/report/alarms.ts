@@ -22,10 +22,10 @@ export interface Alarm {
   readonly what: string;
 }
 
-/** What stands, by the last run of each pipeline and stream. */
+/** Alarms, rejects and drift by the last run of each pipeline and stream. */
 export type Standing = Awaited<ReturnType<typeof readStanding>>;
 
-/** Figures of data_health that can be an alarm, in words. */
+/** Describes each figure of data_health that can be an alarm. */
 const ALARMS: Readonly<Record<string, (value: number) => string>> = {
   age_hours: (value) => `the last complete pass began ${value.toFixed(1)} hours before the run`,
   reject_share: (value) => `${percent(value)} of the records were rejected`,
@@ -35,7 +35,7 @@ const ALARMS: Readonly<Record<string, (value: number) => string>> = {
   null_share: (value) => `${percent(value)} of the rows have no value`,
 };
 
-/** Reads what stands from a snapshot, by default the published one; before the first, the runs that published nothing. */
+/** Reads the standing of a snapshot, by default the published one. Without a snapshot it has only alarms of failed runs. */
 export async function standingOf(config: Config, reading: Pick<Reading, 'choice' | 'signal'> = {}) {
   const layout = layoutOf(config.output);
   if (currentSnapshot(layout) === undefined) return { alarms: failedRuns(layout) };
@@ -44,7 +44,7 @@ export async function standingOf(config: Config, reading: Pick<Reading, 'choice'
   );
 }
 
-/** Reads what stands from the marts of a snapshot, and from the records of runs that published nothing. */
+/** Reads the standing from the marts of a snapshot, and from the records of runs that published nothing. */
 export async function readStanding(connection: DuckDBConnection, layout: Layout, manifest: Manifest) {
   const figures = await ask(connection, 'report/standing');
   return {
@@ -61,7 +61,7 @@ export async function readStanding(connection: DuckDBConnection, layout: Layout,
         stream: label(row.subject),
         count: Number(row.value),
       })),
-    /** Members that the contract does not know, with the run that first told of each. */
+    /** Members that the contract does not know, with the run that first reported each. */
     drift: (await driftIn(connection, 'passes'))
       .filter(({ isSent }) => isSent)
       .map(({ stream, path, run_id, since }) => ({ stream, path: label(path), run_id, since })),
@@ -74,10 +74,10 @@ const ENDED: Readonly<Record<string, string>> = {
   published: 'published and then failed',
 };
 
-/** How a run ended that did not end well. */
+/** How a failed run ended. */
 export const endedText = ({ outcome }: Pick<RunRecord, 'outcome'>): string => ENDED[outcome] ?? 'failed';
 
-/** Held and failed runs that no later run of their pipeline made good: one alarm a pipeline, with its last run. */
+/** Held and failed runs since the last good run of their pipeline: one alarm a pipeline, about its last run. */
 export function failedRuns(layout: Layout): Alarm[] {
   const unresolved = unresolvedRuns(readRuns(layout));
   return unique(unresolved.map(({ pipeline }) => pipeline)).flatMap((pipeline) => {
@@ -133,12 +133,12 @@ export function driftText({ drift }: Standing): string | undefined {
 }
 
 function alarmOf(row: Row): Alarm {
-  const say = ALARMS[String(row.metric)] ?? ((value: number) => `${label(row.metric)} is ${value}`);
+  const describe = ALARMS[String(row.metric)] ?? ((value: number) => `${label(row.metric)} is ${value}`);
   return {
     pipeline: label(row.pipeline),
     started_at: dateOf(row.started_at).toISOString(),
     subject: label(row.subject),
     metric: label(row.metric),
-    what: say(Number(row.value)),
+    what: describe(Number(row.value)),
   };
 }

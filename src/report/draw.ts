@@ -3,7 +3,7 @@ import { html, raw } from 'hono/html';
 import { parseHTML } from 'linkedom';
 import type { Html } from '../docs/html.js';
 import type { Row } from '../duck/session.js';
-import { maybe } from '../query/printable.js';
+import { numberOrNull } from '../query/printable.js';
 import type { ChartSpec } from './spec.js';
 
 /** What a chart is drawn from. */
@@ -16,14 +16,16 @@ export interface Drawing {
   readonly format: (value: number) => string;
 }
 
-/** Whether a chart is drawn for a phone, how wide, and whether its marks say what they stand for where one points at them. */
+/** The screen that a chart is drawn for. */
 export interface Size {
   readonly width: number;
+  /** Whether it is a phone. */
   readonly isNarrow: boolean;
+  /** Whether marks show a text when the reader points at them. */
   readonly hasTips: boolean;
 }
 
-/** How something is marked: in a colour, and in a shape for who does not see the colour. */
+/** A colour, and a shape for readers who do not see the colour. */
 export interface Mark {
   readonly fill: string;
   readonly symbol: keyof typeof SHAPES;
@@ -34,7 +36,7 @@ export interface LegendItem extends Mark {
   readonly name: string;
 }
 
-/** The marks of sources by domain_id, the same in all charts; the page says what their colours are in light and in dark. */
+/** The marks of sources by domain_id, the same in all charts. The style of the page has their light and dark colours. */
 const SOURCES: Readonly<Record<string, Mark>> = {
   1: { fill: 'var(--c0)', symbol: 'circle' },
   3: { fill: 'var(--c1)', symbol: 'square' },
@@ -43,11 +45,11 @@ const SOURCES: Readonly<Record<string, Mark>> = {
 const OTHER_SOURCE: Mark = { fill: 'var(--c3)', symbol: 'diamond' };
 const NO_SOURCE: Mark = { fill: 'var(--mark)', symbol: 'circle' };
 
-/** The mark of a row: that of its source, or one that no source has. */
+/** The mark of a row's source; a mark of its own if the row has no source. */
 export const markOf = ({ domain_id }: Row): Mark =>
-  maybe(domain_id) === null ? NO_SOURCE : (SOURCES[String(domain_id)] ?? OTHER_SOURCE);
+  numberOrNull(domain_id) === null ? NO_SOURCE : (SOURCES[String(domain_id)] ?? OTHER_SOURCE);
 
-/** How a line with which others are compared is drawn. */
+/** The style of a line of reference. */
 export const REFERENCE = { stroke: 'var(--muted)', strokeDasharray: '3 3' } as const;
 
 const WIDE: Size = { width: 720, isNarrow: false, hasTips: true };
@@ -56,9 +58,9 @@ const NARROW: Size = { width: 340, isNarrow: true, hasTips: false };
 const { document } = parseHTML('<!doctype html><html></html>');
 
 /**
- * Renders a chart with its legend, for a screen or sheet, and for a phone; text keeps its size in both. A small one serves
- * for both. Text of the feed becomes text nodes, which are escaped when they are written out.
- * @param description what the chart says to those who do not see it
+ * Renders a chart with its legend twice, for a screen or sheet and for a phone, so that text keeps its size. A small chart
+ * serves for both. Text of the feed becomes text nodes, which are escaped when they are written.
+ * @param description of the chart for readers who do not see it
  */
 export function draw(
   { chart, title }: Drawing,
@@ -91,7 +93,7 @@ function svgOf(options: Plot.PlotOptions, id: string, texts: Readonly<Record<str
   return chart.outerHTML.replaceAll(PLACES, (places: string) => places.replaceAll(DIGITS, '$1'));
 }
 
-/** Attributes that place a mark, and the digits in them that nobody sees. */
+/** Attributes that place a mark, and their digits beyond tenths of a pixel, which nobody sees. */
 const PLACES = / (?:d|transform|[xy][12]?|c[xy]|width|height|r)="[^"]*"/g;
 const DIGITS = /(\.\d)\d+/g;
 

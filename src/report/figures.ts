@@ -15,14 +15,14 @@ import { type ChartSpec, type FigureSpec, type SectionSpec, spec, specQueries } 
 /** Rows of queries by the name of the query. */
 type Answers = ReadonlyMap<string, readonly Row[]>;
 
-/** Asks a snapshot all queries of the report's sections and of what changed. */
+/** Runs the queries of the report's sections and of "What changed" on a snapshot. */
 export async function readAnswers(connection: DuckDBConnection): Promise<Answers> {
   const answers = new Map<string, readonly Row[]>();
   for (const query of specQueries) answers.set(query, await ask(connection, `report/${query}`));
   return answers;
 }
 
-/** What changed, a line for each row. */
+/** The list "What changed", a line for each row; false if there is none. */
 export function changesOf(answers: Answers): Html | false {
   const lines = spec.changes.flatMap(({ query, text }) =>
     (answers.get(query) ?? []).map((row) => html`<li>${fill(text, row)}</li>`),
@@ -32,7 +32,7 @@ export function changesOf(answers: Answers): Html | false {
 
 /**
  * The sections of the report as parts of the page.
- * @param facts values that notes tell
+ * @param facts values that notes quote
  */
 export const sectionsOf = (answers: Answers, facts: Row): Html[] =>
   spec.sections.map(
@@ -41,7 +41,7 @@ export const sectionsOf = (answers: Answers, facts: Row): Html[] =>
 ${blocksOf(section, answers, facts)}</section>`,
   );
 
-/** The figures of a section; where it repeats them, once for each row that it names, the first unfolded. */
+/** The figures of a section. With `each` they are repeated for each of its rows, folded but for the first. */
 function blocksOf({ figures, each }: SectionSpec, answers: Answers, facts: Row): Html[] {
   const rowsOf = (query: string, level: string | undefined): readonly Row[] =>
     (answers.get(query) ?? []).filter((row) => level === undefined || row.level === level);
@@ -59,7 +59,7 @@ function blocksOf({ figures, each }: SectionSpec, answers: Answers, facts: Row):
   });
 }
 
-/** A picture with its numbers, or the words that say why there is none. Without a chart the numbers stand open. */
+/** A chart with its numbers, or a text that says why there is none. Without a chart the numbers are not folded. */
 function figureOf(figure: FigureSpec, found: readonly Row[], facts: Row): Html {
   const { title, chart } = figure;
   const all = found.map((row) => withTexts(row, chart));
@@ -104,7 +104,7 @@ function chartOf(chart: ChartSpec, title: string, rows: readonly Row[]): Html | 
   return CHARTS[chart.kind]({ chart, title, rows, format });
 }
 
-/** The rows as a table, which a reader unfolds if it is behind a chart. */
+/** The rows as a table, folded if it is behind a chart. */
 function numbersOf(
   { numbers, folded, newest_first }: FigureSpec,
   rows: readonly Row[],

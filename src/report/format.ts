@@ -1,5 +1,5 @@
 import type { Row } from '../duck/session.js';
-import { clip, count, maybe, orNone, printable } from '../query/printable.js';
+import { clip, count, numberOrNull, orNone, printable } from '../query/printable.js';
 
 /** A share as a percentage with one digit. */
 export const percent = orNone((n) => `${(n * 100).toFixed(1).replace(/^-0\.0$/, '0.0')}%`);
@@ -24,7 +24,7 @@ const dayFormat = new Intl.DateTimeFormat('en-GB', DAY);
 const monthFormat = new Intl.DateTimeFormat('en-US', { month: 'short', year: 'numeric', timeZone: 'UTC' });
 const instantFormat = new Intl.DateTimeFormat('en-GB', { ...DAY, hour: '2-digit', minute: '2-digit' });
 
-/** British dates have one month of four letters. */
+/** British English has one short month of four letters. */
 const short = (date: string): string => date.replace('Sept', 'Sep');
 
 /** A DATE or TIMESTAMPTZ of a result row. */
@@ -39,7 +39,7 @@ export const month = (value: unknown): string => monthFormat.format(dateOf(value
 /** An instant, such as 21 Nov 2026, 04:00 UTC. */
 export const instant = (value: unknown): string => `${short(instantFormat.format(dateOf(value)))} UTC`;
 
-/** A text of the feed as a label; `not given` if it is empty. */
+/** A text of the feed on one line, clipped; `not given` if it is empty. */
 export function label(value: unknown, length = 60): string {
   const text = printable(value).trim();
   return text === '' ? 'not given' : clip(text, length);
@@ -52,17 +52,17 @@ export const source = (name: unknown): string => label(name).replace(/_com$/, '.
 export const list = (items: readonly string[]): string =>
   new Intl.ListFormat('en', { type: 'conjunction' }).format(items);
 
-/** Each text once, in the order of its first place. */
+/** Each text once, in order of first appearance. */
 export const unique = (values: readonly string[]): string[] => [...new Set(values)];
 
-/** The feed writes some names of states in small letters. */
+/** The feed writes some names of states in lower case. */
 function state(value: unknown): string {
   const name = label(value, 30);
   if (name === 'not given') return 'State not given';
   return name.replaceAll(/\b\p{Ll}/gu, (letter) => letter.toUpperCase());
 }
 
-/** How the texts of `sql/report/report.yml` write the value of a column; a length cuts a label. */
+/** Formats that the texts of `sql/report/report.yml` name; a length clips a label. */
 const FORMATS: Readonly<Record<string, (value: unknown, row: Row, length?: number) => string>> = {
   count,
   percent,
@@ -85,7 +85,7 @@ const FORMATS: Readonly<Record<string, (value: unknown, row: Row, length?: numbe
   text: String,
 };
 
-/** How axes write a value; the row gives the currency. */
+/** Formats of the values on an axis; the row gives the currency. */
 export const AXES = {
   count,
   money: (value: number, { currency }: Row): string => shortMoney(value, currency),
@@ -98,7 +98,7 @@ export const AXES = {
 const OPTIONAL = /\[([^\]]*)\]/g;
 const VALUE = /\{(?:(\w+)(?::(\d+))? )?(\w+)(?: of (\w+))?\}/g;
 
-/** The first column that a text tells, as a number or, of a time, in ISO 8601; null if it tells another thing. */
+/** The value of the first column in a text, as a number, or in ISO 8601 for a time; null for any other value. */
 export function valueIn(text: string, row: Row): number | string | null {
   const [, format = '', , column = ''] = [...text.matchAll(VALUE)][0] ?? [];
   const value = row[column] ?? null;
@@ -107,7 +107,7 @@ export function valueIn(text: string, row: Row): number | string | null {
   return typeof value === 'number' ? Number(value.toPrecision(9)) : null;
 }
 
-/** A text of `sql/report/report.yml` with the values of a row in it; the file says how it is written. */
+/** Fills a text of `sql/report/report.yml` with the values of a row. The file explains the syntax. */
 export function fill(text: string, row: Row): string {
   const get = (column: string): unknown => {
     if (row[column] === undefined) throw new TypeError(`there is no column ${column} for: ${text}`);
@@ -119,7 +119,7 @@ export function fill(text: string, row: Row): string {
     const format = FORMATS[name];
     if (format === undefined) throw new TypeError(`there is no format ${name} for: ${text}`);
     const value = get(column);
-    if (values !== undefined && maybe(value) === null) return `too few (${count(get(values) ?? 0)})`;
+    if (values !== undefined && numberOrNull(value) === null) return `too few (${count(get(values) ?? 0)})`;
     return format(value, row, length === undefined ? undefined : Number(length));
   };
   return text

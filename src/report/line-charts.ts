@@ -1,11 +1,11 @@
 import * as Plot from '@observablehq/plot';
 import type { Html } from '../docs/html.js';
 import type { Row } from '../duck/session.js';
-import { maybe } from '../query/printable.js';
+import { numberOrNull } from '../query/printable.js';
 import { type Drawing, draw, type LegendItem, type Mark, markOf, REFERENCE, type Size } from './draw.js';
 import { dateOf, list, month, unique } from './format.js';
 
-/** Marks of series that are no sources, in order. */
+/** Marks of series that are not sources, in order. */
 const SERIES: readonly Mark[] = [
   { fill: 'var(--mark)', symbol: 'circle' },
   { fill: 'var(--soft-ink)', symbol: 'square' },
@@ -16,21 +16,21 @@ const SERIES: readonly Mark[] = [
 export const seriesOf = (rows: readonly Row[]): LegendItem[] =>
   unique(rows.map(({ series }) => String(series))).map((name, i) => {
     const row = rows.find(({ series }) => series === name) ?? {};
-    return { name, ...(maybe(row.domain_id) === null ? (SERIES[i] ?? markOf(row)) : markOf(row)) };
+    return { name, ...(numberOrNull(row.domain_id) === null ? (SERIES[i] ?? markOf(row)) : markOf(row)) };
   });
 
-/** How the charts mark a month that is not over or was not observed as a whole, so that its value may change. */
+/** Marks a month that is not over, or was not observed as a whole, so that its value may change. */
 const IN_PART: LegendItem = { name: 'month in part', fill: 'var(--paper)', symbol: 'ring' };
 
 const atOf = ({ moment }: Row): Date => dateOf(moment);
 const timeOf = (row: Row): number => atOf(row).getTime();
-const heightOf = ({ value }: Row): number | null => maybe(value);
+const heightOf = ({ value }: Row): number | null => numberOrNull(value);
 const panelOf = ({ panel }: Row): string => String(panel ?? '');
 const isInPart = ({ state }: Row): boolean => (state ?? null) !== null;
 
 /**
- * Lines of series over time, from zero or about a reference, in one panel or in one for each name in `panel`. Undefined if
- * fewer than two moments have a value. The axis does not begin with moments without one; elsewhere null breaks a line.
+ * Lines of series over time, from zero or around a reference, in one panel or in one for each name in `panel`. Undefined
+ * if fewer than two moments have a value. The axis begins with the first of them; after that, null breaks a line.
  */
 export function overTime(drawing: Drawing): Html | undefined {
   const { chart, rows } = drawing;
@@ -58,7 +58,7 @@ const timeTick =
   (date: Date): string =>
     unit === 'day' ? dayOnAxis.format(date) : month(date).replace(/ 20(\d\d)$/, ' ’$1');
 
-/** Instants for the ticks of a time axis: no more than `most`, evenly chosen from those that have points, the last one in. */
+/** Ticks of a time axis: at most `most` of the instants that have points, evenly spaced and with the last one. */
 function timeTicks(rows: readonly Row[], most: number): Date[] {
   const times = [...new Set(rows.map(timeOf))].sort((a, b) => a - b);
   const step = Math.max(1, Math.ceil((times.length - 1) / Math.max(1, most - 1)));
@@ -66,17 +66,17 @@ function timeTicks(rows: readonly Row[], most: number): Date[] {
 }
 
 /**
- * The values that an axis shows: from zero, and of an interval that is much wider than the values differ only a part; about
- * a reference with the whole intervals.
+ * The extent of the value axis. Without a reference it goes from zero to a little above the values, and clips wide
+ * intervals. With a reference it holds the whole intervals.
  */
 function extentOf({ rows, chart: { reference } }: Drawing): [number, number] {
-  const known = (column: string): number[] => rows.flatMap((row) => maybe(row[column]) ?? []);
+  const known = (column: string): number[] => rows.flatMap((row) => numberOrNull(row[column]) ?? []);
   if (reference === undefined) return [0, Math.max(...known('value')) * 1.1];
   const values = [reference, ...['value', 'interval_low', 'interval_high'].flatMap(known)];
   return [Math.min(...values), Math.max(...values)];
 }
 
-/** Scales of the values and the series, and a grid with so many lines. */
+/** Scales of values and series, and a grid with some number of lines. */
 function scalesOf(drawing: Drawing, ticks: number) {
   const { rows, format: tickFormat, chart } = drawing;
   const series = seriesOf(rows);
@@ -141,8 +141,8 @@ function ends(drawing: Drawing): Plot.Markish[] {
 }
 
 /**
- * Lines with the 95 % intervals of their points behind them, dashed from and to a month in part. The larger a point, the
- * more values it rests on; on a screen with a pointer it says what it stands for.
+ * Lines over the 95 % intervals of their points, dashed next to a month in part. Points grow with the number of values
+ * that they rest on. With tips, each shows its text when the reader points at it.
  */
 function lineMarks(rows: readonly Row[], { hasTips }: Size, facet: object = {}): Plot.Markish[] {
   const channels = { x: atOf, z: 'series', ...facet };
@@ -169,7 +169,7 @@ function lineMarks(rows: readonly Row[], { hasTips }: Size, facet: object = {}):
   ];
 }
 
-/** Neighbours on a line of which one is a month in part: each with the one before it as `from`. */
+/** Points of a line that are a month in part or follow one, each with the point before it as `from`. */
 function loosePairs(rows: readonly Row[]): Row[] {
   const lineOf = ({ panel, series }: Row): string => JSON.stringify([panel, series]);
   return rows.flatMap((row, i) => {

@@ -5,7 +5,7 @@ import type { Row } from '../duck/session.js';
 import { counted } from '../query/printable.js';
 import { type Drawing, draw, type LegendItem } from './draw.js';
 
-/** How the prices of a place stand against the national ones, from light to dark; without a figure a dot is hollow. */
+/** Prices of a place against national prices, from light to dark. Without a figure the dot is hollow. */
 const BELOW: LegendItem = { name: 'at least 5% below the nation', fill: 'var(--below)', symbol: 'circle' };
 const SAME: LegendItem = { name: 'about the same', fill: 'var(--soft-ink)', symbol: 'circle' };
 const ABOVE: LegendItem = { name: 'at least 5% above', fill: 'var(--above)', symbol: 'circle' };
@@ -16,20 +16,20 @@ function fillOf({ middle }: Row): string {
   return (middle <= 0.95 ? BELOW : middle >= 1.05 ? ABOVE : SAME).fill;
 }
 
-/** The states that have a place. */
+/** The states with a known place. */
 export const placesOf = (states: readonly Row[]): Row[] =>
   states.filter((row) => row.state_code !== null && row.latitude !== null && row.longitude !== null);
 
 /** Room for the dots at the border, in pixels. */
 const MARGIN = 30;
 
-/** Degrees that a map shows at least in each direction from its middle. */
+/** Fewest degrees that a map shows in each direction from its middle. */
 const LEAST = 2;
 
-/** Degrees from a point beyond which no map reaches. */
+/** Most degrees that a map reaches from a point. */
 const FAR = 20;
 
-/** An equal-area projection about the middle of the points, which shows all of them. */
+/** An equal-area projection around the middle of the points that shows all of them. */
 function projectionOf(points: readonly Point[]): Plot.ProjectionOptions {
   const [x, y] = [0, 1].map((i) => middleOf(points.map((point) => point[i] ?? 0))) as [number, number];
   const around = [-LEAST, LEAST].map((step): Point => [x + step, y + step]);
@@ -44,12 +44,12 @@ type Point = readonly [longitude: number, latitude: number];
 
 const middleOf = (values: readonly number[]): number => (Math.min(...values) + Math.max(...values)) / 2;
 
-/** A coast or border that `outlines.mjs` wrote, with its west, south, east and north. */
+/** A coast or border that `outlines.mjs` wrote, with its bounds: west, south, east, north. */
 interface Outline {
   readonly bbox: readonly [number, number, number, number];
 }
 
-/** Coasts and borders that are not far from all points. */
+/** Coasts and borders that are near one of the points. */
 function outlinesNear(points: readonly Point[]): Readonly<Record<'land' | 'borders', Outline[]>> {
   const { land, borders } = JSON.parse(packageFile('dist/src/report/outlines.json'));
   const isNear = ({ bbox: [west, south, east, north] }: Outline): boolean =>
@@ -60,7 +60,7 @@ function outlinesNear(points: readonly Point[]): Readonly<Record<'land' | 'borde
 const outline = { stroke: 'var(--soft-ink)', strokeWidth: 0.75, strokeOpacity: 0.6 } as const;
 
 /**
- * Dots at latitude and longitude on an outline of countries, as large as their lots are many. Undefined if fewer than two
+ * Dots at latitude and longitude on an outline of countries, sized by their number of lots. Undefined if fewer than two
  * states have a place. Rows have a `short` name, and `middle`, the ratio of their prices to the national ones.
  */
 export function dotMap(drawing: Drawing): Html | undefined {

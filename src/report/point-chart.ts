@@ -1,17 +1,17 @@
 import * as Plot from '@observablehq/plot';
 import type { Html } from '../docs/html.js';
 import type { Row } from '../duck/session.js';
-import { maybe } from '../query/printable.js';
+import { numberOrNull } from '../query/printable.js';
 import { type Drawing, draw, markOf, REFERENCE } from './draw.js';
 import { seriesOf } from './line-charts.js';
 
 /**
- * A point for each row, its `value` over its `estimate`, with the line where both are equal; undefined without a row. Rows
- * have `series` and what is `said`.
+ * A point for each row, its `value` against its `estimate`, with the line on which both are equal; undefined without rows.
+ * Rows have `series`, and `said` as the text of the point.
  */
 export function againstEstimate(drawing: Drawing): Html | undefined {
   const rows = drawing.rows.filter(
-    ({ value, estimate }) => maybe(value) !== null && maybe(estimate) !== null,
+    ({ value, estimate }) => numberOrNull(value) !== null && numberOrNull(estimate) !== null,
   );
   if (rows.length === 0) return undefined;
   const values = rows.flatMap(({ value, estimate }) => [Number(value), Number(estimate)]);
@@ -27,7 +27,7 @@ export function againstEstimate(drawing: Drawing): Html | undefined {
     ({ isNarrow, hasTips }) => {
       const axis = { type: 'log', domain } as const;
       const ticks = ticksIn(domain, isNarrow);
-      // As texts: a format of a logarithmic axis leaves out some of its ticks.
+      // Texts, because a logarithmic axis with a format leaves out some of its ticks.
       const ticked = { text: drawing.format, labelArrow: 'none' } as const;
       return {
         height: isNarrow ? 300 : 440,
@@ -58,7 +58,7 @@ export function againstEstimate(drawing: Drawing): Html | undefined {
   );
 }
 
-/** The round values of an axis: 1, 2 and 5 of each power of ten; on a phone the powers alone. */
+/** Round values of an axis: 1, 2 and 5 times each power of ten; on a phone only the powers. */
 function ticksIn([from, to]: readonly [number, number], isNarrow: boolean): number[] {
   const powers = Array.from({ length: 9 }, (_, i) => 10 ** i);
   return powers

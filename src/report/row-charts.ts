@@ -1,19 +1,19 @@
 import * as Plot from '@observablehq/plot';
 import type { Html } from '../docs/html.js';
 import type { Row } from '../duck/session.js';
-import { clip, counted, maybe } from '../query/printable.js';
+import { clip, counted, numberOrNull } from '../query/printable.js';
 import { type Drawing, draw, markOf, REFERENCE, type Size } from './draw.js';
 
 /**
- * Horizontal bars from zero, one for each row that has a value, in the order given; undefined if none has one. Rows have
- * `name`, `value`, `text` at the end of the bar, and `said` where that says something else.
+ * Horizontal bars from zero, one for each row that has a value, in the order given; undefined if no row has one. Rows have
+ * `name`, `value`, `text` at the end of the bar, and `said` if the description says something else.
  */
 export function bars(drawing: Drawing): Html | undefined {
   const rows = drawing.rows.filter(({ value }) => value !== null).map(placed);
   if (rows.length === 0) return undefined;
   const description = rows.map(({ name, text, said }) => `${name}: ${said ?? text}.`).join(' ');
   return draw(drawing, description, (size) => {
-    const { isAbove, scales, textWidth, textsAtEnd, namesAbove } = layoutOf(rows, size);
+    const { isAbove, scales, textWidth, textsAtEnd, namesAbove } = layoutRows(rows, size);
     return {
       ...scales,
       x: { axis: null, zero: true },
@@ -35,9 +35,9 @@ export function bars(drawing: Drawing): Html | undefined {
 }
 
 /**
- * A dot for each row that has a figure, with its range, along a common axis; undefined if none has. A range whose `high` is
- * not known has a hollow dot at its `low` and goes on to the edge. Rows have `name`, `low`, `middle`, `high`, the number of
- * values that they are `based_on`, and what is `said`; a 95 % interval of the middle is a thin line.
+ * A dot with its range for each row that has a figure, along a common axis; undefined if no row has one. A range without
+ * `high` has a hollow dot at its `low` and reaches to the edge. A 95 % interval of the middle is a thin line. Rows have
+ * `name`, `low`, `middle`, `high`, `based_on` (the number of values), and `said` for the description.
  */
 export function ranges(drawing: Drawing): Html | undefined {
   const { first, label, noun, reference } = drawing.chart;
@@ -45,12 +45,11 @@ export function ranges(drawing: Drawing): Html | undefined {
   if (known.length === 0) return undefined;
   const rows = known.map((row, i) => placed({ ...row, text: counted(row.based_on, noun) }, i));
   const open = rows.filter((row) => typeof row.low === 'number' && row.high === null);
-  const edge =
-    1.25 *
-    Math.max(...rows.flatMap((row) => [row.low, row.interval_low, row.high].map((x) => maybe(x) ?? 0)));
+  const ends = rows.flatMap(({ low, interval_low, high }) => [low, interval_low, high]);
+  const edge = 1.25 * Math.max(...ends.map((end) => numberOrNull(end) ?? 0));
   const description = rows.map(({ name, said }) => `${name}: ${said}.`).join(' ');
   return draw(drawing, description, (size) => {
-    const { at, scales, textWidth, textsAtEnd, namesAbove } = layoutOf(rows, size);
+    const { at, scales, textWidth, textsAtEnd, namesAbove } = layoutRows(rows, size);
     const ticks = size.isNarrow ? 3 : 6;
     const broad = { ...at, x1: 'low', stroke: fillOf, strokeOpacity: 0.3, strokeWidth: 6 } as const;
     return {
@@ -84,13 +83,13 @@ export function ranges(drawing: Drawing): Html | undefined {
 const symbolOf = (row: Row): string => markOf(row).symbol;
 const fillOf = (row: Row): string => markOf(row).fill;
 
-/** Rows are placed by their number, so that two of one name stay two. */
+/** Rows are placed by their number, so that two rows of one name stay apart. */
 const placed = (row: Row, place: number): Row => ({ ...row, place });
 
-/** Width of a character of 12 pixels, on average and with some room. */
+/** Average width of a character of a 12-pixel font, with some room. */
 const GLYPH = 6.6;
 
-/** Characters of a name that stand beside a row, and on a phone. */
+/** Most characters of a name beside its row, and on a phone. */
 const LABEL = 36;
 const SHORT = 14;
 
@@ -100,13 +99,13 @@ const NAME_ABOVE: Plot.TextOptions = {
   ...{ lineWidth: 25, textOverflow: 'ellipsis' },
 };
 
-/** How rows lie in a chart: on a phone long names stand above what is drawn, elsewhere beside it. */
-function layoutOf(rows: readonly Row[], { isNarrow }: Size) {
+/** Lays rows out: names stand beside the marks, and on a phone long names stand above them. */
+function layoutRows(rows: readonly Row[], { isNarrow }: Size) {
   const names = rows.map(({ name }) => String(name));
   const longest = longestOf(names);
   const isAbove = isNarrow && longest > SHORT;
   const tickFormat = (i: number): string => clip(names[i] ?? '', LABEL);
-  /** Where a mark of a row lies: below the middle, in pixels, if the name stands above it. */
+  /** Where the mark of a row lies: some pixels below the middle if the name stands above it. */
   const at = { y: 'place', dy: isAbove ? 8 : 0 } as const;
   const scales: Plot.PlotOptions = {
     height: rows.length * (isAbove ? 38 : 24) + 48,
@@ -120,7 +119,7 @@ function layoutOf(rows: readonly Row[], { isNarrow }: Size) {
     isAbove,
     at,
     scales,
-    /** Width that the texts at the end of the rows take at most, in pixels. */
+    /** Width in pixels of the longest text at the end of a row. */
     textWidth: longestOf(rows.map(({ text }) => String(text))) * GLYPH,
     textsAtEnd: (more: Plot.TextOptions): Plot.Markish =>
       Plot.text(rows, { ...at, text: 'text', textAnchor: 'start', ...more }),

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { packageFile } from '../config/package-root.js';
 import { AXES, unique } from './format.js';
 
-/** A chart. Its texts are columns of each row then, in this order. */
+/** A chart. Its texts become columns of each row, in this order. */
 const chartSpec = z.strictObject({
   /**
    * `bars` draws `value`, `ranges` low, middle and high, `lines` and `panels` value by moment, `points` value by estimate,
@@ -15,20 +15,20 @@ const chartSpec = z.strictObject({
   /** Name of a row, and a short one for the map. */
   name: z.string().optional(),
   short: z.string().optional(),
-  /** Line that a row is a point of, and its panel. */
+  /** The line and the panel that a row belongs to. */
   series: z.string().optional(),
   panel: z.string().optional(),
-  /** What stands at the end of a bar. */
+  /** Text at the end of a bar. */
   text: z.string().optional(),
-  /** What is said to those who do not see the chart, of each row or of the last point of each line. */
+  /** Describes each row, or the last point of each line, to readers who do not see the chart. */
   said: z.string().optional(),
   unit: z.enum(['month', 'day']).default('month'),
   axis: z.enum(Object.keys(AXES) as (keyof typeof AXES)[]).default('count'),
-  /** What the axis of ranges shows, what the values are that they rest on, and what these and lines are compared with. */
+  /** Label of the axis of ranges, noun of the values that they rest on, and a reference for ranges and lines. */
   label: z.string().default(''),
   noun: z.string().default(''),
   reference: z.number().optional(),
-  /** Whether it is as wide as a phone everywhere, beside others. */
+  /** Whether it is as wide as a phone on every screen, beside other charts. */
   small: z.boolean().default(false),
   /** Rows to draw; all by default. */
   first: z.int().optional(),
@@ -40,16 +40,16 @@ const figureSpec = z.strictObject({
   /** Takes the rows of the query whose `level` is this. */
   level: z.string().optional(),
   note: z.string().optional(),
-  /** Stands in place of the chart where there are no rows, and where too few have a value. */
+  /** Replaces the chart if there are no rows, or if too few have a value. */
   empty: z.string().optional(),
   none: z.string().optional(),
   chart: chartSpec.optional(),
-  /** Cells by head. A head that begins with `>` is that of a column of numbers. */
+  /** Cells by head. A `>` before a head marks a column of numbers. */
   numbers: z.record(z.string(), z.string()),
-  /** What is shown without a chart, too. */
+  /** What is shown even without a chart. */
   stays: z.array(z.enum(['note', 'numbers'])).default([]),
   newest_first: z.boolean().default(false),
-  /** Whether a reader unfolds the numbers; behind a chart that is always so. */
+  /** Whether the numbers are folded; behind a chart they always are. */
   folded: z.boolean().default(false),
 });
 
@@ -57,7 +57,7 @@ const sectionSpec = z.strictObject({
   id: z.string(),
   title: z.string(),
   lead: z.string(),
-  /** Repeats the figures, folded, for each row of a query at a level, with those rows that have the same in a column. */
+  /** Repeats the figures for each row of a query at a level, with the rows that have the same value in `column`. */
   each: z
     .strictObject({
       query: z.string(),
@@ -76,10 +76,10 @@ export type ChartSpec = z.output<typeof chartSpec>;
 /** A section of the report. */
 export type SectionSpec = z.output<typeof sectionSpec>;
 
-/** A picture with its numbers, or the words that say why there is none. */
+/** A chart with its numbers, or a text that says why there is none. */
 export type FigureSpec = z.output<typeof figureSpec>;
 
-/** What is in the report. */
+/** The report, as `sql/report/report.yml` describes it. */
 export const spec = z
   .strictObject({
     /** A line for each row of a query. */
@@ -89,7 +89,7 @@ export const spec = z
   })
   .parse(load(packageFile('sql/report/report.yml')));
 
-/** The queries of the sections and of what changed, each once. */
+/** The queries of the sections and of "What changed", each once. */
 export const specQueries: readonly string[] = unique(
   [...spec.sections.flatMap(({ figures }) => figures), ...spec.changes].map(({ query }) => query),
 );

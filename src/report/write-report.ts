@@ -15,28 +15,28 @@ import { modellingOf } from '../model/own-models.js';
 import { ask, tablesOf } from '../query/ask.js';
 import { readLake } from '../query/open-lake.js';
 import { assertOurs, assertOutside, writeWhole } from '../query/places.js';
-import { count, counted, maybe, NONE } from '../query/printable.js';
+import { count, counted, NONE, numberOrNull } from '../query/printable.js';
 import { alarmText, driftText, readStanding, rejectedText, type Standing } from './alarms.js';
 import { changesOf, readAnswers, sectionsOf } from './figures.js';
 import { day, fill, instant, list, money, percent, source, unique } from './format.js';
 import { spec, specQueries } from './spec.js';
 
-/** Texts that every report has, whichever version wrote it. */
+/** Texts that every report contains, whichever version wrote it. */
 const MARKS = ['<section id="reading"><header><h2>How to read this</h2></header>', 'Data health'];
 
 /** Where `lotlake docs` puts its first page, beside a report of the same output folder. */
 const DICTIONARY = 'docs/index.html';
 
-/** Queries of the report besides those of its sections. */
+/** Queries of the report outside its sections. */
 const QUERIES = ['headline', 'standing', 'sources', 'observed', 'currencies'];
 
-/** A ratio over several models is shown if it rests on this many times the least group. */
+/** A ratio over several models needs this many times the values of `minimum_group`. */
 const POOLED_GROUPS = 4;
 
 /**
  * Writes the report of the published snapshot as one HTML file that needs nothing else, and returns its path. Throws
- * SHARE_NO_SNAPSHOT if nothing is published, SHARE_NO_TABLE if the snapshot lacks a mart, and SHARE_PLACE if the place is
- * not a report's.
+ * SHARE_NO_SNAPSHOT if nothing is published, SHARE_NO_TABLE if the snapshot lacks a mart, and SHARE_PLACE if the path is
+ * inside the lake or holds another file.
  * @param to path of the file; `report.html` in the output folder by default
  */
 export async function writeReport(config: Config, to = join(config.output, 'report.html')): Promise<string> {
@@ -47,7 +47,7 @@ export async function writeReport(config: Config, to = join(config.output, 'repo
   return to;
 }
 
-/** Reads the published snapshot, and the headline of the snapshot before it, as one HTML document. */
+/** Makes one HTML document of the published snapshot and the headline of the snapshot before it. */
 function readPage(config: Config, dictionary: string | undefined): Promise<string> {
   const tables = unique([
     'runs',
@@ -85,7 +85,7 @@ function readPage(config: Config, dictionary: string | undefined): Promise<strin
   });
 }
 
-/** The marts of the user, which the report has no figures of. */
+/** Lists the user's own models, which have no figures in the report. */
 function ownModels(manifest: Manifest): Html | false {
   const own = modellingOf(manifest).models.filter(({ isOwn }) => isOwn);
   const lines = own.map(({ name, description }) => {
@@ -102,7 +102,7 @@ const contents: readonly (readonly [string, string])[] = [
   ['reading', 'How to read this'],
 ];
 
-/** What somebody should look at first, and has to know before the figures. */
+/** The head of the page: alarms, rejects and drift. */
 function standingParts(standing: Standing) {
   const alarms = standing.alarms.map((alarm) => html`<li class="alarm">${alarmText(alarm)}.</li>`);
   const [rejected, drift] = [rejectedText(standing), driftText(standing)];
@@ -117,11 +117,11 @@ function standingParts(standing: Standing) {
   };
 }
 
-/** The first of some tables and marts that a snapshot does not have. */
+/** The first of some tables and marts that a snapshot lacks. */
 const lackingIn = (manifest: Manifest, names: readonly string[]): string | undefined =>
   names.find((name) => !(name in allTables(manifest)));
 
-/** The headline of the newest earlier snapshot that is kept and has its tables. */
+/** The headline of the newest earlier snapshot that is kept and has the tables for it. */
 async function readBefore(
   config: Config,
   connection: DuckDBConnection,
@@ -176,7 +176,7 @@ function observedText(sources: readonly Row[]): string {
 }
 
 /**
- * The figures at the top, each with its change since the run before, if its snapshot is kept.
+ * The figures at the top, each with its change since the run before if that snapshot is kept.
  * @param now,before rows of `sql/report/headline.sql`
  */
 function headlineTiles(now: Row, before: Row | undefined): Html[] {
@@ -190,7 +190,7 @@ function headlineTiles(now: Row, before: Row | undefined): Html[] {
       write(now[column]),
       [of, changeOf(now[column], last?.[column], move)].filter((part) => part).join(', '),
     );
-  /** Says which values there are, where they are too few for a figure. */
+  /** A word in place of a figure, such as `too few`. */
   const word = (name: string, value: string, change: string): Html => tile(name, value, change, 'word');
   const arrived = `New on ${short(now.run_at)}`;
   const through = `Sell-through${since === undefined ? ', 30 days' : ` ${since}`}`;
@@ -201,10 +201,10 @@ function headlineTiles(now: Row, before: Row | undefined): Html[] {
       ? word(arrived, 'first day', 'all lots are new')
       : tile(arrived, count(now.new_lots), `and ${count(now.left_lots)} left`),
     figure(`Sold ${since ?? 'in 30 days'}`, 'sold'),
-    maybe(now.sell_through) === null
+    numberOrNull(now.sell_through) === null
       ? word(through, 'too few', counted(now.offered, 'lot'))
       : figure(through, 'sell_through', percent, points, before, `of ${counted(now.offered, 'lot')}`),
-    maybe(now.price_median) === null
+    numberOrNull(now.price_median) === null
       ? word(median, 'too few', counted(now.priced, 'price'))
       : // Amounts in two currencies have no difference.
         figure(
@@ -220,7 +220,7 @@ function headlineTiles(now: Row, before: Row | undefined): Html[] {
 }
 
 function changeOf(now: unknown, before: unknown, write: (value: unknown) => string): string {
-  const [value, last] = [maybe(now), maybe(before)];
+  const [value, last] = [numberOrNull(now), numberOrNull(before)];
   if (value === null || last === null) return '';
   const change = write(Math.abs(value - last));
   return change === write(0) ? 'unchanged' : `${value < last ? '−' : '+'}${change}`;

@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { packageRoot } from '../../src/config/package-root.js';
-import { printable, visible } from '../../src/query/printable.js';
+import { escapeControls, printable } from '../../src/query/printable.js';
 
 const ACTING = [
   ...Array.from({ length: 32 }, (_, code) => code).filter((code) => code !== 9 && code !== 10),
@@ -15,18 +15,18 @@ describe('a text for people', () => {
     'has no %s that acts on a terminal',
     (_, character) => {
       const code = character.charCodeAt(0).toString(16).padStart(4, '0');
-      expect(visible(`a\n\t${character}ü🚗`)).toBe(`a\n\t\\u${code}ü🚗`);
+      expect(escapeControls(`a\n\t${character}ü🚗`)).toBe(`a\n\t\\u${code}ü🚗`);
       expect(printable(`a\n\t${character}ü🚗`)).toBe('a   ü🚗');
     },
   );
 
   it('keeps its value where it is JSON', () => {
     const value = { text: `a${ACTING.join('')}b`, lines: 'a\r\nb' };
-    expect(JSON.parse(visible(JSON.stringify(value)))).toEqual(value);
+    expect(JSON.parse(escapeControls(JSON.stringify(value)))).toEqual(value);
   });
 
   it('shows a terminal sequence as text', () => {
-    expect(visible('\u001b]0;title\u0007\u001b[2Jdone\r')).toBe(
+    expect(escapeControls('\u001b]0;title\u0007\u001b[2Jdone\r')).toBe(
       '\\u001b]0;title\\u0007\\u001b[2Jdone\\u000d',
     );
   });

@@ -16,7 +16,7 @@ import {
 } from '../../report/alarms.js';
 import { unique } from '../../report/format.js';
 import { command, type Lines } from '../command.js';
-import { hoursOf } from '../option-values.js';
+import { parseHours } from '../option-values.js';
 
 /**
  * Says whether the lake is fresh, what is wrong with it, what became of the last runs, and how long the disk will do.
@@ -30,7 +30,7 @@ export const status = command({
     },
   },
   async run({ maxAge, print, config }, effects) {
-    const most = maxAge === undefined ? null : hoursOf('--max-age', maxAge);
+    const most = maxAge === undefined ? null : parseHours('--max-age', maxAge);
     const report = await statusOf(config, effects.now(), most);
     print(report, () => text(report));
     if (report.fresh.is_stale) throw stale(report);
