@@ -7,7 +7,7 @@ import { currentId, type Layout, layoutOf } from '../lake/layout.js';
 import { findPublished } from '../lake/snapshots.js';
 import { pushLanding } from '../mirror/landing.js';
 import { type LocalLake, push } from '../mirror/push.js';
-import { type MirrorPlace, openStore } from '../mirror/s3.js';
+import { openStore } from '../mirror/s3.js';
 import { describeAsIceberg, updateCatalog } from '../mirror/tables.js';
 import { publishedSnapshot, withDatabase } from '../query/open-lake.js';
 import { count, counted, megabytes } from '../query/printable.js';
@@ -22,14 +22,13 @@ export const mirrorOptions = {
   'path-style': { type: 'boolean', describe: 'name the bucket in the path, as MinIO and Ceph need it' },
 } as const;
 
-/** The mirror that the configuration names. Throws ConfigError if it names none. */
-export function mirrorOf({ publish }: Config): MirrorPlace {
+/** Opens the mirror that the configuration names, without a request. Throws ConfigError if it names none. */
+export async function openMirror({ publish }: Config, signal: AbortSignal) {
   const { to } = publish;
-  if (to !== undefined) return { ...publish, to };
-  throw new ConfigError(
-    'no mirror is named',
-    'name one, such as s3://bucket/prefix, or set LOTLAKE_PUBLISH_TO',
-  );
+  const hint = 'name one, such as s3://bucket/prefix, or set LOTLAKE_PUBLISH_TO';
+  if (to === undefined) throw new ConfigError('no mirror is named', hint);
+  const place = { ...publish, to };
+  return { place, store: await openStore(place, signal) };
 }
 
 /** What a push did, with landing if that was pushed too. */
@@ -38,10 +37,9 @@ export type PushedLake = Awaited<ReturnType<typeof pushLake>>;
 /** Pushes the published snapshots of a lake, and landing if it is configured so, to the configured mirror. */
 export async function pushLake(config: Config, effects: Effects, warn: (message: string) => void) {
   const { signal, now } = effects;
-  const place = mirrorOf(config);
+  const { place, store } = await openMirror(config, signal);
   publishedSnapshot(config);
   const layout = layoutOf(config.output);
-  const store = await openStore(place, signal);
   const pushed = await withDatabase(config, signal, async ({ session: { connection } }) => {
     const lake = await readLocal(connection, layout);
     const current = lake.kept.at(-1);

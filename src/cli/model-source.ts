@@ -5,11 +5,11 @@ import { layoutOf } from '../lake/layout.js';
 import { type Manifest, readManifest } from '../lake/manifest.js';
 import { findSnapshot } from '../lake/snapshots.js';
 import { readMirror, readRecord, TABLES } from '../mirror/layout.js';
-import { openStore } from '../mirror/s3.js';
+
 import type { SparkTable } from '../model/spark-models.js';
 import { publishedSnapshot } from '../query/open-lake.js';
 import type { SparkConf } from '../spark/script.js';
-import { mirrorOf } from './mirror.js';
+import { openMirror } from './mirror.js';
 
 /** A snapshot that models are computed from, on this machine or in a mirror. */
 export interface ModelSource {
@@ -46,8 +46,7 @@ export async function pushedSource(
   computed: ReadonlySet<string>,
   signal: AbortSignal,
 ): Promise<ModelSource> {
-  const place = mirrorOf(config);
-  const store = await openStore(place, signal);
+  const { place, store } = await openMirror(config, signal);
   const { current } = await readMirror(store);
   const id = snapshot ?? current.snapshot_id;
   const { manifest, files } = await readRecord(store, id);
@@ -71,7 +70,7 @@ function tablesOf({ tables, marts }: Pick<Manifest, 'tables' | 'marts'>, compute
 }
 
 /** Settings of Spark for a mirror. It finds credentials by itself, in the environment or on the machine. */
-function confOf({ endpoint, region, pathStyle }: ReturnType<typeof mirrorOf>): SparkConf {
+function confOf({ endpoint, region, pathStyle }: Config['publish']): SparkConf {
   return {
     ...(endpoint === undefined ? {} : { 'spark.hadoop.fs.s3a.endpoint': endpoint }),
     ...(region === undefined ? {} : { 'spark.hadoop.fs.s3a.endpoint.region': region }),

@@ -29,7 +29,7 @@ describe('lotlake model', () => {
     const to = join(output, '..', 'other');
     mkdirSync(join(to, 'photos'), { recursive: true });
     const { code, err } = runLotlake(output, 'model', '--to', to);
-    expect(err).toContain('holds photos, which is no mart');
+    expect(err).toContain('holds photos, which is not a mart');
     expect(code).toBe(2);
   });
 

@@ -41,7 +41,7 @@ async function compare(client: Client, active: readonly Row[], signal: AbortSign
   return found;
 }
 
-/** What the service counts of a source; null if the key is not enabled for it. */
+/** The service's count of vehicles of a source; null if the key is not enabled for it. */
 async function countAtService(client: Client, domain: number, signal: AbortSignal): Promise<number | null> {
   const { path, query } = requests.searchCount.from({ domain_id: domain });
   const read = async (answer: Answer): Promise<number> => {
@@ -59,8 +59,8 @@ async function countAtService(client: Client, domain: number, signal: AbortSigna
 }
 
 /**
- * The count in an answer. The service does not describe its form: a number, `count` or `total`, maybe below `data` or in
- * a list of one.
+ * Finds the count in an answer, whose form the service does not describe: a number, `count` or `total`, perhaps under
+ * `data` or in a list of one.
  */
 export function countIn(body: unknown): number | undefined {
   if (typeof body === 'number') return body;

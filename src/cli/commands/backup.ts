@@ -5,7 +5,7 @@ import { withDatabase } from '../../query/open-lake.js';
 import { count, megabytes } from '../../query/printable.js';
 import { command, type Lines, whileLocked } from '../command.js';
 
-/** Copies the lake to another folder while no run is at work, and says what the copy holds. */
+/** Copies the lake to another folder while no run works on it, and says what the copy holds. */
 export const backup = command({
   options: {
     to: { type: 'string', demandOption: true, describe: 'folder to make' },

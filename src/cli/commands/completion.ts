@@ -6,9 +6,9 @@ import { command } from '../command.js';
 import type { Effects } from '../effects.js';
 
 /**
- * Prints the script that completes command lines in a shell. It hands over the words up to the cursor, and offers files
- * where nothing comes back. yargs gives the form of its answer by `SHELL`, which names the login shell and not the one that
- * asks.
+ * Prints the script that completes command lines in a shell. The script passes on the words up to the cursor, and offers
+ * files if no word comes back. It also sets `SHELL`, by which yargs chooses the format of its answer, since that names the
+ * login shell and not the shell at work.
  */
 export const completion = command({
   hasNoLake: true,
@@ -16,7 +16,7 @@ export const completion = command({
   run: ({ shell }, { out }) => out(packageFile(`site/completion.${shell}`)),
 });
 
-/** Names of the tables and marts that are published, for completion; none if that cannot be told. */
+/** Names of the published tables and marts, for completion; none if they cannot be read. */
 export function publishedTables(
   words: readonly string[],
   effects: Pick<Effects, 'env' | 'cwd'>,

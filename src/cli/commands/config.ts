@@ -2,7 +2,7 @@ import { flagOf, type InForce, readSettings } from '../../config/config.js';
 import { gridOf } from '../../query/table.js';
 import { command, lakeOptions } from '../command.js';
 
-/** Says which settings are in force, and where each comes from. */
+/** Lists the settings in force, and where each comes from. */
 export const config = command({
   options: {
     markdown: { type: 'boolean', default: false, describe: 'write docs/settings.md to stdout instead' },

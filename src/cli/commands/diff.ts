@@ -9,7 +9,7 @@ import { wholeNumber } from '../option-values.js';
 
 const SIDE = 'id, current, a time, or a folder of a snapshot or of lotlake model';
 
-/** Says which rows and columns of each table and mart differ between two snapshots. */
+/** Shows which rows and columns of each table and mart differ between two snapshots. */
 export const diff = command({
   options: {
     before: { type: 'string', demandOption: true, describe: SIDE },

@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { readFile, readFolder } from '../../config/folder.js';
 import { command } from '../command.js';
 
-/** Writes the pages about tables and marts, or what needs no lake of them as one Markdown file. */
+/** Writes the pages about tables and marts, or the part of them that needs no lake as one Markdown file. */
 export const docs = command({
   options: {
     to: { type: 'string', describe: 'folder of the pages (default docs in the output folder)' },

@@ -7,7 +7,7 @@ import * as local from '../doctor/local.js';
 import * as service from '../doctor/service.js';
 import type { Effects } from '../effects.js';
 
-/** Checks the set-up, and says of each part whether it is well and what to do. Throws what failed first. */
+/** Checks the set-up, and says of each part whether it is well and what to do. Throws the error of the first failure. */
 export const doctor = command({
   options: {
     offline: { type: 'boolean', default: false, describe: 'leave the service out' },
@@ -15,7 +15,7 @@ export const doctor = command({
   async run({ offline, input, print }, effects) {
     const node = process.versions.node;
     const { lines, error } = await diagnose({ input, effects, offline, node, freeBytes });
-    print(lines, () => lines.map(text).join('\n'));
+    print(lines, () => lines.map(text));
     if (error !== undefined) throw error;
   },
 });
@@ -34,17 +34,17 @@ function text({ check, status, text, hint, code }: Line): string {
 /** What a check found. A check that throws has failed. */
 export interface Finding<T = unknown> {
   readonly text: string;
-  /** What to do about it; that of a warning alone. */
+  /** What to do about it. A finding with a hint is a warning. */
   readonly hint?: string | undefined;
-  /** What later checks go on with. */
+  /** Passed on to later checks. */
   readonly value?: T;
 }
 
-/** What checks need from outside; tests replace it. */
+/** What checks need from outside. Tests replace it. */
 export interface Means {
   readonly input: ConfigInput;
   readonly effects: Pick<Effects, 'env' | 'cwd' | 'now' | 'signal'>;
-  /** Leaves the service out. */
+  /** Whether to leave the service out. */
   readonly offline: boolean;
   /** Version of Node, such as `20.20.2`. */
   readonly node: string;
@@ -52,7 +52,7 @@ export interface Means {
   readonly freeBytes: (folder: string) => number;
 }
 
-/** A line of the result. `code` is that of the error of a failed check. */
+/** A line of the result. A failed check has the code of its error. */
 interface Line {
   readonly check: string;
   readonly status: 'ok' | 'warning' | 'failed' | 'not checked';
@@ -62,15 +62,15 @@ interface Line {
 }
 
 /**
- * Checks the machine, the configuration, the output folder and the service, each on the ground of what was found before.
- * Nothing stays written, and the service is asked at most four times.
+ * Checks the machine, the configuration, the output folder and the service. A check builds on what earlier ones found. It
+ * leaves no files, and sends at most four requests to the service.
  * @returns a line for each check, and the error of the first that failed
  */
 export async function diagnose(means: Means): Promise<{ lines: Line[]; error: LotlakeError | undefined }> {
   const { effects, freeBytes } = means;
   const lines: Line[] = [];
   let first: LotlakeError | undefined;
-  /** Adds the line of a check, which needs what an earlier one gave. */
+  /** Runs a check on the value of an earlier one, and adds its line. Without that value it is not checked. */
   async function check<G, T>(
     name: string,
     given: G | undefined,

@@ -27,7 +27,7 @@ export const exportTables = command({
   async run(given, effects) {
     const { config, print } = given;
     const to = readFolder('--to', given.to, effects.cwd);
-    // An option that is given twice is a list.
+    // yargs gives a list if the option is given twice.
     const names = given.columns === undefined ? undefined : String(given.columns).split(',');
     const columns = names?.flatMap((name) => name.trim() || []);
     const request = exportRequest({ ...given, to, columns });

@@ -1,3 +1,4 @@
+import type { z } from 'zod';
 import type { Config } from '../../config/config.js';
 import { assertWritable } from '../../config/folder.js';
 import { LotlakeError } from '../../config/lotlake-error.js';
@@ -17,7 +18,7 @@ import { command } from '../command.js';
 import { wholeNumber } from '../option-values.js';
 import { createReporter, reportOn } from '../reporter.js';
 
-/** Prints one vehicle as the service has it now, and for a person what the lake knows of its past. */
+/** Prints a vehicle as the service has it now, and for a person also its past in the lake. */
 export const lookup = command({
   options: {
     kind: { choices: ['vin', 'lot', 'car', 'listing'], demandOption: true, describe: 'what the id names' },
@@ -27,15 +28,20 @@ export const lookup = command({
   },
   async run({ kind, id, domain: source, save, json, print, config }, effects) {
     const domain = source === undefined ? undefined : wholeNumber('the source', source, 1, 999);
-    const asked = lookupOf({ kind, id, domain });
+    const request = lookupOf({ kind, id, domain });
     if (save) assertWritable('the output folder', config.output);
     const reporter = save ? createReporter(effects, { config, json }) : undefined;
     const client = openClient(config);
     try {
       const read = async (answer: Answer) => recordIn(await readJson(answer), answer.url);
-      const record = await client.get(asked.request.path, asked.request.query, read, effects.signal);
-      const past = json ? '' : await timelineOf(config, record, effects.signal);
-      print(record, () => `${vehicleCard(record)}${past}`);
+      const { path, query } = request.request;
+      const record = await client.get(path, query, read, effects.signal);
+      const vehicle = schemas.vehicle.safeParse(record).data;
+      const past =
+        json || vehicle === undefined ? '' : await timelineOf(config, Number(vehicle.id), effects.signal);
+      print(record, () =>
+        vehicle === undefined ? JSON.stringify(record, null, 2) : `${vehicleCard(vehicle)}${past}`,
+      );
     } catch (error) {
       if (!isFailure(error, 'SERVICE_NOT_FOUND')) throw error;
       throw new LotlakeError('SHARE_NOTHING_FOUND', `the service knows no ${kind} ${id}`, {
@@ -48,25 +54,25 @@ export const lookup = command({
     if (reporter === undefined) return;
     const { saveLookup } = await import('../../../pipelines/lookup.js');
     const job = { config, reporter, now: effects.now, signal: effects.signal };
-    const result = await saveLookup(job, asked).catch((error: unknown) => {
+    const result = await saveLookup(job, request).catch((error: unknown) => {
       reporter.end(false);
       throw error;
     });
     await reportOn(config, reporter);
     reporter.end(true);
-    const said = result.published ? 'saved in' : 'nothing to save came; current is';
-    effects.err(`${said} snapshot ${result.snapshotId}\n`);
+    const outcome = result.published ? 'saved in' : 'nothing to save came; current is';
+    effects.err(`${outcome} snapshot ${result.snapshotId}\n`);
   },
 });
 
-interface Asked {
+interface Wanted {
   readonly kind: 'vin' | 'lot' | 'car' | 'listing';
   readonly id: string;
   readonly domain?: number | undefined;
 }
 
-/** The request of a lookup. Throws SERVICE_REQUEST_LIMIT for what no request can ask for. */
-export function lookupOf({ kind, id, domain }: Asked): Lookup {
+/** The request of a lookup. Throws SERVICE_REQUEST_LIMIT for a value that no request takes. */
+export function lookupOf({ kind, id, domain }: Wanted): Lookup {
   const more = { prices_history: true };
   const request = {
     vin: () => requests.searchVin.from({ vin: id, ...more }),
@@ -77,15 +83,13 @@ export function lookupOf({ kind, id, domain }: Asked): Lookup {
   return { name: `${kind}-${id}`, request };
 }
 
-/** The printable value at a path such as `damage.main.name`; empty where there is none. */
+/** The printable value at a path such as `damage.main.name`; empty if there is none. */
 const wordAt = (value: unknown, path: string): string =>
   printable(path.split('.').reduce<unknown>((inner, name) => Reflect.get(Object(inner), name), value));
 
 const listOf = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : []);
 
-function vehicleCard(record: unknown): string {
-  const vehicle = schemas.vehicle.safeParse(record).data;
-  if (vehicle === undefined) return JSON.stringify(record, null, 2);
+function vehicleCard(vehicle: z.output<typeof schemas.vehicle>): string {
   const word = (path: string): string => wordAt(vehicle, path);
   const lots = listOf(vehicle.lots);
   const isArchived = lots.length > 0 && lots.every((lot) => wordAt(lot, 'archived') === 'true');
@@ -118,12 +122,11 @@ function lotTable(lots: readonly unknown[]): string {
 const COLUMNS = ['date', 'event', 'source', 'lot', 'amount', 'currency', 'km', 'rolled back', 'description'];
 
 /** The events of a vehicle in the published lake, a line each; empty if the lake has none. */
-async function timelineOf(config: Config, record: unknown, signal: AbortSignal): Promise<string> {
+async function timelineOf(config: Config, vehicleId: number, signal: AbortSignal): Promise<string> {
   const snapshot = currentSnapshot(layoutOf(config.output));
-  const { data: vehicle } = schemas.vehicle.safeParse(record);
   if (snapshot === undefined || readManifest(snapshot).marts.vehicle_timeline === undefined) return '';
   const found = await readLake(config, { named: 'vehicle_timeline', signal }, ({ session }) =>
-    ask(session.connection, 'cli/timeline', { vehicle_id: Number(vehicle?.id) }),
+    ask(session.connection, 'cli/timeline', { vehicle_id: vehicleId }),
   );
   const lines = found.map((row) => Object.values(row).map((value) => printable(value)));
   return lines.length === 0 ? '' : `\n${gridOf(COLUMNS, lines)}`;

@@ -76,10 +76,10 @@ export const model = command({
   },
 });
 
-/** What is computed, what is tested then, and the names of all marts that there are, chosen or not. */
+/** The models to compute, the models and checks to test, and the names of all marts. */
 type Chosen = Awaited<ReturnType<typeof chosenModels>>;
 
-/** The models that an engine computes, with those of the user on DuckDB: all, or those that are selected. */
+/** Chooses the models that an engine computes: all or the selected ones. Only DuckDB computes the user's models. */
 async function chosenModels(
   connection: DuckDBConnection,
   { models: folder }: Config,
@@ -104,7 +104,7 @@ async function chosenModels(
   return { models, checks, tested: models, marts };
 }
 
-/** The folder or URL for the marts. Throws ConfigError or SHARE_PLACE where something else could be lost. */
+/** The folder or URL for the marts. Throws ConfigError or SHARE_PLACE if it could overwrite something else. */
 function targetOf(
   to: string | undefined,
   source: ModelSource,
@@ -118,14 +118,14 @@ function targetOf(
   if (engine === 'spark' && given.includes('://')) return urlOf(given, config.publish.to);
   const folder = readFolder('--to', given, cwd);
   assertOutside(folder, config.output);
-  // A model of the user that is renamed leaves a folder in lotlake's own place.
+  // The default folder is not checked, since a renamed model of the user leaves a folder there.
   const foreign =
     to !== undefined && existsSync(folder) ? readdirSync(folder).find((name) => !marts.has(name)) : undefined;
   if (foreign === undefined) return resolve(folder);
-  throw new ConfigError(`--to ${folder} holds ${foreign}, which is no mart`, 'name a new folder');
+  throw new ConfigError(`--to ${folder} holds ${foreign}, which is not a mart`, 'name a new folder');
 }
 
-/** The path of a folder of this machine that a URL names. */
+/** The local path of a file URL. */
 function pathOf(to: string): string {
   try {
     return fileURLToPath(to);
@@ -134,7 +134,7 @@ function pathOf(to: string): string {
   }
 }
 
-/** A URL in the form of Spark, which is outside of the folders of a mirror. */
+/** A URL as Spark writes it. Throws ConfigError if it is inside the mirror, other than below its folder for models. */
 function urlOf(to: string, mirror: string | undefined): string {
   const url = sparkUrl(to);
   const root = mirror === undefined ? undefined : sparkUrl(mirror);
@@ -145,7 +145,7 @@ function urlOf(to: string, mirror: string | undefined): string {
   throw new ConfigError(`--to ${to} lies in the mirror`, `name another place, or one below ${root}/models/`);
 }
 
-/** A place in the form of Spark, which counts several slashes as one. */
+/** A URL as Spark writes it: with s3a, and with single slashes. */
 const sparkUrl = (place: string): string =>
   place
     .replace(/^s3[an]?:/i, 's3a:')
@@ -159,19 +159,14 @@ async function onDuckDB(
   target: string,
 ): Promise<ModelResults> {
   for (const table of tables) await connection.run(viewOn(folder, table));
-  // Spark names its files in another way, and a view on the folder of a mart would read both.
+  // Spark names its files differently, and a view on the folder of a mart would read both.
   for (const { name } of computed) rmSync(join(target, name), { recursive: true, force: true });
   const parquet = () => 'format parquet, compression zstd';
   const models = await runModels(connection, { target, parquet, models: computed });
   const tests = await runDataTests(connection, { models: tested, checks });
   return {
     models,
-    tests: tests.map(({ model: name, test, severity, failures }) => ({
-      model: name,
-      test,
-      severity,
-      failures,
-    })),
+    tests: tests.map(({ model, test, severity, failures }) => ({ model, test, severity, failures })),
   };
 }
 
@@ -187,14 +182,14 @@ async function onSpark(
   const models = await orderedModels(connection, computed, names);
   const tests = [...tested.map(planModelTests), ...checks.map((check) => [check])];
   const url = target.includes('://') ? target : `file:${target}`;
-  const say = ({ name, ms }: { name: string; ms: number }): void => {
+  const onStep = ({ name, ms }: { name: string; ms: number }): void => {
     if (config.log === 'debug') effects.err(`${name}: ${ms} ms\n`);
   };
-  const options = { submit: config.spark.submit, conf, signal: effects.signal, onStep: say };
+  const options = { submit: config.spark.submit, conf, signal: effects.signal, onStep };
   return runSparkModels({ tables, models, tests, target: url }, options);
 }
 
-/** What was computed from which snapshot, where, on what and in how many seconds. */
+/** The computed marts and their tests, with the snapshot, engine, folder and seconds. */
 type Result = ModelResults &
   Readonly<Record<'engine' | 'snapshot_id' | 'path', string> & { seconds: number }>;
 

@@ -3,11 +3,11 @@ import { assertWritable } from '../../config/folder.js';
 import { layoutOf } from '../../lake/layout.js';
 import { pullLanding } from '../../mirror/landing.js';
 import { pull as pullLake } from '../../mirror/pull.js';
-import { openStore } from '../../mirror/s3.js';
+
 import { withDatabase } from '../../query/open-lake.js';
 import { count, megabytes } from '../../query/printable.js';
 import { command, type Lines, whileLocked } from '../command.js';
-import { landingText, mirrorOf, mirrorOptions } from '../mirror.js';
+import { landingText, mirrorOptions, openMirror } from '../mirror.js';
 
 /** Makes the lake of an output folder from its mirror in object storage. */
 export const pull = command({
@@ -18,10 +18,9 @@ export const pull = command({
   async run({ to, endpoint, region, pathStyle, landing, print, input }, effects) {
     const publish = { to, endpoint, region, pathStyle, landing };
     const config = readConfig({ ...input, publish }, effects);
-    const place = mirrorOf(config);
+    const { place, store } = await openMirror(config, effects.signal);
     assertWritable('the output folder', config.output);
     const layout = layoutOf(config.output);
-    const store = await openStore(place, effects.signal);
     await whileLocked(config, 'pull', effects, async () => {
       const pulled = await withDatabase(config, undefined, ({ session }) =>
         pullLake(session.connection, layout, store),

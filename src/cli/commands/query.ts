@@ -7,7 +7,7 @@ import { type ReadQuery, readQuery, refused } from '../../query/read-only.js';
 import { command, snapshotOptions } from '../command.js';
 import type { Effects } from '../effects.js';
 
-/** Answers a query over the lake on stdout, piece by piece. */
+/** Runs a query over the lake and writes its result to stdout, piece by piece. */
 export const query = command({
   options: {
     sql: { type: 'string', describe: 'one SELECT; tables and marts by name; - reads it from standard input' },
@@ -58,8 +58,8 @@ async function sqlOf(given: string | undefined, file: string | undefined, effect
 }
 
 function rowsToShow(given: string | undefined): number {
-  // By default about a screen.
+  // The default fills about a screen.
   const rows = given === undefined ? 40 : Number(given === '' ? Number.NaN : given);
   if (Number.isInteger(rows) && rows >= 0) return rows;
-  throw refused(`--rows: ${given} is no number of rows`);
+  throw refused(`--rows: ${given} is not a number of rows`);
 }

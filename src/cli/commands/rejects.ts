@@ -11,10 +11,10 @@ import { gridOf } from '../../query/table.js';
 import { command } from '../command.js';
 import { streamOf } from '../option-values.js';
 
-/** Longest beginning of a value or record that is shown. */
+/** Most characters of a value or record that are shown. */
 const RAW = 160;
 
-/** Lists the values and records that were set aside, by stream, place and reason, with an example of each. */
+/** Lists rejected values and records by stream, place and reason, with an example of each group. */
 export const rejects = command({
   options: {
     run: { type: 'string', describe: 'rejected by this run alone' },
@@ -31,7 +31,7 @@ export const rejects = command({
   },
 });
 
-/** A group as it is told; `path` is without positions in lists, and `column` null if the records were rejected whole. */
+/** A group of rejects. `path` has no positions in lists; `column` is null if whole records were rejected. */
 function groupOf({ first, ...row }: Row, landing: string) {
   const example = Object(first);
   const stream = String(row.stream);
@@ -65,14 +65,14 @@ function groupOf({ first, ...row }: Row, landing: string) {
 
 type Group = ReturnType<typeof groupOf>;
 
-/** The file of landing that holds a page, as it was received last; null if landing no longer holds the pass. */
+/** The file of landing that holds a page, in its last version; null if landing no longer holds the pass. */
 function fileOf(folder: string, list: string, page: number): string | null {
   if (!existsSync(join(folder, 'pass.json'))) return null;
   try {
     const landed = readPass(folder).pages.findLast((known) => known.list === list && known.page === page);
     return landed === undefined ? null : join(folder, landed.file);
   } catch (error) {
-    // lotlake status names a pass that cannot be read; here the table still tells what it knows.
+    // The table of rejects is still useful then, and lotlake status names a pass that cannot be read.
     if (error instanceof LotlakeError && error.stage === 'land') return null;
     throw error;
   }

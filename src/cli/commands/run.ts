@@ -14,7 +14,7 @@ import { worldOf } from '../option-values.js';
 import { createReporter, reportOn, type Shown } from '../reporter.js';
 import { summarize } from '../summary.js';
 
-/** Where the sandbox writes by default: a first run against a real service then finds an empty folder. */
+/** Default output of the sandbox, so that a first run against a real service finds an empty folder. */
 const SANDBOX = { defaults: { output: join('output', 'sandbox') } };
 
 /** Runs a pipeline, writes the report of what it published, and prints its summary. */
@@ -67,14 +67,14 @@ export const run = command({
     if (!sandbox && pipeline !== 'rebuild') assertService(config);
     const reporter = createReporter(effects, { config, json, quiet });
     for (const warning of warnings) reporter.warn(warning);
-    /** Runs on the service that settings name. */
+    /** Runs the pipeline on the service of some settings. */
     const start = async (service: Settings, now: () => Date) => {
       const { config, inForce } = settingsOf(service);
       let report: string | undefined;
       let mirror: Mirrored = {};
       const after = async (): Promise<unknown> => {
         report = await reportOn(config, reporter);
-        // A mirror is the one of the own lake; records of the sandbox have no place in it.
+        // The mirror is for the real lake; records of the sandbox have no place in it.
         if (!sandbox) mirror = await mirrorRun({ config, reporter }, effects);
         return mirror.error;
       };
@@ -95,12 +95,12 @@ export const run = command({
         length: quiet === true ? 'line' : verbose === true ? 'long' : 'short',
       }),
     );
-    // The snapshot is published here; the exit code tells that the mirror does not have it.
+    // The snapshot is published; the exit code says that the mirror lacks it.
     if (mirror.error !== undefined) throw mirror.error;
   },
 });
 
-/** What came of the push after a run. */
+/** The outcome of the push after a run. */
 interface Mirrored {
   readonly pushed?: PushedLake;
   /** Line of the summary. */
@@ -108,7 +108,7 @@ interface Mirrored {
   readonly error?: unknown;
 }
 
-/** Pushes what a run published, if a mirror is configured. A push that fails is told, and undoes nothing. */
+/** Pushes what a run published, if a mirror is configured. A failed push is reported, and undoes nothing. */
 async function mirrorRun(
   { config, reporter }: Pick<JobOptions, 'config'> & { readonly reporter: Shown },
   effects: Effects,
@@ -126,7 +126,7 @@ async function mirrorRun(
   }
 }
 
-/** Starts the embedded service, runs against it without a rate limit, and stops it. */
+/** Starts the sandbox, runs against it without a rate limit, and stops it. */
 async function onSandbox<T>(
   { vehicles, seed, clock }: ReturnType<typeof worldOf>,
   effects: Effects,
@@ -137,7 +137,7 @@ async function onSandbox<T>(
   reporter.step('sandbox', `${count(vehicles)} vehicles, seed ${seed}, clock ${clock.toISOString()}`);
   const sandbox = await startSandbox({ vehicles, seed, clock });
   const started = effects.now().getTime();
-  // The world's clock is the clock of the run, so that windows and trust in prices fit its records.
+  // The run uses the clock of the world, so that windows and trust in prices fit its records.
   const now = (): Date => new Date(clock.getTime() + effects.now().getTime() - started);
   const service = {
     baseUrl: sandbox.url,
@@ -164,7 +164,7 @@ function machineReadable({ manifest, passes, tests, ...rest }: RunResult): objec
   };
 }
 
-/** A value with the names of its members in snake case, as in all JSON of lotlake. */
+/** Renames the members of a value to snake case, as in all JSON of lotlake. */
 function snakeCased(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(snakeCased);
   if (typeof value !== 'object' || value === null) return value;

@@ -8,7 +8,7 @@ import { gridOf } from '../../query/table.js';
 import { command } from '../command.js';
 import { wholeNumber } from '../option-values.js';
 
-/** Lists the runs, whatever came of them, newest first: from their records, and older ones from the published lake. */
+/** Lists the runs with any outcome, newest first: from their records, and older ones from the published lake. */
 export const runs = command({
   options: { limit: { type: 'string', default: '20', describe: 'runs to list' } },
   async run({ limit: given, print, config }) {
@@ -26,7 +26,7 @@ export const runs = command({
   },
 });
 
-/** What is known of every run. A record has more, which `--json` gives. */
+/** What is known about every run. A record has more members, which `--json` prints. */
 type Known = Pick<RunRecord, 'run_id' | 'pipeline' | 'started_at' | 'ended_at'> &
   Pick<RunRecord, 'records' | 'loaded' | 'rejected' | 'counts' | 'warnings'> & {
     readonly outcome: string;
@@ -35,13 +35,13 @@ type Known = Pick<RunRecord, 'run_id' | 'pipeline' | 'started_at' | 'ended_at'> 
     readonly rejected_values: number | null;
   };
 
-/** A run of the table `runs` that has no record any more. */
+/** A run of the table `runs` whose record is gone. */
 const fromRow = (row: Row) => ({ ...row, counts: JSON.parse(String(row.counts)) }) as Known;
 
 const withSums = (run: Known) => ({
   ...run,
   seconds: run.ended_at === null ? null : (Date.parse(run.ended_at) - Date.parse(run.started_at)) / 1000,
-  /** Rows over all tables. */
+  /** Changed rows of all tables. */
   changed: sumOf(
     Object.values(run.counts),
     ({ inserted = 0, updated = 0, gone = 0 }) => inserted + updated + gone,

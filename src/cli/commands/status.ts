@@ -19,8 +19,8 @@ import { command, type Lines } from '../command.js';
 import { parseHours } from '../option-values.js';
 
 /**
- * Says whether the lake is fresh, what is wrong with it, what became of the last runs, and how long the disk will do.
- * Throws LAKE_STALE (exit code 5) after that, if the last successful nightly is older than `--max-age`.
+ * Says whether the lake is fresh, what is wrong with it, how the last runs ended, and how long the disk will last. Then
+ * throws LAKE_STALE (exit code 5) if the last successful nightly is older than `--max-age`.
  */
 export const status = command({
   options: {
@@ -40,7 +40,7 @@ export const status = command({
 /** Milliseconds. */
 const HOUR = 3_600_000;
 
-/** Hours by which clocks may differ. */
+/** Hours by which two clocks may differ. */
 const AHEAD = 1;
 
 async function statusOf(config: Config, now: Date, most: number | null) {
@@ -80,8 +80,8 @@ function publishedIn(snapshot: string | undefined) {
 }
 
 /**
- * When the last nightly ended well. A lake without its record, such as a restored one or that of an older lotlake, says
- * when its last whole pass over the feed began.
+ * When the last successful nightly ended. If its record is missing, as in a restored lake or one of an older lotlake, the
+ * start of the last full pass stands for it.
  */
 function freshness(
   records: readonly RunRecord[],
@@ -96,7 +96,7 @@ function freshness(
     last_nightly_at: at,
     age_hours: age,
     max_age_hours: most,
-    // A clock that was set ahead tells nothing of the age.
+    // A time in the future says nothing about the age.
     is_stale: most !== null && (age === null || age > most || age < -AHEAD),
   };
 }
@@ -108,7 +108,7 @@ function stale({ fresh, output }: Report): LotlakeError {
   });
 }
 
-/** What the output folder takes and the disk has left, and the days until it is full at the growth of the last nights. */
+/** Bytes that the output folder takes and the disk has left, and the nights until it is full at the recent growth. */
 function diskIn({ output }: Config, records: readonly RunRecord[]) {
   try {
     const disk = diskOf(layoutOf(output));
@@ -116,15 +116,15 @@ function diskIn({ output }: Config, records: readonly RunRecord[]) {
     const days = growth === null || growth <= 0 ? null : disk.free_bytes / growth;
     return { ...disk, growth_bytes_a_night: growth, nights_until_full: days };
   } catch {
-    // The folder is not there yet.
+    // The folder does not exist yet.
     return null;
   }
 }
 
-/** What stands; if the snapshot cannot be asked, the runs that published nothing, and why. */
+/** The standing of the lake; if the snapshot cannot be read, only the alarms of failed runs, and the reason. */
 type Known = (Standing | Pick<Standing, 'alarms'>) & { readonly unknown?: string };
 
-/** A snapshot that cannot be asked, such as one of an older lotlake, is no reason to say nothing. */
+/** A snapshot that cannot be read, such as one of an older lotlake, must not hide the rest of the status. */
 async function standingIn(config: Config, layout: Layout): Promise<Known> {
   try {
     return await standingOf(config);
@@ -134,8 +134,8 @@ async function standingIn(config: Config, layout: Layout): Promise<Known> {
 }
 
 /**
- * Who works on the folder, and the stage of a run. Of a process that cannot be seen from here, the seconds since it
- * renewed its lock are told; past its lease it counts as gone.
+ * The process that works on the folder, and the stage of its run. A process on another host gets the seconds since it
+ * renewed its lock; past its lease it counts as gone.
  */
 function runningIn(layout: Layout, records: readonly RunRecord[], now: Date) {
   const found = holderAtWork(layout.lock, now);
@@ -181,7 +181,7 @@ function text(report: Report): Lines {
   ];
 }
 
-/** What became of the runs, newest first in time, and of the last one. */
+/** How many runs ended in which way, and how the last one ended. */
 function runLine(runs: readonly RunRecord[]): string | undefined {
   const last = runs.at(-1);
   if (last === undefined) return undefined;

@@ -7,7 +7,7 @@ import { clip, count } from '../../query/printable.js';
 import { gridOf } from '../../query/table.js';
 import { command } from '../command.js';
 
-/** Marts that people ask first, in this order. */
+/** Marts that most people need first, in this order. */
 const FIRST: readonly string[] = [
   ...['sales', 'price_estimates', 'price_trends', 'price_index', 'price_levels', 'price_factors'],
   ...['price_accuracy', 'sell_through', 'sell_through_odds', 'days_on_market', 'time_to_sale', 'relisting'],
@@ -16,17 +16,17 @@ const FIRST: readonly string[] = [
   ...['seller_profiles', 'branch_profiles', 'seller_types', 'inventory_daily', 'data_health'],
 ];
 
-/** Columns of a line where nothing says how wide it may be. */
+/** Default columns of a line. */
 const WIDTH = 80;
 
-/** Lists every table and mart with rows and description, marts first in order of use. */
+/** Lists every table and mart with rows and description, the marts first. */
 export const tables = command({
   run({ print, config }, { width = WIDTH }) {
-    const told = readDictionary(config).map(({ columns: _, ...entry }) => entry);
+    const entries = readDictionary(config).map(({ columns: _, ...entry }) => entry);
     const places = new Map(FIRST.map((name, place) => [name, place]));
-    const placeOf = ({ name, kind }: (typeof told)[number]): number =>
+    const placeOf = ({ name, kind }: (typeof entries)[number]): number =>
       kind === 'table' ? FIRST.length + 1 : (places.get(name) ?? FIRST.length);
-    const ordered = told.toSorted((a, b) => placeOf(a) - placeOf(b));
+    const ordered = entries.toSorted((a, b) => placeOf(a) - placeOf(b));
     print(ordered, () =>
       ordered
         .map(({ name, kind, rows, description }) =>
@@ -37,7 +37,7 @@ export const tables = command({
   },
 });
 
-/** Describes one table or mart: what it holds and each of its columns. */
+/** Describes a table or mart and its columns. */
 export const describe = command({
   options: { table: { type: 'string', demandOption: true, describe: 'name of the table or mart' } },
   run({ table, print, config }) {

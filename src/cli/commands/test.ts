@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import type { DuckDBConnection } from '@duckdb/node-api';
 import type { Config } from '../../config/config.js';
-import { ConfigError } from '../../config/lotlake-error.js';
+
 import { literal, rows } from '../../duck/session.js';
 import { layoutOf } from '../../lake/layout.js';
 import type { Manifest } from '../../lake/manifest.js';
@@ -14,8 +14,9 @@ import { clip, count, counted, printable } from '../../query/printable.js';
 import { checkTests } from '../../query/read-only.js';
 import { gridOf } from '../../query/table.js';
 import { command, type Lines } from '../command.js';
+import { wholeNumber } from '../option-values.js';
 
-/** Runs the data tests on a snapshot, or shows the rows that failed those of the last run. */
+/** Runs the data tests on a snapshot, or shows the failing rows that the last run kept. */
 export const test = command({
   options: {
     show: {
@@ -27,7 +28,7 @@ export const test = command({
     snapshot: { type: 'string', describe: 'id (default the published one)' },
   },
   async run({ show: given, kept, model, print, config, ...choice }, { signal }) {
-    const show = rowsToShow(given);
+    const show = given === undefined ? 0 : wholeNumber('--show', given || DEFAULT_ROWS, 0, 1e9);
     const found = kept
       ? await readKept(config, show)
       : await testLake(config, model, { choice, signal }, show);
@@ -37,14 +38,10 @@ export const test = command({
   },
 });
 
-function rowsToShow(given: string | undefined): number {
-  if (given === undefined) return 0;
-  const rowCount = given === '' ? 20 : Number(given);
-  if (Number.isInteger(rowCount) && rowCount >= 0) return rowCount;
-  throw new ConfigError(`--show: ${given} is no number of rows`);
-}
+/** Rows of `--show` without a number. */
+const DEFAULT_ROWS = '20';
 
-/** The tests that are asked for, of those that a snapshot was made with. */
+/** The tests of a snapshot, or those of one mart, or the checks. */
 function testsOf(model: string | undefined, manifest: Manifest): Modelling {
   const { models, checks } = modellingOf(manifest);
   if (model === undefined) return { models, checks };
@@ -54,7 +51,7 @@ function testsOf(model: string | undefined, manifest: Manifest): Modelling {
   throw unknownModel(model, [...models, { name: 'checks' }]);
 }
 
-/** Data tests with their failing rows, a head for them, and the results that decide how the command ends. */
+/** Data tests with their failing rows, a heading, and the results that decide the exit code. */
 type Found = Awaited<ReturnType<typeof testLake>>;
 
 async function testLake(config: Config, model: string | undefined, reading: Reading, show: number) {
@@ -80,19 +77,19 @@ async function readKept(config: Config, show: number): Promise<Found | undefined
   });
 }
 
-/** Tests with the first of their failing rows. */
+/** Adds the first failing rows to tests. */
 async function withRows<T extends TestFailures>(
   connection: DuckDBConnection,
   tests: readonly T[],
-  relationOf: (one: T) => string,
+  relationOf: (test: T) => string,
   show: number,
 ) {
   const listed = [];
-  for (const one of tests) {
-    const { model, test: name, severity, failures } = one;
-    const sql = `select * from ${relationOf(one)} order by all limit ${show}`;
+  for (const result of tests) {
+    const { model, test, severity, failures } = result;
+    const sql = `select * from ${relationOf(result)} order by all limit ${show}`;
     const found = failures > 0 && show > 0 ? await rows(connection, sql) : [];
-    listed.push({ model, test: name, severity, failures, rows: found });
+    listed.push({ model, test, severity, failures, rows: found });
   }
   return listed;
 }
@@ -104,7 +101,7 @@ function text({ head, listed }: Found, show: number): Lines {
     head,
     `${counted(failed.length, 'data test')} failed:`,
     failedText(failed),
-    ...(show === 0 ? [] : failed.flatMap((one) => ['', rowsText(one)])),
+    ...(show === 0 ? [] : failed.flatMap((result) => ['', rowsText(result)])),
   ];
 }
 

@@ -2,7 +2,7 @@ import { type Config, readConfig } from '../../config/config.js';
 import { retainLocalMetadata } from '../../iceberg/local.js';
 import { layoutOf } from '../../lake/layout.js';
 import { assertLake, executeVacuum, planVacuum, type VacuumPlan } from '../../lake/vacuum.js';
-import { openStore } from '../../mirror/s3.js';
+
 import { updateCatalog } from '../../mirror/tables.js';
 import { type RemoteVacuum, vacuumMirror } from '../../mirror/vacuum.js';
 import { withDatabase } from '../../query/open-lake.js';
@@ -10,11 +10,11 @@ import { megabytes, printable } from '../../query/printable.js';
 import { gridOf } from '../../query/table.js';
 import { command, type Lines, whileLocked } from '../command.js';
 import type { Effects } from '../effects.js';
-import { mirrorOf, mirrorOptions } from '../mirror.js';
+import { mirrorOptions, openMirror } from '../mirror.js';
 import { streamOf } from '../option-values.js';
 import { UsageError } from '../usage-error.js';
 
-/** Removes snapshots and passes that are past retention and what dead runs left, and says what that frees. */
+/** Removes snapshots and passes past retention, and leftovers of dead runs, and says how much that frees. */
 export const vacuum = command({
   options: {
     'dry-run': { type: 'boolean', default: false, describe: 'say it, remove nothing' },
@@ -40,10 +40,10 @@ export const vacuum = command({
       const plan = await withDatabase(config, effects.signal, ({ session }) =>
         planVacuum(session.connection, layout, config),
       );
-      // A plan that was interrupted does not know all that is needed.
+      // An interrupted plan may lack something that has to stay.
       effects.signal.throwIfAborted();
       if (!dryRun) {
-        // A full disk may have no room for it until something is removed.
+        // On a full disk this may fail until something is removed.
         const isRetained = await retainLocalMetadata(layout, plan).then(
           () => true,
           () => false,
@@ -56,10 +56,9 @@ export const vacuum = command({
   },
 });
 
-/** Removes from the mirror what is past retention. The lake of this machine is not looked at. */
+/** Removes from the mirror what is past retention. The local lake does not matter. */
 async function vacuumRemote(config: Config, { now, signal, env }: Effects, isDryRun: boolean) {
-  const place = mirrorOf(config);
-  const store = await openStore(place, signal);
+  const { place, store } = await openMirror(config, signal);
   const vacuumed = await vacuumMirror({ store, keep: config, now, isDryRun });
   if (!isDryRun) await updateCatalog(place, store, env);
   return vacuumed;

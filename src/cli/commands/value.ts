@@ -6,7 +6,7 @@ import { command, snapshotOptions, textOf } from '../command.js';
 import { wholeNumber } from '../option-values.js';
 import { UsageError } from '../usage-error.js';
 
-/** Says what a car is worth. */
+/** Estimates what a lot or car is worth. */
 export const value = command({
   options: {
     id: { type: 'string', describe: 'VIN, lot number or lot id' },
@@ -28,8 +28,8 @@ export const value = command({
     const values = await readLake(given.config, reading, async ({ session: { connection } }) => {
       if (!isCar) return valuesOfLots(connection, id ?? '');
       const distance = km === undefined ? undefined : wholeNumber('--km', km, 0, 5_000_000);
-      const asked = { make, model, year: wholeNumber('--year', year, 1940, 2100), km: distance };
-      return [await valueOfCar(connection, { ...asked, damage, title })];
+      const car = { make, model, year: wholeNumber('--year', year, 1940, 2100), km: distance };
+      return [await valueOfCar(connection, { ...car, damage, title })];
     });
     print(values, () => values.map(cardOf).join('\n\n'));
   },
@@ -61,7 +61,7 @@ function cardOf(value: Value): string {
   return textOf([...lines, `priced lots most like it, in ${currency}:`, gridOf(columns, cells)]);
 }
 
-/** Factors whose own name or level says little. */
+/** Names of factors whose own name or level says little. */
 const FACTORS: Readonly<Record<string, string>> = { domain_id: 'source', mileage: 'mileage for its age' };
 
 const percent = (share: unknown): string => `${(100 * Number(share)).toFixed(1)} %`;

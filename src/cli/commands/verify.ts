@@ -17,7 +17,7 @@ import { clip, count, megabytes, printable, sumOf } from '../../query/printable.
 import { gridOf } from '../../query/table.js';
 import { command, type Lines } from '../command.js';
 
-/** Checks a snapshot against its manifest and by its data tests. Throws LAKE_UNSOUND if something is wrong. */
+/** Checks a snapshot by its manifest and its data tests. Throws LAKE_UNSOUND if something is wrong. */
 export const verify = command({
   options: { snapshot: { type: 'string', describe: 'id (default the published one)' } },
   async run({ snapshot, print, config }, effects) {
@@ -40,7 +40,7 @@ async function examine(connection: DuckDBConnection, folder: string, signal: Abo
   const files = await verifyFiles(folder, manifest, signal);
   const content = await verifyContent(connection, folder, manifest, signal);
   const tests = await dataTests(connection, folder, manifest);
-  // A check that was interrupted found nothing wrong.
+  // An interrupted check must not pass for one that found nothing.
   signal.throwIfAborted();
   const problems = [...files, ...content, ...warehouse.problems, ...tests.problems];
   return reportOf(folder, manifest, { problems, warnings: [...warehouse.warnings, ...tests.warnings] });
@@ -56,7 +56,7 @@ function manifestProblem(folder: string, error: LotlakeError): Problem {
   };
 }
 
-/** How a power cut left a manifest, which is the last file of a snapshot to be written. */
+/** How a power cut left a manifest, which is written last; undefined if it is not torn. */
 function tornManifest(path: string): string | undefined {
   if (!existsSync(path)) return 'no file';
   const written = readFileSync(path, 'utf8');
@@ -64,9 +64,9 @@ function tornManifest(path: string): string | undefined {
   return tornState(path) ?? `text that ends or breaks off within its ${written.length} characters`;
 }
 
-/** Runs the data tests on the files; tests across tables declare the parents of children. */
+/** Runs the data tests on the files. Checks across tables also find children without parents. */
 async function dataTests(connection: DuckDBConnection, folder: string, manifest: Manifest) {
-  // A table that cannot be read is among the problems already.
+  // A table that cannot be read is already among the problems.
   for (const [name, { partitioned }] of Object.entries(allTables(manifest)))
     await connection.run(viewOn(folder, { name, partitioned })).catch(() => undefined);
   const { results, notRun } = await runEachTest(connection, manifest);
@@ -96,8 +96,8 @@ type Report = ReturnType<typeof reportOf>;
 type Found = Readonly<Record<'problems' | 'warnings', readonly Problem[]>>;
 
 /**
- * What verify found: `torn` are files as a power cut leaves them; files without checksum were checked in part only; warnings,
- * such as failed data tests of severity `warn`, leave a snapshot sound.
+ * The result of verify. `torn` lists files as a power cut leaves them. Files without a checksum were only checked in part.
+ * Warnings, such as failed data tests of severity `warn`, leave a snapshot sound.
  */
 function reportOf(folder: string, manifest: Manifest | undefined, found: Found) {
   const tables = manifest === undefined ? [] : Object.values(allTables(manifest));
@@ -118,16 +118,16 @@ function reportOf(folder: string, manifest: Manifest | undefined, found: Found) 
 }
 
 function unsound({ problems, snapshot_id, torn }: Report): LotlakeError {
-  const told = `${problems.length} ${problems.length === 1 ? 'thing is' : 'things are'} wrong with snapshot ${snapshot_id}`;
+  const message = `${problems.length} ${problems.length === 1 ? 'thing is' : 'things are'} wrong with snapshot ${snapshot_id}`;
   const hint = 'nothing was changed; lotlake run rebuild makes the lake again from landing';
-  if (torn.length === 0) return unsoundError(told, hint);
+  if (torn.length === 0) return unsoundError(message, hint);
   const files =
     torn.length === 1
       ? '1 file is as a power cut leaves it'
       : `${torn.length} files are as a power cut leaves them`;
   const named = `${torn.slice(0, 3).join(', ')}${torn.length > 3 ? ', …' : ''}`;
   return unsoundError(
-    `${told}: it is torn, ${files} (${named})`,
+    `${message}: it is torn, ${files} (${named})`,
     `${hint}, and lotlake verify --snapshot <id> says whether an earlier snapshot is sound`,
   );
 }

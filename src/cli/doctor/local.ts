@@ -19,7 +19,7 @@ import type { Finding, Means } from '../commands/doctor.js';
 /** Bytes that the first night of the real service took: lake, landing and spilled data (docs/performance.md). */
 const FIRST_NIGHT = 5.3e9;
 
-/** Whether this Node is one that lotlake runs on. */
+/** Checks that lotlake runs on this version of Node. */
 export function checkNode({ node }: Means): Finding {
   if (node.localeCompare(leastNode, 'en', { numeric: true }) >= 0) return { text: `Node ${node}` };
   throw new LotlakeError('SYSTEM_FAILED', `this is Node ${node}, and lotlake needs ${leastNode} or newer`, {
@@ -27,7 +27,7 @@ export function checkNode({ node }: Means): Finding {
   });
 }
 
-/** Reads all settings. Warns of files with a secret that others can read, and of variables that are no setting. */
+/** Reads all settings. Warns of files with a secret that others can read, and of unknown variables. */
 export function checkConfiguration({ input, effects }: Means): Finding<Config> {
   const { config, inForce, warnings, unknown } = readSettings(input, effects);
   assertMemory(config.memory);
@@ -42,7 +42,7 @@ export function checkConfiguration({ input, effects }: Means): Finding<Config> {
 /** The output folder, or the nearest folder above it that exists. */
 const nearestFolder = (path: string): string => (existsSync(path) ? path : nearestFolder(dirname(path)));
 
-/** Writes a file with both kinds of links where the output folder is or will be, and removes it. */
+/** Writes a file and both kinds of links in or near the output folder, and removes them. */
 export function checkOutput({ output }: Config): Finding {
   assertWritable('the output folder', output);
   const place = nearestFolder(output);
@@ -77,8 +77,8 @@ function tryHardLink(folder: string): string | undefined {
 }
 
 /**
- * Compares the free space with what a run writes at most: a whole snapshot beside the current one, the pages of the last
- * full passes once more, and spilled data, which measured as much as a snapshot.
+ * Compares the free space with the most that a run writes: a whole snapshot beside the current one, as many pages as the
+ * last full passes, and spilled data, which measured as much as a snapshot.
  */
 export function checkSpace({ output }: Config, freeBytes: Means['freeBytes']): Finding {
   const layout = layoutOf(output);
@@ -102,7 +102,7 @@ export function checkSpace({ output }: Config, freeBytes: Means['freeBytes']): F
   });
 }
 
-/** Whether a run could take the lock now. */
+/** Checks whether a run could take the lock now. */
 export function checkLock({ output, lease }: Config, now: Date): Finding {
   const { lock } = layoutOf(output);
   const standing = standingOf(lock);
@@ -118,7 +118,7 @@ export function checkLock({ output, lease }: Config, now: Date): Finding {
   };
 }
 
-/** Whether the next run has a sound snapshot to go on from, in a format that it knows and of the same service. */
+/** Checks that the next run can continue from a sound snapshot, in a known format and of the same service. */
 export function checkLake(config: Config): Finding {
   const layout = layoutOf(config.output);
   const warnings: string[] = [];
@@ -133,12 +133,12 @@ export function checkLake(config: Config): Finding {
   return { text: `snapshot ${snapshot_id} of ${created_at}, format ${format}${old}` };
 }
 
-/** Passes that the next run goes on with, and those that it cannot read. */
+/** Finds passes that the next run continues, and passes that it cannot read. */
 export function checkLanding({ output }: Config): Finding {
   const { passes, unreadable } = findPasses(layoutOf(output).landing);
   const open = passes.filter(({ manifest }) => manifest.state === 'open');
-  const told = open.map(({ manifest, pages }) => `${manifest.stream} (${count(pages.length)} pages)`);
-  const going = open.length === 0 ? '' : `; the next run goes on with the open ones: ${told.join(', ')}`;
+  const names = open.map(({ manifest, pages }) => `${manifest.stream} (${count(pages.length)} pages)`);
+  const going = open.length === 0 ? '' : `; the next run goes on with the open ones: ${names.join(', ')}`;
   const text = `${count(passes.length)} passes${going}`;
   if (unreadable.length === 0) return { text };
   return {

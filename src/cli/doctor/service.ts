@@ -11,13 +11,13 @@ import type { Finding, Means } from '../commands/doctor.js';
 /** Seconds without a byte after which a check gives up; a run waits longer. */
 const PATIENCE = 20;
 
-/** Seconds by which the clocks may differ before a warning, and before it is a failure. */
+/** Seconds by which the clocks may differ without a warning, and without a failure. */
 const SKEW = { warning: 30, failed: 300 };
 
 /** A service that answered a request for a page of `/cars`. */
 type Reached = Awaited<ReturnType<typeof checkNetwork>>['value'];
 
-/** Asks for a page of the configured size, without reading it. Whatever the service answers, it was reached. */
+/** Requests a page of the configured size without reading it. Any answer shows that the service can be reached. */
 export async function checkNetwork(
   config: Config,
   { now, signal }: Pick<Means['effects'], 'now' | 'signal'>,
@@ -46,17 +46,17 @@ export async function checkNetwork(
     text,
     value: {
       ...{ config, client, signal },
-      /** Records that the page was to have. */
+      /** Requested records of the page. */
       perPage,
-      /** What it answered, if that was no page. */
+      /** The service's answer if it was an error. */
       error,
-      /** Seconds by which the clock here is ahead of the `Date` of the answer; undefined if it had none. */
+      /** Seconds by which the clock here is ahead of the `Date` of the answer; undefined if it had no `Date`. */
       ahead,
     },
   };
 }
 
-/** Sends a request. Gives what the service answered instead of a page; throws what is no answer of it. */
+/** Sends a request. Returns an error that the service answered, and throws any other error. */
 async function ask(
   client: Client,
   { path, query }: ReturnType<typeof requests.cars>,
@@ -72,7 +72,7 @@ async function ask(
   }
 }
 
-/** The same error with a hint that fits its cause: the proxy, or a certificate. */
+/** Adds a hint that fits the cause of an error: the proxy, or a certificate. */
 function withHint(error: ServiceError, through: string): LotlakeError {
   const isCertificate = causesOf(error).some((cause) => /CERT|SIGNATURE/.test(String(codeOf(cause))));
   const { message, code, outcome, retryable, cause } = error;
@@ -84,7 +84,7 @@ function withHint(error: ServiceError, through: string): LotlakeError {
   return new LotlakeError(code, message, { outcome, retryable, cause, hint });
 }
 
-/** Compares the clock with the one of the service. Windows of changes and ages of prices follow the clock here. */
+/** Compares the clock with the service's clock. Windows of changes and ages of prices follow the clock here. */
 export function checkClock({ ahead }: Reached): Finding {
   if (ahead === undefined) return { text: 'the service does not tell its time' };
   const seconds = Math.round(Math.abs(ahead));
@@ -100,19 +100,19 @@ export function checkClock({ ahead }: Reached): Finding {
   return seconds > SKEW.warning ? { text, hint } : { text };
 }
 
-/** Whether the service accepts the key. A page size that it refuses says that it does. */
+/** Checks that the service accepts the key. If it refuses only the page size, it accepted the key. */
 export function checkKey(reached: Reached): Finding<Reached> {
   const { error } = reached;
   if (error !== undefined && !isFailure(error, 'SERVICE_BAD_REQUEST')) throw error;
   return { text: 'the service accepts the key', value: reached };
 }
 
-/** Which of the sources the key has, and whether its plan allows the page size. */
+/** Checks which sources the key has, and whether its plan allows the page size. */
 export async function checkPlan({ config, client, signal, perPage, error }: Reached): Promise<Finding> {
-  const asked = config.sources ?? Object.keys(sources).map(Number);
+  const wanted = config.sources ?? Object.keys(sources).map(Number);
   const refused: ServiceError[] = [];
   const enabled: number[] = [];
-  for (const domain_id of asked) {
+  for (const domain_id of wanted) {
     const request = requests.cars({ domain_id, per_page: 1, simple_paginate: true });
     const answer = await ask(client, request, signal, readPage);
     if (answer !== undefined && !isFailure(answer, 'SERVICE_SOURCE_REFUSED')) throw answer;
@@ -121,7 +121,7 @@ export async function checkPlan({ config, client, signal, perPage, error }: Reac
   }
   const [first] = refused;
   if (enabled.length === 0 && first !== undefined) throw first;
-  const missing = asked.filter((id) => !enabled.includes(id));
+  const missing = wanted.filter((id) => !enabled.includes(id));
   const text = `sources ${enabled.join(', ')}${missing.length === 0 ? '' : ` and not ${missing.join(', ')}`}; ${perPage} records a page; ${config.rate} requests a second, as configured: the service names no limit`;
   if (error !== undefined)
     return {
@@ -136,10 +136,10 @@ export async function checkPlan({ config, client, signal, perPage, error }: Reac
   return { text };
 }
 
-/** Reads a small page. Throws where the answer is none, as of another service. */
+/** Reads a small page. Throws if the answer is not a page, as from another service. */
 async function readPage(answer: Answer): Promise<void> {
   const body = await readJson(answer);
   if (Array.isArray(Reflect.get(Object(body), 'data'))) return;
-  const detail = 'the answer is no page';
+  const detail = 'the answer is not a page';
   throw new ServiceError('SERVICE_UNEXPECTED', { url: answer.url, status: 200, detail });
 }
