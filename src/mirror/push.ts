@@ -12,6 +12,7 @@ import {
   type Current,
   FILES,
   filesOfSnapshot,
+  type MirrorFile,
   readCurrent,
   recordName,
   type SnapshotRecord,
@@ -149,15 +150,23 @@ async function pushSnapshot(
   { store, now, describeTables }: Pushing,
   sent: Sent,
 ): Promise<Switched> {
-  const { id, manifest } = snapshot;
-  const files = await sendFiles(store, snapshot, sent);
+  const { id, folder, manifest } = snapshot;
+  const files = await filesOfSnapshot(folder, manifest);
+  await sendMissing(store, sent, files, async ({ object, path, ...content }) => {
+    await store.sendFile(object, join(folder, path), content);
+    killPoint('mirror.file-sent');
+  });
   killPoint('mirror.files-sent');
   const added = { snapshot_id: id, created_at: manifest.created_at };
   const snapshots = [...(mirror?.current.snapshots ?? []), added];
   const kept = snapshots.map(({ snapshot_id }) => snapshot_id);
   const before = mirror === undefined ? new Map<string, string>() : await readHeads(store, mirror.current);
   const tables = await describeTables(snapshot, files, kept, before);
-  await sendManifests(store, tables.before, sent);
+  const manifests = [...tables.before].map(([object, body]) => ({ object, body, bytes: body.length }));
+  await sendMissing(store, sent, manifests, async ({ object, body }) => {
+    await store.send(object, body);
+    killPoint('mirror.table-described');
+  });
   const record: SnapshotRecord = { snapshot_id: id, manifest, files, metadata: [...tables.before.keys()] };
   await store.send(recordName(id), `${JSON.stringify(record)}\n`);
   killPoint('mirror.snapshot-described');
@@ -172,33 +181,19 @@ async function pushSnapshot(
   return switched;
 }
 
-/** Sends the files of a snapshot, and returns them. */
-async function sendFiles(store: ObjectStore, { folder, manifest }: LocalSnapshot, sent: Sent) {
-  const files = await filesOfSnapshot(folder, manifest);
-  await forEach(store, files, ({ path, object, bytes, sha256 }) =>
-    sendMissing(sent, object, bytes, async () => {
-      await store.sendFile(object, join(folder, path), { bytes, sha256 });
-      killPoint('mirror.file-sent');
-    }),
-  );
-  return files;
-}
-
-/** Sends the Iceberg manifests of a snapshot, which no reader looks for before the switch. */
-async function sendManifests(store: ObjectStore, manifests: ReadonlyMap<string, Uint8Array>, sent: Sent) {
-  await forEach(store, [...manifests], ([name, body]) =>
-    sendMissing(sent, name, body.length, async () => {
-      await store.send(name, body);
-      killPoint('mirror.table-described');
-    }),
-  );
-}
-
-/** Sends an object unless it is there. Its name has the hash of its content. */
-async function sendMissing(sent: Sent, name: string, bytes: number, send: () => Promise<void>) {
-  if (sent.there.get(name)?.bytes === bytes) return;
-  await send();
-  sent.there.set(name, { bytes });
-  sent.files++;
-  sent.bytes += bytes;
+/** Sends the objects that are not there. The name of each has the hash of its content. */
+async function sendMissing<T extends Pick<MirrorFile, 'object' | 'bytes'>>(
+  store: ObjectStore,
+  sent: Sent,
+  objects: readonly T[],
+  send: (object: T) => Promise<void>,
+): Promise<void> {
+  await forEach(store, objects, async (each) => {
+    const { object, bytes } = each;
+    if (sent.there.get(object)?.bytes === bytes) return;
+    await send(each);
+    sent.there.set(object, { bytes });
+    sent.files++;
+    sent.bytes += bytes;
+  });
 }

@@ -24,9 +24,6 @@ export type Coding = Readonly<Awaited<ReturnType<typeof codeRows>>>;
 /** Fewest prices that a fit needs, and that a judged month needs before it. */
 export const FEWEST = 100;
 
-/** The level of a column, as SQL of a text. */
-const levelOf = (column: string): string => `coalesce(cast(${column} as varchar), 'unknown')`;
-
 /** Columns whose values are levels. */
 const CODED: readonly string[] = [...new Set([...LEVEL_FACTORS, ...SEGMENTS])];
 
@@ -103,7 +100,8 @@ function rowsSql(
 }
 
 /** The code of a level of the lot `i`. */
-const codeOf = (name: string): string => `enum_code(${levelOf(`i.${name}`)}::fit.level_${name})`;
+const codeOf = (name: string): string =>
+  `enum_code(coalesce(cast(i.${name} as varchar), 'unknown')::fit.level_${name})`;
 
 /** The number of the last knot at or below a value, from 1; also 1 below all of them. */
 const belowOf = (value: string, knots: readonly number[]): string =>

@@ -1,4 +1,4 @@
-import { type DuckDBAppender, type DuckDBConnection, DuckDBDataChunk } from '@duckdb/node-api';
+import { type DuckDBConnection, DuckDBDataChunk } from '@duckdb/node-api';
 import type { Coding } from './code-rows.js';
 import { type Factor, REFERENCES } from './design.js';
 import { effectVariance, expected, type Fit, uncertainty } from './fit.js';
@@ -158,29 +158,25 @@ type Numbers = readonly (number | string)[];
 /** Appends rows of numbers and texts, after the number of their market, to a table of the database `fit`. NaN becomes null. */
 export async function openNumbers(connection: DuckDBConnection, table: string, market: number) {
   const appender = await connection.createAppender(table, 'main', 'fit');
+  const types = Array.from({ length: appender.columnCount }, (_, i) => appender.columnType(i));
   const held: (number | string | null)[][] = [];
+  const flush = (): void => {
+    const chunk = DuckDBDataChunk.create(types, held.length);
+    chunk.setRows(held);
+    appender.appendDataChunk(chunk);
+    held.length = 0;
+  };
   return {
     append: (row: Numbers): void => {
-      const values: (number | string | null)[] = [market];
-      for (const value of row) values.push(Number.isNaN(value) ? null : value);
-      held.push(values);
-      if (held.length === CHUNK) appendRows(appender, held);
+      held.push([market, ...row.map((value) => (Number.isNaN(value) ? null : value))]);
+      if (held.length === CHUNK) flush();
     },
     /** Makes the rows visible to queries. */
     close: (): void => {
-      appendRows(appender, held);
+      flush();
       appender.closeSync();
     },
   };
-}
-
-/** Appends rows and empties the list. */
-function appendRows(appender: DuckDBAppender, held: (number | string | null)[][]): void {
-  const types = Array.from({ length: appender.columnCount }, (_, i) => appender.columnType(i));
-  const chunk = DuckDBDataChunk.create(types, held.length);
-  chunk.setRows(held);
-  appender.appendDataChunk(chunk);
-  held.length = 0;
 }
 
 /** Appends rows as `openNumbers` does, and makes them visible to queries. */
