@@ -113,6 +113,6 @@ export function decode<T>(bytes: Buffer): T[] {
     }
     return values;
   } catch (cause) {
-    throw unreadable('a manifest is no Avro file that lotlake wrote', cause);
+    throw unreadable('a manifest is not an Avro file that lotlake wrote', cause);
   }
 }

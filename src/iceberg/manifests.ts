@@ -74,7 +74,7 @@ export function encodeManifests(
     'parent-snapshot-id': String(numbers.parent ?? null),
     'sequence-number': String(numbers.sequence),
   });
-  return [...manifests, named(`${location}/metadata/snap-${numbers.id}`, list)];
+  return [...manifests, nameByHash(`${location}/metadata/snap-${numbers.id}`, list)];
 }
 
 function manifestOf(
@@ -93,11 +93,11 @@ function manifestOf(
     'format-version': '2',
     content: 'data',
   });
-  return named(`${location}/metadata/${id}-m0`, content);
+  return nameByHash(`${location}/metadata/${id}-m0`, content);
 }
 
 /** A file with the hash of its content in its name, so that two plans for one snapshot never overwrite each other. */
-function named(start: string, content: Buffer): MetadataFile {
+function nameByHash(start: string, content: Buffer): MetadataFile {
   const hash = createHash('sha256').update(content).digest('hex').slice(0, 16);
   return { uri: `${start}-${hash}.avro`, content };
 }

@@ -93,7 +93,7 @@ export function retainSnapshots(metadata: TableMetadata, kept: readonly string[]
   return {
     ...metadata,
     snapshots,
-    // A reader would take a time within a gap for the entry before it, so the log begins after the last gap, as Iceberg's own.
+    // A reader would take a time in a gap for the entry before it, so the log begins after the last gap, as in Iceberg.
     'snapshot-log': log.slice(log.findLastIndex((each) => !isKept(each)) + 1),
     // An earlier file names snapshots that may be gone, so the log has at most one file for each snapshot.
     'metadata-log': metadata['metadata-log'].slice(-snapshots.length),

@@ -46,7 +46,7 @@ export interface Pushing {
 /** The files that a push has sent. */
 interface Sent {
   /** Objects of the mirror by name. */
-  readonly there: Map<string, Pick<Listed, 'bytes'>>;
+  readonly existing: Map<string, Pick<Listed, 'bytes'>>;
   files: number;
   bytes: number;
 }
@@ -67,11 +67,11 @@ export async function push(lake: LocalLake, pushing: Pushing) {
     pushing,
   );
   if (mirror === undefined) await assertConditions(store);
-  const there = new Map([
+  const existing = new Map([
     ...(await store.list(FILES)),
     ...(plan.length === 0 ? [] : await store.list(TABLES)),
   ]);
-  const sent: Sent = { there, files: 0, bytes: 0 };
+  const sent: Sent = { existing, files: 0, bytes: 0 };
   // A push that died after its switch may not have written all heads.
   if (mirror !== undefined) await writeHeads(store, mirror.current);
   for (const snapshot of plan) mirror = await pushSnapshot(snapshot, mirror, pushing, sent);
@@ -190,9 +190,9 @@ async function sendMissing<T extends Pick<MirrorFile, 'object' | 'bytes'>>(
 ): Promise<void> {
   await forEach(store, objects, async (each) => {
     const { object, bytes } = each;
-    if (sent.there.get(object)?.bytes === bytes) return;
+    if (sent.existing.get(object)?.bytes === bytes) return;
     await send(each);
-    sent.there.set(object, { bytes });
+    sent.existing.set(object, { bytes });
     sent.files++;
     sent.bytes += bytes;
   });

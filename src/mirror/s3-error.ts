@@ -24,7 +24,7 @@ function safeParts(error: unknown) {
 }
 
 /** Whether the same request may succeed soon. */
-export function isPassing(error: unknown): boolean {
+export function isTemporary(error: unknown): boolean {
   const { name, status } = safeParts(error);
   if (isLocal(error) || isRefused(name, status)) return false;
   return status === undefined || status >= 500 || status === 429 || name === 'RequestTimeout';
@@ -67,7 +67,7 @@ export function explain(
       outcome: 'refused',
       hint: `check the credentials that the AWS SDK finds (AWS_ACCESS_KEY_ID, AWS_PROFILE, …) and their rights to list, read, write and delete there; ${RESUME}`,
     });
-  if (isPassing(error))
+  if (isTemporary(error))
     return new LotlakeError('MIRROR_UNREACHABLE', what, {
       ...{ outcome: 'unavailable', retryable: true },
       hint: `check the network and publish.endpoint; ${RESUME}`,

@@ -9,7 +9,7 @@ import type { PutObjectCommandInput, S3ClientConfig } from '@aws-sdk/client-s3';
 import type { Config } from '../config/config.js';
 import { bucketOf } from '../config/problems.js';
 import { proxyOf } from '../extract/proxy.js';
-import { explain, isPassing } from './s3-error.js';
+import { explain, isTemporary } from './s3-error.js';
 import type { Listed, ObjectStore } from './store.js';
 
 /** Most attempts of a request. */
@@ -152,7 +152,7 @@ async function retrying<T>(signal: AbortSignal, work: () => Promise<T>): Promise
     try {
       return await work();
     } catch (error) {
-      if (signal.aborted || attempt === ATTEMPTS || !isPassing(error)) throw error;
+      if (signal.aborted || attempt === ATTEMPTS || !isTemporary(error)) throw error;
       await setTimeout(FIRST_WAIT * 2 ** (attempt - 1), undefined, { signal });
     }
   }

@@ -39,7 +39,10 @@ export interface ObjectStore {
   /** Sends a file. The service compares it with the checksum. */
   sendFile(name: string, path: string, content: Content): Promise<void>;
   send(name: string, body: string | Uint8Array): Promise<void>;
-  /** Writes a text if the object has the tag, or does not exist without a tag. Returns the new tag; undefined if it did not. */
+  /**
+   * Writes a text if the object still has the tag or, without a tag, if there is no object. Returns the new tag; undefined
+   * if it did not write.
+   */
   replace(name: string, text: string, tag: string | undefined): Promise<string | undefined>;
   /**
    * Removes up to {@link MOST_REMOVED} objects.

@@ -44,14 +44,14 @@ export interface Vacuuming {
  * Removes the snapshots of a mirror that are past retention, and the objects that no other snapshot names. First,
  * `current.json` is switched to the snapshots that stay and to `vacuum_until`, so that a push under way cannot switch and no
  * push begins that would rely on an object to be removed. Landing stays. Throws MIRROR_*.
- * @returns the removed snapshots with reasons, the number and bytes of the removed objects, and the numbers of those that stay
+ * @returns the removed snapshots with reasons, the number and bytes of the removed objects, and the numbers that stay
  */
 export async function vacuumMirror(vacuuming: Vacuuming) {
   const { store, keep, now, isDryRun } = vacuuming;
   const mirror = await readMirror(store);
   assertNoVacuum(mirror.current, store.place, now());
-  const going = planGoing(mirror.current, keep);
-  const gone = new Set(going.map(({ snapshot_id }) => snapshot_id));
+  const removals = planRemovals(mirror.current, keep);
+  const gone = new Set(removals.map(({ snapshot_id }) => snapshot_id));
   const kept = mirror.current.snapshots.filter(({ snapshot_id }) => !gone.has(snapshot_id));
   const records = await forEach(store, kept, ({ snapshot_id }) => readRecord(store, snapshot_id));
   const switched = isDryRun ? mirror : await switchToKept(mirror, kept, vacuuming);
@@ -61,14 +61,14 @@ export async function vacuumMirror(vacuuming: Vacuuming) {
   const unnamed = planObjects(objects, namesOf(records, switched.current, heads), now());
   const removed = isDryRun ? unnamed : await removeAll(unnamed, switched, vacuuming);
   return {
-    ...{ place: store.place, snapshots: going, objects: removed.length },
+    ...{ place: store.place, snapshots: removals, objects: removed.length },
     bytes: removed.reduce((sum, name) => sum + (objects.get(name)?.bytes ?? 0), 0),
     kept: { snapshots: kept.length, objects: objects.size - removed.length },
   };
 }
 
 /** Snapshots to remove, by the rules of the local vacuum. */
-function planGoing({ snapshot_id: current, snapshots }: Current, keep: Vacuuming['keep']) {
+function planRemovals({ snapshot_id: current, snapshots }: Current, keep: Vacuuming['keep']) {
   const all = snapshots.map(({ snapshot_id: id, created_at }) => ({
     id,
     isSealed: true,

@@ -114,7 +114,7 @@ export function withOwnSeeds(models: readonly Model[], folder: string | undefine
   const strange = files.find((file) => !known.includes(file));
   if (strange !== undefined)
     throw new ConfigError(
-      `seeds: ${join(folder, strange)} is no seed of lotlake`,
+      `seeds: ${join(folder, strange)} is not a seed of lotlake`,
       `files there: ${known.join(', ')}`,
     );
   const seeds = files.map((file) => readSeed(basename(file, '.csv'), folder));

@@ -76,7 +76,7 @@ interface End {
   readonly by: NodeJS.Signals | null;
 }
 
-/** Ends the process and its children when the signal is aborted, when lotlake exits, and when the returned function is called. */
+/** Ends the process and its children on an abort, when lotlake exits, and when the returned function is called. */
 function stopOn(
   child: ChildProcess,
   signal: AbortSignal | undefined,

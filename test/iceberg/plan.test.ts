@@ -218,6 +218,6 @@ describe('metadata that cannot be read', () => {
       Buffer.from('no Avro'),
       ...[0, 9, 300, list.length - 1].map((cut) => list.subarray(0, cut)),
     ])
-      expect(() => decode(torn)).toThrow(/is no Avro file/);
+      expect(() => decode(torn)).toThrow(/is not an Avro file/);
   });
 });

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { LotlakeError } from '../../src/config/lotlake-error.js';
-import { explain, isPassing } from '../../src/mirror/s3-error.js';
+import { explain, isTemporary } from '../../src/mirror/s3-error.js';
 
 const place = { to: 's3://bucket/lake', pathStyle: true, concurrency: 1, landing: false };
 const { signal } = new AbortController();
@@ -50,6 +50,6 @@ describe('an error of the SDK', () => {
   it('stays as it is where it is about a file of this machine', () => {
     const missing = Object.assign(new Error('gone'), { code: 'ENOENT', path: '/lake/file' });
     expect(explain(missing, place, signal)).toBe(missing);
-    expect(isPassing(missing)).toBe(false);
+    expect(isTemporary(missing)).toBe(false);
   });
 });

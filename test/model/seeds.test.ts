@@ -58,7 +58,11 @@ describe('seeds', () => {
 
   it.each([
     ['a folder that is missing', () => join(folder.path, 'missing'), /there is no folder .*missing/],
-    ['an unknown name', () => seedsOf('unknown', { 'currencies.csv': HEADER }), /currencies\.csv is no seed/],
+    [
+      'an unknown name',
+      () => seedsOf('unknown', { 'currencies.csv': HEADER }),
+      /currencies\.csv is not a seed/,
+    ],
     [
       'other columns',
       () => seedsOf('columns', { 'currency_rules.csv': 'domain_id,currency\n3,USD\n' }),

@@ -155,7 +155,7 @@ const CHUNK = 2048;
 
 type Numbers = readonly (number | string)[];
 
-/** Appends rows of numbers and texts, after the number of their market, to a table of the database `fit`. NaN becomes null. */
+/** Appends rows, after the number of their market, to a table of the database `fit`. NaN becomes null. */
 export async function openNumbers(connection: DuckDBConnection, table: string, market: number) {
   const appender = await connection.createAppender(table, 'main', 'fit');
   const types = Array.from({ length: appender.columnCount }, (_, i) => appender.columnType(i));
